@@ -1,0 +1,7 @@
+/* Arithmetic in float. */
+typedef float cla_scalar;
+#define CLA_SCALAR float
+#define CLA_INTEGER int /* as wide as the scalar, so that ?: works on vectors */
+#define CLA_LOG2E 1.44269504088896340736f
+#define CLA_LN2 0.69314718055994530942f
+#define CLA_SCALE(a) ((a)->scale)

@@ -1,0 +1,8 @@
+/* Arithmetic in double. */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double cla_scalar;
+#define CLA_SCALAR double
+#define CLA_INTEGER long
+#define CLA_LOG2E 1.44269504088896340736
+#define CLA_LN2 0.69314718055994530942
+#define CLA_SCALE(a) as_double((a)->scale_bits)

@@ -1,0 +1,5 @@
+/* float storage. load(p): one element; loadn(n, p): n consecutive ones; store(x, p): one, rounded. */
+typedef float cla_elem_f32;
+#define cla_load_f32(p) (*(p))
+#define cla_loadn_f32(n, p) vload##n(0, p)
+#define cla_store_f32(x, p) (*(p) = (x))

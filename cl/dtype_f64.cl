@@ -1,0 +1,5 @@
+/* double storage; only ever beside arithmetic in double. */
+typedef double cla_elem_f64;
+#define cla_load_f64(p) (*(p))
+#define cla_loadn_f64(n, p) vload##n(0, p)
+#define cla_store_f64(x, p) (*(p) = (x))

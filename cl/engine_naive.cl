@@ -1,0 +1,57 @@
+/* Engine `naive`: one work-item per query row, nothing shared, no barrier, scalars only. The last resort on a device
+ * where nothing else builds. Numbers: CLA_WG items, CLA_BK keys per step. */
+#define CLA_LANES CLA_WG
+#define CLA_BQ CLA_WG
+#define CLA_R_N 1
+#define CLA_S_N CLA_BK
+#define CLA_O_N CLA_DV
+#define CLA_COLS(n) (n)
+#define CLA_COVERED(n) (n)
+#define CLA_UNROLL_COLS CLA_NO_UNROLL
+#define CLA_UNROLL_O CLA_NO_UNROLL
+#define CLA_LOCAL(t)
+
+typedef struct {
+    int q;
+    real scale;
+} cla_tile;
+
+CLA_FN integer cla_s_q(const cla_tile *t, int r) { return t->q; }
+CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return k0 + j; }
+CLA_FN void cla_row_max(cla_tile *t, real *x) {}
+CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
+
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, real scale)
+{
+    t->q = q0 + (int)get_local_id(0);
+    t->scale = scale;
+}
+
+CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    const __global cla_q_elem *q = cla_q_row(e, t->q);
+    for (int j = 0; j < n; j++) {
+        const __global cla_k_elem *k = cla_k_row(e, k0 + j);
+        real x = 0;
+        for (int i = 0; i < CLA_D; i++) x += (cla_load_q(q + i) * t->scale) * cla_load_k(k + i);
+        s[j] = x;
+    }
+}
+
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n)
+{
+    for (int i = 0; i < CLA_DV; i++) o[i] *= f[0];
+    for (int j = 0; j < n; j++) {
+        const __global cla_v_elem *v = cla_v_row(e, k0 + j);
+        for (int i = 0; i < CLA_DV; i++) o[i] += s[j] * cla_load_v(v + i);
+    }
+}
+
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l, int write_lse)
+{
+    if (t->q >= e->nq) return;
+    __global cla_q_elem *row = cla_o_row(e, t->q);
+    const real inv = 1 / l[0];
+    for (int i = 0; i < CLA_DV; i++) cla_store_o(l[0] == 0 ? (real)(0) : o[i] * inv, row + i);
+    if (write_lse) *cla_lse_row(e, t->q) = l[0] == 0 ? -INFINITY : (float)(m[0] * CLA_LN2 + log(l[0]));
+}

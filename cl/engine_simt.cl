@@ -1,0 +1,237 @@
+/* Engine `simt`: any GPU, plain OpenCL C 1.2. A work-group of TX * TY items makes a BQ x DV block of O, going over the
+ * keys in tiles of BK. Item (tx, ty) holds TM queries x TN keys of S and TM queries x DV / TX columns of O in registers.
+ * Both products are the same register GEMM: per step, one vector of 4 from local memory per 4 rows and per 4 columns.
+ *
+ *     query of row r      = q0 + (r / 4) * 4 * TY + 4 * ty + r % 4      s[j * R_N + g] holds rows 4g .. 4g + 3 of key j
+ *     key of slot j       = k0 + (j / 4) * 4 * TX + 4 * tx + j % 4
+ *     column of slot c, i = (c * TX + tx) * 4 + i                       o[r * GD + c] holds columns i = 0 .. 3 of row r
+ *
+ * All of Q lies in local memory (QRES 1) or is streamed beside K (0). K comes in chunks of CH dims, transposed; V and P
+ * in chunks of CV and TX keys. Every chunk is double-buffered: the next one is on its way in registers while this one is
+ * used, and one barrier per chunk suffices. Pitches of + 4 keep transposing stores off each other's banks. */
+#define CLA_LANES (CLA_TX * CLA_TY)
+#define CLA_BQ (CLA_TM * CLA_TY)
+#define CLA_BK (CLA_TN * CLA_TX)
+#define CLA_R_N (CLA_TM / 4)
+#define CLA_S_N (CLA_TN * CLA_R_N)
+#define CLA_GD ((CLA_DV + 4 * CLA_TX - 1) / (4 * CLA_TX))
+#define CLA_DVP (CLA_GD * 4 * CLA_TX)
+#define CLA_O_N (CLA_TM * CLA_GD)
+#define CLA_COLS(n) CLA_TN
+#define CLA_COVERED(n) CLA_BK
+#define CLA_UNROLL_COLS CLA_UNROLL
+#define CLA_UNROLL_O CLA_UNROLL
+
+#define CLA_CHUNKS ((CLA_D + CLA_CH - 1) / CLA_CH)
+#define CLA_KP (CLA_BK + 4)
+#define CLA_QP (CLA_BQ + 4)
+#define CLA_QSTEP (CLA_QRES ? 0 : CLA_CH * CLA_QP)
+#define CLA_QBUF ((CLA_QRES ? CLA_CHUNKS : 2) * CLA_CH * CLA_QP)
+#define CLA_KVSTEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_DVP)
+#define CLA_PSTEP (CLA_TX * CLA_QP)
+#define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
+
+typedef struct {
+    int tx, ty, lane, q0, end;
+    cla_scalar scale;
+    __local cla_scalar *q, *kv, *p;
+    cla_real4 qr[CLA_ROUNDS(CLA_BQ, CLA_CH)], kr[CLA_ROUNDS(CLA_BK, CLA_CH)], vr[CLA_ROUNDS(CLA_CV, CLA_DVP)];
+} cla_tile;
+
+#define CLA_LOCAL(t) \
+    __local cla_scalar cla_local_q[CLA_QBUF] __attribute__((aligned(32))); \
+    __local cla_scalar cla_local_kv[2 * CLA_KVSTEP] __attribute__((aligned(32))); \
+    __local cla_scalar cla_local_p[2 * CLA_PSTEP] __attribute__((aligned(32))); \
+    t.q = cla_local_q; \
+    t.kv = cla_local_kv; \
+    t.p = cla_local_p;
+
+#define CLA_AT4(p) (*(__local cla_real4 *)(p))
+
+CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return g * 4 * CLA_TY + 4 * t->ty; }
+CLA_FN int cla_key_in_tile(int j, int tx) { return j / 4 * 4 * CLA_TX + 4 * tx + j % 4; }
+CLA_FN integer cla_s_q(const cla_tile *t, int g) { return (integer)(0, 1, 2, 3) + (integer)(t->q0 + cla_row_in_tile(t, g)); }
+CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return (integer)(k0 + cla_key_in_tile(j, t->tx)); }
+
+/* Transfers of `rows` x `width` elements, 4 per item and round: this item's row and first element in round n. */
+#define CLA_EACH_ROUND(rows, width) \
+    CLA_UNROLL for (int n = 0; n < CLA_ROUNDS(rows, width); n++) { \
+        const int at = t->lane + n * CLA_LANES, row = at / ((width) / 4), c = at % ((width) / 4) * 4; \
+        if ((rows) * (width) / 4 % CLA_LANES == 0 || at < (rows) * (width) / 4) {
+#define CLA_END_ROUND }}
+
+CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
+{
+    to[0] = x.s0;
+    to[pitch] = x.s1;
+    to[2 * pitch] = x.s2;
+    to[3 * pitch] = x.s3;
+}
+
+CLA_FN void cla_fetch_q(cla_tile *t, const cla_env *e, int chunk)
+{
+    CLA_EACH_ROUND(CLA_BQ, CLA_CH)
+        t->qr[n] = cla_load4_q(cla_q_row(e, t->q0 + row), chunk * CLA_CH + c);
+    CLA_END_ROUND
+}
+CLA_FN void cla_store_q(cla_tile *t, int chunk)
+{
+    __local cla_scalar *to = t->q + (CLA_QRES ? chunk * CLA_CH * CLA_QP : (chunk & 1) * CLA_QSTEP);
+    CLA_EACH_ROUND(CLA_BQ, CLA_CH)
+        cla_put_transposed(to + c * CLA_QP + row, CLA_QP, t->qr[n] * t->scale);
+    CLA_END_ROUND
+}
+/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
+CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0, int chunk)
+{
+    CLA_EACH_ROUND(CLA_BK, CLA_CH)
+        t->kr[n] = cla_load4_k(cla_k_row(e, min(k0 + row, t->end - 1)), chunk * CLA_CH + c);
+    CLA_END_ROUND
+}
+CLA_FN void cla_store_k(cla_tile *t, int chunk)
+{
+    CLA_EACH_ROUND(CLA_BK, CLA_CH)
+        cla_put_transposed(t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row, CLA_KP, t->kr[n]);
+    CLA_END_ROUND
+}
+/* Rows v * CV .. of the chunk that holds slot j of every item. Past the last key of the loop the last one is read again,
+ * never what lies there, which may be NaN: its weight is 0, and 0 * NaN is NaN. */
+CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
+{
+    CLA_EACH_ROUND(CLA_CV, CLA_DVP)
+        t->vr[n] = cla_load4_v(cla_v_row(e, min(k0 + cla_key_in_tile(j, v * CLA_CV + row), t->end - 1)), c);
+    CLA_END_ROUND
+}
+CLA_FN void cla_store_v(cla_tile *t, int parity)
+{
+    CLA_EACH_ROUND(CLA_CV, CLA_DVP)
+        CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = t->vr[n];
+    CLA_END_ROUND
+}
+
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
+{
+    t->lane = get_local_id(0);
+    t->tx = t->lane % CLA_TX;
+    t->ty = t->lane / CLA_TX;
+    t->q0 = q0;
+    t->end = end;
+    t->scale = scale;
+    if (begin >= end) return;
+    if (CLA_QRES)
+        CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
+            cla_fetch_q(t, e, i);
+            cla_store_q(t, i);
+        }
+    else
+        cla_fetch_q(t, e, 0);
+    cla_fetch_k(t, e, begin, 0);
+}
+
+CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
+    CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
+        const __local cla_scalar *q = t->q + (CLA_QRES ? i * CLA_CH * CLA_QP : (i & 1) * CLA_QSTEP) + 4 * t->ty;
+        const __local cla_scalar *k = t->kv + (i & 1) * CLA_KVSTEP + 4 * t->tx;
+        cla_store_k(t, i);
+        if (!CLA_QRES) cla_store_q(t, i);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i + 1 < CLA_CHUNKS) {
+            cla_fetch_k(t, e, k0, i + 1);
+            if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
+        }
+        CLA_UNROLL_BY(4) for (int d = 0; d < CLA_CH; d++) {
+            real a[CLA_R_N];
+            CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) a[g] = CLA_AT4(q + d * CLA_QP + g * 4 * CLA_TY);
+            CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) {
+                const real b = CLA_AT4(k + d * CLA_KP + h * 4 * CLA_TX);
+                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
+                    s[(4 * h + 0) * CLA_R_N + g] += a[g] * (real)(b.s0);
+                    s[(4 * h + 1) * CLA_R_N + g] += a[g] * (real)(b.s1);
+                    s[(4 * h + 2) * CLA_R_N + g] += a[g] * (real)(b.s2);
+                    s[(4 * h + 3) * CLA_R_N + g] += a[g] * (real)(b.s3);
+                }
+            }
+        }
+    }
+    cla_fetch_v(t, e, k0, 0, 0);
+}
+
+/* Combines x[] over the TX items that share their rows, through the second half of P's buffer, which no item reads
+ * between the last barrier of cla_pv() and the second of the next one. */
+#define CLA_OVER_TX(x, combine) \
+    __local cla_scalar *to = t->p + CLA_PSTEP; \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(to + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { \
+        real y = CLA_AT4(to + cla_row_in_tile(t, g)); \
+        for (int i = 1; i < CLA_TX; i++) y = combine(y, CLA_AT4(to + i * CLA_QP + cla_row_in_tile(t, g))); \
+        x[g] = y; \
+    }
+#define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
+#define CLA_SUM(x, y) ((x) + (y))
+CLA_FN void cla_row_max(cla_tile *t, real *x) { CLA_OVER_TX(x, CLA_GREATER) }
+CLA_FN void cla_row_sum(cla_tile *t, real *x)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_OVER_TX(x, CLA_SUM)
+}
+
+/* Names the four rows of group g by their vector component. */
+#define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
+
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n)
+{
+#define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
+    CLA_UNROLL for (int j = 0; j < CLA_TN; j++) {
+        __local cla_scalar *p = t->p + (j & 1) * CLA_PSTEP;
+        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
+            CLA_AT4(p + t->tx * CLA_QP + cla_row_in_tile(t, g)) = s[j * CLA_R_N + g];
+        CLA_NO_UNROLL for (int v = 0; v < CLA_TX / CLA_CV; v++) {
+            const int parity = (j * (CLA_TX / CLA_CV) + v) & 1;
+            const __local cla_scalar *vb = t->kv + parity * CLA_KVSTEP + 4 * t->tx;
+            cla_store_v(t, parity);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
+            else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
+            CLA_UNROLL_BY(4) for (int i = 0; i < CLA_CV; i++) {
+                real b[CLA_GD];
+                CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + i * CLA_DVP + c * 4 * CLA_TX);
+                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
+                    const real w = CLA_AT4(p + (v * CLA_CV + i) * CLA_QP + cla_row_in_tile(t, g));
+#define CLA_ADD(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] += (real)(w.i) * b[c];
+                    CLA_ROWS_OF(g, CLA_ADD)
+                }
+            }
+        }
+    }
+    /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
+    cla_fetch_k(t, e, k0 + CLA_BK, 0);
+    if (!CLA_QRES) cla_fetch_q(t, e, 0);
+}
+
+CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int q, cla_scalar m, cla_scalar l,
+                          int write_lse)
+{
+    if (q >= e->nq) return;
+    __global cla_q_elem *row = cla_o_row(e, q);
+    const cla_scalar inv = 1 / l;
+    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) {
+        const cla_real4 x = l == 0 ? (cla_real4)(0) : o[c] * inv;
+        const int col = (c * CLA_TX + t->tx) * 4;
+        if (col < CLA_DV) cla_store_o(x.s0, row + col);
+        if (col + 1 < CLA_DV) cla_store_o(x.s1, row + col + 1);
+        if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
+        if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
+    }
+    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = l == 0 ? -INFINITY : (float)(m * CLA_LN2 + log(l));
+}
+
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)
+{
+#define CLA_WRITE(r, i) \
+    cla_write_row(t, e, o + (r) * CLA_GD, t->q0 + cla_row_in_tile(t, g) + (r) % 4, m[g].i, l[g].i, write_lse);
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_WRITE) }
+}

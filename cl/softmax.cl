@@ -1,0 +1,29 @@
+/* Online softmax, in units of log2. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
+ * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
+CLA_FN real cla_max(real x, real y) { return x < y ? y : x; }
+
+/* What a row subtracts before exponentiation. A row that saw nothing yet has m = -inf: then -inf - 0 still gives p = 0,
+ * where -inf - -inf would give NaN. */
+CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
+
+/* Turns the scores of a tile into weights, and leaves in f[r] what rescales everything before it. */
+CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
+{
+    real top[CLA_R_N];
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = m[r];
+    CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = cla_max(top[r], s[j * CLA_R_N + r]);
+    cla_row_max(t, top);
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+        f[r] = cla_exp2(m[r] - cla_pivot(top[r]));
+        m[r] = top[r];
+        top[r] = cla_pivot(top[r]);
+        l[r] *= f[r];
+    }
+    CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+            const real p = cla_exp2(s[j * CLA_R_N + r] - top[r]);
+            s[j * CLA_R_N + r] = p;
+            l[r] += p;
+        }
+}
