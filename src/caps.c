@@ -1,0 +1,41 @@
+/* caps.c - what a device can do, and which of its words not to trust. Calls no OpenCL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "caps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct quirk quirks[] = {
+    /* Mesa 22.3: compiling explicit float16 code takes 8 to over 110 s, large tiles likewise; the kernel query says 32
+     * where 1024 run. */
+    { "rusticl", "", "simt", 64, true },
+    /* Oclgrind 21.10 cannot interpret the `freeze` its own optimiser leaves behind. */
+    { "Oclgrind", " -cl-opt-disable", NULL, 64, false },
+    { "", "", NULL, 0, false },
+};
+
+const struct quirk *caps_quirk(const char *platform)
+{
+    const struct quirk *q = quirks;
+    while (strncmp(platform, q->platform, strlen(q->platform)))
+        q++;
+    return q;
+}
+
+void caps_generic(struct caps *caps)
+{
+    memset(caps, 0, sizeof *caps);
+    snprintf(caps->platform, sizeof caps->platform, "generic");
+    snprintf(caps->device, sizeof caps->device, "generic GPU");
+    caps->kind = CAPS_GPU;
+    caps->local_bytes = 32768;
+    caps->max_alloc = (uint64_t)1 << 30;
+    caps->max_group = 256;
+    caps->compute_units = 1;
+    caps->float_width = 1;
+    caps->fp64 = true;
+    caps->compiler = true;
+    caps->quirk = caps_quirk(caps->platform);
+}

@@ -1,0 +1,36 @@
+/* caps.h - what a device can do, and which of its words not to trust. Calls no OpenCL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAPS_H
+#define CAPS_H
+
+#include "status.h"
+
+enum caps_kind { CAPS_CPU, CAPS_GPU, CAPS_ACCELERATOR };
+
+/* What a platform gets wrong, found by its name. */
+struct quirk {
+    const char *platform;       /* beginning of its name */
+    const char *options;        /* more build options, "" for none */
+    const char *engine;         /* the only engine worth a try by default, or NULL */
+    int largest_group;          /* work-items per group by default, 0 for no bound */
+    bool kernel_group_is_wrong; /* CL_KERNEL_WORK_GROUP_SIZE understates what runs */
+};
+
+struct caps {
+    char platform[128], device[128], vendor[128], version[128], driver[128];
+    enum caps_kind kind;
+    uint64_t local_bytes, max_alloc;
+    size_t max_group; /* work-items of a group, as bounded by its first axis too */
+    unsigned compute_units;
+    unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */
+    bool fp64, compiler;
+    const struct quirk *quirk; /* never NULL */
+};
+
+/* The row for a platform. */
+const struct quirk *caps_quirk(const char *platform);
+
+/* A GPU with what OpenCL guarantees in practice: 32 KiB of local memory, 256 items. For composing without a device. */
+void caps_generic(struct caps *caps);
+
+#endif

@@ -1,0 +1,223 @@
+/* engine.c - the engines: which fragment, which numbers, which rows of them. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine.h"
+
+#include <string.h>
+
+#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
+
+static int64_t scalar_bytes(const clattn_problem *p)
+{
+    return p->type == CLATTN_F64 ? 8 : 4;
+}
+static int round_up(int x, int to)
+{
+    return (x + to - 1) / to * to;
+}
+static int larger(int x, int y)
+{
+    return x > y ? x : y;
+}
+
+static cl_int check_group(int64_t items, const struct caps *caps, struct why *why)
+{
+    if (items > (int64_t)caps->max_group)
+        REFUSE("needs work-groups of %lld items, device has %zu", (long long)items, caps->max_group);
+    return CL_SUCCESS;
+}
+
+static cl_int check_range(const char *name, int x, int low, int high, struct why *why)
+{
+    if (x < low || x > high)
+        REFUSE("%s is %d, outside %d to %d", name, x, low, high);
+    return CL_SUCCESS;
+}
+
+/* ---- naive ---- */
+
+enum { NAIVE_WG, NAIVE_BK };
+static const struct row naive_rows[] = { { { { 32, 8 } }, D_MAX, 0, 0, 0 },
+                                         { { { 1, 8 } }, D_MAX, 0, 0, 0 },
+                                         { { { 0 } }, 0, 0, 0, 0 } };
+
+static cl_int naive_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    cl_int status;
+    (void)p;
+    if ((status = check_range("wg", t->n[NAIVE_WG], 1, 1024, why)) ||
+        (status = check_range("bk", t->n[NAIVE_BK], 1, 64, why)))
+        return status;
+    return check_group(t->n[NAIVE_WG], caps, why);
+}
+static int naive_group(const struct tile *t)
+{
+    return t->n[NAIVE_WG];
+}
+
+/* ---- cpu ---- */
+
+enum { CPU_W, CPU_NV, CPU_RK, CPU_RD, CPU_BK };
+static const struct row cpu_rows[] = {
+    /*  w nv rk rd bk */
+    { { { 0, 1, 8, 8, 64 } }, D_MAX, 16, 0, 0 }, /* few queries: no idle vectors */
+    { { { 0, 4, 6, 4, 64 } }, 160, 0, 16, 0 },
+    { { { 0, 4, 4, 4, 32 } }, 160, 0, 16, 0 },
+    { { { 0, 2, 8, 8, 64 } }, 320, 0, 16, 0 },
+    { { { 0, 1, 12, 12, 64 } }, D_MAX, 0, 16, 0 },
+    { { { 0, 4, 2, 2, 64 } }, 160, 0, 0, 8 }, /* 16 registers */
+    { { { 0, 2, 4, 4, 64 } }, D_MAX, 0, 0, 8 },
+    { { { 0, 2, 4, 4, 16 } }, D_MAX, 0, 0, 0 },
+    { { { 0 } }, 0, 0, 0, 0 },
+};
+
+static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    const int *n = t->n;
+    cl_int status;
+    (void)caps;
+    if (n[CPU_W] != 2 && n[CPU_W] != 4 && n[CPU_W] != 8 && n[CPU_W] != 16)
+        REFUSE("w is %d, none of 2, 4, 8, 16", n[CPU_W]);
+    if ((status = check_range("nv", n[CPU_NV], 1, 8, why)) || (status = check_range("rk", n[CPU_RK], 1, 24, why)) ||
+        (status = check_range("rd", n[CPU_RD], 1, 24, why)) || (status = check_range("bk", n[CPU_BK], 1, 512, why)))
+        return status;
+    /* Everything lives on the driver thread's stack: Q^T, O^T, S, and a converted tile. */
+    const int64_t rows = n[CPU_W] * n[CPU_NV], bk = round_up(n[CPU_BK], n[CPU_RK]);
+    const int64_t bytes = scalar_bytes(p) * (rows * (p->d + p->dv + bk) + bk * larger(p->d, p->dv));
+    enum { PRIVATE_MAX = 768 << 10 };
+    if (bytes > PRIVATE_MAX)
+        REFUSE("needs %lld KiB of private memory, at most %d are taken", (long long)(bytes >> 10), PRIVATE_MAX >> 10);
+    return CL_SUCCESS;
+}
+static int cpu_rows_per_group(const struct tile *t)
+{
+    return t->n[CPU_W] * t->n[CPU_NV];
+}
+static int one_item(const struct tile *t)
+{
+    (void)t;
+    return 1;
+}
+static const char *cpu_load(const clattn_problem *p)
+{
+    const bool stored_as_used = p->type == CLATTN_F64 || (p->k_type == CLATTN_F32 && p->v_type == CLATTN_F32);
+    return stored_as_used ? "load_rows.cl" : "load_tile.cl";
+}
+
+/* ---- simt ---- */
+
+enum { SIMT_TX, SIMT_TY, SIMT_TM, SIMT_TN, SIMT_CH, SIMT_CV, SIMT_QRES };
+static const struct row simt_rows[] = {
+    /* tx ty tm tn ch cv qres; all within 32 KiB and 256 items in f32, the last ones in f64 too */
+    { { { 8, 8, 4, 4, 8, 8, 0 } }, 64, 32, 0, 0 },    { { { 8, 16, 8, 8, 8, 8, 0 } }, 64, 0, 0, 0 },
+    { { { 16, 8, 8, 8, 8, 16, 0 } }, 128, 0, 0, 0 },  { { { 16, 8, 4, 8, 8, 8, 0 } }, 256, 0, 0, 0 },
+    { { { 32, 8, 4, 4, 8, 4, 0 } }, D_MAX, 0, 0, 0 }, { { { 8, 8, 4, 4, 8, 8, 0 } }, 64, 0, 0, 0 },
+    { { { 8, 8, 4, 4, 8, 8, 1 } }, 64, 0, 0, 0 },     { { { 8, 8, 4, 4, 8, 4, 0 } }, 128, 0, 0, 0 },
+    { { { 16, 4, 4, 4, 8, 4, 0 } }, 256, 0, 0, 0 },   { { { 16, 4, 4, 4, 8, 2, 0 } }, D_MAX, 0, 0, 0 },
+    { { { 4, 4, 4, 4, 4, 4, 0 } }, 64, 0, 0, 0 },     { { { 0 } }, 0, 0, 0, 0 },
+};
+
+/* As engine_simt.cl declares it. */
+static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
+{
+    const int *n = t->n;
+    const int64_t bq = n[SIMT_TM] * n[SIMT_TY], bk = n[SIMT_TN] * n[SIMT_TX], ch = n[SIMT_CH];
+    const int64_t q = (n[SIMT_QRES] ? round_up(p->d, n[SIMT_CH]) : 2 * ch) * (bq + 4);
+    const int64_t k_chunk = ch * (bk + 4), v_chunk = (int64_t)n[SIMT_CV] * round_up(p->dv, 4 * n[SIMT_TX]);
+    const int64_t weights = 2 * n[SIMT_TX] * (bq + 4);
+    return scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights);
+}
+
+static cl_int simt_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    const int *n = t->n;
+    cl_int status;
+    if ((status = check_range("tx", n[SIMT_TX], 1, 64, why)) || (status = check_range("ty", n[SIMT_TY], 1, 64, why)) ||
+        (status = check_range("tm", n[SIMT_TM], 4, 16, why)) || (status = check_range("tn", n[SIMT_TN], 4, 16, why)) ||
+        (status = check_range("ch", n[SIMT_CH], 4, 64, why)) || (status = check_range("cv", n[SIMT_CV], 1, 64, why)) ||
+        (status = check_range("qres", n[SIMT_QRES], 0, 1, why)))
+        return status;
+    if (n[SIMT_TM] % 4 || n[SIMT_TN] % 4 || n[SIMT_CH] % 4)
+        REFUSE("tm, tn and ch must be multiples of 4");
+    if (n[SIMT_TX] % n[SIMT_CV])
+        REFUSE("cv %d does not divide tx %d", n[SIMT_CV], n[SIMT_TX]);
+    if ((status = check_group((int64_t)n[SIMT_TX] * n[SIMT_TY], caps, why)))
+        return status;
+    const int64_t bytes = simt_local_bytes(t, p);
+    if (bytes > (int64_t)caps->local_bytes)
+        REFUSE("needs %.1f KiB of local memory, device has %.1f", (double)bytes / 1024,
+               (double)caps->local_bytes / 1024);
+    return CL_SUCCESS;
+}
+static int simt_rows_per_group(const struct tile *t)
+{
+    return t->n[SIMT_TM] * t->n[SIMT_TY];
+}
+static int simt_items(const struct tile *t)
+{
+    return t->n[SIMT_TX] * t->n[SIMT_TY];
+}
+static const char *simt_load(const clattn_problem *p)
+{
+    (void)p;
+    return "load_local.cl";
+}
+static const char *no_load(const clattn_problem *p)
+{
+    (void)p;
+    return NULL;
+}
+
+const struct engine engines[] = {
+    { "simt",
+      "engine_simt.cl",
+      { "tx", "ty", "tm", "tn", "ch", "cv", "qres", NULL },
+      simt_rows,
+      4,
+      "exp_builtin.cl",
+      simt_fits,
+      simt_rows_per_group,
+      simt_items,
+      simt_load },
+    { "cpu",
+      "engine_cpu.cl",
+      { "w", "nv", "rk", "rd", "bk", NULL },
+      cpu_rows,
+      0,
+      "exp_poly.cl",
+      cpu_fits,
+      cpu_rows_per_group,
+      one_item,
+      cpu_load },
+    { "naive",
+      "engine_naive.cl",
+      { "wg", "bk", NULL },
+      naive_rows,
+      1,
+      "exp_builtin.cl",
+      naive_fits,
+      naive_group,
+      naive_group,
+      no_load },
+    { NULL, NULL, { NULL }, NULL, 0, NULL, NULL, NULL, NULL, NULL },
+};
+
+const struct engine *engine_find(const char *name, size_t length)
+{
+    for (const struct engine *e = engines; e->name; e++)
+        if (strlen(e->name) == length && !strncmp(e->name, name, length))
+            return e;
+    return NULL;
+}
+
+const struct engine *engine_ranked(const struct caps *caps, size_t n)
+{
+    static const char *const on_cpu[] = { "cpu", "simt", "naive" }, *const elsewhere[] = { "simt", "cpu", "naive" };
+    enum { ENGINES = sizeof on_cpu / sizeof *on_cpu };
+    const bool cpu = caps->kind == CAPS_CPU && !(caps->quirk->engine && strcmp(caps->quirk->engine, "cpu"));
+    if (n >= ENGINES)
+        return NULL;
+    const char *const name = (cpu ? on_cpu : elsewhere)[n];
+    return engine_find(name, strlen(name));
+}

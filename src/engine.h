@@ -1,0 +1,47 @@
+/* engine.h - the engines: which fragment, which numbers, which rows of them. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "caps.h"
+#include "problem.h"
+
+enum { TILE_NUMBERS = 8 };
+
+/* The numbers of a tile, in the order of its engine's `numbers`. */
+struct tile {
+    int n[TILE_NUMBERS];
+};
+
+/* A row of an engine's table: a tile, and what it is meant for. Rows stand in order of preference. A first number of 0
+ * (engine cpu) stands for the device's vector width. */
+struct row {
+    struct tile tile;
+    int widest;              /* largest d and dv */
+    int most_rows;           /* largest nq, 0 for any */
+    int narrowest, broadest; /* vector widths of the device, 0 for any */
+};
+
+struct engine {
+    const char *name;
+    const char *fragment;
+    const char *numbers[TILE_NUMBERS + 1]; /* as in tile text; -DCLA_<upper case> */
+    const struct row *rows;                /* ends with widest 0 */
+    int width;                             /* lanes of `real`; 0: the tile's first number says */
+    const char *exp;                       /* fragment for 2^x in f32 */
+    /* Whether a tile can run; words in *why when not. */
+    cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
+    int (*rows_per_group)(const struct tile *); /* BQ */
+    int (*items_per_group)(const struct tile *);
+    const char *(*load)(const clattn_problem *); /* fragment of the load slot, or NULL */
+};
+
+/* All engines; ends with a NULL name. */
+extern const struct engine engines[];
+
+const struct engine *engine_find(const char *name, size_t length);
+
+/* Engines to consider on a device, best first: the n-th, or NULL. */
+const struct engine *engine_ranked(const struct caps *caps, size_t n);
+
+#endif

@@ -1,0 +1,29 @@
+/* plan.h - a problem made runnable: configuration, program, kernels
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "launch.h"
+#include "program.h"
+
+/* What a plan is made with: the device side of a handle. */
+struct maker {
+    cl_context context;
+    cl_device_id device;
+    struct caps caps;
+    struct programs programs;
+};
+
+struct plan {
+    struct config config;
+    struct launch launch;
+};
+
+/* Whether a plan can be made; compiles nothing. */
+cl_int plan_check(const struct caps *caps, const clattn_problem *problem, clattn_problem *checked, struct why *why);
+
+cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *problem, const char *config,
+                 struct why *why);
+void plan_clear(struct plan *plan);
+
+#endif

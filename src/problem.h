@@ -1,0 +1,20 @@
+/* problem.h - what is asked for: checked problems, cases and their text, cost. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROBLEM_H
+#define PROBLEM_H
+
+#include "status.h"
+
+enum { D_MAX = 576, ROWS_MAX = 1 << 30 };
+
+/* Reads and checks a caller's problem; defaults (types, dv, hk, scale) are filled in, so nobody else needs to know
+ * them. */
+cl_int problem_read(struct clattn_problem *out, const clattn_problem *in, struct why *why);
+
+/* The same for sizes on their own. */
+cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
+
+const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */
+size_t problem_type_size(int type);
+
+#endif

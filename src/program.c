@@ -1,0 +1,129 @@
+/* program.c - program text to built programs, each built once per context
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct built {
+    struct built *next;
+    cl_program program;
+    char *key; /* options, newline, text: exactly what the compiler saw */
+};
+
+cl_int programs_init(struct programs *p, struct why *why)
+{
+    p->first = NULL;
+    if (pthread_mutex_init(&p->lock, NULL))
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+    return CL_SUCCESS;
+}
+
+void programs_clear(struct programs *p)
+{
+    for (struct built *b = p->first, *next; b; b = next) {
+        next = b->next;
+        clReleaseProgram(b->program);
+        free(b->key);
+        free(b);
+    }
+    pthread_mutex_destroy(&p->lock);
+}
+
+static char *make_key(const struct source *s)
+{
+    const size_t options = strlen(s->options), text = strlen(s->text);
+    char *key = malloc(options + text + 2);
+    if (!key)
+        return NULL;
+    memcpy(key, s->options, options);
+    key[options] = '\n';
+    memcpy(key + options + 1, s->text, text + 1);
+    return key;
+}
+
+static cl_program find_retained(struct programs *p, const char *key)
+{
+    cl_program found = NULL;
+    pthread_mutex_lock(&p->lock);
+    for (struct built *b = p->first; b && !found; b = b->next)
+        if (!strcmp(b->key, key))
+            found = b->program;
+    if (found && clRetainProgram(found))
+        found = NULL;
+    pthread_mutex_unlock(&p->lock);
+    return found;
+}
+
+/* Keeps a program; not keeping it is no failure, it only costs time. Takes key. */
+static void keep(struct programs *p, char *key, cl_program program)
+{
+    struct built *b = malloc(sizeof *b);
+    if (!b || clRetainProgram(program)) {
+        free(b);
+        free(key);
+        return;
+    }
+    b->program = program;
+    b->key = key;
+    pthread_mutex_lock(&p->lock);
+    b->next = p->first;
+    p->first = b;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* The driver's words, cut to what fits: the beginning, where the first error is. */
+static void add_log(struct text *to, cl_program program, cl_device_id device)
+{
+    size_t size = 0;
+    char *log = NULL;
+    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) || size < 2 || size > (64u << 20))
+        return;
+    if (!(log = calloc(1, size + 1)))
+        return;
+    if (!clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL))
+        text_add_n(to, log, strlen(log));
+    free(log);
+}
+
+static cl_int build(cl_program *out, cl_context context, cl_device_id device, const struct source *s, struct why *why)
+{
+    struct text words = { why->text, sizeof why->text, 0 };
+    const char *text = s->text;
+    cl_int status;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
+    if (!program || status)
+        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateProgramWithSource");
+    status = clBuildProgram(program, 1, &device, s->options, NULL, NULL);
+    if (!status) {
+        add_log(&words, program, device);
+        *out = program;
+        return CL_SUCCESS;
+    }
+    text_add(&words, "clBuildProgram: %s, options %s\n", clattn_status_string(status), s->options);
+    add_log(&words, program, device);
+    clReleaseProgram(program);
+    /* Memory and resource trouble is not the kernel's fault. */
+    return status == CL_OUT_OF_HOST_MEMORY || status == CL_OUT_OF_RESOURCES ? status : CLATTN_ERROR_BUILD;
+}
+
+cl_int program_get(cl_program *out, struct programs *p, cl_context context, cl_device_id device,
+                   const struct source *source, struct why *why)
+{
+    char *key = make_key(source);
+    why->text[0] = '\0';
+    if (!key)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
+    if ((*out = find_retained(p, key))) {
+        free(key);
+        return CL_SUCCESS;
+    }
+    cl_int status = build(out, context, device, source, why);
+    if (status)
+        free(key);
+    else
+        keep(p, key, *out);
+    return status;
+}

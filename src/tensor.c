@@ -1,0 +1,136 @@
+/* tensor.c - a caller's buffers: where they begin, how far they reach, whether they may be used
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tensor.h"
+
+#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+static cl_int check_buffer(cl_mem mem, const char *name, cl_context context, bool written, size_t *size,
+                           struct why *why)
+{
+    cl_mem_object_type type;
+    cl_mem_flags flags;
+    cl_context owner;
+    cl_int status;
+    if ((status = clGetMemObjectInfo(mem, CL_MEM_CONTEXT, sizeof owner, &owner, NULL)) ||
+        (status = clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL)) ||
+        (status = clGetMemObjectInfo(mem, CL_MEM_FLAGS, sizeof flags, &flags, NULL)) ||
+        (status = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof *size, size, NULL)))
+        return why_set(why, status, "%s.mem is no memory object: %s", name, clattn_status_string(status));
+    if (owner != context)
+        return why_set(why, CLATTN_ERROR_CONTEXT, "%s.mem belongs to another context", name);
+    if (type != CL_MEM_OBJECT_BUFFER)
+        INVALID("%s.mem is no buffer", name);
+    if (written && flags & CL_MEM_READ_ONLY)
+        INVALID("%s is written, but its buffer is CL_MEM_READ_ONLY", name);
+    if (!written && flags & CL_MEM_WRITE_ONLY)
+        INVALID("%s is read, but its buffer is CL_MEM_WRITE_ONLY", name);
+    return CL_SUCCESS;
+}
+
+/* Strides as they count: the caller's, or those of a contiguous tensor. */
+static cl_int resolve_strides(const clattn_tensor *t, const struct tensor_use *use, int64_t stride[3], struct why *why)
+{
+    static const char axis[] = "bhn";
+    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2];
+    for (int i = 0; i < 3; i++)
+        if (t->stride[i] < 0)
+            INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
+    stride[2] = contiguous ? use->width : t->stride[2];
+    stride[1] = t->stride[1];
+    stride[0] = t->stride[0];
+    if (contiguous &&
+        (!mul_i64(stride[2], use->extent[2], &stride[1]) || !mul_i64(stride[1], use->extent[1], &stride[0])))
+        INVALID("%s: its size overflows", use->name);
+    return CL_SUCCESS;
+}
+
+/* Elements from the first to behind the last one. */
+static bool reach(const struct tensor_use *use, const int64_t stride[3], int64_t *span)
+{
+    *span = use->width;
+    for (int i = 0; i < 3; i++) {
+        int64_t step;
+        if (!mul_i64(use->extent[i] - 1, stride[i], &step) || !add_i64(*span, step, span))
+            return false;
+    }
+    return true;
+}
+
+/* No two elements of an output may share a place. Sufficient and enough for every real layout: from the smallest stride
+ * to the largest, each steps over all that the smaller ones cover. */
+static bool distinct(const struct tensor_use *use, const int64_t stride[3])
+{
+    int64_t covered = use->width, step;
+    bool done[3] = { false, false, false };
+    for (int n = 0; n < 3; n++) {
+        int least = -1;
+        for (int i = 0; i < 3; i++)
+            if (!done[i] && (least < 0 || stride[i] < stride[least]))
+                least = i;
+        done[least] = true;
+        if (use->extent[least] == 1)
+            continue;
+        if (stride[least] < covered)
+            return false;
+        if (!mul_i64(use->extent[least] - 1, stride[least], &step) || !add_i64(covered, step, &covered))
+            return false;
+    }
+    return true;
+}
+
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
+                    int64_t stride[3], int64_t *offset, struct why *why)
+{
+    size_t size;
+    int64_t span, end, bytes;
+    cl_int status;
+    *mem = NULL;
+    *offset = 0;
+    if ((status = resolve_strides(t, use, stride, why)))
+        return status;
+    if (!use->extent[0] || !use->extent[1] || !use->extent[2])
+        return CL_SUCCESS;
+    if (!t->mem)
+        INVALID("%s.mem is NULL, but it has %lld x %lld x %lld rows", use->name, (long long)use->extent[0],
+                (long long)use->extent[1], (long long)use->extent[2]);
+    if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
+        return status;
+    if (t->offset > INT64_MAX || !reach(use, stride, &span) || !add_i64(span, (int64_t)t->offset, &end) ||
+        !mul_i64(end, (int64_t)use->bytes, &bytes))
+        INVALID("%s: offset, sizes and strides overflow", use->name);
+    if ((uint64_t)bytes > size)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
+                       (long long)bytes, size);
+    if (use->written && !distinct(use, stride))
+        INVALID("%s: its strides make elements overlap", use->name);
+    *mem = t->mem;
+    *offset = (int64_t)t->offset;
+    return CL_SUCCESS;
+}
+
+cl_int ints_check(const clattn_ints *t, const char *name, bool given, int64_t n, cl_context context, int64_t *offset,
+                  struct why *why)
+{
+    size_t size;
+    int64_t end, bytes;
+    *offset = 0;
+    if (!given && t->mem)
+        INVALID("%s is given, but the problem does not say so", name);
+    if (!given || !n)
+        return CL_SUCCESS;
+    if (!t->mem)
+        INVALID("%s.mem is NULL, but the problem says it is given", name);
+    cl_int status = check_buffer(t->mem, name, context, false, &size, why);
+    if (status)
+        return status;
+    if (t->offset > INT64_MAX || !add_i64((int64_t)t->offset, n, &end) ||
+        !mul_i64(end, (int64_t)sizeof(cl_int), &bytes))
+        INVALID("%s: its offset overflows", name);
+    if ((uint64_t)bytes > size)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", name,
+                       (long long)bytes, size);
+    *offset = (int64_t)t->offset;
+    return CL_SUCCESS;
+}

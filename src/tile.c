@@ -1,0 +1,130 @@
+/* tile.c - choosing, reading and printing the numbers of an engine's tile. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tile.h"
+
+#include <string.h>
+
+/* Lanes of a native vector of what the problem computes in. */
+static int vector_width(const struct caps *caps, const clattn_problem *p)
+{
+    const int w = (int)caps->float_width / (p->type == CLATTN_F64 ? 2 : 1);
+    return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : p->type == CLATTN_F64 ? 2 : 4;
+}
+
+static bool row_meant_for(const struct row *r, const struct caps *caps, const clattn_problem *p)
+{
+    const int width = (int)caps->float_width;
+    return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || p->sizes.nq <= r->most_rows) &&
+           (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest);
+}
+
+/* The tile of a row on this device, when it is meant for the problem and can run. */
+static bool row_tile(struct tile *out, const struct engine *e, const struct row *r, const struct caps *caps,
+                     const clattn_problem *p, struct why *why)
+{
+    if (!row_meant_for(r, caps, p))
+        return false;
+    *out = r->tile;
+    if (!e->width && !out->n[0])
+        out->n[0] = vector_width(caps, p);
+    return e->fits(out, caps, p, why) == CL_SUCCESS;
+}
+
+static bool group_is_small(const struct engine *e, const struct tile *t, const struct caps *caps)
+{
+    return !caps->quirk->largest_group || e->items_per_group(t) <= caps->quirk->largest_group;
+}
+
+static bool same_tile(const struct tile *a, const struct tile *b)
+{
+    return !memcmp(a, b, sizeof *a);
+}
+
+/* The index-th tile of an engine: rows that keep to the device's quirks first, each tile once. */
+static bool engine_tile_at(struct tile *out, const struct engine *e, const struct caps *caps, const clattn_problem *p,
+                           size_t *index, struct why *why)
+{
+    for (int small = 1; small >= 0; small--)
+        for (const struct row *r = e->rows; r->widest; r++) {
+            struct tile t, before;
+            bool repeated = false;
+            if (!row_tile(&t, e, r, caps, p, why) || group_is_small(e, &t, caps) != (bool)small)
+                continue;
+            for (const struct row *x = e->rows; x < r && !repeated; x++)
+                repeated = row_tile(&before, e, x, caps, p, why) && same_tile(&before, &t);
+            if (repeated)
+                continue;
+            if (!(*index)--) {
+                *out = t;
+                return true;
+            }
+        }
+    return false;
+}
+
+bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, size_t index)
+{
+    struct why why;
+    for (size_t n = 0; (out->engine = engine_ranked(caps, n)); n++)
+        if (engine_tile_at(&out->tile, out->engine, caps, p, &index, &why))
+            return true;
+    return false;
+}
+
+static const char *read_number(const char *at, int *x)
+{
+    const char *const from = at;
+    for (*x = 0; *at >= '0' && *at <= '9'; at++)
+        if ((*x = *x * 10 + (*at - '0')) > 99999)
+            return NULL;
+    return at == from ? NULL : at;
+}
+
+static cl_int read_tile(struct tile *out, const struct engine *e, const char *at, struct why *why)
+{
+    const char *const text = at;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; at && e->numbers[i]; i++) {
+        const size_t n = strlen(e->numbers[i]);
+        if ((i && *at++ != ',') || strncmp(at, e->numbers[i], n))
+            at = NULL;
+        else
+            at = read_number(at + n, &out->n[i]);
+    }
+    if (at && !*at)
+        return CL_SUCCESS;
+    struct why form;
+    struct text t = { form.text, sizeof form.text, 0 };
+    for (int i = 0; e->numbers[i]; i++)
+        text_add(&t, "%s%sN", i ? "," : "", e->numbers[i]);
+    return why_set(why, CLATTN_ERROR_SYNTAX, "tile \"%.60s\": engine %s takes %.200s", text, e->name, form.text);
+}
+
+cl_int tile_config_read(struct config *out, const char *text, const struct caps *caps, const clattn_problem *p,
+                        struct why *why)
+{
+    if (!text || !*text) {
+        if (tile_config_at(out, caps, p, 0))
+            return CL_SUCCESS;
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
+    }
+    const size_t name = strcspn(text, " ");
+    if (!(out->engine = engine_find(text, name)))
+        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, naive", text);
+    if (!text[name]) {
+        size_t first = 0;
+        why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);
+        return engine_tile_at(&out->tile, out->engine, caps, p, &first, why) ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED;
+    }
+    cl_int status = read_tile(&out->tile, out->engine, text + name + 1, why);
+    return status ? status : out->engine->fits(&out->tile, caps, p, why);
+}
+
+void tile_config_print(const struct config *c, struct text *to)
+{
+    text_add(to, "%s ", c->engine->name);
+    for (int i = 0; c->engine->numbers[i]; i++)
+        text_add(to, "%s%s%d", i ? "," : "", c->engine->numbers[i], c->tile.n[i]);
+}
