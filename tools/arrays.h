@@ -1,0 +1,28 @@
+/* arrays.h - the files of clattn-run, checked against each other and turned into a case
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef ARRAYS_H
+#define ARRAYS_H
+
+#include <clattn.h>
+
+#include "fault.h"
+#include "npy.h"
+#include "options.h"
+#include "setup.h"
+
+struct arrays {
+    clattn_case c;
+    int listed;               /* 0: the case string cannot say the lengths or offsets that `in` has */
+    double *q, *k, *v;        /* [b,h,n,width], as they will be stored */
+    struct npy q_len, kv_len, kv_start, offsets;
+    struct setup_inputs in;   /* points into the above */
+};
+
+/* Reads what `o` names. Returns 0, or -1 with `f` set; arrays_free() is due in both cases. */
+int arrays_read(const struct options *o, struct arrays *a, struct fault *f);
+void arrays_free(struct arrays *a);
+
+/* x [b,h,n,w] into y [b,n,h,w]; with h and n exchanged it leads back. */
+void arrays_swap(const double *x, double *y, int64_t b, int64_t h, int64_t n, int64_t w);
+
+#endif

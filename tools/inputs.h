@@ -1,0 +1,22 @@
+/* inputs.h - seeded Q, K and V for a problem: the same numbers on every platform
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef INPUTS_H
+#define INPUTS_H
+
+#include <clattn.h>
+
+/* Fills q [b,h,nq,d], k [b,hk,nk,d] and v [b,hk,nk,dv] of `c`, contiguous, each value already rounded to the type it
+ * will be stored in. Logits have a standard deviation of 3: peaked, and yet every key counts for some query. */
+void inputs_fill(const clattn_case *c, double *q, double *k, double *v);
+
+/* Elements of the four tensors and of LSE in a call of `c`. Returns 0, or -1 when a size is negative or overflows. */
+struct counts { size_t q, k, v, o, lse; };
+int inputs_count(const clattn_case *c, struct counts *n);
+
+/* Rounds n values to storage type `type`. */
+void inputs_round(int type, double *x, size_t n);
+
+/* The problem with nothing left to default: types, dv, hk and the scale. */
+clattn_problem inputs_defaults(const clattn_problem *p);
+
+#endif

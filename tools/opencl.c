@@ -1,0 +1,200 @@
+/* opencl.c - finding a device by name, for the tools and the tests
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One device of the walk over all platforms. */
+struct found {
+    cl_platform_id platform;
+    cl_device_id device;
+    unsigned p, d; /* P:D, as clinfo counts */
+    cl_device_type type;
+    char platform_name[256], device_name[256];
+};
+
+/* Returns non-zero to end the walk. */
+typedef int (*visitor)(const struct found *f, void *user);
+
+static void fit(char *to, size_t len, const char *from)
+{
+    while (*from == ' ')
+        from++;
+    size_t n = strlen(from);
+    while (n && from[n - 1] == ' ')
+        n--;
+    if (n >= len)
+        n = len - 1;
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+static void platform_name(cl_platform_id platform, char *name, size_t len)
+{
+    char text[1024] = "";
+    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text, text, NULL) != CL_SUCCESS)
+        strcpy(text, "unnamed platform");
+    text[sizeof text - 1] = '\0';
+    fit(name, len, text);
+}
+
+static void device_name(cl_device_id device, char *name, size_t len)
+{
+    char text[1024] = "";
+    if (clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof text, text, NULL) != CL_SUCCESS)
+        strcpy(text, "unnamed device");
+    text[sizeof text - 1] = '\0';
+    fit(name, len, text);
+}
+
+/* Visits the devices of one platform; those that are not available are counted and not shown. */
+static int visit_platform(struct found *f, visitor visit, void *user, int *stop)
+{
+    cl_uint n = 0;
+    if (clGetDeviceIDs(f->platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n) != CL_SUCCESS || n == 0)
+        return CL_SUCCESS; /* a platform without devices, or a broken one, hides no other */
+    cl_device_id *devices = calloc(n, sizeof *devices);
+    if (!devices)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (clGetDeviceIDs(f->platform, CL_DEVICE_TYPE_ALL, n, devices, NULL) != CL_SUCCESS)
+        n = 0;
+    for (cl_uint d = 0; d < n && !*stop; d++) {
+        cl_bool available = CL_TRUE;
+        f->device = devices[d];
+        f->d = d;
+        f->type = 0;
+        (void)clGetDeviceInfo(f->device, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+        (void)clGetDeviceInfo(f->device, CL_DEVICE_TYPE, sizeof f->type, &f->type, NULL);
+        device_name(f->device, f->device_name, sizeof f->device_name);
+        if (available)
+            *stop = visit(f, user);
+    }
+    free(devices);
+    return CL_SUCCESS;
+}
+
+static cl_int walk(visitor visit, void *user)
+{
+    cl_uint n = 0;
+    int stop = 0;
+    cl_int status = clGetPlatformIDs(0, NULL, &n);
+    if (status != CL_SUCCESS || n == 0) /* the loader has a code of its own for "none installed" */
+        return status == CL_OUT_OF_HOST_MEMORY ? status : CL_DEVICE_NOT_FOUND;
+    cl_platform_id *platforms = calloc(n, sizeof *platforms);
+    if (!platforms)
+        return CL_OUT_OF_HOST_MEMORY;
+    status = clGetPlatformIDs(n, platforms, NULL);
+    for (cl_uint p = 0; p < n && !stop && status == CL_SUCCESS; p++) {
+        struct found f;
+        memset(&f, 0, sizeof f);
+        f.platform = platforms[p];
+        f.p = p;
+        platform_name(f.platform, f.platform_name, sizeof f.platform_name);
+        status = visit_platform(&f, visit, user, &stop);
+    }
+    free(platforms);
+    return status;
+}
+
+static void full_name(const struct found *f, char *text, size_t len)
+{
+    snprintf(text, len, "%s / %s", f->platform_name, f->device_name);
+}
+
+/* What opencl_open() looks for, and the best so far. */
+struct wanted {
+    const char *text;
+    int numbers;
+    unsigned p, d;
+    int rank; /* of `best`: 0 none, then CPU, accelerator, GPU; anything else but those is only taken by name */
+    struct found best;
+};
+
+static int rank_of(cl_device_type type)
+{
+    return type & CL_DEVICE_TYPE_GPU ? 3 : type & CL_DEVICE_TYPE_ACCELERATOR ? 2 : type & CL_DEVICE_TYPE_CPU ? 1 : 0;
+}
+
+static int consider(const struct found *f, void *user)
+{
+    struct wanted *w = user;
+    char name[sizeof f->platform_name + sizeof f->device_name + 4];
+    full_name(f, name, sizeof name);
+    if (w->numbers ? f->p == w->p && f->d == w->d : w->text && strstr(name, w->text)) {
+        w->best = *f;
+        w->rank = 1;
+        return 1;
+    }
+    if (!w->text && rank_of(f->type) > w->rank) {
+        w->best = *f;
+        w->rank = rank_of(f->type);
+    }
+    return 0;
+}
+
+static int two_numbers(const char *text, unsigned *p, unsigned *d)
+{
+    char end;
+    const size_t n = strspn(text, "0123456789:");
+    return text[n] == '\0' && n < 16 && sscanf(text, "%9u:%9u%c", p, d, &end) == 2;
+}
+
+cl_int opencl_open(const char *text, struct opencl *out)
+{
+    struct wanted w;
+    cl_int status;
+    memset(out, 0, sizeof *out);
+    memset(&w, 0, sizeof w);
+    w.text = text && *text ? text : NULL;
+    w.numbers = w.text && two_numbers(w.text, &w.p, &w.d);
+    status = walk(consider, &w);
+    if (status != CL_SUCCESS)
+        return status;
+    if (w.rank == 0)
+        return CL_DEVICE_NOT_FOUND;
+    const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)w.best.platform, 0 };
+    out->context = clCreateContext(properties, 1, &w.best.device, NULL, NULL, &status);
+    if (status != CL_SUCCESS) {
+        out->context = NULL;
+        return status;
+    }
+    out->device = w.best.device;
+    memcpy(out->platform_name, w.best.platform_name, sizeof out->platform_name);
+    memcpy(out->device_name, w.best.device_name, sizeof out->device_name);
+    return CL_SUCCESS;
+}
+
+void opencl_close(struct opencl *o)
+{
+    if (o->context)
+        (void)clReleaseContext(o->context);
+    memset(o, 0, sizeof *o);
+}
+
+struct numbered {
+    unsigned left;
+    int found;
+    char *text;
+    size_t len;
+};
+
+static int count_down(const struct found *f, void *user)
+{
+    struct numbered *n = user;
+    if (n->left-- > 0)
+        return 0;
+    full_name(f, n->text, n->len);
+    n->found = 1;
+    return 1;
+}
+
+cl_int opencl_name(unsigned n, char *text, size_t len)
+{
+    struct numbered at = { n, 0, text, len };
+    const cl_int status = walk(count_down, &at);
+    return status != CL_SUCCESS ? status : at.found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}

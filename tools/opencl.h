@@ -1,0 +1,23 @@
+/* opencl.h - finding a device by name, for the tools and the tests
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TOOLS_OPENCL_H
+#define TOOLS_OPENCL_H
+
+#include <CL/cl.h>
+
+struct opencl {
+    cl_device_id device;
+    cl_context context;
+    char platform_name[256], device_name[256];
+};
+
+/* Opens the device that `text` names: a substring of "platform / device" (first match in platform order), or "P:D", two
+ * numbers. NULL or "": the first GPU, else accelerator, else CPU, in platform order. Returns CL_SUCCESS,
+ * CL_DEVICE_NOT_FOUND, or what OpenCL said. */
+cl_int opencl_open(const char *text, struct opencl *out);
+void opencl_close(struct opencl *o);
+
+/* The n-th device of all platforms as "platform / device"; CL_DEVICE_NOT_FOUND past the last. */
+cl_int opencl_name(unsigned n, char *text, size_t len);
+
+#endif

@@ -1,0 +1,256 @@
+/* options.c - the command line of clattn-run: one table for parsing, refusing and --help
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "options.h"
+
+#include <clattn.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind {
+    TEXT, /* takes a value */
+    FLAG,
+    LATER /* belongs to features that this version lacks */
+};
+
+static const struct row {
+    const char *name;
+    enum kind kind;
+    size_t at; /* in struct options */
+    const char *value, *help;
+} table[] = {
+#define ROW_TEXT(name, field, value, help) { name, TEXT, offsetof(struct options, field), value, help }
+#define ROW_FLAG(name, field, help) { name, FLAG, offsetof(struct options, field), NULL, help }
+#define ROW_LATER(name) { name, LATER, 0, NULL, NULL }
+    ROW_TEXT("-o", out, "O.npy", "write O"),
+    ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
+    ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
+    ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
+    ROW_TEXT("--scale", scale_text, "X", "factor of Q K^T (default 1/sqrt(d))"),
+    ROW_FLAG("--causal", causal, "a query sees the keys up to its own position"),
+    ROW_TEXT("--align", align_text, "WHERE",
+             "that position: bottom-right (default), top-left, N, or A.npy with [b] offsets"),
+    ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b] <i4"),
+    ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b] <i4"),
+    ROW_TEXT("--kv-start", kv_start, "A.npy", "first valid row of K and V, [b] <i4"),
+    ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
+    ROW_TEXT("--engine", engine, "NAME", "use this engine"),
+    ROW_TEXT("--tile", tile, "TILE", "and this tile of it"),
+    ROW_TEXT("--tune", tune, "off", "this version does not tune"),
+    ROW_TEXT("--emit-source", emit_source, "PROBLEM", "print the program for a problem string; needs no device"),
+    ROW_FLAG("--verify", verify, "compare with float64 on the host; exit 4 when over the bound"),
+    ROW_TEXT("--time", time_text, "N", "run N times more and report the median"),
+    ROW_FLAG("--json", json, "print one JSON object and nothing else"),
+    ROW_FLAG("--help", help, "print this"),
+    ROW_FLAG("--version", version, "print the version"),
+    ROW_LATER("--softcap"), ROW_LATER("--window"), ROW_LATER("--bias"), ROW_LATER("--mask"), ROW_LATER("--alibi"),
+    ROW_LATER("--sinks"), ROW_LATER("--score-mod"), ROW_LATER("--score-mod-grad"), ROW_LATER("--aux"),
+    ROW_LATER("--cu-q"), ROW_LATER("--cu-k"), ROW_LATER("--block-table"), ROW_LATER("--k-scale"),
+    ROW_LATER("--k-zero"), ROW_LATER("--v-scale"), ROW_LATER("--v-zero"), ROW_LATER("--k-type"),
+    ROW_LATER("--v-type"), ROW_LATER("--splits"), ROW_LATER("--merge"), ROW_LATER("--dout"), ROW_LATER("--dlse"),
+    ROW_LATER("--dq"), ROW_LATER("--dk"), ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"),
+    ROW_LATER("--dslopes"),
+};
+enum { ROWS = sizeof table / sizeof *table };
+
+void options_help(FILE *to)
+{
+    fputs("usage: clattn-run [options] Q.npy K.npy V.npy\n"
+          "Computes attention O = softmax(scale Q K^T) V on an OpenCL device.\n\n", to);
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *r = &table[i];
+        if (r->kind == LATER)
+            continue;
+        const int n = fprintf(to, "  %s%s%s", r->name, r->value ? " " : "", r->value ? r->value : "");
+        fprintf(to, "%*s%s\n", n < 25 ? 25 - n : 1, "", r->help);
+    }
+    fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 not supported; 4 verification failed.\n", to);
+}
+
+/* The row of `arg`, an option with or without "=value". */
+static const struct row *find(const char *arg)
+{
+    const size_t n = arg[1] == '-' ? strcspn(arg, "=") : strlen(arg);
+    for (int i = 0; i < ROWS; i++)
+        if (strlen(table[i].name) == n && memcmp(table[i].name, arg, n) == 0)
+            return &table[i];
+    return NULL;
+}
+
+/* Takes the option at argv[*at], and its value behind it where it needs one. */
+static int take(int argc, char **argv, int *at, struct options *o, struct fault *f)
+{
+    const char *arg = argv[*at], *equals = arg[1] == '-' ? strchr(arg, '=') : NULL;
+    const struct row *r = find(arg);
+    if (!r)
+        return fault_set(f, EXIT_USAGE, "unknown option %s", arg);
+    void *field = (char *)o + r->at;
+    switch (r->kind) {
+    case LATER:
+        return fault_set(f, EXIT_UNSUPPORTED, "%s is not supported by this version", r->name);
+    case FLAG:
+        if (equals)
+            return fault_set(f, EXIT_USAGE, "%s takes no value", r->name);
+        *(int *)field = 1;
+        return 0;
+    case TEXT:
+        break;
+    }
+    if (!equals && *at + 1 == argc)
+        return fault_set(f, EXIT_USAGE, "%s needs a value: %s", r->name, r->value);
+    *(const char **)field = equals ? equals + 1 : argv[++*at];
+    return 0;
+}
+
+static int read_type(struct options *o, struct fault *f)
+{
+    static const struct { const char *name; int type; } types[] = {
+        { "f32", CLATTN_F32 }, { "f16", CLATTN_F16 }, { "bf16", CLATTN_BF16 }, { "f64", CLATTN_F64 },
+    };
+    if (!o->type_text)
+        return 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(o->type_text, types[i].name) == 0) {
+            o->type = types[i].type;
+            return 0;
+        }
+    return fault_set(f, EXIT_USAGE, "--type: %s is not f32, f16, bf16 or f64", o->type_text);
+}
+
+static int read_layout(struct options *o, struct fault *f)
+{
+    if (!o->layout_text || strcmp(o->layout_text, "bhtd") == 0)
+        return 0;
+    o->bthd = 1;
+    if (strcmp(o->layout_text, "bthd") == 0)
+        return 0;
+    return fault_set(f, EXIT_USAGE, "--layout: %s is not bhtd or bthd", o->layout_text);
+}
+
+static int read_scale(struct options *o, struct fault *f)
+{
+    char *end;
+    if (!o->scale_text)
+        return 0;
+    o->scale = strtod(o->scale_text, &end);
+    if (end == o->scale_text || *end || isspace((unsigned char)*o->scale_text) || isnan(o->scale) || isinf(o->scale))
+        return fault_set(f, EXIT_USAGE, "--scale: %s is not a finite number", o->scale_text);
+    o->has_scale = 1;
+    return 0;
+}
+
+/* A whole number and nothing else. Returns 0, or -1 when it is none or too large. */
+static int read_whole(const char *text, long long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return end == text || *end || isspace((unsigned char)*text) || errno ? -1 : 0;
+}
+
+static int read_align(struct options *o, struct fault *f)
+{
+    const char *text = o->align_text;
+    const size_t n = text ? strlen(text) : 0;
+    o->align = CLATTN_ALIGN_BOTTOM_RIGHT;
+    if (!text || strcmp(text, "bottom-right") == 0)
+        return 0;
+    if (strcmp(text, "top-left") == 0) {
+        o->align = CLATTN_ALIGN_TOP_LEFT;
+        return 0;
+    }
+    if (n > 4 && strcmp(text + n - 4, ".npy") == 0) {
+        o->align = CLATTN_ALIGN_OFFSETS;
+        o->offsets = text;
+        return 0;
+    }
+    o->align = CLATTN_ALIGN_OFFSET;
+    if (read_whole(text, &o->offset) == 0)
+        return 0;
+    return fault_set(f, EXIT_USAGE, "--align: %s is not bottom-right, top-left, a whole number or a .npy file", text);
+}
+
+static int read_rounds(struct options *o, struct fault *f)
+{
+    long long n = 0;
+    if (!o->time_text)
+        return 0;
+    if (read_whole(o->time_text, &n) != 0 || n < 1 || n > ROUNDS_MAX)
+        return fault_set(f, EXIT_USAGE, "--time: %s is not a number of rounds, 1 to %d", o->time_text, ROUNDS_MAX);
+    o->rounds = (int)n;
+    return 0;
+}
+
+static int read_config(struct options *o, struct fault *f)
+{
+    if (o->tile && !o->engine)
+        return fault_set(f, EXIT_USAGE, "--tile: %s needs --engine as well", o->tile);
+    if (!o->engine)
+        return 0;
+    const int n =
+        snprintf(o->config, sizeof o->config, "%s%s%s", o->engine, o->tile ? " " : "", o->tile ? o->tile : "");
+    if (n < 0 || (size_t)n >= sizeof o->config)
+        return fault_set(f, EXIT_USAGE, "--engine, --tile: longer than any there is");
+    if (!*o->engine || strchr(o->engine, ' ') || (o->tile && !*o->tile))
+        return fault_set(f, EXIT_USAGE, "--engine, --tile: '%s' names no configuration", o->config);
+    return 0;
+}
+
+static int read_tune(struct options *o, struct fault *f)
+{
+    static const char *const later[] = { "auto", "readonly", "quick", "full", "record" };
+    if (!o->tune || strcmp(o->tune, "off") == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(o->tune, later[i]) == 0)
+            return fault_set(f, EXIT_UNSUPPORTED, "--tune: %s: tuning is not in this version (only off)", o->tune);
+    return fault_set(f, EXIT_USAGE, "--tune: %s is not auto, off, readonly, quick, full or record", o->tune);
+}
+
+static int read_operands(struct options *o, int n, char **files, struct fault *f)
+{
+    if (o->emit_source) {
+        if (n != 0)
+            return fault_set(f, EXIT_USAGE, "%s: --emit-source takes no files", files[0]);
+        if (o->out || o->lse || o->verify || o->rounds || o->json)
+            return fault_set(f, EXIT_USAGE, "--emit-source computes nothing: no -o, --lse, --verify, --time or --json");
+        return 0;
+    }
+    if (n < 3)
+        return fault_set(f, EXIT_USAGE, "%s is missing (usage: clattn-run [options] Q.npy K.npy V.npy)",
+                         n == 0 ? "Q.npy" : n == 1 ? "K.npy" : "V.npy");
+    if (n > 3)
+        return fault_set(f, EXIT_USAGE, "%s: one file too many (usage: clattn-run [options] Q.npy K.npy V.npy)",
+                         files[3]);
+    o->q = files[0];
+    o->k = files[1];
+    o->v = files[2];
+    return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *o, struct fault *f)
+{
+    int operands = 0, only_files = 0;
+    memset(o, 0, sizeof *o);
+    /* Files move to the front of argv, behind argv[0]: options may stand among them. */
+    for (int at = 1; at < argc; at++) {
+        if (!only_files && strcmp(argv[at], "--") == 0)
+            only_files = 1;
+        else if (only_files || argv[at][0] != '-' || !argv[at][1])
+            argv[++operands] = argv[at];
+        else if (take(argc, argv, &at, o, f) != 0)
+            return -1;
+        if (o->help || o->version)
+            return 0;
+    }
+    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_scale(o, f) != 0 || read_align(o, f) != 0
+        || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0)
+        return -1;
+    return read_operands(o, operands, argv + 1, f);
+}

@@ -1,0 +1,36 @@
+/* options.h - the command line of clattn-run
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdio.h>
+
+#include "fault.h"
+
+enum { ROUNDS_MAX = 1000000 };
+
+struct options {
+    /* As given; NULL when not. */
+    const char *out, *lse, *type_text, *layout_text, *scale_text, *align_text, *q_len, *kv_len, *kv_start, *device;
+    const char *engine, *tile, *tune, *emit_source, *time_text;
+    const char *q, *k, *v;
+    int causal, verify, json, help, version;
+    /* What some of it means. */
+    int type;                   /* CLATTN_F32..; 0: the input's */
+    int bthd;
+    int has_scale;
+    double scale;
+    int align;                  /* CLATTN_ALIGN_* */
+    long long offset;           /* for CLATTN_ALIGN_OFFSET */
+    const char *offsets;        /* file, for CLATTN_ALIGN_OFFSETS */
+    int rounds;                 /* of --time; 0: none */
+    char config[512];           /* "ENGINE TILE", "ENGINE" or "" */
+};
+
+/* Reads the arguments behind argv[0]. Returns 0, or -1 with `f` set. */
+int options_parse(int argc, char **argv, struct options *o, struct fault *f);
+
+/* The text of --help. */
+void options_help(FILE *to);
+
+#endif

@@ -1,0 +1,32 @@
+/* output.h - writing .npy files, several of them all or none
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdint.h>
+
+#include "fault.h"
+
+enum { OUTPUTS_MAX = 8 };
+
+/* Files under way. Zero it before use; outputs_discard() ends it in any case. */
+struct outputs {
+    int n;
+    struct output {
+        const char *argument;
+        char *path, *temp; /* where it goes, and where it is until outputs_commit() */
+    } at[OUTPUTS_MAX];
+};
+
+/* Writes `data` (type NPY_.., C order, host byte order; swapped in place on a big-endian host) to a temporary file in
+ * the directory of `path`. `argument` names the option in errors and must outlive `o`. Returns 0, or -1 with `f` set. */
+int outputs_add(struct outputs *o, const char *argument, const char *path, int type, int ndim, const int64_t *shape,
+                void *data, struct fault *f);
+
+/* Gives all files their names. When that fails for one of them, none is left. Returns 0, or -1 with `f` set. */
+int outputs_commit(struct outputs *o, struct fault *f);
+
+/* Removes what was not committed, and frees. */
+void outputs_discard(struct outputs *o);
+
+#endif

@@ -1,0 +1,30 @@
+/* report.h - what clattn-run tells about a run
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "arrays.h"
+#include "verify.h"
+
+/* What was found out. A number that was not measured is NaN, a text that is not known is NULL or "". */
+struct report {
+    const char *platform, *device;
+    char problem[8192];  /* "" when the string has no words for it */
+    char engine[64], tile[448];
+    double plan_ms, time_ms, flops, bytes;
+    int verified;
+    struct verdict verdict;
+};
+
+void report_start(struct report *r);
+
+/* Fills problem, flops and bytes. Returns a clattn status. */
+cl_int report_problem(struct report *r, const struct arrays *a);
+
+/* The error that stands for the run and its bound: those of O, unless LSE alone is over its bound. */
+void report_error(const struct report *r, double *error, double *bound);
+
+/* Prints to standard output. Returns 0, or -1 with `f` set when that cannot be written. */
+int report_print(const struct report *r, int json, struct fault *f);
+
+#endif

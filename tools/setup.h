@@ -1,0 +1,42 @@
+/* setup.h - buffers and arguments of one forward call, from arrays of doubles
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays here are contiguous in the order of SEMANTICS, [b,h,n,width]; on the device they lie in the storage types of
+ * the case, in its axis order. */
+#ifndef SETUP_H
+#define SETUP_H
+
+#include <clattn.h>
+
+#include "opencl.h"
+
+/* What a call reads. Lengths may be NULL: then those of the case count, where its flags ask for them. */
+struct setup_inputs {
+    const double *q, *k, *v;
+    int shared; /* k and v have a batch axis of 1, whatever b is */
+    const int32_t *q_len, *kv_len, *kv_start, *offsets;
+    int lse;    /* LSE is to be written */
+};
+
+struct setup {
+    clattn_case c; /* with nothing left to default */
+    cl_context context;
+    cl_command_queue queue;
+    clattn_sizes sizes;
+    clattn_forward_args args;
+    size_t workspace; /* bytes of args.workspace */
+};
+
+/* Makes a queue and the buffers, and uploads. O and LSE hold NaN afterwards, so that what a kernel leaves out shows.
+ * Returns CL_SUCCESS or what failed; setup_close() is due in both cases. The sizes must have passed inputs_count(). */
+cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_case *c, const struct setup_inputs *in);
+
+/* One forward call, from enqueue to clFinish. */
+cl_int setup_run(struct setup *s, clattn_plan plan);
+
+/* O into o [b,h,nq,dv] and, unless NULL, LSE into lse [b,h,nq]. */
+cl_int setup_read(struct setup *s, double *o, double *lse);
+
+void setup_close(struct setup *s);
+
+#endif
