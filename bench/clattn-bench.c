@@ -1,0 +1,345 @@
+/* clattn-bench.c - time and throughput of problems, beside peers in the same run
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every round runs the plan and each peer once, one after the other, so that a machine whose speed drifts slows all of
+ * them; times are medians over the rounds, ratios are medians of the ratios within a round. */
+#include "config.h"
+
+#include "fault.h"
+#include "inputs.h"
+#include "json.h"
+#include "peer.h"
+#include "setup.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PEERS_MAX = 8, ROUNDS_DEFAULT = 11, ROUNDS_MOST = 100000 };
+
+struct bench {
+    struct opencl where;
+    clattn_handle handle;
+    const struct peer_kind *peers[PEERS_MAX];
+    int n_peers, rounds, json, on_stdin;
+    const char *device, *config, *against;
+};
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(const double *x, int n)
+{
+    double *sorted = malloc((size_t)n * sizeof *sorted), m = NAN;
+    if (!sorted)
+        return m;
+    memcpy(sorted, x, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    m = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    free(sorted);
+    return m;
+}
+
+/* ---- One problem ---- */
+
+/* What runs for one problem: the plan is number 0, peers follow. */
+struct race {
+    clattn_case c;
+    struct setup setup;
+    clattn_plan plan;
+    void *peers[PEERS_MAX];
+    double *ms; /* [1 + n_peers][rounds] */
+};
+
+static int cl_fault(struct fault *f, clattn_handle h, cl_int status, const char *problem)
+{
+    char words[4096] = "";
+    (void)clattn_error_detail(h, words, sizeof words, NULL);
+    return fault_set(f, status == CLATTN_ERROR_NOT_SUPPORTED ? EXIT_UNSUPPORTED : EXIT_USAGE, "%s: %s%s%s", problem,
+                     clattn_status_string(status), *words ? ": " : "", words);
+}
+
+static int run_one(struct bench *b, struct race *r, int n, double *ms, const char *problem, struct fault *f)
+{
+    const double t = now_ms();
+    const cl_int status = n ? b->peers[n - 1]->run(r->peers[n - 1]) : setup_run(&r->setup, r->plan);
+    *ms = now_ms() - t;
+    return status ? cl_fault(f, b->handle, status, problem) : 0;
+}
+
+static int open_inputs(struct bench *b, struct race *r, const char *problem, struct fault *f)
+{
+    struct counts n;
+    int result = -1;
+    double *q = NULL, *k = NULL, *v = NULL;
+    if (inputs_count(&r->c, &n))
+        return fault_set(f, EXIT_USAGE, "%s: its sizes overflow", problem);
+    q = calloc(n.q + 1, sizeof *q);
+    k = calloc(n.k + 1, sizeof *k);
+    v = calloc(n.v + 1, sizeof *v);
+    if (!q || !k || !v) {
+        fault_set(f, EXIT_USAGE, "%s: no memory", problem);
+        goto out;
+    }
+    inputs_fill(&r->c, q, k, v);
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = r->c.lse };
+    const cl_int status = setup_open(&r->setup, &b->where, &r->c, &in);
+    result = status ? cl_fault(f, b->handle, status, problem) : 0;
+out:
+    free(q);
+    free(k);
+    free(v);
+    return result;
+}
+
+static int race_open(struct bench *b, struct race *r, const char *problem, struct fault *f)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    char why[4096] = "";
+    cl_int status;
+    double ms;
+    r->c.struct_size = sizeof r->c;
+    if ((status = clattn_case_parse(problem, &r->c, why, sizeof why)))
+        return fault_set(f, status == CLATTN_ERROR_NOT_SUPPORTED ? EXIT_UNSUPPORTED : EXIT_USAGE, "\"%s\": %s", problem,
+                         why);
+    o.config = b->config;
+    if ((status = clattn_plan_create(&r->plan, b->handle, &r->c.problem, &o)))
+        return cl_fault(f, b->handle, status, problem);
+    if (open_inputs(b, r, problem, f))
+        return -1;
+    for (int i = 0; i < b->n_peers; i++)
+        if (b->peers[i]->open(&r->peers[i], &b->where, b->handle, &r->setup, why, sizeof why))
+            return fault_set(f, EXIT_UNSUPPORTED, "%s: %s: %s", problem, b->peers[i]->name, why);
+    if (!(r->ms = calloc((size_t)(1 + b->n_peers) * (size_t)b->rounds, sizeof *r->ms)))
+        return fault_set(f, EXIT_USAGE, "no memory");
+    for (int i = 0; i <= b->n_peers; i++) /* warm up: drivers compile at the first launch */
+        if (run_one(b, r, i, &ms, problem, f))
+            return -1;
+    return 0;
+}
+
+static void race_close(struct bench *b, struct race *r)
+{
+    for (int i = 0; i < b->n_peers; i++)
+        b->peers[i]->close(r->peers[i]);
+    setup_close(&r->setup);
+    (void)clattn_plan_release(r->plan);
+    free(r->ms);
+}
+
+static double ratio(const struct bench *b, const struct race *r, int peer)
+{
+    double *x = malloc((size_t)b->rounds * sizeof *x), m = NAN;
+    if (!x)
+        return m;
+    for (int i = 0; i < b->rounds; i++)
+        x[i] = r->ms[(peer + 1) * b->rounds + i] / r->ms[i];
+    m = median(x, b->rounds);
+    free(x);
+    return m;
+}
+
+static void print_json(const struct bench *b, const struct race *r, const char *problem, const char *config)
+{
+    char t[JSON_NUMBER];
+    double flops = 0, bytes = 0;
+    const double ms = median(r->ms, b->rounds);
+    if (clattn_case_cost(&r->c, &flops, &bytes))
+        return;
+    printf("{\"problem\": ");
+    json_string(stdout, problem);
+    printf(", \"device\": ");
+    json_string(stdout, b->where.device_name);
+    printf(", \"config\": ");
+    json_string(stdout, config);
+    printf(", \"time_ms\": %s", json_number(t, ms, 6));
+    printf(", \"gflops\": %s", json_number(t, flops / ms * 1e-6, 6));
+    printf(", \"gbytes_s\": %s", json_number(t, bytes / ms * 1e-6, 6));
+    printf(", \"intensity\": %s", json_number(t, bytes > 0 ? flops / bytes : NAN, 6));
+    for (int i = 0; i < b->n_peers; i++) {
+        printf(", \"%s_ms\": %s", b->peers[i]->name, json_number(t, median(r->ms + (i + 1) * b->rounds, b->rounds), 6));
+        printf(", \"%s_ratio\": %s", b->peers[i]->name, json_number(t, ratio(b, r, i), 6));
+    }
+    printf("}\n");
+}
+
+static void print_line(const struct bench *b, const struct race *r, const char *problem, const char *config)
+{
+    double flops = 0, bytes = 0;
+    const double ms = median(r->ms, b->rounds);
+    if (clattn_case_cost(&r->c, &flops, &bytes))
+        return;
+    printf("%s  [%s]  %.3f ms  %.1f GFLOP/s  %.2f GB/s  %.0f FLOP/B", problem, config, ms, flops / ms * 1e-6,
+           bytes / ms * 1e-6, bytes > 0 ? flops / bytes : 0);
+    for (int i = 0; i < b->n_peers; i++)
+        printf("  %s %.3f ms, %.2f times ours", b->peers[i]->name, median(r->ms + (i + 1) * b->rounds, b->rounds),
+               ratio(b, r, i));
+    printf("\n");
+}
+
+/* A line on standard input is one timed round, told in ms on a line of its own: another program's timing interleaves.
+ */
+static int rounds_on_stdin(struct bench *b, struct race *r, const char *problem, struct fault *f)
+{
+    int c;
+    printf("ready\n");
+    fflush(stdout);
+    while ((c = getchar()) != EOF) {
+        double ms;
+        if (c != '\n')
+            continue;
+        if (run_one(b, r, 0, &ms, problem, f))
+            return -1;
+        printf("%.6f\n", ms);
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static int bench_problem(struct bench *b, const char *problem, struct fault *f)
+{
+    struct race r;
+    char config[256] = "";
+    memset(&r, 0, sizeof r);
+    int result = race_open(b, &r, problem, f);
+    if (!result && b->on_stdin) {
+        result = rounds_on_stdin(b, &r, problem, f);
+    } else if (!result) {
+        for (int i = 0; i < b->rounds && !result; i++)
+            for (int n = 0; n <= b->n_peers && !result; n++)
+                result = run_one(b, &r, n, &r.ms[n * b->rounds + i], problem, f);
+        if (!result) {
+            (void)clattn_plan_config(r.plan, config, sizeof config, NULL);
+            (b->json ? print_json : print_line)(b, &r, problem, config);
+            fflush(stdout);
+        }
+    }
+    race_close(b, &r);
+    return result;
+}
+
+/* ---- Command line ---- */
+
+static void help(void)
+{
+    puts("Usage: clattn-bench [options] 'PROBLEM' ...\n"
+         "Times fused attention; a problem is e.g. 'f32 b1 h8 q2048 k2048 d64 causal'.\n"
+         "  --device TEXT      substring of \"platform / device\", or P:D (default: first GPU, accelerator, CPU)\n"
+         "  --config TEXT      \"ENGINE\" or \"ENGINE TILE\" instead of the default\n"
+         "  --against LIST     peers to run beside it, with commas between:");
+    for (int i = 0; peer_kinds[i]; i++)
+        printf("      %-12s %s\n", peer_kinds[i]->name, peer_kinds[i]->what);
+    puts("  --rounds N         rounds after a warm-up (default 11)\n"
+         "  --rounds-on-stdin  one round per line of standard input, its ms on a line of standard output\n"
+         "  --json             one object per problem and line\n"
+         "  --help  --version");
+}
+
+static int find_peers(struct bench *b, struct fault *f)
+{
+    const char *at = b->against ? b->against : "";
+    while (*at) {
+        const size_t n = strcspn(at, ",");
+        int i = 0;
+        while (peer_kinds[i] && (strlen(peer_kinds[i]->name) != n || strncmp(peer_kinds[i]->name, at, n)))
+            i++;
+        if (!peer_kinds[i])
+            return fault_set(f, EXIT_USAGE, "--against: \"%.*s\" is no peer; see --help", (int)n, at);
+        if (b->n_peers == PEERS_MAX)
+            return fault_set(f, EXIT_USAGE, "--against: too many peers");
+        b->peers[b->n_peers++] = peer_kinds[i];
+        at += n + (at[n] == ',');
+    }
+    return 0;
+}
+
+static int read_rounds(int *rounds, const char *text, struct fault *f)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+    if (*end || n < 1 || n > ROUNDS_MOST)
+        return fault_set(f, EXIT_USAGE, "--rounds %s: expected 1 to %d", text, ROUNDS_MOST);
+    *rounds = (int)n;
+    return 0;
+}
+
+/* Reads the options; argv[*first] is then the first problem. */
+static int read_options(struct bench *b, int argc, char **argv, int *first, struct fault *f)
+{
+    const char *rounds = NULL;
+    const struct {
+        const char *name;
+        const char **text;
+        int *flag;
+    } known[] = {
+        { "--device", &b->device, NULL }, { "--config", &b->config, NULL }, { "--against", &b->against, NULL },
+        { "--rounds", &rounds, NULL },    { "--json", NULL, &b->json },     { "--rounds-on-stdin", NULL, &b->on_stdin },
+    };
+    enum { KNOWN = sizeof known / sizeof *known };
+    int i = 1;
+    for (; i < argc && !strncmp(argv[i], "--", 2) && argv[i][2]; i++) {
+        int n = 0;
+        while (n < KNOWN && strcmp(argv[i], known[n].name))
+            n++;
+        if (n == KNOWN)
+            return fault_set(f, EXIT_USAGE, "unknown option %s; see --help", argv[i]);
+        if (known[n].flag)
+            *known[n].flag = 1;
+        else if (++i == argc)
+            return fault_set(f, EXIT_USAGE, "%s needs a value", known[n].name);
+        else
+            *known[n].text = argv[i];
+    }
+    if (i < argc && !strcmp(argv[i], "--"))
+        i++;
+    *first = i;
+    if (i == argc)
+        return fault_set(f, EXIT_USAGE, "no problem given; see --help");
+    if (rounds && read_rounds(&b->rounds, rounds, f))
+        return -1;
+    return find_peers(b, f);
+}
+
+static int bench_all(struct bench *b, int n, char **problems, struct fault *f)
+{
+    cl_int status = opencl_open(b->device, &b->where);
+    if (status)
+        return fault_set(f, EXIT_NO_DEVICE, "no device%s%s: %s", b->device ? " named " : "", b->device ? b->device : "",
+                         clattn_status_string(status));
+    status = clattn_create(&b->handle, b->where.context, b->where.device, NULL);
+    int result =
+        status ? fault_set(f, EXIT_UNSUPPORTED, "%s: %s", b->where.device_name, clattn_status_string(status)) : 0;
+    for (int i = 0; i < n && !result; i++)
+        result = bench_problem(b, problems[i], f);
+    (void)clattn_release(b->handle);
+    opencl_close(&b->where);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b;
+    struct fault f = { 0, "" };
+    int first = 1;
+    memset(&b, 0, sizeof b);
+    b.rounds = ROUNDS_DEFAULT;
+    if (argc == 2 && !strcmp(argv[1], "--help"))
+        return help(), EXIT_OK;
+    if (argc == 2 && !strcmp(argv[1], "--version"))
+        return printf("clattn-bench %s\n", clattn_version()), EXIT_OK;
+    if (read_options(&b, argc, argv, &first, &f) || bench_all(&b, argc - first, argv + first, &f))
+        fault_print(&f, "clattn-bench");
+    return f.status;
+}

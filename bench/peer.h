@@ -1,0 +1,23 @@
+/* peer.h - what clattn-bench can time beside a plan
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PEER_H
+#define PEER_H
+
+#include "setup.h"
+
+/* One way to compute the attention of a setup: makes whatever it needs, then runs any number of times. */
+struct peer_kind {
+    const char *name, *what;
+    cl_int (*open)(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
+                   size_t len);
+    cl_int (*run)(void *self); /* from enqueue to the end of the last kernel */
+    void (*close)(void *self); /* NULL is fine */
+};
+
+/* All of them; ends with NULL. */
+extern const struct peer_kind *const peer_kinds[];
+
+/* Unfused: batched GEMM, softmax kernel, batched GEMM. In bench/clblast.c, where CLBlast was found. */
+extern const struct peer_kind peer_clblast;
+
+#endif

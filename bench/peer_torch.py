@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
+# SPDX-License-Identifier: Apache-2.0
+"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] 'PROBLEM' ...
+
+Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
+median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is PASSIVE."""
+import argparse, os, re, statistics, subprocess, time
+
+os.environ['OMP_WAIT_POLICY'] = 'PASSIVE'
+import torch
+
+TYPES = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16, f64=torch.float64)
+
+
+def parse(problem):
+    p = dict(causal=False)
+    for word in problem.split():
+        m = re.fullmatch(r'([bhqkd])(\d+)(?:/(\d+))?', word)
+        if word in TYPES:
+            p['type'] = TYPES[word]
+        elif m:
+            p[m[1]], p[m[1] + '2'] = int(m[2]), int(m[3] or m[2])
+        elif word == 'causal':
+            p['causal'] = True
+        elif not word.startswith('seed'):
+            raise SystemExit('%s: not for PyTorch here: %s' % (problem, word))
+    if p['causal'] and p['q'] != p['k']:
+        raise SystemExit('%s: PyTorch aligns causal masks top-left' % problem)
+    return p
+
+
+def torch_round(p):
+    def rand(h, n, d):
+        return torch.randn(p['b'], h, n, d).to(p['type'])
+    q, k, v = rand(p['h'], p['q'], p['d']), rand(p['h2'], p['k'], p['d']), rand(p['h2'], p['k'], p['d2'])
+    gqa = dict(enable_gqa=True) if p['h'] != p['h2'] else {}
+
+    def run():
+        t = time.perf_counter()
+        torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=p['causal'], **gqa)
+        return (time.perf_counter() - t) * 1e3
+    return run
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument('--bench', default='clattn-bench'), a.add_argument('--rounds', type=int, default=25)
+    a.add_argument('--device'), a.add_argument('--config'), a.add_argument('problems', nargs='+')
+    o = a.parse_args()
+    torch.set_num_threads(os.cpu_count())
+    for problem in o.problems:
+        theirs = torch_round(parse(problem))
+        cmd = [o.bench, '--rounds-on-stdin'] + (['--device', o.device] if o.device else []) + (['--config', o.config] if o.config else [])
+        ours = subprocess.Popen(cmd + [problem], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if ours.stdout.readline() != 'ready\n':
+            raise SystemExit('%s failed' % o.bench)
+
+        def our_round():
+            ours.stdin.write('\n'), ours.stdin.flush()
+            return float(ours.stdout.readline())
+        for _ in range(3):
+            theirs(), our_round()
+        rows = [(our_round(), theirs()) for _ in range(o.rounds)]
+        ours.stdin.close(), ours.wait()
+        print('%s  ours %.3f ms  torch %s %.3f ms  %.2f times ours' % (
+            problem, statistics.median(r[0] for r in rows), torch.__version__, statistics.median(r[1] for r in rows),
+            statistics.median(r[1] / r[0] for r in rows)), flush=True)
+
+
+if __name__ == '__main__':
+    main()
