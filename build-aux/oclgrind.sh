@@ -1,0 +1,13 @@
+#!/bin/sh
+# oclgrind.sh TEST...: runs one TAP test on Oclgrind; what Oclgrind finds makes it fail.
+# SPDX-License-Identifier: Apache-2.0
+log=$1.oclgrind
+rm -f "$log"
+CLATTN_TEST_DEVICES=Oclgrind CLATTN_QUICK=1 ${OCLGRIND-oclgrind} --data-races --uninitialized --max-errors 20 \
+    --log "$log" "$@"
+status=$?
+if test -s "$log"; then
+    sed 's/^/# /' "$log"
+    echo "Bail out! oclgrind: $(grep -m 1 . "$log")"
+fi
+exit $status

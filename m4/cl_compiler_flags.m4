@@ -1,0 +1,43 @@
+dnl SPDX-License-Identifier: Apache-2.0
+
+dnl CL_TRY_FLAG(VARIABLE, COMPILER FLAG, [LINK WITH], [ACTION IF IT WORKS]): appends the flag to VARIABLE when a program
+dnl (or, with LINK WITH, a link with those flags) accepts it.
+AC_DEFUN([CL_TRY_FLAG], [
+  AS_VAR_PUSHDEF([cache], [cl_cv_flag_$2])
+  AC_CACHE_CHECK([whether $CC accepts $2], [cache], [
+    cl_save_CFLAGS=$CFLAGS cl_save_LDFLAGS=$LDFLAGS
+    m4_if([$3], [], [CFLAGS="$CFLAGS -Werror $2"], [CFLAGS="$CFLAGS -fPIC" LDFLAGS="$LDFLAGS $3 $2"])
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[int f(const int *p); int f(const int *p) { return *p; }
+                                     int main(void) { return 0; }]])],
+                   [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+    CFLAGS=$cl_save_CFLAGS LDFLAGS=$cl_save_LDFLAGS
+  ])
+  AS_VAR_IF([cache], [yes], [$1="$$1 $2"; $4])
+  AS_VAR_POPDEF([cache])
+])
+
+dnl CL_COMPILER_FLAGS: warnings, hidden visibility, and for the shared library the linker's checks and the version script.
+dnl Each is used where it works; -Werror is for continuous integration, by CFLAGS.
+AC_DEFUN([CL_COMPILER_FLAGS], [
+  WARN_CFLAGS= VISIBILITY_CFLAGS= SHARED_LDFLAGS=
+  CL_TRY_FLAG([WARN_CFLAGS], [-Wall])
+  CL_TRY_FLAG([WARN_CFLAGS], [-Wextra])
+  CL_TRY_FLAG([WARN_CFLAGS], [-Wvla])
+  CL_TRY_FLAG([WARN_CFLAGS], [-Wstrict-prototypes])
+  CL_TRY_FLAG([VISIBILITY_CFLAGS], [-fvisibility=hidden])
+  CL_TRY_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs], [-shared])
+
+  AC_CACHE_CHECK([whether the linker takes a version script], [cl_cv_version_script], [
+    echo 'V { global: f; local: *; };' >conftest.map
+    cl_save_CFLAGS=$CFLAGS cl_save_LDFLAGS=$LDFLAGS
+    CFLAGS="$CFLAGS -fPIC" LDFLAGS="$LDFLAGS -shared -Wl,--version-script=conftest.map"
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[int f(void); int f(void) { return 0; }]])],
+                   [cl_cv_version_script=yes], [cl_cv_version_script=no])
+    CFLAGS=$cl_save_CFLAGS LDFLAGS=$cl_save_LDFLAGS
+    rm -f conftest.map
+  ])
+  AM_CONDITIONAL([VERSION_SCRIPT], [test "$cl_cv_version_script" = yes])
+  AC_SUBST([WARN_CFLAGS])
+  AC_SUBST([VISIBILITY_CFLAGS])
+  AC_SUBST([SHARED_LDFLAGS])
+])

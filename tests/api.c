@@ -1,0 +1,219 @@
+/* api.c - handles and problems: what is refused, and how
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "harness.h"
+#include "tap.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+
+static void *const garbage = (void *)1; /* never read: an output that must be overwritten */
+
+/* A struct of a newer header: more fields behind what this library knows. */
+struct long_options {
+    clattn_options o;
+    char more[40];
+};
+struct long_problem {
+    clattn_problem p;
+    char more[40];
+};
+
+static clattn_problem sound(void)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_sizes s = { 1, 2, 2, 5, 7, 0 };
+    p.d = 8;
+    p.sizes = s;
+    return p;
+}
+
+static int ours(cl_int e)
+{
+    return e == CLATTN_ERROR_INVALID_ARGUMENT || e == CLATTN_ERROR_UNKNOWN_FIELD || e == CLATTN_ERROR_NOT_SUPPORTED ||
+           e == CLATTN_ERROR_SYNTAX;
+}
+
+/* ---- Handles ---- */
+
+static void test_create(const struct device *d)
+{
+    cl_context context = d->cl.context;
+    cl_device_id device = d->cl.device;
+    clattn_handle h = garbage;
+    struct long_options o;
+    ok(clattn_create(NULL, context, device, NULL) < 0, "create: out NULL is refused");
+    ok(clattn_create(&h, NULL, device, NULL) < 0 && !h, "create: context NULL is refused, *out is NULL");
+    h = garbage;
+    ok(clattn_create(&h, context, NULL, NULL) < 0 && !h, "create: device NULL is refused, *out is NULL");
+    memset(&o, 0, sizeof o);
+    h = garbage;
+    is_int(clattn_create(&h, context, device, &o.o), CLATTN_ERROR_INVALID_ARGUMENT, "create: struct_size 0 is refused");
+    ok(!h, "and *out is NULL");
+    o.o.struct_size = SIZE_MAX;
+    ok(ours(clattn_create(&h, context, device, &o.o)), "create: struct_size SIZE_MAX is refused");
+    o.o.struct_size = sizeof o;
+    o.more[39] = 1;
+    is_int(clattn_create(&h, context, device, &o.o), CLATTN_ERROR_UNKNOWN_FIELD,
+           "create: a tail that is not zero is refused");
+    o.more[39] = 0;
+    is_int(clattn_create(&h, context, device, &o.o), CL_SUCCESS, "create: a tail of zeros is fine");
+    clattn_release(h);
+    o.o.struct_size = sizeof(size_t);
+    is_int(clattn_create(&h, context, device, &o.o), CL_SUCCESS, "create: a struct of an older header is fine");
+    is_int(clattn_retain(h), CL_SUCCESS, "retain");
+    is_int(clattn_release(h), CL_SUCCESS, "release, still held");
+    is_int(clattn_release(h), CL_SUCCESS, "release, the last");
+    ok(clattn_release(NULL) == CL_SUCCESS && clattn_plan_release(NULL) == CL_SUCCESS, "releasing NULL is fine");
+    ok(clattn_retain(NULL) < 0 && clattn_plan_retain(NULL) < 0, "retaining NULL is not");
+}
+
+/* ---- Problems ---- */
+
+/* supports() and plan_create() refuse alike, in words. */
+static void refused(const struct device *d, const clattn_problem *p, const char *what)
+{
+    char why[256] = "", detail[256] = "";
+    clattn_plan plan = garbage;
+    cl_int s = clattn_supports(d->handle, p, why, sizeof why), e = clattn_plan_create(&plan, d->handle, p, NULL);
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    if (!ok(ours(e) && s == e && !plan && *why && *detail, "%s is refused (%s): %s", what, clattn_status_string(e),
+            detail))
+        diag("supports says %s: '%s'", clattn_status_string(s), why);
+}
+
+#define REFUSED(change)                                                                                                \
+    do {                                                                                                               \
+        clattn_problem p = sound();                                                                                    \
+        change;                                                                                                        \
+        refused(d, &p, #change);                                                                                       \
+    } while (0)
+
+static void test_problems(const struct device *d)
+{
+    const clattn_problem same = sound();
+    is_int(clattn_supports(d->handle, &same, NULL, 0), CL_SUCCESS, "a sound problem is supported");
+    REFUSED(p.struct_size = 0);
+    REFUSED(p.struct_size = 3);
+    REFUSED(p.struct_size = SIZE_MAX);
+    REFUSED(p.type = 5);
+    REFUSED(p.type = -1);
+    REFUSED(p.k_type = 77);
+    REFUSED(p.v_type = -3);
+    REFUSED(p.k_type = CLATTN_F64);
+    REFUSED(p.type = CLATTN_F64; p.v_type = CLATTN_F32);
+    REFUSED(p.d = 0);
+    REFUSED(p.d = -1);
+    REFUSED(p.d = 577);
+    REFUSED(p.d = INT32_MAX);
+    REFUSED(p.dv = -1);
+    REFUSED(p.dv = 577);
+    REFUSED(p.causal = 2);
+    REFUSED(p.causal = -1);
+    REFUSED(p.align = 4);
+    REFUSED(p.align = -1);
+    REFUSED(p.flags = 16);
+    REFUSED(p.flags = 0x80000000u);
+    REFUSED(p.scale = NAN);
+    REFUSED(p.scale = INFINITY);
+    REFUSED(p.scale = -INFINITY; p.flags = CLATTN_SCALE);
+    REFUSED(p.sizes.b = -1);
+    REFUSED(p.sizes.h = -1);
+    REFUSED(p.sizes.hk = -1);
+    REFUSED(p.sizes.h = 3);
+    REFUSED(p.sizes.nq = -1);
+    REFUSED(p.sizes.nk = INT64_MIN);
+    REFUSED(p.sizes.nq = (int64_t)1 << 31);
+    REFUSED(p.sizes.nk = INT64_MAX);
+}
+
+static void test_problem_structs(const struct device *d)
+{
+    struct long_problem l;
+    clattn_plan plan = garbage;
+    char why[8] = "xxxxxxx";
+    memset(&l, 0, sizeof l);
+    l.p = sound();
+    l.p.struct_size = sizeof l;
+    is_int(clattn_supports(d->handle, &l.p, NULL, 0), CL_SUCCESS, "a problem with a tail of zeros is fine");
+    l.more[0] = 1;
+    is_int(clattn_supports(d->handle, &l.p, NULL, 0), CLATTN_ERROR_UNKNOWN_FIELD, "with another tail it is refused");
+    is_int(clattn_plan_create(&plan, d->handle, &l.p, NULL), CLATTN_ERROR_UNKNOWN_FIELD, "by plan_create too");
+    ok(!plan, "and *out is NULL");
+    ok(clattn_supports(NULL, &l.p, NULL, 0) < 0 && clattn_supports(d->handle, NULL, NULL, 0) < 0,
+       "supports: NULL is refused");
+    l.p.struct_size = sizeof l.p;
+    l.p.d = 0;
+    ok(clattn_supports(d->handle, &l.p, why, 4) < 0 && strlen(why) == 3 && why[4] == 'x',
+       "words are cut to their room");
+}
+
+static void test_every_type(const struct device *d)
+{
+    int type;
+    for (type = CLATTN_F32; type <= CLATTN_F64; type++) {
+        clattn_problem p = sound();
+        char why[256] = "";
+        cl_int s;
+        clattn_plan plan = NULL;
+        p.type = type;
+        s = clattn_supports(d->handle, &p, why, sizeof why);
+        is_int(clattn_plan_create(&plan, d->handle, &p, NULL), s, "type %d: supports and plan_create agree (%s)", type,
+               why);
+        ok(!s == !!plan, "type %d: a plan exactly when they say so", type);
+        clattn_plan_release(plan);
+    }
+}
+
+/* ---- Details ---- */
+
+static void *fresh_detail(void *arg)
+{
+    const struct device *d = arg;
+    static char text[256] = "x";
+    clattn_error_detail(d->handle, text, sizeof text, NULL);
+    return text;
+}
+
+static void test_detail(const struct device *d)
+{
+    clattn_problem p = sound();
+    char text[256] = "", cut[5] = "";
+    size_t needed = 0;
+    pthread_t thread;
+    void *other = NULL;
+    p.d = 0;
+    ok(clattn_supports(d->handle, &p, NULL, 0) < 0, "a failure");
+    if (pthread_create(&thread, NULL, fresh_detail, (void *)(uintptr_t)d) || pthread_join(thread, &other))
+        bail("no thread");
+    is_str(other, "", "is not the failure of another thread");
+    is_int(clattn_error_detail(d->handle, text, sizeof text, &needed), CL_SUCCESS, "but of this one");
+    ok(*text && needed == strlen(text) + 1, "in words: %s", text);
+    clattn_error_detail(d->handle, cut, sizeof cut, NULL);
+    ok(strlen(cut) == 4 && !strncmp(cut, text, 4), "cut to their room");
+    ok(clattn_error_detail(NULL, text, sizeof text, NULL) < 0, "of no handle there are none");
+}
+
+int main(void)
+{
+    const struct device *devices;
+    const char *why;
+    char version[32];
+    unsigned n = harness_open(&devices, &why), i;
+    if (!n)
+        return skip_all("%s", why);
+    snprintf(version, sizeof version, "%d.%d.%d", CLATTN_VERSION_MAJOR, CLATTN_VERSION_MINOR, CLATTN_VERSION_PATCH);
+    is_str(clattn_version(), version, "the library is the header's");
+    for (i = 0; i < n; i++) {
+        diag("%s", devices[i].name);
+        test_create(&devices[i]);
+        test_problems(&devices[i]);
+        test_problem_structs(&devices[i]);
+        test_every_type(&devices[i]);
+        test_detail(&devices[i]);
+    }
+    harness_close();
+    return done_testing();
+}

@@ -1,0 +1,60 @@
+/* caps.c - quirks by platform, and the device that stands for all
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "../src/caps.h"
+#include "tap.h"
+
+static const char *const platforms[] = { "",
+                                         "Portable Computing Language",
+                                         "NVIDIA CUDA",
+                                         "AMD Accelerated Parallel Processing",
+                                         "Intel(R) OpenCL Graphics",
+                                         "Apple",
+                                         "rusticl",
+                                         "Clover",
+                                         "Oclgrind",
+                                         "?" };
+
+/* A quirk narrows the default choice; it must be something that can be acted on. */
+static void test_quirk(const char *platform)
+{
+    const struct quirk *q = caps_quirk(platform);
+    ok(q && !strncmp(platform, q->platform, strlen(q->platform)), "'%s' has a row whose name it begins with", platform);
+    ok(q->options && q->largest_group >= 0 && (!*q->options || *q->options == ' '), "'%s': the row is sound", platform);
+    ok(!q->engine || !strcmp(q->engine, "simt") || !strcmp(q->engine, "cpu") || !strcmp(q->engine, "naive"),
+       "'%s': an engine that exists", platform);
+}
+
+static void test_plain_platforms(void)
+{
+    ok(caps_quirk("NVIDIA CUDA") == caps_quirk("") && !caps_quirk("")->largest_group && !caps_quirk("")->engine &&
+           !caps_quirk("")->kernel_group_is_wrong,
+       "a platform without a row of its own has no quirk");
+    ok(caps_quirk("rusticl") != caps_quirk("") && caps_quirk("rusticl 23.1") == caps_quirk("rusticl"),
+       "names are prefixes");
+}
+
+/* What a source without a device is made for: limits that every GPU in use keeps. */
+static void test_generic(void)
+{
+    struct caps c, again;
+    memset(&c, 0xff, sizeof c);
+    memset(&again, 0, sizeof again);
+    caps_generic(&c);
+    caps_generic(&again);
+    ok(c.kind == CAPS_GPU && c.quirk && *c.platform && *c.device, "generic: a GPU with names");
+    ok(c.local_bytes <= 32768 && c.max_group <= 256 && c.max_group >= 64, "generic: within 32 KiB and 256 items");
+    ok(c.float_width >= 1 && c.compute_units >= 1 && c.compiler && c.max_alloc, "generic: nothing is zero");
+    ok(!memcmp(&c, &again, sizeof c), "generic: every byte is set");
+}
+
+int main(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof platforms / sizeof *platforms; i++)
+        test_quirk(platforms[i]);
+    test_plain_platforms();
+    test_generic();
+    return done_testing();
+}

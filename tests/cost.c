@@ -1,0 +1,116 @@
+/* cost.c - the work of a case, against counting by hand
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tap.h"
+#include "trial.h"
+
+static int size_of(int type)
+{
+    return type == CLATTN_F64 ? 8 : type == CLATTN_F32 ? 4 : 2;
+}
+
+/* The rules of clattn.h, one pair at a time. */
+static int64_t pairs_of(const clattn_case *c)
+{
+    const clattn_problem *p = &c->problem;
+    const clattn_sizes *s = &p->sizes;
+    int64_t b, q, k, pairs = 0;
+    for (b = 0; b < s->b; b++) {
+        int64_t q_len = p->flags & CLATTN_Q_LEN && c->q_len[b] < s->nq ? c->q_len[b] : s->nq;
+        int64_t kv_len = p->flags & CLATTN_KV_LEN && c->kv_len[b] < s->nk ? c->kv_len[b] : s->nk;
+        int64_t start = p->flags & CLATTN_KV_START ? c->kv_start[b] : 0;
+        int64_t offset = p->align == CLATTN_ALIGN_OFFSET ? s->offset : p->align ? 0 : kv_len - q_len;
+        for (q = 0; q < q_len; q++)
+            for (k = start; k < kv_len; k++)
+                pairs += !p->causal || k <= q + offset;
+    }
+    return pairs;
+}
+
+static double bytes_of(const clattn_case *c)
+{
+    const clattn_problem *p = &c->problem;
+    const clattn_sizes *s = &p->sizes;
+    int64_t hk = s->hk ? s->hk : s->h, dv = p->dv ? p->dv : p->d;
+    int type = p->type ? p->type : CLATTN_F32, k_type = p->k_type ? p->k_type : type,
+        v_type = p->v_type ? p->v_type : type;
+    return (double)(s->b * s->h * s->nq * (p->d + dv) * size_of(type) + s->b * hk * s->nk * p->d * size_of(k_type) +
+                    s->b * hk * s->nk * dv * size_of(v_type) + (c->lse ? 4 * s->b * s->h * s->nq : 0));
+}
+
+static void check(const char *text)
+{
+    clattn_case c;
+    double flops = -1, bytes = -1, want;
+    char why[256] = "";
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    if (clattn_case_parse(text, &c, why, sizeof why)) {
+        ok(0, "reads (%s): %s", why, text);
+        return;
+    }
+    want = 2.0 * (double)(c.problem.d + (c.problem.dv ? c.problem.dv : c.problem.d)) * (double)c.problem.sizes.h *
+           (double)pairs_of(&c);
+    ok(clattn_case_cost(&c, &flops, &bytes) == CL_SUCCESS && flops == want, "%.0f flops, counted %.0f: %s", flops, want,
+       text);
+    ok(bytes == bytes_of(&c), "%.0f bytes, counted %.0f: %s", bytes, bytes_of(&c), text);
+}
+
+static const char *const fixed[] = { "f32 b1 h1 q1 k1 d1",
+                                     "f16 b2 h8/2 q33 k70 d64 lse",
+                                     "bf16 b1 h2 q70 k33 d5/7 causal",
+                                     "f64 b1 h2 q70 k33 d5 causal-tl",
+                                     "f32 b1 h2 q20 k30 d5 causal off-5",
+                                     "f32 b1 h2 q20 k30 d5 causal off-20",
+                                     "f32 b1 h2 q20 k30 d5 causal off500",
+                                     "f32 b1 h2 q20 k30 d5 causal off29",
+                                     "f16 b1 h2 q3 k4 d5 k:f32 v:bf16",
+                                     "f32 b0 h2 q3 k4 d5",
+                                     "f32 b1 h2 q0 k4 d5",
+                                     "f32 b1 h2 q3 k0 d5 causal lse",
+                                     "f32 b2 h2 q20 k30 d5 qlen:20,3 kvlen:30,7 kvstart:4,9",
+                                     "f32 b2 h2 q20 k30 d5 causal qlen:20,3 kvlen:30,7 kvstart:4,9",
+                                     "f32 b2 h2 q20 k30 d5 causal kvlen:30,7 kvstart:29,2" };
+
+static void check_random(unsigned i)
+{
+    static const char *const causal[] = { "", " causal", " causal-tl", " causal off" };
+    char text[256], off[16] = "";
+    unsigned how = (unsigned)(trial_hash(i, 0, 0) % 4);
+    int q = (int)(trial_hash(i, 1, 0) % 40), k = (int)(trial_hash(i, 2, 0) % 40);
+    if (how == 3)
+        snprintf(off, sizeof off, "%d", (int)(trial_hash(i, 3, 0) % 100) - 50);
+    snprintf(text, sizeof text, "f32 b2 h3 q%d k%d d5/3%s%s qlen:%d,%d kvlen:%d,%d kvstart:%d,%d", q, k, causal[how],
+             off, (int)(trial_hash(i, 4, 0) % (unsigned)(q + 1)), q, (int)(trial_hash(i, 5, 0) % (unsigned)(k + 1)), k,
+             (int)(trial_hash(i, 6, 0) % (unsigned)(k + 1)), (int)(trial_hash(i, 7, 0) % (unsigned)(k + 1)));
+    check(text);
+}
+
+/* Too large to count pair by pair, but a triangle is a triangle. */
+static void check_large(void)
+{
+    clattn_case c;
+    double flops = 0, bytes = 0, n = 1073741824;
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    ok(!clattn_case_parse("f32 b1 h1 q1073741824 k1073741824 d1 causal", &c, NULL, 0) &&
+           !clattn_case_cost(&c, &flops, &bytes) && flops == 4 * (n / 2 * (n + 1)) && bytes == 16 * n,
+       "the largest triangle (%.0f flops, %.0f bytes)", flops, bytes);
+}
+
+int main(void)
+{
+    clattn_case c;
+    double x;
+    unsigned i;
+    for (i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        check(fixed[i]);
+    for (i = 0; i < 100; i++)
+        check_random(i);
+    check_large();
+    memset(&c, 0, sizeof c);
+    ok(clattn_case_cost(NULL, &x, &x) != CL_SUCCESS, "NULL is refused");
+    ok(clattn_case_cost(&c, &x, &x) != CL_SUCCESS, "a struct without struct_size is refused");
+    return done_testing();
+}

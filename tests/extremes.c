@@ -1,0 +1,162 @@
+/* extremes.c - numbers at the ends of their types: lengths, diagonals, places beyond 2^31 elements
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * CLATTN_FULL=1 also allocates a buffer of 4.3 GB. */
+#include "config.h"
+
+#include "harness.h"
+#include "tap.h"
+
+static clattn_case parsed(const char *text)
+{
+    clattn_case c;
+    char why[256] = "";
+    if (clattn_case_parse(text, &c, why, sizeof why))
+        bail("%s: %s", text, why);
+    return c;
+}
+
+/* Runs what trial_make() made and judges it. */
+static void judge(const struct device *d, struct trial *t, cl_int e, const char *what, const char *text)
+{
+    clattn_plan plan = NULL;
+    char why[1024] = "";
+    if (!e)
+        e = harness_plan(d, &t->c.problem, NULL, &plan, why, sizeof why);
+    if (!e)
+        e = trial_run(t, plan, d->queue);
+    if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: %s: %s", d->name, what, text))
+        diag("%s %s", clattn_status_string(e), why);
+    trial_free(t);
+}
+
+/* Lengths outside [0, nq] and [0, nk] count as the nearest that is inside. */
+static void test_lengths(const struct device *d)
+{
+    static const char text[] = "f32 b4 h2 q9 k20 d16 causal qlen:9,9,9,9 kvlen:20,20,20,20 kvstart:0,0,0,0 lse";
+    static const int32_t q_len[4] = { 100, -1, 9, INT32_MAX }, kv_len[4] = { 21, 20, INT32_MIN, INT32_MAX },
+                         kv_start[4] = { -5, 0, 0, INT32_MIN };
+    clattn_case c = parsed(text);
+    struct trial t;
+    cl_int e;
+    memcpy(c.q_len, q_len, sizeof q_len);
+    memcpy(c.kv_len, kv_len, sizeof kv_len);
+    memcpy(c.kv_start, kv_start, sizeof kv_start);
+    e = trial_make(&t, d->cl.context, &c, PADDED);
+    judge(d, &t, e, "lengths are clamped", text);
+}
+
+/* Diagonals so far away that adding a row to them would overflow. */
+static void test_offsets(const struct device *d)
+{
+    static const char text[] = "f32 b6 h2 q9 k20 d16 causal lse";
+    static const int32_t offsets[6] = { INT32_MAX, INT32_MIN, INT32_MAX - 8, INT32_MIN + 8, 1 << 30, -(1 << 30) };
+    const clattn_case c = parsed(text);
+    struct trial t;
+    cl_int e = trial_make(&t, d->cl.context, &c, OFFSETS);
+    memcpy(t.offsets, offsets, sizeof offsets);
+    if (!e)
+        e = clEnqueueWriteBuffer(d->queue, t.args.offsets.mem, CL_TRUE, t.args.offsets.offset * sizeof(int32_t),
+                                 sizeof offsets, offsets, 0, NULL, NULL);
+    judge(d, &t, e, "far diagonals from a buffer", text);
+}
+
+static void test_offset(const struct device *d, const char *text)
+{
+    const clattn_case c = parsed(text);
+    struct trial t;
+    const cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    judge(d, &t, e, "a far diagonal", text);
+}
+
+/* ---- Places beyond 2^31 elements ---- */
+
+enum { FAR_WIDTH = 8, FAR_ROWS = 9 };
+static const char far_text[] = "f16 b1 h1 q5 k9 d8 lse";
+static const size_t far_stride = (size_t)1 << 28; /* nine rows of it: beyond 2^31 */
+
+/* K with rows so far apart that an index needs 64 bits. */
+static cl_int spread_keys(const struct device *d, struct trial *t, cl_mem far)
+{
+    const size_t size = 2;
+    cl_int e = CL_SUCCESS;
+    int64_t n;
+    for (n = 0; n < FAR_ROWS && !e; n++)
+        e = clEnqueueWriteBuffer(d->queue, far, CL_TRUE, (size_t)n * far_stride * size, FAR_WIDTH * size,
+                                 t->image[1].byte + tensor_at(&t->k, 0, 0, n) * size, 0, NULL, NULL);
+    t->args.k.mem = far;
+    t->args.k.offset = 0;
+    t->args.k.stride[2] = (int64_t)far_stride;
+    return e;
+}
+
+static void test_far_rows(const struct device *d, cl_mem far)
+{
+    const clattn_case c = parsed(far_text);
+    struct trial t;
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    e = e ? e : spread_keys(d, &t, far);
+    judge(d, &t, e, "key rows 2^28 elements apart", far_text);
+}
+
+/* O behind the first 2^31 elements; brought back to where the verdict looks. */
+static void test_far_output(const struct device *d, cl_mem far)
+{
+    const clattn_case c = parsed(far_text);
+    struct trial t;
+    clattn_plan plan = NULL;
+    char why[1024] = "";
+    const size_t at = ((size_t)1 << 31) * 2;
+    cl_int e = trial_make(&t, d->cl.context, &c, PLAIN);
+    const size_t size = t.image[3].size;
+    e = e ? e : harness_plan(d, &c.problem, NULL, &plan, why, sizeof why);
+    t.args.o.mem = far;
+    t.args.o.offset = (size_t)1 << 31;
+    e = e ? e : trial_run(&t, plan, d->queue);
+    e = e ? e : clEnqueueCopyBuffer(d->queue, far, t.image[3].mem, at, 0, size, 0, NULL, NULL);
+    e = e ? e : clFinish(d->queue);
+    if (!ok(!e && trial_verify(&t, d->queue, why, sizeof why), "%s: O from element 2^31 on: %s", d->name, far_text))
+        diag("%s %s", clattn_status_string(e), why);
+    trial_free(&t);
+}
+
+static void test_far(const struct device *d)
+{
+    const size_t size = ((FAR_ROWS - 1) * far_stride + 64) * 2;
+    cl_ulong most = 0;
+    cl_mem far;
+    cl_int e;
+    clGetDeviceInfo(d->cl.device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
+    if (!harness_flag("CLATTN_FULL") || most < size) {
+        skip("places beyond 2^31 elements: %s", most < size ? "no such buffer here" : "only with CLATTN_FULL");
+        return;
+    }
+    far = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e);
+    if (e) {
+        skip("places beyond 2^31 elements: no memory");
+        return;
+    }
+    test_far_rows(d, far);
+    test_far_output(d, far);
+    clReleaseMemObject(far);
+}
+
+int main(void)
+{
+    const struct device *devices;
+    const char *why;
+    unsigned n = harness_open(&devices, &why), i;
+    if (!n)
+        return skip_all("%s", why);
+    for (i = 0; i < n; i++) {
+        test_lengths(&devices[i]);
+        test_offsets(&devices[i]);
+        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off9223372036854775807 lse");
+        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off-9223372036854775807 lse");
+        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off4294967296 lse");
+        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off-4294967296 lse");
+        test_far(&devices[i]);
+    }
+    harness_close();
+    return done_testing();
+}

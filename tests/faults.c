@@ -1,0 +1,217 @@
+/* faults.c - every allocation and every OpenCL call fails once, and from then on
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The N-th call fails, for N = 1, 2, ... until a run has no N-th call. Whatever fails: an error in words, nothing
+ * leaks, nothing of the caller's is touched, and what was made before works on. */
+#include "config.h"
+
+#include "harness.h"
+#include "tap.h"
+#include "wrap.h"
+
+static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3", empty[] = "f32 b1 h2/1 q0 k7 d8 causal lse";
+enum { MOST = 400 };
+
+/* One thing to try: returns the status; *made is what it holds afterwards. */
+struct attempt {
+    const char *name;
+    cl_int (*run)(struct fixture *f, void **made);
+    void (*undo)(void *made);
+    int may_succeed; /* a failing call need not fail it: logs and caches may be done without */
+};
+
+static cl_int try_create(struct fixture *f, void **made)
+{
+    clattn_handle h = NULL;
+    cl_int e = clattn_create(&h, f->d->cl.context, f->d->cl.device, NULL);
+    *made = h;
+    return e;
+}
+
+static void undo_create(void *made)
+{
+    clattn_release(made);
+}
+
+static cl_int try_supports(struct fixture *f, void **made)
+{
+    char why[64];
+    *made = NULL;
+    return clattn_supports(f->d->handle, &f->t.c.problem, why, sizeof why);
+}
+
+static cl_int try_source(struct fixture *f, void **made)
+{
+    static char source[1 << 20];
+    *made = NULL;
+    return clattn_emit_source(f->d->handle, &f->t.c.problem, NULL, source, sizeof source, NULL);
+}
+
+static clattn_handle fresh; /* a handle that has built nothing yet */
+
+/* On a handle of its own, so that every try compiles. */
+static cl_int try_plan(struct fixture *f, void **made)
+{
+    clattn_plan p = NULL;
+    cl_int e = clattn_plan_create(&p, fresh, &f->t.c.problem, NULL);
+    *made = p;
+    return e;
+}
+
+static void undo_plan(void *made)
+{
+    clattn_plan_release(made);
+}
+
+static cl_int try_enqueue(struct fixture *f, void **made)
+{
+    *made = NULL;
+    return clattn_enqueue_forward(f->plan, f->d->queue, &f->t.args, 0, NULL, NULL);
+}
+
+static cl_int try_enqueue_event(struct fixture *f, void **made)
+{
+    cl_event event = NULL;
+    cl_int e = clattn_enqueue_forward(f->plan, f->d->queue, &f->t.args, 0, NULL, &event);
+    *made = event;
+    return e;
+}
+
+static void undo_event(void *made)
+{
+    if (made)
+        clReleaseEvent(made);
+}
+
+static void undo_nothing(void *made)
+{
+    (void)made;
+}
+
+static const struct attempt attempts[] = {
+    { "create", try_create, undo_create, 0 },       { "supports", try_supports, undo_nothing, 0 },
+    { "emit_source", try_source, undo_nothing, 0 }, { "plan_create", try_plan, undo_plan, 1 },
+    { "enqueue", try_enqueue, undo_nothing, 0 },    { "enqueue with event", try_enqueue_event, undo_event, 0 },
+};
+
+/* Nothing of the caller's changed; after an error O is still the NaN that it was before. */
+static int untouched(struct fixture *f, cl_int e, char *why, size_t len)
+{
+    const struct tensor *o = &f->t.o;
+    return trial_fetch(&f->t, f->d->queue, why, len) && (!e || !tensor_count(o) || o->value[0] != o->value[0]);
+}
+
+/* Runs an attempt whose n-th call fails. 1: as it should be; 0: not, and it is reported; -1: there was no n-th call. */
+static int try_nth(const struct attempt *a, struct fixture *f, long n, int sticky)
+{
+    void *made = NULL;
+    char why[256] = "";
+    long failed, memory, objects;
+    cl_int e;
+    if (trial_reset(&f->t, f->d->queue) ||
+        (a->run == try_plan && clattn_create(&fresh, f->d->cl.context, f->d->cl.device, NULL)))
+        bail("cannot set up");
+    wrap.memory = wrap.objects = 0;
+    wrap_arm(n, sticky);
+    e = a->run(f, &made);
+    failed = wrap.failed;
+    wrap.fail_at = 0; /* undoing is not what is tried */
+    if (!e)
+        a->undo(made);
+    if (a->run == try_plan)
+        clattn_release(fresh);
+    wrap_disarm();
+    memory = wrap.memory + (a->run == try_plan); /* the handle itself was made before counting began */
+    objects = wrap.objects + (a->run == try_plan);
+    clFinish(f->d->queue);
+    if (!failed)
+        return -1;
+    if ((e || a->may_succeed) && memory == 0 && objects == 0 && (!e || !made) && untouched(f, e, why, sizeof why))
+        return 1;
+    diag("%s: %s, the %ld-th of the calls, fails: status %s, %ld blocks and %ld objects left, %s %s", a->name,
+         wrap.last, n, clattn_status_string(e), memory, objects, made ? "something is returned" : "", why);
+    return 0;
+}
+
+static void test_attempt(const struct attempt *a, struct fixture *f, int sticky)
+{
+    long n, bad = 0;
+    int verdict = 0;
+    for (n = 1; n < MOST && (verdict = try_nth(a, f, n, sticky)) >= 0; n++)
+        bad += !verdict;
+    ok(!bad && verdict < 0, "%s: each of %ld calls fails%s, %ld badly: %s", a->name, n - 1,
+       sticky ? " and all after it" : "", bad, f->text);
+}
+
+/* After all that, the same handle and plan still compute. */
+static void test_after(struct fixture *f)
+{
+    char why[512] = "";
+    int good = !trial_reset(&f->t, f->d->queue) && !trial_run(&f->t, f->plan, f->d->queue) &&
+               trial_verify(&f->t, f->d->queue, why, sizeof why);
+    ok(good, "and then it works (%s): %s", why, f->text);
+}
+
+/* A failure that a caller will meet: what it says. */
+static void test_words(struct fixture *f)
+{
+    clattn_handle h = NULL;
+    clattn_plan p = NULL;
+    char words[512] = "";
+    cl_int e;
+    long n;
+    wrap.no_compiler = 1;
+    wrap_arm(0, 0);
+    e = clattn_create(&h, f->d->cl.context, f->d->cl.device, NULL);
+    if (!e) {
+        e = clattn_plan_create(&p, h, &f->t.c.problem, NULL);
+        clattn_error_detail(h, words, sizeof words, NULL);
+    }
+    wrap_disarm();
+    wrap.no_compiler = 0;
+    ok(e == CL_COMPILER_NOT_AVAILABLE || (e == CLATTN_ERROR_NOT_SUPPORTED && strstr(words, "compiler")),
+       "a device without a compiler is refused for that (%s: %s)", clattn_status_string(e), words);
+    clattn_plan_release(p);
+    clattn_release(h);
+    for (n = 1; n < MOST; n++) { /* find clBuildProgram */
+        if (clattn_create(&h, f->d->cl.context, f->d->cl.device, NULL))
+            bail("no handle");
+        wrap_arm(n, 0);
+        e = clattn_plan_create(&p, h, &f->t.c.problem, NULL);
+        wrap_disarm();
+        clattn_error_detail(h, words, sizeof words, NULL);
+        clattn_plan_release(p);
+        clattn_release(h);
+        p = NULL;
+        if (!strcmp(wrap.last, "clBuildProgram"))
+            break;
+    }
+    ok(e == CLATTN_ERROR_BUILD && strstr(words, "clBuildProgram"),
+       "a rejected kernel is CLATTN_ERROR_BUILD (%s: %.60s)", clattn_status_string(e), words);
+}
+
+int main(void)
+{
+    const struct device *devices;
+    const char *why;
+    unsigned n = harness_open(&devices, &why), i, j;
+    if (!n)
+        return skip_all("%s", why);
+    for (i = 0; i < n; i++) {
+        struct fixture f, none;
+        char words[512] = "";
+        if (fixture_open(&f, &devices[i], text, PADDED, words, sizeof words) ||
+            fixture_open(&none, &devices[i], empty, PADDED, words, sizeof words))
+            bail("%s", words);
+        diag("%s", devices[i].name);
+        for (j = 0; j < 2 * sizeof attempts / sizeof *attempts; j++)
+            test_attempt(&attempts[j / 2], &f, j % 2);
+        test_attempt(&attempts[5], &none, 0); /* nothing to compute: another call enqueues */
+        test_words(&f);
+        test_after(&f);
+        fixture_close(&f);
+        fixture_close(&none);
+    }
+    harness_close();
+    return done_testing();
+}

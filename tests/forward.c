@@ -1,0 +1,145 @@
+/* forward.c - the forward pass against float64, case by case
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   forward.t                               every case in f32, and a seeded part of the rest
+ *   CLATTN_FULL=1 forward.t                 every case x type x configuration, and x layout on the default
+ * configuration CLATTN_QUICK=1 forward.t                three small cases x type x engine forward.t PROBLEM [CONFIG
+ * [LAYOUT]]     one case; CONFIG "" is the default */
+#include "config.h"
+
+#include "cases.h"
+#include "harness.h"
+#include "tap.h"
+
+static const char *const types[] = { "f32", "f16", "bf16", "f64" };
+enum { N_TYPES = 4, EXTRA = 24 };
+
+/* One TAP line. The seed is part of the string, so the string alone reproduces the inputs. */
+static void check(const struct device *d, const char *type, const char *row, unsigned seed, const char *config,
+                  enum layout layout)
+{
+    char problem[512], why[1024];
+    int verdict;
+    snprintf(problem, sizeof problem, "%s %s seed%u", type, row, seed);
+    verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
+    if (verdict < 0) {
+        skip("%s: %s", problem, why);
+        return;
+    }
+    ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), problem);
+    if (!verdict)
+        diag("%s\nagain: tests/forward.t '%s' '%s' %s", why, problem, config ? config : "", layout_name(layout));
+}
+
+/* f64 takes no partner of another type. */
+static int sensible(const char *type, const char *row)
+{
+    return strcmp(type, "f64") || (!strstr(row, " k:") && !strstr(row, " v:"));
+}
+
+/* The index-th configuration for this case; 0 when there is none. */
+static int config_at(const struct device *d, const char *type, const char *row, size_t index, char *config, size_t len)
+{
+    clattn_case c;
+    char problem[512];
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    snprintf(problem, sizeof problem, "%s %s", type, row);
+    return clattn_case_parse(problem, &c, NULL, 0) == CL_SUCCESS &&
+           clattn_config_at(d->handle, &c.problem, index, config, len) == CL_SUCCESS;
+}
+
+static size_t count_configs(const struct device *d, const char *type, const char *row)
+{
+    char config[128];
+    size_t n = 0;
+    while (config_at(d, type, row, n, config, sizeof config))
+        n++;
+    return n;
+}
+
+/* Every case in f32 as it is, then picks of case x type x configuration x layout. */
+static void run_default(const struct device *d)
+{
+    unsigned i;
+    for (i = 0; i < N_CASES; i++)
+        check(d, "f32", cases[i], i, NULL, (enum layout)(i % LAYOUTS));
+    for (i = 0; i < EXTRA; i++) {
+        const char *row = cases[trial_hash(1, i, 0) % N_CASES], *type = types[i % N_TYPES];
+        char config[128];
+        size_t n = sensible(type, row) ? count_configs(d, type, row) : 0;
+        if (n && config_at(d, type, row, trial_hash(1, i, 1) % n, config, sizeof config))
+            check(d, type, row, 1000 + i, config, (enum layout)(trial_hash(1, i, 2) % LAYOUTS));
+    }
+}
+
+static void run_full(const struct device *d)
+{
+    unsigned t, i, l;
+    size_t n;
+    for (t = 0; t < N_TYPES; t++)
+        for (i = 0; i < N_CASES; i++) {
+            char config[128];
+            if (!sensible(types[t], cases[i]))
+                continue;
+            for (l = 0; l < LAYOUTS; l++)
+                check(d, types[t], cases[i], 2000 + i, NULL, (enum layout)l);
+            for (n = 1; config_at(d, types[t], cases[i], n, config, sizeof config); n++)
+                check(d, types[t], cases[i], 2000 + i, config, (enum layout)((i + n) % LAYOUTS));
+        }
+}
+
+/* The first configuration of each engine; an engine's configurations stand together. */
+static void run_quick(const struct device *d)
+{
+    unsigned t, i;
+    size_t n;
+    for (t = 0; t < N_TYPES; t++)
+        for (i = 0; i < N_QUICK; i++) {
+            char config[128], engine[128] = "";
+            for (n = 0; config_at(d, types[t], quick_cases[i], n, config, sizeof config); n++) {
+                size_t word = strcspn(config, " ");
+                if (!strncmp(config, engine, word) && !engine[word])
+                    continue;
+                snprintf(engine, sizeof engine, "%.*s", (int)word, config);
+                check(d, types[t], quick_cases[i], i, config, PADDED);
+            }
+            if (!n)
+                skip("%s %s: no configuration here", types[t], quick_cases[i]);
+        }
+}
+
+static void run_one(const struct device *d, char **argv)
+{
+    const char *config = argv[2] && *argv[2] ? argv[2] : NULL;
+    enum layout layout = argv[2] && argv[3] ? layout_find(argv[3]) : PADDED;
+    char why[1024];
+    int verdict;
+    if (layout == LAYOUTS)
+        bail("no layout '%s'", argv[3]);
+    verdict = harness_check_text(d, argv[1], config, layout, why, sizeof why);
+    if (verdict < 0)
+        skip("%s: %s", argv[1], why);
+    else if (!ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), argv[1]))
+        diag("%s", why);
+}
+
+int main(int argc, char **argv)
+{
+    const struct device *devices;
+    const char *why;
+    unsigned n = harness_open(&devices, &why), i;
+    if (!n)
+        return skip_all("%s", why);
+    for (i = 0; i < n; i++)
+        if (argc > 1)
+            run_one(&devices[i], argv);
+        else if (harness_flag("CLATTN_QUICK"))
+            run_quick(&devices[i]);
+        else if (harness_flag("CLATTN_FULL"))
+            run_full(&devices[i]);
+        else
+            run_default(&devices[i]);
+    harness_close();
+    return done_testing();
+}

@@ -1,0 +1,48 @@
+/* harness.h - devices, plans kept by problem class, and one call that checks one problem
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include "trial.h"
+
+struct device {
+    struct opencl cl;
+    cl_command_queue queue;
+    clattn_handle handle;
+    char name[520]; /* "platform / device" */
+};
+
+/* Opens the devices under test: those of CLATTN_TEST_DEVICES (texts joined by ';'), else every device found. Returns
+ * their number; *why says what went wrong when it is 0. */
+unsigned harness_open(const struct device **devices, const char **why);
+void harness_close(void);
+
+/* A plan for the class of `problem` with `config` (NULL: the default), made once and kept: building takes a second. The
+ * harness holds the reference. `why` gets the words of a failure. */
+cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
+                    char *why, size_t len);
+
+/* Runs one problem once and judges it. 1 right, 0 wrong, -1 not supported here; `why` says how. */
+int harness_check(const struct device *d, const clattn_case *c, const char *config, enum layout layout, char *why,
+                  size_t len);
+
+/* The same from text. */
+int harness_check_text(const struct device *d, const char *problem, const char *config, enum layout layout, char *why,
+                       size_t len);
+
+/* A problem set up with its plan, for tests that look closer. */
+struct fixture {
+    const struct device *d;
+    const char *text;
+    struct trial t;
+    clattn_plan plan; /* the harness's */
+};
+/* Returns CL_SUCCESS or the status with its words; fixture_close() is due only after CL_SUCCESS. */
+cl_int fixture_open(struct fixture *f, const struct device *d, const char *problem, enum layout layout, char *why,
+                    size_t len);
+void fixture_close(struct fixture *f);
+
+/* CLATTN_FULL, CLATTN_QUICK and the like: set and neither empty nor "0". */
+int harness_flag(const char *name);
+
+#endif

@@ -1,0 +1,247 @@
+/* problem.c - problem strings: read, print, refuse, count
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tap.h"
+#include "trial.h"
+
+#include <limits.h>
+#include <math.h>
+
+static cl_int parse(const char *text, clattn_case *c, char *why, size_t len)
+{
+    memset(c, 0, sizeof *c);
+    c->struct_size = sizeof *c;
+    return clattn_case_parse(text, c, why, len);
+}
+
+/* ---- Round trips ---- */
+
+/* In the order of the grammar: printed as they are read. */
+static const char *const canonical[] = {
+    "f32 b1 h1 q1 k1 d1",
+    "f16 b2 h32/8 q2048 k2048 d128 causal",
+    "bf16 b0 h1 q0 k0 d576/512",
+    "f64 b3 h6/2 q7 k9 d64/32 causal-tl",
+    "f32 b1 h2 q3 k4 d5 k:f16",
+    "f32 b1 h2 q3 k4 d5 v:bf16",
+    "f16 b1 h2 q3 k4 d5 causal k:f32 v:bf16",
+    "f32 b1 h2 q3 k4 d5 causal off-7",
+    "f32 b1 h2 q3 k4 d5 causal off0",
+    "f32 b1 h2 q3 k4 d5 bthd",
+    "f32 b1 h2 q3 k4 d5 scale0.5",
+    "f32 b1 h2 q3 k4 d5 scale0",
+    "f32 b1 h2 q3 k4 d5 scale-2",
+    "f32 b1 h2 q3 k4 d5 scale0.1",
+    "f32 b2 h2 q3 k4 d5 qlen:3,0",
+    "f32 b2 h2 q3 k4 d5 kvlen:4,1",
+    "f32 b2 h2 q3 k4 d5 kvstart:0,4",
+    "f32 b1 h2 q3 k4 d5 seed7",
+    "f32 b1 h2 q3 k4 d5 lse",
+    "bf16 b2 h8/1 q30 k40 d59/33 causal k:f16 v:f16 off12 bthd scale0.25 qlen:30,1 kvlen:40,2 kvstart:1,0 seed99 lse",
+    "f32 b1 h1 q1073741824 k1073741824 d1"
+};
+
+static void test_canonical(const char *text)
+{
+    clattn_case c, again;
+    char printed[512] = "", why[256] = "";
+    size_t needed = 0;
+    if (!is_int(parse(text, &c, why, sizeof why), CL_SUCCESS, "reads: %s", text)) {
+        diag("%s", why);
+        return;
+    }
+    ok(clattn_case_print(&c, printed, sizeof printed, &needed) == CL_SUCCESS && needed == strlen(printed) + 1,
+       "prints, and knows the room: %s", text);
+    is_str(printed, text, "prints what was read: %s", text);
+    ok(parse(printed, &again, NULL, 0) == CL_SUCCESS && !memcmp(&c, &again, sizeof c), "reads back the same: %s", text);
+}
+
+/* Otherwise written: the printed form is a fixed point. */
+static const char *const variants[] = { "f32  b1 h4/4 q3 k4 d5/5",
+                                        " f32 b1 h2 q3 k4 d5 ",
+                                        "f32 b1 h2 q3 k4 d5 lse causal seed3",
+                                        "f32 b1 h2 q3 k4 d5 scale5e-1",
+                                        "f16 b1 h2 q3 k4 d5 k:f16 v:f16",
+                                        "f32 b1 h2 q3 k4 d5 scale0.1000000000000000055",
+                                        "f32 b1 h2 q3 k4 d5 seed18446744073709551615",
+                                        "f32 b1 h2 q3 k4 d5 seed0" };
+
+static void test_variant(const char *text)
+{
+    clattn_case c, again;
+    char first[512] = "", second[512] = "";
+    if (parse(text, &c, NULL, 0)) { /* may be refused, but then as syntax */
+        is_int(parse(text, &c, NULL, 0), CLATTN_ERROR_SYNTAX, "refused as syntax: %s", text);
+        return;
+    }
+    ok(clattn_case_print(&c, first, sizeof first, NULL) == CL_SUCCESS && parse(first, &again, NULL, 0) == CL_SUCCESS &&
+           clattn_case_print(&again, second, sizeof second, NULL) == CL_SUCCESS && !strcmp(first, second),
+       "settles after one print ('%s', '%s'): %s", first, second, text);
+}
+
+static void test_fields(void)
+{
+    clattn_case c;
+    const clattn_problem *p = &c.problem;
+    const clattn_sizes *s = &p->sizes;
+    int good =
+        !parse("bf16 b2 h8/2 q3 k4 d5/6 causal k:f16 off-9 bthd scale0.1 qlen:1,2 kvlen:3,4 kvstart:0,1 seed7 lse", &c,
+               NULL, 0);
+    ok(good && p->type == CLATTN_BF16 && p->k_type == CLATTN_F16 && (!p->v_type || p->v_type == CLATTN_BF16),
+       "types land in their fields");
+    ok(s->b == 2 && s->h == 8 && s->hk == 2 && s->nq == 3 && s->nk == 4 && p->d == 5 && p->dv == 6, "sizes do");
+    ok(p->causal == 1 && p->align == CLATTN_ALIGN_OFFSET && s->offset == -9, "the diagonal does");
+    ok(p->flags == (CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START) && p->scale == 0.1,
+       "scale, flags do");
+    ok(c.q_len[1] == 2 && c.kv_len[0] == 3 && c.kv_start[1] == 1, "lists do");
+    ok(c.bthd == 1 && c.lse == 1 && c.seed == 7, "bthd, lse and seed do");
+    ok(c.struct_size == sizeof c && p->struct_size == sizeof *p, "struct sizes are set");
+}
+
+/* Every scale that a problem may have comes back bit by bit. */
+static void test_scales(void)
+{
+    unsigned i, bad = 0, n = 20000;
+    for (i = 0; i < n; i++) {
+        clattn_case c, again;
+        char printed[256] = "";
+        uint64_t bits = trial_hash(11, i, 0);
+        double scale;
+        if (i % 2) /* ordinary sizes every other time */
+            bits = (bits & 0x800fffffffffffffu) | (1023 - 20 + bits % 40) << 52;
+        memcpy(&scale, &bits, sizeof scale);
+        if (!isfinite(scale) || fabs(scale) > 1e38)
+            continue;
+        if (parse("f32 b1 h2 q3 k4 d5 scale1", &c, NULL, 0))
+            bail("a plain scale is refused");
+        c.problem.scale = scale;
+        if (!clattn_case_print(&c, printed, sizeof printed, NULL) && !parse(printed, &again, NULL, 0) &&
+            !memcmp(&again.problem.scale, &scale, sizeof scale))
+            continue;
+        if (bad++ < 5)
+            diag("%.17g is read as %.17g: %s", scale, again.problem.scale, printed);
+    }
+    ok(!bad, "%u scales are printed and read back exactly, %u are not", n, bad);
+}
+
+/* ---- Refusals ---- */
+
+static const struct {
+    cl_int status;
+    const char *text, *named; /* `why` names this */
+} refusals[] = { { CLATTN_ERROR_SYNTAX, "", NULL },
+                 { CLATTN_ERROR_SYNTAX, "f32", NULL },
+                 { CLATTN_ERROR_SYNTAX, "f31 b1 h2 q3 k4 d5", "f31" },
+                 { CLATTN_ERROR_SYNTAX, "b1 h2 q3 k4 d5", NULL },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4", NULL },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 nonsense", "nonsense" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 causalx", "causalx" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5x", "d5x" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 b2", "b2" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 causal causal", "causal" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 causal causal-tl", "causal" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 seed1 seed2", "seed2" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:f16 k:f16", "k:f16" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:f17", "k:f17" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b q3 k4 d5", "b" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2/ q3 k4 d5", "h2/" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 scale", "scale" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 scale1,5", "scale1,5" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 seed-1", "seed-1" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b2 h2 q3 k4 d5 qlen:1,", "qlen" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b2 h2 q3 k4 d5 qlen:1,x", "qlen" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b2 h2 q3 k4 d5 qlen:", "qlen" },
+                 { 0, "f32 b2 h2 q3 k4 d5 qlen:1", "qlen" },
+                 { 0, "f32 b2 h2 q3 k4 d5 kvlen:1,2,3", "kvlen" },
+                 { 0, "f32 b1 h3/2 q3 k4 d5", NULL },
+                 { 0, "f32 b1 h0 q3 k4 d5", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d0", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d577", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d5/577", NULL },
+                 { 0, "f32 b-1 h2 q3 k4 d5", NULL },
+                 { 0, "f32 b1 h2 q1073741825 k4 d5", NULL },
+                 { 0, "f32 b99999999999999999999 h2 q3 k4 d5", NULL },
+                 { 0, "f32 b1 h2 q3 k9223372036854775808 d5", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d4294967297", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d5 causal off99999999999999999999", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d5 seed18446744073709551616", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d5 scalenan", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d5 scaleinf", NULL },
+                 { 0, "f32 b1 h2 q3 k4 d5 scale1e999", NULL },
+                 { 0, "f32 b2 h2 q3 k4 d5 qlen:1,4294967296", NULL },
+                 { 0, "f32 b257 h2 q3 k4 d5 kvlen:1", NULL },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 softcap50", "softcap50" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 window255,0", "window255,0" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 alibi", "alibi" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 bias:11qk", "bias:11qk" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 mask:b11k", "mask:b11k" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 sink", "sink" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 mod:NAME", "mod:NAME" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 varlen", "varlen" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 page16", "page16" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 splits4", "splits4" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 bwd", "bwd" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f16 b2 h32/8 q2048 k2048 d128 causal window255,0 lse",
+                   "window255,0" } };
+
+/* Status 0 in the table: any of the three that clattn_case_parse() may give. */
+static int refused(cl_int got, cl_int want)
+{
+    return want ? got == want
+                : got == CLATTN_ERROR_SYNTAX || got == CLATTN_ERROR_NOT_SUPPORTED ||
+                      got == CLATTN_ERROR_INVALID_ARGUMENT;
+}
+
+static void test_refusal(const char *text, cl_int want, const char *named)
+{
+    clattn_case c, before;
+    char why[256] = "";
+    cl_int e;
+    memset(&c, 0x5a, sizeof c);
+    before = c;
+    e = clattn_case_parse(text, &c, why, sizeof why);
+    ok(refused(e, want), "refused (%s): %s", clattn_status_string(e), text);
+    ok(!memcmp(&c, &before, sizeof c) && *why && (!named || strstr(why, named)), "untouched, with words ('%s'): %s",
+       why, text);
+}
+
+static void test_arguments(void)
+{
+    clattn_case c, odd;
+    char text[128], why[8] = "xxxxxxx";
+    size_t needed = 0;
+    ok(clattn_case_parse(NULL, &c, NULL, 0) != CL_SUCCESS, "text NULL is refused");
+    ok(clattn_case_parse("f32 b1 h2 q3 k4 d5", NULL, NULL, 0) != CL_SUCCESS, "out NULL is refused");
+    ok(clattn_case_parse("f32 b1 h2 q3 k4 d5 nonsense", &c, why, 4) != CL_SUCCESS && strlen(why) < 4 && why[4] == 'x',
+       "words are cut to their room");
+    ok(clattn_case_parse("nonsense", &c, why, 0) != CL_SUCCESS && why[5] == 'x', "no room, no words");
+    is_int(parse("f32 b1 h2 q3 k4 d5", &c, NULL, 0), CL_SUCCESS, "words are not needed");
+    ok(clattn_case_print(NULL, text, sizeof text, NULL) != CL_SUCCESS, "printing NULL is refused");
+    clattn_case_print(&c, text, 5, &needed);
+    ok(needed == strlen("f32 b1 h2 q3 k4 d5") + 1 && strlen(text) == 4, "a short room is filled, ended and reported");
+    needed = 0;
+    clattn_case_print(&c, NULL, 0, &needed);
+    is_int((long long)needed, (long long)strlen("f32 b1 h2 q3 k4 d5") + 1, "room alone can be asked");
+    odd = c;
+    odd.problem.type = 9;
+    ok(clattn_case_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "a case that is none is not printed");
+    odd = c;
+    odd.struct_size = 0;
+    ok(clattn_case_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "nor one without struct_size");
+}
+
+int main(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof canonical / sizeof *canonical; i++)
+        test_canonical(canonical[i]);
+    for (i = 0; i < sizeof variants / sizeof *variants; i++)
+        test_variant(variants[i]);
+    test_fields();
+    test_scales();
+    for (i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        test_refusal(refusals[i].text, refusals[i].status, refusals[i].named);
+    test_arguments();
+    return done_testing();
+}

@@ -1,0 +1,312 @@
+#!/bin/sh
+# run.t - the command line of clattn-run: what it takes, what it refuses and how, what it prints and writes
+# SPDX-License-Identifier: Apache-2.0
+: "${top_srcdir=$(dirname "$0")/..}" "${top_builddir=.}"
+top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
+LC_ALL=C
+export LC_ALL
+program=$top_builddir/clattn-run
+compare=$top_builddir/tests/npycmp
+data=$top_srcdir/examples/data/encoder_layer0
+tmp=$(mktemp -d "${TMPDIR-/tmp}/clattn-run.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$tmp" || exit 99
+
+n=0 bad=0
+ok() { # STATUS DESCRIPTION
+    n=$((n + 1))
+    if test "$1" -eq 0; then
+        echo "ok $n - $2"
+    else
+        bad=1
+        echo "not ok $n - $2"
+        sed 's/^/# out: /' out
+        sed 's/^/# err: /' err
+    fi
+}
+skip() {
+    n=$((n + 1))
+    echo "ok $n # SKIP $1"
+}
+run() { # ARGS...: status in $status, text in out and err
+    "$program" "$@" >out 2>err </dev/null
+    status=$?
+}
+
+# ---- making files ----
+
+byte() { printf "\\$(printf %03o "$1")"; }
+npy() { # TYPE SHAPE, data on stdin
+    header="{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
+    printf '\223NUMPY\001\000'
+    byte $(((${#header} + 1) % 256))
+    byte $(((${#header} + 1) / 256))
+    printf '%s\n' "$header"
+    cat
+}
+zeros() { head -c "$1" /dev/zero; }
+tensor() { # FILE TYPE ELEMENT-SIZE DIMS...: zeros
+    file=$1 type=$2 count=$3 shape=
+    shift 3
+    for x in "$@"; do
+        count=$((count * x)) shape="$shape$x, "
+    done
+    zeros $count | npy "$type" "($shape)" >"$file"
+}
+ints() { # FILE VALUES..., each -1 to 255
+    file=$1
+    shift
+    for x in "$@"; do
+        if test "$x" -lt 0; then printf '\377\377\377\377'; else byte "$x" && printf '\000\000\000'; fi
+    done | npy '<i4' "($#,)" >"$file"
+}
+swap() { # IN OUT H N: [b,H,N,32] of <f4 becomes [b,N,H,32]
+    od -An -v -tx1 "$1" | awk -v h="$3" -v n="$4" -v skip=128 '
+        function put(s, i) { for (i = 1; i <= length(s); i += 2) printf "%s ", substr(s, i, 2) }
+        { gsub(/ /, ""); all[NR - 1] = $0 }
+        END {
+            for (b = 0; (b + 1) * h * n * 8 + skip / 16 <= NR; b++)
+                for (y = 0; y < n; y++)
+                    for (x = 0; x < h; x++)
+                        for (i = 0; i < 8; i++)
+                            put(all[skip / 16 + ((b * h + x) * n + y) * 8 + i])
+        }' | tr ' ' '\n' | awk '
+        BEGIN { for (i = 0; i < 256; i++) octal[sprintf("%02x", i)] = sprintf("\\%03o", i) }
+        { line = line octal[$1]; if (NR % 256 == 0) { print line; line = "" } }
+        END { print line }' | while read -r line; do printf "$line"; done | npy '<f4' "(3, $4, $3, 32)" >"$2"
+}
+
+tensor q.npy '<f4' 4 2 4 5 8
+tensor k.npy '<f4' 4 2 2 7 8
+tensor v.npy '<f4' 4 2 2 7 3
+ints len2.npy 5 7
+
+# ---- what needs no device ----
+
+run --help
+test $status -eq 0 && test ! -s err && test "$(grep -c '^  -' out)" -eq 20
+ok $? "--help lists the options of this version"
+run --version
+test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
+ok $? "--version"
+
+refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothing else, no file
+    want=$1 pattern=$2
+    shift 2
+    rm -f o.npy lse.npy
+    run "$@"
+    # A driver may have its own say there: PoCL counts the warnings of its compiler.
+    test $status -eq "$want" && test ! -s out && test "$(grep -vc 'warnings* generated' err)" -eq 1 &&
+        grep -q '^clattn-run: ' err && grep -qF -- "$pattern" err &&
+        test ! -e o.npy && test ! -e lse.npy && test -z "$(ls -A | grep '^\.clattn')"
+    ok $? "exit $want, \"$pattern\": $(printf %s "$*" | tr '\n\033' '  ')"
+}
+
+for option in softcap window bias mask alibi sinks score-mod score-mod-grad aux cu-q cu-k block-table k-scale k-zero \
+    v-scale v-zero k-type v-type splits merge dout dlse dq dk dv dbias dsinks dslopes; do
+    refused 3 "--$option is not supported by this version" -o o.npy --$option x q.npy k.npy v.npy
+done
+refused 3 '--window is not' --window=-1,3 -o o.npy q.npy k.npy v.npy
+refused 1 'unknown option --frobnicate' --frobnicate -o o.npy q.npy k.npy v.npy
+refused 1 'unknown option -x' -x q.npy k.npy v.npy
+refused 1 'unknown option --causally' --causally q.npy k.npy v.npy
+refused 1 '--causal takes no value' --causal=yes q.npy k.npy v.npy
+refused 1 '--scale needs a value' q.npy k.npy v.npy --scale
+refused 1 'Q.npy is missing'
+refused 1 'V.npy is missing' q.npy k.npy
+refused 1 'v.npy: one file too many' q.npy k.npy v.npy v.npy
+refused 1 '--type: f8' --type f8 q.npy k.npy v.npy
+refused 1 '--layout: bdth' --layout=bdth q.npy k.npy v.npy
+refused 1 '--scale: 1x' --scale 1x q.npy k.npy v.npy
+refused 1 '--scale: nan' --scale nan q.npy k.npy v.npy
+refused 1 '--scale: 1e999' --scale 1e999 q.npy k.npy v.npy
+refused 1 '--align: middle' --causal --align middle q.npy k.npy v.npy
+refused 1 '--time: 0' --time 0 q.npy k.npy v.npy
+refused 1 '--tile: 1 needs --engine' --tile 1 q.npy k.npy v.npy
+refused 1 '--tune: never' --tune never q.npy k.npy v.npy
+refused 3 '--tune: full: tuning is not in this version' --tune full q.npy k.npy v.npy
+
+refused 1 'Q: none.npy: No such file' none.npy k.npy v.npy
+refused 1 'K: err: it is not a .npy file' q.npy err v.npy
+refused 1 'Q: two lines?.npy: No such file' "$(printf 'two\nlines\033.npy')" k.npy v.npy
+tensor i1.npy '|i1' 1 2 2 7 8
+refused 3 'K: i1.npy: quantised' -o o.npy q.npy i1.npy v.npy
+refused 1 'Q: i1.npy: its type is |i1' i1.npy k.npy v.npy
+refused 1 'Q: len2.npy: its type is <i4' len2.npy k.npy v.npy
+tensor flat.npy '<f4' 4 2 4 40
+refused 1 'Q: flat.npy: its shape is [2,4,40], want 4 axes, [b,h,n,d]' flat.npy k.npy v.npy
+tensor k3.npy '<f4' 4 3 2 7 8
+refused 1 'K: k3.npy: its shape [3,2,7,8] does not fit [2,4,5,8] of Q, q.npy: the batch axes differ' -o o.npy q.npy k3.npy v.npy
+tensor h3.npy '<f4' 4 2 3 7 8
+refused 1 '[2,3,7,8] does not fit [2,4,5,8] of Q, q.npy: the query heads' q.npy h3.npy v.npy
+tensor d9.npy '<f4' 4 2 2 7 9
+refused 1 'the widths differ' q.npy d9.npy v.npy
+tensor v6.npy '<f4' 4 2 2 6 3
+refused 1 'V: v6.npy: its shape [2,2,6,3] does not fit [2,2,7,8] of K, k.npy: the numbers of rows differ' q.npy k.npy v6.npy
+tensor v1.npy '<f4' 4 2 1 7 3
+refused 1 'the numbers of heads differ' q.npy k.npy v1.npy
+tensor b1.npy '<f4' 4 1 2 7 3
+refused 1 'V: b1.npy: its shape [1,2,7,3] does not fit' q.npy k.npy b1.npy
+tensor d0.npy '<f4' 4 2 4 5 0
+refused 1 'Q: d0.npy: its shape [2,4,5,0]' d0.npy k.npy v.npy
+ints len3.npy 1 2 3
+refused 1 '--kv-len: len3.npy: its shape [3] does not fit [2,4,5,8] of Q, q.npy: want [2]' --kv-len len3.npy q.npy k.npy v.npy
+ints len8.npy 1 8
+refused 1 '--kv-len: len8.npy: value 8 at [1] is outside 0 to 7' --kv-len len8.npy q.npy k.npy v.npy
+refused 1 '--q-len: len2.npy: value 7 at [1] is outside 0 to 5' --q-len len2.npy q.npy k.npy v.npy
+ints neg.npy -1 0
+refused 1 '--kv-start: neg.npy: value -1 at [0] is outside 0 to 7' --kv-start neg.npy q.npy k.npy v.npy
+refused 1 '--q-len: q.npy: its type is <f4, want <i4' --q-len q.npy q.npy k.npy v.npy
+refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v.npy
+
+# No loader finds a driver there.
+OCL_ICD_VENDORS=$tmp/none OCL_ICD_FILENAMES='' run --emit-source 'f16 b1 h2 q64 k64 d64 causal'
+test $status -eq 0 && test ! -s err && grep -q __kernel out
+ok $? "--emit-source needs no device"
+refused 1 "--emit-source: 'f16 b1 nonsense'" --emit-source 'f16 b1 nonsense'
+refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 softcap5'" --emit-source 'f32 b1 h1 q1 k1 d8 softcap5'
+refused 1 'takes no files' --emit-source 'f32 b1 h1 q1 k1 d8' q.npy k.npy v.npy
+refused 1 'computes nothing' --emit-source 'f32 b1 h1 q1 k1 d8' --json
+OCL_ICD_VENDORS=$tmp/none
+OCL_ICD_FILENAMES=
+export OCL_ICD_VENDORS OCL_ICD_FILENAMES
+run q.npy k.npy v.npy
+if test $status -eq 0; then skip "this loader finds its drivers in another way"; else
+    refused 2 'there is no OpenCL device' -o o.npy q.npy k.npy v.npy
+fi
+unset OCL_ICD_VENDORS OCL_ICD_FILENAMES
+
+# ---- what needs a device ----
+
+device=${CLATTN_TEST_DEVICES-} device=${device%%;*}
+on() { run --tune off --device "$device" "$@"; }
+on q.npy k.npy v.npy
+if test $status -eq 2 && test -z "$device"; then
+    skip "no OpenCL device"
+    echo "1..$n"
+    exit $bad
+fi
+test $status -eq 0 && grep -q '^engine ' out && test ! -e o.npy
+ok $? "without -o it computes and reports"
+
+refused 2 'no device is called "no such thing"; there is "' --device 'no such thing' -o o.npy q.npy k.npy v.npy
+on --engine none q.npy k.npy v.npy
+test $status -eq 1 || test $status -eq 3 && test "$(grep -c '^clattn-run: ' err)" -eq 1
+ok $? "an engine that does not exist is refused"
+
+# Each thing on real numbers, against float64; the first serves as the standard of the others.
+verified() { # DESCRIPTION ARGS...
+    what=$1
+    shift
+    rm -f o.npy lse.npy
+    on --verify -o o.npy --lse lse.npy "$@"
+    test $status -eq 0 && grep -q '^max-error [-+.0-9e]* bound [-+.0-9e]*$' out && test -s o.npy && test -s lse.npy
+    ok $? "$what"
+}
+same() { # DESCRIPTION FILE FILE: equal up to rounding
+    difference=$("$compare" "$2" "$3") && awk -v x="$difference" 'BEGIN { exit !(x < 1e-5) }'
+    ok $? "$1 (${difference-})"
+}
+Q=$data/q.npy K=$data/k.npy V=$data/v.npy L=$data/kv_len.npy
+verified "lengths" --kv-len "$L" "$Q" "$K" "$V"
+same "O as stored" o.npy "$data/o.npy"
+verified "causal" --causal --scale=0.25 "$Q" "$K" "$V"
+mv o.npy causal.npy
+verified "offset 0 is causal where nq = nk" --causal --scale 0.25 --align 0 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+verified "top-left too" --causal --align top-left --scale 0.25 -- "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+ints zero3.npy 0 0 0
+verified "and offsets of 0" "$Q" --causal "$K" --align zero3.npy --scale 0.25 "$V"
+same "the same O" o.npy causal.npy
+ints some3.npy 5 -1 0
+ints from3.npy 0 100 123
+verified "offsets and every length" --causal --align some3.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" "$K" "$V"
+for type in f16 bf16; do
+    verified "--type $type" --type $type --causal "$Q" "$K" "$V"
+done
+on --type f64 "$Q" "$K" "$V"
+if test $status -eq 3; then skip "no f64: $(sed 's/^clattn-run: //' err | tail -n 1)"; else
+    verified "--type f64" --type f64 --kv-len "$L" "$Q" "$K" "$V"
+    head -c 128 o.npy | grep -q '<f8' && head -c 128 lse.npy | grep -q '<f4'
+    ok $? "O is <f8 and LSE <f4 then"
+fi
+
+swap "$Q" qs.npy 4 123 && swap "$K" ks.npy 4 123 && swap "$V" vs.npy 4 123
+verified "--layout bthd" --layout bthd --scale=0.25 --causal qs.npy ks.npy vs.npy
+"$compare" o.npy causal.npy >out
+test $? -eq 1
+ok $? "O has the axes [b,n,h,d]"
+swap o.npy back.npy 123 4
+same "the same O in the other order" back.npy causal.npy
+
+on --causal --scale=0.25 -o o.npy "$Q" "$K" "$V" && cp o.npy one.npy
+for k in K V; do # the first entry of the batch for all
+    eval "tail -c +129 \"\$$k\"" | head -c 62976 | npy '<f4' '(1, 4, 123, 32)' >one_$k.npy
+    tail -c 62976 one_$k.npy >raw
+    cat raw raw raw | npy '<f4' '(3, 4, 123, 32)' >three_$k.npy
+done
+verified "keys shared by the batch" "$Q" one_K.npy one_V.npy
+mv o.npy shared.npy
+verified "the same keys three times" "$Q" three_K.npy three_V.npy
+same "give the same O" o.npy shared.npy
+
+tensor k0.npy '<f4' 4 2 2 0 8
+tensor v0.npy '<f4' 4 2 2 0 3
+tensor q0.npy '<f4' 4 2 4 0 8
+tensor zero.npy '<f4' 4 2 4 5 3
+verified "no keys" q.npy k0.npy v0.npy
+same "give O = 0" o.npy zero.npy
+verified "no queries" q0.npy k.npy v.npy
+verified "neither" --causal q0.npy k0.npy v0.npy
+tensor qb0.npy '<f4' 4 0 4 5 8
+tensor kb0.npy '<f4' 4 0 2 7 8
+tensor vb0.npy '<f4' 4 0 2 7 3
+verified "no batch" qb0.npy kb0.npy vb0.npy
+tensor q8.npy '<f8' 8 2 4 5 8
+verified "<f8 input" q8.npy k.npy v.npy
+grep -q '^problem *f32 ' out
+ok $? "is stored as f32"
+tensor q2.npy '<f2' 2 2 4 5 8
+verified "<f2 queries" q2.npy k.npy v.npy
+grep -q '^problem *f16 b2 h4/2 q5 k7 d8/3 lse$' out
+ok $? "make the problem f16"
+
+on --json --time 3 --verify -o o.npy "$Q" "$K" "$V"
+keys='version platform device problem engine tile source plan_ms time_ms gflops gbytes_s max_error bound binary'
+pattern=
+for key in $keys; do pattern="$pattern, \"$key\": \\(\"[^\"]*\"\\|[-+.0-9e]*\\|null\\)"; done
+test $status -eq 0 && test "$(wc -l <out)" -eq 1 && grep -qx "{${pattern#, }}" out
+ok $? "--json prints one object with the keys of the manual"
+grep -q '"source": "default".*"max_error": [0-9].*"binary": null' out && ! grep -q '"time_ms": null' out
+ok $? "with what was measured"
+on --json "$Q" "$K" "$V"
+test $status -eq 0 && grep -q '"time_ms": null, "gflops": null, "gbytes_s": null, "max_error": null, "bound": null' out
+ok $? "and null for what was not"
+
+config=$(sed -n 's/.*"engine": "\([^"]*\)", "tile": "\([^"]*\)".*/\1 \2/p' out)
+on --json --engine "${config%% *}" --tile "${config#* }" "$Q" "$K" "$V"
+test $status -eq 0 && grep -qF "\"engine\": \"${config%% *}\", \"tile\": \"${config#* }\"" out
+ok $? "--engine and --tile take what was reported ($config)"
+
+# Outputs, all or none.
+mkdir directory
+refused 1 '--lse: directory: it is not a regular file' -o o.npy --lse directory --device "$device" q.npy k.npy v.npy
+refused 1 '-o: none/o.npy: No such file' --lse lse.npy -o none/o.npy --device "$device" q.npy k.npy v.npy
+refused 1 'writes the same file' -o o.npy --lse o.npy --device "$device" q.npy k.npy v.npy
+on -o q8.npy q8.npy k.npy v.npy
+test $status -eq 0 && "$compare" q8.npy zero.npy >/dev/null
+ok $? "an output may replace an input"
+if test -w /dev/full; then
+    "$program" --device "$device" q.npy k.npy v.npy >/dev/full 2>err </dev/null
+    test $? -eq 1 && grep -q 'standard output cannot be written' err
+    ok $? "a full standard output is an error"
+else
+    skip "no /dev/full"
+fi
+test -z "$(ls -A | grep '^\.clattn')"
+ok $? "no temporary file is left"
+
+echo "1..$n"
+exit $bad

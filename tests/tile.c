@@ -1,0 +1,197 @@
+/* tile.c - choosing, reading and printing configurations, over devices that need not exist
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "../src/tile.h"
+#include "tap.h"
+
+/* Devices from the smallest that OpenCL allows to large ones. */
+static const struct {
+    const char *name, *platform;
+    enum caps_kind kind;
+    uint64_t local_bytes;
+    size_t max_group;
+    unsigned width;
+    bool fp64;
+} devices[] = { { "small GPU", "Tiny", CAPS_GPU, 32768, 64, 1, false },
+                { "common GPU", "Vendor", CAPS_GPU, 49152, 1024, 1, true },
+                { "old GPU", "Vendor", CAPS_GPU, 32768, 256, 4, true },
+                { "large GPU", "Vendor", CAPS_GPU, 1 << 18, 1024, 1, true },
+                { "SSE CPU", "Portable Computing Language", CAPS_CPU, 1 << 18, 4096, 4, true },
+                { "AVX-512 CPU", "Portable Computing Language", CAPS_CPU, 1 << 20, 8192, 16, true },
+                { "scalar CPU", "Vendor", CAPS_CPU, 32768, 1, 1, true },
+                { "llvmpipe", "rusticl", CAPS_CPU, 32768, 1024, 4, true },
+                { "accelerator", "Vendor", CAPS_ACCELERATOR, 32768, 256, 1, false },
+                { "no local memory", "Vendor", CAPS_GPU, 0, 1, 1, true } };
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+static void device(struct caps *c, int i)
+{
+    caps_generic(c);
+    snprintf(c->platform, sizeof c->platform, "%s", devices[i].platform);
+    c->kind = devices[i].kind;
+    c->local_bytes = devices[i].local_bytes;
+    c->max_group = devices[i].max_group;
+    c->float_width = devices[i].width;
+    c->fp64 = devices[i].fp64;
+    c->quirk = caps_quirk(c->platform);
+}
+
+static clattn_problem problem(int type, int d, int dv, int64_t nq)
+{
+    clattn_problem in = CLATTN_PROBLEM_INIT, out;
+    struct why why;
+    in.type = type;
+    in.d = d;
+    in.dv = dv;
+    in.sizes.b = in.sizes.h = 1;
+    in.sizes.nq = nq;
+    in.sizes.nk = 1000;
+    if (problem_read(&out, &in, &why))
+        bail("%s", why.text);
+    return out;
+}
+
+static void print(const struct config *c, char *text, size_t len)
+{
+    struct text t = { text, len, 0 };
+    tile_config_print(c, &t);
+}
+
+/* Every configuration offered can run, prints, reads back as itself, and comes once. Returns how many there are. */
+static int check_list(const struct caps *caps, const clattn_problem *p, const char *what, int *bad)
+{
+    char seen[64][128];
+    struct config c, again;
+    struct why why;
+    int n, i;
+    for (n = 0; n < 64 && tile_config_at(&c, caps, p, (size_t)n); n++) {
+        const int items = c.engine->items_per_group(&c.tile), rows = c.engine->rows_per_group(&c.tile);
+        int good;
+        print(&c, seen[n], sizeof seen[n]);
+        good = !c.engine->fits(&c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group && rows >= 1 &&
+               !tile_config_read(&again, seen[n], caps, p, &why) && again.engine == c.engine &&
+               !memcmp(&again.tile, &c.tile, sizeof c.tile);
+        for (i = 0; i < n; i++)
+            good = good && strcmp(seen[i], seen[n]);
+        if (!good && (*bad)++ < 5)
+            diag("%s: number %d, '%s'", what, n, seen[n]);
+    }
+    return n;
+}
+
+/* Every width has a default on every device, and the whole list is sound. */
+static void test_device(int i)
+{
+    static const int widths[] = { 1,   2,   3,   8,   16,  31,  32,  33,  59,  64,  65, 96,
+                                  111, 128, 129, 160, 192, 255, 256, 257, 512, 575, 576 };
+    enum { WIDTHS = sizeof widths / sizeof *widths };
+    struct caps caps;
+    int type, x, y, bad = 0, none = 0;
+    device(&caps, i);
+    for (type = CLATTN_F32; type <= CLATTN_F64; type++)
+        for (x = 0; x < WIDTHS; x++)
+            for (y = 0; y < WIDTHS; y++) {
+                const clattn_problem p = problem(type, widths[x], widths[y], (x + y) % 3 ? 100 : 1);
+                char what[128];
+                snprintf(what, sizeof what, "%s: %s d%d/%d", devices[i].name, problem_type_name(type), widths[x],
+                         widths[y]);
+                none += !check_list(&caps, &p, what, &bad);
+            }
+    ok(!bad, "%s: what is offered can run, comes once and reads back", devices[i].name);
+    ok(!none, "%s: every width has a configuration", devices[i].name);
+}
+
+/* An engine by its name alone, and the default, are what the list begins with. */
+static void test_defaults(int i)
+{
+    struct caps caps;
+    struct config first, c;
+    struct why why;
+    char text[128];
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
+    device(&caps, i);
+    if (!tile_config_at(&first, &caps, &p, 0))
+        bail("%s has no configuration", devices[i].name);
+    ok(!tile_config_read(&c, NULL, &caps, &p, &why) && c.engine == first.engine &&
+           !memcmp(&c.tile, &first.tile, sizeof c.tile),
+       "%s: NULL is the first", devices[i].name);
+    ok(!tile_config_read(&c, first.engine->name, &caps, &p, &why) && c.engine == first.engine &&
+           !memcmp(&c.tile, &first.tile, sizeof c.tile),
+       "%s: so is its engine's name", devices[i].name);
+    print(&first, text, sizeof text);
+    ok(strchr(text, ' ') && !strncmp(text, first.engine->name, strlen(first.engine->name)), "%s: %s", devices[i].name,
+       text);
+    if (caps.kind == CAPS_CPU || caps.local_bytes)
+        ok((strcmp(first.engine->name, "cpu") == 0) == (caps.kind == CAPS_CPU && !caps.quirk->engine),
+           "%s: a CPU takes the cpu engine, others do not", devices[i].name);
+}
+
+/* Text that is no configuration, or one that cannot run: refused with words, for every engine. */
+static void test_refusals(void)
+{
+    static const char *const bad[] = { "nonsense",
+                                       "simtx",
+                                       "SIMT",
+                                       " simt",
+                                       "simt  ",
+                                       "simt x",
+                                       "simt tx8",
+                                       "cpu w16",
+                                       "naive wg32",
+                                       "naive wg32,bk8,",
+                                       "naive wg32,bk8 ",
+                                       "naive bk8,wg32",
+                                       "naive wg-1,bk8",
+                                       "naive wg32,bk",
+                                       "naive wg99999999999999999999,bk8",
+                                       "naive wg32,bk0x8",
+                                       "naive wg0,bk8",
+                                       "naive wg32,bk0",
+                                       "naive wg2147483648,bk8",
+                                       "cpu w3,nv1,rk1,rd1,bk1",
+                                       "cpu w0,nv0,rk0,rd0,bk0",
+                                       "cpu w16,nv99,rk4,rd4,bk64",
+                                       "simt tx8,ty8,tm3,tn4,ch8,cv8,qres0",
+                                       "simt tx8,ty8,tm4,tn4,ch8,cv0,qres0",
+                                       "simt tx8,ty8,tm4,tn4,ch8,cv3,qres0",
+                                       "simt tx64,ty64,tm16,tn16,ch64,cv64,qres1",
+                                       "simt tx0,ty8,tm4,tn4,ch8,cv8,qres0" };
+    struct caps caps;
+    struct config c;
+    size_t i;
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
+    caps_generic(&caps);
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct why why = { "" };
+        const cl_int e = tile_config_read(&c, bad[i], &caps, &p, &why);
+        ok((e == CLATTN_ERROR_SYNTAX || e == CLATTN_ERROR_NOT_SUPPORTED) && *why.text, "'%s' is refused: %s", bad[i],
+           why.text);
+    }
+}
+
+/* Refusals for want of local memory say how much is there: a promise of the design. */
+static void test_words(void)
+{
+    struct caps caps;
+    struct config c;
+    struct why why = { "" };
+    const clattn_problem p = problem(CLATTN_F32, 576, 576, 100);
+    caps_generic(&caps);
+    caps.max_group = 4096;
+    ok(tile_config_read(&c, "simt tx32,ty32,tm8,tn8,ch16,cv8,qres1", &caps, &p, &why) == CLATTN_ERROR_NOT_SUPPORTED &&
+           strstr(why.text, "local memory") && strstr(why.text, "32"),
+       "too much local memory: %s", why.text);
+}
+
+int main(void)
+{
+    int i;
+    for (i = 0; i < DEVICES; i++) {
+        test_device(i);
+        test_defaults(i);
+    }
+    test_refusals();
+    test_words();
+    return done_testing();
+}

@@ -1,0 +1,193 @@
+/* wrap.c - the library's calls of malloc and OpenCL, counted and made to fail
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "wrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct wrap wrap;
+
+void wrap_arm(long fail_at, int sticky)
+{
+    wrap.armed = 1;
+    wrap.calls = wrap.failed = 0;
+    wrap.fail_at = fail_at;
+    wrap.sticky = sticky;
+    wrap.last[0] = 0;
+}
+
+void wrap_disarm(void)
+{
+    wrap.armed = 0;
+}
+
+/* Whether this call is to fail. */
+static int fails(const char *name)
+{
+    if (!wrap.armed)
+        return 0;
+    wrap.calls++;
+    if (!wrap.fail_at || (wrap.sticky ? wrap.calls < wrap.fail_at : wrap.calls != wrap.fail_at))
+        return 0;
+    wrap.failed++;
+    strncpy(wrap.last, name, sizeof wrap.last - 1);
+    return 1;
+}
+
+/* ---- Memory ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *old);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *old);
+
+static void *allocated(void *p)
+{
+    wrap.memory += wrap.armed && p;
+    return p;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails("malloc") ? NULL : allocated(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails("calloc") ? NULL : allocated(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    void *p;
+    if (fails("realloc"))
+        return NULL;
+    p = __real_realloc(old, size);
+    return old ? p : allocated(p);
+}
+
+void __wrap_free(void *old)
+{
+    wrap.memory -= wrap.armed && old;
+    __real_free(old);
+}
+
+/* ---- OpenCL: calls that only return a status ---- */
+
+#define STATUS(name, parameters, arguments, error, count)                                                              \
+    cl_int __real_##name parameters;                                                                                   \
+    cl_int __wrap_##name parameters;                                                                                   \
+    cl_int __wrap_##name parameters                                                                                    \
+    {                                                                                                                  \
+        cl_int status;                                                                                                 \
+        if (fails(#name))                                                                                              \
+            return error;                                                                                              \
+        status = __real_##name arguments;                                                                              \
+        if (wrap.armed && !status)                                                                                     \
+            wrap.objects += count;                                                                                     \
+        return status;                                                                                                 \
+    }
+
+STATUS(clGetPlatformInfo, (cl_platform_id o, cl_platform_info w, size_t n, void *to, size_t *got), (o, w, n, to, got),
+       CL_OUT_OF_HOST_MEMORY, 0)
+STATUS(clGetContextInfo, (cl_context o, cl_context_info w, size_t n, void *to, size_t *got), (o, w, n, to, got),
+       CL_OUT_OF_HOST_MEMORY, 0)
+STATUS(clGetCommandQueueInfo, (cl_command_queue o, cl_command_queue_info w, size_t n, void *to, size_t *got),
+       (o, w, n, to, got), CL_INVALID_COMMAND_QUEUE, 0)
+STATUS(clGetMemObjectInfo, (cl_mem o, cl_mem_info w, size_t n, void *to, size_t *got), (o, w, n, to, got),
+       CL_INVALID_MEM_OBJECT, 0)
+STATUS(clGetEventInfo, (cl_event o, cl_event_info w, size_t n, void *to, size_t *got), (o, w, n, to, got),
+       CL_INVALID_EVENT, 0)
+STATUS(clGetKernelWorkGroupInfo,
+       (cl_kernel k, cl_device_id d, cl_kernel_work_group_info w, size_t n, void *to, size_t *got),
+       (k, d, w, n, to, got), CL_OUT_OF_RESOURCES, 0)
+STATUS(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info w, size_t n, void *to, size_t *got),
+       (p, d, w, n, to, got), CL_OUT_OF_RESOURCES, 0)
+STATUS(clBuildProgram,
+       (cl_program p, cl_uint n, const cl_device_id *d, const char *options,
+        void(CL_CALLBACK *notify)(cl_program, void *), void *user),
+       (p, n, d, options, notify, user), CL_BUILD_PROGRAM_FAILURE, 0)
+STATUS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *from), (k, i, n, from), CL_OUT_OF_RESOURCES, 0)
+STATUS(clRetainContext, (cl_context o), (o), CL_OUT_OF_RESOURCES, 1)
+STATUS(clRetainProgram, (cl_program o), (o), CL_OUT_OF_RESOURCES, 1)
+STATUS(clRetainKernel, (cl_kernel o), (o), CL_OUT_OF_RESOURCES, 1)
+STATUS(clRetainMemObject, (cl_mem o), (o), CL_OUT_OF_RESOURCES, 1)
+STATUS(clRetainCommandQueue, (cl_command_queue o), (o), CL_OUT_OF_RESOURCES, 1)
+STATUS(clRetainEvent, (cl_event o), (o), CL_OUT_OF_RESOURCES, 1)
+
+/* ---- Releases: they succeed, but may say that they did not ---- */
+
+#define RELEASE(name, type)                                                                                            \
+    cl_int __real_##name(type o);                                                                                      \
+    cl_int __wrap_##name(type o);                                                                                      \
+    cl_int __wrap_##name(type o)                                                                                       \
+    {                                                                                                                  \
+        const int failing = fails(#name);                                                                              \
+        const cl_int status = __real_##name(o);                                                                        \
+        if (wrap.armed && !status)                                                                                     \
+            wrap.objects--;                                                                                            \
+        return failing ? CL_OUT_OF_RESOURCES : status;                                                                 \
+    }
+
+RELEASE(clReleaseContext, cl_context)
+RELEASE(clReleaseProgram, cl_program)
+RELEASE(clReleaseKernel, cl_kernel)
+RELEASE(clReleaseMemObject, cl_mem)
+RELEASE(clReleaseCommandQueue, cl_command_queue)
+RELEASE(clReleaseEvent, cl_event)
+
+/* ---- Creation ---- */
+
+cl_program __real_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text, const size_t *len, cl_int *e);
+cl_program __wrap_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text, const size_t *len, cl_int *e);
+cl_program __wrap_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text, const size_t *len, cl_int *e)
+{
+    cl_program p = NULL;
+    if (!fails("clCreateProgramWithSource"))
+        p = __real_clCreateProgramWithSource(c, n, text, len, e);
+    else if (e)
+        *e = CL_OUT_OF_HOST_MEMORY;
+    wrap.objects += wrap.armed && p;
+    return p;
+}
+
+cl_kernel __real_clCreateKernel(cl_program p, const char *name, cl_int *e);
+cl_kernel __wrap_clCreateKernel(cl_program p, const char *name, cl_int *e);
+cl_kernel __wrap_clCreateKernel(cl_program p, const char *name, cl_int *e)
+{
+    cl_kernel k = NULL;
+    if (!fails("clCreateKernel"))
+        k = __real_clCreateKernel(p, name, e);
+    else if (e)
+        *e = CL_INVALID_KERNEL_NAME;
+    wrap.objects += wrap.armed && k;
+    return k;
+}
+
+cl_int __real_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *to, size_t *got);
+cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *to, size_t *got);
+cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *to, size_t *got)
+{
+    cl_int status;
+    if (fails("clGetDeviceInfo"))
+        return CL_INVALID_DEVICE;
+    status = __real_clGetDeviceInfo(d, w, n, to, got);
+    if (wrap.armed && wrap.no_compiler && w == CL_DEVICE_COMPILER_AVAILABLE && to && !status)
+        *(cl_bool *)to = CL_FALSE;
+    return status;
+}
+
+/* ---- Enqueueing ---- */
+
+STATUS(clEnqueueNDRangeKernel,
+       (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *from, const size_t *global, const size_t *local,
+        cl_uint n_wait, const cl_event *list, cl_event *event),
+       (q, k, n, from, global, local, n_wait, list, event), CL_OUT_OF_RESOURCES, event != NULL)
+STATUS(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n_wait, const cl_event *list, cl_event *event),
+       (q, n_wait, list, event), CL_OUT_OF_RESOURCES, event != NULL)

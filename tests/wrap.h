@@ -1,0 +1,28 @@
+/* wrap.h - the library's calls of malloc and OpenCL, counted and made to fail
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Works by ld --wrap (WRAPPED in Makefile.am names every symbol), so only what is linked statically is seen: the
+ * library and the test, never the driver. One thread only. */
+#ifndef WRAP_H
+#define WRAP_H
+
+#include <CL/cl.h>
+
+struct wrap {
+    int armed;       /* counts and fails only while set: around calls of the library */
+    long calls;      /* that could fail, since wrap_arm() */
+    long fail_at;    /* the call that fails, from 1; 0: none */
+    int sticky;      /* every later one fails too */
+    long failed;     /* how many did */
+    long memory;     /* blocks allocated and not freed */
+    long objects;    /* OpenCL references held */
+    int no_compiler; /* CL_DEVICE_COMPILER_AVAILABLE is false */
+    char last[64];   /* name of the call that failed last */
+};
+extern struct wrap wrap;
+
+/* From here on calls count; the fail_at-th fails. */
+void wrap_arm(long fail_at, int sticky);
+void wrap_disarm(void);
+
+#endif
