@@ -183,9 +183,11 @@ static void print_line(const struct bench *b, const struct race *r, const char *
         return;
     printf("%s  [%s]  %.3f ms  %.1f GFLOP/s  %.2f GB/s  %.0f FLOP/B", problem, config, ms, flops / ms * 1e-6,
            bytes / ms * 1e-6, bytes > 0 ? flops / bytes : 0);
-    for (int i = 0; i < b->n_peers; i++)
-        printf("  %s %.3f ms, %.2f times ours", b->peers[i]->name, median(r->ms + (i + 1) * b->rounds, b->rounds),
-               ratio(b, r, i));
+    for (int i = 0; i < b->n_peers; i++) {
+        const char *note = b->peers[i]->note(&b->where);
+        printf("  %s%s%s%s %.3f ms, %.2f times ours", b->peers[i]->name, note ? " (" : "", note ? note : "",
+               note ? ")" : "", median(r->ms + (i + 1) * b->rounds, b->rounds), ratio(b, r, i));
+    }
     printf("\n");
 }
 

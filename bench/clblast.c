@@ -186,7 +186,16 @@ static cl_int unfused_run(void *self)
     return status ? status : clFinish(u->setup->queue);
 }
 
-const struct peer_kind peer_clblast = { "clblast", "unfused: CLBlast GEMM, softmax kernel, CLBlast GEMM", unfused_open,
-                                        unfused_run, unfused_close };
+/* CLBlast keeps tuned parameters per device, nearly all of them GPUs, and falls back to common ones. */
+static const char *unfused_note(const struct opencl *where)
+{
+    cl_device_type type = 0;
+    (void)clGetDeviceInfo(where->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return type & CL_DEVICE_TYPE_CPU ? "untuned for this device" : NULL;
+}
+
+const struct peer_kind peer_clblast = { "clblast",     "unfused: CLBlast GEMM, softmax kernel, CLBlast GEMM",
+                                        unfused_open,  unfused_run,
+                                        unfused_close, unfused_note };
 
 #endif

@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *no_note(const struct opencl *where)
+{
+    (void)where;
+    return NULL;
+}
+
 /* ---- naive: our own last resort, one work-item per query row ---- */
 
 struct naive {
@@ -48,8 +54,8 @@ static cl_int naive_run(void *self)
     return setup_run(n->setup, n->plan);
 }
 
-static const struct peer_kind peer_naive = { "naive", "one work-item per query row", naive_open, naive_run,
-                                             naive_close };
+static const struct peer_kind peer_naive = { "naive", "one work-item per query row", naive_open, naive_run, naive_close,
+                                             no_note };
 
 #ifndef HAVE_CLBLAST
 static cl_int absent_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
@@ -68,7 +74,8 @@ static void absent_close(void *self)
 {
     (void)self;
 }
-const struct peer_kind peer_clblast = { "clblast", "unfused, not built in", absent_open, absent_run, absent_close };
+const struct peer_kind peer_clblast = { "clblast", "unfused, not built in", absent_open, absent_run, absent_close,
+                                        no_note };
 #endif
 
 const struct peer_kind *const peer_kinds[] = { &peer_clblast, &peer_naive, NULL };

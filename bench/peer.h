@@ -10,8 +10,9 @@ struct peer_kind {
     const char *name, *what;
     cl_int (*open)(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
                    size_t len);
-    cl_int (*run)(void *self); /* from enqueue to the end of the last kernel */
-    void (*close)(void *self); /* NULL is fine */
+    cl_int (*run)(void *self);                       /* from enqueue to the end of the last kernel */
+    void (*close)(void *self);                       /* NULL is fine */
+    const char *(*note)(const struct opencl *where); /* what a reader of its time must know, or NULL */
 };
 
 /* All of them; ends with NULL. */

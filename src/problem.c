@@ -87,6 +87,8 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
         INVALID("causal is %d, must be 0 or 1", (int)p->causal);
     if (p->align < CLATTN_ALIGN_BOTTOM_RIGHT || p->align > CLATTN_ALIGN_OFFSETS)
         INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
+    if (!p->causal)
+        p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
     if (p->flags & ~(uint32_t)FLAGS)
         INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
     if (!isfinite(p->scale))

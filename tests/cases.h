@@ -21,14 +21,18 @@ static const char *const cases[] = {
     "b2 h2 q1 k129 d64 causal lse", "b1 h2 q129 k1 d64 causal lse", "b1 h2 q5 k0 d64 causal lse",
     "b1 h1 q128 k128 d64 causal lse", "b1 h1 q127 k129 d64 causal lse", "b1 h1 q129 k127 d64 causal lse",
     "b1 h1 q16 k16 d64 causal lse", "b1 h1 q17 k15 d64 causal lse", "b1 h1 q64 k64 d64 causal bthd lse",
-    "b2 h4/1 q63 k64 d64 causal lse", "b1 h2 q3 k200 d64 causal lse",
+    "b2 h4/1 q63 k64 d64 causal lse", "b1 h2 q3 k200 d64 causal lse", "b1 h1 q66 k128 d64 causal lse",
+    "b1 h1 q65 k128 d64 causal lse",
 
-    /* causal, top-left and explicit diagonals */
+    /* causal, top-left and explicit diagonals; off62 and its kin end one key short of a tile of 64, 32 or 16 */
     "b2 h2 q65 k65 d64 causal-tl lse", "b1 h4/2 q33 k70 d64 causal-tl lse", "b1 h2 q70 k33 d64 causal-tl lse",
     "b1 h2 q1 k70 d64 causal-tl lse", "b1 h2 q33 k70 d64 causal off0 lse", "b1 h2 q33 k70 d64 causal off5 lse",
     "b1 h2 q33 k70 d64 causal off-20 lse", "b1 h2 q33 k70 d64 causal off-33 lse",
     "b1 h2 q33 k70 d64 causal off-1000 lse", "b1 h2 q33 k70 d64 causal off69 lse",
     "b1 h2 q33 k70 d64 causal off1000 lse", "b1 h1 q70 k33 d64 causal off-1 lse",
+    "b1 h1 q130 k200 d64 causal off62 lse", "b1 h1 q130 k200 d64 causal off63 lse",
+    "b1 h1 q130 k200 d64 causal off30 lse", "b1 h1 q130 k200 d64 causal off14 lse",
+    "b1 h1 q130 k200 d64 causal off-2 lse",
 
     /* lengths of padded tensors */
     "b3 h2 q33 k70 d64 kvlen:70,1,0 lse", "b3 h4/2 q33 k70 d64 kvlen:69,32,64 lse", "b3 h2 q33 k70 d64 kvlen:0,0,0 lse",
