@@ -64,10 +64,20 @@ static const char *const cases[] = {
     "b1 h2 q17 k37 d33 v:f16 lse", "b1 h2 q17 k37 d33 k:bf16 lse"
 };
 
+/* What every engine shows itself on in every type, with several tiles, groups, ragged widths, and lengths. */
+static const char *const engine_cases[] = { "b2 h4/2 q37 k83 d40/24 causal lse",
+                                            "b3 h2/1 q33 k70 d19/35 qlen:33,1,20 kvlen:70,5,64 kvstart:3,0,30 lse" };
+/* And every tile of every engine in f32: more keys and queries than any tile has. */
+static const char tile_case[] = "b1 h2/1 q131 k261 d44/52 causal lse";
+
 /* A kernel of each kind on as little work as shows anything: for simulators and sanitizers. */
 static const char *const quick_cases[] = { "b1 h2/1 q5 k9 d8 lse", "b2 h1 q6 k5 d8 causal lse",
                                            "b2 h1 q3 k7 d5/3 qlen:3,1 kvlen:6,0 kvstart:1,0 lse" };
 
-enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = sizeof quick_cases / sizeof *quick_cases };
+enum {
+    N_CASES = sizeof cases / sizeof *cases,
+    N_QUICK = sizeof quick_cases / sizeof *quick_cases,
+    N_ENGINE = sizeof engine_cases / sizeof *engine_cases
+};
 
 #endif

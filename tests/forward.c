@@ -1,10 +1,10 @@
 /* forward.c - the forward pass against float64, case by case
  * SPDX-License-Identifier: Apache-2.0
  *
- *   forward.t                               every case in f32, and a seeded part of the rest
- *   CLATTN_FULL=1 forward.t                 every case x type x configuration, and x layout on the default
- * configuration CLATTN_QUICK=1 forward.t                three small cases x type x engine forward.t PROBLEM [CONFIG
- * [LAYOUT]]     one case; CONFIG "" is the default */
+ * forward.t: every case in f32, every engine and tile, and a seeded part of the rest.
+ * CLATTN_FULL=1: every case x type x configuration, and x layout on the default configuration.
+ * CLATTN_QUICK=1: three small cases x type x engine.
+ * forward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
 #include "config.h"
 
 #include "cases.h"
@@ -58,12 +58,42 @@ static size_t count_configs(const struct device *d, const char *type, const char
     return n;
 }
 
-/* Every case in f32 as it is, then picks of case x type x configuration x layout. */
+/* Rows in every type on the first configuration of each engine; an engine's configurations stand together. */
+static void run_engines(const struct device *d, const char *const *rows, unsigned n_rows, unsigned seed)
+{
+    unsigned t, i;
+    size_t n;
+    for (t = 0; t < N_TYPES; t++)
+        for (i = 0; i < n_rows; i++) {
+            char config[128], engine[128] = "";
+            for (n = 0; config_at(d, types[t], rows[i], n, config, sizeof config); n++) {
+                size_t word = strcspn(config, " ");
+                if (!strncmp(config, engine, word) && !engine[word])
+                    continue;
+                snprintf(engine, sizeof engine, "%.*s", (int)word, config);
+                check(d, types[t], rows[i], seed + i, config, PADDED);
+            }
+            if (!n)
+                skip("%s %s: no configuration here", types[t], rows[i]);
+        }
+}
+
+static void run_tiles(const struct device *d)
+{
+    char config[128];
+    size_t n;
+    for (n = 0; config_at(d, "f32", tile_case, n, config, sizeof config); n++)
+        check(d, "f32", tile_case, 700, config, PADDED);
+}
+
+/* Every case in f32 as it is, every engine and tile, then picks of case x type x configuration x layout. */
 static void run_default(const struct device *d)
 {
     unsigned i;
     for (i = 0; i < N_CASES; i++)
         check(d, "f32", cases[i], i, NULL, (enum layout)(i % LAYOUTS));
+    run_engines(d, engine_cases, N_ENGINE, 600);
+    run_tiles(d);
     for (i = 0; i < EXTRA; i++) {
         const char *row = cases[trial_hash(1, i, 0) % N_CASES], *type = types[i % N_TYPES];
         char config[128];
@@ -86,26 +116,6 @@ static void run_full(const struct device *d)
                 check(d, types[t], cases[i], 2000 + i, NULL, (enum layout)l);
             for (n = 1; config_at(d, types[t], cases[i], n, config, sizeof config); n++)
                 check(d, types[t], cases[i], 2000 + i, config, (enum layout)((i + n) % LAYOUTS));
-        }
-}
-
-/* The first configuration of each engine; an engine's configurations stand together. */
-static void run_quick(const struct device *d)
-{
-    unsigned t, i;
-    size_t n;
-    for (t = 0; t < N_TYPES; t++)
-        for (i = 0; i < N_QUICK; i++) {
-            char config[128], engine[128] = "";
-            for (n = 0; config_at(d, types[t], quick_cases[i], n, config, sizeof config); n++) {
-                size_t word = strcspn(config, " ");
-                if (!strncmp(config, engine, word) && !engine[word])
-                    continue;
-                snprintf(engine, sizeof engine, "%.*s", (int)word, config);
-                check(d, types[t], quick_cases[i], i, config, PADDED);
-            }
-            if (!n)
-                skip("%s %s: no configuration here", types[t], quick_cases[i]);
         }
 }
 
@@ -135,7 +145,7 @@ int main(int argc, char **argv)
         if (argc > 1)
             run_one(&devices[i], argv);
         else if (harness_flag("CLATTN_QUICK"))
-            run_quick(&devices[i]);
+            run_engines(&devices[i], quick_cases, N_QUICK, 0);
         else if (harness_flag("CLATTN_FULL"))
             run_full(&devices[i]);
         else
