@@ -51,19 +51,23 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     cla_rows_k(&t->rows, e, k0, n);
     for (int j0 = 0; j0 < n; j0 += CLA_RK) {
-        real acc[CLA_RK][CLA_NV];
         cla_k_ptr k[CLA_RK];
-        CLA_UNROLL for (int j = 0; j < CLA_RK; j++) {
-            k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, n - 1));
-            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0);
+        CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, n - 1));
+        for (int d0 = 0; d0 < CLA_D; d0 += CLA_CHAIN) {
+            real acc[CLA_RK][CLA_NV];
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0);
+            CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, CLA_D); d++)
+                CLA_UNROLL for (int j = 0; j < CLA_RK; j++) {
+                    const real x = (real)(k[j][d]);
+                    CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
+                }
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) {
+                    const int i = (j0 + j) * CLA_NV + v;
+                    s[i] = d0 ? s[i] + acc[j][v] : acc[j][v];
+                }
         }
-        CLA_NO_UNROLL for (int d = 0; d < CLA_D; d++)
-            CLA_UNROLL for (int j = 0; j < CLA_RK; j++) {
-                const real x = (real)(k[j][d]);
-                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
-            }
-        CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
-            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) s[(j0 + j) * CLA_NV + v] = acc[j][v];
     }
 }
 
@@ -73,7 +77,7 @@ CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s
 {
     real acc[CLA_RD][CLA_NV];
     CLA_UNROLL for (int i = 0; i < count; i++)
-        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[i][v] = o[(d0 + i) * CLA_NV + v] * f[v];
+        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[i][v] = (real)(0);
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0;
         CLA_UNROLL for (int i = 0; i < count; i++) {
@@ -82,7 +86,8 @@ CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s
         }
     }
     CLA_UNROLL for (int i = 0; i < count; i++)
-        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) o[(d0 + i) * CLA_NV + v] = acc[i][v];
+        CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
+            o[(d0 + i) * CLA_NV + v] = o[(d0 + i) * CLA_NV + v] * f[v] + acc[i][v];
 }
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n)
@@ -105,8 +110,6 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
         for (int d = 0; d < CLA_DV; d++) cla_store_o(((const cla_scalar *)o)[d * CLA_BQ + i], row + d);
     }
     if (write_lse)
-        for (int i = 0; i < rows; i++) {
-            const cla_scalar sum = ((const cla_scalar *)l)[i], top = ((const cla_scalar *)m)[i];
-            *cla_lse_row(e, t->q0 + i) = sum == 0 ? -INFINITY : (float)(top * CLA_LN2 + log(sum));
-        }
+        for (int i = 0; i < rows; i++)
+            *cla_lse_row(e, t->q0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
 }

@@ -33,17 +33,21 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     for (int j = 0; j < n; j++) {
         const __global cla_k_elem *k = cla_k_row(e, k0 + j);
         real x = 0;
-        for (int i = 0; i < CLA_D; i++) x += (cla_load_q(q + i) * t->scale) * cla_load_k(k + i);
+        for (int at = 0; at < CLA_D; at += CLA_CHAIN) {
+            real part = 0;
+            for (int i = at; i < min(at + CLA_CHAIN, CLA_D); i++) part += (cla_load_q(q + i) * t->scale) * cla_load_k(k + i);
+            x += part;
+        }
         s[j] = x;
     }
 }
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n)
 {
-    for (int i = 0; i < CLA_DV; i++) o[i] *= f[0];
-    for (int j = 0; j < n; j++) {
-        const __global cla_v_elem *v = cla_v_row(e, k0 + j);
-        for (int i = 0; i < CLA_DV; i++) o[i] += s[j] * cla_load_v(v + i);
+    for (int i = 0; i < CLA_DV; i++) {
+        real part = 0;
+        for (int j = 0; j < n; j++) part += s[j] * cla_load_v(cla_v_row(e, k0 + j) + i);
+        o[i] = o[i] * f[0] + part;
     }
 }
 
@@ -53,5 +57,5 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *
     __global cla_q_elem *row = cla_o_row(e, t->q);
     const real inv = 1 / l[0];
     for (int i = 0; i < CLA_DV; i++) cla_store_o(l[0] == 0 ? (real)(0) : o[i] * inv, row + i);
-    if (write_lse) *cla_lse_row(e, t->q) = l[0] == 0 ? -INFINITY : (float)(m[0] * CLA_LN2 + log(l[0]));
+    if (write_lse) *cla_lse_row(e, t->q) = cla_lse(m[0], l[0]);
 }

@@ -94,12 +94,14 @@ CLA_FN void cla_store_k(cla_tile *t, int chunk)
         cla_put_transposed(t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row, CLA_KP, t->kr[n]);
     CLA_END_ROUND
 }
-/* Rows v * CV .. of the chunk that holds slot j of every item. Past the last key of the loop the last one is read again,
- * never what lies there, which may be NaN: its weight is 0, and 0 * NaN is NaN. */
+/* Rows v * CV .. of the chunk that holds slot j of every item. Past the last key of the loop a row is zero: what lies there
+ * may be NaN, and the last row may be inf, which 0 * inf would turn into NaN. */
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        t->vr[n] = cla_load4_v(cla_v_row(e, min(k0 + cla_key_in_tile(j, v * CLA_CV + row), t->end - 1)), c);
+        const int k = k0 + cla_key_in_tile(j, v * CLA_CV + row);
+        const cla_real4 x = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c);
+        t->vr[n] = k < t->end ? x : (cla_real4)(0);
     CLA_END_ROUND
 }
 CLA_FN void cla_store_v(cla_tile *t, int parity)
@@ -226,7 +228,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
         if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
         if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
     }
-    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = l == 0 ? -INFINITY : (float)(m * CLA_LN2 + log(l));
+    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(m, l);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)

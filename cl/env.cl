@@ -6,6 +6,9 @@
 #define CLA_UNROLL CLA_PRAGMA(unroll)
 #define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
+/* Products that a dot product adds up one after the other: the error of a longer chain would pass the promised bound
+ * where all products have one sign. */
+#define CLA_CHAIN 64
 #define CLA_ROUND_UP(x, to) (((x) + (to) - 1) / (to) * (to))
 #define CLA_MAX(x, y) ((x) > (y) ? (x) : (y))
 
@@ -71,6 +74,9 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h, const __gl
 CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int q) { return e->q + min(q, e->nq - 1) * e->q_stride; }
 CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int q) { return e->o + q * e->o_stride; }
 CLA_FN __global float *cla_lse_row(const cla_env *e, int q) { return e->lse + q * e->lse_stride; }
+
+/* The logarithm of a row's sum l 2^m. */
+CLA_FN float cla_lse(cla_scalar m, cla_scalar l) { return l == 0 ? -INFINITY : (float)(m * CLA_LN2 + log(l)); }
 
 /* Offset of the diagonal by the alignment rule (CLATTN_ALIGN_*), in a range where adding a row never overflows: rows
  * and keys are at most 2^30. */

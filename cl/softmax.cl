@@ -9,7 +9,7 @@ CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
 /* Turns the scores of a tile into weights, and leaves in f[r] what rescales everything before it. */
 CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
 {
-    real top[CLA_R_N];
+    real top[CLA_R_N], sum[CLA_R_N]; /* of this tile: short chains of additions keep their error small */
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = m[r];
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = cla_max(top[r], s[j * CLA_R_N + r]);
@@ -18,12 +18,13 @@ CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
         f[r] = cla_exp2(m[r] - cla_pivot(top[r]));
         m[r] = top[r];
         top[r] = cla_pivot(top[r]);
-        l[r] *= f[r];
+        sum[r] = (real)(0);
     }
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
             const real p = cla_exp2(s[j * CLA_R_N + r] - top[r]);
             s[j * CLA_R_N + r] = p;
-            l[r] += p;
+            sum[r] += p;
         }
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) l[r] = l[r] * f[r] + sum[r];
 }
