@@ -22,8 +22,9 @@
  *          A row that sees nothing gives O = 0 and LSE = -inf, never NaN. What is stored in K and V outside
  *          [kv_start, kv_len) and in Q beyond q_len never reaches an output. Causality is never guessed from shapes.
  *
- * Errors   Every function returns a cl_int: CL_SUCCESS, one of the CLATTN_* codes below, or an OpenCL code unchanged.
- *          clattn_error_detail() tells the last failure of the calling thread in words. Nothing is ever printed.
+ * Errors   Functions return a cl_int: CL_SUCCESS, one of the CLATTN_* codes below, or an OpenCL code unchanged.
+ *          clattn_error_detail() tells the last failure of the calling thread in words; calls without a handle have a
+ *          place for words of their own. Nothing is ever printed.
  * Threads  Any call may run concurrently with any other, on shared objects too, except the release that ends an object.
  *          After fork() a child gets CLATTN_ERROR_FORKED and may only release.
  * Structs  with a struct_size: set it to sizeof of the type and everything else to zero before filling in fields (a
@@ -60,7 +61,8 @@ enum {
     CLATTN_ERROR_UNKNOWN_FIELD = -30002,     /* a struct is longer than this library knows and its tail is not zero */
     CLATTN_ERROR_NOT_SUPPORTED = -30003,     /* well formed, but not on this device or in this version */
     CLATTN_ERROR_BUFFER_TOO_SMALL = -30004,  /* a tensor reaches beyond the end of its buffer */
-    CLATTN_ERROR_WORKSPACE = -30005,         /* the workspace is smaller than clattn_workspace_size() says */
+    CLATTN_ERROR_WORKSPACE = -30005,         /* the workspace is smaller than clattn_workspace_size() says; no plan of
+                                                this version needs one */
     CLATTN_ERROR_BUILD = -30006,             /* the driver rejected a kernel: the detail holds its log */
     CLATTN_ERROR_SYNTAX = -30007,            /* a problem string or configuration cannot be read */
     CLATTN_ERROR_FORKED = -30008,            /* the object was created before fork() */
@@ -94,21 +96,21 @@ enum {
     CLATTN_KV_START = 8  /* calls give kv_start[b]: keys before it are not seen */
 };
 
-/* Sizes of one call. b and h: batch entries and query heads; hk: key/value heads, 0 means h; nq, nk: rows, at most
- * 2^30 each; offset: for CLATTN_ALIGN_OFFSET. */
+/* Sizes of one call, at most 2^30 each and b h below 2^31. b and h: batch entries and query heads; hk: key/value heads,
+ * 0 means h; nq, nk: rows; offset: for CLATTN_ALIGN_OFFSET. */
 typedef struct clattn_sizes {
     int64_t b, h, hk, nq, nk, offset;
 } clattn_sizes;
 
 /* A problem is what kernels are built for. d, dv, the types, causal, align and flags are fixed in a plan; the sizes
- * only help to choose a tile: every call may bring its own, and no new size ever compiles anything. */
+ * only help to choose a tile (all 0: no idea): every call may bring its own, and no new size ever compiles anything. */
 typedef struct clattn_problem {
     size_t struct_size;
     int32_t type;            /* of Q and O */
     int32_t k_type, v_type;
     int32_t d, dv;           /* widths in elements, 1 to 576; dv 0 means d */
     int32_t causal;          /* 0 or 1 */
-    int32_t align;           /* CLATTN_ALIGN_*; has no effect without causal */
+    int32_t align;           /* CLATTN_ALIGN_*; counts for nothing without causal */
     uint32_t flags;
     double scale;            /* 0 means 1/sqrt(d), unless CLATTN_SCALE is set; any finite value, negative too */
     clattn_sizes sizes;
@@ -134,12 +136,14 @@ typedef struct clattn_case {
     clattn_problem problem;
 } clattn_case;
 
-/* Reads `text` into `*out`. On failure `*out` is untouched and `why` (may be NULL; `len` bytes, always ended by NUL)
+#define CLATTN_CASE_INIT { sizeof(clattn_case), 0, 0, 0, { 0 }, { 0 }, { 0 }, CLATTN_PROBLEM_INIT }
+
+/* Reads `text` into `*out`, whose struct_size says how long it is. On failure `*out` is untouched and `why` (may be NULL; `len` bytes, always ended by NUL)
  * says what is wrong. CLATTN_ERROR_SYNTAX, _NOT_SUPPORTED or _INVALID_ARGUMENT. */
 CLATTN_API cl_int clattn_case_parse(const char *text, clattn_case *out, char *why, size_t len) CLATTN_MUST_CHECK;
 
 /* Writes the canonical string of `c` to `text`: at most `len` bytes, NUL included. `*needed` (may be NULL) is the room
- * it takes. Reading it back gives `c` again. */
+ * it takes. Reading it back gives an equal problem; fields that count for nothing are left out. */
 CLATTN_API cl_int clattn_case_print(const clattn_case *c, char *text, size_t len, size_t *needed);
 
 /* The work of one forward call: FLOPs = 2 (d + dv) per (query row, key) that the masks keep, over all query heads;
@@ -153,9 +157,9 @@ typedef struct clattn_plan_s *clattn_plan;     /* one problem made runnable; imm
 
 typedef struct clattn_options {
     size_t struct_size;
-    /* Called, when not NULL, with one line of text about what is worth knowing (a build log with warnings, an engine
-     * that was passed over). On the calling thread, without locks held; must not call the library. */
-    void (*log)(void *user, const char *line);
+    /* Called, when not NULL, with text about what is worth knowing: why a handle could not be made, a compiler's
+     * warnings, a configuration that was passed over. On the calling thread, without locks held. */
+    void (*log)(void *user, const char *text);
     void *log_user;
 } clattn_options;
 
@@ -181,7 +185,7 @@ CLATTN_API cl_int clattn_config_at(clattn_handle handle, const clattn_problem *p
                                    size_t len);
 
 /* The program composed for `problem` and its build options (first line, a comment), as handed to the driver.
- * `config` as in clattn_plan_options. handle NULL: for a generic GPU, no device needed. */
+ * `config` as in clattn_plan_options. handle NULL: for a generic GPU, no device needed. On failure `text` says why. */
 CLATTN_API cl_int clattn_emit_source(clattn_handle handle, const clattn_problem *problem, const char *config,
                                      char *text, size_t len, size_t *needed);
 
@@ -189,7 +193,9 @@ CLATTN_API cl_int clattn_emit_source(clattn_handle handle, const clattn_problem 
 
 typedef struct clattn_plan_options {
     size_t struct_size;
-    const char *config;      /* NULL: the best known. Else "ENGINE" or "ENGINE TILE" as clattn_config_at() gives them */
+    /* NULL: the best known that builds here. "ENGINE": likewise, of that engine. "ENGINE TILE", as clattn_config_at()
+     * gives it: that or nothing. */
+    const char *config;
     size_t max_workspace;    /* bytes a call may ask for; 0: no bound. Forward plans of this version need none */
 } clattn_plan_options;
 
@@ -234,6 +240,11 @@ typedef struct clattn_forward_args {
     cl_mem workspace;            /* at least clattn_workspace_size() bytes from workspace_offset on; NULL for none */
     size_t workspace_offset, workspace_size; /* bytes */
 } clattn_forward_args;
+
+#define CLATTN_TENSOR_INIT { 0, 0, { 0, 0, 0 } }
+#define CLATTN_FORWARD_ARGS_INIT \
+    { sizeof(clattn_forward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
+      CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0 }
 
 /* Bytes of workspace that a call with these arguments needs, exactly; 0 is usual. No device work. */
 CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)

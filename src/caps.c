@@ -31,11 +31,8 @@ void caps_generic(struct caps *caps)
     snprintf(caps->device, sizeof caps->device, "generic GPU");
     caps->kind = CAPS_GPU;
     caps->local_bytes = 32768;
-    caps->max_alloc = (uint64_t)1 << 30;
     caps->max_group = 256;
-    caps->compute_units = 1;
     caps->float_width = 1;
     caps->fp64 = true;
-    caps->compiler = true;
     caps->quirk = caps_quirk(caps->platform);
 }

@@ -17,13 +17,12 @@ struct quirk {
 };
 
 struct caps {
-    char platform[128], device[128], vendor[128], version[128], driver[128];
+    char platform[128], device[128];
     enum caps_kind kind;
-    uint64_t local_bytes, max_alloc;
-    size_t max_group; /* work-items of a group, as bounded by its first axis too */
-    unsigned compute_units;
+    uint64_t local_bytes;
+    size_t max_group;     /* work-items of a group, as bounded by its first axis too */
     unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */
-    bool fp64, compiler;
+    bool fp64;
     const struct quirk *quirk; /* never NULL */
 };
 

@@ -15,8 +15,6 @@ struct clattn_handle_s {
     int references;
     pid_t pid;
     struct maker maker;
-    void (*log)(void *user, const char *line);
-    void *log_user;
     struct words words;
 };
 
@@ -82,7 +80,11 @@ const char *clattn_version(void)
 
 static cl_int read_case(clattn_case *out, const clattn_case *in, struct why *why)
 {
-    return struct_read(out, sizeof *out, in, "clattn_case", why);
+    const cl_int status = struct_read(out, sizeof *out, in, "clattn_case", why);
+    /* The problem inside may be of a newer kind too: what was cut off it has been seen to be zero. */
+    if (!status && out->problem.struct_size > sizeof out->problem)
+        out->problem.struct_size = sizeof out->problem;
+    return status;
 }
 
 cl_int clattn_case_parse(const char *text, clattn_case *out, char *why_text, size_t len)
@@ -187,9 +189,9 @@ cl_int clattn_create(clattn_handle *out, cl_context context, cl_device_id device
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     if (!context)
-        status = CL_INVALID_CONTEXT;
+        status = why_set(&why, CL_INVALID_CONTEXT, "context is NULL");
     else if (!device)
-        status = CL_INVALID_DEVICE;
+        status = why_set(&why, CL_INVALID_DEVICE, "device is NULL");
     else
         status = init_handle(h, context, device, &why);
     if (status) {
@@ -198,8 +200,8 @@ cl_int clattn_create(clattn_handle *out, cl_context context, cl_device_id device
         free(h);
         return status;
     }
-    h->log = o.log;
-    h->log_user = o.log_user;
+    h->maker.log = o.log;
+    h->maker.log_user = o.log_user;
     *out = h;
     return CL_SUCCESS;
 }
@@ -256,8 +258,8 @@ cl_int clattn_config_at(clattn_handle h, const clattn_problem *problem, size_t i
     cl_int status = plan_check(&h->maker.caps, problem, &checked, &why);
     if (status)
         return done(h, status, &why);
-    if (!tile_config_at(&config, &h->maker.caps, &checked, index))
-        return CL_INVALID_VALUE;
+    if (!tile_config_at(&config, &h->maker.caps, &checked, NULL, index))
+        return done(h, why_set(&why, CL_INVALID_VALUE, "there are not %zu configurations", index), &why);
     tile_config_print(&config, &to);
     return CL_SUCCESS;
 }
@@ -285,9 +287,11 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
         tile_config_print(&config, &to);
         text_add(&to, " %s\n", source.options);
         text_add_n(&to, source.text, strlen(source.text));
-        if (needed)
-            *needed = to.length + 1;
+    } else {
+        text_add_n(&to, why.text, strlen(why.text));
     }
+    if (needed)
+        *needed = to.length + 1;
     source_free(&source);
     return h ? done(h, status, &why) : status;
 }
@@ -319,8 +323,8 @@ cl_int clattn_plan_create(clattn_plan *out, clattn_handle h, const clattn_proble
         free(plan);
         return done(h, status, &why);
     }
-    if (h->log && *why.text)
-        h->log(h->log_user, why.text);
+    if (h->maker.log && *why.text)
+        h->maker.log(h->maker.log_user, why.text);
     plan->references = 1;
     plan->handle = h;
     count_up(&h->references);

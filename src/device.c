@@ -70,12 +70,6 @@ static cl_int ask_texts(struct caps *out, cl_device_id device, struct why *why)
     cl_int status = ask_platform(device, out->platform, sizeof out->platform, why);
     if (!status)
         status = ask_text(device, CL_DEVICE_NAME, out->device, sizeof out->device, why);
-    if (!status)
-        status = ask_text(device, CL_DEVICE_VENDOR, out->vendor, sizeof out->vendor, why);
-    if (!status)
-        status = ask_text(device, CL_DEVICE_VERSION, out->version, sizeof out->version, why);
-    if (!status)
-        status = ask_text(device, CL_DRIVER_VERSION, out->driver, sizeof out->driver, why);
     return status;
 }
 
@@ -100,20 +94,17 @@ static cl_int ask_max_group(size_t *out, cl_device_id device, struct why *why)
 cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
 {
     cl_device_type type;
-    cl_ulong local, alloc;
-    cl_uint units, width;
+    cl_ulong local;
+    cl_uint width;
     cl_bool available, compiler, little_endian;
     cl_device_fp_config fp64;
     const struct query q[] = {
         ASK(CL_DEVICE_TYPE, type),
         ASK(CL_DEVICE_LOCAL_MEM_SIZE, local),
-        ASK(CL_DEVICE_MAX_MEM_ALLOC_SIZE, alloc),
-        ASK(CL_DEVICE_MAX_COMPUTE_UNITS, units),
         ASK(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, width),
         ASK(CL_DEVICE_AVAILABLE, available),
         ASK(CL_DEVICE_COMPILER_AVAILABLE, compiler),
         ASK(CL_DEVICE_ENDIAN_LITTLE, little_endian),
-        ASK(CL_DEVICE_DOUBLE_FP_CONFIG, fp64),
     };
     memset(out, 0, sizeof *out);
     cl_int status = ask(device, q, sizeof q / sizeof *q, why);
@@ -131,11 +122,9 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%s is big-endian", out->device);
     out->kind = type & CL_DEVICE_TYPE_GPU ? CAPS_GPU : type & CL_DEVICE_TYPE_CPU ? CAPS_CPU : CAPS_ACCELERATOR;
     out->local_bytes = local;
-    out->max_alloc = alloc;
-    out->compute_units = units;
     out->float_width = width;
-    out->fp64 = fp64 != 0;
-    out->compiler = true;
+    /* A driver without doubles may not even know the question. */
+    out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
     out->quirk = caps_quirk(out->platform);
     return CL_SUCCESS;
 }

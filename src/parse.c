@@ -12,10 +12,9 @@
 struct reader {
     clattn_case *c;
     struct why *why;
-    unsigned seen;
+    unsigned seen; /* a bit per row of words[] */
+    bool off;
 };
-
-enum { HAS_OFF = 1 << 30 };
 
 static int read_type(const char *name)
 {
@@ -80,7 +79,7 @@ static cl_int read_causal_tl(struct reader *r, const char *w, const char *v)
 }
 static cl_int read_off(struct reader *r, const char *w, const char *v)
 {
-    r->seen |= HAS_OFF;
+    r->off = true;
     return sizes_word(w, v, &r->c->problem.sizes.offset, NULL, r->why);
 }
 static cl_int type_word(struct reader *r, const char *w, const char *v, int32_t *type)
@@ -254,7 +253,7 @@ static cl_int read_words(struct reader *r, const char *text)
         SYNTAX("\"%.40s\": the first word must be f32, f16, bf16 or f64", word);
     while (next_word(&text, word, sizeof word)) {
         if (!*word)
-            SYNTAX("a word is longer than %zu bytes", sizeof word);
+            SYNTAX("a word is longer than %zu bytes", sizeof word - 1);
         if ((status = read_word(r, word)))
             return status;
     }
@@ -267,18 +266,23 @@ static cl_int read_words(struct reader *r, const char *text)
 cl_int case_parse(clattn_case *out, const char *text, struct why *why)
 {
     clattn_case c = { .struct_size = sizeof c, .problem = CLATTN_PROBLEM_INIT };
-    struct reader r = { &c, why, 0 };
+    struct reader r = { &c, why, 0, false };
     clattn_problem checked;
-    cl_int status = read_words(&r, text);
-    if (status)
+    const size_t room = out->struct_size;
+    cl_int status;
+    if (room < sizeof room)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "out->struct_size is %zu: set it to sizeof(clattn_case)",
+                       room);
+    if ((status = read_words(&r, text)))
         return status;
-    if (r.seen & HAS_OFF) {
+    if (r.off) {
         if (c.problem.align)
             SYNTAX("causal-tl and off contradict each other");
         c.problem.align = CLATTN_ALIGN_OFFSET;
     }
-    if ((status = problem_read(&checked, &c.problem, why)))
+    if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))
         return status;
-    *out = c;
+    memcpy(out, &c, room < sizeof c ? room : sizeof c); /* an older caller has room for less */
+    out->struct_size = room;
     return CL_SUCCESS;
 }

@@ -15,27 +15,66 @@ cl_int plan_check(const struct caps *caps, const clattn_problem *problem, clattn
     return tile_config_read(&config, NULL, caps, checked, why);
 }
 
-cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *problem, const char *config,
-                 struct why *why)
+/* Builds what plan->config says. On success why holds the compiler's words, if any. */
+static cl_int make(struct plan *plan, struct maker *maker, const clattn_problem *p, struct why *why)
 {
     struct source source = { NULL, NULL };
     cl_program program = NULL;
+    struct why fault;
+    cl_int status = source_compose(&source, p, &maker->caps, &plan->config, why);
+    if (!status)
+        status = program_get(&program, &maker->programs, maker->context, maker->device, &source, why);
+    if (!status) {
+        status =
+            launch_init(&plan->launch, maker->context, maker->device, program, p, &maker->caps, &plan->config, &fault);
+        if (status)
+            *why = fault;
+        clReleaseProgram(program);
+    }
+    source_free(&source);
+    return status;
+}
+
+/* Whether another tile may do what this one could not: a driver may refuse a kernel or its group. */
+static bool worth_another(cl_int status)
+{
+    return status == CLATTN_ERROR_NOT_SUPPORTED || status == CLATTN_ERROR_BUILD;
+}
+
+static void tell_passed_over(struct maker *maker, const struct config *config, const struct why *why)
+{
+    struct why line;
+    struct text to = { line.text, sizeof line.text, 0 };
+    if (!maker->log)
+        return;
+    tile_config_print(config, &to);
+    text_add(&to, " is passed over: %s", why->text);
+    maker->log(maker->log_user, line.text);
+}
+
+cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *problem, const char *config,
+                 struct why *why)
+{
+    const struct engine *only;
+    struct why other;
     clattn_problem p;
     cl_int status;
     if ((status = plan_check(&maker->caps, problem, &p, why)) ||
         (status = tile_config_read(&plan->config, config, &maker->caps, &p, why)) ||
-        (status = source_compose(&source, &p, &maker->caps, &plan->config, why)) ||
-        (status = program_get(&program, &maker->programs, maker->context, maker->device, &source, why)))
-        goto out;
-    struct why fault; /* why may hold the compiler's warnings */
-    status =
-        launch_init(&plan->launch, maker->context, maker->device, program, &p, &maker->caps, &plan->config, &fault);
-    if (status)
-        *why = fault;
-out:
-    if (program)
-        clReleaseProgram(program);
-    source_free(&source);
+        !(status = make(plan, maker, &p, why)) || tile_config_is_pinned(config))
+        return status;
+    only = config && *config ? plan->config.engine : NULL;
+    other = *why; /* the words of the best one stand when none can be had */
+    for (size_t n = 1; worth_another(status); n++) {
+        tell_passed_over(maker, &plan->config, &other);
+        if (!tile_config_at(&plan->config, &maker->caps, &p, only, n))
+            return status;
+        const cl_int again = make(plan, maker, &p, &other);
+        if (!again)
+            *why = other;
+        if (!again || !worth_another(again))
+            return again;
+    }
     return status;
 }
 

@@ -12,6 +12,8 @@ struct maker {
     cl_device_id device;
     struct caps caps;
     struct programs programs;
+    void (*log)(void *user, const char *text); /* or NULL */
+    void *log_user;
 };
 
 struct plan {

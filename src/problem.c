@@ -71,6 +71,16 @@ static cl_int check_width(const char *name, int32_t d, struct why *why)
     return CL_SUCCESS;
 }
 
+/* A plan may be made without sizes: they only help to choose. Any that are given must make sense. */
+static cl_int check_hint(clattn_sizes *s, struct why *why)
+{
+    if (s->h || s->hk)
+        return problem_check_sizes(s, why);
+    clattn_sizes one = *s;
+    one.h = 1;
+    return problem_check_sizes(&one, why);
+}
+
 cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why)
 {
     enum { FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START };
@@ -81,7 +91,7 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
     if (!p->dv)
         p->dv = p->d;
     if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
-        (status = check_width("dv", p->dv, why)) || (status = problem_check_sizes(&p->sizes, why)))
+        (status = check_width("dv", p->dv, why)) || (status = check_hint(&p->sizes, why)))
         return status;
     if (p->causal != 0 && p->causal != 1)
         INVALID("causal is %d, must be 0 or 1", (int)p->causal);

@@ -1,4 +1,4 @@
-/* problem.h - what is asked for: checked problems, cases and their text, cost. Knows no device.
+/* problem.h - what is asked for: checked problems. Knows no device.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PROBLEM_H
 #define PROBLEM_H

@@ -44,34 +44,40 @@ static char *make_key(const struct source *s)
     return key;
 }
 
+/* With the lock held. */
+static cl_program find(const struct programs *p, const char *key)
+{
+    for (const struct built *b = p->first; b; b = b->next)
+        if (!strcmp(b->key, key))
+            return b->program;
+    return NULL;
+}
+
 static cl_program find_retained(struct programs *p, const char *key)
 {
-    cl_program found = NULL;
     pthread_mutex_lock(&p->lock);
-    for (struct built *b = p->first; b && !found; b = b->next)
-        if (!strcmp(b->key, key))
-            found = b->program;
+    cl_program found = find(p, key);
     if (found && clRetainProgram(found))
         found = NULL;
     pthread_mutex_unlock(&p->lock);
     return found;
 }
 
-/* Keeps a program; not keeping it is no failure, it only costs time. Takes key. */
+/* Keeps a program, unless another thread kept the same meanwhile; not keeping it is no failure, it only costs time.
+ * Takes key. */
 static void keep(struct programs *p, char *key, cl_program program)
 {
     struct built *b = malloc(sizeof *b);
-    if (!b || clRetainProgram(program)) {
-        free(b);
-        free(key);
-        return;
-    }
-    b->program = program;
-    b->key = key;
     pthread_mutex_lock(&p->lock);
-    b->next = p->first;
-    p->first = b;
+    if (b && !find(p, key) && !clRetainProgram(program)) {
+        *b = (struct built){ p->first, program, key };
+        p->first = b;
+        b = NULL;
+        key = NULL;
+    }
     pthread_mutex_unlock(&p->lock);
+    free(b);
+    free(key);
 }
 
 /* The driver's words, cut to what fits: the beginning, where the first error is. */
@@ -83,8 +89,12 @@ static void add_log(struct text *to, cl_program program, cl_device_id device)
         return;
     if (!(log = calloc(1, size + 1)))
         return;
-    if (!clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL))
-        text_add_n(to, log, strlen(log));
+    if (!clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL)) {
+        size_t n = strlen(log);
+        while (n && (unsigned char)log[n - 1] <= ' ') /* some drivers say nothing in a line of its own */
+            n--;
+        text_add_n(to, log, n);
+    }
     free(log);
 }
 
@@ -105,8 +115,7 @@ static cl_int build(cl_program *out, cl_context context, cl_device_id device, co
     text_add(&words, "clBuildProgram: %s, options %s\n", clattn_status_string(status), s->options);
     add_log(&words, program, device);
     clReleaseProgram(program);
-    /* Memory and resource trouble is not the kernel's fault. */
-    return status == CL_OUT_OF_HOST_MEMORY || status == CL_OUT_OF_RESOURCES ? status : CLATTN_ERROR_BUILD;
+    return status == CL_BUILD_PROGRAM_FAILURE ? CLATTN_ERROR_BUILD : status;
 }
 
 cl_int program_get(cl_program *out, struct programs *p, cl_context context, cl_device_id device,

@@ -16,7 +16,7 @@ static int vector_width(const struct caps *caps, const clattn_problem *p)
 static bool row_meant_for(const struct row *r, const struct caps *caps, const clattn_problem *p)
 {
     const int width = (int)caps->float_width;
-    return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || p->sizes.nq <= r->most_rows) &&
+    return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
            (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest);
 }
 
@@ -64,13 +64,21 @@ static bool engine_tile_at(struct tile *out, const struct engine *e, const struc
     return false;
 }
 
-bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, size_t index)
+bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
+                    size_t index)
 {
     struct why why;
+    if ((out->engine = only))
+        return engine_tile_at(&out->tile, only, caps, p, &index, &why);
     for (size_t n = 0; (out->engine = engine_ranked(caps, n)); n++)
         if (engine_tile_at(&out->tile, out->engine, caps, p, &index, &why))
             return true;
     return false;
+}
+
+bool tile_config_is_pinned(const char *text)
+{
+    return text && strchr(text, ' ');
 }
 
 static const char *read_number(const char *at, int *x)
@@ -106,7 +114,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
                         struct why *why)
 {
     if (!text || !*text) {
-        if (tile_config_at(out, caps, p, 0))
+        if (tile_config_at(out, caps, p, NULL, 0))
             return CL_SUCCESS;
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
     }

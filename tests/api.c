@@ -38,16 +38,28 @@ static int ours(cl_int e)
 
 /* ---- Handles ---- */
 
+/* `user` has 256 bytes. */
+static void listen(void *user, const char *text)
+{
+    snprintf(user, 256, "%s", text);
+}
+
 static void test_create(const struct device *d)
 {
     cl_context context = d->cl.context;
     cl_device_id device = d->cl.device;
+    clattn_options told = CLATTN_OPTIONS_INIT;
     clattn_handle h = garbage;
     struct long_options o;
+    char line[256] = "";
+    told.log = listen;
+    told.log_user = line;
     ok(clattn_create(NULL, context, device, NULL) < 0, "create: out NULL is refused");
     ok(clattn_create(&h, NULL, device, NULL) < 0 && !h, "create: context NULL is refused, *out is NULL");
     h = garbage;
     ok(clattn_create(&h, context, NULL, NULL) < 0 && !h, "create: device NULL is refused, *out is NULL");
+    ok(clattn_create(&h, NULL, device, &told) < 0 && strstr(line, "context"), "the log is told: %s", line);
+    ok(clattn_create(&h, context, NULL, &told) < 0 && strstr(line, "device"), "the log is told: %s", line);
     memset(&o, 0, sizeof o);
     h = garbage;
     is_int(clattn_create(&h, context, device, &o.o), CLATTN_ERROR_INVALID_ARGUMENT, "create: struct_size 0 is refused");
@@ -121,12 +133,26 @@ static void test_problems(const struct device *d)
     REFUSED(p.scale = -INFINITY; p.flags = CLATTN_SCALE);
     REFUSED(p.sizes.b = -1);
     REFUSED(p.sizes.h = -1);
+    REFUSED(p.sizes.h = 0); /* but hk 2 */
     REFUSED(p.sizes.hk = -1);
     REFUSED(p.sizes.h = 3);
     REFUSED(p.sizes.nq = -1);
     REFUSED(p.sizes.nk = INT64_MIN);
     REFUSED(p.sizes.nq = (int64_t)1 << 31);
     REFUSED(p.sizes.nk = INT64_MAX);
+}
+
+/* Sizes only help to choose. */
+static void test_no_sizes(const struct device *d)
+{
+    clattn_problem p = sound();
+    clattn_plan plan = NULL;
+    p.sizes.h = p.sizes.hk = 0;
+    is_int(clattn_supports(d->handle, &p, NULL, 0), CL_SUCCESS, "a problem without heads is supported");
+    memset(&p.sizes, 0, sizeof p.sizes);
+    is_int(clattn_supports(d->handle, &p, NULL, 0), CL_SUCCESS, "and without any size");
+    is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CL_SUCCESS, "and has a plan");
+    clattn_plan_release(plan);
 }
 
 static void test_problem_structs(const struct device *d)
@@ -210,6 +236,7 @@ int main(void)
         diag("%s", devices[i].name);
         test_create(&devices[i]);
         test_problems(&devices[i]);
+        test_no_sizes(&devices[i]);
         test_problem_structs(&devices[i]);
         test_every_type(&devices[i]);
         test_detail(&devices[i]);

@@ -74,6 +74,26 @@ static void test_sizes(struct fixture *f)
     REFUSED(ANY, s.b = 1 << 30; s.nk = 1 << 30; memset(a.k.stride, 0, sizeof a.k.stride));
 }
 
+/* A plan made without sizes: a call must bring them. */
+static void test_no_sizes(const struct fixture *with)
+{
+    struct fixture f = *with;
+    clattn_problem p = f.t.c.problem;
+    clattn_forward_args a = f.t.args;
+    char why[512] = "";
+    memset(&p.sizes, 0, sizeof p.sizes);
+    f.plan = NULL;
+    if (clattn_plan_create(&f.plan, f.d->handle, &p, NULL))
+        bail("no plan without sizes");
+    a.sizes = NULL;
+    refused(&f, &a, BAD, "a call without sizes to a plan without");
+    a.sizes = &f.t.sizes;
+    ok(!trial_reset(&f.t, f.d->queue) && !clattn_enqueue_forward(f.plan, f.d->queue, &a, 0, NULL, NULL) &&
+           trial_verify(&f.t, f.d->queue, why, sizeof why),
+       "with sizes it is right (%s): %s", why, f.text);
+    clattn_plan_release(f.plan);
+}
+
 static void test_strides(struct fixture *f)
 {
     REFUSED(BAD, a.q.stride[0] = -1);
@@ -156,6 +176,7 @@ int main(void)
         test_pointers(&f);
         test_tails(&f);
         test_sizes(&f);
+        test_no_sizes(&f);
         test_strides(&f);
         test_workspace(&f);
         fixture_close(&f);

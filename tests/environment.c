@@ -113,7 +113,7 @@ static void restore(struct streams *s)
 
 static cl_int call_parse(struct fixture *f)
 {
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     char why[64];
     (void)f;
     return clattn_case_parse("f32 b1 h2 q3 k4 nonsense", &c, why, sizeof why) == CLATTN_ERROR_SYNTAX &&
@@ -213,7 +213,7 @@ static void test_call(struct fixture *f, size_t i)
 static void test_locale(void)
 {
     static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "nl_NL.UTF-8" };
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     char line[128] = "";
     size_t i;
     for (i = 0; i < sizeof names / sizeof *names; i++)

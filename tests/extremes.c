@@ -9,7 +9,7 @@
 
 static clattn_case parsed(const char *text)
 {
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     char why[256] = "";
     if (clattn_case_parse(text, &c, why, sizeof why))
         bail("%s: %s", text, why);

@@ -137,8 +137,8 @@ static int try_nth(const struct attempt *a, struct fixture *f, long n, int stick
     clFinish(f->d->queue);
     if (!failed)
         return -1;
-    if ((e || a->may_succeed) && memory <= 0 && memory >= (a->own_handle ? 0 : -1) && objects == 0 && (!e || !made) &&
-        untouched(f, e, why, sizeof why))
+    if ((e || a->may_succeed || wrap.optional) && memory <= 0 && memory >= (a->own_handle ? 0 : -1) && objects == 0 &&
+        (!e || !made) && untouched(f, e, why, sizeof why))
         return 1;
     diag("%s: %s, the %ld-th of the calls, fails: status %s, %ld blocks and %ld objects left, %s %s", a->name,
          wrap.last, n, clattn_status_string(e), memory, objects, made ? "something is returned" : "", why);
@@ -171,7 +171,6 @@ static void test_words(struct fixture *f)
     clattn_plan p = NULL;
     char words[512] = "";
     cl_int e;
-    long n;
     wrap.no_compiler = 1;
     wrap_arm(0, 0);
     e = clattn_create(&h, f->d->cl.context, f->d->cl.device, NULL);
@@ -185,21 +184,101 @@ static void test_words(struct fixture *f)
        "a device without a compiler is refused for that (%s: %s)", clattn_status_string(e), words);
     clattn_plan_release(p);
     clattn_release(h);
-    for (n = 1; n < MOST; n++) { /* find clBuildProgram */
-        if (clattn_create(&h, f->d->cl.context, f->d->cl.device, NULL))
-            bail("no handle");
-        wrap_arm(n, 0);
-        e = clattn_plan_create(&p, h, &f->t.c.problem, NULL);
-        wrap_disarm();
-        clattn_error_detail(h, words, sizeof words, NULL);
-        clattn_plan_release(p);
-        clattn_release(h);
-        p = NULL;
-        if (!strcmp(wrap.last, "clBuildProgram"))
-            break;
+}
+
+/* ---- A driver that rejects kernels ---- */
+
+struct heard {
+    int passed_over;
+    char first[600];
+};
+
+static void listen(void *user, const char *line)
+{
+    struct heard *h = user;
+    if (strstr(line, " is passed over: ") && !h->passed_over++)
+        snprintf(h->first, sizeof h->first, "%s", line);
+}
+
+/* Makes a plan on a handle of its own while `builds` builds fail with `status`. words: 512 bytes. */
+static cl_int plan_while(struct fixture *f, const char *config, int builds, cl_int status, struct heard *heard,
+                         clattn_plan *plan, char *words)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_plan_options po = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_handle h = NULL;
+    cl_int e;
+    memset(heard, 0, sizeof *heard);
+    o.log = listen;
+    o.log_user = heard;
+    po.config = config;
+    *plan = NULL;
+    if (clattn_create(&h, f->d->cl.context, f->d->cl.device, &o))
+        bail("no handle");
+    wrap_arm(0, 0);
+    wrap.builds = builds;
+    wrap.build_status = status;
+    e = clattn_plan_create(plan, h, &f->t.c.problem, &po);
+    wrap.builds = 0;
+    wrap.build_status = 0;
+    wrap_disarm();
+    clattn_error_detail(h, words, 512, NULL);
+    clattn_release(h); /* the plan holds it */
+    return e;
+}
+
+/* One kernel is rejected: another configuration takes over, of the same engine where one is named. */
+static void test_next(struct fixture *f, const char *first, const char *engine)
+{
+    const size_t name = strcspn(first, " ");
+    struct heard heard;
+    clattn_plan plan;
+    char words[512] = "", used[128] = "", why[512] = "", start[160];
+    cl_int e = plan_while(f, engine, 1, 0, &heard, &plan, words);
+    snprintf(start, sizeof start, "%s is passed over: clBuildProgram", first);
+    if (plan)
+        clattn_plan_config(plan, used, sizeof used, NULL);
+    ok(!e && strcmp(used, first) && (!engine || !strncmp(used, first, name + 1)), "%s: '%s' takes over from '%s' (%s)",
+       engine ? engine : "any", used, first, clattn_status_string(e));
+    ok(heard.passed_over == 1 && !strncmp(heard.first, start, strlen(start)), "and the log is told: %.80s",
+       heard.first);
+    ok(!e && !trial_reset(&f->t, f->d->queue) && !trial_run(&f->t, plan, f->d->queue) &&
+           trial_verify(&f->t, f->d->queue, why, sizeof why),
+       "and it is right (%s): %s", why, f->text);
+    clattn_plan_release(plan);
+}
+
+static void test_rejected(struct fixture *f)
+{
+    struct heard heard;
+    clattn_plan plan;
+    char first[128] = "", second[128] = "", engine[128], pinned[512] = "", words[512] = "";
+    int n = 1;
+    cl_int e;
+    if (clattn_config_at(f->d->handle, &f->t.c.problem, 0, first, sizeof first))
+        bail("no configuration");
+    e = plan_while(f, first, 1, 0, &heard, &plan, pinned);
+    ok(e == CLATTN_ERROR_BUILD && !plan && !heard.passed_over && strstr(pinned, "clBuildProgram"),
+       "a pinned configuration that is rejected is CLATTN_ERROR_BUILD (%s: %.60s)", clattn_status_string(e), pinned);
+    e = plan_while(f, NULL, 1, CL_INVALID_BUILD_OPTIONS, &heard, &plan, words);
+    ok(e == CL_INVALID_BUILD_OPTIONS && !plan && !heard.passed_over && strstr(words, "clBuildProgram"),
+       "another status of clBuildProgram stays what it is (%s: %.60s)", clattn_status_string(e), words);
+    while (!clattn_config_at(f->d->handle, &f->t.c.problem, (size_t)n, second, sizeof second))
+        n++;
+    e = plan_while(f, NULL, 10000, 0, &heard, &plan, words);
+    ok(e == CLATTN_ERROR_BUILD && !plan, "all of them rejected: %s", clattn_status_string(e));
+    is_str(words, pinned, "in the words of the first");
+    is_int(heard.passed_over, n, "each configuration is passed over in words");
+    if (n == 1 || clattn_config_at(f->d->handle, &f->t.c.problem, 1, second, sizeof second)) {
+        skip("%s: one configuration only", f->d->name);
+        return;
     }
-    ok(e == CLATTN_ERROR_BUILD && strstr(words, "clBuildProgram"),
-       "a rejected kernel is CLATTN_ERROR_BUILD (%s: %.60s)", clattn_status_string(e), words);
+    test_next(f, first, NULL);
+    snprintf(engine, sizeof engine, "%.*s", (int)strcspn(first, " "), first);
+    if (strncmp(first, second, strlen(engine) + 1))
+        skip("%s: engine %s has one configuration", f->d->name, engine);
+    else
+        test_next(f, first, engine);
 }
 
 int main(void)
@@ -220,6 +299,7 @@ int main(void)
             test_attempt(&attempts[j / 2], &f, j % 2);
         test_attempt(&attempts[5], &none, 0); /* nothing to compute: another call enqueues */
         test_words(&f);
+        test_rejected(&f);
         test_after(&f);
         fixture_close(&f);
         fixture_close(&none);

@@ -42,7 +42,7 @@ static int first_wrong(struct fixture *f)
 /* What needs no object works in a child as anywhere. */
 static int plain_calls_work(void)
 {
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     return !clattn_case_parse(text, &c, NULL, 0) && *clattn_version() && *clattn_status_string(CLATTN_ERROR_FORKED);
 }
 

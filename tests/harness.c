@@ -131,20 +131,11 @@ static struct kept *find(const struct device *d, const clattn_problem *problem, 
     return p;
 }
 
-/* A copy that compares with memcmp: padding is zero, as in every other copy made here. */
+/* The problem without what every call may bring its own of. A copy of all bytes: it is compared with memcmp. */
 static void class_of(const clattn_problem *from, clattn_problem *to)
 {
-    memset(to, 0, sizeof *to);
-    to->struct_size = sizeof *to;
-    to->type = from->type;
-    to->k_type = from->k_type;
-    to->v_type = from->v_type;
-    to->d = from->d;
-    to->dv = from->dv;
-    to->causal = from->causal;
-    to->align = from->align;
-    to->flags = from->flags;
-    to->scale = from->scale;
+    memcpy(to, from, sizeof *to);
+    memset(&to->sizes, 0, sizeof to->sizes);
 }
 
 static cl_int build(const struct device *d, const clattn_problem *problem, const char *config, struct kept *p)
@@ -192,6 +183,8 @@ cl_int fixture_open(struct fixture *f, const struct device *d, const char *probl
     memset(f, 0, sizeof *f);
     f->d = d;
     f->text = problem;
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
     e = clattn_case_parse(problem, &c, why, len);
     if (e)
         return e;

@@ -9,8 +9,21 @@ n=0 bad=0
 compile() { # COMPILER STANDARD SUFFIX
     n=$((n + 1))
     # Taken twice, as a program with several users of it would.
-    printf '#include <clattn.h>\n#include <clattn.h>\nint main(void) { return clattn_status_string(0) == 0; }\n' \
-        >"$dir/header.$3"
+    cat >"$dir/header.$3" <<'END'
+#include <clattn.h>
+#include <clattn.h>
+int main(void)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_case c = CLATTN_CASE_INIT;
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_plan_options l = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
+    return clattn_status_string(0) == 0 || p.struct_size != sizeof p || c.struct_size != sizeof c ||
+           c.problem.struct_size != sizeof p || o.struct_size != sizeof o || l.struct_size != sizeof l ||
+           a.struct_size != sizeof a;
+}
+END
     if ! printf 'int main(void) { return 0; }\n' >"$dir/plain.$3" || ! $1 -std="$2" -c "$dir/plain.$3" -o "$dir/plain.o" 2>"$dir/log"; then
         echo "ok $n - $2 # SKIP ${1%% *} does not know $2"
     elif $1 -std="$2" -Wall -Wextra -pedantic -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$top_srcdir/include" \

@@ -20,6 +20,7 @@ static const char *const sound[] = {
 static cl_int parse(const char *text, clattn_case *c, char *why, size_t len)
 {
     memset(c, 0, sizeof *c);
+    c->struct_size = sizeof *c;
     return clattn_case_parse(text, c, why, len);
 }
 

@@ -30,7 +30,7 @@ static void build(clattn_handle h, const struct device *d, struct lines *l, cons
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     clattn_plan p = NULL;
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     char why[256] = "";
     cl_int e;
     if (clattn_case_parse(row, &c, why, sizeof why))
@@ -48,7 +48,7 @@ static void build(clattn_handle h, const struct device *d, struct lines *l, cons
 /* The first configuration of each engine. */
 static void build_engines(clattn_handle h, const struct device *d, struct lines *l, const char *row)
 {
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     char config[128], engine[128] = "";
     size_t i;
     if (clattn_case_parse(row, &c, NULL, 0))

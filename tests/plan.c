@@ -78,6 +78,8 @@ static void test_configs(const struct device *d)
     }
     is_int(clattn_config_at(d->handle, &p, 0, first, sizeof first), CL_SUCCESS, "there is a default configuration");
     is_int(clattn_config_at(d->handle, &p, SIZE_MAX, engine, sizeof engine), CL_INVALID_VALUE, "there is no last one");
+    clattn_error_detail(d->handle, used, sizeof used, NULL);
+    ok(strstr(used, "configurations") != NULL, "in words: %s", used);
     is_int(clattn_config_at(d->handle, &p, 1000000, engine, sizeof engine), CL_INVALID_VALUE, "nor a millionth");
     is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CL_SUCCESS, "a plan without options");
     is_int(clattn_plan_config(plan, used, sizeof used, &needed), CL_SUCCESS, "tells its configuration");
@@ -110,7 +112,9 @@ static void test_source(const struct device *d)
     is_int((long long)strlen(cut), 15, "source: is cut to its room");
     free(text);
     is_int(clattn_emit_source(NULL, &p, NULL, NULL, 0, &n), CL_SUCCESS, "source: no device is needed");
-    ok(ours(clattn_emit_source(NULL, &p, "nonsense", NULL, 0, &n)), "source: a configuration of nonsense is refused");
+    *cut = 0;
+    ok(ours(clattn_emit_source(NULL, &p, "nonsense", cut, sizeof cut, &n)) && *cut,
+       "source: a configuration of nonsense is refused: %s", cut);
     ok(clattn_emit_source(NULL, NULL, NULL, NULL, 0, &n) < 0, "source: problem NULL is refused");
 }
 

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 
 static cl_int parse(const char *text, clattn_case *c, char *why, size_t len)
 {
@@ -199,6 +200,7 @@ static void test_refusal(const char *text, cl_int want, const char *named)
     char why[256] = "";
     cl_int e;
     memset(&c, 0x5a, sizeof c);
+    c.struct_size = sizeof c;
     before = c;
     e = clattn_case_parse(text, &c, why, sizeof why);
     ok(refused(e, want), "refused (%s): %s", clattn_status_string(e), text);
@@ -208,7 +210,7 @@ static void test_refusal(const char *text, cl_int want, const char *named)
 
 static void test_arguments(void)
 {
-    clattn_case c, odd;
+    clattn_case c = CLATTN_CASE_INIT, odd;
     char text[128], why[8] = "xxxxxxx";
     size_t needed = 0;
     ok(clattn_case_parse(NULL, &c, NULL, 0) != CL_SUCCESS, "text NULL is refused");
@@ -231,6 +233,31 @@ static void test_arguments(void)
     ok(clattn_case_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "nor one without struct_size");
 }
 
+/* A caller with an older header has room for less. */
+static void test_room(void)
+{
+    static const char text[] = "bf16 b1 h2 q3 k4 d5 qlen:2 seed7 lse";
+    const size_t room = offsetof(clattn_case, kv_len);
+    clattn_case c, before;
+    char why[256] = "";
+    memset(&c, 0x5a, sizeof c);
+    c.struct_size = room;
+    before = c;
+    is_int(clattn_case_parse(text, &c, NULL, 0), CL_SUCCESS, "a shorter struct is filled");
+    ok(c.struct_size == room && c.lse == 1 && c.seed == 7 && c.q_len[0] == 2, "as far as it goes");
+    ok(!memcmp((char *)&c + room, (char *)&before + room, sizeof c - room), "and no further");
+    c.struct_size = sizeof c.struct_size;
+    before = c;
+    ok(!clattn_case_parse(text, &c, NULL, 0) && !memcmp(&c, &before, sizeof c), "the shortest is left as it is");
+    c.struct_size = sizeof c.struct_size - 1;
+    is_int(clattn_case_parse(text, &c, NULL, 0), CLATTN_ERROR_INVALID_ARGUMENT, "one shorter than that is refused");
+    c.struct_size = 0;
+    before = c;
+    ok(clattn_case_parse(text, &c, why, sizeof why) == CLATTN_ERROR_INVALID_ARGUMENT && strstr(why, "struct_size"),
+       "struct_size 0 is refused: %s", why);
+    ok(!memcmp(&c, &before, sizeof c), "untouched");
+}
+
 int main(void)
 {
     size_t i;
@@ -243,5 +270,6 @@ int main(void)
     for (i = 0; i < sizeof refusals / sizeof *refusals; i++)
         test_refusal(refusals[i].text, refusals[i].status, refusals[i].named);
     test_arguments();
+    test_room();
     return done_testing();
 }

@@ -27,7 +27,7 @@ static clattn_problem plain(void)
 static struct source compose(const clattn_problem *in, const char *config)
 {
     const clattn_problem p = problem(in);
-    struct source s;
+    struct source s = { NULL, NULL };
     struct config c;
     struct caps caps;
     struct why why;

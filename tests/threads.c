@@ -23,7 +23,7 @@ struct worker {
 
 static clattn_case numbered(const char *format, unsigned seed)
 {
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     char text[128], why[128] = "";
     snprintf(text, sizeof text, format, seed);
     if (clattn_case_parse(text, &c, why, sizeof why))

@@ -65,7 +65,7 @@ static int check_list(const struct caps *caps, const clattn_problem *p, const ch
     struct config c, again;
     struct why why;
     int n, i;
-    for (n = 0; n < 64 && tile_config_at(&c, caps, p, (size_t)n); n++) {
+    for (n = 0; n < 64 && tile_config_at(&c, caps, p, NULL, (size_t)n); n++) {
         const int items = c.engine->items_per_group(&c.tile), rows = c.engine->rows_per_group(&c.tile);
         int good;
         print(&c, seen[n], sizeof seen[n]);
@@ -111,7 +111,7 @@ static void test_defaults(int i)
     char text[128];
     const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
     device(&caps, i);
-    if (!tile_config_at(&first, &caps, &p, 0))
+    if (!tile_config_at(&first, &caps, &p, NULL, 0))
         bail("%s has no configuration", devices[i].name);
     ok(!tile_config_read(&c, NULL, &caps, &p, &why) && c.engine == first.engine &&
            !memcmp(&c.tile, &first.tile, sizeof c.tile),

@@ -13,6 +13,7 @@ void wrap_arm(long fail_at, int sticky)
 {
     wrap.armed = 1;
     wrap.calls = wrap.failed = 0;
+    wrap.optional = 0;
     wrap.fail_at = fail_at;
     wrap.sticky = sticky;
     wrap.last[0] = 0;
@@ -29,7 +30,9 @@ static int fails(const char *name)
     if (!wrap.armed)
         return 0;
     wrap.calls++;
-    if (!wrap.fail_at || (wrap.sticky ? wrap.calls < wrap.fail_at : wrap.calls != wrap.fail_at))
+    if (wrap.builds && !strcmp(name, "clBuildProgram"))
+        wrap.builds--;
+    else if (!wrap.fail_at || (wrap.sticky ? wrap.calls < wrap.fail_at : wrap.calls != wrap.fail_at))
         return 0;
     wrap.failed++;
     strncpy(wrap.last, name, sizeof wrap.last - 1);
@@ -112,7 +115,7 @@ STATUS(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_in
 STATUS(clBuildProgram,
        (cl_program p, cl_uint n, const cl_device_id *d, const char *options,
         void(CL_CALLBACK *notify)(cl_program, void *), void *user),
-       (p, n, d, options, notify, user), CL_BUILD_PROGRAM_FAILURE, 0)
+       (p, n, d, options, notify, user), wrap.build_status ? wrap.build_status : CL_BUILD_PROGRAM_FAILURE, 0)
 STATUS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *from), (k, i, n, from), CL_OUT_OF_RESOURCES, 0)
 STATUS(clRetainContext, (cl_context o), (o), CL_OUT_OF_RESOURCES, 1)
 STATUS(clRetainProgram, (cl_program o), (o), CL_OUT_OF_RESOURCES, 1)
@@ -175,8 +178,10 @@ cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *
 cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *to, size_t *got)
 {
     cl_int status;
-    if (fails("clGetDeviceInfo"))
+    if (fails("clGetDeviceInfo")) {
+        wrap.optional = w == CL_DEVICE_DOUBLE_FP_CONFIG;
         return CL_INVALID_DEVICE;
+    }
     status = __real_clGetDeviceInfo(d, w, n, to, got);
     if (wrap.armed && wrap.no_compiler && w == CL_DEVICE_COMPILER_AVAILABLE && to && !status)
         *(cl_bool *)to = CL_FALSE;

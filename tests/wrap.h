@@ -9,15 +9,18 @@
 #include <CL/cl.h>
 
 struct wrap {
-    int armed;       /* counts and fails only while set: around calls of the library */
-    long calls;      /* that could fail, since wrap_arm() */
-    long fail_at;    /* the call that fails, from 1; 0: none */
-    int sticky;      /* every later one fails too */
-    long failed;     /* how many did */
-    long memory;     /* blocks allocated and not freed */
-    long objects;    /* OpenCL references held */
-    int no_compiler; /* CL_DEVICE_COMPILER_AVAILABLE is false */
-    char last[64];   /* name of the call that failed last */
+    int armed;           /* counts and fails only while set: around calls of the library */
+    long calls;          /* that could fail, since wrap_arm() */
+    long fail_at;        /* the call that fails, from 1; 0: none */
+    int sticky;          /* every later one fails too */
+    long failed;         /* how many did */
+    int optional;        /* the call that failed last is one to do without: whether there are doubles */
+    long memory;         /* blocks allocated and not freed */
+    long objects;        /* OpenCL references held */
+    int builds;          /* so many of the next clBuildProgram fail */
+    cl_int build_status; /* with this, 0: CL_BUILD_PROGRAM_FAILURE */
+    int no_compiler;     /* CL_DEVICE_COMPILER_AVAILABLE is false */
+    char last[64];       /* name of the call that failed last */
 };
 extern struct wrap wrap;
 
