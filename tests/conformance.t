@@ -6,6 +6,8 @@
 # need a $PYTHON with numpy; with CLATTN_FULL=1 it is all of them, in f16 and bf16 too.
 : "${top_srcdir=$(dirname "$0")/..}" "${top_builddir=.}"
 top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
+LC_ALL=C
+export LC_ALL
 run=$top_builddir/clattn-run
 compare=$top_builddir/tests/npycmp
 cases=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}

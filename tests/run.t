@@ -29,8 +29,12 @@ skip() {
     n=$((n + 1))
     echo "ok $n # SKIP $1"
 }
+plain() { "$program" "$@"; }
+bench() { "$top_builddir/clattn-bench" "$@"; }
+blind() { OCL_ICD_VENDORS=$tmp/none OCL_ICD_FILENAMES='' "$program" "$@"; } # no loader finds a driver there
+call=plain
 run() { # ARGS...: status in $status, text in out and err
-    "$program" "$@" >out 2>err </dev/null
+    $call "$@" >out 2>err </dev/null
     status=$?
 }
 
@@ -85,7 +89,7 @@ ints len2.npy 5 7
 # ---- what needs no device ----
 
 run --help
-test $status -eq 0 && test ! -s err && test "$(grep -c '^  -' out)" -eq 20
+test $status -eq 0 && test ! -s err && test "$(grep -c '^  -' out)" -eq "$(grep -c '^    ROW_[FT]' "$top_srcdir/tools/options.c")"
 ok $? "--help lists the options of this version"
 run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
@@ -98,7 +102,7 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
     run "$@"
     # A driver may have its own say there: PoCL counts the warnings of its compiler.
     test $status -eq "$want" && test ! -s out && test "$(grep -vc 'warnings* generated' err)" -eq 1 &&
-        grep -q '^clattn-run: ' err && grep -qF -- "$pattern" err &&
+        grep -q '^clattn-[rb][a-z]*: ' err && grep -qF -- "$pattern" err &&
         test ! -e o.npy && test ! -e lse.npy && test -z "$(ls -A | grep '^\.clattn')"
     ok $? "exit $want, \"$pattern\": $(printf %s "$*" | tr '\n\033' '  ')"
 }
@@ -160,22 +164,29 @@ refused 1 '--kv-start: neg.npy: value -1 at [0] is outside 0 to 7' --kv-start ne
 refused 1 '--q-len: q.npy: its type is <f4, want <i4' --q-len q.npy q.npy k.npy v.npy
 refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v.npy
 
-# No loader finds a driver there.
-OCL_ICD_VENDORS=$tmp/none OCL_ICD_FILENAMES='' run --emit-source 'f16 b1 h2 q64 k64 d64 causal'
+call=blind
+run --emit-source 'f16 b1 h2 q64 k64 d64 causal'
 test $status -eq 0 && test ! -s err && grep -q __kernel out
 ok $? "--emit-source needs no device"
 refused 1 "--emit-source: 'f16 b1 nonsense'" --emit-source 'f16 b1 nonsense'
 refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 softcap5'" --emit-source 'f32 b1 h1 q1 k1 d8 softcap5'
 refused 1 'takes no files' --emit-source 'f32 b1 h1 q1 k1 d8' q.npy k.npy v.npy
 refused 1 'computes nothing' --emit-source 'f32 b1 h1 q1 k1 d8' --json
-OCL_ICD_VENDORS=$tmp/none
-OCL_ICD_FILENAMES=
-export OCL_ICD_VENDORS OCL_ICD_FILENAMES
+refused 1 'engine "none" is none of' --emit-source 'f32 b1 h1 q1 k1 d8' --engine none
 run q.npy k.npy v.npy
 if test $status -eq 0; then skip "this loader finds its drivers in another way"; else
     refused 2 'there is no OpenCL device' -o o.npy q.npy k.npy v.npy
 fi
-unset OCL_ICD_VENDORS OCL_ICD_FILENAMES
+
+call=bench tiny='f32 b1 h2 q5 k9 d8 causal'
+run --help
+grep -q -- '--against LIST' out
+ok $? "clattn-bench --help"
+refused 1 'no problem given' --json
+refused 1 '"none" is no peer' --against none "$tiny"
+refused 1 'naive is named twice' --against=naive,naive "$tiny"
+refused 1 '--json takes no value' --json=1 "$tiny"
+call=plain
 
 # ---- what needs a device ----
 
@@ -285,6 +296,10 @@ on --json "$Q" "$K" "$V"
 test $status -eq 0 && grep -q '"time_ms": null, "gflops": null, "gbytes_s": null, "max_error": null, "bound": null' out
 ok $? "and null for what was not"
 
+on --json --causal --align some3.npy --kv-len "$L" "$Q" "$K" "$V"
+test $status -eq 0 && grep -q '"problem": "f32 b3 h4 q123 k123 d32 causal kvlen:' out
+ok $? "a problem without words for its offsets is a string all the same"
+
 config=$(sed -n 's/.*"engine": "\([^"]*\)", "tile": "\([^"]*\)".*/\1 \2/p' out)
 on --json --engine "${config%% *}" --tile "${config#* }" "$Q" "$K" "$V"
 test $status -eq 0 && grep -qF "\"engine\": \"${config%% *}\", \"tile\": \"${config#* }\"" out
@@ -295,6 +310,11 @@ mkdir directory
 refused 1 '--lse: directory: it is not a regular file' -o o.npy --lse directory --device "$device" q.npy k.npy v.npy
 refused 1 '-o: none/o.npy: No such file' --lse lse.npy -o none/o.npy --device "$device" q.npy k.npy v.npy
 refused 1 'writes the same file' -o o.npy --lse o.npy --device "$device" q.npy k.npy v.npy
+refused 1 'writes the same file' -o o.npy --lse directory/.././o.npy --device "$device" q.npy k.npy v.npy
+cp zero.npy mode.npy && chmod 604 mode.npy
+on -o mode.npy q.npy k.npy v.npy
+test $status -eq 0 && test -n "$(find mode.npy -perm 604)"
+ok $? "a file that is replaced keeps its mode"
 on -o q8.npy q8.npy k.npy v.npy
 test $status -eq 0 && "$compare" q8.npy zero.npy >/dev/null
 ok $? "an output may replace an input"
@@ -307,6 +327,22 @@ else
 fi
 test -z "$(ls -A | grep '^\.clattn')"
 ok $? "no temporary file is left"
+
+# ---- clattn-bench ----
+
+call=bench
+run --device="$device" --against naive "$tiny" 'f16 b2 h4/2 q3 k3 d16'
+test $status -eq 0 && test "$(wc -l <out)" -eq 2 && test "$(grep -c 'GFLOP/s.*  naive [0-9.]* ms, [0-9.]* times ours$' out)" -eq 2
+ok $? "clattn-bench prints one line per problem"
+run --device "$device" --json --against=naive "$tiny"
+test $status -eq 0 && grep -q "^{\"problem\": \"$tiny\", .*\"naive_ms\": [0-9].*\"naive_agrees\": true}\$" out
+ok $? "or one object"
+run --device "$device" nonsense "$tiny"
+test $status -eq 1 && test "$(wc -l <out)" -eq 1 && test "$(grep -c '^clattn-bench: "nonsense"' err)" -eq 1
+ok $? "a bad problem does not stop the next"
+run --device 'no such thing' "$tiny"
+test $status -eq 2
+ok $? "no such device"
 
 echo "1..$n"
 exit $bad

@@ -85,6 +85,19 @@ static void check_verify(void)
     ok(!accepts(&c, &in, &o[0], NAN) && !accepts(&c, &in, &o[2 * NQ * DV + 1], NAN),
        "but no other column, and no head that reads other keys");
     ok(!accepts(&c, &in, &o[(NQ - 1) * DV + 1], 1), "and it must not vanish");
+
+    double *const places[] = { &q[(H * NQ - 1) * D],
+                               &k[7 * D] }; /* kept: the last query of entry 0, and its last key */
+    for (int i = 0; i < 2; i++) {
+        inputs_fill(&c, q, k, v);
+        *places[i] = INFINITY;
+        answer(&c);
+        ok(verify(&c, &in, o, lse, &verdict) == 0 && verdict.good && verdict.bound_o < 1e-4 && verdict.bound_lse < 1e-2,
+           "inf in %s does not widen the bounds", i ? "K" : "Q");
+        ok(!accepts(&c, &in, last, *last + 1e-2) && !accepts(&c, &in, last, NAN) &&
+               !accepts(&c, &in, &lse[B * H * NQ - 1], 0),
+           "nor excuse an error elsewhere");
+    }
 }
 
 static void check_shared(void)
@@ -142,8 +155,12 @@ static void check_inputs(void)
 
 static void check_json(void)
 {
-    static const struct { const char *from, *to; } strings[] = {
-        { "plain", "\"plain\"" }, { NULL, "null" }, { "a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\"" },
+    static const struct {
+        const char *from, *to;
+    } strings[] = {
+        { "plain", "\"plain\"" },
+        { NULL, "null" },
+        { "a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\"" },
         { "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"" },
         { "\xff\xc0\xaf\xed\xa0\x80\xe2\x82", "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"" },
     };

@@ -137,7 +137,7 @@ static const int32_t *take_list(struct arrays *a, const struct npy *list, uint32
         return NULL;
     a->c.problem.flags |= flag;
     if (list->count > CLATTN_LIST_MAX)
-        a->listed = 0;
+        a->long_lists = 1;
     else
         memcpy(room, list->data, list->count * sizeof *room);
     return list->data;
@@ -151,7 +151,7 @@ static void take_offsets(struct arrays *a)
         return;
     for (size_t i = 0; i < a->offsets.count; i++)
         if (x[i] != x[0])
-            a->listed = 0;
+            a->mixed = 1;
     a->c.problem.align = CLATTN_ALIGN_OFFSETS;
     a->in.offsets = x;
 }
@@ -178,7 +178,6 @@ static void make_case(const struct options *o, struct arrays *a, const struct in
     p->sizes.nq = q->n;
     p->sizes.nk = k->n;
     p->sizes.offset = p->align == CLATTN_ALIGN_OFFSET ? o->offset : 0;
-    a->listed = 1;
     a->in.q_len = take_list(a, &a->q_len, CLATTN_Q_LEN, c->q_len);
     a->in.kv_len = take_list(a, &a->kv_len, CLATTN_KV_LEN, c->kv_len);
     a->in.kv_start = take_list(a, &a->kv_start, CLATTN_KV_START, c->kv_start);
@@ -194,11 +193,11 @@ int arrays_read(const struct options *o, struct arrays *a, struct fault *f)
     struct input v = { "V", o->v, { 0 }, 0, 0, 0, 0 };
     int status = -1;
     memset(a, 0, sizeof *a);
-    if (read_tensor(&q, o->bthd, f) != 0 || read_tensor(&k, o->bthd, f) != 0 || read_tensor(&v, o->bthd, f) != 0
-        || check_shapes(&q, &k, &v, f) != 0 || read_ints("--q-len", o->q_len, &q, q.n, &a->q_len, f) != 0
-        || read_ints("--kv-len", o->kv_len, &q, k.n, &a->kv_len, f) != 0
-        || read_ints("--kv-start", o->kv_start, &q, k.n, &a->kv_start, f) != 0
-        || read_ints("--align", o->offsets, &q, -1, &a->offsets, f) != 0)
+    if (read_tensor(&q, o->bthd, f) != 0 || read_tensor(&k, o->bthd, f) != 0 || read_tensor(&v, o->bthd, f) != 0 ||
+        check_shapes(&q, &k, &v, f) != 0 || read_ints("--q-len", o->q_len, &q, q.n, &a->q_len, f) != 0 ||
+        read_ints("--kv-len", o->kv_len, &q, k.n, &a->kv_len, f) != 0 ||
+        read_ints("--kv-start", o->kv_start, &q, k.n, &a->kv_start, f) != 0 ||
+        read_ints("--align", o->offsets, &q, -1, &a->offsets, f) != 0)
         goto out;
     make_case(o, a, &q, &k, &v);
     struct counts n;
@@ -207,8 +206,8 @@ int arrays_read(const struct options *o, struct arrays *a, struct fault *f)
         goto out;
     }
     const int type = a->c.problem.type;
-    if (load(&q, o->bthd, type, &a->q, f) != 0 || load(&k, o->bthd, type, &a->k, f) != 0
-        || load(&v, o->bthd, type, &a->v, f) != 0)
+    if (load(&q, o->bthd, type, &a->q, f) != 0 || load(&k, o->bthd, type, &a->k, f) != 0 ||
+        load(&v, o->bthd, type, &a->v, f) != 0)
         goto out;
     a->in.q = a->q;
     a->in.k = a->k;

@@ -12,10 +12,10 @@
 
 struct arrays {
     clattn_case c;
-    int listed;               /* 0: the case string cannot say the lengths or offsets that `in` has */
-    double *q, *k, *v;        /* [b,h,n,width], as they will be stored */
+    int long_lists, mixed; /* `in` has more lengths, or other offsets, than the problem string has words for */
+    double *q, *k, *v;     /* [b,h,n,width], as they will be stored */
     struct npy q_len, kv_len, kv_start, offsets;
-    struct setup_inputs in;   /* points into the above */
+    struct setup_inputs in; /* points into the above */
 };
 
 /* Reads what `o` names. Returns 0, or -1 with `f` set; arrays_free() is due in both cases. */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "arrays.h"
+#include "clock.h"
 #include "inputs.h"
 #include "opencl.h"
 #include "options.h"
@@ -13,11 +14,9 @@
 
 #include <clattn.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Everything that is open during a run. */
 struct run {
@@ -41,14 +40,6 @@ static int exit_status(cl_int e)
     case CLATTN_ERROR_SYNTAX: return EXIT_USAGE;
     default: return EXIT_UNSUPPORTED; /* a driver that fails to build or to allocate does not support this run */
     }
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
-        return NAN;
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* Says that `what` failed with `e`, in the library's words where it has some. */
@@ -98,11 +89,12 @@ static int emit_source(struct run *r, struct fault *f)
         return -1;
     e = clattn_emit_source(r->handle, &c.problem, config, NULL, 0, &need);
     if (need > 0) {
-        text = malloc(need);
+        text = calloc(1, need);
         e = text ? clattn_emit_source(r->handle, &c.problem, config, text, need, &need) : CL_OUT_OF_HOST_MEMORY;
     }
     if (e != CL_SUCCESS || !text)
-        library_fault(r, "--emit-source", e != CL_SUCCESS ? e : CLATTN_ERROR_NOT_SUPPORTED, f);
+        fault_set(f, exit_status(e), "--emit-source: %s%s%s", clattn_status_string(e), text && *text ? ": " : "",
+                  text ? text : "");
     else if (fputs(text, stdout) == EOF || fflush(stdout) != 0)
         fault_set(f, EXIT_USAGE, "standard output cannot be written");
     free(text);
@@ -118,11 +110,11 @@ static int make_plan(struct run *r, struct fault *f)
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "this problem: %s", why[0] ? why : clattn_status_string(e));
     plan_options.config = r->options.config[0] ? r->options.config : NULL;
-    const double start = now_ms();
+    const double start = clock_ms();
     e = clattn_plan_create(&r->plan, r->handle, p, &plan_options);
     if (e != CL_SUCCESS)
         return library_fault(r, plan_options.config ? plan_options.config : "this problem", e, f);
-    r->report.plan_ms = now_ms() - start;
+    r->report.plan_ms = clock_ms() - start;
     e = clattn_plan_config(r->plan, config, sizeof config, NULL);
     if (e != CL_SUCCESS)
         return library_fault(r, "the plan", e, f);
@@ -130,18 +122,6 @@ static int make_plan(struct run *r, struct fault *f)
     snprintf(r->report.engine, sizeof r->report.engine, "%.*s", (int)n, config);
     snprintf(r->report.tile, sizeof r->report.tile, "%s", config[n] ? config + n + 1 : "");
     return 0;
-}
-
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, ascending);
-    return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
 /* Times `rounds` calls; the call before was the warm-up. */
@@ -152,12 +132,12 @@ static cl_int measure(struct run *r, int rounds)
     if (!ms)
         return CL_OUT_OF_HOST_MEMORY;
     for (int i = 0; i < rounds && e == CL_SUCCESS; i++) {
-        const double start = now_ms();
+        const double start = clock_ms();
         e = setup_run(&r->setup, r->plan);
-        ms[i] = now_ms() - start;
+        ms[i] = clock_ms() - start;
     }
     if (e == CL_SUCCESS)
-        r->report.time_ms = median(ms, rounds);
+        r->report.time_ms = clock_median(ms, rounds);
     free(ms);
     return e;
 }
@@ -241,8 +221,8 @@ static int run(struct run *r, struct fault *f)
     const cl_int e = report_problem(&r->report, &r->arrays);
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "this problem: %s", clattn_status_string(e));
-    if (compute(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0
-        || report_print(&r->report, r->options.json, f) != 0)
+    if (compute(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0 ||
+        report_print(&r->report, r->options.json, f) != 0)
         return -1;
     if (!r->report.verified || r->report.verdict.good)
         return 0;

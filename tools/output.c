@@ -32,21 +32,46 @@ static int resolve(struct output *o, const char *path, struct fault *f)
         return failed(f, o, path);
     if (there && !S_ISREG(s.st_mode))
         return fault_set(f, EXIT_USAGE, "%s: %s: it is not a regular file", o->argument, path);
+    o->mode = there ? (int)(s.st_mode & 0777) : -1;
     return 0;
+}
+
+/* Returns the length of the directory in front of a file name, slash included. */
+static size_t directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static int stat_directory(const char *path, struct stat *s)
+{
+    const size_t n = directory_of(path);
+    char *directory = n ? strndup(path, n) : strdup(".");
+    const int status = directory ? stat(directory, s) : -1;
+    free(directory);
+    return status;
+}
+
+/* One name in one directory, however that is spelled. */
+static int same_file(const char *x, const char *y)
+{
+    struct stat of_x, of_y;
+    return strcmp(x + directory_of(x), y + directory_of(y)) == 0 && stat_directory(x, &of_x) == 0 &&
+           stat_directory(y, &of_y) == 0 && of_x.st_dev == of_y.st_dev && of_x.st_ino == of_y.st_ino;
 }
 
 /* Creates a file of its own beside o->path. O_EXCL: what an attacker laid there is not followed. */
 static int open_temp(struct output *o, struct fault *f)
 {
-    const char *slash = strrchr(o->path, '/');
-    const size_t directory = slash ? (size_t)(slash - o->path) + 1 : 0, room = directory + 64;
+    const size_t directory = directory_of(o->path), room = directory + 64;
     o->temp = malloc(room);
     if (!o->temp)
         return failed(f, o, o->path);
     for (int attempt = 0; attempt < 100; attempt++) {
         memcpy(o->temp, o->path, directory);
         snprintf(o->temp + directory, room - directory, ".clattn-%ld-%d.tmp", (long)getpid(), attempt);
-        const int fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        const int fd =
+            open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, o->mode < 0 ? 0666 : o->mode);
         if (fd >= 0)
             return fd;
         if (errno != EEXIST)
@@ -106,7 +131,7 @@ int outputs_add(struct outputs *o, const char *argument, const char *path, int t
     if (resolve(file, path, f) != 0)
         return -1;
     for (int i = 0; i < o->n - 1; i++)
-        if (strcmp(o->at[i].path, file->path) == 0)
+        if (same_file(o->at[i].path, file->path))
             return fault_set(f, EXIT_USAGE, "%s: %s: %s writes the same file", argument, path, o->at[i].argument);
     const int fd = open_temp(file, f);
     if (fd < 0)
@@ -115,7 +140,10 @@ int outputs_add(struct outputs *o, const char *argument, const char *path, int t
         count *= (size_t)shape[axis]; /* the size of something that lies in memory */
     npy_swap(type, data, count);
     const size_t n = header(text, type, ndim, shape);
-    int status = write_all(fd, text, n) != 0 || write_all(fd, data, count * npy_size(type)) != 0 ? -1 : 0;
+    int status = write_all(fd, text, n) != 0 || write_all(fd, data, count * npy_size(type)) != 0 ||
+                         (file->mode >= 0 && fchmod(fd, (mode_t)file->mode) != 0)
+                     ? -1
+                     : 0;
     if (status != 0)
         failed(f, file, path);
     if (close(fd) != 0 && status == 0)

@@ -15,11 +15,13 @@ struct outputs {
     struct output {
         const char *argument;
         char *path, *temp; /* where it goes, and where it is until outputs_commit() */
+        int mode;          /* of the file that it replaces; -1: none */
     } at[OUTPUTS_MAX];
 };
 
 /* Writes `data` (type NPY_.., C order, host byte order; swapped in place on a big-endian host) to a temporary file in
- * the directory of `path`. `argument` names the option in errors and must outlive `o`. Returns 0, or -1 with `f` set. */
+ * the directory of `path`. `argument` names the option in errors and must outlive `o`. Returns 0, or -1 with `f` set.
+ */
 int outputs_add(struct outputs *o, const char *argument, const char *path, int type, int ndim, const int64_t *shape,
                 void *data, struct fault *f);
 

@@ -105,8 +105,9 @@ static struct group keys_kept(const struct reference *r, int64_t b, int64_t q0)
     const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
     const int64_t kv_start = r->kv_start ? clamp(r->kv_start[b], r->nk) : 0;
     const int64_t asked = r->align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
-        : r->align == CLATTN_ALIGN_OFFSET ? r->offset
-        : r->align == CLATTN_ALIGN_OFFSETS ? r->offsets[b] : 0;
+                          : r->align == CLATTN_ALIGN_OFFSET     ? r->offset
+                          : r->align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
+                                                                : 0;
     /* Beyond these nothing, or everything, is kept: the sum below cannot overflow. */
     const int64_t offset = asked < -r->nq ? -r->nq : asked > r->nk ? r->nk : asked;
     struct group g;
@@ -155,8 +156,9 @@ static double weights(double *s, const double *size, double scale, int64_t lo, i
         s[k] *= scale;
         if (s[k] > most)
             most = s[k];
-        if (fabs(scale) * size[k] > *worst)
-            *worst = fabs(scale) * size[k];
+        const double a = fabs(scale) * size[k];
+        if (a > *worst && !isinf(a)) /* inf in Q or K must not excuse errors elsewhere */
+            *worst = a;
     }
     *sum = 0;
     for (int64_t k = lo; k < hi; k++) {
@@ -173,8 +175,8 @@ static void attend(struct scratch *w, const struct reference *r, const struct gr
     scores(w, r, g, q);
     memset(w->o, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     for (int64_t row = 0; row < g->rows; row++) {
-        const double most = weights(w->s + row * w->ld, w->size + row * w->ld, r->scale, g->lo[row], g->hi[row],
-                                    &sum[row], worst);
+        const double most =
+            weights(w->s + row * w->ld, w->size + row * w->ld, r->scale, g->lo[row], g->hi[row], &sum[row], worst);
         lse[row] = sum[row] == 0 ? -INFINITY : most + log(sum[row]);
     }
     for (int64_t k = g->first; k < g->last; k++)
@@ -215,8 +217,10 @@ out:
 double reference_bound_o(int type, double conditioning, double max_v)
 {
     const double single = ldexp(1, -24), dbl = ldexp(1, -53);
-    const double eps = type == CLATTN_F16 ? ldexp(1, -11) : type == CLATTN_BF16 ? ldexp(1, -8)
-        : type == CLATTN_F64 ? dbl : single;
+    const double eps = type == CLATTN_F16    ? ldexp(1, -11)
+                       : type == CLATTN_BF16 ? ldexp(1, -8)
+                       : type == CLATTN_F64  ? dbl
+                                             : single;
     return 4 * (eps + (type == CLATTN_F64 ? dbl : single) * conditioning) * max_v;
 }
 

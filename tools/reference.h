@@ -12,13 +12,14 @@ struct reference {
     int64_t b, h, hk, nq, nk, d, dv;
     double scale;
     int causal;
-    int align;               /* CLATTN_ALIGN_* */
+    int align; /* CLATTN_ALIGN_* */
     int64_t offset;
     const int32_t *q_len, *kv_len, *kv_start, *offsets;
 };
 
-/* q [b,h,nq,d], k [b,hk,nk,d], v [b,hk,nk,dv], contiguous, the values as stored. Writes o [b,h,nq,dv], lse [b,h,nq], and
- * *conditioning = the largest |scale| sum_d |q k| over the kept (q,k). Returns 0, or -1 when memory ran out. */
+/* q [b,h,nq,d], k [b,hk,nk,d], v [b,hk,nk,dv], contiguous, the values as stored. Writes o [b,h,nq,dv], lse [b,h,nq],
+ * and *conditioning = the largest finite |scale| sum_d |q k| over the kept (q,k). Returns 0, or -1 when memory ran out.
+ */
 int reference_forward(const struct reference *r, const double *q, const double *k, const double *v, double *o,
                       double *lse, double *conditioning);
 

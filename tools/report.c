@@ -49,16 +49,17 @@ cl_int report_problem(struct report *r, const struct arrays *a)
     clattn_case whole = a->c;
     clattn_problem *p = &whole.problem;
     double flops = NAN, bytes = NAN;
-    if (a->in.offsets) { /* the same for every entry, or not listed */
-        p->align = CLATTN_ALIGN_OFFSET;
-        p->sizes.offset = p->sizes.b > 0 ? a->in.offsets[0] : 0;
+    /* What the string has no words for is left out of it. */
+    if (a->in.offsets) {
+        p->align = a->mixed ? CLATTN_ALIGN_BOTTOM_RIGHT : CLATTN_ALIGN_OFFSET;
+        p->sizes.offset = !a->mixed && p->sizes.b > 0 ? a->in.offsets[0] : 0;
     }
-    if (!a->listed)
-        p->flags &= (uint32_t)~(CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
-    else if (clattn_case_print(&whole, r->problem, sizeof r->problem, NULL) != CL_SUCCESS)
+    if (a->long_lists)
+        p->flags &= (uint32_t) ~(CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
+    if (clattn_case_print(&whole, r->problem, sizeof r->problem, NULL) != CL_SUCCESS)
         r->problem[0] = '\0';
     cl_int e = clattn_case_cost(&whole, &flops, &bytes);
-    if (e == CL_SUCCESS && !a->listed)
+    if (e == CL_SUCCESS && (a->long_lists || a->mixed))
         e = entrywise_flops(a, &flops);
     if (e != CL_SUCCESS)
         return e;

@@ -9,7 +9,7 @@
 /* What was found out. A number that was not measured is NaN, a text that is not known is NULL or "". */
 struct report {
     const char *platform, *device;
-    char problem[8192];  /* "" when the string has no words for it */
+    char problem[16384]; /* without lengths and offsets that the string has no words for */
     char engine[64], tile[448];
     double plan_ms, time_ms, flops, bytes;
     int verified;
