@@ -2,9 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every round runs the plan and each peer once, one after the other, so that a machine whose speed drifts slows all of
- * them; times are medians over the rounds, ratios are medians of the ratios within a round. */
+ * them; times are medians over the rounds, ratios are medians of the ratios within a round. Before, the O of each peer
+ * is held once against ours: who computes something else is no peer. */
 #include "config.h"
 
+#include "clock.h"
+#include "convert.h"
 #include "fault.h"
 #include "inputs.h"
 #include "json.h"
@@ -15,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PEERS_MAX = 8, ROUNDS_DEFAULT = 11, ROUNDS_MOST = 100000 };
 
@@ -27,31 +29,6 @@ struct bench {
     const char *device, *config, *against;
 };
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(const double *x, int n)
-{
-    double *sorted = malloc((size_t)n * sizeof *sorted), m = NAN;
-    if (!sorted)
-        return m;
-    memcpy(sorted, x, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    m = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-    free(sorted);
-    return m;
-}
-
 /* ---- One problem ---- */
 
 /* What runs for one problem: the plan is number 0, peers follow. */
@@ -60,7 +37,8 @@ struct race {
     struct setup setup;
     clattn_plan plan;
     void *peers[PEERS_MAX];
-    double *ms; /* [1 + n_peers][rounds] */
+    double *ms;                     /* [1 + n_peers][rounds] */
+    double largest, off[PEERS_MAX]; /* our largest |O|, and how far each peer is from ours */
 };
 
 static int cl_fault(struct fault *f, clattn_handle h, cl_int status, const char *problem)
@@ -73,10 +51,10 @@ static int cl_fault(struct fault *f, clattn_handle h, cl_int status, const char 
 
 static int run_one(struct bench *b, struct race *r, int n, double *ms, const char *problem, struct fault *f)
 {
-    const double t = now_ms();
+    const double t = clock_ms();
     const cl_int status = n ? b->peers[n - 1]->run(r->peers[n - 1]) : setup_run(&r->setup, r->plan);
-    *ms = now_ms() - t;
-    return status ? cl_fault(f, b->handle, status, problem) : 0;
+    *ms = clock_ms() - t;
+    return status ? cl_fault(f, n ? NULL : b->handle, status, problem) : 0;
 }
 
 static int open_inputs(struct bench *b, struct race *r, const char *problem, struct fault *f)
@@ -96,7 +74,7 @@ static int open_inputs(struct bench *b, struct race *r, const char *problem, str
     inputs_fill(&r->c, q, k, v);
     const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = r->c.lse };
     const cl_int status = setup_open(&r->setup, &b->where, &r->c, &in);
-    result = status ? cl_fault(f, b->handle, status, problem) : 0;
+    result = status ? cl_fault(f, NULL, status, problem) : 0;
 out:
     free(q);
     free(k);
@@ -104,12 +82,64 @@ out:
     return result;
 }
 
+/* All write to one O: NaN in it before a run shows what the run leaves out. */
+static cl_int blank_o(struct race *r, size_t n)
+{
+    const unsigned char nan_byte = 0xff;
+    const size_t bytes = n * convert_size(r->setup.c.problem.type);
+    return bytes ? clEnqueueFillBuffer(r->setup.queue, r->setup.args.o.mem, &nan_byte, 1, 0, bytes, 0, NULL, NULL)
+                 : CL_SUCCESS;
+}
+
+static double largest_difference(const double *x, const double *y, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = fabs(x[i] - (y ? y[i] : 0));
+        most = isnan(d) ? INFINITY : fmax(most, d);
+    }
+    return most;
+}
+
+/* Runs the plan and every peer once: drivers compile at the first launch. Fills largest and off. */
+static int warm_up(struct bench *b, struct race *r, const char *problem, struct fault *f)
+{
+    struct counts n = { 0, 0, 0, 0, 0 };
+    double ms;
+    (void)inputs_count(&r->c, &n); /* open_inputs() has seen that it can be done */
+    double *ours = calloc(n.o + 1, sizeof *ours), *theirs = calloc(n.o + 1, sizeof *theirs);
+    int result = ours && theirs ? 0 : fault_set(f, EXIT_USAGE, "%s: no memory", problem);
+    for (int i = 0; i <= b->n_peers && !result; i++) {
+        cl_int status = blank_o(r, n.o);
+        if (!status && (result = run_one(b, r, i, &ms, problem, f)))
+            break;
+        if (!status)
+            status = setup_read(&r->setup, i ? theirs : ours, NULL);
+        if (status)
+            result = cl_fault(f, NULL, status, problem);
+        else if (i)
+            r->off[i - 1] = largest_difference(ours, theirs, n.o);
+        else
+            r->largest = largest_difference(ours, NULL, n.o);
+    }
+    free(ours);
+    free(theirs);
+    return result;
+}
+
+/* Both are rounded to the type of O, and scores of the 16-bit types may be too. */
+static int differs(const struct race *r, int peer)
+{
+    const int type = r->setup.c.problem.type;
+    const double part = type == CLATTN_BF16 ? 5e-2 : type == CLATTN_F16 ? 1e-2 : 1e-3;
+    return isinf(r->off[peer]) || r->off[peer] > part * r->largest;
+}
+
 static int race_open(struct bench *b, struct race *r, const char *problem, struct fault *f)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     char why[4096] = "";
     cl_int status;
-    double ms;
     r->c.struct_size = sizeof r->c;
     if ((status = clattn_case_parse(problem, &r->c, why, sizeof why)))
         return fault_set(f, status == CLATTN_ERROR_NOT_SUPPORTED ? EXIT_UNSUPPORTED : EXIT_USAGE, "\"%s\": %s", problem,
@@ -124,10 +154,7 @@ static int race_open(struct bench *b, struct race *r, const char *problem, struc
             return fault_set(f, EXIT_UNSUPPORTED, "%s: %s: %s", problem, b->peers[i]->name, why);
     if (!(r->ms = calloc((size_t)(1 + b->n_peers) * (size_t)b->rounds, sizeof *r->ms)))
         return fault_set(f, EXIT_USAGE, "no memory");
-    for (int i = 0; i <= b->n_peers; i++) /* warm up: drivers compile at the first launch */
-        if (run_one(b, r, i, &ms, problem, f))
-            return -1;
-    return 0;
+    return warm_up(b, r, problem, f);
 }
 
 static void race_close(struct bench *b, struct race *r)
@@ -146,7 +173,7 @@ static double ratio(const struct bench *b, const struct race *r, int peer)
         return m;
     for (int i = 0; i < b->rounds; i++)
         x[i] = r->ms[(peer + 1) * b->rounds + i] / r->ms[i];
-    m = median(x, b->rounds);
+    m = clock_median(x, b->rounds);
     free(x);
     return m;
 }
@@ -155,7 +182,7 @@ static void print_json(const struct bench *b, const struct race *r, const char *
 {
     char t[JSON_NUMBER];
     double flops = 0, bytes = 0;
-    const double ms = median(r->ms, b->rounds);
+    const double ms = clock_median(r->ms, b->rounds);
     if (clattn_case_cost(&r->c, &flops, &bytes))
         return;
     printf("{\"problem\": ");
@@ -169,8 +196,10 @@ static void print_json(const struct bench *b, const struct race *r, const char *
     printf(", \"gbytes_s\": %s", json_number(t, bytes / ms * 1e-6, 6));
     printf(", \"intensity\": %s", json_number(t, bytes > 0 ? flops / bytes : NAN, 6));
     for (int i = 0; i < b->n_peers; i++) {
-        printf(", \"%s_ms\": %s", b->peers[i]->name, json_number(t, median(r->ms + (i + 1) * b->rounds, b->rounds), 6));
+        printf(", \"%s_ms\": %s", b->peers[i]->name,
+               json_number(t, clock_median(r->ms + (i + 1) * b->rounds, b->rounds), 6));
         printf(", \"%s_ratio\": %s", b->peers[i]->name, json_number(t, ratio(b, r, i), 6));
+        printf(", \"%s_agrees\": %s", b->peers[i]->name, differs(r, i) ? "false" : "true");
     }
     printf("}\n");
 }
@@ -178,15 +207,16 @@ static void print_json(const struct bench *b, const struct race *r, const char *
 static void print_line(const struct bench *b, const struct race *r, const char *problem, const char *config)
 {
     double flops = 0, bytes = 0;
-    const double ms = median(r->ms, b->rounds);
+    const double ms = clock_median(r->ms, b->rounds);
     if (clattn_case_cost(&r->c, &flops, &bytes))
         return;
     printf("%s  [%s]  %.3f ms  %.1f GFLOP/s  %.2f GB/s  %.0f FLOP/B", problem, config, ms, flops / ms * 1e-6,
            bytes / ms * 1e-6, bytes > 0 ? flops / bytes : 0);
     for (int i = 0; i < b->n_peers; i++) {
         const char *note = b->peers[i]->note(&b->where);
-        printf("  %s%s%s%s %.3f ms, %.2f times ours", b->peers[i]->name, note ? " (" : "", note ? note : "",
-               note ? ")" : "", median(r->ms + (i + 1) * b->rounds, b->rounds), ratio(b, r, i));
+        printf("  %s%s%s%s %.3f ms, %.2f times ours%s", b->peers[i]->name, note ? " (" : "", note ? note : "",
+               note ? ")" : "", clock_median(r->ms + (i + 1) * b->rounds, b->rounds), ratio(b, r, i),
+               differs(r, i) ? ", and ANOTHER RESULT" : "");
     }
     printf("\n");
 }
@@ -227,6 +257,10 @@ static int bench_problem(struct bench *b, const char *problem, struct fault *f)
             (b->json ? print_json : print_line)(b, &r, problem, config);
             fflush(stdout);
         }
+        for (int i = 0; i < b->n_peers && !result; i++)
+            if (differs(&r, i))
+                result = fault_set(f, EXIT_VERIFY, "%s: %s: its O is %.3g away from ours", problem, b->peers[i]->name,
+                                   r.off[i]);
     }
     race_close(b, &r);
     return result;
@@ -261,6 +295,9 @@ static int find_peers(struct bench *b, struct fault *f)
             return fault_set(f, EXIT_USAGE, "--against: \"%.*s\" is no peer; see --help", (int)n, at);
         if (b->n_peers == PEERS_MAX)
             return fault_set(f, EXIT_USAGE, "--against: too many peers");
+        for (int n_before = 0; n_before < b->n_peers; n_before++)
+            if (b->peers[n_before] == peer_kinds[i])
+                return fault_set(f, EXIT_USAGE, "--against: %s is named twice", peer_kinds[i]->name);
         b->peers[b->n_peers++] = peer_kinds[i];
         at += n + (at[n] == ',');
     }
@@ -292,17 +329,21 @@ static int read_options(struct bench *b, int argc, char **argv, int *first, stru
     enum { KNOWN = sizeof known / sizeof *known };
     int i = 1;
     for (; i < argc && !strncmp(argv[i], "--", 2) && argv[i][2]; i++) {
+        const size_t length = strcspn(argv[i], "=");
+        const char *value = argv[i][length] ? argv[i] + length + 1 : NULL;
         int n = 0;
-        while (n < KNOWN && strcmp(argv[i], known[n].name))
+        while (n < KNOWN && (strlen(known[n].name) != length || strncmp(argv[i], known[n].name, length)))
             n++;
         if (n == KNOWN)
             return fault_set(f, EXIT_USAGE, "unknown option %s; see --help", argv[i]);
+        if (known[n].flag && value)
+            return fault_set(f, EXIT_USAGE, "%s takes no value", known[n].name);
         if (known[n].flag)
             *known[n].flag = 1;
-        else if (++i == argc)
+        else if (!value && ++i == argc)
             return fault_set(f, EXIT_USAGE, "%s needs a value", known[n].name);
         else
-            *known[n].text = argv[i];
+            *known[n].text = value ? value : argv[i];
     }
     if (i < argc && !strcmp(argv[i], "--"))
         i++;
@@ -314,17 +355,35 @@ static int read_options(struct bench *b, int argc, char **argv, int *first, stru
     return find_peers(b, f);
 }
 
-static int bench_all(struct bench *b, int n, char **problems, struct fault *f)
+/* Prints what went wrong and returns the worse of two exit statuses. */
+static int worse(int status, const struct fault *f)
 {
+    if (f->status)
+        fault_print(f, "clattn-bench");
+    return f->status > status ? f->status : status;
+}
+
+/* Every problem, whatever became of those before. Returns an exit status. */
+static int bench_all(struct bench *b, int n, char **problems)
+{
+    struct fault f = { 0, "" };
+    int result = EXIT_OK;
     cl_int status = opencl_open(b->device, &b->where);
-    if (status)
-        return fault_set(f, EXIT_NO_DEVICE, "no device%s%s: %s", b->device ? " named " : "", b->device ? b->device : "",
-                         clattn_status_string(status));
+    if (status) {
+        fault_set(&f, EXIT_NO_DEVICE, "no device%s%s: %s", b->device ? " named " : "", b->device ? b->device : "",
+                  clattn_status_string(status));
+        return worse(result, &f);
+    }
     status = clattn_create(&b->handle, b->where.context, b->where.device, NULL);
-    int result =
-        status ? fault_set(f, EXIT_UNSUPPORTED, "%s: %s", b->where.device_name, clattn_status_string(status)) : 0;
-    for (int i = 0; i < n && !result; i++)
-        result = bench_problem(b, problems[i], f);
+    if (status) {
+        fault_set(&f, EXIT_UNSUPPORTED, "%s: %s", b->where.device_name, clattn_status_string(status));
+        result = worse(result, &f);
+    }
+    for (int i = 0; i < n && !status; i++) {
+        struct fault one = { 0, "" };
+        (void)bench_problem(b, problems[i], &one);
+        result = worse(result, &one);
+    }
     (void)clattn_release(b->handle);
     opencl_close(&b->where);
     return result;
@@ -333,15 +392,19 @@ static int bench_all(struct bench *b, int n, char **problems, struct fault *f)
 int main(int argc, char **argv)
 {
     struct bench b;
-    struct fault f = { 0, "" };
-    int first = 1;
+    struct fault f = { 0, "" }, unwritten = { 0, "" };
+    int first = 1, result = EXIT_OK;
     memset(&b, 0, sizeof b);
     b.rounds = ROUNDS_DEFAULT;
     if (argc == 2 && !strcmp(argv[1], "--help"))
-        return help(), EXIT_OK;
-    if (argc == 2 && !strcmp(argv[1], "--version"))
-        return printf("clattn-bench %s\n", clattn_version()), EXIT_OK;
-    if (read_options(&b, argc, argv, &first, &f) || bench_all(&b, argc - first, argv + first, &f))
-        fault_print(&f, "clattn-bench");
-    return f.status;
+        help();
+    else if (argc == 2 && !strcmp(argv[1], "--version"))
+        printf("clattn-bench %s\n", clattn_version());
+    else if (read_options(&b, argc, argv, &first, &f))
+        result = worse(result, &f);
+    else
+        result = bench_all(&b, argc - first, argv + first);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fault_set(&unwritten, EXIT_USAGE, "standard output cannot be written");
+    return worse(result, &unwritten);
 }
