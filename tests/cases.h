@@ -48,7 +48,8 @@ static const char *const cases[] = {
 
     /* scales: none, none at all, mirrored, and logits of 3e4 */
     "b1 h2 q33 k70 d64 scale0 lse", "b1 h2 q33 k70 d64 scale-0.25 lse", "b1 h2 q33 k70 d64 scale1 lse",
-    "b1 h2 q33 k70 d64 scale1000 lse", "b1 h2 q33 k70 d64 causal scale-1000 lse",
+    /* two keys and small logits: the bound is tight, and an error in 2^x has nothing to average with */
+    "b2 h8 q257 k2 d64 scale0.01 lse", "b1 h2 q33 k70 d64 scale1000 lse", "b1 h2 q33 k70 d64 causal scale-1000 lse",
 
     /* widths */
     "b1 h2 q17 k37 d1 lse", "b1 h2 q17 k37 d3 lse", "b1 h2 q17 k37 d8 lse", "b1 h2 q37 k17 d16 causal lse",
@@ -67,8 +68,12 @@ static const char *const cases[] = {
 /* What every engine shows itself on in every type, with several tiles, groups, ragged widths, and lengths. */
 static const char *const engine_cases[] = { "b2 h4/2 q37 k83 d40/24 causal lse",
                                             "b3 h2/1 q33 k70 d19/35 qlen:33,1,20 kvlen:70,5,64 kvstart:3,0,30 lse" };
-/* And every tile of every engine in f32: more keys and queries than any tile has. */
-static const char tile_case[] = "b1 h2/1 q131 k261 d44/52 causal lse";
+/* And every tile of every engine in f32: more keys and queries than any tile has, one less and one more than a multiple
+ * of it, and diagonals that drop whole tiles and none. One program per tile serves them all. */
+static const char *const tile_cases[] = { "b1 h2/1 q131 k261 d44/52 causal lse", "b1 h2/1 q127 k255 d44/52 causal lse",
+                                          "b1 h2/1 q129 k257 d44/52 causal lse",
+                                          "b1 h2/1 q129 k255 d44/52 causal off-100 lse",
+                                          "b1 h2/1 q127 k257 d44/52 causal off1000 lse" };
 
 /* A kernel of each kind on as little work as shows anything: for simulators and sanitizers. */
 static const char *const quick_cases[] = { "b1 h2/1 q5 k9 d8 lse", "b2 h1 q6 k5 d8 causal lse",
@@ -77,7 +82,8 @@ static const char *const quick_cases[] = { "b1 h2/1 q5 k9 d8 lse", "b2 h1 q6 k5 
 enum {
     N_CASES = sizeof cases / sizeof *cases,
     N_QUICK = sizeof quick_cases / sizeof *quick_cases,
-    N_ENGINE = sizeof engine_cases / sizeof *engine_cases
+    N_ENGINE = sizeof engine_cases / sizeof *engine_cases,
+    N_TILE = sizeof tile_cases / sizeof *tile_cases
 };
 
 #endif

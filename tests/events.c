@@ -5,6 +5,8 @@
 #include "harness.h"
 #include "tap.h"
 
+#include <time.h>
+
 static const char text[] = "f32 b2 h4/2 q5 k7 d8 causal lse", empty[] = "f32 b2 h4/2 q0 k7 d8 causal lse";
 
 static cl_int status_of(cl_event event)
@@ -48,9 +50,10 @@ static void test_wait_lists(struct fixture *f, const struct device *d)
     clReleaseEvent(first);
 }
 
-/* Nothing starts before the list is complete, whether or not there is work. */
-static void test_gate(struct fixture *f, cl_command_queue queue, const char *what)
+/* Nothing starts before the list is complete, whether or not there is work. `last` is the event that alone holds it. */
+static void test_order(struct fixture *f, cl_command_queue queue, const char *what, int last)
 {
+    const struct timespec time_to_run = { 0, 30000000 };
     cl_event event = NULL, before[2];
     cl_int e = trial_reset(&f->t, queue);
     before[0] = gate(f->d->cl.context);
@@ -59,15 +62,22 @@ static void test_gate(struct fixture *f, cl_command_queue queue, const char *wha
     if (!ok(!e && event, "%s: waits for two events (%s): %s", what, clattn_status_string(e), f->text))
         return;
     clFlush(queue);
-    clSetUserEventStatus(before[1], CL_COMPLETE);
-    ok(status_of(event) > CL_COMPLETE, "%s: one of them is not enough: %s", what, f->text);
-    clSetUserEventStatus(before[0], CL_COMPLETE);
+    clSetUserEventStatus(before[!last], CL_COMPLETE);
+    nanosleep(&time_to_run, NULL);
+    ok(status_of(event) > CL_COMPLETE, "%s: event %d alone holds it back: %s", what, last, f->text);
+    clSetUserEventStatus(before[last], CL_COMPLETE);
     is_int(clWaitForEvents(1, &event), CL_SUCCESS, "%s: both are: %s", what, f->text);
     is_int(status_of(event), CL_COMPLETE, "%s: complete: %s", what, f->text);
     ok(verified(f, queue), "%s: right: %s", what, f->text);
     clReleaseEvent(event);
     clReleaseEvent(before[0]);
     clReleaseEvent(before[1]);
+}
+
+static void test_gate(struct fixture *f, cl_command_queue queue, const char *what)
+{
+    test_order(f, queue, what, 0);
+    test_order(f, queue, what, 1);
 }
 
 /* A wait list that fails: the call or its event says so, and O stays as it was. */

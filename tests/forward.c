@@ -81,9 +81,11 @@ static void run_engines(const struct device *d, const char *const *rows, unsigne
 static void run_tiles(const struct device *d)
 {
     char config[128];
+    unsigned i;
     size_t n;
-    for (n = 0; config_at(d, "f32", tile_case, n, config, sizeof config); n++)
-        check(d, "f32", tile_case, 700, config, PADDED);
+    for (n = 0; config_at(d, "f32", tile_cases[0], n, config, sizeof config); n++)
+        for (i = 0; i < N_TILE; i++)
+            check(d, "f32", tile_cases[i], 700 + i, config, PADDED);
 }
 
 /* Every case in f32 as it is, every engine and tile, then picks of case x type x configuration x layout. */

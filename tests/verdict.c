@@ -50,7 +50,7 @@ int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len)
 int trial_reference(const struct trial *t, double *o, double *lse, double *conditioning)
 {
     const clattn_problem *p = &t->c.problem;
-    struct reference r;
+    struct reference r = { 0 };
     r.b = t->sizes.b;
     r.h = t->sizes.h;
     r.hk = t->sizes.hk;

@@ -1,0 +1,90 @@
+/* rounding.c - what reaches O through a single key: values rounded to nearest even, NaN and inf
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * With one key its weight is exactly 1, so O is V, rounded to the type of O. */
+#include "config.h"
+
+#include "harness.h"
+#include "tap.h"
+
+#include "../tools/convert.h"
+
+#include <math.h>
+
+/* f32 patterns: halfway cases below and above even, their neighbours, subnormals and overflow of half, payloads. */
+static const uint32_t patterns[] = { 0x3f808000, 0x3f818000, 0x3f808001, 0x3f817fff, 0x3f801000, 0x3f803000, 0x3f801001,
+                                     0x3f802fff, 0x00000000, 0x80000000, 0x3effffff, 0xbf7fffff, 0x477fe000, 0x477ff000,
+                                     0x477fefff, 0x7f7fffff, 0xff7f8000, 0x33800000, 0x33000000, 0x33000001, 0x33c00000,
+                                     0x38800000, 0x387fc000, 0x387fe000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fffffff,
+                                     0xffffffff, 0x7f800001, 0x7f80ffff };
+enum { N = sizeof patterns / sizeof *patterns };
+
+static double value(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return (double)x;
+}
+
+/* 1 when O is every pattern rounded; a NaN may have any payload. */
+static int right(const struct trial *t, int type, char *why, size_t len)
+{
+    for (int i = 0; i < N; i++) {
+        unsigned char stored[8];
+        double x = value(patterns[i]), want;
+        const double got = t->o.value[i];
+        convert_store(type, &x, stored, 1);
+        convert_load(type, stored, &want, 1);
+        if (isnan(want) ? !isnan(got) : got != want) {
+            snprintf(why, len, "0x%08x gave %g, want %g", (unsigned)patterns[i], got, want);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void check(const struct device *d, const char *name, int type, const char *engine)
+{
+    char text[128], why[1024] = "";
+    clattn_case c = CLATTN_CASE_INIT;
+    struct trial t;
+    clattn_plan plan = NULL;
+    snprintf(text, sizeof text, "%s b1 h1 q1 k1 d4/%d v:f32", name, N);
+    if (clattn_case_parse(text, &c, why, sizeof why))
+        bail("%s: %s", text, why);
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    for (int i = 0; i < N && !e; i++)
+        t.v.value[i] = value(patterns[i]);
+    if (!e)
+        e = trial_upload(&t, d->queue, &t.v);
+    if (!e)
+        e = harness_plan(d, &c.problem, engine, &plan, why, sizeof why);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED) {
+        skip("%s, %s: %s", d->name, engine, why);
+    } else {
+        if (!e)
+            e = trial_run(&t, plan, d->queue);
+        if (!ok(!e && trial_fetch(&t, d->queue, why, sizeof why) && right(&t, type, why, sizeof why), "%s, %s: %s",
+                d->name, engine, text))
+            diag("%s %s", clattn_status_string(e), why);
+    }
+    trial_free(&t);
+}
+
+int main(void)
+{
+    static const char *const engines[] = { "simt", "cpu", "naive" };
+    const struct device *devices;
+    const char *why;
+    const unsigned n = harness_open(&devices, &why);
+    if (!n)
+        return skip_all("%s", why);
+    for (unsigned i = 0; i < n; i++)
+        for (int e = 0; e < 3; e++) {
+            check(&devices[i], "f32", CLATTN_F32, engines[e]);
+            check(&devices[i], "f16", CLATTN_F16, engines[e]);
+            check(&devices[i], "bf16", CLATTN_BF16, engines[e]);
+        }
+    harness_close();
+    return done_testing();
+}
