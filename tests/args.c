@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "each.h"
 #include "refuse.h"
 
 #include <stddef.h>
@@ -162,26 +163,21 @@ static void test_workspace(struct fixture *f)
     clFinish(f->d->queue);
 }
 
+static void test_device(const struct device *d)
+{
+    struct fixture f;
+    set_up(&f, d, text, PADDED);
+    test_pointers(&f);
+    test_tails(&f);
+    test_sizes(&f);
+    test_no_sizes(&f);
+    test_strides(&f);
+    test_workspace(&f);
+    fixture_close(&f);
+    test_lists(d);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        struct fixture f;
-        set_up(&f, &devices[i], text, PADDED);
-        diag("%s", devices[i].name);
-        test_pointers(&f);
-        test_tails(&f);
-        test_sizes(&f);
-        test_no_sizes(&f);
-        test_strides(&f);
-        test_workspace(&f);
-        fixture_close(&f);
-        test_lists(&devices[i]);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "../tools/convert.h"
+#include "each.h"
 #include "refuse.h"
 
 static const char text[] = "f32 b2 h4/2 q5 k7 d8 causal lse";
@@ -120,26 +121,21 @@ static void test_sub_buffers(struct fixture *f)
         clReleaseMemObject(whole[i]); /* the parts belong to the trial now */
 }
 
+static void test_device(const struct device *d)
+{
+    struct fixture f;
+    char words[512] = "";
+    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
+        bail("%s: %s", text, words);
+    test_edges(&f);
+    test_access(&f);
+    test_contexts(&f);
+    test_one_buffer(&f);
+    test_sub_buffers(&f);
+    fixture_close(&f);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        struct fixture f;
-        char words[512] = "";
-        if (fixture_open(&f, &devices[i], text, PADDED, words, sizeof words))
-            bail("%s: %s", text, words);
-        diag("%s", devices[i].name);
-        test_edges(&f);
-        test_access(&f);
-        test_contexts(&f);
-        test_one_buffer(&f);
-        test_sub_buffers(&f);
-        fixture_close(&f);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 
 #include <time.h>
 
@@ -167,31 +166,25 @@ static void test_foreign_event(struct fixture *f, const struct device *d)
     clReleaseContext(other);
 }
 
+static void test_device(const struct device *d)
+{
+    struct fixture f, none;
+    char words[512] = "";
+    if (fixture_open(&f, d, text, PADDED, words, sizeof words) ||
+        fixture_open(&none, d, empty, PADDED, words, sizeof words))
+        bail("%s", words);
+    test_wait_lists(&f, d);
+    test_gate(&f, d->queue, "in order");
+    test_gate(&none, d->queue, "no rows");
+    test_out_of_order(&f, d);
+    test_profiling(&f, d);
+    test_foreign_event(&f, d);
+    test_failure(&f, d);
+    fixture_close(&f);
+    fixture_close(&none);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        const struct device *d = &devices[i];
-        struct fixture f, none;
-        char words[512] = "";
-        if (fixture_open(&f, d, text, PADDED, words, sizeof words) ||
-            fixture_open(&none, d, empty, PADDED, words, sizeof words))
-            bail("%s", words);
-        diag("%s", d->name);
-        test_wait_lists(&f, d);
-        test_gate(&f, d->queue, "in order");
-        test_gate(&none, d->queue, "no rows");
-        test_out_of_order(&f, d);
-        test_profiling(&f, d);
-        test_foreign_event(&f, d);
-        test_failure(&f, d);
-        fixture_close(&f);
-        fixture_close(&none);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

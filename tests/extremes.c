@@ -4,8 +4,7 @@
  * CLATTN_FULL=1 also allocates a buffer of 4.3 GB. */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 
 static clattn_case parsed(const char *text)
 {
@@ -141,22 +140,18 @@ static void test_far(const struct device *d)
     clReleaseMemObject(far);
 }
 
+static void test_device(const struct device *d)
+{
+    test_lengths(d);
+    test_offsets(d);
+    test_offset(d, "f32 b1 h2 q9 k20 d16 causal off9223372036854775807 lse");
+    test_offset(d, "f32 b1 h2 q9 k20 d16 causal off-9223372036854775807 lse");
+    test_offset(d, "f32 b1 h2 q9 k20 d16 causal off4294967296 lse");
+    test_offset(d, "f32 b1 h2 q9 k20 d16 causal off-4294967296 lse");
+    test_far(d);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        test_lengths(&devices[i]);
-        test_offsets(&devices[i]);
-        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off9223372036854775807 lse");
-        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off-9223372036854775807 lse");
-        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off4294967296 lse");
-        test_offset(&devices[i], "f32 b1 h2 q9 k20 d16 causal off-4294967296 lse");
-        test_far(&devices[i]);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,22 +86,17 @@ static void test_fork(struct fixture *f)
     ok(good, "the parent works on (%s): %s", why, text);
 }
 
+static void test_device(const struct device *d)
+{
+    struct fixture f;
+    char words[512] = "";
+    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
+        bail("%s", words);
+    test_fork(&f);
+    fixture_close(&f);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        struct fixture f;
-        char words[512] = "";
-        if (fixture_open(&f, &devices[i], text, PADDED, words, sizeof words))
-            bail("%s", words);
-        diag("%s", devices[i].name);
-        test_fork(&f);
-        fixture_close(&f);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 #include "wrap.h"
 
 #include <unistd.h>
@@ -144,25 +143,20 @@ static void test_failures(struct fixture *f)
     ok(failed == 3001 && !wrap.objects && !wrap.memory, "3000 failures leave nothing");
 }
 
+static void test_device(const struct device *d)
+{
+    struct fixture f;
+    char words[512] = "";
+    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
+        bail("%s", words);
+    test_references(&f);
+    test_runs(&f);
+    test_failures(&f);
+    test_cycles(&f);
+    fixture_close(&f);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        struct fixture f;
-        char words[512] = "";
-        if (fixture_open(&f, &devices[i], text, PADDED, words, sizeof words))
-            bail("%s", words);
-        diag("%s", devices[i].name);
-        test_references(&f);
-        test_runs(&f);
-        test_failures(&f);
-        test_cycles(&f);
-        fixture_close(&f);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

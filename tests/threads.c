@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 
 #include <pthread.h>
 
@@ -192,24 +191,18 @@ static void test_words(const struct device *d, int n)
     free(w);
 }
 
+static void test_device(const struct device *d)
+{
+    test_one_plan(d, 32, 1);
+    test_one_plan(d, 32, 0);
+    test_one_plan(d, 64, 1);
+    test_one_plan(d, 64, 0);
+    test_making(d);
+    test_words(d, 4);
+    test_words(d, MOST);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        const struct device *d = &devices[i];
-        diag("%s", d->name);
-        test_one_plan(d, 32, 1);
-        test_one_plan(d, 32, 0);
-        test_one_plan(d, 64, 1);
-        test_one_plan(d, 64, 0);
-        test_making(d);
-        test_words(d, 4);
-        test_words(d, MOST);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }
