@@ -21,12 +21,12 @@ static void test_edges(struct fixture *f)
             size_t n = tensor_at(x[i], x[i]->n[0] - 1, x[i]->n[1] - 1, x[i]->n[2] - 1) + (size_t)x[i]->width;
             cl_int e;
             at[i]->mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                        (n - (size_t)shorter) * convert_size(x[i]->type), x[i]->image->byte, &e);
+                                        n * convert_size(x[i]->type) - (size_t)shorter, x[i]->image->byte, &e);
             if (e)
                 bail("no buffer");
             e = clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL);
             is_int(e, shorter ? SMALL : CL_SUCCESS, "%s %s", name[i],
-                   shorter ? "one element short is refused" : "exactly as long works");
+                   shorter ? "one byte short is refused" : "exactly as long works");
             clFinish(f->d->queue);
             clReleaseMemObject(at[i]->mem);
         }

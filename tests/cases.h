@@ -66,7 +66,7 @@ static const char *const cases[] = {
 };
 
 /* What every engine shows itself on in every type, with several tiles, groups, ragged widths, and lengths. */
-static const char *const engine_cases[] = { "b2 h4/2 q37 k83 d40/24 causal lse",
+static const char *const engine_cases[] = { "b2 h4/2 q37 k83 d41/26 causal lse",
                                             "b3 h2/1 q33 k70 d19/35 qlen:33,1,20 kvlen:70,5,64 kvstart:3,0,30 lse" };
 /* And every tile of every engine in f32: more keys and queries than any tile has, one less and one more than a multiple
  * of it, and diagonals that drop whole tiles and none. One program per tile serves them all. */
