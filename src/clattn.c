@@ -232,6 +232,7 @@ cl_int clattn_release(clattn_handle h)
 cl_int clattn_supports(clattn_handle h, const clattn_problem *problem, char *text, size_t len)
 {
     struct why why = { "" };
+    struct config config;
     clattn_problem checked;
     if (text && len)
         *text = '\0';
@@ -239,7 +240,7 @@ cl_int clattn_supports(clattn_handle h, const clattn_problem *problem, char *tex
         return CLATTN_ERROR_INVALID_ARGUMENT;
     if (forked(h))
         return CLATTN_ERROR_FORKED;
-    cl_int status = plan_check(&h->maker.caps, problem, &checked, &why);
+    cl_int status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
     if (status)
         copy_text(why.text, text, len, NULL);
     return done(h, status, &why);
@@ -255,7 +256,7 @@ cl_int clattn_config_at(clattn_handle h, const clattn_problem *problem, size_t i
         return CLATTN_ERROR_INVALID_ARGUMENT;
     if (forked(h))
         return CLATTN_ERROR_FORKED;
-    cl_int status = plan_check(&h->maker.caps, problem, &checked, &why);
+    cl_int status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
     if (status)
         return done(h, status, &why);
     if (!tile_config_at(&config, &h->maker.caps, &checked, NULL, index))
@@ -280,8 +281,7 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
         caps = h->maker.caps;
     else
         caps_generic(&caps);
-    if (!(status = plan_check(&caps, problem, &p, &why)) &&
-        !(status = tile_config_read(&config, config_text, &caps, &p, &why)) &&
+    if (!(status = plan_choose(&config, &p, &caps, problem, config_text, &why)) &&
         !(status = source_compose(&source, &p, &caps, &config, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);

@@ -4,15 +4,15 @@
 
 #include "plan.h"
 
-cl_int plan_check(const struct caps *caps, const clattn_problem *problem, clattn_problem *checked, struct why *why)
+cl_int plan_choose(struct config *out, clattn_problem *checked, const struct caps *caps, const clattn_problem *problem,
+                   const char *text, struct why *why)
 {
-    struct config config;
     cl_int status = problem_read(checked, problem, why);
     if (status)
         return status;
     if (checked->type == CLATTN_F64 && !caps->fp64)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 needs cl_khr_fp64, which %s lacks", caps->device);
-    return tile_config_read(&config, NULL, caps, checked, why);
+    return tile_config_read(out, text, caps, checked, why);
 }
 
 /* Builds what plan->config says. On success why holds the compiler's words, if any. */
@@ -59,8 +59,7 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
     struct why other;
     clattn_problem p;
     cl_int status;
-    if ((status = plan_check(&maker->caps, problem, &p, why)) ||
-        (status = tile_config_read(&plan->config, config, &maker->caps, &p, why)) ||
+    if ((status = plan_choose(&plan->config, &p, &maker->caps, problem, config, why)) ||
         !(status = make(plan, maker, &p, why)) || tile_config_is_pinned(config))
         return status;
     only = config && *config ? plan->config.engine : NULL;

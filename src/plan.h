@@ -21,8 +21,10 @@ struct plan {
     struct launch launch;
 };
 
-/* Whether a plan can be made; compiles nothing. */
-cl_int plan_check(const struct caps *caps, const clattn_problem *problem, clattn_problem *checked, struct why *why);
+/* Checks a caller's problem against the device and chooses what `text` (NULL: nothing) asks for. Whether a plan can be
+ * made, as far as can be known without compiling. */
+cl_int plan_choose(struct config *out, clattn_problem *checked, const struct caps *caps, const clattn_problem *problem,
+                   const char *text, struct why *why);
 
 cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *problem, const char *config,
                  struct why *why);
