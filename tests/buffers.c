@@ -8,7 +8,7 @@
 
 static const char text[] = "f32 b2 h4/2 q5 k7 d8 causal lse";
 
-/* Each buffer exactly as long as its tensor works, one element less does not. */
+/* Each buffer exactly as long as its tensor works, one byte less does not. */
 static void test_edges(struct fixture *f)
 {
     static const char *const name[5] = { "q", "k", "v", "o", "lse" };

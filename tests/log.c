@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 
 struct lines {
     int count;
@@ -77,28 +76,24 @@ static void fail(clattn_handle h)
        "a failure has words: %s", why);
 }
 
+static void test_device(const struct device *d)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_handle h = NULL;
+    struct lines l;
+    size_t j;
+    o.log = listen;
+    o.log_user = &l;
+    memset(&l, 0, sizeof l);
+    is_int(clattn_create(&h, d->cl.context, d->cl.device, &o), CL_SUCCESS, "a handle with a log");
+    ok(!l.count, "is made without a word: %s", l.first);
+    for (j = 0; j < sizeof rows / sizeof *rows; j++)
+        build_engines(h, d, &l, rows[j]);
+    fail(h);
+    clattn_release(h);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    size_t j;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        clattn_options o = CLATTN_OPTIONS_INIT;
-        clattn_handle h = NULL;
-        struct lines l;
-        o.log = listen;
-        o.log_user = &l;
-        memset(&l, 0, sizeof l);
-        is_int(clattn_create(&h, devices[i].cl.context, devices[i].cl.device, &o), CL_SUCCESS, "a handle with a log");
-        ok(!l.count, "is made without a word: %s", l.first);
-        for (j = 0; j < sizeof rows / sizeof *rows; j++)
-            build_engines(h, &devices[i], &l, rows[j]);
-        fail(h);
-        clattn_release(h);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

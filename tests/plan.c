@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "harness.h"
+#include "sound.h"
 #include "tap.h"
 
 #include <stddef.h>
@@ -15,21 +16,6 @@ struct long_plan_options {
     clattn_plan_options o;
     char more[40];
 };
-
-static clattn_problem sound(void)
-{
-    clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_sizes s = { 1, 2, 2, 5, 7, 0 };
-    p.d = 8;
-    p.sizes = s;
-    return p;
-}
-
-static int ours(cl_int e)
-{
-    return e == CLATTN_ERROR_INVALID_ARGUMENT || e == CLATTN_ERROR_UNKNOWN_FIELD || e == CLATTN_ERROR_NOT_SUPPORTED ||
-           e == CLATTN_ERROR_SYNTAX;
-}
 
 static void test_plan_options(const struct device *d)
 {

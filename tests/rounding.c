@@ -4,8 +4,7 @@
  * With one key its weight is exactly 1, so O is V, rounded to the type of O. */
 #include "config.h"
 
-#include "harness.h"
-#include "tap.h"
+#include "each.h"
 
 #include "../tools/convert.h"
 
@@ -71,20 +70,17 @@ static void check(const struct device *d, const char *name, int type, const char
     trial_free(&t);
 }
 
-int main(void)
+static void test_device(const struct device *d)
 {
     static const char *const engines[] = { "simt", "cpu", "naive" };
-    const struct device *devices;
-    const char *why;
-    const unsigned n = harness_open(&devices, &why);
-    if (!n)
-        return skip_all("%s", why);
-    for (unsigned i = 0; i < n; i++)
-        for (int e = 0; e < 3; e++) {
-            check(&devices[i], "f32", CLATTN_F32, engines[e]);
-            check(&devices[i], "f16", CLATTN_F16, engines[e]);
-            check(&devices[i], "bf16", CLATTN_BF16, engines[e]);
-        }
-    harness_close();
-    return done_testing();
+    for (int e = 0; e < 3; e++) {
+        check(d, "f32", CLATTN_F32, engines[e]);
+        check(d, "f16", CLATTN_F16, engines[e]);
+        check(d, "bf16", CLATTN_BF16, engines[e]);
+    }
+}
+
+int main(void)
+{
+    return each_device(test_device);
 }
