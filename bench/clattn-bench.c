@@ -34,6 +34,7 @@ struct bench {
 /* What runs for one problem: the plan is number 0, peers follow. */
 struct race {
     clattn_case c;
+    struct extras extras;           /* c.problem points into them */
     struct setup setup;
     clattn_plan plan;
     void *peers[PEERS_MAX];
@@ -72,7 +73,7 @@ static int open_inputs(struct bench *b, struct race *r, const char *problem, str
         goto out;
     }
     inputs_fill(&r->c, q, k, v);
-    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = r->c.lse };
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = r->c.lse, .x = &r->extras };
     const cl_int status = setup_open(&r->setup, &b->where, &r->c, &in);
     result = status ? cl_fault(f, NULL, status, problem) : 0;
 out:
@@ -138,17 +139,22 @@ static int differs(const struct race *r, int peer)
 static int race_open(struct bench *b, struct race *r, const char *problem, struct fault *f)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    const char *words = NULL;
     char why[4096] = "";
     cl_int status;
     r->c.struct_size = sizeof r->c;
     if ((status = clattn_case_parse(problem, &r->c, why, sizeof why)))
         return fault_set(f, status == CLATTN_ERROR_NOT_SUPPORTED ? EXIT_UNSUPPORTED : EXIT_USAGE, "\"%s\": %s", problem,
                          why);
+    if (extras_fill(&r->c, &r->extras, &words))
+        return fault_set(f, EXIT_USAGE, "\"%s\": %s", problem, words);
     o.config = b->config;
     if ((status = clattn_plan_create(&r->plan, b->handle, &r->c.problem, &o)))
         return cl_fault(f, b->handle, status, problem);
     if (open_inputs(b, r, problem, f))
         return -1;
+    if ((status = setup_prepare(&r->setup, r->plan)))
+        return cl_fault(f, b->handle, status, problem);
     for (int i = 0; i < b->n_peers; i++)
         if (b->peers[i]->open(&r->peers[i], &b->where, b->handle, &r->setup, why, sizeof why))
             return fault_set(f, EXIT_UNSUPPORTED, "%s: %s: %s", problem, b->peers[i]->name, why);
@@ -163,6 +169,7 @@ static void race_close(struct bench *b, struct race *r)
         b->peers[i]->close(r->peers[i]);
     setup_close(&r->setup);
     (void)clattn_plan_release(r->plan);
+    extras_free(&r->extras);
     free(r->ms);
 }
 

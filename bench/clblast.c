@@ -86,8 +86,12 @@ static const char *cannot(const clattn_case *c)
         return "only f32";
     if (c->bthd)
         return "only the layout [b,h,n,d]";
+    if (p->softcap || p->bias_type || p->n_mods || p->flags & (CLATTN_ALIBI | CLATTN_SINKS))
+        return "no softcap, bias, ALiBi, sinks or score_mods";
+    if (p->flags & (CLATTN_WINDOW | CLATTN_MASK | CLATTN_BLOCK_MAP))
+        return "no masks but causal";
     if (p->flags & ~(uint32_t)CLATTN_SCALE)
-        return "no lengths";
+        return "no lengths and no packed sequences";
     if (!p->sizes.b || !p->sizes.nq || !p->sizes.nk)
         return "no empty problems";
     return NULL;

@@ -23,10 +23,14 @@ def parse(problem):
             p[m[1]], p[m[1] + '2'] = int(m[2]), int(m[3] or m[2])
         elif word == 'causal':
             p['causal'] = True
+        elif (m := re.fullmatch(r'(bias|mask):([b1][h1][q1][k1])', word)) and 'axes' not in p:
+            p['what'], p['axes'] = m[1], m[2]
         elif not word.startswith('seed'):
             raise SystemExit('%s: not for PyTorch here: %s' % (problem, word))
     if p['causal'] and p['q'] != p['k']:
         raise SystemExit('%s: PyTorch aligns causal masks top-left' % problem)
+    if p['causal'] and 'axes' in p:
+        raise SystemExit('%s: PyTorch takes a %s or causal, not both' % (problem, p['what']))
     return p
 
 
@@ -35,10 +39,14 @@ def torch_round(p):
         return torch.randn(p['b'], h, n, d).to(p['type'])
     q, k, v = rand(p['h'], p['q'], p['d']), rand(p['h2'], p['k'], p['d']), rand(p['h2'], p['k'], p['d2'])
     gqa = dict(enable_gqa=True) if p['h'] != p['h2'] else {}
+    mask = None
+    if 'axes' in p:
+        shape = [p[x] if x in p else 1 for x in p['axes']]
+        mask = torch.rand(shape) < 0.75 if p['what'] == 'mask' else (2 * torch.randn(shape)).to(p['type'])
 
     def run():
         t = time.perf_counter()
-        torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=p['causal'], **gqa)
+        torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=p['causal'], **gqa)
         return (time.perf_counter() - t) * 1e3
     return run
 

@@ -1,7 +1,8 @@
 /* args.h - what a kernel is told at run time; compiled by the host and by the device
  * SPDX-License-Identifier: Apache-2.0
  *
- * 64-bit members first, so that no compiler pads. Strides and offsets count elements; strides are of b, h and row. */
+ * 64-bit members first, so that no compiler pads. Strides and offsets count elements; strides of tensors are of b, h and
+ * row, those of bias, mask and block map of b, h, q and k. */
 #ifdef __OPENCL_C_VERSION__
 typedef long cla_i64;
 typedef int cla_i32;
@@ -15,15 +16,27 @@ typedef float cla_f32;
 
 typedef struct cla_args {
     cla_i64 q_stride[3], k_stride[3], v_stride[3], o_stride[3], lse_stride[3];
-    cla_i64 q_offset, k_offset, v_offset, o_offset, lse_offset;
-    cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset;
-    cla_i64 scale_bits; /* the bits of the scale as a double: a struct with a double needs cl_khr_fp64 */
-    cla_i32 h, group;   /* query heads; query heads per key head */
-    cla_i32 nq, nk;
-    cla_i32 align;      /* CLATTN_ALIGN_* */
-    cla_i32 offset;
-    cla_i32 lengths;    /* CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START: which arrays are given */
+    cla_i64 bias_stride[4], mask_stride[4], map_stride[4], slopes_stride;
+    cla_i64 q_offset, k_offset, v_offset, o_offset, lse_offset, bias_offset, mask_offset, map_offset;
+    cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
+    cla_i64 slopes_offset, sinks_offset, aux_offset[16];
+    cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
+    cla_f32 scale, softcap;
+    cla_i32 h, group;                 /* query heads; query heads per key head */
+    cla_i32 nq, nk, total_q, total_k;
+    cla_i32 align, offset;            /* CLATTN_ALIGN_* */
+    cla_i32 flags;                    /* of the problem */
     cla_i32 write_lse;
-    cla_f32 scale;
+    cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
+    cla_i32 block_q, block_k;
+    cla_i32 heads_inner;              /* the order of work-groups */
     cla_i32 reserved;
 } cla_args;
+
+/* To make a block map. */
+typedef struct cla_map_args {
+    cla_i64 mask_stride[4], map_stride[4], mask_offset, map_offset;
+    cla_i32 shape[4];                 /* of the map, which may be broadcast */
+    cla_i32 mask_q, mask_k;           /* cells of the mask, 1 where it is broadcast */
+    cla_i32 block_q, block_k;
+} cla_map_args;

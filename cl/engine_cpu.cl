@@ -8,30 +8,26 @@
 #define CLA_LANES 1
 #define CLA_BQ (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
-#define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_RK) * CLA_NV) /* element (key j, vector v) at j * CLA_NV + v */
-#define CLA_O_N (CLA_DV * CLA_NV)                       /* element (column d, vector v) at d * CLA_NV + v */
+/* element (key j, vector v) at j * CLA_NV + v; the last register tile or square may reach beyond CLA_BK */
+#define CLA_S_N (CLA_MAX(CLA_ROUND_UP(CLA_BK, CLA_RK), CLA_ROUND_UP(CLA_BK, CLA_W)) * CLA_NV)
+#define CLA_O_N (CLA_DV * CLA_NV) /* element (column d, vector v) at d * CLA_NV + v */
 #define CLA_COLS(n) (n)
 #define CLA_COVERED(n) (n)
 #define CLA_UNROLL_COLS CLA_NO_UNROLL
+#define CLA_UNROLL_ROWS CLA_NO_UNROLL
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
-
-#define CLA_COUNT_2 0, 1
-#define CLA_COUNT_4 CLA_COUNT_2, 2, 3
-#define CLA_COUNT_8 CLA_COUNT_4, 4, 5, 6, 7
-#define CLA_COUNT_16 CLA_COUNT_8, 8, 9, 10, 11, 12, 13, 14, 15
+#define CLA_OWNS_ROWS(t) 1
 
 typedef struct {
     int q0;
     real q[CLA_D * CLA_NV];
     cla_rows rows;
+    int seen[CLA_DROPS ? CLA_BK : 1], n_seen; /* keys of the tile that some query sees */
 } cla_tile;
 
-CLA_FN integer cla_s_q(const cla_tile *t, int r)
-{
-    return (integer)(CLA_CAT(CLA_COUNT_, CLA_W)) + (integer)(t->q0 + r * CLA_W);
-}
-CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return (integer)(k0 + j); }
+CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q0 + r * CLA_W; }
+CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
 CLA_FN void cla_row_max(cla_tile *t, real *x) {}
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
@@ -71,18 +67,32 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     }
 }
 
-/* Columns d0 .. d0 + count - 1 of O^T; count is a constant where this is expanded. */
+/* Values of keys that no query sees may be NaN and are passed over. */
+CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
+{
+    t->n_seen = 0;
+    CLA_NO_UNROLL for (int j = 0; j < n; j++) {
+        int v = 0; /* the first vector is nearly always enough */
+        while (v < CLA_NV && !any(s[j * CLA_NV + v] != (real)(-INFINITY))) v++;
+        t->seen[t->n_seen] = j;
+        t->n_seen += v < CLA_NV;
+    }
+}
+
+/* Columns d0 .. d0 + count - 1 of O^T, over all keys of the tile or those that are seen; count and all are constants
+ * where this is expanded. */
 CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n, int d0,
-                           const int count)
+                           const int count, const int all)
 {
     real acc[CLA_RD][CLA_NV];
     CLA_UNROLL for (int i = 0; i < count; i++)
         CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[i][v] = (real)(0);
-    CLA_NO_UNROLL for (int j = 0; j < n; j++) {
+    CLA_NO_UNROLL for (int i = 0; i < (all ? n : t->n_seen); i++) {
+        const int j = all ? i : t->seen[i];
         cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0;
-        CLA_UNROLL for (int i = 0; i < count; i++) {
-            const real x = (real)(row[i]);
-            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[i][v] = x * s[j * CLA_NV + v] + acc[i][v];
+        CLA_UNROLL for (int c = 0; c < count; c++) {
+            const real x = (real)(row[c]);
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = x * s[j * CLA_NV + v] + acc[c][v];
         }
     }
     CLA_UNROLL for (int i = 0; i < count; i++)
@@ -90,12 +100,19 @@ CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s
             o[(d0 + i) * CLA_NV + v] = o[(d0 + i) * CLA_NV + v] * f[v] + acc[i][v];
 }
 
-CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n)
+CLA_FN void cla_pv_keys(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n,
+                        const int all)
 {
     int d = 0;
+    for (; d + CLA_RD <= CLA_DV; d += CLA_RD) cla_pv_columns(t, e, o, s, f, k0, n, d, CLA_RD, all);
+    if (d < CLA_DV) cla_pv_columns(t, e, o, s, f, k0, n, d, CLA_DV % CLA_RD, all);
+}
+
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
+{
     cla_rows_v(&t->rows, e, k0, n);
-    for (; d + CLA_RD <= CLA_DV; d += CLA_RD) cla_pv_columns(t, e, o, s, f, k0, n, d, CLA_RD);
-    if (d < CLA_DV) cla_pv_columns(t, e, o, s, f, k0, n, d, CLA_DV % CLA_RD);
+    if (!CLA_DROPS || t->n_seen == n) cla_pv_keys(t, e, o, s, f, k0, n, 1);
+    else cla_pv_keys(t, e, o, s, f, k0, n, 0);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
@@ -111,5 +128,5 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
     }
     if (write_lse)
         for (int i = 0; i < rows; i++)
-            *cla_lse_row(e, t->q0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
+            *cla_lse_row(e, t->q0 + i) = cla_lse(e, ((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
 }

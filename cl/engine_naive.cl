@@ -8,16 +8,19 @@
 #define CLA_COLS(n) (n)
 #define CLA_COVERED(n) (n)
 #define CLA_UNROLL_COLS CLA_NO_UNROLL
+#define CLA_UNROLL_ROWS CLA_UNROLL
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
+#define CLA_OWNS_ROWS(t) 1
 
 typedef struct {
     int q;
     real scale;
+    uchar seen[CLA_DROPS ? CLA_BK : 1]; /* whether the row sees a key of the tile */
 } cla_tile;
 
-CLA_FN integer cla_s_q(const cla_tile *t, int r) { return t->q; }
-CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return k0 + j; }
+CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q; }
+CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
 CLA_FN void cla_row_max(cla_tile *t, real *x) {}
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
@@ -42,11 +45,18 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     }
 }
 
-CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n)
+/* Values of keys that the row does not see may be NaN and are passed over. */
+CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
+{
+    for (int j = 0; j < n; j++) t->seen[j] = s[j] != -INFINITY;
+}
+
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
     for (int i = 0; i < CLA_DV; i++) {
         real part = 0;
-        for (int j = 0; j < n; j++) part += s[j] * cla_load_v(cla_v_row(e, k0 + j) + i);
+        for (int j = 0; j < n; j++)
+            if (!CLA_DROPS || t->seen[j]) part += s[j] * cla_load_v(cla_v_row(e, k0 + j) + i);
         o[i] = o[i] * f[0] + part;
     }
 }
@@ -57,5 +67,5 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *
     __global cla_q_elem *row = cla_o_row(e, t->q);
     const real inv = 1 / l[0];
     for (int i = 0; i < CLA_DV; i++) cla_store_o(l[0] == 0 ? (real)(0) : o[i] * inv, row + i);
-    if (write_lse) *cla_lse_row(e, t->q) = cla_lse(m[0], l[0]);
+    if (write_lse) *cla_lse_row(e, t->q) = cla_lse(e, m[0], l[0]);
 }

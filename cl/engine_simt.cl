@@ -20,6 +20,7 @@
 #define CLA_COLS(n) CLA_TN
 #define CLA_COVERED(n) CLA_BK
 #define CLA_UNROLL_COLS CLA_UNROLL
+#define CLA_UNROLL_ROWS CLA_UNROLL
 #define CLA_UNROLL_O CLA_UNROLL
 
 #define CLA_CHUNKS ((CLA_D + CLA_CH - 1) / CLA_CH)
@@ -35,6 +36,7 @@ typedef struct {
     int tx, ty, lane, q0, end;
     cla_scalar scale;
     __local cla_scalar *q, *kv, *p;
+    __local int *seen; /* whether some query sees a key of the tile */
     cla_real4 qr[CLA_ROUNDS(CLA_BQ, CLA_CH)], kr[CLA_ROUNDS(CLA_BK, CLA_CH)], vr[CLA_ROUNDS(CLA_CV, CLA_DVP)];
 } cla_tile;
 
@@ -42,16 +44,19 @@ typedef struct {
     __local cla_scalar cla_local_q[CLA_QBUF] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_kv[2 * CLA_KVSTEP] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_p[2 * CLA_PSTEP] __attribute__((aligned(32))); \
+    __local int cla_local_seen[CLA_DROPS ? CLA_BK : 1]; \
+    t.seen = cla_local_seen; \
     t.q = cla_local_q; \
     t.kv = cla_local_kv; \
     t.p = cla_local_p;
 
+#define CLA_OWNS_ROWS(t) ((t)->tx == 0)
 #define CLA_AT4(p) (*(__local cla_real4 *)(p))
 
 CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return g * 4 * CLA_TY + 4 * t->ty; }
 CLA_FN int cla_key_in_tile(int j, int tx) { return j / 4 * 4 * CLA_TX + 4 * tx + j % 4; }
-CLA_FN integer cla_s_q(const cla_tile *t, int g) { return (integer)(0, 1, 2, 3) + (integer)(t->q0 + cla_row_in_tile(t, g)); }
-CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return (integer)(k0 + cla_key_in_tile(j, t->tx)); }
+CLA_FN int cla_slot_q(const cla_tile *t, int g) { return t->q0 + cla_row_in_tile(t, g); }
+CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + cla_key_in_tile(j, t->tx); }
 
 /* Transfers of `rows` x `width` elements, 4 per item and round: this item's row and first element in round n. */
 #define CLA_EACH_ROUND(rows, width) \
@@ -104,11 +109,25 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
         t->vr[n] = k < t->end ? x : (cla_real4)(0);
     CLA_END_ROUND
 }
-CLA_FN void cla_store_v(cla_tile *t, int parity)
+/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
+CLA_FN void cla_store_v(cla_tile *t, int j, int v, int parity)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = t->vr[n];
+        const int seen = !CLA_DROPS || t->seen[cla_key_in_tile(j, v * CLA_CV + row)];
+        CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = seen ? t->vr[n] : (cla_real4)(0);
     CLA_END_ROUND
+}
+
+/* What is written here was last read before a barrier of cla_qk, and is read behind one of cla_row_max. */
+CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
+{
+    for (int i = t->lane; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_UNROLL for (int j = 0; j < CLA_TN; j++) {
+        integer seen = (integer)(0);
+        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) seen |= s[j * CLA_R_N + g] != (real)(-INFINITY);
+        if (any(seen)) atomic_or(t->seen + cla_key_in_tile(j, t->tx), 1);
+    }
 }
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
@@ -183,7 +202,7 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 /* Names the four rows of group g by their vector component. */
 #define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
 
-CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n)
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
 #define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
@@ -194,7 +213,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
         CLA_NO_UNROLL for (int v = 0; v < CLA_TX / CLA_CV; v++) {
             const int parity = (j * (CLA_TX / CLA_CV) + v) & 1;
             const __local cla_scalar *vb = t->kv + parity * CLA_KVSTEP + 4 * t->tx;
-            cla_store_v(t, parity);
+            cla_store_v(t, j, v, parity);
             barrier(CLK_LOCAL_MEM_FENCE);
             if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
             else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
@@ -210,7 +229,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
         }
     }
     /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
-    cla_fetch_k(t, e, k0 + CLA_BK, 0);
+    cla_fetch_k(t, e, next, 0);
     if (!CLA_QRES) cla_fetch_q(t, e, 0);
 }
 
@@ -228,7 +247,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
         if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
         if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
     }
-    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(m, l);
+    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(e, m, l);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)

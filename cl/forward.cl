@@ -1,47 +1,54 @@
-/* The loop over key tiles. A work-group owns CLA_BQ query rows of one (b, h); groups that share a head are neighbours,
- * and the longest causal rows come first. */
+/* The loop over key tiles. A work-group owns CLA_BQ query rows of one (b, h). Groups that share a head are neighbours, and
+ * the longest causal rows come first; where heads share a bias or a mask, groups that share its rows are neighbours. */
+CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    CLA_EACH_ELEMENT(t, k0, n)
+        CLA_ELEMENT = cla_score(e, CLA_ELEMENT, cla_s_q(t, r), cla_s_k(t, k0, j));
+    CLA_END_ELEMENT
+    cla_bias(t, e, s, k0, n);
+}
+
+CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int end)
+{
+    CLA_KEEP_WHERE((q < (integer)(e->q_len)) & (k < (integer)(end)))
+}
+
 __kernel __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
-void cla_forward(const cla_args a, const __global cla_q_elem *Q, const __global cla_k_elem *K,
-                 const __global cla_v_elem *V, __global cla_q_elem *O, __global float *LSE, const __global int *q_len,
-                 const __global int *kv_len, const __global int *kv_start, const __global int *offsets)
+void cla_forward(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;
     CLA_LOCAL(t)
-    const int blocks = (a.nq + CLA_BQ - 1) / CLA_BQ;
-    const int bh = get_group_id(0) / blocks, block = get_group_id(0) % blocks;
-    const int q0 = (blocks - 1 - block) * CLA_BQ;
+    const size_t group = get_group_id(0), blocks = (a.nq + CLA_BQ - 1) / CLA_BQ, heads = get_num_groups(0) / blocks;
+    const int bh = a.heads_inner ? group % heads : group / blocks;
+    const int block = a.heads_inner ? group / heads : group % blocks;
+    const int q0 = ((int)blocks - 1 - block) * CLA_BQ;
     cla_env e;
-    cla_env_init(&e, &a, bh / a.h, bh % a.h, Q, K, V, O, LSE);
-    cla_sequence(&e, &a, q_len, kv_len, kv_start, offsets);
+    CLA_TAKE_PARAMS(e.at)
+    cla_env_init(&e, &a, bh / a.h, bh % a.h);
+    cla_sequence(&e);
 
     /* Rows that count: of those past q_len none sees a key, those past nq are never written. */
     const int q1 = min(q0 + CLA_BQ, e.q_len), whole = q0 + CLA_BQ <= e.q_len || e.q_len == e.nq;
-    const int begin = max(e.k_begin, cla_mask_begin(&e, q0, q1));
-    const int end = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : begin;
+    const int last = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : 0;
+    const int first = max(e.k_begin, cla_mask_begin(&e, q0, q1));
+    const int end = max(first, last), begin = cla_mask_next(&e, q0, q1, first, end);
 
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
     CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = (real)(0);
-    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-        m[r] = (real)(-INFINITY);
-        l[r] = (real)(0);
-    }
     cla_begin(&t, &e, q0, begin, end, CLA_SCALE(&a) * CLA_SCORE_UNIT);
+    cla_start(&t, &e, m, l);
 
-    CLA_NO_UNROLL for (int k0 = begin; k0 < end; k0 += CLA_BK) {
+    int next;
+    CLA_NO_UNROLL for (int k0 = begin; k0 < end; k0 = next) {
         const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
+        next = cla_mask_next(&e, q0, q1, k0 + n, end);
         cla_qk(&t, &e, s, k0, n);
-        CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
-            CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
-                s[j * CLA_R_N + r] = cla_score(&e, s[j * CLA_R_N + r], cla_s_q(&t, r), cla_s_k(&t, k0, j));
-        if (!(whole && k1 <= end && cla_mask_full(&e, q0, q1, k0, k1)))
-            CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
-                CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-                    const integer q = cla_s_q(&t, r), k = cla_s_k(&t, k0, j);
-                    const integer keep = (q < (integer)(e.q_len)) & (k < (integer)(end)) & cla_mask_keep(&e, q, k);
-                    s[j * CLA_R_N + r] = keep ? s[j * CLA_R_N + r] : (real)(-INFINITY);
-                }
+        cla_scores(&t, &e, s, k0, n);
+        if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, end);
+        cla_mask_drop(&t, &e, s, q0, q1, k0, k1, n);
+        if (CLA_DROPS) cla_mark_seen(&t, s, n);
         cla_softmax(&t, s, m, l, f, n);
-        cla_pv(&t, &e, o, s, f, k0, n);
+        cla_pv(&t, &e, o, s, f, k0, n, next);
     }
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);

@@ -6,6 +6,16 @@ CLA_FN real cla_max(real x, real y) { return x < y ? y : x; }
  * where -inf - -inf would give NaN. */
 CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
 
+/* A row starts with nothing seen but the sink, which one of its items counts. */
+CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
+{
+    const cla_scalar sink = cla_sink(e);
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+        m[r] = (real)(sink);
+        l[r] = (real)(CLA_OWNS_ROWS(t) && sink != -INFINITY ? 1 : 0);
+    }
+}
+
 /* Turns the scores of a tile into weights, and leaves in f[r] what rescales everything before it. */
 CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
 {

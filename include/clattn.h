@@ -6,8 +6,16 @@
  *
  * What is computed, per batch entry b, query head h, query row q over the key rows k it may see:
  *
- *     s[q,k] = scale * dot(Q[q], K[k])          lse[q] = ln(sum_k exp(s[q,k]))
+ *     s[q,k] = scale * dot(Q[q], K[k])
+ *     s = c tanh(s / c)                              softcap c
+ *     s = score_mod(s, b, h, q, k)                   the caller's OpenCL C, several in the order given
+ *     s = s - slope[h] |q + offset - k|              ALiBi
+ *     s = s + bias[b,h,q,k]
+ *     lse[q] = ln(sum_k exp(s[q,k]) + exp(sink[h]))  sinks: a term without a value
  *     O[q]   = sum_k exp(s[q,k] - lse[q]) V[k]
+ *
+ * Every step but the first and the last two is optional, every combination is allowed. In f32 arithmetic finite bias and
+ * sinks beyond 2.3e38 (the largest float, divided by log2 e) count as that.
  *
  * Shapes   Q [b,h,nq,d]  K [b,hk,nk,d]  V [b,hk,nk,dv]  O [b,h,nq,dv]  LSE [b,h,nq]
  *          h is a multiple of hk; query head i reads key/value head i / (h / hk). d and dv are 1 to 576 and may differ.
@@ -17,10 +25,17 @@
  * Storage  f32, f16, bf16: arithmetic, softmax and LSE in f32. f64 where the device has it: arithmetic in f64. K and V
  *          may have types of their own (f64 only with f64). LSE is always f32, natural logarithm.
  * Masks    A key is seen when every active rule keeps it:
- *          causal: k <= q + offset; the offset is kv_len - q_len of that batch entry (bottom-right, the default),
- *          0 (top-left), or given. Lengths: kv_start[b] <= k < kv_len[b] and q < q_len[b].
- *          A row that sees nothing gives O = 0 and LSE = -inf, never NaN. What is stored in K and V outside
- *          [kv_start, kv_len) and in Q beyond q_len never reaches an output. Causality is never guessed from shapes.
+ *          causal: k <= q + offset. Window: q + offset - left <= k <= q + offset + right, -1 for no bound; with causal
+ *          the smaller right bound wins. The offset is kv_len - q_len of that batch entry (bottom-right, the default),
+ *          0 (top-left), or given. Mask: a byte that is not 0 keeps. Block map: below. Lengths: kv_start[b] <= k <
+ *          kv_len[b] and q < q_len[b]. A bias of -inf and a score_mod that returns -inf drop the key too.
+ *          A row that sees nothing gives O = 0 and LSE = -inf (with a sink: LSE = sink), never NaN. What is stored in K
+ *          and V outside [kv_start, kv_len), in Q beyond q_len and in the bias of a dropped key never reaches an
+ *          output. NaN and inf in a value row that one query sees may reach the queries computed beside it. Causality is
+ *          never guessed from shapes.
+ * Packed   sequences of different lengths (varlen): with CLATTN_CU_Q, Q and O are [total_q,h,d] and LSE is [h,total_q];
+ *          the rows of sequence b are cu_q[b] to cu_q[b+1] - 1. Likewise K and V with CLATTN_CU_K. b then is the
+ *          sequence, q and k count inside it; lengths, offsets, bias and mask mean what they mean for padded tensors.
  *
  * Errors   Functions return a cl_int: CL_SUCCESS, one of the CLATTN_* codes below, or an OpenCL code unchanged.
  *          clattn_error_detail() tells the last failure of the calling thread in words; calls without a handle have a
@@ -79,8 +94,10 @@ CLATTN_API const char *clattn_version(void);
 
 /* Storage types. 0 in a problem: f32 for `type`, the same as `type` for `k_type` and `v_type`. */
 enum { CLATTN_F32 = 1, CLATTN_F16 = 2, CLATTN_BF16 = 3, CLATTN_F64 = 4 };
+/* More types, of captured buffers only: int and uchar. */
+enum { CLATTN_I32 = 5, CLATTN_U8 = 6 };
 
-/* Where the causal diagonal lies. */
+/* Where the diagonal of causal, window and ALiBi lies. */
 enum {
     CLATTN_ALIGN_BOTTOM_RIGHT = 0, /* offset = kv_len - q_len of the batch entry */
     CLATTN_ALIGN_TOP_LEFT = 1,     /* offset = 0 */
@@ -93,53 +110,103 @@ enum {
     CLATTN_SCALE = 1,    /* take `scale` as it is, also when it is 0 */
     CLATTN_Q_LEN = 2,    /* calls give q_len[b]: rows from there on see nothing */
     CLATTN_KV_LEN = 4,   /* calls give kv_len[b]: keys from there on are not seen */
-    CLATTN_KV_START = 8  /* calls give kv_start[b]: keys before it are not seen */
+    CLATTN_KV_START = 8, /* calls give kv_start[b]: keys before it are not seen */
+    CLATTN_CU_Q = 16,    /* Q and O are packed, calls give cu_q[b+1] */
+    CLATTN_CU_K = 32,    /* K and V are packed, calls give cu_k[b+1] */
+    CLATTN_WINDOW = 64,  /* window_left and window_right count */
+    CLATTN_ALIBI = 128,  /* calls give slopes */
+    CLATTN_SINKS = 256,  /* calls give sinks */
+    CLATTN_MASK = 512,   /* calls give a mask */
+    CLATTN_BLOCK_MAP = 1024 /* calls give a block map */
 };
 
 /* Sizes of one call, at most 2^30 each and b h below 2^31. b and h: batch entries and query heads; hk: key/value heads,
- * 0 means h; nq, nk: rows; offset: for CLATTN_ALIGN_OFFSET. */
+ * 0 means h; nq, nk: rows, of the longest sequence where they are packed; offset: for CLATTN_ALIGN_OFFSET, beyond
+ * +-2^30 it counts as that, and so do offsets in a buffer;
+ * total_q, total_k: rows of all sequences together, for CLATTN_CU_Q and CLATTN_CU_K. */
 typedef struct clattn_sizes {
-    int64_t b, h, hk, nq, nk, offset;
+    int64_t b, h, hk, nq, nk, offset, total_q, total_k;
 } clattn_sizes;
 
-/* A problem is what kernels are built for. d, dv, the types, causal, align and flags are fixed in a plan; the sizes
- * only help to choose a tile (all 0: no idea): every call may bring its own, and no new size ever compiles anything. */
+/* A change of scores, written by the caller: OpenCL C statements that assign s, e.g. "s = q < k ? s - 1.0f : s;".
+ * In scope: s (float, or double with f64), int b, h, q, k, and the captured buffers by their names. q and k count from
+ * 0 in the sequence, whatever the offset. The text becomes part of the kernel: it is trusted as the caller is.
+ * Identifiers that begin with cla_ or CLA_ are the library's. Compiler messages name `name` and the line in it. */
+enum {
+    /* The text works on several elements at a time: s is `real`, q and k are `integer` (vectors or scalars, as the
+     * engine likes), real_(x) converts an integer. Arithmetic, OpenCL's built-ins and c ? x : y with a comparison of
+     * reals or integers as c only: no if, &&, ||, !, no casts, no indexing by q or k. Faster on CPUs. */
+    CLATTN_MOD_VECTOR = 1
+};
+typedef struct clattn_score_mod {
+    const char *text;
+    const char *name; /* of the file, for messages; NULL: "score_mod" */
+    uint32_t flags;   /* CLATTN_MOD_* */
+} clattn_score_mod;
+
+/* A captured buffer: `const __global TYPE *name` in the texts of all score_mods. f32 is float, f16 half (vload_half
+ * reads it), bf16 ushort, f64 double (with f64 only), I32 int, U8 uchar. */
+typedef struct clattn_aux {
+    const char *name;
+    int32_t type;
+} clattn_aux;
+
+enum { CLATTN_MODS_MAX = 8, CLATTN_AUX_MAX = 16 };
+
+/* A problem is what kernels are built for. Everything but the sizes is fixed in a plan; the sizes only help to choose a
+ * tile (all 0: no idea): every call may bring its own, and no new size ever compiles anything. */
 typedef struct clattn_problem {
     size_t struct_size;
     int32_t type;            /* of Q and O */
     int32_t k_type, v_type;
     int32_t d, dv;           /* widths in elements, 1 to 576; dv 0 means d */
     int32_t causal;          /* 0 or 1 */
-    int32_t align;           /* CLATTN_ALIGN_*; counts for nothing without causal */
+    int32_t align;           /* CLATTN_ALIGN_*; counts for nothing without causal, window and ALiBi */
     uint32_t flags;
     double scale;            /* 0 means 1/sqrt(d), unless CLATTN_SCALE is set; any finite value, negative too */
     clattn_sizes sizes;
+    double softcap;          /* 0 means none; positive */
+    int32_t window_left, window_right; /* for CLATTN_WINDOW; -1 for no bound */
+    int32_t bias_type;       /* 0 means no bias; CLATTN_F32, _F16, _BF16, or _F64 with f64 */
+    int32_t n_mods, n_aux;   /* at most CLATTN_MODS_MAX and CLATTN_AUX_MAX */
+    int32_t reserved;        /* 0 */
+    const clattn_score_mod *mods; /* [n_mods], in the order they apply. Read while a call with the problem lasts */
+    const clattn_aux *aux;   /* [n_aux] */
 } clattn_problem;
 
-#define CLATTN_PROBLEM_INIT { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0 } }
+#define CLATTN_PROBLEM_INIT \
+    { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* What a problem string says: the problem, and how a test or a benchmark sets it up. The string, used wherever a
  * problem is named in text:
  *
- *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [k:TYPE] [v:TYPE] [offN] [bthd] [scaleX]
+ *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [mask:DIMS]
+ *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [varlen] [k:TYPE] [v:TYPE] [offN] [bthd] [scaleX]
  *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [seedN] [lse]
  *
- * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. Words of the grammar that belong to features this
- * version lacks (softcap, window, ...) give CLATTN_ERROR_NOT_SUPPORTED and are named in `why`. */
-enum { CLATTN_LIST_MAX = 256 };
+ * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS: the axes of bias or mask, each its letter or
+ * 1 where it is broadcast: bhqk, 11qk, b11k. blocks: a block map of that granularity. mod: score_mods by the names of
+ * files in examples/score_mods; whoever reads the string supplies text and buffers. varlen: Q, K and V are packed;
+ * sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. Words of the grammar that belong to features
+ * this version lacks (page, bwd, ...) give CLATTN_ERROR_NOT_SUPPORTED and are named in `why`. */
+enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
 typedef struct clattn_case {
     size_t struct_size;
     int32_t bthd;            /* axis order of Q, K, V and O is [b,n,h,d] */
     int32_t lse;             /* LSE is wanted */
     uint64_t seed;
     int32_t q_len[CLATTN_LIST_MAX], kv_len[CLATTN_LIST_MAX], kv_start[CLATTN_LIST_MAX]; /* as problem.flags say */
+    int32_t bias_axes[4], mask_axes[4]; /* b, h, q, k: 1 where bias and mask have that axis, 0 where it is broadcast */
+    int32_t block_q, block_k;           /* with CLATTN_BLOCK_MAP */
+    char mods[CLATTN_NAMES_MAX];        /* names with commas between; problem.mods stays NULL */
     clattn_problem problem;
 } clattn_case;
 
-#define CLATTN_CASE_INIT { sizeof(clattn_case), 0, 0, 0, { 0 }, { 0 }, { 0 }, CLATTN_PROBLEM_INIT }
+#define CLATTN_CASE_INIT \
+    { sizeof(clattn_case), 0, 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, { 0 }, CLATTN_PROBLEM_INIT }
 
-/* Reads `text` into `*out`, whose struct_size says how long it is. On failure `*out` is untouched and `why` (may be NULL; `len` bytes, always ended by NUL)
- * says what is wrong. CLATTN_ERROR_SYNTAX, _NOT_SUPPORTED or _INVALID_ARGUMENT. */
+/* Reads `text` into `*out`, whose struct_size says how long it is. On failure `*out` is untouched and `why` (may be NULL;
+ * `len` bytes, always ended by NUL) says what is wrong. CLATTN_ERROR_SYNTAX, _NOT_SUPPORTED or _INVALID_ARGUMENT. */
 CLATTN_API cl_int clattn_case_parse(const char *text, clattn_case *out, char *why, size_t len) CLATTN_MUST_CHECK;
 
 /* Writes the canonical string of `c` to `text`: at most `len` bytes, NUL included. `*needed` (may be NULL) is the room
@@ -222,11 +289,20 @@ typedef struct clattn_tensor {
     int64_t stride[3];
 } clattn_tensor;
 
-/* One int32 per batch entry, [b], in a device buffer. offset in elements. */
-typedef struct clattn_ints {
+/* Numbers in a row in a device buffer. offset in elements. */
+typedef struct clattn_array {
     cl_mem mem;
     size_t offset;
-} clattn_ints;
+} clattn_array;
+
+/* What goes with scores: axes b, h, q and k. shape: of each axis 1 (broadcast) or the size of the call, 0 means the
+ * latter; in packed sequences q and k have nq and nk elements. stride: in elements, none negative; all four 0 means
+ * contiguous. An axis of shape 1 never steps. */
+typedef struct clattn_tensor4 {
+    cl_mem mem;
+    size_t offset;
+    int64_t shape[4], stride[4];
+} clattn_tensor4;
 
 typedef struct clattn_forward_args {
     size_t struct_size;
@@ -234,17 +310,33 @@ typedef struct clattn_forward_args {
     clattn_tensor q, k, v;       /* read */
     clattn_tensor o;             /* written: every row, also those that see nothing. Must overlap nothing read */
     clattn_tensor lse;           /* written unless mem is NULL; f32, axes b, h and nq, contiguous by default */
-    clattn_ints q_len, kv_len, kv_start; /* given exactly when the problem's flags say so. Values are clamped to
-                                            [0, nq] and [0, nk] */
-    clattn_ints offsets;         /* for CLATTN_ALIGN_OFFSETS */
+    clattn_array q_len, kv_len, kv_start; /* int32 [b], given exactly when the problem's flags say so, as everything
+                                            below. Values are clamped to [0, nq] and [0, nk] */
+    clattn_array offsets;        /* int32 [b], for CLATTN_ALIGN_OFFSETS */
     cl_mem workspace;            /* at least clattn_workspace_size() bytes from workspace_offset on; NULL for none */
     size_t workspace_offset, workspace_size; /* bytes */
+    clattn_array cu_q, cu_k;     /* int32 [b+1], not descending, from 0 to total_q and total_k. What leads outside is
+                                    clamped, sequences longer than nq and nk are cut off. In packed tensors the stride
+                                    of axis b counts for nothing, and all strides 0 means contiguous [total,h,width];
+                                    for LSE [h,total_q]. Rows of no sequence are not written */
+    clattn_tensor4 bias;         /* of bias_type */
+    clattn_tensor4 mask;         /* bytes */
+    clattn_tensor4 block_map;    /* bytes, one per block_q queries by block_k keys. 0: no key of the block is seen.
+                                    2: the mask, if there is one, keeps the whole block. Else the mask decides.
+                                    shape[2] and [3] count blocks: ceil(nq / block_q), ceil(nk / block_k) */
+    int32_t block_q, block_k;    /* at least 1. A map pays where blocks are as large as the tile, and multiples of it */
+    clattn_array slopes;         /* f32 [h], or [b,h]: */
+    int64_t slopes_stride;       /* elements from b to b; 0: the same slopes for every b */
+    clattn_array sinks;          /* f32 [h] */
+    const clattn_array *aux;     /* [n_aux] captured buffers. How far a score_mod reads in them is its own affair */
 } clattn_forward_args;
 
 #define CLATTN_TENSOR_INIT { 0, 0, { 0, 0, 0 } }
+#define CLATTN_TENSOR4_INIT { 0, 0, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }
 #define CLATTN_FORWARD_ARGS_INIT \
     { sizeof(clattn_forward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
-      CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0 }
+      CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0, { 0, 0 }, { 0, 0 }, CLATTN_TENSOR4_INIT, \
+      CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0 }
 
 /* Bytes of workspace that a call with these arguments needs, exactly; 0 is usual. No device work. */
 CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)
@@ -256,6 +348,13 @@ CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_a
  * and there is no event. */
 CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
                                          cl_uint n_wait, const cl_event *wait_list, cl_event *event)
+    CLATTN_MUST_CHECK;
+
+/* Enqueues the making of a block map: writes args->block_map from args->mask, for as many calls as the mask stays. The
+ * plan's problem has CLATTN_MASK and CLATTN_BLOCK_MAP. Axes b and h of the map are broadcast only where those of the
+ * mask are; q and k likewise. Of the other arguments only the sizes count. Everything else as above. */
+CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
+                                           cl_uint n_wait, const cl_event *wait_list, cl_event *event)
     CLATTN_MUST_CHECK;
 
 #ifdef __cplusplus

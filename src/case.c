@@ -11,6 +11,48 @@ static void add_list(struct text *to, const char *name, const int32_t *list, int
         text_add(to, "%s%d", i ? "," : name, (int)list[i]);
 }
 
+/* Whether something is said for every batch entry. */
+static bool has_lists(const clattn_problem *p)
+{
+    return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K);
+}
+
+static void add_axes(struct text *to, const char *name, const int32_t axes[4])
+{
+    text_add(to, " %s:", name);
+    for (int i = 0; i < 4; i++)
+        text_add(to, "%c", axes[i] ? "bhqk"[i] : '1');
+}
+
+/* The words between the widths and the types: what changes scores and drops keys. */
+static void add_features(struct text *to, const clattn_case *c, const clattn_problem *p)
+{
+    if (p->causal)
+        text_add(to, p->align == CLATTN_ALIGN_TOP_LEFT ? " causal-tl" : " causal");
+    if (p->flags & CLATTN_WINDOW)
+        text_add(to, " window%d,%d", (int)p->window_left, (int)p->window_right);
+    if (p->softcap) {
+        text_add(to, " softcap");
+        number_print_real(to, p->softcap);
+    }
+    if (p->flags & CLATTN_ALIBI)
+        text_add(to, " alibi");
+    if (p->bias_type)
+        add_axes(to, "bias", c->bias_axes);
+    if (p->bias_type && p->bias_type != CLATTN_F32)
+        text_add(to, ":%s", problem_type_name(p->bias_type));
+    if (p->flags & CLATTN_MASK)
+        add_axes(to, "mask", c->mask_axes);
+    if (p->flags & CLATTN_BLOCK_MAP)
+        text_add(to, " blocks:%d,%d", (int)c->block_q, (int)c->block_k);
+    if (p->flags & CLATTN_SINKS)
+        text_add(to, " sink");
+    if (*c->mods)
+        text_add(to, " mod:%s", c->mods);
+    if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
+        text_add(to, " varlen");
+}
+
 cl_int case_print(const clattn_case *c, struct text *to, struct why *why)
 {
     clattn_problem p;
@@ -18,7 +60,7 @@ cl_int case_print(const clattn_case *c, struct text *to, struct why *why)
     if (status)
         return status;
     const clattn_sizes *s = &p.sizes;
-    if ((p.flags & ~(uint32_t)CLATTN_SCALE) && s->b > CLATTN_LIST_MAX)
+    if (has_lists(&p) && s->b > CLATTN_LIST_MAX)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
     if (p.align == CLATTN_ALIGN_OFFSETS)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say CLATTN_ALIGN_OFFSETS");
@@ -28,14 +70,15 @@ cl_int case_print(const clattn_case *c, struct text *to, struct why *why)
     text_add(to, " q%lld k%lld d%d", (long long)s->nq, (long long)s->nk, (int)p.d);
     if (p.dv != p.d)
         text_add(to, "/%d", (int)p.dv);
-    if (p.causal)
-        text_add(to, p.align == CLATTN_ALIGN_TOP_LEFT ? " causal-tl" : " causal");
+    add_features(to, c, &p);
     if (p.k_type != p.type)
         text_add(to, " k:%s", problem_type_name(p.k_type));
     if (p.v_type != p.type)
         text_add(to, " v:%s", problem_type_name(p.v_type));
     if (p.align == CLATTN_ALIGN_OFFSET)
         text_add(to, " off%lld", (long long)s->offset);
+    if (p.align == CLATTN_ALIGN_TOP_LEFT && !p.causal)
+        text_add(to, " off0");
     if (c->bthd)
         text_add(to, " bthd");
     if (c->problem.scale != 0 || p.flags & CLATTN_SCALE) {
@@ -71,20 +114,31 @@ static double kept_causal(int64_t n, int64_t begin, int64_t end, int64_t offset)
     return (double)((full - first) * c + (full * (full - 1) - first * (first - 1)) / 2 + (n - full) * w);
 }
 
+int64_t case_varlen(int64_t n, int64_t i, int64_t b)
+{
+    return (n * (i + 1) + b - 1) / b;
+}
+
 static double kept(const clattn_case *c, const clattn_problem *p, int64_t b)
 {
     const clattn_sizes *s = &p->sizes;
-    const int64_t n = p->flags & CLATTN_Q_LEN ? clamp_i64(c->q_len[b], 0, s->nq) : s->nq;
-    const int64_t end = p->flags & CLATTN_KV_LEN ? clamp_i64(c->kv_len[b], 0, s->nk) : s->nk;
-    const int64_t begin = p->flags & CLATTN_KV_START ? clamp_i64(c->kv_start[b], 0, s->nk) : 0;
+    const int64_t nq = p->flags & CLATTN_CU_Q ? case_varlen(s->nq, b, s->b) : s->nq;
+    const int64_t nk = p->flags & CLATTN_CU_K ? case_varlen(s->nk, b, s->b) : s->nk;
+    const int64_t n = p->flags & CLATTN_Q_LEN ? clamp_i64(c->q_len[b], 0, nq) : nq;
+    const int64_t end = p->flags & CLATTN_KV_LEN ? clamp_i64(c->kv_len[b], 0, nk) : nk;
+    const int64_t begin = p->flags & CLATTN_KV_START ? clamp_i64(c->kv_start[b], 0, nk) : 0;
+    const int64_t offset = p->align == CLATTN_ALIGN_BOTTOM_RIGHT ? end - n
+                           : p->align == CLATTN_ALIGN_OFFSET     ? clamp_i64(s->offset, -ROWS_MAX, ROWS_MAX)
+                                                                 : 0;
+    const bool window = p->flags & CLATTN_WINDOW;
     if (begin >= end)
         return 0;
-    if (!p->causal)
-        return (double)(n * (end - begin));
-    return kept_causal(n, begin, end,
-                       p->align == CLATTN_ALIGN_BOTTOM_RIGHT ? end - n
-                       : p->align == CLATTN_ALIGN_OFFSET     ? s->offset
-                                                             : 0);
+    double pairs = (double)(n * (end - begin));
+    if (p->causal || (window && p->window_right >= 0))
+        pairs = kept_causal(n, begin, end, offset + (p->causal || !window ? 0 : p->window_right));
+    if (window && p->window_left >= 0)
+        pairs -= kept_causal(n, begin, end, offset - p->window_left - 1);
+    return pairs;
 }
 
 cl_int case_cost(const clattn_case *c, double *flops, double *bytes, struct why *why)
@@ -94,7 +148,7 @@ cl_int case_cost(const clattn_case *c, double *flops, double *bytes, struct why 
     if (status)
         return status;
     const clattn_sizes *s = &p.sizes;
-    const bool lists = p.flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
+    const bool lists = has_lists(&p);
     if (lists && s->b > CLATTN_LIST_MAX)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
     double pairs = 0;
@@ -102,8 +156,8 @@ cl_int case_cost(const clattn_case *c, double *flops, double *bytes, struct why 
         pairs += kept(c, &p, b);
     if (!lists)
         pairs *= (double)s->b;
-    const double q_rows = (double)s->b * (double)s->h * (double)s->nq,
-                 k_rows = (double)s->b * (double)s->hk * (double)s->nk;
+    const double q_rows = (double)s->h * (p.flags & CLATTN_CU_Q ? (double)s->total_q : (double)s->b * (double)s->nq),
+                 k_rows = (double)s->hk * (p.flags & CLATTN_CU_K ? (double)s->total_k : (double)s->b * (double)s->nk);
     *flops = 2 * (double)s->h * pairs * (p.d + p.dv);
     *bytes = q_rows * (p.d + p.dv) * (double)problem_type_size(p.type) + (c->lse ? 4 * q_rows : 0) +
              k_rows * (p.d * (double)problem_type_size(p.k_type) + p.dv * (double)problem_type_size(p.v_type));

@@ -381,10 +381,23 @@ cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, 
 cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args, cl_uint n_wait,
                               const cl_event *wait_list, cl_event *event)
 {
+    const struct waits waits = { n_wait, wait_list, event };
     struct why why;
     if (!plan)
         return CLATTN_ERROR_INVALID_ARGUMENT;
     if (forked(plan->handle))
         return CLATTN_ERROR_FORKED;
-    return done(plan->handle, launch_forward(&plan->plan.launch, queue, args, n_wait, wait_list, event, &why), &why);
+    return done(plan->handle, launch_forward(&plan->plan.launch, queue, args, &waits, &why), &why);
+}
+
+cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
+                                cl_uint n_wait, const cl_event *wait_list, cl_event *event)
+{
+    const struct waits waits = { n_wait, wait_list, event };
+    struct why why;
+    if (!plan)
+        return CLATTN_ERROR_INVALID_ARGUMENT;
+    if (forked(plan->handle))
+        return CLATTN_ERROR_FORKED;
+    return done(plan->handle, launch_block_map(&plan->plan.launch, queue, args, &waits, &why), &why);
 }

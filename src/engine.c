@@ -125,8 +125,8 @@ static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
     const int64_t bq = n[SIMT_TM] * n[SIMT_TY], bk = n[SIMT_TN] * n[SIMT_TX], ch = n[SIMT_CH];
     const int64_t q = (n[SIMT_QRES] ? round_up(p->d, n[SIMT_CH]) : 2 * ch) * (bq + 4);
     const int64_t k_chunk = ch * (bk + 4), v_chunk = (int64_t)n[SIMT_CV] * round_up(p->dv, 4 * n[SIMT_TX]);
-    const int64_t weights = 2 * n[SIMT_TX] * (bq + 4);
-    return scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights);
+    const int64_t weights = 2 * n[SIMT_TX] * (bq + 4), seen = problem_has_holes(p) ? 4 * bk : 4;
+    return seen + scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights);
 }
 
 static cl_int simt_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)

@@ -8,25 +8,39 @@
 #include <pthread.h>
 
 /* A kernel ready to run. clSetKernelArg is not thread-safe on one kernel: calls take one of a few, under its lock. */
-enum { LAUNCH_POOL = 4 };
-struct launch {
-    cl_context context; /* borrowed from the handle */
-    cl_device_id device;
-    clattn_problem problem;
-    int rows_per_group, items_per_group;
+enum { POOL_SIZE = 4 };
+struct pool {
     unsigned next;
     struct {
         pthread_mutex_t lock;
         cl_kernel kernel;
-    } pool[LAUNCH_POOL];
+    } of[POOL_SIZE];
 };
 
-cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program,
+struct launch {
+    cl_context context; /* borrowed from the handle */
+    cl_device_id device;
+    clattn_problem problem;          /* its texts are gone: they are in the program */
+    int rows_per_group, items_per_group;
+    struct pool forward, block_map;  /* block_map: empty without mask and map */
+};
+
+/* map: the program that makes block maps, or NULL. */
+cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,
                    const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why);
 void launch_clear(struct launch *l);
 
+/* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. */
+struct waits {
+    cl_uint n;
+    const cl_event *list;
+    cl_event *event;
+};
+
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
-cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args, cl_uint n_wait,
-                      const cl_event *wait_list, cl_event *event, struct why *why);
+cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
+                      const struct waits *waits, struct why *why);
+cl_int launch_block_map(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
+                        const struct waits *waits, struct why *why);
 
 #endif

@@ -161,6 +161,101 @@ static cl_int read_kv_start(struct reader *r, const char *w, const char *v)
 {
     return list_word(r, w, v, r->c->kv_start, CLATTN_KV_START);
 }
+static cl_int read_softcap(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = number_read_real(v, &r->c->problem.softcap);
+    if (!rest || *rest || !(r->c->problem.softcap > 0))
+        SYNTAX("\"%s\": expected a positive number", w);
+    return CL_SUCCESS;
+}
+/* Two numbers with a comma between. */
+static cl_int two_words(const char *w, const char *v, int64_t low, int32_t *first, int32_t *second, struct why *why)
+{
+    int64_t x, y;
+    const char *rest = number_read_integer(v, &x);
+    if (rest && *rest == ',')
+        rest = number_read_integer(rest + 1, &y);
+    else
+        rest = NULL;
+    if (!rest || *rest || x < low || y < low || x > ROWS_MAX || y > ROWS_MAX)
+        SYNTAX("\"%.40s\": expected two numbers from %lld to %d with a comma between", w, (long long)low, ROWS_MAX);
+    *first = (int32_t)x;
+    *second = (int32_t)y;
+    return CL_SUCCESS;
+}
+static cl_int read_window(struct reader *r, const char *w, const char *v)
+{
+    clattn_problem *p = &r->c->problem;
+    p->flags |= CLATTN_WINDOW;
+    return two_words(w, v, -1, &p->window_left, &p->window_right, r->why);
+}
+static cl_int read_blocks(struct reader *r, const char *w, const char *v)
+{
+    r->c->problem.flags |= CLATTN_BLOCK_MAP;
+    return two_words(w, v, 1, &r->c->block_q, &r->c->block_k, r->why);
+}
+static cl_int flag_word(struct reader *r, uint32_t flag)
+{
+    r->c->problem.flags |= flag;
+    return CL_SUCCESS;
+}
+static cl_int read_alibi(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    return flag_word(r, CLATTN_ALIBI);
+}
+static cl_int read_sink(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    return flag_word(r, CLATTN_SINKS);
+}
+static cl_int read_varlen(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    return flag_word(r, CLATTN_CU_Q | CLATTN_CU_K);
+}
+/* The letters bhqk, or 1 in the place of some. Returns what follows, NULL when it is something else. */
+static const char *read_axes(const char *v, int32_t axes[4])
+{
+    static const char letters[] = "bhqk";
+    for (int i = 0; i < 4; i++, v++) {
+        axes[i] = *v == letters[i];
+        if (!axes[i] && *v != '1')
+            return NULL;
+    }
+    return v;
+}
+static cl_int read_bias(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = read_axes(v, r->c->bias_axes);
+    r->c->problem.bias_type = rest && *rest == ':' ? read_type(rest + 1) : CLATTN_F32;
+    if (!rest || (*rest && *rest != ':') || !r->c->problem.bias_type)
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, and perhaps :TYPE", w);
+    return CL_SUCCESS;
+}
+static cl_int read_mask(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = read_axes(v, r->c->mask_axes);
+    if (!rest || *rest)
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast", w);
+    return flag_word(r, CLATTN_MASK);
+}
+static cl_int read_mods(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const size_t n = strlen(v);
+    bool good = n < sizeof r->c->mods;
+    for (size_t i = 0; i < n && good; i++)
+        good = (v[i] >= 'a' && v[i] <= 'z') || (v[i] >= 'A' && v[i] <= 'Z') || (v[i] >= '0' && v[i] <= '9') ||
+               strchr("_-.", v[i]) || (v[i] == ',' && i && v[i - 1] != ',' && i + 1 < n);
+    if (!good)
+        SYNTAX("\"%.40s\": expected names of letters, digits, _, - and . with commas between", w);
+    memcpy(r->c->mods, v, n + 1);
+    return CL_SUCCESS;
+}
 static cl_int read_later(struct reader *r, const char *w, const char *v)
 {
     (void)v;
@@ -186,15 +281,16 @@ static const struct word {
     { "off", true, read_off },
     { "scale", true, read_scale },
     { "seed", true, read_seed },
-    { "alibi", false, read_later },
-    { "sink", false, read_later },
-    { "varlen", false, read_later },
+    { "alibi", false, read_alibi },
+    { "sink", false, read_sink },
+    { "varlen", false, read_varlen },
+    { "window", true, read_window },
+    { "softcap", true, read_softcap },
+    { "bias:", true, read_bias },
+    { "mask:", true, read_mask },
+    { "blocks:", true, read_blocks },
+    { "mod:", true, read_mods },
     { "bwd", false, read_later },
-    { "window", true, read_later },
-    { "softcap", true, read_later },
-    { "bias:", true, read_later },
-    { "mask:", true, read_later },
-    { "mod:", true, read_later },
     { "page", true, read_later },
     { "splits", true, read_later },
     { "b", true, read_b },
@@ -263,6 +359,29 @@ static cl_int read_words(struct reader *r, const char *text)
     return CL_SUCCESS;
 }
 
+/* What several words say together. */
+static cl_int settle(struct reader *r)
+{
+    struct why *why = r->why;
+    clattn_sizes *s = &r->c->problem.sizes;
+    if (r->off) {
+        if (r->c->problem.align)
+            SYNTAX("causal-tl and off contradict each other");
+        r->c->problem.align = CLATTN_ALIGN_OFFSET;
+    }
+    if (r->c->problem.flags & CLATTN_CU_Q) {
+        if (r->c->bthd)
+            SYNTAX("varlen and bthd contradict each other: packed sequences have one axis order");
+        if (s->b > CLATTN_LIST_MAX)
+            SYNTAX("varlen with more than %d sequences", CLATTN_LIST_MAX);
+        for (int64_t i = 0; i < s->b; i++) {
+            s->total_q += case_varlen(s->nq, i, s->b);
+            s->total_k += case_varlen(s->nk, i, s->b);
+        }
+    }
+    return CL_SUCCESS;
+}
+
 cl_int case_parse(clattn_case *out, const char *text, struct why *why)
 {
     clattn_case c = { .struct_size = sizeof c, .problem = CLATTN_PROBLEM_INIT };
@@ -273,13 +392,8 @@ cl_int case_parse(clattn_case *out, const char *text, struct why *why)
     if (room < sizeof room)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "out->struct_size is %zu: set it to sizeof(clattn_case)",
                        room);
-    if ((status = read_words(&r, text)))
+    if ((status = read_words(&r, text)) || (status = settle(&r)))
         return status;
-    if (r.off) {
-        if (c.problem.align)
-            SYNTAX("causal-tl and off contradict each other");
-        c.problem.align = CLATTN_ALIGN_OFFSET;
-    }
     if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))
         return status;
     memcpy(out, &c, room < sizeof c ? room : sizeof c); /* an older caller has room for less */

@@ -4,6 +4,8 @@
 
 #include "problem.h"
 
+#include "mods.h"
+
 #include <math.h>
 
 static const struct {
@@ -23,6 +25,11 @@ size_t problem_type_size(int type)
     return type >= CLATTN_F32 && type <= CLATTN_F64 ? types[type].size : 0;
 }
 
+bool problem_has_holes(const clattn_problem *p)
+{
+    return p->n_mods || p->bias_type || p->flags & (CLATTN_MASK | CLATTN_BLOCK_MAP);
+}
+
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
 cl_int problem_check_sizes(clattn_sizes *s, struct why *why)
@@ -30,7 +37,15 @@ cl_int problem_check_sizes(clattn_sizes *s, struct why *why)
     const struct {
         const char *name;
         int64_t value, low;
-    } rules[] = { { "b", s->b, 0 }, { "h", s->h, 1 }, { "hk", s->hk, 0 }, { "nq", s->nq, 0 }, { "nk", s->nk, 0 } };
+    } rules[] = {
+        { "b", s->b, 0 },
+        { "h", s->h, 1 },
+        { "hk", s->hk, 0 },
+        { "nq", s->nq, 0 },
+        { "nk", s->nk, 0 },
+        { "total_q", s->total_q, 0 },
+        { "total_k", s->total_k, 0 },
+    };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].value < rules[i].low || rules[i].value > ROWS_MAX)
             INVALID("%s is %lld, outside %lld to %d", rules[i].name, (long long)rules[i].value, (long long)rules[i].low,
@@ -81,26 +96,8 @@ static cl_int check_hint(clattn_sizes *s, struct why *why)
     return problem_check_sizes(&one, why);
 }
 
-cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why)
+static cl_int check_scores(clattn_problem *p, struct why *why)
 {
-    enum { FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START };
-    cl_int status = struct_read(p, sizeof *p, in, "clattn_problem", why);
-    if (status)
-        return status;
-    p->struct_size = sizeof *p;
-    if (!p->dv)
-        p->dv = p->d;
-    if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
-        (status = check_width("dv", p->dv, why)) || (status = check_hint(&p->sizes, why)))
-        return status;
-    if (p->causal != 0 && p->causal != 1)
-        INVALID("causal is %d, must be 0 or 1", (int)p->causal);
-    if (p->align < CLATTN_ALIGN_BOTTOM_RIGHT || p->align > CLATTN_ALIGN_OFFSETS)
-        INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
-    if (!p->causal)
-        p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
-    if (p->flags & ~(uint32_t)FLAGS)
-        INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
     if (!isfinite(p->scale))
         INVALID("scale is not finite");
     if (p->scale == 0 && !(p->flags & CLATTN_SCALE))
@@ -108,5 +105,54 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
     /* Arithmetic in float folds log2(e) into the scale: both must fit. */
     if (p->type != CLATTN_F64 && fabs(p->scale) > 1e38)
         INVALID("scale %g is beyond what float holds", p->scale);
+    if (!(p->softcap >= 0) || !isfinite(p->softcap))
+        INVALID("softcap is %g, must be positive, or 0 for none", p->softcap);
+    /* The kernel divides by it, and multiplies by it and log2(e). */
+    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 1e38))
+        INVALID("softcap %g is beyond what float holds", p->softcap);
+    if (p->bias_type && !(p->bias_type >= CLATTN_F32 && p->bias_type <= CLATTN_F64))
+        INVALID("bias_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->bias_type);
+    if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a bias of f64 goes with f64 only, not with %s",
+                       problem_type_name(p->type));
     return CL_SUCCESS;
+}
+
+static cl_int check_masks(clattn_problem *p, struct why *why)
+{
+    enum {
+        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
+                CLATTN_WINDOW | CLATTN_ALIBI | CLATTN_SINKS | CLATTN_MASK | CLATTN_BLOCK_MAP
+    };
+    if (p->causal != 0 && p->causal != 1)
+        INVALID("causal is %d, must be 0 or 1", (int)p->causal);
+    if (p->align < CLATTN_ALIGN_BOTTOM_RIGHT || p->align > CLATTN_ALIGN_OFFSETS)
+        INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
+    if (p->flags & ~(uint32_t)FLAGS)
+        INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
+    if (p->window_left < -1 || p->window_left > ROWS_MAX || p->window_right < -1 || p->window_right > ROWS_MAX)
+        INVALID("window %d,%d: bounds are 0 to %d, or -1 for none", (int)p->window_left, (int)p->window_right,
+                ROWS_MAX);
+    if (!(p->flags & CLATTN_WINDOW) && (p->window_left || p->window_right))
+        INVALID("window_left and window_right are given, but flags lacks CLATTN_WINDOW");
+    if (!p->causal && !(p->flags & (CLATTN_WINDOW | CLATTN_ALIBI)))
+        p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
+    return CL_SUCCESS;
+}
+
+cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why)
+{
+    cl_int status = struct_read(p, sizeof *p, in, "clattn_problem", why);
+    if (status)
+        return status;
+    p->struct_size = sizeof *p;
+    if (!p->dv)
+        p->dv = p->d;
+    if (p->reserved)
+        INVALID("reserved is %d, must be 0", (int)p->reserved);
+    if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
+        (status = check_width("dv", p->dv, why)) || (status = check_hint(&p->sizes, why)) ||
+        (status = check_scores(p, why)) || (status = check_masks(p, why)))
+        return status;
+    return mods_check(p, why);
 }

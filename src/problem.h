@@ -14,6 +14,9 @@ cl_int problem_read(struct clattn_problem *out, const clattn_problem *in, struct
 /* The same for sizes on their own. */
 cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
 
+/* Whether keys may be dropped elsewhere than at the ends of what the queries of a tile see. */
+bool problem_has_holes(const clattn_problem *p);
+
 const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */
 size_t problem_type_size(int type);
 

@@ -4,10 +4,13 @@
 
 #include "source.h"
 
+#include "mods.h"
+#include "params.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Which fragment fills a slot. A new mask, score or kv is one more row: the first row that applies wins. ---- */
+/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. ---- */
 
 struct choice {
     const char *fragment;
@@ -23,19 +26,95 @@ static bool is_f64(const clattn_problem *p)
 {
     return p->type == CLATTN_F64;
 }
+static bool is_windowed(const clattn_problem *p)
+{
+    return p->flags & CLATTN_WINDOW;
+}
 static bool is_causal(const clattn_problem *p)
 {
-    return p->causal;
+    return p->causal && !is_windowed(p);
+}
+static bool is_packed(const clattn_problem *p)
+{
+    return p->flags & (CLATTN_CU_Q | CLATTN_CU_K);
 }
 static bool has_lengths(const clattn_problem *p)
 {
     return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
 }
-
+static bool has_softcap(const clattn_problem *p)
+{
+    return p->softcap > 0;
+}
+static bool has_mods(const clattn_problem *p)
+{
+    return p->n_mods;
+}
+static bool has_alibi(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ALIBI;
+}
+static bool has_bias(const clattn_problem *p)
+{
+    return p->bias_type;
+}
+static bool has_mask(const clattn_problem *p)
+{
+    return p->flags & CLATTN_MASK;
+}
+static bool has_map(const clattn_problem *p)
+{
+    return p->flags & CLATTN_BLOCK_MAP;
+}
+static bool has_mask_alone(const clattn_problem *p)
+{
+    return has_mask(p) && !has_map(p);
+}
+static bool has_squares(const clattn_problem *p)
+{
+    return has_bias(p) || has_mask(p);
+}
+static bool has_sinks(const clattn_problem *p)
+{
+    return p->flags & CLATTN_SINKS;
+}
 static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", always } };
-static const struct choice kv[] = { { "kv_padded.cl", has_lengths }, { "kv_dense.cl", always } };
-static const struct choice mask[] = { { "mask_causal.cl", is_causal }, { "mask_none.cl", always } };
-static const struct choice score[] = { { "score_none.cl", always } };
+static const struct choice kv[] = { { "kv_varlen.cl", is_packed },
+                                    { "kv_padded.cl", has_lengths },
+                                    { "kv_dense.cl", always } };
+static const struct choice squares[] = { { "squares.cl", has_squares }, { NULL, always } };
+static const struct choice bias[] = { { "bias_add.cl", has_bias }, { "bias_none.cl", always } };
+static const struct choice sink[] = { { "sink_logit.cl", has_sinks }, { "sink_none.cl", always } };
+static const struct choice tanh_[] = { { "tanh_builtin.cl", is_f64 }, { "tanh_poly.cl", always } };
+
+/* ---- Masks and scores: all that apply, in this order. A new one is one more row. ---- */
+
+/* Functions cla_NAME_begin, _end, _next, _full and _drop. */
+static const struct mask {
+    const char *name, *fragment;
+    bool (*applies)(const clattn_problem *);
+} masks[] = {
+    { "causal", "mask_causal.cl", is_causal },
+    { "window", "mask_window.cl", is_windowed },
+    { "blocks", "mask_blocks.cl", has_map },
+    { NULL, "mask_unmapped.cl", has_mask_alone }, /* no mask of its own: what `bool` asks */
+    { "bool", "mask_bool.cl", has_mask },
+};
+enum { MASKS = sizeof masks / sizeof *masks };
+
+/* A function cla_NAME(e, s, q, k). Natural ones take and give s in natural units and stand before the others, whose unit
+ * is that of log2. */
+static const struct score {
+    const char *name, *fragment;   /* fragment NULL: written from the problem */
+    const struct choice *function; /* a slot it needs, or NULL */
+    bool natural;
+    bool (*applies)(const clattn_problem *);
+} scores[] = {
+    { "softcap", "score_softcap.cl", tanh_, true, has_softcap },
+    { "mods", NULL, NULL, true, has_mods },
+    { "alibi", "score_alibi.cl", NULL, false, has_alibi },
+};
+enum { SCORES = sizeof scores / sizeof *scores };
 
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
@@ -53,30 +132,7 @@ static const char *dtype(int type)
     return by_type[type];
 }
 
-/* The fragments of a program in order; a storage type that several tensors share stands there once. */
-enum { SLOTS_MAX = 16 };
-static size_t list_slots(const char *slots[SLOTS_MAX], const clattn_problem *p, const struct engine *e)
-{
-    size_t n = 0;
-    slots[n++] = "args.h";
-    slots[n++] = chosen(acc, p);
-    slots[n++] = dtype(p->type);
-    if (p->k_type != p->type)
-        slots[n++] = dtype(p->k_type);
-    if (p->v_type != p->type && p->v_type != p->k_type)
-        slots[n++] = dtype(p->v_type);
-    slots[n++] = "env.cl";
-    slots[n++] = chosen(kv, p);
-    slots[n++] = chosen(mask, p);
-    slots[n++] = chosen(score, p);
-    slots[n++] = is_f64(p) ? "exp_builtin.cl" : e->exp;
-    if (e->load(p))
-        slots[n++] = e->load(p);
-    slots[n++] = e->fragment;
-    slots[n++] = "softmax.cl";
-    slots[n++] = "forward.cl";
-    return n;
-}
+/* ---- Writing ---- */
 
 static const char *fragment_text(const char *name)
 {
@@ -86,13 +142,118 @@ static const char *fragment_text(const char *name)
     return f->text;
 }
 
-static void write_text(struct text *to, const char *const *slots, size_t n)
+static void write_fragment(struct text *to, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        const char *body = fragment_text(slots[i]);
-        text_add(to, "#line 1 \"%s\"\n", slots[i]);
-        text_add_n(to, body, strlen(body));
+    if (!name)
+        return;
+    const char *body = fragment_text(name);
+    text_add(to, "#line 1 \"%s\"\n", name);
+    text_add_n(to, body, strlen(body));
+}
+
+/* Storage types, each once. */
+static void write_types(struct text *to, const clattn_problem *p)
+{
+    const int types[] = { p->type, p->k_type, p->v_type, p->bias_type };
+    for (int i = 0; i < 4; i++) {
+        bool again = !types[i];
+        for (int j = 0; j < i && !again; j++)
+            again = types[j] == types[i];
+        if (!again)
+            write_fragment(to, dtype(types[i]));
     }
+}
+
+/* How the answers of all masks become one: x starts as `from`, and for each mask x = before cla_NAME_ after. */
+static const struct {
+    const char *head, *from, *before, *after, *tail;
+} combinations[] = {
+    { "int cla_mask_begin(const cla_env *e, int q0, int q1)", "int x = 0;", "x = max(x, cla_", "_begin(e, q0, q1));",
+      "return x;" },
+    { "int cla_mask_end(const cla_env *e, int q0, int q1)", "int x = e->k_end;", "x = min(x, cla_", "_end(e, q0, q1));",
+      "return x;" },
+    { "int cla_mask_next(const cla_env *e, int q0, int q1, int k, int end)", "", "k = cla_", "_next(e, q0, q1, k, end);",
+      "return k;" },
+};
+enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
+
+static bool has_function(const struct mask *m, const clattn_problem *p)
+{
+    return m->name && m->applies(p);
+}
+
+static void write_masks(struct text *to, const clattn_problem *p)
+{
+    for (int i = 0; i < MASKS; i++)
+        if (masks[i].applies(p))
+            write_fragment(to, masks[i].fragment);
+    text_add(to, "#line 1 \"masks\"\n");
+    for (int c = 0; c < COMBINATIONS; c++) {
+        text_add(to, "CLA_FN %s\n{\n    %s\n", combinations[c].head, combinations[c].from);
+        for (int i = 0; i < MASKS; i++)
+            if (has_function(&masks[i], p))
+                text_add(to, "    %s%s%s\n", combinations[c].before, masks[i].name, combinations[c].after);
+        text_add(to, "    %s\n}\n", combinations[c].tail);
+    }
+    text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, int k1, "
+                 "int n)\n{\n");
+    for (int i = 0; i < MASKS; i++)
+        if (has_function(&masks[i], p))
+            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", masks[i].name,
+                     masks[i].name);
+    text_add(to, "}\n");
+}
+
+static void write_scores(struct text *to, const clattn_problem *p)
+{
+    bool natural = false;
+    for (int i = 0; i < SCORES; i++)
+        if (scores[i].applies(p)) {
+            natural = natural || scores[i].natural;
+            if (scores[i].function)
+                write_fragment(to, chosen(scores[i].function, p));
+            if (scores[i].fragment)
+                write_fragment(to, scores[i].fragment);
+            else
+                mods_write(to, p);
+        }
+    /* What Q is multiplied with besides the scale. */
+    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_UNIT %s\n", natural ? "1" : "CLA_LOG2E");
+    text_add(to, "#define CLA_SCORE_DROPS %d\n", p->n_mods ? -1 : 0);
+    text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
+    for (int i = 0; i < SCORES; i++) {
+        if (natural && !scores[i].natural) {
+            text_add(to, "    s *= (real)(CLA_LOG2E);\n");
+            natural = false;
+        }
+        if (scores[i].applies(p))
+            text_add(to, "    s = cla_%s(e, s, q, k);\n", scores[i].name);
+    }
+    text_add(to, "    return s;\n}\n");
+}
+
+/* The whole program: a fragment for each slot, in the order in which one relies on another. */
+static void write_text(struct text *to, const clattn_problem *p, const struct engine *e)
+{
+    write_fragment(to, "args.h");
+    write_fragment(to, chosen(acc, p));
+    write_types(to, p);
+    write_fragment(to, "env.cl");
+    text_add(to, "#line 1 \"params\"\n");
+    params_write(to, p);
+    write_fragment(to, "group.cl");
+    write_fragment(to, chosen(kv, p));
+    write_fragment(to, chosen(sink, p));
+    write_fragment(to, is_f64(p) ? "exp_builtin.cl" : e->exp);
+    write_fragment(to, e->load(p));
+    write_fragment(to, e->fragment);
+    write_fragment(to, "tile.cl");
+    write_fragment(to, chosen(squares, p));
+    write_masks(to, p);
+    write_scores(to, p);
+    write_fragment(to, chosen(bias, p));
+    write_fragment(to, "softmax.cl");
+    write_fragment(to, "forward.cl");
 }
 
 static void write_options(struct text *to, const clattn_problem *p, const struct caps *caps, const struct config *c)
@@ -100,6 +261,9 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     const struct engine *e = c->engine;
     text_add(to, "-cl-std=CL1.2 -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s", (int)p->d,
              (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
+    if (p->bias_type)
+        text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
+    text_add(to, " -DCLA_DROPS=%d", problem_has_holes(p));
     text_add(to, " -DCLA_WIDTH=%d", e->width ? e->width : c->tile.n[0]);
     for (int i = 0; e->numbers[i]; i++) {
         text_add(to, " -DCLA_");
@@ -110,14 +274,30 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     text_add(to, "%s", caps->quirk->options);
 }
 
-cl_int source_compose(struct source *out, const clattn_problem *p, const struct caps *caps, const struct config *c,
-                      struct why *why)
+/* What a program is written from; config NULL: the one that makes block maps. */
+struct recipe {
+    const clattn_problem *p;
+    const struct caps *caps;
+    const struct config *config;
+};
+
+static void write_all(struct text *text, struct text *options, const struct recipe *r)
 {
-    const char *slots[SLOTS_MAX];
-    const size_t n = list_slots(slots, p, c->engine);
+    if (r->config) {
+        write_text(text, r->p, r->config->engine);
+        write_options(options, r->p, r->caps, r->config);
+    } else {
+        write_fragment(text, "args.h");
+        write_fragment(text, "block_map.cl");
+        text_add(options, "-cl-std=CL1.2%s", r->caps->quirk->options);
+    }
+}
+
+/* Writes twice: first to see how much room it takes. */
+static cl_int compose(struct source *out, const struct recipe *r, struct why *why)
+{
     struct text text = { NULL, 0, 0 }, options = { NULL, 0, 0 };
-    write_text(&text, slots, n);
-    write_options(&options, p, caps, c);
+    write_all(&text, &options, r);
     text.room = text.length + 1;
     options.room = options.length + 1;
     out->text = text.to = malloc(text.room);
@@ -127,9 +307,21 @@ cl_int source_compose(struct source *out, const clattn_problem *p, const struct 
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a program of %zu bytes", text.room);
     }
     text.length = options.length = 0;
-    write_text(&text, slots, n);
-    write_options(&options, p, caps, c);
+    write_all(&text, &options, r);
     return CL_SUCCESS;
+}
+
+cl_int source_compose(struct source *out, const clattn_problem *p, const struct caps *caps, const struct config *c,
+                      struct why *why)
+{
+    const struct recipe r = { p, caps, c };
+    return compose(out, &r, why);
+}
+
+cl_int source_compose_map(struct source *out, const struct caps *caps, struct why *why)
+{
+    const struct recipe r = { NULL, caps, NULL };
+    return compose(out, &r, why);
 }
 
 void source_free(struct source *s)

@@ -18,6 +18,10 @@ struct source {
 
 cl_int source_compose(struct source *out, const clattn_problem *p, const struct caps *caps, const struct config *config,
                       struct why *why);
+
+/* The program that makes block maps. */
+cl_int source_compose_map(struct source *out, const struct caps *caps, struct why *why);
+
 void source_free(struct source *s);
 
 #endif

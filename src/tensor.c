@@ -4,6 +4,8 @@
 
 #include "tensor.h"
 
+#include <string.h>
+
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
 static cl_int check_buffer(cl_mem mem, const char *name, cl_context context, bool written, size_t *size,
@@ -60,21 +62,21 @@ static bool reach(const struct tensor_use *use, const int64_t stride[3], int64_t
 
 /* No two elements of an output may share a place. Sufficient and enough for every real layout: from the smallest stride
  * to the largest, each steps over all that the smaller ones cover. */
-static bool distinct(const struct tensor_use *use, const int64_t stride[3])
+static bool distinct(int axes, const int64_t *extent, const int64_t *stride, int64_t width)
 {
-    int64_t covered = use->width, step;
-    bool done[3] = { false, false, false };
-    for (int n = 0; n < 3; n++) {
+    int64_t covered = width, step;
+    bool done[4] = { false, false, false, false };
+    for (int n = 0; n < axes; n++) {
         int least = -1;
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < axes; i++)
             if (!done[i] && (least < 0 || stride[i] < stride[least]))
                 least = i;
         done[least] = true;
-        if (use->extent[least] == 1)
+        if (extent[least] == 1)
             continue;
         if (stride[least] < covered)
             return false;
-        if (!mul_i64(use->extent[least] - 1, stride[least], &step) || !add_i64(covered, step, &covered))
+        if (!mul_i64(extent[least] - 1, stride[least], &step) || !add_i64(covered, step, &covered))
             return false;
     }
     return true;
@@ -103,34 +105,92 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     if ((uint64_t)bytes > size)
         return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
                        (long long)bytes, size);
-    if (use->written && !distinct(use, stride))
+    if (use->written && !distinct(3, use->extent, stride, use->width))
         INVALID("%s: its strides make elements overlap", use->name);
     *mem = t->mem;
     *offset = (int64_t)t->offset;
     return CL_SUCCESS;
 }
 
-cl_int ints_check(const clattn_ints *t, const char *name, bool given, int64_t n, cl_context context, int64_t *offset,
-                  struct why *why)
+cl_int array_check(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
+                   struct why *why)
 {
     size_t size;
     int64_t end, bytes;
+    *mem = NULL;
     *offset = 0;
-    if (!given && t->mem)
-        INVALID("%s is given, but the problem does not say so", name);
-    if (!given || !n)
+    if (!use->given && t->mem)
+        INVALID("%s is given, but the problem does not say so", use->name);
+    if (!use->given || !use->count)
         return CL_SUCCESS;
     if (!t->mem)
-        INVALID("%s.mem is NULL, but the problem says it is given", name);
-    cl_int status = check_buffer(t->mem, name, context, false, &size, why);
+        INVALID("%s.mem is NULL, but the problem says it is given", use->name);
+    cl_int status = check_buffer(t->mem, use->name, context, false, &size, why);
     if (status)
         return status;
-    if (t->offset > INT64_MAX || !add_i64((int64_t)t->offset, n, &end) ||
-        !mul_i64(end, (int64_t)sizeof(cl_int), &bytes))
-        INVALID("%s: its offset overflows", name);
+    if (t->offset > INT64_MAX || !add_i64((int64_t)t->offset, use->count, &end) ||
+        !mul_i64(end, (int64_t)use->bytes, &bytes))
+        INVALID("%s: its offset overflows", use->name);
     if ((uint64_t)bytes > size)
-        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", name,
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
                        (long long)bytes, size);
+    *mem = t->mem;
     *offset = (int64_t)t->offset;
+    return CL_SUCCESS;
+}
+
+/* Shape and strides as they count: the caller's, or the call's size; contiguous, or the caller's. */
+static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
+                       struct why *why)
+{
+    static const char axis[] = "bhqk";
+    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2] && !t->stride[3];
+    int64_t step = 1;
+    for (int i = 3; i >= 0; i--) {
+        if (t->shape[i] && t->shape[i] != 1 && t->shape[i] != use->extent[i])
+            INVALID("%s.shape[%c] is %lld, must be %lld, or 1 to broadcast", use->name, axis[i], (long long)t->shape[i],
+                    (long long)use->extent[i]);
+        if (t->stride[i] < 0)
+            INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
+        shape[i] = t->shape[i] ? t->shape[i] : use->extent[i];
+        stride[i] = shape[i] == 1 ? 0 : contiguous ? step : t->stride[i];
+        if (!mul_i64(step, shape[i], &step))
+            INVALID("%s: its size overflows", use->name);
+    }
+    return CL_SUCCESS;
+}
+
+cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
+                     struct why *why)
+{
+    size_t size;
+    int64_t end, bytes, step;
+    cl_int status;
+    memset(out, 0, sizeof *out);
+    if (!use->given && t->mem)
+        INVALID("%s is given, but the problem does not say so", use->name);
+    if (!use->given)
+        return CL_SUCCESS;
+    if ((status = resolve4(t, use, out->shape, out->stride, why)))
+        return status;
+    if (!out->shape[0] || !out->shape[1] || !out->shape[2] || !out->shape[3])
+        return CL_SUCCESS;
+    if (!t->mem)
+        INVALID("%s.mem is NULL, but the problem says it is given", use->name);
+    if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
+        return status;
+    bool fits = t->offset < INT64_MAX;
+    end = fits ? (int64_t)t->offset + 1 : 0;
+    for (int i = 0; i < 4; i++)
+        fits = fits && mul_i64(out->shape[i] - 1, out->stride[i], &step) && add_i64(end, step, &end);
+    if (!fits || !mul_i64(end, (int64_t)use->bytes, &bytes))
+        INVALID("%s: offset, shape and strides overflow", use->name);
+    if ((uint64_t)bytes > size)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
+                       (long long)bytes, size);
+    if (use->written && !distinct(4, out->shape, out->stride, 1))
+        INVALID("%s: its strides make elements overlap", use->name);
+    out->mem = t->mem;
+    out->offset = (int64_t)t->offset;
     return CL_SUCCESS;
 }

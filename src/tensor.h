@@ -19,8 +19,29 @@ struct tensor_use {
 cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
                     int64_t stride[3], int64_t *offset, struct why *why);
 
-/* The same for n int32 values. given: whether there must be such an array, or must not. */
-cl_int ints_check(const clattn_ints *t, const char *name, bool given, int64_t n, cl_context context, int64_t *offset,
-                  struct why *why);
+/* How an array is used: given or not as the problem says, `count` elements of `bytes`. */
+struct array_use {
+    const char *name;
+    bool given;
+    int64_t count;
+    size_t bytes;
+};
+cl_int array_check(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
+                   struct why *why);
+
+/* What goes with scores: sizes of the axes b, h, q and k where it is not broadcast. */
+struct tensor4_use {
+    const char *name;
+    bool given;
+    int64_t extent[4];
+    size_t bytes;
+    bool written;
+};
+struct tensor4 {
+    cl_mem mem; /* NULL: no elements */
+    int64_t shape[4], stride[4], offset; /* stride 0 where broadcast */
+};
+cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
+                     struct why *why);
 
 #endif

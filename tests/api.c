@@ -112,11 +112,24 @@ static void test_problems(const struct device *d)
     REFUSED(p.causal = -1);
     REFUSED(p.align = 4);
     REFUSED(p.align = -1);
-    REFUSED(p.flags = 16);
+    REFUSED(p.flags = 2048);
     REFUSED(p.flags = 0x80000000u);
     REFUSED(p.scale = NAN);
     REFUSED(p.scale = INFINITY);
     REFUSED(p.scale = -INFINITY; p.flags = CLATTN_SCALE);
+    REFUSED(p.softcap = -1);
+    REFUSED(p.softcap = NAN);
+    REFUSED(p.softcap = INFINITY);
+    REFUSED(p.flags = CLATTN_WINDOW; p.window_left = -2);
+    REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MIN);
+    REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MAX);
+    REFUSED(p.window_left = 3); /* but no CLATTN_WINDOW */
+    REFUSED(p.bias_type = -1);
+    REFUSED(p.bias_type = CLATTN_I32);
+    REFUSED(p.bias_type = CLATTN_F64);
+    REFUSED(p.reserved = 1);
+    REFUSED(p.sizes.total_q = -1);
+    REFUSED(p.sizes.total_k = INT64_MAX);
     REFUSED(p.sizes.b = -1);
     REFUSED(p.sizes.h = -1);
     REFUSED(p.sizes.h = 0); /* but hk 2 */

@@ -62,7 +62,96 @@ static const char *const cases[] = {
     /* storage of K and V on its own */
     "b1 h4/2 q33 k70 d64 k:f16 v:f16 lse", "b1 h4/2 q33 k70 d64 k:bf16 v:bf16 lse",
     "b1 h4/2 q33 k70 d64 k:f32 v:f32 lse", "b2 h2 q33 k70 d64 causal k:f16 v:bf16 kvlen:70,9 lse",
-    "b1 h2 q17 k37 d33 v:f16 lse", "b1 h2 q17 k37 d33 k:bf16 lse"
+    "b1 h2 q17 k37 d33 v:f16 lse", "b1 h2 q17 k37 d33 k:bf16 lse",
+
+    /* windows: one bound, both, none; the smaller right one wins; bounds at the edges of tiles; rows without a key */
+    "b2 h2 q65 k65 d64 window7,0 lse", "b2 h4/2 q65 k129 d64 window0,0 lse", "b1 h2 q33 k70 d64 window-1,3 lse",
+    "b1 h2 q33 k70 d64 window5,-1 lse", "b1 h2 q33 k70 d64 window-1,-1 lse", "b1 h2 q33 k70 d64 window20,9 causal lse",
+    "b1 h2 q33 k70 d64 window3,20 causal lse", "b1 h2 q70 k33 d64 window10,10 lse",
+    "b1 h2 q33 k70 d64 window16,0 causal-tl lse", "b1 h2 q70 k33 d64 causal-tl window4,-1 lse",
+    "b1 h2 q33 k70 d64 window5,5 off-1000 lse", "b1 h2 q33 k70 d64 window5,5 off-20 lse",
+    "b1 h1 q130 k261 d64 window63,0 lse", "b1 h1 q130 k261 d64 window64,0 lse", "b1 h1 q130 k261 d64 window63,63 lse",
+    "b1 h1 q130 k261 d64 window127,1 off62 lse", "b1 h1 q130 k261 d64 window0,127 off63 lse",
+    "b3 h4/2 q33 k70 d64 window9,4 kvlen:70,20,0 lse",
+    "b4 h2 q33 k70 d64 window6,2 qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
+
+    /* caps that bend every score, and none; far below the logits */
+    "b1 h4/2 q33 k70 d64 softcap0.5 lse", "b1 h2 q33 k70 d64 softcap50 lse", "b1 h2 q33 k70 d64 softcap5 scale10 lse",
+    "b2 h2 q65 k65 d64 causal softcap1000 scale1000 lse", "b1 h2 q33 k70 d64 softcap0.001 lse",
+    "b1 h2 q33 k70 d64 softcap1000000 lse", "b2 h2 q20 k9 d64 softcap0.01 scale0.01 lse",
+    /* two keys again, and small scores that the cap bends */
+    "b2 h8 q257 k2 d64 softcap0.25 scale0.01 lse", "b2 h8 q257 k2 d1 softcap0.3 lse",
+
+    /* slopes, around every kind of diagonal */
+    "b2 h4/2 q33 k70 d64 alibi lse", "b2 h8 q65 k65 d64 causal alibi lse", "b1 h2 q70 k33 d64 causal-tl alibi lse",
+    "b1 h2 q33 k70 d64 alibi off5 lse", "b1 h2 q33 k70 d64 alibi off-30 lse", "b1 h2 q1 k257 d64 alibi lse",
+    "b4 h2 q33 k70 d64 causal alibi qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
+    "b1 h2 q33 k70 d64 alibi off100000 lse",
+
+    /* bias: every set of axes, every type */
+    "b2 h4/2 q33 k70 d64 bias:1111 lse", "b2 h4/2 q33 k70 d64 bias:111k lse", "b2 h4/2 q33 k70 d64 bias:11q1 lse",
+    "b2 h4/2 q33 k70 d64 bias:11qk lse", "b2 h4/2 q33 k70 d64 bias:1h11 lse", "b2 h4/2 q33 k70 d64 bias:1h1k lse",
+    "b2 h4/2 q33 k70 d64 bias:1hq1 lse", "b2 h4/2 q33 k70 d64 bias:1hqk lse", "b2 h4/2 q33 k70 d64 bias:b111 lse",
+    "b2 h4/2 q33 k70 d64 bias:b11k lse", "b2 h4/2 q33 k70 d64 bias:b1q1 lse", "b2 h4/2 q33 k70 d64 bias:b1qk lse",
+    "b2 h4/2 q33 k70 d64 bias:bh11 lse", "b2 h4/2 q33 k70 d64 bias:bh1k lse", "b2 h4/2 q33 k70 d64 bias:bhq1 lse",
+    "b2 h4/2 q33 k70 d64 bias:bhqk lse", "b2 h4/2 q129 k127 d64 bias:bhqk lse", "b2 h2 q5 k0 d64 bias:bhqk lse",
+    "b2 h2 q0 k5 d64 bias:bhqk lse", "b1 h2 q33 k70 d64 bias:bhqk:f16 lse", "b2 h2 q33 k70 d64 bias:b11k:f16 lse",
+    "b1 h2 q33 k70 d64 bias:11qk:bf16 lse", "b2 h2 q33 k70 d64 bias:1h1k:bf16 lse",
+    "b2 h2 q65 k65 d64 causal bias:bhqk lse",
+    "b3 h2 q33 k70 d64 bias:bhqk qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
+
+    /* masks: every set of axes */
+    "b2 h4/2 q33 k70 d64 mask:1111 lse", "b2 h4/2 q33 k70 d64 mask:111k lse", "b2 h4/2 q33 k70 d64 mask:11q1 lse",
+    "b2 h4/2 q33 k70 d64 mask:11qk lse", "b2 h4/2 q33 k70 d64 mask:1h11 lse", "b2 h4/2 q33 k70 d64 mask:1h1k lse",
+    "b2 h4/2 q33 k70 d64 mask:1hq1 lse", "b2 h4/2 q33 k70 d64 mask:1hqk lse", "b2 h4/2 q33 k70 d64 mask:b111 lse",
+    "b2 h4/2 q33 k70 d64 mask:b11k lse", "b2 h4/2 q33 k70 d64 mask:b1q1 lse", "b2 h4/2 q33 k70 d64 mask:b1qk lse",
+    "b2 h4/2 q33 k70 d64 mask:bh11 lse", "b2 h4/2 q33 k70 d64 mask:bh1k lse", "b2 h4/2 q33 k70 d64 mask:bhq1 lse",
+    "b2 h4/2 q33 k70 d64 mask:bhqk lse", "b2 h4/2 q129 k127 d64 mask:bhqk lse", "b2 h2 q5 k0 d64 mask:bhqk lse",
+    "b2 h2 q65 k65 d64 causal mask:bhqk lse", "b2 h2 q33 k70 d64 window9,5 mask:11qk lse",
+    "b2 h4/2 q100 k70 d64 mask:b1qk lse", "b1 h6/2 q150 k70 d64 mask:11qk lse",
+    "b3 h2 q33 k70 d64 mask:bhqk qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
+
+    /* blocks: uploaded, and made of the mask on the device */
+    "b2 h4/2 q150 k300 d64 blocks:16,16 lse", "b1 h4/2 q300 k700 d64 blocks:64,64 lse",
+    "b1 h2 q300 k1100 d64 blocks:128,128 lse", "b2 h2 q150 k300 d64 blocks:33,17 lse",
+    "b1 h2 q33 k70 d64 blocks:1,1 lse", "b1 h2 q9 k20 d64 blocks:64,64 lse",
+    "b1 h2 q150 k300 d64 causal blocks:16,16 lse",
+    "b3 h2 q100 k200 d64 blocks:16,32 qlen:100,70,0 kvlen:200,40,90 kvstart:3,0,60 lse",
+    "b2 h4/2 q150 k300 d64 mask:bhqk blocks:16,16 lse", "b1 h4/2 q300 k700 d64 mask:1hqk blocks:64,64 lse",
+    "b1 h2 q300 k1100 d64 mask:11qk blocks:128,128 lse", "b2 h2 q150 k300 d64 mask:b1qk blocks:33,17 lse",
+    "b2 h2 q150 k300 d64 mask:b11k blocks:16,16 lse", "b2 h2 q150 k70 d64 mask:1hq1 blocks:16,16 lse",
+    "b1 h2 q9 k20 d64 mask:bhqk blocks:64,64 lse", "b1 h2 q150 k300 d64 causal mask:11qk blocks:32,64 lse",
+
+    /* sinks, also where nothing else is seen */
+    "b2 h4/2 q33 k70 d64 sink lse", "b1 h2 q70 k33 d64 causal sink lse", "b3 h2 q33 k70 d64 sink kvlen:70,1,0 lse",
+    "b1 h2 q33 k70 d64 sink scale1000 lse", "b1 h2 q33 k1 d64 sink lse", "b2 h2 q5 k0 d64 sink lse",
+    "b2 h2 q33 k70 d64 sink scale0.01 lse", "b1 h2 q33 k70 d64 sink",
+
+    /* packed sequences */
+    "b4 h4/2 q33 k70 d64 varlen lse", "b6 h4/2 q33 k70 d64 varlen lse", "b4 h4/2 q70 k70 d64 varlen lse",
+    "b4 h2 q65 k65 d64 varlen causal lse", "b4 h2 q130 k70 d64 varlen causal lse",
+    "b4 h2 q70 k130 d64 varlen causal lse", "b7 h2 q4 k9 d64 varlen lse", "b1 h2 q33 k70 d64 varlen causal-tl lse",
+    "b8 h2 q40 k33 d64 varlen lse", "b5 h2 q65 k65 d64 varlen causal off3 lse", "b0 h2 q3 k5 d64 varlen lse",
+    "b3 h2 q0 k5 d64 varlen lse", "b3 h2 q5 k0 d64 varlen lse",
+    "b3 h2 q33 k70 d64 varlen causal qlen:9,33,20 kvlen:70,5,64 kvstart:1,0,30 lse", "b4 h2 q65 k65 d64 varlen",
+    "b4 h4/1 q65 k65 d48/80 varlen causal lse", "b4 h2 q65 k65 d64 varlen alibi lse",
+    "b4 h2 q65 k65 d64 varlen window9,5 lse", "b4 h2 q65 k65 d64 varlen sink lse",
+    "b4 h2 q65 k65 d64 varlen bias:bhqk lse", "b4 h2 q65 k65 d64 varlen mask:bhqk lse",
+    "b4 h2 q65 k65 d64 varlen mask:bhqk blocks:16,16 lse",
+
+    /* score_mods, alone and together */
+    "b2 h4/2 q33 k70 d64 mod:alibi lse", "b2 h4/2 q33 k70 d64 mod:causal lse", "b2 h4/2 q33 k70 d64 mod:document lse",
+    "b2 h4/2 q33 k70 d64 mod:pair_bias lse", "b2 h4/2 q33 k70 d64 mod:relative lse",
+    "b2 h4/2 q33 k270 d64 mod:relative_bias lse", "b2 h4/2 q33 k70 d64 mod:softcap scale10 lse",
+    "b2 h4/2 q33 k70 d64 mod:tanh_gate lse", "b2 h4/2 q65 k65 d33/49 causal mod:document,relative lse",
+    "b2 h4/1 q33 k70 d64 mod:softcap,relative lse", "b2 h4/1 q33 k70 d64 mod:relative,softcap scale10 lse",
+    "b2 h4/2 q33 k70 d64 mod:causal,tanh_gate lse", "b2 h4/2 q33 k70 d64 mod:causal,softcap lse",
+    "b4 h2 q33 k70 d64 varlen mod:document,tanh_gate lse",
+    "b3 h2 q33 k70 d64 mod:tanh_gate,alibi qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
+
+    /* several at once */
+    "b2 h4/2 q33 k70 d64 causal window20,9 softcap5 alibi bias:1hqk mask:b1qk sink mod:relative lse",
+    "b3 h4/2 q70 k70 d48/32 varlen window20,9 softcap5 alibi bias:bhqk:f16 mask:bhqk blocks:16,16 sink mod:document lse"
 };
 
 /* What every engine shows itself on in every type, with several tiles, groups, ragged widths, and lengths. */
@@ -75,13 +164,29 @@ static const char *const tile_cases[] = { "b1 h2/1 q131 k261 d44/52 causal lse",
                                           "b1 h2/1 q129 k255 d44/52 causal off-100 lse",
                                           "b1 h2/1 q127 k257 d44/52 causal off1000 lse" };
 
+/* Every fragment of the scores and masks at least once in every engine. */
+static const char *const feature_cases[] = {
+    "b2 h4/2 q37 k83 d41/26 window30,20 softcap4 bias:b1qk sink lse",
+    "b3 h4/2 q37 k83 d41/26 varlen causal alibi mask:11qk mod:document,relative lse",
+    "b1 h4/2 q130 k283 d41/26 blocks:16,32 lse",
+    "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1h1k:f16 lse"
+};
+
 /* A kernel of each kind on as little work as shows anything: for simulators and sanitizers. */
 static const char *const quick_cases[] = { "b1 h2/1 q5 k9 d8 lse", "b2 h1 q6 k5 d8 causal lse",
                                            "b2 h1 q3 k7 d5/3 qlen:3,1 kvlen:6,0 kvstart:1,0 lse" };
+/* The same for what changes and drops scores, in f32 alone. */
+static const char *const quick_features[] = { "b1 h2/1 q5 k9 d8 window3,1 softcap4 sink lse",
+                                              "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
+                                              "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative bias:11qk lse",
+                                              "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse",
+                                              "b1 h2 q9 k40 d8 blocks:4,8 lse" };
 
 enum {
     N_CASES = sizeof cases / sizeof *cases,
     N_QUICK = sizeof quick_cases / sizeof *quick_cases,
+    N_QUICK_FEATURES = sizeof quick_features / sizeof *quick_features,
+    N_FEATURES = sizeof feature_cases / sizeof *feature_cases,
     N_ENGINE = sizeof engine_cases / sizeof *engine_cases,
     N_TILE = sizeof tile_cases / sizeof *tile_cases
 };

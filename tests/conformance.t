@@ -80,7 +80,7 @@ ok $? "there are cases of a real model"
 # ---- other implementations ----
 
 # Features that this version lacks. They shrink with every version.
-lacking='softcap|window|bias|mask|alibi|sink|score_mod|page|int8|varlen|merge|split'
+lacking='paged|int8|merge'
 chosen='^(g|onnx|pt|jax)_' types=f32
 test -z "${CLATTN_FULL-}" || chosen=. types='f32 f16 bf16'
 

@@ -10,20 +10,30 @@ static int size_of(int type)
     return type == CLATTN_F64 ? 8 : type == CLATTN_F32 ? 4 : 2;
 }
 
+static int64_t at_most(int64_t x, int64_t most)
+{
+    return x < most ? x : most;
+}
+
 /* The rules of clattn.h, one pair at a time. */
 static int64_t pairs_of(const clattn_case *c)
 {
     const clattn_problem *p = &c->problem;
     const clattn_sizes *s = &p->sizes;
+    const int packed = p->flags & CLATTN_CU_Q, window = p->flags & CLATTN_WINDOW;
     int64_t b, q, k, pairs = 0;
     for (b = 0; b < s->b; b++) {
-        int64_t q_len = p->flags & CLATTN_Q_LEN && c->q_len[b] < s->nq ? c->q_len[b] : s->nq;
-        int64_t kv_len = p->flags & CLATTN_KV_LEN && c->kv_len[b] < s->nk ? c->kv_len[b] : s->nk;
+        int64_t nq = packed ? (s->nq * (b + 1) + s->b - 1) / s->b : s->nq;
+        int64_t nk = packed ? (s->nk * (b + 1) + s->b - 1) / s->b : s->nk;
+        int64_t q_len = p->flags & CLATTN_Q_LEN ? at_most(c->q_len[b], nq) : nq;
+        int64_t kv_len = p->flags & CLATTN_KV_LEN ? at_most(c->kv_len[b], nk) : nk;
         int64_t start = p->flags & CLATTN_KV_START ? c->kv_start[b] : 0;
         int64_t offset = p->align == CLATTN_ALIGN_OFFSET ? s->offset : p->align ? 0 : kv_len - q_len;
         for (q = 0; q < q_len; q++)
             for (k = start; k < kv_len; k++)
-                pairs += !p->causal || k <= q + offset;
+                pairs += (!p->causal || k <= q + offset) &&
+                         (!window || ((p->window_left < 0 || k >= q + offset - p->window_left) &&
+                                      (p->window_right < 0 || k <= q + offset + p->window_right)));
     }
     return pairs;
 }
@@ -35,8 +45,10 @@ static double bytes_of(const clattn_case *c)
     int64_t hk = s->hk ? s->hk : s->h, dv = p->dv ? p->dv : p->d;
     int type = p->type ? p->type : CLATTN_F32, k_type = p->k_type ? p->k_type : type,
         v_type = p->v_type ? p->v_type : type;
-    return (double)(s->b * s->h * s->nq * (p->d + dv) * size_of(type) + s->b * hk * s->nk * p->d * size_of(k_type) +
-                    s->b * hk * s->nk * dv * size_of(v_type) + (c->lse ? 4 * s->b * s->h * s->nq : 0));
+    int64_t q_rows = p->flags & CLATTN_CU_Q ? s->total_q : s->b * s->nq;
+    int64_t k_rows = p->flags & CLATTN_CU_K ? s->total_k : s->b * s->nk;
+    return (double)(s->h * q_rows * (p->d + dv) * size_of(type) + hk * k_rows * p->d * size_of(k_type) +
+                    hk * k_rows * dv * size_of(v_type) + (c->lse ? 4 * s->h * q_rows : 0));
 }
 
 static void check(const char *text)
@@ -71,7 +83,16 @@ static const char *const fixed[] = { "f32 b1 h1 q1 k1 d1",
                                      "f32 b1 h2 q3 k0 d5 causal lse",
                                      "f32 b2 h2 q20 k30 d5 qlen:20,3 kvlen:30,7 kvstart:4,9",
                                      "f32 b2 h2 q20 k30 d5 causal qlen:20,3 kvlen:30,7 kvstart:4,9",
-                                     "f32 b2 h2 q20 k30 d5 causal kvlen:30,7 kvstart:29,2" };
+                                     "f32 b2 h2 q20 k30 d5 causal kvlen:30,7 kvstart:29,2",
+                                     "f32 b2 h2 q20 k30 d5 window3,4",
+                                     "f32 b2 h2 q20 k30 d5 window0,0 off7",
+                                     "f32 b2 h2 q20 k30 d5 window-1,4 off-9",
+                                     "f32 b2 h2 q20 k30 d5 window1000,-1",
+                                     "f32 b2 h2 q20 k30 d5 window-1,-1",
+                                     "f32 b2 h2 q30 k20 d5 causal window5,9",
+                                     "f32 b3 h4/2 q20 k30 d5 varlen lse",
+                                     "f32 b3 h2 q20 k31 d5 varlen causal window5,-1 kvlen:3,40,25",
+                                     "f32 b1 h2 q20 k30 d5 bias:11qk mask:11qk alibi sink softcap5 mod:causal" };
 
 static void check_random(unsigned i)
 {

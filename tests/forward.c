@@ -3,7 +3,7 @@
  *
  * forward.t: every case in f32, every engine and tile, and a seeded part of the rest.
  * CLATTN_FULL=1: every case x type x configuration, and x layout on the default configuration.
- * CLATTN_QUICK=1: three small cases x type x engine.
+ * CLATTN_QUICK=1: a few small cases x type x engine.
  * forward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
 #include "config.h"
 
@@ -40,13 +40,9 @@ static int sensible(const char *type, const char *row)
 /* The index-th configuration for this case; 0 when there is none. */
 static int config_at(const struct device *d, const char *type, const char *row, size_t index, char *config, size_t len)
 {
-    clattn_case c;
     char problem[512];
-    memset(&c, 0, sizeof c);
-    c.struct_size = sizeof c;
     snprintf(problem, sizeof problem, "%s %s", type, row);
-    return clattn_case_parse(problem, &c, NULL, 0) == CL_SUCCESS &&
-           clattn_config_at(d->handle, &c.problem, index, config, len) == CL_SUCCESS;
+    return harness_config(d, problem, index, config, len);
 }
 
 static size_t count_configs(const struct device *d, const char *type, const char *row)
@@ -58,12 +54,14 @@ static size_t count_configs(const struct device *d, const char *type, const char
     return n;
 }
 
-/* Rows in every type on the first configuration of each engine; an engine's configurations stand together. */
-static void run_engines(const struct device *d, const char *const *rows, unsigned n_rows, unsigned seed)
+/* Rows in the first so many types on the first configuration of each engine; an engine's configurations stand together.
+ */
+static void run_engines(const struct device *d, const char *const *rows, unsigned n_rows, unsigned n_types,
+                        unsigned seed)
 {
     unsigned t, i;
     size_t n;
-    for (t = 0; t < N_TYPES; t++)
+    for (t = 0; t < n_types; t++)
         for (i = 0; i < n_rows; i++) {
             char config[128], engine[128] = "";
             for (n = 0; config_at(d, types[t], rows[i], n, config, sizeof config); n++) {
@@ -94,7 +92,8 @@ static void run_default(const struct device *d)
     unsigned i;
     for (i = 0; i < N_CASES; i++)
         check(d, "f32", cases[i], i, NULL, (enum layout)(i % LAYOUTS));
-    run_engines(d, engine_cases, N_ENGINE, 600);
+    run_engines(d, engine_cases, N_ENGINE, N_TYPES, 600);
+    run_engines(d, feature_cases, N_FEATURES, 1, 620);
     run_tiles(d);
     for (i = 0; i < EXTRA; i++) {
         const char *row = cases[trial_hash(1, i, 0) % N_CASES], *type = types[i % N_TYPES];
@@ -103,6 +102,12 @@ static void run_default(const struct device *d)
         if (n && config_at(d, type, row, trial_hash(1, i, 1) % n, config, sizeof config))
             check(d, type, row, 1000 + i, config, (enum layout)(trial_hash(1, i, 2) % LAYOUTS));
     }
+}
+
+static void run_quick(const struct device *d)
+{
+    run_engines(d, quick_cases, N_QUICK, N_TYPES, 0);
+    run_engines(d, quick_features, N_QUICK_FEATURES, 1, 0);
 }
 
 static void run_full(const struct device *d)
@@ -147,7 +152,7 @@ int main(int argc, char **argv)
         if (argc > 1)
             run_one(&devices[i], argv);
         else if (harness_flag("CLATTN_QUICK"))
-            run_engines(&devices[i], quick_cases, N_QUICK, 0);
+            run_quick(&devices[i]);
         else if (harness_flag("CLATTN_FULL"))
             run_full(&devices[i]);
         else

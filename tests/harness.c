@@ -1,4 +1,4 @@
-/* harness.c - devices under test, plans kept by class, one problem checked
+/* harness.c - devices under test, one problem checked
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -11,15 +11,6 @@
 enum { DEVICES_MAX = 16 };
 static struct device devices[DEVICES_MAX];
 static unsigned n_devices;
-
-struct kept {
-    struct kept *next;
-    clattn_handle handle;
-    clattn_problem problem; /* without sizes: they are no part of the class */
-    char config[128];
-    clattn_plan plan;
-};
-static struct kept *plans;
 
 int harness_flag(const char *name)
 {
@@ -100,12 +91,7 @@ unsigned harness_open(const struct device **out, const char **why)
 
 void harness_close(void)
 {
-    while (plans) {
-        struct kept *next = plans->next;
-        clattn_plan_release(plans->plan);
-        free(plans);
-        plans = next;
-    }
+    harness_forget();
     while (n_devices) {
         struct device *d = &devices[--n_devices];
         clattn_release(d->handle);
@@ -114,66 +100,19 @@ void harness_close(void)
     }
 }
 
-/* ---- Plans ---- */
+/* ---- Checking ---- */
 
-static void detail(clattn_handle handle, cl_int e, char *why, size_t len)
+void harness_words(clattn_handle handle, cl_int e, char *why, size_t len)
 {
     char text[1024] = "";
     clattn_error_detail(handle, text, sizeof text, NULL);
     snprintf(why, len, "%s: %s", clattn_status_string(e), text);
 }
 
-static struct kept *find(const struct device *d, const clattn_problem *problem, const char *config)
+static void unmade(const struct trial *t, cl_int e, char *why, size_t len)
 {
-    struct kept *p = plans;
-    while (p && (p->handle != d->handle || memcmp(&p->problem, problem, sizeof *problem) || strcmp(p->config, config)))
-        p = p->next;
-    return p;
+    snprintf(why, len, "cannot set the inputs up: %s", t->why ? t->why : clattn_status_string(e));
 }
-
-/* The problem without what every call may bring its own of. A copy of all bytes: it is compared with memcmp. */
-static void class_of(const clattn_problem *from, clattn_problem *to)
-{
-    memcpy(to, from, sizeof *to);
-    memset(&to->sizes, 0, sizeof to->sizes);
-}
-
-static cl_int build(const struct device *d, const clattn_problem *problem, const char *config, struct kept *p)
-{
-    clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
-    options.config = *config ? config : NULL;
-    p->handle = d->handle;
-    class_of(problem, &p->problem);
-    snprintf(p->config, sizeof p->config, "%s", config);
-    return clattn_plan_create(&p->plan, d->handle, problem, &options);
-}
-
-cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
-                    char *why, size_t len)
-{
-    clattn_problem class;
-    struct kept *p;
-    cl_int e;
-    class_of(problem, &class);
-    p = find(d, &class, config ? config : "");
-    if (!p) {
-        p = calloc(1, sizeof *p);
-        if (!p)
-            return CL_OUT_OF_HOST_MEMORY;
-        e = build(d, problem, config ? config : "", p);
-        if (e) {
-            detail(d->handle, e, why, len);
-            free(p);
-            return e;
-        }
-        p->next = plans;
-        plans = p;
-    }
-    *plan = p->plan;
-    return CL_SUCCESS;
-}
-
-/* ---- Checking ---- */
 
 cl_int fixture_open(struct fixture *f, const struct device *d, const char *problem, enum layout layout, char *why,
                     size_t len)
@@ -190,7 +129,7 @@ cl_int fixture_open(struct fixture *f, const struct device *d, const char *probl
         return e;
     e = trial_make(&f->t, d->cl.context, &c, layout);
     if (e)
-        snprintf(why, len, "cannot set the inputs up: %s", clattn_status_string(e));
+        unmade(&f->t, e, why, len);
     else
         e = harness_plan(d, &f->t.c.problem, NULL, &f->plan, why, len);
     if (e)
@@ -211,7 +150,7 @@ static int run_and_judge(struct trial *t, const struct device *d, const char *co
         return e == CLATTN_ERROR_NOT_SUPPORTED ? -1 : 0;
     e = trial_run(t, plan, d->queue);
     if (e) {
-        detail(d->handle, e, why, len);
+        harness_words(d->handle, e, why, len);
         return 0;
     }
     return trial_verify(t, d->queue, why, len);
@@ -225,7 +164,7 @@ int harness_check(const struct device *d, const clattn_case *c, const char *conf
     int verdict = 0;
     *why = 0;
     if (e)
-        snprintf(why, len, "cannot set the inputs up: %s", clattn_status_string(e));
+        unmade(&t, e, why, len);
     else
         verdict = run_and_judge(&t, d, config, why, len);
     trial_free(&t);

@@ -16,11 +16,19 @@ struct device {
  * their number; *why says what went wrong when it is 0. */
 unsigned harness_open(const struct device **devices, const char **why);
 void harness_close(void);
+/* Releases all plans; part of harness_close(). */
+void harness_forget(void);
 
 /* A plan for the class of `problem` with `config` (NULL: the default), made once and kept: building takes a second. The
  * harness holds the reference. `why` gets the words of a failure. */
 cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
                     char *why, size_t len);
+
+/* A status, and what the handle says about it. */
+void harness_words(clattn_handle handle, cl_int e, char *why, size_t len);
+
+/* The index-th configuration for a problem string, score_mods and all; 0 when there is none. */
+int harness_config(const struct device *d, const char *problem, size_t index, char *config, size_t len);
 
 /* Runs one problem once and judges it. 1 right, 0 wrong, -1 not supported here; `why` says how. */
 int harness_check(const struct device *d, const clattn_case *c, const char *config, enum layout layout, char *why,

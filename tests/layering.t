@@ -2,21 +2,24 @@
 # layering.t - who may include whom
 # SPDX-License-Identifier: Apache-2.0
 #
-# status -> problem, caps, number, words -> case, parse -> engine, tile, source, search -> wisdom, cache -> device, program, tensor -> launch ->
-# plan, tune -> clattn.c: a file includes only what stands left of it. What comes before device is free of OpenCL, and
-# nothing outside src/ but the tests of the insides sees anything but <clattn.h>.
+# status -> mods, caps, number, words -> problem -> params, case, parse -> engine, tile, source, search -> wisdom, cache ->
+# device, program, tensor -> call -> launch -> plan, tune -> clattn.c: a file includes only what stands left of it. What
+# comes before device is free of OpenCL, and nothing outside src/ but the tests of the insides sees anything but
+# <clattn.h>.
 cd "${top_srcdir-$(dirname "$0")/..}" || exit 99
 
 # Each file of src/ and what it may include of src/, itself aside.
 allowed() {
     base="status"
-    mid="$base problem caps case"
+    mid="$base mods problem params caps case"
     pure="$mid engine tile source search"
     files="$pure wisdom cache"
     device="$files device program tensor"
     case $1 in
     status) ;;
-    problem | caps | number | words) echo "$base" ;;
+    mods | caps | number | words) echo "$base" ;;
+    problem) echo "$base mods" ;;
+    params) echo "$base mods problem" ;;
     case | parse) echo "$base problem number case" ;;
     engine) echo "$mid" ;;
     tile) echo "$mid engine" ;;
@@ -25,7 +28,8 @@ allowed() {
     device) echo "$files" ;;
     program) echo "$files device" ;;
     tensor) echo "$mid" ;;
-    launch) echo "$device" ;;
+    call) echo "$mid tensor" ;;
+    launch) echo "$device call" ;;
     plan) echo "$device launch" ;;
     tune) echo "$device launch plan" ;;
     clattn) echo "$device words launch plan tune" ;;
@@ -61,7 +65,7 @@ for f in src/*.[ch]; do
         result "$f has a place in the layers" "give $f a line in tests/layering.t"
     fi
     case $name in
-    problem | caps | case | engine | tile | source | search | wisdom | cache)
+    mods | problem | params | caps | case | engine | tile | source | search | wisdom | cache)
         result "$f needs no OpenCL" "$(
             grep -nE '#[[:space:]]*include[[:space:]]*[<"]CL/|(^|[^A-Za-z0-9_])cl[A-Z][A-Za-z]+\(' "$f")"
         ;;

@@ -58,23 +58,41 @@ tensor() { # FILE TYPE ELEMENT-SIZE DIMS...: zeros
     done
     zeros $count | npy "$type" "($shape)" >"$file"
 }
-ints() { # FILE VALUES..., each -1 to 255
+ints() { # FILE VALUES..., each -1 to 65535
     file=$1
     shift
     for x in "$@"; do
-        if test "$x" -lt 0; then printf '\377\377\377\377'; else byte "$x" && printf '\000\000\000'; fi
+        if test "$x" -lt 0; then printf '\377\377\377\377'; else byte $((x % 256)) && byte $((x / 256)) && printf '\000\000'; fi
     done | npy '<i4' "($#,)" >"$file"
 }
+raw() { # FILE: the data behind its header
+    set -- "$1" $(od -An -tu1 -j8 -N2 "$1")
+    tail -c +$((11 + $2 + 256 * $3)) "$1"
+}
+real() { # FILE TYPE ELEMENT-SIZE DIMS...: bytes of real numbers, in their order
+    file=$1 type=$2 count=$3 shape=
+    shift 3
+    for x in "$@"; do
+        count=$((count * x)) shape="$shape$x, "
+    done
+    for i in 1 2 3 4; do raw "$data/k.npy" && raw "$data/v.npy"; done | head -c $count | npy "$type" "($shape)" >"$file"
+}
+mask() { # FILE TYPE BYTES DIMS...: bytes, a good part of them 0
+    target=$1 kind=$2 most=$3
+    shift 3
+    real bytes.npy '|u1' 1 "$@"
+    raw bytes.npy | tr '\000-\100' '\000' | tr '\001-\377' "$most" | npy "$kind" "($shape)" >"$target"
+}
 swap() { # IN OUT H N: [b,H,N,32] of <f4 becomes [b,N,H,32]
-    od -An -v -tx1 "$1" | awk -v h="$3" -v n="$4" -v skip=128 '
+    raw "$1" | od -An -v -tx1 | awk -v h="$3" -v n="$4" '
         function put(s, i) { for (i = 1; i <= length(s); i += 2) printf "%s ", substr(s, i, 2) }
         { gsub(/ /, ""); all[NR - 1] = $0 }
         END {
-            for (b = 0; (b + 1) * h * n * 8 + skip / 16 <= NR; b++)
+            for (b = 0; (b + 1) * h * n * 8 <= NR; b++)
                 for (y = 0; y < n; y++)
                     for (x = 0; x < h; x++)
                         for (i = 0; i < 8; i++)
-                            put(all[skip / 16 + ((b * h + x) * n + y) * 8 + i])
+                            put(all[((b * h + x) * n + y) * 8 + i])
         }' | tr ' ' '\n' | awk '
         BEGIN { for (i = 0; i < 256; i++) octal[sprintf("%02x", i)] = sprintf("\\%03o", i) }
         { line = line octal[$1]; if (NR % 256 == 0) { print line; line = "" } }
@@ -89,7 +107,7 @@ ints len2.npy 5 7
 # ---- what needs no device ----
 
 run --help
-test $status -eq 0 && test ! -s err && test "$(grep -c '^  -' out)" -eq "$(grep -c '^    ROW_[FT]' "$top_srcdir/tools/options.c")"
+test $status -eq 0 && test ! -s err && test "$(grep -c '^  -' out)" -eq "$(grep -c '^    ROW_\(FLAG\|TEXT\|LIST\)(' "$top_srcdir/tools/options.c")"
 ok $? "--help lists the options of this version"
 run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
@@ -107,11 +125,11 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
     ok $? "exit $want, \"$pattern\": $(printf %s "$*" | tr '\n\033' '  ')"
 }
 
-for option in softcap window bias mask alibi sinks score-mod score-mod-grad aux cu-q cu-k block-table k-scale k-zero \
-    v-scale v-zero k-type v-type splits merge dout dlse dq dk dv dbias dsinks dslopes; do
+for option in score-mod-grad block-table k-scale k-zero v-scale v-zero k-type v-type splits merge dout dlse dq dk dv \
+    dbias dsinks dslopes; do
     refused 3 "--$option is not supported by this version" -o o.npy --$option x q.npy k.npy v.npy
 done
-refused 3 '--window is not' --window=-1,3 -o o.npy q.npy k.npy v.npy
+refused 3 '--splits is not' --splits=3 -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option --frobnicate' --frobnicate -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option -x' -x q.npy k.npy v.npy
 refused 1 'unknown option --causally' --causally q.npy k.npy v.npy
@@ -125,6 +143,16 @@ refused 1 '--layout: bdth' --layout=bdth q.npy k.npy v.npy
 refused 1 '--scale: 1x' --scale 1x q.npy k.npy v.npy
 refused 1 '--scale: nan' --scale nan q.npy k.npy v.npy
 refused 1 '--scale: 1e999' --scale 1e999 q.npy k.npy v.npy
+refused 1 '--softcap: -1' --softcap -1 q.npy k.npy v.npy
+refused 1 '--softcap: nan' --softcap=nan q.npy k.npy v.npy
+refused 1 '--softcap: inf' --softcap inf q.npy k.npy v.npy
+for window in 3 3, ,3 -2,0 0,-2 1.5,2 '1, 2' 1,2,3 2147483648,0 123456789012345678901,1; do
+    refused 1 "--window: $window" --window "$window" q.npy k.npy v.npy
+done
+refused 1 '--aux: x=len2.npy needs --score-mod as well' --aux x=len2.npy q.npy k.npy v.npy
+refused 1 '--cu-q needs --cu-k as well' --cu-q len2.npy q.npy k.npy v.npy
+refused 1 '--cu-k needs --cu-q as well' --cu-k len2.npy q.npy k.npy v.npy
+refused 1 '--layout: bhtd contradicts --cu-q' --cu-q len2.npy --cu-k len2.npy --layout bhtd q.npy k.npy v.npy
 refused 1 '--align: middle' --causal --align middle q.npy k.npy v.npy
 refused 1 '--time: 0' --time 0 q.npy k.npy v.npy
 refused 1 '--tile: 1 needs --engine' --tile 1 q.npy k.npy v.npy
@@ -164,12 +192,73 @@ refused 1 '--kv-start: neg.npy: value -1 at [0] is outside 0 to 7' --kv-start ne
 refused 1 '--q-len: q.npy: its type is <f4, want <i4' --q-len q.npy q.npy k.npy v.npy
 refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v.npy
 
+for axes in '8' '4 1' '2 1 1 6' '3 1 1 1' '1 1 1 1 7' '1 5 1 7'; do
+    tensor odd.npy '<f4' 4 $axes
+    text="[$(echo $axes | tr ' ' ,)]"
+    refused 1 "--bias: odd.npy: its shape $text does not fit [2,4,5,7] of the scores" -o o.npy --bias odd.npy q.npy k.npy v.npy
+    tensor odd.npy '|u1' 1 $axes
+    refused 1 "--mask: odd.npy: its shape $text does not fit [2,4,5,7] of the scores" --mask odd.npy q.npy k.npy v.npy
+done
+refused 1 '--bias: len2.npy: its type is <i4, want <f4, <f2 or <f8' --bias len2.npy q.npy k.npy v.npy
+refused 1 '--mask: q.npy: its type is <f4, want |b1 or |u1' --mask q.npy q.npy k.npy v.npy
+refused 1 '--bias: none.npy: No such file' --bias none.npy q.npy k.npy v.npy
+tensor four.npy '<f4' 4 4
+tensor slopes.npy '<f4' 4 2 4
+tensor three.npy '<f4' 4 3
+refused 1 '--alibi: three.npy: its shape is [3], want [4] or [2,4]' --alibi three.npy q.npy k.npy v.npy
+refused 1 '--sinks: slopes.npy: its shape is [2,4], want [4]' --sinks slopes.npy q.npy k.npy v.npy
+refused 1 '--sinks: len2.npy: its type is <i4' --sinks len2.npy q.npy k.npy v.npy
+echo 's += x[k];' >mod.cl
+refused 1 '--score-mod: none.cl: No such file' --score-mod none.cl q.npy k.npy v.npy
+refused 1 '--score-mod: .: it is not a regular file' --score-mod . q.npy k.npy v.npy
+refused 1 '--score-mod: q.npy: it is no text' --score-mod q.npy q.npy k.npy v.npy
+refused 1 '--aux: four.npy is not NAME=A.npy' --score-mod mod.cl --aux four.npy q.npy k.npy v.npy
+refused 1 '--aux: =four.npy is not NAME=A.npy' --score-mod mod.cl --aux =four.npy q.npy k.npy v.npy
+refused 1 '--aux: none.npy: No such file' --score-mod mod.cl --aux x=none.npy q.npy k.npy v.npy
+refused 1 '--aux: x=len2.npy: there is a buffer of that name' --score-mod mod.cl --aux x=four.npy --aux x=len2.npy q.npy k.npy v.npy
+refused 1 '--aux: i1.npy: its type is |i1, want <f4 or <i4' --score-mod mod.cl --aux x=i1.npy q.npy k.npy v.npy
+tensor no.npy '<f4' 4 0
+refused 1 '--aux: no.npy: its shape is [0]' --score-mod mod.cl --aux x=no.npy q.npy k.npy v.npy
+set --
+for i in 1 2 3 4 5 6 7 8 9; do set -- "$@" --score-mod mod.cl; done
+refused 1 '--score-mod: mod.cl: at most 8' "$@" q.npy k.npy v.npy
+
+tensor qp.npy '<f4' 4 9 4 8
+tensor kp.npy '<f4' 4 6 2 8
+tensor vp.npy '<f4' 4 6 2 3
+ints cuq.npy 0 3 3 9
+ints cuk.npy 0 4 5 6
+packed() { # STATUS-AND-PATTERN... CU-Q CU-K ARGS...
+    want=$1 what=$2 first=$3 second=$4
+    shift 4
+    refused "$want" "$what" -o o.npy --cu-q "$first" --cu-k "$second" "$@"
+}
+packed 1 'Q: q.npy: its shape is [2,4,5,8], want 3 axes, [total,h,d]' cuq.npy cuk.npy q.npy kp.npy vp.npy
+packed 1 '--cu-q: q.npy: its type is <f4, want <i4' q.npy cuk.npy qp.npy kp.npy vp.npy
+packed 1 '--cu-k: len2.npy: it begins with 5' cuq.npy len2.npy qp.npy kp.npy vp.npy
+ints end.npy 0 3 3 8
+packed 1 '--cu-q: end.npy: it ends with 8, not with the rows of Q, qp.npy, which is [9,4,8]' end.npy cuk.npy qp.npy kp.npy vp.npy
+ints down.npy 0 7 3 9
+packed 1 '--cu-q: down.npy: value 3 at [2] is less than the one before' down.npy cuk.npy qp.npy kp.npy vp.npy
+ints two.npy 0 4 6
+packed 1 '--cu-k: two.npy: its shape [3] does not fit [4] of --cu-q, cuq.npy' cuq.npy two.npy qp.npy kp.npy vp.npy
+npy '<i4' '(0,)' </dev/null >none.npy
+packed 1 '--cu-q: none.npy: its shape is [0], want [b+1]' none.npy cuk.npy qp.npy kp.npy vp.npy
+rm none.npy
+packed 1 '--kv-len: len2.npy: its shape [2] does not fit [9,4,8] of Q, qp.npy: want [3]' cuq.npy cuk.npy --kv-len len2.npy qp.npy kp.npy vp.npy
+tensor odd.npy '<f4' 4 3 1 9 1
+packed 1 '--bias: odd.npy: its shape [3,1,9,1] does not fit [3,4,6,4] of the scores' cuq.npy cuk.npy --bias odd.npy qp.npy kp.npy vp.npy
+
 call=blind
 run --emit-source 'f16 b1 h2 q64 k64 d64 causal'
 test $status -eq 0 && test ! -s err && grep -q __kernel out
 ok $? "--emit-source needs no device"
 refused 1 "--emit-source: 'f16 b1 nonsense'" --emit-source 'f16 b1 nonsense'
-refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 softcap5'" --emit-source 'f32 b1 h1 q1 k1 d8 softcap5'
+run --emit-source 'f32 b1 h2 q9 k9 d8 softcap5 mod:document,softcap'
+test $status -eq 0 && grep -qF 's = document[q] == document[k] ? s : -INFINITY;' out && grep -q '#line 1 "softcap.cl"' out
+ok $? "--emit-source finds the score_mods that a problem names"
+refused 1 'there is no such score_mod' --emit-source 'f32 b1 h1 q1 k1 d8 mod:nonsense'
+refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 page16'" --emit-source 'f32 b1 h1 q1 k1 d8 page16'
 refused 1 'takes no files' --emit-source 'f32 b1 h1 q1 k1 d8' q.npy k.npy v.npy
 refused 1 'computes nothing' --emit-source 'f32 b1 h1 q1 k1 d8' --json
 refused 1 'engine "none" is none of' --emit-source 'f32 b1 h1 q1 k1 d8' --engine none
@@ -263,6 +352,106 @@ mv o.npy shared.npy
 verified "the same keys three times" "$Q" three_K.npy three_V.npy
 same "give the same O" o.npy shared.npy
 
+# What changes scores and drops keys.
+mods=$top_srcdir/examples/score_mods
+verified "--softcap" --softcap 0.5 "$Q" "$K" "$V"
+mv o.npy capped.npy
+verified "--window" --window=10,3 "$Q" "$K" "$V"
+verified "--window to one side, elsewhere" --window -1,2 --align -9 "$Q" "$K" "$V"
+verified "--window without bounds is none" --window -1,-1 --causal --scale=0.25 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+verified "--window and offsets" --window 5,-1 --align some3.npy --kv-len "$L" "$Q" "$K" "$V"
+real bias4.npy '<f4' 4 3 4 123 1
+verified "--bias with 4 axes" --bias bias4.npy "$Q" "$K" "$V"
+real bias3.npy '<f4' 4 4 1 123
+verified "--bias with 3" --bias bias3.npy --causal "$Q" "$K" "$V"
+real bias2.npy '<f2' 2 123 123
+verified "--bias of <f2, with 2" --bias=bias2.npy "$Q" "$K" "$V"
+grep -q '^problem .* bias:11qk:f16 ' out
+ok $? "is stored as f16"
+tensor bias0.npy '<f8' 8 1
+verified "--bias of <f8, with 1" --bias bias0.npy --causal --scale=0.25 "$Q" "$K" "$V"
+same "zeros change nothing" o.npy causal.npy
+mask mask2.npy '|u1' '\001-\377' 123 123
+verified "--mask of bytes" --mask mask2.npy "$Q" "$K" "$V"
+mv o.npy masked.npy
+mask mask2.npy '|b1' '\001' 123 123
+verified "--mask of bools" --mask mask2.npy "$Q" "$K" "$V"
+same "the same O" o.npy masked.npy
+mask mask4.npy '|u1' '\001-\377' 3 1 1 123
+verified "--mask for keys" --mask mask4.npy --causal "$Q" "$K" "$V"
+real alibi2.npy '<f4' 4 3 4
+printf '\000\000\000\077\000\000\200\076\000\000\000\076\000\000\200\075' | npy '<f4' '(4,)' >alibi1.npy # 1/2 to 1/16
+verified "--alibi for all entries" --alibi alibi1.npy --align top-left "$Q" "$K" "$V"
+mv o.npy alibi.npy
+verified "--alibi for each" --alibi alibi2.npy "$Q" "$K" "$V"
+real sinks.npy '<f4' 4 4
+verified "--sinks" --sinks sinks.npy --causal --align -3 "$Q" "$K" "$V"
+
+verified "--score-mod" --score-mod "$mods/alibi.cl" "$Q" "$K" "$V"
+same "ALiBi by hand" o.npy alibi.npy
+verified "--score-mod, causal" --score-mod "$mods/causal.cl" --scale=0.25 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+verified "--score-mod with f16" --type f16 --score-mod "$mods/relative.cl" "$Q" "$K" "$V"
+grep -q '^problem .* mod:relative ' out
+ok $? "an example has a name in the problem string"
+printf '// clattn: vector\n%s' 's = 0.5f * tanh(s / 0.5f);' >cap.cl
+verified "--score-mod that is width-generic" --score-mod cap.cl "$Q" "$K" "$V"
+same "softcap by hand" o.npy capped.npy
+grep '^problem' out | grep -q mod:
+test $? -eq 1
+ok $? "another text has none"
+real worth.npy '<f4' 4 123
+ints kind.npy 0 1 2 3 2 1 0
+printf '%s\n' 'const int i = q % 7, j = k % 7;' 'if (kind[i] == kind[j])' '    s += worth[k];' 'else if (k % 5 == b + h)' \
+    '    s = -INFINITY;' >kinds.cl
+verified "--score-mod and --aux" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy "$Q" "$K" "$V"
+verified "two of them, and all else" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy --score-mod cap.cl \
+    --softcap 2 --window=40,20 --causal --align some3.npy --bias bias3.npy --mask mask2.npy --alibi alibi2.npy \
+    --sinks sinks.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" "$K" "$V"
+if "$program" --device "$device" --type f64 q.npy k.npy v.npy >/dev/null 2>&1; then
+    verified "and in f64" --type f64 --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy --score-mod cap.cl \
+        --softcap 2 --window=40,20 --bias bias0.npy --mask mask2.npy --alibi alibi2.npy --sinks sinks.npy "$Q" "$K" "$V"
+else
+    skip "no f64"
+fi
+printf 'const int i = q;\ns += nonsense;\n' >bad.cl
+rm -f o.npy
+on -o o.npy --score-mod kinds.cl --score-mod bad.cl --aux worth=worth.npy --aux=kind=kind.npy "$Q" "$K" "$V"
+test $status -eq 1 && test ! -s out && test ! -e o.npy && grep -q 'bad\.cl:2' err && grep -q nonsense err &&
+    tail -n 1 err | grep -q '^clattn-run: --score-mod: bad.cl: '
+ok $? "what the compiler says against a text is shown, with its file and line"
+refused 1 'means something else in a score_mod' --device "$device" --score-mod mod.cl --aux k=four.npy q.npy k.npy v.npy
+
+# Packed sequences; qs.npy and its kin hold [b,n,h,d], which is [total,h,d] of equal sequences.
+for x in q k v; do
+    raw ${x}s.npy | npy '<f4' '(369, 4, 32)' >${x}p.npy
+done
+ints equal.npy 0 123 246 369
+ints cuq.npy 0 100 100 369
+ints cuk.npy 0 1 120 369
+verified "packed sequences" --cu-q equal.npy --cu-k equal.npy --causal --scale=0.25 qp.npy kp.npy vp.npy
+grep -q "'shape': (369,4,32)" o.npy && grep -q "'shape': (4,369)" lse.npy
+ok $? "O has the axes [total,h,d] and LSE [h,total]"
+raw o.npy | npy '<f4' '(3, 123, 4, 32)' >padded.npy
+swap padded.npy back.npy 123 4
+same "the O of padded ones" back.npy causal.npy
+verified "uneven ones" --cu-q cuq.npy --cu-k cuk.npy --causal --alibi alibi2.npy --window=100,30 qp.npy kp.npy vp.npy
+grep -q '^problem *f32 b3 h4 q269 k249 d32 causal window100,30 alibi qlen:100,0,269 kvlen:1,119,249 lse$' out
+ok $? "the problem string has words for padded ones that compute the same"
+real bias.npy '<f4' 4 1 4 269 1
+mask mask.npy '|u1' '\001-\377' 3 1 1 249
+ints len3.npy 200 50 100
+verified "with bias, mask and lengths" --cu-q cuq.npy --cu-k cuk.npy --bias bias.npy --mask mask.npy --kv-len len3.npy \
+    --sinks sinks.npy --score-mod "$mods/relative.cl" qp.npy kp.npy vp.npy
+ints varq.npy 0 62 185 369
+verified "those of the word varlen" --cu-q varq.npy --cu-k varq.npy qp.npy kp.npy vp.npy
+ints none.npy 0
+tensor qb0.npy '<f4' 4 0 4 8
+tensor kb0.npy '<f4' 4 0 2 8
+tensor vb0.npy '<f4' 4 0 2 3
+verified "no sequences" --cu-q none.npy --cu-k none.npy qb0.npy kb0.npy vb0.npy
+
 tensor k0.npy '<f4' 4 2 2 0 8
 tensor v0.npy '<f4' 4 2 2 0 3
 tensor q0.npy '<f4' 4 2 4 0 8
@@ -337,6 +526,14 @@ ok $? "clattn-bench prints one line per problem"
 run --device "$device" --json --against=naive "$tiny"
 test $status -eq 0 && grep -q "^{\"problem\": \"$tiny\", .*\"naive_ms\": [0-9].*\"naive_agrees\": true}\$" out
 ok $? "or one object"
+run --device "$device" --against naive --rounds 1 'f32 b2 h4/2 q33 k40 d16 causal window20,3 softcap5 alibi sink seed1' \
+    'f32 b2 h4/2 q33 k40 d16 bias:1hqk mask:b1qk blocks:8,16' 'f32 b2 h2 q33 k40 d16 bias:bh1k:f16 blocks:8,16' \
+    'f32 b3 h2 q33 k40 d16 varlen causal mod:document,tanh_gate,relative'
+test $status -eq 0 && test "$(grep -c ' times ours$' out)" -eq 4
+ok $? "whatever problem strings have words for"
+run --device "$device" --rounds 1 "$tiny" "$tiny mod:nonsense"
+test $status -eq 1 && test "$(wc -l <out)" -eq 1 && grep -q 'there is no such score_mod' err
+ok $? "but not a score_mod that nobody knows"
 run --device "$device" nonsense "$tiny"
 test $status -eq 1 && test "$(wc -l <out)" -eq 1 && test "$(grep -c '^clattn-bench: "nonsense"' err)" -eq 1
 ok $? "a bad problem does not stop the next"

@@ -8,7 +8,7 @@
 static inline clattn_problem sound(void)
 {
     clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_sizes s = { 1, 2, 2, 5, 7, 0 };
+    clattn_sizes s = { 1, 2, 2, 5, 7, 0, 0, 0 };
     p.d = 8;
     p.sizes = s;
     return p;

@@ -87,13 +87,15 @@ static void test_slots(const char *engine)
        "%s: the fixed slots once each", engine);
     is_int(slot(&s, fragment), 1, "%s: its own fragment", engine);
     is_int(count(s.text, "#line 1 \"engine_"), 1, "%s: no other engine", engine);
-    is_int(count(s.text, "#line 1 \"mask_"), 1, "%s: one mask", engine);
+    is_int(count(s.text, "#line 1 \"mask_"), 0, "%s: no mask", engine);
     is_int(count(s.text, "#line 1 \"kv_"), 1, "%s: one kv", engine);
-    is_int(count(s.text, "#line 1 \"score_"), 1, "%s: one score", engine);
+    is_int(count(s.text, "#line 1 \"score_"), 0, "%s: no score", engine);
+    ok(slot(&s, "bias_none.cl") == 1 && slot(&s, "sink_none.cl") == 1 && slot(&s, "squares.cl") == 0,
+       "%s: no bias, no sink", engine);
     at[0] = strstr(s.text, "#line 1 \"dtype_");
     at[1] = strstr(s.text, "#line 1 \"kv_");
-    at[2] = strstr(s.text, "#line 1 \"mask_");
-    at[3] = strstr(s.text, "#line 1 \"engine_");
+    at[2] = strstr(s.text, "#line 1 \"engine_");
+    at[3] = strstr(s.text, "#line 1 \"masks\"");
     ok(at[0] && at[0] < at[1] && at[1] < at[2] && at[2] < at[3], "%s: in order", engine);
     is_int(count(s.text, "__kernel"), 1, "%s: one kernel", engine);
     source_free(&s);
@@ -104,7 +106,7 @@ static void test_choices(void)
 {
     clattn_problem p = plain();
     struct source s = compose(&p, NULL);
-    ok(slot(&s, "mask_none.cl") && slot(&s, "kv_dense.cl"), "plain: no mask, dense");
+    ok(!strstr(s.text, "#line 1 \"mask_") && slot(&s, "kv_dense.cl"), "plain: no mask, dense");
     source_free(&s);
     p.causal = 1;
     s = compose(&p, NULL);
@@ -113,6 +115,78 @@ static void test_choices(void)
     p.flags = CLATTN_KV_START;
     s = compose(&p, NULL);
     ok(slot(&s, "mask_causal.cl") && slot(&s, "kv_padded.cl"), "lengths: padded");
+    source_free(&s);
+}
+
+/* Every feature has its fragments, and none but its own. */
+static void test_features(void)
+{
+    static const clattn_score_mod mod = { "s += 1.0f;", "one.cl", 0 };
+    static const struct {
+        const char *fragments; /* with blanks between */
+        uint32_t flags;
+        int causal, bias_type, n_mods;
+        double softcap;
+    } rows[] = {
+        { "kv_varlen.cl", CLATTN_CU_Q, 0, 0, 0, 0 },
+        { "kv_varlen.cl", CLATTN_CU_K | CLATTN_KV_LEN, 0, 0, 0, 0 },
+        { "mask_window.cl", CLATTN_WINDOW, 0, 0, 0, 0 },
+        { "mask_window.cl", CLATTN_WINDOW, 1, 0, 0, 0 },
+        { "mask_bool.cl mask_unmapped.cl squares.cl", CLATTN_MASK, 0, 0, 0, 0 },
+        { "mask_bool.cl mask_blocks.cl squares.cl", CLATTN_MASK | CLATTN_BLOCK_MAP, 0, 0, 0, 0 },
+        { "mask_blocks.cl", CLATTN_BLOCK_MAP, 0, 0, 0, 0 },
+        { "score_alibi.cl", CLATTN_ALIBI, 0, 0, 0, 0 },
+        { "score_softcap.cl tanh_poly.cl", 0, 0, 0, 0, 5 },
+        { "bias_add.cl squares.cl dtype_f16.cl", 0, 0, CLATTN_F16, 0, 0 },
+        { "sink_logit.cl", CLATTN_SINKS, 0, 0, 0, 0 },
+        { "one.cl mods", 0, 0, 0, 1, 0 },
+    };
+    static const char *const all[] = { "kv_varlen.cl",   "mask_window.cl",  "mask_causal.cl",   "mask_bool.cl",
+                                       "mask_blocks.cl", "mask_unmapped.cl", "squares.cl",      "score_alibi.cl",
+                                       "score_softcap.cl", "tanh_poly.cl",  "bias_add.cl",      "dtype_f16.cl",
+                                       "sink_logit.cl",  "one.cl",          "mods" };
+    size_t i, f;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_problem p = plain();
+        struct source s;
+        int wrong = 0;
+        p.flags = rows[i].flags;
+        p.causal = rows[i].causal;
+        p.bias_type = rows[i].bias_type;
+        p.softcap = rows[i].softcap;
+        p.n_mods = rows[i].n_mods;
+        p.mods = &mod;
+        s = compose(&p, NULL);
+        for (f = 0; f < sizeof all / sizeof *all; f++) {
+            if (!slot(&s, all[f]) != !strstr(rows[i].fragments, all[f])) {
+                diag("%s", all[f]);
+                wrong++;
+            }
+        }
+        ok(!wrong, "fragments %s", rows[i].fragments);
+        source_free(&s);
+    }
+}
+
+/* The caller's text stands as it is under its own name; what he calls his buffers is theirs alone. */
+static void test_mods(void)
+{
+    static const clattn_score_mod mods[] = { { "s += table[q];", "a \"b\\c.cl", 0 },
+                                             { "s = q < k ? s : -s; // end", NULL, CLATTN_MOD_VECTOR } };
+    static const clattn_aux aux[] = { { "table", CLATTN_F32 }, { "ids", CLATTN_I32 } };
+    clattn_problem p = plain();
+    struct source s, t;
+    p.n_mods = p.n_aux = 2;
+    p.mods = mods;
+    p.aux = aux;
+    s = compose(&p, NULL);
+    ok(strstr(s.text, "\n#line 1 \"a \\\"b\\\\c.cl\"\ns += table[q];\n#line 1 \"mods\"\n") != NULL, "a text and its name");
+    ok(strstr(s.text, "\n#line 1 \"score_mod\"\ns = q < k ? s : -s; // end\n") != NULL, "a text without a name");
+    ok(strstr(s.text, "const __global float *table, const __global int *ids)") != NULL, "captured buffers by their names");
+    p.n_mods = 1;
+    t = compose(&p, NULL);
+    ok(strcmp(s.text, t.text) != 0, "another text, another program");
+    source_free(&t);
     source_free(&s);
 }
 
@@ -159,8 +233,14 @@ static void test_sizes_do_not_matter(void)
     other = plain();
     other.scale = 0.3;
     other.sizes.offset = 5;
+    other.softcap = p.softcap = 3;
+    other.flags = p.flags = CLATTN_WINDOW;
+    other.window_left = 7;
+    source_free(&s);
+    s = compose(&p, "simt");
+    other.softcap = 4;
     t = compose(&other, "simt");
-    ok(!strcmp(s.text, t.text) && !strcmp(s.options, t.options), "another scale, the same program");
+    ok(!strcmp(s.text, t.text) && !strcmp(s.options, t.options), "another scale, softcap, window, the same program");
     source_free(&t);
     other.d = 65;
     other.dv = 64;
@@ -189,6 +269,8 @@ int main(void)
     for (i = 0; i < sizeof engines_to_try / sizeof *engines_to_try; i++)
         test_slots(engines_to_try[i]);
     test_choices();
+    test_features();
+    test_mods();
     test_types();
     test_sizes_do_not_matter();
     test_options();

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[LAYOUTS] = { "plain", "padded", "packed", "shared", "repeat", "offsets" };
+static const char *const names[LAYOUTS] = { "plain", "padded", "packed", "shared", "repeat", "offsets", "uneven" };
 
 const char *layout_name(enum layout l)
 {
@@ -31,6 +31,8 @@ int64_t tensor_count(const struct tensor *x)
 
 size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 {
+    if (x->cu)
+        return x->offset + (size_t)(h * x->stride[1] + (x->cu[b] + n) * x->stride[2]);
     return x->offset + (size_t)(b * x->stride[0] + h * x->stride[1] + n * x->stride[2]);
 }
 
@@ -41,12 +43,20 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 
 /* ---- Placing ---- */
 
+/* How often an axis steps: packed sequences have no axis b, and one of rows for them all. */
+static int64_t extent(const struct tensor *x, int axis)
+{
+    if (x->cu)
+        return axis == 0 ? 1 : axis == 1 ? x->n[1] : x->total;
+    return x->n[axis];
+}
+
 /* Strides of `x` with every level `gap` elements wider than needed; `once` has a bit for each axis that is not stored.
  * Returns the elements of the whole buffer. */
 static size_t place(struct tensor *x, int bthd, int padded, int once)
 {
     static const int order[2][3] = { { 2, 1, 0 }, { 1, 2, 0 } };
-    static const int64_t gap[3] = { 5, 3, 11 };
+    static const int64_t gap[3] = { 5, 3, 11 }, nowhere = (int64_t)1 << 40;
     int64_t step = x->width;
     int i;
     x->offset = padded ? 7 : 0;
@@ -54,8 +64,10 @@ static size_t place(struct tensor *x, int bthd, int padded, int once)
         int axis = order[bthd][i];
         step += padded ? gap[i] : 0;
         x->stride[axis] = once >> axis & 1 ? 0 : step;
-        step *= once >> axis & 1 ? (x->n[axis] > 0) : x->n[axis];
+        step *= once >> axis & 1 ? (extent(x, axis) > 0) : extent(x, axis);
     }
+    if (x->cu && padded)
+        x->stride[0] = nowhere; /* counts for nothing */
     return x->offset + (size_t)step + (padded ? 13 : 0);
 }
 
@@ -68,28 +80,25 @@ static size_t place_packed(struct trial *t)
     for (i = 0; i < 3; i++) {
         x[i]->image = &t->image[0];
         x[i]->offset = (size_t)at;
-        x[i]->stride[0] = row * x[i]->n[2];
+        x[i]->stride[0] = row * extent(x[i], 2);
         x[i]->stride[1] = x[i]->width;
         x[i]->stride[2] = row;
         at += x[i]->n[1] * x[i]->width;
     }
-    return (size_t)(row * t->q.n[2] * t->q.n[0]);
-}
-
-static cl_int image_alloc(struct image *im, size_t elements, int type)
-{
-    im->size = elements * convert_size(type);
-    im->byte = malloc(im->size + 1);
-    return im->byte ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return (size_t)(row * extent(&t->q, 2) * extent(&t->q, 0));
 }
 
 /* Settles which layouts this problem allows. */
 static enum layout settle(const struct trial *t, enum layout l)
 {
+    const clattn_problem *p = &t->c.problem;
     int one = t->q.type == t->k.type && t->q.type == t->v.type;
-    if (l == PACKED && !(one && t->sizes.nq == t->sizes.nk))
+    int same_rows = t->sizes.nq == t->sizes.nk && !(p->flags & CLATTN_CU_Q) == !(p->flags & CLATTN_CU_K);
+    if (l == PACKED && !(one && same_rows))
         return PADDED;
-    if (l == OFFSETS && !t->c.problem.causal)
+    if (l == OFFSETS && !p->causal && !(p->flags & (CLATTN_WINDOW | CLATTN_ALIBI)))
+        return PADDED;
+    if (l == UNEVEN && !(p->flags & (CLATTN_CU_Q | CLATTN_CU_K)))
         return PADDED;
     return l;
 }
@@ -101,12 +110,13 @@ static cl_int lay_out(struct trial *t)
     cl_int e = CL_SUCCESS;
     for (i = 0; i < 5 && !e; i++) {
         int once = t->layout == SHARED ? 1 : t->layout == REPEAT ? (i == 1 ? 6 : 2) : 0;
+        int rows_outside = t->c.bthd || (x[i]->cu && t->layout != SHARED);
         size_t n;
         if (t->layout == PACKED && i < 3) {
             n = i ? 0 : place_packed(t);
         } else {
             x[i]->image = &t->image[i];
-            n = place(x[i], t->c.bthd && i < 4, padded, i == 1 || i == 2 ? once : 0);
+            n = place(x[i], rows_outside && i < 4, padded, i == 1 || i == 2 ? once : 0);
         }
         e = image_alloc(&t->image[i], n, x[i]->type);
     }
@@ -124,64 +134,56 @@ static void shape(struct tensor *x, int type, int64_t b, int64_t h, int64_t n, i
     x->width = width;
 }
 
-static cl_int value_alloc(struct tensor *x)
+static void shape_all(struct trial *t)
 {
-    size_t n = (size_t)tensor_count(x);
-    x->value = calloc(n + 1, sizeof *x->value);
-    return x->value ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    const clattn_problem *p = &t->c.problem;
+    const clattn_sizes *s = &t->sizes;
+    const int type = p->type ? p->type : CLATTN_F32;
+    t->d = p->d;
+    t->dv = p->dv ? p->dv : p->d;
+    shape(&t->q, type, s->b, s->h, s->nq, t->d);
+    shape(&t->k, p->k_type ? p->k_type : type, s->b, s->hk, s->nk, t->d);
+    shape(&t->v, p->v_type ? p->v_type : type, s->b, s->hk, s->nk, t->dv);
+    shape(&t->o, type, s->b, s->h, s->nq, t->dv);
+    shape(&t->lse, CLATTN_F32, s->b, s->h, s->nq, 1);
+}
+
+/* Packed sequences: where they begin, and how many rows there are. */
+static void shape_packed(struct trial *t)
+{
+    struct tensor *x[5] = { &t->q, &t->o, &t->lse, &t->k, &t->v };
+    int i;
+    for (i = 0; i < 5; i++) {
+        x[i]->cu = t->c.problem.flags & (i < 3 ? CLATTN_CU_Q : CLATTN_CU_K) ? (i < 3 ? t->x.cu_q : t->x.cu_k) : NULL;
+        x[i]->total = i < 3 ? t->sizes.total_q : t->sizes.total_k;
+    }
+}
+
+static cl_int make_values(struct trial *t)
+{
+    struct tensor *x[5] = { &t->q, &t->k, &t->v, &t->o, &t->lse };
+    int i;
+    for (i = 0; i < 5; i++) {
+        x[i]->value = calloc((size_t)tensor_count(x[i]) + 1, sizeof *x[i]->value);
+        if (!x[i]->value)
+            return CL_OUT_OF_HOST_MEMORY;
+    }
+    trial_fill_lengths(t);
+    trial_fill_inputs(t);
+    return trial_find_kept(t);
 }
 
 /* ---- Buffers ---- */
-
-static cl_int image_buffer(struct image *im, cl_context context, cl_mem_flags flags)
-{
-    cl_int e = CL_SUCCESS;
-    if (im->size)
-        im->mem = clCreateBuffer(context, flags | CL_MEM_COPY_HOST_PTR, im->size, im->byte, &e);
-    return e;
-}
-
-/* A list behind three elements of nonsense. */
-static cl_int ints_buffer(struct image *im, cl_context context, const int32_t *list, int64_t b, clattn_ints *out)
-{
-    size_t head = 3, i;
-    int32_t *all;
-    cl_int e = image_alloc(im, head + (size_t)b, CLATTN_F32);
-    if (e)
-        return e;
-    all = (int32_t *)(void *)im->byte;
-    for (i = 0; i < head; i++)
-        all[i] = INT32_MIN;
-    memcpy(all + head, list, (size_t)b * sizeof *list);
-    e = image_buffer(im, context, CL_MEM_READ_ONLY);
-    out->mem = im->mem;
-    out->offset = head;
-    return e;
-}
-
-static cl_int make_ints(struct trial *t, cl_context context)
-{
-    uint32_t flags = t->c.problem.flags;
-    int64_t b = t->sizes.b;
-    cl_int e = CL_SUCCESS;
-    if (flags & CLATTN_Q_LEN)
-        e = ints_buffer(&t->ints[0], context, t->c.q_len, b, &t->args.q_len);
-    if (!e && flags & CLATTN_KV_LEN)
-        e = ints_buffer(&t->ints[1], context, t->c.kv_len, b, &t->args.kv_len);
-    if (!e && flags & CLATTN_KV_START)
-        e = ints_buffer(&t->ints[2], context, t->c.kv_start, b, &t->args.kv_start);
-    if (!e && t->layout == OFFSETS)
-        e = ints_buffer(&t->ints[3], context, t->offsets, b, &t->args.offsets);
-    return e;
-}
 
 static cl_int make_buffers(struct trial *t, cl_context context)
 {
     cl_int e = CL_SUCCESS;
     int i;
+    trial_store_inputs(t);
+    trial_store_outputs(t);
     for (i = 0; i < 5 && !e; i++)
         e = image_buffer(&t->image[i], context, i < 3 ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE);
-    return e ? e : make_ints(t, context);
+    return e ? e : trial_give(t, context);
 }
 
 static void argument(const struct trial *t, const struct tensor *x, clattn_tensor *out)
@@ -206,41 +208,31 @@ static void make_args(struct trial *t)
 
 cl_int trial_make(struct trial *t, cl_context context, const clattn_case *c, enum layout layout)
 {
-    const clattn_problem *p = &c->problem;
-    const clattn_sizes *s = &t->sizes;
-    int k_type, v_type, type = p->type ? p->type : CLATTN_F32;
     cl_int e;
     memset(t, 0, sizeof *t);
     t->c = *c;
-    t->sizes = p->sizes;
+    t->sizes = c->problem.sizes;
     t->sizes.hk = t->sizes.hk ? t->sizes.hk : t->sizes.h;
-    t->d = p->d;
-    t->dv = p->dv ? p->dv : p->d;
-    k_type = p->k_type ? p->k_type : type;
-    v_type = p->v_type ? p->v_type : type;
-    shape(&t->q, type, s->b, s->h, s->nq, t->d);
-    shape(&t->k, k_type, s->b, s->hk, s->nk, t->d);
-    shape(&t->v, v_type, s->b, s->hk, s->nk, t->dv);
-    shape(&t->o, type, s->b, s->h, s->nq, t->dv);
-    shape(&t->lse, CLATTN_F32, s->b, s->h, s->nq, 1);
+    shape_all(t);
     t->layout = settle(t, layout);
     if (t->layout == OFFSETS)
         t->c.problem.align = CLATTN_ALIGN_OFFSETS;
-    if ((e = lay_out(t)) || (e = value_alloc(&t->q)) || (e = value_alloc(&t->k)) || (e = value_alloc(&t->v)) ||
-        (e = value_alloc(&t->o)) || (e = value_alloc(&t->lse)))
+    if ((e = trial_fill_extras(t)))
         return e;
-    trial_fill_lengths(t);
-    trial_fill_inputs(t);
-    trial_store_inputs(t);
-    trial_store_outputs(t);
-    e = make_buffers(t, context);
+    shape_packed(t);
+    if ((e = lay_out(t)) || (e = make_values(t)) || (e = make_buffers(t, context)))
+        return e;
     make_args(t);
-    return e;
+    return CL_SUCCESS;
 }
 
 cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue)
 {
-    cl_int e = clattn_enqueue_forward(plan, queue, &t->args, 0, NULL, NULL);
+    cl_int e = CL_SUCCESS;
+    if (t->map.image.size && t->mask.image.size)
+        e = clattn_enqueue_block_map(plan, queue, &t->args, 0, NULL, NULL);
+    if (!e)
+        e = clattn_enqueue_forward(plan, queue, &t->args, 0, NULL, NULL);
     return e ? e : clFinish(queue);
 }
 
@@ -250,26 +242,14 @@ cl_int trial_reset(struct trial *t, cl_command_queue queue)
     cl_int e = CL_SUCCESS;
     trial_store_outputs(t);
     for (i = 3; i < 5 && !e; i++)
-        if (t->image[i].size)
-            e = clEnqueueWriteBuffer(queue, t->image[i].mem, CL_TRUE, 0, t->image[i].size, t->image[i].byte, 0, NULL,
-                                     NULL);
+        e = image_write(&t->image[i], queue);
     return e;
 }
 
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x)
 {
-    int query = x == &t->q;
-    tensor_store(x, query ? NULL : t->kv_start, query ? t->q_len : t->kv_len);
-    if (!x->image->size)
-        return CL_SUCCESS;
-    return clEnqueueWriteBuffer(queue, x->image->mem, CL_TRUE, 0, x->image->size, x->image->byte, 0, NULL, NULL);
-}
-
-static void image_free(struct image *im)
-{
-    if (im->mem)
-        clReleaseMemObject(im->mem);
-    free(im->byte);
+    trial_store(t, x);
+    return image_write(x->image, queue);
 }
 
 void trial_free(struct trial *t)
@@ -277,12 +257,14 @@ void trial_free(struct trial *t)
     int i;
     for (i = 0; i < 5; i++)
         image_free(&t->image[i]);
-    for (i = 0; i < 4; i++)
-        image_free(&t->ints[i]);
+    trial_take_back(t);
+    extras_free(&t->x);
     free(t->q.value);
     free(t->k.value);
     free(t->v.value);
     free(t->o.value);
     free(t->lse.value);
+    free(t->seen);
+    free(t->sees);
     memset(t, 0, sizeof *t);
 }

@@ -5,7 +5,7 @@
 #include "trial.h"
 
 #include "../tools/convert.h"
-#include "../tools/reference.h"
+#include "mods.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,18 +14,16 @@
 
 /* Reads an image back. 1 when nothing outside the rows of `x` differs from what was there; x->value gets the rows. x is
  * NULL for an input, where nothing may differ. */
-static int fetch(struct image *im, struct tensor *x, cl_command_queue queue)
+static int fetch(const struct trial *t, struct image *im, struct tensor *x, cl_command_queue queue)
 {
-    unsigned char *now = malloc(im->size + 1);
+    unsigned char *now = image_read(im, queue);
     int64_t b, h, n;
     int same;
-    if (!now || (im->size && clEnqueueReadBuffer(queue, im->mem, CL_TRUE, 0, im->size, now, 0, NULL, NULL))) {
-        free(now);
+    if (!now)
         return 0;
-    }
     for (b = 0; x && b < x->n[0]; b++)
         for (h = 0; h < x->n[1]; h++)
-            for (n = 0; n < x->n[2]; n++) {
+            for (n = 0; n < x->n[2] && trial_stores(t, x, b, h, n); n++) {
                 size_t size = convert_size(x->type), at = tensor_at(x, b, h, n) * size;
                 convert_load(x->type, now + at, tensor_row(x, b, h, n), (size_t)x->width);
                 memcpy(im->byte + at, now + at, (size_t)x->width * size);
@@ -35,21 +33,100 @@ static int fetch(struct image *im, struct tensor *x, cl_command_queue queue)
     return same;
 }
 
+/* ---- What was given ---- */
+
+/* How many cells of the mask this block has, and how many of them keep. */
+static void count_block(const struct trial *t, const int64_t index[4], int64_t *all, int64_t *keep)
+{
+    const int64_t *shape = t->x.mask_shape, step[4] = { 1, 1, t->x.block_q, t->x.block_k };
+    int64_t low[4], high[4], i[4];
+    int axis;
+    for (axis = 0; axis < 4; axis++) {
+        low[axis] = shape[axis] == 1 ? 0 : index[axis] * step[axis];
+        high[axis] = shape[axis] == 1 || low[axis] + step[axis] > shape[axis] ? shape[axis] : low[axis] + step[axis];
+    }
+    *all = *keep = 0;
+    for (i[0] = low[0]; i[0] < high[0]; i[0]++)
+        for (i[1] = low[1]; i[1] < high[1]; i[1]++)
+            for (i[2] = low[2]; i[2] < high[2]; i[2]++)
+                for (i[3] = low[3]; i[3] < high[3]; i[3]++) {
+                    *keep += t->x.mask[((i[0] * shape[1] + i[1]) * shape[2] + i[2]) * shape[3] + i[3]] != 0;
+                    ++*all;
+                }
+}
+
+/* A map that the device made, or did not: 0 where no key is kept and only there, 2 only where all are. */
+static int check_map(struct trial *t, const unsigned char *now, char *why, size_t len)
+{
+    int64_t index[4], i, all, keep;
+    int blank = 1;
+    for (i = 0; i < tensor4_count(&t->map); i++)
+        blank = blank && now[tensor4_at(&t->map, i, index)] == NOT_MADE;
+    for (i = 0; i < tensor4_count(&t->map) && !blank; i++) {
+        const size_t at = tensor4_at(&t->map, i, index);
+        count_block(t, index, &all, &keep);
+        if ((now[at] == 0) != (keep == 0) || (now[at] == 2 && keep != all) || now[at] > 2) {
+            snprintf(why, len, "block map[%lld,%lld,%lld,%lld] is %d where %lld of %lld are kept", (long long)index[0],
+                     (long long)index[1], (long long)index[2], (long long)index[3], now[at], (long long)keep,
+                     (long long)all);
+            return 0;
+        }
+        t->map.image.byte[at] = now[at];
+    }
+    return 1;
+}
+
+static int check_made(struct trial *t, cl_command_queue queue, char *why, size_t len)
+{
+    unsigned char *now = image_read(&t->map.image, queue);
+    int good = now && check_map(t, now, why, len);
+    if (good && memcmp(now, t->map.image.byte, t->map.image.size)) {
+        snprintf(why, len, "bytes outside the block map changed in its buffer");
+        good = 0;
+    }
+    free(now);
+    return good;
+}
+
+static int check_given(struct trial *t, cl_command_queue queue, char *why, size_t len)
+{
+    int i, same = image_unchanged(&t->bias.image, queue) && image_unchanged(&t->mask.image, queue);
+    for (i = 0; i < LISTS; i++)
+        same = same && image_unchanged(&t->list[i], queue);
+    for (i = 0; i < CLATTN_AUX_MAX; i++)
+        same = same && image_unchanged(&t->captured[i], queue);
+    if (t->map.image.size && t->mask.image.size && !check_made(t, queue, why, len))
+        return 0;
+    if (t->map.image.size && !t->mask.image.size)
+        same = same && image_unchanged(&t->map.image, queue);
+    if (!same)
+        snprintf(why, len, "a buffer that is only read changed");
+    return same;
+}
+
+/* ---- O and LSE ---- */
+
 int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len)
 {
     static const char *const name[5] = { "Q", "K", "V", "O", "LSE" };
     int i;
     for (i = 0; i < 5; i++)
-        if (t->image[i].mem && !fetch(&t->image[i], i == 3 ? &t->o : i == 4 && t->c.lse ? &t->lse : NULL, queue)) {
+        if (t->image[i].mem && !fetch(t, &t->image[i], i == 3 ? &t->o : i == 4 && t->c.lse ? &t->lse : NULL, queue)) {
             snprintf(why, len, "bytes outside the result changed in the buffer of %s", name[i]);
             return 0;
         }
-    return 1;
+    return check_given(t, queue, why, len);
 }
 
-int trial_reference(const struct trial *t, double *o, double *lse, double *conditioning)
+static void copy_shape(int64_t to[4], const int64_t from[4])
+{
+    memcpy(to, from, 4 * sizeof *to);
+}
+
+struct reference trial_problem(const struct trial *t)
 {
     const clattn_problem *p = &t->c.problem;
+    const struct extras *x = &t->x;
     struct reference r = { 0 };
     r.b = t->sizes.b;
     r.h = t->sizes.h;
@@ -66,7 +143,30 @@ int trial_reference(const struct trial *t, double *o, double *lse, double *condi
     r.kv_len = t->kv_len;
     r.kv_start = t->kv_start;
     r.offsets = t->offsets;
-    return reference_forward(&r, t->q.value, t->k.value, t->v.value, o, lse, conditioning);
+    r.softcap = p->softcap;
+    r.window = (p->flags & CLATTN_WINDOW) != 0;
+    r.window_left = p->window_left;
+    r.window_right = p->window_right;
+    r.bias = x->bias;
+    r.mask = x->mask;
+    r.block_map = x->block_map;
+    copy_shape(r.bias_shape, x->bias_shape);
+    copy_shape(r.mask_shape, x->mask_shape);
+    copy_shape(r.block_shape, x->block_shape);
+    r.block_q = x->block_q;
+    r.block_k = x->block_k;
+    r.slopes = x->slopes;
+    r.slopes_b = x->slopes_b;
+    r.sinks = x->sinks;
+    r.mod = x->n_mods ? mods_reference : NULL;
+    r.user = (void *)(uintptr_t)x;
+    return r;
+}
+
+int trial_reference(const struct trial *t, double *o, double *lse, double *conditioning)
+{
+    const struct reference r = trial_problem(t);
+    return reference_forward(&r, t->q.value, t->k.value, t->v.value, o, lse, conditioning, NULL);
 }
 
 double trial_largest(const struct trial *t)
@@ -75,45 +175,64 @@ double trial_largest(const struct trial *t)
     int64_t b, h, n, i;
     for (b = 0; b < t->v.n[0]; b++)
         for (h = 0; h < t->v.n[1]; h++)
-            for (n = t->kv_start[b]; n < t->kv_len[b]; n++)
-                for (i = 0; i < t->v.width; i++)
+            for (n = 0; n < t->v.n[2]; n++)
+                for (i = 0; i < t->v.width && trial_stores(t, &t->v, b, h, n); i++)
                     most = fmax(most, fabs(tensor_row(&t->v, b, h, n)[i]));
     return most;
 }
 
-/* 1 when every element of `x` is within `bound` of `want`, and exact where the row sees nothing (lse -inf). */
-static int compare(const struct tensor *x, const char *name, const double *want, const double *lse, double bound,
+/* Words for the worst element. */
+static void describe(const struct tensor *x, const char *name, int64_t bad, double want, double error, double bound,
+                     char *why, size_t len)
+{
+    const int64_t row = bad / x->width;
+    snprintf(why, len, "%s[b %lld, h %lld, q %lld, %lld] is %.9g, want %.9g: error %.3g, bound %.3g", name,
+             (long long)(row / x->n[2] / x->n[1]), (long long)(row / x->n[2] % x->n[1]), (long long)(row % x->n[2]),
+             (long long)(bad % x->width), x->value[bad], want, error, bound);
+}
+
+/* 1 when every element of `x` is within `bound` of `want`, exact in rows that keep no key, and so are infinities. */
+static int compare(const struct trial *t, const struct tensor *x, const char *name, const double *want, double bound,
                    char *why, size_t len)
 {
     int64_t i, n = tensor_count(x), bad = -1;
     double worst = 0;
     for (i = 0; i < n; i++) {
-        int exact = lse[i / x->width] == -INFINITY;
-        double error = x->value[i] == want[i] ? 0 : exact ? INFINITY : fabs(x->value[i] - want[i]);
-        if (!(error <= bound) && !(error <= worst)) { /* NaN is an error too */
+        const int64_t row = i / x->width, q = row % x->n[2], b = row / x->n[2] / x->n[1];
+        const int exact = want[i] == -INFINITY || (x == &t->o && !t->sees[row]);
+        const double error = x->value[i] == want[i] ? 0 : exact ? INFINITY : fabs(x->value[i] - want[i]);
+        if (q < t->q_rows[b] && !(error <= bound) && !(error <= worst)) { /* NaN is an error too */
             worst = isnan(error) ? INFINITY : error;
             bad = i;
         }
     }
-    if (bad >= 0) {
-        int64_t row = bad / x->width;
-        snprintf(why, len, "%s[b %lld, h %lld, q %lld, %lld] is %.9g, want %.9g: error %.3g, bound %.3g", name,
-                 (long long)(row / x->n[2] / x->n[1]), (long long)(row / x->n[2] % x->n[1]), (long long)(row % x->n[2]),
-                 (long long)(bad % x->width), x->value[bad], want[bad], worst, bound);
-    }
+    if (bad >= 0)
+        describe(x, name, bad, want[bad], worst, bound, why, len);
     return bad < 0;
+}
+
+/* The reference on the way, which must keep the keys that kept.c says. */
+static int want(const struct trial *t, double *o, double *lse, double *conditioning)
+{
+    const struct reference r = trial_problem(t);
+    const size_t keys = (size_t)(t->sizes.b * t->sizes.hk * t->sizes.nk);
+    unsigned char *seen = calloc(keys + 1, 1);
+    int good = seen && !reference_forward(&r, t->q.value, t->k.value, t->v.value, o, lse, conditioning, seen);
+    good = good && (!t->sizes.nq || !memcmp(seen, t->seen, keys));
+    free(seen);
+    return good;
 }
 
 static int judge(struct trial *t, double *o, double *lse, char *why, size_t len)
 {
     double conditioning = 0;
-    if (trial_reference(t, o, lse, &conditioning)) {
-        snprintf(why, len, "the reference ran out of memory");
+    if (!want(t, o, lse, &conditioning)) {
+        snprintf(why, len, "the reference failed, or keeps other keys");
         return 0;
     }
-    if (!compare(&t->o, "O", o, lse, reference_bound_o(t->o.type, conditioning, trial_largest(t)), why, len))
+    if (!compare(t, &t->o, "O", o, reference_bound_o(t->o.type, conditioning, trial_largest(t)), why, len))
         return 0;
-    return !t->c.lse || compare(&t->lse, "LSE", lse, lse, reference_bound_lse(t->o.type, conditioning), why, len);
+    return !t->c.lse || compare(t, &t->lse, "LSE", lse, reference_bound_lse(t->o.type, conditioning), why, len);
 }
 
 int trial_verify(struct trial *t, cl_command_queue queue, char *why, size_t len)

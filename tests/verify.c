@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "mods.h"
 #include "tap.h"
 
 #include "../tools/inputs.h"
@@ -25,19 +26,37 @@ static clattn_case make_case(void)
     c.problem.dv = DV;
     c.problem.causal = 1;
     c.problem.flags = CLATTN_KV_LEN | CLATTN_KV_START;
-    c.problem.sizes = (clattn_sizes){ B, H, HK, NQ, NK, 0 };
+    c.problem.sizes = (clattn_sizes){ .b = B, .h = H, .hk = HK, .nq = NQ, .nk = NK };
     c.kv_len[0] = 8;
     c.kv_len[1] = 4; /* causal leaves its first two queries nothing */
     c.kv_start[0] = 1;
     return c;
 }
 
+static struct reference whole(void)
+{
+    struct reference r;
+    memset(&r, 0, sizeof r);
+    r.b = B;
+    r.h = H;
+    r.hk = HK;
+    r.nq = NQ;
+    r.nk = NK;
+    r.d = D;
+    r.dv = DV;
+    r.scale = 1 / sqrt(D);
+    return r;
+}
+
 /* O and LSE as they should be. */
 static void answer(const clattn_case *c)
 {
-    const struct reference r = { B, H, HK, NQ, NK, D, DV, 1 / sqrt(D), 1, 0, 0, NULL, c->kv_len, c->kv_start, NULL };
+    struct reference r = whole();
     double a;
-    if (reference_forward(&r, q, k, v, o, lse, &a) != 0)
+    r.causal = 1;
+    r.kv_len = c->kv_len;
+    r.kv_start = c->kv_start;
+    if (reference_forward(&r, q, k, v, o, lse, &a, NULL) != 0)
         bail("no memory");
 }
 
@@ -47,23 +66,32 @@ static int accepts(const clattn_case *c, const struct setup_inputs *in, double *
     const double before = *at;
     struct verdict verdict;
     *at = x;
-    const int status = verify(c, in, o, lse, &verdict);
+    const int status = verify(c, in, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, lse, &verdict);
     *at = before;
     return status == 0 && verdict.good;
+}
+
+/* The verdict on O and LSE as they are. */
+static struct verdict judge(const clattn_case *c, const struct setup_inputs *in, const double *with_lse)
+{
+    struct verdict verdict;
+    if (verify(c, in, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, with_lse, &verdict) != 0)
+        bail("no memory");
+    return verdict;
 }
 
 static void check_verify(void)
 {
     const clattn_case c = make_case();
-    struct setup_inputs in = { q, k, v, 0, NULL, NULL, NULL, NULL, 1 };
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1 };
     struct verdict verdict;
     inputs_fill(&c, q, k, v);
     for (int i = 0; i < DV; i++) /* padding: beyond kv_len, before kv_start */
         v[8 * DV + i] = v[i] = NAN;
     v[(HK * NK + 4) * DV] = 1e30;
     answer(&c);
-    ok(verify(&c, &in, o, lse, &verdict) == 0 && verdict.good && verdict.error_o == 0 && verdict.error_lse == 0,
-       "the right answer is right");
+    verdict = judge(&c, &in, lse);
+    ok(verdict.good && verdict.error_o == 0 && verdict.error_lse == 0, "the right answer is right");
     ok(verdict.bound_o > 0 && verdict.bound_o < 1e-4, "what padding holds does not widen the bound");
     double *last = &o[B * H * NQ * DV - 1];
     ok(accepts(&c, &in, last, *last + 0.9 * verdict.bound_o) && !accepts(&c, &in, last, *last + 1.1 * verdict.bound_o),
@@ -79,7 +107,7 @@ static void check_verify(void)
 
     v[7 * DV + 1] = INFINITY; /* the last key of entry 0, head 0: only its last query keeps it */
     answer(&c);
-    ok(isinf(o[(NQ - 1) * DV + 1]) && !isinf(o[1]) && verify(&c, &in, o, lse, &verdict) == 0 && verdict.good,
+    ok(isinf(o[(NQ - 1) * DV + 1]) && !isinf(o[1]) && judge(&c, &in, lse).good,
        "an infinite value shows where it is kept");
     ok(accepts(&c, &in, &o[1], NAN) && accepts(&c, &in, &o[(NQ - 1) * DV + 1], NAN), "it may reach the rows beside it");
     ok(!accepts(&c, &in, &o[0], NAN) && !accepts(&c, &in, &o[2 * NQ * DV + 1], NAN),
@@ -92,7 +120,8 @@ static void check_verify(void)
         inputs_fill(&c, q, k, v);
         *places[i] = INFINITY;
         answer(&c);
-        ok(verify(&c, &in, o, lse, &verdict) == 0 && verdict.good && verdict.bound_o < 1e-4 && verdict.bound_lse < 1e-2,
+        verdict = judge(&c, &in, lse);
+        ok(verdict.good && verdict.bound_o < 1e-4 && verdict.bound_lse < 1e-2,
            "inf in %s does not widen the bounds", i ? "K" : "Q");
         ok(!accepts(&c, &in, last, *last + 1e-2) && !accepts(&c, &in, last, NAN) &&
                !accepts(&c, &in, &lse[B * H * NQ - 1], 0),
@@ -103,15 +132,94 @@ static void check_verify(void)
 static void check_shared(void)
 {
     clattn_case c = make_case();
-    struct setup_inputs in = { q, k, v, 1, NULL, NULL, NULL, NULL, 0 };
-    struct verdict verdict;
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .shared = 1 };
     inputs_fill(&c, q, k, v);
     memcpy(k + HK * NK * D, k, sizeof k / 2);
     memcpy(v + HK * NK * DV, v, sizeof v / 2);
     answer(&c);
     for (size_t i = HK * NK * D; i < sizeof k / sizeof *k; i++)
         k[i] = NAN;
-    ok(verify(&c, &in, o, NULL, &verdict) == 0 && verdict.good, "keys shared by the batch");
+    ok(judge(&c, &in, NULL).good, "keys shared by the batch");
+}
+
+/* Seeded extras of a problem string whose sizes are those above. */
+static clattn_case changed(const char *words, struct extras *x)
+{
+    clattn_case c = CLATTN_CASE_INIT;
+    char text[256], why[200] = "";
+    const char *words_why = NULL;
+    snprintf(text, sizeof text, "f32 b%d h%d/%d q%d k%d d%d/%d %s", B, H, HK, NQ, NK, D, DV, words);
+    if (clattn_case_parse(text, &c, why, sizeof why) != CL_SUCCESS)
+        bail("%s: %s", text, why);
+    if (extras_fill(&c, x, &words_why) != 0)
+        bail("%s: %s", text, words_why);
+    inputs_fill(&c, q, k, v);
+    return c;
+}
+
+/* Entry by entry as the whole is. */
+static void check_changes(void)
+{
+    struct extras x;
+    const clattn_case c = changed("window4,2 softcap3 alibi bias:bhqk mask:b1qk blocks:2,3 sink mod:tanh_gate "
+                                  "seed1", &x);
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
+    struct reference r = whole();
+    double a;
+    r.window = 1;
+    r.window_left = 4;
+    r.window_right = 2;
+    r.softcap = 3;
+    r.bias = x.bias;
+    r.mask = x.mask;
+    memcpy(r.bias_shape, x.bias_shape, sizeof r.bias_shape);
+    memcpy(r.mask_shape, x.mask_shape, sizeof r.mask_shape);
+    r.slopes = x.slopes;
+    r.slopes_b = x.slopes_b;
+    r.sinks = x.sinks;
+    r.mod = mods_reference;
+    r.user = &x;
+    if (reference_forward(&r, q, k, v, o, lse, &a, NULL) != 0)
+        bail("no memory");
+    const struct verdict verdict = judge(&c, &in, lse);
+    ok(verdict.good && verdict.error_o == 0 && verdict.error_lse == 0, "with all that changes scores");
+    double *last = &o[B * H * NQ * DV - 1];
+    ok(!accepts(&c, &in, last, *last + 1.1 * verdict.bound_o) && !accepts(&c, &in, &lse[3], lse[3] + 1e-2),
+       "an error is found");
+    extras_free(&x);
+}
+
+/* Packed sequences against padded ones: the arrays here hold [h,total,width]. */
+static void check_packed(void)
+{
+    struct extras x;
+    const clattn_case c = changed("causal alibi bias:1hqk varlen", &x);
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
+    const int64_t nq = x.cu_q[B], nk = x.cu_k[B];
+    ok(nq == 9 && nk == 14 && x.cu_q[1] == 3 && x.cu_k[1] == 5, "lengths of packed sequences");
+    for (int64_t b = 0; b < B; b++) {
+        struct reference r = whole();
+        double a;
+        r.b = 1;
+        r.nq = x.cu_q[b + 1] - x.cu_q[b];
+        r.nk = x.cu_k[b + 1] - x.cu_k[b];
+        r.q_pitch = nq;
+        r.k_pitch = nk;
+        r.causal = 1;
+        r.bias = x.bias;
+        memcpy(r.bias_shape, x.bias_shape, sizeof r.bias_shape);
+        r.slopes = x.slopes;
+        r.slopes_b = 1;
+        if (reference_forward(&r, q + x.cu_q[b] * D, k + x.cu_k[b] * D, v + x.cu_k[b] * DV, o + x.cu_q[b] * DV,
+                              lse + x.cu_q[b], &a, NULL) != 0)
+            bail("no memory");
+    }
+    const struct verdict verdict = judge(&c, &in, lse);
+    ok(verdict.good && verdict.error_o == 0 && verdict.error_lse == 0, "packed sequences");
+    double *last = &o[H * nq * DV - 1];
+    ok(!accepts(&c, &in, last, NAN) && !accepts(&c, &in, &lse[H * nq - 1], 0) && !accepts(&c, &in, o, o[0] + 1e-2),
+       "an error is found");
+    extras_free(&x);
 }
 
 static void check_inputs(void)
@@ -185,6 +293,8 @@ int main(void)
 {
     check_verify();
     check_shared();
+    check_changes();
+    check_packed();
     check_inputs();
     check_json();
     return done_testing();

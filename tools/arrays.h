@@ -5,6 +5,7 @@
 
 #include <clattn.h>
 
+#include "extras.h"
 #include "fault.h"
 #include "npy.h"
 #include "options.h"
@@ -13,8 +14,9 @@
 struct arrays {
     clattn_case c;
     int long_lists, mixed; /* `in` has more lengths, or other offsets, than the problem string has words for */
-    double *q, *k, *v;     /* [b,h,n,width], as they will be stored */
+    double *q, *k, *v;     /* [b,h,n,width], or [h,total,width] when packed, as they will be stored */
     struct npy q_len, kv_len, kv_start, offsets;
+    struct extras x;       /* whatever else there is */
     struct setup_inputs in; /* points into the above */
 };
 

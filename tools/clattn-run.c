@@ -9,6 +9,7 @@
 #include "options.h"
 #include "output.h"
 #include "report.h"
+#include "rowmods.h"
 #include "setup.h"
 #include "verify.h"
 
@@ -17,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LOG_MAX = 1 << 16 };
 
 /* Everything that is open during a run. */
 struct run {
@@ -28,6 +31,7 @@ struct run {
     struct setup setup;
     struct outputs outputs;
     struct report report;
+    struct rowmods rowmods;
     double *o, *lse;
 };
 
@@ -49,6 +53,28 @@ static int library_fault(struct run *r, const char *what, cl_int e, struct fault
     if (r->handle)
         (void)clattn_error_detail(r->handle, detail, sizeof detail, NULL);
     return fault_set(f, exit_status(e), "%s: %s%s%s", what, clattn_status_string(e), detail[0] ? ": " : "", detail);
+}
+
+/* Prints what the compiler has against a caller's text, lines as they are. */
+static void print_log(const char *log)
+{
+    for (; *log; log++)
+        putc(*log == '\n' || *log == '\t' || ((unsigned char)*log >= 0x20 && *log != 0x7f) ? *log : '?', stderr);
+    putc('\n', stderr);
+}
+
+/* A plan that cannot be made. A program with texts of the caller's that does not build is taken for his. */
+static int plan_fault(struct run *r, cl_int e, struct fault *f)
+{
+    const char *config = r->options.config;
+    char *log = e == CLATTN_ERROR_BUILD && r->options.mods.n ? calloc(1, LOG_MAX) : NULL;
+    if (!log)
+        return library_fault(r, config[0] ? config : "this problem", e, f);
+    (void)clattn_error_detail(r->handle, log, LOG_MAX, NULL);
+    print_log(log);
+    free(log);
+    return fault_set(f, EXIT_USAGE, "--score-mod: %s: the compiler rejects the program with it",
+                     r->options.mods.at[r->options.mods.n - 1]);
 }
 
 static int no_device(const char *text, struct fault *f)
@@ -77,14 +103,15 @@ static int emit_source(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
     const char *config = o->config[0] ? o->config : NULL;
+    const char *words = NULL;
     char why[1024] = "", *text = NULL;
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     size_t need = 0;
-    memset(&c, 0, sizeof c);
-    c.struct_size = sizeof c;
     cl_int e = clattn_case_parse(o->emit_source, &c, why, sizeof why);
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "--emit-source: '%s': %s", o->emit_source, why);
+    if (extras_mods(&c, &r->arrays.x, &words) != 0)
+        return fault_set(f, EXIT_USAGE, "--emit-source: '%s': %s", o->emit_source, words);
     if (o->device && open_device(r, f) != 0)
         return -1;
     e = clattn_emit_source(r->handle, &c.problem, config, NULL, 0, &need);
@@ -113,7 +140,7 @@ static int make_plan(struct run *r, struct fault *f)
     const double start = clock_ms();
     e = clattn_plan_create(&r->plan, r->handle, p, &plan_options);
     if (e != CL_SUCCESS)
-        return library_fault(r, plan_options.config ? plan_options.config : "this problem", e, f);
+        return plan_fault(r, e, f);
     r->report.plan_ms = clock_ms() - start;
     e = clattn_plan_config(r->plan, config, sizeof config, NULL);
     if (e != CL_SUCCESS)
@@ -156,7 +183,9 @@ static int compute(struct run *r, struct fault *f)
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "the buffers cannot be made on %s: %s", r->where.device_name,
                          clattn_status_string(e));
-    e = setup_run(&r->setup, r->plan);
+    e = setup_prepare(&r->setup, r->plan);
+    if (e == CL_SUCCESS)
+        e = setup_run(&r->setup, r->plan);
     if (e == CL_SUCCESS && r->options.rounds)
         e = measure(r, r->options.rounds);
     if (e == CL_SUCCESS)
@@ -166,35 +195,43 @@ static int compute(struct run *r, struct fault *f)
 
 static int check(struct run *r, struct fault *f)
 {
+    const struct extras *x = &r->arrays.x;
+    char why[4096] = "";
     if (!r->options.verify)
         return 0;
-    if (verify(&r->arrays.c, &r->arrays.in, r->o, r->lse, &r->report.verdict) != 0)
-        return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference");
+    if (x->n_mods && rowmods_open(&r->rowmods, &r->where, x, r->arrays.c.problem.type == CLATTN_F64, why, sizeof why))
+        return fault_set(f, EXIT_UNSUPPORTED, "--verify: the score_mods on their own: %s", why);
+    if (verify(&r->arrays.c, &r->arrays.in, rowmods_change, &r->rowmods, r->o, r->lse, &r->report.verdict) != 0)
+        return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference%s",
+                         x->n_mods ? ", or the score_mods failed on their own" : "");
     r->report.verified = 1;
     return 0;
 }
 
-/* Adds x [b,h,n,w], in float32 unless `wide`, in the axis order `bthd` asks for. Writes over x. */
-static int add_output(struct run *r, const char *argument, const char *path, double *x, int ndim, int64_t w, int wide,
-                      int bthd, struct fault *f)
+/* Adds x [b,h,n,w] with its axes h and n exchanged where `swap` says so, in float32 unless `wide`. Writes over x. */
+static int add_output(struct run *r, const char *argument, const char *path, double *x, const int64_t shape[4],
+                      int swap, int wide, struct fault *f)
 {
-    const clattn_sizes *z = &r->arrays.c.problem.sizes;
-    const int64_t shape[4] = { z->b, bthd ? z->nq : z->h, bthd ? z->h : z->nq, w };
-    const size_t n = (size_t)z->b * (size_t)z->h * (size_t)z->nq * (size_t)w;
+    const struct options *o = &r->options;
+    const int64_t b = shape[0], h = shape[1], n = shape[2], w = shape[3];
+    const int64_t swapped[4] = { b, n, h, w };
+    const size_t count = (size_t)b * (size_t)h * (size_t)n * (size_t)w;
+    const int first = o->cu_q ? 1 : 0; /* packed: no axis b */
     double *order = NULL;
-    if (bthd && n) {
-        order = malloc(n * sizeof *order);
+    if (swap && count) {
+        order = malloc(count * sizeof *order);
         if (!order)
             return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
-        arrays_swap(x, order, z->b, z->h, z->nq, w);
+        arrays_swap(x, order, b, h, n, w);
         x = order;
     }
     if (!wide)
-        for (size_t i = 0; i < n; i++) { /* in place: a float never lies behind its double */
+        for (size_t i = 0; i < count; i++) { /* in place: a float never lies behind its double */
             const float single = (float)x[i];
             memcpy((char *)x + i * sizeof single, &single, sizeof single);
         }
-    const int status = outputs_add(&r->outputs, argument, path, wide ? NPY_F8 : NPY_F4, ndim, shape, x, f);
+    const int status = outputs_add(&r->outputs, argument, path, wide ? NPY_F8 : NPY_F4, (x == r->lse ? 3 : 4) - first,
+                                   (swap ? swapped : shape) + first, x, f);
     free(order);
     return status;
 }
@@ -203,9 +240,12 @@ static int write_outputs(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
     const clattn_problem *p = &r->arrays.c.problem;
-    if (o->out && add_output(r, "-o", o->out, r->o, 4, p->dv, p->type == CLATTN_F64, o->bthd, f) != 0)
+    const clattn_sizes *z = &p->sizes;
+    const int64_t b = o->cu_q ? 1 : z->b, n = o->cu_q ? z->total_q : z->nq;
+    const int64_t of_o[4] = { b, z->h, n, p->dv }, of_lse[4] = { b, z->h, n, 1 };
+    if (o->out && add_output(r, "-o", o->out, r->o, of_o, o->bthd || o->cu_q, p->type == CLATTN_F64, f) != 0)
         return -1;
-    if (o->lse && add_output(r, "--lse", o->lse, r->lse, 3, 1, 0, 0, f) != 0)
+    if (o->lse && add_output(r, "--lse", o->lse, r->lse, of_lse, 0, 0, f) != 0)
         return -1;
     return outputs_commit(&r->outputs, f);
 }
@@ -234,6 +274,7 @@ static void finish(struct run *r)
 {
     outputs_discard(&r->outputs);
     setup_close(&r->setup);
+    rowmods_close(&r->rowmods);
     (void)clattn_plan_release(r->plan);
     (void)clattn_release(r->handle);
     opencl_close(&r->where);

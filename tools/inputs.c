@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static uint64_t splitmix64(uint64_t *state)
+uint64_t inputs_bits(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -18,9 +18,9 @@ static uint64_t splitmix64(uint64_t *state)
 
 /* Nearly normal, deviation 1, bounded by 3.5: four 16-bit uniforms summed as integers. No libm, so no last digit
  * depends on the platform. */
-static double draw(uint64_t *state)
+double inputs_normal(uint64_t *state)
 {
-    const uint64_t bits = splitmix64(state);
+    const uint64_t bits = inputs_bits(state);
     const int64_t sum = (int64_t)((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
     return (double)(sum - 2 * 0xffff) * (1.7320508075688772 / 65536);
 }
@@ -35,12 +35,18 @@ void inputs_round(int type, double *x, size_t n)
     }
 }
 
-static void fill(double *x, size_t n, double size, int type, uint64_t seed, uint64_t stream)
+uint64_t inputs_stream(uint64_t seed, uint64_t stream)
 {
     uint64_t state = seed ^ stream * UINT64_C(0xd1342543de82ef95);
-    (void)splitmix64(&state);
+    (void)inputs_bits(&state);
+    return state;
+}
+
+static void fill(double *x, size_t n, double size, int type, uint64_t seed, uint64_t stream)
+{
+    uint64_t state = inputs_stream(seed, stream);
     for (size_t i = 0; i < n; i++)
-        x[i] = size * draw(&state);
+        x[i] = size * inputs_normal(&state);
     inputs_round(type, x, n);
 }
 
@@ -82,10 +88,13 @@ int inputs_count(const clattn_case *c, struct counts *n)
 {
     const clattn_problem p = inputs_defaults(&c->problem);
     const clattn_sizes *s = &p.sizes;
-    return volume(&n->q, s->b, s->h, s->nq, p.d) || volume(&n->k, s->b, s->hk, s->nk, p.d)
-            || volume(&n->v, s->b, s->hk, s->nk, p.dv) || volume(&n->o, s->b, s->h, s->nq, p.dv)
-            || volume(&n->lse, s->b, s->h, s->nq, 1)
-        ? -1 : 0;
+    const int64_t qb = p.flags & CLATTN_CU_Q ? 1 : s->b, nq = p.flags & CLATTN_CU_Q ? s->total_q : s->nq;
+    const int64_t kb = p.flags & CLATTN_CU_K ? 1 : s->b, nk = p.flags & CLATTN_CU_K ? s->total_k : s->nk;
+    return volume(&n->q, qb, s->h, nq, p.d) || volume(&n->k, kb, s->hk, nk, p.d) ||
+                   volume(&n->v, kb, s->hk, nk, p.dv) || volume(&n->o, qb, s->h, nq, p.dv) ||
+                   volume(&n->lse, qb, s->h, nq, 1)
+               ? -1
+               : 0;
 }
 
 void inputs_fill(const clattn_case *c, double *q, double *k, double *v)

@@ -16,8 +16,11 @@
 enum kind {
     TEXT, /* takes a value */
     FLAG,
+    LIST, /* takes a value, and may be given several times */
     LATER /* belongs to features that this version lacks */
 };
+
+enum { WINDOW_MAX = 1 << 30 };
 
 static const struct row {
     const char *name;
@@ -27,15 +30,26 @@ static const struct row {
 } table[] = {
 #define ROW_TEXT(name, field, value, help) { name, TEXT, offsetof(struct options, field), value, help }
 #define ROW_FLAG(name, field, help) { name, FLAG, offsetof(struct options, field), NULL, help }
+#define ROW_LIST(name, field, value, help) { name, LIST, offsetof(struct options, field), value, help }
 #define ROW_LATER(name) { name, LATER, 0, NULL, NULL }
     ROW_TEXT("-o", out, "O.npy", "write O"),
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
     ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
     ROW_TEXT("--scale", scale_text, "X", "factor of Q K^T (default 1/sqrt(d))"),
+    ROW_TEXT("--softcap", softcap_text, "C", "scores become C tanh(s / C)"),
     ROW_FLAG("--causal", causal, "a query sees the keys up to its own position"),
+    ROW_TEXT("--window", window_text, "L,R", "and those from L before it to R behind it only; -1: no bound"),
     ROW_TEXT("--align", align_text, "WHERE",
              "that position: bottom-right (default), top-left, N, or A.npy with [b] offsets"),
+    ROW_TEXT("--bias", bias, "F.npy", "added to the scores, [b,h,nq,nk]; axes of 1, and missing ones, are broadcast"),
+    ROW_TEXT("--mask", mask, "M.npy", "likewise, of bool or u1: what is not 0 is seen"),
+    ROW_TEXT("--alibi", alibi, "S.npy", "slopes of ALiBi, [h] or [b,h]"),
+    ROW_TEXT("--sinks", sinks, "S.npy", "a score per head without a value, [h]"),
+    ROW_LIST("--score-mod", mods, "FILE.cl", "OpenCL C that changes the score s; may be repeated"),
+    ROW_LIST("--aux", aux, "NAME=A.npy", "a buffer that it reads, <f4 or <i4; may be repeated"),
+    ROW_TEXT("--cu-q", cu_q, "A.npy", "packed sequences: Q and O are [total,h,d], A where they begin, [b+1] <i4"),
+    ROW_TEXT("--cu-k", cu_k, "A.npy", "the same for K and V"),
     ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b] <i4"),
     ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b] <i4"),
     ROW_TEXT("--kv-start", kv_start, "A.npy", "first valid row of K and V, [b] <i4"),
@@ -49,13 +63,10 @@ static const struct row {
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
     ROW_FLAG("--help", help, "print this"),
     ROW_FLAG("--version", version, "print the version"),
-    ROW_LATER("--softcap"), ROW_LATER("--window"), ROW_LATER("--bias"), ROW_LATER("--mask"), ROW_LATER("--alibi"),
-    ROW_LATER("--sinks"), ROW_LATER("--score-mod"), ROW_LATER("--score-mod-grad"), ROW_LATER("--aux"),
-    ROW_LATER("--cu-q"), ROW_LATER("--cu-k"), ROW_LATER("--block-table"), ROW_LATER("--k-scale"),
-    ROW_LATER("--k-zero"), ROW_LATER("--v-scale"), ROW_LATER("--v-zero"), ROW_LATER("--k-type"),
-    ROW_LATER("--v-type"), ROW_LATER("--splits"), ROW_LATER("--merge"), ROW_LATER("--dout"), ROW_LATER("--dlse"),
-    ROW_LATER("--dq"), ROW_LATER("--dk"), ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"),
-    ROW_LATER("--dslopes"),
+    ROW_LATER("--score-mod-grad"), ROW_LATER("--block-table"), ROW_LATER("--k-scale"), ROW_LATER("--k-zero"),
+    ROW_LATER("--v-scale"), ROW_LATER("--v-zero"), ROW_LATER("--k-type"), ROW_LATER("--v-type"),
+    ROW_LATER("--splits"), ROW_LATER("--merge"), ROW_LATER("--dout"), ROW_LATER("--dlse"), ROW_LATER("--dq"),
+    ROW_LATER("--dk"), ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
 };
 enum { ROWS = sizeof table / sizeof *table };
 
@@ -83,6 +94,14 @@ static const struct row *find(const char *arg)
     return NULL;
 }
 
+static int append(struct list *list, const char *name, const char *value, struct fault *f)
+{
+    if (list->n == LIST_MAX)
+        return fault_set(f, EXIT_USAGE, "%s: %s: at most %d of them", name, value, LIST_MAX);
+    list->at[list->n++] = value;
+    return 0;
+}
+
 /* Takes the option at argv[*at], and its value behind it where it needs one. */
 static int take(int argc, char **argv, int *at, struct options *o, struct fault *f)
 {
@@ -100,11 +119,15 @@ static int take(int argc, char **argv, int *at, struct options *o, struct fault 
         *(int *)field = 1;
         return 0;
     case TEXT:
+    case LIST:
         break;
     }
     if (!equals && *at + 1 == argc)
         return fault_set(f, EXIT_USAGE, "%s needs a value: %s", r->name, r->value);
-    *(const char **)field = equals ? equals + 1 : argv[++*at];
+    const char *value = equals ? equals + 1 : argv[++*at];
+    if (r->kind == LIST)
+        return append(field, r->name, value, f);
+    *(const char **)field = value;
     return 0;
 }
 
@@ -133,15 +156,21 @@ static int read_layout(struct options *o, struct fault *f)
     return fault_set(f, EXIT_USAGE, "--layout: %s is not bhtd or bthd", o->layout_text);
 }
 
-static int read_scale(struct options *o, struct fault *f)
+/* A finite number and nothing else. Returns 0, or -1 when it is none. */
+static int read_real(const char *text, double *out)
 {
     char *end;
-    if (!o->scale_text)
-        return 0;
-    o->scale = strtod(o->scale_text, &end);
-    if (end == o->scale_text || *end || isspace((unsigned char)*o->scale_text) || isnan(o->scale) || isinf(o->scale))
+    *out = strtod(text, &end);
+    return end == text || *end || isspace((unsigned char)*text) || isnan(*out) || isinf(*out) ? -1 : 0;
+}
+
+static int read_scale(struct options *o, struct fault *f)
+{
+    if (o->scale_text && read_real(o->scale_text, &o->scale) != 0)
         return fault_set(f, EXIT_USAGE, "--scale: %s is not a finite number", o->scale_text);
-    o->has_scale = 1;
+    o->has_scale = o->scale_text != NULL;
+    if (o->softcap_text && (read_real(o->softcap_text, &o->softcap) != 0 || o->softcap < 0))
+        return fault_set(f, EXIT_USAGE, "--softcap: %s is not a positive number, or 0 for none", o->softcap_text);
     return 0;
 }
 
@@ -152,6 +181,26 @@ static int read_whole(const char *text, long long *out)
     errno = 0;
     *out = strtoll(text, &end, 10);
     return end == text || *end || isspace((unsigned char)*text) || errno ? -1 : 0;
+}
+
+/* "L,R": whole numbers from -1 on. */
+static int read_window(struct options *o, struct fault *f)
+{
+    char left[16] = "";
+    const char *text = o->window_text, *comma = text ? strchr(text, ',') : NULL;
+    long long l, r;
+    if (!text)
+        return 0;
+    if (comma && (size_t)(comma - text) < sizeof left)
+        memcpy(left, text, (size_t)(comma - text));
+    if (!comma || read_whole(left, &l) != 0 || read_whole(comma + 1, &r) != 0 || l < -1 || r < -1 || l > WINDOW_MAX ||
+        r > WINDOW_MAX)
+        return fault_set(f, EXIT_USAGE, "--window: %s is not L,R, two whole numbers from 0 to %d, or -1 for no bound",
+                         text, WINDOW_MAX);
+    o->has_window = 1;
+    o->window_left = (int)l;
+    o->window_right = (int)r;
+    return 0;
 }
 
 static int read_align(struct options *o, struct fault *f)
@@ -213,6 +262,23 @@ static int read_tune(struct options *o, struct fault *f)
     return fault_set(f, EXIT_USAGE, "--tune: %s is not auto, off, readonly, quick, full or record", o->tune);
 }
 
+/* What needs, or excludes, something else. */
+static int check_together(const struct options *o, struct fault *f)
+{
+    if (o->aux.n > 0 && o->mods.n == 0)
+        return fault_set(f, EXIT_USAGE, "--aux: %s needs --score-mod as well", o->aux.at[0]);
+    if (!o->cu_q != !o->cu_k)
+        return fault_set(f, EXIT_USAGE, "%s needs %s as well", o->cu_q ? "--cu-q" : "--cu-k",
+                         o->cu_q ? "--cu-k" : "--cu-q");
+    if (o->cu_q && o->layout_text)
+        return fault_set(f, EXIT_USAGE, "--layout: %s contradicts --cu-q: packed tensors are [total,h,d]",
+                         o->layout_text);
+    if (o->mods.n > CLATTN_MODS_MAX)
+        return fault_set(f, EXIT_USAGE, "--score-mod: %s: at most %d of them", o->mods.at[CLATTN_MODS_MAX],
+                         CLATTN_MODS_MAX);
+    return 0;
+}
+
 static int read_operands(struct options *o, int n, char **files, struct fault *f)
 {
     if (o->emit_source) {
@@ -249,8 +315,9 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         if (o->help || o->version)
             return 0;
     }
-    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_scale(o, f) != 0 || read_align(o, f) != 0
-        || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0)
+    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_scale(o, f) != 0 || read_window(o, f) != 0
+        || read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0
+        || check_together(o, f) != 0)
         return -1;
     return read_operands(o, operands, argv + 1, f);
 }

@@ -7,19 +7,29 @@
 
 #include "fault.h"
 
-enum { ROUNDS_MAX = 1000000 };
+enum { ROUNDS_MAX = 1000000, LIST_MAX = 16 };
+
+/* The values of an option that may be given several times. */
+struct list {
+    int n;
+    const char *at[LIST_MAX];
+};
 
 struct options {
     /* As given; NULL when not. */
     const char *out, *lse, *type_text, *layout_text, *scale_text, *align_text, *q_len, *kv_len, *kv_start, *device;
-    const char *engine, *tile, *tune, *emit_source, *time_text;
+    const char *engine, *tile, *tune, *emit_source, *time_text, *softcap_text, *window_text;
+    const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
+    struct list mods, aux;      /* FILE.cl and NAME=A.npy */
     const char *q, *k, *v;
     int causal, verify, json, help, version;
     /* What some of it means. */
     int type;                   /* CLATTN_F32..; 0: the input's */
     int bthd;
     int has_scale;
-    double scale;
+    double scale, softcap;      /* softcap 0: none */
+    int has_window;
+    int window_left, window_right;
     int align;                  /* CLATTN_ALIGN_* */
     long long offset;           /* for CLATTN_ALIGN_OFFSET */
     const char *offsets;        /* file, for CLATTN_ALIGN_OFFSETS */

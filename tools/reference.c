@@ -24,11 +24,18 @@ struct scratch {
     int64_t ld, wide;
     double *kt, *vp;      /* [d,ld], [nk,wide]: K transposed and V padded, of one key/value head */
     double *s, *size, *o; /* [ROWS,ld] scores, [ROWS,ld] sum_d |q k|, [ROWS,wide] */
+    unsigned char *keep;  /* [ROWS,ld] */
 };
 
-/* The rows q0.. of a group and the keys [lo,hi) that each keeps. */
+/* One batch entry: its lengths within bounds, and where its diagonal lies. */
+struct entry {
+    int64_t b, q_len, kv_len, kv_start, offset;
+};
+
+/* The rows q0.. of one head and the keys [lo,hi) that lengths, causality and window leave to each. */
 struct group {
-    int64_t rows, first, last; /* first, last: union of the ranges */
+    const struct entry *e;
+    int64_t h, q0, rows, first, last; /* first, last: union of the ranges */
     int64_t lo[ROWS], hi[ROWS];
 };
 
@@ -51,6 +58,7 @@ static void scratch_free(struct scratch *w)
     free(w->s);
     free(w->size);
     free(w->o);
+    free(w->keep);
 }
 
 static int scratch_make(struct scratch *w, const struct reference *r)
@@ -62,7 +70,8 @@ static int scratch_make(struct scratch *w, const struct reference *r)
     w->s = grid(ROWS, w->ld);
     w->size = grid(ROWS, w->ld);
     w->o = grid(ROWS, w->wide);
-    return w->kt && w->vp && w->s && w->size && w->o ? 0 : -1;
+    w->keep = calloc(ROWS, (size_t)w->ld + 1);
+    return w->kt && w->vp && w->s && w->size && w->o && w->keep ? 0 : -1;
 }
 
 static void load_head(struct scratch *w, const struct reference *r, const double *k, const double *v)
@@ -98,37 +107,88 @@ static int64_t clamp(int64_t x, int64_t most)
     return x < 0 ? 0 : x > most ? most : x;
 }
 
-/* The keys that the rows q0.. of batch entry b keep. Every mask of a forward problem keeps one range. */
-static struct group keys_kept(const struct reference *r, int64_t b, int64_t q0)
+/* What no sum of a few overflows with, and no size reaches. */
+static int64_t bounded(int64_t x)
+{
+    const int64_t far = INT64_C(1) << 60;
+    return x < -far ? -far : x > far ? far : x;
+}
+
+static struct entry entry_of(const struct reference *r, int64_t b)
 {
     const int64_t q_len = r->q_len ? clamp(r->q_len[b], r->nq) : r->nq;
     const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
-    const int64_t kv_start = r->kv_start ? clamp(r->kv_start[b], r->nk) : 0;
-    const int64_t asked = r->align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
-                          : r->align == CLATTN_ALIGN_OFFSET     ? r->offset
-                          : r->align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
-                                                                : 0;
-    /* Beyond these nothing, or everything, is kept: the sum below cannot overflow. */
-    const int64_t offset = asked < -r->nq ? -r->nq : asked > r->nk ? r->nk : asked;
+    const int64_t offset = r->align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
+                           : r->align == CLATTN_ALIGN_OFFSET     ? bounded(r->offset)
+                           : r->align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
+                                                                 : 0;
+    const struct entry e = { b, q_len, kv_len, r->kv_start ? clamp(r->kv_start[b], r->nk) : 0, offset };
+    return e;
+}
+
+/* What leaves one range of keys to every row. */
+static struct group keys_ranged(const struct reference *r, const struct entry *e, int64_t h, int64_t q0)
+{
     struct group g;
     memset(&g, 0, sizeof g);
+    g.e = e;
+    g.h = h;
+    g.q0 = q0;
     g.rows = r->nq - q0 < ROWS ? r->nq - q0 : ROWS;
     g.first = r->nk;
     for (int64_t row = 0; row < g.rows; row++) {
-        const int64_t q = q0 + row;
-        int64_t hi = kv_len;
-        if (r->causal && q + offset + 1 < hi)
-            hi = q + offset + 1;
-        if (q >= q_len || hi < kv_start)
-            hi = kv_start; /* an empty range */
-        g.lo[row] = kv_start;
+        const int64_t diagonal = q0 + row + e->offset;
+        int64_t lo = e->kv_start, hi = q0 + row < e->q_len ? e->kv_len : 0;
+        if (r->causal && diagonal + 1 < hi)
+            hi = diagonal + 1;
+        if (r->window && r->window_right >= 0 && diagonal + bounded(r->window_right) + 1 < hi)
+            hi = diagonal + bounded(r->window_right) + 1;
+        if (r->window && r->window_left >= 0 && diagonal - bounded(r->window_left) > lo)
+            lo = diagonal - bounded(r->window_left);
+        if (hi <= lo)
+            continue; /* nothing: [0,0) */
+        g.lo[row] = lo;
         g.hi[row] = hi;
-        if (hi > kv_start) {
-            g.first = kv_start;
-            g.last = hi > g.last ? hi : g.last;
-        }
+        g.first = lo < g.first ? lo : g.first;
+        g.last = hi > g.last ? hi : g.last;
     }
     return g;
+}
+
+/* Where the cells of row (b, h, q) begin in an array of `shape`, axes of 1 broadcast; *step: from key to key. */
+static int64_t cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step)
+{
+    const int64_t at[3] = { b, h, q };
+    int64_t index = 0;
+    for (int axis = 0; axis < 3; axis++)
+        index = index * shape[axis] + (shape[axis] == 1 ? 0 : at[axis]);
+    *step = shape[3] != 1;
+    return index * shape[3];
+}
+
+/* What is decided key by key, before any score: mask, blocks and bias. */
+static void keys_kept(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row)
+{
+    unsigned char *keep = w->keep + row * w->ld;
+    const int64_t b = r->b0 + g->e->b, q = g->q0 + row, lo = g->lo[row], hi = g->hi[row];
+    int64_t step;
+    memset(keep, 0, (size_t)r->nk);
+    memset(keep + lo, 1, (size_t)(hi - lo));
+    if (r->mask) {
+        const unsigned char *mask = r->mask + cells(r->mask_shape, b, g->h, q, &step);
+        for (int64_t k = lo; k < hi; k++)
+            keep[k] = mask[k * step] != 0;
+    }
+    if (r->block_map) {
+        const unsigned char *map = r->block_map + cells(r->block_shape, b, g->h, q / r->block_q, &step);
+        for (int64_t k = lo; k < hi; k++)
+            keep[k] = keep[k] && map[k / r->block_k * step] != 0;
+    }
+    if (r->bias) {
+        const double *bias = r->bias + cells(r->bias_shape, b, g->h, q, &step);
+        for (int64_t k = lo; k < hi; k++)
+            keep[k] = keep[k] && bias[k * step] != -INFINITY;
+    }
 }
 
 /* Scores of a group, unscaled. Keys outside a row's own range are computed too and never looked at. */
@@ -148,66 +208,121 @@ static void scores(struct scratch *w, const struct reference *r, const struct gr
     }
 }
 
-/* Turns the scores [lo,hi) of one row into weights that sum to *sum, and returns their maximum. */
-static double weights(double *s, const double *size, double scale, int64_t lo, int64_t hi, double *sum, double *worst)
+/* Makes `worst` the largest finite |factor x|: inf in Q or K must not excuse errors elsewhere. */
+static void widen(double *worst, double factor, const double *x, const unsigned char *keep, int64_t lo, int64_t hi)
 {
-    double most = -INFINITY;
     for (int64_t k = lo; k < hi; k++) {
-        s[k] *= scale;
-        if (s[k] > most)
-            most = s[k];
-        const double a = fabs(scale) * size[k];
-        if (a > *worst && !isinf(a)) /* inf in Q or K must not excuse errors elsewhere */
+        const double a = fabs(factor * x[k]);
+        if (keep[k] && a > *worst && !isinf(a))
             *worst = a;
     }
-    *sum = 0;
+}
+
+/* Dots of one row into scores: every step behind the first, in the order of SEMANTICS. What is not kept is computed
+ * too and never looked at. Softcap cannot widen what the dots have. */
+static int change(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row, double *worst)
+{
+    double *s = w->s + row * w->ld;
+    unsigned char *keep = w->keep + row * w->ld;
+    const int64_t b = r->b0 + g->e->b, h = g->h, q = g->q0 + row, lo = g->lo[row], hi = g->hi[row];
+    for (int64_t k = lo; k < hi; k++)
+        s[k] *= r->scale;
+    if (r->softcap > 0)
+        for (int64_t k = lo; k < hi; k++)
+            s[k] = r->softcap * tanh(s[k] / r->softcap);
+    if (r->mod && lo < hi) {
+        if (r->mod(r->user, s, keep, b, h, q, r->nk) != 0)
+            return -1;
+        for (int64_t k = lo; k < hi; k++)
+            keep[k] = keep[k] && s[k] != -INFINITY;
+        widen(worst, 1, s, keep, lo, hi);
+    }
+    if (r->slopes) {
+        const double slope = r->slopes[(r->slopes_b == 1 ? 0 : b) * r->h + h];
+        for (int64_t k = lo; k < hi; k++)
+            s[k] -= slope * fabs((double)(q + g->e->offset - k));
+        widen(worst, 1, s, keep, lo, hi);
+    }
+    if (r->bias) {
+        int64_t step;
+        const double *bias = r->bias + cells(r->bias_shape, b, h, q, &step);
+        for (int64_t k = lo; k < hi; k++)
+            s[k] += bias[k * step];
+        widen(worst, 1, s, keep, lo, hi);
+    }
+    widen(worst, r->scale, w->size + row * w->ld, keep, lo, hi);
+    return 0;
+}
+
+/* Turns the scores [lo,hi) of one row into weights; their sum with that of the sink is *sum. Returns the maximum. */
+static double weights(double *s, const unsigned char *keep, double sink, int64_t lo, int64_t hi, double *sum)
+{
+    double most = sink;
+    for (int64_t k = lo; k < hi; k++)
+        if (keep[k] && s[k] > most)
+            most = s[k];
+    *sum = sink == -INFINITY ? 0 : exp(sink - most);
     for (int64_t k = lo; k < hi; k++) {
-        s[k] = s[k] == -INFINITY ? 0 : exp(s[k] - most); /* NaN stays, and so does +inf - +inf */
+        s[k] = !keep[k] || s[k] == -INFINITY ? 0 : exp(s[k] - most); /* NaN stays, and so does +inf - +inf */
         *sum += s[k];
     }
     return most;
 }
 
-static void attend(struct scratch *w, const struct reference *r, const struct group *g, const double *q, double *o,
-                   double *lse, double *worst)
+/* o, lse: of the first row of the group. seen: of its key/value head, or NULL. */
+static int attend(struct scratch *w, const struct reference *r, const struct group *g, const double *q, double *o,
+                  double *lse, double *worst, unsigned char *seen)
 {
+    const double sink = r->sinks ? r->sinks[g->h] : -INFINITY;
     double sum[ROWS];
     scores(w, r, g, q);
     memset(w->o, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     for (int64_t row = 0; row < g->rows; row++) {
-        const double most =
-            weights(w->s + row * w->ld, w->size + row * w->ld, r->scale, g->lo[row], g->hi[row], &sum[row], worst);
+        const unsigned char *keep = w->keep + row * w->ld;
+        keys_kept(w, r, g, row);
+        if (change(w, r, g, row, worst) != 0)
+            return -1;
+        const double most = weights(w->s + row * w->ld, keep, sink, g->lo[row], g->hi[row], &sum[row]);
         lse[row] = sum[row] == 0 ? -INFINITY : most + log(sum[row]);
+        for (int64_t k = g->lo[row]; k < g->hi[row] && seen; k++)
+            seen[k] |= keep[k];
     }
     for (int64_t k = g->first; k < g->last; k++)
         for (int64_t row = 0; row < g->rows; row++)
-            if (k >= g->lo[row] && k < g->hi[row]) /* not by a weight of 0: 0 * NaN */
+            if (w->keep[row * w->ld + k]) /* not by a weight of 0: 0 * NaN */
                 axpy(w->o + row * w->wide, w->s[row * w->ld + k], w->vp + k * w->wide, w->wide);
     for (int64_t row = 0; row < g->rows; row++)
         for (int64_t c = 0; c < r->dv; c++)
             o[row * r->dv + c] = sum[row] == 0 ? 0 : w->o[row * w->wide + c] / sum[row];
+    return 0;
 }
 
 int reference_forward(const struct reference *r, const double *q, const double *k, const double *v, double *o,
-                      double *lse, double *conditioning)
+                      double *lse, double *conditioning, unsigned char *seen)
 {
-    struct scratch w = { 0, 0, NULL, NULL, NULL, NULL, NULL };
+    const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
+    struct scratch w;
     int status = -1;
+    memset(&w, 0, sizeof w);
     *conditioning = 0;
     if (r->nq == 0)
         return 0; /* the other axes may still be huge */
     if (scratch_make(&w, r) != 0)
         goto out;
-    for (int64_t b = 0; b < r->b; b++)
+    for (int64_t b = 0; b < r->b; b++) {
+        const struct entry e = entry_of(r, b);
         for (int64_t h = 0; h < r->h; h++) {
-            const int64_t share = r->h / r->hk, key_head = b * r->hk + h / share, rows = (b * r->h + h) * r->nq;
+            const int64_t share = r->h / r->hk, key_head = b * r->hk + h / share, rows = (b * r->h + h) * q_pitch;
             if (h % share == 0)
-                load_head(&w, r, k + key_head * r->nk * r->d, v + key_head * r->nk * r->dv);
+                load_head(&w, r, k + key_head * k_pitch * r->d, v + key_head * k_pitch * r->dv);
             for (int64_t q0 = 0; q0 < r->nq; q0 += ROWS) {
-                const struct group g = keys_kept(r, b, q0);
-                attend(&w, r, &g, q + (rows + q0) * r->d, o + (rows + q0) * r->dv, lse + rows + q0, conditioning);
+                const struct group g = keys_ranged(r, &e, h, q0);
+                if (attend(&w, r, &g, q + (rows + q0) * r->d, o + (rows + q0) * r->dv, lse + rows + q0, conditioning,
+                           seen ? seen + key_head * r->nk : NULL) != 0)
+                    goto out;
             }
         }
+    }
     status = 0;
 out:
     scratch_free(&w);

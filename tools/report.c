@@ -11,10 +11,33 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Flags of packed tensors, and of all that is said entry by entry. */
+enum {
+    PACKED = CLATTN_CU_Q | CLATTN_CU_K,
+    LISTS = PACKED | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START
+};
+
 void report_start(struct report *r)
 {
     memset(r, 0, sizeof *r);
     r->plan_ms = r->time_ms = r->flops = r->bytes = NAN;
+}
+
+/* Whether these are the sequences that the word "varlen" stands for. */
+static int is_varlen(const int32_t *cu, int64_t b, int64_t n)
+{
+    for (int64_t i = 0; i < b; i++)
+        if (cu[i + 1] - cu[i] != (n * (i + 1) + b - 1) / b)
+            return 0;
+    return 1;
+}
+
+/* Lengths of entry b of padded tensors that compute what entry b of packed ones does. */
+static void unpack(const struct arrays *a, int64_t b, int32_t *q_len, int32_t *kv_len)
+{
+    const int32_t nq = a->x.cu_q[b + 1] - a->x.cu_q[b], nk = a->x.cu_k[b + 1] - a->x.cu_k[b];
+    *q_len = a->in.q_len && a->in.q_len[b] < nq ? a->in.q_len[b] : nq;
+    *kv_len = a->in.kv_len && a->in.kv_len[b] < nk ? a->in.kv_len[b] : nk;
 }
 
 /* FLOPs entry by entry, each with lengths and a diagonal of its own: for what the case as a whole has no words. */
@@ -32,6 +55,10 @@ static cl_int entrywise_flops(const struct arrays *a, double *flops)
             one.kv_len[0] = a->in.kv_len[b];
         if (a->in.kv_start)
             one.kv_start[0] = a->in.kv_start[b];
+        if (a->x.cu_q) {
+            p->flags = (p->flags & ~(uint32_t)PACKED) | CLATTN_Q_LEN | CLATTN_KV_LEN;
+            unpack(a, b, &one.q_len[0], &one.kv_len[0]);
+        }
         if (a->in.offsets) {
             p->align = CLATTN_ALIGN_OFFSET;
             p->sizes.offset = a->in.offsets[b];
@@ -44,33 +71,57 @@ static cl_int entrywise_flops(const struct arrays *a, double *flops)
     return CL_SUCCESS;
 }
 
+/* Bytes of what is read and written: that of one entry with all rows, when they are packed. */
+static cl_int all_bytes(const struct arrays *a, double *bytes)
+{
+    clattn_case all = a->c;
+    clattn_problem *p = &all.problem;
+    clattn_sizes *z = &p->sizes;
+    double flops;
+    p->flags &= (uint32_t)~LISTS;
+    if (a->x.cu_q) {
+        z->b = 1;
+        z->nq = z->total_q;
+        z->nk = z->total_k;
+    }
+    const cl_int e = clattn_case_cost(&all, &flops, bytes);
+    if (e == CL_SUCCESS && a->in.shared) {
+        const double row =
+            (double)p->d * (double)convert_size(p->k_type) + (double)p->dv * (double)convert_size(p->v_type);
+        *bytes -= (double)(z->b - 1) * (double)z->hk * (double)z->nk * row;
+    }
+    return e;
+}
+
+/* Leaves out of the string what it has no words for. Returns whether that is something that counts for FLOPs. */
+static int put_in_words(const struct arrays *a, clattn_case *c)
+{
+    clattn_problem *p = &c->problem;
+    const int64_t b = p->sizes.b;
+    const int odd = a->x.cu_q && (b > CLATTN_LIST_MAX || !is_varlen(a->x.cu_q, b, p->sizes.nq) ||
+                                  !is_varlen(a->x.cu_k, b, p->sizes.nk));
+    if (a->in.offsets) {
+        p->align = a->mixed ? CLATTN_ALIGN_BOTTOM_RIGHT : CLATTN_ALIGN_OFFSET;
+        p->sizes.offset = !a->mixed && b > 0 ? a->in.offsets[0] : 0;
+    }
+    if (odd)
+        p->flags = (p->flags & ~(uint32_t)PACKED) | CLATTN_Q_LEN | CLATTN_KV_LEN;
+    for (int64_t i = 0; i < b && odd && b <= CLATTN_LIST_MAX; i++)
+        unpack(a, i, &c->q_len[i], &c->kv_len[i]);
+    if (a->long_lists || (odd && b > CLATTN_LIST_MAX))
+        p->flags &= (uint32_t)~LISTS;
+    return a->mixed || a->long_lists || odd;
+}
+
 cl_int report_problem(struct report *r, const struct arrays *a)
 {
     clattn_case whole = a->c;
-    clattn_problem *p = &whole.problem;
-    double flops = NAN, bytes = NAN;
-    /* What the string has no words for is left out of it. */
-    if (a->in.offsets) {
-        p->align = a->mixed ? CLATTN_ALIGN_BOTTOM_RIGHT : CLATTN_ALIGN_OFFSET;
-        p->sizes.offset = !a->mixed && p->sizes.b > 0 ? a->in.offsets[0] : 0;
-    }
-    if (a->long_lists)
-        p->flags &= (uint32_t) ~(CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
+    double bytes;
+    const int entrywise = put_in_words(a, &whole);
     if (clattn_case_print(&whole, r->problem, sizeof r->problem, NULL) != CL_SUCCESS)
         r->problem[0] = '\0';
-    cl_int e = clattn_case_cost(&whole, &flops, &bytes);
-    if (e == CL_SUCCESS && (a->long_lists || a->mixed))
-        e = entrywise_flops(a, &flops);
-    if (e != CL_SUCCESS)
-        return e;
-    if (a->in.shared) {
-        const double row =
-            (double)p->d * (double)convert_size(p->k_type) + (double)p->dv * (double)convert_size(p->v_type);
-        bytes -= (double)(p->sizes.b - 1) * (double)p->sizes.hk * (double)p->sizes.nk * row;
-    }
-    r->flops = flops;
-    r->bytes = bytes;
-    return CL_SUCCESS;
+    const cl_int e = entrywise ? entrywise_flops(a, &r->flops) : clattn_case_cost(&whole, &r->flops, &bytes);
+    return e == CL_SUCCESS ? all_bytes(a, &r->bytes) : e;
 }
 
 void report_error(const struct report *r, double *error, double *bound)

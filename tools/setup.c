@@ -78,7 +78,7 @@ static cl_int make_tensor(const struct setup *s, clattn_tensor *out, const struc
     return status;
 }
 
-static cl_int make_ints(struct setup *s, clattn_ints *out, uint32_t flag, const int32_t *given, const int32_t *listed)
+static cl_int make_ints(struct setup *s, clattn_array *out, uint32_t flag, const int32_t *given, const int32_t *listed)
 {
     const clattn_problem *p = &s->c.problem;
     if (!(p->flags & flag))
@@ -88,29 +88,34 @@ static cl_int make_ints(struct setup *s, clattn_ints *out, uint32_t flag, const 
     return upload(s, &out->mem, given ? given : listed, (size_t)p->sizes.b * sizeof *given);
 }
 
-static struct shape shape_o(const struct setup *s)
+/* Q and O, or K and V, in whichever way they lie; b: of what is padded. */
+static struct shape shape_of(const struct setup *s, int query, int64_t b, int64_t width, int type)
 {
     const clattn_problem *p = &s->c.problem;
-    const struct shape t = { p->sizes.b, p->sizes.h, p->sizes.nq, p->dv, p->type, s->c.bthd };
-    return t;
+    const clattn_sizes *z = &p->sizes;
+    const struct shape padded = { b, query ? z->h : z->hk, query ? z->nq : z->nk, width, type, s->c.bthd };
+    const struct shape packed = { 1, padded.h, query ? z->total_q : z->total_k, width, type, 1 };
+    return p->flags & (query ? CLATTN_CU_Q : CLATTN_CU_K) ? packed : padded;
+}
+
+static struct shape shape_o(const struct setup *s)
+{
+    return shape_of(s, 1, s->c.problem.sizes.b, s->c.problem.dv, s->c.problem.type);
 }
 
 static struct shape shape_lse(const struct setup *s)
 {
-    const clattn_problem *p = &s->c.problem;
-    const struct shape t = { p->sizes.b, p->sizes.h, p->sizes.nq, 1, CLATTN_F32, 0 };
+    struct shape t = shape_of(s, 1, s->c.problem.sizes.b, 1, CLATTN_F32);
+    t.bthd = 0;
     return t;
 }
 
 static cl_int make_tensors(struct setup *s, const struct setup_inputs *in)
 {
     const clattn_problem *p = &s->c.problem;
-    const clattn_sizes *z = &p->sizes;
-    const int64_t kv_b = in->shared ? 1 : z->b;
-    const struct shape q = { z->b, z->h, z->nq, p->d, p->type, s->c.bthd };
-    const struct shape k = { kv_b, z->hk, z->nk, p->d, p->k_type, s->c.bthd };
-    const struct shape v = { kv_b, z->hk, z->nk, p->dv, p->v_type, s->c.bthd };
-    const struct shape o = shape_o(s), lse = shape_lse(s);
+    const int64_t b = p->sizes.b, kv_b = in->shared ? 1 : b;
+    const struct shape q = shape_of(s, 1, b, p->d, p->type), o = shape_o(s), lse = shape_lse(s);
+    const struct shape k = shape_of(s, 0, kv_b, p->d, p->k_type), v = shape_of(s, 0, kv_b, p->dv, p->v_type);
     cl_int e = make_tensor(s, &s->args.q, &q, in->q);
     if (e == CL_SUCCESS)
         e = make_tensor(s, &s->args.k, &k, in->k);
@@ -120,8 +125,89 @@ static cl_int make_tensors(struct setup *s, const struct setup_inputs *in)
         e = make_tensor(s, &s->args.o, &o, NULL);
     if (e == CL_SUCCESS && in->lse)
         e = make_tensor(s, &s->args.lse, &lse, NULL);
-    if (in->shared && z->b != 1)
+    if (in->shared && b != 1)
         s->args.k.stride[0] = s->args.v.stride[0] = 0;
+    return e;
+}
+
+static cl_int make_lengths(struct setup *s, const struct setup_inputs *in, const clattn_case *c)
+{
+    cl_int e = make_ints(s, &s->args.q_len, CLATTN_Q_LEN, in->q_len, c->q_len);
+    if (e == CL_SUCCESS)
+        e = make_ints(s, &s->args.kv_len, CLATTN_KV_LEN, in->kv_len, c->kv_len);
+    if (e == CL_SUCCESS)
+        e = make_ints(s, &s->args.kv_start, CLATTN_KV_START, in->kv_start, c->kv_start);
+    if (e == CL_SUCCESS && in->offsets)
+        e = upload(s, &s->args.offsets.mem, in->offsets, (size_t)s->sizes.b * sizeof *in->offsets);
+    return e;
+}
+
+/* n numbers as `type`; nothing for NULL. */
+static cl_int upload_as(const struct setup *s, cl_mem *out, int type, const double *from, size_t n)
+{
+    void *bytes = from ? malloc(n ? n * convert_size(type) : 1) : NULL;
+    if (!from)
+        return CL_SUCCESS;
+    if (!bytes)
+        return CL_OUT_OF_HOST_MEMORY;
+    convert_store(type, from, bytes, n);
+    const cl_int e = upload(s, out, bytes, n * convert_size(type));
+    free(bytes);
+    return e;
+}
+
+static size_t cells_of(const int64_t shape[4])
+{
+    return (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * (size_t)shape[3];
+}
+
+/* Bytes, or without any a buffer for them. */
+static cl_int make_bytes(const struct setup *s, clattn_tensor4 *out, const int64_t shape[4], const unsigned char *from)
+{
+    const size_t n = cells_of(shape);
+    cl_int e = CL_SUCCESS;
+    memcpy(out->shape, shape, sizeof out->shape);
+    if (from)
+        return upload(s, &out->mem, from, n);
+    if (n > 0)
+        out->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, n, NULL, &e);
+    return e;
+}
+
+static cl_int make_changes(struct setup *s, const struct extras *x)
+{
+    clattn_forward_args *a = &s->args;
+    const uint32_t flags = s->c.problem.flags;
+    const size_t h = (size_t)s->sizes.h;
+    cl_int e = upload_as(s, &a->bias.mem, s->c.problem.bias_type, x->bias, x->bias ? cells_of(x->bias_shape) : 0);
+    if (x->bias)
+        memcpy(a->bias.shape, x->bias_shape, sizeof a->bias.shape);
+    if (e == CL_SUCCESS && flags & CLATTN_MASK)
+        e = make_bytes(s, &a->mask, x->mask_shape, x->mask);
+    if (e == CL_SUCCESS && flags & CLATTN_BLOCK_MAP)
+        e = make_bytes(s, &a->block_map, x->block_shape, x->block_map);
+    a->block_q = x->block_q;
+    a->block_k = x->block_k;
+    s->map_due = flags & CLATTN_BLOCK_MAP && !x->block_map;
+    if (e == CL_SUCCESS)
+        e = upload_as(s, &a->slopes.mem, CLATTN_F32, x->slopes, x->slopes ? (size_t)x->slopes_b * h : 0);
+    a->slopes_stride = x->slopes && x->slopes_b > 1 ? s->sizes.h : 0;
+    if (e == CL_SUCCESS)
+        e = upload_as(s, &a->sinks.mem, CLATTN_F32, x->sinks, h);
+    return e;
+}
+
+static cl_int make_extras(struct setup *s, const struct extras *x)
+{
+    const size_t list = ((size_t)s->sizes.b + 1) * sizeof(int32_t);
+    cl_int e = make_changes(s, x);
+    if (e == CL_SUCCESS && x->cu_q)
+        e = upload(s, &s->args.cu_q.mem, x->cu_q, list);
+    if (e == CL_SUCCESS && x->cu_k)
+        e = upload(s, &s->args.cu_k.mem, x->cu_k, list);
+    for (size_t i = 0; i < x->n_aux && e == CL_SUCCESS; i++)
+        e = upload(s, &s->aux[i].mem, x->aux[i].data, x->aux[i].count * (x->aux[i].type == CLATTN_U8 ? 1 : 4));
+    s->args.aux = x->n_aux ? s->aux : NULL;
     return e;
 }
 
@@ -142,13 +228,9 @@ cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_case
     }
     e = make_tensors(s, in);
     if (e == CL_SUCCESS)
-        e = make_ints(s, &s->args.q_len, CLATTN_Q_LEN, in->q_len, c->q_len);
-    if (e == CL_SUCCESS)
-        e = make_ints(s, &s->args.kv_len, CLATTN_KV_LEN, in->kv_len, c->kv_len);
-    if (e == CL_SUCCESS)
-        e = make_ints(s, &s->args.kv_start, CLATTN_KV_START, in->kv_start, c->kv_start);
-    if (e == CL_SUCCESS && in->offsets)
-        e = upload(s, &s->args.offsets.mem, in->offsets, (size_t)s->sizes.b * sizeof *in->offsets);
+        e = make_lengths(s, in, c);
+    if (e == CL_SUCCESS && in->x)
+        e = make_extras(s, in->x);
     return e;
 }
 
@@ -167,6 +249,18 @@ static cl_int make_workspace(struct setup *s, clattn_plan plan)
         s->workspace = s->args.workspace_size = need;
     else
         s->args.workspace = NULL;
+    return e;
+}
+
+cl_int setup_prepare(struct setup *s, clattn_plan plan)
+{
+    cl_int e = CL_SUCCESS;
+    if (s->map_due)
+        e = clattn_enqueue_block_map(plan, s->queue, &s->args, 0, NULL, NULL);
+    if (s->map_due && e == CL_SUCCESS)
+        e = clFinish(s->queue);
+    if (e == CL_SUCCESS)
+        s->map_due = 0;
     return e;
 }
 
@@ -204,27 +298,23 @@ cl_int setup_read(struct setup *s, double *o, double *lse)
     return read_tensor(s, s->args.lse.mem, &tl, lse);
 }
 
-static void drop(cl_mem mem)
-{
-    if (mem)
-        (void)clReleaseMemObject(mem);
-}
-
 void setup_close(struct setup *s)
 {
+    clattn_forward_args *a = &s->args;
+    const cl_mem all[] = {
+        a->q.mem,        a->k.mem,       a->v.mem,    a->o.mem,    a->lse.mem,  a->q_len.mem,     a->kv_len.mem,
+        a->kv_start.mem, a->offsets.mem, a->cu_q.mem, a->cu_k.mem, a->bias.mem, a->mask.mem,      a->block_map.mem,
+        a->slopes.mem,   a->sinks.mem,   a->workspace,
+    };
     if (s->queue) {
         (void)clFinish(s->queue); /* a call that failed half-way may still be reading */
         (void)clReleaseCommandQueue(s->queue);
     }
-    drop(s->args.q.mem);
-    drop(s->args.k.mem);
-    drop(s->args.v.mem);
-    drop(s->args.o.mem);
-    drop(s->args.lse.mem);
-    drop(s->args.q_len.mem);
-    drop(s->args.kv_len.mem);
-    drop(s->args.kv_start.mem);
-    drop(s->args.offsets.mem);
-    drop(s->args.workspace);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i])
+            (void)clReleaseMemObject(all[i]);
+    for (size_t i = 0; i < CLATTN_AUX_MAX; i++)
+        if (s->aux[i].mem)
+            (void)clReleaseMemObject(s->aux[i].mem);
     memset(s, 0, sizeof *s);
 }

@@ -2,20 +2,23 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Arrays here are contiguous in the order of SEMANTICS, [b,h,n,width]; on the device they lie in the storage types of
- * the case, in its axis order. */
+ * the case, in its axis order. Packed sequences are [h,total,width] here and [total,h,width] there. */
 #ifndef SETUP_H
 #define SETUP_H
 
 #include <clattn.h>
 
+#include "extras.h"
 #include "opencl.h"
 
-/* What a call reads. Lengths may be NULL: then those of the case count, where its flags ask for them. */
+/* What a call reads. Lengths may be NULL: then those of the case count, where its flags ask for them. x may be NULL
+ * where they ask for none of it. */
 struct setup_inputs {
     const double *q, *k, *v;
     int shared; /* k and v have a batch axis of 1, whatever b is */
     const int32_t *q_len, *kv_len, *kv_start, *offsets;
     int lse;    /* LSE is to be written */
+    const struct extras *x;
 };
 
 struct setup {
@@ -24,6 +27,8 @@ struct setup {
     cl_command_queue queue;
     clattn_sizes sizes;
     clattn_forward_args args;
+    clattn_array aux[CLATTN_AUX_MAX]; /* args.aux */
+    int map_due;      /* the block map is still to be made from the mask */
     size_t workspace; /* bytes of args.workspace */
 };
 
@@ -31,10 +36,13 @@ struct setup {
  * Returns CL_SUCCESS or what failed; setup_close() is due in both cases. The sizes must have passed inputs_count(). */
 cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_case *c, const struct setup_inputs *in);
 
+/* What a plan does once for all calls: makes the block map from the mask where the inputs had none. */
+cl_int setup_prepare(struct setup *s, clattn_plan plan);
+
 /* One forward call, from enqueue to clFinish. */
 cl_int setup_run(struct setup *s, clattn_plan plan);
 
-/* O into o [b,h,nq,dv] and, unless NULL, LSE into lse [b,h,nq]. */
+/* O into o [b,h,nq,dv] and, unless NULL, LSE into lse [b,h,nq]; packed [h,total,dv] and [h,total]. */
 cl_int setup_read(struct setup *s, double *o, double *lse);
 
 void setup_close(struct setup *s);

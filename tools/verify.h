@@ -3,6 +3,7 @@
 #ifndef VERIFY_H
 #define VERIFY_H
 
+#include "reference.h"
 #include "setup.h"
 
 struct verdict {
@@ -11,9 +12,10 @@ struct verdict {
     int good;                    /* both within their bounds */
 };
 
-/* `in` holds the values as stored. o and lse (NULL: not looked at) are what the device gave, [b,h,nq,dv] and [b,h,nq].
- * Returns 0, or -1 when memory ran out. */
-int verify(const clattn_case *c, const struct setup_inputs *in, const double *o, const double *lse,
-           struct verdict *out);
+/* `in` holds the values as stored. mod and user: as in struct reference, where in->x has score_mods. o and lse (NULL:
+ * not looked at) are what the device gave, [b,h,nq,dv] and [b,h,nq]; packed [h,total,dv] and [h,total]. Returns 0, or
+ * -1 when memory ran out or mod failed. */
+int verify(const clattn_case *c, const struct setup_inputs *in, reference_mod mod, void *user, const double *o,
+           const double *lse, struct verdict *out);
 
 #endif

@@ -1,0 +1,19 @@
+/* Makes a block map from a mask: one work-item for each block. Where the mask is broadcast, one cell serves the axis. */
+__kernel void cla_block_map(const cla_map_args a, const __global uchar *mask, __global uchar *map)
+{
+    size_t id = get_global_id(0);
+    const int kb = id % a.shape[3], qb = (id /= a.shape[3]) % a.shape[2];
+    const int h = (id /= a.shape[2]) % a.shape[1], b = id / a.shape[1];
+    const int q0 = a.mask_q == 1 ? 0 : qb * a.block_q, k0 = a.mask_k == 1 ? 0 : kb * a.block_k;
+    const int q1 = min(a.mask_q - q0, a.block_q) + q0, k1 = min(a.mask_k - k0, a.block_k) + k0;
+    mask += a.mask_offset + b * a.mask_stride[0] + h * a.mask_stride[1];
+    int some = 0, all = 1;
+    for (int q = q0; q < q1 && !(some && !all); q++)
+        for (int k = k0; k < k1; k++) {
+            const int keep = mask[q * a.mask_stride[2] + k * a.mask_stride[3]] != 0;
+            some |= keep;
+            all &= keep;
+        }
+    map[a.map_offset + b * a.map_stride[0] + h * a.map_stride[1] + qb * a.map_stride[2] + kb * a.map_stride[3]] =
+        some ? 1 + all : 0;
+}

@@ -1,0 +1,64 @@
+/* Who this work-group is, and where its rows lie. Fixed, not a slot. */
+typedef struct {
+    const cla_args *a;
+    cla_pointers at;                  /* of all buffers */
+    int b, h, hk;                     /* batch entry or sequence, query head, key/value head */
+    int nq, nk;                       /* rows of Q and of K that this sequence has */
+    int q_len, k_begin, k_end;        /* those that count */
+    int offset;                       /* of the diagonal */
+    const __global cla_q_elem *q;     /* row 0 of this b, h */
+    const __global cla_k_elem *k;
+    const __global cla_v_elem *v;
+    __global cla_q_elem *o;
+    __global float *lse;
+    long q_stride, k_stride, v_stride, o_stride, lse_stride; /* from row to row */
+} cla_env;
+
+/* By pointer: Oclgrind 21.10 knows no struct that an inlined function returns. */
+CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
+{
+    e->a = a;
+    e->b = b;
+    e->h = h;
+    e->hk = h / a->group;
+    e->nq = a->nq;
+    e->nk = a->nk;
+    e->q = e->at.q + (a->q_offset + b * a->q_stride[0] + h * a->q_stride[1]);
+    e->k = e->at.k + (a->k_offset + b * a->k_stride[0] + e->hk * a->k_stride[1]);
+    e->v = e->at.v + (a->v_offset + b * a->v_stride[0] + e->hk * a->v_stride[1]);
+    e->o = e->at.o + (a->o_offset + b * a->o_stride[0] + h * a->o_stride[1]);
+    e->lse = e->at.lse + (a->lse_offset + b * a->lse_stride[0] + h * a->lse_stride[1]);
+    e->q_stride = a->q_stride[2];
+    e->k_stride = a->k_stride[2];
+    e->v_stride = a->v_stride[2];
+    e->o_stride = a->o_stride[2];
+    e->lse_stride = a->lse_stride[2];
+}
+
+/* Where query row q lies; rows past the end read as the last one. */
+CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int q) { return e->q + min(q, e->nq - 1) * e->q_stride; }
+CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int q) { return e->o + q * e->o_stride; }
+CLA_FN __global float *cla_lse_row(const cla_env *e, int q) { return e->lse + q * e->lse_stride; }
+
+/* The rows that count, and the diagonal by the alignment rule (CLATTN_ALIGN_*). Flags as CLATTN_Q_LEN and its kin. */
+CLA_FN void cla_whole(cla_env *e)
+{
+    e->q_len = e->nq;
+    e->k_begin = 0;
+    e->k_end = e->nk;
+}
+CLA_FN void cla_lengths(cla_env *e)
+{
+    const cla_args *a = e->a;
+    cla_whole(e);
+    if (a->flags & 2) e->q_len = clamp(e->at.q_len[a->q_len_offset + e->b], 0, e->nq);
+    if (a->flags & 4) e->k_end = clamp(e->at.kv_len[a->kv_len_offset + e->b], 0, e->nk);
+    if (a->flags & 8) e->k_begin = clamp(e->at.kv_start[a->kv_start_offset + e->b], 0, e->nk);
+}
+CLA_FN void cla_diagonal(cla_env *e)
+{
+    const cla_args *a = e->a;
+    const int given = a->align == 3 ? e->at.offsets[a->offsets_offset + e->b] : a->offset;
+    const int at = a->align == 0 ? e->k_end - e->q_len : a->align == 1 ? 0 : given;
+    e->offset = clamp(at, -CLA_LIMIT, CLA_LIMIT);
+}

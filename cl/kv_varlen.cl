@@ -1,0 +1,29 @@
+/* Packed Q or K and V or both: the rows of sequence b are cu[b] .. cu[b + 1] - 1. What leads outside is clamped, and a
+ * sequence is never longer than the call says the longest is. */
+CLA_FN int cla_span(const __global int *cu, int b, int total, int longest, int *n)
+{
+    const int first = clamp(cu[b], 0, total);
+    *n = clamp(clamp(cu[b + 1], 0, total) - first, 0, longest);
+    return first;
+}
+
+CLA_FN void cla_sequence(cla_env *e)
+{
+    const cla_args *a = e->a;
+    if (a->flags & 16) {
+        const int first = cla_span(e->at.cu_q + a->cu_q_offset, e->b, a->total_q, a->nq, &e->nq);
+        e->q += first * e->q_stride;
+        e->o += first * e->o_stride;
+        e->lse += first * e->lse_stride;
+    }
+    if (a->flags & 32) {
+        const int first = cla_span(e->at.cu_k + a->cu_k_offset, e->b, a->total_k, a->nk, &e->nk);
+        e->k += first * e->k_stride;
+        e->v += first * e->v_stride;
+    }
+    cla_lengths(e);
+    cla_diagonal(e);
+}
+
+CLA_FN const __global cla_k_elem *cla_k_row(const cla_env *e, int k) { return e->k + k * e->k_stride; }
+CLA_FN const __global cla_v_elem *cla_v_row(const cla_env *e, int k) { return e->v + k * e->v_stride; }

@@ -1,0 +1,22 @@
+/* A byte for each query and key; one that is not 0 keeps. */
+#define cla_load_mask(p) (*(p))
+#define cla_loadn_mask(n, p) vload##n(0, p)
+CLA_SQUARE(mask, uchar, uchar, cla_loadn_mask, cla_load_mask)
+
+CLA_FN int cla_bool_begin(const cla_env *e, int q0, int q1) { return 0; }
+CLA_FN int cla_bool_end(const cla_env *e, int q0, int q1) { return e->k_end; }
+CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end) { return k; }
+CLA_FN int cla_bool_full(const cla_env *e, int q0, int q1, int k0, int k1) { return cla_mask_is_full(e, q0, q1, k0, k1); }
+CLA_FN void cla_bool_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    const cla_args *a = e->a;
+    const __global uchar *at = e->at.mask + (a->mask_offset + e->b * a->mask_stride[0] + e->h * a->mask_stride[1]);
+    CLA_EACH_SQUARE(t, k0, n)
+        CLA_VECTOR(uchar) x[CLA_WIDTH];
+        cla_square_mask(x, e, at, a->mask_stride[2], a->mask_stride[3], q, k);
+        CLA_EACH_LANE {
+            real *to = &s[(j + i) * CLA_R_N + r];
+            *to = CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))(x[i]) != (integer)(0) ? *to : (real)(-INFINITY);
+        }
+    CLA_END_SQUARE
+}

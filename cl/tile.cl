@@ -1,0 +1,19 @@
+/* Going over the elements of a tile of scores, as the engine holds them. Fixed, not a slot. */
+#define CLA_LANE(x, T, i) (((T *)&(x))[i])
+#define CLA_ELEMENT s[j * CLA_R_N + r]
+#define CLA_EACH_ELEMENT(t, k0, n) \
+    CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++) \
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+#define CLA_END_ELEMENT }
+
+/* Absolute queries and key of an element: lanes are consecutive queries, and CLA_WIDTH key slots from a multiple of it on
+ * are consecutive keys. */
+CLA_FN integer cla_s_q(const cla_tile *t, int r) { return CLA_COUNT + (integer)(cla_slot_q(t, r)); }
+CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return (integer)(cla_slot_k(t, k0, j)); }
+
+/* Drops what does not fulfil a condition on q and k. */
+#define CLA_KEEP_WHERE(condition) \
+    CLA_EACH_ELEMENT(t, k0, n) \
+        const integer q = cla_s_q(t, r), k = cla_s_k(t, k0, j); \
+        CLA_ELEMENT = (condition) ? CLA_ELEMENT : (real)(-INFINITY); \
+    CLA_END_ELEMENT

@@ -1,0 +1,30 @@
+/* call.h - a caller's arguments, checked, as kernels take them
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CALL_H
+#define CALL_H
+
+#include "args.h"
+#include "params.h"
+
+/* Everything that a forward kernel is given. mem: NULL for what has no elements or is not given. */
+struct call {
+    cla_args args;
+    cl_mem mem[PARAMS];
+    size_t groups; /* of rows_per_group queries of one (b, h) */
+};
+cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
+                 int rows_per_group, struct why *why);
+
+/* The sizes of a call alone. */
+cl_int call_read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *in, struct why *why);
+
+/* Everything that making a block map takes. */
+struct map_call {
+    cla_map_args args;
+    cl_mem mask, map;
+    size_t count; /* of blocks */
+};
+cl_int call_read_map(struct map_call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
+                     struct why *why);
+
+#endif

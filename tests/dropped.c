@@ -1,0 +1,228 @@
+/* dropped.c - rows that see nothing, keys that must not surface, and those that must
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "../tools/convert.h"
+#include "each.h"
+
+#include <math.h>
+
+/* ---- Rows that see nothing ---- */
+
+/* By what, and how: some rows of each problem keep no key, and the verdict holds them to exactly 0 and -inf. */
+static const struct {
+    const char *what, *problem;
+} emptied[] = {
+    { "causal", "f32 b1 h2 q20 k9 d16 causal lse" },
+    { "a far diagonal", "f32 b1 h2 q20 k9 d16 causal off-1000 lse" },
+    { "a window", "f32 b1 h2 q20 k9 d16 window2,1 lse" },
+    { "a window and causal", "f32 b1 h2 q9 k20 d16 causal window2,5 off-5 lse" },
+    { "a mask", "f32 b1 h2 q90 k20 d16 mask:bhqk lse" },
+    { "a mask of rows", "f32 b1 h2 q20 k9 d16 mask:11q1 lse" },
+    { "a mask of keys", "f32 b1 h1 q20 k1 d16 mask:bhqk lse seed3" },
+    { "a block map", "f32 b1 h2 q90 k40 d16 blocks:16,16 lse" },
+    { "a block map of a mask", "f32 b1 h2 q90 k40 d16 mask:bhqk blocks:16,16 lse" },
+    { "a bias of -inf", "f32 b1 h2 q300 k9 d16 bias:11q1 lse" },
+    { "a score_mod", "f32 b1 h2 q20 k9 d16 mod:causal kvstart:5 lse" },
+    { "q_len", "f32 b2 h2 q20 k9 d16 qlen:7,0 lse" },
+    { "kv_len", "f32 b2 h2 q20 k9 d16 kvlen:9,0 lse" },
+    { "kv_start", "f32 b2 h2 q20 k9 d16 kvstart:0,9 lse" },
+    { "no keys at all", "f32 b2 h2 q20 k0 d16 lse" },
+    { "sequences without keys", "f32 b3 h2 q20 k0 d16 varlen lse" },
+    { "kv_len in packed sequences", "f32 b3 h2 q20 k9 d16 varlen kvlen:0,9,1 kvstart:0,9,0 lse" },
+};
+
+static int64_t count_empty(const struct trial *t)
+{
+    int64_t row, n = 0;
+    for (row = 0; row < tensor_count(&t->lse); row++)
+        n += !t->sees[row] && row % t->sizes.nq < t->q_rows[row / t->sizes.nq / t->sizes.h];
+    return n;
+}
+
+/* Rows that see nothing are exactly 0, and their LSE is -inf; with a sink its logit. */
+static int exactly_empty(const struct trial *t)
+{
+    int64_t row, i;
+    for (row = 0; row < tensor_count(&t->lse); row++) {
+        const double sink = t->x.sinks ? t->x.sinks[row / t->sizes.nq % t->sizes.h] : -INFINITY;
+        const double lse = t->lse.value[row];
+        if (t->sees[row] || row % t->sizes.nq >= t->q_rows[row / t->sizes.nq / t->sizes.h])
+            continue;
+        if (lse != sink && !(fabs(lse - sink) <= 1e-5))
+            return 0;
+        for (i = 0; i < t->dv; i++)
+            if (t->o.value[row * t->dv + i] != 0)
+                return 0;
+    }
+    return 1;
+}
+
+static void test_emptied(const struct device *d, const char *what, const char *problem)
+{
+    struct fixture f;
+    char why[1024] = "";
+    int64_t n;
+    cl_int e = fixture_open(&f, d, problem, PADDED, why, sizeof why);
+    if (e) {
+        ok(0, "%s: rows emptied by %s (%s): %s", d->name, what, why, problem);
+        return;
+    }
+    n = count_empty(&f.t);
+    e = trial_run(&f.t, f.plan, d->queue);
+    if (!ok(!e && n && trial_verify(&f.t, d->queue, why, sizeof why) && exactly_empty(&f.t),
+            "%s: %lld rows emptied by %s: %s", d->name, (long long)n, what, problem))
+        diag("%s %s", clattn_status_string(e), why);
+    fixture_close(&f);
+}
+
+static void test_all_emptied(const struct device *d)
+{
+    size_t i;
+    for (i = 0; i < sizeof emptied / sizeof *emptied; i++) {
+        char problem[256];
+        test_emptied(d, emptied[i].what, emptied[i].problem);
+        snprintf(problem, sizeof problem, "%s sink", emptied[i].problem);
+        test_emptied(d, emptied[i].what, problem);
+    }
+}
+
+/* ---- Sinks at the ends of their range ---- */
+
+static void test_sinks(const struct device *d, double sink)
+{
+    static const char text[] = "f32 b1 h2 q20 k9 d16 causal sink lse";
+    struct fixture f;
+    char why[1024] = "";
+    cl_int e = fixture_open(&f, d, text, PADDED, why, sizeof why);
+    struct image *im = &f.t.list[SINKS];
+    int good;
+    if (e)
+        bail("%s: %s", text, why);
+    f.t.x.sinks[0] = f.t.x.sinks[1] = (double)(float)sink;
+    convert_store(CLATTN_F32, f.t.x.sinks, im->byte + f.t.args.sinks.offset * sizeof(float), 2);
+    e = image_write(im, d->queue);
+    e = e ? e : trial_run(&f.t, f.plan, d->queue);
+    good = !e && trial_verify(&f.t, d->queue, why, sizeof why) && exactly_empty(&f.t);
+    if (!ok(good, "%s: sinks of %g: %s", d->name, sink, text))
+        diag("%s %s", clattn_status_string(e), why);
+    fixture_close(&f);
+}
+
+/* ---- Bias that means never, said with a finite number ---- */
+
+/* Row 0 has it on every key, row 1 on all but key 4: such a bias is no mask, and drops nothing. */
+static void test_bias(const struct device *d, double bias, const char *text)
+{
+    struct fixture f;
+    struct trial *t = &f.t;
+    char why[1024] = "";
+    const size_t size = convert_size(CLATTN_F32);
+    int64_t index[4], i;
+    cl_int e = fixture_open(&f, d, text, PADDED, why, sizeof why);
+    if (e)
+        bail("%s: %s", text, why);
+    for (i = 0; i < tensor4_count(&t->bias); i++) {
+        const size_t at = tensor4_at(&t->bias, i, index);
+        if (index[2] > 1)
+            continue;
+        t->x.bias[i] = index[2] == 1 && index[3] == 4 ? 0 : bias;
+        convert_store(CLATTN_F32, &t->x.bias[i], t->bias.image.byte + at * size, 1);
+    }
+    e = image_write(&t->bias.image, d->queue);
+    e = e ? e : trial_find_kept(t);
+    e = e ? e : trial_upload(t, d->queue, &t->q);
+    e = e ? e : trial_upload(t, d->queue, &t->k);
+    e = e ? e : trial_upload(t, d->queue, &t->v);
+    e = e ? e : trial_run(t, f.plan, d->queue);
+    if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: a bias of %g: %s", d->name, bias, text))
+        diag("%s %s", clattn_status_string(e), why);
+    fixture_close(&f);
+}
+
+/* ---- NaN in what is kept ---- */
+
+/* Rows that keep the key are NaN, the others are what they are without. */
+static int spreads(const struct trial *t, const double *o, const double *lse, double a, int64_t *tainted)
+{
+    const double bound_o = reference_bound_o(t->o.type, a, trial_largest(t));
+    const double bound_lse = reference_bound_lse(t->o.type, a);
+    int64_t i;
+    *tainted = 0;
+    for (i = 0; i < tensor_count(&t->lse); i++) {
+        *tainted += isnan(lse[i]) != 0;
+        if (isnan(lse[i]) ? !isnan(t->lse.value[i])
+                          : lse[i] != t->lse.value[i] && !(fabs(lse[i] - t->lse.value[i]) <= bound_lse))
+            return 0;
+    }
+    for (i = 0; i < tensor_count(&t->o); i++)
+        if (isnan(o[i]) ? !isnan(t->o.value[i]) : !(fabs(o[i] - t->o.value[i]) <= bound_o))
+            return 0;
+    return 1;
+}
+
+/* NaN in one key, or in one query. */
+static void test_nan(const struct device *d, const char *text, int in_query)
+{
+    struct fixture f;
+    struct trial *t = &f.t;
+    char why[1024] = "";
+    int64_t tainted = 0;
+    double a = 0, *o, *lse;
+    cl_int e = fixture_open(&f, d, text, PADDED, why, sizeof why);
+    if (e) {
+        ok(0, "%s: %s: %s", d->name, why, text);
+        return;
+    }
+    tensor_row(in_query ? &t->q : &t->k, 0, 0, in_query ? 12 : 2)[3] = NAN;
+    o = calloc((size_t)tensor_count(&t->o), sizeof *o);
+    lse = calloc((size_t)tensor_count(&t->lse), sizeof *lse);
+    if (!o || !lse || trial_reference(t, o, lse, &a))
+        bail("no memory");
+    e = trial_upload(t, d->queue, in_query ? &t->q : &t->k);
+    e = e ? e : trial_run(t, f.plan, d->queue);
+    ok(!e && trial_fetch(t, d->queue, why, sizeof why) && spreads(t, o, lse, a, &tainted) && tainted,
+       "%s: NaN in a %s shows in %lld rows and in no other %s: %s", d->name, in_query ? "query" : "key",
+       (long long)tainted, why, text);
+    free(o);
+    free(lse);
+    fixture_close(&f);
+}
+
+static void test_nans(const struct device *d)
+{
+    static const char *const kept[] = {
+        "f32 b1 h2/1 q20 k9 d16 lse",
+        "f32 b1 h2/1 q20 k9 d16 window3,3 lse",
+        "f32 b1 h2/1 q20 k9 d16 softcap5 sink lse",
+        "f32 b1 h2/1 q20 k9 d16 bias:bhqk alibi lse",
+        "f32 b1 h2/1 q20 k9 d16 mask:11qk lse",
+        "f32 b1 h2/1 q20 k9 d16 mod:relative lse",
+        "f32 b1 h2/1 q20 k9 d16 mod:document lse",
+    };
+    size_t i;
+    for (i = 0; i < sizeof kept / sizeof *kept; i++) {
+        test_nan(d, kept[i], 0);
+        test_nan(d, kept[i], 1);
+    }
+}
+
+static void test_device(const struct device *d)
+{
+    test_all_emptied(d);
+    test_sinks(d, -INFINITY);
+    test_sinks(d, -1e4);
+    test_sinks(d, 1e4);
+    test_sinks(d, 1e38);
+    test_sinks(d, -1e38);
+    test_bias(d, -1e4, "f32 b1 h2/1 q20 k9 d16 bias:11qk lse");
+    test_bias(d, -1e30, "f32 b1 h2/1 q20 k9 d16 bias:1hqk sink lse");
+    test_bias(d, -1e38, "f32 b2 h2/1 q20 k9 d16 bias:bhqk lse");
+    test_bias(d, 1e30, "f32 b1 h2/1 q20 k9 d16 bias:11qk lse");
+    test_nans(d);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

@@ -1,0 +1,269 @@
+/* scoremods.c - score_mods as callers write them: what is refused, what the compiler says, and texts of every kind
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "each.h"
+#include "sound.h"
+
+#include <math.h>
+
+/* ---- Refusals ---- */
+
+/* supports() and plan_create() refuse alike, and name the field. */
+static void refused(const struct device *d, const clattn_problem *p, const char *field, const char *what)
+{
+    char why[256] = "", detail[256] = "";
+    clattn_plan plan = NULL;
+    const cl_int s = clattn_supports(d->handle, p, why, sizeof why), e = clattn_plan_create(&plan, d->handle, p, NULL);
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    if (!ok(ours(e) && s == e && !plan && strstr(why, field) && strstr(detail, field), "%s is refused (%s): %s", what,
+            clattn_status_string(e), detail))
+        diag("supports says %s: '%s'; expected '%s' in it", clattn_status_string(s), why, field);
+}
+
+static clattn_problem with_mod(const clattn_score_mod *mods, const clattn_aux *aux)
+{
+    clattn_problem p = sound();
+    p.n_mods = mods != NULL;
+    p.mods = mods;
+    p.n_aux = aux != NULL;
+    p.aux = aux;
+    return p;
+}
+
+#define REFUSED(field, change)                                                                                         \
+    do {                                                                                                               \
+        clattn_score_mod mods[CLATTN_MODS_MAX + 1] = { { "s = s * table[h];", NULL, 0 } };                             \
+        clattn_aux aux[CLATTN_AUX_MAX + 1] = { { "table", CLATTN_F32 } };                                              \
+        clattn_problem p = with_mod(mods, aux);                                                                        \
+        change;                                                                                                        \
+        refused(d, &p, field, #change);                                                                                \
+    } while (0)
+
+static void test_counts(const struct device *d)
+{
+    REFUSED("n_mods", p.n_mods = -1);
+    REFUSED("n_mods", p.n_mods = CLATTN_MODS_MAX + 1);
+    REFUSED("n_mods", p.n_mods = INT32_MAX);
+    REFUSED("n_aux", p.n_aux = -1);
+    REFUSED("n_aux", p.n_aux = CLATTN_AUX_MAX + 1);
+    REFUSED("n_aux", p.n_mods = 0);
+    REFUSED("mods", p.mods = NULL);
+    REFUSED("aux", p.aux = NULL);
+    REFUSED("mods[0].text", mods[0].text = NULL);
+    REFUSED("mods[1].text", p.n_mods = 2);
+    REFUSED("mods[0].flags", mods[0].flags = 2);
+    REFUSED("mods[0].flags", mods[0].flags = 0x80000000u);
+    REFUSED("aux[0].type", aux[0].type = 0);
+    REFUSED("aux[0].type", aux[0].type = 7);
+    REFUSED("aux[0].type", aux[0].type = -1);
+    REFUSED("aux[0]", aux[0].type = CLATTN_F64);
+    REFUSED("aux[1].name", p.n_aux = 2);
+    REFUSED("aux[1]", p.n_aux = 2; aux[1] = aux[0]);
+}
+
+static void test_names(const struct device *d)
+{
+    static const char *const bad[] = { "",  "1x", "a b",  "a-b",     "a.b",   "x;",    "x\t",   "caf\xc3\xa9", "*x",
+                                       "s", "ds", "b",    "h",       "q",     "k",     "x[4]",  "CLA_X",
+                                       "real", "integer", "real_",   "cla_x", "cla_" };
+    size_t i;
+    REFUSED("aux[0].name", aux[0].name = NULL);
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const clattn_score_mod mod = { "s = s + 0;", NULL, 0 };
+        const clattn_aux aux = { bad[i], CLATTN_F32 };
+        const clattn_problem p = with_mod(&mod, &aux);
+        char what[64];
+        snprintf(what, sizeof what, "a captured buffer named '%s'", bad[i]);
+        refused(d, &p, "aux[0].name", what);
+    }
+}
+
+/* Words of the language are for the compiler to refuse, if nobody did before. */
+static void test_keywords(const struct device *d)
+{
+    static const char *const words[] = { "float", "if", "kernel", "__global", "half" };
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        const clattn_score_mod mod = { "s = s + 0;", NULL, 0 };
+        const clattn_aux aux = { words[i], CLATTN_F32 };
+        const clattn_problem p = with_mod(&mod, &aux);
+        clattn_plan plan = NULL;
+        const cl_int e = clattn_plan_create(&plan, d->handle, &p, NULL);
+        ok((e == CLATTN_ERROR_BUILD || e == CLATTN_ERROR_INVALID_ARGUMENT) && !plan,
+           "a captured buffer named '%s' is refused (%s)", words[i], clattn_status_string(e));
+    }
+}
+
+/* ---- What the compiler says ---- */
+
+/* Texts that no compiler takes, and a line of theirs that it must name. */
+static const struct {
+    const char *text, *name, *where;
+} broken[] = {
+    { "s = nowhere;", "one.cl", "one.cl:1:" },
+    { "\n\ns = s + nowhere;\n", "three.cl", "three.cl:3:" },
+    { "s = nowhere;", NULL, "score_mod:1:" },
+    { "s = s", "end.cl", "end.cl:" },
+    { "s = s; }", "brace.cl", "brace.cl:1:" },
+    { "{ s = s;", "open.cl", "" },
+    { "/* s = s;", "comment.cl", "" },
+    { "int s = 1; s = nowhere;", "shadow.cl", "shadow.cl:1:" },
+};
+
+/* The second of two mods; `where` must be in the words. */
+static void test_broken(const struct device *d, const char *text, const char *name, const char *where, uint32_t flags)
+{
+    const clattn_score_mod mods[2] = { { "s = s * 2;", "good.cl", 0 }, { text, name, flags } };
+    clattn_problem p = with_mod(mods, NULL);
+    clattn_plan plan = NULL;
+    static char detail[65536];
+    cl_int e;
+    p.n_mods = 2;
+    e = clattn_plan_create(&plan, d->handle, &p, NULL);
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    if (!ok(e == CLATTN_ERROR_BUILD && !plan && strstr(detail, where), "a text that does not compile, '%s': %s, %s",
+            name ? name : "score_mod", clattn_status_string(e), where))
+        diag("%s", detail);
+    clattn_plan_release(plan);
+}
+
+/* ---- Texts that must work ---- */
+
+/* Each halves s, in its own way. */
+static const struct {
+    const char *text;
+    const char *name;
+    uint32_t flags;
+} halves[] = {
+    { "s = s * 0.5f;", NULL, 0 },
+    { "s *= 0.5f; // without an end of line", NULL, 0 },
+    { "s = 0.5f * s;\r\n", "dos.cl", 0 },
+    { "/* a\n comment */ s /= 2;\n\n", "a \"quoted\" \\ name\n.cl", 0 },
+    { "int a = 0, e = 1, i = 2, j = 3, l = 4, m = 5, n = 6, o = 7, r = 8, t = 9, x = 10, keep = 11, at = 12;\n"
+      "s = s * 0.5f + 0 * (a + e + i + j + l + m + n + o + r + t + x + keep + at);", "locals.cl", 0 },
+    { "for (int i = 0; i < 1; i++)\n    if (q >= 0 && k >= 0 && h >= 0 && b >= 0)\n        s = s / 2;\n    else\n"
+      "        s = NAN;", "loops.cl", 0 },
+    { "#define HALF 0.5f\ns = HALF * s;\n#undef HALF\n", "macros.cl", 0 },
+    { "s = s * (real)(0.5f);", "vector.cl", CLATTN_MOD_VECTOR },
+    { "s = (q + k) % 2 == 0 ? s * 0.5f : s / 2.0f;", "vector2.cl", CLATTN_MOD_VECTOR },
+    { "const real half_ = real_(q - q) + 0.5f; s = k < 0 ? s : s * half_;", "vector3.cl", CLATTN_MOD_VECTOR },
+};
+
+/* O and LSE within bound of the problem with half its scale. */
+static int half_of(const struct trial *t, char *why, size_t len)
+{
+    struct reference r = trial_problem(t);
+    double *o = calloc((size_t)tensor_count(&t->o), sizeof *o), *lse = calloc((size_t)tensor_count(&t->lse), sizeof *o);
+    double a = 0, worst = 0;
+    int64_t i;
+    int good;
+    const double *q = t->q.value;
+    r.scale /= 2;
+    if (!o || !lse || reference_forward(&r, q, t->k.value, t->v.value, o, lse, &a, NULL))
+        bail("no memory");
+    a *= 2; /* it was twice that before the mod */
+    for (i = 0; i < tensor_count(&t->o); i++)
+        worst = fabs(t->o.value[i] - o[i]) <= worst ? worst : fabs(t->o.value[i] - o[i]);
+    good = worst <= reference_bound_o(t->o.type, a, trial_largest(t));
+    for (i = 0; i < tensor_count(&t->lse); i++)
+        good = good && fabs(t->lse.value[i] - lse[i]) <= reference_bound_lse(t->o.type, a);
+    snprintf(why, len, "error %.3g", worst);
+    free(o);
+    free(lse);
+    return good;
+}
+
+static void test_half(const struct device *d, struct fixture *f, size_t i, const char *engine)
+{
+    const clattn_score_mod mod = { halves[i].text, halves[i].name, halves[i].flags };
+    clattn_problem p = f->t.c.problem;
+    clattn_plan plan = NULL;
+    char why[1024] = "";
+    cl_int e = trial_reset(&f->t, d->queue);
+    p.n_mods = 1;
+    p.mods = &mod;
+    e = e ? e : harness_plan(d, &p, engine, &plan, why, sizeof why);
+    e = e ? e : trial_run(&f->t, plan, d->queue);
+    if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
+            "%s, %s: half the score, way %zu: %s", d->name, engine, i, f->text))
+        diag("%s %s\n%s", clattn_status_string(e), why, mod.text);
+}
+
+/* Eight that make 1 together, in an order that matters: ((s * 2 + 1) * 2 ..) and back. */
+static void test_chain(const struct device *d, struct fixture *f)
+{
+    clattn_score_mod mods[CLATTN_MODS_MAX] = { { "s = s * 2;", "0", 0 },  { "s = s + 8;", "1", CLATTN_MOD_VECTOR },
+                                               { "s = s * 2;", "2", 0 },  { "s = s + 16;", "3", 0 },
+                                               { "s = s - 16;", "4", 0 }, { "s = s * 0.5f;", "5", CLATTN_MOD_VECTOR },
+                                               { "s = s - 8;", "6", 0 },  { "s = s * 0.25f;", "7", 0 } };
+    clattn_problem p = f->t.c.problem;
+    clattn_plan plan = NULL;
+    char why[1024] = "";
+    cl_int e = trial_reset(&f->t, d->queue);
+    p.n_mods = CLATTN_MODS_MAX;
+    p.mods = mods;
+    e = e ? e : harness_plan(d, &p, NULL, &plan, why, sizeof why);
+    e = e ? e : trial_run(&f->t, plan, d->queue);
+    if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
+            "%s: eight score_mods in their order: %s", d->name, f->text))
+        diag("%s %s", clattn_status_string(e), why);
+}
+
+/* A caller's struct may go as soon as the call is over. */
+static void test_copied(const struct device *d)
+{
+    char text[32] = "s = s * 0.5f;", name[16] = "mine.cl", aux_name[8] = "table";
+    clattn_score_mod mod = { text, name, 0 };
+    clattn_aux aux = { aux_name, CLATTN_I32 };
+    clattn_problem p = with_mod(&mod, &aux);
+    clattn_plan plan = NULL, same = NULL;
+    char config[64] = "";
+    cl_int e = clattn_plan_create(&plan, d->handle, &p, NULL);
+    is_int(e, CL_SUCCESS, "a plan with a score_mod and a buffer that it does not read");
+    memset(text, 0, sizeof text);
+    memset(name, 0, sizeof name);
+    memset(aux_name, 0, sizeof aux_name);
+    memset(&mod, 0, sizeof mod);
+    memset(&aux, 0, sizeof aux);
+    ok(!e && !clattn_plan_config(plan, config, sizeof config, NULL) && *config, "lives on without their texts: %s",
+       config);
+    strcpy(text, "s = s * 0.25f;");
+    strcpy(aux_name, "other");
+    mod.text = text;
+    aux.name = aux_name;
+    aux.type = CLATTN_F32;
+    is_int(clattn_plan_create(&same, d->handle, &p, NULL), CL_SUCCESS, "and another text in their place works");
+    clattn_plan_release(same);
+    clattn_plan_release(plan);
+}
+
+static void test_device(const struct device *d)
+{
+    static const char plain[] = "f32 b2 h4/2 q9 k20 d8 causal lse";
+    struct fixture f;
+    char why[512] = "";
+    size_t i;
+    test_counts(d);
+    test_names(d);
+    test_keywords(d);
+    for (i = 0; i < sizeof broken / sizeof *broken; i++)
+        test_broken(d, broken[i].text, broken[i].name, broken[i].where, 0);
+    test_broken(d, "if (s > 0) s = 0;\ns = nowhere;", "vector.cl", "vector.cl:", CLATTN_MOD_VECTOR);
+    if (fixture_open(&f, d, plain, PADDED, why, sizeof why))
+        bail("%s: %s", plain, why);
+    for (i = 0; i < sizeof halves / sizeof *halves; i++)
+        test_half(d, &f, i, "cpu");
+    test_half(d, &f, 4, "simt");
+    test_half(d, &f, 9, "simt");
+    test_half(d, &f, 4, "naive");
+    test_half(d, &f, 9, "naive");
+    test_chain(d, &f);
+    fixture_close(&f);
+    test_copied(d);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

@@ -1,0 +1,282 @@
+/* changes.c - the files of clattn-run that change scores
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "changes.h"
+
+#include "convert.h"
+#include "inputs.h"
+#include "npy.h"
+#include "score_mods.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 1 << 20 }; /* as many bytes as the library takes */
+
+static int no_memory(const char *argument, const char *path, struct fault *f)
+{
+    return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
+}
+
+/* ---- Arrays ---- */
+
+/* A file of floats as doubles, rounded to `type`. */
+static double *doubles(const struct npy *a, int type)
+{
+    const int from = a->type == NPY_F4 ? CLATTN_F32 : a->type == NPY_F2 ? CLATTN_F16 : CLATTN_F64;
+    double *x = malloc((a->count ? a->count : 1) * sizeof *x);
+    if (x) {
+        convert_load(from, a->data, x, a->count);
+        inputs_round(type, x, a->count);
+    }
+    return x;
+}
+
+static int want_floats(const char *argument, const char *path, const struct npy *a, struct fault *f)
+{
+    if (a->type == NPY_F4 || a->type == NPY_F2 || a->type == NPY_F8)
+        return 0;
+    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", argument, path, npy_name(a->type));
+}
+
+/* Axes of a file, aligned right, against those of the scores: each is 1 or equal. */
+static int broadcast(const char *argument, const char *path, const struct npy *a, const clattn_sizes *z,
+                     int64_t shape[4], int32_t axes[4], struct fault *f)
+{
+    const int64_t sizes[4] = { z->b, z->h, z->nq, z->nk };
+    char of_file[NPY_SHAPE_TEXT], of_scores[NPY_SHAPE_TEXT];
+    int fits = a->ndim <= 4;
+    for (int i = 0; i < 4 && fits; i++) {
+        const int axis = i - (4 - a->ndim);
+        shape[i] = axis < 0 ? 1 : a->shape[axis];
+        axes[i] = shape[i] != 1;
+        fits = shape[i] == 1 || shape[i] == sizes[i];
+    }
+    if (fits)
+        return 0;
+    npy_shape(a->ndim, a->shape, of_file);
+    npy_shape(4, sizes, of_scores);
+    return fault_set(f, EXIT_USAGE,
+                     "%s: %s: its shape %s does not fit %s of the scores, [b,h,nq,nk]: want axes of 1 or of that size",
+                     argument, path, of_file, of_scores);
+}
+
+static int read_bias(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+{
+    const char *argument = "--bias", *path = o->bias;
+    struct npy a;
+    if (!path)
+        return 0;
+    if (npy_read(argument, path, &a, f) != 0)
+        return -1;
+    int status = want_floats(argument, path, &a, f);
+    if (status == 0)
+        status = broadcast(argument, path, &a, &c->problem.sizes, x->bias_shape, c->bias_axes, f);
+    if (status == 0) {
+        c->problem.bias_type = a.type == NPY_F2                                          ? CLATTN_F16
+                               : a.type == NPY_F8 && c->problem.type == CLATTN_F64 ? CLATTN_F64
+                                                                                         : CLATTN_F32;
+        x->bias = doubles(&a, c->problem.bias_type);
+        status = x->bias ? 0 : no_memory(argument, path, f);
+    }
+    npy_free(&a);
+    return status;
+}
+
+static int read_mask(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+{
+    const char *argument = "--mask", *path = o->mask;
+    struct npy a;
+    if (!path)
+        return 0;
+    if (npy_read(argument, path, &a, f) != 0)
+        return -1;
+    int status = a.type == NPY_B1 || a.type == NPY_U1 ? 0
+        : fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want |b1 or |u1", argument, path, npy_name(a.type));
+    if (status == 0)
+        status = broadcast(argument, path, &a, &c->problem.sizes, x->mask_shape, c->mask_axes, f);
+    if (status == 0) {
+        c->problem.flags |= CLATTN_MASK;
+        x->mask = a.data;
+        a.data = NULL;
+    }
+    npy_free(&a);
+    return status;
+}
+
+/* Slopes, [h] or with `by_entry` [b,h] as well, or sinks. *rows: what stands in place of b. */
+static int read_heads(const char *argument, const char *path, int by_entry, const clattn_sizes *z, double **out,
+                      int64_t *rows, struct fault *f)
+{
+    struct npy a;
+    char shape[NPY_SHAPE_TEXT], sizes[64];
+    if (npy_read(argument, path, &a, f) != 0)
+        return -1;
+    npy_shape(a.ndim, a.shape, shape);
+    snprintf(sizes, sizeof sizes, by_entry ? "[%lld] or [%lld,%lld]" : "[%lld]", (long long)(z->h),
+             (long long)(z->b), (long long)(z->h));
+    int status = want_floats(argument, path, &a, f);
+    const int one = a.ndim == 1 && a.shape[0] == z->h;
+    const int two = by_entry && a.ndim == 2 && a.shape[0] == z->b && a.shape[1] == z->h;
+    if (status == 0 && !one && !two)
+        status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s, by the heads of Q", argument, path, shape,
+                           sizes);
+    if (status == 0) {
+        *rows = two && z->b > 0 ? z->b : 1;
+        *out = doubles(&a, CLATTN_F32);
+        status = *out ? 0 : no_memory(argument, path, f);
+    }
+    npy_free(&a);
+    return status;
+}
+
+static int read_lists(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+{
+    const clattn_sizes *z = &c->problem.sizes;
+    int64_t one;
+    if (o->alibi && read_heads("--alibi", o->alibi, 1, z, &x->slopes, &x->slopes_b, f) != 0)
+        return -1;
+    if (o->sinks && read_heads("--sinks", o->sinks, 0, z, &x->sinks, &one, f) != 0)
+        return -1;
+    c->problem.flags |= (uint32_t)((o->alibi ? CLATTN_ALIBI : 0) | (o->sinks ? CLATTN_SINKS : 0));
+    return 0;
+}
+
+/* ---- Score_mods ---- */
+
+/* The text in an open file of n bytes, or NULL with `f` set. */
+static char *read_bytes(int fd, size_t n, const char *argument, const char *path, struct fault *f)
+{
+    char *text = calloc(1, n + 1);
+    size_t at = 0;
+    ssize_t got = 1;
+    if (!text) {
+        no_memory(argument, path, f);
+        return NULL;
+    }
+    while (at < n && (got > 0 || (got < 0 && errno == EINTR)))
+        if ((got = read(fd, text + at, n - at)) > 0)
+            at += (size_t)got;
+    if (at == n && !memchr(text, 0, n))
+        return text;
+    fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, got < 0 ? strerror(errno) : "it is no text");
+    free(text);
+    return NULL;
+}
+
+static char *read_text(const char *argument, const char *path, struct fault *f)
+{
+    struct stat s;
+    char *text = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO must not hold us up */
+    if (fd < 0 || fstat(fd, &s) != 0)
+        fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, strerror(errno));
+    else if (!S_ISREG(s.st_mode))
+        fault_set(f, EXIT_USAGE, "%s: %s: it is not a regular file", argument, path);
+    else if (s.st_size > TEXT_MAX)
+        fault_set(f, EXIT_USAGE, "%s: %s: it is longer than %d bytes", argument, path, TEXT_MAX);
+    else
+        text = read_bytes(fd, (size_t)s.st_size, argument, path, f);
+    if (fd >= 0)
+        (void)close(fd);
+    return text;
+}
+
+/* The problem string has words for texts that it can find by name again: then, and only then, it gets them. */
+static void name_mods(clattn_case *c, const struct extras *x)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < x->n_mods; i++) {
+        const struct mod_text *t = mod_texts;
+        while (t->name && strcmp(t->text, x->mods[i].text) != 0)
+            t++;
+        const size_t n = t->name ? strlen(t->name) - 3 : 0; /* without ".cl" */
+        if (!t->name || at + n + 2 > sizeof c->mods) {
+            c->mods[0] = '\0';
+            return;
+        }
+        if (i > 0)
+            c->mods[at++] = ',';
+        memcpy(c->mods + at, t->name, n);
+        c->mods[at += n] = '\0';
+    }
+}
+
+/* "NAME=A.npy" */
+static int read_aux(const char *value, struct extras *x, struct fault *f)
+{
+    const char *argument = "--aux", *equals = strchr(value, '='), *why = NULL;
+    char name[sizeof x->aux[0].name], shape[NPY_SHAPE_TEXT];
+    struct npy a;
+    const size_t n = equals ? (size_t)(equals - value) : 0;
+    if (n == 0 || n >= sizeof name)
+        return fault_set(f, EXIT_USAGE, "%s: %s is not NAME=A.npy, with a name of less than %zu letters", argument,
+                         value, sizeof name);
+    memcpy(name, value, n);
+    name[n] = '\0';
+    for (size_t i = 0; i < x->n_aux; i++)
+        if (strcmp(x->aux[i].name, name) == 0)
+            return fault_set(f, EXIT_USAGE, "%s: %s: there is a buffer of that name already", argument, value);
+    if (npy_read(argument, equals + 1, &a, f) != 0)
+        return -1;
+    npy_shape(a.ndim, a.shape, shape);
+    int status = 0;
+    if (a.type != NPY_F4 && a.type != NPY_I4)
+        status = fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4 or <i4", argument, equals + 1,
+                           npy_name(a.type));
+    else if (a.count == 0)
+        status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s: a buffer must have elements", argument, equals + 1,
+                           shape);
+    if (status == 0) {
+        const struct aux *aux = extras_aux(x, name, a.type == NPY_F4 ? CLATTN_F32 : CLATTN_I32, a.count, &why);
+        if (aux)
+            memcpy(aux->data, a.data, a.count * 4);
+        else
+            status = fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, value, why);
+    }
+    npy_free(&a);
+    return status;
+}
+
+static int read_mods(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+{
+    clattn_problem *p = &c->problem;
+    for (int i = 0; i < o->mods.n; i++) {
+        char *text = read_text("--score-mod", o->mods.at[i], f);
+        if (!text)
+            return -1;
+        const clattn_score_mod mod = { text, o->mods.at[i], score_mods_flags(text) };
+        x->owned[i] = text;
+        x->mods[x->n_mods++] = mod;
+    }
+    for (int i = 0; i < o->aux.n; i++)
+        if (read_aux(o->aux.at[i], x, f) != 0)
+            return -1;
+    name_mods(c, x);
+    p->mods = x->mods;
+    p->n_mods = (int32_t)x->n_mods;
+    p->aux = x->aux_names;
+    p->n_aux = (int32_t)x->n_aux;
+    return 0;
+}
+
+int changes_read(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+{
+    clattn_problem *p = &c->problem;
+    p->softcap = o->softcap;
+    if (o->has_window) {
+        p->flags |= CLATTN_WINDOW;
+        p->window_left = o->window_left;
+        p->window_right = o->window_right;
+    }
+    return read_bias(o, c, x, f) != 0 || read_mask(o, c, x, f) != 0 || read_lists(o, c, x, f) != 0 ||
+                   read_mods(o, c, x, f) != 0
+               ? -1
+               : 0;
+}

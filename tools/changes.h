@@ -1,0 +1,14 @@
+/* changes.h - the files of clattn-run that change scores
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHANGES_H
+#define CHANGES_H
+
+#include "extras.h"
+#include "fault.h"
+#include "options.h"
+
+/* Reads what `o` names besides Q, K, V, lengths and sequences, for a call of the sizes of `c`, into `x`, and says in
+ * `c` what there is. Returns 0, or -1 with `f` set; extras_free() is due in both cases. */
+int changes_read(const struct options *o, clattn_case *c, struct extras *x, struct fault *f);
+
+#endif
