@@ -200,6 +200,6 @@ static const char *unfused_note(const struct opencl *where)
 
 const struct peer_kind peer_clblast = { "clblast",     "unfused: CLBlast GEMM, softmax kernel, CLBlast GEMM",
                                         unfused_open,  unfused_run,
-                                        unfused_close, unfused_note };
+                                        unfused_close, unfused_note, 0 };
 
 #endif

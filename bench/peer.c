@@ -13,49 +13,88 @@ static const char *no_note(const struct opencl *where)
     return NULL;
 }
 
-/* ---- naive: our own last resort, one work-item per query row ---- */
+/* ---- our own plans: naive, one work-item per query row; plain, the same sizes without masks and changes of scores ---- */
 
-struct naive {
+struct own {
     clattn_plan plan;
     struct setup *setup;
+    clattn_forward_args args;
 };
 
-static void naive_close(void *self)
+static void own_close(void *self)
 {
-    struct naive *n = self;
-    if (n)
-        (void)clattn_plan_release(n->plan);
-    free(n);
+    struct own *o = self;
+    if (o)
+        (void)clattn_plan_release(o->plan);
+    free(o);
+}
+
+/* Takes o, which holds the arguments. */
+static cl_int own_open(void **self, struct own *o, clattn_handle handle, const clattn_problem *p, const char *config,
+                       char *why, size_t len)
+{
+    clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
+    options.config = config;
+    cl_int status = clattn_plan_create(&o->plan, handle, p, &options);
+    if (status) {
+        (void)clattn_error_detail(handle, why, len, NULL);
+        own_close(o);
+        return status;
+    }
+    *self = o;
+    return CL_SUCCESS;
+}
+
+static cl_int own_run(void *self)
+{
+    struct own *o = self;
+    cl_int status = clattn_enqueue_forward(o->plan, o->setup->queue, &o->args, 0, NULL, NULL);
+    return status ? status : clFinish(o->setup->queue);
+}
+
+static struct own *own_make(struct setup *s)
+{
+    struct own *o = calloc(1, sizeof *o);
+    if (o) {
+        o->setup = s;
+        o->args = s->args;
+    }
+    return o;
 }
 
 static cl_int naive_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
                          size_t len)
 {
-    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
-    struct naive *n = calloc(1, sizeof *n);
+    struct own *o = own_make(s);
     (void)where;
-    if (!n)
-        return CL_OUT_OF_HOST_MEMORY;
-    o.config = "naive";
-    n->setup = s;
-    cl_int status = clattn_plan_create(&n->plan, handle, &s->c.problem, &o);
-    if (status) {
-        (void)clattn_error_detail(handle, why, len, NULL);
-        naive_close(n);
-        return status;
-    }
-    *self = n;
-    return CL_SUCCESS;
+    return o ? own_open(self, o, handle, &s->c.problem, "naive", why, len) : CL_OUT_OF_HOST_MEMORY;
 }
 
-static cl_int naive_run(void *self)
+static cl_int plain_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
+                         size_t len)
 {
-    struct naive *n = self;
-    return setup_run(n->setup, n->plan);
+    enum { LAYOUT = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K };
+    const clattn_tensor4 none = CLATTN_TENSOR4_INIT;
+    const clattn_array nothing = { NULL, 0 };
+    clattn_problem p = s->c.problem;
+    struct own *o = own_make(s);
+    (void)where;
+    if (!o)
+        return CL_OUT_OF_HOST_MEMORY;
+    p.flags &= LAYOUT;
+    p.softcap = 0;
+    p.causal = p.align = p.window_left = p.window_right = p.bias_type = p.n_mods = p.n_aux = 0;
+    o->args.bias = o->args.mask = o->args.block_map = none;
+    o->args.slopes = o->args.sinks = o->args.offsets = nothing;
+    o->args.slopes_stride = o->args.block_q = o->args.block_k = 0;
+    o->args.aux = NULL;
+    return own_open(self, o, handle, &p, NULL, why, len);
 }
 
-static const struct peer_kind peer_naive = { "naive", "one work-item per query row", naive_open, naive_run, naive_close,
-                                             no_note };
+static const struct peer_kind peer_naive = { "naive", "one work-item per query row", naive_open, own_run, own_close,
+                                             no_note, 0 };
+static const struct peer_kind peer_plain = { "plain", "the same sizes, no masks, no changes of scores", plain_open,
+                                             own_run, own_close, no_note, 1 };
 
 #ifndef HAVE_CLBLAST
 static cl_int absent_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
@@ -75,7 +114,7 @@ static void absent_close(void *self)
     (void)self;
 }
 const struct peer_kind peer_clblast = { "clblast", "unfused, not built in", absent_open, absent_run, absent_close,
-                                        no_note };
+                                        no_note, 0 };
 #endif
 
-const struct peer_kind *const peer_kinds[] = { &peer_clblast, &peer_naive, NULL };
+const struct peer_kind *const peer_kinds[] = { &peer_clblast, &peer_naive, &peer_plain, NULL };

@@ -13,6 +13,7 @@ struct peer_kind {
     cl_int (*run)(void *self);                       /* from enqueue to the end of the last kernel */
     void (*close)(void *self);                       /* NULL is fine */
     const char *(*note)(const struct opencl *where); /* what a reader of its time must know, or NULL */
+    int other; /* it computes something else on purpose: only its time is of interest */
 };
 
 /* All of them; ends with NULL. */

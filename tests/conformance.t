@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The first are in examples/data, with O and LSE as float64 gave them. The second are looked for in $CLATTN_CONFORMANCE and
-# need a $PYTHON with numpy; with CLATTN_FULL=1 it is all of them, in f16 and bf16 too.
+# need a $PYTHON with numpy; with CLATTN_FULL=1 it is all of them, in f16 and bf16 too, on every engine.
 : "${top_srcdir=$(dirname "$0")/..}" "${top_builddir=.}"
 top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
 LC_ALL=C
@@ -82,7 +82,8 @@ ok $? "there are cases of a real model"
 # Features that this version lacks. They shrink with every version.
 lacking='paged|int8|merge'
 chosen='^(g|onnx|pt|jax)_' types=f32
-test -z "${CLATTN_FULL-}" || chosen=. types='f32 f16 bf16'
+engines=default
+test -z "${CLATTN_FULL-}" || chosen=. types='f32 f16 bf16' engines='cpu simt naive'
 
 python=
 for p in ${PYTHON-} python3; do
@@ -95,10 +96,15 @@ elif test -z "$python"; then
 else
     while IFS= read -r device <&3; do
         quoted=$(printf %s "$device" | sed "s/'/'\\\\''/g")
-        for type in $types; do
-            "$python" -B "$cases/run.py" --run "$run" --dtype $type --forward-only --filter "$chosen" \
-                --without "$lacking" --args "--tune off --device '$quoted'" >"$tmp/out" 2>&1
-            ok $? "conformance in $type${device:+ on $device}: $(tail -n 1 "$tmp/out")" "$(cat "$tmp/out")"
+        for engine in $engines; do
+            args="--tune off --device '$quoted'"
+            test $engine = default || args="$args --engine $engine"
+            for type in $types; do
+                "$python" -B "$cases/run.py" --run "$run" --dtype $type --forward-only --filter "$chosen" \
+                    --without "$lacking" --args "$args" >"$tmp/out" 2>&1
+                ok $? "conformance in $type, engine $engine${device:+ on $device}: $(tail -n 1 "$tmp/out")" \
+                    "$(cat "$tmp/out")"
+            done
         done
     done 3<"$tmp/devices"
 fi

@@ -55,8 +55,8 @@ static const char *const canonical[] = {
     "f32 b1 h2 q3 k4 d5 mod:alibi",
     "f32 b1 h2 q3 k4 d5 mod:a.b,C-d_9",
     "f32 b3 h2 q30 k40 d5 varlen",
-    "bf16 b2 h8/1 q30 k40 d59/33 causal window3,4 softcap5 alibi bias:b11k:f16 mask:11qk blocks:16,16 sink mod:x,y "
-    "varlen k:f16 v:f16 off12 scale0.25 qlen:30,1 kvlen:40,2 kvstart:1,0 seed99 lse"
+    ("bf16 b2 h8/1 q30 k40 d59/33 causal window3,4 softcap5 alibi bias:b11k:f16 mask:11qk blocks:16,16 sink mod:x,y "
+     "varlen k:f16 v:f16 off12 scale0.25 qlen:30,1 kvlen:40,2 kvstart:1,0 seed99 lse")
 };
 
 static void test_canonical(const char *text)
