@@ -73,7 +73,7 @@ unsigned char *image_read(const struct image *im, cl_command_queue queue)
 int image_unchanged(const struct image *im, cl_command_queue queue)
 {
     unsigned char *now = image_read(im, queue);
-    int same = now && !memcmp(im->byte, now, im->size);
+    int same = now && (!im->size || !memcmp(im->byte, now, im->size));
     free(now);
     return same;
 }
