@@ -14,6 +14,16 @@ typedef int32_t cla_i32;
 typedef float cla_f32;
 #endif
 
+/* Flags of the problem and alignments, as clattn.h names them. */
+#define CLA_Q_LEN 2
+#define CLA_KV_LEN 4
+#define CLA_KV_START 8
+#define CLA_CU_Q 16
+#define CLA_CU_K 32
+#define CLA_BOTTOM_RIGHT 0
+#define CLA_TOP_LEFT 1
+#define CLA_OFFSETS 3
+
 typedef struct cla_args {
     cla_i64 q_stride[3], k_stride[3], v_stride[3], o_stride[3], lse_stride[3];
     cla_i64 bias_stride[4], mask_stride[4], map_stride[4], slopes_stride;

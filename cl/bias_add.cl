@@ -15,8 +15,7 @@ CLA_FN void cla_bias(const cla_tile *t, const cla_env *e, real *s, int k0, int n
         CLA_EACH_LANE {
             real *to = &s[(j + i) * CLA_R_N + r];
             const integer gone = (*to == (real)(-INFINITY)) & (integer)(CLA_SCORE_DROPS);
-            const real y = x[i] * (real)(CLA_LOG2E);
-            *to = (x[i] == (real)(-INFINITY)) | gone ? (real)(-INFINITY) : CLA_BOUNDED(real, y) + *to;
+            *to = (x[i] == (real)(-INFINITY)) | gone ? (real)(-INFINITY) : cla_to_log2(x[i]) + *to;
         }
     CLA_END_SQUARE
 }

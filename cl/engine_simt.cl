@@ -179,8 +179,8 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     cla_fetch_v(t, e, k0, 0, 0);
 }
 
-/* Combines x[] over the TX items that share their rows, through the second half of P's buffer, which no item reads
- * between the last barrier of cla_pv() and the second of the next one. */
+/* Combines x[] over the TX items that share their rows, through the second half of P's buffer. cla_pv() reads it last of
+ * all: a barrier must stand between, those of cla_qk() before a maximum, one of its own before the sum. */
 #define CLA_OVER_TX(x, combine) \
     __local cla_scalar *to = t->p + CLA_PSTEP; \
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(to + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \

@@ -11,8 +11,6 @@
 #define CLA_CHAIN 64
 #define CLA_ROUND_UP(x, to) (((x) + (to) - 1) / (to) * (to))
 #define CLA_MAX(x, y) ((x) > (y) ? (x) : (y))
-/* x, or the finite number next to it; NaN stays. Finite logits must not become infinite in units of log2. */
-#define CLA_BOUNDED(T, x) ((x) < (T)(-CLA_MOST) ? (T)(-CLA_MOST) : (x) > (T)(CLA_MOST) ? (T)(CLA_MOST) : (x))
 #define CLA_LIMIT (1 << 30) /* most rows, most keys, farthest offset: a row, an offset and a key add up in an int */
 
 /* What one work-item computes with at a time: a vector of CLA_WIDTH lanes, or a scalar. Masks and scores are written
@@ -32,7 +30,17 @@ typedef CLA_CAT(CLA_INTEGER, CLA_SUFFIX) integer;
 #define CLA_COUNT_16 CLA_COUNT_8, 8, 9, 10, 11, 12, 13, 14, 15
 #define CLA_COUNT ((integer)(CLA_CAT(CLA_COUNT_, CLA_WIDTH))) /* 0, 1, .. in the lanes */
 #define CLA_VECTOR(T) CLA_CAT(T, CLA_SUFFIX)
+#define CLA_LANE(x, T, i) (((T *)&(x))[i])
 #define real_(x) CLA_CAT(CLA_CAT(convert_, CLA_SCALAR), CLA_SUFFIX)(x)
+
+/* A logit in units of log2. What is finite stays so, what is not stays what it is. */
+CLA_FN real cla_to_log2(real x)
+{
+    const real most = (real)(CLA_MOST), low = x < -most ? x : -most, high = x > most ? x : most;
+    real y = x * (real)(CLA_LOG2E);
+    y = y < low ? low : y;
+    return y > high ? high : y;
+}
 
 /* CLA_TQ, CLA_TK, CLA_TV name the storage types of Q and O, K, V. */
 typedef CLA_CAT(cla_elem_, CLA_TQ) cla_q_elem;

@@ -27,8 +27,10 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     cla_env_init(&e, &a, bh / a.h, bh % a.h);
     cla_sequence(&e);
 
-    /* Rows that count: of those past q_len none sees a key, those past nq are never written. */
-    const int q1 = min(q0 + CLA_BQ, e.q_len), whole = q0 + CLA_BQ <= e.q_len || e.q_len == e.nq;
+    /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes they
+     * must not keep a key that no other row keeps. */
+    const int q1 = min(q0 + CLA_BQ, e.q_len), harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
+    const int whole = harmless || q0 + CLA_BQ <= e.q_len;
     const int last = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : 0;
     const int first = max(e.k_begin, cla_mask_begin(&e, q0, q1));
     const int end = max(first, last), begin = cla_mask_next(&e, q0, q1, first, end);

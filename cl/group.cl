@@ -40,7 +40,7 @@ CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int q) { return e-
 CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int q) { return e->o + q * e->o_stride; }
 CLA_FN __global float *cla_lse_row(const cla_env *e, int q) { return e->lse + q * e->lse_stride; }
 
-/* The rows that count, and the diagonal by the alignment rule (CLATTN_ALIGN_*). Flags as CLATTN_Q_LEN and its kin. */
+/* The rows that count, and the diagonal by the alignment rule. */
 CLA_FN void cla_whole(cla_env *e)
 {
     e->q_len = e->nq;
@@ -51,14 +51,14 @@ CLA_FN void cla_lengths(cla_env *e)
 {
     const cla_args *a = e->a;
     cla_whole(e);
-    if (a->flags & 2) e->q_len = clamp(e->at.q_len[a->q_len_offset + e->b], 0, e->nq);
-    if (a->flags & 4) e->k_end = clamp(e->at.kv_len[a->kv_len_offset + e->b], 0, e->nk);
-    if (a->flags & 8) e->k_begin = clamp(e->at.kv_start[a->kv_start_offset + e->b], 0, e->nk);
+    if (a->flags & CLA_Q_LEN) e->q_len = clamp(e->at.q_len[a->q_len_offset + e->b], 0, e->nq);
+    if (a->flags & CLA_KV_LEN) e->k_end = clamp(e->at.kv_len[a->kv_len_offset + e->b], 0, e->nk);
+    if (a->flags & CLA_KV_START) e->k_begin = clamp(e->at.kv_start[a->kv_start_offset + e->b], 0, e->nk);
 }
 CLA_FN void cla_diagonal(cla_env *e)
 {
     const cla_args *a = e->a;
-    const int given = a->align == 3 ? e->at.offsets[a->offsets_offset + e->b] : a->offset;
-    const int at = a->align == 0 ? e->k_end - e->q_len : a->align == 1 ? 0 : given;
+    const int given = a->align == CLA_OFFSETS ? e->at.offsets[a->offsets_offset + e->b] : a->offset;
+    const int at = a->align == CLA_BOTTOM_RIGHT ? e->k_end - e->q_len : a->align == CLA_TOP_LEFT ? 0 : given;
     e->offset = clamp(at, -CLA_LIMIT, CLA_LIMIT);
 }

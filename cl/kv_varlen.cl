@@ -10,13 +10,13 @@ CLA_FN int cla_span(const __global int *cu, int b, int total, int longest, int *
 CLA_FN void cla_sequence(cla_env *e)
 {
     const cla_args *a = e->a;
-    if (a->flags & 16) {
+    if (a->flags & CLA_CU_Q) {
         const int first = cla_span(e->at.cu_q + a->cu_q_offset, e->b, a->total_q, a->nq, &e->nq);
         e->q += first * e->q_stride;
         e->o += first * e->o_stride;
         e->lse += first * e->lse_stride;
     }
-    if (a->flags & 32) {
+    if (a->flags & CLA_CU_K) {
         const int first = cla_span(e->at.cu_k + a->cu_k_offset, e->b, a->total_k, a->nk, &e->nk);
         e->k += first * e->k_stride;
         e->v += first * e->v_stride;

@@ -2,8 +2,8 @@
 CLA_FN cla_scalar cla_sink_logit(const cla_env *e) { return e->at.sinks[e->a->sinks_offset + e->h]; }
 CLA_FN cla_scalar cla_sink(const cla_env *e)
 {
-    const cla_scalar sink = cla_sink_logit(e);
-    return isinf(sink) ? sink : CLA_BOUNDED(cla_scalar, sink * CLA_LOG2E);
+    const real sink = cla_to_log2((real)(cla_sink_logit(e)));
+    return CLA_LANE(sink, const cla_scalar, 0);
 }
 /* Where the sink is the maximum, to and fro by log2(e) would cost digits: a large sink would be worse than its float. */
 CLA_FN float cla_lse(const cla_env *e, cla_scalar m, cla_scalar l)

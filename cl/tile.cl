@@ -1,5 +1,4 @@
 /* Going over the elements of a tile of scores, as the engine holds them. Fixed, not a slot. */
-#define CLA_LANE(x, T, i) (((T *)&(x))[i])
 #define CLA_ELEMENT s[j * CLA_R_N + r]
 #define CLA_EACH_ELEMENT(t, k0, n) \
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++) \

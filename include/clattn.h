@@ -14,8 +14,8 @@
  *     lse[q] = ln(sum_k exp(s[q,k]) + exp(sink[h]))  sinks: a term without a value
  *     O[q]   = sum_k exp(s[q,k] - lse[q]) V[k]
  *
- * Every step but the first and the last two is optional, every combination is allowed. In f32 arithmetic finite bias and
- * sinks beyond 2.3e38 (the largest float, divided by log2 e) count as that.
+ * Every step but the first and the last two is optional, every combination is allowed. In f32 arithmetic finite bias,
+ * sinks and what score_mods return beyond 2.3e38 (the largest float, divided by log2 e) count as that.
  *
  * Shapes   Q [b,h,nq,d]  K [b,hk,nk,d]  V [b,hk,nk,dv]  O [b,h,nq,dv]  LSE [b,h,nq]
  *          h is a multiple of hk; query head i reads key/value head i / (h / hk). d and dv are 1 to 576 and may differ.
@@ -129,8 +129,8 @@ typedef struct clattn_sizes {
 } clattn_sizes;
 
 /* A change of scores, written by the caller: OpenCL C statements that assign s, e.g. "s = q < k ? s - 1.0f : s;".
- * In scope: s (float, or double with f64), int b, h, q, k, and the captured buffers by their names. q and k count from
- * 0 in the sequence, whatever the offset. The text becomes part of the kernel: it is trusted as the caller is.
+ * In scope: s (float, or double with f64), int b, h (query head), q, k, and the captured buffers by their names. q and k
+ * count from 0 in the sequence, whatever the offset, and are always a query and a key that it has. The text becomes part of the kernel: it is trusted as the caller is.
  * Identifiers that begin with cla_ or CLA_ are the library's. Compiler messages name `name` and the line in it. */
 enum {
     /* The text works on several elements at a time: s is `real`, q and k are `integer` (vectors or scalars, as the
@@ -145,7 +145,7 @@ typedef struct clattn_score_mod {
 } clattn_score_mod;
 
 /* A captured buffer: `const __global TYPE *name` in the texts of all score_mods. f32 is float, f16 half (vload_half
- * reads it), bf16 ushort, f64 double (with f64 only), I32 int, U8 uchar. */
+ * reads it), bf16 ushort, f64 double (with f64 only), I32 int, U8 uchar. A buffer holds one element at least. */
 typedef struct clattn_aux {
     const char *name;
     int32_t type;
@@ -161,7 +161,8 @@ typedef struct clattn_problem {
     int32_t k_type, v_type;
     int32_t d, dv;           /* widths in elements, 1 to 576; dv 0 means d */
     int32_t causal;          /* 0 or 1 */
-    int32_t align;           /* CLATTN_ALIGN_*; counts for nothing without causal, window and ALiBi */
+    int32_t align;           /* CLATTN_ALIGN_*; counts for nothing without causal, window and ALiBi: there are no offsets
+                                to give then */
     uint32_t flags;
     double scale;            /* 0 means 1/sqrt(d), unless CLATTN_SCALE is set; any finite value, negative too */
     clattn_sizes sizes;
@@ -171,7 +172,7 @@ typedef struct clattn_problem {
     int32_t n_mods, n_aux;   /* at most CLATTN_MODS_MAX and CLATTN_AUX_MAX */
     int32_t reserved;        /* 0 */
     const clattn_score_mod *mods; /* [n_mods], in the order they apply. Read while a call with the problem lasts */
-    const clattn_aux *aux;   /* [n_aux] */
+    const clattn_aux *aux;   /* [n_aux], likewise */
 } clattn_problem;
 
 #define CLATTN_PROBLEM_INIT \
@@ -323,7 +324,8 @@ typedef struct clattn_forward_args {
     clattn_tensor4 mask;         /* bytes */
     clattn_tensor4 block_map;    /* bytes, one per block_q queries by block_k keys. 0: no key of the block is seen.
                                     2: the mask, if there is one, keeps the whole block. Else the mask decides.
-                                    shape[2] and [3] count blocks: ceil(nq / block_q), ceil(nk / block_k) */
+                                    shape[2] and [3] count blocks: ceil(nq / block_q), ceil(nk / block_k); in packed
+                                    sequences, from the beginning of each */
     int32_t block_q, block_k;    /* at least 1. A map pays where blocks are as large as the tile, and multiples of it */
     clattn_array slopes;         /* f32 [h], or [b,h]: */
     int64_t slopes_stride;       /* elements from b to b; 0: the same slopes for every b */

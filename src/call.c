@@ -10,6 +10,17 @@
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
+/* Which a size_t of 32 bits may not even count. */
+#define GROUPS_MAX ((int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40))
+
+/* What kernels know flags and alignments by. */
+typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_KV_LEN &&
+                                     CLA_KV_START == CLATTN_KV_START && CLA_CU_Q == CLATTN_CU_Q &&
+                                     CLA_CU_K == CLATTN_CU_K && CLA_BOTTOM_RIGHT == CLATTN_ALIGN_BOTTOM_RIGHT &&
+                                     CLA_TOP_LEFT == CLATTN_ALIGN_TOP_LEFT && CLA_OFFSETS == CLATTN_ALIGN_OFFSETS
+                                 ? 1
+                                 : -1];
+
 /* What all checks of one call share. */
 struct reader {
     const clattn_problem *p;
@@ -249,7 +260,7 @@ static cl_int count_groups(size_t *groups, const clattn_sizes *s, int rows_per_g
     const int64_t blocks = (s->nq + rows_per_group - 1) / rows_per_group;
     int64_t heads, total;
     if (!mul_i64(s->b, s->h, &heads) || heads > INT32_MAX || !mul_i64(heads, blocks, &total) ||
-        total > (int64_t)1 << 40)
+        total > GROUPS_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     *groups = (size_t)total;
@@ -363,7 +374,7 @@ cl_int call_read_map(struct map_call *c, const clattn_problem *p, cl_context con
     c->map = map.mem;
     int64_t count = 1;
     for (int i = 0; i < 4; i++)
-        if (!mul_i64(count, map.shape[i], &count) || count > (int64_t)1 << 40)
+        if (!mul_i64(count, map.shape[i], &count) || count > GROUPS_MAX)
             return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the block map has too many blocks");
     c->count = (size_t)count;
     if (c->count && !c->mask)

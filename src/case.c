@@ -5,6 +5,24 @@
 #include "case.h"
 #include "number.h"
 
+#include <string.h>
+
+int64_t case_varlen(int64_t n, int64_t i, int64_t b)
+{
+    return (n * (i + 1) + b - 1) / b;
+}
+
+bool case_is_names(const char *names)
+{
+    const size_t n = strlen(names);
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = (names[i] >= 'a' && names[i] <= 'z') || (names[i] >= 'A' && names[i] <= 'Z') ||
+               (names[i] >= '0' && names[i] <= '9') || strchr("_-.", names[i]) ||
+               (names[i] == ',' && i && names[i - 1] != ',' && i + 1 < n);
+    return good;
+}
+
 static void add_list(struct text *to, const char *name, const int32_t *list, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -53,6 +71,31 @@ static void add_features(struct text *to, const clattn_case *c, const clattn_pro
         text_add(to, " varlen");
 }
 
+/* What the grammar has no words for. */
+static cl_int check_words(const clattn_case *c, const clattn_problem *p, struct why *why)
+{
+    const bool cu_q = p->flags & CLATTN_CU_Q, cu_k = p->flags & CLATTN_CU_K;
+    const char *what = NULL;
+    int64_t q = 0, k = 0;
+    for (int64_t i = 0; cu_q && i < p->sizes.b; i++) {
+        q += case_varlen(p->sizes.nq, i, p->sizes.b);
+        k += case_varlen(p->sizes.nk, i, p->sizes.b);
+    }
+    if (p->align == CLATTN_ALIGN_OFFSETS)
+        what = "CLATTN_ALIGN_OFFSETS";
+    else if (cu_q != cu_k)
+        what = "CLATTN_CU_Q or CLATTN_CU_K alone";
+    else if (cu_q && c->bthd)
+        what = "bthd of packed sequences";
+    else if (cu_q && (q != p->sizes.total_q || k != p->sizes.total_k))
+        what = "other totals than those of its sequences";
+    else if (p->flags & CLATTN_BLOCK_MAP && (c->block_q < 1 || c->block_k < 1))
+        what = "blocks smaller than 1";
+    else if (!memchr(c->mods, 0, sizeof c->mods) || !case_is_names(c->mods))
+        what = "names that are not of letters, digits, _, - and . with commas between";
+    return what ? why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say %s", what) : CL_SUCCESS;
+}
+
 cl_int case_print(const clattn_case *c, struct text *to, struct why *why)
 {
     clattn_problem p;
@@ -62,8 +105,8 @@ cl_int case_print(const clattn_case *c, struct text *to, struct why *why)
     const clattn_sizes *s = &p.sizes;
     if (has_lists(&p) && s->b > CLATTN_LIST_MAX)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
-    if (p.align == CLATTN_ALIGN_OFFSETS)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say CLATTN_ALIGN_OFFSETS");
+    if ((status = check_words(c, &p, why)))
+        return status;
     text_add(to, "%s b%lld h%lld", problem_type_name(p.type), (long long)s->b, (long long)s->h);
     if (s->hk != s->h)
         text_add(to, "/%lld", (long long)s->hk);
@@ -112,11 +155,6 @@ static double kept_causal(int64_t n, int64_t begin, int64_t end, int64_t offset)
     const int64_t first = clamp_i64(-c, 0, n),
                   full = clamp_i64(w - c, first, n); /* rows that see something; all keys */
     return (double)((full - first) * c + (full * (full - 1) - first * (first - 1)) / 2 + (n - full) * w);
-}
-
-int64_t case_varlen(int64_t n, int64_t i, int64_t b)
-{
-    return (n * (i + 1) + b - 1) / b;
 }
 
 static double kept(const clattn_case *c, const clattn_problem *p, int64_t b)

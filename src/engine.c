@@ -83,7 +83,8 @@ static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clat
         (status = check_range("rd", n[CPU_RD], 1, 24, why)) || (status = check_range("bk", n[CPU_BK], 1, 512, why)))
         return status;
     /* Everything lives on the driver thread's stack: Q^T, O^T, S, and a converted tile. */
-    const int64_t rows = n[CPU_W] * n[CPU_NV], bk = round_up(n[CPU_BK], n[CPU_RK]);
+    const int64_t rows = n[CPU_W] * n[CPU_NV];
+    const int64_t bk = larger(round_up(n[CPU_BK], n[CPU_RK]), round_up(n[CPU_BK], n[CPU_W]));
     const int64_t bytes = scalar_bytes(p) * (rows * (p->d + p->dv + bk) + bk * larger(p->d, p->dv));
     enum { PRIVATE_MAX = 768 << 10 };
     if (bytes > PRIVATE_MAX)

@@ -60,6 +60,9 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
     l->device = device;
     l->problem = *p;
     l->problem.mods = NULL;
+    l->problem.aux = l->aux;
+    for (int i = 0; i < p->n_aux; i++)
+        l->aux[i].type = p->aux[i].type;
     l->rows_per_group = config->engine->rows_per_group(&config->tile);
     l->items_per_group = config->engine->items_per_group(&config->tile);
     status = pool_init(&l->forward, program, "cla_forward", why);
@@ -162,7 +165,9 @@ static unsigned pool_take(struct pool *pool)
 static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, const size_t *local,
                       const struct waits *w, struct why *why)
 {
-    const size_t global = groups * (local ? *local : 1);
+    const size_t items = local ? *local : 1, global = groups * items;
+    if (groups > SIZE_MAX / items)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups are too many here", groups);
     const cl_int status = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, local, w->n, w->list, w->event);
     return status ? why_cl(why, status, "clEnqueueNDRangeKernel") : CL_SUCCESS;
 }

@@ -20,7 +20,8 @@ struct pool {
 struct launch {
     cl_context context; /* borrowed from the handle */
     cl_device_id device;
-    clattn_problem problem;          /* its texts are gone: they are in the program */
+    clattn_problem problem;          /* without the caller's texts and names: they are in the program */
+    clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
     int rows_per_group, items_per_group;
     struct pool forward, block_map;  /* block_map: empty without mask and map */
 };

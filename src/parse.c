@@ -12,7 +12,7 @@
 struct reader {
     clattn_case *c;
     struct why *why;
-    unsigned seen; /* a bit per row of words[] */
+    uint64_t seen; /* a bit per row of words[] */
     bool off;
 };
 
@@ -247,11 +247,7 @@ static cl_int read_mods(struct reader *r, const char *w, const char *v)
 {
     struct why *why = r->why;
     const size_t n = strlen(v);
-    bool good = n < sizeof r->c->mods;
-    for (size_t i = 0; i < n && good; i++)
-        good = (v[i] >= 'a' && v[i] <= 'z') || (v[i] >= 'A' && v[i] <= 'Z') || (v[i] >= '0' && v[i] <= '9') ||
-               strchr("_-.", v[i]) || (v[i] == ',' && i && v[i - 1] != ',' && i + 1 < n);
-    if (!good)
+    if (n >= sizeof r->c->mods || !case_is_names(v))
         SYNTAX("\"%.40s\": expected names of letters, digits, _, - and . with commas between", w);
     memcpy(r->c->mods, v, n + 1);
     return CL_SUCCESS;
@@ -299,7 +295,7 @@ static const struct word {
     { "k", true, read_k },
     { "d", true, read_d },
 };
-enum { WORDS = sizeof words / sizeof *words, REQUIRED = WORDS - 5 };
+enum { WORDS = sizeof words / sizeof *words /* at most 64 */, REQUIRED = WORDS - 5 };
 
 static cl_int read_word(struct reader *r, const char *word)
 {
@@ -308,9 +304,9 @@ static cl_int read_word(struct reader *r, const char *word)
         const size_t n = strlen(words[i].name);
         if (strncmp(word, words[i].name, n) || (words[i].value ? !word[n] : word[n]))
             continue;
-        if (r->seen & 1u << i)
+        if (r->seen & (uint64_t)1 << i)
             SYNTAX("\"%.40s\": said twice", word);
-        r->seen |= 1u << i;
+        r->seen |= (uint64_t)1 << i;
         return words[i].read(r, word, word + n);
     }
     SYNTAX("\"%.40s\" is no word of a problem string", word);
@@ -354,7 +350,7 @@ static cl_int read_words(struct reader *r, const char *text)
             return status;
     }
     for (unsigned i = REQUIRED; i < WORDS; i++)
-        if (!(r->seen & 1u << i))
+        if (!(r->seen & (uint64_t)1 << i))
             SYNTAX("%sN is missing", words[i].name);
     return CL_SUCCESS;
 }
@@ -369,6 +365,9 @@ static cl_int settle(struct reader *r)
             SYNTAX("causal-tl and off contradict each other");
         r->c->problem.align = CLATTN_ALIGN_OFFSET;
     }
+    cl_int status = problem_check_sizes(&(clattn_sizes){ s->b, s->h, s->hk, s->nq, s->nk, 0, 0, 0 }, why);
+    if (status)
+        return status;
     if (r->c->problem.flags & CLATTN_CU_Q) {
         if (r->c->bthd)
             SYNTAX("varlen and bthd contradict each other: packed sequences have one axis order");

@@ -13,9 +13,17 @@ struct built {
     char *key; /* options, newline, text: exactly what the compiler saw */
 };
 
+static void forget(struct built *b)
+{
+    clReleaseProgram(b->program);
+    free(b->key);
+    free(b);
+}
+
 cl_int programs_init(struct programs *p, struct why *why)
 {
     p->first = NULL;
+    p->count = 0;
     if (pthread_mutex_init(&p->lock, NULL))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
     return CL_SUCCESS;
@@ -25,9 +33,7 @@ void programs_clear(struct programs *p)
 {
     for (struct built *b = p->first, *next; b; b = next) {
         next = b->next;
-        clReleaseProgram(b->program);
-        free(b->key);
-        free(b);
+        forget(b);
     }
     pthread_mutex_destroy(&p->lock);
 }
@@ -63,19 +69,35 @@ static cl_program find_retained(struct programs *p, const char *key)
     return found;
 }
 
+/* With the lock held. */
+static struct built *take_oldest(struct programs *p)
+{
+    struct built **at = &p->first, *oldest;
+    while ((*at)->next)
+        at = &(*at)->next;
+    oldest = *at;
+    *at = NULL;
+    p->count--;
+    return oldest;
+}
+
 /* Keeps a program, unless another thread kept the same meanwhile; not keeping it is no failure, it only costs time.
  * Takes key. */
 static void keep(struct programs *p, char *key, cl_program program)
 {
-    struct built *b = malloc(sizeof *b);
+    struct built *b = malloc(sizeof *b), *oldest = NULL;
     pthread_mutex_lock(&p->lock);
     if (b && !find(p, key) && !clRetainProgram(program)) {
         *b = (struct built){ p->first, program, key };
         p->first = b;
         b = NULL;
         key = NULL;
+        if (++p->count > PROGRAMS_MAX)
+            oldest = take_oldest(p);
     }
     pthread_mutex_unlock(&p->lock);
+    if (oldest)
+        forget(oldest);
     free(b);
     free(key);
 }

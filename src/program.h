@@ -7,10 +7,13 @@
 
 #include <pthread.h>
 
-/* What was built for one device, kept until programs_clear(). */
+/* What was built for one device, kept until programs_clear(); the oldest are let go when they become too many: texts of
+ * score_mods are without end. */
+enum { PROGRAMS_MAX = 256 };
 struct programs {
     pthread_mutex_t lock;
     struct built *first;
+    int count;
 };
 
 cl_int programs_init(struct programs *p, struct why *why);

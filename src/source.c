@@ -223,7 +223,7 @@ static void write_scores(struct text *to, const clattn_problem *p)
     text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
     for (int i = 0; i < SCORES; i++) {
         if (natural && !scores[i].natural) {
-            text_add(to, "    s *= (real)(CLA_LOG2E);\n");
+            text_add(to, p->n_mods ? "    s = cla_to_log2(s);\n" : "    s *= (real)(CLA_LOG2E);\n");
             natural = false;
         }
         if (scores[i].applies(p))

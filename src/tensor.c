@@ -154,7 +154,7 @@ static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, i
             INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
         shape[i] = t->shape[i] ? t->shape[i] : use->extent[i];
         stride[i] = shape[i] == 1 ? 0 : contiguous ? step : t->stride[i];
-        if (!mul_i64(step, shape[i], &step))
+        if (contiguous && !mul_i64(step, shape[i], &step))
             INVALID("%s: its size overflows", use->name);
     }
     return CL_SUCCESS;

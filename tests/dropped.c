@@ -5,6 +5,7 @@
 #include "../tools/convert.h"
 #include "each.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ---- Rows that see nothing ---- */
@@ -24,6 +25,7 @@ static const struct {
     { "a block map of a mask", "f32 b1 h2 q90 k40 d16 mask:bhqk blocks:16,16 lse" },
     { "a bias of -inf", "f32 b1 h2 q300 k9 d16 bias:11q1 lse" },
     { "a score_mod", "f32 b1 h2 q20 k9 d16 mod:causal kvstart:5 lse" },
+    { "a score_mod of vectors", "f32 b1 h2 q20 k9 d16 mod:strided kvstart:8 lse" },
     { "q_len", "f32 b2 h2 q20 k9 d16 qlen:7,0 lse" },
     { "kv_len", "f32 b2 h2 q20 k9 d16 kvlen:9,0 lse" },
     { "kv_start", "f32 b2 h2 q20 k9 d16 kvstart:0,9 lse" },
@@ -140,6 +142,34 @@ static void test_bias(const struct device *d, double bias, const char *text)
     fixture_close(&f);
 }
 
+/* A row of the lowest float is no row of -inf: it is the mean of V. And +inf is no number to compute with. */
+static void test_lowest(const struct device *d, float bias, int mean)
+{
+    static const char text[] = "f32 b1 h1 q20 k9 d16 bias:1111";
+    struct fixture f;
+    struct trial *t = &f.t;
+    char why[1024] = "";
+    int64_t i, k, bad = 0;
+    cl_int e = fixture_open(&f, d, text, PLAIN, why, sizeof why);
+    if (e)
+        bail("%s: %s", text, why);
+    for (i = 0; i < (int64_t)(t->bias.image.size / sizeof bias); i++)
+        memcpy(t->bias.image.byte + (size_t)i * sizeof bias, &bias, sizeof bias);
+    e = image_write(&t->bias.image, d->queue);
+    e = e ? e : trial_run(t, f.plan, d->queue);
+    if (!e && !trial_fetch(t, d->queue, why, sizeof why))
+        e = CL_INVALID_VALUE;
+    for (i = 0; i < tensor_count(&t->o); i++) {
+        double sum = 0;
+        for (k = 0; k < 9; k++)
+            sum += tensor_row(&t->v, 0, 0, k)[i % t->dv];
+        bad += mean ? !(fabs(t->o.value[i] - sum / 9) < 1e-5) : !isnan(t->o.value[i]);
+    }
+    if (!ok(!e && !bad, "%s: a bias of %g: %s", d->name, (double)bias, text))
+        diag("%s %s: %lld wrong", clattn_status_string(e), why, (long long)bad);
+    fixture_close(&f);
+}
+
 /* ---- NaN in what is kept ---- */
 
 /* Rows that keep the key are NaN, the others are what they are without. */
@@ -219,6 +249,9 @@ static void test_device(const struct device *d)
     test_bias(d, -1e30, "f32 b1 h2/1 q20 k9 d16 bias:1hqk sink lse");
     test_bias(d, -1e38, "f32 b2 h2/1 q20 k9 d16 bias:bhqk lse");
     test_bias(d, 1e30, "f32 b1 h2/1 q20 k9 d16 bias:11qk lse");
+    test_lowest(d, -FLT_MAX, 1);
+    test_lowest(d, FLT_MAX, 1);
+    test_lowest(d, INFINITY, 0);
     test_nans(d);
 }
 

@@ -73,6 +73,11 @@ static double softcap(const struct at *at, double s)
     return 30 * tanh(s / 30);
 }
 
+static double strided(const struct at *at, double s)
+{
+    return at->k <= at->q && (at->q - at->k < 16 || at->k % 8 == 0) ? s : -INFINITY;
+}
+
 static double tanh_gate(const struct at *at, double s)
 {
     const double open = captured(at->x, "gate", at->h) * s + captured(at->x, "level", at->b);
@@ -90,6 +95,7 @@ static const struct {
     { "relative.cl", relative },
     { "relative_bias.cl", relative_bias },
     { "softcap.cl", softcap },
+    { "strided.cl", strided },
     { "tanh_gate.cl", tanh_gate },
 };
 enum { MODS = sizeof mods / sizeof *mods };

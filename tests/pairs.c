@@ -18,7 +18,7 @@ static const char *const words[FACTORS][CHOICES] = {
     [MASK] = { "", "causal", "causal-tl", "mask:bhqk", "mask:11qk", "causal mask:b11k", "mask:1hq1", "blocks:16,32",
                "mask:bhqk blocks:32,16", NULL },
     [BIAS] = { "", "bias:bhqk", "bias:11qk:f16", "bias:1h1k:bf16", "bias:b1q1", NULL },
-    [SCORE] = { "", "softcap3", "alibi", "softcap9 alibi", "mod:document", "mod:relative", "mod:relative,pair_bias",
+    [SCORE] = { "", "softcap3", "alibi", "softcap9 alibi", "mod:document", "mod:strided", "mod:relative,pair_bias",
                 NULL },
     [SINK] = { "", "sink", NULL },
     [WINDOW] = { "", "window19,0", "window-1,12", "window25,6", NULL },

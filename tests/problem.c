@@ -171,6 +171,7 @@ static const struct {
                  { CLATTN_ERROR_SYNTAX, "f32 b2 h2 q3 k4 d5 qlen:", "qlen" },
                  { 0, "f32 b2 h2 q3 k4 d5 qlen:1", "qlen" },
                  { 0, "f32 b2 h2 q3 k4 d5 kvlen:1,2,3", "kvlen" },
+                 { 0, "f32 b256 h1 q9223372036854775807 k1 d1 varlen", NULL },
                  { 0, "f32 b1 h3/2 q3 k4 d5", NULL },
                  { 0, "f32 b1 h0 q3 k4 d5", NULL },
                  { 0, "f32 b1 h2 q3 k4 d0", NULL },
@@ -254,6 +255,30 @@ static void test_refusal(const char *text, cl_int want, const char *named)
        why, text);
 }
 
+/* Problems that the grammar has no words for. */
+static void test_unspeakable(void)
+{
+    clattn_case packed, c;
+    char text[256];
+    parse("f32 b2 h2 q3 k4 d5 varlen blocks:1,1 mod:a", &packed, NULL, 0);
+    is_int(clattn_case_print(&packed, text, sizeof text, NULL), CL_SUCCESS, "a packed problem is printed");
+#define REFUSED(change) \
+    c = packed; \
+    change; \
+    is_int(clattn_case_print(&c, text, sizeof text, NULL), CLATTN_ERROR_INVALID_ARGUMENT, "not with " #change)
+    REFUSED(c.problem.flags &= ~(uint32_t)CLATTN_CU_K);
+    REFUSED(c.problem.flags &= ~(uint32_t)CLATTN_CU_Q);
+    REFUSED(c.bthd = 1);
+    REFUSED(c.problem.sizes.total_q++);
+    REFUSED(c.problem.sizes.total_k--);
+    REFUSED(c.block_q = 0);
+    REFUSED(c.block_k = -1);
+    REFUSED(strcpy(c.mods, "a b"));
+    REFUSED(strcpy(c.mods, "a,"));
+    REFUSED(memset(c.mods, 'a', sizeof c.mods));
+#undef REFUSED
+}
+
 static void test_arguments(void)
 {
     clattn_case c = CLATTN_CASE_INIT, odd;
@@ -274,6 +299,7 @@ static void test_arguments(void)
     odd = c;
     odd.problem.type = 9;
     ok(clattn_case_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "a case that is none is not printed");
+    test_unspeakable();
     odd = c;
     odd.struct_size = 0;
     ok(clattn_case_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "nor one without struct_size");
