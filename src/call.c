@@ -4,14 +4,11 @@
 
 #include "call.h"
 
-#include "tensor.h"
+#include "blocks.h"
 
 #include <string.h>
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
-/* Which a size_t of 32 bits may not even count. */
-#define GROUPS_MAX ((int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40))
 
 /* What kernels know flags and alignments by. */
 typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_KV_LEN &&
@@ -30,7 +27,7 @@ struct reader {
     struct why *why;
 };
 
-static cl_int read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why)
+cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why)
 {
     *s = a->sizes ? *a->sizes : p->sizes;
     return problem_check_sizes(s, why);
@@ -40,7 +37,7 @@ cl_int call_read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_fo
 {
     clattn_forward_args a;
     cl_int status = struct_read(&a, sizeof a, in, "clattn_forward_args", why);
-    return status ? status : read_sizes(s, p, &a, why);
+    return status ? status : call_sizes(s, p, &a, why);
 }
 
 /* ---- Q, K, V, O and LSE ---- */
@@ -181,49 +178,12 @@ static cl_int check_aux(struct call *c, const struct reader *r)
     return CL_SUCCESS;
 }
 
-/* How many blocks of a map an axis has. */
-static int64_t count_blocks(int64_t n, int32_t block)
-{
-    return (n + block - 1) / block;
-}
-
-static cl_int check_blocks(const struct reader *r)
-{
-    const clattn_forward_args *a = r->a;
-    struct why *why = r->why;
-    const bool given = r->p->flags & CLATTN_BLOCK_MAP;
-    if (given && (a->block_q < 1 || a->block_k < 1 || a->block_q > ROWS_MAX || a->block_k > ROWS_MAX))
-        INVALID("block_q %d, block_k %d: outside 1 to %d", (int)a->block_q, (int)a->block_k, ROWS_MAX);
-    if (!given && (a->block_q || a->block_k))
-        INVALID("block_q or block_k is given, but the problem has no block map");
-    return CL_SUCCESS;
-}
-
-static struct tensor4_use use_map(const struct reader *r, bool written)
-{
-    const bool given = r->p->flags & CLATTN_BLOCK_MAP;
-    const struct tensor4_use use = { "block_map",
-                                     given,
-                                     { r->s.b, r->s.h, given ? count_blocks(r->s.nq, r->a->block_q) : 0,
-                                       given ? count_blocks(r->s.nk, r->a->block_k) : 0 },
-                                     1,
-                                     written };
-    return use;
-}
-
-static struct tensor4_use use_mask(const struct reader *r)
-{
-    const clattn_sizes *s = &r->s;
-    const struct tensor4_use use = { "mask", r->p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false };
-    return use;
-}
-
 static cl_int check_tensors4(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
     const clattn_sizes *s = &r->s;
     cla_args *to = &c->args;
-    cl_int status = check_blocks(r);
+    cl_int status = blocks_check(p, r->a, r->why);
     if (status)
         return status;
     const struct {
@@ -237,8 +197,8 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
           { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false },
           to->bias_stride,
           &to->bias_offset },
-        { PARAM_MASK, &r->a->mask, use_mask(r), to->mask_stride, &to->mask_offset },
-        { PARAM_BLOCK_MAP, &r->a->block_map, use_map(r, false), to->map_stride, &to->map_offset },
+        { PARAM_MASK, &r->a->mask, blocks_use_mask(p, s), to->mask_stride, &to->mask_offset },
+        { PARAM_BLOCK_MAP, &r->a->block_map, blocks_use_map(p, r->a, s, false), to->map_stride, &to->map_offset },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tensor4 t;
@@ -259,8 +219,7 @@ static cl_int count_groups(size_t *groups, const clattn_sizes *s, int rows_per_g
 {
     const int64_t blocks = (s->nq + rows_per_group - 1) / rows_per_group;
     int64_t heads, total;
-    if (!mul_i64(s->b, s->h, &heads) || heads > INT32_MAX || !mul_i64(heads, blocks, &total) ||
-        total > GROUPS_MAX)
+    if (!mul_i64(s->b, s->h, &heads) || heads > INT32_MAX || !mul_i64(heads, blocks, &total) || total > GROUPS_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     *groups = (size_t)total;
@@ -313,72 +272,13 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
     cl_int status;
     memset(c, 0, sizeof *c);
     if ((status = struct_read(&a, sizeof a, in, "clattn_forward_args", why)) ||
-        (status = read_sizes(&r.s, p, &a, why)) || (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) ||
+        (status = call_sizes(&r.s, p, &a, why)) || (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) ||
         (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
         (status = count_groups(&c->groups, &r.s, rows_per_group, why)))
         return status;
     fill_numbers(&c->args, p, &r.s);
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
-    c->args.heads_inner = heads_share(c->args.bias_stride) || heads_share(c->args.mask_stride);
-    return CL_SUCCESS;
-}
-
-/* ---- Block maps ---- */
-
-/* A block that stands for several parts of the mask could not tell about all of them. */
-static cl_int check_broadcast(const struct tensor4 *mask, const struct tensor4 *map, const struct tensor4_use *use,
-                              struct why *why)
-{
-    static const char axis[] = "bhqk";
-    for (int i = 0; i < 4; i++)
-        if (map->shape[i] == 1 && use->extent[i] != 1 && mask->shape[i] != 1)
-            INVALID("block_map.shape[%c] is 1, but the mask has %lld there", axis[i], (long long)mask->shape[i]);
-    return CL_SUCCESS;
-}
-
-static void fill_map(cla_map_args *to, const struct tensor4 *mask, const struct tensor4 *map,
-                     const clattn_forward_args *a)
-{
-    memcpy(to->mask_stride, mask->stride, sizeof to->mask_stride);
-    memcpy(to->map_stride, map->stride, sizeof to->map_stride);
-    to->mask_offset = mask->offset;
-    to->map_offset = map->offset;
-    for (int i = 0; i < 4; i++)
-        to->shape[i] = (cla_i32)map->shape[i];
-    to->mask_q = (cla_i32)mask->shape[2];
-    to->mask_k = (cla_i32)mask->shape[3];
-    to->block_q = a->block_q;
-    to->block_k = a->block_k;
-}
-
-cl_int call_read_map(struct map_call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                     struct why *why)
-{
-    enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
-    clattn_forward_args a;
-    struct reader r = { p, &a, { 0, 0, 0, 0, 0, 0, 0, 0 }, context, why };
-    struct tensor4 mask, map;
-    cl_int status;
-    memset(c, 0, sizeof *c);
-    if ((p->flags & BOTH) != BOTH)
-        INVALID("the problem lacks CLATTN_MASK or CLATTN_BLOCK_MAP");
-    if ((status = struct_read(&a, sizeof a, in, "clattn_forward_args", why)) ||
-        (status = read_sizes(&r.s, p, &a, why)) || (status = check_blocks(&r)))
-        return status;
-    const struct tensor4_use mask_use = use_mask(&r), map_use = use_map(&r, true);
-    if ((status = tensor4_check(&a.mask, &mask_use, context, &mask, why)) ||
-        (status = tensor4_check(&a.block_map, &map_use, context, &map, why)) ||
-        (status = check_broadcast(&mask, &map, &map_use, why)))
-        return status;
-    c->mask = mask.mem;
-    c->map = map.mem;
-    int64_t count = 1;
-    for (int i = 0; i < 4; i++)
-        if (!mul_i64(count, map.shape[i], &count) || count > GROUPS_MAX)
-            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the block map has too many blocks");
-    c->count = (size_t)count;
-    if (c->count && !c->mask)
-        INVALID("mask has no cells, but block_map has blocks");
-    fill_map(&c->args, &mask, &map, &a);
+    c->args.heads_inner =
+        heads_share(c->args.bias_stride) || (heads_share(c->args.mask_stride) && !(p->flags & CLATTN_BLOCK_MAP));
     return CL_SUCCESS;
 }

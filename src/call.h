@@ -15,16 +15,11 @@ struct call {
 cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
                  int rows_per_group, struct why *why);
 
-/* The sizes of a call alone. */
-cl_int call_read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *in, struct why *why);
+/* Most work-groups, which a size_t of 32 bits may not even count. */
+#define GROUPS_MAX ((int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40))
 
-/* Everything that making a block map takes. */
-struct map_call {
-    cla_map_args args;
-    cl_mem mask, map;
-    size_t count; /* of blocks */
-};
-cl_int call_read_map(struct map_call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                     struct why *why);
+/* The sizes of a call alone, of a struct already read and of the caller's. */
+cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why);
+cl_int call_read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *in, struct why *why);
 
 #endif

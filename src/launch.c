@@ -4,7 +4,7 @@
 
 #include "launch.h"
 
-#include "call.h"
+#include "blocks.h"
 
 #include <string.h>
 
@@ -217,7 +217,7 @@ cl_int launch_block_map(struct launch *l, cl_command_queue queue, const clattn_f
     struct map_call c;
     cl_int status;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = call_read_map(&c, &l->problem, l->context, args, why)))
+        (status = blocks_read(&c, &l->problem, l->context, args, why)))
         return status;
     if (!c.count)
         return enqueue_nothing(queue, waits, why);

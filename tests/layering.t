@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # status -> mods, caps, number, words -> problem -> params, case, parse -> engine, tile, source, search -> wisdom, cache ->
-# device, program, tensor -> call -> launch -> plan, tune -> clattn.c: a file includes only what stands left of it. What
+# device, program, tensor -> call, blocks -> launch -> plan, tune -> clattn.c: a file includes only what stands left of it. What
 # comes before device is free of OpenCL, and nothing outside src/ but the tests of the insides sees anything but
 # <clattn.h>.
 cd "${top_srcdir-$(dirname "$0")/..}" || exit 99
@@ -28,8 +28,8 @@ allowed() {
     device) echo "$files" ;;
     program) echo "$files device" ;;
     tensor) echo "$mid" ;;
-    call) echo "$mid tensor" ;;
-    launch) echo "$device call" ;;
+    call | blocks) echo "$mid tensor call blocks" ;;
+    launch) echo "$device call blocks" ;;
     plan) echo "$device launch" ;;
     tune) echo "$device launch plan" ;;
     clattn) echo "$device words launch plan tune" ;;
