@@ -122,20 +122,23 @@ enum {
 
 /* Sizes of one call, at most 2^30 each and b h below 2^31. b and h: batch entries and query heads; hk: key/value heads,
  * 0 means h; nq, nk: rows, of the longest sequence where they are packed; offset: for CLATTN_ALIGN_OFFSET, beyond
- * +-2^30 it counts as that, and so do offsets in a buffer;
- * total_q, total_k: rows of all sequences together, for CLATTN_CU_Q and CLATTN_CU_K. */
+ * +-2^30 it counts as that, as offsets in a buffer do; total_q, total_k: rows of all sequences together, for CLATTN_CU_Q
+ * and CLATTN_CU_K. */
 typedef struct clattn_sizes {
     int64_t b, h, hk, nq, nk, offset, total_q, total_k;
 } clattn_sizes;
 
 /* A change of scores, written by the caller: OpenCL C statements that assign s, e.g. "s = q < k ? s - 1.0f : s;".
  * In scope: s (float, or double with f64), int b, h (query head), q, k, and the captured buffers by their names. q and k
- * count from 0 in the sequence, whatever the offset, and are always a query and a key that it has. The text becomes part of the kernel: it is trusted as the caller is.
- * Identifiers that begin with cla_ or CLA_ are the library's. Compiler messages name `name` and the line in it. */
+ * count from 0 in the sequence, whatever the offset, and are always a query and a key that it has. A key that is dropped
+ * by one text (s = -INFINITY) stays so, whatever later ones and the bias say. The text becomes part of the kernel: it is
+ * trusted as the caller is. Identifiers that begin with cla_ or CLA_ are the library's. Compiler messages name `name` and
+ * the line in it. */
 enum {
     /* The text works on several elements at a time: s is `real`, q and k are `integer` (vectors or scalars, as the
      * engine likes), real_(x) converts an integer. Arithmetic, OpenCL's built-ins and c ? x : y with a comparison of
-     * reals or integers as c only: no if, &&, ||, !, no casts, no indexing by q or k. Faster on CPUs. */
+     * reals or integers as c only: no if, &&, ||, !, no casts, no indexing by q or k, which may also lie behind the last
+     * query and key here. Faster on CPUs. */
     CLATTN_MOD_VECTOR = 1
 };
 typedef struct clattn_score_mod {
