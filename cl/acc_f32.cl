@@ -6,4 +6,3 @@ typedef float cla_scalar;
 #define CLA_LN2 0.69314718055994530942f
 #define CLA_SCALE(a) ((a)->scale)
 #define CLA_SOFTCAP(a) ((a)->softcap)
-#define CLA_MOST 3.402823466e+38f

@@ -7,4 +7,3 @@ typedef double cla_scalar;
 #define CLA_LN2 0.69314718055994530942
 #define CLA_SCALE(a) as_double((a)->scale_bits)
 #define CLA_SOFTCAP(a) as_double((a)->softcap_bits)
-#define CLA_MOST 1.7976931348623157e+308

@@ -15,7 +15,7 @@ CLA_FN void cla_bias(const cla_tile *t, const cla_env *e, real *s, int k0, int n
         CLA_EACH_LANE {
             real *to = &s[(j + i) * CLA_R_N + r];
             const integer gone = (*to == (real)(-INFINITY)) & (integer)(CLA_SCORE_DROPS);
-            *to = (x[i] == (real)(-INFINITY)) | gone ? (real)(-INFINITY) : cla_to_log2(x[i]) + *to;
+            *to = (x[i] == (real)(-INFINITY)) | gone ? (real)(-INFINITY) : x[i] + *to;
         }
     CLA_END_SQUARE
 }

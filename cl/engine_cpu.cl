@@ -128,5 +128,5 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
     }
     if (write_lse)
         for (int i = 0; i < rows; i++)
-            *cla_lse_row(e, t->q0 + i) = cla_lse(e, ((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
+            *cla_lse_row(e, t->q0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
 }

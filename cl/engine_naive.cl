@@ -67,5 +67,5 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *
     __global cla_q_elem *row = cla_o_row(e, t->q);
     const real inv = 1 / l[0];
     for (int i = 0; i < CLA_DV; i++) cla_store_o(l[0] == 0 ? (real)(0) : o[i] * inv, row + i);
-    if (write_lse) *cla_lse_row(e, t->q) = cla_lse(e, m[0], l[0]);
+    if (write_lse) *cla_lse_row(e, t->q) = cla_lse(m[0], l[0]);
 }

@@ -247,7 +247,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
         if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
         if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
     }
-    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(e, m, l);
+    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(m, l);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)

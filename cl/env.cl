@@ -33,14 +33,11 @@ typedef CLA_CAT(CLA_INTEGER, CLA_SUFFIX) integer;
 #define CLA_LANE(x, T, i) (((T *)&(x))[i])
 #define real_(x) CLA_CAT(CLA_CAT(convert_, CLA_SCALAR), CLA_SUFFIX)(x)
 
-/* A logit in units of log2. What is finite stays so, what is not stays what it is. */
-CLA_FN real cla_to_log2(real x)
-{
-    const real most = (real)(CLA_MOST), low = x < -most ? x : -most, high = x > most ? x : most;
-    real y = x * (real)(CLA_LOG2E);
-    y = y < low ? low : y;
-    return y > high ? high : y;
-}
+/* The unit of scores: log2 where nothing changes them, so that 2^x needs no factor; else the natural one, in which a finite
+ * bias or logit stays what it is. What Q is multiplied with besides the scale, log2 and ln of one unit. */
+#define CLA_SCORE_UNIT (CLA_NATURAL ? 1 : CLA_LOG2E)
+#define CLA_UNIT_LOG2 (CLA_NATURAL ? CLA_LOG2E : 1)
+#define CLA_UNIT_LN (CLA_NATURAL ? 1 : CLA_LN2)
 
 /* CLA_TQ, CLA_TK, CLA_TV name the storage types of Q and O, K, V. */
 typedef CLA_CAT(cla_elem_, CLA_TQ) cla_q_elem;

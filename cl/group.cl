@@ -40,6 +40,9 @@ CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int q) { return e-
 CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int q) { return e->o + q * e->o_stride; }
 CLA_FN __global float *cla_lse_row(const cla_env *e, int q) { return e->lse + q * e->lse_stride; }
 
+/* The logarithm of a row's sum l exp(m). */
+CLA_FN float cla_lse(cla_scalar m, cla_scalar l) { return l == 0 ? -INFINITY : (float)(m * CLA_UNIT_LN + log(l)); }
+
 /* The rows that count, and the diagonal by the alignment rule. */
 CLA_FN void cla_whole(cla_env *e)
 {

@@ -1,4 +1,4 @@
-/* Online softmax, in units of log2. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
+/* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
  * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
 CLA_FN real cla_max(real x, real y) { return x < y ? y : x; }
 
@@ -25,14 +25,14 @@ CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = cla_max(top[r], s[j * CLA_R_N + r]);
     cla_row_max(t, top);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-        f[r] = cla_exp2(m[r] - cla_pivot(top[r]));
+        f[r] = cla_exp2((m[r] - cla_pivot(top[r])) * CLA_UNIT_LOG2);
         m[r] = top[r];
         top[r] = cla_pivot(top[r]);
         sum[r] = (real)(0);
     }
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-            const real p = cla_exp2(s[j * CLA_R_N + r] - top[r]);
+            const real p = cla_exp2((s[j * CLA_R_N + r] - top[r]) * CLA_UNIT_LOG2);
             s[j * CLA_R_N + r] = p;
             sum[r] += p;
         }

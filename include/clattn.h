@@ -14,8 +14,7 @@
  *     lse[q] = ln(sum_k exp(s[q,k]) + exp(sink[h]))  sinks: a term without a value
  *     O[q]   = sum_k exp(s[q,k] - lse[q]) V[k]
  *
- * Every step but the first and the last two is optional, every combination is allowed. In f32 arithmetic finite bias,
- * sinks and what score_mods return beyond 2.3e38 (the largest float, divided by log2 e) count as that.
+ * Every step but the first and the last two is optional, every combination is allowed.
  *
  * Shapes   Q [b,h,nq,d]  K [b,hk,nk,d]  V [b,hk,nk,dv]  O [b,h,nq,dv]  LSE [b,h,nq]
  *          h is a multiple of hk; query head i reads key/value head i / (h / hk). d and dv are 1 to 576 and may differ.

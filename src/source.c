@@ -102,17 +102,15 @@ static const struct mask {
 };
 enum { MASKS = sizeof masks / sizeof *masks };
 
-/* A function cla_NAME(e, s, q, k). Natural ones take and give s in natural units and stand before the others, whose unit
- * is that of log2. */
+/* A function cla_NAME(e, s, q, k), in natural units. */
 static const struct score {
     const char *name, *fragment;   /* fragment NULL: written from the problem */
     const struct choice *function; /* a slot it needs, or NULL */
-    bool natural;
     bool (*applies)(const clattn_problem *);
 } scores[] = {
-    { "softcap", "score_softcap.cl", tanh_, true, has_softcap },
-    { "mods", NULL, NULL, true, has_mods },
-    { "alibi", "score_alibi.cl", NULL, false, has_alibi },
+    { "softcap", "score_softcap.cl", tanh_, has_softcap },
+    { "mods", NULL, NULL, has_mods },
+    { "alibi", "score_alibi.cl", NULL, has_alibi },
 };
 enum { SCORES = sizeof scores / sizeof *scores };
 
@@ -206,10 +204,8 @@ static void write_masks(struct text *to, const clattn_problem *p)
 
 static void write_scores(struct text *to, const clattn_problem *p)
 {
-    bool natural = false;
     for (int i = 0; i < SCORES; i++)
         if (scores[i].applies(p)) {
-            natural = natural || scores[i].natural;
             if (scores[i].function)
                 write_fragment(to, chosen(scores[i].function, p));
             if (scores[i].fragment)
@@ -217,19 +213,21 @@ static void write_scores(struct text *to, const clattn_problem *p)
             else
                 mods_write(to, p);
         }
-    /* What Q is multiplied with besides the scale. */
-    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_UNIT %s\n", natural ? "1" : "CLA_LOG2E");
-    text_add(to, "#define CLA_SCORE_DROPS %d\n", p->n_mods ? -1 : 0);
+    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_DROPS %d\n", p->n_mods ? -1 : 0);
     text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
-    for (int i = 0; i < SCORES; i++) {
-        if (natural && !scores[i].natural) {
-            text_add(to, p->n_mods ? "    s = cla_to_log2(s);\n" : "    s *= (real)(CLA_LOG2E);\n");
-            natural = false;
-        }
+    for (int i = 0; i < SCORES; i++)
         if (scores[i].applies(p))
             text_add(to, "    s = cla_%s(e, s, q, k);\n", scores[i].name);
-    }
     text_add(to, "    return s;\n}\n");
+}
+
+/* Whether anything is done to scores but scaling and dropping. */
+static bool changes_scores(const clattn_problem *p)
+{
+    bool any = has_bias(p) || has_sinks(p);
+    for (int i = 0; i < SCORES; i++)
+        any = any || scores[i].applies(p);
+    return any;
 }
 
 /* The whole program: a fragment for each slot, in the order in which one relies on another. */
@@ -263,7 +261,7 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
              (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
-    text_add(to, " -DCLA_DROPS=%d", problem_has_holes(p));
+    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d", problem_has_holes(p), changes_scores(p));
     text_add(to, " -DCLA_WIDTH=%d", e->width ? e->width : c->tile.n[0]);
     for (int i = 0; e->numbers[i]; i++) {
         text_add(to, " -DCLA_");
