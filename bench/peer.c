@@ -13,7 +13,8 @@ static const char *no_note(const struct opencl *where)
     return NULL;
 }
 
-/* ---- our own plans: naive, one work-item per query row; plain, the same sizes without masks and changes of scores ---- */
+/* ---- our own plans: naive, one work-item per query row; default, the tile that is used where nothing is tuned; plain, the
+ * same sizes without masks and changes of scores ---- */
 
 struct own {
     clattn_plan plan;
@@ -70,6 +71,21 @@ static cl_int naive_open(void **self, const struct opencl *where, clattn_handle 
     return o ? own_open(self, o, handle, &s->c.problem, "naive", why, len) : CL_OUT_OF_HOST_MEMORY;
 }
 
+static cl_int default_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
+                           size_t len)
+{
+    char config[256];
+    struct own *o = own_make(s);
+    (void)where;
+    if (!o)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int status = clattn_config_at(handle, &s->c.problem, 0, config, sizeof config);
+    if (!status)
+        return own_open(self, o, handle, &s->c.problem, config, why, len);
+    own_close(o);
+    return status;
+}
+
 static cl_int plain_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
                          size_t len)
 {
@@ -93,6 +109,8 @@ static cl_int plain_open(void **self, const struct opencl *where, clattn_handle 
 
 static const struct peer_kind peer_naive = { "naive", "one work-item per query row", naive_open, own_run, own_close,
                                              no_note, 0 };
+static const struct peer_kind peer_default = { "default", "the tile that is used where nothing is tuned", default_open,
+                                               own_run, own_close, no_note, 0 };
 static const struct peer_kind peer_plain = { "plain", "the same sizes, no masks, no changes of scores", plain_open,
                                              own_run, own_close, no_note, 1 };
 
@@ -117,4 +135,4 @@ const struct peer_kind peer_clblast = { "clblast", "unfused, not built in", abse
                                         no_note, 0 };
 #endif
 
-const struct peer_kind *const peer_kinds[] = { &peer_clblast, &peer_naive, &peer_plain, NULL };
+const struct peer_kind *const peer_kinds[] = { &peer_clblast, &peer_naive, &peer_default, &peer_plain, NULL };

@@ -30,6 +30,7 @@ typedef struct cla_args {
     cla_i64 q_offset, k_offset, v_offset, o_offset, lse_offset, bias_offset, mask_offset, map_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 slopes_offset, sinks_offset, aux_offset[16];
+    cla_i64 groups;                   /* that have work: the grid may be larger */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
     cla_f32 scale, softcap;
     cla_i32 h, group;                 /* query heads; query heads per key head */
@@ -46,6 +47,7 @@ typedef struct cla_args {
 /* To make a block map. */
 typedef struct cla_map_args {
     cla_i64 mask_stride[4], map_stride[4], mask_offset, map_offset;
+    cla_i64 blocks;                   /* of the map: the grid may be larger */
     cla_i32 shape[4];                 /* of the map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of the mask, 1 where it is broadcast */
     cla_i32 block_q, block_k;

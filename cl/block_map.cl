@@ -1,7 +1,8 @@
-/* Makes a block map from a mask: one work-item for each block. Where the mask is broadcast, one cell serves the axis. */
+/* Makes a block map from a mask: one work-item for each block, and some to round up the grid. Where the mask is broadcast, one cell serves the axis. */
 __kernel void cla_block_map(const cla_map_args a, const __global uchar *mask, __global uchar *map)
 {
-    size_t id = get_global_id(0);
+    size_t id = get_global_id(1) * get_global_size(0) + get_global_id(0);
+    if (id >= (size_t)a.blocks) return;
     const int kb = id % a.shape[3], qb = (id /= a.shape[3]) % a.shape[2];
     const int h = (id /= a.shape[2]) % a.shape[1], b = id / a.shape[1];
     const int q0 = a.mask_q == 1 ? 0 : qb * a.block_q, k0 = a.mask_k == 1 ? 0 : kb * a.block_k;

@@ -80,7 +80,10 @@ enum {
     CLATTN_ERROR_BUILD = -30006,             /* the driver rejected a kernel: the detail holds its log */
     CLATTN_ERROR_SYNTAX = -30007,            /* a problem string or configuration cannot be read */
     CLATTN_ERROR_FORKED = -30008,            /* the object was created before fork() */
-    CLATTN_ERROR_CONTEXT = -30009            /* a queue or buffer belongs to another context or device */
+    CLATTN_ERROR_CONTEXT = -30009,           /* a queue or buffer belongs to another context or device */
+    CLATTN_ERROR_CANCELLED = -30010,         /* a callback asked to stop */
+    CLATTN_ERROR_WRONG_RESULT = -30011,      /* a kernel built and ran, and computed something else */
+    CLATTN_ERROR_CRASHED = -30012            /* a configuration hung or crashed where it was measured */
 };
 
 /* Name of a status, of ours and of OpenCL. Static text, never NULL. */
@@ -225,15 +228,51 @@ CLATTN_API cl_int clattn_case_cost(const clattn_case *c, double *flops, double *
 typedef struct clattn_handle_s *clattn_handle; /* one context and device, and what was built for them; ref-counted */
 typedef struct clattn_plan_s *clattn_plan;     /* one problem made runnable; immutable, ref-counted */
 
+/* Which configuration a plan gets, and who may measure. Everything that is measured or compiled is kept under one
+ * directory, see clattn-cache(5), and nothing that happens to it is ever an error: it costs time. */
+enum {
+    CLATTN_TUNE_DEFAULT = 0,  /* what the environment variable CLATTN_TUNE says, else auto */
+    CLATTN_TUNE_AUTO = 1,     /* the record of the problem's class; without one a quick search inside
+                                 clattn_plan_create(), once for each class */
+    CLATTN_TUNE_OFF = 2,      /* the table's choice, no record is read or written; binaries are still kept */
+    CLATTN_TUNE_READONLY = 3, /* records and binaries are read, none is written, nothing is measured */
+    CLATTN_TUNE_QUICK = 4,    /* search now, whatever records say: at most 2 s and the build under way */
+    CLATTN_TUNE_FULL = 5,     /* likewise, at most 60 s and the build under way */
+    CLATTN_TUNE_RECORD = 6,   /* as off, and the class is noted for `clattn-tune --recorded` */
+    CLATTN_TUNE_EXHAUSTIVE = 7 /* for clattn_tune() only: every configuration there is */
+};
+
+/* Where binaries and records are kept instead of in a directory. Names are short: letters, digits, '/', '-', '.'. Called on
+ * the calling thread, without locks held, by several threads at a time if the application has them. Whatever `get`
+ * gives is checked before use. */
+typedef struct clattn_store {
+    size_t struct_size;
+    /* The blob's bytes into `bytes`, at most `room`, and its size into *size (which may be larger than room: then it is
+     * asked again). 0 when there is one. */
+    int (*get)(void *user, const char *name, void *bytes, size_t room, size_t *size);
+    /* Keeps a blob, in place of one of the same name; size 0 removes it. 0 when done. */
+    int (*put)(void *user, const char *name, const void *bytes, size_t size);
+    void *user;
+} clattn_store;
+
 typedef struct clattn_options {
     size_t struct_size;
     /* Called, when not NULL, with text about what is worth knowing: why a handle could not be made, a compiler's
-     * warnings, a configuration that was passed over. On the calling thread, without locks held. */
+     * warnings, a configuration that was passed over, a search that takes long, a cache that cannot be used. On the
+     * calling thread, without locks held. */
     void (*log)(void *user, const char *text);
     void *log_user;
+    int32_t tune;            /* CLATTN_TUNE_*; unless 0 it wins over the environment */
+    int32_t reserved;        /* 0 */
+    double tune_seconds;     /* most time of a search inside clattn_plan_create(), without the build under way; 0: 2 s
+                                for auto and quick, 60 s for full, or what CLATTN_TUNE_SECONDS says */
+    const char *cache_dir;   /* absolute; NULL: CLATTN_CACHE_DIR, XDG_CACHE_HOME/clattn or HOME/.cache/clattn;
+                                "" for none */
+    size_t cache_max_size;   /* bytes of binaries; 0: CLATTN_CACHE_MAX_SIZE, else 64 MiB */
+    const clattn_store *store; /* in place of the directory; copied. NULL: none */
 } clattn_options;
 
-#define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0 }
+#define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Makes a handle for one device of a context. Keeps a reference to the context until the last release.
  * `options` may be NULL. On failure *out is NULL. */
@@ -271,7 +310,8 @@ typedef struct clattn_plan_options {
 
 #define CLATTN_PLAN_OPTIONS_INIT { sizeof(clattn_plan_options), 0, 0 }
 
-/* Chooses, composes and builds the kernels for `problem` (copied). The only call that compiles: a driver compile may
+/* Chooses, composes and builds the kernels for `problem` (copied). The only call, with clattn_tune() and those that check a
+ * configuration, that compiles, reads or writes files, and measures, as clattn_options.tune says: a driver compile may
  * take seconds. Keeps a reference to the handle. `options` may be NULL. On failure *out is NULL. */
 CLATTN_API cl_int clattn_plan_create(clattn_plan *out, clattn_handle handle, const clattn_problem *problem,
                                      const clattn_plan_options *options) CLATTN_MUST_CHECK;
@@ -280,6 +320,136 @@ CLATTN_API cl_int clattn_plan_release(clattn_plan plan); /* NULL is fine */
 
 /* The configuration in use, "ENGINE TILE". */
 CLATTN_API cl_int clattn_plan_config(clattn_plan plan, char *text, size_t len, size_t *needed);
+
+/* How a plan came to be. */
+enum {
+    CLATTN_SOURCE_DEFAULT = 0, /* its configuration is the table's, or given by clattn_plan_options.config */
+    CLATTN_SOURCE_TUNED = 1,   /* measured by this handle */
+    CLATTN_SOURCE_CACHED = 2,  /* from a record */
+    CLATTN_SOURCE_SET = 3      /* clattn_set_config() */
+};
+enum {
+    CLATTN_BINARY_NONE = 0,    /* nothing keeps binaries */
+    CLATTN_BINARY_MISS = 1,    /* compiled */
+    CLATTN_BINARY_HIT = 2      /* loaded, or built before by this handle */
+};
+typedef struct clattn_plan_info {
+    size_t struct_size;
+    int32_t source, binary;
+} clattn_plan_info;
+#define CLATTN_PLAN_INFO_INIT { sizeof(clattn_plan_info), 0, 0 }
+
+/* Fills as much of *info as its struct_size has room for. */
+CLATTN_API cl_int clattn_plan_get_info(clattn_plan plan, clattn_plan_info *info);
+
+/* ---- Tuning ---- */
+
+/* What is measured and kept is the configuration of a class of problems, not of each problem. A class is written as a
+ * problem string too, that of the problem which stands for it: widths, lengths, heads and ratios are rounded to a few,
+ * what costs alike is one. clattn_class_of() writes it; of score_mods it has a digest of their texts, "mod:#..". Classes
+ * never decide what is right, only what is fast. */
+CLATTN_API cl_int clattn_class_of(clattn_handle handle, const clattn_problem *problem, char *text, size_t len,
+                                  size_t *needed);
+
+/* The classes that clattn-tune goes through by itself: the index-th; CL_INVALID_VALUE past the last. */
+CLATTN_API cl_int clattn_class_at(clattn_handle handle, size_t index, char *text, size_t len);
+
+/* The classes noted by CLATTN_TUNE=record on this device and not tuned since, likewise. */
+CLATTN_API cl_int clattn_class_recorded(clattn_handle handle, size_t index, char *text, size_t len);
+
+/* One configuration of a problem's class made ready to be measured, on buffers of its own: built, and checked on ragged
+ * shapes against a float64 computation, with poisoned outputs and guarded buffers. CLATTN_ERROR_WRONG_RESULT,
+ * CLATTN_ERROR_BUILD, CLATTN_ERROR_NOT_SUPPORTED .. when it is out. Keeps a reference to the handle. */
+typedef struct clattn_trial_s *clattn_trial;
+CLATTN_API cl_int clattn_trial_create(clattn_trial *out, clattn_handle handle, const clattn_problem *problem,
+                                      const char *config) CLATTN_MUST_CHECK;
+CLATTN_API cl_int clattn_trial_run(clattn_trial trial, double *seconds) CLATTN_MUST_CHECK; /* one timed call */
+CLATTN_API cl_int clattn_trial_release(clattn_trial trial); /* NULL is fine */
+
+/* Who measures in place of the library's own process, e.g. in children that may hang or crash. `open` is called once for a
+ * configuration, then `run` for each timed call, rounds interleaved with others that are open, then `close`, also after
+ * a failed open. Any status but CL_SUCCESS puts the configuration out; after CLATTN_ERROR_CRASHED it is left alone from then
+ * on with this driver. */
+typedef struct clattn_measure {
+    size_t struct_size;
+    cl_int (*open)(void *user, const char *config);
+    cl_int (*run)(void *user, const char *config, double *seconds);
+    void (*close)(void *user, const char *config);
+    void *user;
+} clattn_measure;
+
+/* Told before and after each step of a search. */
+enum { CLATTN_STEP_BUILD = 1, CLATTN_STEP_REFUSED = 2, CLATTN_STEP_READY = 3, CLATTN_STEP_ROUND = 4, CLATTN_STEP_DONE = 5 };
+typedef struct clattn_progress {
+    size_t struct_size;
+    const char *class_text, *config; /* valid during the call */
+    const char *words;               /* why it was refused, else "" */
+    int32_t step;                    /* CLATTN_STEP_* */
+    int32_t opened, round;           /* configurations tried, rounds run so far */
+    double seconds, limit;           /* since the search began; 0: no limit */
+    double ratio;                    /* best time / that of the table's choice; 0: not known yet */
+} clattn_progress;
+
+typedef struct clattn_tune_options {
+    size_t struct_size;
+    int32_t effort;                  /* CLATTN_TUNE_QUICK, _FULL or _EXHAUSTIVE; 0: full */
+    int32_t reserved;                /* 0 */
+    double seconds;                  /* limit, compiles included; 0: 2 s, 60 s, none. Negative and NaN are refused */
+    int (*progress)(void *user, const clattn_progress *progress); /* NULL: none. Not 0 cancels */
+    void *progress_user;
+    const clattn_measure *measure;   /* NULL: in this process */
+} clattn_tune_options;
+#define CLATTN_TUNE_OPTIONS_INIT { sizeof(clattn_tune_options), 0, 0, 0, 0, 0, 0 }
+
+/* Searches the best configuration for the class of `problem` on buffers of the library's own, and keeps it as a record. What
+ * is known stays where nothing is at least 3 % better in every round. `config` (may be NULL) gets "ENGINE TILE".
+ * CLATTN_ERROR_CANCELLED: nothing was kept. A problem with captured buffers has nothing to be measured on and is
+ * CLATTN_ERROR_NOT_SUPPORTED: its plans take the record of the class without its score_mods. `options` may be NULL. */
+CLATTN_API cl_int clattn_tune(clattn_handle handle, const clattn_problem *problem, const clattn_tune_options *options,
+                              char *config, size_t len);
+
+/* Makes every later plan of this handle for a problem of that class use `config`, once it has been checked as a trial is.
+ * NULL takes it back. */
+CLATTN_API cl_int clattn_set_config(clattn_handle handle, const clattn_problem *problem, const char *config);
+
+/* Records as text, one after another, in no particular order; see clattn-cache(5). Export hands over those of this device
+ * and ends with the first status that is not CL_SUCCESS. Import keeps what is sound, fits this device and is not of less
+ * effort than what is there; unless the text as a whole is one of records, it changes nothing and is
+ * CLATTN_ERROR_SYNTAX. Forget takes the record of the problem's class away, or with NULL all of this device. */
+typedef struct clattn_import_count {
+    size_t struct_size;
+    int32_t taken, worse, foreign, refused; /* kept; not better than what is there; of other devices; not runnable here */
+} clattn_import_count;
+CLATTN_API cl_int clattn_wisdom_export(clattn_handle handle, cl_int (*write)(void *user, const char *text, size_t len),
+                                       void *user);
+CLATTN_API cl_int clattn_wisdom_import(clattn_handle handle, const char *text, size_t len, clattn_import_count *count);
+CLATTN_API cl_int clattn_wisdom_forget(clattn_handle handle, const clattn_problem *problem);
+
+/* ---- What is kept ---- */
+
+/* What happened on a handle so far. */
+typedef struct clattn_counters {
+    size_t struct_size;
+    uint64_t compiles;                                             /* programs built from text */
+    uint64_t binary_hits, binary_misses, binary_rejects, binary_saves; /* rejects: damaged, foreign, or refused */
+    uint64_t record_hits, record_misses, record_rejects, record_saves;
+    uint64_t searches, trials, trials_refused;                     /* trials: configurations built to be measured */
+    uint64_t store_faults;                                         /* reads and writes that failed otherwise */
+} clattn_counters;
+#define CLATTN_COUNTERS_INIT { sizeof(clattn_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Fills as much of *counters as its struct_size has room for. */
+CLATTN_API cl_int clattn_stats(clattn_handle handle, clattn_counters *counters);
+
+/* The directory that `options` (may be NULL) and the environment lead to, and what is in it. path "": there is none.
+ * Clear removes what the library put there and nothing else. */
+typedef struct clattn_cache_info {
+    size_t struct_size;
+    uint64_t binaries, binary_bytes, binary_max, records, record_bytes, skipped; /* skipped: known to crash here */
+    char path[1024];
+} clattn_cache_info;
+CLATTN_API cl_int clattn_cache_stat(const clattn_options *options, clattn_cache_info *info);
+CLATTN_API cl_int clattn_cache_clear(const clattn_options *options);
 
 /* ---- Running ---- */
 

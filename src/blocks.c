@@ -94,5 +94,6 @@ cl_int blocks_read(struct map_call *c, const clattn_problem *p, cl_context conte
     if (c->count && !c->mask)
         INVALID("mask has no cells, but block_map has blocks");
     fill_map(&c->args, &mask, &map, &a);
+    c->args.blocks = count;
     return CL_SUCCESS;
 }

@@ -277,6 +277,7 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
         (status = count_groups(&c->groups, &r.s, rows_per_group, why)))
         return status;
     fill_numbers(&c->args, p, &r.s);
+    c->args.groups = (cla_i64)c->groups;
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
     c->args.heads_inner =
         heads_share(c->args.bias_stride) || (heads_share(c->args.mask_stride) && !(p->flags & CLATTN_BLOCK_MAP));

@@ -34,5 +34,6 @@ void caps_generic(struct caps *caps)
     caps->max_group = 256;
     caps->float_width = 1;
     caps->fp64 = true;
+    caps->compute_units = 16;
     caps->quirk = caps_quirk(caps->platform);
 }

@@ -23,6 +23,10 @@ struct caps {
     size_t max_group;     /* work-items of a group, as bounded by its first axis too */
     unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */
     bool fp64;
+    unsigned compute_units;
+    uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
+    char identity[2048];  /* what the device is, its driver aside: a line for each fact */
+    char driver[512];     /* which driver it is: one line */
     const struct quirk *quirk; /* never NULL */
 };
 

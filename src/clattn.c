@@ -4,25 +4,11 @@
 
 #include "case.h"
 #include "device.h"
-#include "plan.h"
-#include "words.h"
+#include "handle.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct clattn_handle_s {
-    int references;
-    pid_t pid;
-    struct maker maker;
-    struct words words;
-};
-
-struct clattn_plan_s {
-    int references;
-    clattn_handle handle;
-    struct plan plan;
-};
 
 static void count_up(int *references)
 {
@@ -39,15 +25,24 @@ static bool forked(clattn_handle h)
 
 /* ---- Words ---- */
 
-/* Keeps the words of a failure for clattn_error_detail(); passes the status on. */
-static cl_int done(clattn_handle h, cl_int status, const struct why *why)
+cl_int handle_check(clattn_handle h)
+{
+    return !h ? CLATTN_ERROR_INVALID_ARGUMENT : forked(h) ? CLATTN_ERROR_FORKED : CL_SUCCESS;
+}
+
+cl_int handle_check_plan(clattn_plan plan)
+{
+    return plan ? handle_check(plan->handle) : CLATTN_ERROR_INVALID_ARGUMENT;
+}
+
+cl_int handle_done(clattn_handle h, cl_int status, const struct why *why)
 {
     if (status)
         words_keep(&h->words, why);
     return status;
 }
 
-static void copy_text(const char *from, char *to, size_t len, size_t *needed)
+void handle_copy_text(const char *from, char *to, size_t len, size_t *needed)
 {
     struct text t = { to, to ? len : 0, 0 };
     text_add_n(&t, from, strlen(from));
@@ -95,7 +90,7 @@ cl_int clattn_case_parse(const char *text, clattn_case *out, char *why_text, siz
         why_set(&why, status, "%s is NULL", text ? "out" : "text");
     else
         status = case_parse(out, text, &why);
-    copy_text(why.text, why_text, len, NULL);
+    handle_copy_text(why.text, why_text, len, NULL);
     return status;
 }
 
@@ -148,72 +143,113 @@ static cl_int check_member(cl_context context, cl_device_id device, struct why *
     return why_set(why, CL_INVALID_DEVICE, "the device is none of the context's");
 }
 
+/* What else programs and choices need to know. */
+static void connect(struct maker *m, cl_context context, cl_device_id device, struct choices *choices)
+{
+    m->context = m->programs.context = context;
+    m->device = m->programs.device = device;
+    m->programs.caps = &m->caps;
+    m->programs.store = &m->store;
+    m->programs.counters = &m->counters;
+    m->choices = choices;
+}
+
 static cl_int init_handle(clattn_handle h, cl_context context, cl_device_id device, struct why *why)
 {
+    struct maker *m = &h->maker;
     cl_int status;
-    if ((status = check_member(context, device, why)) || (status = device_caps(&h->maker.caps, device, why)))
+    if ((status = check_member(context, device, why)) || (status = device_caps(&m->caps, device, why)))
         return status;
     if ((status = words_init(&h->words, why)))
         return status;
-    if ((status = programs_init(&h->maker.programs, why)))
+    if ((status = programs_init(&m->programs, why)))
         goto no_programs;
+    if ((status = choices_init(&h->choices, &m->caps, why)))
+        goto no_choices;
     if ((status = clRetainContext(context))) {
         why_cl(why, status, "clRetainContext");
         goto no_context;
     }
     h->references = 1;
     h->pid = getpid();
-    h->maker.context = context;
-    h->maker.device = device;
+    connect(m, context, device, &h->choices);
     return CL_SUCCESS;
 no_context:
-    programs_clear(&h->maker.programs);
+    choices_clear(&h->choices);
+no_choices:
+    programs_clear(&m->programs);
 no_programs:
     words_clear(&h->words);
+    return status;
+}
+
+/* What options and environment say. Only what options say can be wrong; the rest is worth a line. */
+static cl_int configure(struct maker *m, const clattn_options *o, struct why *why)
+{
+    struct why said;
+    m->log = m->store.log = o->log;
+    m->log_user = m->store.log_user = o->log_user;
+    const cl_int status = settings_read(&m->settings, o, why);
+    if (status)
+        return status;
+    if (*why->text)
+        maker_log(m, "%s", why->text);
+    why->text[0] = '\0';
+    store_init(&m->store, o, &said);
+    if (*said.text)
+        maker_log(m, "%s", said.text);
+    m->store.read_only = m->settings.tune == CLATTN_TUNE_READONLY;
+    return CL_SUCCESS;
+}
+
+/* A store of the caller's may be of another version, like every struct. */
+static cl_int read_options(clattn_options *o, clattn_store *store, const clattn_options *in, struct why *why)
+{
+    cl_int status = in ? struct_read(o, sizeof *o, in, "clattn_options", why) : CL_SUCCESS;
+    if (!status && o->store && !(status = struct_read(store, sizeof *store, o->store, "clattn_store", why)))
+        o->store = store;
     return status;
 }
 
 cl_int clattn_create(clattn_handle *out, cl_context context, cl_device_id device, const clattn_options *options)
 {
     clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_store store;
     struct why why = { "" };
-    cl_int status = CL_SUCCESS;
     if (!out)
         return CLATTN_ERROR_INVALID_ARGUMENT;
     *out = NULL;
-    if (options)
-        status = struct_read(&o, sizeof o, options, "clattn_options", &why);
+    cl_int status = read_options(&o, &store, options, &why);
     if (status)
         return status;
     clattn_handle h = calloc(1, sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
-    if (!context)
+    if ((status = configure(&h->maker, &o, &why)))
+        ;
+    else if (!context)
         status = why_set(&why, CL_INVALID_CONTEXT, "context is NULL");
     else if (!device)
         status = why_set(&why, CL_INVALID_DEVICE, "device is NULL");
     else
         status = init_handle(h, context, device, &why);
     if (status) {
-        if (o.log && *why.text)
-            o.log(o.log_user, why.text);
+        if (*why.text)
+            maker_log(&h->maker, "%s", why.text);
+        store_clear(&h->maker.store);
         free(h);
         return status;
     }
-    h->maker.log = o.log;
-    h->maker.log_user = o.log_user;
     *out = h;
     return CL_SUCCESS;
 }
 
 cl_int clattn_retain(clattn_handle h)
 {
-    if (!h)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(h))
-        return CLATTN_ERROR_FORKED;
-    count_up(&h->references);
-    return CL_SUCCESS;
+    const cl_int status = handle_check(h);
+    if (!status)
+        count_up(&h->references);
+    return status;
 }
 
 cl_int clattn_release(clattn_handle h)
@@ -222,9 +258,11 @@ cl_int clattn_release(clattn_handle h)
         return CL_SUCCESS;
     if (!forked(h)) { /* in a child the driver's threads are gone and its locks may be held: leave it alone */
         programs_clear(&h->maker.programs);
+        choices_clear(&h->choices);
         clReleaseContext(h->maker.context);
         words_clear(&h->words);
     }
+    store_clear(&h->maker.store);
     free(h);
     return CL_SUCCESS;
 }
@@ -236,14 +274,13 @@ cl_int clattn_supports(clattn_handle h, const clattn_problem *problem, char *tex
     clattn_problem checked;
     if (text && len)
         *text = '\0';
-    if (!h)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(h))
-        return CLATTN_ERROR_FORKED;
-    cl_int status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
+    cl_int status = handle_check(h);
     if (status)
-        copy_text(why.text, text, len, NULL);
-    return done(h, status, &why);
+        return status;
+    status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
+    if (status)
+        handle_copy_text(why.text, text, len, NULL);
+    return handle_done(h, status, &why);
 }
 
 cl_int clattn_config_at(clattn_handle h, const clattn_problem *problem, size_t index, char *text, size_t len)
@@ -252,15 +289,14 @@ cl_int clattn_config_at(clattn_handle h, const clattn_problem *problem, size_t i
     struct why why = { "" };
     struct config config;
     clattn_problem checked;
-    if (!h)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(h))
-        return CLATTN_ERROR_FORKED;
-    cl_int status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
+    cl_int status = handle_check(h);
     if (status)
-        return done(h, status, &why);
+        return status;
+    status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
+    if (status)
+        return handle_done(h, status, &why);
     if (!tile_config_at(&config, &h->maker.caps, &checked, NULL, index))
-        return done(h, why_set(&why, CL_INVALID_VALUE, "there are not %zu configurations", index), &why);
+        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "there are not %zu configurations", index), &why);
     tile_config_print(&config, &to);
     return CL_SUCCESS;
 }
@@ -293,7 +329,7 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     if (needed)
         *needed = to.length + 1;
     source_free(&source);
-    return h ? done(h, status, &why) : status;
+    return h ? handle_done(h, status, &why) : status;
 }
 
 /* ---- Plans ---- */
@@ -311,17 +347,17 @@ cl_int clattn_plan_create(clattn_plan *out, clattn_handle h, const clattn_proble
     if (forked(h))
         return CLATTN_ERROR_FORKED;
     if (!out)
-        return done(h, why_set(&why, CLATTN_ERROR_INVALID_ARGUMENT, "out is NULL"), &why);
+        return handle_done(h, why_set(&why, CLATTN_ERROR_INVALID_ARGUMENT, "out is NULL"), &why);
     if (options)
         status = struct_read(&o, sizeof o, options, "clattn_plan_options", &why);
     if (status)
-        return done(h, status, &why);
+        return handle_done(h, status, &why);
     clattn_plan plan = calloc(1, sizeof *plan);
     if (!plan)
-        return done(h, why_set(&why, CL_OUT_OF_HOST_MEMORY, "no memory for a plan"), &why);
+        return handle_done(h, why_set(&why, CL_OUT_OF_HOST_MEMORY, "no memory for a plan"), &why);
     if ((status = plan_init(&plan->plan, &h->maker, problem, o.config, &why))) {
         free(plan);
-        return done(h, status, &why);
+        return handle_done(h, status, &why);
     }
     if (h->maker.log && *why.text)
         h->maker.log(h->maker.log_user, why.text);
@@ -334,10 +370,9 @@ cl_int clattn_plan_create(clattn_plan *out, clattn_handle h, const clattn_proble
 
 cl_int clattn_plan_retain(clattn_plan plan)
 {
-    if (!plan)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(plan->handle))
-        return CLATTN_ERROR_FORKED;
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
     count_up(&plan->references);
     return CL_SUCCESS;
 }
@@ -356,14 +391,39 @@ cl_int clattn_plan_release(clattn_plan plan)
 cl_int clattn_plan_config(clattn_plan plan, char *text, size_t len, size_t *needed)
 {
     struct text to = { text, text ? len : 0, 0 };
-    if (!plan || (!text && len))
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
+    if (!text && len)
         return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(plan->handle))
-        return CLATTN_ERROR_FORKED;
     tile_config_print(&plan->plan.config, &to);
     if (needed)
         *needed = to.length + 1;
     return CL_SUCCESS;
+}
+
+cl_int handle_give(void *to, const void *from, size_t size, const char *name, struct why *why)
+{
+    size_t given;
+    if (!to)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+    memcpy(&given, to, sizeof given);
+    if (given < sizeof given)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s.struct_size is %zu: set it to sizeof(%s)", name, given,
+                       name);
+    const size_t n = given < size ? given : size;
+    memcpy((char *)to + sizeof given, (const char *)from + sizeof given, n - sizeof given);
+    return CL_SUCCESS;
+}
+
+cl_int clattn_plan_get_info(clattn_plan plan, clattn_plan_info *info)
+{
+    const cl_int status = handle_check_plan(plan);
+    struct why why;
+    if (status)
+        return status;
+    const clattn_plan_info own = { sizeof own, plan->plan.source, plan->plan.binary };
+    return handle_done(plan->handle, handle_give(info, &own, sizeof own, "clattn_plan_info", &why), &why);
 }
 
 /* ---- Running ---- */
@@ -371,11 +431,10 @@ cl_int clattn_plan_config(clattn_plan plan, char *text, size_t len, size_t *need
 cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)
 {
     struct why why;
-    if (!plan)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(plan->handle))
-        return CLATTN_ERROR_FORKED;
-    return done(plan->handle, launch_workspace(&plan->plan.launch, args, size, &why), &why);
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
+    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, args, size, &why), &why);
 }
 
 cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args, cl_uint n_wait,
@@ -383,11 +442,10 @@ cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const cl
 {
     const struct waits waits = { n_wait, wait_list, event };
     struct why why;
-    if (!plan)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(plan->handle))
-        return CLATTN_ERROR_FORKED;
-    return done(plan->handle, launch_forward(&plan->plan.launch, queue, args, &waits, &why), &why);
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
+    return handle_done(plan->handle, launch_forward(&plan->plan.launch, queue, args, &waits, &why), &why);
 }
 
 cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
@@ -395,9 +453,8 @@ cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const 
 {
     const struct waits waits = { n_wait, wait_list, event };
     struct why why;
-    if (!plan)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    if (forked(plan->handle))
-        return CLATTN_ERROR_FORKED;
-    return done(plan->handle, launch_block_map(&plan->plan.launch, queue, args, &waits, &why), &why);
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
+    return handle_done(plan->handle, launch_block_map(&plan->plan.launch, queue, args, &waits, &why), &why);
 }

@@ -49,15 +49,11 @@ static cl_int ask_text(cl_device_id device, cl_device_info what, char *to, size_
     return CL_SUCCESS;
 }
 
-static cl_int ask_platform(cl_device_id device, char *to, size_t room, struct why *why)
+static cl_int ask_platform_text(cl_platform_id platform, cl_platform_info what, char *to, size_t room, struct why *why)
 {
-    cl_platform_id platform;
     char all[1024] = "";
-    const struct query q = ASK(CL_DEVICE_PLATFORM, platform);
-    cl_int status = ask(device, &q, 1, why);
+    const cl_int status = clGetPlatformInfo(platform, what, sizeof all, all, NULL);
     if (status)
-        return status;
-    if ((status = clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof all, all, NULL)))
         return why_cl(why, status, "clGetPlatformInfo");
     all[sizeof all - 1] = '\0';
     struct text t = { to, room, 0 };
@@ -65,12 +61,71 @@ static cl_int ask_platform(cl_device_id device, char *to, size_t room, struct wh
     return CL_SUCCESS;
 }
 
-static cl_int ask_texts(struct caps *out, cl_device_id device, struct why *why)
+/* ---- Who the device is: what binaries and records depend on ---- */
+
+/* Facts that only some devices have: asked for where their extension is there, kept as hex. */
+static const struct {
+    const char *extension, *name;
+    cl_device_info what;
+} facts[] = {
+    { "cl_khr_device_uuid", "uuid", 0x106A },
+    { "cl_amd_device_attribute_query", "board", 0x4038 },
+    { "cl_amd_device_attribute_query", "wavefront", 0x4043 },
+    { "cl_nv_device_attribute_query", "compute_major", 0x4000 },
+    { "cl_nv_device_attribute_query", "compute_minor", 0x4001 },
+    { "cl_intel_device_attribute_query", "ip_version", 0x4250 },
+    { "cl_intel_required_subgroup_size", "sub_groups", 0x4108 },
+};
+
+static void add_fact(struct text *to, cl_device_id device, const char *name, cl_device_info what)
 {
-    cl_int status = ask_platform(device, out->platform, sizeof out->platform, why);
-    if (!status)
-        status = ask_text(device, CL_DEVICE_NAME, out->device, sizeof out->device, why);
-    return status;
+    unsigned char bytes[128];
+    size_t n = 0;
+    if (clGetDeviceInfo(device, what, 0, NULL, &n) || !n || n > sizeof bytes ||
+        clGetDeviceInfo(device, what, n, bytes, NULL))
+        return;
+    text_add(to, " %s=", name);
+    for (size_t i = 0; i < n; i++)
+        text_add(to, "%02x", bytes[i]);
+}
+
+/* One line, whatever the driver says. */
+static void flatten(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || (unsigned char)*text > '~')
+            *text = '?';
+}
+
+static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id platform, struct why *why)
+{
+    char vendor[128], versions[4][128], extensions[16384] = "";
+    cl_uint vendor_id, bits;
+    struct text id = { out->identity, sizeof out->identity, 0 }, driver = { out->driver, sizeof out->driver, 0 };
+    const struct query q[] = { ASK(CL_DEVICE_VENDOR_ID, vendor_id), ASK(CL_DEVICE_ADDRESS_BITS, bits) };
+    cl_int status;
+    if ((status = ask_text(device, CL_DEVICE_VENDOR, vendor, sizeof vendor, why)) ||
+        (status = ask_text(device, CL_DRIVER_VERSION, versions[0], sizeof versions[0], why)) ||
+        (status = ask_text(device, CL_DEVICE_VERSION, versions[1], sizeof versions[1], why)) ||
+        (status = ask_text(device, CL_DEVICE_OPENCL_C_VERSION, versions[2], sizeof versions[2], why)) ||
+        (status = ask_platform_text(platform, CL_PLATFORM_VERSION, versions[3], sizeof versions[3], why)) ||
+        (status = ask(device, q, 2, why)))
+        return status;
+    text_add(&id, "platform=%s\nvendor=%s\nvendor_id=%x\ndevice=%s\ncompute_units=%u\nlocal=%llu\ngroup=%zu\nbits=%u\n",
+             out->platform, vendor, (unsigned)vendor_id, out->device, out->compute_units,
+             (unsigned long long)out->local_bytes, out->max_group, (unsigned)bits);
+    /* A list that is too long to be had leaves out facts that the names above nearly always tell as well. */
+    (void)clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
+    extensions[sizeof extensions - 1] = '\0';
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (strstr(extensions, facts[i].extension))
+            add_fact(&id, device, facts[i].name, facts[i].what);
+    text_add(&id, "\n");
+    text_add(&driver, "%s, %s, %s, %s", versions[0], versions[1], versions[2], versions[3]);
+    if (strstr(extensions, "cl_khr_device_uuid"))
+        add_fact(&driver, device, "driver_uuid", 0x106B);
+    flatten(out->driver);
+    return CL_SUCCESS;
 }
 
 static cl_int ask_max_group(size_t *out, cl_device_id device, struct why *why)
@@ -94,8 +149,9 @@ static cl_int ask_max_group(size_t *out, cl_device_id device, struct why *why)
 cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
 {
     cl_device_type type;
-    cl_ulong local;
-    cl_uint width;
+    cl_ulong local, cache;
+    cl_uint width, units;
+    cl_platform_id platform;
     cl_bool available, compiler, little_endian;
     cl_device_fp_config fp64;
     const struct query q[] = {
@@ -105,11 +161,16 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
         ASK(CL_DEVICE_AVAILABLE, available),
         ASK(CL_DEVICE_COMPILER_AVAILABLE, compiler),
         ASK(CL_DEVICE_ENDIAN_LITTLE, little_endian),
+        ASK(CL_DEVICE_MAX_COMPUTE_UNITS, units),
+        ASK(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache),
+        ASK(CL_DEVICE_PLATFORM, platform),
     };
     memset(out, 0, sizeof *out);
     cl_int status = ask(device, q, sizeof q / sizeof *q, why);
     if (!status)
-        status = ask_texts(out, device, why);
+        status = ask_platform_text(platform, CL_PLATFORM_NAME, out->platform, sizeof out->platform, why);
+    if (!status)
+        status = ask_text(device, CL_DEVICE_NAME, out->device, sizeof out->device, why);
     if (!status)
         status = ask_max_group(&out->max_group, device, why);
     if (status)
@@ -125,6 +186,8 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     out->float_width = width;
     /* A driver without doubles may not even know the question. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
+    out->compute_units = units;
+    out->cache_bytes = cache;
     out->quirk = caps_quirk(out->platform);
-    return CL_SUCCESS;
+    return ask_identity(out, device, platform, why);
 }

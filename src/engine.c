@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+/* A struct values. */
+#define TRY(...)                                                                                                       \
+    {                                                                                                                  \
+        (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)), { __VA_ARGS__ }                                     \
+    }
+
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
 
 static int64_t scalar_bytes(const clattn_problem *p)
@@ -41,6 +47,7 @@ enum { NAIVE_WG, NAIVE_BK };
 static const struct row naive_rows[] = { { { { 32, 8 } }, D_MAX, 0, 0, 0 },
                                          { { { 1, 8 } }, D_MAX, 0, 0, 0 },
                                          { { { 0 } }, 0, 0, 0, 0 } };
+static const struct values naive_values[] = { TRY(1, 8, 32, 64, 128), TRY(8, 16, 32) };
 
 static cl_int naive_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
@@ -71,6 +78,8 @@ static const struct row cpu_rows[] = {
     { { { 0, 2, 4, 4, 16 } }, D_MAX, 0, 0, 0 },
     { { { 0 } }, 0, 0, 0, 0 },
 };
+static const struct values cpu_values[] = { TRY(2, 4, 8, 16), TRY(1, 2, 3, 4), TRY(2, 4, 6, 8, 12), TRY(2, 4, 6, 8, 12),
+                                            TRY(16, 32, 64, 128) };
 
 static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
@@ -118,6 +127,8 @@ static const struct row simt_rows[] = {
     { { { 16, 4, 4, 4, 8, 4, 0 } }, 256, 0, 0, 0 },   { { { 16, 4, 4, 4, 8, 2, 0 } }, D_MAX, 0, 0, 0 },
     { { { 4, 4, 4, 4, 4, 4, 0 } }, 64, 0, 0, 0 },     { { { 0 } }, 0, 0, 0, 0 },
 };
+static const struct values simt_values[] = { TRY(4, 8, 16, 32), TRY(4, 8, 16),        TRY(4, 8),  TRY(4, 8),
+                                             TRY(4, 8, 16),     TRY(1, 2, 4, 8, 16), TRY(0, 1) };
 
 /* As engine_simt.cl declares it. */
 static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
@@ -175,6 +186,7 @@ const struct engine engines[] = {
       "engine_simt.cl",
       { "tx", "ty", "tm", "tn", "ch", "cv", "qres", NULL },
       simt_rows,
+      simt_values,
       4,
       "exp_builtin.cl",
       simt_fits,
@@ -185,6 +197,7 @@ const struct engine engines[] = {
       "engine_cpu.cl",
       { "w", "nv", "rk", "rd", "bk", NULL },
       cpu_rows,
+      cpu_values,
       0,
       "exp_poly.cl",
       cpu_fits,
@@ -195,13 +208,14 @@ const struct engine engines[] = {
       "engine_naive.cl",
       { "wg", "bk", NULL },
       naive_rows,
+      naive_values,
       1,
       "exp_builtin.cl",
       naive_fits,
       naive_group,
       naive_group,
       no_load },
-    { NULL, NULL, { NULL }, NULL, 0, NULL, NULL, NULL, NULL, NULL },
+    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL },
 };
 
 const struct engine *engine_find(const char *name, size_t length)

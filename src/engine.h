@@ -6,7 +6,7 @@
 #include "caps.h"
 #include "problem.h"
 
-enum { TILE_NUMBERS = 8 };
+enum { TILE_NUMBERS = 8, VALUES_MAX = 5 };
 
 /* The numbers of a tile, in the order of its engine's `numbers`. */
 struct tile {
@@ -22,11 +22,17 @@ struct row {
     int narrowest, broadest; /* vector widths of the device, 0 for any */
 };
 
+/* What a search tries for one number: `n` values, ascending. */
+struct values {
+    int n, at[VALUES_MAX];
+};
+
 struct engine {
     const char *name;
     const char *fragment;
     const char *numbers[TILE_NUMBERS + 1]; /* as in tile text; -DCLA_<upper case> */
     const struct row *rows;                /* ends with widest 0 */
+    const struct values *values;           /* of each number */
     int width;                             /* lanes of `real`; 0: the tile's first number says */
     const char *exp;                       /* fragment for 2^x in f32 */
     /* Whether a tile can run; words in *why when not. */

@@ -65,6 +65,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
         l->aux[i].type = p->aux[i].type;
     l->rows_per_group = config->engine->rows_per_group(&config->tile);
     l->items_per_group = config->engine->items_per_group(&config->tile);
+    l->map_items = caps->max_group < 64 ? caps->max_group : 64;
     status = pool_init(&l->forward, program, "cla_forward", why);
     if (!status && map)
         status = pool_init(&l->block_map, map, "cla_block_map", why);
@@ -162,13 +163,15 @@ static unsigned pool_take(struct pool *pool)
     return from % POOL_SIZE;
 }
 
-static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, const size_t *local,
-                      const struct waits *w, struct why *why)
+/* The grid is a rectangle of at least `groups`. It never gets GRID_WIDTH wide, nor has an offset: PoCL compiles a kernel once
+ * more for each of these, at its first use, and calls never compile. */
+enum { GRID_WIDTH = 65536 };
+static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, size_t items, const struct waits *w,
+                      struct why *why)
 {
-    const size_t items = local ? *local : 1, global = groups * items;
-    if (groups > SIZE_MAX / items)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups are too many here", groups);
-    const cl_int status = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, local, w->n, w->list, w->event);
+    const size_t most = (GRID_WIDTH - 1) / items, high = (groups - 1) / most + 1, wide = (groups - 1) / high + 1;
+    const size_t global[] = { wide * items, high }, local[] = { items, 1 };
+    const cl_int status = clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, w->n, w->list, w->event);
     return status ? why_cl(why, status, "clEnqueueNDRangeKernel") : CL_SUCCESS;
 }
 
@@ -179,6 +182,60 @@ static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, str
         return CL_SUCCESS;
     const cl_int status = clEnqueueMarkerWithWaitList(queue, w->n, w->list, w->event);
     return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
+}
+
+/* A grid of one spare group: it reads a length here and there, and writes nothing. */
+static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scratch, struct why *why)
+{
+    const struct waits none = { 0, NULL, NULL };
+    struct call c;
+    memset(&c, 0, sizeof c);
+    c.args.h = c.args.group = c.args.nq = c.args.nk = 1;
+    c.args.block_q = c.args.block_k = 1;
+    for (int i = 0; i < PARAMS; i++)
+        c.mem[i] = scratch;
+    cl_kernel kernel = l->forward.of[0].kernel;
+    const cl_int status = set_forward(kernel, l, &c, why);
+    return status ? status : enqueue(kernel, queue, 1, (size_t)l->items_per_group, &none, why);
+}
+
+static cl_int idle_block_map(struct launch *l, cl_command_queue queue, cl_mem scratch, struct why *why)
+{
+    const struct waits none = { 0, NULL, NULL };
+    struct map_call c;
+    if (!l->block_map.of[0].kernel)
+        return CL_SUCCESS;
+    memset(&c, 0, sizeof c);
+    c.mask = c.map = scratch;
+    const cl_int status = set_block_map(l->block_map.of[0].kernel, &c, why);
+    return status ? status : enqueue(l->block_map.of[0].kernel, queue, 1, l->map_items, &none, why);
+}
+
+cl_int launch_idle(struct launch *l, struct why *why)
+{
+    int64_t zeros[8] = { 0 };
+    cl_command_queue queue = NULL;
+    cl_int status;
+    cl_mem scratch =
+        clCreateBuffer(l->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros, &status);
+    if (!scratch || status)
+        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+    queue = clCreateCommandQueue(l->context, l->device, 0, &status);
+    if (!queue || status) {
+        queue = NULL;
+        status = why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
+        goto out;
+    }
+    if (!(status = idle_forward(l, queue, scratch, why)))
+        status = idle_block_map(l, queue, scratch, why);
+    const cl_int finished = clFinish(queue);
+    if (!status && finished)
+        status = why_cl(why, finished, "clFinish");
+out:
+    if (queue)
+        clReleaseCommandQueue(queue);
+    clReleaseMemObject(scratch);
+    return status;
 }
 
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
@@ -195,7 +252,6 @@ cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args,
 cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
                       const struct waits *waits, struct why *why)
 {
-    const size_t local = (size_t)l->items_per_group;
     struct call c;
     cl_int status;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
@@ -206,7 +262,7 @@ cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_for
     const unsigned i = pool_take(&l->forward);
     cl_kernel kernel = l->forward.of[i].kernel;
     if (!(status = set_forward(kernel, l, &c, why)))
-        status = enqueue(kernel, queue, c.groups, &local, waits, why);
+        status = enqueue(kernel, queue, c.groups, (size_t)l->items_per_group, waits, why);
     pthread_mutex_unlock(&l->forward.of[i].lock);
     return status;
 }
@@ -224,7 +280,7 @@ cl_int launch_block_map(struct launch *l, cl_command_queue queue, const clattn_f
     const unsigned i = pool_take(&l->block_map);
     cl_kernel kernel = l->block_map.of[i].kernel;
     if (!(status = set_block_map(kernel, &c, why)))
-        status = enqueue(kernel, queue, c.count, NULL, waits, why);
+        status = enqueue(kernel, queue, (c.count - 1) / l->map_items + 1, l->map_items, waits, why);
     pthread_mutex_unlock(&l->block_map.of[i].lock);
     return status;
 }

@@ -23,6 +23,7 @@ struct launch {
     clattn_problem problem;          /* without the caller's texts and names: they are in the program */
     clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
     int rows_per_group, items_per_group;
+    size_t map_items;
     struct pool forward, block_map;  /* block_map: empty without mask and map */
 };
 
@@ -30,6 +31,9 @@ struct launch {
 cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,
                    const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why);
 void launch_clear(struct launch *l);
+
+/* Runs every kernel once on nothing: a driver that compiles at the first enqueue does it now. */
+cl_int launch_idle(struct launch *l, struct why *why);
 
 /* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. */
 struct waits {

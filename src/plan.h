@@ -3,22 +3,12 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "launch.h"
-#include "program.h"
-
-/* What a plan is made with: the device side of a handle. */
-struct maker {
-    cl_context context;
-    cl_device_id device;
-    struct caps caps;
-    struct programs programs;
-    void (*log)(void *user, const char *text); /* or NULL */
-    void *log_user;
-};
+#include "tune.h"
 
 struct plan {
     struct config config;
     struct launch launch;
+    int source, binary; /* CLATTN_SOURCE_*, CLATTN_BINARY_* */
 };
 
 /* Checks a caller's problem against the device and chooses what `text` (NULL: nothing) asks for. Whether a plan can be

@@ -1,8 +1,9 @@
-/* program.h - program text to built programs, each built once per context
+/* program.h - program text to built programs, from the compiler or from what it made earlier
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
+#include "cache.h"
 #include "source.h"
 
 #include <pthread.h>
@@ -12,16 +13,37 @@
 enum { PROGRAMS_MAX = 256 };
 struct programs {
     pthread_mutex_t lock;
-    struct built *first;
+    struct kept *first;
     int count;
+    cl_context context; /* borrowed, as all below */
+    cl_device_id device;
+    const struct caps *caps;
+    struct store *store;
+    clattn_counters *counters; /* atomic */
+};
+
+/* A program handed out. */
+struct built {
+    cl_program program;
+    char *key; /* everything it depends on: device, driver, options, text */
+    enum { BUILT_KEPT, BUILT_BRIEF, BUILT_LOADED, BUILT_COMPILED } from; /* brief: a search compiled it just now */
 };
 
 cl_int programs_init(struct programs *p, struct why *why);
 void programs_clear(struct programs *p);
 
-/* A built program for `source`, from `p` or from the compiler. *out is the caller's to release. A build log that is not
- * empty is left in why even on success (else why->text is ""). */
-cl_int program_get(cl_program *out, struct programs *p, cl_context context, cl_device_id device,
-                   const struct source *source, struct why *why);
+/* A built program for `source`: one that is kept, else from its binary (unless `compile`), else from the compiler. On success
+ * program_done() or program_refuse() is due: what came from a binary may not do what it should, or worse. A build log that
+ * is not empty is left in why even on success (else why->text is ""). */
+cl_int program_get(struct built *out, struct programs *p, const struct source *source, bool compile, struct why *why);
+
+/* The program has run: keeps it in memory, and what was compiled also as a binary, unless `brief`: then until
+ * programs_drop_brief(). Releases it. */
+void program_done(struct built *b, struct programs *p, bool brief);
+
+/* It has not: its binary is thrown away, if it had one. Releases it. */
+void program_refuse(struct built *b, struct programs *p);
+
+void programs_drop_brief(struct programs *p);
 
 #endif

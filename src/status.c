@@ -89,6 +89,9 @@ static const struct {
     NAME(CLATTN_ERROR_SYNTAX),
     NAME(CLATTN_ERROR_FORKED),
     NAME(CLATTN_ERROR_CONTEXT),
+    NAME(CLATTN_ERROR_CANCELLED),
+    NAME(CLATTN_ERROR_WRONG_RESULT),
+    NAME(CLATTN_ERROR_CRASHED),
 };
 
 const char *clattn_status_string(cl_int status)

@@ -6,11 +6,17 @@
 
 #include <string.h>
 
+/* Lanes of 16 bytes: there is no shorter vector register. */
+static int shortest_vector(const clattn_problem *p)
+{
+    return p->type == CLATTN_F64 ? 2 : 4;
+}
+
 /* Lanes of a native vector of what the problem computes in. */
 static int vector_width(const struct caps *caps, const clattn_problem *p)
 {
     const int w = (int)caps->float_width / (p->type == CLATTN_F64 ? 2 : 1);
-    return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : p->type == CLATTN_F64 ? 2 : 4;
+    return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : shortest_vector(p);
 }
 
 static bool row_meant_for(const struct row *r, const struct caps *caps, const clattn_problem *p)
@@ -75,6 +81,116 @@ bool tile_config_at(struct config *out, const struct caps *caps, const clattn_pr
             return true;
     return false;
 }
+
+bool tile_is_same(const struct config *a, const struct config *b)
+{
+    return a->engine == b->engine && same_tile(&a->tile, &b->tile);
+}
+
+/* ---- The space of a search ---- */
+
+static bool is_listed(const struct values *v, int x)
+{
+    for (int i = 0; i < v->n; i++)
+        if (v->at[i] == x)
+            return true;
+    return false;
+}
+
+static bool is_row(const struct row *r, const struct engine *e, const struct tile *t)
+{
+    struct tile filled = r->tile;
+    if (!e->width && !filled.n[0] && is_listed(&e->values[0], t->n[0]))
+        filled.n[0] = t->n[0];
+    return same_tile(&filled, t);
+}
+
+bool tile_is_candidate(const struct config *c)
+{
+    const struct engine *const e = c->engine;
+    bool listed = true;
+    for (int i = 0; e->numbers[i]; i++)
+        listed = listed && is_listed(&e->values[i], c->tile.n[i]);
+    for (const struct row *r = e->rows; r->widest && !listed; r++)
+        listed = is_row(r, e, &c->tile);
+    return listed;
+}
+
+bool tile_suits(const struct config *c, const struct caps *caps)
+{
+    const char *const only = caps->quirk->engine;
+    return (!only || !strcmp(only, c->engine->name)) && group_is_small(c->engine, &c->tile, caps);
+}
+
+static bool may_try(const struct config *c, const struct caps *caps, const clattn_problem *p)
+{
+    struct why why;
+    return tile_suits(c, caps) && (c->engine->width || c->tile.n[0] >= shortest_vector(p)) &&
+           c->engine->fits(&c->tile, caps, p, &why) == CL_SUCCESS;
+}
+
+/* The listed value next to *x above it or below it. */
+static bool step(int *x, const struct values *v, bool up)
+{
+    for (int i = 0; i < v->n; i++) {
+        const int value = v->at[up ? i : v->n - 1 - i];
+        if (up ? value > *x : value < *x) {
+            *x = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tile_neighbour_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct config *from,
+                       size_t index)
+{
+    for (int i = 0; from->engine->numbers[i]; i++)
+        for (int up = 0; up <= 1; up++) {
+            *out = *from;
+            if (step(&out->tile.n[i], &from->engine->values[i], up) && tile_is_candidate(out) &&
+                may_try(out, caps, p) && !index--)
+                return true;
+        }
+    return false;
+}
+
+bool tile_is_neighbour(const struct config *a, const struct config *b)
+{
+    struct tile t = a->tile;
+    int i = 0;
+    while (a->engine->numbers[i] && a->tile.n[i] == b->tile.n[i])
+        i++;
+    return a->engine == b->engine && a->engine->numbers[i] &&
+           step(&t.n[i], &a->engine->values[i], b->tile.n[i] > a->tile.n[i]) && same_tile(&t, &b->tile);
+}
+
+/* The n-th combination, the last number running fastest. */
+static bool combination(struct tile *out, const struct engine *e, size_t n)
+{
+    int last = 0;
+    memset(out, 0, sizeof *out);
+    while (e->numbers[last])
+        last++;
+    while (last--) {
+        const struct values *const v = &e->values[last];
+        out->n[last] = v->at[n % (size_t)v->n];
+        n /= (size_t)v->n;
+    }
+    return !n;
+}
+
+bool tile_space_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
+                   size_t index)
+{
+    out->engine = engine;
+    for (size_t n = 0; combination(&out->tile, engine, n); n++)
+        if (may_try(out, caps, p) && !index--)
+            return true;
+    return false;
+}
+
+/* ---- As text ---- */
 
 bool tile_config_is_pinned(const char *text)
 {

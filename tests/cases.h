@@ -16,6 +16,9 @@ static const char *const cases[] = {
     "b1 h1 q128 k128 d64 lse", "b1 h1 q129 k127 d64 lse", "b1 h2 q2 k3 d64 lse", "b1 h2 q7 k8 d64 lse",
     "b1 h2 q8 k7 d64 lse", "b1 h2 q9 k9 d64 lse",
 
+    /* more work-groups than a grid is wide, and not a rectangle of them */
+    "b23 h2999 q1 k2 d1 causal bthd lse", "b1 h1 q307 k301 d64 mask:11qk blocks:1,1 lse",
+
     /* causal, bottom-right; rows without a key where nq > nk */
     "b2 h2 q65 k65 d64 causal lse", "b1 h4/2 q33 k70 d64 causal lse", "b1 h2 q70 k33 d64 causal lse",
     "b2 h2 q1 k129 d64 causal lse", "b1 h2 q129 k1 d64 causal lse", "b1 h2 q5 k0 d64 causal lse",

@@ -9,8 +9,10 @@
 #include "tap.h"
 #include "wrap.h"
 
+#include <stdlib.h>
+
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3", empty[] = "f32 b1 h2/1 q0 k7 d8 causal lse";
-enum { MOST = 400 };
+enum { MOST = 400, SOME = 20 };
 
 /* One thing to try: returns the status; *made is what it holds afterwards. */
 struct attempt {
@@ -19,7 +21,10 @@ struct attempt {
     void (*undo)(void *made);
     int own_handle;
     int may_succeed; /* a failing call need not fail it: logs and caches may be done without */
+    int fresh;       /* on a handle of its own: ON_BARE, or ON_STORED, with a directory for binaries and records */
+    int step;        /* every so many calls only */
 };
+enum { ON_COMMON, ON_BARE, ON_STORED };
 
 static cl_int try_create(struct fixture *f, void **made)
 {
@@ -59,6 +64,16 @@ static cl_int try_plan(struct fixture *f, void **made)
     return e;
 }
 
+/* Failing runs throw the binary away or save it again, so that loading, compiling and saving all have their turn. */
+static cl_int try_search(struct fixture *f, void **made)
+{
+    clattn_tune_options o = CLATTN_TUNE_OPTIONS_INIT;
+    o.effort = CLATTN_TUNE_QUICK;
+    o.seconds = 0.1;
+    *made = NULL;
+    return clattn_tune(fresh, &f->t.c.problem, &o, NULL, 0);
+}
+
 static void undo_plan(void *made)
 {
     clattn_plan_release(made);
@@ -90,10 +105,25 @@ static void undo_nothing(void *made)
 }
 
 static const struct attempt attempts[] = {
-    { "create", try_create, undo_create, 1, 0 },       { "supports", try_supports, undo_nothing, 0, 0 },
-    { "emit_source", try_source, undo_nothing, 0, 0 }, { "plan_create", try_plan, undo_plan, 1, 1 },
-    { "enqueue", try_enqueue, undo_nothing, 0, 0 },    { "enqueue with event", try_enqueue_event, undo_event, 0, 0 },
+    { "create", try_create, undo_create, 1, 0, ON_COMMON, 1 },
+    { "supports", try_supports, undo_nothing, 0, 0, ON_COMMON, 1 },
+    { "emit_source", try_source, undo_nothing, 0, 0, ON_COMMON, 1 },
+    { "plan_create", try_plan, undo_plan, 1, 1, ON_BARE, 1 },
+    { "plan_create with binaries", try_plan, undo_plan, 1, 1, ON_STORED, 1 },
+    { "tune", try_search, undo_nothing, 1, 1, ON_STORED, 61 },
+    { "enqueue", try_enqueue, undo_nothing, 0, 0, ON_COMMON, 1 },
+    { "enqueue with event", try_enqueue_event, undo_event, 0, 0, ON_COMMON, 1 },
 };
+enum { ATTEMPTS = sizeof attempts / sizeof *attempts };
+
+static char folder[] = "/tmp/clattn-faults.XXXXXX";
+
+static int make_fresh(const struct attempt *a, struct fixture *f)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    o.cache_dir = a->fresh == ON_STORED ? folder : "";
+    return a->fresh && clattn_create(&fresh, f->d->cl.context, f->d->cl.device, &o);
+}
 
 /* Nothing of the caller's changed; after an error O is still the NaN that it was before. */
 static int untouched(struct fixture *f, cl_int e, char *why, size_t len)
@@ -118,8 +148,7 @@ static int try_nth(const struct attempt *a, struct fixture *f, long n, int stick
     char why[256] = "";
     long failed, memory, objects;
     cl_int e;
-    if (trial_reset(&f->t, f->d->queue) ||
-        (a->run == try_plan && clattn_create(&fresh, f->d->cl.context, f->d->cl.device, NULL)))
+    if (trial_reset(&f->t, f->d->queue) || make_fresh(a, f))
         bail("cannot set up");
     leave_words(f->d);
     wrap.memory = wrap.objects = 0;
@@ -129,11 +158,12 @@ static int try_nth(const struct attempt *a, struct fixture *f, long n, int stick
     wrap.fail_at = 0; /* undoing is not what is tried */
     if (!e)
         a->undo(made);
-    if (a->run == try_plan)
+    if (a->fresh)
         clattn_release(fresh);
     wrap_disarm();
-    memory = wrap.memory + (a->run == try_plan); /* the handle itself was made before counting began */
-    objects = wrap.objects + (a->run == try_plan);
+    /* The handle itself was made before counting began: it, the path of its store, and its reference to the context. */
+    memory = wrap.memory + (a->fresh != ON_COMMON) + (a->fresh == ON_STORED);
+    objects = wrap.objects + (a->fresh != ON_COMMON);
     clFinish(f->d->queue);
     if (!failed)
         return -1;
@@ -149,9 +179,10 @@ static void test_attempt(const struct attempt *a, struct fixture *f, int sticky)
 {
     long n, bad = 0;
     int verdict = 0;
-    for (n = 1; n < MOST && (verdict = try_nth(a, f, n, sticky)) >= 0; n++)
+    const long most = a->step > 1 ? SOME * a->step : MOST;
+    for (n = 1; n < most && (verdict = try_nth(a, f, n, sticky)) >= 0; n += a->step)
         bad += !verdict;
-    ok(!bad && verdict < 0, "%s: each of %ld calls fails%s, %ld badly: %s", a->name, n - 1,
+    ok(!bad && (verdict < 0 || a->step > 1), "%s: each %d-th of %ld calls fails%s, %ld badly: %s", a->name, a->step, n - 1,
        sticky ? " and all after it" : "", bad, f->text);
 }
 
@@ -288,6 +319,8 @@ int main(void)
     unsigned n = harness_open(&devices, &why), i, j;
     if (!n)
         return skip_all("%s", why);
+    if (!mkdtemp(folder))
+        bail("no folder");
     for (i = 0; i < n; i++) {
         struct fixture f, none;
         char words[512] = "";
@@ -295,15 +328,22 @@ int main(void)
             fixture_open(&none, &devices[i], empty, PADDED, words, sizeof words))
             bail("%s", words);
         diag("%s", devices[i].name);
-        for (j = 0; j < 2 * sizeof attempts / sizeof *attempts; j++)
+        for (j = 0; j < 2 * ATTEMPTS; j++)
             test_attempt(&attempts[j / 2], &f, j % 2);
-        test_attempt(&attempts[5], &none, 0); /* nothing to compute: another call enqueues */
+        test_attempt(&attempts[ATTEMPTS - 1], &none, 0); /* nothing to compute: another call enqueues */
         test_words(&f);
         test_rejected(&f);
         test_after(&f);
         fixture_close(&f);
         fixture_close(&none);
     }
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    char remove[64];
+    o.cache_dir = folder;
+    ok(!clattn_cache_clear(&o), "the store is cleared");
+    snprintf(remove, sizeof remove, "rm -rf %s", folder);
+    if (system(remove))
+        diag("%s is left", folder);
     harness_close();
     return done_testing();
 }

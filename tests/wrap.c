@@ -117,6 +117,11 @@ STATUS(clBuildProgram,
         void(CL_CALLBACK *notify)(cl_program, void *), void *user),
        (p, n, d, options, notify, user), wrap.build_status ? wrap.build_status : CL_BUILD_PROGRAM_FAILURE, 0)
 STATUS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *from), (k, i, n, from), CL_OUT_OF_RESOURCES, 0)
+STATUS(clGetProgramInfo, (cl_program o, cl_program_info w, size_t n, void *to, size_t *got), (o, w, n, to, got),
+       CL_OUT_OF_RESOURCES, 0)
+STATUS(clGetEventProfilingInfo, (cl_event o, cl_profiling_info w, size_t n, void *to, size_t *got), (o, w, n, to, got),
+       CL_PROFILING_INFO_NOT_AVAILABLE, 0)
+STATUS(clFinish, (cl_command_queue o), (o), CL_OUT_OF_RESOURCES, 0)
 STATUS(clRetainContext, (cl_context o), (o), CL_OUT_OF_RESOURCES, 1)
 STATUS(clRetainProgram, (cl_program o), (o), CL_OUT_OF_RESOURCES, 1)
 STATUS(clRetainKernel, (cl_kernel o), (o), CL_OUT_OF_RESOURCES, 1)
@@ -179,7 +184,7 @@ cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *
 {
     cl_int status;
     if (fails("clGetDeviceInfo")) {
-        wrap.optional = w == CL_DEVICE_DOUBLE_FP_CONFIG;
+        wrap.optional = w == CL_DEVICE_DOUBLE_FP_CONFIG || w == CL_DEVICE_EXTENSIONS;
         return CL_INVALID_DEVICE;
     }
     status = __real_clGetDeviceInfo(d, w, n, to, got);
@@ -188,7 +193,62 @@ cl_int __wrap_clGetDeviceInfo(cl_device_id d, cl_device_info w, size_t n, void *
     return status;
 }
 
+cl_program __real_clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *d, const size_t *len,
+                                            const unsigned char **binary, cl_int *taken, cl_int *e);
+cl_program __wrap_clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *d, const size_t *len,
+                                            const unsigned char **binary, cl_int *taken, cl_int *e);
+cl_program __wrap_clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id *d, const size_t *len,
+                                            const unsigned char **binary, cl_int *taken, cl_int *e)
+{
+    cl_program p = NULL;
+    if (!fails("clCreateProgramWithBinary"))
+        p = __real_clCreateProgramWithBinary(c, n, d, len, binary, taken, e);
+    else if (e)
+        *e = CL_INVALID_BINARY;
+    wrap.objects += wrap.armed && p;
+    return p;
+}
+
+cl_mem __real_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t n, void *from, cl_int *e);
+cl_mem __wrap_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t n, void *from, cl_int *e);
+cl_mem __wrap_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t n, void *from, cl_int *e)
+{
+    cl_mem m = NULL;
+    if (!fails("clCreateBuffer"))
+        m = __real_clCreateBuffer(c, flags, n, from, e);
+    else if (e)
+        *e = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    wrap.objects += wrap.armed && m;
+    return m;
+}
+
+cl_command_queue __real_clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *e);
+cl_command_queue __wrap_clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *e);
+cl_command_queue __wrap_clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *e)
+{
+    cl_command_queue q = NULL;
+    if (!fails("clCreateCommandQueue"))
+        q = __real_clCreateCommandQueue(c, d, p, e);
+    else if (e)
+        *e = CL_OUT_OF_HOST_MEMORY;
+    wrap.objects += wrap.armed && q;
+    return q;
+}
+
 /* ---- Enqueueing ---- */
+
+STATUS(clEnqueueReadBuffer,
+       (cl_command_queue q, cl_mem m, cl_bool wait, size_t at, size_t n, void *to, cl_uint n_wait, const cl_event *list,
+        cl_event *event),
+       (q, m, wait, at, n, to, n_wait, list, event), CL_OUT_OF_RESOURCES, event != NULL)
+STATUS(clEnqueueFillBuffer,
+       (cl_command_queue q, cl_mem m, const void *pattern, size_t size, size_t at, size_t n, cl_uint n_wait,
+        const cl_event *list, cl_event *event),
+       (q, m, pattern, size, at, n, n_wait, list, event), CL_OUT_OF_RESOURCES, event != NULL)
+STATUS(clEnqueueWriteBuffer,
+       (cl_command_queue q, cl_mem m, cl_bool wait, size_t at, size_t n, const void *from, cl_uint n_wait,
+        const cl_event *list, cl_event *event),
+       (q, m, wait, at, n, from, n_wait, list, event), CL_OUT_OF_RESOURCES, event != NULL)
 
 STATUS(clEnqueueNDRangeKernel,
        (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *from, const size_t *global, const size_t *local,

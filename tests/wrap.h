@@ -14,7 +14,7 @@ struct wrap {
     long fail_at;        /* the call that fails, from 1; 0: none */
     int sticky;          /* every later one fails too */
     long failed;         /* how many did */
-    int optional;        /* the call that failed last is one to do without: whether there are doubles */
+    int optional;        /* the call that failed last is one to do without: doubles, extensions */
     long memory;         /* blocks allocated and not freed */
     long objects;        /* OpenCL references held */
     int builds;          /* so many of the next clBuildProgram fail */

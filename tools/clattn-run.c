@@ -91,11 +91,13 @@ static int no_device(const char *text, struct fault *f)
 static int open_device(struct run *r, struct fault *f)
 {
     const char *text = r->options.device;
+    clattn_options options = CLATTN_OPTIONS_INIT;
     cl_int e = opencl_open(text, &r->where);
     if (e == CL_DEVICE_NOT_FOUND)
         return no_device(text ? text : "", f);
+    options.tune = r->options.tune;
     if (e == CL_SUCCESS)
-        e = clattn_create(&r->handle, r->where.context, r->where.device, NULL);
+        e = clattn_create(&r->handle, r->where.context, r->where.device, &options);
     return e == CL_SUCCESS ? 0 : library_fault(r, "the device cannot be used", e, f);
 }
 
@@ -143,6 +145,8 @@ static int make_plan(struct run *r, struct fault *f)
         return plan_fault(r, e, f);
     r->report.plan_ms = clock_ms() - start;
     e = clattn_plan_config(r->plan, config, sizeof config, NULL);
+    if (e == CL_SUCCESS)
+        e = clattn_plan_get_info(r->plan, &r->report.made); /* report_start() has set its size */
     if (e != CL_SUCCESS)
         return library_fault(r, "the plan", e, f);
     const size_t n = strcspn(config, " ");

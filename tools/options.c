@@ -56,7 +56,7 @@ static const struct row {
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--engine", engine, "NAME", "use this engine"),
     ROW_TEXT("--tile", tile, "TILE", "and this tile of it"),
-    ROW_TEXT("--tune", tune, "off", "this version does not tune"),
+    ROW_TEXT("--tune", tune_text, "MODE", "auto, off, readonly, quick, full or record (see clattn-cache(5))"),
     ROW_TEXT("--emit-source", emit_source, "PROBLEM", "print the program for a problem string; needs no device"),
     ROW_FLAG("--verify", verify, "compare with float64 on the host; exit 4 when over the bound"),
     ROW_TEXT("--time", time_text, "N", "run N times more and report the median"),
@@ -253,13 +253,13 @@ static int read_config(struct options *o, struct fault *f)
 
 static int read_tune(struct options *o, struct fault *f)
 {
-    static const char *const later[] = { "auto", "readonly", "quick", "full", "record" };
-    if (!o->tune || strcmp(o->tune, "off") == 0)
+    static const char *const modes[] = { "", "auto", "off", "readonly", "quick", "full", "record" }; /* CLATTN_TUNE_* */
+    for (int i = 1; o->tune_text && i <= CLATTN_TUNE_RECORD; i++)
+        if (strcmp(o->tune_text, modes[i]) == 0)
+            o->tune = i;
+    if (!o->tune_text || o->tune)
         return 0;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strcmp(o->tune, later[i]) == 0)
-            return fault_set(f, EXIT_UNSUPPORTED, "--tune: %s: tuning is not in this version (only off)", o->tune);
-    return fault_set(f, EXIT_USAGE, "--tune: %s is not auto, off, readonly, quick, full or record", o->tune);
+    return fault_set(f, EXIT_USAGE, "--tune: %s is not auto, off, readonly, quick, full or record", o->tune_text);
 }
 
 /* What needs, or excludes, something else. */

@@ -18,7 +18,7 @@ struct list {
 struct options {
     /* As given; NULL when not. */
     const char *out, *lse, *type_text, *layout_text, *scale_text, *align_text, *q_len, *kv_len, *kv_start, *device;
-    const char *engine, *tile, *tune, *emit_source, *time_text, *softcap_text, *window_text;
+    const char *engine, *tile, *tune_text, *emit_source, *time_text, *softcap_text, *window_text;
     const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
     struct list mods, aux;      /* FILE.cl and NAME=A.npy */
     const char *q, *k, *v;
@@ -33,6 +33,7 @@ struct options {
     int align;                  /* CLATTN_ALIGN_* */
     long long offset;           /* for CLATTN_ALIGN_OFFSET */
     const char *offsets;        /* file, for CLATTN_ALIGN_OFFSETS */
+    int tune;                   /* CLATTN_TUNE_*; 0: not given */
     int rounds;                 /* of --time; 0: none */
     char config[512];           /* "ENGINE TILE", "ENGINE" or "" */
 };

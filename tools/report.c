@@ -20,6 +20,7 @@ enum {
 void report_start(struct report *r)
 {
     memset(r, 0, sizeof *r);
+    r->made.struct_size = sizeof r->made;
     r->plan_ms = r->time_ms = r->flops = r->bytes = NAN;
 }
 
@@ -145,6 +146,12 @@ static void key_number(const char *key, double x)
     printf("\"%s\": %s, ", key, json_number(text, x, 9));
 }
 
+static const char *source_name(const struct report *r)
+{
+    static const char *const names[] = { "default", "tuned", "cached", "set" }; /* CLATTN_SOURCE_* */
+    return names[r->made.source];
+}
+
 static void print_json(const struct report *r)
 {
     double error = NAN, bound = NAN;
@@ -157,14 +164,16 @@ static void print_json(const struct report *r)
     key_string("problem", r->problem);
     key_string("engine", r->engine);
     key_string("tile", r->tile);
-    key_string("source", "default");
+    key_string("source", source_name(r));
     key_number("plan_ms", r->plan_ms);
     key_number("time_ms", r->time_ms);
     key_number("gflops", r->flops / r->time_ms * 1e-6);
     key_number("gbytes_s", r->bytes / r->time_ms * 1e-6);
     key_number("max_error", error);
     key_number("bound", bound);
-    printf("\"binary\": null}\n"); /* this version keeps none */
+    printf("\"binary\": %s}\n", r->made.binary == CLATTN_BINARY_HIT    ? "\"hit\""
+                                : r->made.binary == CLATTN_BINARY_MISS ? "\"miss\""
+                                                                       : "null");
 }
 
 static void print_text(const struct report *r)
@@ -172,7 +181,8 @@ static void print_text(const struct report *r)
     printf("device   %s / %s\n", r->platform, r->device);
     if (r->problem[0])
         printf("problem  %s\n", r->problem);
-    printf("engine   %s, tile %s (default), plan made in %.4g ms\n", r->engine, r->tile[0] ? r->tile : "-", r->plan_ms);
+    printf("engine   %s, tile %s (%s), plan made in %.4g ms\n", r->engine, r->tile[0] ? r->tile : "-", source_name(r),
+           r->plan_ms);
     if (!isnan(r->time_ms))
         printf("time     %.4g ms, %.4g GFLOP/s, %.4g GB/s\n", r->time_ms, r->flops / r->time_ms * 1e-6,
                r->bytes / r->time_ms * 1e-6);

@@ -11,6 +11,7 @@ struct report {
     const char *platform, *device;
     char problem[16384]; /* without lengths and offsets that the string has no words for */
     char engine[64], tile[448];
+    clattn_plan_info made;
     double plan_ms, time_ms, flops, bytes;
     int verified;
     struct verdict verdict;

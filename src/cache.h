@@ -1,0 +1,24 @@
+/* cache.h - binaries of programs, one self-contained blob each. Knows bytes, not OpenCL.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A damaged binary crashes drivers, so nothing reaches one that does not hash to what was written. That is integrity,
+ * not authenticity: who can write the directory owns the account. */
+#ifndef CACHE_H
+#define CACHE_H
+
+#include "store.h"
+
+enum { CACHE_BINARY_MAX = 64 << 20, CACHE_KEY_MAX = 1 << 16 };
+
+/* The binary kept under `key`, a text of everything that it depends on, into *binary (the caller's to free). false:
+ * there is none, or it is damaged or another's and was taken away (*rejected), or it is known to crash here. What is
+ * known to crash is not saved again either. */
+bool cache_load(struct store *s, const char *key, unsigned char **binary, size_t *n, bool *rejected);
+bool cache_save(struct store *s, const char *key, const void *binary, size_t n);
+void cache_remove(struct store *s, const char *key);
+
+/* Around handing the binary to the driver: should the process die between the two, no later one tries again. */
+void cache_enter(struct store *s, const char *key);
+void cache_leave(struct store *s, const char *key);
+
+#endif

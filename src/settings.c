@@ -1,0 +1,116 @@
+/* settings.c - what options and environment say about tuning
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "settings.h"
+
+#include "number.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const names[] = {
+    [CLATTN_TUNE_AUTO] = "auto",   [CLATTN_TUNE_OFF] = "off",   [CLATTN_TUNE_READONLY] = "readonly",
+    [CLATTN_TUNE_QUICK] = "quick", [CLATTN_TUNE_FULL] = "full", [CLATTN_TUNE_RECORD] = "record",
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+const char *settings_tune_name(int tune)
+{
+    return tune > 0 && tune < NAMES ? names[tune] : NULL;
+}
+
+double settings_limit(int effort)
+{
+    return effort == CLATTN_TUNE_EXHAUSTIVE ? 0 : effort == CLATTN_TUNE_FULL ? 60 : 2;
+}
+
+static int find_name(const char *text)
+{
+    for (int i = 1; i < NAMES; i++)
+        if (!strcmp(names[i], text))
+            return i;
+    return 0;
+}
+
+static bool is_limit(double x)
+{
+    return x >= 0 && x <= 1e9;
+}
+
+static void read_environment(struct settings *s, struct why *why)
+{
+    const char *tune = secure_getenv("CLATTN_TUNE"), *seconds = secure_getenv("CLATTN_TUNE_SECONDS");
+    if (tune && *tune && !(s->tune = find_name(tune)))
+        why_set(why, CL_SUCCESS, "CLATTN_TUNE is %.40s, none of auto, off, readonly, quick, full, record", tune);
+    if (seconds && *seconds) {
+        double x;
+        const char *end = number_read_real(seconds, &x);
+        if (end && !*end && is_limit(x))
+            s->seconds = x;
+        else
+            why_set(why, CL_SUCCESS, "CLATTN_TUNE_SECONDS is %.40s, not a number of seconds", seconds);
+    }
+}
+
+cl_int settings_read(struct settings *s, const clattn_options *o, struct why *why)
+{
+    s->tune = 0;
+    s->seconds = 0;
+    why->text[0] = '\0';
+    if (o->tune && !settings_tune_name(o->tune))
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.tune is %d, none of CLATTN_TUNE_AUTO .. _RECORD",
+                       (int)o->tune);
+    if (!is_limit(o->tune_seconds))
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.tune_seconds is not a number of seconds");
+    if (o->reserved)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.reserved is %d, must be 0", (int)o->reserved);
+    read_environment(s, why);
+    if (o->tune)
+        s->tune = o->tune;
+    if (o->tune_seconds > 0)
+        s->seconds = o->tune_seconds;
+    if (!s->tune)
+        s->tune = CLATTN_TUNE_AUTO;
+    return CL_SUCCESS;
+}
+
+/* Beginnings of names. */
+static const char *const codegen[] = { "AMD_OCL_BUILD_OPTIONS", "CL_CONFIG_CPU_", "IGC_", "POCL_AFFINITY",
+                                       "POCL_VECTORIZER",       "POCL_WORK_GROUP_METHOD" };
+
+static bool is_codegen(const char *variable)
+{
+    for (size_t i = 0; i < sizeof codegen / sizeof *codegen; i++)
+        if (!strncmp(variable, codegen[i], strlen(codegen[i])))
+            return true;
+    return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In an order of their own, not the environment's, each with its length: values hold newlines. */
+void settings_codegen(struct text *to)
+{
+    size_t n = 0, all = 0;
+    for (char **e = environ; e && *e; e++)
+        all += is_codegen(*e);
+    char **const list = all ? malloc(all * sizeof *list) : NULL;
+    for (char **e = environ; list && *e && n < all; e++)
+        if (is_codegen(*e))
+            list[n++] = *e;
+    if (list)
+        qsort(list, n, sizeof *list, by_text);
+    for (size_t i = 0; i < n; i++)
+        text_add(to, "%zu %s\n", strlen(list[i]), list[i]);
+    for (char **e = environ; !list && e && *e; e++) /* no memory: at worst nothing is found under that */
+        if (is_codegen(*e))
+            text_add(to, "%zu %s\n", strlen(*e), *e);
+    free(list);
+}

@@ -1,0 +1,46 @@
+/* apart.h - candidates measured in children, for clattn_tune()
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef APART_H
+#define APART_H
+
+#include "child.h"
+#include "tune_options.h"
+
+#include <clattn.h>
+
+enum { CONFIG_TEXT = 256 };
+
+/* One that is open. */
+struct seat {
+    char config[CONFIG_TEXT];
+    struct child child;
+};
+
+struct apart {
+    const char *program, *device; /* argv[0]; --device, or NULL */
+    const char *problem;          /* what all of this is about: to be set */
+    double kill;                  /* seconds; 0: by what the first one took, which is the control */
+    int (*stop)(void *user);      /* asked several times a second: not 0 gives up */
+    void *user;
+    double built, ran;            /* seconds the control took; 0: not known yet */
+    char config[CONFIG_TEXT], words[CHILD_WORDS]; /* the last that was put out here, and why */
+    struct seat *seats;
+    size_t n;
+};
+
+/* Nothing is open, and nothing known of a control. */
+void apart_begin(struct apart *m, const char *problem);
+void apart_end(struct apart *m);
+
+/* As of clattn_measure; `user` is a struct apart. */
+cl_int apart_open(void *user, const char *config);
+cl_int apart_run(void *user, const char *config, double *seconds);
+void apart_close(void *user, const char *config);
+
+/* Why `config` was put out, when that was seen here; else NULL. */
+const char *apart_words(const struct apart *m, const char *config);
+
+/* What runs in such a child: argv[0] --child CONFIG [--device TEXT] PROBLEM. Returns an exit status. */
+int candidate_main(const struct tune_options *o);
+
+#endif

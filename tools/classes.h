@@ -1,0 +1,29 @@
+/* classes.h - the classes that clattn-tune is to go through
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLASSES_H
+#define CLASSES_H
+
+#include "tune_options.h"
+
+#include <clattn.h>
+
+enum { CLASS_TEXT = 512 };
+
+/* One of them. */
+struct tuned {
+    char *problem;             /* a string of that class: as given, or the class itself */
+    char class_text[CLASS_TEXT];
+    char *words;               /* why it cannot be tuned on this device, else NULL */
+};
+
+struct classes {
+    struct tuned *list;
+    size_t n;
+};
+
+/* Those of the problems in `o`, of --file and of --recorded; without any of these, all usual ones. Each once, in the
+ * order given. Returns 0, or -1 with `f` set; classes_free() is due in both cases. */
+int classes_gather(struct classes *all, clattn_handle handle, const struct tune_options *o, struct fault *f);
+void classes_free(struct classes *all);
+
+#endif

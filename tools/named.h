@@ -1,0 +1,19 @@
+/* named.h - a problem string with the score_mods that it names
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef NAMED_H
+#define NAMED_H
+
+#include "extras.h"
+#include "fault.h"
+
+/* c.problem is the problem; it points into x, so this must stay where it is. */
+struct named {
+    clattn_case c;
+    struct extras x;
+};
+
+/* Reads `text`. Returns 0, or -1 with `f` set; named_close() is due in both cases. */
+int named_open(struct named *p, const char *text, struct fault *f);
+void named_close(struct named *p);
+
+#endif

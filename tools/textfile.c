@@ -1,0 +1,121 @@
+/* textfile.c - a whole text from or to a file; "-" is standard input or output
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "textfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed(const char *argument, const char *path, struct fault *f)
+{
+    return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, strerror(errno));
+}
+
+/* All that is left of `in`. */
+static char *slurp(FILE *in, size_t most, size_t *n)
+{
+    size_t room = 4096, got;
+    char *text = malloc(room);
+    *n = 0;
+    errno = ENOMEM;
+    while (text && (got = fread(text + *n, 1, room - *n, in)) > 0) {
+        *n += got;
+        if (*n < room)
+            continue;
+        char *more = room <= most ? realloc(text, 2 * room) : NULL;
+        if (!more) {
+            errno = room <= most ? ENOMEM : EFBIG;
+            free(text);
+            return NULL;
+        }
+        text = more;
+        room *= 2;
+    }
+    return text;
+}
+
+int textfile_read(const char *path, size_t most, char **text, size_t *n, const char *argument, struct fault *f)
+{
+    const int is_stdin = strcmp(path, "-") == 0;
+    FILE *in = is_stdin ? stdin : fopen(path, "r");
+    *text = NULL;
+    if (!in)
+        return failed(argument, path, f);
+    *text = slurp(in, most, n);
+    if (!*text)
+        failed(argument, path, f);
+    else if (ferror(in))
+        fault_set(f, EXIT_USAGE, "%s: %s: it cannot be read", argument, path);
+    if (!is_stdin)
+        (void)fclose(in);
+    if (!f->status)
+        return 0;
+    free(*text);
+    *text = NULL;
+    return -1;
+}
+
+/* To a stream that is closed here. Returns an errno, or 0. */
+static int put(FILE *to, const char *text, size_t n)
+{
+    int e = 0;
+    if (fwrite(text, 1, n, to) != n || fflush(to) != 0)
+        e = errno ? errno : EIO;
+    if (to != stdout && fclose(to) != 0 && !e)
+        e = errno ? errno : EIO;
+    return e;
+}
+
+/* Beside its place, and renamed. Returns an errno, or 0. */
+static int replace(const char *path, const char *text, size_t n)
+{
+    const size_t room = strlen(path) + sizeof ".XXXXXX";
+    char *temporary = malloc(room);
+    int e = ENOMEM, fd = -1;
+    FILE *to = NULL;
+    if (!temporary)
+        return e;
+    snprintf(temporary, room, "%s.XXXXXX", path);
+    fd = mkstemp(temporary);
+    if (fd < 0) {
+        e = errno;
+        goto out;
+    }
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    if (fchmod(fd, 0666 & ~mask) != 0 || !(to = fdopen(fd, "w"))) {
+        e = errno;
+        (void)close(fd);
+    } else {
+        e = put(to, text, n);
+    }
+    if (!e && rename(temporary, path) != 0)
+        e = errno;
+    if (e)
+        (void)unlink(temporary);
+out:
+    free(temporary);
+    return e;
+}
+
+int textfile_write(const char *path, const char *text, size_t n, const char *argument, struct fault *f)
+{
+    struct stat s;
+    int e;
+    errno = 0;
+    if (strcmp(path, "-") == 0) {
+        e = put(stdout, text, n);
+    } else if (lstat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a pipe, a device, or a link to who knows what */
+        FILE *to = fopen(path, "w");
+        e = to ? put(to, text, n) : errno;
+    } else {
+        e = replace(path, text, n);
+    }
+    errno = e;
+    return e ? failed(argument, path, f) : 0;
+}

@@ -1,0 +1,179 @@
+/* tune_options.c - the command line of clattn-tune: one table for parsing, refusing and --help
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tune_options.h"
+
+#include "records.h"
+
+#include <clattn.h>
+
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { TEXT, FLAG };
+
+static const struct row {
+    const char *name;
+    enum kind kind;
+    size_t at; /* in struct tune_options */
+    const char *value, *help; /* help NULL: not shown */
+} table[] = {
+#define ROW_TEXT(name, field, value, help) { name, TEXT, offsetof(struct tune_options, field), value, help }
+#define ROW_FLAG(name, field, help) { name, FLAG, offsetof(struct tune_options, field), NULL, help }
+    ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
+    ROW_TEXT("--effort", effort_text, "HOW", "quick, full (default) or exhaustive"),
+    ROW_TEXT("--time", time_text, "SECONDS", "most for a class (default 2, 60, no limit)"),
+    ROW_TEXT("--total", total_text, "SECONDS", "most for all of them"),
+    ROW_TEXT("--kill", kill_text, "SECONDS", "most for one build or run (default 10, or 20 times the usual)"),
+    ROW_TEXT("--file", file, "F", "problem strings, one a line; # begins a comment; - is standard input"),
+    ROW_FLAG("--recorded", recorded, "the classes that CLATTN_TUNE=record has noted"),
+    ROW_FLAG("--from-recorded", recorded, NULL),
+    ROW_FLAG("--force", force, "also what has been tuned with this effort"),
+    ROW_FLAG("--in-process", in_process, "measure here and not in children that may hang or crash"),
+    ROW_FLAG("--classes", classes, "list the classes that would be tuned"),
+    ROW_FLAG("--list", list, "list the records of this device"),
+    ROW_FLAG("--verify", verify, "check the configuration of each record; forget those that fail"),
+    ROW_TEXT("--forget", forget, "PROBLEM|all", "take away the record of its class, or all of this device"),
+    ROW_TEXT("--export", export_to, "FILE", "write the records of this device; - is standard output"),
+    ROW_TEXT("--import", import_from, "FILE", "take records in; - is standard input"),
+    ROW_FLAG("--cache-stat", cache_stat, "tell where things are kept, and how much; needs no device"),
+    ROW_FLAG("--cache-clear", cache_clear, "remove all of it; needs no device"),
+    ROW_FLAG("--json", json, "print JSON, an object a line, and nothing else"),
+    ROW_FLAG("--quiet", quiet, "print nothing but errors, and what was asked for"),
+    ROW_FLAG("--help", help, "print this"),
+    ROW_FLAG("--version", version, "print the version"),
+    ROW_TEXT("--child", child, "CONFIG", NULL),
+};
+enum { ROWS = sizeof table / sizeof *table };
+
+void tune_options_help(FILE *to)
+{
+    fputs("usage: clattn-tune [options] ['PROBLEM' ...]\n"
+          "Measures which configurations are the fastest on an OpenCL device, and keeps them: for the problems given,\n"
+          "else for all usual ones.\n\n", to);
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *r = &table[i];
+        if (!r->help)
+            continue;
+        const int n = fprintf(to, "  %s%s%s", r->name, r->value ? " " : "", r->value ? r->value : "");
+        fprintf(to, "%*s%s\n", n < 25 ? 25 - n : 1, "", r->help);
+    }
+    fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 nothing could be verified; 4 not all classes;\n"
+          "5 the cache cannot be used; 128 + N stopped by signal N.\n", to);
+}
+
+/* The row of `arg`, an option with or without "=value". */
+static const struct row *find(const char *arg)
+{
+    const size_t n = strcspn(arg, "=");
+    for (int i = 0; i < ROWS; i++)
+        if (strlen(table[i].name) == n && memcmp(table[i].name, arg, n) == 0)
+            return &table[i];
+    return NULL;
+}
+
+/* Takes the option at argv[*at], and its value behind it where it needs one. */
+static int take(int argc, char **argv, int *at, struct tune_options *o, struct fault *f)
+{
+    const char *arg = argv[*at], *equals = strchr(arg, '=');
+    const struct row *r = find(arg);
+    if (!r)
+        return fault_set(f, EXIT_USAGE, "unknown option %s", arg);
+    void *field = (char *)o + r->at;
+    if (r->kind == FLAG && equals)
+        return fault_set(f, EXIT_USAGE, "%s takes no value", r->name);
+    if (r->kind == FLAG) {
+        *(int *)field = 1;
+        return 0;
+    }
+    if (!equals && *at + 1 == argc)
+        return fault_set(f, EXIT_USAGE, "%s needs a value: %s", r->name, r->value);
+    *(const char **)field = equals ? equals + 1 : argv[++*at];
+    return 0;
+}
+
+static int read_seconds(const char *name, const char *text, double *out, struct fault *f)
+{
+    char *end;
+    if (!text)
+        return 0;
+    *out = strtod(text, &end);
+    if (end == text || *end || isspace((unsigned char)*text) || !(*out > 0) || isinf(*out))
+        return fault_set(f, EXIT_USAGE, "%s: %s is not a positive number of seconds", name, text);
+    return 0;
+}
+
+static int read_effort(struct tune_options *o, struct fault *f)
+{
+    o->effort = o->effort_text ? record_effort_of(o->effort_text) : CLATTN_TUNE_FULL;
+    if (o->effort)
+        return 0;
+    return fault_set(f, EXIT_USAGE, "--effort: %s is not quick, full or exhaustive", o->effort_text);
+}
+
+/* What is to be done: one thing. */
+static int read_task(struct tune_options *o, struct fault *f)
+{
+    const struct {
+        const char *name;
+        int given;
+        enum task task;
+    } tasks[] = {
+        { "--classes", o->classes, TASK_CLASSES },
+        { "--list", o->list, TASK_LIST },
+        { "--verify", o->verify, TASK_VERIFY },
+        { "--forget", o->forget != NULL, TASK_FORGET },
+        { "--export", o->export_to != NULL, TASK_EXPORT },
+        { "--import", o->import_from != NULL, TASK_IMPORT },
+        { "--cache-stat", o->cache_stat, TASK_CACHE_STAT },
+        { "--cache-clear", o->cache_clear, TASK_CACHE_CLEAR },
+        { "--child", o->child != NULL, TASK_CHILD },
+    };
+    const char *name = NULL;
+    o->task = TASK_TUNE;
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        if (!tasks[i].given)
+            continue;
+        if (name)
+            return fault_set(f, EXIT_USAGE, "%s and %s: one at a time", name, tasks[i].name);
+        name = tasks[i].name;
+        o->task = tasks[i].task;
+    }
+    if (o->task == TASK_CHILD && o->n != 1)
+        return fault_set(f, EXIT_USAGE, "--child is not for you: it is what measures a candidate");
+    if (o->task == TASK_TUNE || o->task == TASK_CLASSES || o->task == TASK_CHILD)
+        return 0;
+    if (o->n > 0)
+        return fault_set(f, EXIT_USAGE, "%s: %s takes no problems", o->problems[0], name);
+    if (o->file || o->recorded || o->force || o->effort_text || o->time_text || o->total_text)
+        return fault_set(f, EXIT_USAGE, "%s tunes nothing: no --file, --recorded, --force, --effort, --time or --total",
+                         name);
+    return 0;
+}
+
+int tune_options_parse(int argc, char **argv, struct tune_options *o, struct fault *f)
+{
+    int only_problems = 0;
+    memset(o, 0, sizeof *o);
+    o->problems = argv + 1;
+    /* Problems move to the front of argv, behind argv[0]: options may stand among them. */
+    for (int at = 1; at < argc; at++) {
+        if (!only_problems && strcmp(argv[at], "--") == 0)
+            only_problems = 1;
+        else if (only_problems || argv[at][0] != '-')
+            o->problems[o->n++] = argv[at];
+        else if (take(argc, argv, &at, o, f) != 0)
+            return -1;
+        if (o->help || o->version)
+            return 0;
+    }
+    if (read_effort(o, f) != 0 || read_seconds("--time", o->time_text, &o->time, f) != 0
+        || read_seconds("--total", o->total_text, &o->total, f) != 0
+        || read_seconds("--kill", o->kill_text, &o->kill, f) != 0)
+        return -1;
+    return read_task(o, f);
+}

@@ -1,0 +1,221 @@
+/* tune_report.c - what clattn-tune tells while it tunes, and of each class afterwards
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tune_report.h"
+
+#include "clock.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { DRAW_MS = 150 };
+
+static const struct {
+    const char *word, *count; /* of one; "3 ..." of several */
+} endings[ENDINGS] = {
+    [ENDING_TUNED] = { "tuned", "tuned" },
+    [ENDING_LEFT] = { "left", "tuned before" },
+    [ENDING_FAILED] = { "failed", "failed" },
+    [ENDING_CUT] = { "cut", "not finished" },
+    [ENDING_UNKEPT] = { "unkept", "not kept" },
+};
+
+const char *tell_duration(char text[32], double seconds)
+{
+    if (seconds < 100)
+        snprintf(text, 32, "%.3g s", seconds);
+    else if (seconds < 6000)
+        snprintf(text, 32, "%.0f min", seconds / 60);
+    else
+        snprintf(text, 32, "%.1f h", seconds / 3600);
+    return text;
+}
+
+void tell_begin(struct tune_report *r, const struct tune_options *o, int n, double limit)
+{
+    const char *term = getenv("TERM");
+    memset(r, 0, sizeof *r);
+    r->json = o->json;
+    r->quiet = o->quiet;
+    r->terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    r->n = n;
+    r->limit = limit;
+    r->total = o->total;
+    r->begun = clock_ms();
+}
+
+/* ---- Progress ---- */
+
+/* Seconds until all is done, or 0 when nothing is known; *most: it will be less. */
+static double time_left(const struct tune_report *r, double limit, int *most)
+{
+    const double now = clock_ms(), here = (now - r->class_begun) * 1e-3;
+    const int behind = r->n - r->i;
+    double left = 0;
+    *most = r->done == 0;
+    if (r->done)
+        left = fmax(r->spent / r->done - here, 0) + behind * r->spent / r->done;
+    else if (limit > 0)
+        left = fmax(limit - here, 0) + behind * limit;
+    if (r->total > 0) {
+        const double all = fmax(r->total - (now - r->begun) * 1e-3, 0);
+        if (left <= 0 || all < left) {
+            left = all;
+            *most = 1;
+        }
+    }
+    return left;
+}
+
+static int columns(void)
+{
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
+}
+
+/* From here on the line is another one, and is drawn when there is an occasion. */
+static void erase(struct tune_report *r)
+{
+    if (r->drawn)
+        fputs("\r\033[K", stderr);
+    r->drawn = 0;
+    r->drawn_at = 0;
+}
+
+void tell_draw(struct tune_report *r)
+{
+    char line[1024], best[32] = "", left[64] = "", text[32];
+    int most;
+    const double now = clock_ms();
+    if (r->quiet || !r->terminal || !r->class_text || now - r->drawn_at < DRAW_MS) /* writing disturbs what is timed */
+        return;
+    r->drawn_at = now;
+    const double seconds = time_left(r, r->limit, &most);
+    if (r->ratio > 0)
+        snprintf(best, sizeof best, ", best %.3g", r->ratio);
+    if (seconds > 0)
+        snprintf(left, sizeof left, ", %s %s left", most ? "at most" : "about", tell_duration(text, ceil(seconds)));
+    snprintf(line, sizeof line, "[%d/%d] %d tried%s%s: %s", r->i, r->n, r->opened, best, left, r->class_text);
+    fprintf(stderr, "%s%.*s", r->drawn ? "\r\033[K" : "", columns() - 1, line);
+    fflush(stderr);
+    r->drawn = 1;
+}
+
+void tell_class(struct tune_report *r, const char *class_text, double limit)
+{
+    char text[32];
+    r->i++;
+    erase(r);
+    r->class_text = class_text;
+    r->class_begun = clock_ms();
+    r->opened = 0;
+    r->ratio = 0;
+    r->limit = limit;
+    if (r->quiet)
+        return;
+    if (r->terminal)
+        tell_draw(r);
+    else if (limit > 0)
+        fprintf(stderr, "class %d of %d: %s, at most %s\n", r->i, r->n, class_text, tell_duration(text, limit));
+    else
+        fprintf(stderr, "class %d of %d: %s\n", r->i, r->n, class_text);
+}
+
+void tell_step(struct tune_report *r, const clattn_progress *p, const char *words)
+{
+    r->opened = p->opened;
+    r->ratio = p->ratio > 0 ? p->ratio : 0;
+    if (p->step == CLATTN_STEP_REFUSED && !r->quiet) {
+        erase(r);
+        fprintf(stderr, "refused: %s: %s\n", p->config ? p->config : "?", words && *words ? words : "no reason given");
+    }
+    tell_draw(r);
+}
+
+/* ---- Results ---- */
+
+static void key_text(const char *key, const char *x)
+{
+    printf("\"%s\": ", key);
+    json_string(stdout, x && *x ? x : NULL);
+    printf(", ");
+}
+
+static void key_number(const char *key, double x)
+{
+    char text[JSON_NUMBER];
+    printf("\"%s\": %s, ", key, json_number(text, x > 0 ? x : NAN, 6));
+}
+
+static void print_json(const struct outcome *o)
+{
+    const struct record *r = o->record;
+    char text[JSON_NUMBER];
+    printf("{");
+    key_text("class", o->class_text);
+    key_text("result", endings[o->ending].word);
+    key_text("config", r ? r->config : NULL);
+    key_number("time_ms", r ? r->time_ns * 1e-6 : 0);
+    key_number("ratio", r ? record_ratio(r) : 0);
+    printf("\"tried\": %d, \"refused\": %d, ", o->opened, o->refused);
+    printf("\"seconds\": %s, \"words\": ", json_number(text, o->seconds, 4));
+    json_string(stdout, o->words && *o->words ? o->words : NULL);
+    printf("}\n");
+}
+
+static void print_text(const struct outcome *o)
+{
+    const struct record *r = o->record;
+    char text[32];
+    printf("%-6s  %s", endings[o->ending].word, o->class_text);
+    if (r)
+        printf(": %s, %.4g ms", r->config, r->time_ns * 1e-6);
+    if (r && record_ratio(r) > 0)
+        printf(", %.3g of the default's time", record_ratio(r));
+    if (r && r->tries)
+        printf(", too noisy to tell");
+    if (o->opened)
+        printf("; %d tried, %d refused, %s", o->opened, o->refused, tell_duration(text, o->seconds));
+    printf("%s%s\n", o->words && *o->words ? ": " : "", o->words ? o->words : "");
+}
+
+void tell_outcome(struct tune_report *r, const struct outcome *o)
+{
+    erase(r);
+    r->class_text = NULL;
+    r->count[o->ending]++;
+    if (o->seconds > 0) {
+        r->spent += o->seconds;
+        r->done++;
+    }
+    if (r->json)
+        print_json(o);
+    else if (!r->quiet)
+        print_text(o);
+    fflush(stdout);
+}
+
+void tell_end(struct tune_report *r, const char *path)
+{
+    const char *comma = "";
+    if (r->json) {
+        printf("{");
+        for (int i = 0; i < ENDINGS; i++)
+            printf("\"%s\": %d, ", endings[i].word, r->count[i]);
+        printf("\"path\": ");
+        json_string(stdout, path);
+        printf("}\n");
+    } else if (!r->quiet) {
+        for (int i = 0; i < ENDINGS; i++) {
+            if (r->count[i])
+                printf("%s%d %s", comma, r->count[i], endings[i].count);
+            comma = r->count[i] ? ", " : comma;
+        }
+        printf("%srecords are in %s\n", *comma ? "; " : "", path);
+    }
+}
