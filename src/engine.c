@@ -141,6 +141,17 @@ static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
     return seen + scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights);
 }
 
+/* Of one item: its part of S and O, and what it is moving. */
+static int64_t simt_private_bytes(const struct tile *t, const clattn_problem *p)
+{
+    const int *n = t->n;
+    const int64_t items = (int64_t)n[SIMT_TX] * n[SIMT_TY], columns = round_up(p->dv, 4 * n[SIMT_TX]);
+    const int64_t s = (int64_t)n[SIMT_TM] * n[SIMT_TN], o = n[SIMT_TM] * columns / n[SIMT_TX];
+    const int64_t moved = (int64_t)n[SIMT_TM] * n[SIMT_TY] * n[SIMT_CH] + (int64_t)n[SIMT_TN] * n[SIMT_TX] * n[SIMT_CH] +
+                          n[SIMT_CV] * columns;
+    return scalar_bytes(p) * (s + o + (moved + items - 1) / items);
+}
+
 static cl_int simt_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
     const int *n = t->n;
@@ -160,6 +171,13 @@ static cl_int simt_fits(const struct tile *t, const struct caps *caps, const cla
     if (bytes > (int64_t)caps->local_bytes)
         REFUSE("needs %.1f KiB of local memory, device has %.1f", (double)bytes / 1024,
                (double)caps->local_bytes / 1024);
+    /* On CPUs all items live on one thread's stack, 8 MiB as a rule, and drivers keep copies: PoCL takes 10 to 32 times
+     * as much as one would think. */
+    enum { GROUP_PRIVATE_MAX = 256 << 10 };
+    const int64_t all = simt_private_bytes(t, p) * n[SIMT_TX] * n[SIMT_TY];
+    if (caps->kind == CAPS_CPU && all > GROUP_PRIVATE_MAX)
+        REFUSE("needs %lld KiB of private memory, at most %d are taken of a CPU", (long long)(all >> 10),
+               GROUP_PRIVATE_MAX >> 10);
     return CL_SUCCESS;
 }
 static int simt_rows_per_group(const struct tile *t)

@@ -19,6 +19,7 @@ static const struct {
                 { "large GPU", "Vendor", CAPS_GPU, 1 << 18, 1024, 1, true },
                 { "SSE CPU", "Portable Computing Language", CAPS_CPU, 1 << 18, 4096, 4, true },
                 { "AVX-512 CPU", "Portable Computing Language", CAPS_CPU, 1 << 20, 8192, 16, true },
+                { "CPU of large caches", "Portable Computing Language", CAPS_CPU, 1 << 21, 4096, 16, true },
                 { "scalar CPU", "Vendor", CAPS_CPU, 32768, 1, 1, true },
                 { "llvmpipe", "rusticl", CAPS_CPU, 32768, 1024, 4, true },
                 { "accelerator", "Vendor", CAPS_ACCELERATOR, 32768, 256, 1, false },
@@ -184,6 +185,28 @@ static void test_words(void)
        "too much local memory: %s", why.text);
 }
 
+/* Work-items of a CPU share a stack, whatever its caches hold. */
+static void test_stack(void)
+{
+    static const char *const deep[] = { "simt tx32,ty16,tm8,tn8,ch16,cv16,qres0", "simt tx64,ty64,tm4,tn4,ch4,cv4,qres0",
+                                        "simt tx8,ty8,tm16,tn16,ch4,cv4,qres0" };
+    const clattn_problem p = problem(CLATTN_F32, 576, 576, 100);
+    struct caps caps;
+    struct config c;
+    caps_generic(&caps);
+    caps.max_group = 4096;
+    caps.local_bytes = 1 << 21;
+    for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
+        struct why why = { "" };
+        caps.kind = CAPS_GPU;
+        ok(!tile_config_read(&c, deep[i], &caps, &p, &why), "a GPU may take %s: %s", deep[i], why.text);
+        caps.kind = CAPS_CPU;
+        ok(tile_config_read(&c, deep[i], &caps, &p, &why) == CLATTN_ERROR_NOT_SUPPORTED &&
+               strstr(why.text, "private memory"),
+           "a CPU may not: %s", why.text);
+    }
+}
+
 int main(void)
 {
     int i;
@@ -193,5 +216,6 @@ int main(void)
     }
     test_refusals();
     test_words();
+    test_stack();
     return done_testing();
 }
