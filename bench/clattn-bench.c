@@ -9,24 +9,30 @@
 #include "clock.h"
 #include "convert.h"
 #include "fault.h"
+#include "figures.h"
 #include "inputs.h"
-#include "json.h"
 #include "peer.h"
+#include "plot.h"
+#include "probe.h"
 #include "setup.h"
+#include "suites.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEERS_MAX = 8, ROUNDS_DEFAULT = 11, ROUNDS_MOST = 100000 };
+enum { ROUNDS_DEFAULT = 11, ROUNDS_MOST = 100000 };
 
 struct bench {
     struct opencl where;
     clattn_handle handle;
     const struct peer_kind *peers[PEERS_MAX];
     int n_peers, rounds, json, on_stdin;
-    const char *device, *config, *against;
+    const char *device, *config, *against, *suite, *plot;
+    struct probe probes[2]; /* of float and of double, opened when a problem of either first comes */
+    struct figures *all;    /* where they are to be plotted */
+    size_t n_all;
 };
 
 /* ---- One problem ---- */
@@ -38,7 +44,9 @@ struct race {
     struct setup setup;
     clattn_plan plan;
     void *peers[PEERS_MAX];
+    struct probe *probe;            /* NULL: the roofline is not known */
     double *ms;                     /* [1 + n_peers][rounds] */
+    double *peak;                   /* [rounds], GFLOP/s */
     double largest, off[PEERS_MAX]; /* our largest |O|, and how far each peer is from ours */
 };
 
@@ -158,7 +166,9 @@ static int race_open(struct bench *b, struct race *r, const char *problem, struc
     for (int i = 0; i < b->n_peers; i++)
         if (b->peers[i]->open(&r->peers[i], &b->where, b->handle, &r->setup, why, sizeof why))
             return fault_set(f, EXIT_UNSUPPORTED, "%s: %s: %s", problem, b->peers[i]->name, why);
-    if (!(r->ms = calloc((size_t)(1 + b->n_peers) * (size_t)b->rounds, sizeof *r->ms)))
+    r->ms = calloc((size_t)(1 + b->n_peers) * (size_t)b->rounds, sizeof *r->ms);
+    r->peak = calloc((size_t)b->rounds, sizeof *r->peak);
+    if (!r->ms || !r->peak)
         return fault_set(f, EXIT_USAGE, "no memory");
     return warm_up(b, r, problem, f);
 }
@@ -171,61 +181,105 @@ static void race_close(struct bench *b, struct race *r)
     (void)clattn_plan_release(r->plan);
     extras_free(&r->extras);
     free(r->ms);
+    free(r->peak);
 }
 
-static double ratio(const struct bench *b, const struct race *r, int peer)
+/* ---- Rounds ---- */
+
+/* The device's own ceilings; where they cannot be had, the rest is still of use. */
+static struct probe *find_probe(struct bench *b, const clattn_problem *p)
 {
-    double *x = malloc((size_t)b->rounds * sizeof *x), m = NAN;
-    if (!x)
+    struct probe *const probe = &b->probes[p->type == CLATTN_F64];
+    if (!probe->queue && probe_open(probe, &b->where, p->type == CLATTN_F64))
+        probe_close(probe);
+    return probe->queue ? probe : NULL;
+}
+
+/* The plan, every peer and the device's arithmetic, once each. */
+static int run_round(struct bench *b, struct race *r, int round, const char *problem, struct fault *f)
+{
+    for (int n = 0; n <= b->n_peers; n++)
+        if (run_one(b, r, n, &r->ms[n * b->rounds + round], problem, f))
+            return -1;
+    r->peak[round] = NAN;
+    const cl_int status = r->probe ? probe_run(r->probe, &r->peak[round]) : CL_SUCCESS;
+    return status ? cl_fault(f, NULL, status, problem) : 0;
+}
+
+/* The median over rounds of x / y. */
+static double ratio(const struct bench *b, const double *x, const double *y)
+{
+    double *z = malloc((size_t)b->rounds * sizeof *z), m = NAN;
+    if (!z)
         return m;
     for (int i = 0; i < b->rounds; i++)
-        x[i] = r->ms[(peer + 1) * b->rounds + i] / r->ms[i];
-    m = clock_median(x, b->rounds);
-    free(x);
+        z[i] = x[i] / y[i];
+    m = clock_median(z, b->rounds);
+    free(z);
     return m;
 }
 
-static void print_json(const struct bench *b, const struct race *r, const char *problem, const char *config)
+/* Where memory is what limits, its ceiling was measured before. */
+static double fraction(const struct bench *b, const struct race *r, const struct figures *g)
 {
-    char t[JSON_NUMBER];
-    double flops = 0, bytes = 0;
-    const double ms = clock_median(r->ms, b->rounds);
-    if (clattn_case_cost(&r->c, &flops, &bytes))
-        return;
-    printf("{\"problem\": ");
-    json_string(stdout, problem);
-    printf(", \"device\": ");
-    json_string(stdout, b->where.device_name);
-    printf(", \"config\": ");
-    json_string(stdout, config);
-    printf(", \"time_ms\": %s", json_number(t, ms, 6));
-    printf(", \"gflops\": %s", json_number(t, flops / ms * 1e-6, 6));
-    printf(", \"gbytes_s\": %s", json_number(t, bytes / ms * 1e-6, 6));
-    printf(", \"intensity\": %s", json_number(t, bytes > 0 ? flops / bytes : NAN, 6));
-    for (int i = 0; i < b->n_peers; i++) {
-        printf(", \"%s_ms\": %s", b->peers[i]->name,
-               json_number(t, clock_median(r->ms + (i + 1) * b->rounds, b->rounds), 6));
-        printf(", \"%s_ratio\": %s", b->peers[i]->name, json_number(t, ratio(b, r, i), 6));
-        printf(", \"%s_agrees\": %s", b->peers[i]->name, differs(b, r, i) ? "false" : "true");
-    }
-    printf("}\n");
+    const double roof = figures_roof(g);
+    if (isnan(roof) || g->flops <= 0)
+        return NAN;
+    if (roof < g->peak_gflops)
+        return figures_gflops(g) / roof;
+    double *took = malloc((size_t)b->rounds * sizeof *took), x = NAN;
+    for (int i = 0; took && i < b->rounds; i++)
+        took[i] = r->ms[i] * r->peak[i];
+    if (took)
+        x = g->flops * 1e-6 / clock_median(took, b->rounds);
+    free(took);
+    return x;
 }
 
-static void print_line(const struct bench *b, const struct race *r, const char *problem, const char *config)
+static cl_int fill_figures(const struct bench *b, const struct race *r, const char *problem, struct figures *g)
 {
-    double flops = 0, bytes = 0;
-    const double ms = clock_median(r->ms, b->rounds);
-    if (clattn_case_cost(&r->c, &flops, &bytes))
-        return;
-    printf("%s  [%s]  %.3f ms  %.1f GFLOP/s  %.2f GB/s  %.0f FLOP/B", problem, config, ms, flops / ms * 1e-6,
-           bytes / ms * 1e-6, bytes > 0 ? flops / bytes : 0);
+    memset(g, 0, sizeof *g);
+    snprintf(g->problem, sizeof g->problem, "%s", problem);
+    snprintf(g->device, sizeof g->device, "%s", b->where.device_name);
+    (void)clattn_plan_config(r->plan, g->config, sizeof g->config, NULL);
+    const cl_int status = clattn_case_cost(&r->c, &g->flops, &g->bytes);
+    g->ms = clock_median(r->ms, b->rounds);
+    g->peak_gflops = r->probe ? clock_median(r->peak, b->rounds) : NAN;
+    g->peak_gbytes_s = r->probe ? r->probe->copied : NAN;
+    g->fraction = fraction(b, r, g);
+    g->n_peers = b->n_peers;
     for (int i = 0; i < b->n_peers; i++) {
-        const char *note = b->peers[i]->note(&b->where);
-        printf("  %s%s%s%s %.3f ms, %.2f times ours%s", b->peers[i]->name, note ? " (" : "", note ? note : "",
-               note ? ")" : "", clock_median(r->ms + (i + 1) * b->rounds, b->rounds), ratio(b, r, i),
-               differs(b, r, i) ? ", and ANOTHER RESULT" : "");
+        const double *const ms = r->ms + (i + 1) * b->rounds;
+        g->peers[i].name = b->peers[i]->name;
+        g->peers[i].note = b->peers[i]->note(&b->where);
+        g->peers[i].ms = clock_median(ms, b->rounds);
+        g->peers[i].ratio = ratio(b, ms, r->ms);
+        g->peers[i].differs = differs(b, r, i);
     }
-    printf("\n");
+    return status;
+}
+
+/* Prints what was measured, and keeps it where it is to be plotted. */
+static int tell(struct bench *b, const struct race *r, const char *problem, struct fault *f)
+{
+    struct figures g;
+    const cl_int status = fill_figures(b, r, problem, &g);
+    if (status)
+        return cl_fault(f, NULL, status, problem);
+    (b->json ? figures_print_json : figures_print)(&g);
+    fflush(stdout);
+    if (b->plot) {
+        struct figures *all = realloc(b->all, (b->n_all + 1) * sizeof *all);
+        if (!all)
+            return fault_set(f, EXIT_USAGE, "no memory");
+        b->all = all;
+        all[b->n_all++] = g;
+    }
+    for (int i = 0; i < b->n_peers; i++)
+        if (g.peers[i].differs)
+            return fault_set(f, EXIT_VERIFY, "%s: %s: its O is %.3g away from ours", problem, g.peers[i].name,
+                             r->off[i]);
+    return 0;
 }
 
 /* A line on standard input is one timed round, told in ms on a line of its own: another program's timing interleaves.
@@ -250,24 +304,16 @@ static int rounds_on_stdin(struct bench *b, struct race *r, const char *problem,
 static int bench_problem(struct bench *b, const char *problem, struct fault *f)
 {
     struct race r;
-    char config[256] = "";
     memset(&r, 0, sizeof r);
     int result = race_open(b, &r, problem, f);
     if (!result && b->on_stdin) {
         result = rounds_on_stdin(b, &r, problem, f);
     } else if (!result) {
+        r.probe = find_probe(b, &r.setup.c.problem);
         for (int i = 0; i < b->rounds && !result; i++)
-            for (int n = 0; n <= b->n_peers && !result; n++)
-                result = run_one(b, &r, n, &r.ms[n * b->rounds + i], problem, f);
-        if (!result) {
-            (void)clattn_plan_config(r.plan, config, sizeof config, NULL);
-            (b->json ? print_json : print_line)(b, &r, problem, config);
-            fflush(stdout);
-        }
-        for (int i = 0; i < b->n_peers && !result; i++)
-            if (differs(b, &r, i))
-                result = fault_set(f, EXIT_VERIFY, "%s: %s: its O is %.3g away from ours", problem, b->peers[i]->name,
-                                   r.off[i]);
+            result = run_round(b, &r, i, problem, f);
+        if (!result)
+            result = tell(b, &r, problem, f);
     }
     race_close(b, &r);
     return result;
@@ -284,7 +330,11 @@ static void help(void)
          "  --against LIST     peers to run beside it, with commas between:");
     for (int i = 0; peer_kinds[i]; i++)
         printf("      %-12s %s\n", peer_kinds[i]->name, peer_kinds[i]->what);
-    puts("  --rounds N         rounds after a warm-up (default 11)\n"
+    puts("  --suite NAME       problems that belong together, before those that are given:");
+    for (const struct suite *s = suites; s->name; s++)
+        printf("      %-12s %s\n", s->name, s->what);
+    puts("  --plot DIR         writes throughput.svg and roofline.svg into DIR, drawn by gnuplot; without problems: prefill\n"
+         "  --rounds N         rounds after a warm-up (default 11)\n"
          "  --rounds-on-stdin  one round per line of standard input, its ms on a line of standard output\n"
          "  --json             one object per problem and line\n"
          "  --help  --version");
@@ -331,6 +381,7 @@ static int read_options(struct bench *b, int argc, char **argv, int *first, stru
         int *flag;
     } known[] = {
         { "--device", &b->device, NULL }, { "--config", &b->config, NULL }, { "--against", &b->against, NULL },
+        { "--suite", &b->suite, NULL },   { "--plot", &b->plot, NULL },
         { "--rounds", &rounds, NULL },    { "--json", NULL, &b->json },     { "--rounds-on-stdin", NULL, &b->on_stdin },
     };
     enum { KNOWN = sizeof known / sizeof *known };
@@ -355,7 +406,11 @@ static int read_options(struct bench *b, int argc, char **argv, int *first, stru
     if (i < argc && !strcmp(argv[i], "--"))
         i++;
     *first = i;
-    if (i == argc)
+    if (b->plot && !b->suite && i == argc)
+        b->suite = "prefill";
+    if (b->suite && !suite_find(b->suite))
+        return fault_set(f, EXIT_USAGE, "--suite: there is no \"%s\"; see --help", b->suite);
+    if (!b->suite && i == argc)
         return fault_set(f, EXIT_USAGE, "no problem given; see --help");
     if (rounds && read_rounds(&b->rounds, rounds, f))
         return -1;
@@ -368,6 +423,13 @@ static int worse(int status, const struct fault *f)
     if (f->status)
         fault_print(f, "clattn-bench");
     return f->status > status ? f->status : status;
+}
+
+static int bench_next(struct bench *b, const char *problem, int result)
+{
+    struct fault one = { 0, "" };
+    (void)bench_problem(b, problem, &one);
+    return worse(result, &one);
 }
 
 /* Every problem, whatever became of those before. Returns an exit status. */
@@ -386,11 +448,16 @@ static int bench_all(struct bench *b, int n, char **problems)
         fault_set(&f, EXIT_UNSUPPORTED, "%s: %s", b->where.device_name, clattn_status_string(status));
         result = worse(result, &f);
     }
-    for (int i = 0; i < n && !status; i++) {
-        struct fault one = { 0, "" };
-        (void)bench_problem(b, problems[i], &one);
-        result = worse(result, &one);
-    }
+    const struct suite *const suite = b->suite ? suite_find(b->suite) : NULL;
+    for (int i = 0; suite && suite->problems[i] && !status; i++)
+        result = bench_next(b, suite->problems[i], result);
+    for (int i = 0; i < n && !status; i++)
+        result = bench_next(b, problems[i], result);
+    if (b->plot && !status && plot_write(b->plot, b->all, b->n_all, &f))
+        result = worse(result, &f);
+    free(b->all);
+    for (int i = 0; i < 2; i++)
+        probe_close(&b->probes[i]);
     (void)clattn_release(b->handle);
     opencl_close(&b->where);
     return result;

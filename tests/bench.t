@@ -11,6 +11,10 @@ refused 1 'no problem given' --json
 refused 1 '"none" is no peer' --against none "$tiny"
 refused 1 'naive is named twice' --against=naive,naive "$tiny"
 refused 1 '--json takes no value' --json=1 "$tiny"
+refused 1 '--suite: there is no "none"' --suite none
+run --help
+grep -q '^      prefill  *q = k from 128' out
+ok $? "clattn-bench --help names the suites"
 
 call=plain
 need_device
@@ -29,6 +33,34 @@ ok $? "whatever problem strings have words for"
 run --device "$device" --rounds 1 "$tiny" "$tiny mod:nonsense"
 test $status -eq 1 && test "$(wc -l <out)" -eq 1 && grep -q 'there is no such score_mod' err
 ok $? "but not a score_mod that nobody knows"
+run --device="$device" --rounds 1 --json "$tiny"
+test $status -eq 0 && grep -q '"peak_gflops": [0-9].*"peak_gbytes_s": [0-9].*"roofline_fraction": [0-9]' out
+ok $? "the ceilings of the device are probed"
+
+# A gnuplot that draws nothing, and says no to what it is not asked.
+mkdir -p plotter && printf '#!/bin/sh\ntest $# -eq 1 && grep -q "^set output .plots/" "$1" && echo "$1" >>drawn\n' >plotter/gnuplot &&
+    chmod +x plotter/gnuplot
+PATH=$PWD/plotter:$PATH
+run --device "$device" --rounds 1 --against naive --plot plots "$tiny" 'f32 b1 h2 q5 k17 d8 causal' 'f32 b1 h2 q5 k9 d8'
+test $status -eq 0 && test "$(cat drawn)" = 'plots/throughput.gp
+plots/roofline.gp'
+ok $? "--plot has two pictures drawn"
+test "$(grep -c '^\$t[0-9]*_[01] << EOD$' plots/throughput.gp)" -eq 4 && test "$(grep -c '^9 [0-9]' plots/throughput.gp)" -eq 4 &&
+    test "$(grep -c '^17 [0-9]' plots/throughput.gp)" -eq 2 && grep -q "title 'f32 b1 h2 d8 causal, naive'" plots/throughput.gp
+ok $? "a line for each kind of problem and each peer, a point for each length"
+printf '#!/bin/sh\nexit 1\n' >plotter/gnuplot
+run --device "$device" --rounds 1 --plot plots "$tiny"
+test $status -eq 3 && grep -q 'gnuplot failed on plots/throughput.gp' err
+ok $? "a gnuplot that fails is told"
+PATH=${PATH#*:}
+if command -v gnuplot >/dev/null; then
+    run --device "$device" --rounds 1 --plot 'it'"'"'s' "$tiny" 'f32 b1 h2 q5 k17 d8 causal'
+    test $status -eq 0 && grep -q '<svg' "it's/throughput.svg" && grep -q '<svg' "it's/roofline.svg"
+    ok $? "gnuplot draws them"
+else
+    n=$((n + 1)) && echo "ok $n # SKIP no gnuplot is installed"
+fi
+
 run --device "$device" nonsense "$tiny"
 test $status -eq 1 && test "$(wc -l <out)" -eq 1 && test "$(grep -c '^clattn-bench: "nonsense"' err)" -eq 1
 ok $? "a bad problem does not stop the next"

@@ -1,0 +1,33 @@
+/* figures.h - what was measured of one problem, and its printing
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef FIGURES_H
+#define FIGURES_H
+
+#include <stdio.h>
+
+enum { PEERS_MAX = 8, PROBLEM_TEXT = 512, CONFIG_TEXT = 256 };
+
+struct figures {
+    char problem[PROBLEM_TEXT], config[CONFIG_TEXT], device[PROBLEM_TEXT];
+    double ms, flops, bytes;            /* median; of one call */
+    double peak_gflops, peak_gbytes_s;  /* of the device, by probes in the same run; NaN: not probed */
+    double fraction;                    /* of what the roofline allows, median over rounds; NaN where that is nothing */
+    int n_peers;
+    struct {
+        const char *name, *note;        /* note: what a reader of its time must know, or NULL */
+        double ms, ratio;               /* medians; ratio: its time over ours */
+        int differs;                    /* its O is not ours */
+    } peers[PEERS_MAX];
+};
+
+double figures_gflops(const struct figures *g);
+double figures_gbytes_s(const struct figures *g);
+double figures_intensity(const struct figures *g); /* FLOP per byte that has to be moved at least */
+
+/* What a device of these peaks could reach at most at this intensity, GFLOP/s. */
+double figures_roof(const struct figures *g);
+
+void figures_print(const struct figures *g);
+void figures_print_json(const struct figures *g);
+
+#endif
