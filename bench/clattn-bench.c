@@ -254,6 +254,9 @@ static cl_int fill_figures(const struct bench *b, const struct race *r, const ch
     (void)clattn_plan_config(r->plan, g->config, sizeof g->config, NULL);
     const cl_int status = clattn_case_cost(&r->c, &g->flops, &g->bytes);
     g->ms = clock_median(r->ms, b->rounds);
+    g->best_ms = r->ms[0];
+    for (int i = 1; i < b->rounds; i++)
+        g->best_ms = fmin(g->best_ms, r->ms[i]);
     g->peak_gflops = r->probe ? clock_median(r->peak, b->rounds) : NAN;
     g->peak_gbytes_s = r->probe ? r->probe->copied : NAN;
     g->fraction = fraction(b, r, g);

@@ -56,6 +56,7 @@ void figures_print_json(const struct figures *g)
     printf(", \"config\": ");
     json_string(stdout, g->config);
     print_member("time_ms", g->ms);
+    print_member("best_ms", g->best_ms);
     print_member("gflops", figures_gflops(g));
     print_member("gbytes_s", figures_gbytes_s(g));
     print_member("intensity", figures_intensity(g));

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
 # SPDX-License-Identifier: Apache-2.0
-"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] 'PROBLEM' ...
+"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] 'PROBLEM' ...
 
 Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
-median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is PASSIVE."""
-import argparse, os, re, statistics, subprocess, time
+median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is PASSIVE.
 
-os.environ['OMP_WAIT_POLICY'] = 'PASSIVE'
+That slows PyTorch itself where a call takes less than a millisecond. --alone is for those: each side in a process of its own,
+three of each in turn, with PyTorch's own policy; the least times count, since nothing but noise is added to them."""
+import argparse, json, os, re, statistics, subprocess, sys, time
+
+if '--alone' not in sys.argv[1:]:
+    os.environ['OMP_WAIT_POLICY'] = 'PASSIVE'
 import torch
 
 TYPES = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16, f64=torch.float64)
@@ -51,29 +55,53 @@ def torch_round(p):
     return run
 
 
+def in_turn(o, bench, problem):
+    theirs = torch_round(parse(problem))
+    ours = subprocess.Popen(bench + ['--rounds-on-stdin', problem], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    if ours.stdout.readline() != 'ready\n':
+        raise SystemExit('%s failed' % o.bench)
+
+    def our_round():
+        ours.stdin.write('\n'), ours.stdin.flush()
+        return float(ours.stdout.readline())
+    for _ in range(3):
+        theirs(), our_round()
+    rows = [(our_round(), theirs()) for _ in range(o.rounds)]
+    ours.stdin.close(), ours.wait()
+    print('%s  ours %.3f ms  torch %s %.3f ms  %.2f times ours' % (
+        problem, statistics.median(r[0] for r in rows), torch.__version__, statistics.median(r[1] for r in rows),
+        statistics.median(r[1] / r[0] for r in rows)), flush=True)
+
+
+def alone(o, bench, problem):
+    def ours():
+        r = subprocess.run(bench + ['--json', '--rounds', str(o.rounds), problem], stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(r.stdout)['best_ms']
+
+    def theirs():
+        r = subprocess.run([sys.executable, __file__, '--alone', '--rounds', str(o.rounds), '--torch-only', problem],
+                           stdout=subprocess.PIPE, text=True, check=True)
+        return float(r.stdout)
+    rows = [(ours(), theirs()) for _ in range(3)]
+    a, b = min(r[0] for r in rows), min(r[1] for r in rows)
+    print('%s  ours %.4f ms  torch %s %.4f ms  %.2f times ours, least times, each alone' % (
+        problem, a, torch.__version__, b, b / a), flush=True)
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--bench', default='clattn-bench'), a.add_argument('--rounds', type=int, default=25)
-    a.add_argument('--device'), a.add_argument('--config'), a.add_argument('problems', nargs='+')
+    a.add_argument('--device'), a.add_argument('--config'), a.add_argument('--alone', action='store_true')
+    a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')
     o = a.parse_args()
     torch.set_num_threads(os.cpu_count())
+    if o.torch_only:
+        run = torch_round(parse(o.problems[0]))
+        print(min(run() for _ in range(3 + o.rounds)))
+        return
+    bench = [o.bench] + (['--device', o.device] if o.device else []) + (['--config', o.config] if o.config else [])
     for problem in o.problems:
-        theirs = torch_round(parse(problem))
-        cmd = [o.bench, '--rounds-on-stdin'] + (['--device', o.device] if o.device else []) + (['--config', o.config] if o.config else [])
-        ours = subprocess.Popen(cmd + [problem], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if ours.stdout.readline() != 'ready\n':
-            raise SystemExit('%s failed' % o.bench)
-
-        def our_round():
-            ours.stdin.write('\n'), ours.stdin.flush()
-            return float(ours.stdout.readline())
-        for _ in range(3):
-            theirs(), our_round()
-        rows = [(our_round(), theirs()) for _ in range(o.rounds)]
-        ours.stdin.close(), ours.wait()
-        print('%s  ours %.3f ms  torch %s %.3f ms  %.2f times ours' % (
-            problem, statistics.median(r[0] for r in rows), torch.__version__, statistics.median(r[1] for r in rows),
-            statistics.median(r[1] / r[0] for r in rows)), flush=True)
+        (alone if o.alone else in_turn)(o, bench, problem)
 
 
 if __name__ == '__main__':
