@@ -1,0 +1,112 @@
+/* overhead.c - clattn-overhead: what a call of the library costs beyond the OpenCL calls that nobody could save
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Linked with --wrap for the calls that set arguments and enqueue: what they take is subtracted from what
+ * clattn_enqueue_forward() takes. The rest is checking: sizes, strides, contexts, reach and overlap of the buffers. */
+#include "config.h"
+
+#include "clock.h"
+#include "fault.h"
+#include "inputs.h"
+#include "setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cl_int __real_clSetKernelArg(cl_kernel kernel, cl_uint at, size_t size, const void *value);
+cl_int __wrap_clSetKernelArg(cl_kernel kernel, cl_uint at, size_t size, const void *value);
+cl_int __real_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+                                     cl_event *event);
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+                                     cl_event *event);
+
+static double raw; /* ms within the wrapped calls */
+
+cl_int __wrap_clSetKernelArg(cl_kernel kernel, cl_uint at, size_t size, const void *value)
+{
+    const double t = clock_ms();
+    const cl_int status = __real_clSetKernelArg(kernel, at, size, value);
+    raw += clock_ms() - t;
+    return status;
+}
+
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+                                     cl_event *event)
+{
+    const double t = clock_ms();
+    const cl_int status = __real_clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, list, event);
+    raw += clock_ms() - t;
+    return status;
+}
+
+enum { ROUNDS = 2001 };
+
+static cl_int measure(clattn_plan plan, struct setup *s, const char *problem)
+{
+    static double own[ROUNDS], below[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        raw = 0;
+        const double t = clock_ms();
+        cl_int status = clattn_enqueue_forward(plan, s->queue, &s->args, 0, NULL, NULL);
+        own[i] = clock_ms() - t - raw;
+        below[i] = raw;
+        if (status || (status = clFinish(s->queue)))
+            return status;
+    }
+    printf("%s: the library %.2f us a call, arguments and enqueue %.2f us\n", problem, 1e3 * clock_median(own, ROUNDS),
+           1e3 * clock_median(below, ROUNDS));
+    return CL_SUCCESS;
+}
+
+static cl_int run(const char *device, const char *problem)
+{
+    struct opencl where;
+    struct setup setup;
+    struct extras extras;
+    struct counts n;
+    clattn_handle handle = NULL;
+    clattn_plan plan = NULL;
+    clattn_case c;
+    const char *words = NULL;
+    double *zeros = NULL;
+    memset(&setup, 0, sizeof setup);
+    memset(&extras, 0, sizeof extras);
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    cl_int status = opencl_open(device, &where);
+    if (status)
+        return status;
+    if ((status = clattn_case_parse(problem, &c, NULL, 0)) || inputs_count(&c, &n) || extras_fill(&c, &extras, &words))
+        goto out;
+    zeros = calloc(n.q + n.k + n.v + 1, sizeof *zeros);
+    const struct setup_inputs in = { .q = zeros, .k = zeros, .v = zeros, .lse = c.lse, .x = &extras };
+    if (!zeros || (status = clattn_create(&handle, where.context, where.device, NULL)) ||
+        (status = clattn_plan_create(&plan, handle, &c.problem, NULL)) ||
+        (status = setup_open(&setup, &where, &c, &in)) || (status = setup_prepare(&setup, plan)))
+        goto out;
+    status = measure(plan, &setup, problem);
+out:
+    setup_close(&setup);
+    extras_free(&extras);
+    (void)clattn_plan_release(plan);
+    (void)clattn_release(handle);
+    opencl_close(&where);
+    free(zeros);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || argc > 3) {
+        fputs("usage: clattn-overhead [DEVICE] 'PROBLEM'\n", stderr);
+        return EXIT_USAGE;
+    }
+    const cl_int status = run(argc == 3 ? argv[1] : NULL, argv[argc - 1]);
+    if (status)
+        fprintf(stderr, "clattn-overhead: %s\n", clattn_status_string(status));
+    return status ? EXIT_USAGE : EXIT_OK;
+}
