@@ -206,7 +206,7 @@ const struct engine engines[] = {
       simt_rows,
       simt_values,
       4,
-      "exp_builtin.cl",
+      "exp_native.cl",
       simt_fits,
       simt_rows_per_group,
       simt_items,
