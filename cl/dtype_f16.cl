@@ -3,3 +3,4 @@ typedef half cla_elem_f16;
 #define cla_load_f16(p) vload_half(0, p)
 #define cla_loadn_f16(n, p) vload_half##n(0, p)
 #define cla_store_f16(x, p) vstore_half_rte(x, 0, p)
+#define cla_storen_f16(n, x, p) vstore_half##n##_rte(x, 0, p)

@@ -3,3 +3,4 @@ typedef double cla_elem_f64;
 #define cla_load_f64(p) (*(p))
 #define cla_loadn_f64(n, p) vload##n(0, p)
 #define cla_store_f64(x, p) (*(p) = (x))
+#define cla_storen_f64(n, x, p) vstore##n(x, 0, p)

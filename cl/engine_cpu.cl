@@ -31,40 +31,57 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
 CLA_FN void cla_row_max(cla_tile *t, real *x) {}
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
-/* Q^T, scaled. Rows past the end repeat the last one and are never written. */
+/* Q^T, scaled, turned square by square. Rows past the end repeat the last one and are never written. */
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
 {
-    cla_scalar *to = (cla_scalar *)t->q;
     t->q0 = q0;
     if (begin >= end) return;
-    for (int i = 0; i < CLA_BQ; i++) {
-        const __global cla_q_elem *q = cla_q_row(e, q0 + i);
-        for (int d = 0; d < CLA_D; d++) to[d * CLA_BQ + i] = cla_load_q(q + d) * scale;
+    CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
+        const int q = q0 + v * CLA_W;
+        int d = 0;
+        CLA_NO_UNROLL for (; d + CLA_W <= CLA_D; d += CLA_W) {
+            real x[CLA_W];
+            CLA_EACH_LANE x[i] = CLA_WIDE(cla_loadn_q, cla_load_q, cla_q_row(e, q + i) + d);
+            CLA_TURN(real, x)
+            CLA_EACH_LANE t->q[(d + i) * CLA_NV + v] = x[i] * scale;
+        }
+        CLA_NO_UNROLL for (; d < CLA_D; d++)
+            for (int i = 0; i < CLA_W; i++)
+                ((cla_scalar *)(t->q + d * CLA_NV + v))[i] = cla_load_q(cla_q_row(e, q + i) + d) * scale;
+    }
+}
+
+/* Keys j0 .. j0 + count - 1 of the tile of n; count is a constant where this is expanded. */
+CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, int j0, const int count)
+{
+    cla_k_ptr k[CLA_RK];
+    CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, n - 1));
+    for (int d0 = 0; d0 < CLA_D; d0 += CLA_CHAIN) {
+        real acc[CLA_RK][CLA_NV];
+        CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0);
+        CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, CLA_D); d++)
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
+                if (j < count) {
+                    const real x = (real)(k[j][d]);
+                    CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
+                }
+        CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
+                if (j < count) {
+                    const int i = (j0 + j) * CLA_NV + v;
+                    s[i] = d0 ? s[i] + acc[j][v] : acc[j][v];
+                }
     }
 }
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
+    const int rest = CLA_BK % CLA_RK;
+    int j0 = 0;
     cla_rows_k(&t->rows, e, k0, n);
-    for (int j0 = 0; j0 < n; j0 += CLA_RK) {
-        cla_k_ptr k[CLA_RK];
-        CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, n - 1));
-        for (int d0 = 0; d0 < CLA_D; d0 += CLA_CHAIN) {
-            real acc[CLA_RK][CLA_NV];
-            CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
-                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0);
-            CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, CLA_D); d++)
-                CLA_UNROLL for (int j = 0; j < CLA_RK; j++) {
-                    const real x = (real)(k[j][d]);
-                    CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
-                }
-            CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
-                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) {
-                    const int i = (j0 + j) * CLA_NV + v;
-                    s[i] = d0 ? s[i] + acc[j][v] : acc[j][v];
-                }
-        }
-    }
+    for (; j0 + (rest ? rest + 1 : 1) <= n; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK);
+    if (rest && j0 < n) cla_qk_keys(t, e, s, k0, n, j0, CLA_MAX(rest, 1));
 }
 
 /* Values of keys that no query sees may be NaN and are passed over. */
@@ -80,24 +97,26 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 }
 
 /* Columns d0 .. d0 + count - 1 of O^T, over all keys of the tile or those that are seen; count and all are constants
- * where this is expanded. */
+ * where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a constant only after inlining stay
+ * loops on PoCL, and the sums in memory (3 to 4 %). */
 CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n, int d0,
                            const int count, const int all)
 {
     real acc[CLA_RD][CLA_NV];
-    CLA_UNROLL for (int i = 0; i < count; i++)
-        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[i][v] = (real)(0);
+    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
+        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = (real)(0);
     CLA_NO_UNROLL for (int i = 0; i < (all ? n : t->n_seen); i++) {
         const int j = all ? i : t->seen[i];
         cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0;
-        CLA_UNROLL for (int c = 0; c < count; c++) {
-            const real x = (real)(row[c]);
-            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = x * s[j * CLA_NV + v] + acc[c][v];
-        }
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
+            if (c < count) {
+                const real x = (real)(row[c]);
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = x * s[j * CLA_NV + v] + acc[c][v];
+            }
     }
-    CLA_UNROLL for (int i = 0; i < count; i++)
+    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
         CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
-            o[(d0 + i) * CLA_NV + v] = o[(d0 + i) * CLA_NV + v] * f[v] + acc[i][v];
+            if (c < count) o[(d0 + c) * CLA_NV + v] = o[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v];
 }
 
 CLA_FN void cla_pv_keys(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n,
@@ -117,16 +136,22 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
 {
-    const int rows = min(CLA_BQ, e->nq - t->q0);
-    for (int v = 0; v < CLA_NV; v++) {
+    CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
+        const int q = t->q0 + v * CLA_W;
         const real inv = (real)(1) / l[v];
-        for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
-    }
-    for (int i = 0; i < rows; i++) {
-        __global cla_q_elem *row = cla_o_row(e, t->q0 + i);
-        for (int d = 0; d < CLA_DV; d++) cla_store_o(((const cla_scalar *)o)[d * CLA_BQ + i], row + d);
+        int d = 0;
+        CLA_NO_UNROLL for (; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
+        for (d = 0; d + CLA_W <= CLA_DV; d += CLA_W) {
+            real x[CLA_W];
+            CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
+            CLA_TURN(real, x)
+            CLA_EACH_LANE if (q + i < e->nq) CLA_STORE_WIDE(cla_storen_o, x[i], cla_o_row(e, q + i) + d);
+        }
+        CLA_NO_UNROLL for (; d < CLA_DV; d++)
+            for (int i = 0; i < min(CLA_W, e->nq - q); i++)
+                cla_store_o(((const cla_scalar *)(o + d * CLA_NV + v))[i], cla_o_row(e, q + i) + d);
     }
     if (write_lse)
-        for (int i = 0; i < rows; i++)
+        for (int i = 0; i < min(CLA_BQ, e->nq - t->q0); i++)
             *cla_lse_row(e, t->q0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
 }

@@ -50,3 +50,4 @@ typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
 #define cla_loadn_k CLA_CAT(cla_loadn_, CLA_TK)
 #define cla_loadn_v CLA_CAT(cla_loadn_, CLA_TV)
 #define cla_store_o CLA_CAT(cla_store_, CLA_TQ)
+#define cla_storen_o CLA_CAT(cla_storen_, CLA_TQ)

@@ -237,6 +237,7 @@ static void write_text(struct text *to, const clattn_problem *p, const struct en
     write_fragment(to, chosen(acc, p));
     write_types(to, p);
     write_fragment(to, "env.cl");
+    write_fragment(to, "turn.cl");
     text_add(to, "#line 1 \"params\"\n");
     params_write(to, p);
     write_fragment(to, "group.cl");
