@@ -105,7 +105,7 @@ CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s
     real acc[CLA_RD][CLA_NV];
     CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
         CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = (real)(0);
-    CLA_NO_UNROLL for (int i = 0; i < (all ? n : t->n_seen); i++) {
+    CLA_UNROLL_BY(4) for (int i = 0; i < (all ? n : t->n_seen); i++) {
         const int j = all ? i : t->seen[i];
         cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0;
         CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
