@@ -8,8 +8,7 @@
 #define CLA_LANES 1
 #define CLA_BQ (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
-/* element (key j, vector v) at j * CLA_NV + v; the last register tile or square may reach beyond CLA_BK */
-#define CLA_S_N (CLA_MAX(CLA_ROUND_UP(CLA_BK, CLA_RK), CLA_ROUND_UP(CLA_BK, CLA_W)) * CLA_NV)
+#define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_W) * CLA_NV) /* (key j, vector v) at j * CLA_NV + v; squares are whole */
 #define CLA_O_N (CLA_DV * CLA_NV) /* element (column d, vector v) at d * CLA_NV + v */
 #define CLA_COLS(n) (n)
 #define CLA_COVERED(n) (n)
@@ -18,6 +17,7 @@
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
 #define CLA_OWNS_ROWS(t) 1
+#define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
 typedef struct {
     int q0;
@@ -47,7 +47,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end,
         }
         CLA_NO_UNROLL for (; d < CLA_D; d++)
             for (int i = 0; i < CLA_W; i++)
-                ((cla_scalar *)(t->q + d * CLA_NV + v))[i] = cla_load_q(cla_q_row(e, q + i) + d) * scale;
+                CLA_LANE(t->q[d * CLA_NV + v], cla_scalar, i) = cla_load_q(cla_q_row(e, q + i) + d) * scale;
     }
 }
 
@@ -80,8 +80,8 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     const int rest = CLA_BK % CLA_RK;
     int j0 = 0;
     cla_rows_k(&t->rows, e, k0, n);
-    for (; j0 + (rest ? rest + 1 : 1) <= n; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK);
-    if (rest && j0 < n) cla_qk_keys(t, e, s, k0, n, j0, CLA_MAX(rest, 1));
+    for (; j0 + rest < n; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK);
+    if (rest && j0 < n) cla_qk_keys(t, e, s, k0, n, j0, rest); /* the last keys of a whole tile: s ends at CLA_BK */
 }
 
 /* Values of keys that no query sees may be NaN and are passed over. */
@@ -139,17 +139,17 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
         const int q = t->q0 + v * CLA_W;
         const real inv = (real)(1) / l[v];
+        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
         int d = 0;
-        CLA_NO_UNROLL for (; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
-        for (d = 0; d + CLA_W <= CLA_DV; d += CLA_W) {
+        CLA_NO_UNROLL for (; d + CLA_W <= CLA_DV; d += CLA_W) {
             real x[CLA_W];
             CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
             CLA_TURN(real, x)
-            CLA_EACH_LANE if (q + i < e->nq) CLA_STORE_WIDE(cla_storen_o, x[i], cla_o_row(e, q + i) + d);
+            CLA_EACH_LANE if (q + i < e->nq) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x[i], cla_o_row(e, q + i) + d);
         }
         CLA_NO_UNROLL for (; d < CLA_DV; d++)
             for (int i = 0; i < min(CLA_W, e->nq - q); i++)
-                cla_store_o(((const cla_scalar *)(o + d * CLA_NV + v))[i], cla_o_row(e, q + i) + d);
+                cla_store_o(CLA_LANE(o[d * CLA_NV + v], cla_scalar, i), cla_o_row(e, q + i) + d);
     }
     if (write_lse)
         for (int i = 0; i < min(CLA_BQ, e->nq - t->q0); i++)

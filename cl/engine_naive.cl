@@ -12,6 +12,7 @@
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
 #define CLA_OWNS_ROWS(t) 1
+#define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
 
 typedef struct {
     int q;

@@ -51,6 +51,7 @@ typedef struct {
     t.p = cla_local_p;
 
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
+#define CLA_GREATER(x, y) fmax(x, y) /* one instruction on GPUs, a comparison and a choice are two */
 #define CLA_AT4(p) (*(__local cla_real4 *)(p))
 
 CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return g * 4 * CLA_TY + 4 * t->ty; }
@@ -190,7 +191,6 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
         for (int i = 1; i < CLA_TX; i++) y = combine(y, CLA_AT4(to + i * CLA_QP + cla_row_in_tile(t, g))); \
         x[g] = y; \
     }
-#define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
 #define CLA_SUM(x, y) ((x) + (y))
 CLA_FN void cla_row_max(cla_tile *t, real *x) { CLA_OVER_TX(x, CLA_GREATER) }
 CLA_FN void cla_row_sum(cla_tile *t, real *x)

@@ -1,7 +1,5 @@
 /* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
  * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
-CLA_FN real cla_max(real x, real y) { return x < y ? y : x; }
-
 /* What a row subtracts before exponentiation. A row that saw nothing yet has m = -inf: then -inf - 0 still gives p = 0,
  * where -inf - -inf would give NaN. */
 CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
@@ -22,7 +20,7 @@ CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
     real top[CLA_R_N], sum[CLA_R_N]; /* of this tile: short chains of additions keep their error small */
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = m[r];
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
-        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = cla_max(top[r], s[j * CLA_R_N + r]);
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = CLA_GREATER(top[r], s[j * CLA_R_N + r]);
     cla_row_max(t, top);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         f[r] = cla_exp2((m[r] - cla_pivot(top[r])) * CLA_UNIT_LOG2);

@@ -7,10 +7,11 @@
 #define CLA_WIDE_8(loadn, load, p) loadn(8, p)
 #define CLA_WIDE_16(loadn, load, p) loadn(16, p)
 #define CLA_WIDE CLA_CAT(CLA_WIDE_, CLA_WIDTH)
-#define CLA_STORE_WIDE_2(storen, x, p) storen(2, x, p)
-#define CLA_STORE_WIDE_4(storen, x, p) storen(4, x, p)
-#define CLA_STORE_WIDE_8(storen, x, p) storen(8, x, p)
-#define CLA_STORE_WIDE_16(storen, x, p) storen(16, x, p)
+#define CLA_STORE_WIDE_1(storen, store, x, p) store(x, p)
+#define CLA_STORE_WIDE_2(storen, store, x, p) storen(2, x, p)
+#define CLA_STORE_WIDE_4(storen, store, x, p) storen(4, x, p)
+#define CLA_STORE_WIDE_8(storen, store, x, p) storen(8, x, p)
+#define CLA_STORE_WIDE_16(storen, store, x, p) storen(16, x, p)
 #define CLA_STORE_WIDE CLA_CAT(CLA_STORE_WIDE_, CLA_WIDTH)
 
 /* Turning in place: a round of distance g exchanges, between rows i and i + g, the upper lanes of the one with the lower
