@@ -1,9 +1,9 @@
 /* clattn-bench.c - time and throughput of problems, beside peers in the same run
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every round runs the plan, each peer and a probe of the device once, one after the other, so that a machine whose speed drifts slows all of
- * them; times are medians over the rounds, ratios are medians of the ratios within a round. Before, the O of each peer
- * is held once against ours: who computes something else is no peer. */
+ * Every round runs the plan, each peer and a probe of the device once, back and forth, so that a machine whose speed
+ * drifts slows all of them; times are medians over the rounds, ratios are medians of the ratios within a round. Before,
+ * the O of each peer is held once against ours: who computes something else is no peer. */
 #include "config.h"
 
 #include "clock.h"
@@ -29,8 +29,10 @@ struct bench {
     clattn_handle handle;
     const struct peer_kind *peers[PEERS_MAX];
     int n_peers, rounds, json, on_stdin;
-    const char *device, *config, *against, *suite, *plot;
-    struct probe probes[2]; /* of float and of double, opened when a problem of either first comes */
+    const char *device, *config, *against, *suite_name, *plot;
+    const struct suite *suite;
+    struct probe probes[2]; /* of float and of double */
+    int probed[2];          /* it has been tried: when a problem of either first comes */
     struct figures *all;    /* where they are to be plotted */
     size_t n_all;
 };
@@ -189,8 +191,9 @@ static void race_close(struct bench *b, struct race *r)
 /* The device's own ceilings; where they cannot be had, the rest is still of use. */
 static struct probe *find_probe(struct bench *b, const clattn_problem *p)
 {
-    struct probe *const probe = &b->probes[p->type == CLATTN_F64];
-    if (!probe->queue && probe_open(probe, &b->where, p->type == CLATTN_F64))
+    const int twice = p->type == CLATTN_F64;
+    struct probe *const probe = &b->probes[twice];
+    if (!b->probed[twice]++ && probe_open(probe, &b->where, twice))
         probe_close(probe);
     return probe->queue ? probe : NULL;
 }
@@ -249,14 +252,15 @@ static double fraction(const struct bench *b, const struct race *r, const struct
 static cl_int fill_figures(const struct bench *b, const struct race *r, const char *problem, struct figures *g)
 {
     memset(g, 0, sizeof *g);
-    snprintf(g->problem, sizeof g->problem, "%s", problem);
-    snprintf(g->device, sizeof g->device, "%s", b->where.device_name);
+    g->problem = problem;
+    g->device = b->where.device_name;
     (void)clattn_plan_config(r->plan, g->config, sizeof g->config, NULL);
     const cl_int status = clattn_case_cost(&r->c, &g->flops, &g->bytes);
     g->ms = clock_median(r->ms, b->rounds);
     g->best_ms = r->ms[0];
     for (int i = 1; i < b->rounds; i++)
         g->best_ms = fmin(g->best_ms, r->ms[i]);
+    g->twice = r->setup.c.problem.type == CLATTN_F64;
     g->peak_gflops = r->probe ? clock_median(r->peak, b->rounds) : NAN;
     g->peak_gbytes_s = r->probe ? r->probe->copied : NAN;
     g->fraction = fraction(b, r, g);
@@ -346,7 +350,7 @@ static void help(void)
     puts("  --suite NAME       problems that belong together, before those that are given:");
     for (const struct suite *s = suites; s->name; s++)
         printf("      %-12s %s\n", s->name, s->what);
-    puts("  --plot DIR         writes throughput.svg and roofline.svg into DIR, drawn by gnuplot; without problems: prefill\n"
+    puts("  --plot DIR         write throughput.svg and roofline.svg into DIR, drawn by gnuplot (default suite: prefill)\n"
          "  --rounds N         rounds after a warm-up (default 11)\n"
          "  --rounds-on-stdin  one round per line of standard input, its ms on a line of standard output\n"
          "  --json             one object per problem and line\n"
@@ -384,6 +388,16 @@ static int read_rounds(int *rounds, const char *text, struct fault *f)
     return 0;
 }
 
+/* given: problems were. */
+static int find_suite(struct bench *b, int given, struct fault *f)
+{
+    const char *name = !b->suite_name && b->plot && !given ? "prefill" : b->suite_name;
+    if (!name)
+        return given ? 0 : fault_set(f, EXIT_USAGE, "no problem given; see --help");
+    b->suite = suite_find(name);
+    return b->suite ? 0 : fault_set(f, EXIT_USAGE, "--suite: there is no \"%s\"; see --help", name);
+}
+
 /* Reads the options; argv[*first] is then the first problem. */
 static int read_options(struct bench *b, int argc, char **argv, int *first, struct fault *f)
 {
@@ -394,7 +408,7 @@ static int read_options(struct bench *b, int argc, char **argv, int *first, stru
         int *flag;
     } known[] = {
         { "--device", &b->device, NULL }, { "--config", &b->config, NULL }, { "--against", &b->against, NULL },
-        { "--suite", &b->suite, NULL },   { "--plot", &b->plot, NULL },
+        { "--suite", &b->suite_name, NULL },  { "--plot", &b->plot, NULL },
         { "--rounds", &rounds, NULL },    { "--json", NULL, &b->json },     { "--rounds-on-stdin", NULL, &b->on_stdin },
     };
     enum { KNOWN = sizeof known / sizeof *known };
@@ -419,15 +433,9 @@ static int read_options(struct bench *b, int argc, char **argv, int *first, stru
     if (i < argc && !strcmp(argv[i], "--"))
         i++;
     *first = i;
-    if (b->plot && !b->suite && i == argc)
-        b->suite = "prefill";
-    if (b->suite && !suite_find(b->suite))
-        return fault_set(f, EXIT_USAGE, "--suite: there is no \"%s\"; see --help", b->suite);
-    if (!b->suite && i == argc)
-        return fault_set(f, EXIT_USAGE, "no problem given; see --help");
     if (rounds && read_rounds(&b->rounds, rounds, f))
         return -1;
-    return find_peers(b, f);
+    return find_suite(b, i < argc, f) ? -1 : find_peers(b, f);
 }
 
 /* Prints what went wrong and returns the worse of two exit statuses. */
@@ -461,9 +469,8 @@ static int bench_all(struct bench *b, int n, char **problems)
         fault_set(&f, EXIT_UNSUPPORTED, "%s: %s", b->where.device_name, clattn_status_string(status));
         result = worse(result, &f);
     }
-    const struct suite *const suite = b->suite ? suite_find(b->suite) : NULL;
-    for (int i = 0; suite && suite->problems[i] && !status; i++)
-        result = bench_next(b, suite->problems[i], result);
+    for (int i = 0; b->suite && b->suite->problems[i] && !status; i++)
+        result = bench_next(b, b->suite->problems[i], result);
     for (int i = 0; i < n && !status; i++)
         result = bench_next(b, problems[i], result);
     if (b->plot && !status && plot_write(b->plot, b->all, b->n_all, &f))

@@ -5,13 +5,15 @@
 
 #include <stdio.h>
 
-enum { PEERS_MAX = 8, PROBLEM_TEXT = 512, CONFIG_TEXT = 256 };
+enum { PEERS_MAX = 8, CONFIG_TEXT = 256 };
 
 struct figures {
-    char problem[PROBLEM_TEXT], config[CONFIG_TEXT], device[PROBLEM_TEXT];
+    const char *problem, *device;       /* the caller's */
+    char config[CONFIG_TEXT];
     double ms, best_ms;                 /* median, and the least */
     double flops, bytes;                /* of one call */
     double peak_gflops, peak_gbytes_s;  /* of the device, by probes in the same run; NaN: not probed */
+    int twice;                          /* those are of double, not of float */
     double fraction;                    /* of what the roofline allows, median over rounds; NaN where that is nothing */
     int n_peers;
     struct {

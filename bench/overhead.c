@@ -80,16 +80,25 @@ static cl_int run(const char *device, const char *problem)
     cl_int status = opencl_open(device, &where);
     if (status)
         return status;
-    if ((status = clattn_case_parse(problem, &c, NULL, 0)) || inputs_count(&c, &n) || extras_fill(&c, &extras, &words))
+    if ((status = clattn_case_parse(problem, &c, NULL, 0)))
         goto out;
-    zeros = calloc(n.q + n.k + n.v + 1, sizeof *zeros);
+    if (inputs_count(&c, &n) || extras_fill(&c, &extras, &words)) {
+        status = CLATTN_ERROR_INVALID_ARGUMENT;
+        goto out;
+    }
+    if (!(zeros = calloc(n.q + n.k + n.v + 1, sizeof *zeros))) {
+        status = CL_OUT_OF_HOST_MEMORY;
+        goto out;
+    }
     const struct setup_inputs in = { .q = zeros, .k = zeros, .v = zeros, .lse = c.lse, .x = &extras };
-    if (!zeros || (status = clattn_create(&handle, where.context, where.device, NULL)) ||
+    if ((status = clattn_create(&handle, where.context, where.device, NULL)) ||
         (status = clattn_plan_create(&plan, handle, &c.problem, NULL)) ||
         (status = setup_open(&setup, &where, &c, &in)) || (status = setup_prepare(&setup, plan)))
         goto out;
     status = measure(plan, &setup, problem);
 out:
+    if (words)
+        fprintf(stderr, "clattn-overhead: %s\n", words);
     setup_close(&setup);
     extras_free(&extras);
     (void)clattn_plan_release(plan);

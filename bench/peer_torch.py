@@ -89,7 +89,7 @@ def alone(o, bench, problem):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--bench', default='clattn-bench'), a.add_argument('--rounds', type=int, default=25)
     a.add_argument('--device'), a.add_argument('--config'), a.add_argument('--alone', action='store_true')
     a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')

@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_ROOM = 4096, KIND_ROOM = 512 };
 
 /* ---- Kinds of problems: all that differ in their lengths only ---- */
 
@@ -28,7 +28,7 @@ static void kind_of(char *kind, size_t len, const char *problem, double *keys)
     size_t n = 0;
     *keys = NAN;
     while (*problem) {
-        const size_t word = strcspn(problem, " "), gap = strspn(problem + word, " ");
+        const size_t word = strcspn(problem, " \t\r\n"), gap = strspn(problem + word, " \t\r\n");
         const int length = (*problem == 'q' || *problem == 'k') && problem[1] >= '0' && problem[1] <= '9';
         if (length && *problem == 'k')
             *keys = strtod(problem + 1, NULL);
@@ -46,7 +46,7 @@ static void kind_of(char *kind, size_t len, const char *problem, double *keys)
 
 static int same_kind(const struct figures *a, const struct figures *b)
 {
-    char x[PROBLEM_TEXT], y[PROBLEM_TEXT];
+    char x[KIND_ROOM], y[KIND_ROOM];
     double keys;
     kind_of(x, sizeof x, a->problem, &keys);
     kind_of(y, sizeof y, b->problem, &keys);
@@ -82,15 +82,22 @@ static void put_point(FILE *f, double x, double y)
         fprintf(f, "%s %s\n", json_number(a, x, 9), json_number(b, y, 9));
 }
 
-static void put_head(FILE *f, const struct figures *g, const char *dir, const char *picture)
+static void put_head(FILE *f, const struct figures *g, const char *svg)
 {
-    char path[PATH_ROOM];
-    snprintf(path, sizeof path, "%s/%s.svg", dir, picture);
     fprintf(f, "set terminal svg size 960,640 noenhanced background rgb 'white'\nset output ");
-    put_text(f, path);
+    put_text(f, svg);
     fprintf(f, "\nset title ");
     put_text(f, g->device);
     fprintf(f, "\nset key outside below\nset grid\nset ylabel 'GFLOP/s'\nset logscale x 2\n");
+}
+
+/* double has a ceiling of its own. */
+static int is_first_of_peak(const struct figures *all, size_t i)
+{
+    for (size_t n = 0; n < i; n++)
+        if (all[n].twice == all[i].twice)
+            return 0;
+    return !isnan(all[i].peak_gflops) && !isnan(all[i].peak_gbytes_s);
 }
 
 /* A block of data for one kind of problem: ours, or that of the peer of that number. */
@@ -98,7 +105,7 @@ static void put_block(FILE *f, const char *name, const struct figures *all, size
 {
     fprintf(f, "$%s%zu_%d << EOD\n", name, first, peer + 1);
     for (size_t i = first; i < n; i++) {
-        char kind[PROBLEM_TEXT];
+        char kind[KIND_ROOM];
         double keys;
         kind_of(kind, sizeof kind, all[i].problem, &keys);
         if (same_kind(&all[first], &all[i]))
@@ -117,22 +124,22 @@ static void write_throughput(FILE *f, const struct figures *all, size_t n)
     int lines = 0;
     for (size_t i = 0; i < n; i++)
         for (int p = -1; p < all[i].n_peers && is_first_of_kind(all, i); p++) {
-            char kind[PROBLEM_TEXT], title[2 * PROBLEM_TEXT];
+            char kind[KIND_ROOM], title[2 * KIND_ROOM];
             double keys;
             kind_of(kind, sizeof kind, all[i].problem, &keys);
             snprintf(title, sizeof title, "%s%s%s", kind, p < 0 ? "" : ", ", p < 0 ? "" : all[i].peers[p].name);
             fprintf(f, "%s $t%zu_%d with linespoints title ", lines++ ? "," : "", i, p + 1);
             put_text(f, title);
         }
-    if (!isnan(all->peak_gflops))
-        fprintf(f, ", %.6g with lines dashtype 2 title 'multiply-adds alone'", all->peak_gflops);
     fprintf(f, "\n");
 }
 
 static void write_roofline(FILE *f, const struct figures *all, size_t n)
 {
-    fprintf(f, "set xlabel 'FLOP/byte'\nset logscale y\nmemory = %.6g\npeak = %.6g\nroof(x) = memory * x < peak ? memory * x : peak\n",
-            all->peak_gbytes_s, all->peak_gflops);
+    char memory[JSON_NUMBER], peak[JSON_NUMBER], kind[KIND_ROOM];
+    double keys;
+    int lines = 0;
+    fprintf(f, "set xlabel 'FLOP/byte'\nset logscale y\n");
     for (size_t i = 0; i < n; i++) {
         if (!is_first_of_kind(all, i))
             continue;
@@ -142,14 +149,17 @@ static void write_roofline(FILE *f, const struct figures *all, size_t n)
                 put_point(f, figures_intensity(&all[k]), figures_gflops(&all[k]));
         fprintf(f, "EOD\n");
     }
-    fprintf(f, "plot [1:*] roof(x) with lines title 'roofline'");
+    fprintf(f, "plot [*<1:*]");
+    for (size_t i = 0; i < n; i++)
+        if (is_first_of_peak(all, i))
+            fprintf(f, "%s (%s * x < %s ? %s * x : %s) with lines title 'roofline, %s'", lines++ ? "," : "",
+                    json_number(memory, all[i].peak_gbytes_s, 6), json_number(peak, all[i].peak_gflops, 6), memory, peak,
+                    all[i].twice ? "double" : "float");
     for (size_t i = 0; i < n; i++) {
-        char kind[PROBLEM_TEXT];
-        double keys;
         if (!is_first_of_kind(all, i))
             continue;
         kind_of(kind, sizeof kind, all[i].problem, &keys);
-        fprintf(f, ", $r%zu with points pointsize 1 title ", i);
+        fprintf(f, "%s $r%zu with points pointsize 1 title ", lines++ ? "," : "", i);
         put_text(f, kind);
     }
     fprintf(f, "\n");
@@ -159,7 +169,7 @@ static void write_roofline(FILE *f, const struct figures *all, size_t n)
 
 static int draw(char *script, struct fault *f)
 {
-    char command[] = "gnuplot", *const argv[] = { command, script, NULL };
+    char command[] = "gnuplot", plain[] = "-d", *const argv[] = { command, plain, script, NULL }; /* no ~/.gnuplot */
     pid_t pid;
     int status = -1;
     const int failed = posix_spawnp(&pid, command, NULL, NULL, argv, environ);
@@ -174,13 +184,15 @@ static int draw(char *script, struct fault *f)
 static int plot_one(const char *dir, const char *picture, void (*write)(FILE *, const struct figures *, size_t),
                     const struct figures *all, size_t n, struct fault *f)
 {
-    char path[PATH_ROOM];
-    if (snprintf(path, sizeof path, "%s/%s.gp", dir, picture) >= (int)sizeof path)
+    const char *const here = *dir == '/' ? "" : "./"; /* gnuplot has its own ideas of what begins with ~, | and - */
+    char path[PATH_ROOM], svg[PATH_ROOM];
+    if (snprintf(path, sizeof path, "%s%s/%s.gp", here, dir, picture) >= (int)sizeof path ||
+        snprintf(svg, sizeof svg, "%s%s/%s.svg", here, dir, picture) >= (int)sizeof svg)
         return fault_set(f, EXIT_USAGE, "--plot %s: too long", dir);
     FILE *const file = fopen(path, "w");
     if (!file)
         return fault_set(f, EXIT_USAGE, "%s: %s", path, strerror(errno));
-    put_head(file, all, dir, picture);
+    put_head(file, all, svg);
     write(file, all, n);
     const int bad = ferror(file);
     if (fclose(file) || bad)

@@ -46,7 +46,7 @@ const struct suite suites[] = {
     { "prefill", "q = k from 128 to 16384, d 64 and 128", prefill },
     { "widths", "d from 32 to 256, and 576/512", widths },
     { "gqa", "1, 4 and 8 query heads for a key head", gqa },
-    { "small", "what takes microseconds", small },
+    { "small", "short sequences", small },
     { "odd", "lengths that are a multiple of nothing", odd },
     { "types", "f32, f16, bf16", types },
     { 0 },
