@@ -77,24 +77,13 @@ static int plan_fault(struct run *r, cl_int e, struct fault *f)
                      r->options.mods.at[r->options.mods.n - 1]);
 }
 
-static int no_device(const char *text, struct fault *f)
-{
-    char list[4096] = "", name[520];
-    size_t at = 0;
-    for (unsigned n = 0; opencl_name(n, name, sizeof name) == CL_SUCCESS && at + sizeof name + 4 < sizeof list; n++)
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s\"%s\"", n ? ", " : "", name);
-    if (!at)
-        return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device");
-    return fault_set(f, EXIT_NO_DEVICE, "--device: no device is called \"%s\"; there is %s", text, list);
-}
-
 static int open_device(struct run *r, struct fault *f)
 {
     const char *text = r->options.device;
     clattn_options options = CLATTN_OPTIONS_INIT;
     cl_int e = opencl_open(text, &r->where);
     if (e == CL_DEVICE_NOT_FOUND)
-        return no_device(text ? text : "", f);
+        return opencl_missing(text, f);
     options.tune = r->options.tune;
     if (e == CL_SUCCESS)
         e = clattn_create(&r->handle, r->where.context, r->where.device, &options);

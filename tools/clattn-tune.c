@@ -41,17 +41,6 @@ static void catch_signals(void)
 
 /* ---- The device ---- */
 
-static int no_device(const char *text, struct fault *f)
-{
-    char list[4096] = "", name[520];
-    size_t at = 0;
-    for (unsigned n = 0; opencl_name(n, name, sizeof name) == CL_SUCCESS && at + sizeof name + 4 < sizeof list; n++)
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s\"%s\"", n ? ", " : "", name);
-    if (!at)
-        return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device");
-    return fault_set(f, EXIT_NO_DEVICE, "--device: no device is called \"%s\"; there is %s", text, list);
-}
-
 /* Of what the library says, the last: why something could not be kept. */
 static void remember(void *user, const char *text)
 {
@@ -68,7 +57,7 @@ static int open_device(struct tuner *t, struct fault *f)
     o.tune = CLATTN_TUNE_AUTO; /* whatever the environment says: records are what this program is about */
     cl_int e = opencl_open(text, &t->where);
     if (e == CL_DEVICE_NOT_FOUND)
-        return no_device(text ? text : "", f);
+        return opencl_missing(text, f);
     if (e == CL_SUCCESS)
         e = clattn_create(&t->handle, t->where.context, t->where.device, &o);
     if (e != CL_SUCCESS)

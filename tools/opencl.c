@@ -198,3 +198,16 @@ cl_int opencl_name(unsigned n, char *text, size_t len)
     const cl_int status = walk(count_down, &at);
     return status != CL_SUCCESS ? status : at.found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
+
+int opencl_missing(const char *text, struct fault *f)
+{
+    char list[4096] = "", name[520];
+    size_t at = 0;
+    for (unsigned n = 0; opencl_name(n, name, sizeof name) == CL_SUCCESS && at + sizeof name + 4 < sizeof list; n++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s\"%s\"", n ? ", " : "", name);
+    if (!at)
+        return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device");
+    return fault_set(f, EXIT_NO_DEVICE, "--device: no device is called \"%s\"; there is %s", text ? text : "",
+                     list);
+}
+

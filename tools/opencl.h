@@ -3,6 +3,8 @@
 #ifndef TOOLS_OPENCL_H
 #define TOOLS_OPENCL_H
 
+#include "fault.h"
+
 #include <CL/cl.h>
 
 struct opencl {
@@ -19,5 +21,8 @@ void opencl_close(struct opencl *o);
 
 /* The n-th device of all platforms as "platform / device"; CL_DEVICE_NOT_FOUND past the last. */
 cl_int opencl_name(unsigned n, char *text, size_t len);
+
+/* The fault of `text` naming no device: the words list those that there are. Returns -1. */
+int opencl_missing(const char *text, struct fault *f);
 
 #endif
