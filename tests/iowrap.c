@@ -180,41 +180,5 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return status;
 }
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void __real_free(void *old);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void __wrap_free(void *old);
-
-static void *allocated(void *p)
-{
-    iowrap.memory += iowrap.armed && p;
-    return p;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails("malloc") ? NULL : allocated(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails("calloc") ? NULL : allocated(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    if (fails("realloc"))
-        return NULL;
-    void *const p = __real_realloc(old, size);
-    return old ? p : allocated(p);
-}
-
-void __wrap_free(void *old)
-{
-    iowrap.memory -= iowrap.armed && old;
-    __real_free(old);
-}
+#define COUNTS iowrap
+#include "wrapmem.h"

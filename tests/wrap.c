@@ -41,45 +41,8 @@ static int fails(const char *name)
 
 /* ---- Memory ---- */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void __real_free(void *old);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void __wrap_free(void *old);
-
-static void *allocated(void *p)
-{
-    wrap.memory += wrap.armed && p;
-    return p;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails("malloc") ? NULL : allocated(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails("calloc") ? NULL : allocated(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    void *p;
-    if (fails("realloc"))
-        return NULL;
-    p = __real_realloc(old, size);
-    return old ? p : allocated(p);
-}
-
-void __wrap_free(void *old)
-{
-    wrap.memory -= wrap.armed && old;
-    __real_free(old);
-}
+#define COUNTS wrap
+#include "wrapmem.h"
 
 /* ---- OpenCL: calls that only return a status ---- */
 
