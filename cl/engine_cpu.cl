@@ -17,6 +17,7 @@
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
 #define CLA_OWNS_ROWS(t) 1
+#define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
 typedef struct {
@@ -28,7 +29,6 @@ typedef struct {
 
 CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q0 + r * CLA_W; }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
-CLA_FN void cla_row_max(cla_tile *t, real *x) {}
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
 /* Q^T, scaled, turned square by square. Rows past the end repeat the last one and are never written. */

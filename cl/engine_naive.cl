@@ -12,6 +12,7 @@
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
 #define CLA_OWNS_ROWS(t) 1
+#define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
 
 typedef struct {
@@ -22,7 +23,6 @@ typedef struct {
 
 CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q; }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
-CLA_FN void cla_row_max(cla_tile *t, real *x) {}
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, real scale)

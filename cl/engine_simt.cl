@@ -30,12 +30,13 @@
 #define CLA_QBUF ((CLA_QRES ? CLA_CHUNKS : 2) * CLA_CH * CLA_QP)
 #define CLA_KVSTEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_DVP)
 #define CLA_PSTEP (CLA_TX * CLA_QP)
+#define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* scores are scaled through what is stored less often */
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
 
 typedef struct {
-    int tx, ty, lane, q0, end;
+    int tx, ty, lane, q0, end, wide; /* wide: whether four elements can be loaded at once */
     cla_scalar scale;
-    __local cla_scalar *q, *kv, *p;
+    __local cla_scalar *q, *kv, *p, *m; /* m: the running maximum of each row */
     __local int *seen; /* whether some query sees a key of the tile */
     cla_real4 qr[CLA_ROUNDS(CLA_BQ, CLA_CH)], kr[CLA_ROUNDS(CLA_BK, CLA_CH)], vr[CLA_ROUNDS(CLA_CV, CLA_DVP)];
 } cla_tile;
@@ -44,13 +45,16 @@ typedef struct {
     __local cla_scalar cla_local_q[CLA_QBUF] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_kv[2 * CLA_KVSTEP] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_p[2 * CLA_PSTEP] __attribute__((aligned(32))); \
+    __local cla_scalar cla_local_m[CLA_BQ] __attribute__((aligned(32))); \
     __local int cla_local_seen[CLA_DROPS ? CLA_BK : 1]; \
     t.seen = cla_local_seen; \
+    t.m = cla_local_m; \
     t.q = cla_local_q; \
     t.kv = cla_local_kv; \
     t.p = cla_local_p;
 
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
+#define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 #define CLA_GREATER(x, y) fmax(x, y) /* one instruction on GPUs, a comparison and a choice are two */
 #define CLA_AT4(p) (*(__local cla_real4 *)(p))
 
@@ -66,6 +70,11 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + cla_key_in
         if ((rows) * (width) / 4 % CLA_LANES == 0 || at < (rows) * (width) / 4) {
 #define CLA_END_ROUND }}
 
+/* Each row of the tile has one item that owns it. */
+#define CLA_EACH_OWNED_ROW \
+    CLA_UNROLL for (int row = t->lane, n = 0; n < (CLA_BQ + CLA_LANES - 1) / CLA_LANES; row += CLA_LANES, n++) \
+        if (CLA_BQ % CLA_LANES == 0 || row < CLA_BQ)
+
 CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 {
     to[0] = x.s0;
@@ -77,27 +86,27 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 CLA_FN void cla_fetch_q(cla_tile *t, const cla_env *e, int chunk)
 {
     CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        t->qr[n] = cla_load4_q(cla_q_row(e, t->q0 + row), chunk * CLA_CH + c);
+        t->qr[n] = cla_load4_q(cla_q_row(e, t->q0 + row), chunk * CLA_CH + c, t->wide);
     CLA_END_ROUND
 }
 CLA_FN void cla_store_q(cla_tile *t, int chunk)
 {
     __local cla_scalar *to = t->q + (CLA_QRES ? chunk * CLA_CH * CLA_QP : (chunk & 1) * CLA_QSTEP);
     CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        cla_put_transposed(to + c * CLA_QP + row, CLA_QP, t->qr[n] * t->scale);
+        cla_put_transposed(to + c * CLA_QP + row, CLA_QP, CLA_K_SCALED ? t->qr[n] : t->qr[n] * t->scale);
     CLA_END_ROUND
 }
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0, int chunk)
 {
     CLA_EACH_ROUND(CLA_BK, CLA_CH)
-        t->kr[n] = cla_load4_k(cla_k_row(e, min(k0 + row, t->end - 1)), chunk * CLA_CH + c);
+        t->kr[n] = cla_load4_k(cla_k_row(e, min(k0 + row, t->end - 1)), chunk * CLA_CH + c, t->wide);
     CLA_END_ROUND
 }
 CLA_FN void cla_store_k(cla_tile *t, int chunk)
 {
     CLA_EACH_ROUND(CLA_BK, CLA_CH)
-        cla_put_transposed(t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row, CLA_KP, t->kr[n]);
+        cla_put_transposed(t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row, CLA_KP, CLA_K_SCALED ? t->kr[n] * t->scale : t->kr[n]);
     CLA_END_ROUND
 }
 /* Rows v * CV .. of the chunk that holds slot j of every item. Past the last key of the loop a row is zero: what lies there
@@ -106,7 +115,7 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
         const int k = k0 + cla_key_in_tile(j, v * CLA_CV + row);
-        const cla_real4 x = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c);
+        const cla_real4 x = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c, t->wide);
         t->vr[n] = k < t->end ? x : (cla_real4)(0);
     CLA_END_ROUND
 }
@@ -119,7 +128,7 @@ CLA_FN void cla_store_v(cla_tile *t, int j, int v, int parity)
     CLA_END_ROUND
 }
 
-/* What is written here was last read before a barrier of cla_qk, and is read behind one of cla_row_max. */
+/* What is written here was last read before a barrier of cla_qk, and is read behind one of CLA_RAISE. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
     for (int i = t->lane; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
@@ -138,7 +147,10 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end,
     t->ty = t->lane / CLA_TX;
     t->q0 = q0;
     t->end = end;
+    t->wide = CLA_WIDE_ROWS(e->q, e->q_stride) && CLA_WIDE_ROWS(e->k, e->k_stride) &&
+              CLA_WIDE_ROWS(e->v, e->v_stride);
     t->scale = scale;
+    CLA_EACH_OWNED_ROW t->m[row] = cla_sink(e);
     if (begin >= end) return;
     if (CLA_QRES)
         CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
@@ -180,23 +192,45 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     cla_fetch_v(t, e, k0, 0, 0);
 }
 
-/* Combines x[] over the TX items that share their rows, through the second half of P's buffer. cla_pv() reads it last of
- * all: a barrier must stand between, those of cla_qk() before a maximum, one of its own before the sum. */
-#define CLA_OVER_TX(x, combine) \
-    __local cla_scalar *to = t->p + CLA_PSTEP; \
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(to + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \
-    barrier(CLK_LOCAL_MEM_FENCE); \
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { \
-        real y = CLA_AT4(to + cla_row_in_tile(t, g)); \
-        for (int i = 1; i < CLA_TX; i++) y = combine(y, CLA_AT4(to + i * CLA_QP + cla_row_in_tile(t, g))); \
-        x[g] = y; \
-    }
+/* Collects a row's value of all TX items in the second half of P's buffer, and lets the row's owner combine them. cla_pv() reads that half last of all: a barrier must stand between, those of cla_qk() before a maximum, one of its
+ * own before the sum. */
+#define CLA_COLLECT(x) \
+    __local cla_scalar *all = t->p + CLA_PSTEP; \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(all + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \
+    barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_COMBINE(y, combine) \
+    cla_scalar y = all[row]; \
+    CLA_UNROLL for (int i = 1; i < CLA_TX; i++) y = combine(y, all[i * CLA_QP + row]);
+#define CLA_HAND_OUT(x, from) \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) x[g] = CLA_AT4((from) + cla_row_in_tile(t, g));
 #define CLA_SUM(x, y) ((x) + (y))
-CLA_FN void cla_row_max(cla_tile *t, real *x) { CLA_OVER_TX(x, CLA_GREATER) }
+
+/* CLA_RAISE. The running maximum of a row is its owner's business, in local memory: 8 to 16 registers less for every item,
+ * and one 2^x a row. What the row subtracts and its factor go where the maxima of items 0 and 1 were. */
+CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
+{
+    CLA_COLLECT(top)
+    CLA_EACH_OWNED_ROW {
+        const cla_scalar m = t->m[row];
+        CLA_COMBINE(y, CLA_GREATER)
+        t->m[row] = y = CLA_GREATER(m, y);
+        all[row] = y = cla_pivot((real)(y)).s0;
+        all[CLA_QP + row] = cla_weight((real)(m), (real)(y)).s0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_HAND_OUT(top, all)
+    CLA_HAND_OUT(f, all + CLA_QP)
+}
 CLA_FN void cla_row_sum(cla_tile *t, real *x)
 {
     barrier(CLK_LOCAL_MEM_FENCE);
-    CLA_OVER_TX(x, CLA_SUM)
+    CLA_COLLECT(x)
+    CLA_EACH_OWNED_ROW {
+        CLA_COMBINE(y, CLA_SUM)
+        all[row] = y;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_HAND_OUT(x, all)
 }
 
 /* Names the four rows of group g by their vector component. */
@@ -205,7 +239,9 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
 #define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
+    integer same = (integer)(-1); /* few tiles of a long row raise its maximum */
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) same &= f[g] == (real)(1);
+    if (!all(same)) CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
     CLA_UNROLL for (int j = 0; j < CLA_TN; j++) {
         __local cla_scalar *p = t->p + (j & 1) * CLA_PSTEP;
         CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
@@ -233,9 +269,10 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     if (!CLA_QRES) cla_fetch_q(t, e, 0);
 }
 
-CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int q, cla_scalar m, cla_scalar l,
+CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int row_in_tile, cla_scalar l,
                           int write_lse)
 {
+    const int q = t->q0 + row_in_tile;
     if (q >= e->nq) return;
     __global cla_q_elem *row = cla_o_row(e, q);
     const cla_scalar inv = 1 / l;
@@ -247,12 +284,12 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
         if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
         if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
     }
-    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(m, l);
+    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(t->m[row_in_tile], l);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)
 {
 #define CLA_WRITE(r, i) \
-    cla_write_row(t, e, o + (r) * CLA_GD, t->q0 + cla_row_in_tile(t, g) + (r) % 4, m[g].i, l[g].i, write_lse);
+    cla_write_row(t, e, o + (r) * CLA_GD, cla_row_in_tile(t, g) + (r) % 4, l[g].i, write_lse);
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_WRITE) }
 }

@@ -8,9 +8,9 @@ CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int
     cla_bias(t, e, s, k0, n);
 }
 
-CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int end)
+CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int harmless, int end)
 {
-    CLA_KEEP_WHERE((q < (integer)(e->q_len)) & (k < (integer)(end)))
+    CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-harmless)) & (k < (integer)(end)))
 }
 
 __kernel __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
@@ -48,7 +48,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
         next = cla_mask_next(&e, q0, q1, k0 + n, end);
         cla_qk(&t, &e, s, k0, n);
         cla_scores(&t, &e, s, k0, n);
-        if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, end);
+        if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, harmless, end);
         cla_mask_drop(&t, &e, s, q0, q1, k0, k1, n);
         if (CLA_DROPS) cla_mark_seen(&t, s, n);
         cla_softmax(&t, s, m, l, f, n);

@@ -9,9 +9,8 @@ typedef struct {
     const __global cla_q_elem *q;     /* row 0 of this b, h */
     const __global cla_k_elem *k;
     const __global cla_v_elem *v;
-    __global cla_q_elem *o;
-    __global float *lse;
-    long q_stride, k_stride, v_stride, o_stride, lse_stride; /* from row to row */
+    long q_stride, k_stride, v_stride; /* from row to row */
+    int first_q;                      /* of a packed sequence, in the tensor */
 } cla_env;
 
 /* By pointer: Oclgrind 21.10 knows no struct that an inlined function returns. */
@@ -26,19 +25,33 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->q = e->at.q + (a->q_offset + b * a->q_stride[0] + h * a->q_stride[1]);
     e->k = e->at.k + (a->k_offset + b * a->k_stride[0] + e->hk * a->k_stride[1]);
     e->v = e->at.v + (a->v_offset + b * a->v_stride[0] + e->hk * a->v_stride[1]);
-    e->o = e->at.o + (a->o_offset + b * a->o_stride[0] + h * a->o_stride[1]);
-    e->lse = e->at.lse + (a->lse_offset + b * a->lse_stride[0] + h * a->lse_stride[1]);
+    e->first_q = 0;
     e->q_stride = a->q_stride[2];
     e->k_stride = a->k_stride[2];
     e->v_stride = a->v_stride[2];
-    e->o_stride = a->o_stride[2];
-    e->lse_stride = a->lse_stride[2];
 }
 
+/* Rows count from 0: without a sign the product takes half as many instructions. */
+#define CLA_ROW(base, row, stride) ((base) + (uint)(row) * (ulong)(stride))
+
 /* Where query row q lies; rows past the end read as the last one. */
-CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int q) { return e->q + min(q, e->nq - 1) * e->q_stride; }
-CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int q) { return e->o + q * e->o_stride; }
-CLA_FN __global float *cla_lse_row(const cla_env *e, int q) { return e->lse + q * e->lse_stride; }
+CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int q)
+{
+    return CLA_ROW(e->q, min(q, e->nq - 1), e->q_stride);
+}
+/* Computed where they are used, at the end: kept from the start they take registers from the loop over keys. */
+CLA_FN long cla_written_row(const cla_env *e, long offset, const long *stride, int q)
+{
+    return offset + e->b * stride[0] + e->h * stride[1] + (e->first_q + q) * stride[2];
+}
+CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int q)
+{
+    return e->at.o + cla_written_row(e, e->a->o_offset, e->a->o_stride, q);
+}
+CLA_FN __global float *cla_lse_row(const cla_env *e, int q)
+{
+    return e->at.lse + cla_written_row(e, e->a->lse_offset, e->a->lse_stride, q);
+}
 
 /* The logarithm of a row's sum l exp(m). */
 CLA_FN float cla_lse(cla_scalar m, cla_scalar l) { return l == 0 ? -INFINITY : (float)(m * CLA_UNIT_LN + log(l)); }

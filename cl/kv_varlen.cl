@@ -13,8 +13,7 @@ CLA_FN void cla_sequence(cla_env *e)
     if (a->flags & CLA_CU_Q) {
         const int first = cla_span(e->at.cu_q + a->cu_q_offset, e->b, a->total_q, a->nq, &e->nq);
         e->q += first * e->q_stride;
-        e->o += first * e->o_stride;
-        e->lse += first * e->lse_stride;
+        e->first_q = first;
     }
     if (a->flags & CLA_CU_K) {
         const int first = cla_span(e->at.cu_k + a->cu_k_offset, e->b, a->total_k, a->nk, &e->nk);
@@ -25,5 +24,5 @@ CLA_FN void cla_sequence(cla_env *e)
     cla_diagonal(e);
 }
 
-CLA_FN const __global cla_k_elem *cla_k_row(const cla_env *e, int k) { return e->k + k * e->k_stride; }
-CLA_FN const __global cla_v_elem *cla_v_row(const cla_env *e, int k) { return e->v + k * e->v_stride; }
+CLA_FN const __global cla_k_elem *cla_k_row(const cla_env *e, int k) { return CLA_ROW(e->k, k, e->k_stride); }
+CLA_FN const __global cla_v_elem *cla_v_row(const cla_env *e, int k) { return CLA_ROW(e->v, k, e->v_stride); }

@@ -1,8 +1,5 @@
 /* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
  * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
-/* What a row subtracts before exponentiation. A row that saw nothing yet has m = -inf: then -inf - 0 still gives p = 0,
- * where -inf - -inf would give NaN. */
-CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
 
 /* A row starts with nothing seen but the sink, which one of its items counts. */
 CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
@@ -14,23 +11,30 @@ CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
     }
 }
 
+/* Raises the maxima by those of a tile, top[]; leaves there what the row subtracts, and in f[r] what rescales everything
+ * before. CLA_RAISE of an engine whose items have rows to themselves. */
+CLA_FN void cla_raise(real *top, real *m, real *f)
+{
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+        const real up = CLA_GREATER(m[r], top[r]);
+        top[r] = cla_pivot(up);
+        f[r] = cla_weight(m[r], top[r]);
+        m[r] = up;
+    }
+}
+
 /* Turns the scores of a tile into weights, and leaves in f[r] what rescales everything before it. */
 CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
 {
     real top[CLA_R_N], sum[CLA_R_N]; /* of this tile: short chains of additions keep their error small */
-    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = m[r];
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = (real)(-INFINITY);
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = CLA_GREATER(top[r], s[j * CLA_R_N + r]);
-    cla_row_max(t, top);
-    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-        f[r] = cla_exp2((m[r] - cla_pivot(top[r])) * CLA_UNIT_LOG2);
-        m[r] = top[r];
-        top[r] = cla_pivot(top[r]);
-        sum[r] = (real)(0);
-    }
+    CLA_RAISE(t, top, m, f);
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) sum[r] = (real)(0);
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-            const real p = cla_exp2((s[j * CLA_R_N + r] - top[r]) * CLA_UNIT_LOG2);
+            const real p = cla_weight(s[j * CLA_R_N + r], top[r]);
             s[j * CLA_R_N + r] = p;
             sum[r] += p;
         }

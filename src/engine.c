@@ -137,8 +137,8 @@ static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
     const int64_t bq = n[SIMT_TM] * n[SIMT_TY], bk = n[SIMT_TN] * n[SIMT_TX], ch = n[SIMT_CH];
     const int64_t q = (n[SIMT_QRES] ? round_up(p->d, n[SIMT_CH]) : 2 * ch) * (bq + 4);
     const int64_t k_chunk = ch * (bk + 4), v_chunk = (int64_t)n[SIMT_CV] * round_up(p->dv, 4 * n[SIMT_TX]);
-    const int64_t weights = 2 * n[SIMT_TX] * (bq + 4), seen = problem_has_holes(p) ? 4 * bk : 4;
-    return seen + scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights);
+    const int64_t weights = 2 * n[SIMT_TX] * (bq + 4), maxima = bq, seen = problem_has_holes(p) ? 4 * bk : 4;
+    return seen + scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights + maxima);
 }
 
 /* Of one item: its part of S and O, and what it is moving. */
@@ -156,7 +156,7 @@ static cl_int simt_fits(const struct tile *t, const struct caps *caps, const cla
 {
     const int *n = t->n;
     cl_int status;
-    if ((status = check_range("tx", n[SIMT_TX], 1, 64, why)) || (status = check_range("ty", n[SIMT_TY], 1, 64, why)) ||
+    if ((status = check_range("tx", n[SIMT_TX], 2, 64, why)) || (status = check_range("ty", n[SIMT_TY], 1, 64, why)) ||
         (status = check_range("tm", n[SIMT_TM], 4, 16, why)) || (status = check_range("tn", n[SIMT_TN], 4, 16, why)) ||
         (status = check_range("ch", n[SIMT_CH], 4, 64, why)) || (status = check_range("cv", n[SIMT_CV], 1, 64, why)) ||
         (status = check_range("qres", n[SIMT_QRES], 0, 1, why)))

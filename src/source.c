@@ -244,6 +244,7 @@ static void write_text(struct text *to, const clattn_problem *p, const struct en
     write_fragment(to, chosen(kv, p));
     write_fragment(to, chosen(sink, p));
     write_fragment(to, is_f64(p) ? "exp_builtin.cl" : e->exp);
+    write_fragment(to, "weight.cl");
     write_fragment(to, e->load(p));
     write_fragment(to, e->fragment);
     write_fragment(to, "tile.cl");

@@ -1,0 +1,5 @@
+/* The weight of a score beside a row's maximum, in the unit of scores. Fixed, not a slot. */
+/* What a row subtracts before exponentiation. A row that saw nothing yet has m = -inf: then -inf - 0 still gives p = 0,
+ * where -inf - -inf would give NaN. */
+CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
+CLA_FN real cla_weight(real x, real pivot) { return cla_exp2((x - pivot) * CLA_UNIT_LOG2); }
