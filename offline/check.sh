@@ -1,0 +1,529 @@
+#!/usr/bin/env bash
+# check.sh - compile one OpenCL C kernel for GPUs that are not there
+# SPDX-License-Identifier: Apache-2.0
+#
+#   check.sh [-t REGEX] [-s BYTES] [-o DIR] [-j N] [-m] [-v] FILE.cl KERNEL [-DX=Y ...] [-cl-... -I...]
+#     -t REGEX  only targets whose vendor/device matches all of it, e.g. -t 'intel/(bmg|pvc)|nvidia/.*'
+#               (reaches what is slow or special too: mali/*, nvidia/sm_90a; without -t those are left out)
+#     -s BYTES  a target that spills more than BYTES per work-item fails (default: spills are only reported)
+#     -o DIR    keep objects, PTX, logs and, of Intel, the instructions in DIR
+#     -j N      N targets at a time                 -m  one line per target, fields separated by tabs
+#     -l        list the targets and stop           -V  list the compilers and stop
+#     -v        show the log of what failed
+#   Exit status: 0 all that could be tried passed, 1 some failed, 2 usage, 3 nothing could be tried.
+#   Environment, all optional:
+#     OFFLINE_ROOT   root of newer compilers, see setup-newer-compilers.sh [~/.cache/clattn-offline/forky]
+#     OFFLINE_ARM64  arm64 files of Mesa, for Mali                         [~/.cache/clattn-offline/arm64root]
+#     CLANG, CLANG_SPIR, OCLOC, PTXAS, AMD_BITCODE, LIBCLC_NVPTX           in place of what is found
+#     PTXAS_OPTS     e.g. -maxrregcount=128         TIMEOUT  seconds per compile [120]
+#   Options that begin with -cl-intel- go to Intel's compiler only.
+#
+# Columns: regs     Intel: GRFs of a hardware thread; AMD: VGPRs[+AGPRs]; NVIDIA: registers; Adreno: vec4 registers;
+#                   Mali: 32-bit, Apple: 16-bit registers
+#          local B  static __local memory
+#          spill B  bytes per work-item that should not live in memory: spilled registers, arrays left in private memory
+#          occ      waves per SIMD (AMD), hardware threads per EU (Intel), most waves (Adreno)
+# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7.
+set -u -o pipefail
+
+die() { echo "check.sh: $*" >&2; exit 2; }
+usage() { sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 2; }
+
+# ---- targets ----
+
+intel_old="skl icllp" # newer compilers dropped them
+intel_both="tgllp adl-p acm-g10 pvc"
+intel_new="arl-h bmg lnl ptl"
+amd="gfx906 gfx908 gfx90a gfx942 gfx1010 gfx1030 gfx1100 gfx1151 gfx1201"
+amd7="gfx906 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1151 gfx1201"
+nvidia="sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120"
+adreno="630 660 730 750"
+mali="7212 9093 a867 ac74" # G52, G57, G610, G310: an emulated host, slow
+
+special() { echo nvidia/sm_90a; printf 'mali/%s\n' $mali; }
+targets() {
+    printf 'intel/%s\n' $intel_old $intel_both $intel_new
+    printf 'amd/%s\n' $amd
+    printf 'amd7/%s\n' $amd7
+    printf 'nvidia/%s\n' $nvidia
+    echo spirv/val
+    printf 'adreno/%s\n' $adreno
+    echo apple/g13g
+}
+
+select= most= keep= machine= verbose= jobs=1 task=check
+while getopts 't:s:o:j:mlvVh' o; do
+    case $o in
+    t) select=$OPTARG ;;
+    s) most=$OPTARG ;;
+    o) keep=$OPTARG ;;
+    j) jobs=$OPTARG ;;
+    m) machine=1 ;;
+    l) task=list ;;
+    v) verbose=1 ;;
+    V) task=versions ;;
+    *) usage ;;
+    esac
+done
+shift $((OPTIND - 1))
+
+# ---- tools ----
+
+root=${OFFLINE_ROOT-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/forky}
+arm64=${OFFLINE_ARM64-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/arm64root}
+limit=${TIMEOUT:-120}
+libs=/usr/lib/x86_64-linux-gnu
+setup="see setup-newer-compilers.sh"
+
+have() { command -v "$1" >/dev/null 2>&1; }
+first() { # FILE...: the first one that exists
+    local f
+    for f in "$@"; do test -e "$f" && echo "$f" && return; done
+}
+newest() { # TOOL: its newest version on PATH, TOOL-N
+    local v
+    for v in 23 22 21 20 19 18 17 16 15; do have "$1-$v" && echo "$1-$v" && return; done
+}
+
+clang=${CLANG-$(newest clang)}
+clang7=$(first "$root/wrap/clang-21")
+bitcode=${AMD_BITCODE-$(first "$libs/amdgcn/bitcode" /opt/rocm/amdgcn/bitcode \
+    /usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode)}
+bitcode7=$(first "$root/usr/lib/llvm-21/lib/clang/21/amdgcn/bitcode")
+libclc=${LIBCLC_NVPTX-$(first /usr/lib/clc/nvptx64--nvidiacl.bc /usr/lib/llvm-*/lib/clang/*/lib/nvptx64--nvidiacl.bc)}
+ptxas=${PTXAS-$(command -v ptxas || first /usr/local/cuda/bin/ptxas /opt/cuda/bin/ptxas)}
+ocloc=${OCLOC-$(command -v ocloc)}
+newocloc=$(first "$root"/usr/bin/ocloc-[0-9]*)
+llvmspirv=$(newest llvm-spirv)
+spirclang=${CLANG_SPIR-}
+test -z "$spirclang" && test -n "$llvmspirv" && have "clang-${llvmspirv##*-}" && spirclang=clang-${llvmspirv##*-}
+
+# The newer root's programs run from outside of it, by its own loader.
+new_ocloc() { "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root$libs" "$newocloc" "$@"; }
+export -f new_ocloc
+export root libs newocloc
+
+clang_major() { "$clang" --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p' | head -n 1; }
+version() { # NAME COMMAND...: the first version number in what it prints
+    local name=$1 v
+    shift
+    v=$("$@" 2>/dev/null | grep -oE '[0-9]+\.[0-9]+[.0-9]*' | head -n 1)
+    printf '%s %s\n' "$name" "${v:-missing}"
+}
+versions() {
+    version clang "${clang:-false}" --version
+    version 'clang (amd7)' "${clang7:-false}" --version
+    version ptxas sh -c '"$0" --version | sed -n "s/.*, V//p"' "${ptxas:-false}"
+    version 'ocloc (old)' "${ocloc:-false}" --version
+    if test -n "$newocloc"; then version 'ocloc' new_ocloc --version; else echo 'ocloc missing'; fi
+    version llvm-spirv "${llvmspirv:-false}" --version
+    printf 'Mesa %s\n' "$(sed -n '/^Package: mesa-opencl-icd$/,/^$/s/^Version: //p' "$root/var/lib/dpkg/status" \
+        2>/dev/null | grep . || echo missing)"
+}
+
+case $task in
+list) targets && special && exit ;;
+versions) versions && exit ;;
+esac
+
+# ---- arguments ----
+
+test $# -ge 2 || usage
+file=$(readlink -f -- "$1") && test -r "$file" || die "cannot read $1"
+kernel=$2 std=-cl-std=CL1.2 options=() intel_options=()
+[[ $kernel =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || die "'$kernel' is no name of a kernel"
+shift 2
+for a in "$@"; do
+    case $a in
+    -cl-std=*) std=$a ;;
+    -cl-intel-*) intel_options+=("$a") ;;
+    -*) options+=("$a") ;;
+    *) die "unexpected argument '$a'" ;;
+    esac
+done
+if test -n "$select"; then
+    chosen=$({ targets && special; } | grep -xE -- "$select") || die "no target matches '$select'"
+else
+    chosen=$(targets)
+fi
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/clattn-offline.XXXXXX") || die mktemp
+trap 'rm -rf "$tmp"' EXIT
+out=$tmp/out
+test -z "$keep" || out=$keep
+mkdir -p "$out" && out=$(readlink -f "$out") || die "cannot make $out"
+# A copy in a path without blanks: options are split at blanks by some compilers.
+mkdir "$tmp/src" && cp "$file" "$tmp/src/kernel.cl" && chmod u+w "$tmp/src/kernel.cl" || die "cannot copy $file"
+file=$tmp/src/kernel.cl
+
+# ---- results ----
+
+path_of() { echo "$out/${1/\//_}"; } # of a target's files, without their suffix
+local_limit() { # TARGET: the most __local memory that all such devices have
+    case $1 in
+    nvidia/*) echo 49152 ;;
+    adreno/* | apple/* | mali/*) echo 32768 ;;
+    intel/pvc | intel/bmg | intel/lnl | intel/ptl) echo 131072 ;;
+    *) echo 65536 ;;
+    esac
+}
+number() { [[ $1 =~ ^[0-9]+$ ]]; }
+record() { printf '%s\t' "${@:1:8}" >"$(path_of "$1").res" && printf '%s\n' "$9" >>"$(path_of "$1").res"; }
+passed() { # TARGET REGS LOCAL SPILL OCCUPANCY MS OBJECT NOTE
+    local state=ok note=$8
+    if number "$3" && test "$3" -gt "$(local_limit "$1")"; then
+        state=FAIL note="local memory: $3 > $(local_limit "$1"); $note"
+    elif test -n "$most" && number "$4" && test "$4" -gt "$most"; then
+        state=FAIL note="spills $4 > $most; $note"
+    fi
+    record "$1" $state "${@:2:6}" "$note"
+}
+skipped() { record "$1" skip - - - - - - "$2"; }
+failed() { record "$1" FAIL - - - - "$2" - "$3"; } # TARGET MS WHY
+reason() { # LOG DEFAULT: the line that says most
+    local w
+    w=$({
+        grep -aiE 'error *:' "$1" | grep -v warning:
+        grep -aiE 'fatal' "$1"
+        grep -aiE 'error|unresolved|unsupported' "$1" | grep -vE 'warning:|[Bb]uild failed'
+        echo "$2"
+    } | head -n 1)
+    printf '%s\n' "$w" | sed "s/^ *//; s/[[:space:]]\+/ /g; s,$tmp/src/,,g" | cut -c 1-110
+}
+now() { echo $(($(date +%s%N) / 1000000)); }
+undefined() { # OBJECT: names nobody defines; what Intel's runtime fills in is no such
+    readelf -sW "$1" 2>/dev/null |
+        awk '$7 == "UND" && $8 != "" && $8 !~ /^__(INTEL_|SubDeviceID|MaxHWThreadID)/ { printf "%s ", $8 }'
+}
+
+# ---- Intel ----
+
+# Of several attempts IGC keeps one: the one whose code is as long as the binary's, but for padding.
+kept_listing() { # BINARY DUMP: that attempt's instructions
+    local text f n best= listing=
+    text=$((16#$(readelf -SW "$1" 2>/dev/null | sed -n "s/.* \.text\.$kernel  *PROGBITS  *[0-9a-f]* [0-9a-f]* //p" |
+        awk '{ print $1 }')))
+    for f in "$2"/*.asm; do
+        test -e "${f%.asm}.dat" && grep -q "^//.kernel $kernel\$" "$f" || continue
+        n=$((text - $(wc -c <"${f%.asm}.dat")))
+        test $n -ge 0 && { test -z "$best" || test $n -lt "$best"; } && best=$n listing=$f
+    done
+    test -n "$listing" && test "$best" -lt 1024 && echo "$listing"
+}
+# What the binary says of the kernel: registers, SIMD width, local memory, spills, private memory, scratch.
+intel_facts() {
+    strings -a -n 4 "$1" | awk -v k="$kernel" '
+        /^kernels:/ { on = 1 } /^kernels_misc_info:/ { on = 0 } !on { next }
+        /^  - name:/ { mine = $3 == k; if (mine) found = 1 } !mine { next }
+        $1 == "grf_count:" { g = $2 } $1 == "simd_size:" { w = $2 } $1 == "slm_size:" { l = $2 }
+        $1 == "spill_size:" { s = $2 } $1 == "private_size:" { p = $2 }
+        /usage: *(single|spill|private)/ { u = 1 } u && $1 == "size:" { m += $2; u = 0 }
+        END { if (found) print g + 0, w + 0, l + 0, s + 0, p + 0, m + 0 }'
+}
+intel_result() { # TARGET BINARY MS WHICH
+    local grf=32 lines spill listing facts log
+    log=$(path_of "$1").log
+    case $1 in */pvc* | */bmg* | */lnl* | */ptl*) grf=64 ;; esac
+    facts=$(intel_facts "$2")
+    test -n "$facts" || { failed "$1" "$3" "no kernel $kernel in the binary" && return; }
+    set -- "$@" $facts # 5 registers, 6 width, 7 local, 8 spills, 9 private, 10 scratch
+    lines=$(sed -n "s/.*$kernel.*spilled around \([0-9]*\).*/\1/p" "$log" | tail -n 1)
+    spill=$8
+    test "$spill" != 0 || spill=$((${lines:-0} * grf)) # in words only
+    spill=$((spill + $9))
+    test "$4" = new || spill=${10} # old versions tell only what spills and private memory take together
+    test "$6" -gt 0 && spill=$((spill / $6))
+    listing=$(kept_listing "$2" "$2.dump") && cp "$listing" "$(path_of "$1").asm"
+    passed "$1" "$5" "$7" "$spill" $((1024 / ($5 > 128 ? $5 : 128))) "$3" "$(first "$(path_of "$1").asm" "$2")" \
+        "SIMD$6$(test "$9" = 0 || echo ", private $9")$(test "${10}" = 0 || echo ", scratch ${10}") [$4]"
+}
+compile_intel() {
+    local t=$1 device=${1#*/} tool= began rc bin log unknown
+    log=$(path_of "$t").log bin=$(path_of "$t").bin
+    case " $intel_old $intel_both " in *" $device "*) test -z "$ocloc" || tool=$ocloc ;; esac
+    case " $intel_both $intel_new " in *" $device "*) test -z "$newocloc" || tool=new_ocloc ;; esac
+    test -n "$tool" || { skipped "$t" "no ocloc for it (Debian: intel-opencl-icd; new devices: $setup)" && return; }
+    rm -rf "$bin.dump" "$bin.d" && mkdir -p "$bin.dump" "$bin.d"
+    began=$(now)
+    IGC_ShaderDumpEnable=1 IGC_DumpToCustomDir=$bin.dump timeout "$limit" bash -c '"$@"' - "$tool" compile \
+        --format zebin -device "$device" -file "$file" -options "$std ${options[*]-} ${intel_options[*]-}" \
+        -output k -out_dir "$bin.d" >"$log" 2>&1
+    rc=$?
+    if grep -qiE 'could not determine device|unknown device|Cannot get HW Info' "$log"; then
+        skipped "$t" "this ocloc does not know it"
+    elif grep -qE 'Loading of (FCL|IGC) library has failed' "$log"; then
+        skipped "$t" "ocloc misses libigdfcl or libigc"
+    elif test $rc != 0 || ! mv "$(first "$bin.d"/*.bin)" "$bin" 2>/dev/null; then
+        failed "$t" $(($(now) - began)) "$(reason "$log" "ocloc: status $rc")"
+    else
+        unknown=$(undefined "$bin") # IGC links lazily: nothing else tells
+        if test -n "$unknown"; then
+            failed "$t" $(($(now) - began)) "undefined: $unknown"
+        else
+            intel_result "$t" "$bin" $(($(now) - began)) "$(test $tool = new_ocloc && echo new || echo old)"
+        fi
+    fi
+    rm -rf "$bin.dump" "$bin.d"
+}
+
+# ---- AMD ----
+
+# The device libraries, and files that say an ISA's version where an old package lacks them.
+amd_libraries() {
+    local p n d=$tmp/bitcode
+    test -d "$d" && return
+    mkdir "$d.$BASHPID" && ln -s "$bitcode"/*.bc "$d.$BASHPID/"
+    for p in 942:9402 950:9500 1100:11000 1151:11501 1201:12001; do
+        n=$d.$BASHPID/oclc_isa_version_${p%:*}.bc
+        test -e "$n" || echo "const __constant int __oclc_ISA_version = ${p#*:};" |
+            "$clang" -x cl -cl-std=CL2.0 --target=amdgcn-amd-amdhsa -nogpulib -emit-llvm -c -o "$n" - 2>/dev/null
+    done
+    mv -T "$d.$BASHPID" "$d" 2>/dev/null || rm -rf "$d.$BASHPID"
+}
+# What the remarks say of the kernel: VGPRs, AGPRs, SGPRs, local memory, VGPR spills, scratch, SGPR spills, waves.
+amd_facts() {
+    awk -v k="$kernel" '
+        function after(key) { return substr($0, index($0, key) + length(key)) + 0 }
+        /Function Name:/ { mine = 0; for (i = 1; i < NF; i++) if ($i == "Name:" && $(i + 1) == k) mine = found = 1 }
+        !mine { next }
+        / (Total)?SGPRs: / { s = after("SGPRs:") } / VGPRs: / { v = after(" VGPRs:") }
+        / AGPRs: / { a = after("AGPRs:") } /Occupancy/ { o = after("/SIMD]:") }
+        /SGPRs Spill:/ { ss = after("SGPRs Spill:") } /VGPRs Spill:/ { vs = after("VGPRs Spill:") }
+        /ScratchSize/ { sc = after("/lane]:") } /LDS Size/ { l = after("/block]:") }
+        END { if (found) print v + 0, a + 0, s + 0, l + 0, vs + 0, sc + 0, ss + 0, o + 0 }' "$1"
+}
+amd_result() { # TARGET OBJECT MS COMPILER
+    local facts spill
+    facts=$(amd_facts "$(path_of "$1").log")
+    test -n "$facts" || { failed "$1" "$3" "no kernel $kernel" && return; }
+    set -- "$@" $facts # 5 VGPRs, 6 AGPRs, 7 SGPRs, 8 local, 9 VGPR spills, 10 scratch, 11 SGPR spills, 12 waves
+    spill=$(($9 * 4 > ${10} ? $9 * 4 : ${10}))
+    passed "$1" "$5$(test "$6" = 0 || echo "+$6")" "$8" $spill "${12}" "$3" "$2" \
+        "$7 SGPR$(test "${11}" = 0 || echo ", ${11} SGPR spills") [$4]"
+}
+compile_amd() {
+    local t=$1 cc=$clang lib=$tmp/bitcode began rc log object unknown
+    log=$(path_of "$t").log object=$(path_of "$t").o
+    case $t in
+    amd7/*)
+        cc=$clang7 lib=$bitcode7
+        test -n "$cc" && test -n "$lib" || { skipped "$t" "no clang 21 with its device libraries ($setup)" && return; }
+        ;;
+    *)
+        test -n "$clang" || { skipped "$t" "no clang (Debian: clang-19)" && return; }
+        test -n "$bitcode" || { skipped "$t" "no device libraries (Debian: rocm-device-libs)" && return; }
+        amd_libraries
+        ;;
+    esac
+    began=$(now)
+    timeout "$limit" "$cc" -x cl "$std" ${options[@]+"${options[@]}"} --target=amdgcn-amd-amdhsa -mcpu="${t#*/}" \
+        --rocm-device-lib-path="$lib" -mcode-object-version=5 -O3 -Wno-unused-command-line-argument \
+        -Rpass-analysis=kernel-resource-usage -c "$file" -o "$object" >"$log" 2>&1
+    rc=$?
+    if grep -q 'invalid target ID' "$log"; then
+        skipped "$t" "${cc##*/} does not know it"
+    elif grep -q 'cannot find ROCm device library' "$log"; then
+        skipped "$t" "no device library for it"
+    elif test $rc != 0; then
+        failed "$t" $(($(now) - began)) "$(reason "$log" "${cc##*/}: status $rc")"
+    else
+        unknown=$(undefined "$object")
+        if test -n "$unknown"; then
+            failed "$t" $(($(now) - began)) "undefined: $unknown"
+        else
+            amd_result "$t" "$object" $(($(now) - began)) "${cc##*/}"
+        fi
+    fi
+}
+
+# ---- NVIDIA ----
+
+# What ptxas says of the kernel: registers, local memory, spills and stack. A helper that stayed a call keeps its arrays
+# on the cumulative stack.
+nvidia_facts() {
+    awk -v k="$kernel" '
+        /Compiling entry function/ { mine = index($0, "\047" k "\047") > 0; if (mine) found = 1 }
+        !mine { next }
+        /bytes stack frame/ {
+            st = $1
+            for (i = 3; i < NF; i++) if ($i == "spill" && $(i + 1) ~ /stores/) sp = $(i - 2)
+        }
+        /Used [0-9]+ registers/ {
+            for (i = 1; i <= NF; i++) {
+                if ($i == "Used") r = $(i + 1)
+                if ($i ~ /^smem/) l = $(i - 2)
+                if ($i == "cumulative") c = $(i - 2)
+            }
+        }
+        END { if (found) print r + 0, l + 0, (sp > st ? sp : st) + c }' "$1"
+}
+compile_nvidia() {
+    local t=$1 g=${1#*/} n cpu=sm_80 ptx=ptx75 began rc log facts base
+    base=$(path_of "$t") log=$(path_of "$t").log
+    test -n "$ptxas" && test -x "$ptxas" || { skipped "$t" "no ptxas (CUDA, or pip nvidia-cuda-nvcc)" && return; }
+    test -n "$clang" || { skipped "$t" "no clang (Debian: clang-19)" && return; }
+    test -n "$libclc" || { skipped "$t" "no libclc (Debian: libclc-15)" && return; }
+    n=${g#sm_} n=${n%%[a-z]*}
+    test "$n" -ge 80 || cpu=sm_$n
+    test "$n" -ge 90 && test "$(clang_major)" -ge 16 && cpu=sm_90 ptx=ptx78
+    test "$g" = sm_90a && test "$(clang_major)" -ge 17 && cpu=sm_90a ptx=ptx80
+    began=$(now)
+    timeout "$limit" "$clang" -x cl "$std" ${options[@]+"${options[@]}"} --target=nvptx64--nvidiacl \
+        -Xclang -target-cpu -Xclang $cpu -Xclang -target-feature -Xclang +$ptx -O3 -Wno-unused-command-line-argument \
+        -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -S "$file" -o "$base.ptx" >"$log" 2>&1
+    rc=$?
+    test $rc = 0 || { failed "$t" $(($(now) - began)) "$(reason "$log" "clang: status $rc")" && return; }
+    timeout "$limit" "$ptxas" -arch="$g" -v ${PTXAS_OPTS-} "$base.ptx" -o "$base.cubin" >>"$log" 2>&1
+    rc=$?
+    facts=$(nvidia_facts "$log")
+    if grep -q "is not defined for option 'gpu-name'" "$log"; then
+        skipped "$t" "this ptxas does not know it"
+    elif test $rc != 0; then
+        failed "$t" $(($(now) - began)) "$(reason "$log" "ptxas: status $rc")"
+    elif test -z "$facts"; then
+        failed "$t" $(($(now) - began)) "no kernel $kernel"
+    else
+        passed "$t" $facts - $(($(now) - began)) "$base.cubin" "PTX of $cpu [$clang]"
+    fi
+}
+
+# ---- SPIR-V ----
+
+to_spirv() { # BASE; clang's optimiser makes instructions that the translator does not know
+    timeout "$limit" "$spirclang" -x cl "$std" ${options[@]+"${options[@]}"} --target=spir64 -O0 \
+        -Wno-unused-command-line-argument -emit-llvm -c "$file" -o "$1.bc" &&
+        "$llvmspirv" --spirv-max-version=1.2 "$1.bc" -o "$1.spv" && spirv-val --target-env opencl2.2 "$1.spv"
+}
+compile_spirv() {
+    local t=$1 base began
+    base=$(path_of "$t")
+    test -n "$spirclang" && test -n "$llvmspirv" && have spirv-val || {
+        skipped "$t" "needs clang-N, llvm-spirv-N, spirv-tools" && return
+    }
+    began=$(now)
+    if ! to_spirv "$base" >"$base.log" 2>&1; then
+        failed "$t" $(($(now) - began)) "$(reason "$base.log" "spirv-val failed")"
+    elif ! spirv-dis "$base.spv" | grep "OpEntryPoint Kernel .*\"$kernel\"" >/dev/null; then
+        failed "$t" $(($(now) - began)) "no kernel $kernel"
+    else
+        passed "$t" - - - - $(($(now) - began)) "$base.spv" "$(wc -c <"$base.spv") bytes [$spirclang]"
+    fi
+}
+
+# ---- Adreno, Apple, Mali: Mesa's compilers behind pretended kernel drivers ----
+
+client() { # PROGRAM COMPILER LIBRARIES...: the OpenCL client that builds the kernel
+    local to=$1 cc=$2
+    shift 2
+    test -x "$to" && return
+    have "$cc" && "$cc" -O1 -o "$to.$BASHPID" "$(dirname "$0")/clbuild.c" "$@" >"$to.log" 2>&1 &&
+        mv "$to.$BASHPID" "$to"
+}
+mesa_result() { # TARGET MS STATUS
+    local t=$1 log facts regs=- spill=- occ=- note
+    log=$(path_of "$t").log
+    last() { sed -n "s/.* \([0-9:]*\) $1.*/\1/p" "$log" | sort -n | tail -n 1; }
+    grep -q '^no device' "$log" && { skipped "$t" "the pretended driver gave no device" && return; }
+    # Of some kernels Mesa uploads constants while it builds them, which a driver that only pretends refuses.
+    grep -q '^\[clbuild\] export failed' "$log" && { skipped "$t" "the pretended driver is not enough" && return; }
+    facts=$(sed -n 's/^built //p' "$log")
+    test -n "$facts" && test "$3" = 0 || { failed "$t" "$2" "$(reason "$log" "status $3")" && return; }
+    set -- "$@" $facts # 4 local memory, 5 private memory, 6 largest group
+    note="groups of $6 at most"
+    case $t in
+    adreno/*) regs=$(last 'full,') spill=$5 occ=$(last max_waves) note="$note [Mesa ir3]" ;;
+    apple/*) regs=$(last 'gprs,') spill=$(last 'scratch,') note="$note, $(last spills:fills) spills:fills [Mesa agx]" ;;
+    mali/*) regs=$(last 'registers used') spill=$5 note="$note, $(last spills:fills) spills:fills [Mesa panfrost]" ;;
+    esac
+    passed "$t" "${regs:--}" "$4" "${spill:--}" "${occ:--}" "$2" - "$note"
+}
+compile_mesa() { # TARGET DRIVER SHIM VARIABLES...
+    local t=$1 driver=$2 shim=$3 began rc inside
+    shift 3
+    test -e "$root$libs/$shim" && test -e "$root$libs/libRusticlOpenCL.so.1" ||
+        { skipped "$t" "no Mesa ($setup)" && return; }
+    test "$(id -u)" = 0 || { skipped "$t" "chroot needs root" && return; }
+    client "$tmp/clbuild" "${CC:-cc}" -lOpenCL || { skipped "$t" "needs cc and ocl-icd-opencl-dev" && return; }
+    inside=$(mktemp -d "$root/tmp/clattn.XXXXXX") && cp "$file" "$tmp/clbuild" "$inside/" || return
+    began=$(now)
+    timeout "$limit" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp RUSTICL_ENABLE="$driver" "$@" \
+        OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd MESA_SHADER_CACHE_DISABLE=true chroot "$root" /bin/sh -c \
+        'cd "$1" && LD_PRELOAD=$2 exec ./clbuild kernel.cl "$3" "$4"' sh "${inside#"$root"}" "$libs/$shim" "$kernel" \
+        "$std ${options[*]-}" >"$(path_of "$t").log" 2>&1
+    rc=$?
+    rm -rf "$inside"
+    mesa_result "$t" $(($(now) - began)) $rc
+}
+on_arm64() { # SECONDS GPU CACHE ARGUMENTS...
+    local l=/usr/lib/aarch64-linux-gnu
+    timeout "$1" qemu-aarch64-static -L "$arm64" -E LD_PRELOAD=$l/libpanfrost_noop_drm_shim.so \
+        -E OCL_ICD_VENDORS="$arm64/etc/OpenCL/vendors/rusticl.icd" -E LD_LIBRARY_PATH="$arm64$l" \
+        -E RUSTICL_ENABLE=panfrost -E PAN_GPU_ID="$2" -E XDG_CACHE_HOME="$3" -E BIFROST_MESA_DEBUG=shaderdb \
+        "$tmp/clbuild.arm64" "${@:4}"
+}
+# The first use of a GPU reads the built-in functions, for minutes; what comes of that is kept.
+warm_mali() { # GPU LOG
+    local cache=$arm64/cache-$1
+    test -d "$cache" && return
+    echo '__kernel void w(__global float *o) { o[get_global_id(0)] = exp(o[0]); }' >"$tmp/w.cl"
+    mkdir -p "$cache.tmp" && on_arm64 600 "$1" "$cache.tmp" "$tmp/w.cl" w -cl-std=CL1.2 >"$2" 2>&1 &&
+        mv -T "$cache.tmp" "$cache"
+}
+compile_mali() {
+    local t=$1 gpu=${1#*/} began rc log l=$arm64/usr/lib/aarch64-linux-gnu
+    log=$(path_of "$t").log
+    have qemu-aarch64-static || { skipped "$t" "needs qemu-user-static" && return; }
+    test -e "$l/libpanfrost_noop_drm_shim.so" || { skipped "$t" "no Mesa for arm64 ($setup)" && return; }
+    client "$tmp/clbuild.arm64" aarch64-linux-gnu-gcc -idirafter /usr/include "$l/libOpenCL.so.1" \
+        -Wl,--allow-shlib-undefined || { skipped "$t" "needs gcc-aarch64-linux-gnu, libc6-dev-arm64-cross" && return; }
+    warm_mali "$gpu" "$log" || { failed "$t" - "the first use of this GPU failed" && return; }
+    cp -r "$arm64/cache-$gpu" "$tmp/cache-$gpu" # a copy: a kernel that lies in a cache has no statistics
+    began=$(now)
+    on_arm64 $((limit * 3)) "$gpu" "$tmp/cache-$gpu" "$file" "$kernel" "$std ${options[*]-}" >"$log" 2>&1
+    rc=$?
+    mesa_result "$t" $(($(now) - began)) $rc
+}
+
+# ---- the run ----
+
+compile() {
+    case $1 in
+    intel/*) compile_intel "$1" ;;
+    amd/* | amd7/*) compile_amd "$1" ;;
+    nvidia/*) compile_nvidia "$1" ;;
+    spirv/*) compile_spirv "$1" ;;
+    adreno/*) compile_mesa "$1" freedreno libfreedreno_noop_drm_shim.so FD_GPU_ID="${1#*/}" IR3_SHADER_DEBUG=cs ;;
+    apple/*) compile_mesa "$1" asahi libasahi_noop_drm_shim.so AGX_MESA_DEBUG=shaderdb ;;
+    mali/*) compile_mali "$1" ;;
+    esac
+}
+show() { # TARGET
+    local format='%-14s %-5s %8s %8s %8s %4s %7s  %s\n' f
+    test -z "$machine" || { cat "$(path_of "$1").res" && return; }
+    IFS=$'\t' read -r -a f <"$(path_of "$1").res"
+    printf "$format" "${f[0]}" "${f[1]}" "${f[2]}" "${f[3]}" "${f[4]}" "${f[5]}" "${f[6]}" "${f[8]}"
+    test -z "$verbose" || test "${f[1]}" != FAIL || sed 's/^/    | /' "$(path_of "$1").log" 2>/dev/null | head -n 60
+}
+
+# Made once, before targets in parallel want them.
+if test -n "$clang" && test -n "$bitcode" && grep -q '^amd/' <<<"$chosen"; then amd_libraries; fi
+test -n "$machine" || printf '%-14s %-5s %8s %8s %8s %4s %7s  %s\n' target '' regs 'local B' 'spill B' occ ms note
+n=0
+for t in $chosen; do
+    rm -f "$(path_of "$t").res"
+    compile "$t" 2>>"$tmp/err" &
+    n=$((n + 1))
+    test $((n % jobs)) != 0 || wait
+done
+wait
+tried=0 bad=0
+for t in $chosen; do
+    test -s "$(path_of "$t").res" || failed "$t" - "no result: check.sh is broken"
+    show "$t"
+    state=$(cut -f 2 "$(path_of "$t").res")
+    test "$state" = skip || tried=$((tried + 1))
+    test "$state" != FAIL || bad=$((bad + 1))
+done
+test -n "$machine" || echo "$tried tried, $bad failed"
+test $tried -gt 0 || exit 3
+test $bad = 0

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# setup-newer-compilers.sh - newer compilers than the system's, beside it: setup-newer-compilers.sh [--mali] [DIR]
+# SPDX-License-Identifier: Apache-2.0
+#
+# Makes a Debian root with ocloc 26, clang 21 and the device libraries of ROCm 7, Mesa's OpenCL and pretended kernel
+# drivers in DIR [~/.cache/clattn-offline/forky], for check.sh. Runs on Debian as root; 1.2 GB, some minutes. The system
+# stays as it is, but for the package debootstrap and, with --mali, qemu-user-static and a cross compiler.
+# Environment: SUITE [forky], MIRROR [the one that the system's packages come from], DEBOOTSTRAP_OPTS.
+set -eu
+mali=
+if test "${1-}" = --mali; then mali=1 && shift; fi
+suite=${SUITE:-forky}
+dir=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/$suite}
+arm64=$(dirname "$dir")/arm64root
+libs=$dir/usr/lib/x86_64-linux-gnu
+export DEBIAN_FRONTEND=noninteractive
+mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -n 1)}
+
+apt_inside() { chroot "$dir" apt-get -o Acquire::Check-Valid-Until=false -o Dpkg::Use-Pty=0 "$@"; }
+
+new_root() {
+    local script=/usr/share/debootstrap/scripts/$suite
+    test -e "$script" || script=${script%/*}/sid # a debootstrap older than the suite
+    mkdir -p "$(dirname "$dir")"
+    # shellcheck disable=SC2086 # options are words
+    debootstrap --variant=minbase ${DEBOOTSTRAP_OPTS-} "$suite" "$dir" "${mirror%/}" "$script"
+}
+
+# wrap NAME LIBRARIES PROGRAM ARGUMENTS...: $dir/wrap/NAME runs a program of the root from outside of it
+wrap() {
+    local to=$dir/wrap/$1 path=$2
+    shift 2
+    mkdir -p "$dir/wrap"
+    printf '#!/bin/sh\nexec %s --library-path %s %s "$@"\n' "$dir/usr/lib64/ld-linux-x86-64.so.2" "$path" "$*" >"$to"
+    chmod +x "$to"
+}
+
+# Only unpacked, and run by qemu-user without a chroot.
+unpack_arm64() {
+    local f clang=usr/lib/llvm-21/lib/clang/21
+    apt-get install -y --no-install-recommends qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    chroot "$dir" dpkg --add-architecture arm64
+    apt_inside update -qq
+    rm -f "$dir"/var/cache/apt/archives/*_arm64.deb
+    apt_inside install -y --no-install-recommends --download-only mesa-opencl-icd:arm64 mesa-drm-shim:arm64 \
+        ocl-icd-libopencl1:arm64
+    mkdir -p "$arm64"
+    for f in "$dir"/var/cache/apt/archives/*_arm64.deb; do dpkg -x "$f" "$arm64"; done
+    ln -sfn usr/lib "$arm64/lib"
+    mkdir -p "$arm64/usr/lib/clc" "$arm64/$clang"
+    cp "$dir"/usr/lib/clc/spirv* "$arm64/usr/lib/clc/"
+    cp -rL "$dir/$clang/include" "$arm64/$clang/"
+    chroot "$dir" dpkg --remove-architecture arm64 || true
+}
+
+command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+test -x "$dir/bin/sh" || new_root
+apt_inside update -qq
+# ocloc loads libigc and libigdfcl by name: nothing depends on them. llvm has the disassembler for AMD's newest.
+apt_inside install -y --no-install-recommends intel-ocloc libigc2 libigdfcl2 clang-21 llvm-21 libclc-21 libclc-21-dev \
+    rocm-device-libs-21 mesa-opencl-icd mesa-drm-shim ocl-icd-libopencl1
+wrap clang-21 "$libs:$dir/usr/lib/llvm-21/lib" "$dir/usr/lib/llvm-21/bin/clang" -resource-dir \
+    "$dir/usr/lib/llvm-21/lib/clang/21"
+wrap llvm-objdump-21 "$libs:$dir/usr/lib/llvm-21/lib" "$dir/usr/lib/llvm-21/bin/llvm-objdump"
+wrap ocloc "$libs" "$(find "$dir/usr/bin" -name 'ocloc-[0-9]*' | sort | tail -n 1)"
+test -z "$mali" || unpack_arm64
+apt_inside clean
+"$dir/wrap/ocloc" --version
+"$dir/wrap/clang-21" --version | head -n 1
