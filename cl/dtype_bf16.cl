@@ -1,7 +1,8 @@
 /* bfloat16 storage, arithmetic in float, by integers: the upper half of a float. */
 typedef ushort cla_elem_bf16;
 #define cla_load_bf16(p) as_float((uint)*(p) << 16)
-#define cla_loada4_bf16(p) as_float4(convert_uint4(*(const __global ushort4 *)(p)) << 16)
+#define cla_raw_bf16 ushort
+#define cla_unpack4_bf16(x) as_float4(convert_uint4(x) << 16)
 #define cla_loadn_bf16(n, p) as_float##n(convert_uint##n(vload##n(0, p)) << 16)
 #define cla_store_bf16(x, p) (*(p) = cla_round_bf16_(x))
 #define cla_storen_bf16(n, x, p) vstore##n(cla_round_bf16_##n(x), 0, p)

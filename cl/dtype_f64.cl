@@ -1,7 +1,8 @@
 /* double storage; only ever beside arithmetic in double. */
 typedef double cla_elem_f64;
 #define cla_load_f64(p) (*(p))
-#define cla_loada4_f64(p) (*(const __global double4 *)(p))
+#define cla_raw_f64 double
+#define cla_unpack4_f64(x) (x)
 #define cla_loadn_f64(n, p) vload##n(0, p)
 #define cla_store_f64(x, p) (*(p) = (x))
 #define cla_storen_f64(n, x, p) vstore##n(x, 0, p)

@@ -30,7 +30,7 @@
 #define CLA_QBUF ((CLA_QRES ? CLA_CHUNKS : 2) * CLA_CH * CLA_QP)
 #define CLA_KVSTEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_DVP)
 #define CLA_PSTEP (CLA_TX * CLA_QP)
-#define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* scores are scaled through what is stored less often */
+#define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* what is stored less often is scaled */
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
 
 typedef struct {
@@ -38,7 +38,9 @@ typedef struct {
     cla_scalar scale;
     __local cla_scalar *q, *kv, *p, *m; /* m: the running maximum of each row */
     __local int *seen; /* whether some query sees a key of the tile */
-    cla_real4 qr[CLA_ROUNDS(CLA_BQ, CLA_CH)], kr[CLA_ROUNDS(CLA_BK, CLA_CH)], vr[CLA_ROUNDS(CLA_CV, CLA_DVP)];
+    cla_raw4_q qr[CLA_ROUNDS(CLA_BQ, CLA_CH)]; /* on their way */
+    cla_raw4_k kr[CLA_ROUNDS(CLA_BK, CLA_CH)];
+    cla_raw4_v vr[CLA_ROUNDS(CLA_CV, CLA_DVP)];
 } cla_tile;
 
 #define CLA_LOCAL(t) \
@@ -55,6 +57,10 @@ typedef struct {
 
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
+/* Steps of Q K^T without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of S. */
+#define CLA_STEPS_0 4
+#define CLA_STEPS_8 CLA_CH
+#define CLA_STEPS_16 CLA_CH
 #define CLA_GREATER(x, y) fmax(x, y) /* one instruction on GPUs, a comparison and a choice are two */
 #define CLA_AT4(p) (*(__local cla_real4 *)(p))
 
@@ -86,45 +92,50 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 CLA_FN void cla_fetch_q(cla_tile *t, const cla_env *e, int chunk)
 {
     CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        t->qr[n] = cla_load4_q(cla_q_row(e, t->q0 + row), chunk * CLA_CH + c, t->wide);
+        t->qr[n] = cla_load4_q(cla_q_row(e, t->q0 + row), chunk * CLA_CH + c, CLA_D % CLA_CH == 0, t->wide);
     CLA_END_ROUND
 }
 CLA_FN void cla_store_q(cla_tile *t, int chunk)
 {
     __local cla_scalar *to = t->q + (CLA_QRES ? chunk * CLA_CH * CLA_QP : (chunk & 1) * CLA_QSTEP);
     CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        cla_put_transposed(to + c * CLA_QP + row, CLA_QP, CLA_K_SCALED ? t->qr[n] : t->qr[n] * t->scale);
+        const cla_real4 x = cla_unpack4_q(t->qr[n]);
+        cla_put_transposed(to + c * CLA_QP + row, CLA_QP, CLA_K_SCALED ? x : x * t->scale);
     CLA_END_ROUND
 }
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0, int chunk)
 {
     CLA_EACH_ROUND(CLA_BK, CLA_CH)
-        t->kr[n] = cla_load4_k(cla_k_row(e, min(k0 + row, t->end - 1)), chunk * CLA_CH + c, t->wide);
+        const int k = min(k0 + row, t->end - 1);
+        t->kr[n] = cla_load4_k(cla_k_row(e, k), chunk * CLA_CH + c, CLA_D % CLA_CH == 0, t->wide);
     CLA_END_ROUND
 }
 CLA_FN void cla_store_k(cla_tile *t, int chunk)
 {
     CLA_EACH_ROUND(CLA_BK, CLA_CH)
-        cla_put_transposed(t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row, CLA_KP, CLA_K_SCALED ? t->kr[n] * t->scale : t->kr[n]);
+        const cla_real4 x = cla_unpack4_k(t->kr[n]);
+        __local cla_scalar *to = t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row;
+        cla_put_transposed(to, CLA_KP, CLA_K_SCALED ? x * t->scale : x);
     CLA_END_ROUND
 }
-/* Rows v * CV .. of the chunk that holds slot j of every item. Past the last key of the loop a row is zero: what lies there
- * may be NaN, and the last row may be inf, which 0 * inf would turn into NaN. */
+/* Rows v * CV .. of the chunk that holds slot j of every item. */
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
         const int k = k0 + cla_key_in_tile(j, v * CLA_CV + row);
-        const cla_real4 x = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c, t->wide);
-        t->vr[n] = k < t->end ? x : (cla_real4)(0);
+        t->vr[n] = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c, CLA_DV == CLA_DVP, t->wide);
     CLA_END_ROUND
 }
-/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
-CLA_FN void cla_store_v(cla_tile *t, int j, int v, int parity)
+/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key of the loop a row is zero as well: the
+ * last one, which it repeats, may be inf. */
+CLA_FN void cla_store_v(cla_tile *t, int k0, int j, int v, int parity)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        const int seen = !CLA_DROPS || t->seen[cla_key_in_tile(j, v * CLA_CV + row)];
-        CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = seen ? t->vr[n] : (cla_real4)(0);
+        const int key = cla_key_in_tile(j, v * CLA_CV + row);
+        const int seen = k0 + key < t->end && (!CLA_DROPS || t->seen[key]);
+        const cla_real4 x = cla_unpack4_v(t->vr[n]);
+        CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = seen ? x : (cla_real4)(0);
     CLA_END_ROUND
 }
 
@@ -147,8 +158,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end,
     t->ty = t->lane / CLA_TX;
     t->q0 = q0;
     t->end = end;
-    t->wide = CLA_WIDE_ROWS(e->q, e->q_stride) && CLA_WIDE_ROWS(e->k, e->k_stride) &&
-              CLA_WIDE_ROWS(e->v, e->v_stride);
+    t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, e->q_stride) && CLA_WIDE_ROWS(cla_raw_k, e->k, e->k_stride) &&
+              CLA_WIDE_ROWS(cla_raw_v, e->v, e->v_stride);
     t->scale = scale;
     CLA_EACH_OWNED_ROW t->m[row] = cla_sink(e);
     if (begin >= end) return;
@@ -175,16 +186,16 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
             cla_fetch_k(t, e, k0, i + 1);
             if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
         }
-        CLA_UNROLL_BY(4) for (int d = 0; d < CLA_CH; d++) {
+        CLA_UNROLL_BY(CLA_CAT(CLA_STEPS_, CLA_SUB_GROUP)) for (int d = 0; d < CLA_CH; d++) {
             real a[CLA_R_N];
             CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) a[g] = CLA_AT4(q + d * CLA_QP + g * 4 * CLA_TY);
             CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) {
                 const real b = CLA_AT4(k + d * CLA_KP + h * 4 * CLA_TX);
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
-                    s[(4 * h + 0) * CLA_R_N + g] += a[g] * (real)(b.s0);
-                    s[(4 * h + 1) * CLA_R_N + g] += a[g] * (real)(b.s1);
-                    s[(4 * h + 2) * CLA_R_N + g] += a[g] * (real)(b.s2);
-                    s[(4 * h + 3) * CLA_R_N + g] += a[g] * (real)(b.s3);
+                    CLA_ADD_PRODUCT(s[(4 * h + 0) * CLA_R_N + g], a[g], (real)(b.s0))
+                    CLA_ADD_PRODUCT(s[(4 * h + 1) * CLA_R_N + g], a[g], (real)(b.s1))
+                    CLA_ADD_PRODUCT(s[(4 * h + 2) * CLA_R_N + g], a[g], (real)(b.s2))
+                    CLA_ADD_PRODUCT(s[(4 * h + 3) * CLA_R_N + g], a[g], (real)(b.s3))
                 }
             }
         }
@@ -244,12 +255,13 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     if (!all(same)) CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
     CLA_UNROLL for (int j = 0; j < CLA_TN; j++) {
         __local cla_scalar *p = t->p + (j & 1) * CLA_PSTEP;
-        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
-            CLA_AT4(p + t->tx * CLA_QP + cla_row_in_tile(t, g)) = s[j * CLA_R_N + g];
         CLA_NO_UNROLL for (int v = 0; v < CLA_TX / CLA_CV; v++) {
             const int parity = (j * (CLA_TX / CLA_CV) + v) & 1;
             const __local cla_scalar *vb = t->kv + parity * CLA_KVSTEP + 4 * t->tx;
-            cla_store_v(t, j, v, parity);
+            cla_store_v(t, k0, j, v, parity);
+            if (v == 0)
+                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
+                    CLA_AT4(p + t->tx * CLA_QP + cla_row_in_tile(t, g)) = s[j * CLA_R_N + g];
             barrier(CLK_LOCAL_MEM_FENCE);
             if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
             else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
@@ -258,7 +270,8 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
                 CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + i * CLA_DVP + c * 4 * CLA_TX);
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
                     const real w = CLA_AT4(p + (v * CLA_CV + i) * CLA_QP + cla_row_in_tile(t, g));
-#define CLA_ADD(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] += (real)(w.i) * b[c];
+#define CLA_ADD(r, i) \
+    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) CLA_ADD_PRODUCT(o[(r) * CLA_GD + c], (real)(w.i), b[c])
                     CLA_ROWS_OF(g, CLA_ADD)
                 }
             }

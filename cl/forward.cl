@@ -13,7 +13,7 @@ CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k
     CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-harmless)) & (k < (integer)(end)))
 }
 
-__kernel __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
+__kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_forward(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;

@@ -10,10 +10,16 @@
 static const struct quirk quirks[] = {
     /* Mesa 22.3: compiling explicit float16 code takes 8 to over 110 s, large tiles likewise; the kernel query says 32
      * where 1024 run. */
-    { "rusticl", "", "simt", 64, true },
+    { "rusticl", "", "simt", 64, 64, true },
     /* Oclgrind 21.10 cannot interpret the `freeze` its own optimiser leaves behind. */
-    { "Oclgrind", " -cl-opt-disable", NULL, 64, false },
-    { "", "", NULL, 0, false },
+    { "Oclgrind", " -cl-opt-disable", NULL, 64, 64, false },
+    /* Small GPUs and those with few registers an item: tiles of many registers spill. */
+    { "QUALCOMM", "", NULL, 64, 0, false },
+    { "ARM Platform", "", NULL, 64, 0, false },
+    { "Apple", "", NULL, 64, 0, false },
+    { "Intel(R) OpenCL Graphics", "", NULL, 64, 0, false }, /* but see caps.sub_group */
+    { "Intel(R) OpenCL HD Graphics", "", NULL, 64, 0, false },
+    { "", "", NULL, 0, 0, false },
 };
 
 const struct quirk *caps_quirk(const char *platform)
@@ -30,10 +36,10 @@ void caps_generic(struct caps *caps)
     snprintf(caps->platform, sizeof caps->platform, "generic");
     snprintf(caps->device, sizeof caps->device, "generic GPU");
     caps->kind = CAPS_GPU;
-    caps->local_bytes = 32768;
+    caps->local_bytes = 49152;
     caps->max_group = 256;
     caps->float_width = 1;
-    caps->fp64 = true;
+    caps->fp64 = caps->fma = caps->fma64 = true;
     caps->compute_units = 16;
     caps->quirk = caps_quirk(caps->platform);
 }

@@ -12,7 +12,8 @@ struct quirk {
     const char *platform;       /* beginning of its name */
     const char *options;        /* more build options, "" for none */
     const char *engine;         /* the only engine worth a try by default, or NULL */
-    int largest_group;          /* work-items per group by default, 0 for no bound */
+    int first_group;            /* work-items per group of default tiles, 0 for no bound */
+    int largest_group;          /* work-items per group of tiles that are tried at all, 0 for no bound */
     bool kernel_group_is_wrong; /* CL_KERNEL_WORK_GROUP_SIZE understates what runs */
 };
 
@@ -22,7 +23,8 @@ struct caps {
     uint64_t local_bytes;
     size_t max_group;     /* work-items of a group, as bounded by its first axis too */
     unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */
-    bool fp64;
+    bool fp64, fma, fma64; /* fma: a fused multiply-add is one instruction */
+    int sub_group;         /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
     unsigned compute_units;
     uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */
@@ -33,7 +35,7 @@ struct caps {
 /* The row for a platform. */
 const struct quirk *caps_quirk(const char *platform);
 
-/* A GPU with what OpenCL guarantees in practice: 32 KiB of local memory, 256 items. For composing without a device. */
+/* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */
 void caps_generic(struct caps *caps);
 
 #endif

@@ -89,6 +89,23 @@ static void add_fact(struct text *to, cl_device_id device, const char *name, cl_
         text_add(to, "%02x", bytes[i]);
 }
 
+/* Intel's GPUs with matrix units can give each thread 256 registers, as many as engine simt wants; then the shortest
+ * sub-groups have the most for each item. */
+static int ask_sub_group(cl_device_id device, const char *extensions)
+{
+    enum { SUB_GROUP_SIZES_INTEL = 0x4108 };
+    size_t sizes[16], bytes = 0;
+    int least = 0;
+    if (!strstr(extensions, "cl_intel_required_subgroup_size") ||
+        !strstr(extensions, "cl_intel_subgroup_matrix_multiply_accumulate") ||
+        clGetDeviceInfo(device, SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) || bytes > sizeof sizes)
+        return 0;
+    for (size_t i = 0; i < bytes / sizeof *sizes; i++)
+        if ((sizes[i] == 8 || sizes[i] == 16) && (!least || (int)sizes[i] < least))
+            least = (int)sizes[i];
+    return least;
+}
+
 /* One line, whatever the driver says. */
 static void flatten(char *text)
 {
@@ -117,6 +134,8 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     /* A list that is too long to be had leaves out facts that the names above nearly always tell as well. */
     (void)clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
     extensions[sizeof extensions - 1] = '\0';
+    if (out->kind == CAPS_GPU)
+        out->sub_group = ask_sub_group(device, extensions);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strstr(extensions, facts[i].extension))
             add_fact(&id, device, facts[i].name, facts[i].what);
@@ -153,7 +172,7 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     cl_uint width, units;
     cl_platform_id platform;
     cl_bool available, compiler, little_endian;
-    cl_device_fp_config fp64;
+    cl_device_fp_config fp64 = 0, fp32;
     const struct query q[] = {
         ASK(CL_DEVICE_TYPE, type),
         ASK(CL_DEVICE_LOCAL_MEM_SIZE, local),
@@ -164,6 +183,7 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
         ASK(CL_DEVICE_MAX_COMPUTE_UNITS, units),
         ASK(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache),
         ASK(CL_DEVICE_PLATFORM, platform),
+        ASK(CL_DEVICE_SINGLE_FP_CONFIG, fp32),
     };
     memset(out, 0, sizeof *out);
     cl_int status = ask(device, q, sizeof q / sizeof *q, why);
@@ -186,6 +206,8 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     out->float_width = width;
     /* A driver without doubles may not even know the question. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
+    out->fma = fp32 & CL_FP_FMA;
+    out->fma64 = out->fp64 && fp64 & CL_FP_FMA;
     out->compute_units = units;
     out->cache_bytes = cache;
     out->quirk = caps_quirk(out->platform);

@@ -44,9 +44,9 @@ static cl_int check_range(const char *name, int x, int low, int high, struct why
 /* ---- naive ---- */
 
 enum { NAIVE_WG, NAIVE_BK };
-static const struct row naive_rows[] = { { { { 32, 8 } }, D_MAX, 0, 0, 0 },
-                                         { { { 1, 8 } }, D_MAX, 0, 0, 0 },
-                                         { { { 0 } }, 0, 0, 0, 0 } };
+static const struct row naive_rows[] = { { .tile = { { 32, 8 } }, .widest = D_MAX },
+                                         { .tile = { { 1, 8 } }, .widest = D_MAX },
+                                         { .widest = 0 } };
 static const struct values naive_values[] = { TRY(1, 8, 32, 64, 128), TRY(8, 16, 32) };
 
 static cl_int naive_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
@@ -67,16 +67,19 @@ static int naive_group(const struct tile *t)
 
 enum { CPU_W, CPU_NV, CPU_RK, CPU_RD, CPU_BK };
 static const struct row cpu_rows[] = {
-    /*  w nv rk rd bk */
-    { { { 0, 1, 8, 8, 64 } }, D_MAX, 16, 0, 0 }, /* few queries: no idle vectors */
-    { { { 0, 4, 6, 4, 64 } }, 160, 0, 16, 0 },
-    { { { 0, 4, 4, 4, 32 } }, 160, 0, 16, 0 },
-    { { { 0, 2, 8, 8, 64 } }, 320, 0, 16, 0 },
-    { { { 0, 1, 12, 12, 64 } }, D_MAX, 0, 16, 0 },
-    { { { 0, 4, 2, 2, 64 } }, 160, 0, 0, 8 }, /* 16 registers */
-    { { { 0, 2, 4, 4, 64 } }, D_MAX, 0, 0, 8 },
-    { { { 0, 2, 4, 4, 16 } }, D_MAX, 0, 0, 0 },
-    { { { 0 } }, 0, 0, 0, 0 },
+    /*           w nv rk rd bk */
+    { .tile = { { 0, 1, 8, 8, 64 } }, .widest = D_MAX, .most_rows = 16 }, /* few queries: no idle vectors */
+    { .tile = { { 0, 2, 8, 8, 32 } }, .widest = 160, .most_rows = 128, .narrowest = 16, .causal = true },
+    { .tile = { { 0, 4, 6, 4, 32 } }, .widest = 96, .narrowest = 16, .converted = true },
+    { .tile = { { 0, 4, 6, 4, 64 } }, .widest = 96, .narrowest = 16 },
+    { .tile = { { 0, 4, 4, 4, 32 } }, .widest = 96, .narrowest = 16 },
+    { .tile = { { 0, 4, 6, 6, 64 } }, .widest = 320, .narrowest = 16 },
+    { .tile = { { 0, 2, 8, 8, 64 } }, .widest = 320, .narrowest = 16 },
+    { .tile = { { 0, 1, 12, 12, 64 } }, .widest = D_MAX, .narrowest = 16 },
+    { .tile = { { 0, 4, 2, 2, 64 } }, .widest = 160, .broadest = 8 }, /* 16 registers */
+    { .tile = { { 0, 2, 4, 4, 64 } }, .widest = D_MAX, .broadest = 8 },
+    { .tile = { { 0, 2, 4, 4, 16 } }, .widest = D_MAX },
+    { .widest = 0 },
 };
 static const struct values cpu_values[] = { TRY(2, 4, 8, 16), TRY(1, 2, 3, 4), TRY(2, 4, 6, 8, 12), TRY(2, 4, 6, 8, 12),
                                             TRY(16, 32, 64, 128) };
@@ -119,13 +122,23 @@ static const char *cpu_load(const clattn_problem *p)
 
 enum { SIMT_TX, SIMT_TY, SIMT_TM, SIMT_TN, SIMT_CH, SIMT_CV, SIMT_QRES };
 static const struct row simt_rows[] = {
-    /* tx ty tm tn ch cv qres; all within 32 KiB and 256 items in f32, the last ones in f64 too */
-    { { { 8, 8, 4, 4, 8, 8, 0 } }, 64, 32, 0, 0 },    { { { 8, 16, 8, 8, 8, 8, 0 } }, 64, 0, 0, 0 },
-    { { { 16, 8, 8, 8, 8, 16, 0 } }, 128, 0, 0, 0 },  { { { 16, 8, 4, 8, 8, 8, 0 } }, 256, 0, 0, 0 },
-    { { { 32, 8, 4, 4, 8, 4, 0 } }, D_MAX, 0, 0, 0 }, { { { 8, 8, 4, 4, 8, 8, 0 } }, 64, 0, 0, 0 },
-    { { { 8, 8, 4, 4, 8, 8, 1 } }, 64, 0, 0, 0 },     { { { 8, 8, 4, 4, 8, 4, 0 } }, 128, 0, 0, 0 },
-    { { { 16, 4, 4, 4, 8, 4, 0 } }, 256, 0, 0, 0 },   { { { 16, 4, 4, 4, 8, 2, 0 } }, D_MAX, 0, 0, 0 },
-    { { { 4, 4, 4, 4, 4, 4, 0 } }, 64, 0, 0, 0 },     { { { 0 } }, 0, 0, 0, 0 },
+    /*            tx ty tm tn ch cv qres; all within 32 KiB and 256 items in f32, the last ones in f64 too */
+    { .tile = { { 8, 8, 4, 4, 8, 8, 0 } }, .widest = 64, .most_rows = 32 },
+    { .tile = { { 8, 16, 8, 8, 8, 8, 1 } }, .widest = 64, .sub_group = 8 }, /* Intel's GPUs: up to 46 KiB */
+    { .tile = { { 8, 16, 8, 8, 8, 8, 1 } }, .widest = 64, .sub_group = 16 },
+    { .tile = { { 16, 8, 8, 4, 8, 16, 0 } }, .widest = 128, .sub_group = 8 },
+    { .tile = { { 16, 16, 8, 8, 8, 16, 0 } }, .widest = 128, .sub_group = 16 },
+    { .tile = { { 8, 16, 8, 8, 8, 8, 0 } }, .widest = 64 },
+    { .tile = { { 16, 8, 8, 8, 8, 16, 0 } }, .widest = 128 },
+    { .tile = { { 16, 8, 4, 8, 8, 8, 0 } }, .widest = 256 },
+    { .tile = { { 32, 8, 4, 4, 8, 4, 0 } }, .widest = D_MAX },
+    { .tile = { { 8, 8, 4, 4, 8, 8, 0 } }, .widest = 64 },
+    { .tile = { { 8, 8, 4, 4, 8, 8, 1 } }, .widest = 64 },
+    { .tile = { { 8, 8, 4, 4, 8, 4, 0 } }, .widest = 128 },
+    { .tile = { { 16, 4, 4, 4, 8, 4, 0 } }, .widest = 256 },
+    { .tile = { { 16, 4, 4, 4, 8, 2, 0 } }, .widest = D_MAX },
+    { .tile = { { 4, 4, 4, 4, 4, 4, 0 } }, .widest = 64 },
+    { .widest = 0 },
 };
 static const struct values simt_values[] = { TRY(4, 8, 16, 32), TRY(4, 8, 16),        TRY(4, 8),  TRY(4, 8),
                                              TRY(4, 8, 16),     TRY(1, 2, 4, 8, 16), TRY(0, 1) };

@@ -20,6 +20,9 @@ struct row {
     int widest;              /* largest d and dv */
     int most_rows;           /* largest nq, 0 for any */
     int narrowest, broadest; /* vector widths of the device, 0 for any */
+    int sub_group;           /* that of the device (caps.h), 0 for any */
+    bool causal;             /* for causal problems only */
+    bool converted;          /* for K stored in 16 bits only */
 };
 
 /* What a search tries for one number: `n` values, ascending. */

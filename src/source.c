@@ -271,7 +271,8 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
             text_add(to, "%c", *s - 'a' + 'A');
         text_add(to, "=%d", c->tile.n[i]);
     }
-    text_add(to, "%s", caps->quirk->options);
+    text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d", is_f64(p) ? caps->fma64 : caps->fma, caps->sub_group);
+    text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", caps->quirk->options);
 }
 
 /* What a program is written from; config NULL: the one that makes block maps. */

@@ -23,7 +23,9 @@ static bool row_meant_for(const struct row *r, const struct caps *caps, const cl
 {
     const int width = (int)caps->float_width;
     return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
-           (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest);
+           (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
+           (!r->sub_group || r->sub_group == caps->sub_group) && (!r->causal || p->causal) &&
+           (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16);
 }
 
 /* The tile of a row on this device, when it is meant for the problem and can run. */
@@ -38,9 +40,9 @@ static bool row_tile(struct tile *out, const struct engine *e, const struct row 
     return e->fits(out, caps, p, why) == CL_SUCCESS;
 }
 
-static bool group_is_small(const struct engine *e, const struct tile *t, const struct caps *caps)
+static bool group_is_small(const struct engine *e, const struct tile *t, int most)
 {
-    return !caps->quirk->largest_group || e->items_per_group(t) <= caps->quirk->largest_group;
+    return !most || e->items_per_group(t) <= most;
 }
 
 static bool same_tile(const struct tile *a, const struct tile *b)
@@ -52,11 +54,12 @@ static bool same_tile(const struct tile *a, const struct tile *b)
 static bool engine_tile_at(struct tile *out, const struct engine *e, const struct caps *caps, const clattn_problem *p,
                            size_t *index, struct why *why)
 {
+    const int most = caps->sub_group ? 0 : caps->quirk->first_group;
     for (int small = 1; small >= 0; small--)
         for (const struct row *r = e->rows; r->widest; r++) {
             struct tile t, before;
             bool repeated = false;
-            if (!row_tile(&t, e, r, caps, p, why) || group_is_small(e, &t, caps) != (bool)small)
+            if (!row_tile(&t, e, r, caps, p, why) || group_is_small(e, &t, most) != (bool)small)
                 continue;
             for (const struct row *x = e->rows; x < r && !repeated; x++)
                 repeated = row_tile(&before, e, x, caps, p, why) && same_tile(&before, &t);
@@ -119,7 +122,7 @@ bool tile_is_candidate(const struct config *c)
 bool tile_suits(const struct config *c, const struct caps *caps)
 {
     const char *const only = caps->quirk->engine;
-    return (!only || !strcmp(only, c->engine->name)) && group_is_small(c->engine, &c->tile, caps);
+    return (!only || !strcmp(only, c->engine->name)) && group_is_small(c->engine, &c->tile, caps->quirk->largest_group);
 }
 
 static bool may_try(const struct config *c, const struct caps *caps, const clattn_problem *p)

@@ -250,6 +250,28 @@ static void test_sizes_do_not_matter(void)
     source_free(&s);
 }
 
+/* What the device can do is said in options. */
+static void test_device_options(void)
+{
+    const clattn_problem p = plain();
+    struct caps caps;
+    struct config c;
+    struct source s;
+    struct why why;
+    caps_generic(&caps);
+    caps.fma = false;
+    caps.sub_group = 16;
+    if (tile_config_read(&c, "simt", &caps, &p, &why) || source_compose(&s, &p, &caps, &c, &why))
+        bail("no program: %s", why.text);
+    ok(strstr(s.options, "-DCLA_FMA=0 ") && strstr(s.options, "-DCLA_SUB_GROUP=16 -cl-intel-256-GRF-per-thread"),
+       "no fused multiply-add, sub-groups of 16: %s", s.options);
+    source_free(&s);
+    s = compose(&p, "simt");
+    ok(strstr(s.options, "-DCLA_FMA=1") && strstr(s.options, "-DCLA_SUB_GROUP=0") && !strstr(s.options, "intel"),
+       "neither elsewhere: %s", s.options);
+    source_free(&s);
+}
+
 static void test_options(void)
 {
     clattn_problem p = plain();
@@ -274,5 +296,6 @@ int main(void)
     test_types();
     test_sizes_do_not_matter();
     test_options();
+    test_device_options();
     return done_testing();
 }

@@ -128,6 +128,52 @@ static void test_defaults(int i)
            "%s: a CPU takes the cpu engine, others do not", devices[i].name);
 }
 
+/* What rows are meant for: the first tile by platform, sub-groups, query rows and mask. */
+static void test_first(void)
+{
+    static const struct {
+        const char *platform;
+        enum caps_kind kind;
+        unsigned width;
+        int sub_group, d, nq, causal;
+        const char *first;
+        int type;
+    } rows[] = {
+        { "NVIDIA CUDA", CAPS_GPU, 1, 0, 64, 1000, 0, "simt tx8,ty16,tm8,tn8,ch8,cv8,qres0", 0 },
+        { "NVIDIA CUDA", CAPS_GPU, 1, 0, 64, 32, 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", 0 },
+        { "NVIDIA CUDA", CAPS_GPU, 1, 0, 128, 1000, 0, "simt tx16,ty8,tm8,tn8,ch8,cv16,qres0", 0 },
+        { "Intel(R) OpenCL Graphics", CAPS_GPU, 1, 16, 64, 1000, 0, "simt tx8,ty16,tm8,tn8,ch8,cv8,qres1", 0 },
+        { "Intel(R) OpenCL Graphics", CAPS_GPU, 1, 16, 128, 1000, 0, "simt tx16,ty16,tm8,tn8,ch8,cv16,qres0", 0 },
+        { "Intel(R) OpenCL HD Graphics", CAPS_GPU, 1, 8, 128, 1000, 0, "simt tx16,ty8,tm8,tn4,ch8,cv16,qres0", 0 },
+        { "Intel(R) OpenCL HD Graphics", CAPS_GPU, 1, 0, 64, 1000, 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", 0 },
+        { "QUALCOMM Snapdragon(TM)", CAPS_GPU, 1, 0, 128, 1000, 0, "simt tx8,ty8,tm4,tn4,ch8,cv4,qres0", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 128, 0, "cpu w16,nv4,rk6,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 128, 1, "cpu w16,nv2,rk8,rd8,bk32", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 129, 1, "cpu w16,nv4,rk6,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 128, 129, 0, "cpu w16,nv4,rk6,rd6,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 129, 0, "cpu w16,nv4,rk6,rd4,bk32", CLATTN_BF16 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 16, 1, "cpu w16,nv1,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 128, 1, "cpu w8,nv4,rk2,rd2,bk64", 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int type = rows[i].type ? rows[i].type : CLATTN_F32;
+        clattn_problem p = problem(type, rows[i].d, rows[i].d, rows[i].nq);
+        struct caps caps;
+        struct config c;
+        char text[128] = "";
+        caps_generic(&caps);
+        caps.kind = rows[i].kind;
+        caps.float_width = rows[i].width;
+        caps.sub_group = rows[i].sub_group;
+        caps.quirk = caps_quirk(rows[i].platform);
+        p.causal = rows[i].causal;
+        if (tile_config_at(&c, &caps, &p, NULL, 0))
+            print(&c, text, sizeof text);
+        is_str(text, rows[i].first, "%s, sub-groups %d, %s, d %d, %d rows, causal %d", rows[i].platform,
+               rows[i].sub_group, problem_type_name(type), rows[i].d, rows[i].nq, rows[i].causal);
+    }
+}
+
 /* Text that is no configuration, or one that cannot run: refused with words, for every engine. */
 static void test_refusals(void)
 {
@@ -181,7 +227,7 @@ static void test_words(void)
     caps_generic(&caps);
     caps.max_group = 4096;
     ok(tile_config_read(&c, "simt tx32,ty32,tm8,tn8,ch16,cv8,qres1", &caps, &p, &why) == CLATTN_ERROR_NOT_SUPPORTED &&
-           strstr(why.text, "local memory") && strstr(why.text, "32"),
+           strstr(why.text, "local memory") && strstr(why.text, "48"),
        "too much local memory: %s", why.text);
 }
 
@@ -214,6 +260,7 @@ int main(void)
         test_device(i);
         test_defaults(i);
     }
+    test_first();
     test_refusals();
     test_words();
     test_stack();
