@@ -55,6 +55,16 @@ typedef struct {
     t.kv = cla_local_kv; \
     t.p = cla_local_p;
 
+/* to += x * y. By name where it is one instruction: Intel's compiler for GPUs makes 40 moves per 256 of sums that it
+ * may contract. AMD's older devices have one for those sums only. */
+#if defined(__AMDGCN__) && !defined(FP_FAST_FMAF)
+#define CLA_ADD_PRODUCT CLA_ADD_PRODUCT_0
+#else
+#define CLA_ADD_PRODUCT CLA_CAT(CLA_ADD_PRODUCT_, CLA_FMA)
+#endif
+#define CLA_ADD_PRODUCT_0(to, x, y) (to) += (x) * (y);
+#define CLA_ADD_PRODUCT_1(to, x, y) (to) = fma(x, y, to);
+
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 /* Steps of Q K^T without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of S. */
@@ -127,13 +137,13 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
         t->vr[n] = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c, CLA_DV == CLA_DVP, t->wide);
     CLA_END_ROUND
 }
-/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key of the loop a row is zero as well: the
- * last one, which it repeats, may be inf. */
+/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key of the loop a row is zero as well:
+ * the last one, which it repeats, may be inf. */
 CLA_FN void cla_store_v(cla_tile *t, int k0, int j, int v, int parity)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
         const int key = cla_key_in_tile(j, v * CLA_CV + row);
-        const int seen = k0 + key < t->end && (!CLA_DROPS || t->seen[key]);
+        const int there = k0 + key < t->end, seen = CLA_DROPS ? there && t->seen[key] : there;
         const cla_real4 x = cla_unpack4_v(t->vr[n]);
         CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = seen ? x : (cla_real4)(0);
     CLA_END_ROUND
@@ -203,21 +213,23 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     cla_fetch_v(t, e, k0, 0, 0);
 }
 
-/* Collects a row's value of all TX items in the second half of P's buffer, and lets the row's owner combine them. cla_pv() reads that half last of all: a barrier must stand between, those of cla_qk() before a maximum, one of its
- * own before the sum. */
+/* Collects a row's value of all TX items in the second half of P's buffer, and lets the row's owner combine them.
+ * cla_pv() reads that half last of all: a barrier must stand between, those of cla_qk() before a maximum, one of its own
+ * before the sum. */
 #define CLA_COLLECT(x) \
-    __local cla_scalar *all = t->p + CLA_PSTEP; \
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(all + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \
+    __local cla_scalar *lot = t->p + CLA_PSTEP; \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(lot + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \
     barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_COMBINE(y, combine) \
-    cla_scalar y = all[row]; \
-    CLA_UNROLL for (int i = 1; i < CLA_TX; i++) y = combine(y, all[i * CLA_QP + row]);
+    cla_scalar y = lot[row]; \
+    CLA_UNROLL for (int i = 1; i < CLA_TX; i++) y = combine(y, lot[i * CLA_QP + row]);
 #define CLA_HAND_OUT(x, from) \
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) x[g] = CLA_AT4((from) + cla_row_in_tile(t, g));
 #define CLA_SUM(x, y) ((x) + (y))
 
-/* CLA_RAISE. The running maximum of a row is its owner's business, in local memory: 8 to 16 registers less for every item,
- * and one 2^x a row. What the row subtracts and its factor go where the maxima of items 0 and 1 were. */
+/* CLA_RAISE. The running maximum of a row is its owner's business, in local memory, not m[] of forward.cl: 8 to 16
+ * registers less for every item, and one 2^x a row. What the row subtracts and its factor go where the maxima of items 0
+ * and 1 were. */
 CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
 {
     CLA_COLLECT(top)
@@ -225,12 +237,12 @@ CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
         const cla_scalar m = t->m[row];
         CLA_COMBINE(y, CLA_GREATER)
         t->m[row] = y = CLA_GREATER(m, y);
-        all[row] = y = cla_pivot((real)(y)).s0;
-        all[CLA_QP + row] = cla_weight((real)(m), (real)(y)).s0;
+        lot[row] = y = cla_pivot((real)(y)).s0;
+        lot[CLA_QP + row] = cla_weight((real)(m), (real)(y)).s0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    CLA_HAND_OUT(top, all)
-    CLA_HAND_OUT(f, all + CLA_QP)
+    CLA_HAND_OUT(top, lot)
+    CLA_HAND_OUT(f, lot + CLA_QP)
 }
 CLA_FN void cla_row_sum(cla_tile *t, real *x)
 {
@@ -238,10 +250,10 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
     CLA_COLLECT(x)
     CLA_EACH_OWNED_ROW {
         CLA_COMBINE(y, CLA_SUM)
-        all[row] = y;
+        lot[row] = y;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    CLA_HAND_OUT(x, all)
+    CLA_HAND_OUT(x, lot)
 }
 
 /* Names the four rows of group g by their vector component. */

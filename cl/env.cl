@@ -6,11 +6,6 @@
 #define CLA_UNROLL CLA_PRAGMA(unroll)
 #define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
-/* to += x * y. Asked for by name where it is one instruction: Intel's compiler for GPUs makes 40 more per 256 of sums that
- * it may contract. */
-#define CLA_ADD_PRODUCT_0(to, x, y) (to) += (x) * (y);
-#define CLA_ADD_PRODUCT_1(to, x, y) (to) = fma(x, y, to);
-#define CLA_ADD_PRODUCT CLA_CAT(CLA_ADD_PRODUCT_, CLA_FMA)
 /* Products that a dot product adds up one after the other: the error of a longer chain would pass the promised bound
  * where all products have one sign. */
 #define CLA_CHAIN 64

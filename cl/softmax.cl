@@ -11,8 +11,8 @@ CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
     }
 }
 
-/* Raises the maxima by those of a tile, top[]; leaves there what the row subtracts, and in f[r] what rescales everything
- * before. CLA_RAISE of an engine whose items have rows to themselves. */
+/* Raises the maxima by those of a tile, top[]; leaves there what the row subtracts, and in f[r] what rescales all that
+ * was before. CLA_RAISE of an engine whose items have rows to themselves. */
 CLA_FN void cla_raise(real *top, real *m, real *f)
 {
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {

@@ -57,7 +57,7 @@ while getopts 't:s:o:j:mlvVh' o; do
     t) select=$OPTARG ;;
     s) most=$OPTARG ;;
     o) keep=$OPTARG ;;
-    j) jobs=$OPTARG ;;
+    j) jobs=$((OPTARG > 1 ? OPTARG : 1)) ;;
     m) machine=1 ;;
     l) task=list ;;
     v) verbose=1 ;;
@@ -114,7 +114,7 @@ versions() {
     version clang "${clang:-false}" --version
     version 'clang (amd7)' "${clang7:-false}" --version
     version ptxas sh -c '"$0" --version | sed -n "s/.*, V//p"' "${ptxas:-false}"
-    version 'ocloc (old)' "${ocloc:-false}" --version
+    if test -n "$ocloc"; then echo 'ocloc (old) there'; else echo 'ocloc (old) missing'; fi # tells no version
     if test -n "$newocloc"; then version 'ocloc' new_ocloc --version; else echo 'ocloc missing'; fi
     version llvm-spirv "${llvmspirv:-false}" --version
     printf 'Mesa %s\n' "$(sed -n '/^Package: mesa-opencl-icd$/,/^$/s/^Version: //p' "$root/var/lib/dpkg/status" \
@@ -149,6 +149,7 @@ fi
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/clattn-offline.XXXXXX") || die mktemp
 trap 'rm -rf "$tmp"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 out=$tmp/out
 test -z "$keep" || out=$keep
 mkdir -p "$out" && out=$(readlink -f "$out") || die "cannot make $out"

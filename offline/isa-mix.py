@@ -12,7 +12,8 @@ ones, too.)
 Packed and dual instructions do more than one multiply-add and count as one instruction, as matrix instructions do.
 
 Needs llvm-objdump (AMD) or nvdisasm (NVIDIA: CUDA, or pip triton), on PATH or in $OBJDUMP and $NVDISASM. An Intel
-listing is one that check.sh -o keeps, or a *.asm of IGC_ShaderDumpEnable=1."""
+listing is one that check.sh -o keeps, or a *.asm of IGC_ShaderDumpEnable=1.
+Exit status: 3 without such a tool, 1 where it cannot read the file."""
 import os, re, shutil, subprocess, sys
 
 VERSIONS = ['-%d' % n for n in range(23, 14, -1)] + ['']
@@ -21,7 +22,8 @@ VERSIONS = ['-%d' % n for n in range(23, 14, -1)] + ['']
 def run(variable, names, *args):
     tool = os.environ.get(variable) or next((p for p in map(shutil.which, names) if p), None)
     if not tool:
-        raise SystemExit('isa-mix.py: no %s' % names[-1])
+        print('isa-mix.py: no', names[-1], file=sys.stderr)
+        raise SystemExit(3)
     done = subprocess.run([tool, *args], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit('isa-mix.py: %s cannot read %s' % (tool, args[-1]))

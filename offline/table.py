@@ -138,13 +138,13 @@ def occupancy(target, registers, local, told, values):
 
 
 def shares(path, values):
-    """Of Q K^T, of P V, of the tile, as text: - where nothing can be told, ? where it does not add up."""
+    """Of Q K^T, of P V, of the tile, as text: - where there is nobody to tell, ? where it does not add up."""
     names = 'D DV TX TY TM TN CH CV'.split()
     if not path.endswith(('.o', '.cubin', '.asm')) or not all(n in values for n in names):
-        return ['-'] * 3
+        return ['?' if path.endswith('.bin') else '-'] * 3  # Intel's without a listing
     numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in names)
     done = output(sys.executable, os.path.join(HERE, 'isa-mix.py'), '--tile', numbers, path)
-    return done.stdout.split() if done.returncode == 0 else ['-'] * 3
+    return done.stdout.split() if done.returncode == 0 else ['-' if done.returncode == 3 else '?'] * 3
 
 
 def verdict(row, group, spill, parts):

@@ -13,7 +13,7 @@ static const struct quirk quirks[] = {
     { "rusticl", "", "simt", 64, 64, true },
     /* Oclgrind 21.10 cannot interpret the `freeze` its own optimiser leaves behind. */
     { "Oclgrind", " -cl-opt-disable", NULL, 64, 64, false },
-    /* Small GPUs and those with few registers an item: tiles of many registers spill. */
+    /* GPUs that are small, or may be, and those with few registers an item: tiles of many registers spill. */
     { "QUALCOMM", "", NULL, 64, 0, false },
     { "ARM Platform", "", NULL, 64, 0, false },
     { "Apple", "", NULL, 64, 0, false },

@@ -23,8 +23,9 @@ struct caps {
     uint64_t local_bytes;
     size_t max_group;     /* work-items of a group, as bounded by its first axis too */
     unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */
-    bool fp64, fma, fma64; /* fma: a fused multiply-add is one instruction */
-    int sub_group;         /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
+    bool fp64;
+    bool fma, fma64; /* fma() is likely one instruction, in float and double */
+    int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
     unsigned compute_units;
     uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */

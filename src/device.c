@@ -206,8 +206,9 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     out->float_width = width;
     /* A driver without doubles may not even know the question. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
-    out->fma = fp32 & CL_FP_FMA;
-    out->fma64 = out->fp64 && fp64 & CL_FP_FMA;
+    /* CPUs say so where fma() is a call too. */
+    out->fma = out->kind == CAPS_GPU && fp32 & CL_FP_FMA;
+    out->fma64 = out->kind == CAPS_GPU && out->fp64 && fp64 & CL_FP_FMA;
     out->compute_units = units;
     out->cache_bytes = cache;
     out->quirk = caps_quirk(out->platform);
