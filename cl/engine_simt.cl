@@ -86,10 +86,8 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + cla_key_in
         if ((rows) * (width) / 4 % CLA_LANES == 0 || at < (rows) * (width) / 4) {
 #define CLA_END_ROUND }}
 
-/* Each row of the tile has one item that owns it. */
-#define CLA_EACH_OWNED_ROW \
-    CLA_UNROLL for (int row = t->lane, n = 0; n < (CLA_BQ + CLA_LANES - 1) / CLA_LANES; row += CLA_LANES, n++) \
-        if (CLA_BQ % CLA_LANES == 0 || row < CLA_BQ)
+/* Each row of the tile has one item that owns it: rows that are one transfer wide. */
+#define CLA_EACH_OWNED_ROW CLA_EACH_ROUND(CLA_BQ, 4)
 
 CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 {
@@ -171,7 +169,9 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end,
     t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, e->q_stride) && CLA_WIDE_ROWS(cla_raw_k, e->k, e->k_stride) &&
               CLA_WIDE_ROWS(cla_raw_v, e->v, e->v_stride);
     t->scale = scale;
-    CLA_EACH_OWNED_ROW t->m[row] = cla_sink(e);
+    CLA_EACH_OWNED_ROW
+        t->m[row] = cla_sink(e);
+    CLA_END_ROUND
     if (begin >= end) return;
     if (CLA_QRES)
         CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
@@ -233,13 +233,13 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
 {
     CLA_COLLECT(top)
-    CLA_EACH_OWNED_ROW {
+    CLA_EACH_OWNED_ROW
         const cla_scalar m = t->m[row];
         CLA_COMBINE(y, CLA_GREATER)
         t->m[row] = y = CLA_GREATER(m, y);
         lot[row] = y = cla_pivot((real)(y)).s0;
         lot[CLA_QP + row] = cla_weight((real)(m), (real)(y)).s0;
-    }
+    CLA_END_ROUND
     barrier(CLK_LOCAL_MEM_FENCE);
     CLA_HAND_OUT(top, lot)
     CLA_HAND_OUT(f, lot + CLA_QP)
@@ -248,10 +248,10 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 {
     barrier(CLK_LOCAL_MEM_FENCE);
     CLA_COLLECT(x)
-    CLA_EACH_OWNED_ROW {
+    CLA_EACH_OWNED_ROW
         CLA_COMBINE(y, CLA_SUM)
         lot[row] = y;
-    }
+    CLA_END_ROUND
     barrier(CLK_LOCAL_MEM_FENCE);
     CLA_HAND_OUT(x, lot)
 }

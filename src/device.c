@@ -63,6 +63,8 @@ static cl_int ask_platform_text(cl_platform_id platform, cl_platform_info what, 
 
 /* ---- Who the device is: what binaries and records depend on ---- */
 
+enum { SUB_GROUP_SIZES_INTEL = 0x4108 };
+
 /* Facts that only some devices have: asked for where their extension is there, kept as hex. */
 static const struct {
     const char *extension, *name;
@@ -74,7 +76,7 @@ static const struct {
     { "cl_nv_device_attribute_query", "compute_major", 0x4000 },
     { "cl_nv_device_attribute_query", "compute_minor", 0x4001 },
     { "cl_intel_device_attribute_query", "ip_version", 0x4250 },
-    { "cl_intel_required_subgroup_size", "sub_groups", 0x4108 },
+    { "cl_intel_required_subgroup_size", "sub_groups", SUB_GROUP_SIZES_INTEL },
 };
 
 static void add_fact(struct text *to, cl_device_id device, const char *name, cl_device_info what)
@@ -93,7 +95,6 @@ static void add_fact(struct text *to, cl_device_id device, const char *name, cl_
  * sub-groups have the most for each item. */
 static int ask_sub_group(cl_device_id device, const char *extensions)
 {
-    enum { SUB_GROUP_SIZES_INTEL = 0x4108 };
     size_t sizes[16], bytes = 0;
     int least = 0;
     if (!strstr(extensions, "cl_intel_required_subgroup_size") ||

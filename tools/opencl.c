@@ -210,4 +210,3 @@ int opencl_missing(const char *text, struct fault *f)
     return fault_set(f, EXIT_NO_DEVICE, "--device: no device is called \"%s\"; there is %s", text ? text : "",
                      list);
 }
-
