@@ -3,7 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 log=$1.oclgrind
 rm -f "$log"
-CLATTN_TEST_DEVICES=Oclgrind CLATTN_QUICK=1 ${OCLGRIND-oclgrind} --data-races --uninitialized --max-errors 20 \
+# matrix.t: races and bounds alone. Each of its cases is clean in a process of its own; behind another one Oclgrind
+# 21.10 takes values for uninitialized that were written.
+uninitialized=--uninitialized
+case $1 in *matrix.t) uninitialized= ;; esac
+CLATTN_TEST_DEVICES=Oclgrind CLATTN_QUICK=1 ${OCLGRIND-oclgrind} --data-races $uninitialized --max-errors 20 \
     --log "$log" "$@"
 status=$?
 if test -s "$log"; then

@@ -30,6 +30,7 @@ typedef struct cla_args {
     cla_i64 q_offset, k_offset, v_offset, o_offset, lse_offset, bias_offset, mask_offset, map_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 slopes_offset, sinks_offset, aux_offset[16];
+    cla_i64 workspace_offset;         /* in words of 4 bytes */
     cla_i64 groups;                   /* that have work: the grid may be larger */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
     cla_f32 scale, softcap;

@@ -19,7 +19,6 @@ CLA_FN float cla_exp2_lane(float x)
 #else
 CLA_FN float cla_exp2_lane(float x) { return CLA_NATIVE_EXP2(x); }
 #endif
-CLA_FN real cla_exp2(real x)
-{
-    return (real)(cla_exp2_lane(x.s0), cla_exp2_lane(x.s1), cla_exp2_lane(x.s2), cla_exp2_lane(x.s3));
-}
+#define CLA_EXP2_1(x) cla_exp2_lane(x)
+#define CLA_EXP2_4(x) (real)(cla_exp2_lane(x.s0), cla_exp2_lane(x.s1), cla_exp2_lane(x.s2), cla_exp2_lane(x.s3))
+CLA_FN real cla_exp2(real x) { return CLA_CAT(CLA_EXP2_, CLA_WIDTH)(x); }

@@ -6,7 +6,7 @@ CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
 {
     const cla_scalar sink = cla_sink(e);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-        m[r] = (real)(sink);
+        m[r] = (real)(sink == -INFINITY ? CLA_LOWEST : sink);
         l[r] = (real)(CLA_OWNS_ROWS(t) && sink != -INFINITY ? 1 : 0);
     }
 }
@@ -34,7 +34,7 @@ CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) sum[r] = (real)(0);
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-            const real p = cla_weight(s[j * CLA_R_N + r], top[r]);
+            const real p = CLA_WEIGHT(t, s[j * CLA_R_N + r], top[r]);
             s[j * CLA_R_N + r] = p;
             sum[r] += p;
         }

@@ -3,3 +3,6 @@
  * where -inf - -inf would give NaN. */
 CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
 CLA_FN real cla_weight(real x, real pivot) { return cla_exp2((x - pivot) * CLA_UNIT_LOG2); }
+/* An engine may have others. CLA_LOWEST: the maximum of a row that has seen nothing and has no sink. */
+#define CLA_WEIGHT(t, x, pivot) cla_weight(x, pivot)
+#define CLA_LOWEST (-INFINITY)

@@ -75,8 +75,7 @@ enum {
     CLATTN_ERROR_UNKNOWN_FIELD = -30002,     /* a struct is longer than this library knows and its tail is not zero */
     CLATTN_ERROR_NOT_SUPPORTED = -30003,     /* well formed, but not on this device or in this version */
     CLATTN_ERROR_BUFFER_TOO_SMALL = -30004,  /* a tensor reaches beyond the end of its buffer */
-    CLATTN_ERROR_WORKSPACE = -30005,         /* the workspace is smaller than clattn_workspace_size() says; no plan of
-                                                this version needs one */
+    CLATTN_ERROR_WORKSPACE = -30005,         /* the workspace is smaller than clattn_workspace_size() says */
     CLATTN_ERROR_BUILD = -30006,             /* the driver rejected a kernel: the detail holds its log */
     CLATTN_ERROR_SYNTAX = -30007,            /* a problem string or configuration cannot be read */
     CLATTN_ERROR_FORKED = -30008,            /* the object was created before fork() */
@@ -305,7 +304,7 @@ typedef struct clattn_plan_options {
     /* NULL: the best known that builds here. "ENGINE": likewise, of that engine. "ENGINE TILE", as clattn_config_at()
      * gives it: that or nothing. */
     const char *config;
-    size_t max_workspace;    /* bytes a call may ask for; 0: no bound. Forward plans of this version need none */
+    size_t max_workspace;    /* bytes a call may ask for; 0: no bound. What is chosen by itself needs none yet */
 } clattn_plan_options;
 
 #define CLATTN_PLAN_OPTIONS_INIT { sizeof(clattn_plan_options), 0, 0 }
@@ -487,7 +486,7 @@ typedef struct clattn_forward_args {
                                             below. Values are clamped to [0, nq] and [0, nk] */
     clattn_array offsets;        /* int32 [b], for CLATTN_ALIGN_OFFSETS */
     cl_mem workspace;            /* at least clattn_workspace_size() bytes from workspace_offset on; NULL for none */
-    size_t workspace_offset, workspace_size; /* bytes */
+    size_t workspace_offset, workspace_size; /* bytes; the offset is a multiple of 16 */
     clattn_array cu_q, cu_k;     /* int32 [b+1], not descending, from 0 to total_q and total_k. What leads outside is
                                     clamped, sequences longer than nq and nk are cut off. In packed tensors the stride
                                     of axis b counts for nothing, and all strides 0 means contiguous [total,h,width];

@@ -224,6 +224,8 @@ void bed_close(struct bed *b)
         clReleaseMemObject(b->o);
     if (b->lse)
         clReleaseMemObject(b->lse);
+    if (b->args.workspace)
+        clReleaseMemObject(b->args.workspace);
     free(b->seen);
     free(b->seen_lse);
     memset(b, 0, sizeof *b);
@@ -248,6 +250,22 @@ static void turn(struct bed *b)
     b->args.v.offset = (size_t)(b->at * sample_count(&b->sample, SAMPLE_V));
 }
 
+static cl_int make_workspace(struct bed *b, const struct launch *l, struct why *why)
+{
+    clattn_forward_args *const a = &b->args;
+    size_t need;
+    cl_int status = launch_workspace(l, a, &need, why);
+    if (status || need <= a->workspace_size)
+        return status;
+    if (a->workspace)
+        clReleaseMemObject(a->workspace);
+    a->workspace = NULL;
+    a->workspace_size = 0;
+    if (!(status = new_buffer(&a->workspace, l->context, need, why)))
+        a->workspace_size = need;
+    return status;
+}
+
 cl_int bed_run(struct bed *b, struct launch *l, int64_t rows, double *seconds, double *device, struct why *why)
 {
     clattn_sizes sizes = b->sample.p.sizes;
@@ -257,8 +275,11 @@ cl_int bed_run(struct bed *b, struct launch *l, int64_t rows, double *seconds, d
         sizes.nq = rows;
     b->args.sizes = &sizes;
     turn(b);
+    cl_int status = make_workspace(b, l, why);
+    if (status)
+        return status;
     const double from = bed_now();
-    cl_int status = launch_forward(l, b->queue, &b->args, &waits, why);
+    status = launch_forward(l, b->queue, &b->args, &waits, why);
     if (status)
         return status;
     if ((status = clFinish(b->queue)))

@@ -9,7 +9,7 @@
 struct bed {
     struct sample sample;
     cl_command_queue queue;            /* in order, profiling */
-    clattn_forward_args args;
+    clattn_forward_args args;          /* its workspace is as large as any call needed so far */
     cl_mem mem[SAMPLES], o, lse;
     unsigned char digest[SAMPLES][32]; /* of what was put in; zero: not looked after */
     size_t o_bytes, lse_bytes;         /* without the guards around them */

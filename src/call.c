@@ -215,7 +215,7 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 /* ---- Numbers ---- */
 
-static cl_int count_groups(size_t *groups, const clattn_sizes *s, int rows_per_group, struct why *why)
+cl_int call_groups(size_t *groups, const clattn_sizes *s, int rows_per_group, struct why *why)
 {
     const int64_t blocks = (s->nq + rows_per_group - 1) / rows_per_group;
     int64_t heads, total;
@@ -274,7 +274,7 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
     if ((status = struct_read(&a, sizeof a, in, "clattn_forward_args", why)) ||
         (status = call_sizes(&r.s, p, &a, why)) || (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) ||
         (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
-        (status = count_groups(&c->groups, &r.s, rows_per_group, why)))
+        (status = call_groups(&c->groups, &r.s, rows_per_group, why)))
         return status;
     fill_numbers(&c->args, p, &r.s);
     c->args.groups = (cla_i64)c->groups;
@@ -282,4 +282,12 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
     c->args.heads_inner =
         heads_share(c->args.bias_stride) || (heads_share(c->args.mask_stride) && !(p->flags & CLATTN_BLOCK_MAP));
     return CL_SUCCESS;
+}
+
+cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why)
+{
+    clattn_forward_args a;
+    const cl_int status = struct_read(&a, sizeof a, in, "clattn_forward_args", why);
+    return status ? status
+                  : workspace_check(&a, need, context, &c->mem[PARAM_WORKSPACE], &c->args.workspace_offset, why);
 }

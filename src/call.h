@@ -18,6 +18,12 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
 /* Most work-groups, which a size_t of 32 bits may not even count. */
 #define GROUPS_MAX ((int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40))
 
+/* Work-groups of rows_per_group queries. */
+cl_int call_groups(size_t *groups, const clattn_sizes *s, int rows_per_group, struct why *why);
+
+/* Adds the workspace to a call that was read, `need` bytes of it. */
+cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why);
+
 /* The sizes of a call alone, of a struct already read and of the caller's. */
 cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why);
 cl_int call_read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *in, struct why *why);

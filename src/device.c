@@ -63,7 +63,7 @@ static cl_int ask_platform_text(cl_platform_id platform, cl_platform_info what, 
 
 /* ---- Who the device is: what binaries and records depend on ---- */
 
-enum { SUB_GROUP_SIZES_INTEL = 0x4108 };
+enum { SUB_GROUP_SIZES_INTEL = 0x4108, COMPUTE_MAJOR_NV = 0x4000, COMPUTE_MINOR_NV = 0x4001 };
 
 /* Facts that only some devices have: asked for where their extension is there, kept as hex. */
 static const struct {
@@ -73,8 +73,8 @@ static const struct {
     { "cl_khr_device_uuid", "uuid", 0x106A },
     { "cl_amd_device_attribute_query", "board", 0x4038 },
     { "cl_amd_device_attribute_query", "wavefront", 0x4043 },
-    { "cl_nv_device_attribute_query", "compute_major", 0x4000 },
-    { "cl_nv_device_attribute_query", "compute_minor", 0x4001 },
+    { "cl_nv_device_attribute_query", "compute_major", COMPUTE_MAJOR_NV },
+    { "cl_nv_device_attribute_query", "compute_minor", COMPUTE_MINOR_NV },
     { "cl_intel_device_attribute_query", "ip_version", 0x4250 },
     { "cl_intel_required_subgroup_size", "sub_groups", SUB_GROUP_SIZES_INTEL },
 };
@@ -115,6 +115,17 @@ static void flatten(char *text)
             *text = '?';
 }
 
+/* Compute capability of an NVIDIA GPU, 86 for 8.6; 0 for none. */
+static int ask_compute_capability(cl_device_id device, const char *extensions)
+{
+    cl_uint major = 0, minor = 0;
+    if (!strstr(extensions, "cl_nv_device_attribute_query") ||
+        clGetDeviceInfo(device, COMPUTE_MAJOR_NV, sizeof major, &major, NULL) ||
+        clGetDeviceInfo(device, COMPUTE_MINOR_NV, sizeof minor, &minor, NULL) || major > 99 || minor > 9)
+        return 0;
+    return (int)(10 * major + minor);
+}
+
 static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id platform, struct why *why)
 {
     char vendor[128], versions[4][128], extensions[16384] = "";
@@ -135,8 +146,10 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     /* A list that is too long to be had leaves out facts that the names above nearly always tell as well. */
     (void)clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
     extensions[sizeof extensions - 1] = '\0';
-    if (out->kind == CAPS_GPU)
+    if (out->kind == CAPS_GPU) {
         out->sub_group = ask_sub_group(device, extensions);
+        out->nv_cc = ask_compute_capability(device, extensions);
+    }
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strstr(extensions, facts[i].extension))
             add_fact(&id, device, facts[i].name, facts[i].what);

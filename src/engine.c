@@ -207,6 +207,85 @@ static const char *simt_load(const clattn_problem *p)
     (void)p;
     return "load_local.cl";
 }
+
+/* ---- mma_nv, and mma_emu: the same on any device, for tests ---- */
+
+enum { MMA_NW, MMA_RT, MMA_BK, MMA_QREG };
+static const struct row mma_rows[] = {
+    /*            nw rt bk qreg; within 48 KiB; 255 registers are full where two row tiles are */
+    { .tile = { { 4, 1, 64, 1 } }, .widest = 64, .most_rows = 64 },
+    { .tile = { { 4, 2, 64, 1 } }, .widest = 64, .plain = true },
+    { .tile = { { 4, 1, 64, 1 } }, .widest = 64 },
+    { .tile = { { 8, 1, 128, 1 } }, .widest = 64 },
+    { .tile = { { 4, 1, 32, 1 } }, .widest = 128, .most_rows = 64 },
+    { .tile = { { 4, 2, 32, 0 } }, .widest = 128, .plain = true },
+    { .tile = { { 8, 1, 64, 1 } }, .widest = 128 },
+    { .tile = { { 4, 1, 32, 1 } }, .widest = 128 },
+    { .tile = { { 4, 1, 16, 0 } }, .widest = 256 },
+    { .widest = 0 },
+};
+static const struct values mma_values[] = { TRY(2, 4, 8), TRY(1, 2), TRY(16, 32, 64, 128), TRY(0, 1) };
+
+/* As engine_mma_nv.cl declares it. */
+static int64_t mma_local_bytes(const struct tile *t, const clattn_problem *p)
+{
+    const int64_t rows = 16 * t->n[MMA_NW] * t->n[MMA_RT], bk = t->n[MMA_BK];
+    const int64_t k = bk * round_up(p->d, 32), v = bk * round_up(p->dv, 16);
+    return 2 * (k + v + (t->n[MMA_QREG] ? 0 : rows * round_up(p->d, 32))) + (problem_has_holes(p) ? 4 * bk : 0);
+}
+
+static cl_int mma_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    enum { WIDEST = 256 };
+    const int *n = t->n;
+    cl_int status;
+    if ((p->type != CLATTN_F16 && p->type != CLATTN_BF16) || p->k_type != p->type || p->v_type != p->type)
+        REFUSE("matrix units take Q, K and V in f16 or in bf16, all alike");
+    if (p->d > WIDEST || p->dv > WIDEST)
+        REFUSE("d %d and dv %d: at most %d here", (int)p->d, (int)p->dv, WIDEST);
+    if ((status = check_range("nw", n[MMA_NW], 1, 16, why)) || (status = check_range("rt", n[MMA_RT], 1, 4, why)) ||
+        (status = check_range("bk", n[MMA_BK], 16, 256, why)) || (status = check_range("qreg", n[MMA_QREG], 0, 1, why)))
+        return status;
+    if (n[MMA_BK] % 16)
+        REFUSE("bk must be a multiple of 16");
+    if ((status = check_group(32 * (int64_t)n[MMA_NW], caps, why)))
+        return status;
+    const int64_t bytes = mma_local_bytes(t, p);
+    if (bytes > (int64_t)caps->local_bytes)
+        REFUSE("needs %.1f KiB of local memory, device has %.1f", (double)bytes / 1024,
+               (double)caps->local_bytes / 1024);
+    return CL_SUCCESS;
+}
+static cl_int mma_nv_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    enum { TURING = 75, AMPERE = 80 };
+    if (caps->nv_cc < TURING)
+        REFUSE("needs an NVIDIA GPU of compute capability 7.5 or later");
+    if (__atomic_load_n(&caps->matrix, __ATOMIC_ACQUIRE) == CAPS_FAILED)
+        REFUSE("failed its test on this device");
+    if (caps->nv_cc < AMPERE && p->type == CLATTN_BF16)
+        REFUSE("bf16 needs compute capability 8.0, this is %d.%d", caps->nv_cc / 10, caps->nv_cc % 10);
+    return mma_fits(t, caps, p, why);
+}
+static int mma_rows_per_group(const struct tile *t)
+{
+    return 16 * t->n[MMA_NW] * t->n[MMA_RT];
+}
+static int mma_items(const struct tile *t)
+{
+    return 32 * t->n[MMA_NW];
+}
+static const char *mma_asm(const clattn_problem *p)
+{
+    (void)p;
+    return "mma_asm.cl";
+}
+static const char *mma_emulated(const clattn_problem *p)
+{
+    (void)p;
+    return "mma_emu.cl";
+}
+
 static const char *no_load(const clattn_problem *p)
 {
     (void)p;
@@ -224,7 +303,9 @@ const struct engine engines[] = {
       simt_fits,
       simt_rows_per_group,
       simt_items,
-      simt_load },
+      simt_load,
+      "",
+      0 },
     { "cpu",
       "engine_cpu.cl",
       { "w", "nv", "rk", "rd", "bk", NULL },
@@ -235,7 +316,9 @@ const struct engine engines[] = {
       cpu_fits,
       cpu_rows_per_group,
       one_item,
-      cpu_load },
+      cpu_load,
+      "",
+      0 },
     { "naive",
       "engine_naive.cl",
       { "wg", "bk", NULL },
@@ -246,8 +329,36 @@ const struct engine engines[] = {
       naive_fits,
       naive_group,
       naive_group,
-      no_load },
-    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL },
+      no_load,
+      "",
+      0 },
+    { "mma_nv",
+      "engine_mma_nv.cl",
+      { "nw", "rt", "bk", "qreg", NULL },
+      mma_rows,
+      mma_values,
+      1,
+      "exp_native.cl",
+      mma_nv_fits,
+      mma_rows_per_group,
+      mma_items,
+      mma_asm,
+      "",
+      0 },
+    { "mma_emu",
+      "engine_mma_nv.cl",
+      { "nw", "rt", "bk", "qreg", NULL },
+      mma_rows,
+      mma_values,
+      1,
+      "exp_native.cl",
+      mma_fits,
+      mma_rows_per_group,
+      mma_items,
+      mma_emulated,
+      " -cl-opt-disable", /* PoCL compiles five times as long with all its barriers optimised */
+      6 },
+    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
 };
 
 const struct engine *engine_find(const char *name, size_t length)
@@ -260,11 +371,13 @@ const struct engine *engine_find(const char *name, size_t length)
 
 const struct engine *engine_ranked(const struct caps *caps, size_t n)
 {
-    static const char *const on_cpu[] = { "cpu", "simt", "naive" }, *const elsewhere[] = { "simt", "cpu", "naive" };
-    enum { ENGINES = sizeof on_cpu / sizeof *on_cpu };
+    static const char *const on_cpu[] = { "cpu", "simt", "naive", NULL },
+                             *const elsewhere[] = { "mma_nv", "simt", "cpu", "naive", NULL };
     const bool cpu = caps->kind == CAPS_CPU && !(caps->quirk->engine && strcmp(caps->quirk->engine, "cpu"));
-    if (n >= ENGINES)
-        return NULL;
-    const char *const name = (cpu ? on_cpu : elsewhere)[n];
-    return engine_find(name, strlen(name));
+    const bool matrix = __atomic_load_n(&caps->matrix, __ATOMIC_ACQUIRE) == CAPS_PASSED;
+    const char *const *names = cpu ? on_cpu : matrix ? elsewhere : elsewhere + 1;
+    for (size_t i = 0; names[i]; i++)
+        if (i == n)
+            return engine_find(names[i], strlen(names[i]));
+    return NULL;
 }

@@ -23,6 +23,7 @@ struct row {
     int sub_group;           /* that of the device (caps.h), 0 for any */
     bool causal;             /* for causal problems only */
     bool converted;          /* for K stored in 16 bits only */
+    bool plain;              /* for problems only that scale scores, and drop them by causal masks, windows and lengths */
 };
 
 /* What a search tries for one number: `n` values, ascending. */
@@ -43,6 +44,8 @@ struct engine {
     int (*rows_per_group)(const struct tile *); /* BQ */
     int (*items_per_group)(const struct tile *);
     const char *(*load)(const clattn_problem *); /* fragment of the load slot, or NULL */
+    const char *options;                         /* more build options, "" for none */
+    int workspace_words;                         /* of 4 bytes, that each item of a call has; 0 as a rule */
 };
 
 /* All engines; ends with a NULL name. */

@@ -6,6 +6,7 @@
 
 #include "blocks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
@@ -65,6 +66,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
         l->aux[i].type = p->aux[i].type;
     l->rows_per_group = config->engine->rows_per_group(&config->tile);
     l->items_per_group = config->engine->items_per_group(&config->tile);
+    l->group_workspace = (size_t)l->items_per_group * (size_t)config->engine->workspace_words * sizeof(cl_uint);
     l->map_items = caps->max_group < 64 ? caps->max_group : 64;
     status = pool_init(&l->forward, program, "cla_forward", why);
     if (!status && map)
@@ -165,12 +167,21 @@ static unsigned pool_take(struct pool *pool)
 
 /* The grid is a rectangle of at least `groups`. It never gets GRID_WIDTH wide, nor has an offset: PoCL compiles a kernel once
  * more for each of these, at its first use, and calls never compile. */
-enum { GRID_WIDTH = 65536 };
+struct grid {
+    size_t wide, high; /* in groups */
+};
+static struct grid grid_of(size_t groups, size_t items)
+{
+    enum { GRID_WIDTH = 65536 };
+    const size_t most = (GRID_WIDTH - 1) / items, high = (groups - 1) / most + 1;
+    return (struct grid){ (groups - 1) / high + 1, high };
+}
+
 static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, size_t items, const struct waits *w,
                       struct why *why)
 {
-    const size_t most = (GRID_WIDTH - 1) / items, high = (groups - 1) / most + 1, wide = (groups - 1) / high + 1;
-    const size_t global[] = { wide * items, high }, local[] = { items, 1 };
+    const struct grid grid = grid_of(groups, items);
+    const size_t global[] = { grid.wide * items, grid.high }, local[] = { items, 1 };
     const cl_int status = clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, w->n, w->list, w->event);
     return status ? why_cl(why, status, "clEnqueueNDRangeKernel") : CL_SUCCESS;
 }
@@ -184,7 +195,9 @@ static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, str
     return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
 }
 
-/* A grid of one spare group: it reads a length here and there, and writes nothing. */
+/* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace, which lies behind
+ * what stands for all other buffers. */
+enum { IDLE_BYTES = 64 };
 static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scratch, struct why *why)
 {
     const struct waits none = { 0, NULL, NULL };
@@ -192,6 +205,7 @@ static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scra
     memset(&c, 0, sizeof c);
     c.args.h = c.args.group = c.args.nq = c.args.nk = 1;
     c.args.block_q = c.args.block_k = 1;
+    c.args.workspace_offset = IDLE_BYTES / sizeof(cl_uint);
     for (int i = 0; i < PARAMS; i++)
         c.mem[i] = scratch;
     cl_kernel kernel = l->forward.of[0].kernel;
@@ -213,11 +227,14 @@ static cl_int idle_block_map(struct launch *l, cl_command_queue queue, cl_mem sc
 
 cl_int launch_idle(struct launch *l, struct why *why)
 {
-    int64_t zeros[8] = { 0 };
+    const size_t bytes = IDLE_BYTES + l->group_workspace;
     cl_command_queue queue = NULL;
     cl_int status;
-    cl_mem scratch =
-        clCreateBuffer(l->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros, &status);
+    void *zeros = calloc(1, bytes);
+    if (!zeros)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    cl_mem scratch = clCreateBuffer(l->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, zeros, &status);
+    free(zeros);
     if (!scratch || status)
         return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
     queue = clCreateCommandQueue(l->context, l->device, 0, &status);
@@ -238,27 +255,51 @@ out:
     return status;
 }
 
+/* Spare groups of the grid have some as well. */
+static cl_int count_workspace(size_t *size, const struct launch *l, size_t groups, struct why *why)
+{
+    *size = 0;
+    if (!groups || !l->group_workspace)
+        return CL_SUCCESS;
+    const struct grid grid = grid_of(groups, (size_t)l->items_per_group);
+    int64_t bytes;
+    if (!mul_i64((int64_t)(grid.wide * grid.high), (int64_t)l->group_workspace, &bytes) ||
+        (uint64_t)bytes > SIZE_MAX / 2)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups need too much workspace", groups);
+    if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the call needs a workspace of %lld bytes, the plan allows %zu",
+                       (long long)bytes, l->max_workspace);
+    *size = (size_t)bytes;
+    return CL_SUCCESS;
+}
+
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
 {
     clattn_sizes s;
+    size_t groups;
+    cl_int status;
     if (!size)
         INVALID("size is NULL");
-    const cl_int status = call_read_sizes(&s, &l->problem, args, why);
-    if (!status)
-        *size = 0;
-    return status;
+    if ((status = call_read_sizes(&s, &l->problem, args, why)) ||
+        (status = call_groups(&groups, &s, l->rows_per_group, why)))
+        return status;
+    return count_workspace(size, l, groups, why);
 }
 
 cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
                       const struct waits *waits, struct why *why)
 {
     struct call c;
+    size_t bytes;
     cl_int status;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
         (status = call_read(&c, &l->problem, l->context, args, l->rows_per_group, why)))
         return status;
     if (!c.groups)
         return enqueue_nothing(queue, waits, why);
+    if ((status = count_workspace(&bytes, l, c.groups, why)) ||
+        (status = call_workspace(&c, l->context, args, bytes, why)))
+        return status;
     const unsigned i = pool_take(&l->forward);
     cl_kernel kernel = l->forward.of[i].kernel;
     if (!(status = set_forward(kernel, l, &c, why)))

@@ -23,6 +23,8 @@ struct launch {
     clattn_problem problem;          /* without the caller's texts and names: they are in the program */
     clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
     int rows_per_group, items_per_group;
+    size_t group_workspace;          /* bytes */
+    size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */
     size_t map_items;
     struct pool forward, block_map;  /* block_map: empty without mask and map */
 };

@@ -6,7 +6,8 @@
 
 #include "mods.h"
 
-/* Lengths are few: every kernel takes them, so that plans with and without differ in one fragment only. */
+/* Lengths are few: every kernel takes them, so that plans with and without differ in one fragment only. So it is with
+ * the workspace, which nearly no kernel uses. */
 static const struct {
     const char *type, *name;
     uint32_t flag; /* of the problem; 0: always taken */
@@ -22,6 +23,7 @@ static const struct {
     [PARAM_OFFSETS] = { "const __global int", "offsets", 0 },
     [PARAM_CU_Q] = { "const __global int", "cu_q", 0 },
     [PARAM_CU_K] = { "const __global int", "cu_k", 0 },
+    [PARAM_WORKSPACE] = { "__global uint", "workspace", 0 },
     [PARAM_BIAS] = { "const __global cla_bias_elem", "bias", 0 },
     [PARAM_MASK] = { "const __global uchar", "mask", CLATTN_MASK },
     [PARAM_BLOCK_MAP] = { "const __global uchar", "block_map", CLATTN_BLOCK_MAP },

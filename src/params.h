@@ -18,6 +18,7 @@ enum param {
     PARAM_OFFSETS,
     PARAM_CU_Q,
     PARAM_CU_K,
+    PARAM_WORKSPACE,
     PARAM_BIAS,
     PARAM_MASK,
     PARAM_BLOCK_MAP,

@@ -4,6 +4,8 @@
 
 #include "plan.h"
 
+#include "trust.h"
+
 cl_int plan_choose(struct config *out, clattn_problem *checked, const struct caps *caps, const clattn_problem *problem,
                    const char *text, struct why *why)
 {
@@ -78,9 +80,12 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
                  struct why *why)
 {
     clattn_problem p;
-    cl_int status = plan_choose(&plan->config, &p, &maker->caps, problem, config, why);
-    plan->source = CLATTN_SOURCE_DEFAULT;
+    cl_int status = problem_read(&p, problem, why);
     if (status)
+        return status;
+    trust_engines(maker, &p);
+    plan->source = CLATTN_SOURCE_DEFAULT;
+    if ((status = plan_choose(&plan->config, &p, &maker->caps, problem, config, why)))
         return status;
     if ((config && *config) || !make_chosen(plan, maker, &p, why))
         status = make_given(plan, maker, &p, config, why);

@@ -30,6 +30,11 @@ bool problem_has_holes(const clattn_problem *p)
     return p->n_mods || p->bias_type || p->flags & (CLATTN_MASK | CLATTN_BLOCK_MAP);
 }
 
+bool problem_changes_scores(const clattn_problem *p)
+{
+    return !(p->scale > 1e-30) || p->softcap > 0 || p->n_mods || p->bias_type || p->flags & (CLATTN_ALIBI | CLATTN_SINKS);
+}
+
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
 cl_int problem_check_sizes(clattn_sizes *s, struct why *why)

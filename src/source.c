@@ -221,15 +221,6 @@ static void write_scores(struct text *to, const clattn_problem *p)
     text_add(to, "    return s;\n}\n");
 }
 
-/* Whether anything is done to scores but scaling and dropping. */
-static bool changes_scores(const clattn_problem *p)
-{
-    bool any = has_bias(p) || has_sinks(p);
-    for (int i = 0; i < SCORES; i++)
-        any = any || scores[i].applies(p);
-    return any;
-}
-
 /* The whole program: a fragment for each slot, in the order in which one relies on another. */
 static void write_text(struct text *to, const clattn_problem *p, const struct engine *e)
 {
@@ -263,7 +254,7 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
              (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
-    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d", problem_has_holes(p), changes_scores(p));
+    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d", problem_has_holes(p), problem_changes_scores(p));
     text_add(to, " -DCLA_WIDTH=%d", e->width ? e->width : c->tile.n[0]);
     for (int i = 0; e->numbers[i]; i++) {
         text_add(to, " -DCLA_");
@@ -271,8 +262,9 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
             text_add(to, "%c", *s - 'a' + 'A');
         text_add(to, "=%d", c->tile.n[i]);
     }
-    text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d", is_f64(p) ? caps->fma64 : caps->fma, caps->sub_group);
-    text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", caps->quirk->options);
+    text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d", is_f64(p) ? caps->fma64 : caps->fma,
+             caps->sub_group, caps->nv_cc);
+    text_add(to, "%s%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options, caps->quirk->options);
 }
 
 /* What a program is written from; config NULL: the one that makes block maps. */

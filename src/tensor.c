@@ -139,6 +139,32 @@ cl_int array_check(const clattn_array *t, const struct array_use *use, cl_contex
     return CL_SUCCESS;
 }
 
+cl_int workspace_check(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
+                       struct why *why)
+{
+    enum { ALIGNMENT = 16 };
+    size_t size;
+    *mem = NULL;
+    *offset = 0;
+    if (!need)
+        return CL_SUCCESS;
+    if (!a->workspace || a->workspace_size < need)
+        return why_set(why, CLATTN_ERROR_WORKSPACE, "the call needs a workspace of %zu bytes, %zu are given", need,
+                       a->workspace ? a->workspace_size : 0);
+    const cl_int status = check_buffer(a->workspace, "workspace", context, true, &size, why);
+    if (status)
+        return status;
+    if (a->workspace_offset % ALIGNMENT)
+        INVALID("workspace_offset is %zu, no multiple of %d", a->workspace_offset, ALIGNMENT);
+    if (a->workspace_offset > size || size - a->workspace_offset < need)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL,
+                       "the workspace's buffer has %zu bytes, the call needs %zu from %zu on", size, need,
+                       a->workspace_offset);
+    *mem = a->workspace;
+    *offset = (int64_t)(a->workspace_offset / sizeof(cl_uint));
+    return CL_SUCCESS;
+}
+
 /* Shape and strides as they count: the caller's, or the call's size; contiguous, or the caller's. */
 static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
                        struct why *why)

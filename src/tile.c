@@ -25,7 +25,8 @@ static bool row_meant_for(const struct row *r, const struct caps *caps, const cl
     return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
            (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
            (!r->sub_group || r->sub_group == caps->sub_group) && (!r->causal || p->causal) &&
-           (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16);
+           (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16) &&
+           (!r->plain || !(problem_changes_scores(p) || problem_has_holes(p)));
 }
 
 /* The tile of a row on this device, when it is meant for the problem and can run. */
@@ -239,7 +240,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
     }
     const size_t name = strcspn(text, " ");
     if (!(out->engine = engine_find(text, name)))
-        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, naive", text);
+        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, naive, mma_nv", text);
     if (!text[name]) {
         size_t first = 0;
         why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);

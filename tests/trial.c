@@ -226,10 +226,32 @@ cl_int trial_make(struct trial *t, cl_context context, const clattn_case *c, enu
     return CL_SUCCESS;
 }
 
+static cl_int make_workspace(struct trial *t, clattn_plan plan, cl_command_queue queue)
+{
+    struct image *const im = &t->workspace;
+    cl_context context;
+    size_t need;
+    cl_int e = clattn_workspace_size(plan, &t->args, &need);
+    if (e || need <= t->args.workspace_size)
+        return e;
+    image_free(im);
+    memset(im, 0, sizeof *im);
+    e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
+    if (e)
+        return e;
+    image_canaries(im);
+    t->args.workspace_offset = WORKSPACE_MARGIN;
+    t->args.workspace_size = need;
+    e = image_buffer(im, context, CL_MEM_READ_WRITE);
+    t->args.workspace = im->mem;
+    return e;
+}
+
 cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue)
 {
-    cl_int e = CL_SUCCESS;
-    if (t->map.image.size && t->mask.image.size)
+    cl_int e = make_workspace(t, plan, queue);
+    if (!e && t->map.image.size && t->mask.image.size)
         e = clattn_enqueue_block_map(plan, queue, &t->args, 0, NULL, NULL);
     if (!e)
         e = clattn_enqueue_forward(plan, queue, &t->args, 0, NULL, NULL);
@@ -257,6 +279,7 @@ void trial_free(struct trial *t)
     int i;
     for (i = 0; i < 5; i++)
         image_free(&t->image[i]);
+    image_free(&t->workspace);
     trial_take_back(t);
     extras_free(&t->x);
     free(t->q.value);

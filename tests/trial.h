@@ -55,7 +55,7 @@ struct trial {
     clattn_sizes sizes;
     int64_t d, dv;
     struct tensor q, k, v, o, lse;
-    struct image image[5], list[LISTS], captured[CLATTN_AUX_MAX];
+    struct image image[5], list[LISTS], captured[CLATTN_AUX_MAX], workspace;
     struct tensor4 bias, mask, map;
     int64_t slopes_stride;
     int32_t q_rows[CLATTN_LIST_MAX], k_rows[CLATTN_LIST_MAX]; /* that exist: all, or those of the sequence */
@@ -68,7 +68,8 @@ struct trial {
 
 /* Builds inputs and buffers. Returns CL_SUCCESS or what failed; trial_free() is due in both cases. */
 cl_int trial_make(struct trial *t, cl_context context, const clattn_case *c, enum layout layout);
-/* Enqueues with t->args, the block map first where it is made from the mask, and waits. */
+/* Enqueues with t->args, the block map first where it is made from the mask, and waits. Gives the call the workspace that
+ * it asks for, to the byte. */
 cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue);
 /* Reads everything back. 1 when O and LSE are within bound, nothing else was written and unseen rows are exactly 0 and
  * -inf; else 0 and `why`. O and LSE are then in t->o.value and t->lse.value. */
@@ -86,6 +87,9 @@ cl_int trial_reset(struct trial *t, cl_command_queue queue);
 /* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it. */
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x);
 void trial_free(struct trial *t);
+
+/* Canaries before and behind the workspace: bytes. */
+enum { WORKSPACE_MARGIN = 64 };
 
 /* Counter-based random numbers: the same on every machine. */
 uint64_t trial_hash(uint64_t seed, uint64_t a, uint64_t b);

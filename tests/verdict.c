@@ -106,6 +106,19 @@ static int check_given(struct trial *t, cl_command_queue queue, char *why, size_
 
 /* ---- O and LSE ---- */
 
+/* Whether nothing around the workspace was written. */
+static int workspace_is_kept(const struct image *im, cl_command_queue queue)
+{
+    unsigned char *now;
+    if (!im->mem)
+        return 1;
+    now = image_read(im, queue);
+    const int same = now && !memcmp(now, im->byte, WORKSPACE_MARGIN) &&
+                     !memcmp(now + im->size - WORKSPACE_MARGIN, im->byte + im->size - WORKSPACE_MARGIN, WORKSPACE_MARGIN);
+    free(now);
+    return same;
+}
+
 int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len)
 {
     static const char *const name[5] = { "Q", "K", "V", "O", "LSE" };
@@ -115,6 +128,10 @@ int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len)
             snprintf(why, len, "bytes outside the result changed in the buffer of %s", name[i]);
             return 0;
         }
+    if (!workspace_is_kept(&t->workspace, queue)) {
+        snprintf(why, len, "bytes around the workspace changed");
+        return 0;
+    }
     return check_given(t, queue, why, len);
 }
 

@@ -1,0 +1,335 @@
+/* Engine `mma_nv`: NVIDIA's matrix units by mma.sync m16n8k16, operands in registers only, K and V in f16 or bf16 as they
+ * are stored. A work-group of NW warps of 32 items makes a BQ x DV block of O; a warp owns RT tiles of 16 queries, going
+ * over the keys in tiles of BK. Its load slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for any device.
+ *
+ * Item 4 g + c of a warp (g < 8, c < 4) holds of each 16 x 8 tile of S or O rows g and g + 8, columns 2 c and 2 c + 1.
+ *     query of row slot r = q0 + 16 RT warp + g + 8 r                s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n
+ *     key of slot j       = k0 + 16 (n / 2) + 4 c + 2 (n % 2) + i    o[(row tile * DVP / 8 + n) * 4 + 2 (row half) + i]
+ *
+ * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
+ * an item owns dims 8 c .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the names
+ * above. P is in registers as it comes: the layout of S is that of a left operand.
+ *     K: rows as they are; every other row swaps the halves of 8 chunks, where rows are whole multiples of 8
+ *     V: quads of keys, 8 bytes for a column: V[4 r .. 4 r + 3][d], by bytes of 4 rows once per group. Chunk p of quad row
+ *        r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
+ *     Q: registers (QREG 1), or local memory where each item reads what it wrote
+ * All 16-byte accesses are free of bank conflicts then. One buffer each for K and V, and two barriers a tile:
+ *     fetch V | Q K^T, softmax | store V | barrier | fetch next K | P V | store K | barrier */
+#define CLA_LANES (32 * CLA_NW)
+#define CLA_BQ (16 * CLA_RT * CLA_NW)
+#define CLA_R_N (2 * CLA_RT)
+#define CLA_COLS(n) (CLA_BK / 4)
+#define CLA_COVERED(n) CLA_BK
+#define CLA_S_N (CLA_BK / 4 * CLA_R_N)
+#define CLA_DP CLA_ROUND_UP(CLA_D, 32)
+#define CLA_DVP CLA_ROUND_UP(CLA_DV, 16)
+#define CLA_O_N (CLA_RT * CLA_DVP / 2)
+#define CLA_KC (CLA_DP / 8) /* chunks of a row */
+#define CLA_VC (CLA_DVP / 8)
+#define CLA_ROUNDS(chunks) (((chunks) + CLA_LANES - 1) / CLA_LANES)
+#define CLA_V_ROUNDS CLA_ROUNDS(CLA_BK / 4 * CLA_VC)
+#define CLA_STAGED CLA_MAX(CLA_ROUNDS(CLA_BK * CLA_KC), 4 * CLA_V_ROUNDS)
+#define CLA_Q_FRAGMENTS (CLA_RT * CLA_DP / 16)
+#define CLA_UNROLL_COLS CLA_UNROLL
+#define CLA_UNROLL_ROWS CLA_UNROLL
+#define CLA_UNROLL_O CLA_UNROLL
+
+typedef struct {
+    int item, g, c, q0, end, wide; /* wide: whether 8 elements can be loaded at once */
+    float scale;                   /* of scores */
+    cla_warp warp;
+    __local uint4 *q, *k, *v;
+    __local int *seen;             /* whether some query sees a key of the tile */
+    uint4 qr[CLA_QREG ? CLA_Q_FRAGMENTS : 1];
+    uint4 moved[CLA_STAGED]; /* on their way */
+} cla_tile;
+
+#define CLA_LOCAL(t) \
+    __local uint4 cla_local_k[CLA_BK * CLA_KC] __attribute__((aligned(16))); \
+    __local uint4 cla_local_v[CLA_BK * CLA_VC] __attribute__((aligned(16))); \
+    t.k = cla_local_k; \
+    t.v = cla_local_v; \
+    CLA_CAT(CLA_LOCAL_Q_, CLA_QREG)(t) CLA_CAT(CLA_LOCAL_SEEN_, CLA_DROPS)(t)
+/* Arrays of nothing would be bytes too many for a tile that fills 48 KiB. */
+#define CLA_LOCAL_Q_1(t) t.q = 0;
+#define CLA_LOCAL_Q_0(t) \
+    __local uint4 cla_local_q[CLA_BQ * CLA_KC] __attribute__((aligned(16))); \
+    t.q = cla_local_q;
+#define CLA_LOCAL_SEEN_0(t) t.seen = 0;
+#define CLA_LOCAL_SEEN_1(t) \
+    __local int cla_local_seen[CLA_BK]; \
+    t.seen = cla_local_seen;
+
+#define CLA_GREATER(x, y) fmax(x, y)
+#define CLA_OWNS_ROWS(t) ((t)->c == 0)
+#define CLA_RAISE(t, top, m, f) cla_raise_warp(t, top, m, f)
+/* Where nothing but scaling is done to scores they come unscaled, and maxima in the unit of scores: a weight is one
+ * multiply-add and one 2^x. Natural ones may be as low as float goes: their log2 would not be finite. */
+#undef CLA_WEIGHT
+#define CLA_WEIGHT(t, x, pivot) (CLA_NATURAL ? cla_weight(x, pivot) : cla_exp2(fma(x, (t)->scale, -(pivot))))
+#define CLA_TOP(t, x) (CLA_NATURAL ? (x) : (x) * (t)->scale)
+#undef CLA_LOWEST
+#define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -1e30f) /* finite, and so is every pivot; f16 ends at 1e12 */
+
+CLA_FN int cla_slot_q(const cla_tile *t, int r)
+{
+    return t->q0 + t->item / 32 * (16 * CLA_RT) + t->g + 8 * r;
+}
+CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j)
+{
+    return k0 + 16 * (j / 4) + 4 * t->c + j % 4; /* 2 (n % 2) + i */
+}
+
+/* ---- From global memory ---- */
+
+/* Elements c .. c + 7 of a row; those past the width are zero. */
+CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
+{
+    if (wide && c + 8 <= width) return *(const __global uint4 *)(row + c);
+    uint x[8];
+    CLA_UNROLL for (int i = 0; i < 8; i++) x[i] = c + i < width ? row[c + i] : 0;
+    return (uint4)(x[0] | x[1] << 16, x[2] | x[3] << 16, x[4] | x[5] << 16, x[6] | x[7] << 16);
+}
+
+/* `rows` x `chunks` of 16 bytes: this item's row and chunk in round n. Where a group's items make whole rows, its chunk is
+ * always the same. */
+#define CLA_WHOLE_ROWS(chunks) (CLA_LANES % (chunks) == 0)
+#define CLA_EACH_CHUNK(rows, chunks) \
+    CLA_UNROLL for (int n = 0; n < CLA_ROUNDS((rows) * (chunks)); n++) { \
+        const int at = t->item + n * CLA_LANES; \
+        const int row = CLA_WHOLE_ROWS(chunks) ? t->item / (chunks) + n * (CLA_LANES / (chunks)) : at / (chunks); \
+        const int c = CLA_WHOLE_ROWS(chunks) ? t->item % (chunks) : at % (chunks); \
+        if ((rows) * (chunks) % CLA_LANES == 0 || at < (rows) * (chunks)) {
+#define CLA_END_CHUNK }}
+
+/* Chunk c of a row, from the tensor's first one. Rows of a wide tensor are equally far apart, by less than 4 GiB: a
+ * product of 32 bits. From the tile's first row on, compilers would keep the distances to the others in registers, and
+ * there are none to spare. */
+#define CLA_CHUNK(first, c, row, stride) \
+    (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + (ulong)(uint)(row) * (2 * (uint)(stride))))
+
+/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
+CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
+{
+    if (t->wide && k0 + CLA_BK <= t->end) {
+        CLA_EACH_CHUNK(CLA_BK, CLA_KC)
+            t->moved[n] = (uint4)(0);
+            if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, e->k_stride);
+        CLA_END_CHUNK
+    } else {
+        CLA_EACH_CHUNK(CLA_BK, CLA_KC)
+            const __global ushort *from = (const __global ushort *)cla_k_row(e, min(k0 + row, t->end - 1));
+            t->moved[n] = cla_load8(from, 8 * c, CLA_D, t->wide);
+        CLA_END_CHUNK
+    }
+}
+CLA_FN void cla_store_k(cla_tile *t)
+{
+    CLA_EACH_CHUNK(CLA_BK, CLA_KC)
+        t->k[row * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (row & 1))] = t->moved[n];
+    CLA_END_CHUNK
+}
+
+/* Past the last key of the loop a row is zero: the last one may be inf, and 0 * inf is NaN. */
+CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
+{
+    if (t->wide && k0 + CLA_BK <= t->end) {
+        CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
+            CLA_UNROLL for (int i = 0; i < 4; i++) {
+                t->moved[4 * n + i] = (uint4)(0);
+                if (CLA_DV == CLA_DVP || 8 * c < CLA_DV)
+                    t->moved[4 * n + i] = CLA_CHUNK(cla_v_row(e, 0), c, k0 + 4 * row + i, e->v_stride);
+            }
+        CLA_END_CHUNK
+    } else {
+        CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
+            CLA_UNROLL for (int i = 0; i < 4; i++) {
+                const int k = k0 + 4 * row + i;
+                const __global ushort *from = (const __global ushort *)cla_v_row(e, min(k, t->end - 1));
+                t->moved[4 * n + i] = k < t->end ? cla_load8(from, 8 * c, CLA_DV, t->wide) : (uint4)(0);
+            }
+        CLA_END_CHUNK
+    }
+}
+/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
+CLA_FN void cla_store_v(cla_tile *t)
+{
+#define CLA_QUAD(s) \
+    (uint4)(cla_low_halves(x[0].s, x[1].s), cla_low_halves(x[2].s, x[3].s), cla_high_halves(x[0].s, x[1].s), \
+            cla_high_halves(x[2].s, x[3].s))
+#define CLA_PUT_QUAD(s, i) t->v[row * 4 * CLA_VC + (((i) * CLA_VC + c) ^ 2 * (row & 3))] = CLA_QUAD(s);
+    CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
+        uint4 x[4];
+        CLA_UNROLL for (int i = 0; i < 4; i++) {
+            x[i] = t->moved[4 * n + i];
+            if (CLA_DROPS) x[i] = t->seen[4 * row + i] ? x[i] : (uint4)(0);
+        }
+        CLA_PUT_QUAD(x, 0)
+        CLA_PUT_QUAD(y, 1)
+        CLA_PUT_QUAD(z, 2)
+        CLA_PUT_QUAD(w, 3)
+    CLA_END_CHUNK
+}
+
+/* What is written here was last read before a barrier of cla_pv(). */
+CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
+{
+    for (int i = t->item; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_UNROLL for (int j = 0; j < CLA_COLS(n); j++) {
+        int seen = 0;
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) seen |= s[j * CLA_R_N + r] != -INFINITY;
+        if (seen) atomic_or(t->seen + cla_slot_k(t, 0, j), 1);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* ---- The loop ---- */
+
+/* Fragment `step` (of 16 dims) of row tile i: four registers. */
+CLA_FN __local uint4 *cla_q_place(const cla_tile *t, int i, int step)
+{
+    return t->q + ((t->item / 32 * CLA_RT + i) * (CLA_DP / 16) + step) * 32 + t->item % 32;
+}
+CLA_FN uint4 cla_q_fragment(const cla_tile *t, int i, int step)
+{
+    return CLA_QREG ? t->qr[i * (CLA_DP / 16) + step] : *cla_q_place(t, i, step);
+}
+CLA_FN void cla_put_q(cla_tile *t, int i, int step, uint4 x)
+{
+    if (CLA_QREG) t->qr[i * (CLA_DP / 16) + step] = x;
+    else *cla_q_place(t, i, step) = x;
+}
+
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
+{
+    t->item = get_local_id(0);
+    t->g = t->item % 32 / 4;
+    t->c = t->item % 4;
+    t->q0 = q0;
+    t->end = end;
+    t->scale = scale;
+    t->wide = ((uintptr_t)e->q | (uintptr_t)e->k | (uintptr_t)e->v |
+               (uintptr_t)(e->q_stride | e->k_stride | e->v_stride) * 2) % 16 == 0 &&
+              (e->k_stride | e->v_stride) >> 31 == 0;
+    cla_warp_init(&t->warp, e, t->item);
+    if (begin >= end) return;
+    CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
+        CLA_UNROLL for (int d = 0; d < CLA_DP / 32; d++) {
+            const __global ushort *low = (const __global ushort *)cla_q_row(e, cla_slot_q(t, 2 * i));
+            const __global ushort *high = (const __global ushort *)cla_q_row(e, cla_slot_q(t, 2 * i + 1));
+            const uint4 x = cla_load8(low, 32 * d + 8 * t->c, CLA_D, t->wide);
+            const uint4 y = cla_load8(high, 32 * d + 8 * t->c, CLA_D, t->wide);
+            cla_put_q(t, i, 2 * d, (uint4)(x.x, y.x, x.y, y.y));
+            cla_put_q(t, i, 2 * d + 1, (uint4)(x.z, y.z, x.w, y.w));
+        }
+    cla_fetch_k(t, e, begin);
+    cla_store_k(t);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    cla_fetch_v(t, e, k0);
+    CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = 0;
+    CLA_UNROLL_MMA for (int d = 0; d < CLA_DP / 32; d++) {
+        uint4 a[CLA_RT][2];
+        CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
+            CLA_UNROLL for (int h = 0; h < 2; h++) a[i][h] = cla_q_fragment(t, i, 2 * d + h);
+        CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 8; j++) {
+            const int key = 16 * (j / 2) + 4 * (t->g / 2) + 2 * (j % 2) + t->g % 2;
+            const int c = 4 * d + t->c;
+            const uint4 b = t->k[key * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (t->g % 2))];
+            CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) {
+                const int h = x / CLA_RT, i = x % CLA_RT;
+                real *const at = s + 2 * j * CLA_R_N + 2 * i;
+                cla_mma(t->warp, at, at + CLA_R_N, at + 1, at + CLA_R_N + 1, a[i][h], h ? b.z : b.x, h ? b.w : b.y);
+            }
+        }
+    }
+    if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
+}
+
+/* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights of 16 bits have room for that: nearly no tile
+ * rescales O then. NaN, of -inf beside -inf, takes the new one. */
+CLA_FN void cla_raise_warp(cla_tile *t, real *top, real *m, real *f)
+{
+    CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
+        real x = CLA_GREATER(m[r], CLA_TOP(t, top[r]));
+        CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x = CLA_GREATER(x, cla_exchange(t->warp, x, by));
+        x = (x - m[r]) * CLA_UNIT_LOG2 <= 8 ? m[r] : x;
+        top[r] = CLA_NATURAL ? cla_pivot(x) : x;
+        f[r] = cla_weight(m[r], top[r]);
+        m[r] = x;
+    }
+}
+CLA_FN void cla_row_sum(cla_tile *t, real *x)
+{
+    CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++)
+        CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x[r] += cla_exchange(t->warp, x[r], by);
+}
+
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
+{
+    int same = 1;
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) same &= f[r] == 1;
+    if (!same)
+        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] *= f[i / (CLA_DVP / 2) * 2 + i / 2 % 2];
+    uint4 p[CLA_BK / 16][CLA_RT]; /* as soon as can be: half of the registers of s */
+    CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++)
+        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) {
+            const real *const x = s + 4 * j * CLA_R_N + 2 * i; /* keys 16 j + 4 c .. + 3 of two rows */
+            p[j][i] = (uint4)(cla_pack2(x[0], x[CLA_R_N]), cla_pack2(x[1], x[CLA_R_N + 1]),
+                              cla_pack2(x[2 * CLA_R_N], x[3 * CLA_R_N]),
+                              cla_pack2(x[2 * CLA_R_N + 1], x[3 * CLA_R_N + 1]));
+        }
+    cla_store_v(t);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    cla_fetch_k(t, e, next);
+    CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 16; j++) {
+        CLA_UNROLL_MMA for (int h = 0; h < CLA_DVP / 16; h++) {
+            const uint4 b = t->v[(4 * j + t->c) * 4 * CLA_VC + ((8 * h + t->g) ^ 2 * t->c)];
+            CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) {
+                const int n = x / CLA_RT, i = x % CLA_RT;
+                real *const at = o + i * (CLA_DVP / 2) + 8 * h + 4 * n;
+                cla_mma(t->warp, at, at + 1, at + 2, at + 3, p[j][i], n ? b.z : b.x, n ? b.w : b.y);
+            }
+        }
+    }
+    cla_store_k(t);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* ---- The end ---- */
+
+/* Row half `half` of row tile i. Columns 2 c + x of tiles 2 h and 2 h + 1 are chunk p = 8 h + 2 c + x: where rows of O
+ * are whole multiples of 64 an item has 16 neighbours, and stores them 8 at a time. */
+CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int q, cla_scalar m, cla_scalar l,
+                          int write_lse)
+{
+    if (q >= e->nq) return;
+    __global cla_q_elem *row = cla_o_row(e, q);
+    const cla_scalar inv = 1 / l;
+#define CLA_OUT(h, k, x) (l == 0 ? 0 : o[8 * (h) + 4 * (k) + (x)] * inv)
+    if (CLA_DV % 64 == 0 && (uintptr_t)row % 16 == 0)
+        CLA_UNROLL for (int h = 0; h < CLA_DV / 64; h++)
+            CLA_UNROLL for (int x = 0; x < 2; x++) {
+#define CLA_PAIR(i) cla_pack2(CLA_OUT((i) * (CLA_DV / 64) + h, 0, x), CLA_OUT((i) * (CLA_DV / 64) + h, 1, x))
+                *(__global uint4 *)(row + 64 * h + 16 * t->c + 8 * x) =
+                    (uint4)(CLA_PAIR(0), CLA_PAIR(1), CLA_PAIR(2), CLA_PAIR(3));
+            }
+    else
+        CLA_UNROLL for (int h = 0; h < CLA_DVP / 16; h++)
+            CLA_UNROLL for (int x = 0; x < 2; x++) {
+                const int p = 8 * h + 2 * t->c + x, d = 8 * (p % CLA_VC) + 2 * (p / CLA_VC);
+                if (d < CLA_DV) cla_store_o(CLA_OUT(h, 0, x), row + d);
+                if (d + 1 < CLA_DV) cla_store_o(CLA_OUT(h, 1, x), row + d + 1);
+            }
+    if (write_lse && t->c == 0) *cla_lse_row(e, q) = cla_lse(m, l);
+}
+
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l, int write_lse)
+{
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
+        cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_q(t, r), m[r], l[r], write_lse);
+}

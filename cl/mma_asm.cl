@@ -1,0 +1,61 @@
+/* Load slot of engine `mma_nv`: NVIDIA's instructions, register to register. No address enters asm: drivers do not agree
+ * on what one of local memory is. volatile only where items of a warp meet. */
+#define CLA_UNROLL_MMA CLA_UNROLL
+#define CLA_STRING_(x) #x
+#define CLA_STRING(x) CLA_STRING_(x)
+#define CLA_MMA_TYPE CLA_STRING(CLA_TQ) /* f16 or bf16, as PTX calls them */
+
+typedef int cla_warp; /* what a warp needs to talk to itself: nothing */
+CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item) { *w = 0; }
+
+/* c[16][8] += a[16][16] b[16][8]. Of item 4 g + c: a = rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8 ..; b =
+ * 2 c .., 2 c + 8 .. of column g; c0 .. c3 = (g, 2 c), (g, 2 c + 1), (g + 8, 2 c), (g + 8, 2 c + 1). */
+CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint4 a, uint b0, uint b1)
+{
+#if CLA_NV_CC >= 80
+    __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f32." CLA_MMA_TYPE "." CLA_MMA_TYPE ".f32 "
+                     "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                     : "+f"(*c0), "+f"(*c1), "+f"(*c2), "+f"(*c3)
+                     : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+#else /* Turing: the same registers in two steps */
+#define CLA_MMA_HALF(ax, ay, b) \
+    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" \
+                     : "+f"(*c0), "+f"(*c1), "+f"(*c2), "+f"(*c3) \
+                     : "r"(ax), "r"(ay), "r"(b));
+    CLA_MMA_HALF(a.x, a.y, b0)
+    CLA_MMA_HALF(a.z, a.w, b1)
+#endif
+}
+
+/* What the item has whose number differs by the bits of `by`. */
+CLA_FN float cla_exchange(cla_warp w, float x, int by)
+{
+    float y;
+    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=f"(y) : "f"(x), "r"(by));
+    return y;
+}
+/* Two elements as they are stored, rounded to nearest. */
+CLA_FN uint cla_pack2(float low, float high)
+{
+    uint x;
+#if CLA_NV_CC >= 80
+    __asm__("cvt.rn." CLA_MMA_TYPE "x2.f32 %0, %1, %2;" : "=r"(x) : "f"(high), "f"(low));
+#else
+    __asm__("{ .reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h}; }"
+            : "=r"(x)
+            : "f"(low), "f"(high));
+#endif
+    return x;
+}
+CLA_FN uint cla_low_halves(uint x, uint y)
+{
+    uint z;
+    __asm__("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}
+CLA_FN uint cla_high_halves(uint x, uint y)
+{
+    uint z;
+    __asm__("prmt.b32 %0, %1, %2, 0x7632;" : "=r"(z) : "r"(x), "r"(y));
+    return z;
+}

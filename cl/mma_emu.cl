@@ -1,0 +1,66 @@
+/* Load slot of engine `mma_emu`: what mma_asm.cl does, by exchange among 32 neighbours of a work-group, for tests on any
+ * device. They meet in global memory and at fences of global memory, on purpose: so a checker of races judges the engine's
+ * local memory by the engine's own barriers. Each item has 6 words of the workspace. */
+#define CLA_UNROLL_MMA CLA_NO_UNROLL
+
+typedef struct {
+    __global uint *at; /* the warp's words */
+    int lane;
+} cla_warp;
+
+CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item)
+{
+    const size_t group = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    w->lane = item % 32;
+    w->at = e->at.workspace + e->a->workspace_offset + 6 * (group * get_local_size(0) + (size_t)(item - w->lane));
+}
+#define CLA_MEET barrier(CLK_GLOBAL_MEM_FENCE);
+
+/* Half `high` of a word, as a number and from one. */
+CLA_FN float cla_half_of(uint x, int high)
+{
+    const ushort y = high ? x >> 16 : x & 0xffff;
+    return cla_load_q((const cla_q_elem *)&y);
+}
+CLA_FN uint cla_half_from(float x)
+{
+    ushort y;
+    cla_store_o(x, (cla_q_elem *)&y);
+    return y;
+}
+
+/* Item 4 r + k / 2 % 4 has row r and r + 8 of the left operand at k; of the right one column r. */
+CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint4 a, uint b0, uint b1)
+{
+    float *const c[4] = { c0, c1, c2, c3 };
+    __global uint *mine = w.at + 6 * w.lane;
+    mine[0] = a.x;
+    mine[1] = a.y;
+    mine[2] = a.z;
+    mine[3] = a.w;
+    mine[4] = b0;
+    mine[5] = b1;
+    CLA_MEET
+    CLA_UNROLL for (int i = 0; i < 4; i++) {
+        const __global uint *left = w.at + 6 * (w.lane / 4 * 4) + i / 2, *right = w.at + 6 * 4 * (2 * (w.lane % 4) + i % 2) + 4;
+        float sum = *c[i];
+        CLA_NO_UNROLL for (int k = 0; k < 16; k++) {
+            const int owner = 6 * (k % 8 / 2);
+            sum += cla_half_of(left[owner + k / 8 * 2], k & 1) * cla_half_of(right[owner + k / 8], k & 1);
+        }
+        *c[i] = sum;
+    }
+    CLA_MEET
+}
+
+CLA_FN float cla_exchange(cla_warp w, float x, int by)
+{
+    w.at[6 * w.lane] = as_uint(x);
+    CLA_MEET
+    const float y = as_float(w.at[6 * (w.lane ^ by)]);
+    CLA_MEET
+    return y;
+}
+CLA_FN uint cla_pack2(float low, float high) { return cla_half_from(low) | cla_half_from(high) << 16; }
+CLA_FN uint cla_low_halves(uint x, uint y) { return (x & 0xffff) | y << 16; }
+CLA_FN uint cla_high_halves(uint x, uint y) { return x >> 16 | (y & 0xffff0000u); }

@@ -1,0 +1,189 @@
+/* matrix.c - engine mma_nv: its fragment with the instructions emulated, against float64
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * matrix.t: every tile, every fragment of masks and scores, a seeded part of the table, in f16 and bf16.
+ * CLATTN_FULL=1: the whole table in both. CLATTN_QUICK=1: a few small cases.
+ * One case by hand: forward.t PROBLEM 'mma_emu TILE' LAYOUT. */
+#include "config.h"
+
+#include "cases.h"
+#include "each.h"
+#include "refuse.h"
+
+#include <stdlib.h>
+
+static const char *const types[] = { "f16", "bf16" };
+
+/* Rows of the engine's table first, then tiles that differ from them in one way. */
+static const char *const tiles[] = { "mma_emu nw4,rt1,bk64,qreg1",  "mma_emu nw4,rt2,bk64,qreg1",
+                                     "mma_emu nw8,rt1,bk128,qreg1", "mma_emu nw4,rt1,bk32,qreg1",
+                                     "mma_emu nw4,rt2,bk32,qreg0",  "mma_emu nw8,rt1,bk64,qreg1",
+                                     "mma_emu nw4,rt1,bk16,qreg0",  "mma_emu nw1,rt1,bk16,qreg1",
+                                     "mma_emu nw3,rt1,bk48,qreg0" };
+enum { N_TILES = sizeof tiles / sizeof *tiles, EVERY = 9 };
+static const char *const small[] = { "mma_emu nw2,rt2,bk32,qreg0", "mma_emu nw1,rt2,bk64,qreg1" };
+
+/* Widths with 4, 12 and 20 chunks of 8, and those that fill none; aligned rows and others; and the widest. */
+static const char *const widths[] = { "b1 h2/1 q37 k75 d32/16 causal lse",  "b1 h2/1 q37 k75 d96/80 lse",
+                                      "b1 h2/1 q37 k75 d160/112 lse",       "b1 h2/1 q37 k75 d64/128 causal lse",
+                                      "b1 h2/1 q37 k75 d41/26 lse",         "b1 h2/1 q19 k41 d256 causal lse",
+                                      "b1 h2/1 q37 k75 d192/128 causal lse", "b1 h2/1 q37 k75 d8/1 lse" };
+enum { N_WIDTHS = sizeof widths / sizeof *widths };
+
+/* What the engine refuses: other types than one of 16 bits, and widths beyond 256. */
+static int is_refused(const char *problem)
+{
+    char why[256];
+    clattn_case c;
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    if (clattn_case_parse(problem, &c, why, sizeof why))
+        return 0;
+    return c.problem.d > 256 || c.problem.dv > 256 || (c.problem.k_type && c.problem.k_type != c.problem.type) ||
+           (c.problem.v_type && c.problem.v_type != c.problem.type);
+}
+
+static void check(const struct device *d, const char *type, const char *row, unsigned seed, const char *config,
+                  enum layout layout)
+{
+    char problem[512], why[1024] = "";
+    int verdict;
+    snprintf(problem, sizeof problem, "%s %s seed%u", type, row, seed);
+    verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
+    if (verdict < 0) {
+        ok(is_refused(problem), "%s, %s is refused: %s", config, problem, why);
+        return;
+    }
+    ok(verdict, "%s, %s, %s: %s", d->name, config, layout_name(layout), problem);
+    if (!verdict)
+        diag("%s\nagain: tests/forward.t '%s' '%s' %s", why, problem, config, layout_name(layout));
+}
+
+static void check_rows(const struct device *d, const char *const *rows, unsigned n, unsigned seed)
+{
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned i = 0; i < n; i++)
+            check(d, types[t], rows[i], seed + i, small[(t + i) % 2], i % 2 ? PADDED : PLAIN);
+}
+
+/* Aligned rows and others are two paths. */
+static void check_tiles(const struct device *d)
+{
+    for (unsigned n = 0; n < N_TILES; n++)
+        for (unsigned i = 0; i < N_TILE; i++) {
+            check(d, types[n % 2], tile_cases[i], 900 + i, tiles[n], PADDED);
+            check(d, types[n % 2], "b1 h2/1 q131 k261 d64 lse", 910 + i, tiles[n], i % 2 ? PLAIN : PACKED);
+        }
+}
+
+static void check_table(const struct device *d, unsigned every)
+{
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned i = 0; i < N_CASES; i++)
+            if (!(trial_hash(2, i, t) % every))
+                check(d, types[t], cases[i], 3000 + i, small[t], (enum layout)(i % LAYOUTS));
+}
+
+/* Logits that go up all the way: each tile raises the maximum, and the lazy one has to follow. */
+static void check_lazy(const struct device *d)
+{
+    static const char *const rows[] = { "b1 h2 q33 k300 d64 alibi off-1000 lse", "b1 h2 q33 k300 d64 scale0.02 lse",
+                                        "b1 h2 q33 k300 d64 scale1 lse", "b1 h2 q33 k300 d64 scale1000 lse" };
+    check_rows(d, rows, 4, 950);
+}
+
+/* ---- What is refused ---- */
+
+static void check_refusals(const struct device *d)
+{
+    static const struct {
+        const char *problem, *config, *words;
+    } rows[] = { { "f32 b1 h1 q9 k9 d64", "mma_emu", "f16 or in bf16" },
+                 { "f64 b1 h1 q9 k9 d64", "mma_emu", "f16 or in bf16" },
+                 { "f16 b1 h1 q9 k9 d64 k:bf16", "mma_emu", "f16 or in bf16" },
+                 { "f16 b1 h1 q9 k9 d264", "mma_emu", "no tile for this problem" },
+                 { "f16 b1 h1 q9 k9 d264", "mma_emu nw1,rt1,bk16,qreg1", "at most 256" },
+                 { "f16 b1 h1 q9 k9 d64", "mma_emu nw4,rt1,bk24,qreg1", "multiple of 16" },
+                 { "f16 b1 h1 q9 k9 d64", "mma_emu nw4,rt9,bk16,qreg1", "rt is 9" },
+                 { "f16 b1 h1 q9 k9 d64", "mma_nv", "compute capability" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char why[1024] = "";
+        int verdict = harness_check_text(d, rows[i].problem, rows[i].config, PLAIN, why, sizeof why);
+        if (i == sizeof rows / sizeof *rows - 1 && verdict > 0)
+            skip("this device has the units");
+        else
+            ok(verdict < 0 && (strstr(why, rows[i].words) || strstr(why, "cl_khr_fp64")), "%s with %s is refused: %s", rows[i].problem, rows[i].config,
+               why);
+    }
+}
+
+static cl_mem new_buffer(cl_context context, size_t bytes)
+{
+    cl_int e;
+    cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &e);
+    if (e)
+        bail("cannot make a buffer");
+    return mem;
+}
+
+/* The only engine that needs a workspace. */
+static void check_workspace(const struct device *d)
+{
+    static const char text[] = "f16 b1 h2/1 q5 k7 d8 lse";
+    struct fixture fixture, *const f = &fixture;
+    char why[512];
+    size_t need = 0;
+    cl_int e = fixture_open(f, d, text, PADDED, why, sizeof why);
+    if (!e)
+        e = harness_plan(d, &f->t.c.problem, "mma_emu nw1,rt1,bk16,qreg1", &f->plan, why, sizeof why);
+    if (!ok(!e, "a plan that needs a workspace: %s: %s", text, why))
+        return;
+    is_int(clattn_workspace_size(f->plan, &f->t.args, &need), CL_SUCCESS, "its size can be asked");
+    ok(need >= 32 * 6 * 4, "and is %zu bytes", need);
+    clattn_forward_args *const args = &f->t.args;
+    args->workspace = new_buffer(d->cl.context, need + 64);
+    args->workspace_size = need;
+    REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace = NULL);
+    REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace_size = need - 1);
+    REFUSED(BAD, a.workspace_offset = 4);
+    REFUSED(SMALL, a.workspace_offset = 80);
+    REFUSED(SMALL, a.workspace_offset = SIZE_MAX - 15);
+    cl_mem inputs = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, need, NULL, &e);
+    REFUSED(BAD, a.workspace = inputs);
+    clReleaseMemObject(inputs);
+    args->workspace_offset = 64;
+    ok(!trial_reset(&f->t, d->queue) && !trial_run(&f->t, f->plan, d->queue) &&
+           trial_verify(&f->t, d->queue, why, sizeof why),
+       "with one it runs, from an offset: %s", text);
+    clReleaseMemObject(args->workspace);
+    args->workspace = NULL;
+    args->workspace_size = args->workspace_offset = 0;
+    fixture_close(f);
+}
+
+static void test_device(const struct device *d)
+{
+    check_refusals(d);
+    check_workspace(d);
+    if (harness_flag("CLATTN_QUICK")) {
+        /* Aligned rows that end within a chunk's neighbours, and V's rows that are not aligned while K's are. */
+        check(d, "f16", "b1 h1 q9 k16 d24 lse", 5, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
+        check(d, "bf16", "b1 h1 q9 k16 d8/12 lse", 6, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
+        for (unsigned i = 0; i < N_QUICK; i++)
+            check(d, types[i % 2], quick_cases[i], i, "mma_emu nw1,rt2,bk16,qreg0", PADDED);
+        for (unsigned i = 0; i < N_QUICK_FEATURES; i++)
+            check(d, types[i % 2], quick_features[i], i, "mma_emu nw2,rt1,bk16,qreg1", PADDED);
+        return;
+    }
+    check_rows(d, engine_cases, N_ENGINE, 600);
+    check_rows(d, feature_cases, N_FEATURES, 620);
+    check_rows(d, widths, N_WIDTHS, 640);
+    check_lazy(d);
+    check_tiles(d);
+    check_table(d, harness_flag("CLATTN_FULL") ? 1 : EVERY);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

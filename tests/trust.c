@@ -1,0 +1,178 @@
+/* trust.c - an engine that computes wrong on a device is found out, told of, and not used
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended where mma_nv itself has
+ * to fail: there the compiler does not know its instructions. */
+#include "config.h"
+
+#include "../src/handle.h"
+#include "../src/trust.h"
+#include "each.h"
+#include "nest.h"
+
+#include <stdlib.h>
+
+/* ---- Programs with a fault ---- */
+
+static const char *broken, *broken_to; /* what a program's text has instead; NULL: nothing */
+static int n_broken, n_programs;
+
+cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+cl_program __wrap_clCreateProgramWithSource(cl_context context, cl_uint n, const char **texts, const size_t *lengths,
+                                            cl_int *status)
+{
+    const char *at = broken ? strstr(texts[0], broken) : NULL;
+    cl_program program;
+    char *text;
+    n_programs++;
+    if (!at)
+        return __real_clCreateProgramWithSource(context, n, texts, lengths, status);
+    text = malloc(strlen(texts[0]) + strlen(broken_to) + 1);
+    if (!text)
+        bail("no memory");
+    sprintf(text, "%.*s%s%s", (int)(at - texts[0]), texts[0], broken_to, at + strlen(broken));
+    program = __real_clCreateProgramWithSource(context, 1, (const char **)&text, NULL, status);
+    n_broken++;
+    free(text);
+    return program;
+}
+
+/* ---- Handles ---- */
+
+static char lines[4096];
+static void keep_line(void *user, const char *text)
+{
+    (void)user;
+    snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s; ", text);
+}
+static int count_lines(const char *words)
+{
+    int n = 0;
+    for (const char *at = lines; (at = strstr(at, words)); at++)
+        n++;
+    return n;
+}
+
+static clattn_handle open_handle(const struct device *d, const char *folder)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_handle h = NULL;
+    o.cache_dir = folder;
+    o.tune = CLATTN_TUNE_OFF;
+    o.log = keep_line;
+    *lines = '\0';
+    n_programs = 0;
+    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
+        bail("no handle");
+    return h;
+}
+
+/* ---- The test of an engine ---- */
+
+static void test_engine(const struct device *d)
+{
+    static const struct {
+        const char *from, *to, *what;
+    } faults[] = {
+        { "16 * (j / 4) + 4 * t->c + j % 4", "16 * (j / 4) + 4 * t->c + (j ^ 1) % 4", "keys of S" },
+        { "4 * (t->g / 2) + 2 * (j % 2)", "4 * (t->g / 2) + 2 * ((j + 1) % 2)", "rows of K" },
+        { "cla_pack2(x[1], x[CLA_R_N + 1])", "cla_pack2(x[0], x[CLA_R_N])", "rows of P" },
+        { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
+    };
+    const struct engine *const emu = engine_find("mma_emu", 7);
+    clattn_handle h = open_handle(d, "off");
+    struct why why = { "" };
+    is_int(trust_test(&h->maker, emu, &why), CL_SUCCESS, "%s: the engine passes its test: %s", d->name, why.text);
+    clattn_release(h);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        h = open_handle(d, "off");
+        n_broken = 0;
+        broken = faults[i].from;
+        broken_to = faults[i].to;
+        is_int(trust_test(&h->maker, emu, &why), CLATTN_ERROR_WRONG_RESULT, "%s: not where %s are wrong: %s",
+               d->name, faults[i].what, why.text);
+        ok(n_broken > 0, "which its program had");
+        broken = NULL;
+        clattn_release(h);
+    }
+}
+
+/* ---- A device where it fails ---- */
+
+static const char text[] = "f16 b1 h2/1 q37 k83 d64 causal lse";
+
+/* A plan's configuration, and whether what it computes is right. */
+static void plan_is_right(const struct device *d, clattn_handle h, const char *what)
+{
+    char config[128] = "", why[512] = "";
+    struct fixture f;
+    clattn_plan p = NULL;
+    if (fixture_open(&f, d, text, PADDED, why, sizeof why))
+        bail("%s", why);
+    const cl_int e = clattn_plan_create(&p, h, &f.t.c.problem, NULL);
+    is_int(e, CL_SUCCESS, "%s: a plan", what);
+    if (!e) {
+        ok(!clattn_plan_config(p, config, sizeof config, NULL) && strncmp(config, "mma_nv", 6), "%s: of another engine: %s", what, config);
+        ok(!trial_run(&f.t, p, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "%s: right (%s): %s", what,
+           why, text);
+    }
+    clattn_plan_release(p);
+    fixture_close(&f);
+}
+
+static void refused_by_name(clattn_handle h)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_case c = CLATTN_CASE_INIT;
+    clattn_plan p = NULL;
+    char why[256] = "";
+    if (clattn_case_parse("f16 b1 h1 q64 k64 d64", &c, why, sizeof why))
+        bail("%s", why);
+    o.config = "mma_nv";
+    const cl_int e = clattn_plan_create(&p, h, &c.problem, &o);
+    clattn_error_detail(h, why, sizeof why, NULL);
+    ok(e == CLATTN_ERROR_NOT_SUPPORTED && strstr(why, "failed its test"), "by name it is refused: %s", why);
+    o.config = "mma_nv nw4,rt1,bk32,qreg1";
+    ok(clattn_plan_create(&p, h, &c.problem, &o) == CLATTN_ERROR_NOT_SUPPORTED, "and with a tile");
+}
+
+static void test_failing_device(const struct device *d, const char *folder)
+{
+    clattn_handle h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    plan_is_right(d, h, "first");
+    is_int(count_lines("mma_nv is left alone: it fails its test"), 1, "one line in the log: %s", lines);
+    plan_is_right(d, h, "again");
+    refused_by_name(h);
+    is_int(count_lines("mma_nv is left alone"), 1, "no line more");
+    clattn_release(h);
+
+    h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    plan_is_right(d, h, "another handle");
+    is_int(count_lines("it failed its test on this device before"), 1, "knows the verdict: %s", lines);
+    is_int(count_lines("it fails its test"), 0, "without another test");
+    clattn_release(h);
+
+    h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    strcat(h->maker.caps.driver, " of another version");
+    plan_is_right(d, h, "another driver");
+    is_int(count_lines("it fails its test"), 1, "is tested anew: %s", lines);
+    clattn_release(h);
+}
+
+static void test_device(const struct device *d)
+{
+    char folder[NEST_PATH];
+    test_engine(d);
+    if (nest_make(folder))
+        bail("no temporary folder");
+    test_failing_device(d, folder);
+    nest_remove(folder);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
