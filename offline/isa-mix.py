@@ -4,6 +4,10 @@
 """isa-mix.py FILE...                    the loops of an AMD code object, an NVIDIA cubin or an Intel listing (*.asm)
 isa-mix.py --tile d=64,dv=64,tx=8,ty=16,tm=8,tn=8,ch=8,cv=8 FILE...
                                       shares of engine simt's loops: Q K^T, P V, and the whole loop over key tiles
+isa-mix.py --mma d=64,dv=64,nw=4,rt=2,bk=64 CUBIN...
+                                      of engine mma_nv's loop over key tiles, taken the shortest way that passes all its
+                                      matrix instructions: instructions, matrix ones, local accesses, moves, their share;
+                                      ? where the matrix ones are not as many as the tile has, or registers go to memory
 
 A share is multiply-adds among all instructions. It bounds the part of peak that a loop can reach where one instruction
 is issued at a time, and it is exact and repeatable, so that it can gate a change where no time can be taken. (AMD
@@ -311,6 +315,47 @@ def ratio(part, whole):
     return 100 * part / whole if whole else None
 
 
+# ---- engine mma_nv ----
+
+MOVES = re.compile(r'MOV|IMAD\.MOV|SEL$|S2R|PLOP3')
+
+
+def plain_path(code):
+    """The instructions of one turn of the loop that has most matrix instructions, on the shortest way through them all:
+    what lies on other ways is for rows at the end, masks and new maxima. Ways inside go forward."""
+    spans, follow = blocks(code)
+    tops = [x for x in loops(code) if x.outer is None]
+    weight = [(sum(c[1].startswith('HMMA') for c in code[lo:hi]), lo - hi) for lo, hi in spans]
+    body = max((x.body for x in tops), key=lambda b: sum(weight[n][0] for n in b), default=set())
+    if not body:
+        return []
+    head, best = min(body), {}
+    for n in sorted(body, reverse=True):
+        ways = [best[m] for m in follow[n] if m > n and m in best]
+        if head in follow[n]:
+            ways.append(((0, 0), []))
+        if ways:
+            (matrix, short), way = max(ways, key=lambda w: w[0])
+            best[n] = ((matrix + weight[n][0], short + weight[n][1]), [n] + way)
+    return [c for n in (best[head][1] if head in best else []) for c in code[spans[n][0]:spans[n][1]]]
+
+
+def matrix_instructions(n, code):
+    """Of a tile, per warp."""
+    d, dv = -(-n['d'] // 32) * 32, -(-n['dv'] // 16) * 16
+    steps = 2 if any(c[1].startswith('HMMA.1688') for c in code) else 1
+    return steps * n['rt'] * (d // 16 * n['bk'] // 8 + n['bk'] // 16 * dv // 8)
+
+
+def mma_report(path, numbers):
+    code = plain_path(read(path))
+    count = [sum(bool(re.match(p, c[1])) for c in code) for p in ('HMMA', 'LDS|STS', 'LDL|STL')]
+    moves = sum(bool(MOVES.match(c[1])) for c in code)
+    if not code or count[0] != matrix_instructions({k: int(v) for k, v in numbers.items()}, code) or count[2]:
+        return '?'
+    return '%d %d %d %d %.1f' % (len(code), count[0], count[1], moves, 100 * count[0] / len(code))
+
+
 def read(path):
     with open(path, 'rb') as f:
         head = f.read(20)
@@ -344,14 +389,15 @@ def report(path):
 
 
 def main(args):
-    numbers = None
-    if args[:1] == ['--tile'] and len(args) > 1:
+    numbers, way = None, {'--tile': tile_report, '--mma': mma_report}
+    if args[:1] and args[0] in way and len(args) > 1:
+        way = way[args[0]]
         numbers, args = dict(p.split('=') for p in args[1].split(',')), args[2:]
     if not args or args[0].startswith('-'):
         raise SystemExit(__doc__)
     for path in args:
         if numbers:
-            print(tile_report(path, numbers))
+            print(way(path, numbers))
         else:
             report(path)
 

@@ -132,14 +132,24 @@ def warps(device, registers, local, items):
 
 def occupancy(target, registers, local, told, values):
     vendor, device = target.split('/')
-    if vendor == 'nvidia' and device in SHARED and 'TX' in values:
-        return str(warps(device, int(registers), int(local), int(values['TX']) * int(values['TY'])))
+    if vendor == 'nvidia' and device in SHARED and ('TX' in values or 'NW' in values):
+        items = int(values['TX']) * int(values['TY']) if 'TX' in values else 32 * int(values['NW'])
+        return str(warps(device, int(registers), int(local), items))
     return told
+
+
+def matrix_share(path, values):
+    """Of the matrix instructions in engine mma_nv's loop, as text."""
+    numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in 'D DV NW RT BK'.split())
+    done = output(sys.executable, os.path.join(HERE, 'isa-mix.py'), '--mma', numbers, path)
+    return done.stdout.split()[-1] if done.returncode == 0 else '-' if done.returncode == 3 else '?'
 
 
 def shares(path, values):
     """Of Q K^T, of P V, of the tile, as text: - where there is nobody to tell, ? where it does not add up."""
     names = 'D DV TX TY TM TN CH CV'.split()
+    if path.endswith('.cubin') and 'NW' in values:
+        return ['-', '-', matrix_share(path, values)]
     if not path.endswith(('.o', '.cubin', '.asm')) or not all(n in values for n in names):
         return ['?' if path.endswith('.bin') else '-'] * 3  # Intel's without a listing
     numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in names)
