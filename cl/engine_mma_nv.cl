@@ -36,6 +36,7 @@
 
 typedef struct {
     int item, g, c, q0, end, wide; /* wide: whether 8 elements can be loaded at once */
+    int same;                      /* whether no maximum rose in this tile: every f is 1 */
     float scale;                   /* of scores */
     cla_warp warp;
     __local uint4 *q, *k, *v;
@@ -69,7 +70,7 @@ typedef struct {
 #define CLA_WEIGHT(t, x, pivot) (CLA_NATURAL ? cla_weight(x, pivot) : cla_exp2(fma(x, (t)->scale, -(pivot))))
 #define CLA_TOP(t, x) (CLA_NATURAL ? (x) : (x) * (t)->scale)
 #undef CLA_LOWEST
-#define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -1e30f) /* finite, and so is every pivot; f16 ends at 1e12 */
+#define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -MAXFLOAT) /* finite, and so is every pivot */
 
 CLA_FN int cla_slot_q(const cla_tile *t, int r)
 {
@@ -111,7 +112,7 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 {
-    if (t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_D % 8 == 0 && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
             if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, e->k_stride);
@@ -121,6 +122,7 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
             const __global ushort *from = (const __global ushort *)cla_k_row(e, min(k0 + row, t->end - 1));
             t->moved[n] = cla_load8(from, 8 * c, CLA_D, t->wide);
         CLA_END_CHUNK
+        cla_converge(t->warp);
     }
 }
 CLA_FN void cla_store_k(cla_tile *t)
@@ -130,10 +132,10 @@ CLA_FN void cla_store_k(cla_tile *t)
     CLA_END_CHUNK
 }
 
-/* Past the last key of the loop a row is zero: the last one may be inf, and 0 * inf is NaN. */
+/* Of a tile that is not whole a row past the last key is zero: the last one may be inf, and 0 * inf is NaN. */
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
-    if (t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_DV % 8 == 0 && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
             CLA_UNROLL for (int i = 0; i < 4; i++) {
                 t->moved[4 * n + i] = (uint4)(0);
@@ -149,6 +151,7 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
                 t->moved[4 * n + i] = k < t->end ? cla_load8(from, 8 * c, CLA_DV, t->wide) : (uint4)(0);
             }
         CLA_END_CHUNK
+        cla_converge(t->warp);
     }
 }
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
@@ -251,13 +254,17 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 }
 
 /* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights of 16 bits have room for that: nearly no tile
- * rescales O then. NaN, of -inf beside -inf, takes the new one. */
+ * rescales O then. NaN, of -inf beside -inf, takes the new one. A new one in the unit of scores goes up by what its
+ * product may have lost in rounding: the multiply-add of a weight does not round there, and 2^x must not pass 1 by much. */
 CLA_FN void cla_raise_warp(cla_tile *t, real *top, real *m, real *f)
 {
+    t->same = 1;
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
         real x = CLA_GREATER(m[r], CLA_TOP(t, top[r]));
         CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x = CLA_GREATER(x, cla_exchange(t->warp, x, by));
-        x = (x - m[r]) * CLA_UNIT_LOG2 <= 8 ? m[r] : x;
+        const int stays = (x - m[r]) * CLA_UNIT_LOG2 <= 8;
+        x = stays ? m[r] : CLA_NATURAL ? x : fma(fabs(x), 0x1p-23f, x);
+        t->same &= stays;
         top[r] = CLA_NATURAL ? cla_pivot(x) : x;
         f[r] = cla_weight(m[r], top[r]);
         m[r] = x;
@@ -271,9 +278,7 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
-    int same = 1;
-    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) same &= f[r] == 1;
-    if (!same)
+    if (!t->same)
         CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] *= f[i / (CLA_DVP / 2) * 2 + i / 2 % 2];
     uint4 p[CLA_BK / 16][CLA_RT]; /* as soon as can be: half of the registers of s */
     CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++)
@@ -325,7 +330,8 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
                 if (d < CLA_DV) cla_store_o(CLA_OUT(h, 0, x), row + d);
                 if (d + 1 < CLA_DV) cla_store_o(CLA_OUT(h, 1, x), row + d + 1);
             }
-    if (write_lse && t->c == 0) *cla_lse_row(e, q) = cla_lse(m, l);
+    /* Logits beyond 2^30 or so may leave no weight at all, and yet a maximum. */
+    if (write_lse && t->c == 0) *cla_lse_row(e, q) = l == 0 && m > CLA_LOWEST ? m * CLA_UNIT_LN : cla_lse(m, l);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l, int write_lse)

@@ -34,6 +34,8 @@ CLA_FN float cla_exchange(cla_warp w, float x, int by)
     __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=f"(y) : "f"(x), "r"(by));
     return y;
 }
+/* Items may have gone different ways: mma.sync.aligned wants them together. */
+CLA_FN void cla_converge(cla_warp w) { __asm__ volatile("bar.warp.sync 0xffffffff;"); }
 /* Two elements as they are stored, rounded to nearest. */
 CLA_FN uint cla_pack2(float low, float high)
 {

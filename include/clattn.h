@@ -288,7 +288,9 @@ CLATTN_API cl_int clattn_error_detail(clattn_handle handle, char *text, size_t l
 CLATTN_API cl_int clattn_supports(clattn_handle handle, const clattn_problem *problem, char *why, size_t len);
 
 /* The index-th configuration, "ENGINE TILE", that this device can run `problem` with; the default is number 0.
- * CL_INVALID_VALUE when there are not that many. */
+ * CL_INVALID_VALUE when there are not that many. Engine mma_nv is the default of f16 and bf16 on NVIDIA's GPUs once it has
+ * passed its test there, which the first plan of a handle in these types makes (in every tuning mode: it is about what is
+ * right) unless its outcome is kept; before that it is not among them. */
 CLATTN_API cl_int clattn_config_at(clattn_handle handle, const clattn_problem *problem, size_t index, char *text,
                                    size_t len);
 

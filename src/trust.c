@@ -9,61 +9,63 @@
 
 /* ---- The test ---- */
 
-static cl_int run_test(struct launch *l, struct maker *maker, const clattn_problem *p, struct why *why)
+/* Both types; products alone, a diagonal, and everything that is done to a tile of scores; rows that are loaded 16 bytes
+ * at a time, and others. */
+static const struct {
+    int type, d, dv;
+    bool causal, scores;
+} tests[] = { { CLATTN_F16, 64, 64, false, false },  { CLATTN_F16, 128, 128, true, false },
+              { CLATTN_F16, 41, 26, true, true },    { CLATTN_BF16, 64, 64, false, false },
+              { CLATTN_BF16, 128, 128, true, false } };
+enum { TESTS = sizeof tests / sizeof *tests };
+
+static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
 {
-    struct sample sample = { *p, 11, true };
-    struct bed bed;
-    double seconds, device;
-    cl_int status = bed_open(&bed, maker->context, maker->device, &sample, true, 1, why);
-    if (!status && !(status = bed_run(&bed, l, 0, &seconds, &device, why)) && !(status = bed_check(&bed, 1, why)))
-        status = bed_repeat(&bed, l, why);
-    bed_close(&bed);
-    return status;
+    clattn_problem given = CLATTN_PROBLEM_INIT;
+    given.type = tests[i].type;
+    given.d = tests[i].d;
+    given.dv = tests[i].dv;
+    given.causal = tests[i].causal;
+    given.softcap = tests[i].scores ? 5 : 0;
+    given.flags = tests[i].scores ? CLATTN_MASK : 0;
+    given.sizes = (clattn_sizes){ 1, 2, 1, 131, 133, 0, 0, 0 }; /* more than a tile of queries and of keys, and a rest */
+    return problem_read(p, &given, why);
 }
 
-/* More than a tile of queries and of keys, and a rest of both. */
-static cl_int test_problem(struct maker *maker, const struct engine *engine, int type, int d, bool causal,
-                           struct why *why)
+static cl_int run_test(struct maker *maker, const clattn_problem *p, const struct config *config, struct why *why)
 {
-    clattn_problem given = CLATTN_PROBLEM_INIT, p;
-    struct config config;
+    struct sample sample = { *p, 11, true };
     struct launch launch;
+    struct bed bed;
+    double seconds, device;
     int binary;
-    cl_int status;
-    given.type = type;
-    given.d = d;
-    given.causal = causal;
-    given.sizes = (clattn_sizes){ 1, 2, 1, 131, 133, 0, 0, 0 };
-    if ((status = problem_read(&p, &given, why)))
+    cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
+    if (status)
         return status;
-    if (!tile_config_at(&config, &maker->caps, &p, engine, 0))
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "it has no tile for d %d", d);
-    if ((status = build_launch(&launch, maker, &p, &config, true, &binary, why)))
-        return status;
-    status = run_test(&launch, maker, &p, why);
+    status = bed_open(&bed, maker->context, maker->device, &sample, true, 1, why);
+    if (!status && !(status = bed_run(&bed, &launch, 0, &seconds, &device, why)) && !(status = bed_check(&bed, 1, why)))
+        status = bed_repeat(&bed, &launch, why);
+    bed_close(&bed);
     launch_clear(&launch);
     return status;
 }
 
-static bool takes(const struct engine *engine, const struct maker *maker, int type)
-{
-    clattn_problem given = CLATTN_PROBLEM_INIT, p;
-    struct config config;
-    struct why why;
-    given.type = type;
-    given.d = 64;
-    return !problem_read(&p, &given, &why) && tile_config_at(&config, &maker->caps, &p, engine, 0);
-}
-
 cl_int trust_test(struct maker *maker, const struct engine *engine, struct why *why)
 {
-    static const int types[] = { CLATTN_F16, CLATTN_BF16 };
-    cl_int status = CL_SUCCESS;
-    for (int i = 0; i < 2 && !status; i++)
-        if (takes(engine, maker, types[i]) &&
-            !(status = test_problem(maker, engine, types[i], 64, false, why)))
-            status = test_problem(maker, engine, types[i], 128, true, why);
-    return status;
+    bool any = false;
+    for (size_t i = 0; i < TESTS; i++) {
+        clattn_problem p;
+        struct config config;
+        cl_int status = read_test(&p, i, why);
+        if (status)
+            return status;
+        if (!tile_config_at(&config, &maker->caps, &p, engine, 0))
+            continue; /* bf16 on Turing */
+        any = true;
+        if ((status = run_test(maker, &p, &config, why)))
+            return status;
+    }
+    return any ? CL_SUCCESS : why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "there is nothing that it could run");
 }
 
 /* ---- The verdict ---- */
@@ -72,19 +74,38 @@ enum { VERDICT_MAX = 128 };
 
 struct verdict {
     char name[STORE_NAME_MAX]; /* of the blob */
-    char key[DIGEST_HEX];      /* of device, driver and version of this library */
+    char key[DIGEST_HEX];
 };
 
-static void name_verdict(struct verdict *v, const struct maker *maker)
+/* Everything that the verdict depends on: device, driver, and the programs that were tested. */
+static cl_int name_verdict(struct verdict *v, const struct maker *maker, const struct engine *engine, struct why *why)
 {
     const struct bench *by = &maker->choices->by;
-    char all[sizeof by->device + sizeof maker->caps.driver + 64];
+    char all[sizeof by->device + sizeof maker->caps.driver + TESTS * DIGEST_HEX + 8];
     unsigned char digest[DIGEST_BYTES];
     struct text text = { all, sizeof all, 0 }, name = { v->name, sizeof v->name, 0 };
-    text_add(&text, "%s\n%s\n" PACKAGE_VERSION " %d", by->device, maker->caps.driver, by->family);
+    text_add(&text, "%s\n%s\n", by->device, maker->caps.driver);
+    for (size_t i = 0; i < TESTS; i++) {
+        struct source source;
+        struct config config;
+        clattn_problem p;
+        char digits[DIGEST_HEX];
+        cl_int status = read_test(&p, i, why);
+        if (status)
+            return status;
+        if (!tile_config_at(&config, &maker->caps, &p, engine, 0))
+            continue;
+        if ((status = source_compose(&source, &p, &maker->caps, &config, why)))
+            return status;
+        digest_of(digest, source.text, strlen(source.text));
+        digest_hex(digits, digest);
+        text_add(&text, "%s", digits);
+        source_free(&source);
+    }
     digest_of(digest, all, strlen(all));
     digest_hex(v->key, digest);
     text_add(&name, "test/%.32s/%.32s", by->device, v->key);
+    return CL_SUCCESS;
 }
 
 static int read_verdict(const struct verdict *v, struct maker *maker)
@@ -119,21 +140,21 @@ static void keep_verdict(const struct verdict *v, struct maker *maker, bool pass
     (void)store_write(&maker->store, v->name, line, to.length, false);
 }
 
-/* What a fault of the moment says is not kept: without memory any engine fails. */
+/* Without memory any engine fails: that is not kept. All else is, what a kernel that dies leaves behind as well. */
 static bool is_final(cl_int status)
 {
-    return !status || status == CLATTN_ERROR_WRONG_RESULT || status == CLATTN_ERROR_BUILD ||
-           status == CLATTN_ERROR_NOT_SUPPORTED;
+    return status != CL_OUT_OF_HOST_MEMORY && status != CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
 /* With the lock held. */
-static int find_verdict(struct maker *maker)
+static int find_verdict(struct maker *maker, const struct engine *engine)
 {
-    static const char name[] = "mma_nv";
+    const char *const name = engine->name;
     struct verdict v;
     struct why why = { "" };
-    name_verdict(&v, maker);
-    int matrix = read_verdict(&v, maker);
+    if (name_verdict(&v, maker, engine, &why))
+        return CAPS_UNTESTED;
+    const int matrix = read_verdict(&v, maker);
     if (matrix == CAPS_PASSED)
         return matrix;
     if (matrix == CAPS_FAILED) {
@@ -141,7 +162,7 @@ static int find_verdict(struct maker *maker)
         return matrix;
     }
     store_mark(&maker->store, v.key);
-    const cl_int status = trust_test(maker, engine_find(name, sizeof name - 1), &why);
+    const cl_int status = trust_test(maker, engine, &why);
     store_unmark(&maker->store, v.key);
     if (is_final(status))
         keep_verdict(&v, maker, !status);
@@ -153,11 +174,15 @@ static int find_verdict(struct maker *maker)
 
 void trust_engines(struct maker *maker, const clattn_problem *p)
 {
-    if (!maker->caps.nv_cc || (p->type != CLATTN_F16 && p->type != CLATTN_BF16) ||
-        __atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) != CAPS_UNTESTED)
+    static const char name[] = "mma_nv";
+    const struct engine *const engine = engine_find(name, sizeof name - 1);
+    struct config config;
+    if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) != CAPS_UNTESTED ||
+        !tile_config_at(&config, &maker->caps, p, engine, 0))
         return;
     pthread_mutex_lock(&maker->choices->searching);
     if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) == CAPS_UNTESTED)
-        __atomic_store_n(&maker->caps.matrix, find_verdict(maker), __ATOMIC_RELEASE);
+        __atomic_store_n(&maker->caps.matrix, find_verdict(maker, engine), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&maker->choices->searching);
+    programs_drop_brief(&maker->programs);
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "handle.h"
+#include "trust.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,6 +186,7 @@ cl_int clattn_tune(clattn_handle h, const clattn_problem *problem, const clattn_
         return status;
     if (!(status = read_request(&request, options, &why)) && !(status = read_measure(&measure, &request, &why)) &&
         !(status = read_problem(&p, &class, h, problem, &why))) {
+        trust_engines(&h->maker, &p);
         pthread_mutex_lock(&h->choices.searching);
         status = tune_search(&config, &measured, &h->maker, &p, &class, &request, &why);
         pthread_mutex_unlock(&h->choices.searching);
@@ -206,6 +208,7 @@ cl_int clattn_set_config(clattn_handle h, const clattn_problem *problem, const c
         return status;
     if ((status = read_problem(&p, &class, h, problem, &why)))
         return handle_done(h, status, &why);
+    trust_engines(&h->maker, &p);
     if (text && !(status = read_config(&config, h, &p, text, &why))) {
         status = tune_verify(&h->maker, &p, &class, &config, &why);
         programs_drop_brief(&h->maker.programs);
@@ -406,7 +409,7 @@ static bool remove_one(void *user, const char *name, uint64_t bytes)
 
 cl_int clattn_cache_clear(const clattn_options *options)
 {
-    static const char *const folders[] = { "bin", "tune", "note", "inflight", "poisoned" };
+    static const char *const folders[] = { "bin", "tune", "note", "test", "inflight", "poisoned" };
     struct store store;
     struct why why;
     const cl_int status = open_store(&store, options, &why);

@@ -253,6 +253,66 @@ static void test_stack(void)
     }
 }
 
+static const char *first(const struct caps *c, const clattn_problem *p, char *text, size_t len)
+{
+    struct config config;
+    if (!tile_config_at(&config, c, p, NULL, 0))
+        return "none";
+    print(&config, text, len);
+    return text;
+}
+
+/* Matrix units: by name where the device has them, by itself where they have passed their test. */
+static void test_matrix(void)
+{
+    static const struct {
+        int type, cc, matrix;
+        const char *by_name, *by_itself; /* engines, or "" */
+    } rows[] = { { CLATTN_F16, 0, CAPS_UNTESTED, "", "simt" },         { CLATTN_F16, 70, CAPS_PASSED, "", "simt" },
+                 { CLATTN_F16, 75, CAPS_UNTESTED, "mma_nv", "simt" },  { CLATTN_F16, 75, CAPS_PASSED, "mma_nv", "mma_nv" },
+                 { CLATTN_F16, 75, CAPS_FAILED, "", "simt" },          { CLATTN_BF16, 75, CAPS_PASSED, "", "simt" },
+                 { CLATTN_BF16, 80, CAPS_PASSED, "mma_nv", "mma_nv" }, { CLATTN_BF16, 120, CAPS_FAILED, "", "simt" },
+                 { CLATTN_F32, 90, CAPS_PASSED, "", "simt" },          { CLATTN_F64, 90, CAPS_PASSED, "", "simt" } };
+    struct why why;
+    struct caps c;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const clattn_problem p = problem(rows[i].type, 64, 64, 1000);
+        struct config config = { NULL, { { 0 } } };
+        char text[128];
+        caps_generic(&c);
+        c.nv_cc = rows[i].cc;
+        c.matrix = rows[i].matrix;
+        const cl_int status = tile_config_read(&config, "mma_nv", &c, &p, &why);
+        ok(*rows[i].by_name ? !status : status == CLATTN_ERROR_NOT_SUPPORTED, "%s, capability %d, verdict %d: mma_nv is %s",
+           problem_type_name(rows[i].type), rows[i].cc, rows[i].matrix, status ? why.text : "taken");
+        ok(!strncmp(first(&c, &p, text, sizeof text), rows[i].by_itself, strlen(rows[i].by_itself)), "first is %s", text);
+    }
+}
+
+/* Tiles whose registers are full are for what leaves scores alone. */
+static void test_plain(void)
+{
+    struct caps c;
+    char text[128];
+    clattn_problem p = problem(CLATTN_F16, 64, 64, 1000);
+    caps_generic(&c);
+    c.matrix = CAPS_PASSED;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt2,bk64,qreg1", "a plain problem");
+    p.causal = 1;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt2,bk64,qreg1", "causal is one too");
+    p.softcap = 5;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "softcap");
+    p.softcap = 0;
+    p.flags = CLATTN_MASK;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "a mask");
+    p.flags = 0;
+    p.scale = -1;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "a scale below 0");
+    p.scale = 0.1;
+    p.sizes.nq = 64;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "few queries");
+}
+
 int main(void)
 {
     int i;
@@ -264,5 +324,7 @@ int main(void)
     test_refusals();
     test_words();
     test_stack();
+    test_matrix();
+    test_plain();
     return done_testing();
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[LAYOUTS] = { "plain", "padded", "packed", "shared", "repeat", "offsets", "uneven" };
+static const char *const names[LAYOUTS] = { "plain", "padded", "packed", "shared", "repeat", "offsets", "uneven", "aligned" };
 
 const char *layout_name(enum layout l)
 {
@@ -51,6 +51,9 @@ static int64_t extent(const struct tensor *x, int axis)
     return x->n[axis];
 }
 
+/* Gaps between rows, heads and entries. */
+enum { NONE, ODD, ALL_ALIGNED };
+
 /* Strides of `x` with every level `gap` elements wider than needed; `once` has a bit for each axis that is not stored.
  * Returns the elements of the whole buffer. */
 static size_t place(struct tensor *x, int bthd, int padded, int once)
@@ -59,16 +62,16 @@ static size_t place(struct tensor *x, int bthd, int padded, int once)
     static const int64_t gap[3] = { 5, 3, 11 }, nowhere = (int64_t)1 << 40;
     int64_t step = x->width;
     int i;
-    x->offset = padded ? 7 : 0;
+    x->offset = padded == ALL_ALIGNED ? 8 : padded ? 7 : 0;
     for (i = 0; i < 3; i++) {
         int axis = order[bthd][i];
-        step += padded ? gap[i] : 0;
+        step += padded == ALL_ALIGNED ? 8 + (8 - step % 8) % 8 : padded ? gap[i] : 0;
         x->stride[axis] = once >> axis & 1 ? 0 : step;
         step *= once >> axis & 1 ? (extent(x, axis) > 0) : extent(x, axis);
     }
     if (x->cu && padded)
         x->stride[0] = nowhere; /* counts for nothing */
-    return x->offset + (size_t)step + (padded ? 13 : 0);
+    return x->offset + (size_t)step + (padded == ODD ? 13 : 0);
 }
 
 /* Q, K and V of a row side by side: [b,n,(h+hk) d + hk dv] (bthd or not). */
@@ -106,7 +109,7 @@ static enum layout settle(const struct trial *t, enum layout l)
 static cl_int lay_out(struct trial *t)
 {
     struct tensor *x[5] = { &t->q, &t->k, &t->v, &t->o, &t->lse };
-    int padded = t->layout != PLAIN, i;
+    int padded = t->layout == ALIGNED ? ALL_ALIGNED : t->layout == PLAIN ? NONE : ODD, i;
     cl_int e = CL_SUCCESS;
     for (i = 0; i < 5 && !e; i++) {
         int once = t->layout == SHARED ? 1 : t->layout == REPEAT ? (i == 1 ? 6 : 2) : 0;

@@ -20,6 +20,7 @@ enum layout {
     REPEAT,  /* V without a head axis; K without head axis and with one row for all */
     OFFSETS, /* PADDED, and a problem with a diagonal takes it from a buffer of offsets */
     UNEVEN,  /* packed sequences of no rows, of one, of all; rows behind the last one */
+    ALIGNED, /* PADDED, but every row begins at a multiple of 8 elements */
     LAYOUTS
 };
 const char *layout_name(enum layout l);
