@@ -81,7 +81,7 @@ struct verdict {
 static cl_int name_verdict(struct verdict *v, const struct maker *maker, const struct engine *engine, struct why *why)
 {
     const struct bench *by = &maker->choices->by;
-    char all[sizeof by->device + sizeof maker->caps.driver + TESTS * DIGEST_HEX + 8];
+    char all[sizeof by->device + sizeof maker->caps.driver + 2 * TESTS * DIGEST_HEX + 8];
     unsigned char digest[DIGEST_BYTES];
     struct text text = { all, sizeof all, 0 }, name = { v->name, sizeof v->name, 0 };
     text_add(&text, "%s\n%s\n", by->device, maker->caps.driver);
@@ -98,6 +98,9 @@ static cl_int name_verdict(struct verdict *v, const struct maker *maker, const s
         if ((status = source_compose(&source, &p, &maker->caps, &config, why)))
             return status;
         digest_of(digest, source.text, strlen(source.text));
+        digest_hex(digits, digest);
+        text_add(&text, "%s", digits);
+        digest_of(digest, source.options, strlen(source.options));
         digest_hex(digits, digest);
         text_add(&text, "%s", digits);
         source_free(&source);

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The first are in examples/data, with O and LSE as float64 gave them. The second are looked for in $CLATTN_CONFORMANCE and
-# need a $PYTHON with numpy; with CLATTN_FULL=1 it is all of them, in f16 and bf16 too, on every engine.
+# need a $PYTHON with numpy: those whose names match $CLATTN_CASES; with CLATTN_FULL=1 it is all of them, in f16 and bf16 too,
+# on every engine.
 : "${top_srcdir=$(dirname "$0")/..}" "${top_builddir=.}"
 top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
 LC_ALL=C
@@ -81,7 +82,7 @@ ok $? "there are cases of a real model"
 
 # Features that this version lacks. They shrink with every version.
 lacking='paged|int8|merge'
-chosen='^(g|onnx|pt|jax)_' types=f32
+chosen=${CLATTN_CASES-'^(onnx|pt|jax)_'} types=f32
 engines=default
 test -z "${CLATTN_FULL-}" || chosen=. types='f32 f16 bf16' engines='cpu simt naive'
 

@@ -20,7 +20,7 @@ static const char *const tiles[] = { "mma_emu nw4,rt1,bk64,qreg1",  "mma_emu nw4
                                      "mma_emu nw4,rt2,bk32,qreg0",  "mma_emu nw8,rt1,bk64,qreg1",
                                      "mma_emu nw4,rt1,bk16,qreg0",  "mma_emu nw1,rt1,bk16,qreg1",
                                      "mma_emu nw3,rt1,bk48,qreg0" };
-enum { N_TILES = sizeof tiles / sizeof *tiles, EVERY = 13 };
+enum { N_TILES = sizeof tiles / sizeof *tiles, EVERY = 29 };
 static const char *const small[] = { "mma_emu nw2,rt2,bk32,qreg0", "mma_emu nw1,rt2,bk64,qreg1" };
 
 /* Widths with 4, 12 and 20 chunks of 8, and those that fill none; aligned rows and others; and the widest. */
@@ -69,11 +69,12 @@ static void check_aligned(const struct device *d)
     }
 }
 
+/* Each row in one of the types, with CLATTN_FULL=1 in both. */
 static void check_rows(const struct device *d, const char *const *rows, unsigned n, unsigned seed)
 {
-    for (unsigned t = 0; t < 2; t++)
+    for (unsigned t = 0; t < (harness_flag("CLATTN_FULL") ? 2 : 1); t++)
         for (unsigned i = 0; i < n; i++)
-            check(d, types[t], rows[i], seed + i, small[(t + i) % 2], i % 2 ? PADDED : PLAIN);
+            check(d, types[(t + i) % 2], rows[i], seed + i, small[(t + i / 2) % 2], i % 2 ? PADDED : PLAIN);
 }
 
 /* Aligned rows and others are two paths. */
@@ -92,6 +93,16 @@ static void check_table(const struct device *d, unsigned every)
         for (unsigned i = 0; i < N_CASES; i++)
             if (!(trial_hash(2, i, t) % every))
                 check(d, types[t], cases[i], 3000 + i, small[t], (enum layout)(i % LAYOUTS));
+}
+
+/* Rows that keep nothing, beside rows that do. */
+static void check_emptied(const struct device *d)
+{
+    static const char *const rows[] = { "b1 h2 q20 k9 d16 causal off-5 lse", "b1 h2 q90 k20 d16 mask:bhqk lse",
+                                        "b1 h2 q300 k9 d16 bias:11q1 lse",
+                                        "b2 h2 q20 k9 d16 kvlen:9,0 qlen:7,20 sink lse",
+                                        "b1 h2 q20 k9 d16 mod:causal kvstart:5 lse" };
+    check_rows(d, rows, sizeof rows / sizeof *rows, 980);
 }
 
 /* Logits that go up all the way: each tile raises the maximum, and the lazy one has to follow. */
@@ -202,6 +213,7 @@ static void test_device(const struct device *d)
     check_rows(d, feature_cases, N_FEATURES, 620);
     check_rows(d, widths, N_WIDTHS, 640);
     check_aligned(d);
+    check_emptied(d);
     check_lazy(d);
     check(d, "f16", "b5 h701 q1 k2 d1 causal bthd lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PLAIN); /* a grid of two rows */
     check_tiles(d);

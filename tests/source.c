@@ -263,7 +263,8 @@ static void test_device_options(void)
     caps.sub_group = 16;
     if (tile_config_read(&c, "simt", &caps, &p, &why) || source_compose(&s, &p, &caps, &c, &why))
         bail("no program: %s", why.text);
-    ok(strstr(s.options, "-DCLA_FMA=0 ") && strstr(s.options, "-DCLA_SUB_GROUP=16 -cl-intel-256-GRF-per-thread"),
+    ok(strstr(s.options, "-DCLA_FMA=0 ") && strstr(s.options, "-DCLA_SUB_GROUP=16 ") &&
+           strstr(s.options, "-cl-intel-256-GRF-per-thread"),
        "no fused multiply-add, sub-groups of 16: %s", s.options);
     source_free(&s);
     s = compose(&p, "simt");
