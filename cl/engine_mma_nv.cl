@@ -307,8 +307,9 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 /* ---- The end ---- */
 
-/* Row half `half` of row tile i. Columns 2 c + x of tiles 2 h and 2 h + 1 are chunk p = 8 h + 2 c + x: where rows of O
- * are whole multiples of 64 an item has 16 neighbours, and stores them 8 at a time. */
+/* Row q, whose elements begin at o: those of the other row half lie between them. Columns 2 c + x of tiles 2 h and
+ * 2 h + 1 are chunk p = 8 h + 2 c + x: where rows of O are whole multiples of 64 an item has 16 neighbours, and stores
+ * them 8 at a time. */
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int q, cla_scalar m, cla_scalar l,
                           int write_lse)
 {
@@ -334,8 +335,12 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
     if (write_lse && t->c == 0) *cla_lse_row(e, q) = l == 0 && m > CLA_LOWEST ? m * CLA_UNIT_LN : cla_lse(m, l);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l, int write_lse)
+/* Registers are full in the loop: where to write is found out anew. */
+CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, const real *l, int write_lse)
 {
+    t->item = cla_item_again();
+    t->c = t->item % 4;
+    t->q0 = cla_place(e->a, cla_group_again(), CLA_BQ, &e->b, &e->h);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
         cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_q(t, r), m[r], l[r], write_lse);
 }

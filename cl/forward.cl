@@ -18,15 +18,11 @@ void cla_forward(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;
     CLA_LOCAL(t)
-    const size_t blocks = (a.nq + CLA_BQ - 1) / CLA_BQ, heads = a.groups / blocks;
-    const size_t group = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int spare = group >= (size_t)a.groups; /* to round up the grid: sees rows past the end, so it does nothing */
-    const int bh = spare ? 0 : a.heads_inner ? group % heads : group / blocks;
-    const int block = spare ? -1 : a.heads_inner ? group / heads : group % blocks;
-    const int q0 = ((int)blocks - 1 - block) * CLA_BQ;
+    int b, h;
+    const int q0 = cla_place(&a, get_group_id(1) * get_num_groups(0) + get_group_id(0), CLA_BQ, &b, &h);
     cla_env e;
     CLA_TAKE_PARAMS(e.at)
-    cla_env_init(&e, &a, bh / a.h, bh % a.h);
+    cla_env_init(&e, &a, b, h);
     cla_sequence(&e);
 
     /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes they

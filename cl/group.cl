@@ -31,6 +31,18 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->v_stride = a->v_stride[2];
 }
 
+/* Work-group `group` of all, with `rows` query rows each: whose rows it has, and the first of them. */
+CLA_FN int cla_place(const cla_args *a, size_t group, int rows, int *b, int *h)
+{
+    const size_t blocks = (a->nq + rows - 1) / rows, heads = a->groups / blocks;
+    const int spare = group >= (size_t)a->groups; /* to round up the grid: sees rows past the end, so it does nothing */
+    const int bh = spare ? 0 : a->heads_inner ? group % heads : group / blocks;
+    const int block = spare ? -1 : a->heads_inner ? group / heads : group % blocks;
+    *b = bh / a->h;
+    *h = bh % a->h;
+    return ((int)blocks - 1 - block) * rows;
+}
+
 /* Rows count from 0: without a sign the product takes half as many instructions. */
 #define CLA_ROW(base, row, stride) ((base) + (uint)(row) * (ulong)(stride))
 

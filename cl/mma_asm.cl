@@ -61,3 +61,18 @@ CLA_FN uint cla_high_halves(uint x, uint y)
     __asm__("prmt.b32 %0, %1, %2, 0x7632;" : "=r"(z) : "r"(x), "r"(y));
     return z;
 }
+
+/* Who this item and its group are, as if not known yet: what was known before the loop would be kept in registers. */
+CLA_FN int cla_item_again(void)
+{
+    uint x;
+    __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+    return x;
+}
+CLA_FN size_t cla_group_again(void)
+{
+    uint x, y;
+    __asm__ volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
+    __asm__ volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
+    return y * get_num_groups(0) + x;
+}
