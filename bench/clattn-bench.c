@@ -6,6 +6,7 @@
  * the O of each peer is held once against ours: who computes something else is no peer. */
 #include "config.h"
 
+#include "args.h"
 #include "clock.h"
 #include "convert.h"
 #include "fault.h"
@@ -28,8 +29,8 @@ struct bench {
     struct opencl where;
     clattn_handle handle;
     const struct peer_kind *peers[PEERS_MAX];
-    int n_peers, rounds, json, on_stdin;
-    const char *device, *config, *against, *suite_name, *plot;
+    int n_peers, rounds, json, on_stdin, help, version;
+    const char *device, *config, *against, *suite_name, *plot, *rounds_text;
     const struct suite *suite;
     struct probe probes[2]; /* of float and of double */
     int probed[2];          /* it has been tried: when a problem of either first comes */
@@ -398,44 +399,31 @@ static int find_suite(struct bench *b, int given, struct fault *f)
     return b->suite ? 0 : fault_set(f, EXIT_USAGE, "--suite: there is no \"%s\"; see --help", name);
 }
 
-/* Reads the options; argv[*first] is then the first problem. */
-static int read_options(struct bench *b, int argc, char **argv, int *first, struct fault *f)
+#define INTO struct bench
+static const struct args_row table[] = {
+    ROW_TEXT("--device", device, "TEXT", NULL),
+    ROW_TEXT("--config", config, "TEXT", NULL),
+    ROW_TEXT("--against", against, "LIST", NULL),
+    ROW_TEXT("--suite", suite_name, "NAME", NULL),
+    ROW_TEXT("--plot", plot, "DIR", NULL),
+    ROW_TEXT("--rounds", rounds_text, "N", NULL),
+    ROW_FLAG("--rounds-on-stdin", on_stdin, NULL),
+    ROW_FLAG("--json", json, NULL),
+    ROW_LAST("--help", help, NULL),
+    ROW_LAST("--version", version, NULL),
+    { .name = NULL },
+};
+
+/* Reads the options; problems are moved behind argv[0]. Returns their number, or -1. */
+static int read_options(struct bench *b, int argc, char **argv, struct fault *f)
 {
-    const char *rounds = NULL;
-    const struct {
-        const char *name;
-        const char **text;
-        int *flag;
-    } known[] = {
-        { "--device", &b->device, NULL }, { "--config", &b->config, NULL }, { "--against", &b->against, NULL },
-        { "--suite", &b->suite_name, NULL },  { "--plot", &b->plot, NULL },
-        { "--rounds", &rounds, NULL },    { "--json", NULL, &b->json },     { "--rounds-on-stdin", NULL, &b->on_stdin },
-    };
-    enum { KNOWN = sizeof known / sizeof *known };
-    int i = 1;
-    for (; i < argc && !strncmp(argv[i], "--", 2) && argv[i][2]; i++) {
-        const size_t length = strcspn(argv[i], "=");
-        const char *value = argv[i][length] ? argv[i] + length + 1 : NULL;
-        int n = 0;
-        while (n < KNOWN && (strlen(known[n].name) != length || strncmp(argv[i], known[n].name, length)))
-            n++;
-        if (n == KNOWN)
-            return fault_set(f, EXIT_USAGE, "unknown option %s; see --help", argv[i]);
-        if (known[n].flag && value)
-            return fault_set(f, EXIT_USAGE, "%s takes no value", known[n].name);
-        if (known[n].flag)
-            *known[n].flag = 1;
-        else if (!value && ++i == argc)
-            return fault_set(f, EXIT_USAGE, "%s needs a value", known[n].name);
-        else
-            *known[n].text = value ? value : argv[i];
-    }
-    if (i < argc && !strcmp(argv[i], "--"))
-        i++;
-    *first = i;
-    if (rounds && read_rounds(&b->rounds, rounds, f))
+    const int n = args_read(argc, argv, table, b, f);
+    b->rounds = ROUNDS_DEFAULT;
+    if (n < 0 || b->help || b->version)
+        return n;
+    if (b->rounds_text && read_rounds(&b->rounds, b->rounds_text, f))
         return -1;
-    return find_suite(b, i < argc, f) ? -1 : find_peers(b, f);
+    return find_suite(b, n, f) || find_peers(b, f) ? -1 : n;
 }
 
 /* Prints what went wrong and returns the worse of two exit statuses. */
@@ -487,17 +475,17 @@ int main(int argc, char **argv)
 {
     struct bench b;
     struct fault f = { 0, "" }, unwritten = { 0, "" };
-    int first = 1, result = EXIT_OK;
+    int result = EXIT_OK;
     memset(&b, 0, sizeof b);
-    b.rounds = ROUNDS_DEFAULT;
-    if (argc == 2 && !strcmp(argv[1], "--help"))
-        help();
-    else if (argc == 2 && !strcmp(argv[1], "--version"))
-        printf("clattn-bench %s\n", clattn_version());
-    else if (read_options(&b, argc, argv, &first, &f))
+    const int n = read_options(&b, argc, argv, &f);
+    if (n < 0)
         result = worse(result, &f);
+    else if (b.help)
+        help();
+    else if (b.version)
+        printf("clattn-bench %s\n", clattn_version());
     else
-        result = bench_all(&b, argc - first, argv + first);
+        result = bench_all(&b, n, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout))
         fault_set(&unwritten, EXIT_USAGE, "standard output cannot be written");
     return worse(result, &unwritten);

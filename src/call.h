@@ -21,7 +21,7 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
 /* Work-groups of rows_per_group queries. */
 cl_int call_groups(size_t *groups, const clattn_sizes *s, int rows_per_group, struct why *why);
 
-/* Adds the workspace to a call that was read, `need` bytes of it. */
+/* Adds the workspace to a call that was read, and needs `need` bytes of it: not 0. */
 cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why);
 
 /* The sizes of a call alone, of a struct already read and of the caller's. */

@@ -107,13 +107,13 @@ void choice_forget(struct maker *maker, const char *class_text, int source)
     pthread_mutex_unlock(&c->lock);
 }
 
-void choice_set(struct maker *maker, const struct class *class, const struct config *config, int source)
+bool choice_set(struct maker *maker, const struct class *class, const struct config *config, int source)
 {
     struct choices *c = maker->choices;
     struct choice *fresh = calloc(1, sizeof *fresh);
-    choice_forget(maker, class->text, source);
     if (!fresh)
-        return;
+        return false;
+    choice_forget(maker, class->text, source);
     memcpy(fresh->class_text, class->text, sizeof fresh->class_text);
     fresh->config = *config;
     fresh->source = source;
@@ -121,6 +121,7 @@ void choice_set(struct maker *maker, const struct class *class, const struct con
     fresh->next = c->first;
     c->first = fresh;
     pthread_mutex_unlock(&c->lock);
+    return true;
 }
 
 /* ---- In records ---- */

@@ -40,8 +40,8 @@ void choice_class(struct class *out, const clattn_problem *p);
 /* The best that is known for a problem of a class; near: also of similar ones. */
 void choice_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class, bool near);
 
-/* For as long as the handle lives: CLATTN_SOURCE_SET or _TUNED. Not keeping it is no failure. */
-void choice_set(struct maker *maker, const struct class *class, const struct config *config, int source);
+/* For as long as the handle lives: CLATTN_SOURCE_SET or _TUNED. False, and nothing is changed: no memory. */
+bool choice_set(struct maker *maker, const struct class *class, const struct config *config, int source);
 void choice_forget(struct maker *maker, const char *class_text, int source); /* class_text NULL: of all classes */
 
 /* The configuration that a text from outside names, if it is one that could have been measured here. */

@@ -298,7 +298,7 @@ cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_for
     if (!c.groups)
         return enqueue_nothing(queue, waits, why);
     if ((status = count_workspace(&bytes, l, c.groups, why)) ||
-        (status = call_workspace(&c, l->context, args, bytes, why)))
+        (bytes && (status = call_workspace(&c, l->context, args, bytes, why))))
         return status;
     const unsigned i = pool_take(&l->forward);
     cl_kernel kernel = l->forward.of[i].kernel;

@@ -6,15 +6,20 @@
 
 #include "trust.h"
 
+/* For a problem that is checked. */
+static cl_int choose(struct config *out, const clattn_problem *p, const struct caps *caps, const char *text,
+                     struct why *why)
+{
+    if (p->type == CLATTN_F64 && !caps->fp64)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 needs cl_khr_fp64, which %s lacks", caps->device);
+    return tile_config_read(out, text, caps, p, why);
+}
+
 cl_int plan_choose(struct config *out, clattn_problem *checked, const struct caps *caps, const clattn_problem *problem,
                    const char *text, struct why *why)
 {
-    cl_int status = problem_read(checked, problem, why);
-    if (status)
-        return status;
-    if (checked->type == CLATTN_F64 && !caps->fp64)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 needs cl_khr_fp64, which %s lacks", caps->device);
-    return tile_config_read(out, text, caps, checked, why);
+    const cl_int status = problem_read(checked, problem, why);
+    return status ? status : choose(out, checked, caps, text, why);
 }
 
 /* Whether another tile may do what this one could not: a driver may refuse a kernel or its group. Where the caller's
@@ -85,7 +90,7 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
         return status;
     trust_engines(maker, &p);
     plan->source = CLATTN_SOURCE_DEFAULT;
-    if ((status = plan_choose(&plan->config, &p, &maker->caps, problem, config, why)))
+    if ((status = choose(&plan->config, &p, &maker->caps, config, why)))
         return status;
     if ((config && *config) || !make_chosen(plan, maker, &p, why))
         status = make_given(plan, maker, &p, config, why);

@@ -41,18 +41,21 @@ static bool is_limit(double x)
     return x >= 0 && x <= 1e9;
 }
 
+/* Both may be wrong. */
 static void read_environment(struct settings *s, struct why *why)
 {
     const char *tune = secure_getenv("CLATTN_TUNE"), *seconds = secure_getenv("CLATTN_TUNE_SECONDS");
+    struct text words = { why->text, sizeof why->text, 0 };
     if (tune && *tune && !(s->tune = find_name(tune)))
-        why_set(why, CL_SUCCESS, "CLATTN_TUNE is %.40s, none of auto, off, readonly, quick, full, record", tune);
+        text_add(&words, "CLATTN_TUNE is %.40s, none of auto, off, readonly, quick, full, record", tune);
     if (seconds && *seconds) {
         double x;
         const char *end = number_read_real(seconds, &x);
         if (end && !*end && is_limit(x))
             s->seconds = x;
         else
-            why_set(why, CL_SUCCESS, "CLATTN_TUNE_SECONDS is %.40s, not a number of seconds", seconds);
+            text_add(&words, "%sCLATTN_TUNE_SECONDS is %.40s, not a number of seconds", words.length ? "; " : "",
+                     seconds);
     }
 }
 

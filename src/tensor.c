@@ -144,10 +144,6 @@ cl_int workspace_check(const clattn_forward_args *a, size_t need, cl_context con
 {
     enum { ALIGNMENT = 16 };
     size_t size;
-    *mem = NULL;
-    *offset = 0;
-    if (!need)
-        return CL_SUCCESS;
     if (!a->workspace || a->workspace_size < need)
         return why_set(why, CLATTN_ERROR_WORKSPACE, "the call needs a workspace of %zu bytes, %zu are given", need,
                        a->workspace ? a->workspace_size : 0);

@@ -29,7 +29,7 @@ struct array_use {
 cl_int array_check(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
                    struct why *why);
 
-/* The caller's workspace, of which a call needs `need` bytes; *offset in words of 4 bytes. */
+/* The caller's workspace, of which a call needs `need` bytes, not 0; *offset in words of 4 bytes. */
 cl_int workspace_check(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
                        struct why *why);
 

@@ -50,20 +50,28 @@ static cl_int run_test(struct maker *maker, const clattn_problem *p, const struc
     return status;
 }
 
+/* The i-th test and the engine's tile for it; *has: there is one. */
+static cl_int choose_test(clattn_problem *p, struct config *config, bool *has, size_t i, const struct maker *maker,
+                          const struct engine *engine, struct why *why)
+{
+    const cl_int status = read_test(p, i, why);
+    *has = !status && tile_config_at(config, &maker->caps, p, engine, 0); /* bf16 on Turing has none */
+    return status;
+}
+
 cl_int trust_test(struct maker *maker, const struct engine *engine, struct why *why)
 {
     bool any = false;
     for (size_t i = 0; i < TESTS; i++) {
         clattn_problem p;
         struct config config;
-        cl_int status = read_test(&p, i, why);
+        bool has;
+        cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
+        if (!status && has)
+            status = run_test(maker, &p, &config, why);
         if (status)
             return status;
-        if (!tile_config_at(&config, &maker->caps, &p, engine, 0))
-            continue; /* bf16 on Turing */
-        any = true;
-        if ((status = run_test(maker, &p, &config, why)))
-            return status;
+        any = any || has;
     }
     return any ? CL_SUCCESS : why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "there is nothing that it could run");
 }
@@ -90,13 +98,14 @@ static cl_int name_verdict(struct verdict *v, const struct maker *maker, const s
         struct config config;
         clattn_problem p;
         char digits[DIGEST_HEX];
-        cl_int status = read_test(&p, i, why);
+        bool has;
+        cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
+        if (!status && has)
+            status = source_compose(&source, &p, &maker->caps, &config, why);
         if (status)
             return status;
-        if (!tile_config_at(&config, &maker->caps, &p, engine, 0))
+        if (!has)
             continue;
-        if ((status = source_compose(&source, &p, &maker->caps, &config, why)))
-            return status;
         digest_of(digest, source.text, strlen(source.text));
         digest_hex(digits, digest);
         text_add(&text, "%s", digits);
@@ -111,12 +120,17 @@ static cl_int name_verdict(struct verdict *v, const struct maker *maker, const s
     return CL_SUCCESS;
 }
 
+/* A verdict as it is kept, its length. */
+static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, int matrix)
+{
+    struct text to = { line, VERDICT_MAX, 0 };
+    text_add(&to, "mma_nv %s %s\n", matrix == CAPS_PASSED ? "passed" : "failed", v->key);
+    return to.length;
+}
+
 static int read_verdict(const struct verdict *v, struct maker *maker)
 {
-    static const struct {
-        int matrix;
-        const char *word;
-    } words[] = { { CAPS_PASSED, "passed" }, { CAPS_FAILED, "failed" } };
+    static const int verdicts[] = { CAPS_PASSED, CAPS_FAILED };
     unsigned char *bytes = NULL;
     size_t n = 0;
     int found = CAPS_UNTESTED;
@@ -126,21 +140,18 @@ static int read_verdict(const struct verdict *v, struct maker *maker)
         return CAPS_UNTESTED;
     for (int i = 0; i < 2; i++) {
         char line[VERDICT_MAX];
-        struct text to = { line, sizeof line, 0 };
-        text_add(&to, "mma_nv %s %s\n", words[i].word, v->key);
-        if (n == to.length && !memcmp(bytes, line, n))
-            found = words[i].matrix;
+        if (n == print_verdict(line, v, verdicts[i]) && !memcmp(bytes, line, n))
+            found = verdicts[i];
     }
     free(bytes);
     return found;
 }
 
-static void keep_verdict(const struct verdict *v, struct maker *maker, bool passed)
+static void keep_verdict(const struct verdict *v, struct maker *maker, int matrix)
 {
     char line[VERDICT_MAX];
-    struct text to = { line, sizeof line, 0 };
-    text_add(&to, "mma_nv %s %s\n", passed ? "passed" : "failed", v->key);
-    (void)store_write(&maker->store, v->name, line, to.length, false);
+    const size_t n = print_verdict(line, v, matrix);
+    (void)store_write(&maker->store, v->name, line, n, false);
 }
 
 /* Without memory any engine fails: that is not kept. All else is, what a kernel that dies leaves behind as well. */
@@ -149,10 +160,39 @@ static bool is_final(cl_int status)
     return status != CL_OUT_OF_HOST_MEMORY && status != CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
+/* A maker like `maker`, in a context of its own: a kernel that dies takes its context with it, and the caller's is to
+ * live on. Borrows the rest. */
+static cl_int open_apart(struct maker *own, struct maker *maker, struct why *why)
+{
+    cl_platform_id platform;
+    cl_int status = clGetDeviceInfo(maker->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (status)
+        return why_cl(why, status, "CL_DEVICE_PLATFORM");
+    const cl_context_properties on[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0 };
+    *own = (struct maker){ .device = maker->device, .caps = maker->caps, .settings = maker->settings,
+                           .choices = maker->choices, .log = maker->log, .log_user = maker->log_user,
+                           .programs = { .device = maker->device, .caps = &maker->caps, .store = &maker->store,
+                                         .counters = &maker->counters } };
+    if ((status = programs_init(&own->programs, why)))
+        return status;
+    own->context = own->programs.context = clCreateContext(on, 1, &own->device, NULL, NULL, &status);
+    if (own->context && !status)
+        return CL_SUCCESS;
+    programs_clear(&own->programs);
+    return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateContext");
+}
+
+static void close_apart(struct maker *own)
+{
+    programs_clear(&own->programs);
+    clReleaseContext(own->context);
+}
+
 /* With the lock held. */
 static int find_verdict(struct maker *maker, const struct engine *engine)
 {
     const char *const name = engine->name;
+    struct maker own;
     struct verdict v;
     struct why why = { "" };
     if (name_verdict(&v, maker, engine, &why))
@@ -164,15 +204,21 @@ static int find_verdict(struct maker *maker, const struct engine *engine)
         maker_log(maker, "engine %s is left alone: it failed its test on this device before", name);
         return matrix;
     }
+    if (open_apart(&own, maker, &why)) {
+        maker_log(maker, "engine %s is not tested: %s", name, why.text);
+        return CAPS_UNTESTED;
+    }
     store_mark(&maker->store, v.key);
-    const cl_int status = trust_test(maker, engine, &why);
+    const cl_int status = trust_test(&own, engine, &why);
+    close_apart(&own);
     store_unmark(&maker->store, v.key);
+    const int verdict = status ? CAPS_FAILED : CAPS_PASSED;
     if (is_final(status))
-        keep_verdict(&v, maker, !status);
+        keep_verdict(&v, maker, verdict);
     if (status)
         maker_log(maker, "engine %s is left alone: it fails its test on this device: %.*s", name,
                   (int)strcspn(why.text, "\n"), why.text);
-    return status ? CAPS_FAILED : CAPS_PASSED;
+    return verdict;
 }
 
 void trust_engines(struct maker *maker, const clattn_problem *p)
@@ -187,5 +233,4 @@ void trust_engines(struct maker *maker, const clattn_problem *p)
     if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) == CAPS_UNTESTED)
         __atomic_store_n(&maker->caps.matrix, find_verdict(maker, engine), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&maker->choices->searching);
-    programs_drop_brief(&maker->programs);
 }

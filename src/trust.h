@@ -10,7 +10,7 @@
  * engine is the device's first choice or none at all, and a line in the log that it is none. */
 void trust_engines(struct maker *maker, const clattn_problem *p);
 
-/* The test itself, of any engine. */
+/* The test itself, of any engine, in the maker's own context. trust_engines() gives it another one. */
 cl_int trust_test(struct maker *maker, const struct engine *engine, struct why *why);
 
 #endif

@@ -213,9 +213,9 @@ cl_int clattn_set_config(clattn_handle h, const clattn_problem *problem, const c
         status = tune_verify(&h->maker, &p, &class, &config, &why);
         programs_drop_brief(&h->maker.programs);
     }
-    if (!status && text)
-        choice_set(&h->maker, &class, &config, CLATTN_SOURCE_SET);
-    else if (!status)
+    if (!status && text && !choice_set(&h->maker, &class, &config, CLATTN_SOURCE_SET))
+        status = why_set(&why, CL_OUT_OF_HOST_MEMORY, "no memory to keep a configuration");
+    else if (!status && !text)
         choice_forget(&h->maker, class.text, CLATTN_SOURCE_SET);
     return handle_done(h, status, &why);
 }

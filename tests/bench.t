@@ -11,6 +11,8 @@ refused 1 'no problem given' --json
 refused 1 '"none" is no peer' --against none "$tiny"
 refused 1 'naive is named twice' --against=naive,naive "$tiny"
 refused 1 '--json takes no value' --json=1 "$tiny"
+refused 1 'unknown option --frobnicate' --frobnicate "$tiny"
+refused 1 '--rounds needs a value: N' "$tiny" --rounds
 refused 1 '--suite: there is no "none"' --suite none
 run --help
 grep -q '^      prefill  *q = k from 128' out

@@ -65,7 +65,7 @@ static void say_what_is(int fd)
 
 static int serve(int fd, const char *how)
 {
-    for (int i = 1; !strcmp(how, "good") || !strcmp(how, "stubborn"); i++) {
+    for (int i = 1; !strcmp(how, "good") || !strcmp(how, "endless"); i++) {
         if (child_answer(fd, i == 3 ? -42 : 0, i, i == 3 ? "no more" : "") != 0 || child_asked(fd) != 0)
             break;
     }
@@ -206,12 +206,12 @@ static void test_two(void)
     ok(good && is_gone(-1), "two know nothing of each other");
 }
 
-static void test_stubborn(void)
+static void test_endless(void)
 {
     struct child c;
     struct answer a;
     char words[CHILD_WORDS];
-    ok(first(&c, "stubborn", 20, &a, words) == 0, "one that does not end");
+    ok(first(&c, "endless", 20, &a, words) == 0, "one that does not end");
     const pid_t pid = c.pid;
     child_close(&c);
     ok(is_gone(pid), "ends all the same");
@@ -353,7 +353,7 @@ int main(int argc, char **argv)
     ends("talks nonsense", 20, "answered what cannot be read");
     ends("answers in part", 0.3, "killed after 0.3 s");
     ends("prints a long line", 20, NULL);
-    test_stubborn();
+    test_endless();
     test_stop();
     test_environment();
     test_asked();

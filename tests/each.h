@@ -24,4 +24,28 @@ static inline int each_device(void (*test)(const struct device *))
     return done_testing();
 }
 
+/* A problem string that is one. */
+static inline clattn_case each_case(const char *text)
+{
+    clattn_case c = CLATTN_CASE_INIT;
+    char why[256] = "";
+    if (clattn_case_parse(text, &c, why, sizeof why))
+        bail("%s: %s", text, why);
+    return c;
+}
+
+/* Runs what trial_make() made, unless that failed (e), judges it and frees it. */
+static inline void each_judge(const struct device *d, struct trial *t, cl_int e, const char *what, const char *text)
+{
+    clattn_plan plan = NULL;
+    char why[1024] = "";
+    if (!e)
+        e = harness_plan(d, &t->c.problem, NULL, &plan, why, sizeof why);
+    if (!e)
+        e = trial_run(t, plan, d->queue);
+    if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: %s: %s", d->name, what, text))
+        diag("%s %s", clattn_status_string(e), why);
+    trial_free(t);
+}
+
 #endif

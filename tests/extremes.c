@@ -6,43 +6,20 @@
 
 #include "each.h"
 
-static clattn_case parsed(const char *text)
-{
-    clattn_case c = CLATTN_CASE_INIT;
-    char why[256] = "";
-    if (clattn_case_parse(text, &c, why, sizeof why))
-        bail("%s: %s", text, why);
-    return c;
-}
-
-/* Runs what trial_make() made and judges it. */
-static void judge(const struct device *d, struct trial *t, cl_int e, const char *what, const char *text)
-{
-    clattn_plan plan = NULL;
-    char why[1024] = "";
-    if (!e)
-        e = harness_plan(d, &t->c.problem, NULL, &plan, why, sizeof why);
-    if (!e)
-        e = trial_run(t, plan, d->queue);
-    if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: %s: %s", d->name, what, text))
-        diag("%s %s", clattn_status_string(e), why);
-    trial_free(t);
-}
-
 /* Lengths outside [0, nq] and [0, nk] count as the nearest that is inside. */
 static void test_lengths(const struct device *d)
 {
     static const char text[] = "f32 b4 h2 q9 k20 d16 causal qlen:9,9,9,9 kvlen:20,20,20,20 kvstart:0,0,0,0 lse";
     static const int32_t q_len[4] = { 100, -1, 9, INT32_MAX }, kv_len[4] = { 21, 20, INT32_MIN, INT32_MAX },
                          kv_start[4] = { -5, 0, 0, INT32_MIN };
-    clattn_case c = parsed(text);
+    clattn_case c = each_case(text);
     struct trial t;
     cl_int e;
     memcpy(c.q_len, q_len, sizeof q_len);
     memcpy(c.kv_len, kv_len, sizeof kv_len);
     memcpy(c.kv_start, kv_start, sizeof kv_start);
     e = trial_make(&t, d->cl.context, &c, PADDED);
-    judge(d, &t, e, "lengths are clamped", text);
+    each_judge(d, &t, e, "lengths are clamped", text);
 }
 
 /* Other keys are kept than trial_make() thought: they must be there. */
@@ -59,7 +36,7 @@ static void test_offsets(const struct device *d)
 {
     static const char text[] = "f32 b6 h2 q9 k20 d16 causal lse";
     static const int32_t offsets[6] = { INT32_MAX, INT32_MIN, INT32_MAX - 8, INT32_MIN + 8, 1 << 30, -(1 << 30) };
-    const clattn_case c = parsed(text);
+    const clattn_case c = each_case(text);
     struct trial t;
     cl_int e = trial_make(&t, d->cl.context, &c, OFFSETS);
     memcpy(t.offsets, offsets, sizeof offsets);
@@ -68,15 +45,15 @@ static void test_offsets(const struct device *d)
         memcpy(t.list[DIAGONALS].byte + t.args.offsets.offset * sizeof *offsets, offsets, sizeof offsets);
         e = image_write(&t.list[DIAGONALS], d->queue);
     }
-    judge(d, &t, e, "far diagonals from a buffer", text);
+    each_judge(d, &t, e, "far diagonals from a buffer", text);
 }
 
 static void test_offset(const struct device *d, const char *text)
 {
-    const clattn_case c = parsed(text);
+    const clattn_case c = each_case(text);
     struct trial t;
     const cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
-    judge(d, &t, e, "a far diagonal", text);
+    each_judge(d, &t, e, "a far diagonal", text);
 }
 
 /* ---- Places beyond 2^31 elements ---- */
@@ -102,17 +79,17 @@ static cl_int spread_keys(const struct device *d, struct trial *t, cl_mem far)
 
 static void test_far_rows(const struct device *d, cl_mem far)
 {
-    const clattn_case c = parsed(far_text);
+    const clattn_case c = each_case(far_text);
     struct trial t;
     cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
     e = e ? e : spread_keys(d, &t, far);
-    judge(d, &t, e, "key rows 2^28 elements apart", far_text);
+    each_judge(d, &t, e, "key rows 2^28 elements apart", far_text);
 }
 
 /* O behind the first 2^31 elements; brought back to where the verdict looks. */
 static void test_far_output(const struct device *d, cl_mem far)
 {
-    const clattn_case c = parsed(far_text);
+    const clattn_case c = each_case(far_text);
     struct trial t;
     clattn_plan plan = NULL;
     char why[1024] = "";

@@ -217,6 +217,30 @@ static void test_words(struct fixture *f)
     clattn_release(h);
 }
 
+/* Whatever fails without harm on the way, a configuration that cannot be kept is not set: the last of the calls. */
+static void test_set(struct fixture *f)
+{
+    char config[128] = "";
+    cl_int e = CL_SUCCESS;
+    long n = 0;
+    if (clattn_config_at(f->d->handle, &f->t.c.problem, 0, config, sizeof config))
+        bail("no configuration");
+    for (int i = 0; i < 2; i++) {
+        clattn_options o = CLATTN_OPTIONS_INIT;
+        clattn_handle h = NULL;
+        o.cache_dir = "";
+        if (clattn_create(&h, f->d->cl.context, f->d->cl.device, &o))
+            bail("no handle");
+        wrap_arm(n, 0);
+        e = clattn_set_config(h, &f->t.c.problem, config);
+        n = wrap.calls;
+        wrap_disarm();
+        is_int(e, i ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS, "set_config: %s: %s",
+               i ? "the last of its calls fails" : "nothing fails", wrap.last);
+        clattn_release(h);
+    }
+}
+
 /* ---- A driver that rejects kernels ---- */
 
 struct heard {
@@ -332,6 +356,7 @@ int main(void)
             test_attempt(&attempts[j / 2], &f, j % 2);
         test_attempt(&attempts[ATTEMPTS - 1], &none, 0); /* nothing to compute: another call enqueues */
         test_words(&f);
+        test_set(&f);
         test_rejected(&f);
         test_after(&f);
         fixture_close(&f);

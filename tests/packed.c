@@ -5,39 +5,16 @@
 #include "../tools/convert.h"
 #include "each.h"
 
-static clattn_case parsed(const char *text)
-{
-    clattn_case c = CLATTN_CASE_INIT;
-    char why[256] = "";
-    if (clattn_case_parse(text, &c, why, sizeof why))
-        bail("%s: %s", text, why);
-    return c;
-}
-
-/* Runs what trial_make() made, and judges it. */
-static void judge(const struct device *d, struct trial *t, cl_int e, const char *what, const char *text)
-{
-    clattn_plan plan = NULL;
-    char why[1024] = "";
-    if (!e)
-        e = harness_plan(d, &t->c.problem, NULL, &plan, why, sizeof why);
-    if (!e)
-        e = trial_run(t, plan, d->queue);
-    if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: %s: %s", d->name, what, text))
-        diag("%s %s", clattn_status_string(e), why);
-    trial_free(t);
-}
-
 /* Only the queries are packed, or only the keys; the others are padded. */
 static void test_half(const struct device *d, const char *text, uint32_t flag, enum layout layout)
 {
-    clattn_case c = parsed(text);
+    clattn_case c = each_case(text);
     struct trial t;
     cl_int e;
     c.problem.flags &= ~flag;
     *(flag == CLATTN_CU_Q ? &c.problem.sizes.total_q : &c.problem.sizes.total_k) = 0;
     e = trial_make(&t, d->cl.context, &c, layout);
-    judge(d, &t, e, flag == CLATTN_CU_Q ? "only keys packed" : "only queries packed", text);
+    each_judge(d, &t, e, flag == CLATTN_CU_Q ? "only keys packed" : "only queries packed", text);
 }
 
 static void test_halves(const struct device *d)
@@ -57,7 +34,7 @@ static void test_halves(const struct device *d)
 /* A sequence of more rows than the call says the longest has: what is beyond is neither read nor written. */
 static void test_cut_off(const struct device *d, const char *text)
 {
-    const clattn_case c = parsed(text);
+    const clattn_case c = each_case(text);
     struct trial t;
     cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
     int i;
@@ -73,7 +50,7 @@ static void test_cut_off(const struct device *d, const char *text)
     }
     for (i = 0; i < 3 && !e; i++)
         e = image_write(&t.image[i], d->queue);
-    judge(d, &t, e, "sequences longer than the longest are cut off", text);
+    each_judge(d, &t, e, "sequences longer than the longest are cut off", text);
 }
 
 /* ---- Lists that lie ---- */

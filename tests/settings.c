@@ -124,6 +124,9 @@ static void test_seconds(void)
     ok(!read_with(&s, "full", "nonsense", NULL, &why) && s.tune == CLATTN_TUNE_FULL && *why.text &&
            !read_with(&s, "nonsense", "3", NULL, &why) && s.seconds == 3 && *why.text,
        "one that is understood counts beside one that is not");
+    ok(!read_with(&s, "nonsense", "more", NULL, &why) && has_words(&why, "CLATTN_TUNE is nonsense") &&
+           has_words(&why, "CLATTN_TUNE_SECONDS is more"),
+       "two that are not are both named: %s", why.text);
 }
 
 /* A comma of the user's language is not one of ours. */

@@ -98,12 +98,12 @@ static int write_masked(void *user)
 {
     struct store s;
     umask(((struct masked *)user)->mask);
-    open_store(&s, in_scratch("plain/deep/er/root"));
+    open_store(&s, in_scratch("plain/deep/er/top"));
     const int good = store_write(&s, "bin/ab/c", "x", 1, true) && holds(&s, "bin/ab/c", "x", 1) &&
-                     mode_of(in_scratch("plain/deep")) == 0700 && mode_of(in_scratch("plain/deep/er/root")) == 0700 &&
-                     mode_of(in_scratch("plain/deep/er/root/bin/ab")) == 0700 &&
-                     mode_of(in_scratch("plain/deep/er/root/bin/ab/c")) == 0600 &&
-                     mode_of(in_scratch("plain/deep/er/root/CACHEDIR.TAG")) == 0600;
+                     mode_of(in_scratch("plain/deep")) == 0700 && mode_of(in_scratch("plain/deep/er/top")) == 0700 &&
+                     mode_of(in_scratch("plain/deep/er/top/bin/ab")) == 0700 &&
+                     mode_of(in_scratch("plain/deep/er/top/bin/ab/c")) == 0600 &&
+                     mode_of(in_scratch("plain/deep/er/top/CACHEDIR.TAG")) == 0600;
     store_clear(&s);
     return !good;
 }

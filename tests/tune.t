@@ -28,7 +28,7 @@ all_like() { # PATTERN: every line of out
 call=blind
 run --help
 test $status -eq 0 && test ! -s err &&
-    test "$(grep -c '^  -' out)" -eq "$(grep '^    ROW_\(FLAG\|TEXT\)(' "$top_srcdir/tools/tune_options.c" | grep -vc 'NULL),$')"
+    test "$(grep -c '^  -' out)" -eq "$(grep '^    ROW_\(FLAG\|LAST\|TEXT\)(' "$top_srcdir/tools/tune_options.c" | grep -vc 'NULL),$')"
 ok $? "--help lists the options"
 run --version
 test $status -eq 0 && grep -qx 'clattn-tune [0-9.]*' out

@@ -5,6 +5,7 @@
 #include "trial.h"
 
 #include "../tools/convert.h"
+#include "../tools/verify.h"
 #include "mods.h"
 
 #include <math.h>
@@ -135,11 +136,6 @@ int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len)
     return check_given(t, queue, why, len);
 }
 
-static void copy_shape(int64_t to[4], const int64_t from[4])
-{
-    memcpy(to, from, 4 * sizeof *to);
-}
-
 struct reference trial_problem(const struct trial *t)
 {
     const clattn_problem *p = &t->c.problem;
@@ -164,17 +160,7 @@ struct reference trial_problem(const struct trial *t)
     r.window = (p->flags & CLATTN_WINDOW) != 0;
     r.window_left = p->window_left;
     r.window_right = p->window_right;
-    r.bias = x->bias;
-    r.mask = x->mask;
-    r.block_map = x->block_map;
-    copy_shape(r.bias_shape, x->bias_shape);
-    copy_shape(r.mask_shape, x->mask_shape);
-    copy_shape(r.block_shape, x->block_shape);
-    r.block_q = x->block_q;
-    r.block_k = x->block_k;
-    r.slopes = x->slopes;
-    r.slopes_b = x->slopes_b;
-    r.sinks = x->sinks;
+    verify_take_extras(&r, x);
     r.mod = x->n_mods ? mods_reference : NULL;
     r.user = (void *)(uintptr_t)x;
     return r;

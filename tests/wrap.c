@@ -115,6 +115,23 @@ RELEASE(clReleaseEvent, cl_event)
 
 /* ---- Creation ---- */
 
+typedef void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
+cl_context __real_clCreateContext(const cl_context_properties *p, cl_uint n, const cl_device_id *d, notify notify,
+                                  void *user, cl_int *e);
+cl_context __wrap_clCreateContext(const cl_context_properties *p, cl_uint n, const cl_device_id *d, notify notify,
+                                  void *user, cl_int *e);
+cl_context __wrap_clCreateContext(const cl_context_properties *p, cl_uint n, const cl_device_id *d, notify notify,
+                                  void *user, cl_int *e)
+{
+    cl_context c = NULL;
+    if (!fails("clCreateContext"))
+        c = __real_clCreateContext(p, n, d, notify, user, e);
+    else if (e)
+        *e = CL_OUT_OF_RESOURCES;
+    wrap.objects += wrap.armed && c;
+    return c;
+}
+
 cl_program __real_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text, const size_t *len, cl_int *e);
 cl_program __wrap_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text, const size_t *len, cl_int *e);
 cl_program __wrap_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text, const size_t *len, cl_int *e)

@@ -9,29 +9,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind {
-    TEXT, /* takes a value */
-    FLAG,
-    LIST, /* takes a value, and may be given several times */
-    LATER /* belongs to features that this version lacks */
-};
-
 enum { WINDOW_MAX = 1 << 30 };
 
-static const struct row {
-    const char *name;
-    enum kind kind;
-    size_t at; /* in struct options */
-    const char *value, *help;
-} table[] = {
-#define ROW_TEXT(name, field, value, help) { name, TEXT, offsetof(struct options, field), value, help }
-#define ROW_FLAG(name, field, help) { name, FLAG, offsetof(struct options, field), NULL, help }
-#define ROW_LIST(name, field, value, help) { name, LIST, offsetof(struct options, field), value, help }
-#define ROW_LATER(name) { name, LATER, 0, NULL, NULL }
+#define INTO struct options
+static const struct args_row table[] = {
     ROW_TEXT("-o", out, "O.npy", "write O"),
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
     ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
@@ -61,74 +45,21 @@ static const struct row {
     ROW_FLAG("--verify", verify, "compare with float64 on the host; exit 4 when over the bound"),
     ROW_TEXT("--time", time_text, "N", "run N times more and report the median"),
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
-    ROW_FLAG("--help", help, "print this"),
-    ROW_FLAG("--version", version, "print the version"),
+    ROW_LAST("--help", help, "print this"),
+    ROW_LAST("--version", version, "print the version"),
     ROW_LATER("--score-mod-grad"), ROW_LATER("--block-table"), ROW_LATER("--k-scale"), ROW_LATER("--k-zero"),
     ROW_LATER("--v-scale"), ROW_LATER("--v-zero"), ROW_LATER("--k-type"), ROW_LATER("--v-type"),
     ROW_LATER("--splits"), ROW_LATER("--merge"), ROW_LATER("--dout"), ROW_LATER("--dlse"), ROW_LATER("--dq"),
     ROW_LATER("--dk"), ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
+    { .name = NULL },
 };
-enum { ROWS = sizeof table / sizeof *table };
 
 void options_help(FILE *to)
 {
     fputs("usage: clattn-run [options] Q.npy K.npy V.npy\n"
           "Computes attention O = softmax(scale Q K^T) V on an OpenCL device.\n\n", to);
-    for (int i = 0; i < ROWS; i++) {
-        const struct row *r = &table[i];
-        if (r->kind == LATER)
-            continue;
-        const int n = fprintf(to, "  %s%s%s", r->name, r->value ? " " : "", r->value ? r->value : "");
-        fprintf(to, "%*s%s\n", n < 25 ? 25 - n : 1, "", r->help);
-    }
+    args_help(to, table);
     fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 not supported; 4 verification failed.\n", to);
-}
-
-/* The row of `arg`, an option with or without "=value". */
-static const struct row *find(const char *arg)
-{
-    const size_t n = arg[1] == '-' ? strcspn(arg, "=") : strlen(arg);
-    for (int i = 0; i < ROWS; i++)
-        if (strlen(table[i].name) == n && memcmp(table[i].name, arg, n) == 0)
-            return &table[i];
-    return NULL;
-}
-
-static int append(struct list *list, const char *name, const char *value, struct fault *f)
-{
-    if (list->n == LIST_MAX)
-        return fault_set(f, EXIT_USAGE, "%s: %s: at most %d of them", name, value, LIST_MAX);
-    list->at[list->n++] = value;
-    return 0;
-}
-
-/* Takes the option at argv[*at], and its value behind it where it needs one. */
-static int take(int argc, char **argv, int *at, struct options *o, struct fault *f)
-{
-    const char *arg = argv[*at], *equals = arg[1] == '-' ? strchr(arg, '=') : NULL;
-    const struct row *r = find(arg);
-    if (!r)
-        return fault_set(f, EXIT_USAGE, "unknown option %s", arg);
-    void *field = (char *)o + r->at;
-    switch (r->kind) {
-    case LATER:
-        return fault_set(f, EXIT_UNSUPPORTED, "%s is not supported by this version", r->name);
-    case FLAG:
-        if (equals)
-            return fault_set(f, EXIT_USAGE, "%s takes no value", r->name);
-        *(int *)field = 1;
-        return 0;
-    case TEXT:
-    case LIST:
-        break;
-    }
-    if (!equals && *at + 1 == argc)
-        return fault_set(f, EXIT_USAGE, "%s needs a value: %s", r->name, r->value);
-    const char *value = equals ? equals + 1 : argv[++*at];
-    if (r->kind == LIST)
-        return append(field, r->name, value, f);
-    *(const char **)field = value;
-    return 0;
 }
 
 static int read_type(struct options *o, struct fault *f)
@@ -302,22 +233,15 @@ static int read_operands(struct options *o, int n, char **files, struct fault *f
 
 int options_parse(int argc, char **argv, struct options *o, struct fault *f)
 {
-    int operands = 0, only_files = 0;
     memset(o, 0, sizeof *o);
-    /* Files move to the front of argv, behind argv[0]: options may stand among them. */
-    for (int at = 1; at < argc; at++) {
-        if (!only_files && strcmp(argv[at], "--") == 0)
-            only_files = 1;
-        else if (only_files || argv[at][0] != '-' || !argv[at][1])
-            argv[++operands] = argv[at];
-        else if (take(argc, argv, &at, o, f) != 0)
-            return -1;
-        if (o->help || o->version)
-            return 0;
-    }
+    const int files = args_read(argc, argv, table, o, f);
+    if (files < 0)
+        return -1;
+    if (o->help || o->version)
+        return 0;
     if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_scale(o, f) != 0 || read_window(o, f) != 0
         || read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0
         || check_together(o, f) != 0)
         return -1;
-    return read_operands(o, operands, argv + 1, f);
+    return read_operands(o, files, argv + 1, f);
 }

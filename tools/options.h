@@ -3,17 +3,9 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include <stdio.h>
+#include "args.h"
 
-#include "fault.h"
-
-enum { ROUNDS_MAX = 1000000, LIST_MAX = 16 };
-
-/* The values of an option that may be given several times. */
-struct list {
-    int n;
-    const char *at[LIST_MAX];
-};
+enum { ROUNDS_MAX = 1000000 };
 
 struct options {
     /* As given; NULL when not. */

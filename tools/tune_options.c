@@ -10,20 +10,11 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, FLAG };
-
-static const struct row {
-    const char *name;
-    enum kind kind;
-    size_t at; /* in struct tune_options */
-    const char *value, *help; /* help NULL: not shown */
-} table[] = {
-#define ROW_TEXT(name, field, value, help) { name, TEXT, offsetof(struct tune_options, field), value, help }
-#define ROW_FLAG(name, field, help) { name, FLAG, offsetof(struct tune_options, field), NULL, help }
+#define INTO struct tune_options
+static const struct args_row table[] = {
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--effort", effort_text, "HOW", "quick, full (default) or exhaustive"),
     ROW_TEXT("--time", time_text, "SECONDS", "most for a class (default 2, 60, no limit)"),
@@ -44,56 +35,20 @@ static const struct row {
     ROW_FLAG("--cache-clear", cache_clear, "remove all of it; needs no device"),
     ROW_FLAG("--json", json, "print JSON, an object a line, and nothing else"),
     ROW_FLAG("--quiet", quiet, "print nothing but errors, and what was asked for"),
-    ROW_FLAG("--help", help, "print this"),
-    ROW_FLAG("--version", version, "print the version"),
+    ROW_LAST("--help", help, "print this"),
+    ROW_LAST("--version", version, "print the version"),
     ROW_TEXT("--child", child, "CONFIG", NULL),
+    { .name = NULL },
 };
-enum { ROWS = sizeof table / sizeof *table };
 
 void tune_options_help(FILE *to)
 {
     fputs("usage: clattn-tune [options] ['PROBLEM' ...]\n"
           "Measures which configurations are the fastest on an OpenCL device, and keeps them: for the problems given,\n"
           "else for all usual ones.\n\n", to);
-    for (int i = 0; i < ROWS; i++) {
-        const struct row *r = &table[i];
-        if (!r->help)
-            continue;
-        const int n = fprintf(to, "  %s%s%s", r->name, r->value ? " " : "", r->value ? r->value : "");
-        fprintf(to, "%*s%s\n", n < 25 ? 25 - n : 1, "", r->help);
-    }
+    args_help(to, table);
     fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 nothing could be verified; 4 not all classes;\n"
           "5 the cache cannot be used; 128 + N stopped by signal N.\n", to);
-}
-
-/* The row of `arg`, an option with or without "=value". */
-static const struct row *find(const char *arg)
-{
-    const size_t n = strcspn(arg, "=");
-    for (int i = 0; i < ROWS; i++)
-        if (strlen(table[i].name) == n && memcmp(table[i].name, arg, n) == 0)
-            return &table[i];
-    return NULL;
-}
-
-/* Takes the option at argv[*at], and its value behind it where it needs one. */
-static int take(int argc, char **argv, int *at, struct tune_options *o, struct fault *f)
-{
-    const char *arg = argv[*at], *equals = strchr(arg, '=');
-    const struct row *r = find(arg);
-    if (!r)
-        return fault_set(f, EXIT_USAGE, "unknown option %s", arg);
-    void *field = (char *)o + r->at;
-    if (r->kind == FLAG && equals)
-        return fault_set(f, EXIT_USAGE, "%s takes no value", r->name);
-    if (r->kind == FLAG) {
-        *(int *)field = 1;
-        return 0;
-    }
-    if (!equals && *at + 1 == argc)
-        return fault_set(f, EXIT_USAGE, "%s needs a value: %s", r->name, r->value);
-    *(const char **)field = equals ? equals + 1 : argv[++*at];
-    return 0;
 }
 
 static int read_seconds(const char *name, const char *text, double *out, struct fault *f)
@@ -157,20 +112,12 @@ static int read_task(struct tune_options *o, struct fault *f)
 
 int tune_options_parse(int argc, char **argv, struct tune_options *o, struct fault *f)
 {
-    int only_problems = 0;
     memset(o, 0, sizeof *o);
     o->problems = argv + 1;
-    /* Problems move to the front of argv, behind argv[0]: options may stand among them. */
-    for (int at = 1; at < argc; at++) {
-        if (!only_problems && strcmp(argv[at], "--") == 0)
-            only_problems = 1;
-        else if (only_problems || argv[at][0] != '-')
-            o->problems[o->n++] = argv[at];
-        else if (take(argc, argv, &at, o, f) != 0)
-            return -1;
-        if (o->help || o->version)
-            return 0;
-    }
+    if ((o->n = args_read(argc, argv, table, o, f)) < 0)
+        return -1;
+    if (o->help || o->version)
+        return 0;
     if (read_effort(o, f) != 0 || read_seconds("--time", o->time_text, &o->time, f) != 0
         || read_seconds("--total", o->total_text, &o->total, f) != 0
         || read_seconds("--kill", o->kill_text, &o->kill, f) != 0)

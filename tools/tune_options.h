@@ -3,9 +3,7 @@
 #ifndef TUNE_OPTIONS_H
 #define TUNE_OPTIONS_H
 
-#include <stdio.h>
-
-#include "fault.h"
+#include "args.h"
 
 /* Further exit statuses. 128 + N: a signal N asked to stop. */
 enum { EXIT_NOTHING = 3, EXIT_PARTIAL = 4, EXIT_NO_CACHE = 5 };

@@ -91,7 +91,7 @@ static void copy_shape(int64_t to[4], const int64_t from[4])
     memcpy(to, from, 4 * sizeof *to);
 }
 
-static void take_extras(struct reference *r, const struct extras *x)
+void verify_take_extras(struct reference *r, const struct extras *x)
 {
     r->bias = x->bias;
     r->mask = x->mask;
@@ -125,7 +125,7 @@ static struct reference problem(const clattn_problem *p, const struct setup_inpu
     r.window_left = p->window_left;
     r.window_right = p->window_right;
     if (in->x)
-        take_extras(&r, in->x);
+        verify_take_extras(&r, in->x);
     return r;
 }
 

@@ -18,4 +18,7 @@ struct verdict {
 int verify(const clattn_case *c, const struct setup_inputs *in, reference_mod mod, void *user, const double *o,
            const double *lse, struct verdict *out);
 
+/* The extras without lists and score_mods, as the reference takes them: the pointers are those of `x`. */
+void verify_take_extras(struct reference *r, const struct extras *x);
+
 #endif

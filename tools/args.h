@@ -1,0 +1,46 @@
+/* args.h - a command line, read by a table of its options
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef ARGS_H
+#define ARGS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "fault.h"
+
+enum args_kind {
+    ARGS_TEXT, /* takes a value: const char * */
+    ARGS_FLAG, /* int, becomes 1 */
+    ARGS_LAST, /* a flag behind which nothing is read */
+    ARGS_LIST, /* takes a value, and may be given several times: struct list */
+    ARGS_LATER /* belongs to features that this version lacks */
+};
+
+/* A table ends with a row without a name. */
+struct args_row {
+    const char *name;
+    enum args_kind kind;
+    size_t at;                /* of its field in the struct that is filled: INTO */
+    const char *value, *help; /* help NULL: not shown */
+};
+#define ROW_TEXT(name, field, value, help) { name, ARGS_TEXT, offsetof(INTO, field), value, help }
+#define ROW_FLAG(name, field, help) { name, ARGS_FLAG, offsetof(INTO, field), NULL, help }
+#define ROW_LAST(name, field, help) { name, ARGS_LAST, offsetof(INTO, field), NULL, help }
+#define ROW_LIST(name, field, value, help) { name, ARGS_LIST, offsetof(INTO, field), value, help }
+#define ROW_LATER(name) { name, ARGS_LATER, 0, NULL, NULL }
+
+/* The values of an option that may be given several times. */
+enum { LIST_MAX = 16 };
+struct list {
+    int n;
+    const char *at[LIST_MAX];
+};
+
+/* Fills `into`, which is zero. What is no option moves to the front of argv, behind argv[0]: options may stand among
+ * it, before a "--". Returns how many of those there are, or -1 with `f` set. */
+int args_read(int argc, char **argv, const struct args_row *table, void *into, struct fault *f);
+
+/* A line for each option. */
+void args_help(FILE *to, const struct args_row *table);
+
+#endif
