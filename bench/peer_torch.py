@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
 # peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
 # SPDX-License-Identifier: Apache-2.0
-"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] 'PROBLEM' ...
+"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] [--cuda] [--backend LIST] 'PROBLEM' ...
 
 Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
 median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is PASSIVE.
 
 That slows PyTorch itself where a call takes less than a millisecond. --alone is for those: each side in a process of its own,
-three of each in turn, with PyTorch's own policy; the least times count, since nothing but noise is added to them."""
-import argparse, json, os, re, statistics, subprocess, sys, time
+three of each in turn, with PyTorch's own policy; the least times count, since nothing but noise is added to them.
+
+--cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each once
+a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's clock, from
+the call to the end of all that was enqueued (torch.cuda.synchronize()), as clattn-bench counts. TF/s are of the pairs
+that are kept, as clattn-bench counts too; the ratio is our throughput over theirs. Who refuses a problem is named; if
+we do, the status is 1."""
+import argparse, contextlib, json, os, re, statistics, subprocess, sys, time
 
 if '--alone' not in sys.argv[1:]:
     os.environ['OMP_WAIT_POLICY'] = 'PASSIVE'
 import torch
 
+BACKENDS = dict(flash='FLASH_ATTENTION', efficient='EFFICIENT_ATTENTION', cudnn='CUDNN_ATTENTION', math='MATH')
 TYPES = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16, f64=torch.float64)
 
 
@@ -38,25 +45,35 @@ def parse(problem):
     return p
 
 
-def torch_round(p):
+def torch_round(p, backend=None, where='cpu'):
     def rand(h, n, d):
-        return torch.randn(p['b'], h, n, d).to(p['type'])
+        return torch.randn(p['b'], h, n, d, device=where).to(p['type'])
     q, k, v = rand(p['h'], p['q'], p['d']), rand(p['h2'], p['k'], p['d']), rand(p['h2'], p['k'], p['d2'])
     gqa = dict(enable_gqa=True) if p['h'] != p['h2'] else {}
     mask = None
     if 'axes' in p:
         shape = [p[x] if x in p else 1 for x in p['axes']]
         mask = torch.rand(shape) < 0.75 if p['what'] == 'mask' else (2 * torch.randn(shape)).to(p['type'])
+        mask = mask.to(where)
+    only, finish = contextlib.nullcontext, (torch.cuda.synchronize if where == 'cuda' else lambda: None)
+    if backend:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        def only():
+            return sdpa_kernel(getattr(SDPBackend, BACKENDS[backend]))
 
     def run():
-        t = time.perf_counter()
-        torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=p['causal'], **gqa)
-        return (time.perf_counter() - t) * 1e3
+        with only():
+            finish()
+            t = time.perf_counter()
+            torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=p['causal'], **gqa)
+            finish()
+            return (time.perf_counter() - t) * 1e3
     return run
 
 
-def in_turn(o, bench, problem):
-    theirs = torch_round(parse(problem))
+@contextlib.contextmanager
+def our_rounds(o, bench, problem):
     ours = subprocess.Popen(bench + ['--rounds-on-stdin', problem], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     if ours.stdout.readline() != 'ready\n':
         raise SystemExit('%s failed' % o.bench)
@@ -64,13 +81,67 @@ def in_turn(o, bench, problem):
     def our_round():
         ours.stdin.write('\n'), ours.stdin.flush()
         return float(ours.stdout.readline())
-    for _ in range(3):
-        theirs(), our_round()
-    rows = [(our_round(), theirs()) for _ in range(o.rounds)]
-    ours.stdin.close(), ours.wait()
+    try:
+        yield our_round
+    finally:
+        ours.stdin.close(), ours.wait()
+
+
+def in_turn(o, bench, problem):
+    theirs = torch_round(parse(problem))
+    with our_rounds(o, bench, problem) as our_round:
+        for _ in range(3):
+            theirs(), our_round()
+        rows = [(our_round(), theirs()) for _ in range(o.rounds)]
     print('%s  ours %.3f ms  torch %s %.3f ms  %.2f times ours' % (
         problem, statistics.median(r[0] for r in rows), torch.__version__, statistics.median(r[1] for r in rows),
         statistics.median(r[1] / r[0] for r in rows)), flush=True)
+
+
+def warm_up(p, names, where):
+    """What runs of them, by name, and why the others do not."""
+    runs, refused = {}, {}
+    for name in names:
+        try:
+            run = torch_round(p, name, where)
+            for _ in range(3):
+                run()
+            runs[name] = run
+        except RuntimeError as e:
+            refused[name] = (str(e).strip().splitlines() or ['?'])[0]
+    return runs, refused
+
+
+def against_backends(o, bench, problem):
+    p = parse(problem)
+    pairs = p['q'] * (p['q'] + 1) / 2 if p['causal'] else p['q'] * p['k']
+    gflop = 2 * p['b'] * p['h'] * (p['d'] + p['d2']) * pairs * 1e-9
+    with our_rounds(o, bench, problem) as our_round:
+        runs, refused = warm_up(p, o.backend, 'cuda' if o.cuda else 'cpu')
+        sides = [('ours', our_round)] + list(runs.items())
+        ms = {name: [] for name, _ in sides}
+        for i in range(3 + o.rounds): # back and forth: who comes second would find the device warmer
+            for name, run in sides if i % 2 else reversed(sides):
+                ms[name].append(run())
+    ms = {name: m[3:] for name, m in ms.items()}
+    words = ['%s  ours %.3f ms %.4g TF/s  torch %s' % (
+        problem, statistics.median(ms['ours']), gflop / statistics.median(ms['ours']), torch.__version__)]
+    for name in runs:
+        m = statistics.median(ms[name])
+        ratio = statistics.median(b / a for a, b in zip(ms['ours'], ms[name]))
+        words.append('%s %.3f ms %.4g TF/s, ours %.3f of it' % (name, m, gflop / m, ratio))
+    print('  '.join(words + ['%s refuses: %s' % r for r in refused.items()]), flush=True)
+
+
+def all_backends(o, bench):
+    status = 0
+    for problem in o.problems:
+        try:
+            against_backends(o, bench, problem)
+        except (SystemExit, OSError, RuntimeError, ValueError) as e:
+            print('%s: not measured: %s' % (problem, (str(e).splitlines() or ['?'])[0]), flush=True)
+            status = 1
+    sys.exit(status)
 
 
 def alone(o, bench, problem):
@@ -93,13 +164,22 @@ def main():
     a.add_argument('--bench', default='clattn-bench'), a.add_argument('--rounds', type=int, default=25)
     a.add_argument('--device'), a.add_argument('--config'), a.add_argument('--alone', action='store_true')
     a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')
+    a.add_argument('--cuda', action='store_true'), a.add_argument('--backend', type=lambda x: x.split(','))
     o = a.parse_args()
+    if o.cuda and not o.backend:
+        o.backend = ['flash']
+    if o.backend and (o.alone or set(o.backend) - set(BACKENDS)):
+        a.error('--backend takes %s, and no --alone' % ', '.join(BACKENDS))
+    if o.cuda and not torch.cuda.is_available():
+        raise SystemExit('this PyTorch, %s, finds no GPU' % torch.__version__)
     torch.set_num_threads(os.cpu_count())
     if o.torch_only:
         run = torch_round(parse(o.problems[0]))
         print(min(run() for _ in range(3 + o.rounds)))
         return
     bench = [o.bench] + (['--device', o.device] if o.device else []) + (['--config', o.config] if o.config else [])
+    if o.backend:
+        all_backends(o, bench)
     for problem in o.problems:
         (alone if o.alone else in_turn)(o, bench, problem)
 

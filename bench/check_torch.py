@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# check_torch.py - what clattn-run computes at sizes of real use, all of it, against float64 in PyTorch
+# SPDX-License-Identifier: Apache-2.0
+"""check_torch.py [--run PATH] [--device TEXT] [--cuda] 'TYPE bB hH qN kN dD [causal]' ...
+
+clattn-run --verify does the same on one core of the host: minutes at q8192. Here the reference is computed by PyTorch,
+with --cuda on the GPU, a head at a time. The bound is that of clattn-run(1). Status 4 if O is beyond it anywhere."""
+import argparse, json, os, subprocess, sys, tempfile
+
+import numpy, torch
+
+EPS = dict(f32=2.0**-24, f16=2.0**-11, bf16=2.0**-8)
+STORED = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16)
+
+
+def parse(problem):
+    words = problem.split()
+    p = {w[0]: int(w[1:]) for w in words if w[0] in 'bhqkd' and w[1:].isdigit()}
+    p['type'], p['causal'] = words[0], 'causal' in words
+    if words[0] not in EPS or len(words) != 6 + p['causal'] or (p['causal'] and p['q'] != p['k']):
+        raise SystemExit('%s: not for this program' % problem)
+    return p
+
+
+def inputs(p, where):
+    """As they are stored on the device, the same for both masks."""
+    g = torch.Generator(where).manual_seed(p['q'] + p['d'])
+    return [torch.randn(p['b'], p['h'], n, p['d'], device=where, generator=g).to(STORED[p['type']])
+            for n in (p['q'], p['k'], p['k'])]
+
+
+def save(path, x):
+    x = x if x.dtype == torch.float16 else x.float() # NumPy has no bf16
+    numpy.save(path, x.cpu().numpy())
+
+
+def worst(p, q, k, v, o):
+    """Of all heads: the largest error and the largest sum of |scale q k|."""
+    error, a, scale = 0.0, 0.0, p['d'] ** -0.5
+    keep = torch.ones(p['q'], p['k'], dtype=torch.bool, device=q.device)
+    keep = keep.tril() if p['causal'] else keep
+    for b in range(p['b']):
+        for h in range(p['h']):
+            x, y, z = (t[b, h].double() for t in (q, k, v))
+            s = (x @ y.T * scale).masked_fill_(~keep, -torch.inf)
+            e = (torch.softmax(s, -1) @ z - o[b, h].to(q.device).double()).abs()
+            error = max(error, torch.inf if e.isnan().any() else e.max().item())
+            a = max(a, (x.abs() @ y.abs().T).masked_fill_(~keep, 0).max().item() * scale)
+    return error, a
+
+
+def check(c, problem, home):
+    p = parse(problem)
+    where = 'cuda' if c.cuda else 'cpu'
+    q, k, v = inputs(p, where)
+    paths = [os.path.join(home, name + '.npy') for name in 'qkvo']
+    for path, x in zip(paths, (q, k, v)):
+        save(path, x)
+    options = (['--device', c.device] if c.device else []) + (['--causal'] if p['causal'] else [])
+    r = subprocess.run([c.run, '--json', '--type', p['type'], '-o', paths[3]] + options + paths[:3],
+                       stdout=subprocess.PIPE, text=True)
+    if r.returncode:
+        print('%s  not computed: clattn-run ended with status %d' % (problem, r.returncode), flush=True)
+        return False
+    what = json.loads(r.stdout)
+    error, a = worst(p, q, k, v, torch.from_numpy(numpy.load(paths[3])))
+    bound = 4 * (EPS[p['type']] + 2.0**-24 * a) * v.abs().max().item()
+    print('%s  max-error %.3g bound %.3g, %s  [%s %s, %s]' % (
+        problem, error, bound, 'within' if error <= bound else 'BEYOND', what['engine'], what['tile'], what['source']),
+        flush=True)
+    return error <= bound
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument('--run', default='clattn-run'), a.add_argument('--device')
+    a.add_argument('--cuda', action='store_true'), a.add_argument('problems', nargs='+')
+    c = a.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        good = [check(c, problem, home) for problem in c.problems]
+    sys.exit(0 if all(good) else 4)
+
+
+if __name__ == '__main__':
+    main()
