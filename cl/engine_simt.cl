@@ -2,7 +2,7 @@
  * keys in tiles of BK. Item (tx, ty) holds TM queries x TN keys of S and TM queries x DV / TX columns of O in registers.
  * Both products are the same register GEMM: per step, one vector of 4 from local memory per 4 rows and per 4 columns.
  *
- *     query of row r      = q0 + (r / 4) * 4 * TY + 4 * ty + r % 4      s[j * R_N + g] holds rows 4g .. 4g + 3 of key j
+ *     query of row r      = q0 + ty * TM + r                            s[j * R_N + g] holds rows 4g .. 4g + 3 of key j
  *     key of slot j       = k0 + (j / 4) * 4 * TX + 4 * tx + j % 4
  *     column of slot c, i = (c * TX + tx) * 4 + i                       o[r * GD + c] holds columns i = 0 .. 3 of row r
  *
@@ -65,6 +65,16 @@ typedef struct {
 #define CLA_ADD_PRODUCT_0(to, x, y) (to) += (x) * (y);
 #define CLA_ADD_PRODUCT_1(to, x, y) (to) = fma(x, y, to);
 
+/* Items before those of this one's sub-group, and its place there. Where a whole sub-group of Intel's shares its rows ty
+ * comes from the former: what is read of Q and P is then known to be the same for all, and read once. */
+#define CLA_AHEAD_0 get_local_id(0)
+#define CLA_AHEAD_8 (get_sub_group_id() * 8)
+#define CLA_AHEAD_16 (get_sub_group_id() * 16)
+#define CLA_INSIDE_0 0
+#define CLA_INSIDE_8 get_sub_group_local_id()
+#define CLA_INSIDE_16 get_sub_group_local_id()
+#define CLA_SHARES_ROWS (CLA_TX % CLA_MAX(CLA_SUB_GROUP, 1) == 0)
+
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 /* Steps of Q K^T without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of S. */
@@ -74,7 +84,7 @@ typedef struct {
 #define CLA_GREATER(x, y) fmax(x, y) /* one instruction on GPUs, a comparison and a choice are two */
 #define CLA_AT4(p) (*(__local cla_real4 *)(p))
 
-CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return g * 4 * CLA_TY + 4 * t->ty; }
+CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return t->ty * CLA_TM + g * 4; }
 CLA_FN int cla_key_in_tile(int j, int tx) { return j / 4 * 4 * CLA_TX + 4 * tx + j % 4; }
 CLA_FN int cla_slot_q(const cla_tile *t, int g) { return t->q0 + cla_row_in_tile(t, g); }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + cla_key_in_tile(j, t->tx); }
@@ -161,9 +171,10 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
 {
-    t->lane = get_local_id(0);
+    const int ahead = CLA_CAT(CLA_AHEAD_, CLA_SUB_GROUP);
+    t->lane = ahead + CLA_CAT(CLA_INSIDE_, CLA_SUB_GROUP);
     t->tx = t->lane % CLA_TX;
-    t->ty = t->lane / CLA_TX;
+    t->ty = (CLA_SHARES_ROWS ? ahead : t->lane) / CLA_TX;
     t->q0 = q0;
     t->end = end;
     t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, e->q_stride) && CLA_WIDE_ROWS(cla_raw_k, e->k, e->k_stride) &&
@@ -187,7 +198,8 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
     CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
-        const __local cla_scalar *q = t->q + (CLA_QRES ? i * CLA_CH * CLA_QP : (i & 1) * CLA_QSTEP) + 4 * t->ty;
+        const int chunk = CLA_QRES ? i * CLA_CH * CLA_QP : (i & 1) * CLA_QSTEP;
+        const __local cla_scalar *q = t->q + chunk + cla_row_in_tile(t, 0);
         const __local cla_scalar *k = t->kv + (i & 1) * CLA_KVSTEP + 4 * t->tx;
         cla_store_k(t, i);
         if (!CLA_QRES) cla_store_q(t, i);
@@ -197,17 +209,15 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
             if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
         }
         CLA_UNROLL_BY(CLA_CAT(CLA_STEPS_, CLA_SUB_GROUP)) for (int d = 0; d < CLA_CH; d++) {
-            real a[CLA_R_N];
-            CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) a[g] = CLA_AT4(q + d * CLA_QP + g * 4 * CLA_TY);
-            CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) {
-                const real b = CLA_AT4(k + d * CLA_KP + h * 4 * CLA_TX);
-                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
-                    CLA_ADD_PRODUCT(s[(4 * h + 0) * CLA_R_N + g], a[g], (real)(b.s0))
-                    CLA_ADD_PRODUCT(s[(4 * h + 1) * CLA_R_N + g], a[g], (real)(b.s1))
-                    CLA_ADD_PRODUCT(s[(4 * h + 2) * CLA_R_N + g], a[g], (real)(b.s2))
-                    CLA_ADD_PRODUCT(s[(4 * h + 3) * CLA_R_N + g], a[g], (real)(b.s3))
-                }
-            }
+#define CLA_ADD_KEYS(n, i) \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) \
+        CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) \
+            CLA_ADD_PRODUCT(s[(4 * h + (n)) * CLA_R_N + g], CLA_AT4(q + d * CLA_QP + g * 4), \
+                            (real)(CLA_AT4(k + d * CLA_KP + h * 4 * CLA_TX).i))
+            CLA_ADD_KEYS(0, s0)
+            CLA_ADD_KEYS(1, s1)
+            CLA_ADD_KEYS(2, s2)
+            CLA_ADD_KEYS(3, s3)
         }
     }
     cla_fetch_v(t, e, k0, 0, 0);
@@ -269,7 +279,6 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
         __local cla_scalar *p = t->p + (j & 1) * CLA_PSTEP;
         CLA_NO_UNROLL for (int v = 0; v < CLA_TX / CLA_CV; v++) {
             const int parity = (j * (CLA_TX / CLA_CV) + v) & 1;
-            const __local cla_scalar *vb = t->kv + parity * CLA_KVSTEP + 4 * t->tx;
             cla_store_v(t, k0, j, v, parity);
             if (v == 0)
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
@@ -277,15 +286,20 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
             barrier(CLK_LOCAL_MEM_FENCE);
             if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
             else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
+            /* Not computed from i: Intel's compiler multiplies then. Elsewhere, or v first, gfx10 to gfx12 spill. */
+            const __local cla_scalar *pb = p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
+            const __local cla_scalar *vb = t->kv + parity * CLA_KVSTEP + 4 * t->tx;
             CLA_UNROLL_BY(4) for (int i = 0; i < CLA_CV; i++) {
                 real b[CLA_GD];
-                CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + i * CLA_DVP + c * 4 * CLA_TX);
+                CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + c * 4 * CLA_TX);
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
-                    const real w = CLA_AT4(p + (v * CLA_CV + i) * CLA_QP + cla_row_in_tile(t, g));
+                    const real w = CLA_AT4(pb + g * 4);
 #define CLA_ADD(r, i) \
     CLA_UNROLL for (int c = 0; c < CLA_GD; c++) CLA_ADD_PRODUCT(o[(r) * CLA_GD + c], (real)(w.i), b[c])
                     CLA_ROWS_OF(g, CLA_ADD)
                 }
+                pb += CLA_QP;
+                vb += CLA_DVP;
             }
         }
     }

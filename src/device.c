@@ -95,11 +95,14 @@ static void add_fact(struct text *to, cl_device_id device, const char *name, cl_
  * sub-groups have the most for each item. */
 static int ask_sub_group(cl_device_id device, const char *extensions)
 {
+    static const char *const needed[] = { "cl_intel_required_subgroup_size", "cl_intel_subgroups",
+                                          "cl_intel_subgroup_matrix_multiply_accumulate" };
     size_t sizes[16], bytes = 0;
     int least = 0;
-    if (!strstr(extensions, "cl_intel_required_subgroup_size") ||
-        !strstr(extensions, "cl_intel_subgroup_matrix_multiply_accumulate") ||
-        clGetDeviceInfo(device, SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) || bytes > sizeof sizes)
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!strstr(extensions, needed[i]))
+            return 0;
+    if (clGetDeviceInfo(device, SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) || bytes > sizeof sizes)
         return 0;
     for (size_t i = 0; i < bytes / sizeof *sizes; i++)
         if ((sizes[i] == 8 || sizes[i] == 16) && (!least || (int)sizes[i] < least))
