@@ -12,7 +12,7 @@
 #include "tap.h"
 
 static const char *const types[] = { "f32", "f16", "bf16", "f64" };
-enum { N_TYPES = 4, EXTRA = 24 };
+enum { N_TYPES = 4, EXTRA = 12 };
 
 /* One TAP line. The seed is part of the string, so the string alone reproduces the inputs. */
 static void check(const struct device *d, const char *type, const char *row, unsigned seed, const char *config,

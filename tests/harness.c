@@ -114,16 +114,14 @@ static void unmade(const struct trial *t, cl_int e, char *why, size_t len)
     snprintf(why, len, "cannot set the inputs up: %s", t->why ? t->why : clattn_status_string(e));
 }
 
-cl_int fixture_open(struct fixture *f, const struct device *d, const char *problem, enum layout layout, char *why,
-                    size_t len)
+cl_int fixture_open_by(struct fixture *f, const struct device *d, const char *problem, const char *config,
+                       enum layout layout, char *why, size_t len)
 {
-    clattn_case c;
+    clattn_case c = CLATTN_CASE_INIT;
     cl_int e;
     memset(f, 0, sizeof *f);
     f->d = d;
     f->text = problem;
-    memset(&c, 0, sizeof c);
-    c.struct_size = sizeof c;
     e = clattn_case_parse(problem, &c, why, len);
     if (e)
         return e;
@@ -131,10 +129,16 @@ cl_int fixture_open(struct fixture *f, const struct device *d, const char *probl
     if (e)
         unmade(&f->t, e, why, len);
     else
-        e = harness_plan(d, &f->t.c.problem, NULL, &f->plan, why, len);
+        e = harness_plan(d, &f->t.c.problem, config, &f->plan, why, len);
     if (e)
         trial_free(&f->t);
     return e;
+}
+
+cl_int fixture_open(struct fixture *f, const struct device *d, const char *problem, enum layout layout, char *why,
+                    size_t len)
+{
+    return fixture_open_by(f, d, problem, NULL, layout, why, len);
 }
 
 void fixture_close(struct fixture *f)

@@ -48,6 +48,8 @@ struct fixture {
 /* Returns CL_SUCCESS or the status with its words; fixture_close() is due only after CL_SUCCESS. */
 cl_int fixture_open(struct fixture *f, const struct device *d, const char *problem, enum layout layout, char *why,
                     size_t len);
+cl_int fixture_open_by(struct fixture *f, const struct device *d, const char *problem, const char *config,
+                       enum layout layout, char *why, size_t len);
 void fixture_close(struct fixture *f);
 
 /* CLATTN_FULL, CLATTN_QUICK and the like: set and neither empty nor "0". */

@@ -42,13 +42,16 @@ static int right(const struct trial *t, int type, char *why, size_t len)
     return 1;
 }
 
+static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg0";
+
+/* V in f32, or for the matrix units in the type of O. */
 static void check(const struct device *d, const char *name, int type, const char *engine)
 {
     char text[128], why[1024] = "";
     clattn_case c = CLATTN_CASE_INIT;
     struct trial t;
     clattn_plan plan = NULL;
-    snprintf(text, sizeof text, "%s b1 h1 q1 k1 d4/%d v:f32", name, N);
+    snprintf(text, sizeof text, "%s b1 h1 q1 k1 d4/%d%s", name, N, strcmp(engine, emulated) ? " v:f32" : "");
     if (clattn_case_parse(text, &c, why, sizeof why))
         bail("%s: %s", text, why);
     cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
@@ -72,9 +75,10 @@ static void check(const struct device *d, const char *name, int type, const char
 
 static void test_device(const struct device *d)
 {
-    static const char *const engines[] = { "simt", "cpu", "naive" };
-    for (int e = 0; e < 3; e++) {
-        check(d, "f32", CLATTN_F32, engines[e]);
+    static const char *const engines[] = { "simt", "cpu", "naive", emulated };
+    for (int e = 0; e < 4; e++) {
+        if (e < 3)
+            check(d, "f32", CLATTN_F32, engines[e]);
         check(d, "f16", CLATTN_F16, engines[e]);
         check(d, "bf16", CLATTN_BF16, engines[e]);
     }

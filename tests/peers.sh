@@ -1,0 +1,34 @@
+# peers.sh - the cases of other implementations, through clattn-run. Sourced behind program.sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# They are looked for in $CLATTN_CONFORMANCE and need a $PYTHON with numpy: those whose names match $CLATTN_CASES, with
+# CLATTN_FULL=1 all of them.
+peers=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}
+chosen=${CLATTN_CASES-'^(onnx|pt|jax)_'}
+test -z "${CLATTN_FULL-}" || chosen=.
+lacking='paged|int8|merge' # features that this version lacks; they shrink with every version
+
+find_peers() { # sets $python; or says what is missing
+    for python in ${PYTHON-} python3; do
+        "$python" -c 'import numpy' >/dev/null 2>&1 && break
+        python=
+    done
+    if ! test -f "$peers/run.py"; then
+        skip "no conformance cases at $peers"
+        return 1
+    elif test -z "$python"; then
+        skip "no Python with numpy, which judges the conformance cases"
+        return 1
+    fi
+}
+
+judge_peers() { # NAMES TYPE [ARGS]: on every device that is tested
+    names=$1 type=$2 args=${3-}
+    printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >devices
+    while IFS= read -r device <&3; do
+        quoted=$(printf %s "$device" | sed "s/'/'\\\\''/g")
+        "$python" -B "$peers/run.py" --run "$program" --dtype "$type" --forward-only --filter "$names" \
+            --without "$lacking" --args "--tune off --device '$quoted' $args" >out 2>err
+        ok $? "conformance in $type${args:+, $args}${device:+ on $device}: $(tail -n 1 out)"
+    done 3<devices
+}
