@@ -79,7 +79,9 @@ test -z "$pack" || { pack && exit 0; exit 1; }
 # ---- where it runs ----
 
 end=$((minutes * 60))
-mkdir -p "$out" && out=$(cd "$out" && pwd) || die 1 "cannot make $out"
+# Some of it is removed below: only what an earlier run has left.
+test -z "$(ls -A "$out" 2>/dev/null)" || test -e "$out/.clattn-h200" || die 1 "$out has something else in it"
+mkdir -p "$out" && out=$(cd "$out" && pwd) && : >"$out/.clattn-h200" || die 1 "cannot make $out"
 logs=$out/logs
 rm -rf "$logs" "$out/src" "$out/build" "$out/home" "$out/vendors"
 mkdir -p "$logs" "$out/build" "$out/home" "$out/vendors"
@@ -103,7 +105,7 @@ if nvidia=$(driver); then
     echo "$nvidia" >"$out/vendors/nvidia.icd"
     say "driver: $nvidia$(sed -n 's/^NVRM version: */, /p' /proc/driver/nvidia/version 2>/dev/null)"
     beside=$(dirname "$nvidia")
-    ldconfig -p | grep -qF "$nvidia" || export LD_LIBRARY_PATH=$beside${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    grep -qF "$nvidia" <<<"$(ldconfig -p 2>/dev/null)" || export LD_LIBRARY_PATH=$beside${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     for l in libcuda.so.1 libnvidia-nvvm.so.4 libnvidia-ptxjitcompiler.so.1; do
         test -e "$beside/$l" || say "there is no $l beside it: it may show no device, or build nothing"
     done
@@ -155,12 +157,13 @@ case $torch in
 *) say "PyTorch or NumPy is missing ($python): its figures will be missing" ;;
 esac
 
-src=$top
-if ! test -x "$src/configure"; then
-    tarball=$(ls "$here"/clattn-*.tar.gz 2>/dev/null | head -n 1)
-    test -n "$tarball" || die 1 "neither $top/configure nor $here/clattn-*.tar.gz is here"
-    mkdir "$out/src" && tar -C "$out/src" --strip-components=1 -xzf "$tarball" || die 1 "cannot unpack $tarball"
+tarball=$(ls "$here"/clattn-*.tar.gz 2>/dev/null | head -n 1)
+if test -n "$tarball"; then
     src=$out/src
+    mkdir "$src" && tar -C "$src" --strip-components=1 -xzf "$tarball" || die 1 "cannot unpack $tarball"
+else
+    src=$top
+    test -x "$src/configure" || die 1 "neither $src/configure nor $here/clattn-*.tar.gz is here"
 fi
 cd "$out/build" || exit 1
 

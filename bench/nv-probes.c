@@ -625,7 +625,8 @@ static int answer(const struct question *q, const char *device)
     return EXIT_OK;
 }
 
-/* Asks, and tells how a process ended that did not end by itself. Returns its exit status, 0 for those. */
+/* Asks, and tells how a process ended that did not end by itself. Returns its exit status, 0 for
+ * those; without an answer to the first, who the device is, there is none. */
 static int ask(const struct question *q, const char *device)
 {
     int status = 0;
@@ -644,7 +645,7 @@ static int ask(const struct question *q, const char *device)
         printf("%c: did not end in %d s, and was stopped\n", q->letter, SECONDS);
     else if (WIFSIGNALED(status))
         printf("%c: died of signal %d\n", q->letter, WTERMSIG(status));
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : q->letter == 'a' ? EXIT_NO_DEVICE : 0;
 }
 
 /* Those of `only`'s letters; NULL: all. */

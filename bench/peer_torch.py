@@ -107,7 +107,7 @@ def warm_up(p, names, where):
             for _ in range(3):
                 run()
             runs[name] = run
-        except RuntimeError as e:
+        except (RuntimeError, AttributeError, ImportError) as e: # an old PyTorch has not all of them
             refused[name] = (str(e).strip().splitlines() or ['?'])[0]
     return runs, refused
 

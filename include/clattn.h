@@ -410,7 +410,7 @@ CLATTN_API cl_int clattn_tune(clattn_handle handle, const clattn_problem *proble
                               char *config, size_t len);
 
 /* Makes every later plan of this handle for a problem of that class use `config`, once it has been checked as a trial is.
- * NULL takes it back. */
+ * NULL takes it back. On failure what was set before stays. */
 CLATTN_API cl_int clattn_set_config(clattn_handle handle, const clattn_problem *problem, const char *config);
 
 /* Records as text, one after another, in no particular order; see clattn-cache(5). Export hands over those of this device

@@ -44,7 +44,7 @@ ok $? "there are cases of a real model"
 # ---- other implementations ----
 
 if find_peers; then
-    if test -z "${CLATTN_FULL-}"; then
+    if test -z "$full"; then
         judge_peers "$chosen" f32
     else
         for engine in cpu simt naive; do

@@ -18,6 +18,12 @@ int harness_flag(const char *name)
     return value && *value && strcmp(value, "0");
 }
 
+unsigned harness_part(unsigned n)
+{
+    const char *value = getenv("CLATTN_PART");
+    return value ? (unsigned)(strtoul(value, NULL, 10) % n) : 0;
+}
+
 /* ---- Devices ---- */
 
 static cl_int open_parts(struct device *d)

@@ -55,4 +55,7 @@ void fixture_close(struct fixture *f);
 /* CLATTN_FULL, CLATTN_QUICK and the like: set and neither empty nor "0". */
 int harness_flag(const char *name);
 
+/* Of what make check has no time for, which of the n parts is run: the first, or the one that CLATTN_PART tells. */
+unsigned harness_part(unsigned n);
+
 #endif

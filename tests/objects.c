@@ -167,7 +167,11 @@ static void test_device(const struct device *d)
     fixture_close(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc;
+    /* Memory is looked at: without the longer cache of malloc's that the Makefile asks for. */
+    if (getenv("GLIBC_TUNABLES") && !unsetenv("GLIBC_TUNABLES"))
+        execv("/proc/self/exe", argv);
     return each_device(test_device);
 }

@@ -198,7 +198,7 @@ static void run_part(const struct device *d)
     enum { ONE_OF = 4 };
     unsigned i;
     for (i = 0; i < n_rows; i++)
-        if (trial_hash(6, i, 0) % ONE_OF == 0)
+        if (trial_hash(6, i, 0) % ONE_OF == harness_part(ONE_OF))
             check(d, i, NULL);
 }
 

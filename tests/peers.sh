@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # They are looked for in $CLATTN_CONFORMANCE and need a $PYTHON with numpy: those whose names match $CLATTN_CASES, with
-# CLATTN_FULL=1 all of them.
+# CLATTN_FULL=1 all of them. Where they are missing that is a skip, but a failure where CLATTN_CASES asks for some.
 peers=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}
 chosen=${CLATTN_CASES-'^(onnx|pt|jax)_'}
-test -z "${CLATTN_FULL-}" || chosen=.
+full=${CLATTN_FULL-} full=${full#0}
+test -z "$full" || chosen=.
 lacking='paged|int8|merge' # features that this version lacks; they shrink with every version
 
 find_peers() { # sets $python; or says what is missing
@@ -13,13 +14,12 @@ find_peers() { # sets $python; or says what is missing
         "$python" -c 'import numpy' >/dev/null 2>&1 && break
         python=
     done
-    if ! test -f "$peers/run.py"; then
-        skip "no conformance cases at $peers"
-        return 1
-    elif test -z "$python"; then
-        skip "no Python with numpy, which judges the conformance cases"
-        return 1
-    fi
+    missing=
+    test -n "$python" || missing="no Python with numpy, which judges the conformance cases"
+    test -f "$peers/run.py" || missing="no conformance cases at $peers"
+    test -z "$missing" && return
+    if test -n "${CLATTN_CASES-}"; then ok 1 "$missing"; else skip "$missing"; fi
+    return 1
 }
 
 judge_peers() { # NAMES TYPE [ARGS]: on every device that is tested

@@ -4,6 +4,7 @@
 top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
 LC_ALL=C
 export LC_ALL
+case ${CLATTN_CONFORMANCE-/} in /*) ;; *) CLATTN_CONFORMANCE=$PWD/$CLATTN_CONFORMANCE ;; esac # the test goes elsewhere
 program=$top_builddir/clattn-run
 compare=$top_builddir/tests/npycmp
 data=$top_srcdir/examples/data/encoder_layer0

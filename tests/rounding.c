@@ -44,7 +44,7 @@ static int right(const struct trial *t, int type, char *why, size_t len)
 
 static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg0";
 
-/* V in f32, or for the matrix units in the type of O. */
+/* V in f32; for the matrix units, which take no such V, in the type of O: it shows NaN and inf then, and no rounding. */
 static void check(const struct device *d, const char *name, int type, const char *engine)
 {
     char text[128], why[1024] = "";

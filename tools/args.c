@@ -70,7 +70,7 @@ int args_read(int argc, char **argv, const struct args_row *table, void *into, s
         } else {
             const struct args_row *const r = find(table, arg);
             if (!r)
-                return fault_set(f, EXIT_USAGE, "unknown option %s", arg);
+                return fault_set(f, EXIT_USAGE, "unknown option %s; see --help", arg);
             if ((taken = take(r, arg, at + 1 < argc ? argv[at + 1] : NULL, into, f)) < 0)
                 return -1;
             if (r->kind == ARGS_LAST)
