@@ -269,6 +269,18 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 /* Names the four rows of group g by their vector component. */
 #define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
 
+/* Where a stage of P V begins to read. Walked along, not computed from the step: Intel's compiler multiplies then. The order
+ * decides whether the register file of gfx12 overflows, or, where V is converted on its way, that of gfx10 and gfx11. */
+#define CLA_PLACES_LATE (sizeof(cla_v_elem) < sizeof(cla_scalar))
+CLA_FN const __local cla_scalar *cla_p_place(const cla_tile *t, const __local cla_scalar *p, int v)
+{
+    return p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
+}
+CLA_FN const __local cla_scalar *cla_v_place(const cla_tile *t, int parity)
+{
+    return t->kv + parity * CLA_KVSTEP + 4 * t->tx;
+}
+
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
 #define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
@@ -279,6 +291,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
         __local cla_scalar *p = t->p + (j & 1) * CLA_PSTEP;
         CLA_NO_UNROLL for (int v = 0; v < CLA_TX / CLA_CV; v++) {
             const int parity = (j * (CLA_TX / CLA_CV) + v) & 1;
+            const __local cla_scalar *pb = cla_p_place(t, p, v), *vb = cla_v_place(t, parity);
             cla_store_v(t, k0, j, v, parity);
             if (v == 0)
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
@@ -286,9 +299,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
             barrier(CLK_LOCAL_MEM_FENCE);
             if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
             else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
-            /* Not computed from i: Intel's compiler multiplies then. Elsewhere, or v first, gfx10 to gfx12 spill. */
-            const __local cla_scalar *pb = p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
-            const __local cla_scalar *vb = t->kv + parity * CLA_KVSTEP + 4 * t->tx;
+            if (CLA_PLACES_LATE) pb = cla_p_place(t, p, v), vb = cla_v_place(t, parity);
             CLA_UNROLL_BY(4) for (int i = 0; i < CLA_CV; i++) {
                 real b[CLA_GD];
                 CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + c * 4 * CLA_TX);
