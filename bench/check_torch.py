@@ -9,15 +9,14 @@ import argparse, json, os, subprocess, sys, tempfile
 
 import numpy, torch
 
-EPS = dict(f32=2.0**-24, f16=2.0**-11, bf16=2.0**-8)
-STORED = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16)
+from peer_torch import parse
+
+EPS = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 
 
-def parse(problem):
-    words = problem.split()
-    p = {w[0]: int(w[1:]) for w in words if w[0] in 'bhqkd' and w[1:].isdigit()}
-    p['type'], p['causal'] = words[0], 'causal' in words
-    if words[0] not in EPS or len(words) != 6 + p['causal'] or (p['causal'] and p['q'] != p['k']):
+def taken(problem):
+    p = parse(problem)
+    if p['type'] not in EPS or p['h'] != p['h2'] or p['d'] != p['d2'] or 'axes' in p:
         raise SystemExit('%s: not for this program' % problem)
     return p
 
@@ -25,7 +24,7 @@ def parse(problem):
 def inputs(p, where):
     """As they are stored on the device, the same for both masks."""
     g = torch.Generator(where).manual_seed(p['q'] + p['d'])
-    return [torch.randn(p['b'], p['h'], n, p['d'], device=where, generator=g).to(STORED[p['type']])
+    return [torch.randn(p['b'], p['h'], n, p['d'], device=where, generator=g).to(p['type'])
             for n in (p['q'], p['k'], p['k'])]
 
 
@@ -50,14 +49,14 @@ def worst(p, q, k, v, o):
 
 
 def check(c, problem, home):
-    p = parse(problem)
+    p = taken(problem)
     where = 'cuda' if c.cuda else 'cpu'
     q, k, v = inputs(p, where)
     paths = [os.path.join(home, name + '.npy') for name in 'qkvo']
     for path, x in zip(paths, (q, k, v)):
         save(path, x)
     options = (['--device', c.device] if c.device else []) + (['--causal'] if p['causal'] else [])
-    r = subprocess.run([c.run, '--json', '--type', p['type'], '-o', paths[3]] + options + paths[:3],
+    r = subprocess.run([c.run, '--json', '--type', problem.split()[0], '-o', paths[3]] + options + paths[:3],
                        stdout=subprocess.PIPE, text=True)
     if r.returncode:
         print('%s  not computed: clattn-run ended with status %d' % (problem, r.returncode), flush=True)

@@ -6,6 +6,7 @@
  * is touched. */
 #include "config.h"
 
+#include "args.h"
 #include "clock.h"
 #include "convert.h"
 #include "fault.h"
@@ -681,24 +682,34 @@ static int write_texts(const char *dir)
     return EXIT_OK;
 }
 
-static const char usage[] =
-    "usage: clattn-nv-probes [--device TEXT] [--only LETTERS] [--texts DIR]\n"
-    "  --device TEXT   substring of \"platform / device\", or P:D (default: first GPU, accelerator, CPU)\n"
-    "  --only LETTERS  of a to k: device, products, local addresses, cp.async, static local memory, target,\n"
-    "                  peaks, half, compiler options, sub-groups, clocks\n"
-    "  --texts DIR     write the kernels there, and ask nothing\n";
+struct options {
+    const char *device, *only, *texts;
+    int help;
+};
+#define INTO struct options
+static const struct args_row table[] = {
+    ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
+    ROW_TEXT("--only", only, "LETTERS", "ask these alone, of a to k: those that lines begin with"),
+    ROW_TEXT("--texts", texts, "DIR", "write the kernels there, and ask nothing"),
+    ROW_LAST("--help", help, "print this"),
+    { .name = NULL },
+};
 
 int main(int argc, char **argv)
 {
-    const char *device = NULL, *only = NULL, *texts = NULL;
-    for (int i = 1; i < argc; i += 2) {
-        const char **const to = !strcmp(argv[i], "--device") ? &device : !strcmp(argv[i], "--only") ? &only
-                                : !strcmp(argv[i], "--texts") ? &texts : NULL;
-        if (!to || i + 1 == argc) {
-            fputs(usage, stderr);
-            return EXIT_USAGE;
-        }
-        *to = argv[i + 1];
+    struct options o = { NULL, NULL, NULL, 0 };
+    struct fault f = { 0, "" };
+    const int others = args_read(argc, argv, table, &o, &f);
+    if (others > 0)
+        fault_set(&f, EXIT_USAGE, "%s: there are only options", argv[1]);
+    if (f.status) {
+        fprintf(stderr, "clattn-nv-probes: %s\n", f.text);
+        return f.status;
     }
-    return texts ? write_texts(texts) : ask_all(device, only);
+    if (o.help) {
+        puts("usage: clattn-nv-probes [options]");
+        args_help(stdout, table);
+        return EXIT_OK;
+    }
+    return o.texts ? write_texts(o.texts) : ask_all(o.device, o.only);
 }

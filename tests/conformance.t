@@ -32,12 +32,11 @@ real_case() { # DEVICE NAME ARGS...
 
 models=$top_srcdir/examples/data
 sed -n 's/^ *"name": *"\([^"]*\)".*/\1/p; s/^ *"args": *"\([^"]*\)".*/\1/p' "$models/index.json" | paste -d ' ' - - >cases
-printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >models-on
 while IFS= read -r on <&3; do
     while read -r name args <&4; do
         real_case "$on" "$name" $args
     done 4<cases
-done 3<models-on
+done 3<devices
 test -s cases
 ok $? "there are cases of a real model"
 

@@ -7,6 +7,7 @@ peers=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}
 chosen=${CLATTN_CASES-'^(onnx|pt|jax)_'}
 full=${CLATTN_FULL-} full=${full#0}
 test -z "$full" || chosen=.
+printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >devices # under test, one per line; an empty line is the default
 lacking='paged|int8|merge' # features that this version lacks; they shrink with every version
 
 find_peers() { # sets $python; or says what is missing
@@ -24,7 +25,6 @@ find_peers() { # sets $python; or says what is missing
 
 judge_peers() { # NAMES TYPE [ARGS]: on every device that is tested
     names=$1 type=$2 args=${3-}
-    printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >devices
     while IFS= read -r device <&3; do
         quoted=$(printf %s "$device" | sed "s/'/'\\\\''/g")
         "$python" -B "$peers/run.py" --run "$program" --dtype "$type" --forward-only --filter "$names" \
