@@ -54,24 +54,25 @@ static size_t count_configs(const struct device *d, const char *type, const char
     return n;
 }
 
-/* Rows in the first so many types on the first configuration of each engine; an engine's configurations stand together.
- */
+/* Rows in the first so many types on each engine: its configurations stand together, and take turns. */
 static void run_engines(const struct device *d, const char *const *rows, unsigned n_rows, unsigned n_types,
                         unsigned seed)
 {
     unsigned t, i;
-    size_t n;
     for (t = 0; t < n_types; t++)
         for (i = 0; i < n_rows; i++) {
-            char config[128], engine[128] = "";
-            for (n = 0; config_at(d, types[t], rows[i], n, config, sizeof config); n++) {
-                size_t word = strcspn(config, " ");
-                if (!strncmp(config, engine, word) && !engine[word])
-                    continue;
-                snprintf(engine, sizeof engine, "%.*s", (int)word, config);
+            char config[128], next[128];
+            size_t begin = 0, end, word;
+            while (config_at(d, types[t], rows[i], begin, config, sizeof config)) {
+                word = strcspn(config, " ");
+                for (end = begin + 1; config_at(d, types[t], rows[i], end, next, sizeof next); end++)
+                    if (strncmp(next, config, word) || strcspn(next, " ") != word)
+                        break;
+                config_at(d, types[t], rows[i], begin + (seed + t * n_rows + i) % (end - begin), config, sizeof config);
                 check(d, types[t], rows[i], seed + i, config, PADDED);
+                begin = end;
             }
-            if (!n)
+            if (!begin)
                 skip("%s %s: no configuration here", types[t], rows[i]);
         }
 }
