@@ -7,6 +7,7 @@
 . "${top_srcdir=$(dirname "$0")/..}/tests/program.sh"
 . "$top_srcdir/tests/peers.sh"
 need_device
+test -n "${CLATTN_CASES-}$full" || chosen='^(onnx|pt|jax)_' # more than conformance.t: they are quicker to build
 
 tile="--engine mma_emu --tile nw1,rt1,bk16,qreg0"
 within() { # MOST: a pattern of the chosen cases whose b h q k (d + dv) is at most MOST

@@ -19,7 +19,7 @@ static const char *const tiles[] = { "mma_emu nw4,rt1,bk64,qreg1",  "mma_emu nw4
                                      "mma_emu nw4,rt1,bk16,qreg0",  "mma_emu nw1,rt1,bk16,qreg1",
                                      "mma_emu nw3,rt1,bk48,qreg0" };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
-static const char *const small[] = { "mma_emu nw2,rt2,bk32,qreg0", "mma_emu nw1,rt2,bk64,qreg1" };
+static const char *const small[] = { "mma_emu nw2,rt1,bk16,qreg0", "mma_emu nw1,rt2,bk32,qreg1" };
 
 /* Widths with 4, 12 and 20 chunks of 8, and those that fill none; aligned rows and others; and the widest. */
 static const char *const widths[] = { "b1 h2/1 q37 k75 d32/16 causal lse",  "b1 h2/1 q37 k75 d96/80 lse",
