@@ -20,8 +20,13 @@
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
+/* Where a tile lies across a diagonal, the keys behind low_end are left to the later vectors of queries: the first CLA_LOW
+ * see none of them. */
+#define CLA_LOW (CLA_DIAGONAL ? CLA_NV / 2 : 0)
+CLA_FN int cla_mask_end(const cla_env *e, int q0, int q1); /* of the masks, which follow */
+
 typedef struct {
-    int q0;
+    int q0, low_end;
     real q[CLA_D * CLA_NV];
     cla_rows rows;
     int seen[CLA_DROPS ? CLA_BK : 1], n_seen; /* keys of the tile that some query sees */
@@ -29,12 +34,14 @@ typedef struct {
 
 CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q0 + r * CLA_W; }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
+CLA_FN int cla_low_keys(const cla_tile *t, int k0, int n) { return CLA_LOW ? clamp(t->low_end - k0, 0, n) : n; }
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
 /* Q^T, scaled, turned square by square. Rows past the end repeat the last one and are never written. */
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
 {
     t->q0 = q0;
+    t->low_end = CLA_LOW ? cla_mask_end(e, q0, q0 + CLA_LOW * CLA_W) : end;
     if (begin >= end) return;
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
         const int q = q0 + v * CLA_W;
@@ -51,8 +58,9 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end,
     }
 }
 
-/* Keys j0 .. j0 + count - 1 of the tile of n; count is a constant where this is expanded. */
-CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, int j0, const int count)
+/* Keys j0 .. j0 + count - 1 of the tile of n, for the vectors from v0 on; the others get 0, which the mask drops. count and
+ * v0 are constants where this is expanded. */
+CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, int j0, const int count, const int v0)
 {
     cla_k_ptr k[CLA_RK];
     CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, n - 1));
@@ -64,7 +72,8 @@ CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, i
             CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
                 if (j < count) {
                     const real x = (real)(k[j][d]);
-                    CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
+                    CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
+                        if (v >= v0) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
                 }
         CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
             CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
@@ -77,11 +86,12 @@ CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, i
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    const int rest = CLA_BK % CLA_RK;
+    const int rest = CLA_BK % CLA_RK, low = cla_low_keys(t, k0, n);
     int j0 = 0;
     cla_rows_k(&t->rows, e, k0, n);
-    for (; j0 + rest < n; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK);
-    if (rest && j0 < n) cla_qk_keys(t, e, s, k0, n, j0, rest); /* the last keys of a whole tile: s ends at CLA_BK */
+    for (; j0 + rest < n && j0 < low; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK, 0);
+    if (CLA_LOW) for (; j0 + rest < n; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK, CLA_LOW);
+    if (rest && j0 < n) cla_qk_keys(t, e, s, k0, n, j0, rest, 0); /* the last keys of a whole tile: s ends at CLA_BK */
 }
 
 /* Values of keys that no query sees may be NaN and are passed over. */
@@ -96,6 +106,15 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
+#define CLA_ADD_KEY(j, v0) { \
+    cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0; \
+    CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+        if (c < count) { \
+            const real x = (real)(row[c]); \
+            CLA_UNROLL for (int v = (v0); v < CLA_NV; v++) acc[c][v] = x * s[(j) * CLA_NV + v] + acc[c][v]; \
+        } \
+}
+
 /* Columns d0 .. d0 + count - 1 of O^T, over all keys of the tile or those that are seen; count and all are constants
  * where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a constant only after inlining stay
  * loops on PoCL, and the sums in memory (3 to 4 %). */
@@ -105,15 +124,12 @@ CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s
     real acc[CLA_RD][CLA_NV];
     CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
         CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = (real)(0);
-    CLA_UNROLL_BY(4) for (int i = 0; i < (all ? n : t->n_seen); i++) {
+    const int low = all ? cla_low_keys(t, k0, n) : t->n_seen;
+    CLA_UNROLL_BY(4) for (int i = 0; i < low; i++) {
         const int j = all ? i : t->seen[i];
-        cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0;
-        CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
-            if (c < count) {
-                const real x = (real)(row[c]);
-                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = x * s[j * CLA_NV + v] + acc[c][v];
-            }
+        CLA_ADD_KEY(j, 0)
     }
+    if (CLA_LOW && all) CLA_NO_UNROLL for (int j = low; j < n; j++) CLA_ADD_KEY(j, CLA_LOW)
     CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
         CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
             if (c < count) o[(d0 + c) * CLA_NV + v] = o[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v];

@@ -96,8 +96,8 @@ static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clat
         return status;
     /* Everything lives on the driver thread's stack: Q^T, O^T, S, and a converted tile. */
     const int64_t rows = n[CPU_W] * n[CPU_NV];
-    const int64_t s = round_up(n[CPU_BK], n[CPU_W]);
-    const int64_t bytes = scalar_bytes(p) * (rows * (p->d + p->dv + s) + (int64_t)n[CPU_BK] * larger(p->d, p->dv));
+    const int64_t s = round_up(n[CPU_BK], n[CPU_W]), row = round_up(larger(p->d, p->dv), n[CPU_W]);
+    const int64_t bytes = scalar_bytes(p) * (rows * (p->d + p->dv + s) + n[CPU_BK] * row);
     enum { PRIVATE_MAX = 768 << 10 };
     if (bytes > PRIVATE_MAX)
         REFUSE("needs %lld KiB of private memory, at most %d are taken", (long long)(bytes >> 10), PRIVATE_MAX >> 10);
