@@ -1,7 +1,8 @@
 /* pairs.c - every two features together: rows that cover all pairs of choices, made up as the test runs
  * SPDX-License-Identifier: Apache-2.0
  *
- * pairs.t: a seeded part of the rows, on the default engine. CLATTN_FULL=1: every row, on every engine.
+ * pairs.t: a seeded part of the rows, on the default engine; CLATTN_PART says which part, as harness_part() has it.
+ * CLATTN_FULL=1: every row, on every engine.
  * pairs.t N: row N alone. */
 #include "config.h"
 
