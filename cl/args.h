@@ -33,7 +33,7 @@ typedef struct cla_args {
     cla_i64 workspace_offset;         /* in words of 4 bytes */
     cla_i64 groups;                   /* that have work: the grid may be larger */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
-    cla_f32 scale, softcap;
+    cla_f32 scale, softcap, per_pack; /* 1 / pack */
     cla_i32 h, group;                 /* query heads; query heads per key head */
     cla_i32 nq, nk, total_q, total_k;
     cla_i32 align, offset;            /* CLATTN_ALIGN_* */
@@ -42,6 +42,7 @@ typedef struct cla_args {
     cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
     cla_i32 block_q, block_k;
     cla_i32 heads_inner;              /* the order of work-groups */
+    cla_i32 pack;                     /* query heads whose queries are the rows of a work-group */
     cla_i32 reserved;
 } cla_args;
 

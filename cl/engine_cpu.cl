@@ -1,9 +1,9 @@
-/* Engine `cpu`: one work-item per group, no barrier, no local memory, explicit vectors whose lanes run over queries.
+/* Engine `cpu`: one work-item per group, no barrier, no local memory, explicit vectors whose lanes run over rows of Q.
  *
  *     S^T[key][q] += K[key][d] (broadcast) * Q^T[d][q]       O^T[d][q] += V[key][d] (broadcast) * P[key][q]
  *
  * So K and V are read as they lie, and maximum, sum and rescaling are lane-wise. Q^T and O^T stay in private memory.
- * Numbers: CLA_W lanes, CLA_NV vectors of queries, CLA_RK keys and CLA_RD columns per register tile, CLA_BK keys per
+ * Numbers: CLA_W lanes, CLA_NV vectors of rows, CLA_RK keys and CLA_RD columns per register tile, CLA_BK keys per
  * tile. The load slot says where a row of K or V is read from. */
 #define CLA_LANES 1
 #define CLA_BQ (CLA_W * CLA_NV)
@@ -20,41 +20,41 @@
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
-/* Where a tile lies across a diagonal, the keys behind low_end are left to the later vectors of queries: the first CLA_LOW
+/* Where a tile lies across a diagonal, the keys behind low_end are left to the later vectors of rows: the first CLA_LOW
  * see none of them. */
 #define CLA_LOW (CLA_DIAGONAL ? CLA_NV / 2 : 0)
 CLA_FN int cla_mask_end(const cla_env *e, int q0, int q1); /* of the masks, which follow */
 
 typedef struct {
-    int q0, low_end;
+    int r0, low_end;
     real q[CLA_D * CLA_NV];
     cla_rows rows;
     int seen[CLA_DROPS ? CLA_BK : 1], n_seen; /* keys of the tile that some query sees */
 } cla_tile;
 
-CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q0 + r * CLA_W; }
+CLA_FN int cla_slot_row(const cla_tile *t, int r) { return t->r0 + r * CLA_W; }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
 CLA_FN int cla_low_keys(const cla_tile *t, int k0, int n) { return CLA_LOW ? clamp(t->low_end - k0, 0, n) : n; }
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
 /* Q^T, scaled, turned square by square. Rows past the end repeat the last one and are never written. */
-CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
-    t->q0 = q0;
-    t->low_end = CLA_LOW ? cla_mask_end(e, q0, q0 + CLA_LOW * CLA_W) : end;
+    t->r0 = r0;
+    t->low_end = CLA_LOW ? cla_mask_end(e, cla_query(e, r0), cla_query(e, r0 + CLA_LOW * CLA_W - 1) + 1) : end;
     if (begin >= end) return;
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
-        const int q = q0 + v * CLA_W;
+        const int row = r0 + v * CLA_W;
         int d = 0;
         CLA_NO_UNROLL for (; d + CLA_W <= CLA_D; d += CLA_W) {
             real x[CLA_W];
-            CLA_EACH_LANE x[i] = CLA_WIDE(cla_loadn_q, cla_load_q, cla_q_row(e, q + i) + d);
+            CLA_EACH_LANE x[i] = CLA_WIDE(cla_loadn_q, cla_load_q, cla_q_row(e, row + i) + d);
             CLA_TURN(real, x)
             CLA_EACH_LANE t->q[(d + i) * CLA_NV + v] = x[i] * scale;
         }
         CLA_NO_UNROLL for (; d < CLA_D; d++)
             for (int i = 0; i < CLA_W; i++)
-                CLA_LANE(t->q[d * CLA_NV + v], cla_scalar, i) = cla_load_q(cla_q_row(e, q + i) + d) * scale;
+                CLA_LANE(t->q[d * CLA_NV + v], cla_scalar, i) = cla_load_q(cla_q_row(e, row + i) + d) * scale;
     }
 }
 
@@ -106,6 +106,7 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
+/* What key j adds to acc, of the vectors from v0 on; within cla_pv_columns(). */
 #define CLA_ADD_KEY(j, v0) { \
     cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0; \
     CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
@@ -129,7 +130,10 @@ CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s
         const int j = all ? i : t->seen[i];
         CLA_ADD_KEY(j, 0)
     }
-    if (CLA_LOW && all) CLA_NO_UNROLL for (int j = low; j < n; j++) CLA_ADD_KEY(j, CLA_LOW)
+    if (CLA_LOW && all)
+        CLA_NO_UNROLL for (int j = low; j < n; j++) {
+            CLA_ADD_KEY(j, CLA_LOW)
+        }
     CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
         CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
             if (c < count) o[(d0 + c) * CLA_NV + v] = o[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v];
@@ -152,8 +156,9 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
 {
+    const int rows = cla_row_count(e, e->nq);
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
-        const int q = t->q0 + v * CLA_W;
+        const int row = t->r0 + v * CLA_W;
         const real inv = (real)(1) / l[v];
         CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
         int d = 0;
@@ -161,13 +166,13 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
             real x[CLA_W];
             CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
             CLA_TURN(real, x)
-            CLA_EACH_LANE if (q + i < e->nq) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x[i], cla_o_row(e, q + i) + d);
+            CLA_EACH_LANE if (row + i < rows) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x[i], cla_o_row(e, row + i) + d);
         }
         CLA_NO_UNROLL for (; d < CLA_DV; d++)
-            for (int i = 0; i < min(CLA_W, e->nq - q); i++)
-                cla_store_o(CLA_LANE(o[d * CLA_NV + v], cla_scalar, i), cla_o_row(e, q + i) + d);
+            for (int i = 0; i < min(CLA_W, rows - row); i++)
+                cla_store_o(CLA_LANE(o[d * CLA_NV + v], cla_scalar, i), cla_o_row(e, row + i) + d);
     }
     if (write_lse)
-        for (int i = 0; i < min(CLA_BQ, e->nq - t->q0); i++)
-            *cla_lse_row(e, t->q0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
+        for (int i = 0; i < min(CLA_BQ, rows - t->r0); i++)
+            *cla_lse_row(e, t->r0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
 }

@@ -3,7 +3,7 @@
  * over the keys in tiles of BK. Its load slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for any device.
  *
  * Item 4 g + c of a warp (g < 8, c < 4) holds of each 16 x 8 tile of S or O rows g and g + 8, columns 2 c and 2 c + 1.
- *     query of row slot r = q0 + 16 RT warp + g + 8 r                s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n
+ *     row of slot r       = r0 + 16 RT warp + g + 8 r                s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n
  *     key of slot j       = k0 + 16 (n / 2) + 4 c + 2 (n % 2) + i    o[(row tile * DVP / 8 + n) * 4 + 2 (row half) + i]
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
@@ -35,7 +35,7 @@
 #define CLA_UNROLL_O CLA_UNROLL
 
 typedef struct {
-    int item, g, c, q0, end, wide; /* wide: whether 8 elements can be loaded at once */
+    int item, g, c, r0, end, wide; /* wide: whether 8 elements can be loaded at once */
     int same;                      /* whether no maximum rose in this tile: every f is 1 */
     float scale;                   /* of scores */
     cla_warp warp;
@@ -72,9 +72,9 @@ typedef struct {
 #undef CLA_LOWEST
 #define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -MAXFLOAT) /* finite, and so is every pivot */
 
-CLA_FN int cla_slot_q(const cla_tile *t, int r)
+CLA_FN int cla_slot_row(const cla_tile *t, int r)
 {
-    return t->q0 + t->item / 32 * (16 * CLA_RT) + t->g + 8 * r;
+    return t->r0 + t->item / 32 * (16 * CLA_RT) + t->g + 8 * r;
 }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j)
 {
@@ -204,23 +204,23 @@ CLA_FN void cla_put_q(cla_tile *t, int i, int step, uint4 x)
     else *cla_q_place(t, i, step) = x;
 }
 
-CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
     t->item = get_local_id(0);
     t->g = t->item % 32 / 4;
     t->c = t->item % 4;
-    t->q0 = q0;
+    t->r0 = r0;
     t->end = end;
     t->scale = scale;
     t->wide = ((uintptr_t)e->q | (uintptr_t)e->k | (uintptr_t)e->v |
-               (uintptr_t)(e->q_stride | e->k_stride | e->v_stride) * 2) % 16 == 0 &&
+               (uintptr_t)(cla_q_steps(e) | e->k_stride | e->v_stride) * 2) % 16 == 0 &&
               (e->k_stride | e->v_stride) >> 31 == 0;
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
     CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
         CLA_UNROLL for (int d = 0; d < CLA_DP / 32; d++) {
-            const __global ushort *low = (const __global ushort *)cla_q_row(e, cla_slot_q(t, 2 * i));
-            const __global ushort *high = (const __global ushort *)cla_q_row(e, cla_slot_q(t, 2 * i + 1));
+            const __global ushort *low = (const __global ushort *)cla_q_row(e, cla_slot_row(t, 2 * i));
+            const __global ushort *high = (const __global ushort *)cla_q_row(e, cla_slot_row(t, 2 * i + 1));
             const uint4 x = cla_load8(low, 32 * d + 8 * t->c, CLA_D, t->wide);
             const uint4 y = cla_load8(high, 32 * d + 8 * t->c, CLA_D, t->wide);
             cla_put_q(t, i, 2 * d, (uint4)(x.x, y.x, x.y, y.y));
@@ -307,14 +307,14 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 /* ---- The end ---- */
 
-/* Row q, whose elements begin at o: those of the other row half lie between them. Columns 2 c + x of tiles 2 h and
+/* Row r, whose elements begin at o: those of the other row half lie between them. Columns 2 c + x of tiles 2 h and
  * 2 h + 1 are chunk p = 8 h + 2 c + x: where rows of O are whole multiples of 64 an item has 16 neighbours, and stores
  * them 8 at a time. */
-CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int q, cla_scalar m, cla_scalar l,
+CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l,
                           int write_lse)
 {
-    if (q >= e->nq) return;
-    __global cla_q_elem *row = cla_o_row(e, q);
+    if (r >= cla_row_count(e, e->nq)) return;
+    __global cla_q_elem *row = cla_o_row(e, r);
     const cla_scalar inv = 1 / l;
 #define CLA_OUT(h, k, x) (l == 0 ? 0 : o[8 * (h) + 4 * (k) + (x)] * inv)
     if (CLA_DV % 64 == 0 && (uintptr_t)row % 16 == 0)
@@ -332,7 +332,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
                 if (d + 1 < CLA_DV) cla_store_o(CLA_OUT(h, 1, x), row + d + 1);
             }
     /* Logits beyond 2^30 or so may leave no weight at all, and yet a maximum. */
-    if (write_lse && t->c == 0) *cla_lse_row(e, q) = l == 0 && m > CLA_LOWEST ? m * CLA_UNIT_LN : cla_lse(m, l);
+    if (write_lse && t->c == 0) *cla_lse_row(e, r) = l == 0 && m > CLA_LOWEST ? m * CLA_UNIT_LN : cla_lse(m, l);
 }
 
 /* Registers are full in the loop: where to write is found out anew. */
@@ -340,7 +340,7 @@ CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, con
 {
     t->item = cla_item_again();
     t->c = t->item % 4;
-    t->q0 = cla_place(e->a, cla_group_again(), CLA_BQ, &e->b, &e->h);
+    t->r0 = cla_place(e->a, cla_group_again(), CLA_BQ, &e->b, &e->h);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
-        cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_q(t, r), m[r], l[r], write_lse);
+        cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r], write_lse);
 }

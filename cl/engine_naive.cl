@@ -16,24 +16,24 @@
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
 
 typedef struct {
-    int q;
+    int row;
     real scale;
     uchar seen[CLA_DROPS ? CLA_BK : 1]; /* whether the row sees a key of the tile */
 } cla_tile;
 
-CLA_FN int cla_slot_q(const cla_tile *t, int r) { return t->q; }
+CLA_FN int cla_slot_row(const cla_tile *t, int r) { return t->row; }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j; }
 CLA_FN void cla_row_sum(cla_tile *t, real *x) {}
 
-CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, real scale)
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, real scale)
 {
-    t->q = q0 + (int)get_local_id(0);
+    t->row = r0 + (int)get_local_id(0);
     t->scale = scale;
 }
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    const __global cla_q_elem *q = cla_q_row(e, t->q);
+    const __global cla_q_elem *q = cla_q_row(e, t->row);
     for (int j = 0; j < n; j++) {
         const __global cla_k_elem *k = cla_k_row(e, k0 + j);
         real x = 0;
@@ -64,9 +64,9 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l, int write_lse)
 {
-    if (t->q >= e->nq) return;
-    __global cla_q_elem *row = cla_o_row(e, t->q);
+    if (t->row >= cla_row_count(e, e->nq)) return;
+    __global cla_q_elem *row = cla_o_row(e, t->row);
     const real inv = 1 / l[0];
     for (int i = 0; i < CLA_DV; i++) cla_store_o(l[0] == 0 ? (real)(0) : o[i] * inv, row + i);
-    if (write_lse) *cla_lse_row(e, t->q) = cla_lse(m[0], l[0]);
+    if (write_lse) *cla_lse_row(e, t->row) = cla_lse(m[0], l[0]);
 }

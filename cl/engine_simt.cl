@@ -1,8 +1,8 @@
 /* Engine `simt`: any GPU, plain OpenCL C 1.2. A work-group of TX * TY items makes a BQ x DV block of O, going over the
- * keys in tiles of BK. Item (tx, ty) holds TM queries x TN keys of S and TM queries x DV / TX columns of O in registers.
+ * keys in tiles of BK. Item (tx, ty) holds TM rows x TN keys of S and TM rows x DV / TX columns of O in registers.
  * Both products are the same register GEMM: per step, one vector of 4 from local memory per 4 rows and per 4 columns.
  *
- *     query of row r      = q0 + ty * TM + r                            s[j * R_N + g] holds rows 4g .. 4g + 3 of key j
+ *     row of slot r       = r0 + ty * TM + r                            s[j * R_N + g] holds rows 4g .. 4g + 3 of key j
  *     key of slot j       = k0 + (j / 4) * 4 * TX + 4 * tx + j % 4
  *     column of slot c, i = (c * TX + tx) * 4 + i                       o[r * GD + c] holds columns i = 0 .. 3 of row r
  *
@@ -34,7 +34,7 @@
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
 
 typedef struct {
-    int tx, ty, lane, q0, end, wide; /* wide: whether four elements can be loaded at once */
+    int tx, ty, lane, r0, end, wide; /* wide: whether four elements can be loaded at once */
     cla_scalar scale;
     __local cla_scalar *q, *kv, *p, *m; /* m: the running maximum of each row */
     __local int *seen; /* whether some query sees a key of the tile */
@@ -86,7 +86,7 @@ typedef struct {
 
 CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return t->ty * CLA_TM + g * 4; }
 CLA_FN int cla_key_in_tile(int j, int tx) { return j / 4 * 4 * CLA_TX + 4 * tx + j % 4; }
-CLA_FN int cla_slot_q(const cla_tile *t, int g) { return t->q0 + cla_row_in_tile(t, g); }
+CLA_FN int cla_slot_row(const cla_tile *t, int g) { return t->r0 + cla_row_in_tile(t, g); }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + cla_key_in_tile(j, t->tx); }
 
 /* Transfers of `rows` x `width` elements, 4 per item and round: this item's row and first element in round n. */
@@ -110,7 +110,7 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 CLA_FN void cla_fetch_q(cla_tile *t, const cla_env *e, int chunk)
 {
     CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        t->qr[n] = cla_load4_q(cla_q_row(e, t->q0 + row), chunk * CLA_CH + c, CLA_D % CLA_CH == 0, t->wide);
+        t->qr[n] = cla_load4_q(cla_q_row(e, t->r0 + row), chunk * CLA_CH + c, CLA_D % CLA_CH == 0, t->wide);
     CLA_END_ROUND
 }
 CLA_FN void cla_store_q(cla_tile *t, int chunk)
@@ -169,19 +169,19 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
-CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int q0, int begin, int end, cla_scalar scale)
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
     const int ahead = CLA_CAT(CLA_AHEAD_, CLA_SUB_GROUP);
     t->lane = ahead + CLA_CAT(CLA_INSIDE_, CLA_SUB_GROUP);
     t->tx = t->lane % CLA_TX;
     t->ty = (CLA_SHARES_ROWS ? ahead : t->lane) / CLA_TX;
-    t->q0 = q0;
+    t->r0 = r0;
     t->end = end;
-    t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, e->q_stride) && CLA_WIDE_ROWS(cla_raw_k, e->k, e->k_stride) &&
+    t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, cla_q_steps(e)) && CLA_WIDE_ROWS(cla_raw_k, e->k, e->k_stride) &&
               CLA_WIDE_ROWS(cla_raw_v, e->v, e->v_stride);
     t->scale = scale;
     CLA_EACH_OWNED_ROW
-        t->m[row] = cla_sink(e);
+        t->m[row] = cla_sink(e, r0 + row);
     CLA_END_ROUND
     if (begin >= end) return;
     if (CLA_QRES)
@@ -322,9 +322,9 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int row_in_tile, cla_scalar l,
                           int write_lse)
 {
-    const int q = t->q0 + row_in_tile;
-    if (q >= e->nq) return;
-    __global cla_q_elem *row = cla_o_row(e, q);
+    const int r = t->r0 + row_in_tile;
+    if (r >= cla_row_count(e, e->nq)) return;
+    __global cla_q_elem *row = cla_o_row(e, r);
     const cla_scalar inv = 1 / l;
     CLA_UNROLL for (int c = 0; c < CLA_GD; c++) {
         const cla_real4 x = l == 0 ? (cla_real4)(0) : o[c] * inv;
@@ -334,7 +334,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
         if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
         if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
     }
-    if (write_lse && t->tx == 0) *cla_lse_row(e, q) = cla_lse(t->m[row_in_tile], l);
+    if (write_lse && t->tx == 0) *cla_lse_row(e, r) = cla_lse(t->m[row_in_tile], l);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)

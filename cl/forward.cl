@@ -1,9 +1,9 @@
-/* The loop over key tiles. A work-group owns CLA_BQ query rows of one (b, h). Groups that share a head are neighbours, and
+/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed. Groups that share a head are neighbours, and
  * the longest causal rows come first; where heads share a bias or a mask, groups that share its rows are neighbours. */
 CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
-        CLA_ELEMENT = cla_score(e, CLA_ELEMENT, cla_s_q(t, r), cla_s_k(t, k0, j));
+        CLA_ELEMENT = cla_score(e, CLA_ELEMENT, cla_s_q(t, e, r), cla_s_k(t, k0, j));
     CLA_END_ELEMENT
     cla_bias(t, e, s, k0, n);
 }
@@ -19,7 +19,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     cla_tile t;
     CLA_LOCAL(t)
     int b, h;
-    const int q0 = cla_place(&a, get_group_id(1) * get_num_groups(0) + get_group_id(0), CLA_BQ, &b, &h);
+    const int r0 = cla_place(&a, get_group_id(1) * get_num_groups(0) + get_group_id(0), CLA_BQ, &b, &h);
     cla_env e;
     CLA_TAKE_PARAMS(e.at)
     cla_env_init(&e, &a, b, h);
@@ -27,15 +27,16 @@ void cla_forward(const cla_args a, CLA_PARAMS)
 
     /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes they
      * must not keep a key that no other row keeps. */
-    const int q1 = min(q0 + CLA_BQ, e.q_len), harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
-    const int whole = harmless || q0 + CLA_BQ <= e.q_len;
+    const int q0 = cla_query(&e, r0), q1 = min(cla_query(&e, r0 + CLA_BQ - 1) + 1, e.q_len);
+    const int harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
+    const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
     const int last = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : 0;
     const int first = max(e.k_begin, cla_mask_begin(&e, q0, q1));
     const int end = max(first, last), begin = cla_mask_next(&e, q0, q1, first, end);
 
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
     CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = (real)(0);
-    cla_begin(&t, &e, q0, begin, end, CLA_SCALE(&a) * CLA_SCORE_UNIT);
+    cla_begin(&t, &e, r0, begin, end, CLA_SCALE(&a) * CLA_SCORE_UNIT);
     cla_start(&t, &e, m, l);
 
     int next;

@@ -1,4 +1,5 @@
-/* A map with a byte for each block of queries and keys: 0 drops the block, 2 keeps all of it, else see the mask. */
+/* A map with a byte for each block of queries and keys: 0 drops the block, 2 keeps all of it, else see the mask. A
+ * row is a query: heads are not packed. */
 CLA_FN const __global uchar *cla_blocks(const cla_env *e)
 {
     const cla_args *a = e->a;
@@ -48,7 +49,7 @@ CLA_FN void cla_blocks_drop(const cla_tile *t, const cla_env *e, real *s, int k0
     CLA_EACH_ELEMENT(t, k0, n)
         integer keep;
         CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++)
-            CLA_LANE(keep, CLA_INTEGER, i) = cla_block(e, min(cla_slot_q(t, r) + i, e->nq - 1),
+            CLA_LANE(keep, CLA_INTEGER, i) = cla_block(e, min(cla_slot_row(t, r) + i, e->nq - 1),
                                                        min(cla_slot_k(t, k0, j), e->a->nk - 1));
         CLA_ELEMENT = keep != (integer)(0) ? CLA_ELEMENT : (real)(-INFINITY);
     CLA_END_ELEMENT

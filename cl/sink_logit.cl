@@ -1,2 +1,5 @@
 /* The logit of a key without a value, which every row sees. */
-CLA_FN cla_scalar cla_sink(const cla_env *e) { return e->at.sinks[e->a->sinks_offset + e->h]; }
+CLA_FN cla_scalar cla_sink(const cla_env *e, int row)
+{
+    return e->at.sinks[e->a->sinks_offset + e->h + cla_head(e, row)];
+}

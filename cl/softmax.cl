@@ -1,13 +1,15 @@
 /* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
  * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
 
-/* A row starts with nothing seen but the sink, which one of its items counts. */
+/* A row starts with nothing seen but its head's sink, which one of its items counts. */
 CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
 {
-    const cla_scalar sink = cla_sink(e);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-        m[r] = (real)(sink == -INFINITY ? CLA_LOWEST : sink);
-        l[r] = (real)(CLA_OWNS_ROWS(t) && sink != -INFINITY ? 1 : 0);
+        real sink = (real)(cla_sink(e, 0)); /* of all rows, unless heads are packed */
+        if (CLA_PACKS)
+            CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i);
+        m[r] = sink == (real)(-INFINITY) ? (real)(CLA_LOWEST) : sink;
+        l[r] = sink == (real)(-INFINITY) ? (real)(0) : (real)(CLA_OWNS_ROWS(t) ? 1 : 0);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Bias and mask lie query by query, elements hold queries in their lanes. So they are read in squares of CLA_WIDTH by
  * CLA_WIDTH, a row of keys for each query, and turned: x[i] is key k + i of all queries. Turning in registers is twice as
  * fast as reading element by element. Queries past the last one of the sequence read as that one: they must not see what
- * no query sees. Keys past the last one that the call has read as that one. */
+ * no query sees. Keys past the last one that the call has read as that one. A row is a query here: heads are not packed. */
 
 /* Squares at the edges, and those that are broadcast or strided along the keys, are gathered cell by cell. */
 #define CLA_SQUARE(name, elem, T, loadn, load) \
@@ -31,5 +31,5 @@
 #define CLA_EACH_SQUARE(t, k0, n) \
     CLA_UNROLL_ROWS for (int r = 0; r < CLA_R_N; r++) \
         CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j += CLA_WIDTH) { \
-            const int q = cla_slot_q(t, r), k = cla_slot_k(t, k0, j);
+            const int q = cla_slot_row(t, r), k = cla_slot_k(t, k0, j);
 #define CLA_END_SQUARE }

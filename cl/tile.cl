@@ -5,14 +5,20 @@
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
 #define CLA_END_ELEMENT }
 
-/* Absolute queries and key of an element: lanes are consecutive queries, and CLA_WIDTH key slots from a multiple of it on
- * are consecutive keys. */
-CLA_FN integer cla_s_q(const cla_tile *t, int r) { return CLA_COUNT + (integer)(cla_slot_q(t, r)); }
+/* Absolute queries and key of an element: lanes are consecutive rows, and CLA_WIDTH key slots from a multiple of it on are
+ * consecutive keys. */
+CLA_FN integer cla_s_q(const cla_tile *t, const cla_env *e, int r)
+{
+    const integer row = CLA_COUNT + (integer)(cla_slot_row(t, r));
+    if (CLA_PACKS && e->a->pack > 1)
+        return CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))((real_(row) + (real)(0.5f)) * (real)(e->a->per_pack));
+    return row;
+}
 CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return (integer)(cla_slot_k(t, k0, j)); }
 
 /* Drops what does not fulfil a condition on q and k. */
 #define CLA_KEEP_WHERE(condition) \
     CLA_EACH_ELEMENT(t, k0, n) \
-        const integer q = cla_s_q(t, r), k = cla_s_k(t, k0, j); \
+        const integer q = cla_s_q(t, e, r), k = cla_s_k(t, k0, j); \
         CLA_ELEMENT = (condition) ? CLA_ELEMENT : (real)(-INFINITY); \
     CLA_END_ELEMENT

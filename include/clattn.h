@@ -158,7 +158,9 @@ typedef struct clattn_aux {
 enum { CLATTN_MODS_MAX = 8, CLATTN_AUX_MAX = 16 };
 
 /* A problem is what kernels are built for. Everything but the sizes is fixed in a plan; the sizes only help to choose a
- * tile (all 0: no idea): every call may bring its own, and no new size ever compiles anything. */
+ * tile (all 0: no idea): every call may bring its own, and no new size ever compiles anything. A plan made with
+ * sizes of few queries, and of more query heads than key/value heads, reads keys once for all heads that share them; one made
+ * without sizes, or for long sequences, reads them for each. */
 typedef struct clattn_problem {
     size_t struct_size;
     int32_t type;            /* of Q and O */

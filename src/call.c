@@ -215,14 +215,17 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 /* ---- Numbers ---- */
 
-cl_int call_groups(size_t *groups, const clattn_sizes *s, int rows_per_group, struct why *why)
+cl_int call_groups(size_t *groups, cla_i32 *pack, const clattn_sizes *s, const struct rows *rows, struct why *why)
 {
-    const int64_t blocks = (s->nq + rows_per_group - 1) / rows_per_group;
+    const int packed = pack_heads(rows, s);
+    const int64_t blocks = (s->nq * packed + rows->per_group - 1) / rows->per_group;
     int64_t heads, total;
-    if (!mul_i64(s->b, s->h, &heads) || heads > INT32_MAX || !mul_i64(heads, blocks, &total) || total > GROUPS_MAX)
+    if (!mul_i64(s->b, s->h / packed, &heads) || heads > INT32_MAX || !mul_i64(heads, blocks, &total) || total > GROUPS_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     *groups = (size_t)total;
+    if (pack)
+        *pack = packed;
     return CL_SUCCESS;
 }
 
@@ -265,7 +268,7 @@ static bool heads_share(const cla_i64 stride[4])
 }
 
 cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                 int rows_per_group, struct why *why)
+                 const struct rows *rows, struct why *why)
 {
     clattn_forward_args a;
     struct reader r = { p, &a, { 0, 0, 0, 0, 0, 0, 0, 0 }, context, why };
@@ -274,10 +277,11 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
     if ((status = struct_read(&a, sizeof a, in, "clattn_forward_args", why)) ||
         (status = call_sizes(&r.s, p, &a, why)) || (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) ||
         (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
-        (status = call_groups(&c->groups, &r.s, rows_per_group, why)))
+        (status = call_groups(&c->groups, &c->args.pack, &r.s, rows, why)))
         return status;
     fill_numbers(&c->args, p, &r.s);
     c->args.groups = (cla_i64)c->groups;
+    c->args.per_pack = 1 / (cla_f32)c->args.pack;
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
     c->args.heads_inner =
         heads_share(c->args.bias_stride) || (heads_share(c->args.mask_stride) && !(p->flags & CLATTN_BLOCK_MAP));

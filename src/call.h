@@ -4,22 +4,23 @@
 #define CALL_H
 
 #include "args.h"
+#include "pack.h"
 #include "params.h"
 
 /* Everything that a forward kernel is given. mem: NULL for what has no elements or is not given. */
 struct call {
     cla_args args;
     cl_mem mem[PARAMS];
-    size_t groups; /* of rows_per_group queries of one (b, h) */
+    size_t groups; /* each owns rows of one (b, h), or of one b and all heads that share keys */
 };
 cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                 int rows_per_group, struct why *why);
+                 const struct rows *rows, struct why *why);
 
 /* Most work-groups, which a size_t of 32 bits may not even count. */
 #define GROUPS_MAX ((int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40))
 
-/* Work-groups of rows_per_group queries. */
-cl_int call_groups(size_t *groups, const clattn_sizes *s, int rows_per_group, struct why *why);
+/* Work-groups of a call, and the heads that each packs; pack may be NULL. */
+cl_int call_groups(size_t *groups, cla_i32 *pack, const clattn_sizes *s, const struct rows *rows, struct why *why);
 
 /* Adds the workspace to a call that was read, and needs `need` bytes of it: not 0. */
 cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why);

@@ -64,7 +64,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
     l->problem.aux = l->aux;
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;
-    l->rows_per_group = config->engine->rows_per_group(&config->tile);
+    l->rows = pack_rows(p, config->engine->rows_per_group(&config->tile));
     l->items_per_group = config->engine->items_per_group(&config->tile);
     l->group_workspace = (size_t)l->items_per_group * (size_t)config->engine->workspace_words * sizeof(cl_uint);
     l->map_items = caps->max_group < 64 ? caps->max_group : 64;
@@ -203,7 +203,8 @@ static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scra
     const struct waits none = { 0, NULL, NULL };
     struct call c;
     memset(&c, 0, sizeof c);
-    c.args.h = c.args.group = c.args.nq = c.args.nk = 1;
+    c.args.h = c.args.group = c.args.nq = c.args.nk = c.args.pack = 1;
+    c.args.per_pack = 1;
     c.args.block_q = c.args.block_k = 1;
     c.args.workspace_offset = IDLE_BYTES / sizeof(cl_uint);
     for (int i = 0; i < PARAMS; i++)
@@ -281,7 +282,7 @@ cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args,
     if (!size)
         INVALID("size is NULL");
     if ((status = call_read_sizes(&s, &l->problem, args, why)) ||
-        (status = call_groups(&groups, &s, l->rows_per_group, why)))
+        (status = call_groups(&groups, NULL, &s, &l->rows, why)))
         return status;
     return count_workspace(size, l, groups, why);
 }
@@ -293,7 +294,7 @@ cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_for
     size_t bytes;
     cl_int status;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = call_read(&c, &l->problem, l->context, args, l->rows_per_group, why)))
+        (status = call_read(&c, &l->problem, l->context, args, &l->rows, why)))
         return status;
     if (!c.groups)
         return enqueue_nothing(queue, waits, why);

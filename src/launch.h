@@ -3,6 +3,7 @@
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
+#include "pack.h"
 #include "tile.h"
 
 #include <pthread.h>
@@ -22,14 +23,15 @@ struct launch {
     cl_device_id device;
     clattn_problem problem;          /* without the caller's texts and names: they are in the program */
     clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
-    int rows_per_group, items_per_group;
+    struct rows rows;
+    int items_per_group;
     size_t group_workspace;          /* bytes */
     size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */
     size_t map_items;
     struct pool forward, block_map;  /* block_map: empty without mask and map */
 };
 
-/* map: the program that makes block maps, or NULL. */
+/* p, config: what the program was composed of. map: the program that makes block maps, or NULL. */
 cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,
                    const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why);
 void launch_clear(struct launch *l);

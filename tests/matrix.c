@@ -62,6 +62,7 @@ static void check_aligned(const struct device *d)
         check(d, types[i], "b1 h2/1 q37 k64 d41/26 lse", 960, small[i], ALIGNED);
         check(d, types[i], "b1 h2/1 q37 k75 d44/52 causal lse", 961, small[i], ALIGNED);
         check(d, types[i], "b1 h2/1 q37 k128 d64 causal lse", 962, small[i], ALIGNED);
+        check(d, types[i], "b1 h8/2 q5 k30 d20 bthd lse", 963, small[i], PLAIN); /* but for packed heads of Q */
     }
 }
 

@@ -217,7 +217,27 @@ static void test_types(void)
     source_free(&s);
 }
 
-/* Lengths and strides are arguments: another size, the same program. */
+/* Heads that share keys are packed where that fills tiles, and where they differ in nothing but sinks. */
+static void test_packing(void)
+{
+    clattn_problem p = plain();
+    p.sizes.h = 8;
+    p.sizes.hk = 2;
+    p.sizes.nq = 1;
+    struct source s = compose(&p, "simt");
+    ok(strstr(s.options, "-DCLA_PACKS=1 ") != NULL, "one query of eight heads: packed");
+    source_free(&s);
+    p.flags |= CLATTN_ALIBI;
+    s = compose(&p, "simt");
+    ok(strstr(s.options, "-DCLA_PACKS=0 ") != NULL, "with ALiBi: apart");
+    source_free(&s);
+    p = plain();
+    s = compose(&p, "simt");
+    ok(strstr(s.options, "-DCLA_PACKS=0 ") != NULL, "heads of their own: apart");
+    source_free(&s);
+}
+
+/* Lengths and strides are arguments: another size, the same program, unless heads are packed. */
 static void test_sizes_do_not_matter(void)
 {
     clattn_problem p = plain(), other = plain();
@@ -295,6 +315,7 @@ int main(void)
     test_features();
     test_mods();
     test_types();
+    test_packing();
     test_sizes_do_not_matter();
     test_options();
     test_device_options();

@@ -1,0 +1,23 @@
+/* pack.c - GQA packing: when the query heads that share keys are rows of one tile. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "pack.h"
+
+struct rows pack_rows(const clattn_problem *p, int per_group)
+{
+    const uint32_t differ = CLATTN_MASK | CLATTN_BLOCK_MAP | CLATTN_ALIBI;
+    struct rows rows = { per_group, !(p->flags & differ) && !p->bias_type && !p->n_mods };
+    rows.packable = pack_heads(&rows, &p->sizes) > 1;
+    return rows;
+}
+
+/* FlashAttention's rule: less than 0.9 of the tiles. */
+int pack_heads(const struct rows *rows, const clattn_sizes *s)
+{
+    const int64_t heads = s->hk ? s->h / s->hk : 1, most = PACKED_ROWS_MAX, tile = rows->per_group;
+    if (!rows->packable || heads < 2 || s->nq < 1 || heads > most || s->nq > most / heads)
+        return 1;
+    const int64_t apart = (s->nq + tile - 1) / tile * heads, packed = (s->nq * heads + tile - 1) / tile;
+    return 10 * packed < 9 * apart ? (int)heads : 1;
+}

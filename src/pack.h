@@ -1,0 +1,24 @@
+/* pack.h - GQA packing: when the query heads that share keys are rows of one tile. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PACK_H
+#define PACK_H
+
+#include "problem.h"
+
+/* How the work-groups of a plan's kernel own rows. */
+struct rows {
+    int per_group;
+    bool packable; /* the kernel takes rows of several heads */
+};
+
+/* A kernel packs where calls of the problem's sizes would, and where only sinks differ from head to head. */
+struct rows pack_rows(const clattn_problem *p, int per_group);
+
+/* Kernels find a row's query by (row + 0.5) / pack in float: off by at most row / pack / 2^22, and 0.5 / pack from the next
+ * integer. So rows are few; longer sequences fill tiles anyway. */
+enum { PACKED_ROWS_MAX = 1 << 16 };
+
+/* Query heads whose rows a call packs: all that share keys where they fill tiles better, else 1. */
+int pack_heads(const struct rows *rows, const clattn_sizes *s);
+
+#endif
