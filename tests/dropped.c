@@ -266,7 +266,8 @@ static void test_device(const struct device *d)
         const struct kind *const kind = &kinds[i];
         for (size_t j = 0; j < sizeof sinks / sizeof *sinks; j++) {
             test_sinks(d, kind, sinks[j], 2, "b1 h2 q20 k9 d16 causal sink lse");
-            test_sinks(d, kind, sinks[j], 4, "b1 h4/2 q6 k4 d16/12 causal sink lse");
+            if (j % 3 == 0) /* kernels take a second to build */
+                test_sinks(d, kind, sinks[j], 4, "b1 h4/2 q6 k4 d16/12 causal sink lse");
         }
         test_bias(d, kind, -1e4, "b1 h2/1 q20 k9 d16 bias:11qk lse");
         test_bias(d, kind, -1e30, "b1 h2/1 q20 k9 d16 bias:1hqk sink lse");
