@@ -1,5 +1,6 @@
-/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed. Groups that share a head are neighbours, and
- * the longest causal rows come first; where heads share a bias or a mask, groups that share its rows are neighbours. */
+/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed. Groups that share a
+ * head are neighbours, and the longest causal rows come first; where heads share a bias or a mask, groups that share its
+ * rows are neighbours. */
 CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)

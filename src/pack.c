@@ -6,8 +6,7 @@
 
 struct rows pack_rows(const clattn_problem *p, int per_group)
 {
-    const uint32_t differ = CLATTN_MASK | CLATTN_BLOCK_MAP | CLATTN_ALIBI;
-    struct rows rows = { per_group, !(p->flags & differ) && !p->bias_type && !p->n_mods };
+    struct rows rows = { per_group, !problem_has_holes(p) && !(p->flags & CLATTN_ALIBI) };
     rows.packable = pack_heads(&rows, &p->sizes) > 1;
     return rows;
 }

@@ -11,7 +11,8 @@ struct rows {
     bool packable; /* the kernel takes rows of several heads */
 };
 
-/* A kernel packs where calls of the problem's sizes would, and where only sinks differ from head to head. */
+/* A kernel packs where calls of the problem's sizes would, and where only sinks differ from head to head: what makes holes
+ * is read by head, query and key. */
 struct rows pack_rows(const clattn_problem *p, int per_group);
 
 /* Kernels find a row's query by (row + 0.5) / pack in float: off by at most row / pack / 2^22, and 0.5 / pack from the next

@@ -5,8 +5,6 @@
 #include "../src/pack.h"
 #include "tap.h"
 
-#include <limits.h>
-
 /* Tiles of `rows` rows, and what a call of such sizes packs. */
 static const struct {
     int64_t h, hk, nq;
