@@ -1,8 +1,11 @@
 /* args.h - what a kernel is told at run time; compiled by the host and by the device
  * SPDX-License-Identifier: Apache-2.0
  *
- * 64-bit members first, so that no compiler pads. Strides and offsets count elements; strides of tensors are of b, h and
- * row, those of bias, mask and block map of b, h, q and k. */
+ * 64-bit members first, so that no compiler pads. Offsets and strides count elements.
+ * Structs that kernels reach through a pointer begin with a member that nobody uses, `unused`: one whose first member is
+ * used so stays in memory on Mesa (HACKING). */
+#ifndef ARGS_H
+#define ARGS_H
 #ifdef __OPENCL_C_VERSION__
 typedef long cla_i64;
 typedef int cla_i32;
@@ -24,14 +27,22 @@ typedef float cla_f32;
 #define CLA_TOP_LEFT 1
 #define CLA_OFFSETS 3
 
+/* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each axis. */
+typedef struct {
+    cla_i64 unused, offset, b, h, row;
+} cla_rows_at;
+typedef struct {
+    cla_i64 unused, offset, b, h, q, k;
+} cla_square_at;
+
 typedef struct cla_args {
-    cla_i64 q_stride[3], k_stride[3], v_stride[3], o_stride[3], lse_stride[3];
-    cla_i64 bias_stride[4], mask_stride[4], map_stride[4], slopes_stride;
-    cla_i64 q_offset, k_offset, v_offset, o_offset, lse_offset, bias_offset, mask_offset, map_offset;
+    cla_i64 unused;
+    cla_rows_at q, k, v, o, lse;
+    cla_square_at bias, mask, map;
+    cla_i64 slopes_stride;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 slopes_offset, sinks_offset, aux_offset[16];
     cla_i64 workspace_offset;         /* in words of 4 bytes */
-    cla_i64 groups;                   /* that have work: the grid may be larger */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
     cla_f32 scale, softcap, per_pack; /* 1 / pack */
     cla_i32 h, group;                 /* query heads; query heads per key head */
@@ -43,14 +54,17 @@ typedef struct cla_args {
     cla_i32 block_q, block_k;
     cla_i32 heads_inner;              /* the order of work-groups */
     cla_i32 pack;                     /* query heads whose queries are the rows of a work-group */
+    cla_i32 heads, groups;            /* of work-groups: b h / pack; all that have work: the grid may be larger */
     cla_i32 reserved;
 } cla_args;
 
 /* To make a block map. */
 typedef struct cla_map_args {
-    cla_i64 mask_stride[4], map_stride[4], mask_offset, map_offset;
+    cla_square_at mask, map;
     cla_i64 blocks;                   /* of the map: the grid may be larger */
     cla_i32 shape[4];                 /* of the map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of the mask, 1 where it is broadcast */
     cla_i32 block_q, block_k;
 } cla_map_args;
+
+#endif

@@ -7,11 +7,10 @@ CLA_SQUARE(bias, cla_bias_elem, CLA_SCALAR, cla_loadn_bias, cla_load_bias)
 CLA_FN void cla_bias(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     const cla_args *a = e->a;
-    const __global cla_bias_elem *at =
-        e->at.bias + (a->bias_offset + e->b * a->bias_stride[0] + e->h * a->bias_stride[1]);
+    const __global cla_bias_elem *at = e->at.bias + (a->bias.offset + e->b * a->bias.b + e->h * a->bias.h);
     CLA_EACH_SQUARE(t, k0, n)
         real x[CLA_WIDTH];
-        cla_square_bias(x, e, at, a->bias_stride[2], a->bias_stride[3], q, k);
+        cla_square_bias(x, e, at, a->bias.q, a->bias.k, q, k);
         CLA_EACH_LANE {
             real *to = &s[(j + i) * CLA_R_N + r];
             const integer gone = (*to == (real)(-INFINITY)) & (integer)(CLA_SCORE_DROPS);

@@ -1,4 +1,5 @@
-/* Makes a block map from a mask: one work-item for each block, and some to round up the grid. Where the mask is broadcast, one cell serves the axis. */
+/* Makes a block map from a mask: one work-item for each block, and some to round up the grid. Where the mask is broadcast,
+ * one cell serves the axis. */
 __kernel void cla_block_map(const cla_map_args a, const __global uchar *mask, __global uchar *map)
 {
     size_t id = get_global_id(1) * get_global_size(0) + get_global_id(0);
@@ -7,14 +8,13 @@ __kernel void cla_block_map(const cla_map_args a, const __global uchar *mask, __
     const int h = (id /= a.shape[2]) % a.shape[1], b = id / a.shape[1];
     const int q0 = a.mask_q == 1 ? 0 : qb * a.block_q, k0 = a.mask_k == 1 ? 0 : kb * a.block_k;
     const int q1 = min(a.mask_q - q0, a.block_q) + q0, k1 = min(a.mask_k - k0, a.block_k) + k0;
-    mask += a.mask_offset + b * a.mask_stride[0] + h * a.mask_stride[1];
+    mask += a.mask.offset + b * a.mask.b + h * a.mask.h;
     int some = 0, all = 1;
     for (int q = q0; q < q1 && !(some && !all); q++)
         for (int k = k0; k < k1; k++) {
-            const int keep = mask[q * a.mask_stride[2] + k * a.mask_stride[3]] != 0;
+            const int keep = mask[q * a.mask.q + k * a.mask.k] != 0;
             some |= keep;
             all &= keep;
         }
-    map[a.map_offset + b * a.map_stride[0] + h * a.map_stride[1] + qb * a.map_stride[2] + kb * a.map_stride[3]] =
-        some ? 1 + all : 0;
+    map[a.map.offset + b * a.map.b + h * a.map.h + qb * a.map.q + kb * a.map.k] = some ? 1 + all : 0;
 }

@@ -34,6 +34,7 @@
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
 
 typedef struct {
+    int unused; /* see args.h */
     int tx, ty, lane, r0, end, wide; /* wide: whether four elements can be loaded at once */
     cla_scalar scale;
     __local cla_scalar *q, *kv, *p, *m; /* m: the running maximum of each row */
@@ -281,6 +282,13 @@ CLA_FN const __local cla_scalar *cla_v_place(const cla_tile *t, int parity)
     return t->kv + parity * CLA_KVSTEP + 4 * t->tx;
 }
 
+/* Moves what follows the first n to the front. Mesa does not unroll long loops, and keeps an array in memory where its index
+ * varies. Others only rename registers. */
+CLA_FN void cla_shift(real *x, int n, int size)
+{
+    CLA_UNROLL for (int i = n; i < size; i++) x[i - n] = x[i];
+}
+
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
 #define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
@@ -295,7 +303,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
             cla_store_v(t, k0, j, v, parity);
             if (v == 0)
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
-                    CLA_AT4(p + t->tx * CLA_QP + cla_row_in_tile(t, g)) = s[j * CLA_R_N + g];
+                    CLA_AT4(p + t->tx * CLA_QP + cla_row_in_tile(t, g)) = s[g];
             barrier(CLK_LOCAL_MEM_FENCE);
             if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
             else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
@@ -313,6 +321,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
                 vb += CLA_DVP;
             }
         }
+        cla_shift(s, CLA_R_N, CLA_S_N);
     }
     /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
     cla_fetch_k(t, e, next, 0);
@@ -337,9 +346,12 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
     if (write_lse && t->tx == 0) *cla_lse_row(e, r) = cla_lse(t->m[row_in_tile], l);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, const cla_real4 *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, cla_real4 *o, const real *m, real *l, int write_lse)
 {
-#define CLA_WRITE(r, i) \
-    cla_write_row(t, e, o + (r) * CLA_GD, cla_row_in_tile(t, g) + (r) % 4, l[g].i, write_lse);
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_WRITE) }
+#define CLA_WRITE(r, i) cla_write_row(t, e, o + (r) * CLA_GD, cla_row_in_tile(t, g) + (r), l[0].i, write_lse);
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
+        CLA_ROWS_OF(0, CLA_WRITE)
+        cla_shift(o, 4 * CLA_GD, CLA_O_N);
+        cla_shift(l, 1, CLA_R_N);
+    }
 }

@@ -20,7 +20,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     cla_tile t;
     CLA_LOCAL(t)
     int b, h;
-    const int r0 = cla_place(&a, get_group_id(1) * get_num_groups(0) + get_group_id(0), CLA_BQ, &b, &h);
+    const int r0 = cla_place(&a, CLA_GROUP, CLA_BQ, &b, &h);
     cla_env e;
     CLA_TAKE_PARAMS(e.at)
     cla_env_init(&e, &a, b, h);

@@ -1,8 +1,9 @@
 /* Who this work-group is, and where its rows lie. Fixed, not a slot. */
 typedef struct {
+    int unused;                       /* see args.h */
+    int b, h, hk;                     /* batch entry or sequence, first query head, key/value head */
     const cla_args *a;
     cla_pointers at;                  /* of all buffers */
-    int b, h, hk;                     /* batch entry or sequence, first query head, key/value head */
     int nq, nk;                       /* rows of Q and of K that this sequence has */
     int q_len, k_begin, k_end;        /* those that count */
     int offset;                       /* of the diagonal */
@@ -22,13 +23,13 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->hk = h / a->group;
     e->nq = a->nq;
     e->nk = a->nk;
-    e->q = e->at.q + (a->q_offset + b * a->q_stride[0] + h * a->q_stride[1]);
-    e->k = e->at.k + (a->k_offset + b * a->k_stride[0] + e->hk * a->k_stride[1]);
-    e->v = e->at.v + (a->v_offset + b * a->v_stride[0] + e->hk * a->v_stride[1]);
+    e->q = e->at.q + (a->q.offset + b * a->q.b + h * a->q.h);
+    e->k = e->at.k + (a->k.offset + b * a->k.b + e->hk * a->k.h);
+    e->v = e->at.v + (a->v.offset + b * a->v.b + e->hk * a->v.h);
     e->first_q = 0;
-    e->q_stride = a->q_stride[2];
-    e->k_stride = a->k_stride[2];
-    e->v_stride = a->v_stride[2];
+    e->q_stride = a->q.row;
+    e->k_stride = a->k.row;
+    e->v_stride = a->v.row;
 }
 
 /* GQA packing: where CLA_PACKS, row r of a (b, h) is query r / pack of head h + r % pack. So heads that share keys fill a
@@ -41,12 +42,16 @@ CLA_FN int cla_query(const cla_env *e, int row)
 }
 CLA_FN int cla_head(const cla_env *e, int row) { return CLA_PACKS ? row - cla_query(e, row) * e->a->pack : 0; }
 
-/* Work-group `group` of all, with `rows` rows each: whose rows it has, and the first of them. */
-CLA_FN int cla_place(const cla_args *a, size_t group, int rows, int *b, int *h)
+/* The number of this work-group. */
+#define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))
+
+/* Work-group `group` of all, with `rows` rows each: whose rows it has, and the first of them. Divisions are of 32 bits: GPUs
+ * compute those of 64 by a hundred instructions each. */
+CLA_FN int cla_place(const cla_args *a, uint group, int rows, int *b, int *h)
 {
     const int pack = CLA_PACKS ? a->pack : 1;
-    const size_t blocks = (a->nq * pack + rows - 1) / rows, heads = a->groups / blocks;
-    const int spare = group >= (size_t)a->groups; /* to round up the grid: sees rows past the end, so it does nothing */
+    const uint blocks = (a->nq * pack + rows - 1) / rows, heads = a->heads;
+    const int spare = group >= (uint)a->groups; /* to round up the grid: sees rows past the end, so it does nothing */
     const int bh = spare ? 0 : a->heads_inner ? group % heads : group / blocks;
     const int block = spare ? -1 : a->heads_inner ? group / heads : group % blocks;
     *b = bh / (a->h / pack);
@@ -61,23 +66,23 @@ CLA_FN int cla_place(const cla_args *a, size_t group, int rows, int *b, int *h)
 CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int row)
 {
     const int r = min(row, cla_row_count(e, e->nq) - 1);
-    const __global cla_q_elem *head = CLA_PACKS ? e->q + cla_head(e, r) * e->a->q_stride[1] : e->q;
+    const __global cla_q_elem *head = CLA_PACKS ? e->q + cla_head(e, r) * e->a->q.h : e->q;
     return CLA_ROW(head, cla_query(e, r), e->q_stride);
 }
 /* For questions of alignment: all steps between rows of Q. */
-CLA_FN long cla_q_steps(const cla_env *e) { return CLA_PACKS ? e->q_stride | e->a->q_stride[1] : e->q_stride; }
+CLA_FN long cla_q_steps(const cla_env *e) { return CLA_PACKS ? e->q_stride | e->a->q.h : e->q_stride; }
 /* Computed where they are used, at the end: kept from the start they take registers from the loop over keys. */
-CLA_FN long cla_written_row(const cla_env *e, long offset, const long *stride, int row)
+CLA_FN long cla_written_row(const cla_env *e, const cla_rows_at *at, int row)
 {
-    return offset + e->b * stride[0] + (e->h + cla_head(e, row)) * stride[1] + (e->first_q + cla_query(e, row)) * stride[2];
+    return at->offset + e->b * at->b + (e->h + cla_head(e, row)) * at->h + (e->first_q + cla_query(e, row)) * at->row;
 }
 CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int row)
 {
-    return e->at.o + cla_written_row(e, e->a->o_offset, e->a->o_stride, row);
+    return e->at.o + cla_written_row(e, &e->a->o, row);
 }
 CLA_FN __global float *cla_lse_row(const cla_env *e, int row)
 {
-    return e->at.lse + cla_written_row(e, e->a->lse_offset, e->a->lse_stride, row);
+    return e->at.lse + cla_written_row(e, &e->a->lse, row);
 }
 
 /* The logarithm of a row's sum l exp(m). */

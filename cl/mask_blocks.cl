@@ -3,12 +3,12 @@
 CLA_FN const __global uchar *cla_blocks(const cla_env *e)
 {
     const cla_args *a = e->a;
-    return e->at.block_map + (a->map_offset + e->b * a->map_stride[0] + e->h * a->map_stride[1]);
+    return e->at.block_map + (a->map.offset + e->b * a->map.b + e->h * a->map.h);
 }
 CLA_FN uchar cla_block(const cla_env *e, int q, int k)
 {
     const cla_args *a = e->a;
-    return cla_blocks(e)[q / a->block_q * a->map_stride[2] + k / a->block_k * a->map_stride[3]];
+    return cla_blocks(e)[q / a->block_q * a->map.q + k / a->block_k * a->map.k];
 }
 
 /* The smallest and the largest byte of the blocks that hold queries [q0, q1) and keys [k0, k1). */

@@ -10,10 +10,10 @@ CLA_FN int cla_bool_full(const cla_env *e, int q0, int q1, int k0, int k1) { ret
 CLA_FN void cla_bool_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     const cla_args *a = e->a;
-    const __global uchar *at = e->at.mask + (a->mask_offset + e->b * a->mask_stride[0] + e->h * a->mask_stride[1]);
+    const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
     CLA_EACH_SQUARE(t, k0, n)
         CLA_VECTOR(uchar) x[CLA_WIDTH];
-        cla_square_mask(x, e, at, a->mask_stride[2], a->mask_stride[3], q, k);
+        cla_square_mask(x, e, at, a->mask.q, a->mask.k, q, k);
         CLA_EACH_LANE {
             real *to = &s[(j + i) * CLA_R_N + r];
             *to = CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))(x[i]) != (integer)(0) ? *to : (real)(-INFINITY);

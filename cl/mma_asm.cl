@@ -69,10 +69,10 @@ CLA_FN int cla_item_again(void)
     __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
     return x;
 }
-CLA_FN size_t cla_group_again(void)
+CLA_FN uint cla_group_again(void)
 {
     uint x, y;
     __asm__ volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
     __asm__ volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
-    return y * get_num_groups(0) + x;
+    return y * (uint)get_num_groups(0) + x;
 }

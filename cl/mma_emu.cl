@@ -9,13 +9,13 @@ typedef struct {
 } cla_warp;
 
 CLA_FN int cla_item_again(void) { return get_local_id(0); }
-CLA_FN size_t cla_group_again(void) { return get_group_id(1) * get_num_groups(0) + get_group_id(0); }
+CLA_FN uint cla_group_again(void) { return CLA_GROUP; }
 
 CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item)
 {
     w->lane = item % 32;
     w->at = e->at.workspace + e->a->workspace_offset +
-            6 * (cla_group_again() * get_local_size(0) + (size_t)(item - w->lane));
+            6 * (CLA_GROUP * get_local_size(0) + (size_t)(item - w->lane));
 }
 #define CLA_MEET barrier(CLK_GLOBAL_MEM_FENCE);
 

@@ -25,14 +25,15 @@ CLA_FN void cla_raise(real *top, real *m, real *f)
     }
 }
 
-/* Turns the scores of a tile into weights, and leaves in f[r] what rescales everything before it. */
-CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
+CLA_FN void cla_tops(real *top, const real *s, int n)
 {
-    real top[CLA_R_N], sum[CLA_R_N]; /* of this tile: short chains of additions keep their error small */
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = (real)(-INFINITY);
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) top[r] = CLA_GREATER(top[r], s[j * CLA_R_N + r]);
-    CLA_RAISE(t, top, m, f);
+}
+CLA_FN void cla_weights(const cla_tile *t, real *s, const real *top, real *l, const real *f, int n)
+{
+    real sum[CLA_R_N]; /* of this tile: short chains of additions keep their error small */
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) sum[r] = (real)(0);
     CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
@@ -41,4 +42,13 @@ CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
             sum[r] += p;
         }
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) l[r] = l[r] * f[r] + sum[r];
+}
+
+/* Turns the scores of a tile into weights, and leaves in f[r] what rescales everything before it. */
+CLA_FN void cla_softmax(cla_tile *t, real *s, real *m, real *l, real *f, int n)
+{
+    real top[CLA_R_N];
+    cla_tops(top, s, n);
+    CLA_RAISE(t, top, m, f);
+    cla_weights(t, s, top, l, f, n);
 }

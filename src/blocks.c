@@ -53,10 +53,8 @@ static cl_int check_broadcast(const struct tensor4 *mask, const struct tensor4 *
 static void fill_map(cla_map_args *to, const struct tensor4 *mask, const struct tensor4 *map,
                      const clattn_forward_args *a)
 {
-    memcpy(to->mask_stride, mask->stride, sizeof to->mask_stride);
-    memcpy(to->map_stride, map->stride, sizeof to->map_stride);
-    to->mask_offset = mask->offset;
-    to->map_offset = map->offset;
+    to->mask = tensor4_place(mask);
+    to->map = tensor4_place(map);
     for (int i = 0; i < 4; i++)
         to->shape[i] = (cla_i32)map->shape[i];
     to->mask_q = (cla_i32)mask->shape[2];
@@ -86,9 +84,10 @@ cl_int blocks_read(struct map_call *c, const clattn_problem *p, cl_context conte
         return status;
     c->mask = mask.mem;
     c->map = map.mem;
+    const int64_t most = (int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40);
     int64_t count = 1;
     for (int i = 0; i < 4; i++)
-        if (!mul_i64(count, map.shape[i], &count) || count > GROUPS_MAX)
+        if (!mul_i64(count, map.shape[i], &count) || count > most)
             return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the block map has too many blocks");
     c->count = (size_t)count;
     if (c->count && !c->mask)

@@ -11,16 +11,12 @@
 struct call {
     cla_args args;
     cl_mem mem[PARAMS];
-    size_t groups; /* each owns rows of one (b, h), or of one b and all heads that share keys */
 };
 cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
                  const struct rows *rows, struct why *why);
 
-/* Most work-groups, which a size_t of 32 bits may not even count. */
-#define GROUPS_MAX ((int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40))
-
-/* Work-groups of a call, and the heads that each packs; pack may be NULL. */
-cl_int call_groups(size_t *groups, cla_i32 *pack, const clattn_sizes *s, const struct rows *rows, struct why *why);
+/* The work-groups of a call, and its (b, h) with what is packed as one. Each group owns rows of one of these. */
+cl_int call_groups(cla_i32 *groups, cla_i32 *heads, const clattn_sizes *s, const struct rows *rows, struct why *why);
 
 /* Adds the workspace to a call that was read, and needs `need` bytes of it: not 0. */
 cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why);

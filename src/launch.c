@@ -203,7 +203,7 @@ static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scra
     const struct waits none = { 0, NULL, NULL };
     struct call c;
     memset(&c, 0, sizeof c);
-    c.args.h = c.args.group = c.args.nq = c.args.nk = c.args.pack = 1;
+    c.args.h = c.args.group = c.args.nq = c.args.nk = c.args.pack = c.args.heads = 1;
     c.args.per_pack = 1;
     c.args.block_q = c.args.block_k = 1;
     c.args.workspace_offset = IDLE_BYTES / sizeof(cl_uint);
@@ -257,16 +257,16 @@ out:
 }
 
 /* Spare groups of the grid have some as well. */
-static cl_int count_workspace(size_t *size, const struct launch *l, size_t groups, struct why *why)
+static cl_int count_workspace(size_t *size, const struct launch *l, cla_i32 groups, struct why *why)
 {
     *size = 0;
     if (!groups || !l->group_workspace)
         return CL_SUCCESS;
-    const struct grid grid = grid_of(groups, (size_t)l->items_per_group);
+    const struct grid grid = grid_of((size_t)groups, (size_t)l->items_per_group);
     int64_t bytes;
     if (!mul_i64((int64_t)(grid.wide * grid.high), (int64_t)l->group_workspace, &bytes) ||
         (uint64_t)bytes > SIZE_MAX / 2)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups need too much workspace", groups);
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d work-groups need too much workspace", groups);
     if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the call needs a workspace of %lld bytes, the plan allows %zu",
                        (long long)bytes, l->max_workspace);
@@ -277,12 +277,12 @@ static cl_int count_workspace(size_t *size, const struct launch *l, size_t group
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
 {
     clattn_sizes s;
-    size_t groups;
+    cla_i32 groups, heads;
     cl_int status;
     if (!size)
         INVALID("size is NULL");
     if ((status = call_read_sizes(&s, &l->problem, args, why)) ||
-        (status = call_groups(&groups, NULL, &s, &l->rows, why)))
+        (status = call_groups(&groups, &heads, &s, &l->rows, why)))
         return status;
     return count_workspace(size, l, groups, why);
 }
@@ -296,15 +296,15 @@ cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_for
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
         (status = call_read(&c, &l->problem, l->context, args, &l->rows, why)))
         return status;
-    if (!c.groups)
+    if (!c.args.groups)
         return enqueue_nothing(queue, waits, why);
-    if ((status = count_workspace(&bytes, l, c.groups, why)) ||
+    if ((status = count_workspace(&bytes, l, c.args.groups, why)) ||
         (bytes && (status = call_workspace(&c, l->context, args, bytes, why))))
         return status;
     const unsigned i = pool_take(&l->forward);
     cl_kernel kernel = l->forward.of[i].kernel;
     if (!(status = set_forward(kernel, l, &c, why)))
-        status = enqueue(kernel, queue, c.groups, (size_t)l->items_per_group, waits, why);
+        status = enqueue(kernel, queue, (size_t)c.args.groups, (size_t)l->items_per_group, waits, why);
     pthread_mutex_unlock(&l->forward.of[i].lock);
     return status;
 }

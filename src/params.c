@@ -58,7 +58,7 @@ void params_write(struct text *to, const clattn_problem *p)
 {
     if (p->bias_type)
         text_add(to, "typedef cla_elem_%s cla_bias_elem;\n", problem_type_name(p->bias_type));
-    text_add(to, "typedef struct {\n");
+    text_add(to, "typedef struct {\n    int unused;\n"); /* see args.h */
     for (int i = 0; i < PARAMS; i++)
         if (param_is_taken(p, i)) {
             text_add(to, "    %s *", type_of(p, i));

@@ -82,16 +82,16 @@ static bool distinct(int axes, const int64_t *extent, const int64_t *stride, int
     return true;
 }
 
-cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
-                    int64_t stride[3], int64_t *offset, struct why *why)
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem, cla_rows_at *at,
+                    struct why *why)
 {
     size_t size;
-    int64_t span, end, bytes;
+    int64_t stride[3], span, end, bytes;
     cl_int status;
     *mem = NULL;
-    *offset = 0;
     if ((status = resolve_strides(t, use, stride, why)))
         return status;
+    *at = (cla_rows_at){ .b = stride[0], .h = stride[1], .row = stride[2] };
     if (!use->extent[0] || !use->extent[1] || !use->extent[2])
         return CL_SUCCESS;
     if (!t->mem)
@@ -108,7 +108,7 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     if (use->written && !distinct(3, use->extent, stride, use->width))
         INVALID("%s: its strides make elements overlap", use->name);
     *mem = t->mem;
-    *offset = (int64_t)t->offset;
+    at->offset = (int64_t)t->offset;
     return CL_SUCCESS;
 }
 
@@ -215,4 +215,11 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
     out->mem = t->mem;
     out->offset = (int64_t)t->offset;
     return CL_SUCCESS;
+}
+
+cla_square_at tensor4_place(const struct tensor4 *t)
+{
+    return (cla_square_at){
+        .offset = t->offset, .b = t->stride[0], .h = t->stride[1], .q = t->stride[2], .k = t->stride[3]
+    };
 }

@@ -3,6 +3,7 @@
 #ifndef TENSOR_H
 #define TENSOR_H
 
+#include "args.h"
 #include "problem.h"
 
 /* How a tensor is used in a call. */
@@ -14,10 +15,10 @@ struct tensor_use {
     bool written;
 };
 
-/* Checks a tensor against its use and the handle's context. On success stride and offset say where it lies, and *mem is
- * its buffer, NULL when it has no elements. */
-cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
-                    int64_t stride[3], int64_t *offset, struct why *why);
+/* Checks a tensor against its use and the handle's context. On success *at says where it lies, and *mem is its buffer,
+ * NULL when it has no elements. */
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem, cla_rows_at *at,
+                    struct why *why);
 
 /* How an array is used: given or not as the problem says, `count` elements of `bytes`. */
 struct array_use {
@@ -47,5 +48,6 @@ struct tensor4 {
 };
 cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
                      struct why *why);
+cla_square_at tensor4_place(const struct tensor4 *t);
 
 #endif

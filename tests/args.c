@@ -157,6 +157,15 @@ static void test_workspace(struct fixture *f)
         REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace = NULL);
         return;
     }
+    char why[512] = "";
+    clattn_sizes s = { 1 << 15, 1 << 15, 0, 1, 1, 0, 0, 0 };
+    args.sizes = &s;
+    is_int(clattn_workspace_size(f->plan, &args, &size), CL_SUCCESS, "2^30 heads of a row are work-groups enough");
+    s.nq = 1 << 30;
+    is_int(clattn_workspace_size(f->plan, &args, &size), CLATTN_ERROR_NOT_SUPPORTED, "2^30 heads of 2^30 rows too many");
+    clattn_error_detail(f->d->handle, why, sizeof why, NULL);
+    ok(strstr(why, "too many work-groups") != NULL, "and it says so: %s", why);
+    args = f->t.args;
     args.workspace_offset = 64; /* of no workspace */
     is_int(clattn_enqueue_forward(f->plan, f->d->queue, &args, 0, NULL, NULL), CL_SUCCESS,
            "none is needed, none is taken");
