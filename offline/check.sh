@@ -438,9 +438,11 @@ mesa_result() { # TARGET MS STATUS
     esac
     passed "$t" "${regs:--}" "$4" "${spill:--}" "${occ:--}" "$2" - "$note"
 }
-compile_mesa() { # TARGET DRIVER SHIM VARIABLES...
-    local t=$1 driver=$2 shim=$3 began rc inside
-    shift 3
+# Pretended drivers of Apple and Mali have no buffers for tables, as that of log().
+no_tables=-Dlog=native_log
+compile_mesa() { # TARGET DRIVER SHIM OPTION VARIABLES...
+    local t=$1 driver=$2 shim=$3 more=$4 began rc inside
+    shift 4
     test -e "$root$libs/$shim" && test -e "$root$libs/libRusticlOpenCL.so.1" ||
         { skipped "$t" "no Mesa ($setup)" && return; }
     test "$(id -u)" = 0 || { skipped "$t" "chroot needs root" && return; }
@@ -450,7 +452,7 @@ compile_mesa() { # TARGET DRIVER SHIM VARIABLES...
     timeout "$limit" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp RUSTICL_ENABLE="$driver" "$@" \
         OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd MESA_SHADER_CACHE_DISABLE=true chroot "$root" /bin/sh -c \
         'cd "$1" && LD_PRELOAD=$2 exec ./clbuild kernel.cl "$3" "$4"' sh "${inside#"$root"}" "$libs/$shim" "$kernel" \
-        "$std ${options[*]-}" >"$(path_of "$t").log" 2>&1
+        "$std ${options[*]-} $more" >"$(path_of "$t").log" 2>&1
     rc=$?
     rm -rf "$inside"
     mesa_result "$t" $(($(now) - began)) $rc
@@ -480,7 +482,8 @@ compile_mali() {
     warm_mali "$gpu" "$log" || { failed "$t" - "the first use of this GPU failed" && return; }
     cp -r "$arm64/cache-$gpu" "$tmp/cache-$gpu" # a copy: a kernel that lies in a cache has no statistics
     began=$(now)
-    on_arm64 $((limit * 3)) "$gpu" "$tmp/cache-$gpu" "$file" "$kernel" "$std ${options[*]-}" >"$log" 2>&1
+    on_arm64 $((limit * 3)) "$gpu" "$tmp/cache-$gpu" "$file" "$kernel" "$std ${options[*]-} $no_tables" \
+        >"$log" 2>&1
     rc=$?
     mesa_result "$t" $(($(now) - began)) $rc
 }
@@ -493,8 +496,8 @@ compile() {
     amd/* | amd7/*) compile_amd "$1" ;;
     nvidia/*) compile_nvidia "$1" ;;
     spirv/*) compile_spirv "$1" ;;
-    adreno/*) compile_mesa "$1" freedreno libfreedreno_noop_drm_shim.so FD_GPU_ID="${1#*/}" IR3_SHADER_DEBUG=cs ;;
-    apple/*) compile_mesa "$1" asahi libasahi_noop_drm_shim.so AGX_MESA_DEBUG=shaderdb ;;
+    adreno/*) compile_mesa "$1" freedreno libfreedreno_noop_drm_shim.so '' FD_GPU_ID="${1#*/}" IR3_SHADER_DEBUG=cs ;;
+    apple/*) compile_mesa "$1" asahi libasahi_noop_drm_shim.so "$no_tables" AGX_MESA_DEBUG=shaderdb ;;
     mali/*) compile_mali "$1" ;;
     esac
 }
