@@ -70,10 +70,10 @@ static const struct row cpu_rows[] = {
     /*           w nv rk rd bk */
     { .tile = { { 0, 1, 8, 8, 64 } }, .widest = D_MAX, .most_rows = 16 }, /* few queries: no idle vectors */
     { .tile = { { 0, 2, 8, 8, 32 } }, .widest = 160, .most_rows = 128, .narrowest = 16, .causal = true },
-    { .tile = { { 0, 4, 6, 4, 32 } }, .widest = 96, .narrowest = 16, .converted = true },
+    { .tile = { { 0, 4, 6, 6, 32 } }, .widest = 96, .narrowest = 16, .converted = true },
+    { .tile = { { 0, 4, 6, 6, 64 } }, .widest = 320, .narrowest = 16 },
     { .tile = { { 0, 4, 6, 4, 64 } }, .widest = 96, .narrowest = 16 },
     { .tile = { { 0, 4, 4, 4, 32 } }, .widest = 96, .narrowest = 16 },
-    { .tile = { { 0, 4, 6, 6, 64 } }, .widest = 320, .narrowest = 16 },
     { .tile = { { 0, 2, 8, 8, 64 } }, .widest = 320, .narrowest = 16 },
     { .tile = { { 0, 1, 12, 12, 64 } }, .widest = D_MAX, .narrowest = 16 },
     { .tile = { { 0, 4, 2, 2, 64 } }, .widest = 192, .broadest = 8 }, /* 16 registers */
@@ -133,9 +133,9 @@ static const struct row simt_rows[] = {
     { .tile = { { 16, 8, 8, 8, 8, 16, 0 } }, .widest = 128 },
     { .tile = { { 16, 8, 4, 8, 8, 8, 0 } }, .widest = 256 },
     { .tile = { { 32, 8, 4, 4, 8, 4, 0 } }, .widest = D_MAX },
+    { .tile = { { 8, 8, 4, 4, 8, 4, 0 } }, .widest = 128 },
     { .tile = { { 8, 8, 4, 4, 8, 8, 0 } }, .widest = 64 },
     { .tile = { { 8, 8, 4, 4, 8, 8, 1 } }, .widest = 64 },
-    { .tile = { { 8, 8, 4, 4, 8, 4, 0 } }, .widest = 128 },
     { .tile = { { 16, 4, 4, 4, 8, 4, 0 } }, .widest = 256 },
     { .tile = { { 16, 4, 4, 4, 8, 2, 0 } }, .widest = D_MAX },
     { .tile = { { 4, 4, 4, 4, 4, 4, 0 } }, .widest = 64 },
