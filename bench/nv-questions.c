@@ -24,8 +24,10 @@ static void ask_compute_capability(const struct at *a)
     static const struct {
         cl_device_info what;
         const char *words;
-    } rows[] = { { 0x4000, "compute capability, major" }, { 0x4001, "compute capability, minor" },
-                 { 0x4002, "registers of a group" },      { 0x4003, "warp" } };
+    } rows[] = { { 0x4000, "compute capability, major" },
+                 { 0x4001, "compute capability, minor" },
+                 { 0x4002, "registers of a group" },
+                 { 0x4003, "warp" } };
     if (!at_lists(a, "cl_nv_device_attribute_query")) {
         at_say(a, "cl_nv_device_attribute_query is not listed: no compute capability");
         return;
@@ -58,8 +60,8 @@ static void ask_device(struct at *a, int unused)
     (void)clGetDeviceInfo(a->where.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof global, &global, NULL);
     (void)clGetDeviceInfo(a->where.device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
     (void)clGetDeviceInfo(a->where.device, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof clock, &clock, NULL);
-    at_say(a, "local memory %lu B, global %lu MiB, %u units, %u MHz", (unsigned long)local, (unsigned long)(global >> 20),
-        units, clock);
+    at_say(a, "local memory %lu B, global %lu MiB, %u units, %u MHz", (unsigned long)local,
+           (unsigned long)(global >> 20), units, clock);
     ask_compute_capability(a);
 }
 
@@ -144,7 +146,7 @@ static void ask_mma(struct at *a, int type)
         const int wrong = judge_product(a, &p, mma_types[type].k, &most);
         if (exact)
             at_say(a, "%s: %s, %d of %d elements wrong where the sum is exact", name, wrong ? "WRONG" : "right", wrong,
-                D_SIZE);
+                   D_SIZE);
         else
             at_say(a, "%s: largest error %.2f x 2^-24 of the sum of |a b|", name, ldexp(most, 24));
     }
@@ -172,8 +174,8 @@ static void ask_local(struct at *a, int form)
         others += a->words[128 + i] == 10 * (63 - i) + 7;
     }
     at_say(a, "%s: loads %s (%d of 64; the first gave %u, not 1063), stores %s (%d of 64)%s", forms[form],
-        loads == 64 ? "right" : "WRONG", loads, (unsigned)a->words[0], stores == 64 ? "right" : "WRONG", stores,
-        others == 64 ? "" : ", and ANOTHER ARRAY WAS HIT");
+           loads == 64 ? "right" : "WRONG", loads, (unsigned)a->words[0], stores == 64 ? "right" : "WRONG", stores,
+           others == 64 ? "" : ", and ANOTHER ARRAY WAS HIT");
 }
 
 static void ask_async(struct at *a, int form)
@@ -191,7 +193,7 @@ static void ask_async(struct at *a, int form)
     for (uint32_t i = 0; i < 256; i++)
         right += a->words[i] == 3000 + 4 * (63 - i / 4) + i % 4;
     at_say(a, "%s: %s (%d of 256 words; the first is %u, not 3252)", what, right == 256 ? "right" : "WRONG", right,
-        (unsigned)a->words[0]);
+           (unsigned)a->words[0]);
 }
 
 /* ---- e: static local memory ---- */
@@ -209,7 +211,8 @@ static void ask_static(struct at *a, int kib)
         return;
     for (size_t i = 0; i < items; i++)
         wrong += a->words[i];
-    at_say(a, "%s: builds, launches, %s (%zu words wrong)", what, wrong ? "reads back WRONG" : "reads back right", wrong);
+    at_say(a, "%s: builds, launches, %s (%zu words wrong)", what, wrong ? "reads back WRONG" : "reads back right",
+           wrong);
 }
 
 /* ---- f: what the compiler aims at ---- */
@@ -382,7 +385,7 @@ static void ask_subgroup(struct at *a, int shuffle)
         if (at_build(a, what, text_subgroup, options) || at_set_words(a, what, 192) || at_run(a, what, 32, 32))
             continue;
         at_say(a, "%s: builds, sub-groups of %u; %s gives %u for item 0", what, (unsigned)a->words[160],
-            shuffle ? "an exchange" : "the maximum", (unsigned)a->words[0]);
+               shuffle ? "an exchange" : "the maximum", (unsigned)a->words[0]);
     }
 }
 
@@ -399,7 +402,7 @@ static void ask_clocks(struct at *a, int unused)
     cl_int status = at_time_loop(a, 8192, 64, &times, &t);
     if (!status) {
         at_say(a, "a kernel of %u steps: event %.4f ms, host %.4f ms, from enqueue to start %.4f ms", times, t.event,
-            t.host, t.waited);
+               t.host, t.waited);
         status = clEnqueueWriteBuffer(a->queue, a->io, CL_TRUE, 0, sizeof none, &none, 0, NULL, NULL);
     }
     double host[ROUNDS], event[ROUNDS];
@@ -412,25 +415,25 @@ static void ask_clocks(struct at *a, int unused)
         at_say(a, "%s: fails (%d)", what, status);
     else
         at_say(a, "a kernel that does nothing: event %.4f ms, host %.4f ms", clock_median(event, ROUNDS),
-            clock_median(host, ROUNDS));
+               clock_median(host, ROUNDS));
 }
 
 /* ---- All of them ---- */
 
 const struct question questions[] = {
-    { 'a', 0, ask_device, 0 },     { 'b', 1, ask_mma, F16 },       { 'b', 1, ask_mma, BF16 },
-    { 'b', 1, ask_mma, TF32 },     { 'c', 1, ask_local, 0 },       { 'c', 1, ask_local, 1 },
-    { 'c', 1, ask_local, 2 },      { 'c', 1, ask_local, 3 },       { 'c', 1, ask_local, 4 },
-    { 'd', 1, ask_async, 0 },      { 'd', 1, ask_async, 1 },       { 'd', 1, ask_async, 2 },
-    { 'd', 1, ask_async, 3 },      { 'e', 0, ask_static, 48 },     { 'e', 0, ask_static, 64 },
-    { 'e', 0, ask_static, 96 },    { 'e', 0, ask_static, 128 },    { 'e', 0, ask_static, 160 },
-    { 'e', 0, ask_static, 192 },   { 'e', 0, ask_static, 224 },    { 'f', 0, ask_binary, 0 },
-    { 'f', 1, ask_wgmma, 0 },      { 'g', 1, ask_mma_peak, F16 },  { 'g', 1, ask_mma_peak, BF16 },
-    { 'g', 0, ask_f32_peak, 0 },   { 'h', 0, ask_half, 0 },        { 'h', 0, ask_half, 1 },
-    { 'h', 0, ask_half, 2 },       { 'h', 0, ask_half, 4 },        { 'h', 0, ask_half, 5 },
-    { 'h', 0, ask_half, 7 },       { 'h', 0, ask_half, 8 },        { 'i', 1, ask_option, 0 },
-    { 'i', 1, ask_option, 1 },     { 'i', 1, ask_option, 2 },      { 'j', 0, ask_subgroup, 0 },
-    { 'j', 0, ask_subgroup, 1 },   { 'j', 1, ask_shuffle, 0 },     { 'k', 0, ask_clocks, 0 },
+    { 'a', 0, ask_device, 0 },   { 'b', 1, ask_mma, F16 },      { 'b', 1, ask_mma, BF16 },
+    { 'b', 1, ask_mma, TF32 },   { 'c', 1, ask_local, 0 },      { 'c', 1, ask_local, 1 },
+    { 'c', 1, ask_local, 2 },    { 'c', 1, ask_local, 3 },      { 'c', 1, ask_local, 4 },
+    { 'd', 1, ask_async, 0 },    { 'd', 1, ask_async, 1 },      { 'd', 1, ask_async, 2 },
+    { 'd', 1, ask_async, 3 },    { 'e', 0, ask_static, 48 },    { 'e', 0, ask_static, 64 },
+    { 'e', 0, ask_static, 96 },  { 'e', 0, ask_static, 128 },   { 'e', 0, ask_static, 160 },
+    { 'e', 0, ask_static, 192 }, { 'e', 0, ask_static, 224 },   { 'f', 0, ask_binary, 0 },
+    { 'f', 1, ask_wgmma, 0 },    { 'g', 1, ask_mma_peak, F16 }, { 'g', 1, ask_mma_peak, BF16 },
+    { 'g', 0, ask_f32_peak, 0 }, { 'h', 0, ask_half, 0 },       { 'h', 0, ask_half, 1 },
+    { 'h', 0, ask_half, 2 },     { 'h', 0, ask_half, 4 },       { 'h', 0, ask_half, 5 },
+    { 'h', 0, ask_half, 7 },     { 'h', 0, ask_half, 8 },       { 'i', 1, ask_option, 0 },
+    { 'i', 1, ask_option, 1 },   { 'i', 1, ask_option, 2 },     { 'j', 0, ask_subgroup, 0 },
+    { 'j', 0, ask_subgroup, 1 }, { 'j', 1, ask_shuffle, 0 },    { 'k', 0, ask_clocks, 0 },
     { 0, 0, NULL, 0 },
 };
 
@@ -440,9 +443,9 @@ int texts_write(const char *dir)
 {
     static const struct {
         const char *name, *text;
-    } texts[] = { { "mma16", text_mma16 },   { "mma_tf32", text_mma_tf32 }, { "local", text_local },
-                  { "async", text_async },   { "static", text_static },     { "plain", text_plain },
-                  { "wgmma", text_wgmma },   { "peak", text_peak },         { "half", text_half },
+    } texts[] = { { "mma16", text_mma16 },     { "mma_tf32", text_mma_tf32 }, { "local", text_local },
+                  { "async", text_async },     { "static", text_static },     { "plain", text_plain },
+                  { "wgmma", text_wgmma },     { "peak", text_peak },         { "half", text_half },
                   { "shuffle", text_shuffle }, { "subgroup", text_subgroup }, { "spin", text_spin } };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char path[4096];

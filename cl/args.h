@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * 64-bit members first, so that no compiler pads. Offsets and strides count elements.
- * Structs that kernels reach through a pointer begin with a member that nobody uses, `unused`: one whose first member is
- * used so stays in memory on Mesa (HACKING). */
-#ifndef ARGS_H
-#define ARGS_H
+ * A struct whose first member is used through a pointer stays in memory on Mesa (HACKING): those that every kernel reads, and
+ * engine simt's, begin with one that nobody uses. */
+#ifndef CLA_ARGS_H
+#define CLA_ARGS_H
 #ifdef __OPENCL_C_VERSION__
 typedef long cla_i64;
 typedef int cla_i32;

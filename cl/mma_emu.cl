@@ -15,7 +15,7 @@ CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item)
 {
     w->lane = item % 32;
     w->at = e->at.workspace + e->a->workspace_offset +
-            6 * (CLA_GROUP * get_local_size(0) + (size_t)(item - w->lane));
+            6 * (cla_group_again() * get_local_size(0) + (size_t)(item - w->lane));
 }
 #define CLA_MEET barrier(CLK_GLOBAL_MEM_FENCE);
 

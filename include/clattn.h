@@ -121,11 +121,11 @@ enum {
     CLATTN_BLOCK_MAP = 1024 /* calls give a block map */
 };
 
-/* Sizes of one call, at most 2^30 each and b h below 2^31. A call of 2^31 work-groups or more is refused, each of which
- * owns rows of one head, or of some: one where b h nq is less never is. b and h: batch entries and query heads; hk:
- * key/value heads, 0 means h; nq, nk: rows, of the longest sequence where they are packed; offset: for
- * CLATTN_ALIGN_OFFSET, beyond +-2^30 it counts as that, as offsets in a buffer do; total_q, total_k: rows of all sequences
- * together, for CLATTN_CU_Q and CLATTN_CU_K. */
+/* Sizes of one call, at most 2^30 each and b h below 2^31. A call that would take 2^31 work-groups is refused; they own
+ * rows of one head each, so b h nq work-groups are the most. b and h: batch entries and query heads; hk: key/value heads,
+ * 0 means h; nq, nk: rows, of the longest sequence where they are packed; offset: for CLATTN_ALIGN_OFFSET, beyond
+ * +-2^30 it counts as that, as offsets in a buffer do; total_q, total_k: rows of all sequences together, for CLATTN_CU_Q
+ * and CLATTN_CU_K. */
 typedef struct clattn_sizes {
     int64_t b, h, hk, nq, nk, offset, total_q, total_k;
 } clattn_sizes;

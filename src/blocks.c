@@ -84,6 +84,7 @@ cl_int blocks_read(struct map_call *c, const clattn_problem *p, cl_context conte
         return status;
     c->mask = mask.mem;
     c->map = map.mem;
+    /* A size_t of 32 bits may not even count them. */
     const int64_t most = (int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40);
     int64_t count = 1;
     for (int i = 0; i < 4; i++)

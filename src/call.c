@@ -18,6 +18,9 @@ typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_K
                                  ? 1
                                  : -1];
 
+/* Host and device lay arguments out alike, and OpenCL 1.2 promises kernels 1024 bytes of them, buffers included. */
+typedef char arguments_fit[sizeof(cla_args) % sizeof(cla_i64) == 0 && sizeof(cla_args) + PARAMS * 8 <= 1024 ? 1 : -1];
+
 /* What all checks of one call share. */
 struct reader {
     const clattn_problem *p;
