@@ -155,7 +155,7 @@ static void test_first(void)
         { "Portable Computing Language", CAPS_CPU, 16, 0, 128, 129, 0, "cpu w16,nv4,rk6,rd6,bk64", 0 },
         { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 129, 0, "cpu w16,nv4,rk6,rd6,bk32", CLATTN_BF16 },
         { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 16, 1, "cpu w16,nv1,rk8,rd8,bk64", 0 },
-        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 128, 1, "cpu w8,nv4,rk2,rd2,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 128, 1, "cpu w8,nv3,rk4,rd4,bk64", 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int type = rows[i].type ? rows[i].type : CLATTN_F32;
