@@ -1,4 +1,4 @@
-/* nv-kernels.h - the kernels of nv-questions.c
+/* nv-kernels.h - the kernels of nv-questions.c and nv-units.c
  * SPDX-License-Identifier: Apache-2.0
  *
  * One text for each question; what differs between its variants comes by -D. All take one buffer of 32-bit words. No
