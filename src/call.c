@@ -211,16 +211,18 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 /* ---- Numbers ---- */
 
-cl_int call_groups(cla_i32 *groups, cla_i32 *heads, const clattn_sizes *s, const struct rows *rows, struct why *why)
+cl_int call_groups(cla_args *to, const clattn_sizes *s, const struct rows *rows, struct why *why)
 {
     const int pack = pack_heads(rows, s);
     const int64_t blocks = (s->nq * pack + rows->per_group - 1) / rows->per_group;
-    int64_t all, total;
-    if (!mul_i64(s->b, s->h / pack, &all) || all > INT32_MAX || !mul_i64(all, blocks, &total) || total > INT32_MAX)
+    int64_t heads, total;
+    if (!mul_i64(s->b, s->h / pack, &heads) || heads > INT32_MAX || !mul_i64(heads, blocks, &total) || total > INT32_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
-    *heads = (cla_i32)all;
-    *groups = (cla_i32)total;
+    to->groups = (cla_i32)total;
+    to->heads = (cla_i32)heads;
+    to->pack = pack;
+    to->per_pack = 1 / (cla_f32)pack;
     return CL_SUCCESS;
 }
 
@@ -272,11 +274,9 @@ cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, co
     if ((status = struct_read(&a, sizeof a, in, "clattn_forward_args", why)) ||
         (status = call_sizes(&r.s, p, &a, why)) || (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) ||
         (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
-        (status = call_groups(&c->args.groups, &c->args.heads, &r.s, rows, why)))
+        (status = call_groups(&c->args, &r.s, rows, why)))
         return status;
     fill_numbers(&c->args, p, &r.s);
-    c->args.pack = pack_heads(rows, &r.s);
-    c->args.per_pack = 1 / (cla_f32)c->args.pack;
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
     c->args.heads_inner =
         heads_share(&c->args.bias) || (heads_share(&c->args.mask) && !(p->flags & CLATTN_BLOCK_MAP));

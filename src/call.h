@@ -15,8 +15,8 @@ struct call {
 cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
                  const struct rows *rows, struct why *why);
 
-/* The work-groups of a call, and its (b, h) with what is packed as one. Each group owns rows of one of these. */
-cl_int call_groups(cla_i32 *groups, cla_i32 *heads, const clattn_sizes *s, const struct rows *rows, struct why *why);
+/* What arguments tell of the work-groups of a call: `groups`, `heads`, `pack` and `per_pack`. */
+cl_int call_groups(cla_args *to, const clattn_sizes *s, const struct rows *rows, struct why *why);
 
 /* Adds the workspace to a call that was read, and needs `need` bytes of it: not 0. */
 cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why);

@@ -277,14 +277,14 @@ static cl_int count_workspace(size_t *size, const struct launch *l, cla_i32 grou
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
 {
     clattn_sizes s;
-    cla_i32 groups, heads;
+    cla_args told;
     cl_int status;
     if (!size)
         INVALID("size is NULL");
     if ((status = call_read_sizes(&s, &l->problem, args, why)) ||
-        (status = call_groups(&groups, &heads, &s, &l->rows, why)))
+        (status = call_groups(&told, &s, &l->rows, why)))
         return status;
-    return count_workspace(size, l, groups, why);
+    return count_workspace(size, l, told.groups, why);
 }
 
 cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
