@@ -12,7 +12,7 @@
 /* ---- What a number is rounded up to; ends with 0, and what is beyond counts as the last ---- */
 
 static const int64_t widths[] = { 32, 64, 80, 96, 128, 192, 256, 320, 512, D_MAX, 0 };
-static const int64_t queries[] = { 1, 16, 128, 1024, 4096, 0 }, keys[] = { 256, 1024, 4096, 16384, 65536, 0 };
+static const int64_t queries[] = { 1, 4, 8, 16, 128, 1024, 4096, 0 }, keys[] = { 256, 1024, 4096, 16384, 65536, 0 };
 static const int64_t ratios[] = { 1, 4, 8, 16, 0 }, heads[] = { 1, 8, 32, 0 };
 
 static int64_t round_up(int64_t x, const int64_t *to)

@@ -233,12 +233,12 @@ static const struct {
     { "f32 b0 h2 q0 k0 d64", "f32 b1 h1 q1 k256 d64" },
     { "f32 b5 h2 q0 k0 d64", "f32 b1 h8 q1 k256 d64" },
     { "f16 b1 h8 q5 k70 d64 causal-tl window5,3 softcap2 alibi bias:bhqk:bf16 mask:b11k blocks:16,16 sink k:f32 v:bf16",
-      "f16 b1 h8 q16 k256 d64 causal window256,256 softcap30 bias:11qk:bf16 mask:11qk k:f32 v:bf16" },
-    { "f32 b1 h8 q5 k70 d64 alibi", "f32 b1 h8 q16 k256 d64 softcap30" },
-    { "f32 b1 h8 q5 k70 d64 sink", "f32 b1 h8 q16 k256 d64 softcap30" },
-    { "f32 b1 h8 q5 k70 d64 bias:1111", "f32 b1 h8 q16 k256 d64 bias:11qk" },
-    { "f32 b1 h8 q5 k70 d64 blocks:1,1", "f32 b1 h8 q16 k256 d64 mask:11qk" },
-    { "f32 b1 h8 q5 k70 d64 window-1,-1 off7", "f32 b1 h8 q16 k256 d64 window256,256" },
+      "f16 b1 h8 q8 k256 d64 causal window256,256 softcap30 bias:11qk:bf16 mask:11qk k:f32 v:bf16" },
+    { "f32 b1 h8 q5 k70 d64 alibi", "f32 b1 h8 q8 k256 d64 softcap30" },
+    { "f32 b1 h8 q5 k70 d64 sink", "f32 b1 h8 q8 k256 d64 softcap30" },
+    { "f32 b1 h8 q5 k70 d64 bias:1111", "f32 b1 h8 q8 k256 d64 bias:11qk" },
+    { "f32 b1 h8 q5 k70 d64 blocks:1,1", "f32 b1 h8 q8 k256 d64 mask:11qk" },
+    { "f32 b1 h8 q5 k70 d64 window-1,-1 off7", "f32 b1 h8 q8 k256 d64 window256,256" },
     { "f32 b3 h8 q30 k40 d80 varlen qlen:1,2,3", "f32 b1 h32 q128 k256 d80 varlen" },
     { "f32 b2 h8 q30 k40 d80 kvlen:1,2 kvstart:0,1 scale0.7 seed3 lse bthd", "f32 b1 h32 q128 k256 d80" },
     { "f16 b1 h64/1 q1 k100000 d33/200", "f16 b1 h32/2 q1 k65536 d64/256" },
@@ -312,7 +312,7 @@ static const struct {
     const char *name;
     int64_t low, last[12];
 } buckets[LISTS] = {
-    [QUERIES] = { "queries", 0, { 1, 16, 128, 1024, LARGEST } },
+    [QUERIES] = { "queries", 0, { 1, 4, 8, 16, 128, 1024, LARGEST } },
     [KEYS] = { "keys", 0, { 256, 1024, 4096, 16384, LARGEST } },
     [WIDTH] = { "width", 1, { 32, 64, 80, 96, 128, 192, 256, 320, 512, 576 } },
     [VALUES] = { "width of values", 1, { 32, 64, 80, 96, 128, 192, 256, 320, 512, 576 } },
@@ -469,7 +469,7 @@ enum { MODS = sizeof mods / sizeof *mods };
 
 static void test_mods(void)
 {
-    static const char plain[] = "f32 b1 h8 q16 k256 d64 softcap30 mod:#";
+    static const char plain[] = "f32 b1 h8 q8 k256 d64 softcap30 mod:#";
     char text[ROOM], again[ROOM], copy[] = "s = s;";
     int distinct = 0, sound = 1;
     n_seen = 0;
