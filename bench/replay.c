@@ -57,7 +57,7 @@ static int read_entry(struct recording *r, char *text, struct why *why)
         return why_set(why, -1, "\"%.40s\" is no time", at + 1);
     if (!r->problem.type)
         return why_set(why, -1, "a configuration before the problem");
-    if (!strncmp(text, "cpu", 3) && r->caps.kind != CAPS_CPU) {
+    if ((!strncmp(text, "cpu ", 4) || !strncmp(text, "row ", 4)) && r->caps.kind != CAPS_CPU) {
         r->caps.kind = CAPS_CPU;
         if (r->caps.float_width == 1)
             r->caps.float_width = 16;

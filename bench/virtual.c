@@ -200,7 +200,7 @@ static double made_up(const struct machine *m, const struct config *c, const str
            (uniform(random) < 0.1 ? 1.15 : 1);
 }
 
-/* The whole space of engine cpu, and the rows of the others, which are no match for it on a CPU. */
+/* The whole space of engine cpu, and the rows of the others, which are no match for it on a CPU where rows are many. */
 bool space_make(struct space *s, const struct caps *caps, const clattn_problem *p, uint64_t seed)
 {
     const struct engine *const cpu = engine_find("cpu", 3);

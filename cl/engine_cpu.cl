@@ -16,6 +16,8 @@
 #define CLA_UNROLL_ROWS CLA_NO_UNROLL
 #define CLA_UNROLL_O CLA_NO_UNROLL
 #define CLA_LOCAL(t)
+#define CLA_ROW_STEP 1
+#define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) 1
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */

@@ -62,6 +62,8 @@ typedef struct {
     t.seen = cla_local_seen;
 
 #define CLA_GREATER(x, y) fmax(x, y)
+#define CLA_ROW_STEP 1
+#define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) ((t)->c == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_warp(t, top, m, f)
 /* Where nothing but scaling is done to scores they come unscaled, and maxima in the unit of scores: a weight is one

@@ -76,6 +76,8 @@ typedef struct {
 #define CLA_INSIDE_16 get_sub_group_local_id()
 #define CLA_SHARES_ROWS (CLA_TX % CLA_MAX(CLA_SUB_GROUP, 1) == 0)
 
+#define CLA_ROW_STEP 1
+#define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 /* Steps of Q K^T without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of S. */

@@ -4,12 +4,13 @@
 /* A row starts with nothing seen but its head's sink, which one of its items counts. */
 CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
 {
+    const real own = CLA_OWNS_ROWS(t) ? (real)(1) : (real)(0);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         real sink = (real)(cla_sink(e, 0)); /* of all rows, unless heads are packed */
         if (CLA_PACKS)
-            CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i);
+            CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i * CLA_ROW_STEP);
         m[r] = sink == (real)(-INFINITY) ? (real)(CLA_LOWEST) : sink;
-        l[r] = sink == (real)(-INFINITY) ? (real)(0) : (real)(CLA_OWNS_ROWS(t) ? 1 : 0);
+        l[r] = sink == (real)(-INFINITY) ? (real)(0) : own;
     }
 }
 

@@ -33,3 +33,5 @@
         CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j += CLA_WIDTH) { \
             const int q = cla_slot_row(t, r), k = cla_slot_k(t, k0, j);
 #define CLA_END_SQUARE }
+#define CLA_SQUARE_KEYS CLA_WIDTH
+#define CLA_EACH_KEY CLA_EACH_LANE

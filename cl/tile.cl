@@ -5,16 +5,18 @@
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
 #define CLA_END_ELEMENT }
 
-/* Absolute queries and key of an element: lanes are consecutive rows, and CLA_WIDTH key slots from a multiple of it on are
- * consecutive keys. */
+/* Absolute queries and keys of an element: from lane to lane it is CLA_ROW_STEP rows or CLA_KEY_STEP keys on. */
 CLA_FN integer cla_s_q(const cla_tile *t, const cla_env *e, int r)
 {
-    const integer row = CLA_COUNT + (integer)(cla_slot_row(t, r));
+    const integer row = CLA_COUNT * CLA_ROW_STEP + (integer)(cla_slot_row(t, r));
     if (CLA_PACKS && e->a->pack > 1)
         return CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))((real_(row) + (real)(0.5f)) * (real)(e->a->per_pack));
     return row;
 }
-CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j) { return (integer)(cla_slot_k(t, k0, j)); }
+CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j)
+{
+    return CLA_COUNT * CLA_KEY_STEP + (integer)(cla_slot_k(t, k0, j));
+}
 
 /* Drops what does not fulfil a condition on q and k. */
 #define CLA_KEEP_WHERE(condition) \

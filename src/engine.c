@@ -4,6 +4,8 @@
 
 #include "engine.h"
 
+#include "pack.h"
+
 #include <string.h>
 
 /* A struct values. */
@@ -41,6 +43,13 @@ static cl_int check_range(const char *name, int x, int low, int high, struct why
     return CL_SUCCESS;
 }
 
+static cl_int check_lanes(int w, struct why *why)
+{
+    if (w != 2 && w != 4 && w != 8 && w != 16)
+        REFUSE("w is %d, none of 2, 4, 8, 16", w);
+    return CL_SUCCESS;
+}
+
 /* ---- naive ---- */
 
 enum { NAIVE_WG, NAIVE_BK };
@@ -68,7 +77,10 @@ static int naive_group(const struct tile *t)
 enum { CPU_W, CPU_NV, CPU_RK, CPU_RD, CPU_BK };
 static const struct row cpu_rows[] = {
     /*           w nv rk rd bk */
-    { .tile = { { 0, 1, 8, 8, 64 } }, .widest = D_MAX, .most_rows = 16 }, /* few queries: no idle vectors */
+    { .tile = { { 0, 1, 8, 8, 64 } }, .widest = D_MAX, .most_shared = 16, .narrowest = 16 }, /* no idle vectors */
+    { .tile = { { 0, 2, 8, 8, 64 } }, .widest = 320, .most_shared = 32, .narrowest = 16 },
+    { .tile = { { 0, 1, 8, 8, 64 } }, .widest = D_MAX, .most_shared = 8, .broadest = 8 },
+    { .tile = { { 0, 2, 6, 6, 64 } }, .widest = D_MAX, .most_shared = 16, .broadest = 8 },
     { .tile = { { 0, 2, 8, 8, 32 } }, .widest = 160, .most_rows = 128, .narrowest = 16, .causal = true },
     { .tile = { { 0, 4, 6, 6, 32 } }, .widest = 96, .narrowest = 16, .converted = true },
     { .tile = { { 0, 4, 6, 6, 64 } }, .widest = 320, .narrowest = 16 },
@@ -90,10 +102,9 @@ static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clat
     const int *n = t->n;
     cl_int status;
     (void)caps;
-    if (n[CPU_W] != 2 && n[CPU_W] != 4 && n[CPU_W] != 8 && n[CPU_W] != 16)
-        REFUSE("w is %d, none of 2, 4, 8, 16", n[CPU_W]);
-    if ((status = check_range("nv", n[CPU_NV], 1, 8, why)) || (status = check_range("rk", n[CPU_RK], 1, 24, why)) ||
-        (status = check_range("rd", n[CPU_RD], 1, 24, why)) || (status = check_range("bk", n[CPU_BK], 1, 512, why)))
+    if ((status = check_lanes(n[CPU_W], why)) || (status = check_range("nv", n[CPU_NV], 1, 8, why)) ||
+        (status = check_range("rk", n[CPU_RK], 1, 24, why)) || (status = check_range("rd", n[CPU_RD], 1, 24, why)) ||
+        (status = check_range("bk", n[CPU_BK], 1, 512, why)))
         return status;
     /* Everything lives on the driver thread's stack: Q^T, O^T, S, and a converted tile. */
     const int64_t rows = n[CPU_W] * n[CPU_NV];
@@ -117,6 +128,42 @@ static const char *cpu_load(const clattn_problem *p)
 {
     const bool stored_as_used = p->type == CLATTN_F64 || (p->k_type == CLATTN_F32 && p->v_type == CLATTN_F32);
     return stored_as_used ? "load_rows.cl" : "load_tile.cl";
+}
+
+/* ---- row ---- */
+
+enum { ROW_W, ROW_NR, ROW_RK, ROW_RD, ROW_BK };
+static const struct row row_rows[] = {
+    /*           w nr rk rd bk */
+    { .tile = { { 0, 1, 8, 8, 64 } }, .widest = D_MAX, .most_shared = 1 },
+    { .tile = { { 0, 2, 4, 4, 64 } }, .widest = D_MAX, .most_shared = 2 },
+    { .tile = { { 0, 4, 4, 4, 64 } }, .widest = D_MAX, .most_shared = 4, .narrowest = 16 },
+    { .tile = { { 0, 8, 2, 2, 64 } }, .widest = D_MAX, .narrowest = 16 },
+    { .tile = { { 0, 4, 2, 2, 64 } }, .widest = D_MAX },
+    { .widest = 0 },
+};
+static const struct values row_values[] = { TRY(2, 4, 8, 16), TRY(1, 2, 4, 8), TRY(2, 4, 8, 16), TRY(2, 4, 8, 16),
+                                            TRY(16, 32, 64, 128) };
+
+static cl_int row_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    const int *n = t->n;
+    cl_int status;
+    (void)caps;
+    (void)p;
+    if ((status = check_lanes(n[ROW_W], why)) || (status = check_range("nr", n[ROW_NR], 1, 16, why)) ||
+        (status = check_range("rk", n[ROW_RK], 1, 16, why)) || (status = check_range("rd", n[ROW_RD], 1, 24, why)) ||
+        (status = check_range("bk", n[ROW_BK], 1, 512, why)))
+        return status;
+    if (16 % n[ROW_RK])
+        REFUSE("rk is %d, no power of 2", n[ROW_RK]);
+    if (n[ROW_BK] % n[ROW_W])
+        REFUSE("w %d does not divide bk %d", n[ROW_W], n[ROW_BK]);
+    return CL_SUCCESS;
+}
+static int row_rows_per_group(const struct tile *t)
+{
+    return t->n[ROW_NR];
 }
 
 /* ---- simt ---- */
@@ -305,6 +352,7 @@ const struct engine engines[] = {
       simt_rows_per_group,
       simt_items,
       simt_load,
+      "squares.cl",
       "",
       0 },
     { "cpu",
@@ -318,6 +366,21 @@ const struct engine engines[] = {
       cpu_rows_per_group,
       one_item,
       cpu_load,
+      "squares.cl",
+      "",
+      0 },
+    { "row",
+      "engine_row.cl",
+      { "w", "nr", "rk", "rd", "bk", NULL },
+      row_rows,
+      row_values,
+      0,
+      "exp_poly.cl",
+      row_fits,
+      row_rows_per_group,
+      one_item,
+      no_load,
+      "lines.cl",
       "",
       0 },
     { "naive",
@@ -331,6 +394,7 @@ const struct engine engines[] = {
       naive_group,
       naive_group,
       no_load,
+      "squares.cl",
       "",
       0 },
     { "mma_nv",
@@ -344,6 +408,7 @@ const struct engine engines[] = {
       mma_rows_per_group,
       mma_items,
       mma_asm,
+      "squares.cl",
       "",
       0 },
     { "mma_emu",
@@ -357,9 +422,10 @@ const struct engine engines[] = {
       mma_rows_per_group,
       mma_items,
       mma_emulated,
+      "squares.cl",
       " -cl-opt-disable", /* PoCL compiles five times as long with all its barriers optimised */
       6 },
-    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
+    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
 };
 
 const struct engine *engine_find(const char *name, size_t length)
@@ -370,13 +436,31 @@ const struct engine *engine_find(const char *name, size_t length)
     return NULL;
 }
 
-const struct engine *engine_ranked(const struct caps *caps, size_t n)
+/* Vectors have 16 bytes at least. */
+int engine_least_lanes(const clattn_problem *p)
 {
-    static const char *const on_cpu[] = { "cpu", "simt", "naive", NULL },
-                             *const elsewhere[] = { "mma_nv", "simt", "cpu", "naive", NULL };
+    return p->type == CLATTN_F64 ? 2 : 4;
+}
+int engine_lanes(const struct caps *caps, const clattn_problem *p)
+{
+    const int w = (int)caps->float_width / (p->type == CLATTN_F64 ? 2 : 1);
+    return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : engine_least_lanes(p);
+}
+
+/* Of engine cpu's lanes, which are rows, half stay idle or more. */
+static bool rows_are_few(const struct caps *caps, const clattn_problem *p)
+{
+    return p->sizes.nq && 2 * pack_shared(p) <= engine_lanes(caps, p);
+}
+
+const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n)
+{
+    static const char *const on_cpu[] = { "cpu", "row", "simt", "naive", NULL },
+                             *const few[] = { "row", "cpu", "simt", "naive", NULL },
+                             *const elsewhere[] = { "mma_nv", "simt", "cpu", "row", "naive", NULL };
     const bool cpu = caps->kind == CAPS_CPU && !(caps->quirk->engine && strcmp(caps->quirk->engine, "cpu"));
     const bool matrix = __atomic_load_n(&caps->matrix, __ATOMIC_ACQUIRE) == CAPS_PASSED;
-    const char *const *names = cpu ? on_cpu : matrix ? elsewhere : elsewhere + 1;
+    const char *const *names = cpu ? (!caps->quirk->engine && rows_are_few(caps, p) ? few : on_cpu) : matrix ? elsewhere : elsewhere + 1;
     for (size_t i = 0; names[i]; i++)
         if (i == n)
             return engine_find(names[i], strlen(names[i]));

@@ -14,11 +14,12 @@ struct tile {
 };
 
 /* A row of an engine's table: a tile, and what it is meant for. Rows stand in order of preference. A first number of 0
- * (engine cpu) stands for the device's vector width. */
+ * (engines cpu and row) stands for the device's vector width. */
 struct row {
     struct tile tile;
     int widest;              /* largest d and dv */
     int most_rows;           /* largest nq, 0 for any */
+    int most_shared;         /* most rows that share keys (pack.h), 0 for any */
     int narrowest, broadest; /* vector widths of the device, 0 for any */
     int sub_group;           /* that of the device (caps.h), 0 for any */
     bool causal;             /* for causal problems only */
@@ -44,6 +45,7 @@ struct engine {
     int (*rows_per_group)(const struct tile *); /* BQ */
     int (*items_per_group)(const struct tile *);
     const char *(*load)(const clattn_problem *); /* fragment of the load slot, or NULL */
+    const char *squares;                         /* fragment that reads what lies query by query */
     const char *options;                         /* more build options, "" for none */
     int workspace_words;                         /* of 4 bytes, that each item of a call has; 0 as a rule */
 };
@@ -53,7 +55,11 @@ extern const struct engine engines[];
 
 const struct engine *engine_find(const char *name, size_t length);
 
-/* Engines to consider on a device, best first: the n-th, or NULL. */
-const struct engine *engine_ranked(const struct caps *caps, size_t n);
+/* Lanes of a native vector of what the problem computes in; of the shortest that any device has. */
+int engine_lanes(const struct caps *caps, const clattn_problem *p);
+int engine_least_lanes(const clattn_problem *p);
+
+/* Engines to consider for a problem on a device, best first: the n-th, or NULL. */
+const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n);
 
 #endif

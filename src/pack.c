@@ -4,11 +4,23 @@
 
 #include "pack.h"
 
+/* Where only sinks differ from head to head: what makes holes is read by head, query and key. */
+static bool is_packable(const clattn_problem *p)
+{
+    return !problem_has_holes(p) && !(p->flags & CLATTN_ALIBI);
+}
+
 struct rows pack_rows(const clattn_problem *p, int per_group)
 {
-    struct rows rows = { per_group, !problem_has_holes(p) && !(p->flags & CLATTN_ALIBI) };
+    struct rows rows = { per_group, is_packable(p) };
     rows.packable = pack_heads(&rows, &p->sizes) > 1;
     return rows;
+}
+
+int64_t pack_shared(const clattn_problem *p)
+{
+    const clattn_sizes *s = &p->sizes;
+    return is_packable(p) && s->hk ? s->nq * (s->h / s->hk) : s->nq;
 }
 
 /* FlashAttention's rule: less than 0.9 of the tiles. */

@@ -11,9 +11,11 @@ struct rows {
     bool packable; /* the kernel takes rows of several heads */
 };
 
-/* A kernel packs where calls of the problem's sizes would, and where only sinks differ from head to head: what makes holes
- * is read by head, query and key. */
+/* A kernel packs where calls of the problem's sizes would, and nothing but sinks differs from head to head. */
 struct rows pack_rows(const clattn_problem *p, int per_group);
+
+/* Rows of the problem's sizes that share keys: queries, of all heads that a kernel may pack. 0: the problem has no sizes. */
+int64_t pack_shared(const clattn_problem *p);
 
 /* Kernels find a row's query by (row + 0.5) / pack in float: off by at most row / pack / 2^22, and 0.5 / pack from the next
  * integer. So rows are few; longer sequences fill tiles anyway. */

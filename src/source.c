@@ -83,7 +83,6 @@ static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", a
 static const struct choice kv[] = { { "kv_varlen.cl", is_packed },
                                     { "kv_padded.cl", has_lengths },
                                     { "kv_dense.cl", always } };
-static const struct choice squares[] = { { "squares.cl", has_squares }, { NULL, always } };
 static const struct choice bias[] = { { "bias_add.cl", has_bias }, { "bias_none.cl", always } };
 static const struct choice sink[] = { { "sink_logit.cl", has_sinks }, { "sink_none.cl", always } };
 static const struct choice tanh_[] = { { "tanh_builtin.cl", is_f64 }, { "tanh_poly.cl", always } };
@@ -240,7 +239,7 @@ static void write_text(struct text *to, const clattn_problem *p, const struct en
     write_fragment(to, e->load(p));
     write_fragment(to, e->fragment);
     write_fragment(to, "tile.cl");
-    write_fragment(to, chosen(squares, p));
+    write_fragment(to, has_squares(p) ? e->squares : NULL);
     write_masks(to, p);
     write_scores(to, p);
     write_fragment(to, chosen(bias, p));

@@ -4,25 +4,15 @@
 
 #include "tile.h"
 
+#include "pack.h"
+
 #include <string.h>
-
-/* Lanes of 16 bytes: there is no shorter vector register. */
-static int shortest_vector(const clattn_problem *p)
-{
-    return p->type == CLATTN_F64 ? 2 : 4;
-}
-
-/* Lanes of a native vector of what the problem computes in. */
-static int vector_width(const struct caps *caps, const clattn_problem *p)
-{
-    const int w = (int)caps->float_width / (p->type == CLATTN_F64 ? 2 : 1);
-    return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : shortest_vector(p);
-}
 
 static bool row_meant_for(const struct row *r, const struct caps *caps, const clattn_problem *p)
 {
     const int width = (int)caps->float_width;
     return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
+           (!r->most_shared || (p->sizes.nq && pack_shared(p) <= r->most_shared)) &&
            (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
            (!r->sub_group || r->sub_group == caps->sub_group) && (!r->causal || p->causal) &&
            (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16) &&
@@ -37,7 +27,7 @@ static bool row_tile(struct tile *out, const struct engine *e, const struct row 
         return false;
     *out = r->tile;
     if (!e->width && !out->n[0])
-        out->n[0] = vector_width(caps, p);
+        out->n[0] = engine_lanes(caps, p);
     return e->fits(out, caps, p, why) == CL_SUCCESS;
 }
 
@@ -80,7 +70,7 @@ bool tile_config_at(struct config *out, const struct caps *caps, const clattn_pr
     struct why why;
     if ((out->engine = only))
         return engine_tile_at(&out->tile, only, caps, p, &index, &why);
-    for (size_t n = 0; (out->engine = engine_ranked(caps, n)); n++)
+    for (size_t n = 0; (out->engine = engine_ranked(caps, p, n)); n++)
         if (engine_tile_at(&out->tile, out->engine, caps, p, &index, &why))
             return true;
     return false;
@@ -129,7 +119,7 @@ bool tile_suits(const struct config *c, const struct caps *caps)
 static bool may_try(const struct config *c, const struct caps *caps, const clattn_problem *p)
 {
     struct why why;
-    return tile_suits(c, caps) && (c->engine->width || c->tile.n[0] >= shortest_vector(p)) &&
+    return tile_suits(c, caps) && (c->engine->width || c->tile.n[0] >= engine_least_lanes(p)) &&
            c->engine->fits(&c->tile, caps, p, &why) == CL_SUCCESS;
 }
 
@@ -240,7 +230,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
     }
     const size_t name = strcspn(text, " ");
     if (!(out->engine = engine_find(text, name)))
-        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, naive, mma_nv", text);
+        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, row, naive, mma_nv", text);
     if (!text[name]) {
         size_t first = 0;
         why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);

@@ -26,7 +26,8 @@ static void test_quirk(const char *platform)
     ok(q && !strncmp(platform, q->platform, strlen(q->platform)), "'%s' has a row whose name it begins with", platform);
     ok(q->options && q->first_group >= 0 && q->largest_group >= 0 && (!*q->options || *q->options == ' '),
        "'%s': the row is sound", platform);
-    ok(!q->engine || !strcmp(q->engine, "simt") || !strcmp(q->engine, "cpu") || !strcmp(q->engine, "naive"),
+    ok(!q->engine || !strcmp(q->engine, "simt") || !strcmp(q->engine, "cpu") || !strcmp(q->engine, "row") ||
+           !strcmp(q->engine, "naive"),
        "'%s': an engine that exists", platform);
 }
 

@@ -1,9 +1,11 @@
-/* cases.h - the problems that forward.c runs, without their TYPE
+/* cases.h - the problems that forward.c and engines.c run, without their TYPE
  * SPDX-License-Identifier: Apache-2.0
  *
  * Rows of one class (d, mask, lists) stand together: they share a kernel, and a kernel takes a second to build. */
 #ifndef CASES_H
 #define CASES_H
+
+static const char *const case_types[] = { "f32", "f16", "bf16", "f64" };
 
 static const char *const cases[] = {
     /* no mask: heads, groups, lengths around the usual tiles */
@@ -136,6 +138,12 @@ static const char *const cases[] = {
     "b2 h3 q5 k70 d40 causal lse", "b2 h6/2 q7 k70 d40/24 window9,3 softcap5 sink lse",
     "b3 h6/2 q5 k70 d40 causal sink qlen:5,2,0 kvlen:70,9,33 kvstart:1,0,30 lse", "b4 h8/2 q9 k70 d40 varlen sink lse",
 
+    /* few rows, which are engine row's on CPUs: every number of them, and what is read by query and key */
+    "b2 h3 q1 k133 d40/72 lse", "b2 h3 q2 k133 d40/72 window30,5 sink lse", "b1 h2 q3 k133 d72/40 softcap4 bias:bhqk lse",
+    "b2 h4/2 q4 k70 d41/26 causal alibi mask:bhqk lse", "b1 h4/2 q2 k70 d41/26 causal sink scale0.01 lse",
+    "b1 h2 q7 k300 d41/26 blocks:2,5 lse", "b1 h2 q1 k283 d41/26 mask:11qk blocks:2,32 bias:1h1k:f16 lse",
+    "b2 h2 q5 k40 d20 bias:bhq1 mask:11q1 lse", "b3 h2 q4 k70 d20 varlen mod:document,relative lse",
+
     /* packed sequences */
     "b4 h4/2 q33 k70 d64 varlen lse", "b6 h4/2 q33 k70 d64 varlen lse", "b4 h4/2 q70 k70 d64 varlen lse",
     "b4 h2 q65 k65 d64 varlen causal lse", "b4 h2 q130 k70 d64 varlen causal lse",
@@ -148,15 +156,15 @@ static const char *const cases[] = {
     "b4 h2 q65 k65 d64 varlen bias:bhqk lse", "b4 h2 q65 k65 d64 varlen mask:bhqk lse",
     "b4 h2 q65 k65 d64 varlen mask:bhqk blocks:16,16 lse",
 
-    /* score_mods, alone and together */
-    "b2 h4/2 q33 k70 d64 mod:alibi lse", "b2 h4/2 q33 k70 d64 mod:causal lse", "b2 h4/2 q33 k70 d64 mod:document lse",
-    "b2 h4/2 q33 k70 d64 mod:pair_bias lse", "b2 h4/2 q33 k70 d64 mod:relative lse",
-    "b2 h4/2 q33 k270 d64 mod:relative_bias lse", "b2 h4/2 q33 k70 d64 mod:softcap scale10 lse",
-    "b2 h4/2 q33 k70 d64 mod:tanh_gate lse", "b2 h4/2 q33 k70 d64 mod:strided lse",
+    /* score_mods, alone and together; few rows where many take long to compile */
+    "b2 h4/2 q33 k70 d64 mod:alibi lse", "b2 h4/2 q13 k70 d64 mod:causal lse", "b2 h4/2 q13 k70 d64 mod:document lse",
+    "b2 h4/2 q13 k70 d64 mod:pair_bias lse", "b2 h4/2 q13 k70 d64 mod:relative lse",
+    "b2 h4/2 q13 k270 d64 mod:relative_bias lse", "b2 h4/2 q13 k70 d64 mod:softcap scale10 lse",
+    "b2 h4/2 q13 k70 d64 mod:tanh_gate lse", "b2 h4/2 q13 k70 d64 mod:strided lse",
     "b2 h4/2 q70 k150 d64 mod:strided,relative lse", "b3 h4/2 q70 k90 d64 varlen mod:strided lse",
     "b2 h4/2 q65 k65 d33/49 causal mod:document,relative lse",
-    "b2 h4/1 q33 k70 d64 mod:softcap,relative lse", "b2 h4/1 q33 k70 d64 mod:relative,softcap scale10 lse",
-    "b2 h4/2 q33 k70 d64 mod:causal,tanh_gate lse", "b2 h4/2 q33 k70 d64 mod:causal,softcap lse",
+    "b2 h4/1 q13 k70 d64 mod:softcap,relative lse", "b2 h4/1 q13 k70 d64 mod:relative,softcap scale10 lse",
+    "b2 h4/2 q13 k70 d64 mod:causal,tanh_gate lse", "b2 h4/2 q13 k70 d64 mod:causal,softcap lse",
     "b4 h2 q33 k70 d64 varlen mod:document,tanh_gate lse",
     "b3 h2 q33 k70 d64 mod:tanh_gate,alibi qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
 
@@ -175,6 +183,10 @@ static const char *const tile_cases[] = { "b1 h2/1 q131 k261 d44/52 causal lse",
                                           "b1 h2/1 q129 k255 d44/52 causal off-100 lse",
                                           "b1 h2/1 q127 k257 d44/52 causal off1000 lse" };
 
+/* One, two and four rows that share keys: in engine row's tiles for so many. */
+static const char *const few_cases[] = { "b1 h2 q1 k133 d41/26 lse", "b2 h2 q2 k83 d41/26 causal lse",
+                                         "b2 h4/2 q2 k83 d41/26 causal lse" };
+
 /* Every fragment of the scores and masks at least once in every engine. */
 static const char *const feature_cases[] = {
     "b2 h4/2 q37 k83 d41/26 window30,20 softcap4 bias:b1qk sink lse",
@@ -184,7 +196,7 @@ static const char *const feature_cases[] = {
 };
 
 /* A kernel of each kind on as little work as shows anything: for simulators and sanitizers. */
-static const char *const quick_cases[] = { "b1 h2/1 q5 k9 d8 lse", "b2 h1 q6 k5 d8 causal lse",
+static const char *const quick_cases[] = { "b1 h2/1 q5 k9 d9/6 lse", "b2 h1 q6 k5 d8 causal lse",
                                            "b2 h1 q3 k7 d5/3 qlen:3,1 kvlen:6,0 kvstart:1,0 lse" };
 /* The same for what changes and drops scores, in f32 alone. */
 static const char *const quick_features[] = { "b1 h2/1 q5 k9 d8 window3,1 softcap4 sink lse",
@@ -194,11 +206,13 @@ static const char *const quick_features[] = { "b1 h2/1 q5 k9 d8 window3,1 softca
                                               "b1 h2 q9 k40 d8 blocks:4,8 lse" };
 
 enum {
+    N_CASE_TYPES = sizeof case_types / sizeof *case_types,
     N_CASES = sizeof cases / sizeof *cases,
     N_QUICK = sizeof quick_cases / sizeof *quick_cases,
     N_QUICK_FEATURES = sizeof quick_features / sizeof *quick_features,
     N_FEATURES = sizeof feature_cases / sizeof *feature_cases,
     N_ENGINE = sizeof engine_cases / sizeof *engine_cases,
+    N_FEW = sizeof few_cases / sizeof *few_cases,
     N_TILE = sizeof tile_cases / sizeof *tile_cases
 };
 

@@ -46,7 +46,7 @@ if find_peers; then
     if test -z "$full"; then
         judge_peers "$chosen" f32
     else
-        for engine in cpu simt naive; do
+        for engine in cpu row simt naive; do
             for type in f32 f16 bf16; do judge_peers "$chosen" $type "--engine $engine"; done
         done
     fi

@@ -48,4 +48,35 @@ static inline void each_judge(const struct device *d, struct trial *t, cl_int e,
     trial_free(t);
 }
 
+/* One TAP line: a row of cases.h. The seed is part of the string, so the string alone reproduces the inputs. */
+static inline void each_row(const struct device *d, const char *type, const char *row, unsigned seed,
+                            const char *config, enum layout layout)
+{
+    char problem[512], why[1024];
+    snprintf(problem, sizeof problem, "%s %s seed%u", type, row, seed);
+    const int verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
+    if (verdict < 0) {
+        skip("%s: %s", problem, why);
+        return;
+    }
+    ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), problem);
+    if (!verdict)
+        diag("%s\nagain: tests/forward.t '%s' '%s' %s", why, problem, config ? config : "", layout_name(layout));
+}
+
+/* The index-th configuration for such a row; 0 when there is none. */
+static inline int each_config(const struct device *d, const char *type, const char *row, size_t index, char *config,
+                              size_t len)
+{
+    char problem[512];
+    snprintf(problem, sizeof problem, "%s %s", type, row);
+    return harness_config(d, problem, index, config, len);
+}
+
+/* f64 takes no partner of another type. */
+static inline int each_is_sensible(const char *type, const char *row)
+{
+    return strcmp(type, "f64") || (!strstr(row, " k:") && !strstr(row, " v:"));
+}
+
 #endif

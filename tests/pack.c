@@ -77,8 +77,10 @@ int main(void)
         p.bias_type = problems[i].bias ? CLATTN_F32 : 0;
         p.n_mods = problems[i].mods;
         const struct rows rows = pack_rows(&p, 64);
+        const int64_t shared = pack_shared(&p);
+        ok(shared == (problems[i].want ? 20 : 5), "with %s: %lld rows share keys", problems[i].what, (long long)shared);
         p.sizes = (clattn_sizes){ 0, 0, 0, 0, 0, 0, 0, 0 };
-        ok(rows.per_group == 64 && rows.packable == problems[i].want && !pack_rows(&p, 64).packable,
+        ok(rows.per_group == 64 && rows.packable == problems[i].want && !pack_rows(&p, 64).packable && !pack_shared(&p),
            "with %s: %s, of unknown sizes: apart", problems[i].what, rows.packable ? "packed" : "apart");
     }
     return done_testing();

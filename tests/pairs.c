@@ -187,9 +187,9 @@ static void check(const struct device *d, unsigned index, const char *config)
 
 static void run_full(const struct device *d)
 {
-    static const char *const engines[] = { "cpu", "simt", "naive" };
+    static const char *const engines[] = { "cpu", "row", "simt", "naive" };
     unsigned i, e;
-    for (e = 0; e < 3; e++)
+    for (e = 0; e < 4; e++)
         for (i = 0; i < n_rows; i++)
             check(d, i, engines[e]);
 }

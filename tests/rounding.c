@@ -75,9 +75,9 @@ static void check(const struct device *d, const char *name, int type, const char
 
 static void test_device(const struct device *d)
 {
-    static const char *const engines[] = { "simt", "cpu", "naive", emulated };
-    for (int e = 0; e < 4; e++) {
-        if (e < 3)
+    static const char *const engines[] = { "simt", "cpu", "row", "naive", emulated };
+    for (int e = 0; e < 5; e++) {
+        if (e < 4)
             check(d, "f32", CLATTN_F32, engines[e]);
         check(d, "f16", CLATTN_F16, engines[e]);
         check(d, "bf16", CLATTN_BF16, engines[e]);

@@ -283,8 +283,10 @@ static void test_device(const struct device *d)
     test_broken(d, "if (s > 0) s = 0;\ns = nowhere;", "vector.cl", "vector.cl:", CLATTN_MOD_VECTOR);
     if (fixture_open(&f, d, plain, PADDED, why, sizeof why))
         bail("%s: %s", plain, why);
-    for (i = 0; i < sizeof halves / sizeof *halves; i++)
+    for (i = 0; i < sizeof halves / sizeof *halves; i++) {
         test_half(d, &f, i, "cpu");
+        test_half(d, &f, i, "row");
+    }
     test_half(d, &f, 4, "simt");
     test_half(d, &f, 9, "simt");
     test_half(d, &f, 4, "naive");

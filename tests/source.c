@@ -72,7 +72,7 @@ static void test_fragments(void)
 
 /* ---- One program ---- */
 
-static const char *const engines_to_try[] = { "simt", "cpu", "naive" };
+static const char *const engines_to_try[] = { "simt", "cpu", "row", "naive" };
 
 /* Each slot is filled once, in the order of the design. */
 static void test_slots(const char *engine)
@@ -166,6 +166,17 @@ static void test_features(void)
         ok(!wrong, "fragments %s", rows[i].fragments);
         source_free(&s);
     }
+}
+
+/* What lies query by query is read in squares where lanes are rows, in lines where they are keys. */
+static void test_squares(const char *engine)
+{
+    clattn_problem p = plain();
+    p.bias_type = CLATTN_F16;
+    struct source s = compose(&p, engine);
+    const int lines = !strcmp(engine, "row");
+    ok(slot(&s, "lines.cl") == lines && slot(&s, "squares.cl") == !lines, "%s: %s", engine, lines ? "lines" : "squares");
+    source_free(&s);
 }
 
 /* The caller's text stands as it is under its own name; what he calls his buffers is theirs alone. */
@@ -309,8 +320,10 @@ int main(void)
 {
     size_t i;
     test_fragments();
-    for (i = 0; i < sizeof engines_to_try / sizeof *engines_to_try; i++)
+    for (i = 0; i < sizeof engines_to_try / sizeof *engines_to_try; i++) {
         test_slots(engines_to_try[i]);
+        test_squares(engines_to_try[i]);
+    }
     test_choices();
     test_features();
     test_mods();

@@ -156,6 +156,21 @@ static void test_first(void)
         { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 129, 0, "cpu w16,nv4,rk6,rd6,bk32", CLATTN_BF16 },
         { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 16, 1, "cpu w16,nv1,rk8,rd8,bk64", 0 },
         { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 128, 1, "cpu w8,nv3,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 32, 0, "cpu w16,nv2,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 9, 0, "cpu w16,nv1,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 8, 0, "row w16,nr8,rk2,rd2,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 4, 1, "row w16,nr4,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 576, 1, 0, "row w16,nr1,rk8,rd8,bk64", CLATTN_BF16 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 4, 0, "row w8,nr4,rk4,rd4,bk64", CLATTN_F64 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 5, 0, "cpu w8,nv1,rk8,rd8,bk64", CLATTN_F64 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 15, 2, 0, "row w16,nr2,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 1, 2, 0, "row w16,nr2,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 16, 0, "cpu w8,nv2,rk6,rd6,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 5, 0, "cpu w8,nv1,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 4, 0, "row w8,nr4,rk2,rd2,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 4, 0, 64, 2, 0, "row w4,nr2,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 4, 0, 64, 3, 0, "cpu w4,nv1,rk8,rd8,bk64", 0 },
+        { "Intel(R) OpenCL HD Graphics", CAPS_GPU, 1, 0, 64, 1, 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int type = rows[i].type ? rows[i].type : CLATTN_F32;
@@ -201,6 +216,13 @@ static void test_refusals(void)
                                        "cpu w3,nv1,rk1,rd1,bk1",
                                        "cpu w0,nv0,rk0,rd0,bk0",
                                        "cpu w16,nv99,rk4,rd4,bk64",
+                                       "row w32,nr1,rk4,rd4,bk64",
+                                       "row w16,nr0,rk4,rd4,bk64",
+                                       "row w16,nr17,rk4,rd4,bk64",
+                                       "row w16,nr1,rk6,rd4,bk64",
+                                       "row w16,nr1,rk32,rd4,bk64",
+                                       "row w16,nr1,rk4,rd0,bk64",
+                                       "row w16,nr1,rk4,rd4,bk40",
                                        "simt tx8,ty8,tm3,tn4,ch8,cv8,qres0",
                                        "simt tx8,ty8,tm4,tn4,ch8,cv0,qres0",
                                        "simt tx8,ty8,tm4,tn4,ch8,cv3,qres0",
@@ -236,7 +258,8 @@ static void test_words(void)
 /* Work-items of a CPU share a stack, whatever its caches hold. */
 static void test_stack(void)
 {
-    static const char *const deep[] = { "simt tx32,ty16,tm8,tn8,ch16,cv16,qres0", "simt tx64,ty64,tm4,tn4,ch4,cv4,qres0",
+    static const char *const deep[] = { "simt tx32,ty16,tm8,tn8,ch16,cv16,qres0",
+                                        "simt tx64,ty64,tm4,tn4,ch4,cv4,qres0",
                                         "simt tx8,ty8,tm16,tn16,ch4,cv4,qres0" };
     const clattn_problem p = problem(CLATTN_F32, 576, 576, 100);
     struct caps caps;
@@ -270,11 +293,13 @@ static void test_matrix(void)
     static const struct {
         int type, cc, matrix;
         const char *by_name, *by_itself; /* engines, or "" */
-    } rows[] = { { CLATTN_F16, 0, CAPS_UNTESTED, "", "simt" },         { CLATTN_F16, 70, CAPS_PASSED, "", "simt" },
-                 { CLATTN_F16, 75, CAPS_UNTESTED, "mma_nv", "simt" },  { CLATTN_F16, 75, CAPS_PASSED, "mma_nv", "mma_nv" },
-                 { CLATTN_F16, 75, CAPS_FAILED, "", "simt" },          { CLATTN_BF16, 75, CAPS_PASSED, "", "simt" },
-                 { CLATTN_BF16, 80, CAPS_PASSED, "mma_nv", "mma_nv" }, { CLATTN_BF16, 120, CAPS_FAILED, "", "simt" },
-                 { CLATTN_F32, 90, CAPS_PASSED, "", "simt" },          { CLATTN_F64, 90, CAPS_PASSED, "", "simt" } };
+    } rows[] = {
+        { CLATTN_F16, 0, CAPS_UNTESTED, "", "simt" },         { CLATTN_F16, 70, CAPS_PASSED, "", "simt" },
+        { CLATTN_F16, 75, CAPS_UNTESTED, "mma_nv", "simt" },  { CLATTN_F16, 75, CAPS_PASSED, "mma_nv", "mma_nv" },
+        { CLATTN_F16, 75, CAPS_FAILED, "", "simt" },          { CLATTN_BF16, 75, CAPS_PASSED, "", "simt" },
+        { CLATTN_BF16, 80, CAPS_PASSED, "mma_nv", "mma_nv" }, { CLATTN_BF16, 120, CAPS_FAILED, "", "simt" },
+        { CLATTN_F32, 90, CAPS_PASSED, "", "simt" },          { CLATTN_F64, 90, CAPS_PASSED, "", "simt" }
+    };
     struct why why;
     struct caps c;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -285,9 +310,11 @@ static void test_matrix(void)
         c.nv_cc = rows[i].cc;
         c.matrix = rows[i].matrix;
         const cl_int status = tile_config_read(&config, "mma_nv", &c, &p, &why);
-        ok(*rows[i].by_name ? !status : status == CLATTN_ERROR_NOT_SUPPORTED, "%s, capability %d, verdict %d: mma_nv is %s",
-           problem_type_name(rows[i].type), rows[i].cc, rows[i].matrix, status ? why.text : "taken");
-        ok(!strncmp(first(&c, &p, text, sizeof text), rows[i].by_itself, strlen(rows[i].by_itself)), "first is %s", text);
+        ok(*rows[i].by_name ? !status : status == CLATTN_ERROR_NOT_SUPPORTED,
+           "%s, capability %d, verdict %d: mma_nv is %s", problem_type_name(rows[i].type), rows[i].cc, rows[i].matrix,
+           status ? why.text : "taken");
+        ok(!strncmp(first(&c, &p, text, sizeof text), rows[i].by_itself, strlen(rows[i].by_itself)), "first is %s",
+           text);
     }
 }
 
@@ -315,6 +342,26 @@ static void test_plain(void)
     is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "few queries");
 }
 
+/* Rows are few by what they share keys with: heads that are packed count, others do not. */
+static void test_shared(void)
+{
+    struct caps c;
+    char text[128];
+    clattn_problem p = problem(CLATTN_F32, 64, 64, 1);
+    caps_generic(&c);
+    c.kind = CAPS_CPU;
+    c.float_width = 16;
+    p.sizes.h = 32;
+    p.sizes.hk = 8;
+    is_str(first(&c, &p, text, sizeof text), "row w16,nr4,rk4,rd4,bk64", "four heads share keys");
+    p.sizes.hk = 2;
+    is_str(first(&c, &p, text, sizeof text), "cpu w16,nv1,rk8,rd8,bk64", "sixteen do");
+    p.flags = CLATTN_ALIBI;
+    is_str(first(&c, &p, text, sizeof text), "row w16,nr1,rk8,rd8,bk64", "sixteen that are kept apart");
+    p.sizes.nq = 0;
+    is_str(first(&c, &p, text, sizeof text), "cpu w16,nv4,rk6,rd6,bk64", "of any length");
+}
+
 int main(void)
 {
     int i;
@@ -328,5 +375,6 @@ int main(void)
     test_stack();
     test_matrix();
     test_plain();
+    test_shared();
     return done_testing();
 }

@@ -1,0 +1,219 @@
+/* Engine `row`: one work-item per group, no barrier, no local memory, for few rows: explicit vectors lie along Q, K and V, so
+ * that a single row fills them, and along the keys of a row's scores.
+ *
+ *     S[row][key] = sum of K[key][d] * Q[row][d]       O[row][d] += V[key][d] * P[row][key] (broadcast)
+ *
+ * K and V are read once for all rows, converted where they are used. Q, S and O stay in private memory. Numbers: CLA_W lanes,
+ * CLA_NR rows, CLA_RK keys and CLA_RD vectors of V at a time, CLA_BK keys per tile. CLA_W divides CLA_BK: lanes past the
+ * last key of a tile are dropped as past the last of all. */
+#define CLA_LANES 1
+#define CLA_BQ CLA_NR
+#define CLA_R_N CLA_NR
+#define CLA_VECTORS(n) (((n) + CLA_W - 1) / CLA_W)
+#define CLA_S_N (CLA_VECTORS(CLA_BK) * CLA_NR) /* (vector j of keys, row r) at j * CLA_NR + r */
+#define CLA_O_N (CLA_VECTORS(CLA_DV) * CLA_NR) /* (vector c of columns, row r) at c * CLA_NR + r */
+#define CLA_COLS(n) CLA_VECTORS(n)
+#define CLA_COVERED(n) (CLA_VECTORS(n) * CLA_W)
+#define CLA_ROW_STEP 0
+#define CLA_KEY_STEP 1
+#define CLA_UNROLL_COLS CLA_NO_UNROLL
+#define CLA_UNROLL_ROWS CLA_NO_UNROLL
+#define CLA_UNROLL_O CLA_NO_UNROLL
+#define CLA_LOCAL(t)
+#define CLA_OWNS_ROWS(t) (CLA_COUNT == (integer)(0))
+#define CLA_RAISE(t, top, m, f) { cla_most(top); cla_raise(top, m, f); }
+#define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
+
+/* Keys whose sums are under way: those of a vector are added up across their lanes together. */
+#define CLA_KEYS (CLA_RK < CLA_W ? CLA_RK : CLA_W)
+/* First column of vector i of a row: the last vector of a ragged row overlaps the one before. */
+#define CLA_WHOLE(width) ((width) / CLA_W)
+#define CLA_IS_RAGGED(width) ((width) % CLA_W != 0)
+#define CLA_COLUMN(i, width) (CLA_IS_RAGGED(width) && (i) == CLA_WHOLE(width) ? (width) - CLA_W : (i) * CLA_W)
+
+/* Vector i of a row. Rows narrower than a vector are read column by column. */
+#define CLA_READ(name, elem, loadn, load, width) \
+    CLA_FN real cla_read_##name(const __global elem *row, int i) \
+    { \
+        real x = (real)(0); \
+        if ((width) >= CLA_W) x = CLA_WIDE(loadn, load, row + CLA_COLUMN(i, width)); \
+        else for (int c = 0; c < (width); c++) CLA_LANE(x, cla_scalar, c) = load(row + c); \
+        return x; \
+    }
+CLA_READ(q, cla_q_elem, cla_loadn_q, cla_load_q, CLA_D)
+CLA_READ(k, cla_k_elem, cla_loadn_k, cla_load_k, CLA_D)
+CLA_READ(v, cla_v_elem, cla_loadn_v, cla_load_v, CLA_DV)
+/* In the last vector of Q and K what the one before has is made 0. */
+CLA_FN real cla_new(real x)
+{
+    const integer is_new = CLA_COUNT >= (integer)(CLA_D < CLA_W ? 0 : CLA_W - CLA_D % CLA_W);
+    return is_new ? x : (real)(0);
+}
+
+typedef struct {
+    int r0;
+    real q[CLA_VECTORS(CLA_D) * CLA_NR];
+    int seen[CLA_DROPS ? CLA_BK : 1], n_seen; /* keys of the tile that some row sees */
+} cla_tile;
+
+CLA_FN int cla_slot_row(const cla_tile *t, int r) { return t->r0 + r; }
+CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j * CLA_W; }
+
+/* x becomes what its lanes come to, in each of them. */
+#define CLA_ADDED(x, y) ((x) + (y))
+#define CLA_ACROSS_BY(x, op, g) { \
+    const real a = x, b = x; \
+    x = op(((real)(CLA_CAT(CLA_CAT(CLA_LOWER_, CLA_WIDTH), _##g))), ((real)(CLA_CAT(CLA_CAT(CLA_UPPER_, CLA_WIDTH), _##g)))); \
+}
+#define CLA_ACROSS_2(x, op) CLA_ACROSS_BY(x, op, 1)
+#define CLA_ACROSS_4(x, op) CLA_ACROSS_BY(x, op, 2) CLA_ACROSS_2(x, op)
+#define CLA_ACROSS_8(x, op) CLA_ACROSS_BY(x, op, 4) CLA_ACROSS_4(x, op)
+#define CLA_ACROSS_16(x, op) CLA_ACROSS_BY(x, op, 8) CLA_ACROSS_8(x, op)
+#define CLA_ACROSS(x, op) CLA_CAT(CLA_ACROSS_, CLA_WIDTH)(x, op)
+
+/* x[0] becomes the sums of x[0], x[1], .. across their lanes: as turning, but what would be turned is added up. */
+#define CLA_FOLD_BY(x, g) \
+    CLA_UNROLL for (int i = 0; i < g; i++) { \
+        const real a = x[i], b = x[i + g]; \
+        x[i] = (real)(CLA_CAT(CLA_CAT(CLA_LOWER_, CLA_WIDTH), _##g)) + (real)(CLA_CAT(CLA_CAT(CLA_UPPER_, CLA_WIDTH), _##g)); \
+    }
+#define CLA_FOLD_2(x) CLA_FOLD_BY(x, 1)
+#define CLA_FOLD_4(x) CLA_FOLD_BY(x, 2) CLA_FOLD_2(x)
+#define CLA_FOLD_8(x) CLA_FOLD_BY(x, 4) CLA_FOLD_4(x)
+#define CLA_FOLD_16(x) CLA_FOLD_BY(x, 8) CLA_FOLD_8(x)
+#define CLA_FOLD(x) CLA_CAT(CLA_FOLD_, CLA_WIDTH)(x)
+
+CLA_FN void cla_most(real *x)
+{
+    CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { CLA_ACROSS(x[r], CLA_GREATER) }
+}
+CLA_FN void cla_row_sum(cla_tile *t, real *x)
+{
+    CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { CLA_ACROSS(x[r], CLA_ADDED) }
+}
+
+/* Rows past the end repeat the last one and are never written. */
+CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
+{
+    t->r0 = r0;
+    if (begin >= end) return;
+    CLA_NO_UNROLL for (int r = 0; r < CLA_NR; r++) {
+        const __global cla_q_elem *row = cla_q_row(e, r0 + r);
+        CLA_NO_UNROLL for (int i = 0; i < CLA_WHOLE(CLA_D); i++)
+            t->q[i * CLA_NR + r] = cla_read_q(row, i) * scale;
+        if (CLA_IS_RAGGED(CLA_D))
+            t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] = cla_new(cla_read_q(row, CLA_WHOLE(CLA_D)) * scale);
+    }
+}
+
+/* Keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the sum of key j and row r at sums[r * CLA_W + j], its lanes apart. */
+CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *sums, int k0, int n, int j0)
+{
+    const __global cla_k_elem *k[CLA_KEYS];
+    CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) k[j] = cla_k_row(e, k0 + min(j0 + j, n - 1));
+    for (int i0 = 0; i0 < CLA_WHOLE(CLA_D); i0 += CLA_CHAIN) {
+        real acc[CLA_KEYS][CLA_NR];
+        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++)
+            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = (real)(0);
+        CLA_NO_UNROLL for (int i = i0; i < min(i0 + CLA_CHAIN, CLA_WHOLE(CLA_D)); i++)
+            CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) {
+                const real x = cla_read_k(k[j], i);
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = x * t->q[i * CLA_NR + r] + acc[j][r];
+            }
+        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++)
+            CLA_UNROLL for (int r = 0; r < CLA_NR; r++)
+                sums[r * CLA_W + j] = i0 ? sums[r * CLA_W + j] + acc[j][r] : acc[j][r];
+    }
+    if (CLA_IS_RAGGED(CLA_D))
+        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) {
+            const real x = cla_new(cla_read_k(k[j], CLA_WHOLE(CLA_D)));
+            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) {
+                const real before = CLA_WHOLE(CLA_D) ? sums[r * CLA_W + j] : (real)(0);
+                sums[r * CLA_W + j] = x * t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] + before;
+            }
+        }
+}
+
+CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    CLA_NO_UNROLL for (int j = 0; j < CLA_COLS(n); j++) {
+        real sums[CLA_NR * CLA_W];
+        CLA_UNROLL for (int i = 0; i < CLA_W; i += CLA_KEYS) cla_qk_keys(t, e, sums + i, k0, n, j * CLA_W + i);
+        CLA_UNROLL for (int r = 0; r < CLA_NR; r++) {
+            real *x = sums + r * CLA_W;
+            CLA_FOLD(x)
+            s[j * CLA_NR + r] = x[0];
+        }
+    }
+}
+
+CLA_FN cla_scalar cla_at(const real *s, int j, int r)
+{
+    return ((const cla_scalar *)s)[(j / CLA_W * CLA_NR + r) * CLA_W + j % CLA_W];
+}
+
+/* Values of keys that no row sees may be NaN and are passed over. */
+CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
+{
+    t->n_seen = 0;
+    CLA_NO_UNROLL for (int j = 0; j < n; j++) {
+        int sees = 0;
+        for (int r = 0; r < CLA_NR; r++) sees |= cla_at(s, j, r) != -INFINITY;
+        t->seen[t->n_seen] = j;
+        t->n_seen += sees;
+    }
+}
+
+/* Vectors c0 .. c0 + count - 1 of O, over all keys of the tile or those that are seen; count and all are constants where this
+ * is expanded. */
+CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n, int c0,
+                           const int count, const int all)
+{
+    real acc[CLA_RD][CLA_NR];
+    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
+        CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[c][r] = (real)(0);
+    const int keys = all ? n : t->n_seen;
+    for (int i = 0; i < keys; i++) {
+        const int j = all ? i : t->seen[i];
+        const __global cla_v_elem *row = cla_v_row(e, k0 + j);
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
+            if (c < count) {
+                const real x = cla_read_v(row, c0 + c);
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[c][r] = x * (real)(cla_at(s, j, r)) + acc[c][r];
+            }
+    }
+    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
+        CLA_UNROLL for (int r = 0; r < CLA_NR; r++)
+            if (c < count) o[(c0 + c) * CLA_NR + r] = o[(c0 + c) * CLA_NR + r] * f[r] + acc[c][r];
+}
+
+CLA_FN void cla_pv_keys(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n,
+                        const int all)
+{
+    const int vectors = CLA_VECTORS(CLA_DV), rest = vectors % CLA_RD;
+    int c = 0;
+    for (; c + CLA_RD <= vectors; c += CLA_RD) cla_pv_columns(t, e, o, s, f, k0, n, c, CLA_RD, all);
+    if (rest) cla_pv_columns(t, e, o, s, f, k0, n, c, rest, all);
+}
+
+CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
+{
+    if (!CLA_DROPS || t->n_seen == n) cla_pv_keys(t, e, o, s, f, k0, n, 1);
+    else cla_pv_keys(t, e, o, s, f, k0, n, 0);
+}
+
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
+{
+    const int rows = min(CLA_NR, cla_row_count(e, e->nq) - t->r0);
+    CLA_NO_UNROLL for (int r = 0; r < rows; r++) {
+        __global cla_q_elem *row = cla_o_row(e, t->r0 + r);
+        const real inv = (real)(1) / l[r];
+        CLA_NO_UNROLL for (int c = 0; c < CLA_VECTORS(CLA_DV); c++) {
+            const real x = l[r] == (real)(0) ? (real)(0) : o[c * CLA_NR + r] * inv;
+            if (CLA_DV >= CLA_W) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x, row + CLA_COLUMN(c, CLA_DV));
+            else for (int i = 0; i < CLA_DV; i++) cla_store_o(CLA_LANE(x, cla_scalar, i), row + i);
+        }
+        if (write_lse)
+            *cla_lse_row(e, t->r0 + r) = cla_lse(((const cla_scalar *)m)[r * CLA_W], ((const cla_scalar *)l)[r * CLA_W]);
+    }
+}

@@ -1,0 +1,111 @@
+/* engines.c - every engine and every tile, against float64
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * engines.t: a few cases of cases.h on each engine and every second tile, and a seeded part of case x type x
+ * configuration x layout. CLATTN_PART=1: the other tiles, and other rows in types other than f32. CLATTN_QUICK=1: a few
+ * small cases x type x engine. */
+#include "config.h"
+
+#include "cases.h"
+#include "each.h"
+
+enum { EXTRA = 12, PARTS = 2 };
+
+static size_t count_configs(const struct device *d, const char *type, const char *row)
+{
+    char config[128];
+    size_t n = 0;
+    while (each_config(d, type, row, n, config, sizeof config))
+        n++;
+    return n;
+}
+
+/* Behind the last configuration of the engine that configuration `begin` is of; `begin` where there is none. */
+static size_t engine_end(const struct device *d, const char *type, const char *row, size_t begin)
+{
+    char config[128], next[128];
+    size_t end = begin, word;
+    if (!each_config(d, type, row, end, config, sizeof config))
+        return begin;
+    word = strcspn(config, " ");
+    do
+        end++;
+    while (each_config(d, type, row, end, next, sizeof next) && strcspn(next, " ") == word &&
+           !strncmp(next, config, word));
+    return end;
+}
+
+/* Rows in the first so many types on each engine: its configurations stand together, and take turns. f32 is part 0's,
+ * half of each other type. `tight`: all parts, and every second row in buffers that end with the last element, where a
+ * simulator sees what is read behind it. */
+static void run_engines(const struct device *d, const char *const *rows, unsigned n_rows, unsigned n_types,
+                        unsigned seed, int tight)
+{
+    unsigned t, i;
+    for (t = 0; t < n_types; t++)
+        for (i = 0; i < n_rows; i++) {
+            char config[128];
+            size_t begin = 0, end;
+            if (!tight && (t ? (t + i) % PARTS : 0) != harness_part(PARTS))
+                continue;
+            for (; (end = engine_end(d, case_types[t], rows[i], begin)) > begin; begin = end) {
+                each_config(d, case_types[t], rows[i], begin + (seed + t * n_rows + i) % (end - begin), config,
+                            sizeof config);
+                each_row(d, case_types[t], rows[i], seed + i, config, tight && (t + i) % 2 ? PLAIN : PADDED);
+            }
+            if (!begin)
+                skip("%s %s: no configuration here", case_types[t], rows[i]);
+        }
+}
+
+/* Every second one in each part. */
+static void run_tiles(const struct device *d)
+{
+    char config[128];
+    unsigned i;
+    size_t n;
+    for (n = harness_part(PARTS); each_config(d, "f32", tile_cases[0], n, config, sizeof config); n += PARTS)
+        for (i = 0; i < N_TILE; i++)
+            each_row(d, "f32", tile_cases[i], 700 + i, config, PADDED);
+}
+
+/* The tiles of engine row for so few rows that it is the default on CPUs. */
+static void run_few(const struct device *d)
+{
+    unsigned t, i;
+    for (t = 0; t < N_CASE_TYPES; t++)
+        for (i = 0; i < N_FEW; i++)
+            each_row(d, case_types[t], few_cases[i], 640 + i, "row", PADDED);
+}
+
+static void run_default(const struct device *d)
+{
+    unsigned i;
+    run_tiles(d);
+    run_engines(d, engine_cases, N_ENGINE, N_CASE_TYPES, 600, 0);
+    run_engines(d, feature_cases, N_FEATURES, 1, 620, 0);
+    if (harness_part(PARTS))
+        return;
+    run_few(d);
+    /* rows of Q that are aligned, but for packed heads; more than a chain of products */
+    each_row(d, "f32", "b1 h8/2 q5 k30 d18 bthd lse", 690, "simt", PLAIN);
+    each_row(d, "f32", "b1 h2 q3 k40 d575/513 lse", 691, "row w4,nr2,rk4,rd4,bk64", PADDED);
+    for (i = 0; i < EXTRA; i++) {
+        const char *row = cases[trial_hash(1, i, 0) % N_CASES], *type = case_types[i % N_CASE_TYPES];
+        char config[128];
+        size_t n = each_is_sensible(type, row) ? count_configs(d, type, row) : 0;
+        if (n && each_config(d, type, row, trial_hash(1, i, 1) % n, config, sizeof config))
+            each_row(d, type, row, 1000 + i, config, (enum layout)(trial_hash(1, i, 2) % LAYOUTS));
+    }
+}
+
+static void run_quick(const struct device *d)
+{
+    run_engines(d, quick_cases, N_QUICK, N_CASE_TYPES, 0, 1);
+    run_engines(d, quick_features, N_QUICK_FEATURES, 1, 0, 1);
+}
+
+int main(void)
+{
+    return each_device(harness_flag("CLATTN_QUICK") ? run_quick : run_default);
+}
