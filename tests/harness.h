@@ -57,5 +57,7 @@ int harness_flag(const char *name);
 
 /* Of what make check has no time for, which of the n parts is run: the first, or the one that CLATTN_PART tells. */
 unsigned harness_part(unsigned n);
+/* Whether the i-th of what is dealt out to n parts is run now: in its part, and with CLATTN_FULL. */
+int harness_deals(unsigned i, unsigned n);
 
 #endif

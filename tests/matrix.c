@@ -81,7 +81,7 @@ static void check_tiles(const struct device *d)
 {
     for (unsigned n = 0; n < N_TILES; n++) {
         const char *const type = types[n / PARTS % 2];
-        if (!harness_flag("CLATTN_FULL") && n % PARTS != harness_part(PARTS))
+        if (!harness_deals(n, PARTS))
             continue;
         for (unsigned i = 0; i < N_TILE; i += 2)
             check(d, type, tile_cases[i], 900 + i, tiles[n], PADDED);
