@@ -63,7 +63,7 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j * CLA_W;
 #define CLA_ADDED(x, y) ((x) + (y))
 #define CLA_ACROSS_BY(x, op, g) { \
     const real a = x, b = x; \
-    x = op(((real)(CLA_CAT(CLA_CAT(CLA_LOWER_, CLA_WIDTH), _##g))), ((real)(CLA_CAT(CLA_CAT(CLA_UPPER_, CLA_WIDTH), _##g)))); \
+    x = op(((real)(CLA_LOWER(g))), ((real)(CLA_UPPER(g)))); \
 }
 #define CLA_ACROSS_2(x, op) CLA_ACROSS_BY(x, op, 1)
 #define CLA_ACROSS_4(x, op) CLA_ACROSS_BY(x, op, 2) CLA_ACROSS_2(x, op)
@@ -75,7 +75,7 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j * CLA_W;
 #define CLA_FOLD_BY(x, g) \
     CLA_UNROLL for (int i = 0; i < g; i++) { \
         const real a = x[i], b = x[i + g]; \
-        x[i] = (real)(CLA_CAT(CLA_CAT(CLA_LOWER_, CLA_WIDTH), _##g)) + (real)(CLA_CAT(CLA_CAT(CLA_UPPER_, CLA_WIDTH), _##g)); \
+        x[i] = (real)(CLA_LOWER(g)) + (real)(CLA_UPPER(g)); \
     }
 #define CLA_FOLD_2(x) CLA_FOLD_BY(x, 1)
 #define CLA_FOLD_4(x) CLA_FOLD_BY(x, 2) CLA_FOLD_2(x)

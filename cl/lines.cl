@@ -15,12 +15,3 @@
             CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++) \
                 CLA_LANE(*x, T, i) = load(from + min(k + i, nk - 1) * k_step); \
     }
-
-/* Every line of a tile of scores, with its query and its first key in view. */
-#define CLA_EACH_SQUARE(t, k0, n) \
-    CLA_UNROLL_ROWS for (int r = 0; r < CLA_R_N; r++) \
-        CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j++) { \
-            const int q = cla_slot_row(t, r), k = cla_slot_k(t, k0, j);
-#define CLA_END_SQUARE }
-#define CLA_SQUARE_KEYS 1
-#define CLA_EACH_KEY CLA_UNROLL for (int i = 0; i < 1; i++)

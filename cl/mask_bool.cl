@@ -12,9 +12,9 @@ CLA_FN void cla_bool_drop(const cla_tile *t, const cla_env *e, real *s, int k0, 
     const cla_args *a = e->a;
     const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
     CLA_EACH_SQUARE(t, k0, n)
-        CLA_VECTOR(uchar) x[CLA_SQUARE_KEYS];
+        CLA_VECTOR(uchar) x[CLA_SQUARE_N];
         cla_square_mask(x, e, at, a->mask.q, a->mask.k, q, k);
-        CLA_EACH_KEY {
+        CLA_EACH_OF_SQUARE {
             real *to = &s[(j + i) * CLA_R_N + r];
             *to = CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))(x[i]) != (integer)(0) ? *to : (real)(-INFINITY);
         }

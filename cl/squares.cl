@@ -26,12 +26,3 @@
     }
 #define CLA_PRIVATE_1(p) (*(p))
 #define CLA_PRIVATE_N(n, p) vload##n(0, p)
-
-/* Every square of a tile of scores, with its first query and key in view. */
-#define CLA_EACH_SQUARE(t, k0, n) \
-    CLA_UNROLL_ROWS for (int r = 0; r < CLA_R_N; r++) \
-        CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j += CLA_WIDTH) { \
-            const int q = cla_slot_row(t, r), k = cla_slot_k(t, k0, j);
-#define CLA_END_SQUARE }
-#define CLA_SQUARE_KEYS CLA_WIDTH
-#define CLA_EACH_KEY CLA_EACH_LANE

@@ -24,3 +24,13 @@ CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j)
         const integer q = cla_s_q(t, e, r), k = cla_s_k(t, k0, j); \
         CLA_ELEMENT = (condition) ? CLA_ELEMENT : (real)(-INFINITY); \
     CLA_END_ELEMENT
+
+/* Every square of a tile of scores, with its first query and key in view, and the vectors that it is read as: a square has
+ * CLA_WIDTH keys of as many queries where lanes are rows, of one query where they are keys. */
+#define CLA_EACH_SQUARE(t, k0, n) \
+    CLA_UNROLL_ROWS for (int r = 0; r < CLA_R_N; r++) \
+        CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j += CLA_SQUARE_N) { \
+            const int q = cla_slot_row(t, r), k = cla_slot_k(t, k0, j);
+#define CLA_END_SQUARE }
+#define CLA_SQUARE_N (CLA_ROW_STEP ? CLA_WIDTH : 1)
+#define CLA_EACH_OF_SQUARE CLA_UNROLL for (int i = 0; i < CLA_SQUARE_N; i++)

@@ -37,12 +37,14 @@
 #define CLA_LOWER_16_1 a.s0, b.s0, a.s2, b.s2, a.s4, b.s4, a.s6, b.s6, a.s8, b.s8, a.sa, b.sa, a.sc, b.sc, a.se, b.se
 #define CLA_UPPER_16_1 a.s1, b.s1, a.s3, b.s3, a.s5, b.s5, a.s7, b.s7, a.s9, b.s9, a.sb, b.sb, a.sd, b.sd, a.sf, b.sf
 
+#define CLA_LOWER(g) CLA_CAT(CLA_CAT(CLA_LOWER_, CLA_WIDTH), _##g)
+#define CLA_UPPER(g) CLA_CAT(CLA_CAT(CLA_UPPER_, CLA_WIDTH), _##g)
 #define CLA_TURN_BY(V, x, g) \
     CLA_UNROLL for (int i = 0; i < CLA_WIDTH; i++) \
         if (!(i & g)) { \
             const V a = x[i], b = x[i + g]; \
-            x[i] = (V)(CLA_CAT(CLA_CAT(CLA_LOWER_, CLA_WIDTH), _##g)); \
-            x[i + g] = (V)(CLA_CAT(CLA_CAT(CLA_UPPER_, CLA_WIDTH), _##g)); \
+            x[i] = (V)(CLA_LOWER(g)); \
+            x[i + g] = (V)(CLA_UPPER(g)); \
         }
 #define CLA_TURN_1(V, x)
 #define CLA_TURN_2(V, x) CLA_TURN_BY(V, x, 1)

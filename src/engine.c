@@ -447,10 +447,10 @@ int engine_lanes(const struct caps *caps, const clattn_problem *p)
     return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : engine_least_lanes(p);
 }
 
-/* Of engine cpu's lanes, which are rows, half stay idle or more. */
+/* Of engine cpu's lanes, which are rows, half stay idle or more, and no quirk asks for that engine. */
 static bool rows_are_few(const struct caps *caps, const clattn_problem *p)
 {
-    return p->sizes.nq && 2 * pack_shared(p) <= engine_lanes(caps, p);
+    return !caps->quirk->engine && p->sizes.nq && 2 * pack_shared(p) <= engine_lanes(caps, p);
 }
 
 const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n)
@@ -460,7 +460,9 @@ const struct engine *engine_ranked(const struct caps *caps, const clattn_problem
                              *const elsewhere[] = { "mma_nv", "simt", "cpu", "row", "naive", NULL };
     const bool cpu = caps->kind == CAPS_CPU && !(caps->quirk->engine && strcmp(caps->quirk->engine, "cpu"));
     const bool matrix = __atomic_load_n(&caps->matrix, __ATOMIC_ACQUIRE) == CAPS_PASSED;
-    const char *const *names = cpu ? (!caps->quirk->engine && rows_are_few(caps, p) ? few : on_cpu) : matrix ? elsewhere : elsewhere + 1;
+    const char *const *names = matrix ? elsewhere : elsewhere + 1;
+    if (cpu)
+        names = rows_are_few(caps, p) ? few : on_cpu;
     for (size_t i = 0; names[i]; i++)
         if (i == n)
             return engine_find(names[i], strlen(names[i]));

@@ -199,7 +199,7 @@ static void run_part(const struct device *d)
     enum { ONE_OF = 6 };
     unsigned i;
     for (i = 0; i < n_rows; i++)
-        if (trial_hash(6, i, 0) % ONE_OF == harness_part(ONE_OF))
+        if (harness_deals((unsigned)(trial_hash(6, i, 0) % ONE_OF), ONE_OF))
             check(d, i, NULL);
 }
 
