@@ -20,6 +20,8 @@
 #define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) 1
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
+#define CLA_ROW_MAX(t, m, r) m[r]
+#define CLA_O_FACTOR(f, i) f[(i) % CLA_NV]
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
 /* Where a tile lies across a diagonal, the keys behind low_end are left to the later vectors of rows: the first CLA_LOW

@@ -15,6 +15,8 @@
 #define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) 1
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
+#define CLA_ROW_MAX(t, m, r) m[r]
+#define CLA_O_FACTOR(f, i) f[0]
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
 
 typedef struct {

@@ -22,6 +22,8 @@
 #define CLA_LOCAL(t)
 #define CLA_OWNS_ROWS(t) (CLA_COUNT == (integer)(0))
 #define CLA_RAISE(t, top, m, f) { cla_most(top); cla_raise(top, m, f); }
+#define CLA_ROW_MAX(t, m, r) m[r]
+#define CLA_O_FACTOR(f, i) f[(i) % CLA_NR]
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
 /* Keys whose sums are under way: those of a vector are added up across their lanes together. */

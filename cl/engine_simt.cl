@@ -6,9 +6,12 @@
  *     key of slot j       = k0 + (j / 4) * 4 * TX + 4 * tx + j % 4
  *     column of slot c, i = (c * TX + tx) * 4 + i                       o[r * GD + c] holds columns i = 0 .. 3 of row r
  *
- * All of Q lies in local memory (QRES 1) or is streamed beside K (0). K comes in chunks of CH dims, transposed; V and P
- * in chunks of CV and TX keys. Every chunk is double-buffered: the next one is on its way in registers while this one is
- * used, and one barrier per chunk suffices. Pitches of + 4 keep transposing stores off each other's banks. */
+ * All of Q lies in local memory (QRES 1) or is streamed beside K (0). K comes in chunks of CH dims, transposed; V in
+ * chunks of CV keys. Every chunk is double-buffered: the next one is on its way in registers while this one is used, and
+ * one barrier per chunk suffices. Pitches of + 4 keep transposing stores off each other's banks.
+ * P of a tile lies in local memory as a whole, so that S is out of the registers when P V begins, and the tile's own part of
+ * O takes its place: sums stay short. Rows of P are in the order of slots, key j of item tx at row j * TX + tx, and an item
+ * keeps there what the first dims of Q K^T came to, where they are more than one chain. */
 #define CLA_LANES (CLA_TX * CLA_TY)
 #define CLA_BQ (CLA_TM * CLA_TY)
 #define CLA_BK (CLA_TN * CLA_TX)
@@ -29,7 +32,10 @@
 #define CLA_QSTEP (CLA_QRES ? 0 : CLA_CH * CLA_QP)
 #define CLA_QBUF ((CLA_QRES ? CLA_CHUNKS : 2) * CLA_CH * CLA_QP)
 #define CLA_KVSTEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_DVP)
-#define CLA_PSTEP (CLA_TX * CLA_QP)
+#define CLA_PARTS ((CLA_D + CLA_CHAIN - 1) / CLA_CHAIN) /* of Q K^T: a chain of additions each */
+#define CLA_PART_CHUNKS (CLA_CHAIN / CLA_CH)
+#define CLA_TURNS ((CLA_BK + CLA_CHAIN - 1) / CLA_CHAIN) /* of P V: likewise */
+#define CLA_OWN_WORDS 0
 #define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* what is stored less often is scaled */
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
 
@@ -37,7 +43,8 @@ typedef struct {
     int unused; /* see args.h */
     int tx, ty, lane, r0, end, wide; /* wide: whether four elements can be loaded at once */
     cla_scalar scale;
-    __local cla_scalar *q, *kv, *p, *m; /* m: the running maximum of each row */
+    __local cla_scalar *q, *kv, *p;
+    __local cla_scalar *m; /* of each row the running maximum, then what it subtracts, then its factor */
     __local int *seen; /* whether some query sees a key of the tile */
     cla_raw4_q qr[CLA_ROUNDS(CLA_BQ, CLA_CH)]; /* on their way */
     cla_raw4_k kr[CLA_ROUNDS(CLA_BK, CLA_CH)];
@@ -47,8 +54,8 @@ typedef struct {
 #define CLA_LOCAL(t) \
     __local cla_scalar cla_local_q[CLA_QBUF] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_kv[2 * CLA_KVSTEP] __attribute__((aligned(32))); \
-    __local cla_scalar cla_local_p[2 * CLA_PSTEP] __attribute__((aligned(32))); \
-    __local cla_scalar cla_local_m[CLA_BQ] __attribute__((aligned(32))); \
+    __local cla_scalar cla_local_p[CLA_BK * CLA_QP] __attribute__((aligned(32))); \
+    __local cla_scalar cla_local_m[3 * CLA_BQ] __attribute__((aligned(32))); \
     __local int cla_local_seen[CLA_DROPS ? CLA_BK : 1]; \
     t.seen = cla_local_seen; \
     t.m = cla_local_m; \
@@ -80,12 +87,17 @@ typedef struct {
 #define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) ((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
+#define CLA_ROW_MAX(t, m, r) CLA_AT4((t)->m + cla_row_in_tile(t, r))
+#define CLA_O_FACTOR(f, i) (real)(CLA_COMPONENT(f[(i) / CLA_GD / 4], (i) / CLA_GD % 4))
+#define CLA_COMPONENT(x, i) ((i) == 0 ? (x).s0 : (i) == 1 ? (x).s1 : (i) == 2 ? (x).s2 : (x).s3)
 /* Steps of Q K^T without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of S. */
 #define CLA_STEPS_0 4
 #define CLA_STEPS_8 CLA_CH
 #define CLA_STEPS_16 CLA_CH
 #define CLA_GREATER(x, y) fmax(x, y) /* one instruction on GPUs, a comparison and a choice are two */
 #define CLA_AT4(p) (*(__local cla_real4 *)(p))
+/* A vector of conditions: SPIR-V before 1.4 selects vectors by no other. */
+#define CLA_ALL_IF(condition) ((integer)(-((condition) != 0)))
 
 CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return t->ty * CLA_TM + g * 4; }
 CLA_FN int cla_key_in_tile(int j, int tx) { return j / 4 * 4 * CLA_TX + 4 * tx + j % 4; }
@@ -140,23 +152,27 @@ CLA_FN void cla_store_k(cla_tile *t, int chunk)
         cla_put_transposed(to, CLA_KP, CLA_K_SCALED ? x * t->scale : x);
     CLA_END_ROUND
 }
-/* Rows v * CV .. of the chunk that holds slot j of every item. */
-CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int j, int v)
+/* Chunk v of the tile: its keys are those of rows v * CV .. of P. */
+CLA_FN int cla_key_of_chunk(int v, int row)
+{
+    return cla_key_in_tile(v / (CLA_TX / CLA_CV), v % (CLA_TX / CLA_CV) * CLA_CV + row);
+}
+CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int v)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        const int k = k0 + cla_key_in_tile(j, v * CLA_CV + row);
+        const int k = k0 + cla_key_of_chunk(v, row);
         t->vr[n] = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c, CLA_DV == CLA_DVP, t->wide);
     CLA_END_ROUND
 }
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key of the loop a row is zero as well:
  * the last one, which it repeats, may be inf. */
-CLA_FN void cla_store_v(cla_tile *t, int k0, int j, int v, int parity)
+CLA_FN void cla_store_v(cla_tile *t, int k0, int v)
 {
     CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        const int key = cla_key_in_tile(j, v * CLA_CV + row);
+        const int key = cla_key_of_chunk(v, row);
         const int there = k0 + key < t->end, seen = CLA_DROPS ? there && t->seen[key] : there;
         const cla_real4 x = cla_unpack4_v(t->vr[n]);
-        CLA_AT4(t->kv + parity * CLA_KVSTEP + row * CLA_DVP + c) = seen ? x : (cla_real4)(0);
+        CLA_AT4(t->kv + (v & 1) * CLA_KVSTEP + row * CLA_DVP + c) = CLA_ALL_IF(seen) ? x : (cla_real4)(0);
     CLA_END_ROUND
 }
 
@@ -197,41 +213,56 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     cla_fetch_k(t, e, begin, 0);
 }
 
+/* Where this item keeps slot j of its rows g. */
+CLA_FN __local cla_real4 *cla_own_p(const cla_tile *t, int j, int g)
+{
+    return (__local cla_real4 *)(t->p + (j * CLA_TX + t->tx) * CLA_QP + cla_row_in_tile(t, g));
+}
+
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
-    CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
-        const int chunk = CLA_QRES ? i * CLA_CH * CLA_QP : (i & 1) * CLA_QSTEP;
-        const __local cla_scalar *q = t->q + chunk + cla_row_in_tile(t, 0);
-        const __local cla_scalar *k = t->kv + (i & 1) * CLA_KVSTEP + 4 * t->tx;
-        cla_store_k(t, i);
-        if (!CLA_QRES) cla_store_q(t, i);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (i + 1 < CLA_CHUNKS) {
-            cla_fetch_k(t, e, k0, i + 1);
-            if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
-        }
-        CLA_UNROLL_BY(CLA_CAT(CLA_STEPS_, CLA_SUB_GROUP)) for (int d = 0; d < CLA_CH; d++) {
+    for (int part = 0; part < CLA_PARTS; part++) {
+        const int end = CLA_PARTS == 1 ? CLA_CHUNKS : min((part + 1) * CLA_PART_CHUNKS, CLA_CHUNKS);
+        CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
+        CLA_NO_UNROLL for (int i = part * CLA_PART_CHUNKS; i < end; i++) {
+            const int chunk = CLA_QRES ? i * CLA_CH * CLA_QP : (i & 1) * CLA_QSTEP;
+            const __local cla_scalar *q = t->q + chunk + cla_row_in_tile(t, 0);
+            const __local cla_scalar *k = t->kv + (i & 1) * CLA_KVSTEP + 4 * t->tx;
+            cla_store_k(t, i);
+            if (!CLA_QRES) cla_store_q(t, i);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (i + 1 < CLA_CHUNKS) {
+                cla_fetch_k(t, e, k0, i + 1);
+                if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
+            }
+            CLA_UNROLL_BY(CLA_CAT(CLA_STEPS_, CLA_SUB_GROUP)) for (int d = 0; d < CLA_CH; d++) {
 #define CLA_ADD_KEYS(n, i) \
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) \
         CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) \
             CLA_ADD_PRODUCT(s[(4 * h + (n)) * CLA_R_N + g], CLA_AT4(q + d * CLA_QP + g * 4), \
                             (real)(CLA_AT4(k + d * CLA_KP + h * 4 * CLA_TX).i))
-            CLA_ADD_KEYS(0, s0)
-            CLA_ADD_KEYS(1, s1)
-            CLA_ADD_KEYS(2, s2)
-            CLA_ADD_KEYS(3, s3)
+                CLA_ADD_KEYS(0, s0)
+                CLA_ADD_KEYS(1, s1)
+                CLA_ADD_KEYS(2, s2)
+                CLA_ADD_KEYS(3, s3)
+            }
         }
+        /* The first barrier of a part stands between and what others read of P. */
+        if (CLA_PARTS > 1)
+            CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
+                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
+                    if (part) s[j * CLA_R_N + g] += *cla_own_p(t, j, g);
+                    if (part + 1 < CLA_PARTS) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
+                }
     }
-    cla_fetch_v(t, e, k0, 0, 0);
+    cla_fetch_v(t, e, k0, 0);
 }
 
-/* Collects a row's value of all TX items in the second half of P's buffer, and lets the row's owner combine them.
- * cla_pv() reads that half last of all: a barrier must stand between, those of cla_qk() before a maximum, one of its own
- * before the sum. */
+/* Collects a row's value of all TX items where each has its slot 0 of P, and lets the row's owner combine them. cla_pv() reads
+ * that: a barrier must stand between, those of cla_qk() before a maximum, one of its own before the sum. */
 #define CLA_COLLECT(x) \
-    __local cla_scalar *lot = t->p + CLA_PSTEP; \
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) CLA_AT4(lot + t->tx * CLA_QP + cla_row_in_tile(t, g)) = x[g]; \
+    const __local cla_scalar *lot = t->p; \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, 0, g) = x[g]; \
     barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_COMBINE(y, combine) \
     cla_scalar y = lot[row]; \
@@ -241,8 +272,7 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 #define CLA_SUM(x, y) ((x) + (y))
 
 /* CLA_RAISE. The running maximum of a row is its owner's business, in local memory, not m[] of forward.cl: 8 to 16
- * registers less for every item, and one 2^x a row. What the row subtracts and its factor go where the maxima of items 0
- * and 1 were. */
+ * registers less for every item, and one 2^x a row. */
 CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
 {
     CLA_COLLECT(top)
@@ -250,12 +280,12 @@ CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
         const cla_scalar m = t->m[row];
         CLA_COMBINE(y, CLA_GREATER)
         t->m[row] = y = CLA_GREATER(m, y);
-        lot[row] = y = cla_pivot((real)(y)).s0;
-        lot[CLA_QP + row] = cla_weight((real)(m), (real)(y)).s0;
+        t->m[CLA_BQ + row] = y = cla_pivot((real)(y)).s0;
+        t->m[2 * CLA_BQ + row] = cla_weight((real)(m), (real)(y)).s0;
     CLA_END_ROUND
     barrier(CLK_LOCAL_MEM_FENCE);
-    CLA_HAND_OUT(top, lot)
-    CLA_HAND_OUT(f, lot + CLA_QP)
+    CLA_HAND_OUT(top, t->m + CLA_BQ)
+    CLA_HAND_OUT(f, t->m + 2 * CLA_BQ)
 }
 CLA_FN void cla_row_sum(cla_tile *t, real *x)
 {
@@ -263,25 +293,25 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
     CLA_COLLECT(x)
     CLA_EACH_OWNED_ROW
         CLA_COMBINE(y, CLA_SUM)
-        lot[row] = y;
+        t->m[CLA_BQ + row] = y;
     CLA_END_ROUND
     barrier(CLK_LOCAL_MEM_FENCE);
-    CLA_HAND_OUT(x, lot)
+    CLA_HAND_OUT(x, t->m + CLA_BQ)
 }
 
 /* Names the four rows of group g by their vector component. */
 #define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
 
-/* Where a stage of P V begins to read. Walked along, not computed from the step: Intel's compiler multiplies then. The order
+/* Where chunk v of P V begins to read. Walked along, not computed from the step: Intel's compiler multiplies then. The order
  * decides whether the register file of gfx12 overflows, or, where V is converted on its way, that of gfx10 and gfx11. */
 #define CLA_PLACES_LATE (sizeof(cla_v_elem) < sizeof(cla_scalar))
-CLA_FN const __local cla_scalar *cla_p_place(const cla_tile *t, const __local cla_scalar *p, int v)
+CLA_FN const __local cla_scalar *cla_p_place(const cla_tile *t, int v)
 {
-    return p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
+    return t->p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
 }
-CLA_FN const __local cla_scalar *cla_v_place(const cla_tile *t, int parity)
+CLA_FN const __local cla_scalar *cla_v_place(const cla_tile *t, int v)
 {
-    return t->kv + parity * CLA_KVSTEP + 4 * t->tx;
+    return t->kv + (v & 1) * CLA_KVSTEP + 4 * t->tx;
 }
 
 /* Moves what follows the first n to the front. Mesa does not unroll long loops, and keeps an array in memory where its index
@@ -291,39 +321,46 @@ CLA_FN void cla_shift(real *x, int n, int size)
     CLA_UNROLL for (int i = n; i < size; i++) x[i - n] = x[i];
 }
 
+/* What chunk v adds to the tile's part of O. */
+CLA_FN void cla_pv_chunk(const cla_tile *t, cla_real4 *part, int v)
+{
+    const __local cla_scalar *pb = cla_p_place(t, v), *vb = cla_v_place(t, v);
+    CLA_UNROLL_BY(2) for (int i = 0; i < CLA_CV; i++) {
+        real b[CLA_GD];
+        CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + c * 4 * CLA_TX);
+        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
+            const real w = CLA_AT4(pb + g * 4);
+#define CLA_ADD(r, i) \
+    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) CLA_ADD_PRODUCT(part[(r) * CLA_GD + c], (real)(w.i), b[c])
+            CLA_ROWS_OF(g, CLA_ADD)
+        }
+        pb += CLA_QP;
+        vb += CLA_DVP;
+    }
+}
+
+/* The first barrier stands before the loop, so that no compiler lets the tile's part of O begin while S is there. */
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
+    const int chunks = CLA_BK / CLA_CV;
 #define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
     integer same = (integer)(-1); /* few tiles of a long row raise its maximum */
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) same &= f[g] == (real)(1);
     if (!all(same)) CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
-    CLA_UNROLL for (int j = 0; j < CLA_TN; j++) {
-        __local cla_scalar *p = t->p + (j & 1) * CLA_PSTEP;
-        CLA_NO_UNROLL for (int v = 0; v < CLA_TX / CLA_CV; v++) {
-            const int parity = (j * (CLA_TX / CLA_CV) + v) & 1;
-            const __local cla_scalar *pb = cla_p_place(t, p, v), *vb = cla_v_place(t, parity);
-            cla_store_v(t, k0, j, v, parity);
-            if (v == 0)
-                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++)
-                    CLA_AT4(p + t->tx * CLA_QP + cla_row_in_tile(t, g)) = s[g];
+    cla_store_v(t, k0, 0);
+    CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
+        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int turn = 0; turn < CLA_TURNS; turn++) {
+        cla_real4 part[CLA_O_N];
+        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) part[i] = (cla_real4)(0);
+        CLA_NO_UNROLL for (int v = turn * (chunks / CLA_TURNS); v < (turn + 1) * (chunks / CLA_TURNS); v++) {
+            cla_fetch_v(t, e, k0, min(v + 1, chunks - 1));
+            cla_pv_chunk(t, part, v);
+            if (v + 1 < chunks) cla_store_v(t, k0, v + 1);
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (v + 1 < CLA_TX / CLA_CV) cla_fetch_v(t, e, k0, j, v + 1);
-            else if (j + 1 < CLA_TN) cla_fetch_v(t, e, k0, j + 1, 0);
-            if (CLA_PLACES_LATE) pb = cla_p_place(t, p, v), vb = cla_v_place(t, parity);
-            CLA_UNROLL_BY(4) for (int i = 0; i < CLA_CV; i++) {
-                real b[CLA_GD];
-                CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + c * 4 * CLA_TX);
-                CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
-                    const real w = CLA_AT4(pb + g * 4);
-#define CLA_ADD(r, i) \
-    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) CLA_ADD_PRODUCT(o[(r) * CLA_GD + c], (real)(w.i), b[c])
-                    CLA_ROWS_OF(g, CLA_ADD)
-                }
-                pb += CLA_QP;
-                vb += CLA_DVP;
-            }
         }
-        cla_shift(s, CLA_R_N, CLA_S_N);
+        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] += part[i];
     }
     /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
     cla_fetch_k(t, e, next, 0);
@@ -338,7 +375,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
     __global cla_q_elem *row = cla_o_row(e, r);
     const cla_scalar inv = 1 / l;
     CLA_UNROLL for (int c = 0; c < CLA_GD; c++) {
-        const cla_real4 x = l == 0 ? (cla_real4)(0) : o[c] * inv;
+        const cla_real4 x = CLA_ALL_IF(l == 0) ? (cla_real4)(0) : o[c] * inv;
         const int col = (c * CLA_TX + t->tx) * 4;
         if (col < CLA_DV) cla_store_o(x.s0, row + col);
         if (col + 1 < CLA_DV) cla_store_o(x.s1, row + col + 1);

@@ -6,8 +6,8 @@
 #define CLA_UNROLL CLA_PRAGMA(unroll)
 #define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
-/* Products that a dot product adds up one after the other: the error of a longer chain would pass the promised bound
- * where all products have one sign. */
+/* Additions that follow one another: where all terms have one sign, the error of a longer chain would exceed the promised
+ * bound. */
 #define CLA_CHAIN 64
 #define CLA_ROUND_UP(x, to) (((x) + (to) - 1) / (to) * (to))
 #define CLA_MAX(x, y) ((x) > (y) ? (x) : (y))

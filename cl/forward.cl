@@ -36,22 +36,28 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int end = max(first, last), begin = cla_mask_next(&e, q0, q1, first, end);
 
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
+    CLA_TOTAL_MEMORY
     CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = (real)(0);
     cla_begin(&t, &e, r0, begin, end, CLA_SCALE(&a) * CLA_SCORE_UNIT);
     cla_start(&t, &e, m, l);
 
-    int next;
-    CLA_NO_UNROLL for (int k0 = begin; k0 < end; k0 = next) {
-        const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
-        next = cla_mask_next(&e, q0, q1, k0 + n, end);
-        cla_qk(&t, &e, s, k0, n);
-        cla_scores(&t, &e, s, k0, n);
-        if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, harmless, end);
-        cla_mask_drop(&t, &e, s, q0, q1, k0, k1, n);
-        if (CLA_DROPS) cla_mark_seen(&t, s, n);
-        cla_softmax(&t, s, m, l, f, n);
-        cla_pv(&t, &e, o, s, f, k0, n, next);
+    int next, segments = 0;
+    CLA_NO_UNROLL for (int k0 = begin; k0 < end; segments++) {
+        const int stop = min(end, k0 + CLA_CHAIN * CLA_BK);
+        CLA_NO_UNROLL for (; k0 < stop; k0 = next) {
+            const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
+            next = cla_mask_next(&e, q0, q1, k0 + n, end);
+            cla_qk(&t, &e, s, k0, n);
+            cla_scores(&t, &e, s, k0, n);
+            if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, harmless, end);
+            cla_mask_drop(&t, &e, s, q0, q1, k0, k1, n);
+            if (CLA_DROPS) cla_mark_seen(&t, s, n);
+            cla_softmax(&t, s, m, l, f, n);
+            cla_pv(&t, &e, o, s, f, k0, n, next);
+        }
+        if (segments || k0 < end) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l, !segments);
     }
+    if (segments > 1) cla_take_total(CLA_TOTAL(&e), o, l);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);
 }

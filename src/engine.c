@@ -14,6 +14,9 @@
         (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)), { __VA_ARGS__ }                                     \
     }
 
+/* As CLA_CHAIN: additions that may follow one another. */
+enum { CHAIN = 64 };
+
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
 
 static int64_t scalar_bytes(const clattn_problem *p)
@@ -63,13 +66,17 @@ static cl_int naive_fits(const struct tile *t, const struct caps *caps, const cl
     cl_int status;
     (void)p;
     if ((status = check_range("wg", t->n[NAIVE_WG], 1, 1024, why)) ||
-        (status = check_range("bk", t->n[NAIVE_BK], 1, 64, why)))
+        (status = check_range("bk", t->n[NAIVE_BK], 1, CHAIN, why)))
         return status;
     return check_group(t->n[NAIVE_WG], caps, why);
 }
 static int naive_group(const struct tile *t)
 {
     return t->n[NAIVE_WG];
+}
+static int naive_keys(const struct tile *t)
+{
+    return t->n[NAIVE_BK];
 }
 
 /* ---- cpu ---- */
@@ -95,7 +102,7 @@ static const struct row cpu_rows[] = {
     { .widest = 0 },
 };
 static const struct values cpu_values[] = { TRY(2, 4, 8, 16), TRY(1, 2, 3, 4), TRY(2, 4, 6, 8, 12), TRY(2, 4, 6, 8, 12),
-                                            TRY(16, 32, 64, 128) };
+                                            TRY(16, 32, 64) };
 
 static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
@@ -104,12 +111,12 @@ static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clat
     (void)caps;
     if ((status = check_lanes(n[CPU_W], why)) || (status = check_range("nv", n[CPU_NV], 1, 8, why)) ||
         (status = check_range("rk", n[CPU_RK], 1, 24, why)) || (status = check_range("rd", n[CPU_RD], 1, 24, why)) ||
-        (status = check_range("bk", n[CPU_BK], 1, 512, why)))
+        (status = check_range("bk", n[CPU_BK], 1, CHAIN, why)))
         return status;
-    /* Everything lives on the driver thread's stack: Q^T, O^T, S, and a converted tile. */
+    /* Everything lives on the driver thread's stack: Q^T, O^T, S, a converted tile, and the total of O^T with its losses. */
     const int64_t rows = n[CPU_W] * n[CPU_NV];
     const int64_t s = round_up(n[CPU_BK], n[CPU_W]), row = round_up(larger(p->d, p->dv), n[CPU_W]);
-    const int64_t bytes = scalar_bytes(p) * (rows * (p->d + p->dv + s) + n[CPU_BK] * row);
+    const int64_t bytes = scalar_bytes(p) * (rows * (p->d + 3 * p->dv + s) + n[CPU_BK] * row);
     enum { PRIVATE_MAX = 768 << 10 };
     if (bytes > PRIVATE_MAX)
         REFUSE("needs %lld KiB of private memory, at most %d are taken", (long long)(bytes >> 10), PRIVATE_MAX >> 10);
@@ -118,6 +125,10 @@ static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clat
 static int cpu_rows_per_group(const struct tile *t)
 {
     return t->n[CPU_W] * t->n[CPU_NV];
+}
+static int cpu_keys(const struct tile *t)
+{
+    return t->n[CPU_BK];
 }
 static int one_item(const struct tile *t)
 {
@@ -143,7 +154,7 @@ static const struct row row_rows[] = {
     { .widest = 0 },
 };
 static const struct values row_values[] = { TRY(2, 4, 8, 16), TRY(1, 2, 4, 8), TRY(2, 4, 8, 16), TRY(2, 4, 8, 16),
-                                            TRY(16, 32, 64, 128) };
+                                            TRY(16, 32, 64) };
 
 static cl_int row_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
@@ -153,7 +164,7 @@ static cl_int row_fits(const struct tile *t, const struct caps *caps, const clat
     (void)p;
     if ((status = check_lanes(n[ROW_W], why)) || (status = check_range("nr", n[ROW_NR], 1, 16, why)) ||
         (status = check_range("rk", n[ROW_RK], 1, 16, why)) || (status = check_range("rd", n[ROW_RD], 1, 24, why)) ||
-        (status = check_range("bk", n[ROW_BK], 1, 512, why)))
+        (status = check_range("bk", n[ROW_BK], 1, CHAIN, why)))
         return status;
     if (16 % n[ROW_RK])
         REFUSE("rk is %d, no power of 2", n[ROW_RK]);
@@ -164,6 +175,10 @@ static cl_int row_fits(const struct tile *t, const struct caps *caps, const clat
 static int row_rows_per_group(const struct tile *t)
 {
     return t->n[ROW_NR];
+}
+static int row_keys(const struct tile *t)
+{
+    return t->n[ROW_BK];
 }
 
 /* ---- simt ---- */
@@ -199,8 +214,8 @@ static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
     const int64_t bq = n[SIMT_TM] * n[SIMT_TY], bk = n[SIMT_TN] * n[SIMT_TX], ch = n[SIMT_CH];
     const int64_t q = (n[SIMT_QRES] ? round_up(p->d, n[SIMT_CH]) : 2 * ch) * (bq + 4);
     const int64_t k_chunk = ch * (bk + 4), v_chunk = (int64_t)n[SIMT_CV] * round_up(p->dv, 4 * n[SIMT_TX]);
-    const int64_t weights = 2 * n[SIMT_TX] * (bq + 4), maxima = bq, seen = problem_has_holes(p) ? 4 * bk : 4;
-    return seen + scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights + maxima);
+    const int64_t weights = bk * (bq + 4), of_rows = 3 * bq, seen = problem_has_holes(p) ? 4 * bk : 4;
+    return seen + scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights + of_rows);
 }
 
 /* Of one item: its part of S and O, and what it is moving. */
@@ -225,6 +240,10 @@ static cl_int simt_fits(const struct tile *t, const struct caps *caps, const cla
         return status;
     if (n[SIMT_TM] % 4 || n[SIMT_TN] % 4 || n[SIMT_CH] % 4)
         REFUSE("tm, tn and ch must be multiples of 4");
+    if (CHAIN % n[SIMT_CH])
+        REFUSE("ch %d does not divide %d", n[SIMT_CH], CHAIN);
+    if (n[SIMT_TX] * n[SIMT_TN] > CHAIN && n[SIMT_TX] * n[SIMT_TN] % CHAIN)
+        REFUSE("the tile's keys, tx %d by tn %d, are no multiple of %d", n[SIMT_TX], n[SIMT_TN], CHAIN);
     if (n[SIMT_TX] % n[SIMT_CV])
         REFUSE("cv %d does not divide tx %d", n[SIMT_CV], n[SIMT_TX]);
     if ((status = check_group((int64_t)n[SIMT_TX] * n[SIMT_TY], caps, why)))
@@ -249,6 +268,16 @@ static int simt_rows_per_group(const struct tile *t)
 static int simt_items(const struct tile *t)
 {
     return t->n[SIMT_TX] * t->n[SIMT_TY];
+}
+static int simt_keys(const struct tile *t)
+{
+    return t->n[SIMT_TN] * t->n[SIMT_TX];
+}
+/* As total.cl has them: sum and loss of O and l, and the maxima. */
+static int simt_total(const struct tile *t, const clattn_problem *p)
+{
+    const int columns = round_up(p->dv, 4 * t->n[SIMT_TX]) / t->n[SIMT_TX];
+    return t->n[SIMT_TM] * (2 * columns + 3);
 }
 static const char *simt_load(const clattn_problem *p)
 {
@@ -323,6 +352,14 @@ static int mma_items(const struct tile *t)
 {
     return 32 * t->n[MMA_NW];
 }
+static int mma_keys(const struct tile *t)
+{
+    return t->n[MMA_BK];
+}
+static int mma_total(const struct tile *t, const clattn_problem *p)
+{
+    return t->n[MMA_RT] * (round_up(p->dv, 16) + 2 * 3);
+}
 static const char *mma_asm(const clattn_problem *p)
 {
     (void)p;
@@ -354,7 +391,9 @@ const struct engine engines[] = {
       simt_load,
       "squares.cl",
       "",
-      0 },
+      0,
+      simt_keys,
+      simt_total },
     { "cpu",
       "engine_cpu.cl",
       { "w", "nv", "rk", "rd", "bk", NULL },
@@ -368,7 +407,9 @@ const struct engine engines[] = {
       cpu_load,
       "squares.cl",
       "",
-      0 },
+      0,
+      cpu_keys,
+      NULL },
     { "row",
       "engine_row.cl",
       { "w", "nr", "rk", "rd", "bk", NULL },
@@ -382,7 +423,9 @@ const struct engine engines[] = {
       no_load,
       "lines.cl",
       "",
-      0 },
+      0,
+      row_keys,
+      NULL },
     { "naive",
       "engine_naive.cl",
       { "wg", "bk", NULL },
@@ -396,7 +439,9 @@ const struct engine engines[] = {
       no_load,
       "squares.cl",
       "",
-      0 },
+      0,
+      naive_keys,
+      NULL },
     { "mma_nv",
       "engine_mma_nv.cl",
       { "nw", "rt", "bk", "qreg", NULL },
@@ -410,7 +455,9 @@ const struct engine engines[] = {
       mma_asm,
       "squares.cl",
       "",
-      0 },
+      0,
+      mma_keys,
+      mma_total },
     { "mma_emu",
       "engine_mma_nv.cl",
       { "nw", "rt", "bk", "qreg", NULL },
@@ -424,8 +471,11 @@ const struct engine engines[] = {
       mma_emulated,
       "squares.cl",
       " -cl-opt-disable", /* PoCL compiles five times as long with all its barriers optimised */
-      6 },
-    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
+      6,
+      mma_keys,
+      mma_total },
+    { NULL, NULL, { NULL }, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,
+      NULL, NULL },
 };
 
 const struct engine *engine_find(const char *name, size_t length)

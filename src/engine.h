@@ -47,7 +47,11 @@ struct engine {
     const char *(*load)(const clattn_problem *); /* fragment of the load slot, or NULL */
     const char *squares;                         /* fragment that reads what lies query by query */
     const char *options;                         /* more build options, "" for none */
-    int workspace_words;                         /* of 4 bytes, that each item of a call has; 0 as a rule */
+    int own_words;                               /* of 4 bytes, of the workspace, that each item of a call has */
+    int (*keys_per_tile)(const struct tile *);   /* BK */
+    /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL: none,
+     * it keeps them in memory of its own. */
+    int (*total_scalars)(const struct tile *, const clattn_problem *);
 };
 
 /* All engines; ends with a NULL name. */

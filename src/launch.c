@@ -52,6 +52,17 @@ static cl_int check_kernel(const struct launch *l, cl_kernel kernel, const struc
     return CL_SUCCESS;
 }
 
+/* What a group needs of the workspace, for total.cl where a call has more keys than a segment. */
+static void take_workspace(struct launch *l, const clattn_problem *p, const struct config *config)
+{
+    enum { SEGMENT_TILES = 64 }; /* CLA_CHAIN */
+    const struct engine *e = config->engine;
+    const size_t items = (size_t)l->items_per_group, scalar = p->type == CLATTN_F64 ? sizeof(cl_double) : sizeof(cl_float);
+    l->own_bytes = items * (size_t)e->own_words * sizeof(cl_uint);
+    l->total_bytes = e->total_scalars ? items * (size_t)e->total_scalars(&config->tile, p) * scalar : 0;
+    l->segment_keys = (int64_t)SEGMENT_TILES * e->keys_per_tile(&config->tile);
+}
+
 cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,
                    const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why)
 {
@@ -66,7 +77,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
         l->aux[i].type = p->aux[i].type;
     l->rows = pack_rows(p, config->engine->rows_per_group(&config->tile));
     l->items_per_group = config->engine->items_per_group(&config->tile);
-    l->group_workspace = (size_t)l->items_per_group * (size_t)config->engine->workspace_words * sizeof(cl_uint);
+    take_workspace(l, p, config);
     l->map_items = caps->max_group < 64 ? caps->max_group : 64;
     status = pool_init(&l->forward, program, "cla_forward", why);
     if (!status && map)
@@ -228,7 +239,7 @@ static cl_int idle_block_map(struct launch *l, cl_command_queue queue, cl_mem sc
 
 cl_int launch_idle(struct launch *l, struct why *why)
 {
-    const size_t bytes = IDLE_BYTES + l->group_workspace;
+    const size_t bytes = IDLE_BYTES + l->own_bytes;
     cl_command_queue queue = NULL;
     cl_int status;
     void *zeros = calloc(1, bytes);
@@ -256,15 +267,16 @@ out:
     return status;
 }
 
-/* Spare groups of the grid have some as well. */
-static cl_int count_workspace(size_t *size, const struct launch *l, cla_i32 groups, struct why *why)
+/* Spare groups of the grid have some as well. nk: of the longest sequence. */
+static cl_int count_workspace(size_t *size, const struct launch *l, cla_i32 groups, int64_t nk, struct why *why)
 {
+    const size_t of_group = l->own_bytes + (nk > l->segment_keys ? l->total_bytes : 0);
     *size = 0;
-    if (!groups || !l->group_workspace)
+    if (!groups || !of_group)
         return CL_SUCCESS;
     const struct grid grid = grid_of((size_t)groups, (size_t)l->items_per_group);
     int64_t bytes;
-    if (!mul_i64((int64_t)(grid.wide * grid.high), (int64_t)l->group_workspace, &bytes) ||
+    if (!mul_i64((int64_t)(grid.wide * grid.high), (int64_t)of_group, &bytes) ||
         (uint64_t)bytes > SIZE_MAX / 2)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d work-groups need too much workspace", groups);
     if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
@@ -284,7 +296,7 @@ cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args,
     if ((status = call_read_sizes(&s, &l->problem, args, why)) ||
         (status = call_groups(&told, &s, &l->rows, why)))
         return status;
-    return count_workspace(size, l, told.groups, why);
+    return count_workspace(size, l, told.groups, s.nk, why);
 }
 
 cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
@@ -298,7 +310,7 @@ cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_for
         return status;
     if (!c.args.groups)
         return enqueue_nothing(queue, waits, why);
-    if ((status = count_workspace(&bytes, l, c.args.groups, why)) ||
+    if ((status = count_workspace(&bytes, l, c.args.groups, c.args.nk, why)) ||
         (bytes && (status = call_workspace(&c, l->context, args, bytes, why))))
         return status;
     const unsigned i = pool_take(&l->forward);

@@ -244,6 +244,8 @@ static void write_text(struct text *to, const clattn_problem *p, const struct en
     write_scores(to, p);
     write_fragment(to, chosen(bias, p));
     write_fragment(to, "softmax.cl");
+    write_fragment(to, e->total_scalars ? "total_workspace.cl" : "total_private.cl");
+    write_fragment(to, "total.cl");
     write_fragment(to, "forward.cl");
 }
 

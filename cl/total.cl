@@ -1,0 +1,49 @@
+/* The sums of all segments of a row. Fixed, not a slot; where they are kept is one. A chain of m additions of one sign may lose
+ * m / 2 ulp, so none has more than CLA_CHAIN: a tile's sums begin at zero, and so do those of a segment, which has that
+ * many tiles. Segments may be more, so what adding them up loses is kept beside their sum. */
+
+/* Sum and loss of each element of o, then of l, then the maxima that they are relative to. */
+#define CLA_TOTAL_L (2 * CLA_O_N)
+#define CLA_TOTAL_M (CLA_TOTAL_L + 2 * CLA_R_N)
+#define CLA_TOTAL_N (CLA_TOTAL_M + CLA_R_N)
+
+/* Scales sum i and its loss by f, and adds x. What a sum of two loses is a number itself, unless the sum is none. */
+CLA_FN void cla_total_add(cla_total w, int i, real x, real f)
+{
+    const cla_total at = w + i * CLA_TOTAL_STEP;
+    const real before = at[0] * f, sum = before + x, added = sum - before;
+    const real lost = (before - (sum - added)) + (x - added);
+    at[0] = sum;
+    at[CLA_TOTAL_STEP] = at[CLA_TOTAL_STEP] * f + (lost == lost ? lost : (real)(0));
+}
+CLA_FN real cla_total_sum(cla_total w, int i)
+{
+    return w[i * CLA_TOTAL_STEP] + w[(i + 1) * CLA_TOTAL_STEP];
+}
+
+/* Adds a segment to the total, and lets the next one begin. */
+CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const real *m, real *l, int is_first)
+{
+    real f[CLA_R_N];
+    if (is_first)
+        CLA_NO_UNROLL for (int i = 0; i < CLA_TOTAL_N; i++)
+            w[i * CLA_TOTAL_STEP] = i < CLA_TOTAL_M ? (real)(0) : (real)(CLA_LOWEST);
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+        const cla_total top = w + (CLA_TOTAL_M + r) * CLA_TOTAL_STEP;
+        const real now = CLA_ROW_MAX(t, m, r);
+        f[r] = cla_weight(*top, cla_pivot(now));
+        *top = now;
+        cla_total_add(w, CLA_TOTAL_L + 2 * r, l[r], f[r]);
+        l[r] = (real)(0);
+    }
+    CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) {
+        cla_total_add(w, 2 * i, o[i], CLA_O_FACTOR(f, i));
+        o[i] = (real)(0);
+    }
+}
+/* Behind the last segment: o and l of all. */
+CLA_FN void cla_take_total(cla_total w, real *o, real *l)
+{
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) l[r] = cla_total_sum(w, CLA_TOTAL_L + 2 * r);
+    CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = cla_total_sum(w, 2 * i);
+}
