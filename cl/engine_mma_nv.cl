@@ -65,14 +65,27 @@ typedef struct {
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
 #define CLA_OWNS_ROWS(t) ((t)->c == 0)
-#define CLA_RAISE(t, top, m, f) cla_raise_warp(t, top, m, f)
-/* Where nothing but scaling is done to scores they come unscaled, and maxima in the unit of scores: a weight is one
- * multiply-add and one 2^x. Natural ones may be as low as float goes: their log2 would not be finite. */
+#define CLA_RAISE(t, top, m, f) cla_raise_warp(t, s, top, m, f)
+#define CLA_ROW_MAX(t, m, r) m[r]
+#define CLA_O_FACTOR(f, i) f[(i) / (CLA_DVP / 2) * 2 + (i) / 2 % 2]
+/* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers there, so that
+ * the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */
+#define CLA_NEW_f16 7
+#define CLA_NEW_bf16 -8
+#define CLA_NEW CLA_CAT(CLA_NEW_, CLA_TQ)
+#define CLA_GROWTH 8
+/* Where nothing but scaling is done to scores they come unscaled, as do maxima: a weight is one multiply-add and one 2^x.
+ * Natural ones may be as low as float goes, and so is their maximum where a row has seen none. */
+#define CLA_LOG2_UNIT(t) (CLA_NATURAL ? CLA_LOG2E : (t)->scale)
 #undef CLA_WEIGHT
-#define CLA_WEIGHT(t, x, pivot) (CLA_NATURAL ? cla_weight(x, pivot) : cla_exp2(fma(x, (t)->scale, -(pivot))))
-#define CLA_TOP(t, x) (CLA_NATURAL ? (x) : (x) * (t)->scale)
+#define CLA_WEIGHT(t, x, pivot) \
+    cla_exp2(CLA_NATURAL ? fma((x) - (pivot), CLA_LOG2E, CLA_NEW) : fma(x, (t)->scale, -(pivot)))
+#undef CLA_FACTOR
+#define CLA_FACTOR(t, before, now) cla_exp2(((before) - (CLA_NATURAL ? cla_pivot(now) : (now))) * CLA_LOG2_UNIT(t))
 #undef CLA_LOWEST
-#define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -MAXFLOAT) /* finite, and so is every pivot */
+#define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -MAXFLOAT)
+#undef CLA_SINK_LAST
+#define CLA_SINK_LAST 1 /* a large one would leave no room in f16 for weights beside it */
 
 CLA_FN int cla_slot_row(const cla_tile *t, int r)
 {
@@ -255,21 +268,29 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
 }
 
-/* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights of 16 bits have room for that: nearly no tile
- * rescales O then. NaN, of -inf beside -inf, takes the new one. A new one in the unit of scores goes up by what its
- * product may have lost in rounding: the multiply-add of a weight does not round there, and 2^x must not pass 1 by much. */
-CLA_FN void cla_raise_warp(cla_tile *t, real *top, real *m, real *f)
+/* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights have room for that: nearly no tile rescales O then.
+ * NaN, of -inf beside -inf, takes the new one. The multiply-add of a weight does not round its product as that of the maximum
+ * was rounded. That is the same factor for all weights of a row, and a small one, unless logits are far out: then the maximum
+ * is taken from scores first. */
+CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
 {
+    int far = 0;
     t->same = 1;
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
-        real x = CLA_GREATER(m[r], CLA_TOP(t, top[r]));
+        real x = CLA_GREATER(m[r], top[r]);
         CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x = CLA_GREATER(x, cla_exchange(t->warp, x, by));
-        const int stays = (x - m[r]) * CLA_UNIT_LOG2 <= 8;
-        x = stays ? m[r] : CLA_NATURAL ? x : fma(fabs(x), 0x1p-23f, x);
+        const int stays = (x - m[r]) * CLA_LOG2_UNIT(t) <= CLA_GROWTH;
+        x = stays ? m[r] : x;
         t->same &= stays;
-        top[r] = CLA_NATURAL ? cla_pivot(x) : x;
-        f[r] = cla_weight(m[r], top[r]);
+        f[r] = CLA_FACTOR(t, m[r], x);
+        top[r] = CLA_NATURAL ? cla_pivot(x) : x * t->scale - CLA_NEW;
+        far |= fabs(top[r]) > 0x1p22f;
         m[r] = x;
+    }
+    if (!CLA_NATURAL && far) {
+        CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 4; j++)
+            CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) s[j * CLA_R_N + r] -= m[r];
+        CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) top[r] = -CLA_NEW;
     }
 }
 CLA_FN void cla_row_sum(cla_tile *t, real *x)
@@ -312,6 +333,8 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 /* Row r, whose elements begin at o: those of the other row half lie between them. Columns 2 c + x of tiles 2 h and
  * 2 h + 1 are chunk p = 8 h + 2 c + x: where rows of O are whole multiples of 64 an item has 16 neighbours, and stores
  * them 8 at a time. */
+#define CLA_OF_NEW_f16 0x1p-7f
+#define CLA_OF_NEW_bf16 0x1p8f
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l,
                           int write_lse)
 {
@@ -333,8 +356,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
                 if (d < CLA_DV) cla_store_o(CLA_OUT(h, 0, x), row + d);
                 if (d + 1 < CLA_DV) cla_store_o(CLA_OUT(h, 1, x), row + d + 1);
             }
-    /* Logits beyond 2^30 or so may leave no weight at all, and yet a maximum. */
-    if (write_lse && t->c == 0) *cla_lse_row(e, r) = l == 0 && m > CLA_LOWEST ? m * CLA_UNIT_LN : cla_lse(m, l);
+    if (write_lse && t->c == 0) *cla_lse_row(e, r) = cla_lse(CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ));
 }
 
 /* Registers are full in the loop: where to write is found out anew. */

@@ -4,7 +4,8 @@
 CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
-        CLA_ELEMENT = cla_score(e, CLA_ELEMENT, cla_s_q(t, e, r), cla_s_k(t, k0, j));
+        const real scale = CLA_SCALES_LATE ? (real)(CLA_SCALE(e->a)) : (real)(1);
+        CLA_ELEMENT = cla_score(e, CLA_ELEMENT * scale, cla_s_q(t, e, r), cla_s_k(t, k0, j));
     CLA_END_ELEMENT
     cla_bias(t, e, s, k0, n);
 }
@@ -38,7 +39,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
     CLA_TOTAL_MEMORY
     CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = (real)(0);
-    cla_begin(&t, &e, r0, begin, end, CLA_SCALE(&a) * CLA_SCORE_UNIT);
+    cla_begin(&t, &e, r0, begin, end, CLA_SCALES_LATE ? 1 : CLA_SCALE(&a) * CLA_SCORE_UNIT);
     cla_start(&t, &e, m, l);
 
     int next, segments = 0;
@@ -58,6 +59,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
         if (segments || k0 < end) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l, !segments);
     }
     if (segments > 1) cla_take_total(CLA_TOTAL(&e), o, l);
+    if (CLA_HAS_SINKS && CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);
 }

@@ -1,6 +1,7 @@
 /* Load slot of engine `mma_nv`: NVIDIA's instructions, register to register. No address enters asm: drivers do not agree
  * on what one of local memory is. volatile only where items of a warp meet. */
 #define CLA_UNROLL_MMA CLA_UNROLL
+#define CLA_OWN_WORDS 0
 #define CLA_STRING_(x) #x
 #define CLA_STRING(x) CLA_STRING_(x)
 #define CLA_MMA_TYPE CLA_STRING(CLA_TQ) /* f16 or bf16, as PTX calls them */

@@ -1,7 +1,8 @@
 /* Load slot of engine `mma_emu`: what mma_asm.cl does, by exchange among 32 neighbours of a work-group, for tests on any
  * device. They meet in global memory and at fences of global memory, on purpose: so a checker of races judges the engine's
- * local memory by the engine's own barriers. Each item has 6 words of the workspace. */
+ * local memory by the engine's own barriers. */
 #define CLA_UNROLL_MMA CLA_NO_UNROLL
+#define CLA_OWN_WORDS 6 /* of the workspace, that each item has */
 
 typedef struct {
     __global uint *at; /* the warp's words */
@@ -15,7 +16,7 @@ CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item)
 {
     w->lane = item % 32;
     w->at = e->at.workspace + e->a->workspace_offset +
-            6 * (cla_group_again() * get_local_size(0) + (size_t)(item - w->lane));
+            CLA_OWN_WORDS * (cla_group_again() * get_local_size(0) + (size_t)(item - w->lane));
 }
 #define CLA_MEET barrier(CLK_GLOBAL_MEM_FENCE);
 
@@ -36,7 +37,7 @@ CLA_FN uint cla_half_from(float x)
 CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint4 a, uint b0, uint b1)
 {
     float *const c[4] = { c0, c1, c2, c3 };
-    __global uint *mine = w.at + 6 * w.lane;
+    __global uint *mine = w.at + CLA_OWN_WORDS * w.lane;
     mine[0] = a.x;
     mine[1] = a.y;
     mine[2] = a.z;
@@ -45,22 +46,22 @@ CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint
     mine[5] = b1;
     CLA_MEET
     CLA_UNROLL for (int i = 0; i < 4; i++) {
-        const __global uint *left = w.at + 6 * (w.lane / 4 * 4) + i / 2, *right = w.at + 6 * 4 * (2 * (w.lane % 4) + i % 2) + 4;
-        float sum = *c[i];
+        const __global uint *left = w.at + CLA_OWN_WORDS * (w.lane / 4 * 4) + i / 2, *right = w.at + CLA_OWN_WORDS * 4 * (2 * (w.lane % 4) + i % 2) + 4;
+        float sum = 0; /* as the units do, which add up more exactly than that */
         CLA_NO_UNROLL for (int k = 0; k < 16; k++) {
-            const int owner = 6 * (k % 8 / 2);
+            const int owner = CLA_OWN_WORDS * (k % 8 / 2);
             sum += cla_half_of(left[owner + k / 8 * 2], k & 1) * cla_half_of(right[owner + k / 8], k & 1);
         }
-        *c[i] = sum;
+        *c[i] += sum;
     }
     CLA_MEET
 }
 
 CLA_FN float cla_exchange(cla_warp w, float x, int by)
 {
-    w.at[6 * w.lane] = as_uint(x);
+    w.at[CLA_OWN_WORDS * w.lane] = as_uint(x);
     CLA_MEET
-    const float y = as_float(w.at[6 * (w.lane ^ by)]);
+    const float y = as_float(w.at[CLA_OWN_WORDS * (w.lane ^ by)]);
     CLA_MEET
     return y;
 }

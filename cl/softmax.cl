@@ -1,17 +1,35 @@
 /* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
  * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
 
-/* A row starts with nothing seen but its head's sink, which one of its items counts. */
+/* The sinks of the rows of slot r: one head's, unless heads are packed. */
+CLA_FN real cla_slot_sink(const cla_tile *t, const cla_env *e, int r)
+{
+    real sink = (real)(cla_sink(e, 0));
+    if (CLA_PACKS) CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i * CLA_ROW_STEP);
+    return sink;
+}
+
+/* A row starts with nothing seen, or its head's sink, which one of its items counts. */
 CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
 {
     const real own = CLA_OWNS_ROWS(t) ? (real)(1) : (real)(0);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
-        real sink = (real)(cla_sink(e, 0)); /* of all rows, unless heads are packed */
-        if (CLA_PACKS)
-            CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i * CLA_ROW_STEP);
+        const real sink = CLA_SINK_LAST ? (real)(-INFINITY) : cla_slot_sink(t, e, r);
         m[r] = sink == (real)(-INFINITY) ? (real)(CLA_LOWEST) : sink;
         l[r] = sink == (real)(-INFINITY) ? (real)(0) : own;
     }
+}
+/* Or it ends with that. */
+CLA_FN void cla_count_sinks(const cla_tile *t, const cla_env *e, real *o, real *m, real *l)
+{
+    real f[CLA_R_N];
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+        const real sink = cla_slot_sink(t, e, r), up = CLA_GREATER(m[r], sink);
+        f[r] = CLA_FACTOR(t, m[r], up);
+        l[r] = l[r] * f[r] + (CLA_OWNS_ROWS(t) ? CLA_WEIGHT(t, sink, cla_pivot(up)) : (real)(0));
+        m[r] = up;
+    }
+    CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_O_FACTOR(f, i);
 }
 
 /* Raises the maxima by those of a tile, top[]; leaves there what the row subtracts, and in f[r] what rescales all that

@@ -31,7 +31,7 @@ CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const rea
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         const cla_total top = w + (CLA_TOTAL_M + r) * CLA_TOTAL_STEP;
         const real now = CLA_ROW_MAX(t, m, r);
-        f[r] = cla_weight(*top, cla_pivot(now));
+        f[r] = CLA_FACTOR(t, *top, now);
         *top = now;
         cla_total_add(w, CLA_TOTAL_L + 2 * r, l[r], f[r]);
         l[r] = (real)(0);

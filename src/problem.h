@@ -17,7 +17,7 @@ cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
 /* Whether keys may be dropped elsewhere than at the ends of what the queries of a tile see. */
 bool problem_has_holes(const clattn_problem *p);
 
-/* Whether anything is done to scores but dropping and scaling by what is well above 0. */
+/* Whether anything is done to scores but dropping, and scaling by what is well above 0 and at most ln 2. */
 bool problem_changes_scores(const clattn_problem *p);
 
 const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */

@@ -8,6 +8,7 @@
 #include "pack.h"
 #include "params.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,8 +257,8 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
              (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
-    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d", problem_has_holes(p),
-             problem_changes_scores(p), is_causal(p) || is_windowed(p),
+    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
+             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, is_causal(p) || is_windowed(p),
              pack_rows(p, e->rows_per_group(&c->tile)).packable);
     text_add(to, " -DCLA_WIDTH=%d", e->width ? e->width : c->tile.n[0]);
     for (int i = 0; e->numbers[i]; i++) {
