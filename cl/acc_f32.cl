@@ -5,4 +5,5 @@ typedef float cla_scalar;
 #define CLA_LOG2E 1.44269504088896340736f
 #define CLA_LN2 0.69314718055994530942f
 #define CLA_SCALE(a) ((a)->scale)
+#define CLA_SCALE_LOG2(a) ((a)->scale_log2)
 #define CLA_SOFTCAP(a) ((a)->softcap)

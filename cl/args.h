@@ -55,7 +55,7 @@ typedef struct cla_args {
     cla_i32 heads_inner;              /* the order of work-groups */
     cla_i32 pack;                     /* query heads whose queries are the rows of a work-group */
     cla_i32 heads, groups;            /* of work-groups: b h / pack; all that have work: the grid may be larger */
-    cla_i32 reserved;
+    cla_f32 scale_log2;               /* scale log2(e) */
 } cla_args;
 
 /* To make a block map. */

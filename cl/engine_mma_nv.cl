@@ -67,6 +67,8 @@ typedef struct {
 #define CLA_OWNS_ROWS(t) ((t)->c == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_warp(t, s, top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
+#define CLA_GROUP_AGAIN cla_group_again()
+#define CLA_ITEM_AGAIN cla_item_again()
 #define CLA_O_FACTOR(f, i) f[(i) / (CLA_DVP / 2) * 2 + (i) / 2 % 2]
 /* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers there, so that
  * the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */

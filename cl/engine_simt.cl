@@ -36,6 +36,8 @@
 #define CLA_PART_CHUNKS (CLA_CHAIN / CLA_CH)
 #define CLA_TURNS ((CLA_BK + CLA_CHAIN - 1) / CLA_CHAIN) /* of P V: likewise */
 #define CLA_OWN_WORDS 0
+#define CLA_GROUP_AGAIN CLA_GROUP
+#define CLA_ITEM_AGAIN get_local_id(0)
 #define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* what is stored less often is scaled */
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
 

@@ -38,9 +38,9 @@ typedef CLA_CAT(CLA_INTEGER, CLA_SUFFIX) integer;
 #define real_(x) CLA_CAT(CLA_CAT(convert_, CLA_SCALAR), CLA_SUFFIX)(x)
 
 /* The unit of scores: log2 where nothing changes them, so that 2^x needs no factor; else the natural one, in which a finite
- * bias or logit stays what it is. What Q is multiplied with besides the scale, log2 and ln of one unit. That product is never
- * larger than Q, which may be as large as float goes: a scale above 1 is left to the scores (CLA_SCALES_LATE). */
-#define CLA_SCORE_UNIT (CLA_NATURAL ? 1 : CLA_LOG2E)
+ * bias or logit stays what it is. What Q is multiplied with, log2 and ln of one unit. That product is never larger than Q,
+ * which may be as large as float goes: a scale above 1 is left to the scores (CLA_SCALES_LATE). */
+#define CLA_Q_SCALE(a) (CLA_SCALES_LATE ? 1 : CLA_NATURAL ? CLA_SCALE(a) : CLA_SCALE_LOG2(a))
 #define CLA_UNIT_LOG2 (CLA_NATURAL ? CLA_LOG2E : 1)
 #define CLA_UNIT_LN (CLA_NATURAL ? 1 : CLA_LN2)
 

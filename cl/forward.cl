@@ -39,13 +39,15 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
     CLA_TOTAL_MEMORY
     CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = (real)(0);
-    cla_begin(&t, &e, r0, begin, end, CLA_SCALES_LATE ? 1 : CLA_SCALE(&a) * CLA_SCORE_UNIT);
+    cla_begin(&t, &e, r0, begin, end, CLA_Q_SCALE(&a));
     cla_start(&t, &e, m, l);
 
-    int next, segments = 0;
-    CLA_NO_UNROLL for (int k0 = begin; k0 < end; segments++) {
-        const int stop = min(end, k0 + CLA_CHAIN * CLA_BK);
-        CLA_NO_UNROLL for (; k0 < stop; k0 = next) {
+    int next;
+    const int is_long = a.nk > CLA_SEGMENT; /* the call has a workspace for it */
+    if (is_long) cla_open_total(CLA_TOTAL(&e));
+    CLA_NO_UNROLL for (int k0 = begin; k0 < end;) {
+        const int stop = (k0 / CLA_SEGMENT + 1) * CLA_SEGMENT;
+        CLA_NO_UNROLL for (; k0 < min(stop, end); k0 = next) {
             const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
             next = cla_mask_next(&e, q0, q1, k0 + n, end);
             cla_qk(&t, &e, s, k0, n);
@@ -56,9 +58,9 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_softmax(&t, s, m, l, f, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
-        if (segments || k0 < end) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l, !segments);
+        if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
     }
-    if (segments > 1) cla_take_total(CLA_TOTAL(&e), o, l);
+    if (is_long) cla_take_total(CLA_TOTAL(&e), o, l);
     if (CLA_HAS_SINKS && CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);

@@ -2,6 +2,8 @@
  * m / 2 ulp, so none has more than CLA_CHAIN: a tile's sums begin at zero, and so do those of a segment, which has that
  * many tiles. Segments may be more, so what adding them up loses is kept beside their sum. */
 
+#define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* keys */
+
 /* Sum and loss of each element of o, then of l, then the maxima that they are relative to. */
 #define CLA_TOTAL_L (2 * CLA_O_N)
 #define CLA_TOTAL_M (CLA_TOTAL_L + 2 * CLA_R_N)
@@ -21,13 +23,15 @@ CLA_FN real cla_total_sum(cla_total w, int i)
     return w[i * CLA_TOTAL_STEP] + w[(i + 1) * CLA_TOTAL_STEP];
 }
 
+CLA_FN void cla_open_total(cla_total w)
+{
+    CLA_NO_UNROLL for (int i = 0; i < CLA_TOTAL_N; i++)
+        w[i * CLA_TOTAL_STEP] = i < CLA_TOTAL_M ? (real)(0) : (real)(CLA_LOWEST);
+}
 /* Adds a segment to the total, and lets the next one begin. */
-CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const real *m, real *l, int is_first)
+CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const real *m, real *l)
 {
     real f[CLA_R_N];
-    if (is_first)
-        CLA_NO_UNROLL for (int i = 0; i < CLA_TOTAL_N; i++)
-            w[i * CLA_TOTAL_STEP] = i < CLA_TOTAL_M ? (real)(0) : (real)(CLA_LOWEST);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         const cla_total top = w + (CLA_TOTAL_M + r) * CLA_TOTAL_STEP;
         const real now = CLA_ROW_MAX(t, m, r);

@@ -8,6 +8,7 @@ typedef __global real *cla_total;
 CLA_FN cla_total cla_total_place(const cla_env *e, int n)
 {
     const ulong groups = (ulong)get_num_groups(0) * get_num_groups(1);
-    __global uint *from = e->at.workspace + e->a->workspace_offset + groups * (CLA_LANES * CLA_OWN_WORDS);
-    return (__global real *)from + (ulong)CLA_GROUP * (CLA_LANES * n) + get_local_id(0);
+    const ulong at = (ulong)CLA_GROUP_AGAIN * (CLA_LANES * n) + CLA_ITEM_AGAIN; /* first: nothing is kept for it in the loop */
+    return (__global real *)(e->at.workspace + (at * (sizeof(real) / 4) + groups * (CLA_LANES * CLA_OWN_WORDS) +
+                                                e->a->workspace_offset));
 }

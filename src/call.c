@@ -244,6 +244,7 @@ static void fill_numbers(cla_args *to, const clattn_problem *p, const clattn_siz
     memcpy(&to->scale_bits, &p->scale, sizeof to->scale_bits);
     memcpy(&to->softcap_bits, &p->softcap, sizeof to->softcap_bits);
     to->scale = (cla_f32)p->scale;
+    to->scale_log2 = (cla_f32)(p->scale * 1.4426950408889634);
     to->softcap = (cla_f32)p->softcap;
     to->h = (cla_i32)s->h;
     to->group = (cla_i32)(s->h / s->hk);
