@@ -48,6 +48,7 @@ struct engine {
     const char *squares;                         /* fragment that reads what lies query by query */
     const char *options;                         /* more build options, "" for none */
     int workspace_words;                         /* of 4 bytes, that each item of a call has; 0 as a rule */
+    bool narrow_p;                               /* P is stored in 16 bits: O may be farther off */
 };
 
 /* All engines; ends with a NULL name. */
