@@ -14,7 +14,7 @@ typedef int (*reference_mod)(void *user, double *s, const unsigned char *keep, i
 /* One problem. Arrays of lengths are [b] or NULL; align and offset mean what clattn.h says. Zero is none everywhere. */
 struct reference {
     int64_t b, h, hk, nq, nk, d, dv;
-    int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want them */
+    int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want */
     double share;              /* the part of the bound that is asked for (0: all), but for what rounding O and P alone
                                   may do: tests ask more than is promised */
     int64_t q_pitch, k_pitch;  /* rows from head to head in Q, O and LSE, in K and V; 0: nq and nk. For packed
