@@ -93,7 +93,10 @@ struct truth {
 /* Returns 0, or -1; truth_free() is due in both cases. `r` as trial_problem() has it, or NULL; seen as reference.h. */
 int trial_truth(const struct trial *t, const struct reference *r, struct truth *out, unsigned char *seen);
 void truth_free(struct truth *x);
-/* 1 when O and LSE, as trial_fetch() read them, are the truth; exactly so in rows that keep no key. */
+/* What trial_fetch() read against the truth: the largest part that an error is of its bound, infinite where NaN and inf
+ * stand elsewhere and where a row that keeps no key is not 0; `why` has words when it is above 1. */
+double trial_part(const struct trial *t, const struct truth *x, char *why, size_t len);
+/* Whether it is at most 1. */
 int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len);
 /* The problem as the reference takes it. Packed sequences lie padded in value: to float64 they are short ones. */
 struct reference trial_problem(const struct trial *t);

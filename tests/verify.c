@@ -153,6 +153,30 @@ static void check_verify(void)
     }
 }
 
+/* NaN in a value that only the last of many queries keeps reaches no farther than a tile. */
+static void check_reach(void)
+{
+    enum { N = 300 };
+    static double x[N], zero[N], got[N];
+    clattn_case c = make_case();
+    const struct setup_inputs in = { .q = zero, .k = zero, .v = x };
+    struct verdict near_by, far_off;
+    c.problem.flags = 0;
+    c.problem.d = c.problem.dv = 1;
+    c.problem.sizes = (clattn_sizes){ .b = 1, .h = 1, .hk = 1, .nq = N, .nk = N };
+    x[N - 1] = NAN;
+    got[N - 1] = NAN;
+    got[N - 256] = NAN;
+    int status = verify(&c, &in, 0, NULL, NULL, got, NULL, &near_by);
+    got[N - 257] = NAN;
+    status += verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off);
+    ok(!status && near_by.good && !far_off.good, "NaN in a value reaches no farther than a tile");
+    for (int i = 0; i < N; i++)
+        got[i] = NAN;
+    ok(!verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off) && !far_off.good && isinf(far_off.o.error),
+       "so NaN everywhere is no result");
+}
+
 static void check_shared(void)
 {
     clattn_case c = make_case();
@@ -314,6 +338,7 @@ static void check_json(void)
 int main(void)
 {
     check_verify();
+    check_reach();
     check_shared();
     check_changes();
     check_packed();
