@@ -27,8 +27,8 @@ static int run(const struct device *d, const struct bad *bad, const char *engine
 {
     char text[128];
     const int width = bad->d ? bad->d : keys >= LONG ? 8 : 64;
-    snprintf(text, sizeof text, "%s b1 h2/1 q2 k%lld d%d/%d scale1 sink lse", type, (long long)keys, width,
-             keys >= LONG ? 8 : 40);
+    snprintf(text, sizeof text, "%s b1 h2/1 q2 k%lld d%d/%d %s", type, (long long)keys, width,
+             keys >= LONG ? 8 : 40, bad_words(bad));
     const clattn_case c = each_case(text);
     struct trial t;
     clattn_plan plan = NULL;

@@ -32,7 +32,10 @@ struct bad {
 };
 extern const struct bad bads[]; /* ends with a name of NULL */
 
-/* Fills a trial whose problem has sinks and scale1, its buffers too, and demands the whole bound of it. */
+/* What its problem is called behind the sizes. */
+const char *bad_words(const struct bad *bad);
+
+/* Fills a trial of such a problem, its buffers too, and demands the whole bound of it. */
 cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);
 
 /* Whether a problem of this type can hold it. */

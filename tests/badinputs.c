@@ -57,6 +57,11 @@ const struct bad bads[] = {
     { NULL, UNITS, UNITS, UNITS, 0, 0, 0 },
 };
 
+const char *bad_words(const struct bad *bad)
+{
+    return bad->sink > -(double)INFINITY ? "scale1 sink lse" : "scale1 lse";
+}
+
 int bad_suits(const struct bad *bad, const char *type)
 {
     return !bad->wide_only || strcmp(type, "f16") != 0;
@@ -115,7 +120,7 @@ cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue)
     fill(&t->q, &bad->q, t->sizes.nk, 11, seed);
     fill(&t->k, &bad->k, t->sizes.nk, 12, seed);
     fill(&t->v, &bad->v, t->sizes.nk, 13, seed);
-    e = give_sinks(t, bad->sink, queue);
+    e = t->x.sinks ? give_sinks(t, bad->sink, queue) : CL_SUCCESS;
     e = e ? e : trial_upload(t, queue, &t->q);
     e = e ? e : trial_upload(t, queue, &t->k);
     return e ? e : trial_upload(t, queue, &t->v);

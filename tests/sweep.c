@@ -215,9 +215,9 @@ static void run_bad(const struct device *d)
         n_bads++;
     const struct bad *bad = &bads[below(n_bads)];
     const int64_t most = k.engine == EMULATED ? EMULATED_KEYS : SOME_KEYS;
-    snprintf(text, sizeof text, "%s b1 h2/1 q%lld k%lld d%d/%d scale1 sink seed%lld lse", types[k.type],
+    snprintf(text, sizeof text, "%s b1 h2/1 q%lld k%lld d%d/%d %s seed%lld", types[k.type],
              (long long)(1 + below(20)), (long long)(1 + below(1 + below(most))), bad->d ? bad->d : 8 << below(5),
-             8 << below(5), (long long)below(1000000));
+             8 << below(5), bad_words(bad), (long long)below(1000000));
     if (bad_suits(bad, types[k.type]) && draw_config(d, &k, text))
         run(d, &k, text, bad, PADDED);
     harness_forget();

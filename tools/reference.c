@@ -305,7 +305,7 @@ double reference_rounding(int type, double o)
     return p.eps * fabs(o) + p.tiny;
 }
 
-/* Makes w->a p_k (1 + a_k), and 0 for what has no weight: what a wrong weight of this key may do. Returns their sum,
+/* Makes w->a p_k (1 + a_k), and 0 for what is not kept: what a wrong weight of this key may do. Returns their sum,
  * and in *n the keys. A weight that may be lost as a whole counts as such. */
 static double doubts(const struct scratch *w, const struct group *g, int64_t row, double sum, struct precision p,
                      double *n)
@@ -315,7 +315,7 @@ static double doubts(const struct scratch *w, const struct group *g, int64_t row
     double *a = w->a + row * w->ld, all = 0;
     for (int64_t k = g->lo[row]; k < g->hi[row]; k++) {
         const double factor = s[k] < p.lost ? 1 / (DOUBT * p.unit) : 1 + a[k];
-        a[k] = keep[k] && s[k] != 0 ? s[k] / sum * factor : 0;
+        a[k] = keep[k] ? s[k] / sum * factor : 0;
         all += a[k];
         *n += keep[k];
     }
