@@ -26,7 +26,7 @@ real_case() { # DEVICE NAME ARGS...
     cp "$models/$name"/*.npy . || exit 99
     run --tune off --device "$device" "$@" --verify -o got-o.npy --lse got-lse.npy q.npy k.npy v.npy
     test $status -eq 0 && at_most "$(said max-error max-error)" "$(said max-error bound)" &&
-        against_stored o 1e-5 && against_stored lse 0.002 # LSE up to 31000: one unit in the last place
+        against_stored o 0.001 && against_stored lse 0.002 # scores up to 31000: a unit in the last place is 0.002
     ok $? "$name${device:+ on $device} (exit $status, ${difference-})"
 }
 

@@ -185,8 +185,11 @@ static void run(const struct device *d, const struct class *k, const char *text,
     if (part <= 1)
         return;
     over++;
-    diag("%.3g of the promise: %s%s%s: %s %s\nagain: tests/forward.t '%s' '%s' %s", part, bad ? bad->name : "",
-         bad ? ", " : "", d->name, clattn_status_string(e), why, text, k->config, layout_name(layout));
+    diag("%.3g of the promise: %s: %s %s", part, d->name, clattn_status_string(e), why);
+    if (bad)
+        diag("%s, %s, %s", bad->name, text, k->config);
+    else
+        diag("again: tests/forward.t '%s' '%s' %s", text, k->config, layout_name(layout));
 }
 
 /* EACH problems of one class: what is built serves them all. */
