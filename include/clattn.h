@@ -32,6 +32,19 @@
  *          and V outside [kv_start, kv_len), in Q beyond q_len and in the bias of a dropped key never reaches an
  *          output. NaN and inf in a value row that one query sees may reach the queries computed beside it. Causality is
  *          never guessed from shapes.
+ * Bound    For row q of a head and column j, let p_k be the exact weights of the inputs as stored, o the exact result, n
+ *          the keys that are seen, a_k = |scale| sum_d |Q[q,d] K[k,d]| plus |s| after each of softcap, score_mods, ALiBi
+ *          and bias that there is, and u = 2^-24 (f64: 2^-53). Then, in every configuration,
+ *              |O - o|     <= u (32 T1 + (16 + 2 log2(1 + n)) T2) + eps |o| + tiny
+ *              |LSE - lse| <= 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|)
+ *              T1 = sum_k p_k |V[k,j] - o| (1 + a_k)           T2 = sum_k p_k |V[k,j]|
+ *          where eps is u, in f16 2^-11 and in bf16 2^-8 (O's type), and tiny the smallest normal number of that type.
+ *          Engines made of matrix units (mma_nv) store p in it: 2 eps T2 more. A sink is one more key, with V = 0 and
+ *          a = |sink|. A weight below 2^-126 (f64: 2^-1022) of the row's largest may count as 0. What a score_mod loses
+ *          to rounding of its own is not in it.
+ *          That holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at
+ *          most 1e38, in size: there finite inputs give finite results. Beyond nothing is promised but that nothing
+ *          crashes.
  * Packed   sequences of different lengths (varlen): with CLATTN_CU_Q, Q and O are [total_q,h,d] and LSE is [h,total_q];
  *          the rows of sequence b are cu_q[b] to cu_q[b+1] - 1. Likewise K and V with CLATTN_CU_K. b then is the
  *          sequence, q and k count inside it; lengths, offsets, bias and mask mean what they mean for padded tensors.
@@ -171,7 +184,8 @@ typedef struct clattn_problem {
     int32_t align;           /* CLATTN_ALIGN_*; counts for nothing without causal, window and ALiBi: there are no offsets
                                 to give then */
     uint32_t flags;
-    double scale;            /* 0 means 1/sqrt(d), unless CLATTN_SCALE is set; any finite value, negative too */
+    double scale;            /* 0 means 1/sqrt(d), unless CLATTN_SCALE is set. Negative too; 0 or, in size, a normal
+                                float (2^-126 to 1e38), in f64 a normal double: CLATTN_ERROR_INVALID_ARGUMENT if not */
     clattn_sizes sizes;
     double softcap;          /* 0 means none; positive */
     int32_t window_left, window_right; /* for CLATTN_WINDOW; -1 for no bound */

@@ -274,6 +274,7 @@ cl_int bed_run(struct bed *b, struct launch *l, int64_t rows, double *seconds, d
     if (rows > 0 && rows < sizes.nq)
         sizes.nq = rows;
     b->args.sizes = &sizes;
+    b->sample.narrow_p = l->narrow_p;
     turn(b);
     cl_int status = make_workspace(b, l, why);
     if (status)
@@ -313,22 +314,22 @@ static bool is_close(double got, double want, double bound)
     return got == want || fabs(got - want) <= bound;
 }
 
-/* One row of O and LSE. The largest |v| of a sample is 2. */
+/* One row of O and LSE. */
 static cl_int check_row(struct bed *b, const int64_t at[3], double *room, struct why *why)
 {
     const struct sample *s = &b->sample;
     const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
     const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
-    double *const want = room, *const scratch = room + width;
+    double *const want = room, *const bound = room + width, *const scratch = bound + width;
     float lse;
     if (row < 0)
         return CL_SUCCESS;
     const unsigned char *const got = b->seen + GUARD + (size_t)row * width * size;
     memcpy(&lse, b->seen_lse + GUARD + (size_t)lse_row * sizeof lse, sizeof lse);
-    const struct answer a = sample_answer(s, at[0], at[1], at[2], want, scratch);
+    const struct answer a = sample_answer(s, at[0], at[1], at[2], want, bound, scratch);
     bool good = is_close(lse, a.lse, a.lse_bound);
     for (size_t c = 0; c < width && good; c++)
-        good = is_close(sample_load(s->p.type, got + c * size), want[c], a.o_bound);
+        good = is_close(sample_load(s->p.type, got + c * size), want[c], bound[c]);
     if (good)
         return CL_SUCCESS;
     return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computes something else: row %lld of head %lld, entry %lld",
@@ -338,7 +339,7 @@ static cl_int check_row(struct bed *b, const int64_t at[3], double *room, struct
 static cl_int check_rows(struct bed *b, int64_t step, struct why *why)
 {
     const clattn_sizes *z = &b->sample.p.sizes;
-    double *room = malloc(((size_t)b->sample.p.dv + (size_t)z->nk + 1) * sizeof *room);
+    double *room = malloc(2 * ((size_t)b->sample.p.dv + (size_t)z->nk) * sizeof *room);
     cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     for (int64_t i = 0; i < z->b * z->h * z->nq && !status; i += step) {
         const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };

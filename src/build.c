@@ -72,7 +72,7 @@ static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 /* A small call with everything that the problem has, against the answer. What a caller's text computes nobody here knows. */
 static cl_int test_loaded(struct launch *l, struct maker *maker, const clattn_problem *p, struct why *why)
 {
-    struct sample sample = { *p, 7, true };
+    struct sample sample = { *p, 7, true, false };
     struct bed bed;
     double seconds, device;
     if (p->n_mods)

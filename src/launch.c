@@ -77,6 +77,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
         l->aux[i].type = p->aux[i].type;
     l->rows = pack_rows(p, config->engine->rows_per_group(&config->tile));
     l->items_per_group = config->engine->items_per_group(&config->tile);
+    l->narrow_p = config->engine->narrow_p;
     take_workspace(l, p, config);
     l->map_items = caps->max_group < 64 ? caps->max_group : 64;
     status = pool_init(&l->forward, program, "cla_forward", why);

@@ -25,6 +25,7 @@ struct launch {
     clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
     struct rows rows;
     int items_per_group;
+    bool narrow_p;                   /* its engine stores P in 16 bits */
     size_t own_bytes, total_bytes;   /* of a work-group's workspace: always, and where keys are more than a segment */
     int64_t segment_keys;
     size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */

@@ -78,7 +78,7 @@ static int64_t copies_of(const clattn_problem *p, const struct caps *caps)
 static cl_int open_timed(struct ground *g, const clattn_problem *like, struct why *why)
 {
     const struct caps *caps = &g->maker->caps;
-    struct sample sample = { g->problem, 1, false };
+    struct sample sample = { g->problem, 1, false, false };
     sample.p.sizes = like->sizes;
     set_totals(&sample.p);
     while ((work_of(&sample.p) > work_most * caps->compute_units || bytes_of(&sample.p) > BYTES_MOST) &&
@@ -99,7 +99,7 @@ static cl_int open_checks(struct ground *g, const clattn_problem *like, struct w
                                          { 2, 2, 2, 19, 7, 0, 0, 0 } };
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < CHECKS && !status; i++) {
-        struct sample sample = { g->problem, (uint32_t)(i + 2), true };
+        struct sample sample = { g->problem, (uint32_t)(i + 2), true, false };
         sample.p.sizes = sizes[i];
         if (!sizes[i].hk)
             sample.p.sizes.hk = ratio > 1 ? 1 : sizes[i].h;

@@ -6,6 +6,7 @@
 
 #include "mods.h"
 
+#include <float.h>
 #include <math.h>
 
 static const struct {
@@ -108,6 +109,10 @@ static cl_int check_scores(clattn_problem *p, struct why *why)
         INVALID("scale is not finite");
     if (p->scale == 0 && !(p->flags & CLATTN_SCALE))
         p->scale = 1 / sqrt(p->d);
+    /* A subnormal one has lost digits already, or is 0 to devices that flush it. */
+    const double least = p->type == CLATTN_F64 ? DBL_MIN : (double)FLT_MIN;
+    if (p->scale != 0 && fabs(p->scale) < least)
+        INVALID("scale %g is subnormal: 0 or at least %g in size", p->scale, least);
     /* Arithmetic in float folds log2(e) into the scale: both must fit. */
     if (p->type != CLATTN_F64 && fabs(p->scale) > 1e38)
         INVALID("scale %g is beyond what float holds", p->scale);

@@ -308,9 +308,9 @@ static bool keeps(const struct sample *s, const struct entry *e, int64_t q, int6
              !value_map(s, q / SAMPLE_BLOCK * blocks(p->sizes.nk) + k / SAMPLE_BLOCK));
 }
 
-/* The logit of (q, k), and in *most the largest size that any step of it had. */
+/* The logit of (q, k), and in *a the sizes that it had step by step, added up: what rounding may take a part of. */
 static double logit(const struct sample *s, const struct entry *e, int64_t h, int64_t q, int64_t k, int64_t q_at,
-                    int64_t k_at, double *most)
+                    int64_t k_at, double *a)
 {
     const clattn_problem *p = &s->p;
     double x = 0, size = 0;
@@ -320,15 +320,19 @@ static double logit(const struct sample *s, const struct entry *e, int64_t h, in
         size += fabs(term);
     }
     x *= p->scale;
-    *most = fmax(*most, fabs(p->scale) * size);
-    if (p->softcap)
+    *a = fabs(p->scale) * size;
+    if (p->softcap) {
         x = p->softcap * tanh(x / p->softcap);
-    if (p->flags & CLATTN_ALIBI)
+        *a += fabs(x);
+    }
+    if (p->flags & CLATTN_ALIBI) {
         x -= value_slope(h) * fabs((double)(q + e->offset - k));
-    *most = fmax(*most, fabs(x));
-    if (p->bias_type)
+        *a += fabs(x);
+    }
+    if (p->bias_type) {
         x += value_bias(s, q * p->sizes.nk + k);
-    *most = fmax(*most, fabs(x));
+        *a += fabs(x);
+    }
     return x;
 }
 
@@ -337,34 +341,76 @@ static double epsilon(int type)
     return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
 }
 
-struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *scratch)
+static double smallest_normal(int type)
+{
+    return type == CLATTN_F64 ? 0x1p-1022 : type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+}
+
+/* One row's softmax. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink: its weight, if any. */
+struct softmax {
+    double *weight, *a;
+    double top, sum, sink;
+    int64_t keys;
+};
+
+static void weigh(const struct sample *s, const struct entry *e, int64_t b, int64_t h, int64_t q, struct softmax *m)
+{
+    const double none = -(double)INFINITY, sink = s->p.flags & CLATTN_SINKS ? value_sink(s, h) : none;
+    const int64_t q_at = sample_row(s, b, h, q);
+    m->top = sink;
+    m->keys = 0;
+    for (int64_t k = e->k_begin; k < e->k_end; k++) {
+        const bool kept = keeps(s, e, q, k);
+        m->weight[k] = kept ? logit(s, e, h, q, k, q_at, key_row(s, e, b, h, k), &m->a[k]) : none;
+        m->top = fmax(m->top, m->weight[k]);
+        m->keys += kept;
+    }
+    m->sum = m->sink = sink > none ? exp(sink - m->top) : 0;
+    for (int64_t k = e->k_begin; k < e->k_end; k++) {
+        m->weight[k] = m->weight[k] > none ? exp(m->weight[k] - m->top) : 0;
+        m->sum += m->weight[k];
+    }
+}
+
+/* The row's O, and how far off it may be, as clattn.h promises it: the sums T2 on the way, T1 when O is there. */
+static void average(const struct sample *s, const struct entry *e, int64_t b, int64_t h, const struct softmax *m,
+                    double *o, double *o_bound)
+{
+    const clattn_problem *p = &s->p;
+    const bool sinks = p->flags & CLATTN_SINKS;
+    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, eps = epsilon(p->type);
+    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + (s->narrow_p ? 2 * eps : 0);
+    const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(value_sink(s, h))) : 0;
+    for (int64_t k = e->k_begin; k < e->k_end; k++)
+        for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
+            const double v = value_v(s, at + c);
+            o[c] += m->weight[k] / m->sum * v;
+            o_bound[c] += m->weight[k] / m->sum * fabs(v);
+        }
+    for (int64_t c = 0; c < p->dv; c++)
+        o_bound[c] = chain * o_bound[c] + (sink + eps) * fabs(o[c]) + smallest_normal(p->type);
+    for (int64_t k = e->k_begin; k < e->k_end; k++)
+        for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
+            o_bound[c] += 32 * unit * m->weight[k] / m->sum * (1 + m->a[k]) * fabs(value_v(s, at + c) - o[c]);
+}
+
+struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
+                            double *scratch)
 {
     const clattn_problem *p = &s->p;
     const struct entry e = entry_of(s, b);
-    const int64_t q_at = sample_row(s, b, h, q);
     const bool sinks = p->flags & CLATTN_SINKS;
-    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
-    double top = sinks ? value_sink(s, h) : -(double)INFINITY, sum = 0, most = 0;
-    for (int64_t k = e.k_begin; k < e.k_end; k++) {
-        const bool kept = keeps(s, &e, q, k);
-        scratch[k] = kept ? logit(s, &e, h, q, k, q_at, key_row(s, &e, b, h, k), &most) : -(double)INFINITY;
-        top = fmax(top, scratch[k]);
-    }
+    struct softmax m = { scratch, scratch + p->sizes.nk, 0, 0, 0, 0 };
     memset(o, 0, (size_t)p->dv * sizeof *o);
-    if (sinks)
-        sum = exp(value_sink(s, h) - top);
-    for (int64_t k = e.k_begin; k < e.k_end; k++) {
-        if (!(scratch[k] > -(double)INFINITY))
-            continue;
-        const double weight = exp(scratch[k] - top);
-        const int64_t v_at = key_row(s, &e, b, h, k) * p->dv;
-        sum += weight;
-        for (int64_t c = 0; c < p->dv; c++)
-            o[c] += weight * value_v(s, v_at + c);
-    }
-    for (int64_t c = 0; c < p->dv && sum > 0; c++)
-        o[c] /= sum;
-    /* What clattn.h promises is of the largest logit of all rows; this knows one row only, so it allows twice as much. */
-    return (struct answer){ sum > 0 ? top + log(sum) : -(double)INFINITY, 8 * (epsilon(p->type) + 2 * unit * most),
-                            2 * (1e-5 + 16 * 0x1p-24 * most) };
+    memset(o_bound, 0, (size_t)p->dv * sizeof *o);
+    weigh(s, &e, b, h, q, &m);
+    if (!(m.sum > 0))
+        return (struct answer){ -(double)INFINITY, 0 };
+    if (m.keys)
+        average(s, &e, b, h, &m, o, o_bound);
+    const double lse = m.top + log(m.sum);
+    double doubt = sinks ? m.sink / m.sum * (1 + fabs(value_sink(s, h))) : 0;
+    for (int64_t k = e.k_begin; k < e.k_end; k++)
+        doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * (1 + m.a[k]) : 0;
+    return (struct answer){ lse, 0x1p-24 * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
 }

@@ -12,6 +12,7 @@ struct sample {
     clattn_problem p; /* checked; its sizes are the call's */
     uint32_t seed;
     bool ragged;      /* lengths, starts and offsets are odd, and what is not seen holds NaN; else all rows count */
+    bool narrow_p;    /* what runs on it stores P in 16 bits, as matrix units do, and may be farther off */
 };
 
 enum { SAMPLE_BLOCK = 32 }; /* of a block map, both ways */
@@ -32,11 +33,13 @@ void sample_fill(const struct sample *s, enum sample_what what, int64_t from, in
 int64_t sample_row(const struct sample *s, int64_t b, int64_t h, int64_t q);
 int64_t sample_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);
 
-/* What the row is: o[dv], *lse, and how far off each may be. `scratch` has nk doubles. */
+/* What the row is: o[dv] and lse, and how far off each of them may be: o_bound[dv], and lse_bound. `scratch` has
+ * 2 nk doubles. */
 struct answer {
-    double lse, o_bound, lse_bound;
+    double lse, lse_bound;
 };
-struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *scratch);
+struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
+                            double *scratch);
 
 /* Stored bytes to a number. */
 double sample_load(int type, const void *from);

@@ -39,7 +39,7 @@ static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
 
 static cl_int run_test(struct maker *maker, const clattn_problem *p, const struct config *config, struct why *why)
 {
-    struct sample sample = { *p, 11, true };
+    struct sample sample = { *p, 11, true, false };
     struct launch launch;
     struct bed bed;
     double seconds, device;

@@ -117,6 +117,9 @@ static void test_problems(const struct device *d)
     REFUSED(p.scale = NAN);
     REFUSED(p.scale = INFINITY);
     REFUSED(p.scale = -INFINITY; p.flags = CLATTN_SCALE);
+    REFUSED(p.scale = 1e-44);
+    REFUSED(p.scale = -1.1754942e-38; p.flags = CLATTN_SCALE);
+    REFUSED(p.scale = 2.2250738585072009e-308; p.type = CLATTN_F64);
     REFUSED(p.softcap = -1);
     REFUSED(p.softcap = NAN);
     REFUSED(p.softcap = INFINITY);

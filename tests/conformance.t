@@ -14,9 +14,9 @@ at_most() { awk -v x="$1" -v y="$2" 'BEGIN { exit !(x != "" && y != "" && x + 0 
 # What the line of `out` that starts with KEY says behind WORD.
 said() { awk -v key="$1" -v word="$2" '$1 == key { for (i = 1; i < NF; i++) if ($i == word) print $(i + 1) }' out; }
 
-against_stored() { # WHICH KEY: the file just written against the stored one, within the bound that was printed
+against_stored() { # WHICH MOST: the file just written against the stored one, of other hands
     difference=$("$compare" "got-$1.npy" "$1.npy" 2>&1) || return 1
-    at_most "$difference" "$(said "$2" bound)"
+    at_most "$difference" "$2"
 }
 
 real_case() { # DEVICE NAME ARGS...
@@ -26,7 +26,7 @@ real_case() { # DEVICE NAME ARGS...
     cp "$models/$name"/*.npy . || exit 99
     run --tune off --device "$device" "$@" --verify -o got-o.npy --lse got-lse.npy q.npy k.npy v.npy
     test $status -eq 0 && at_most "$(said max-error max-error)" "$(said max-error bound)" &&
-        against_stored o max-error && against_stored lse lse-error
+        against_stored o 0.001 && against_stored lse 0.002 # scores up to 31000: a unit in the last place is 0.002
     ok $? "$name${device:+ on $device} (exit $status, ${difference-})"
 }
 

@@ -5,6 +5,7 @@
 #include "tap.h"
 #include "trial.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ static const char *const canonical[] = {
     "f32 b1 h2 q3 k4 d5 scale0",
     "f32 b1 h2 q3 k4 d5 scale-2",
     "f32 b1 h2 q3 k4 d5 scale0.1",
+    "f64 b1 h2 q3 k4 d5 scale3e-300",
     "f32 b2 h2 q3 k4 d5 qlen:3,0",
     "f32 b2 h2 q3 k4 d5 kvlen:4,1",
     "f32 b2 h2 q3 k4 d5 kvstart:0,4",
@@ -128,7 +130,7 @@ static void test_scales(void)
         if (i % 2) /* ordinary sizes every other time */
             bits = (bits & 0x800fffffffffffffu) | (1023 - 20 + bits % 40) << 52;
         memcpy(&scale, &bits, sizeof scale);
-        if (!isfinite(scale) || fabs(scale) > 1e38)
+        if (!isfinite(scale) || fabs(scale) > 1e38 || fabs(scale) < (double)FLT_MIN)
             continue;
         if (parse("f32 b1 h2 q3 k4 d5 scale1", &c, NULL, 0))
             bail("a plain scale is refused");
@@ -187,6 +189,9 @@ static const struct {
                  { 0, "f32 b1 h2 q3 k4 d5 scalenan", NULL },
                  { 0, "f32 b1 h2 q3 k4 d5 scaleinf", NULL },
                  { 0, "f32 b1 h2 q3 k4 d5 scale1e999", NULL },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 scale1e-44", "subnormal" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "bf16 b1 h2 q3 k4 d5 scale-1.1754942e-38", "subnormal" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f64 b1 h2 q3 k4 d5 scale2.2250738585072009e-308", "subnormal" },
                  { 0, "f32 b2 h2 q3 k4 d5 qlen:1,4294967296", NULL },
                  { 0, "f32 b257 h2 q3 k4 d5 kvlen:1", NULL },
                  { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 softcap", "softcap" },

@@ -78,10 +78,10 @@ static int compute(struct npy *a, struct extras *x, struct fault *f)
     const struct reference r = problem(a, x);
     const int64_t shape[4] = { r.b, r.h, r.nq, r.dv };
     const size_t rows = (size_t)(r.b * r.h * r.nq);
-    double *o = calloc(rows * (size_t)r.dv + 1, sizeof *o), *lse = calloc(rows + 1, sizeof *lse), a_most;
+    double *o = calloc(rows * (size_t)r.dv + 1, sizeof *o), *lse = calloc(rows + 1, sizeof *lse);
     struct outputs outputs;
     memset(&outputs, 0, sizeof outputs);
-    if (!o || !lse || reference_forward(&r, a[Q].data, a[K].data, a[V].data, o, lse, &a_most, NULL) != 0)
+    if (!o || !lse || reference_forward(&r, a[Q].data, a[K].data, a[V].data, o, lse, NULL, NULL, NULL) != 0)
         fault_set(f, EXIT_USAGE, "the reference failed");
     else if (outputs_add(&outputs, "O", "o.npy", NPY_F8, 4, shape, o, f) == 0 &&
              outputs_add(&outputs, "LSE", "lse.npy", NPY_F8, 3, shape, lse, f) == 0)

@@ -150,27 +150,25 @@ static const struct {
     { "const real half_ = real_(q - q) + 0.5f; s = k < 0 ? s : s * half_;", "vector3.cl", CLATTN_MOD_VECTOR },
 };
 
-/* O and LSE within bound of the problem with half its scale. */
+/* Scores from before the mod to behind it: half of them. */
+static int halve(void *user, double *s, const unsigned char *keep, int64_t b, int64_t h, int64_t q, int64_t nk)
+{
+    (void)user, (void)keep, (void)b, (void)h, (void)q;
+    for (int64_t k = 0; k < nk; k++)
+        s[k] /= 2;
+    return 0;
+}
+
+/* O and LSE within bound of the problem with half its score. */
 static int half_of(const struct trial *t, char *why, size_t len)
 {
     struct reference r = trial_problem(t);
-    double *o = calloc((size_t)tensor_count(&t->o), sizeof *o), *lse = calloc((size_t)tensor_count(&t->lse), sizeof *o);
-    double a = 0, worst = 0;
-    int64_t i;
-    int good;
-    const double *q = t->q.value;
-    r.scale /= 2;
-    if (!o || !lse || reference_forward(&r, q, t->k.value, t->v.value, o, lse, &a, NULL))
+    struct truth half = { NULL, NULL, NULL, NULL };
+    r.mod = halve;
+    if (trial_truth(t, &r, &half, NULL))
         bail("no memory");
-    a *= 2; /* it was twice that before the mod */
-    for (i = 0; i < tensor_count(&t->o); i++)
-        worst = fabs(t->o.value[i] - o[i]) <= worst ? worst : fabs(t->o.value[i] - o[i]);
-    good = worst <= reference_bound_o(t->o.type, a, trial_largest(t));
-    for (i = 0; i < tensor_count(&t->lse); i++)
-        good = good && fabs(t->lse.value[i] - lse[i]) <= reference_bound_lse(t->o.type, a);
-    snprintf(why, len, "error %.3g", worst);
-    free(o);
-    free(lse);
+    const int good = trial_agrees(t, &half, why, len);
+    truth_free(&half);
     return good;
 }
 

@@ -5,6 +5,7 @@
 #include "trial.h"
 
 #include "../tools/convert.h"
+#include "../tools/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -253,7 +254,10 @@ static cl_int make_workspace(struct trial *t, clattn_plan plan, cl_command_queue
 
 cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue)
 {
-    cl_int e = make_workspace(t, plan, queue);
+    char config[512] = "";
+    cl_int e = clattn_plan_config(plan, config, sizeof config, NULL);
+    e = e ? e : make_workspace(t, plan, queue);
+    t->narrow_p = verify_narrow_p(config);
     if (!e && t->map.image.size && t->mask.image.size)
         e = clattn_enqueue_block_map(plan, queue, &t->args, 0, NULL, NULL);
     if (!e)

@@ -48,8 +48,17 @@ struct tensor4 {
 
 enum list { Q_LEN, KV_LEN, KV_START, DIAGONALS, CU_Q, CU_K, SLOPES, SINKS, LISTS };
 
+/* How much of the promised bound a result may use, but for what rounding O and P alone may do (struct reference).
+ * Random inputs ask more of a kernel than the promise does: what right ones show is well below. */
+enum demand {
+    USUAL, /* a quarter */
+    WHOLE  /* all: of inputs that are made bad on purpose */
+};
+
 struct trial {
     clattn_case c;
+    enum demand demand;
+    int narrow_p; /* the engine of the last trial_run() stores P in 16 bits */
     struct extras x;
     const char *why; /* words for a failure of trial_make(), or NULL */
     enum layout layout;
@@ -77,12 +86,20 @@ cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue);
 int trial_verify(struct trial *t, cl_command_queue queue, char *why, size_t len);
 /* Only the reading. 1, or 0 and `why` when a byte outside O and LSE changed. */
 int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len);
-/* O and LSE as float64 says, into o [b,h,nq,dv] and lse [b,h,nq]; *conditioning as reference.h. */
-int trial_reference(const struct trial *t, double *o, double *lse, double *conditioning);
+/* O and LSE as float64 says, and how far off they may be by t->demand. [b,h,nq,dv] and [b,h,nq]. */
+struct truth {
+    double *o, *lse, *o_bound, *lse_bound;
+};
+/* Returns 0, or -1; truth_free() is due in both cases. `r` as trial_problem() has it, or NULL; seen as reference.h. */
+int trial_truth(const struct trial *t, const struct reference *r, struct truth *out, unsigned char *seen);
+void truth_free(struct truth *x);
+/* What trial_fetch() read against the truth: the largest part that an error is of its bound, infinite where NaN and inf
+ * stand elsewhere and where a row that keeps no key is not 0; `why` has words when it is above 1. */
+double trial_part(const struct trial *t, const struct truth *x, char *why, size_t len);
+/* Whether it is at most 1. */
+int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len);
 /* The problem as the reference takes it. Packed sequences lie padded in value: to float64 they are short ones. */
 struct reference trial_problem(const struct trial *t);
-/* The largest |v| among the keys that some query keeps. */
-double trial_largest(const struct trial *t);
 /* Poisons O and LSE again. */
 cl_int trial_reset(struct trial *t, cl_command_queue queue);
 /* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it. */

@@ -141,6 +141,8 @@ struct reference trial_problem(const struct trial *t)
     const clattn_problem *p = &t->c.problem;
     const struct extras *x = &t->x;
     struct reference r = { 0 };
+    r.type = t->o.type;
+    r.narrow_p = t->narrow_p;
     r.b = t->sizes.b;
     r.h = t->sizes.h;
     r.hk = t->sizes.hk;
@@ -166,22 +168,26 @@ struct reference trial_problem(const struct trial *t)
     return r;
 }
 
-int trial_reference(const struct trial *t, double *o, double *lse, double *conditioning)
+int trial_truth(const struct trial *t, const struct reference *given, struct truth *x, unsigned char *seen)
 {
-    const struct reference r = trial_problem(t);
-    return reference_forward(&r, t->q.value, t->k.value, t->v.value, o, lse, conditioning, NULL);
+    struct reference r = given ? *given : trial_problem(t);
+    const int64_t n = tensor_count(&t->o), rows = tensor_count(&t->lse);
+    x->o = calloc((size_t)n + 1, sizeof *x->o);
+    x->lse = calloc((size_t)rows + 1, sizeof *x->lse);
+    x->o_bound = calloc((size_t)n + 1, sizeof *x->o_bound);
+    x->lse_bound = calloc((size_t)rows + 1, sizeof *x->lse_bound);
+    r.share = t->demand == WHOLE ? 1 : 0.25;
+    if (!x->o || !x->lse || !x->o_bound || !x->lse_bound)
+        return -1;
+    return reference_forward(&r, t->q.value, t->k.value, t->v.value, x->o, x->lse, x->o_bound, x->lse_bound, seen);
 }
 
-double trial_largest(const struct trial *t)
+void truth_free(struct truth *x)
 {
-    double most = 0;
-    int64_t b, h, n, i;
-    for (b = 0; b < t->v.n[0]; b++)
-        for (h = 0; h < t->v.n[1]; h++)
-            for (n = 0; n < t->v.n[2]; n++)
-                for (i = 0; i < t->v.width && trial_stores(t, &t->v, b, h, n); i++)
-                    most = fmax(most, fabs(tensor_row(&t->v, b, h, n)[i]));
-    return most;
+    free(x->o);
+    free(x->lse);
+    free(x->o_bound);
+    free(x->lse_bound);
 }
 
 /* Words for the worst element. */
@@ -194,60 +200,56 @@ static void describe(const struct tensor *x, const char *name, int64_t bad, doub
              (long long)(bad % x->width), x->value[bad], want, error, bound);
 }
 
-/* 1 when every element of `x` is within `bound` of `want`, exact in rows that keep no key, and so are infinities. */
-static int compare(const struct trial *t, const struct tensor *x, const char *name, const double *want, double bound,
-                   char *why, size_t len)
+/* The largest part that an error of `x` is of its bound, and words for it when that is above 1; NaN and inf stand where
+ * they do in `want`, or that is infinite. */
+static double compare(const struct trial *t, const struct tensor *x, const char *name, const double *want,
+                      const double *bound, char *why, size_t len)
 {
     int64_t i, n = tensor_count(x), bad = -1;
-    double worst = 0;
+    double worst = 0, worst_error = 0;
     for (i = 0; i < n; i++) {
         const int64_t row = i / x->width, q = row % x->n[2], b = row / x->n[2] / x->n[1];
-        const int exact = want[i] == -INFINITY || (x == &t->o && !t->sees[row]);
-        const double error = x->value[i] == want[i] ? 0 : exact ? INFINITY : fabs(x->value[i] - want[i]);
-        if (q < t->q_rows[b] && !(error <= bound) && !(error <= worst)) { /* NaN is an error too */
-            worst = isnan(error) ? INFINITY : error;
+        const int same = x->value[i] == want[i] || (isnan(want[i]) && isnan(x->value[i]));
+        const double error = same ? 0 : isfinite(want[i]) ? fabs(x->value[i] - want[i]) : INFINITY;
+        const double part = same ? 0 : isnan(error) ? INFINITY : error / bound[i];
+        if (q < t->q_rows[b] && part > worst) {
+            worst = part;
+            worst_error = error;
             bad = i;
         }
     }
-    if (bad >= 0)
-        describe(x, name, bad, want[bad], worst, bound, why, len);
-    return bad < 0;
+    if (worst > 1)
+        describe(x, name, bad, want[bad], worst_error, bound[bad], why, len);
+    return worst;
 }
 
-/* The reference on the way, which must keep the keys that kept.c says. */
-static int want(const struct trial *t, double *o, double *lse, double *conditioning)
+double trial_part(const struct trial *t, const struct truth *x, char *why, size_t len)
 {
-    const struct reference r = trial_problem(t);
+    const double lse = t->c.lse ? compare(t, &t->lse, "LSE", x->lse, x->lse_bound, why, len) : 0;
+    return fmax(lse, compare(t, &t->o, "O", x->o, x->o_bound, why, len));
+}
+
+int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len)
+{
+    return trial_part(t, x, why, len) <= 1;
+}
+
+/* Against the reference, which must keep the keys that kept.c says. */
+static int judge(const struct trial *t, char *why, size_t len)
+{
     const size_t keys = (size_t)(t->sizes.b * t->sizes.hk * t->sizes.nk);
     unsigned char *seen = calloc(keys + 1, 1);
-    int good = seen && !reference_forward(&r, t->q.value, t->k.value, t->v.value, o, lse, conditioning, seen);
-    good = good && (!t->sizes.nq || !memcmp(seen, t->seen, keys));
+    struct truth x = { NULL, NULL, NULL, NULL };
+    int good = seen && !trial_truth(t, NULL, &x, seen) && (!t->sizes.nq || !memcmp(seen, t->seen, keys));
+    if (!good)
+        snprintf(why, len, "the reference failed, or keeps other keys");
+    good = good && trial_agrees(t, &x, why, len);
+    truth_free(&x);
     free(seen);
     return good;
 }
 
-static int judge(struct trial *t, double *o, double *lse, char *why, size_t len)
-{
-    double conditioning = 0;
-    if (!want(t, o, lse, &conditioning)) {
-        snprintf(why, len, "the reference failed, or keeps other keys");
-        return 0;
-    }
-    if (!compare(t, &t->o, "O", o, reference_bound_o(t->o.type, conditioning, trial_largest(t)), why, len))
-        return 0;
-    return !t->c.lse || compare(t, &t->lse, "LSE", lse, reference_bound_lse(t->o.type, conditioning), why, len);
-}
-
 int trial_verify(struct trial *t, cl_command_queue queue, char *why, size_t len)
 {
-    double *o, *lse;
-    int good;
-    if (!trial_fetch(t, queue, why, len))
-        return 0;
-    o = calloc((size_t)tensor_count(&t->o) + 1, sizeof *o);
-    lse = calloc((size_t)tensor_count(&t->lse) + 1, sizeof *lse);
-    good = o && lse && judge(t, o, lse, why, len);
-    free(o);
-    free(lse);
-    return good;
+    return trial_fetch(t, queue, why, len) && judge(t, why, len);
 }

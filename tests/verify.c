@@ -14,6 +14,7 @@
 
 enum { B = 2, H = 4, HK = 2, NQ = 6, NK = 9, D = 5, DV = 3 };
 static double q[B * H * NQ * D], k[B * HK * NK * D], v[B * HK * NK * DV], o[B * H * NQ * DV], lse[B * H * NQ];
+static double o_bound[B * H * NQ * DV], lse_bound[B * H * NQ]; /* of answer() */
 
 static clattn_case make_case(void)
 {
@@ -52,11 +53,10 @@ static struct reference whole(void)
 static void answer(const clattn_case *c)
 {
     struct reference r = whole();
-    double a;
     r.causal = 1;
     r.kv_len = c->kv_len;
     r.kv_start = c->kv_start;
-    if (reference_forward(&r, q, k, v, o, lse, &a, NULL) != 0)
+    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
         bail("no memory");
 }
 
@@ -66,7 +66,7 @@ static int accepts(const clattn_case *c, const struct setup_inputs *in, double *
     const double before = *at;
     struct verdict verdict;
     *at = x;
-    const int status = verify(c, in, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, lse, &verdict);
+    const int status = verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, lse, &verdict);
     *at = before;
     return status == 0 && verdict.good;
 }
@@ -75,9 +75,31 @@ static int accepts(const clattn_case *c, const struct setup_inputs *in, double *
 static struct verdict judge(const clattn_case *c, const struct setup_inputs *in, const double *with_lse)
 {
     struct verdict verdict;
-    if (verify(c, in, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, with_lse, &verdict) != 0)
+    if (verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, with_lse, &verdict) != 0)
         bail("no memory");
     return verdict;
+}
+
+/* The element with the largest part of its bound stands for all, even where another is farther off. */
+static void check_worst(const clattn_case *c, const struct setup_inputs *in)
+{
+    const int n = B * H * NQ * DV;
+    int least = -1, most = 0;
+    for (int i = 0; i < n; i++) {
+        if (o_bound[i] > 0 && (least < 0 || o_bound[i] < o_bound[least]))
+            least = i;
+        if (o_bound[i] > o_bound[most])
+            most = i;
+    }
+    const double before[2] = { o[least], o[most] }, off = 0.8 * o_bound[least], farther = 0.7 * o_bound[most];
+    o[least] += off;
+    o[most] += farther;
+    const struct verdict verdict = judge(c, in, lse);
+    o[least] = before[0];
+    o[most] = before[1];
+    ok(farther > off && verdict.good && verdict.o.bound == o_bound[least] && fabs(verdict.o.error - off) < 1e-3 * off &&
+           fabs(farthest_part(&verdict.o) - 0.8) < 1e-3,
+       "the largest part of a bound stands for all");
 }
 
 static void check_verify(void)
@@ -91,15 +113,17 @@ static void check_verify(void)
     v[(HK * NK + 4) * DV] = 1e30;
     answer(&c);
     verdict = judge(&c, &in, lse);
-    ok(verdict.good && verdict.error_o == 0 && verdict.error_lse == 0, "the right answer is right");
-    ok(verdict.bound_o > 0 && verdict.bound_o < 1e-4, "what padding holds does not widen the bound");
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "the right answer is right");
+    ok(verdict.o.bound > 0 && verdict.o.bound < 1e-4, "what padding holds does not widen the bound");
     double *last = &o[B * H * NQ * DV - 1];
-    ok(accepts(&c, &in, last, *last + 0.9 * verdict.bound_o) && !accepts(&c, &in, last, *last + 1.1 * verdict.bound_o),
+    const double bound = o_bound[B * H * NQ * DV - 1];
+    ok(accepts(&c, &in, last, *last + 0.9 * bound) && !accepts(&c, &in, last, *last - 1.1 * bound),
        "an error of O is held against the bound");
     ok(!accepts(&c, &in, last, NAN) && !accepts(&c, &in, last, INFINITY), "NaN and inf in O are found");
-    ok(accepts(&c, &in, &lse[5], lse[5] + 0.9 * verdict.bound_lse) &&
-           !accepts(&c, &in, &lse[5], lse[5] + 1.1 * verdict.bound_lse),
+    ok(accepts(&c, &in, &lse[5], lse[5] + 0.9 * lse_bound[5]) &&
+           !accepts(&c, &in, &lse[5], lse[5] + 1.1 * lse_bound[5]),
        "an error of LSE too");
+    check_worst(&c, &in);
     const int empty = H * NQ; /* the first row of the second entry sees nothing */
     ok(lse[empty] == -INFINITY && !accepts(&c, &in, &lse[empty], -1e30) && !accepts(&c, &in, &lse[empty], INFINITY),
        "a row that sees nothing has LSE = -inf and nothing else");
@@ -121,12 +145,36 @@ static void check_verify(void)
         *places[i] = INFINITY;
         answer(&c);
         verdict = judge(&c, &in, lse);
-        ok(verdict.good && verdict.bound_o < 1e-4 && verdict.bound_lse < 1e-2,
-           "inf in %s does not widen the bounds", i ? "K" : "Q");
+        ok(verdict.good && verdict.o.bound < 1e-4 && verdict.lse.bound < 1e-4, "inf in %s does not widen the bounds",
+           i ? "K" : "Q");
         ok(!accepts(&c, &in, last, *last + 1e-2) && !accepts(&c, &in, last, NAN) &&
                !accepts(&c, &in, &lse[B * H * NQ - 1], 0),
            "nor excuse an error elsewhere");
     }
+}
+
+/* NaN in a value that only the last of many queries keeps reaches no farther than a tile. */
+static void check_reach(void)
+{
+    enum { N = 300 };
+    static double x[N], zero[N], got[N];
+    clattn_case c = make_case();
+    const struct setup_inputs in = { .q = zero, .k = zero, .v = x };
+    struct verdict near_by, far_off;
+    c.problem.flags = 0;
+    c.problem.d = c.problem.dv = 1;
+    c.problem.sizes = (clattn_sizes){ .b = 1, .h = 1, .hk = 1, .nq = N, .nk = N };
+    x[N - 1] = NAN;
+    got[N - 1] = NAN;
+    got[N - 256] = NAN;
+    int status = verify(&c, &in, 0, NULL, NULL, got, NULL, &near_by);
+    got[N - 257] = NAN;
+    status += verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off);
+    ok(!status && near_by.good && !far_off.good, "NaN in a value reaches no farther than a tile");
+    for (int i = 0; i < N; i++)
+        got[i] = NAN;
+    ok(!verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off) && !far_off.good && isinf(far_off.o.error),
+       "so NaN everywhere is no result");
 }
 
 static void check_shared(void)
@@ -165,7 +213,6 @@ static void check_changes(void)
                                   "seed1", &x);
     const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
     struct reference r = whole();
-    double a;
     r.window = 1;
     r.window_left = 4;
     r.window_right = 2;
@@ -179,12 +226,12 @@ static void check_changes(void)
     r.sinks = x.sinks;
     r.mod = mods_reference;
     r.user = &x;
-    if (reference_forward(&r, q, k, v, o, lse, &a, NULL) != 0)
+    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
         bail("no memory");
     const struct verdict verdict = judge(&c, &in, lse);
-    ok(verdict.good && verdict.error_o == 0 && verdict.error_lse == 0, "with all that changes scores");
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "with all that changes scores");
     double *last = &o[B * H * NQ * DV - 1];
-    ok(!accepts(&c, &in, last, *last + 1.1 * verdict.bound_o) && !accepts(&c, &in, &lse[3], lse[3] + 1e-2),
+    ok(!accepts(&c, &in, last, *last + 1.1 * o_bound[B * H * NQ * DV - 1]) && !accepts(&c, &in, &lse[3], lse[3] + 1e-2),
        "an error is found");
     extras_free(&x);
 }
@@ -199,7 +246,6 @@ static void check_packed(void)
     ok(nq == 9 && nk == 14 && x.cu_q[1] == 3 && x.cu_k[1] == 5, "lengths of packed sequences");
     for (int64_t b = 0; b < B; b++) {
         struct reference r = whole();
-        double a;
         r.b = 1;
         r.nq = x.cu_q[b + 1] - x.cu_q[b];
         r.nk = x.cu_k[b + 1] - x.cu_k[b];
@@ -211,11 +257,11 @@ static void check_packed(void)
         r.slopes = x.slopes;
         r.slopes_b = 1;
         if (reference_forward(&r, q + x.cu_q[b] * D, k + x.cu_k[b] * D, v + x.cu_k[b] * DV, o + x.cu_q[b] * DV,
-                              lse + x.cu_q[b], &a, NULL) != 0)
+                              lse + x.cu_q[b], o_bound + x.cu_q[b] * DV, lse_bound + x.cu_q[b], NULL) != 0)
             bail("no memory");
     }
     const struct verdict verdict = judge(&c, &in, lse);
-    ok(verdict.good && verdict.error_o == 0 && verdict.error_lse == 0, "packed sequences");
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "packed sequences");
     double *last = &o[H * nq * DV - 1];
     ok(!accepts(&c, &in, last, NAN) && !accepts(&c, &in, &lse[H * nq - 1], 0) && !accepts(&c, &in, o, o[0] + 1e-2),
        "an error is found");
@@ -292,6 +338,7 @@ static void check_json(void)
 int main(void)
 {
     check_verify();
+    check_reach();
     check_shared();
     check_changes();
     check_packed();

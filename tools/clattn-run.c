@@ -194,7 +194,8 @@ static int check(struct run *r, struct fault *f)
         return 0;
     if (x->n_mods && rowmods_open(&r->rowmods, &r->where, x, r->arrays.c.problem.type == CLATTN_F64, why, sizeof why))
         return fault_set(f, EXIT_UNSUPPORTED, "--verify: the score_mods on their own: %s", why);
-    if (verify(&r->arrays.c, &r->arrays.in, rowmods_change, &r->rowmods, r->o, r->lse, &r->report.verdict) != 0)
+    if (verify(&r->arrays.c, &r->arrays.in, verify_narrow_p(r->report.engine), rowmods_change, &r->rowmods, r->o,
+               r->lse, &r->report.verdict) != 0)
         return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference%s",
                          x->n_mods ? ", or the score_mods failed on their own" : "");
     r->report.verified = 1;

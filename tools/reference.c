@@ -1,8 +1,9 @@
-/* reference.c - attention in float64 on the host, for --verify and the tests
+/* reference.c - attention in float64 on the host, and how far off a result may be, for --verify and the tests
  * SPDX-License-Identifier: Apache-2.0
  *
- * Two passes over the keys for a few query rows at a time. K is transposed per head so that both inner loops are
- * y += a * x over contiguous memory, in blocks that stay in the first-level cache: any C compiler vectorises them. */
+ * Two passes over the keys for a few query rows at a time, and a third for the bound, which needs O first. K is
+ * transposed per head so that the inner loops are y += a * x over contiguous memory, in blocks that stay in the
+ * first-level cache: any C compiler vectorises them. */
 #include "config.h"
 
 #include "reference.h"
@@ -19,11 +20,14 @@ enum {
     LANES = 8    /* constant inner loops of this length vectorise even under gcc's cautious -O2 cost model */
 };
 
+enum { DOUBT = 32 }; /* units that a weight may be off, times 1 + a_k */
+
 /* Scratch of one call. ld: nk rounded up to whole LANES, wide: dv likewise; what is beyond is zero and unused. */
 struct scratch {
     int64_t ld, wide;
     double *kt, *vp;      /* [d,ld], [nk,wide]: K transposed and V padded, of one key/value head */
-    double *s, *size, *o; /* [ROWS,ld] scores, [ROWS,ld] sum_d |q k|, [ROWS,wide] */
+    double *s, *a;        /* [ROWS,ld]: scores, then weights; what a score went through (a_k of reference.h) */
+    double *o, *t1, *t2;  /* [ROWS,wide]; T1 and T2 of reference.h */
     unsigned char *keep;  /* [ROWS,ld] */
 };
 
@@ -56,8 +60,10 @@ static void scratch_free(struct scratch *w)
     free(w->kt);
     free(w->vp);
     free(w->s);
-    free(w->size);
+    free(w->a);
     free(w->o);
+    free(w->t1);
+    free(w->t2);
     free(w->keep);
 }
 
@@ -68,10 +74,12 @@ static int scratch_make(struct scratch *w, const struct reference *r)
     w->kt = grid(r->d, w->ld);
     w->vp = grid(r->nk, w->wide);
     w->s = grid(ROWS, w->ld);
-    w->size = grid(ROWS, w->ld);
+    w->a = grid(ROWS, w->ld);
     w->o = grid(ROWS, w->wide);
+    w->t1 = grid(ROWS, w->wide);
+    w->t2 = grid(ROWS, w->wide);
     w->keep = calloc(ROWS, (size_t)w->ld + 1);
-    return w->kt && w->vp && w->s && w->size && w->o && w->keep ? 0 : -1;
+    return w->kt && w->vp && w->s && w->a && w->o && w->t1 && w->t2 && w->keep ? 0 : -1;
 }
 
 static void load_head(struct scratch *w, const struct reference *r, const double *k, const double *v)
@@ -83,16 +91,8 @@ static void load_head(struct scratch *w, const struct reference *r, const double
     }
 }
 
-/* y += a * x; n is whole LANES. */
-static void axpy(double *restrict y, double a, const double *restrict x, int64_t n)
-{
-    for (int64_t at = 0; at < n; at += LANES)
-        for (int lane = 0; lane < LANES; lane++)
-            y[at + lane] += a * x[at + lane];
-}
-
-/* The same, and size += |a * x|: what a score could lose to rounding. */
-static void axpy_size(double *restrict y, double *restrict size, double a, const double *restrict x, int64_t n)
+/* y += a * x, and size += |a * x|: what a sum could lose to rounding. n is whole LANES. */
+static void axpy(double *restrict y, double *restrict size, double a, const double *restrict x, int64_t n)
 {
     for (int64_t at = 0; at < n; at += LANES)
         for (int lane = 0; lane < LANES; lane++) {
@@ -100,6 +100,14 @@ static void axpy_size(double *restrict y, double *restrict size, double a, const
             y[at + lane] += product;
             size[at + lane] += fabs(product);
         }
+}
+
+/* y += a * |x - from|, likewise. */
+static void add_distance(double *restrict y, double a, const double *restrict x, const double *restrict from, int64_t n)
+{
+    for (int64_t at = 0; at < n; at += LANES)
+        for (int lane = 0; lane < LANES; lane++)
+            y[at + lane] += a * fabs(x[at + lane] - from[at + lane]);
 }
 
 static int64_t clamp(int64_t x, int64_t most)
@@ -199,58 +207,59 @@ static void scores(struct scratch *w, const struct reference *r, const struct gr
         const int64_t left = (g->last - from + LANES - 1) / LANES * LANES, n = left < BLOCK ? left : BLOCK;
         for (int64_t row = 0; row < g->rows; row++) {
             memset(w->s + row * w->ld + from, 0, (size_t)n * sizeof(double));
-            memset(w->size + row * w->ld + from, 0, (size_t)n * sizeof(double));
+            memset(w->a + row * w->ld + from, 0, (size_t)n * sizeof(double));
         }
         for (int64_t c = 0; c < r->d; c++)
             for (int64_t row = 0; row < g->rows; row++)
-                axpy_size(w->s + row * w->ld + from, w->size + row * w->ld + from, q[row * r->d + c],
-                          w->kt + c * w->ld + from, n);
+                axpy(w->s + row * w->ld + from, w->a + row * w->ld + from, q[row * r->d + c],
+                     w->kt + c * w->ld + from, n);
     }
 }
 
-/* Makes `worst` the largest finite |factor x|: inf in Q or K must not excuse errors elsewhere. */
-static void widen(double *worst, double factor, const double *x, const unsigned char *keep, int64_t lo, int64_t hi)
+/* a += |s|, where that is finite: inf in Q or K must not excuse errors elsewhere. */
+static void widen(double *a, const double *s, int64_t lo, int64_t hi)
 {
-    for (int64_t k = lo; k < hi; k++) {
-        const double a = fabs(factor * x[k]);
-        if (keep[k] && a > *worst && !isinf(a))
-            *worst = a;
-    }
+    for (int64_t k = lo; k < hi; k++)
+        a[k] += isfinite(s[k]) ? fabs(s[k]) : 0;
 }
 
-/* Dots of one row into scores: every step behind the first, in the order of SEMANTICS. What is not kept is computed
- * too and never looked at. Softcap cannot widen what the dots have. */
-static int change(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row, double *worst)
+/* Dots of one row into scores: every step behind the first, in the order of SEMANTICS; and a_k on the way. What is not
+ * kept is computed too and never looked at. */
+static int change(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row)
 {
-    double *s = w->s + row * w->ld;
+    double *s = w->s + row * w->ld, *a = w->a + row * w->ld;
     unsigned char *keep = w->keep + row * w->ld;
     const int64_t b = r->b0 + g->e->b, h = g->h, q = g->q0 + row, lo = g->lo[row], hi = g->hi[row];
-    for (int64_t k = lo; k < hi; k++)
+    for (int64_t k = lo; k < hi; k++) {
         s[k] *= r->scale;
-    if (r->softcap > 0)
+        a[k] *= fabs(r->scale);
+        a[k] = isfinite(a[k]) ? a[k] : 0;
+    }
+    if (r->softcap > 0) {
         for (int64_t k = lo; k < hi; k++)
             s[k] = r->softcap * tanh(s[k] / r->softcap);
+        widen(a, s, lo, hi);
+    }
     if (r->mod && lo < hi) {
         if (r->mod(r->user, s, keep, b, h, q, r->nk) != 0)
             return -1;
         for (int64_t k = lo; k < hi; k++)
             keep[k] = keep[k] && s[k] != -INFINITY;
-        widen(worst, 1, s, keep, lo, hi);
+        widen(a, s, lo, hi);
     }
     if (r->slopes) {
         const double slope = r->slopes[(r->slopes_b == 1 ? 0 : b) * r->h + h];
         for (int64_t k = lo; k < hi; k++)
             s[k] -= slope * fabs((double)(q + g->e->offset - k));
-        widen(worst, 1, s, keep, lo, hi);
+        widen(a, s, lo, hi);
     }
     if (r->bias) {
         int64_t step;
         const double *bias = r->bias + cells(r->bias_shape, b, h, q, &step);
         for (int64_t k = lo; k < hi; k++)
             s[k] += bias[k * step];
-        widen(worst, 1, s, keep, lo, hi);
+        widen(a, s, lo, hi);
     }
-    widen(worst, r->scale, w->size + row * w->ld, keep, lo, hi);
     return 0;
 }
 
@@ -269,18 +278,98 @@ static double weights(double *s, const unsigned char *keep, double sink, int64_t
     return most;
 }
 
-/* o, lse: of the first row of the group. seen: of its key/value head, or NULL. */
+/* ---- The bound ---- */
+
+/* What the type of O, and of what is computed with it, may lose. */
+struct precision {
+    double unit;   /* of sums, products and scores: u of reference.h */
+    double eps;    /* of storing O: half a unit in the last place */
+    double tiny;   /* the smallest normal number of that type */
+    double lost;   /* a weight below this part of its row's largest counts as 0 */
+};
+
+static struct precision precision_of(int type)
+{
+    const double single = ldexp(1, -24), dbl = ldexp(1, -53), least = ldexp(1, -126);
+    switch (type) {
+    case CLATTN_F16: return (struct precision) { single, ldexp(1, -11), ldexp(1, -14), least };
+    case CLATTN_BF16: return (struct precision) { single, ldexp(1, -8), least, least };
+    case CLATTN_F64: return (struct precision) { dbl, dbl, ldexp(1, -1022), ldexp(1, -1022) };
+    default: return (struct precision) { single, single, least, least };
+    }
+}
+
+double reference_rounding(int type, double o)
+{
+    const struct precision p = precision_of(type);
+    return p.eps * fabs(o) + p.tiny;
+}
+
+/* Makes w->a p_k (1 + a_k), and 0 for what is not kept: what a wrong weight of this key may do. Returns their sum,
+ * and in *n the keys. A weight that may be lost as a whole counts as such. */
+static double doubts(const struct scratch *w, const struct group *g, int64_t row, double sum, struct precision p,
+                     double *n)
+{
+    const double *s = w->s + row * w->ld;
+    const unsigned char *keep = w->keep + row * w->ld;
+    double *a = w->a + row * w->ld, all = 0;
+    for (int64_t k = g->lo[row]; k < g->hi[row]; k++) {
+        const double factor = s[k] < p.lost ? 1 / (DOUBT * p.unit) : 1 + a[k];
+        a[k] = keep[k] ? s[k] / sum * factor : 0;
+        all += a[k];
+        *n += keep[k];
+    }
+    return all;
+}
+
+/* How far off the rows of a group may be: w->s has weights, `sum` what they add up to, w->o and lse the result. */
+static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *sum,
+                   const double *lse, double *o_bound, double *lse_bound)
+{
+    const struct precision p = precision_of(r->type);
+    const double sink = r->sinks ? r->sinks[g->h] : -INFINITY, share = r->share > 0 ? r->share : 1;
+    double chain[ROWS];
+    int some[ROWS]; /* keys */
+    for (int64_t row = 0; row < g->rows; row++) { /* a sink is a key whose V is 0 */
+        const int sinks = sink != -INFINITY;
+        const double of_sink = sinks ? exp(sink - lse[row]) * (1 + fabs(sink)) : 0;
+        double n = 0;
+        const double all = of_sink + doubts(w, g, row, sum[row], p, &n);
+        some[row] = n > 0 && sum[row] != 0;
+        chain[row] = 16 + 2 * log2(1 + n + sinks);
+        lse_bound[row] =
+            isfinite(lse[row]) ? share * ldexp(1, -24) * (DOUBT * all + chain[row] + 2 * fabs(lse[row])) : 0;
+        for (int64_t c = 0; c < w->wide; c++)
+            w->t1[row * w->wide + c] = of_sink * fabs(w->o[row * w->wide + c]);
+    }
+    for (int64_t k = g->first; k < g->last; k++)
+        for (int64_t row = 0; row < g->rows; row++)
+            if (w->keep[row * w->ld + k] && w->a[row * w->ld + k] != 0)
+                add_distance(w->t1 + row * w->wide, w->a[row * w->ld + k], w->vp + k * w->wide, w->o + row * w->wide,
+                             w->wide);
+    for (int64_t row = 0; row < g->rows; row++)
+        for (int64_t c = 0; c < r->dv; c++) {
+            const double o = w->o[row * w->wide + c], t2 = w->t2[row * w->wide + c] / sum[row];
+            const double narrowed = r->narrow_p ? p.eps * t2 : 0; /* half of what P may do: its rounding */
+            const double computed = p.unit * (DOUBT * w->t1[row * w->wide + c] + chain[row] * t2) + narrowed;
+            o_bound[row * r->dv + c] =
+                some[row] && isfinite(o) ? share * computed + narrowed + reference_rounding(r->type, o) : 0;
+        }
+}
+
+/* o, lse and their bounds (NULL: not wanted): of the first row of the group. seen: of its key/value head, or NULL. */
 static int attend(struct scratch *w, const struct reference *r, const struct group *g, const double *q, double *o,
-                  double *lse, double *worst, unsigned char *seen)
+                  double *lse, double *o_bound, double *lse_bound, unsigned char *seen)
 {
     const double sink = r->sinks ? r->sinks[g->h] : -INFINITY;
     double sum[ROWS];
     scores(w, r, g, q);
     memset(w->o, 0, (size_t)(ROWS * w->wide) * sizeof(double));
+    memset(w->t2, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     for (int64_t row = 0; row < g->rows; row++) {
         const unsigned char *keep = w->keep + row * w->ld;
         keys_kept(w, r, g, row);
-        if (change(w, r, g, row, worst) != 0)
+        if (change(w, r, g, row) != 0)
             return -1;
         const double most = weights(w->s + row * w->ld, keep, sink, g->lo[row], g->hi[row], &sum[row]);
         lse[row] = sum[row] == 0 ? -INFINITY : most + log(sum[row]);
@@ -290,21 +379,24 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
     for (int64_t k = g->first; k < g->last; k++)
         for (int64_t row = 0; row < g->rows; row++)
             if (w->keep[row * w->ld + k]) /* not by a weight of 0: 0 * NaN */
-                axpy(w->o + row * w->wide, w->s[row * w->ld + k], w->vp + k * w->wide, w->wide);
-    for (int64_t row = 0; row < g->rows; row++)
-        for (int64_t c = 0; c < r->dv; c++)
-            o[row * r->dv + c] = sum[row] == 0 ? 0 : w->o[row * w->wide + c] / sum[row];
+                axpy(w->o + row * w->wide, w->t2 + row * w->wide, w->s[row * w->ld + k], w->vp + k * w->wide, w->wide);
+    for (int64_t row = 0; row < g->rows; row++) {
+        for (int64_t c = 0; c < w->wide && sum[row] != 0; c++)
+            w->o[row * w->wide + c] /= sum[row];
+        memcpy(o + row * r->dv, w->o + row * w->wide, (size_t)r->dv * sizeof *o);
+    }
+    if (o_bound)
+        bounds(w, r, g, sum, lse, o_bound, lse_bound);
     return 0;
 }
 
 int reference_forward(const struct reference *r, const double *q, const double *k, const double *v, double *o,
-                      double *lse, double *conditioning, unsigned char *seen)
+                      double *lse, double *o_bound, double *lse_bound, unsigned char *seen)
 {
     const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
     struct scratch w;
     int status = -1;
     memset(&w, 0, sizeof w);
-    *conditioning = 0;
     if (r->nq == 0)
         return 0; /* the other axes may still be huge */
     if (scratch_make(&w, r) != 0)
@@ -317,8 +409,9 @@ int reference_forward(const struct reference *r, const double *q, const double *
                 load_head(&w, r, k + key_head * k_pitch * r->d, v + key_head * k_pitch * r->dv);
             for (int64_t q0 = 0; q0 < r->nq; q0 += ROWS) {
                 const struct group g = keys_ranged(r, &e, h, q0);
-                if (attend(&w, r, &g, q + (rows + q0) * r->d, o + (rows + q0) * r->dv, lse + rows + q0, conditioning,
-                           seen ? seen + key_head * r->nk : NULL) != 0)
+                const int64_t at = rows + q0;
+                if (attend(&w, r, &g, q + at * r->d, o + at * r->dv, lse + at, o_bound ? o_bound + at * r->dv : NULL,
+                           lse_bound ? lse_bound + at : NULL, seen ? seen + key_head * r->nk : NULL) != 0)
                     goto out;
             }
         }
@@ -327,20 +420,4 @@ int reference_forward(const struct reference *r, const double *q, const double *
 out:
     scratch_free(&w);
     return status;
-}
-
-double reference_bound_o(int type, double conditioning, double max_v)
-{
-    const double single = ldexp(1, -24), dbl = ldexp(1, -53);
-    const double eps = type == CLATTN_F16    ? ldexp(1, -11)
-                       : type == CLATTN_BF16 ? ldexp(1, -8)
-                       : type == CLATTN_F64  ? dbl
-                                             : single;
-    return 4 * (eps + (type == CLATTN_F64 ? dbl : single) * conditioning) * max_v;
-}
-
-double reference_bound_lse(int type, double conditioning)
-{
-    (void)type; /* LSE is float32 whatever the storage */
-    return 1e-5 + 16 * ldexp(1, -24) * conditioning;
 }

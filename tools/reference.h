@@ -14,6 +14,9 @@ typedef int (*reference_mod)(void *user, double *s, const unsigned char *keep, i
 /* One problem. Arrays of lengths are [b] or NULL; align and offset mean what clattn.h says. Zero is none everywhere. */
 struct reference {
     int64_t b, h, hk, nq, nk, d, dv;
+    int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want */
+    double share;              /* the part of the bound that is asked for (0: all), but for what rounding O and P alone
+                                  may do: tests ask more than is promised */
     int64_t q_pitch, k_pitch;  /* rows from head to head in Q, O and LSE, in K and V; 0: nq and nk. For packed
                                   sequences, which are computed one by one */
     double scale;
@@ -35,15 +38,23 @@ struct reference {
     void *user;
 };
 
-/* q [b,h,nq,d], k [b,hk,nk,d], v [b,hk,nk,dv], the values as stored. Writes o [b,h,nq,dv], lse [b,h,nq], and into
- * *conditioning the largest finite of, over the kept (q,k): |scale| sum_d |q k|, and |s| after softcap, after mods,
- * after ALiBi and after bias. seen, unless NULL, [b,hk,nk] whatever k_pitch is: becomes 1 for keys that some query
- * keeps (never reset to 0). Returns 0, or -1 when memory ran out or mod failed. */
+/* q [b,h,nq,d], k [b,hk,nk,d], v [b,hk,nk,dv], the values as stored. Writes o [b,h,nq,dv] and lse [b,h,nq], and
+ * unless NULL o_bound and lse_bound of the same shapes: how far off each element may be. With the weights p_k of a row,
+ * its n keys and its o_j, u = 2^-24 (f64: 2^-53), and a_k = |scale| sum_d |q k| plus |s| after each that there is of
+ * softcap, mod, ALiBi and bias:
+ *     o_bound   = u (32 T1 + (16 + 2 log2(1 + n)) T2) + 2 eps T2 (narrow_p) + eps |o_j| + tiny
+ *                 T1 = sum_k p_k |v_kj - o_j| (1 + a_k), T2 = sum_k p_k |v_kj|; eps is half a unit in the last place of
+ *                 O's type, tiny its smallest normal number
+ *     lse_bound = 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|): LSE is float in every type
+ * A sink is a key whose value is 0, with its own size for a_k. What is infinite in a_k does not count. A weight below
+ * 2^-126 (f64: 2^-1022) of the largest may be 0. Both bounds are 0 where the result must be as it is: in O of rows that
+ * keep no key, and where it is NaN or infinite.
+ * seen, unless NULL, [b,hk,nk] whatever k_pitch is: becomes 1 for keys that some query keeps (never reset to 0).
+ * Returns 0, or -1 when memory ran out or mod failed. */
 int reference_forward(const struct reference *r, const double *q, const double *k, const double *v, double *o,
-                      double *lse, double *conditioning, unsigned char *seen);
+                      double *lse, double *o_bound, double *lse_bound, unsigned char *seen);
 
-/* Largest error allowed in O and in LSE. type: CLATTN_F32.. of the storage; max_v: largest |v|. */
-double reference_bound_o(int type, double conditioning, double max_v);
-double reference_bound_lse(int type, double conditioning);
+/* Of o_bound, what storing o alone may do: eps |o| + tiny. */
+double reference_rounding(int type, double o);
 
 #endif

@@ -128,9 +128,9 @@ cl_int report_problem(struct report *r, const struct arrays *a)
 void report_error(const struct report *r, double *error, double *bound)
 {
     const struct verdict *v = &r->verdict;
-    const int lse = v->error_o <= v->bound_o && !(v->error_lse <= v->bound_lse);
-    *error = lse ? v->error_lse : v->error_o;
-    *bound = lse ? v->bound_lse : v->bound_o;
+    const struct farthest *f = farthest_part(&v->lse) > farthest_part(&v->o) ? &v->lse : &v->o;
+    *error = f->error;
+    *bound = f->bound;
 }
 
 static void key_string(const char *key, const char *x)
@@ -187,8 +187,8 @@ static void print_text(const struct report *r)
         printf("time     %.4g ms, %.4g GFLOP/s, %.4g GB/s\n", r->time_ms, r->flops / r->time_ms * 1e-6,
                r->bytes / r->time_ms * 1e-6);
     if (r->verified) {
-        printf("max-error %.3g bound %.3g\n", r->verdict.error_o, r->verdict.bound_o);
-        printf("lse-error %.3g bound %.3g\n", r->verdict.error_lse, r->verdict.bound_lse);
+        printf("max-error %.3g bound %.3g\n", r->verdict.o.error, r->verdict.o.bound);
+        printf("lse-error %.3g bound %.3g\n", r->verdict.lse.error, r->verdict.lse.bound);
     }
 }
 

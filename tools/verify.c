@@ -16,68 +16,77 @@
 struct entry {
     struct reference r;
     const double *q, *k, *v, *o, *lse;
-    double *want_o, *want_lse; /* with the pitch of o */
-    unsigned char *seen;       /* [hk,nk]: some query keeps that key */
-    unsigned char *tainted;    /* [hk,dv]: such a key has NaN or inf in that column of V */
+    double *want_o, *want_lse, *bound_o, *bound_lse; /* with the pitch of o */
 };
+
+enum { TILE_ROWS = 256 }; /* no engine's tile has more queries */
+
+int verify_narrow_p(const char *config)
+{
+    return strncmp(config, "mma_", 4) == 0;
+}
 
 static int strange(double x)
 {
     return isnan(x) || isinf(x);
 }
 
-/* The larger of `worst` and the distance of two values; infinite when they are not the same kind of number. */
-static double distance(double worst, double got, double want)
+/* The distance of two values; infinite when they are not the same kind of number. */
+static double distance(double got, double want)
 {
     if (strange(want) || strange(got))
-        return (isnan(want) ? isnan(got) : got == want) ? worst : (double)INFINITY;
-    return fmax(worst, fabs(got - want));
+        return (isnan(want) ? isnan(got) : got == want) ? 0 : (double)INFINITY;
+    return fabs(got - want);
 }
 
-static double farthest_lse(const struct entry *e)
+double farthest_part(const struct farthest *f)
+{
+    return f->error == 0 ? 0 : f->error / f->bound;
+}
+
+/* Keeps in *worst the farther one, of two that are as far the one that may be farther off. */
+static void consider(struct farthest *worst, double error, double bound)
+{
+    const struct farthest f = { error, bound };
+    const double part = farthest_part(&f), most = farthest_part(worst);
+    if (part > most || (part == most && bound > worst->bound))
+        *worst = f;
+}
+
+static void look_at_lse(const struct entry *e, struct farthest *worst)
 {
     const struct reference *r = &e->r;
-    double worst = 0;
     for (int64_t h = 0; h < r->h; h++)
         for (int64_t row = h * r->q_pitch; row < h * r->q_pitch + r->nq; row++)
-            worst = distance(worst, e->lse[row], e->want_lse[row]);
-    return worst;
+            consider(worst, distance(e->lse[row], e->want_lse[row]), e->bound_lse[row]);
 }
 
-/* The same for O, where NaN or inf in a value that one query keeps may reach the queries beside it. */
-static double farthest_o(const struct entry *e)
+/* Whether NaN or inf in the values may have reached column c of row q: a query beside it, or one of a head that reads
+ * the same keys, keeps one there. Where a score is NaN, LSE is too, and that reaches nobody. */
+static int is_tainted(const struct entry *e, int64_t h, int64_t q, int64_t c)
 {
     const struct reference *r = &e->r;
-    double worst = 0;
-    for (int64_t h = 0; h < r->h; h++) {
-        const unsigned char *tainted = e->tainted + h / (r->h / r->hk) * r->dv;
-        for (int64_t row = h * r->q_pitch; row < h * r->q_pitch + r->nq; row++)
+    const int64_t share = r->h / r->hk, first = h / share * share;
+    const int64_t from = q < TILE_ROWS ? 0 : q - TILE_ROWS + 1, to = r->nq - q < TILE_ROWS ? r->nq : q + TILE_ROWS;
+    for (int64_t other = first; other < first + share; other++)
+        for (int64_t row = other * r->q_pitch + from; row < other * r->q_pitch + to; row++)
+            if (!isnan(e->want_lse[row]) && strange(e->want_o[row * r->dv + c]))
+                return 1;
+    return 0;
+}
+
+static void look_at_o(const struct entry *e, struct farthest *worst)
+{
+    const struct reference *r = &e->r;
+    for (int64_t h = 0; h < r->h; h++)
+        for (int64_t q = 0; q < r->nq; q++)
             for (int64_t c = 0; c < r->dv; c++) {
-                const double got = e->o[row * r->dv + c];
-                if (!(tainted[c] && strange(got)))
-                    worst = distance(worst, got, e->want_o[row * r->dv + c]);
+                const int64_t at = (h * r->q_pitch + q) * r->dv + c;
+                const double error = distance(e->o[at], e->want_o[at]);
+                const int may_be = error == (double)INFINITY && strange(e->o[at]);
+                if (!may_be || worst->error == (double)INFINITY || !is_tainted(e, h, q, c))
+                    consider(worst, error, e->bound_o[at]);
             }
-    }
-    return worst;
-}
-
-/* Looks through the values that are kept: sets `tainted`, and returns the largest finite |v|. Padding may hold anything
- * and must not widen the bound. */
-static double look_at_values(const struct entry *e)
-{
-    const struct reference *r = &e->r;
-    double most = 0;
-    memset(e->tainted, 0, (size_t)(r->hk * r->dv));
-    for (int64_t h = 0; h < r->hk; h++)
-        for (int64_t k = 0; k < r->nk; k++)
-            for (int64_t c = 0; c < r->dv && e->seen[h * r->nk + k]; c++) {
-                const double x = e->v[(h * r->k_pitch + k) * r->dv + c];
-                if (strange(x))
-                    e->tainted[h * r->dv + c] = 1;
-                else
-                    most = fmax(most, fabs(x));
-            }
-    return most;
 }
 
 /* A list of lengths: the caller's, or else the case's; NULL when the problem has none. */
@@ -111,6 +120,7 @@ static struct reference problem(const clattn_problem *p, const struct setup_inpu
 {
     struct reference r;
     memset(&r, 0, sizeof r);
+    r.type = p->type;
     r.b = 1;
     r.h = p->sizes.h;
     r.hk = p->sizes.hk;
@@ -163,49 +173,43 @@ static void enter(struct entry *e, const clattn_case *c, const clattn_problem *p
     e->v = in->v + k * p->dv;
     e->o = o + q * p->dv;
     e->lse = lse ? lse + q : NULL;
-    memset(e->seen, 0, (size_t)(r->hk * r->nk));
 }
 
-int verify(const clattn_case *c, const struct setup_inputs *in, reference_mod mod, void *user, const double *o,
-           const double *lse, struct verdict *out)
+int verify(const clattn_case *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
+           const double *o, const double *lse, struct verdict *out)
 {
     const clattn_problem p = inputs_defaults(&c->problem);
     const clattn_sizes *z = &p.sizes;
     const int64_t pitch = p.flags & CLATTN_CU_Q ? z->total_q : z->nq;
-    const size_t rows = (size_t)z->h * (size_t)pitch, keys = (size_t)z->hk * (size_t)z->nk;
+    const size_t rows = (size_t)z->h * (size_t)pitch, values = rows * (size_t)p.dv;
     struct entry e;
-    double conditioning = 0, most = 0;
     int status = -1;
     memset(out, 0, sizeof *out);
     memset(&e, 0, sizeof e);
     e.r = problem(&p, in);
+    e.r.narrow_p = narrow_p;
     e.r.mod = in->x && in->x->n_mods ? mod : NULL;
     e.r.user = user;
-    e.want_o = malloc((rows ? rows * (size_t)p.dv : 1) * sizeof *e.want_o);
-    e.want_lse = malloc((rows ? rows : 1) * sizeof *e.want_lse);
-    e.seen = malloc(rows && keys ? keys : 1);
-    e.tainted = malloc(rows ? (size_t)z->hk * (size_t)p.dv : 1);
-    if (!e.want_o || !e.want_lse || !e.seen || !e.tainted)
+    e.want_o = malloc((values + 1) * sizeof *e.want_o);
+    e.want_lse = malloc((rows + 1) * sizeof *e.want_lse);
+    e.bound_o = malloc((values + 1) * sizeof *e.bound_o);
+    e.bound_lse = malloc((rows + 1) * sizeof *e.bound_lse);
+    if (!e.want_o || !e.want_lse || !e.bound_o || !e.bound_lse)
         goto out;
     for (int64_t b = 0; b < z->b && rows > 0; b++) {
-        double a = 0;
         enter(&e, c, &p, in, b, o, lse);
-        if (reference_forward(&e.r, e.q, e.k, e.v, e.want_o, e.want_lse, &a, e.seen) != 0)
+        if (reference_forward(&e.r, e.q, e.k, e.v, e.want_o, e.want_lse, e.bound_o, e.bound_lse, NULL) != 0)
             goto out;
-        conditioning = fmax(conditioning, a);
-        most = fmax(most, look_at_values(&e));
-        out->error_o = fmax(out->error_o, farthest_o(&e));
+        look_at_o(&e, &out->o);
         if (lse)
-            out->error_lse = fmax(out->error_lse, farthest_lse(&e));
+            look_at_lse(&e, &out->lse);
     }
-    out->bound_o = reference_bound_o(p.type, conditioning, most);
-    out->bound_lse = reference_bound_lse(p.type, conditioning);
-    out->good = out->error_o <= out->bound_o && out->error_lse <= out->bound_lse;
+    out->good = farthest_part(&out->o) <= 1 && farthest_part(&out->lse) <= 1;
     status = 0;
 out:
     free(e.want_o);
     free(e.want_lse);
-    free(e.seen);
-    free(e.tainted);
+    free(e.bound_o);
+    free(e.bound_lse);
     return status;
 }

@@ -6,17 +6,28 @@
 #include "reference.h"
 #include "setup.h"
 
-struct verdict {
-    double error_o, bound_o;     /* infinite where NaN or inf stand in other places than in the reference */
-    double error_lse, bound_lse;
-    int good;                    /* both within their bounds */
+/* How far off an element is, and how far off it may be: of the one where the first is the largest part of the second.
+ * The error is infinite where NaN or inf stand in other places than in the reference. */
+struct farthest {
+    double error, bound;
 };
 
-/* `in` holds the values as stored. mod and user: as in struct reference, where in->x has score_mods. o and lse (NULL:
- * not looked at) are what the device gave, [b,h,nq,dv] and [b,h,nq]; packed [h,total,dv] and [h,total]. Returns 0, or
- * -1 when memory ran out or mod failed. */
-int verify(const clattn_case *c, const struct setup_inputs *in, reference_mod mod, void *user, const double *o,
-           const double *lse, struct verdict *out);
+struct verdict {
+    struct farthest o, lse; /* zero where there is none */
+    int good;               /* all within their bounds */
+};
+
+/* The error as a part of its bound: infinite where that is 0 and the error is not. */
+double farthest_part(const struct farthest *f);
+
+/* `in` holds the values as stored. narrow_p, mod and user: as in struct reference, mod where in->x has score_mods. o
+ * and lse (NULL: not looked at) are what the device gave, [b,h,nq,dv] and [b,h,nq]; packed [h,total,dv] and [h,total].
+ * Returns 0, or -1 when memory ran out or mod failed. */
+int verify(const clattn_case *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
+           const double *o, const double *lse, struct verdict *out);
+
+/* Whether an engine, "ENGINE" or "ENGINE TILE", stores P in 16 bits: those that are made of matrix units. */
+int verify_narrow_p(const char *config);
 
 /* The extras without lists and score_mods, as the reference takes them: the pointers are those of `x`. */
 void verify_take_extras(struct reference *r, const struct extras *x);
