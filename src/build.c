@@ -4,6 +4,8 @@
 
 #include "build.h"
 
+#include "power.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -23,6 +25,15 @@ void maker_log(struct maker *maker, const char *format, ...)
 void maker_count(uint64_t *counter)
 {
     __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+}
+
+void build_settle(struct maker *maker, const clattn_problem *p, const struct config *config)
+{
+    struct why said = { "" };
+    if (p->type != CLATTN_F64)
+        power_find(&maker->programs, &maker->caps, config->engine, &said);
+    if (*said.text)
+        maker_log(maker, "%s", said.text);
 }
 
 /* The programs of a plan: forward, and where a problem has both mask and map, the one that makes maps. */
@@ -128,6 +139,7 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
     struct why fault;
     cl_int status;
     *origin = (struct origin){ false, false };
+    build_settle(maker, p, config);
     if ((status = source_compose(&source, p, &maker->caps, config, words)) ||
         (status = get(&set, FORWARD, maker, &source, anew, words)))
         return status;

@@ -229,6 +229,7 @@ void trust_engines(struct maker *maker, const clattn_problem *p)
     if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) != CAPS_UNTESTED ||
         !tile_config_at(&config, &maker->caps, p, engine, 0))
         return;
+    build_settle(maker, p, &config); /* what the test is made of */
     pthread_mutex_lock(&maker->choices->searching);
     if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) == CAPS_UNTESTED)
         __atomic_store_n(&maker->caps.matrix, find_verdict(maker, engine), __ATOMIC_RELEASE);
