@@ -1,4 +1,4 @@
-/* 2^x for x <= 0 on float vectors of any width, exactly 0 below -126 (so also for -inf: dropped keys weigh nothing, and no
+/* 2^x for x up to 127 on float vectors of any width, exactly 0 below -126 (so also for -inf: dropped keys weigh nothing, and no
  * product becomes denormal, which is slow) and NaN for NaN. The built-in is a loop over lanes on CPU drivers.
  *
  * x = n + f, |f| <= 1/2: adding 1.5 * 2^23 + 127 leaves n + 127 in the low bits of the sum, which are the exponent field

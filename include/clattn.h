@@ -312,7 +312,8 @@ CLATTN_API cl_int clattn_config_at(clattn_handle handle, const clattn_problem *p
                                    size_t len);
 
 /* The program composed for `problem` and its build options (first line, a comment), as handed to the driver.
- * `config` as in clattn_plan_options. handle NULL: for a generic GPU, no device needed. On failure `text` says why. */
+ * `config` as in clattn_plan_options. handle NULL: for a generic GPU, no device needed; else the device may be asked first,
+ * by a small program, which 2^x it computes well. On failure `text` says why. */
 CLATTN_API cl_int clattn_emit_source(clattn_handle handle, const clattn_problem *problem, const char *config,
                                      char *text, size_t len, size_t *needed);
 
@@ -330,7 +331,10 @@ typedef struct clattn_plan_options {
 
 /* Chooses, composes and builds the kernels for `problem` (copied). The only call, with clattn_tune() and those that check a
  * configuration, that compiles, reads or writes files, and measures, as clattn_options.tune says: a driver compile may
- * take seconds. Keeps a reference to the handle. `options` may be NULL. On failure *out is NULL. */
+ * take seconds. What a compiler made is tried on a small sample before the plan has it, on buffers of the library's
+ * own: where it computes something else, another configuration takes its place (a line of the log), or, where `options`
+ * or clattn_set_config() name one or none is left, the plan fails with CLATTN_ERROR_WRONG_RESULT. With captured buffers
+ * there is nothing to try it on. Keeps a reference to the handle. `options` may be NULL. On failure *out is NULL. */
 CLATTN_API cl_int clattn_plan_create(clattn_plan *out, clattn_handle handle, const clattn_problem *problem,
                                      const clattn_plan_options *options) CLATTN_MUST_CHECK;
 CLATTN_API cl_int clattn_plan_retain(clattn_plan plan);

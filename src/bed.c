@@ -93,7 +93,7 @@ static cl_int make_output(struct bed *b, cl_context context, cl_mem *mem, size_t
     return status;
 }
 
-cl_int bed_poison(struct bed *b, struct why *why)
+static cl_int poison(struct bed *b, struct why *why)
 {
     const cl_int status = fill(b, b->o, POISON, GUARD, b->o_bytes, why);
     return status ? status : fill(b, b->lse, POISON, GUARD, b->lse_bytes, why);
@@ -182,6 +182,14 @@ static cl_int digest_input(struct bed *b, int what, unsigned char to[32], struct
     return status;
 }
 
+/* Without memory for them, values are computed where they are needed. */
+static void compute(struct bed *b)
+{
+    const size_t n = sample_values(&b->sample);
+    if (n && (b->values = malloc(n * sizeof *b->values)))
+        sample_compute(&b->sample, b->values);
+}
+
 cl_int bed_open(struct bed *b, cl_context context, cl_device_id device, const struct sample *sample, bool guarded,
                 int64_t copies, struct why *why)
 {
@@ -196,8 +204,9 @@ cl_int bed_open(struct bed *b, cl_context context, cl_device_id device, const st
         return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
     }
     if ((status = output_bytes(b, why)) || (status = make_output(b, context, &b->o, b->o_bytes, why)) ||
-        (status = make_output(b, context, &b->lse, b->lse_bytes, why)) || (status = bed_poison(b, why)))
+        (status = make_output(b, context, &b->lse, b->lse_bytes, why)) || (status = poison(b, why)))
         return status;
+    compute(b);
     for (int what = 0; what < SAMPLES && !status; what++) {
         status = make_input(b, context, what, why);
         if (!status && guarded && b->mem[what])
@@ -228,6 +237,7 @@ void bed_close(struct bed *b)
         clReleaseMemObject(b->args.workspace);
     free(b->seen);
     free(b->seen_lse);
+    free(b->values);
     memset(b, 0, sizeof *b);
 }
 
@@ -293,6 +303,12 @@ cl_int bed_run(struct bed *b, struct launch *l, int64_t rows, double *seconds, d
 
 /* ---- Looking ---- */
 
+static cl_int wrong(struct why *why, const int64_t at[3])
+{
+    return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computes something else: row %lld of head %lld, entry %lld",
+                   (long long)at[2], (long long)at[1], (long long)at[0]);
+}
+
 /* Reads are few and whole: each waits for the device, and that takes long where the machine is busy. */
 static cl_int see(struct bed *b, struct why *why)
 {
@@ -330,10 +346,24 @@ static cl_int check_row(struct bed *b, const int64_t at[3], double *room, struct
     bool good = is_close(lse, a.lse, a.lse_bound);
     for (size_t c = 0; c < width && good; c++)
         good = is_close(sample_load(s->p.type, got + c * size), want[c], bound[c]);
-    if (good)
+    return good ? CL_SUCCESS : wrong(why, at);
+}
+
+/* One row of what a caller's text made: no element, nor LSE, has every bit of the poison. A NaN that is computed has not. */
+static cl_int check_written(struct bed *b, const int64_t at[3], double *room, struct why *why)
+{
+    const struct sample *s = &b->sample;
+    const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
+    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
+    static const unsigned char poisoned[] = { POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON };
+    (void)room;
+    if (row < 0)
         return CL_SUCCESS;
-    return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computes something else: row %lld of head %lld, entry %lld",
-                   (long long)at[2], (long long)at[1], (long long)at[0]);
+    const unsigned char *const got = b->seen + GUARD + (size_t)row * width * size;
+    bool good = memcmp(b->seen_lse + GUARD + (size_t)lse_row * sizeof(float), poisoned, sizeof(float)) != 0;
+    for (size_t c = 0; c < width && good; c++)
+        good = memcmp(got + c * size, poisoned, size) != 0;
+    return good ? CL_SUCCESS : wrong(why, at);
 }
 
 static cl_int check_rows(struct bed *b, int64_t step, struct why *why)
@@ -343,7 +373,7 @@ static cl_int check_rows(struct bed *b, int64_t step, struct why *why)
     cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     for (int64_t i = 0; i < z->b * z->h * z->nq && !status; i += step) {
         const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };
-        status = check_row(b, at, room, why);
+        status = b->sample.p.n_mods ? check_written(b, at, room, why) : check_row(b, at, room, why);
     }
     free(room);
     return status;
@@ -364,25 +394,81 @@ static cl_int check_inputs(struct bed *b, struct why *why)
     return CL_SUCCESS;
 }
 
-cl_int bed_check(struct bed *b, int64_t step, struct why *why)
+static cl_int check(struct bed *b, int64_t step, struct why *why)
 {
     cl_int status;
     if ((status = see(b, why)) || (status = check_guards(b->seen, b->o_bytes, why)) ||
-        (status = check_guards(b->seen_lse, b->lse_bytes, why)) ||
-        (!b->sample.p.n_mods && (status = check_rows(b, step, why))))
+        (status = check_guards(b->seen_lse, b->lse_bytes, why)) || (status = check_rows(b, step, why)))
         return status;
     return b->guarded ? check_inputs(b, why) : CL_SUCCESS;
 }
 
-cl_int bed_repeat(struct bed *b, struct launch *l, struct why *why)
+/* ---- Both ---- */
+
+static cl_int run_poisoned(struct bed *b, struct launch *l, struct why *why)
+{
+    double seconds, device;
+    const cl_int status = poison(b, why);
+    return status ? status : bed_run(b, l, 0, &seconds, &device, why);
+}
+
+/* Once more: the same bits as check() saw. */
+static cl_int repeat(struct bed *b, struct launch *l, struct why *why)
 {
     unsigned char *again = malloc(b->o_bytes + 1);
-    double seconds, device;
     cl_int status = again ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    if (!status && !(status = bed_poison(b, why)) && !(status = bed_run(b, l, 0, &seconds, &device, why)) &&
-        !(status = read_part(b, b->o, GUARD, b->o_bytes, again, why)) &&
-        memcmp(again, b->seen + GUARD, b->o_bytes))
+    if (!status && !(status = run_poisoned(b, l, why)) &&
+        !(status = read_part(b, b->o, GUARD, b->o_bytes, again, why)) && memcmp(again, b->seen + GUARD, b->o_bytes))
         status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "a second run gives other bits");
     free(again);
+    return status;
+}
+
+cl_int bed_judge(struct bed *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    cl_int status;
+    if ((status = run_poisoned(b, l, why)) || (status = check(b, step, why)))
+        return status;
+    return twice ? repeat(b, l, why) : CL_SUCCESS;
+}
+
+cl_int bed_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, bool twice,
+               struct why *why)
+{
+    struct bed b;
+    cl_int status = bed_open(&b, context, device, sample, twice, 1, why);
+    if (!status)
+        status = bed_judge(&b, l, 1, twice, why);
+    bed_close(&b);
+    return status;
+}
+
+/* ---- Block maps ---- */
+
+static cl_int check_map(struct bed *b, struct why *why)
+{
+    const size_t n = (size_t)sample_count(&b->sample, SAMPLE_MAP);
+    unsigned char *map = malloc(n + 1);
+    cl_int status = map ? read_part(b, b->mem[SAMPLE_MAP], 0, n, map, why)
+                        : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    for (size_t i = 0; i < n && !status; i++)
+        if (map[i] != sample_map_of_mask(&b->sample, (int64_t)i))
+            status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "block maps are made wrong: block %zu", i);
+    free(map);
+    return status;
+}
+
+cl_int bed_try_map(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l,
+                   struct why *why)
+{
+    const struct waits none = { 0, NULL, NULL };
+    struct bed b;
+    cl_int status = bed_open(&b, context, device, sample, false, 1, why);
+    if (!status && !(status = fill(&b, b.mem[SAMPLE_MAP], POISON, 0, (size_t)sample_count(sample, SAMPLE_MAP), why))) {
+        b.args.sizes = &b.sample.p.sizes;
+        if (!(status = launch_block_map(l, b.queue, &b.args, &none, why)))
+            status = check_map(&b, why);
+    }
+    bed_close(&b);
     return status;
 }

@@ -15,7 +15,8 @@ struct bed {
     size_t o_bytes, lse_bytes;         /* without the guards around them */
     int64_t copies, at;                /* of K and V, and the next to use: so that no cache holds them */
     bool guarded;
-    unsigned char *seen, *seen_lse;    /* O and LSE with their guards, as bed_check() saw them */
+    unsigned char *seen, *seen_lse;    /* O and LSE with their guards, as a look saw them */
+    double *values;                    /* of the sample, where they are few */
 };
 
 /* guarded: everything that is not to be written is looked at afterwards. copies: of K and V, at least 1. bed_close() is due in
@@ -28,15 +29,18 @@ void bed_close(struct bed *b);
  * *device by the device's, 0 where it has none. */
 cl_int bed_run(struct bed *b, struct launch *l, int64_t rows, double *seconds, double *device, struct why *why);
 
-/* Puts the poison back into O and LSE. */
-cl_int bed_poison(struct bed *b, struct why *why);
+/* One call on all of it, from poison, and a look: rows of O and LSE, every `step`-th of all, against the sample's answer, the
+ * guards around them, and, where guarded, the inputs; twice: a second call gives the same bits. What a caller's text makes
+ * of scores nobody here knows: then rows need only have been written. CLATTN_ERROR_WRONG_RESULT. */
+cl_int bed_judge(struct bed *b, struct launch *l, int64_t step, bool twice, struct why *why);
 
-/* After a run: rows of O and LSE, every `step`-th of all, against the sample's answer, the guards, and, where guarded, the
- * inputs. CLATTN_ERROR_WRONG_RESULT. */
-cl_int bed_check(struct bed *b, int64_t step, struct why *why);
+/* The same of a sample that is needed once, guarded where `twice`. */
+cl_int bed_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, bool twice,
+               struct why *why);
 
-/* Once more from poison: the same bits as bed_check() saw. */
-cl_int bed_repeat(struct bed *b, struct launch *l, struct why *why);
+/* The block map that is made of the sample's mask, against the answer. */
+cl_int bed_try_map(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l,
+                   struct why *why);
 
 double bed_now(void); /* seconds, of a clock that only goes forward */
 

@@ -4,6 +4,8 @@
 
 #include "build.h"
 
+#include "power.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,11 +27,20 @@ void maker_count(uint64_t *counter)
     __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
 
+void build_settle(struct maker *maker, const clattn_problem *p, const struct config *config)
+{
+    struct why said = { "" };
+    if (p->type != CLATTN_F64)
+        power_find(&maker->programs, &maker->caps, config->engine, &said);
+    if (*said.text)
+        maker_log(maker, "%s", said.text);
+}
+
 /* The programs of a plan: forward, and where a problem has both mask and map, the one that makes maps. */
 enum { FORWARD, MAP, BUILDS };
 struct set {
     struct built of[BUILDS];
-    bool has[BUILDS];
+    bool has[BUILDS], wrong[BUILDS];
 };
 
 static cl_int get(struct set *set, int which, struct maker *maker, struct source *source, bool anew, struct why *why)
@@ -50,6 +61,13 @@ static cl_int get_map(struct set *set, struct maker *maker, const clattn_problem
     return status ? status : get(set, MAP, maker, &source, anew, why);
 }
 
+/* What is kept was tried when it came to be kept. */
+static bool is_untried(const struct set *set, int which)
+{
+    const int from = set->has[which] ? (int)set->of[which].from : BUILT_KEPT;
+    return from == BUILT_LOADED || from == BUILT_COMPILED;
+}
+
 static bool any(const struct set *set, int from)
 {
     bool found = false;
@@ -64,53 +82,72 @@ static void finish(struct set *set, struct maker *maker, bool good, bool brief)
         if (set->has[i] && good)
             program_done(&set->of[i], &maker->programs, brief);
         else if (set->has[i])
-            program_refuse(&set->of[i], &maker->programs);
+            program_refuse(&set->of[i], &maker->programs, set->wrong[i]);
         set->has[i] = false;
     }
 }
 
-/* A small call with everything that the problem has, against the answer. What a caller's text computes nobody here knows. */
-static cl_int test_loaded(struct launch *l, struct maker *maker, const clattn_problem *p, struct why *why)
+/* ---- Trying ---- */
+
+/* Two heads that share keys: a row in every lane of a tile, and some of the next; more than a usual tile of keys; all lengths
+ * odd; two entries where anything is told of each. So small that it is computed in double within a millisecond or two. */
+static void choose_sample(struct sample *s, const clattn_problem *p, const struct config *config)
 {
-    struct sample sample = { *p, 7, true, false };
-    struct bed bed;
-    double seconds, device;
-    if (p->n_mods)
+    enum { ROWS_MOST = 128, KEYS = 75 };
+    const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
+    const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS;
+    const int rows = config->engine->rows_per_group(&config->tile);
+    *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
+    s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2, .hk = 1, .nk = KEYS };
+    s->p.sizes.nq = (rows < ROWS_MOST ? rows : ROWS_MOST) + 3;
+    sample_set_totals(&s->p);
+}
+
+/* What a program computes that nobody saw run yet, on everything that the problem has, against the answer. */
+static cl_int try(struct set *set, struct launch *l, struct maker *maker, const clattn_problem *p,
+                  const struct config *config, struct why *why)
+{
+    struct sample sample;
+    cl_int status = CL_SUCCESS;
+    if (p->n_aux) /* there is nothing to put into captured buffers */
         return CL_SUCCESS;
-    sample.p.sizes = (clattn_sizes){ 2, 2, 1, 9, 17, 0, 0, 0 };
-    if (p->flags & CLATTN_CU_Q)
-        sample.p.sizes.total_q = 5 + 9;
-    if (p->flags & CLATTN_CU_K)
-        sample.p.sizes.total_k = 9 + 17;
-    cl_int status = bed_open(&bed, maker->context, maker->device, &sample, false, 1, why);
-    if (!status && !(status = bed_run(&bed, l, 0, &seconds, &device, why)))
-        status = bed_check(&bed, 1, why);
-    bed_close(&bed);
+    choose_sample(&sample, p, config);
+    if (is_untried(set, MAP)) {
+        status = bed_try_map(maker->context, maker->device, &sample, l, why);
+        set->wrong[MAP] = status == CLATTN_ERROR_WRONG_RESULT;
+    }
+    if (!status && is_untried(set, FORWARD)) {
+        status = bed_try(maker->context, maker->device, &sample, l, false, why);
+        set->wrong[FORWARD] = status == CLATTN_ERROR_WRONG_RESULT;
+    }
     return status;
 }
 
-/* Where the programs of a try came from. */
+/* ---- Making ---- */
+
+/* Where the programs of an attempt came from. */
 struct origin {
     bool loaded, compiled;
 };
 
-/* One try; anew: without binaries. *words: what the compiler said. */
-static cl_int try(struct launch *out, struct maker *maker, const clattn_problem *p, const struct config *config,
-                  bool brief, bool anew, struct origin *origin, struct why *words)
+/* One attempt; anew: without binaries. *words: what the compiler said. */
+static cl_int attempt(struct launch *out, struct maker *maker, const clattn_problem *p, const struct config *config,
+                      bool brief, bool anew, struct origin *origin, struct why *words)
 {
-    struct set set = { .has = { false, false } };
+    struct set set = { .has = { false } };
     struct source source = { NULL, NULL };
     struct why fault;
     cl_int status;
     *origin = (struct origin){ false, false };
+    build_settle(maker, p, config);
     if ((status = source_compose(&source, p, &maker->caps, config, words)) ||
         (status = get(&set, FORWARD, maker, &source, anew, words)))
         return status;
     if (!(status = get_map(&set, maker, p, anew, &fault)) &&
         !(status = launch_init(out, maker->context, maker->device, set.of[FORWARD].program,
                                set.has[MAP] ? set.of[MAP].program : NULL, p, &maker->caps, config, &fault))) {
-        if (!(status = launch_idle(out, &fault)) && any(&set, BUILT_LOADED))
-            status = test_loaded(out, maker, p, &fault);
+        if (!(status = launch_idle(out, &fault)))
+            status = try(&set, out, maker, p, config, &fault);
         if (status)
             launch_clear(out);
     }
@@ -125,10 +162,10 @@ cl_int build_launch(struct launch *out, struct maker *maker, const clattn_proble
                     bool brief, int *binary, struct why *why)
 {
     struct origin origin;
-    cl_int status = try(out, maker, p, config, brief, false, &origin, why);
+    cl_int status = attempt(out, maker, p, config, brief, false, &origin, why);
     if (status && origin.loaded) {
         maker_log(maker, "a stored binary is thrown away: %s", why->text);
-        status = try(out, maker, p, config, brief, true, &origin, why);
+        status = attempt(out, maker, p, config, brief, true, &origin, why);
     }
     *binary = store_is_none(&maker->store) ? CLATTN_BINARY_NONE
               : origin.compiled            ? CLATTN_BINARY_MISS

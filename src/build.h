@@ -27,6 +27,9 @@ struct maker {
 cl_int build_launch(struct launch *out, struct maker *maker, const clattn_problem *p, const struct config *config,
                     bool brief, int *binary, struct why *why);
 
+/* What the device has to be asked before a program is composed for it; build_launch() does. */
+void build_settle(struct maker *maker, const clattn_problem *p, const struct config *config);
+
 void maker_log(struct maker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void maker_count(uint64_t *counter);
 

@@ -10,6 +10,9 @@ enum caps_kind { CAPS_CPU, CAPS_GPU, CAPS_ACCELERATOR };
 /* What is known of engine mma_nv on a device. */
 enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED };
 
+/* Which 2^x engines get that ask for the device's own: that one unless it was seen to be too far off. */
+enum { CAPS_POWER_UNTESTED, CAPS_POWER_NATIVE, CAPS_POWER_POLY, CAPS_POWER_BUILTIN };
+
 /* What a platform gets wrong, found by its name. */
 struct quirk {
     const char *platform;       /* beginning of its name */
@@ -31,6 +34,7 @@ struct caps {
     int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
     int nv_cc;       /* compute capability of an NVIDIA GPU, 86 for 8.6; else 0 */
     int matrix;      /* CAPS_UNTESTED at first; atomic */
+    int power;       /* CAPS_POWER_UNTESTED at first; atomic */
     unsigned compute_units;
     uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */

@@ -317,8 +317,12 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
         caps = h->maker.caps;
     else
         caps_generic(&caps);
-    if (!(status = plan_choose(&config, &p, &caps, problem, config_text, &why)) &&
-        !(status = source_compose(&source, &p, &caps, &config, &why))) {
+    status = plan_choose(&config, &p, &caps, problem, config_text, &why);
+    if (!status && h) {
+        build_settle(&h->maker, &p, &config);
+        caps = h->maker.caps;
+    }
+    if (!status && !(status = source_compose(&source, &p, &caps, &config, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);
         text_add(&to, " %s\n", source.options);

@@ -39,7 +39,7 @@ struct engine {
     const struct row *rows;                /* ends with widest 0 */
     const struct values *values;           /* of each number */
     int width;                             /* lanes of `real`; 0: the tile's first number says */
-    const char *exp;                       /* fragment for 2^x in f32 */
+    const char *exp;                       /* fragment for 2^x in f32; exp_native.cl where the device computes it well (power.h) */
     /* Whether a tile can run; words in *why when not. */
     cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
     int (*rows_per_group)(const struct tile *); /* BQ */

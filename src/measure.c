@@ -4,8 +4,6 @@
 
 #include "measure.h"
 
-#include "case.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -17,16 +15,6 @@ enum { HOPELESS = 8 }; /* times what the first configuration takes: with call_li
 enum { BYTES_MOST = 256 << 20, BYTES_COLD = 64 << 20 };
 
 /* ---- Sizes ---- */
-
-static void set_totals(clattn_problem *p)
-{
-    clattn_sizes *z = &p->sizes;
-    z->total_q = z->total_k = 0;
-    for (int64_t i = 0; i < z->b; i++) {
-        z->total_q += p->flags & CLATTN_CU_Q ? case_varlen(z->nq, i, z->b) : 0;
-        z->total_k += p->flags & CLATTN_CU_K ? case_varlen(z->nk, i, z->b) : 0;
-    }
-}
 
 static double work_of(const clattn_problem *p)
 {
@@ -61,7 +49,7 @@ static bool halve(clattn_problem *p, const struct caps *caps)
     } else {
         return false;
     }
-    set_totals(p);
+    sample_set_totals(p);
     return true;
 }
 
@@ -78,9 +66,9 @@ static int64_t copies_of(const clattn_problem *p, const struct caps *caps)
 static cl_int open_timed(struct ground *g, const clattn_problem *like, struct why *why)
 {
     const struct caps *caps = &g->maker->caps;
-    struct sample sample = { g->problem, 1, false, false };
+    struct sample sample = { .p = g->problem, .seed = 1 };
     sample.p.sizes = like->sizes;
-    set_totals(&sample.p);
+    sample_set_totals(&sample.p);
     while ((work_of(&sample.p) > work_most * caps->compute_units || bytes_of(&sample.p) > BYTES_MOST) &&
            halve(&sample.p, caps))
         ;
@@ -99,11 +87,11 @@ static cl_int open_checks(struct ground *g, const clattn_problem *like, struct w
                                          { 2, 2, 2, 19, 7, 0, 0, 0 } };
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < CHECKS && !status; i++) {
-        struct sample sample = { g->problem, (uint32_t)(i + 2), true, false };
+        struct sample sample = { .p = g->problem, .seed = (uint32_t)(i + 2), .ragged = true };
         sample.p.sizes = sizes[i];
         if (!sizes[i].hk)
             sample.p.sizes.hk = ratio > 1 ? 1 : sizes[i].h;
-        set_totals(&sample.p);
+        sample_set_totals(&sample.p);
         status = bed_open(&g->checks[i], g->maker->context, g->maker->device, &sample, true, 1, why);
     }
     return status;
@@ -130,21 +118,11 @@ void ground_close(struct ground *g)
 
 /* ---- Checking ---- */
 
-static cl_int check_on(struct candidate *t, struct bed *b, int64_t step, bool twice, struct why *why)
-{
-    double seconds, device;
-    cl_int status;
-    if ((status = bed_poison(b, why)) || (status = bed_run(b, &t->launch, 0, &seconds, &device, why)) ||
-        (status = bed_check(b, step, why)))
-        return status;
-    return twice ? bed_repeat(b, &t->launch, why) : CL_SUCCESS;
-}
-
 cl_int candidate_check(struct candidate *t, struct ground *g, struct why *why)
 {
     enum { ROWS = 8 };
     const clattn_sizes *z = &g->timed.sample.p.sizes;
-    return check_on(t, &g->timed, z->b * z->h * z->nq / ROWS + 1, false, why);
+    return bed_judge(&g->timed, &t->launch, z->b * z->h * z->nq / ROWS + 1, false, why);
 }
 
 /* ---- Timing ---- */
@@ -234,7 +212,7 @@ cl_int candidate_open(struct candidate *t, struct ground *g, const struct config
     if (!(status = build_launch(&t->launch, g->maker, &g->problem, config, true, &binary, why))) {
         t->made = true;
         for (int i = 0; i < CHECKS && !status; i++)
-            status = check_on(t, &g->checks[i], 1, true, why);
+            status = bed_judge(&g->checks[i], &t->launch, 1, true, why);
         if (!status)
             status = first_runs(t, g, why);
     }

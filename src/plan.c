@@ -22,11 +22,12 @@ cl_int plan_choose(struct config *out, clattn_problem *checked, const struct cap
     return status ? status : choose(out, checked, caps, text, why);
 }
 
-/* Whether another tile may do what this one could not: a driver may refuse a kernel or its group. Where the caller's
- * own text is in the program, it is likely to be the reason, in all tiles. */
+/* Whether another tile may do what this one could not: a driver may refuse a kernel or its group, or compile it wrong. Where
+ * the caller's own text is in the program, it is likely to be why it does not build, in all tiles. */
 static bool worth_another(cl_int status, const clattn_problem *p)
 {
-    return status == CLATTN_ERROR_NOT_SUPPORTED || (status == CLATTN_ERROR_BUILD && !p->n_mods);
+    return status == CLATTN_ERROR_NOT_SUPPORTED || status == CLATTN_ERROR_WRONG_RESULT ||
+           (status == CLATTN_ERROR_BUILD && !p->n_mods);
 }
 
 static void tell_passed_over(struct maker *maker, const struct config *config, const struct why *why)
@@ -42,14 +43,17 @@ static cl_int make(struct plan *plan, struct maker *maker, const clattn_problem 
     return build_launch(&plan->launch, maker, p, &plan->config, false, &plan->binary, why);
 }
 
-/* What was measured or set, in place of the table's choice; that is the choice again where it cannot be built. */
-static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_problem *p, struct why *why)
+/* What was measured or set, in place of the table's choice; that is the choice again where it cannot be built, unless the
+ * caller set what computes wrong: *status. */
+static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_problem *p, cl_int *status,
+                        struct why *why)
 {
     const struct config table = plan->config;
     plan->source = tune_choose(&plan->config, maker, p);
     if (plan->source == CLATTN_SOURCE_DEFAULT)
         return false;
-    if (!make(plan, maker, p, why))
+    *status = make(plan, maker, p, why);
+    if (!*status || (plan->source == CLATTN_SOURCE_SET && *status == CLATTN_ERROR_WRONG_RESULT))
         return true;
     tell_passed_over(maker, &plan->config, why);
     plan->config = table;
@@ -57,26 +61,59 @@ static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_pro
     return false;
 }
 
+/* Configurations that compute wrong: a line of the log for all of them. */
+struct wrong {
+    int n;
+    struct config first;
+    struct why words;
+};
+
+static void pass_over(struct wrong *wrong, struct maker *maker, const struct config *config, cl_int status,
+                      const struct why *why)
+{
+    if (status != CLATTN_ERROR_WRONG_RESULT) {
+        tell_passed_over(maker, config, why);
+    } else if (!wrong->n++) {
+        wrong->first = *config;
+        wrong->words = *why;
+    }
+}
+
+static void tell_wrong(const struct wrong *wrong, struct maker *maker, const struct config *taken)
+{
+    char name[CONFIG_MAX], other[CONFIG_MAX] = "none";
+    struct text to = { name, sizeof name, 0 }, to_other = { other, sizeof other, 0 };
+    if (!wrong->n)
+        return;
+    tile_config_print(&wrong->first, &to);
+    if (taken)
+        tile_config_print(taken, &to_other);
+    maker_log(maker, "%s is passed over, and %d others: %s. In its place: %s", name, wrong->n - 1, wrong->words.text,
+              other);
+}
+
 /* What `config` asks for, or else the table's choice, or the next of its rows. */
 static cl_int make_given(struct plan *plan, struct maker *maker, const clattn_problem *p, const char *config,
                          struct why *why)
 {
     const struct engine *only;
+    struct wrong wrong = { .n = 0 };
     struct why other;
-    cl_int status = make(plan, maker, p, why);
+    cl_int status = make(plan, maker, p, why), again = status;
     if (!status || tile_config_is_pinned(config))
         return status;
     only = config && *config ? plan->config.engine : NULL;
     other = *why; /* the words of the best one stand when none can be had */
-    for (size_t n = 1; worth_another(status, p); n++) {
-        tell_passed_over(maker, &plan->config, &other);
+    for (size_t n = 1; again && worth_another(again, p); n++) {
+        pass_over(&wrong, maker, &plan->config, again, &other);
         if (!tile_config_at(&plan->config, &maker->caps, p, only, n))
-            return status;
-        const cl_int again = make(plan, maker, p, &other);
-        if (!again)
-            *why = other;
-        if (!again || !worth_another(again, p))
-            return again;
+            break;
+        again = make(plan, maker, p, &other);
+    }
+    tell_wrong(&wrong, maker, again ? NULL : &plan->config);
+    if (!again || !worth_another(again, p)) {
+        *why = other;
+        return again;
     }
     return status;
 }
@@ -92,7 +129,7 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
     plan->source = CLATTN_SOURCE_DEFAULT;
     if ((status = choose(&plan->config, &p, &maker->caps, config, why)))
         return status;
-    if ((config && *config) || !make_chosen(plan, maker, &p, why))
+    if ((config && *config) || !make_chosen(plan, maker, &p, &status, why))
         status = make_given(plan, maker, &p, config, why);
     programs_drop_brief(&maker->programs); /* what a search has left */
     return status;

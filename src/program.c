@@ -11,7 +11,7 @@
 
 struct kept {
     struct kept *next;
-    cl_program program;
+    cl_program program; /* NULL: what the compiler makes of it computes wrong */
     char *key;
     bool brief, saved;
 };
@@ -25,7 +25,8 @@ static void count(uint64_t *counter)
 
 static void forget(struct kept *k)
 {
-    clReleaseProgram(k->program);
+    if (k->program)
+        clReleaseProgram(k->program);
     free(k->key);
     free(k);
 }
@@ -57,12 +58,13 @@ static struct kept *find(const struct programs *p, const char *key)
     return NULL;
 }
 
-static cl_program find_retained(struct programs *p, const char *key, bool *brief)
+static cl_program find_retained(struct programs *p, const char *key, bool *brief, bool *wrong)
 {
     pthread_mutex_lock(&p->lock);
     const struct kept *k = find(p, key);
-    cl_program found = k && !clRetainProgram(k->program) ? k->program : NULL;
+    cl_program found = k && k->program && !clRetainProgram(k->program) ? k->program : NULL;
     *brief = found && k->brief;
+    *wrong = k && !k->program;
     pthread_mutex_unlock(&p->lock);
     return found;
 }
@@ -79,8 +81,8 @@ static struct kept *take_oldest(struct programs *p)
     return oldest;
 }
 
-/* Keeps a program, unless another thread kept the same meanwhile; not keeping it is no failure, it only costs time.
- * Takes key. */
+/* Keeps a program, or with NULL that it is wrong, unless another thread kept the same meanwhile; not keeping it is no failure,
+ * it only costs time. Takes key. */
 static void keep(struct programs *p, char *key, cl_program program, bool brief, bool saved)
 {
     struct kept *k = malloc(sizeof *k), *oldest = NULL;
@@ -89,7 +91,7 @@ static void keep(struct programs *p, char *key, cl_program program, bool brief, 
     if (old) {
         old->brief = old->brief && brief;
         old->saved = old->saved || saved;
-    } else if (k && !clRetainProgram(program)) {
+    } else if (k && (!program || !clRetainProgram(program))) {
         *k = (struct kept){ p->first, program, key, brief, saved };
         p->first = k;
         k = NULL;
@@ -285,14 +287,19 @@ static void save(struct programs *p, cl_program program, const char *key)
 cl_int program_get(struct built *out, struct programs *p, const struct source *source, bool anew, struct why *why)
 {
     cl_int status = CL_SUCCESS;
-    bool brief;
+    bool brief, wrong = false;
     why->text[0] = '\0';
     *out = (struct built){ NULL, make_key(p, source), BUILT_KEPT };
     if (!out->key)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
-    if (!anew && (out->program = find_retained(p, out->key, &brief))) {
+    if (!anew && (out->program = find_retained(p, out->key, &brief, &wrong))) {
         out->from = brief ? BUILT_BRIEF : BUILT_KEPT;
         return CL_SUCCESS;
+    }
+    if (wrong) {
+        free(out->key);
+        out->key = NULL;
+        return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computed something else before");
     }
     out->from = BUILT_LOADED;
     if (!anew && !store_is_none(p->store) && (out->program = load(p, source, out->key)))
@@ -319,12 +326,15 @@ void program_done(struct built *b, struct programs *p, bool brief)
     clReleaseProgram(b->program);
 }
 
-void program_refuse(struct built *b, struct programs *p)
+void program_refuse(struct built *b, struct programs *p, bool wrong)
 {
     if (b->from == BUILT_LOADED) {
         cache_leave(p->store, b->key);
         cache_remove(p->store, b->key);
         count(&p->counters->binary_rejects);
+    } else if (b->from == BUILT_COMPILED && wrong) {
+        keep(p, b->key, NULL, false, false);
+        b->key = NULL;
     }
     clReleaseProgram(b->program);
     free(b->key);

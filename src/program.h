@@ -32,7 +32,8 @@ struct built {
 cl_int programs_init(struct programs *p, struct why *why);
 void programs_clear(struct programs *p);
 
-/* A built program for `source`: one that is kept, else from its binary (unless `compile`), else from the compiler. On success
+/* A built program for `source`: one that is kept, else from its binary (unless `compile`), else from the compiler;
+ * CLATTN_ERROR_WRONG_RESULT for one that is known to compute wrong. On success
  * program_done() or program_refuse() is due: what came from a binary may not do what it should, or worse. A build log that
  * is not empty is left in why even on success (else why->text is ""). */
 cl_int program_get(struct built *out, struct programs *p, const struct source *source, bool compile, struct why *why);
@@ -41,8 +42,9 @@ cl_int program_get(struct built *out, struct programs *p, const struct source *s
  * programs_drop_brief(). Releases it. */
 void program_done(struct built *b, struct programs *p, bool brief);
 
-/* It has not: its binary is thrown away, if it had one. Releases it. */
-void program_refuse(struct built *b, struct programs *p);
+/* It has not: its binary is thrown away, if it had one. What was compiled and computes wrong is refused from then on, so that
+ * nobody compiles and tries it again. Releases it. */
+void program_refuse(struct built *b, struct programs *p, bool wrong);
 
 void programs_drop_brief(struct programs *p);
 

@@ -214,10 +214,16 @@ static bool is_hidden(const struct sample *s, int64_t at, int64_t width)
 /* Rows of Q are of three sizes, so that some softmaxes are sharp. */
 static double value_q(const struct sample *s, int64_t at)
 {
-    return number(s->seed, at) * (1 << (at / s->p.d % 3));
+    return s->q ? s->q[at] : number(s->seed, at) * (1 << (at / s->p.d % 3));
 }
-static double value_k(const struct sample *s, int64_t at) { return number(s->seed + 1, at); }
-static double value_v(const struct sample *s, int64_t at) { return number(s->seed + 2, at); }
+static double value_k(const struct sample *s, int64_t at)
+{
+    return s->k ? s->k[at] : number(s->seed + 1, at);
+}
+static double value_v(const struct sample *s, int64_t at)
+{
+    return s->v ? s->v[at] : number(s->seed + 2, at);
+}
 static double value_bias(const struct sample *s, int64_t at) { return number(s->seed + 3, at) * 2; }
 static int value_mask(const struct sample *s, int64_t at) { return hash(s->seed + 4, at) % 8 != 0; }
 static int value_map(const struct sample *s, int64_t at) { return hash(s->seed + 5, at) % 4 != 0; }
@@ -246,6 +252,55 @@ static int32_t whole_value(const struct sample *s, enum sample_what what, int64_
     case SAMPLE_OFFSETS: return (int32_t)given_offset(s, at);
     case SAMPLE_CU_Q: return (int32_t)first_row(z->nq, at, z->b);
     default: return (int32_t)first_row(z->nk, at, z->b);
+    }
+}
+
+size_t sample_values(const struct sample *s)
+{
+    enum { MOST = 1 << 20 };
+    const int64_t n[] = { sample_count(s, SAMPLE_Q), sample_count(s, SAMPLE_K), sample_count(s, SAMPLE_V) };
+    int64_t all = 0;
+    for (int i = 0; i < 3; i++)
+        all += within(n[i], 0, MOST + 1);
+    return all > MOST ? 0 : (size_t)all;
+}
+
+void sample_compute(struct sample *s, double *room)
+{
+    const int64_t nq = sample_count(s, SAMPLE_Q), nk = sample_count(s, SAMPLE_K), nv = sample_count(s, SAMPLE_V);
+    s->q = s->k = s->v = NULL;
+    for (int64_t at = 0; at < nq; at++)
+        room[at] = value_q(s, at);
+    for (int64_t at = 0; at < nk; at++)
+        room[nq + at] = value_k(s, at);
+    for (int64_t at = 0; at < nv; at++)
+        room[nq + nk + at] = value_v(s, at);
+    s->q = room;
+    s->k = room + nq;
+    s->v = room + nq + nk;
+}
+
+int sample_map_of_mask(const struct sample *s, int64_t at)
+{
+    const clattn_sizes *z = &s->p.sizes;
+    const int64_t q0 = at / blocks(z->nk) * SAMPLE_BLOCK, k0 = at % blocks(z->nk) * SAMPLE_BLOCK;
+    bool some = false, all = true;
+    for (int64_t q = q0; q < q0 + SAMPLE_BLOCK && q < z->nq; q++)
+        for (int64_t k = k0; k < k0 + SAMPLE_BLOCK && k < z->nk; k++) {
+            const bool keeps = value_mask(s, q * z->nk + k);
+            some = some || keeps;
+            all = all && keeps;
+        }
+    return some ? 1 + all : 0;
+}
+
+void sample_set_totals(clattn_problem *p)
+{
+    clattn_sizes *z = &p->sizes;
+    z->total_q = z->total_k = 0;
+    for (int64_t i = 0; i < z->b; i++) {
+        z->total_q += p->flags & CLATTN_CU_Q ? case_varlen(z->nq, i, z->b) : 0;
+        z->total_k += p->flags & CLATTN_CU_K ? case_varlen(z->nk, i, z->b) : 0;
     }
 }
 
@@ -313,12 +368,19 @@ static double logit(const struct sample *s, const struct entry *e, int64_t h, in
                     int64_t k_at, double *a)
 {
     const clattn_problem *p = &s->p;
-    double x = 0, size = 0;
+    double x = 0, size = 0, more = 0, more_size = 0; /* two sums, so that one does not wait for the other */
     for (int64_t c = 0; c < p->d; c++) {
         const double term = value_q(s, q_at * p->d + c) * value_k(s, k_at * p->d + c);
-        x += term;
-        size += fabs(term);
+        if (c % 2) {
+            more += term;
+            more_size += fabs(term);
+        } else {
+            x += term;
+            size += fabs(term);
+        }
     }
+    x += more;
+    size += more_size;
     x *= p->scale;
     *a = fabs(p->scale) * size;
     if (p->softcap) {

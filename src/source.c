@@ -222,8 +222,24 @@ static void write_scores(struct text *to, const clattn_problem *p)
     text_add(to, "    return s;\n}\n");
 }
 
+const char *source_power(int which)
+{
+    static const char *const names[] = { [CAPS_POWER_UNTESTED] = "exp_native.cl",
+                                         [CAPS_POWER_NATIVE] = "exp_native.cl",
+                                         [CAPS_POWER_POLY] = "exp_poly.cl",
+                                         [CAPS_POWER_BUILTIN] = "exp_builtin.cl" };
+    return names[which];
+}
+
+/* The engine's 2^x, or what takes the place of a device's own. */
+static const char *power_of(const struct engine *e, const struct caps *caps)
+{
+    const bool native = !strcmp(e->exp, source_power(CAPS_POWER_NATIVE));
+    return native ? source_power(__atomic_load_n(&caps->power, __ATOMIC_ACQUIRE)) : e->exp;
+}
+
 /* The whole program: a fragment for each slot, in the order in which one relies on another. */
-static void write_text(struct text *to, const clattn_problem *p, const struct engine *e)
+static void write_text(struct text *to, const clattn_problem *p, const struct caps *caps, const struct engine *e)
 {
     write_fragment(to, "args.h");
     write_fragment(to, chosen(acc, p));
@@ -235,7 +251,7 @@ static void write_text(struct text *to, const clattn_problem *p, const struct en
     write_fragment(to, "group.cl");
     write_fragment(to, chosen(kv, p));
     write_fragment(to, chosen(sink, p));
-    write_fragment(to, is_f64(p) ? "exp_builtin.cl" : e->exp);
+    write_fragment(to, is_f64(p) ? "exp_builtin.cl" : power_of(e, caps));
     write_fragment(to, "weight.cl");
     write_fragment(to, e->load(p));
     write_fragment(to, e->fragment);
@@ -272,18 +288,33 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     text_add(to, "%s%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options, caps->quirk->options);
 }
 
-/* What a program is written from; config NULL: the one that makes block maps. */
+/* What a program is written from; config NULL: the one that makes block maps or, where `power` says which, computes 2^x. */
 struct recipe {
     const clattn_problem *p;
     const struct caps *caps;
     const struct config *config;
+    int power;
 };
+
+static void write_power(struct text *text, struct text *options, const struct recipe *r)
+{
+    write_fragment(text, "args.h");
+    write_fragment(text, "acc_f32.cl");
+    write_fragment(text, "dtype_f32.cl");
+    write_fragment(text, "env.cl");
+    write_fragment(text, source_power(r->power));
+    write_fragment(text, "power.cl");
+    text_add(options, "-cl-std=CL1.2 -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4%s",
+             r->caps->quirk->options);
+}
 
 static void write_all(struct text *text, struct text *options, const struct recipe *r)
 {
     if (r->config) {
-        write_text(text, r->p, r->config->engine);
+        write_text(text, r->p, r->caps, r->config->engine);
         write_options(options, r->p, r->caps, r->config);
+    } else if (r->power) {
+        write_power(text, options, r);
     } else {
         write_fragment(text, "args.h");
         write_fragment(text, "block_map.cl");
@@ -312,13 +343,19 @@ static cl_int compose(struct source *out, const struct recipe *r, struct why *wh
 cl_int source_compose(struct source *out, const clattn_problem *p, const struct caps *caps, const struct config *c,
                       struct why *why)
 {
-    const struct recipe r = { p, caps, c };
+    const struct recipe r = { p, caps, c, 0 };
     return compose(out, &r, why);
 }
 
 cl_int source_compose_map(struct source *out, const struct caps *caps, struct why *why)
 {
-    const struct recipe r = { NULL, caps, NULL };
+    const struct recipe r = { NULL, caps, NULL, 0 };
+    return compose(out, &r, why);
+}
+
+cl_int source_compose_power(struct source *out, const struct caps *caps, int which, struct why *why)
+{
+    const struct recipe r = { NULL, caps, NULL, which };
     return compose(out, &r, why);
 }
 

@@ -22,6 +22,10 @@ cl_int source_compose(struct source *out, const clattn_problem *p, const struct 
 /* The program that makes block maps. */
 cl_int source_compose_map(struct source *out, const struct caps *caps, struct why *why);
 
+/* The program that computes 2^x for power.c, and its fragment; which: CAPS_POWER_*. */
+cl_int source_compose_power(struct source *out, const struct caps *caps, int which, struct why *why);
+const char *source_power(int which);
+
 void source_free(struct source *s);
 
 #endif

@@ -39,18 +39,13 @@ static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
 
 static cl_int run_test(struct maker *maker, const clattn_problem *p, const struct config *config, struct why *why)
 {
-    struct sample sample = { *p, 11, true, false };
+    const struct sample sample = { .p = *p, .seed = 11, .ragged = true };
     struct launch launch;
-    struct bed bed;
-    double seconds, device;
     int binary;
     cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
     if (status)
         return status;
-    status = bed_open(&bed, maker->context, maker->device, &sample, true, 1, why);
-    if (!status && !(status = bed_run(&bed, &launch, 0, &seconds, &device, why)) && !(status = bed_check(&bed, 1, why)))
-        status = bed_repeat(&bed, &launch, why);
-    bed_close(&bed);
+    status = bed_try(maker->context, maker->device, &sample, &launch, true, why);
     launch_clear(&launch);
     return status;
 }
@@ -234,6 +229,7 @@ void trust_engines(struct maker *maker, const clattn_problem *p)
     if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) != CAPS_UNTESTED ||
         !tile_config_at(&config, &maker->caps, p, engine, 0))
         return;
+    build_settle(maker, p, &config); /* what the test is made of */
     pthread_mutex_lock(&maker->choices->searching);
     if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) == CAPS_UNTESTED)
         __atomic_store_n(&maker->caps.matrix, find_verdict(maker, engine), __ATOMIC_RELEASE);

@@ -261,6 +261,36 @@ client "result=$its:nan" set="$other" run
 unset CLATTN_TUNE
 test "$(value set)" = CLATTN_ERROR_WRONG_RESULT && test "$(value config)" != "$other" && computed_right && nothing_left
 ok $? "clattn_set_config() does not take it ($(value set))"
+
+# What a compiler gets wrong, where nobody measures: OPTIONS are in the programs that it does.
+CLATTN_TUNE=off
+export CLATTN_TUNE
+told_once() { test "$(grep -c '^log=' out)" -eq 1 && grep -q "^log=$default is passed over.*: it .*In its place: $1" out; }
+for how in wrong half ${full:+lse nan overrun}; do
+    fresh
+    client "result=$(options_of "$default"):$how" run
+    verdicts_right && nothing_left && test "$(value config)" = "$other" && told_once "$other"
+    ok $? "a program that is compiled wrong ($how) is not used: '$(value config)' is"
+done
+fresh
+client "result= -DCLA_NV=:wrong,result= -DCLA_NR=:nan" run # engines cpu and row
+verdicts_right && nothing_left && told_once simt && case $(value config) in simt*) ;; *) false ;; esac
+ok $? "two engines: the next one is used ($(value config)), with a line of the log for all"
+client '' run
+verdicts_right && test "$(value config)" = "$default" && test "$(value compiles)" -eq 1
+ok $? "no binary of theirs was kept"
+fresh
+wrongs=3
+test -z "$full" || wrongs=4
+client 'result= -DCLA:nan' run=naive run="$default" run="$default" ${full:+run}
+test "$(grep -c '^plan=CLATTN_ERROR_WRONG_RESULT$' out)" -eq $wrongs && test $status -eq 3 && nothing_left &&
+    ! grep -q ^verdict= out && test -z "$(find "$cache/bin" -type f 2>/dev/null)"
+ok $? "all: CLATTN_ERROR_WRONG_RESULT, also for what is asked for, which nothing else replaces ($(value plan))"
+builds=$(grep '^clBuildProgram source' log | grep -cF -- "$(options_of "$default" | sed 's/ $//')")
+test "$builds" -eq 1
+ok $? "and none is compiled twice by the same handle ($builds)"
+unset CLATTN_TUNE
+
 test -z "$full" || two=
 two="slow=!$its${two:+,$two}"
 wins "$other" "$two"

@@ -8,7 +8,7 @@
  *   tune=SECONDS     tune=STATUS of a quick clattn_tune(), tuned=CONFIG
  *   run[=CONFIG]     plan=STATUS, config=, source=, binary=; two calls: enqueue=STATUS, verdict=right, wrong or none
  *
- * Then the counters of clattn_stats(). words= is what the handle says about a failure. Exit status 1: a result is wrong
+ * log= is a line of the handle's log. Then the counters of clattn_stats(). words= is what the handle says about a failure. Exit status 1: a result is wrong
  * or something was touched that must not be; 2: no device; 3: some status was not CL_SUCCESS; 0: neither. */
 #include "config.h"
 
@@ -83,8 +83,15 @@ static int make_tensor(struct bench *b, int which, unsigned *seed)
     return e;
 }
 
+static void print_line(void *user, const char *text)
+{
+    (void)user;
+    printf("log=%.*s\n", (int)strcspn(text, "\n"), text);
+}
+
 static int set_up(struct bench *b, const char *device)
 {
+    clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_problem *const p = &b->problem;
     unsigned seed = 1;
     cl_int e = opencl_open(device, &b->cl);
@@ -97,7 +104,8 @@ static int set_up(struct bench *b, const char *device)
     b->queue = clCreateCommandQueue(b->cl.context, b->cl.device, 0, &e);
     for (int i = 0; i < TENSORS && !e; i++)
         e = make_tensor(b, i, &seed);
-    return e ? e : clattn_create(&b->handle, b->cl.context, b->cl.device, NULL);
+    o.log = print_line;
+    return e ? e : clattn_create(&b->handle, b->cl.context, b->cl.device, &o);
 }
 
 static void tear_down(struct bench *b)

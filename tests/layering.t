@@ -8,7 +8,7 @@
 cd "${top_srcdir-$(dirname "$0")/..}" || exit 99
 
 order="status number digest words mods caps settings problem pack params case parse class sample engine tile source search+race
-    store+root+file+folder+mark+trim cache record+date wisdom+site device tensor program call+blocks launch bed build
+    store+root+file+folder+mark+trim cache record+date wisdom+site device tensor program power call+blocks launch bed build
     measure choice trust tune plan handle clattn tuning"
 
 allowed() { # FILE: what it may include, itself aside

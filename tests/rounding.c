@@ -1,4 +1,4 @@
-/* rounding.c - what reaches O through a single key: values rounded to nearest even, NaN and inf
+/* rounding.c - what reaches O through a single key: values rounded to nearest even, NaN and inf; and through two: 2^x
  * SPDX-License-Identifier: Apache-2.0
  *
  * With one key its weight is exactly 1, so O is V, rounded to the type of O. */
@@ -73,9 +73,62 @@ static void check(const struct device *d, const char *name, int type, const char
     trial_free(&t);
 }
 
+/* ---- Two keys ---- */
+
+enum { GAPS = 4000 };
+
+/* Keys 0 and -1, values 1 and -1, queries are the gaps between their scores: O is what 2^x makes of each. An eighth of what
+ * the promise allows wrong weights, and a sixth of what it allows sums: 2^x to about 2 ulp. */
+static int gaps_are_right(const struct trial *t, char *why, size_t len)
+{
+    double worst = 0;
+    for (int i = 0; i < GAPS; i++) {
+        const double gap = t->q.value[i], p = 1 / (1 + exp(gap)), want = 1 - 2 * p;
+        const double t1 = (1 - p) * (1 - want) + p * (1 + want) * (1 + gap);
+        const double ratio = fabs(t->o.value[i] - want) / (0x1p-24 * (4 * t1 + 3));
+        if (!(ratio <= worst)) {
+            worst = isnan(ratio) ? (double)INFINITY : ratio;
+            snprintf(why, len, "a gap of %.9g gave %.9g, want %.9g: %.3g times what is allowed", gap, t->o.value[i], want,
+                     worst);
+        }
+    }
+    return worst <= 1;
+}
+
+static void check_gaps(const struct device *d, const char *engine)
+{
+    char text[64], why[1024] = "";
+    struct trial t;
+    clattn_plan plan = NULL;
+    snprintf(text, sizeof text, "f32 b1 h1 q%d k2 d1", GAPS);
+    const clattn_case c = each_case(text);
+    cl_int e = trial_make(&t, d->cl.context, &c, PLAIN);
+    for (int i = 0; i < GAPS && !e; i++)
+        t.q.value[i] = (double)((float)(i < GAPS / 2 ? i + 1 : (i - GAPS / 2) * 8 + 1) / 1000);
+    for (int i = 0; i < 2 && !e; i++) {
+        t.k.value[i] = -i;
+        t.v.value[i] = 1 - 2 * i;
+    }
+    e = e ? e : trial_upload(&t, d->queue, &t.q);
+    e = e ? e : trial_upload(&t, d->queue, &t.k);
+    e = e ? e : trial_upload(&t, d->queue, &t.v);
+    e = e ? e : harness_plan(d, &c.problem, engine, &plan, why, sizeof why);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED) {
+        skip("%s, %s: %s", d->name, engine, why);
+    } else {
+        e = e ? e : trial_run(&t, plan, d->queue);
+        const int good = !e && trial_fetch(&t, d->queue, why, sizeof why) && gaps_are_right(&t, why, sizeof why);
+        ok(good, "%s, %s: %d gaps between two scores", d->name, engine, GAPS);
+        diag("%s %s", clattn_status_string(e), why);
+    }
+    trial_free(&t);
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const engines[] = { "simt", "cpu", "row", "naive", emulated };
+    for (int e = 0; e < 4; e++)
+        check_gaps(d, engines[e]);
     for (int e = 0; e < 5; e++) {
         if (e < 4)
             check(d, "f32", CLATTN_F32, engines[e]);

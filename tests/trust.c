@@ -185,9 +185,58 @@ static void test_failing_device(const struct device *d, const char *folder)
     clattn_release(h);
 }
 
+/* ---- A device whose own 2^x is far off ---- */
+
+static void plan_with(clattn_handle h, const char *engine)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    const clattn_case c = each_case("f32 b1 h2 q7 k13 d8 causal");
+    clattn_plan p = NULL;
+    o.config = engine;
+    is_int(clattn_plan_create(&p, h, &c.problem, &o), CL_SUCCESS, "%s: a plan", engine);
+    clattn_plan_release(p);
+}
+
+static void test_power(const struct device *d, const char *folder)
+{
+    clattn_handle h = open_handle(d, folder);
+    plan_with(h, "naive");
+    is_int(h->maker.caps.power, CAPS_POWER_UNTESTED, "%s: nothing is tried for an engine with a 2^x of its own", d->name);
+    n_broken = 0;
+    *lines = '\0';
+    broken = "return CLA_NATIVE_EXP2(x)";
+    broken_to = "return 1.000001f * CLA_NATIVE_EXP2(x)";
+    plan_with(h, "simt");
+    is_int(h->maker.caps.power, CAPS_POWER_POLY, "the device's own 2^x is 8 ulp off: another one is taken");
+    is_int(count_lines("2^x is exp_poly.cl here, not the device's own"), 1, "and the log told");
+    is_int(n_broken, 1, "no more than the probe has the wrong one");
+    plan_with(h, "simt");
+    clattn_release(h);
+    h = open_handle(d, folder);
+    n_broken = 0;
+    plan_with(h, "simt");
+    ok(h->maker.caps.power == CAPS_POWER_POLY && !n_broken && !count_lines("2^x is"), "another handle knows the verdict");
+    clattn_release(h);
+
+    h = open_handle(d, folder);
+    strcat(h->maker.caps.driver, " of another version");
+    broken = "x < (real)(-126.0f) ? (real)(0.0f) : p";
+    broken_to = "p";
+    plan_with(h, "simt");
+    const int native = h->maker.caps.power;
+    ok(native == CAPS_POWER_NATIVE || native == CAPS_POWER_BUILTIN,
+       "another driver is tried anew; a polynomial that does not end at -126 is not taken");
+    broken = NULL;
+    clattn_release(h);
+}
+
 static void test_device(const struct device *d)
 {
     char folder[NEST_PATH];
+    if (nest_make(folder))
+        bail("no temporary folder");
+    test_power(d, folder);
+    nest_remove(folder);
     test_engine(d);
     if (nest_make(folder))
         bail("no temporary folder");
