@@ -26,6 +26,7 @@ typedef float cla_f32;
 #define CLA_BOTTOM_RIGHT 0
 #define CLA_TOP_LEFT 1
 #define CLA_OFFSETS 3
+#define CLA_OFFSETS_GIVEN 1 /* beside flags of arrays, in cla_args.given */
 
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each axis. */
 typedef struct {
@@ -56,6 +57,8 @@ typedef struct cla_args {
     cla_i32 pack;                     /* query heads whose queries are the rows of a work-group */
     cla_i32 heads, groups;            /* of work-groups: b h / pack; all that have work: the grid may be larger */
     cla_f32 scale_log2;               /* scale log2(e) */
+    cla_i32 given;                    /* arrays by batch entry: CLA_Q_LEN .. CLA_CU_K, CLA_OFFSETS_GIVEN */
+    cla_i32 reserved;
 } cla_args;
 
 /* To make a block map. */

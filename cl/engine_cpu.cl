@@ -67,7 +67,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, int j0, const int count, const int v0)
 {
     cla_k_ptr k[CLA_RK];
-    CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, n - 1));
+    CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, cla_last(n)));
     for (int d0 = 0; d0 < CLA_D; d0 += CLA_CHAIN) {
         real acc[CLA_RK][CLA_NV];
         CLA_UNROLL for (int j = 0; j < CLA_RK; j++)

@@ -112,7 +112,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *sums, int k0, int n, int j0)
 {
     const __global cla_k_elem *k[CLA_KEYS];
-    CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) k[j] = cla_k_row(e, k0 + min(j0 + j, n - 1));
+    CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) k[j] = cla_k_row(e, k0 + min(j0 + j, cla_last(n)));
     for (int i0 = 0; i0 < CLA_WHOLE(CLA_D); i0 += CLA_CHAIN) {
         real acc[CLA_KEYS][CLA_NR];
         CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++)

@@ -34,7 +34,8 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
     const int last = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : 0;
     const int first = max(e.k_begin, cla_mask_begin(&e, q0, q1));
-    const int end = max(first, last), begin = cla_mask_next(&e, q0, q1, first, end);
+    /* Where there is nothing to see the loop is at key 0: compilers may load ahead of it. */
+    const int end = first < last ? last : 0, begin = cla_mask_next(&e, q0, q1, min(first, end), end);
 
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
     CLA_TOTAL_MEMORY

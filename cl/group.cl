@@ -62,10 +62,13 @@ CLA_FN int cla_place(const cla_args *a, uint group, int rows, int *b, int *h)
 /* Rows count from 0: without a sign the product takes half as many instructions. */
 #define CLA_ROW(base, row, stride) ((base) + (uint)(row) * (ulong)(stride))
 
+/* The last of n, or 0: what a compiler loads ahead of a test or a loop lies in a buffer even where there is none. */
+CLA_FN int cla_last(int n) { return max(n - 1, 0); }
+
 /* Where a row of Q lies; rows past the end read as the last one. */
 CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int row)
 {
-    const int r = min(row, cla_row_count(e, e->nq) - 1);
+    const int r = min(row, cla_last(cla_row_count(e, e->nq)));
     const __global cla_q_elem *head = CLA_PACKS ? e->q + cla_head(e, r) * e->a->q.h : e->q;
     return CLA_ROW(head, cla_query(e, r), e->q_stride);
 }
@@ -95,18 +98,23 @@ CLA_FN void cla_whole(cla_env *e)
     e->k_begin = 0;
     e->k_end = e->nk;
 }
+/* Where this batch entry is in an array: of one that is not there compilers may load element 0 ahead of the test. That an
+ * array is given is not told by `flags`, which are tested: they must not know better. */
+CLA_FN int cla_entry(const cla_env *e, int array) { return e->a->given & array ? e->b : 0; }
 CLA_FN void cla_lengths(cla_env *e)
 {
     const cla_args *a = e->a;
     cla_whole(e);
-    if (a->flags & CLA_Q_LEN) e->q_len = clamp(e->at.q_len[a->q_len_offset + e->b], 0, e->nq);
-    if (a->flags & CLA_KV_LEN) e->k_end = clamp(e->at.kv_len[a->kv_len_offset + e->b], 0, e->nk);
-    if (a->flags & CLA_KV_START) e->k_begin = clamp(e->at.kv_start[a->kv_start_offset + e->b], 0, e->nk);
+    if (a->flags & CLA_Q_LEN) e->q_len = clamp(e->at.q_len[a->q_len_offset + cla_entry(e, CLA_Q_LEN)], 0, e->nq);
+    if (a->flags & CLA_KV_LEN) e->k_end = clamp(e->at.kv_len[a->kv_len_offset + cla_entry(e, CLA_KV_LEN)], 0, e->nk);
+    if (a->flags & CLA_KV_START)
+        e->k_begin = clamp(e->at.kv_start[a->kv_start_offset + cla_entry(e, CLA_KV_START)], 0, e->nk);
 }
 CLA_FN void cla_diagonal(cla_env *e)
 {
     const cla_args *a = e->a;
-    const int given = a->align == CLA_OFFSETS ? e->at.offsets[a->offsets_offset + e->b] : a->offset;
+    const int entry = cla_entry(e, CLA_OFFSETS_GIVEN);
+    const int given = a->align == CLA_OFFSETS ? e->at.offsets[a->offsets_offset + entry] : a->offset;
     const int at = a->align == CLA_BOTTOM_RIGHT ? e->k_end - e->q_len : a->align == CLA_TOP_LEFT ? 0 : given;
     e->offset = clamp(at, -CLA_LIMIT, CLA_LIMIT);
 }

@@ -8,10 +8,10 @@
                                   long k_step, int q, int k) \
     { \
         const int nk = e->a->nk; \
-        const __global elem *from = at + min(q, e->nq - 1) * q_step; \
+        const __global elem *from = at + min(q, cla_last(e->nq)) * q_step; \
         if (k_step == 1 && k + CLA_WIDTH <= nk) \
             *x = CLA_WIDE(loadn, load, from + k); \
         else \
             CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++) \
-                CLA_LANE(*x, T, i) = load(from + min(k + i, nk - 1) * k_step); \
+                CLA_LANE(*x, T, i) = load(from + min(k + i, cla_last(nk)) * k_step); \
     }

@@ -8,9 +8,9 @@
     CLA_FN void cla_square_##name(CLA_VECTOR(T) *x, const cla_env *e, const __global elem *at, long q_step, \
                                   long k_step, int q, int k) \
     { \
-        const int nq = e->nq, nk = e->a->nk; \
+        const int nq = e->nq, nk = e->a->nk, last_q = cla_last(nq), last_k = cla_last(nk); \
         if (q_step == 0) { \
-            CLA_EACH_LANE x[i] = (CLA_VECTOR(T))(load(at + min(k + i, nk - 1) * k_step)); \
+            CLA_EACH_LANE x[i] = (CLA_VECTOR(T))(load(at + min(k + i, last_k) * k_step)); \
             return; \
         } \
         if (k_step == 1 && q + CLA_WIDTH <= nq && k + CLA_WIDTH <= nk) { \
@@ -19,7 +19,7 @@
         } else { \
             T cell[CLA_WIDTH * CLA_WIDTH]; \
             CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH * CLA_WIDTH; i++) \
-                cell[i] = load(at + min(q + i / CLA_WIDTH, nq - 1) * q_step + min(k + i % CLA_WIDTH, nk - 1) * k_step); \
+                cell[i] = load(at + min(q + i / CLA_WIDTH, last_q) * q_step + min(k + i % CLA_WIDTH, last_k) * k_step); \
             CLA_EACH_LANE x[i] = CLA_WIDE(CLA_PRIVATE_N, CLA_PRIVATE_1, cell + i * CLA_WIDTH); \
         } \
         CLA_TURN(CLA_VECTOR(T), x) \

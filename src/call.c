@@ -241,6 +241,7 @@ static void fill_window(cla_args *to, const clattn_problem *p)
 
 static void fill_numbers(cla_args *to, const clattn_problem *p, const clattn_sizes *s)
 {
+    enum { ARRAYS = CLA_Q_LEN | CLA_KV_LEN | CLA_KV_START | CLA_CU_Q | CLA_CU_K };
     memcpy(&to->scale_bits, &p->scale, sizeof to->scale_bits);
     memcpy(&to->softcap_bits, &p->softcap, sizeof to->softcap_bits);
     to->scale = (cla_f32)p->scale;
@@ -255,6 +256,7 @@ static void fill_numbers(cla_args *to, const clattn_problem *p, const clattn_siz
     to->align = p->align;
     to->offset = clamp_offset(s->offset);
     to->flags = (cla_i32)p->flags;
+    to->given = (cla_i32)(p->flags & ARRAYS) | (p->align == CLATTN_ALIGN_OFFSETS ? CLA_OFFSETS_GIVEN : 0);
     fill_window(to, p);
 }
 

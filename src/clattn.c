@@ -137,9 +137,8 @@ static cl_int check_member(cl_context context, cl_device_id device, struct why *
         status = clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices, NULL);
     if (status)
         return why_cl(why, status, "clGetContextInfo");
-    for (size_t i = 0; i < size / sizeof *devices; i++)
-        if (devices[i] == device)
-            return CL_SUCCESS;
+    if (device_find(devices, size / sizeof *devices, device) >= 0)
+        return CL_SUCCESS;
     return why_set(why, CL_INVALID_DEVICE, "the device is none of the context's");
 }
 

@@ -231,3 +231,20 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     out->quirk = caps_quirk(out->platform);
     return ask_identity(out, device, platform, why);
 }
+
+/* The device that this one is a part of, NULL for none. */
+static cl_device_id parent_of(cl_device_id device)
+{
+    cl_device_id parent = NULL;
+    return clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) ? NULL : parent;
+}
+
+int device_find(const cl_device_id *list, size_t n, cl_device_id device)
+{
+    enum { DEPTH = 16 }; /* of parts of parts: a driver's answers end somewhere */
+    for (int depth = 0; device && depth < DEPTH; depth++, device = parent_of(device))
+        for (size_t i = 0; i < n; i++)
+            if (list[i] == device)
+                return (int)i;
+    return -1;
+}

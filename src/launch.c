@@ -22,6 +22,20 @@ static void pool_clear(struct pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
+/* Kernels do not use a buffer that is not there, but compilers may load from it ahead of the test, and NULL has no first
+ * element (rusticl 26 dies of it). Whatever is loaded so lies at index 0, or in row 0: no more than that is needed. */
+static cl_int make_absent(struct launch *l, struct why *why)
+{
+    static const cl_double zeros[D_MAX];
+    cl_int status;
+    l->absent = clCreateBuffer(l->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros,
+                               (void *)(uintptr_t)zeros, &status);
+    if (l->absent && !status)
+        return CL_SUCCESS;
+    l->absent = NULL;
+    return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+}
+
 static cl_int pool_init(struct pool *pool, cl_program program, const char *name, struct why *why)
 {
     cl_int status = CL_SUCCESS;
@@ -80,7 +94,9 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
     l->narrow_p = config->engine->narrow_p;
     take_workspace(l, p, config);
     l->map_items = caps->max_group < 64 ? caps->max_group : 64;
-    status = pool_init(&l->forward, program, "cla_forward", why);
+    status = make_absent(l, why);
+    if (!status)
+        status = pool_init(&l->forward, program, "cla_forward", why);
     if (!status && map)
         status = pool_init(&l->block_map, map, "cla_block_map", why);
     if (!status)
@@ -94,6 +110,8 @@ void launch_clear(struct launch *l)
 {
     pool_clear(&l->forward);
     pool_clear(&l->block_map);
+    if (l->absent)
+        clReleaseMemObject(l->absent);
     memset(l, 0, sizeof *l);
 }
 
@@ -141,9 +159,9 @@ static cl_int set_arg(cl_kernel kernel, cl_uint *at, size_t size, const void *va
     return status ? why_cl(why, status, "clSetKernelArg") : CL_SUCCESS;
 }
 
-static cl_int set_mem(cl_kernel kernel, cl_uint *at, const cl_mem *mem, struct why *why)
+static cl_int set_mem(cl_kernel kernel, const struct launch *l, cl_uint *at, const cl_mem *mem, struct why *why)
 {
-    return set_arg(kernel, at, sizeof *mem, *mem ? mem : NULL, why);
+    return set_arg(kernel, at, sizeof *mem, *mem ? mem : &l->absent, why);
 }
 
 static cl_int set_forward(cl_kernel kernel, const struct launch *l, const struct call *c, struct why *why)
@@ -152,18 +170,18 @@ static cl_int set_forward(cl_kernel kernel, const struct launch *l, const struct
     cl_int status = set_arg(kernel, &at, sizeof c->args, &c->args, why);
     for (int i = 0; i < PARAMS && !status; i++)
         if (param_is_taken(&l->problem, i))
-            status = set_mem(kernel, &at, &c->mem[i], why);
+            status = set_mem(kernel, l, &at, &c->mem[i], why);
     return status;
 }
 
-static cl_int set_block_map(cl_kernel kernel, const struct map_call *c, struct why *why)
+static cl_int set_block_map(cl_kernel kernel, const struct launch *l, const struct map_call *c, struct why *why)
 {
     cl_uint at = 0;
     cl_int status;
     if ((status = set_arg(kernel, &at, sizeof c->args, &c->args, why)) ||
-        (status = set_mem(kernel, &at, &c->mask, why)))
+        (status = set_mem(kernel, l, &at, &c->mask, why)))
         return status;
-    return set_mem(kernel, &at, &c->map, why);
+    return set_mem(kernel, l, &at, &c->map, why);
 }
 
 /* One of the pool, locked: a free one when there is one. */
@@ -207,10 +225,8 @@ static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, str
     return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
 }
 
-/* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace, which lies behind
- * what stands for all other buffers. */
-enum { IDLE_BYTES = 64 };
-static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scratch, struct why *why)
+/* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
+static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem workspace, struct why *why)
 {
     const struct waits none = { 0, NULL, NULL };
     struct call c;
@@ -218,53 +234,48 @@ static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem scra
     c.args.h = c.args.group = c.args.nq = c.args.nk = c.args.pack = c.args.heads = 1;
     c.args.per_pack = 1;
     c.args.block_q = c.args.block_k = 1;
-    c.args.workspace_offset = IDLE_BYTES / sizeof(cl_uint);
-    for (int i = 0; i < PARAMS; i++)
-        c.mem[i] = scratch;
+    c.mem[PARAM_WORKSPACE] = workspace;
     cl_kernel kernel = l->forward.of[0].kernel;
     const cl_int status = set_forward(kernel, l, &c, why);
     return status ? status : enqueue(kernel, queue, 1, (size_t)l->items_per_group, &none, why);
 }
 
-static cl_int idle_block_map(struct launch *l, cl_command_queue queue, cl_mem scratch, struct why *why)
+static cl_int idle_block_map(struct launch *l, cl_command_queue queue, struct why *why)
 {
     const struct waits none = { 0, NULL, NULL };
     struct map_call c;
     if (!l->block_map.of[0].kernel)
         return CL_SUCCESS;
     memset(&c, 0, sizeof c);
-    c.mask = c.map = scratch;
-    const cl_int status = set_block_map(l->block_map.of[0].kernel, &c, why);
+    const cl_int status = set_block_map(l->block_map.of[0].kernel, l, &c, why);
     return status ? status : enqueue(l->block_map.of[0].kernel, queue, 1, l->map_items, &none, why);
 }
 
 cl_int launch_idle(struct launch *l, struct why *why)
 {
-    const size_t bytes = IDLE_BYTES + l->own_bytes;
-    cl_command_queue queue = NULL;
-    cl_int status;
-    void *zeros = calloc(1, bytes);
-    if (!zeros)
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    cl_mem scratch = clCreateBuffer(l->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, zeros, &status);
-    free(zeros);
-    if (!scratch || status)
-        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
-    queue = clCreateCommandQueue(l->context, l->device, 0, &status);
+    cl_mem workspace = NULL;
+    cl_int status = CL_SUCCESS;
+    if (l->own_bytes) {
+        workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, l->own_bytes, NULL, &status);
+        if (!workspace || status)
+            return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+    }
+    cl_command_queue queue = clCreateCommandQueue(l->context, l->device, 0, &status);
     if (!queue || status) {
         queue = NULL;
         status = why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
         goto out;
     }
-    if (!(status = idle_forward(l, queue, scratch, why)))
-        status = idle_block_map(l, queue, scratch, why);
+    if (!(status = idle_forward(l, queue, workspace, why)))
+        status = idle_block_map(l, queue, why);
     const cl_int finished = clFinish(queue);
     if (!status && finished)
         status = why_cl(why, finished, "clFinish");
 out:
     if (queue)
         clReleaseCommandQueue(queue);
-    clReleaseMemObject(scratch);
+    if (workspace)
+        clReleaseMemObject(workspace);
     return status;
 }
 
@@ -334,7 +345,7 @@ cl_int launch_block_map(struct launch *l, cl_command_queue queue, const clattn_f
         return enqueue_nothing(queue, waits, why);
     const unsigned i = pool_take(&l->block_map);
     cl_kernel kernel = l->block_map.of[i].kernel;
-    if (!(status = set_block_map(kernel, &c, why)))
+    if (!(status = set_block_map(kernel, l, &c, why)))
         status = enqueue(kernel, queue, (c.count - 1) / l->map_items + 1, l->map_items, waits, why);
     pthread_mutex_unlock(&l->block_map.of[i].lock);
     return status;

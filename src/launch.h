@@ -30,6 +30,7 @@ struct launch {
     int64_t segment_keys;
     size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */
     size_t map_items;
+    cl_mem absent;                   /* stands for every buffer that a call lacks: the first row of anything, all zeros */
     struct pool forward, block_map;  /* block_map: empty without mask and map */
 };
 

@@ -4,6 +4,7 @@
 
 #include "program.h"
 
+#include "device.h"
 #include "settings.h"
 
 #include <stdlib.h>
@@ -248,10 +249,7 @@ static int device_index(cl_program program, cl_device_id device, cl_uint n)
     cl_device_id devices[64];
     if (n > 64 || clGetProgramInfo(program, CL_PROGRAM_DEVICES, n * sizeof *devices, devices, NULL))
         return -1;
-    for (cl_uint i = 0; i < n; i++)
-        if (devices[i] == device)
-            return (int)i;
-    return -1;
+    return device_find(devices, n, device);
 }
 
 /* The binary of a built program, the caller's to free; NULL when the driver has none to give. */

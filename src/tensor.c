@@ -91,9 +91,9 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     *mem = NULL;
     if ((status = resolve_strides(t, use, stride, why)))
         return status;
-    *at = (cla_rows_at){ .b = stride[0], .h = stride[1], .row = stride[2] };
+    *at = (cla_rows_at){ .row = 0 };
     if (!use->extent[0] || !use->extent[1] || !use->extent[2])
-        return CL_SUCCESS;
+        return CL_SUCCESS; /* strides of 0: all its rows are row 0 of what stands for it */
     if (!t->mem)
         INVALID("%s.mem is NULL, but it has %lld x %lld x %lld rows", use->name, (long long)use->extent[0],
                 (long long)use->extent[1], (long long)use->extent[2]);
@@ -108,7 +108,7 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     if (use->written && !distinct(3, use->extent, stride, use->width))
         INVALID("%s: its strides make elements overlap", use->name);
     *mem = t->mem;
-    at->offset = (int64_t)t->offset;
+    *at = (cla_rows_at){ .offset = (int64_t)t->offset, .b = stride[0], .h = stride[1], .row = stride[2] };
     return CL_SUCCESS;
 }
 
@@ -195,8 +195,10 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
         return CL_SUCCESS;
     if ((status = resolve4(t, use, out->shape, out->stride, why)))
         return status;
-    if (!out->shape[0] || !out->shape[1] || !out->shape[2] || !out->shape[3])
+    if (!out->shape[0] || !out->shape[1] || !out->shape[2] || !out->shape[3]) {
+        memset(out->stride, 0, sizeof out->stride);
         return CL_SUCCESS;
+    }
     if (!t->mem)
         INVALID("%s.mem is NULL, but the problem says it is given", use->name);
     if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
