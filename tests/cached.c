@@ -98,6 +98,27 @@ static void test_handles(const struct device *d, const char *dir)
     nest_close(&n);
 }
 
+/* What a driver compiles under another environment is another binary. */
+static void test_environment(const struct device *d, const char *dir)
+{
+    static const char name[] = "IGC_NothingThatIs";
+    for (int i = 0; i < 4; i++) {
+        struct nest n = open_nest(d, dir);
+        struct nest_plan how = { 0, -1, "" };
+        char why[512];
+        if (i == 1 || i == 2)
+            setenv(name, "1", 1);
+        const int verdict = nest_run(&n, problems[0], NULL, &how, why, sizeof why);
+        unsetenv(name);
+        ok(verdict == 1 && how.binary == (i == 1 ? CLATTN_BINARY_MISS : CLATTN_BINARY_HIT), "%s: %d, %s",
+           i == 1   ? "under another environment it is compiled anew"
+           : i == 2 ? "and found there the next time"
+                    : "without it the old one is there",
+           how.binary, why);
+        nest_close(&n);
+    }
+}
+
 /* Both there before either makes anything. */
 static void test_two(const struct device *d)
 {
@@ -237,6 +258,7 @@ static void test_device(const struct device *d)
     fresh(dir);
     test_handles(d, dir);
     test_lengths(d, dir);
+    test_environment(d, dir);
     nest_remove(dir);
     test_two(d);
     test_threads(d);
