@@ -135,8 +135,8 @@ typedef struct clattn_sizes {
  * In scope: s (float, or double with f64), int b, h (query head), q, k, and the captured buffers by their names. q and k
  * count from 0 in the sequence, whatever the offset, and are always a query and a key that it has. A key that is dropped
  * by one text (s = -INFINITY) stays so, whatever later ones and the bias say. The text becomes part of the kernel: it is
- * trusted as the caller is. Identifiers that begin with cla_ or CLA_ are the library's. Compiler messages name `name` and
- * the line in it. */
+ * trusted as the caller is. Identifiers that begin with cla_ or CLA_ are the library's. Macros that a text defines are its own:
+ * they change nothing before it, behind it and in other texts. Compiler messages name `name` and the line in it. */
 enum {
     /* The text works on several elements at a time: s is `real`, q and k are `integer` (vectors or scalars, as the
      * engine likes), real_(x) converts an integer. Arithmetic, OpenCL's built-ins and c ? x : y with a comparison of
