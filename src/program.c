@@ -147,7 +147,7 @@ static void add_field(struct text *to, const char *name, const char *text)
 
 static void write_key(struct text *to, const struct caps *caps, const struct source *s)
 {
-    text_add(to, "clattn %s\n", clattn_version());
+    text_add(to, "clattn %s, binaries %d\n", clattn_version(), CACHE_FORMAT); /* those of another format have other names */
     add_field(to, "device", caps->identity);
     add_field(to, "driver", caps->driver);
     settings_codegen(to);

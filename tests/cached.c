@@ -6,6 +6,7 @@
 #include "nest.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 /* Every kind of fragment; no two share a program. */
 static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse",
@@ -117,6 +118,34 @@ static void test_environment(const struct device *d, const char *dir)
            how.binary, why);
         nest_close(&n);
     }
+}
+
+/* A program of any length is kept: the text of a score_mod has most of it. */
+static void test_long(const struct device *d, const char *dir)
+{
+    enum { LONG = 200000 };
+    static const char code[] = "\ns = s * 0.5f;";
+    clattn_case c = each_case("f32 b1 h1 q5 k7 d8");
+    char *const text = malloc(LONG + sizeof code);
+    clattn_score_mod mod = { text, "long.cl", 0 };
+    if (!text)
+        bail("no memory");
+    memset(text, '/', LONG);
+    memcpy(text + LONG, code, sizeof code);
+    c.problem.n_mods = 1;
+    c.problem.mods = &mod;
+    for (int i = 0; i < 3; i++) {
+        struct nest n = open_nest(d, dir);
+        clattn_plan plan = NULL;
+        clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
+        text[LONG - 1] = i < 2 ? '/' : '.';
+        ok(!clattn_plan_create(&plan, n.handle, &c.problem, NULL) && !clattn_plan_get_info(plan, &info) &&
+               info.binary == (i == 1 ? CLATTN_BINARY_HIT : CLATTN_BINARY_MISS),
+           "a program of %d bytes: %s", LONG, i == 0 ? "compiled" : i == 1 ? "found" : "another one far behind is not");
+        clattn_plan_release(plan);
+        nest_close(&n);
+    }
+    free(text);
 }
 
 /* Both there before either makes anything. */
@@ -259,6 +288,7 @@ static void test_device(const struct device *d)
     test_handles(d, dir);
     test_lengths(d, dir);
     test_environment(d, dir);
+    test_long(d, dir);
     nest_remove(dir);
     test_two(d);
     test_threads(d);
