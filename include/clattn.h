@@ -377,8 +377,8 @@ CLATTN_API cl_int clattn_trial_release(clattn_trial trial); /* NULL is fine */
 
 /* Who measures in place of the library's own process, e.g. in children that may hang or crash. `open` is called once for a
  * configuration, then `run` for each timed call, rounds interleaved with others that are open, then `close`, also after
- * a failed open. Any status but CL_SUCCESS puts the configuration out; after CLATTN_ERROR_CRASHED it is left alone from then
- * on with this driver. */
+ * a failed open. Any status but CL_SUCCESS puts the configuration out; after CLATTN_ERROR_CRASHED it is left alone for a
+ * month with this driver. */
 typedef struct clattn_measure {
     size_t struct_size;
     cl_int (*open)(void *user, const char *config);

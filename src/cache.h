@@ -17,7 +17,7 @@ bool cache_load(struct store *s, const char *key, unsigned char **binary, size_t
 bool cache_save(struct store *s, const char *key, const void *binary, size_t n);
 void cache_remove(struct store *s, const char *key);
 
-/* Around handing the binary to the driver: should the process die between the two, no later one tries again. */
+/* Around handing the binary to the driver: should processes die between the two twice, no later one tries again (store.h). */
 void cache_enter(struct store *s, const char *key);
 void cache_leave(struct store *s, const char *key);
 

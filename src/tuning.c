@@ -412,7 +412,7 @@ static bool remove_one(void *user, const char *name, uint64_t bytes)
 
 cl_int clattn_cache_clear(const clattn_options *options)
 {
-    static const char *const folders[] = { "bin", "tune", "note", "test", "inflight", "poisoned" };
+    static const char *const folders[] = { "bin", "tune", "note", "test", "inflight", "suspected", "poisoned" };
     clattn_options o;
     struct store store;
     struct why why;

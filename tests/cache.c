@@ -82,12 +82,18 @@ static void make_entry(struct made *e, const char *text)
     seal(e);
 }
 
-static const char *path_of(const char *text)
+static const char *key_hex(const char *text)
 {
+    static char hex[DIGEST_HEX];
     unsigned char digest[DIGEST_BYTES];
-    char hex[DIGEST_HEX];
     digest_of(digest, text, strlen(text));
     digest_hex(hex, digest);
+    return hex;
+}
+
+static const char *path_of(const char *text)
+{
+    const char *const hex = key_hex(text);
     return in_scratch("root/bin/%.2s/%s", hex, hex + 2);
 }
 
@@ -443,7 +449,12 @@ static void check_crash(void)
     is_int(load(key), HIT, "and after");
     count_below(in_scratch("root"), 0);
     is_int(below.marks, 0, "when nothing is left of the trial");
-    is_int(in_child(enter_and_die, &store), -SIGKILL, "a process dies of it");
+    is_int(in_child(enter_and_die, &store), -SIGKILL, "a process dies, of whatever");
+    is_int(load(key), HIT, "it is still found");
+    cache_enter(&store, key);
+    cache_leave(&store, key);
+    make_suspect(key_hex(key));
+    is_int(in_child(enter_and_die, &store), -SIGKILL, "a second one");
     is_int(load(key), MISS, "then it is not found, without being rejected");
     ok(exists(path_of(key)), "nor taken away");
     ok(!cache_save(&store, key, binary, BINARY_LEN), "nor made again");
