@@ -55,8 +55,9 @@
  * Threads  Any call may run concurrently with any other, on shared objects too, except the release that ends an object.
  *          After fork() a child gets CLATTN_ERROR_FORKED and may only release.
  * Structs  with a struct_size: set it to sizeof of the type and everything else to zero before filling in fields (a
- *          macro CLATTN_..._INIT does). Zero means default. A shorter struct of an older header works; a longer one
- *          works while what this library does not know is zero.
+ *          macro CLATTN_..._INIT does). Zero means default. A struct of an older header works, and so does a longer one
+ *          while what this library does not know is zero. A size that no version of the struct had is
+ *          CLATTN_ERROR_INVALID_ARGUMENT, and nothing behind struct_size is read then.
  */
 #ifndef CLATTN_H
 #define CLATTN_H
@@ -147,8 +148,8 @@ typedef struct clattn_sizes {
  * In scope: s (float, or double with f64), int b, h (query head), q, k, and the captured buffers by their names. q and k
  * count from 0 in the sequence, whatever the offset, and are always a query and a key that it has. A key that is dropped
  * by one text (s = -INFINITY) stays so, whatever later ones and the bias say. The text becomes part of the kernel: it is
- * trusted as the caller is. Identifiers that begin with cla_ or CLA_ are the library's. Compiler messages name `name` and
- * the line in it. */
+ * trusted as the caller is. Identifiers that begin with cla_ or CLA_ are the library's. Macros that a text defines are its own:
+ * they change nothing before it, behind it and in other texts. Compiler messages name `name` and the line in it. */
 enum {
     /* The text works on several elements at a time: s is `real`, q and k are `integer` (vectors or scalars, as the
      * engine likes), real_(x) converts an integer. Arithmetic, OpenCL's built-ins and c ? x : y with a comparison of
@@ -286,22 +287,26 @@ typedef struct clattn_options {
                                 "" for none */
     size_t cache_max_size;   /* bytes of binaries; 0: CLATTN_CACHE_MAX_SIZE, else 64 MiB */
     const clattn_store *store; /* in place of the directory; copied. NULL: none */
+    char *why;               /* where clattn_create(), clattn_cache_stat() and clattn_cache_clear() say why they failed, as */
+    size_t why_len;          /* there is no handle to ask then: at most why_len bytes, always ended by NUL; "" after
+                                success. Written before the call returns and never later. NULL: nowhere */
 } clattn_options;
 
-#define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+#define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Makes a handle for one device of a context. Keeps a reference to the context until the last release.
- * `options` may be NULL. On failure *out is NULL. */
+ * `options` may be NULL. On failure *out is NULL, and options.why and the log have the reason. */
 CLATTN_API cl_int clattn_create(clattn_handle *out, cl_context context, cl_device_id device,
                                 const clattn_options *options) CLATTN_MUST_CHECK;
 CLATTN_API cl_int clattn_retain(clattn_handle handle);
 CLATTN_API cl_int clattn_release(clattn_handle handle); /* NULL is fine */
 
-/* Words for the last failure of the calling thread on this handle or one of its plans; "" when there was none. */
+/* Words for the last failure of the calling thread on this handle or one of its plans; "" when there was none. Where there
+ * was no memory to keep them the words say so. */
 CLATTN_API cl_int clattn_error_detail(clattn_handle handle, char *text, size_t len, size_t *needed);
 
 /* CL_SUCCESS when a plan can be made for `problem`; else the status that clattn_plan_create() would return, with the
- * reason in `why` (may be NULL). Compiles nothing. */
+ * reason in `why` (may be NULL), also where the handle is NULL or a parent's. Compiles nothing. */
 CLATTN_API cl_int clattn_supports(clattn_handle handle, const clattn_problem *problem, char *why, size_t len);
 
 /* The index-th configuration, "ENGINE TILE", that this device can run `problem` with; the default is number 0.
@@ -361,7 +366,7 @@ typedef struct clattn_plan_info {
 } clattn_plan_info;
 #define CLATTN_PLAN_INFO_INIT { sizeof(clattn_plan_info), 0, 0 }
 
-/* Fills as much of *info as its struct_size has room for. */
+/* Fills *info. */
 CLATTN_API cl_int clattn_plan_get_info(clattn_plan plan, clattn_plan_info *info);
 
 /* ---- Tuning ---- */
@@ -390,8 +395,8 @@ CLATTN_API cl_int clattn_trial_release(clattn_trial trial); /* NULL is fine */
 
 /* Who measures in place of the library's own process, e.g. in children that may hang or crash. `open` is called once for a
  * configuration, then `run` for each timed call, rounds interleaved with others that are open, then `close`, also after
- * a failed open. Any status but CL_SUCCESS puts the configuration out; after CLATTN_ERROR_CRASHED it is left alone from then
- * on with this driver. */
+ * a failed open. Any status but CL_SUCCESS puts the configuration out; after CLATTN_ERROR_CRASHED it is left alone for a
+ * month with this driver. */
 typedef struct clattn_measure {
     size_t struct_size;
     cl_int (*open)(void *user, const char *config);
@@ -460,7 +465,7 @@ typedef struct clattn_counters {
 } clattn_counters;
 #define CLATTN_COUNTERS_INIT { sizeof(clattn_counters), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* Fills as much of *counters as its struct_size has room for. */
+/* Fills *counters. */
 CLATTN_API cl_int clattn_stats(clattn_handle handle, clattn_counters *counters);
 
 /* The directory that `options` (may be NULL) and the environment lead to, and what is in it. path "": there is none.
@@ -520,7 +525,7 @@ typedef struct clattn_forward_args {
                                     2: the mask, if there is one, keeps the whole block. Else the mask decides.
                                     shape[2] and [3] count blocks: ceil(nq / block_q), ceil(nk / block_k); in packed
                                     sequences, from the beginning of each */
-    int32_t block_q, block_k;    /* at least 1. A map pays where blocks are as large as the tile, and multiples of it */
+    int32_t block_q, block_k;    /* 1 to 2^30. A map pays where blocks are as large as the tile, and multiples of it */
     clattn_array slopes;         /* f32 [h], or [b,h]: */
     int64_t slopes_stride;       /* elements from b to b; 0: the same slopes for every b */
     clattn_array sinks;          /* f32 [h] */

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A blob, numbers little-endian: magic, version, header_len, digest of the key, lengths of key, binary and all; key;
- * binary; digest of all before it. */
+/* A blob, numbers little-endian: magic, version, header_len, digest of the key, lengths of key, binary and all; the key's
+ * beginning; binary; digest of all before it. */
 enum {
-    ENTRY_VERSION = 1,
     AT_VERSION = 8,
     AT_HEADER_LEN = 12,
     AT_KEY_DIGEST = 16,
@@ -20,14 +19,14 @@ enum {
     AT_BINARY_LEN = 56,
     AT_FILE_LEN = 64,
     HEADER = 72,
-    BLOB_MAX = HEADER + CACHE_KEY_MAX + CACHE_BINARY_MAX + DIGEST_BYTES
+    BLOB_MAX = HEADER + CACHE_HEAD_MAX + CACHE_BINARY_MAX + DIGEST_BYTES
 };
-static const unsigned char magic[AT_VERSION] = { 'C', 'L', 'A', 'T', 'B', 'I', 'N', 1 };
+static const unsigned char magic[AT_VERSION] = { 'C', 'L', 'A', 'T', 'B', 'I', 'N', CACHE_FORMAT };
 
 /* What a key text leads to. */
 struct entry {
     const char *key;
-    size_t n;
+    size_t n, head; /* its length, and how much of it a blob has */
     unsigned char digest[DIGEST_BYTES];
     char hex[DIGEST_HEX], name[sizeof "bin/ab/" + DIGEST_HEX];
 };
@@ -36,7 +35,8 @@ static bool find_entry(struct entry *e, const char *key)
 {
     e->key = key;
     e->n = strlen(key);
-    if (!e->n || e->n > CACHE_KEY_MAX)
+    e->head = e->n < CACHE_HEAD_MAX ? e->n : CACHE_HEAD_MAX;
+    if (!e->n)
         return false;
     digest_of(e->digest, key, e->n);
     digest_hex(e->hex, e->digest);
@@ -66,9 +66,8 @@ static void put_number(unsigned char *to, int bytes, uint64_t n)
 static bool lengths_agree(const unsigned char *blob, size_t n)
 {
     const uint64_t key = number(blob + AT_KEY_LEN, 8), binary = number(blob + AT_BINARY_LEN, 8);
-    uint64_t sum = HEADER + DIGEST_BYTES;
-    return number(blob + AT_FILE_LEN, 8) == n && binary && !__builtin_add_overflow(sum, key, &sum) &&
-           !__builtin_add_overflow(sum, binary, &sum) && sum == n;
+    uint64_t sum = HEADER + DIGEST_BYTES + (key < CACHE_HEAD_MAX ? key : CACHE_HEAD_MAX);
+    return number(blob + AT_FILE_LEN, 8) == n && binary && !__builtin_add_overflow(sum, binary, &sum) && sum == n;
 }
 
 static bool is_unharmed(const unsigned char *blob, size_t n)
@@ -81,7 +80,7 @@ static bool is_unharmed(const unsigned char *blob, size_t n)
 static bool is_of(const unsigned char *blob, const struct entry *e)
 {
     return number(blob + AT_KEY_LEN, 8) == e->n && !memcmp(blob + AT_KEY_DIGEST, e->digest, DIGEST_BYTES) &&
-           !memcmp(blob + HEADER, e->key, e->n);
+           !memcmp(blob + HEADER, e->key, e->head);
 }
 
 /* NULL when the blob is good, else what is wrong. */
@@ -89,7 +88,7 @@ static const char *find_fault(const unsigned char *blob, size_t n, const struct 
 {
     if (n < HEADER + DIGEST_BYTES || memcmp(blob, magic, sizeof magic))
         return "it is none of ours";
-    if (number(blob + AT_VERSION, 4) != ENTRY_VERSION || number(blob + AT_HEADER_LEN, 4) != HEADER)
+    if (number(blob + AT_VERSION, 4) != CACHE_FORMAT || number(blob + AT_HEADER_LEN, 4) != HEADER)
         return "its format is of another version";
     if (!lengths_agree(blob, n))
         return "its lengths do not agree";
@@ -115,7 +114,7 @@ bool cache_load(struct store *s, const char *key, unsigned char **binary, size_t
         return false;
     }
     *n = (size_t)number(blob + AT_BINARY_LEN, 8);
-    memmove(blob, blob + HEADER + e.n, *n);
+    memmove(blob, blob + HEADER + e.head, *n);
     *binary = blob;
     return true;
 }
@@ -124,7 +123,7 @@ bool cache_load(struct store *s, const char *key, unsigned char **binary, size_t
 
 static size_t blob_size(const struct entry *e, size_t n)
 {
-    return HEADER + e->n + n + DIGEST_BYTES;
+    return HEADER + e->head + n + DIGEST_BYTES;
 }
 
 static unsigned char *compose(const struct entry *e, const void *binary, size_t n)
@@ -134,14 +133,14 @@ static unsigned char *compose(const struct entry *e, const void *binary, size_t 
     if (!blob)
         return NULL;
     memcpy(blob, magic, sizeof magic);
-    put_number(blob + AT_VERSION, 4, ENTRY_VERSION);
+    put_number(blob + AT_VERSION, 4, CACHE_FORMAT);
     put_number(blob + AT_HEADER_LEN, 4, HEADER);
     memcpy(blob + AT_KEY_DIGEST, e->digest, DIGEST_BYTES);
     put_number(blob + AT_KEY_LEN, 8, e->n);
     put_number(blob + AT_BINARY_LEN, 8, n);
     put_number(blob + AT_FILE_LEN, 8, size);
-    memcpy(blob + HEADER, e->key, e->n);
-    memcpy(blob + HEADER + e->n, binary, n);
+    memcpy(blob + HEADER, e->key, e->head);
+    memcpy(blob + HEADER + e->head, binary, n);
     digest_of(blob + size - DIGEST_BYTES, blob, size - DIGEST_BYTES);
     return blob;
 }

@@ -23,6 +23,13 @@ static bool forked(clattn_handle h)
     return h->pid != getpid();
 }
 
+/* Why handle_check() refuses a handle: there is none that could keep the words. */
+static const char *unusable(cl_int status)
+{
+    return status == CLATTN_ERROR_FORKED ? "the handle was made before fork(): a child may only release it"
+                                         : "handle is NULL";
+}
+
 /* ---- Words ---- */
 
 cl_int handle_check(clattn_handle h)
@@ -210,37 +217,47 @@ static cl_int read_options(clattn_options *o, clattn_store *store, const clattn_
     return status;
 }
 
+static cl_int make_handle(clattn_handle *out, cl_context context, cl_device_id device, const clattn_options *o,
+                          struct why *why)
+{
+    cl_int status;
+    if (!out)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (!context)
+        return why_set(why, CL_INVALID_CONTEXT, "context is NULL");
+    if (!device)
+        return why_set(why, CL_INVALID_DEVICE, "device is NULL");
+    clattn_handle h = calloc(1, sizeof *h);
+    if (!h)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a handle");
+    if (!(status = configure(&h->maker, o, why)) && !(status = init_handle(h, context, device, why))) {
+        *out = h;
+        return CL_SUCCESS;
+    }
+    store_clear(&h->maker.store);
+    free(h);
+    return status;
+}
+
+cl_int handle_failed(const clattn_options *o, cl_int status, const struct why *why)
+{
+    if (status && o->log)
+        o->log(o->log_user, why->text);
+    handle_copy_text(status ? why->text : "", o->why, o->why_len, NULL);
+    return status;
+}
+
 cl_int clattn_create(clattn_handle *out, cl_context context, cl_device_id device, const clattn_options *options)
 {
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_store store;
     struct why why = { "" };
-    if (!out)
-        return CLATTN_ERROR_INVALID_ARGUMENT;
-    *out = NULL;
+    if (out)
+        *out = NULL;
     cl_int status = read_options(&o, &store, options, &why);
-    if (status)
-        return status;
-    clattn_handle h = calloc(1, sizeof *h);
-    if (!h)
-        return CL_OUT_OF_HOST_MEMORY;
-    if ((status = configure(&h->maker, &o, &why)))
-        ;
-    else if (!context)
-        status = why_set(&why, CL_INVALID_CONTEXT, "context is NULL");
-    else if (!device)
-        status = why_set(&why, CL_INVALID_DEVICE, "device is NULL");
-    else
-        status = init_handle(h, context, device, &why);
-    if (status) {
-        if (*why.text)
-            maker_log(&h->maker, "%s", why.text);
-        store_clear(&h->maker.store);
-        free(h);
-        return status;
-    }
-    *out = h;
-    return CL_SUCCESS;
+    if (!status)
+        status = make_handle(out, context, device, &o, &why);
+    return handle_failed(&o, status, &why);
 }
 
 cl_int clattn_retain(clattn_handle h)
@@ -271,14 +288,13 @@ cl_int clattn_supports(clattn_handle h, const clattn_problem *problem, char *tex
     struct why why = { "" };
     struct config config;
     clattn_problem checked;
-    if (text && len)
-        *text = '\0';
     cl_int status = handle_check(h);
-    if (status)
+    if (status) {
+        handle_copy_text(unusable(status), text, len, NULL);
         return status;
+    }
     status = plan_choose(&config, &checked, &h->maker.caps, problem, NULL, &why);
-    if (status)
-        handle_copy_text(why.text, text, len, NULL);
+    handle_copy_text(status ? why.text : "", text, len, NULL);
     return handle_done(h, status, &why);
 }
 
@@ -309,9 +325,11 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     struct config config;
     struct caps caps;
     clattn_problem p;
-    cl_int status;
-    if (h && forked(h))
-        return CLATTN_ERROR_FORKED;
+    cl_int status = h ? handle_check(h) : CL_SUCCESS;
+    if (status) {
+        handle_copy_text(unusable(status), text, len, needed);
+        return status;
+    }
     if (h)
         caps = h->maker.caps;
     else
@@ -412,11 +430,10 @@ cl_int handle_give(void *to, const void *from, size_t size, const char *name, st
     if (!to)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
     memcpy(&given, to, sizeof given);
-    if (given < sizeof given)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s.struct_size is %zu: set it to sizeof(%s)", name, given,
-                       name);
-    const size_t n = given < size ? given : size;
-    memcpy((char *)to + sizeof given, (const char *)from + sizeof given, n - sizeof given);
+    const size_t members = struct_members(name, given, size);
+    if (!members)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, name, given, name);
+    memcpy((char *)to + sizeof given, (const char *)from + sizeof given, members - sizeof given);
     return CL_SUCCESS;
 }
 

@@ -29,6 +29,10 @@ cl_int handle_check_plan(clattn_plan plan);
 /* Keeps the words of a failure for clattn_error_detail(); passes the status on. */
 cl_int handle_done(clattn_handle h, cl_int status, const struct why *why);
 
+/* The end of a call without a handle to keep words in: tells the log of a failure, and leaves the words where the options say,
+ * "" without one. Passes the status on. */
+cl_int handle_failed(const clattn_options *o, cl_int status, const struct why *why);
+
 /* Text into a caller's room; needed (may be NULL): what it takes. */
 void handle_copy_text(const char *from, char *to, size_t len, size_t *needed);
 

@@ -2,7 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * inflight/KEY.PID.BEGAN-PLACERANDOM, where BEGAN is when the process did, 0 where the system does not tell, and PLACE
- * says where its number means something: this machine since it started, this container. poisoned/KEY. */
+ * says where its number means something: this machine since it started, this container.
+ *
+ * A process that ends while it tries something may have died of that, or of a signal that had nothing to do with it. So the
+ * first death makes a thing suspect (suspected/KEY), and it is tried again; a mark that was made after that, of a process that
+ * is gone too, makes it poisoned (poisoned/KEY). Marks from before are of the same occasion: one signal ends many processes.
+ * A try that ends well clears both, and poison is forgotten after a month. */
 #include "config.h"
 
 #include "digest.h"
@@ -18,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY = 64, PLACE = 16, RANDOM = 16, MARK_ROOM = STORE_NAME_MAX, STAT_ROOM = 2048, HOUR = 60 * 60 };
+enum { KEY = 64, PLACE = 16, RANDOM = 16, MARK_ROOM = STORE_NAME_MAX, STAT_ROOM = 2048, HOUR = 60 * 60, MONTH = 30 * 24 * HOUR };
 
 struct mark {
     char key[KEY + 1], place[PLACE + 1];
@@ -205,6 +210,15 @@ static bool unmark_one(void *user, int fd, const char *leaf, const struct stat *
     return !u->done;
 }
 
+static void forget(const struct store *s, const char *folder, const char *key)
+{
+    int fd;
+    if (folder_open(&fd, s->root, folder, false))
+        return;
+    (void)unlinkat(fd, key, 0);
+    close(fd);
+}
+
 /* Any one of the process's own marks of the key does; others of its threads may take theirs at the same time, so that
  * it takes a look without any of them to be sure. */
 void store_unmark(struct store *s, const char *key)
@@ -212,6 +226,8 @@ void store_unmark(struct store *s, const char *key)
     struct unmark u = { .seen = true };
     if (!has_marks(s, key) || s->read_only)
         return;
+    forget(s, "suspected", key);
+    forget(s, "poisoned", key);
     find_self(&u.self, key);
     for (int i = 0; i < 64 && u.seen && !u.done; i++) {
         u.seen = false;
@@ -228,15 +244,51 @@ struct search {
     bool found;
 };
 
-static bool is_listed(const struct store *s, const char *key)
+static bool find_listed(struct stat *st, const struct store *s, const char *folder, const char *key)
 {
-    struct stat st;
     int fd;
-    if (folder_open(&fd, s->root, "poisoned", false))
+    if (folder_open(&fd, s->root, folder, false))
         return false;
-    const bool listed = !fstatat(fd, key, &st, AT_SYMLINK_NOFOLLOW);
+    const bool listed = !fstatat(fd, key, st, AT_SYMLINK_NOFOLLOW);
     close(fd);
     return listed;
+}
+
+/* A clock that was set back keeps nothing for ever. */
+static bool is_poison(const struct store *s, const char *key)
+{
+    struct stat st;
+    if (!find_listed(&st, s, "poisoned", key))
+        return false;
+    const int64_t age = file_now() - st.st_mtim.tv_sec;
+    return age < MONTH && age > -MONTH;
+}
+
+/* Who cannot note that he tries what may crash does not try. */
+static bool is_suspect(const struct store *s, const char *key)
+{
+    struct stat st;
+    return s->read_only && find_listed(&st, s, "suspected", key);
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* Whether a mark is the first sign against its key, or as old as that: it is noted and taken away then. */
+static bool suspect(struct store *s, int marks, const char *leaf, const char *key, const struct stat *mark)
+{
+    char name[MARK_ROOM];
+    struct stat first;
+    if (s->read_only)
+        return false;
+    snprintf(name, sizeof name, "suspected/%s", key);
+    const bool known = find_listed(&first, s, "suspected", key);
+    if ((known && is_later(&mark->st_mtim, &first.st_mtim)) || (!known && !store_write(s, name, "\n", 1, false)))
+        return false;
+    (void)unlinkat(marks, leaf, 0);
+    return true;
 }
 
 /* From the marks to what is poisoned. The status is that of the mark: ENOENT when it is gone. */
@@ -261,7 +313,9 @@ static bool search_one(void *user, int fd, const char *leaf, const struct stat *
     struct mark m;
     if (!read_mark(&m, leaf) || strcmp(m.key, x->key) || is_alive(&m, &x->self, st))
         return true;
-    x->found = !list(x->s, fd, leaf, x->key);
+    struct stat now;
+    if (!fstatat(fd, leaf, &now, AT_SYMLINK_NOFOLLOW) && !suspect(x->s, fd, leaf, x->key, st))
+        x->found = !list(x->s, fd, leaf, x->key);
     return !x->found;
 }
 
@@ -273,8 +327,8 @@ bool store_is_poisoned(struct store *s, const char *key)
     find_self(&x.self, key);
     each(s, "inflight", search_one, &x);
     if (x.found)
-        store_tell(s, STORE_TOLD_POISONED, "cache: the binary %s crashed a process: it is left alone from now on", key);
-    return x.found || is_listed(s, key); /* last, since a mark that others find moves there */
+        store_tell(s, STORE_TOLD_POISONED, "cache: processes crashed at the binary %s: it is left alone for a month", key);
+    return x.found || is_suspect(s, key) || is_poison(s, key); /* last, since a mark that others find moves there */
 }
 
 static bool pardon_listed(void *user, int fd, const char *leaf, const struct stat *st)
@@ -302,5 +356,6 @@ void store_pardon(struct store *s)
         return;
     find_self(&self, any);
     each(s, "inflight", pardon_mark, &self);
+    each(s, "suspected", pardon_listed, NULL);
     each(s, "poisoned", pardon_listed, NULL);
 }

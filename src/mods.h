@@ -11,7 +11,10 @@ cl_int mods_check(const clattn_problem *p, struct why *why);
 /* How OpenCL C declares what a captured buffer points to; NULL for no such type. */
 const char *mods_aux_type(int type);
 
-/* Writes a function for each mod, and cla_mods(e, s, q, k), which applies them in order to all lanes. */
-void mods_write(struct text *to, const clattn_problem *p);
+/* Writes cla_mods(e, s, q, k), which applies all mods in order to all lanes: it calls functions that it declares. */
+void mods_write_calls(struct text *to, const clattn_problem *p);
+
+/* Writes those functions, the caller's texts: at the end of a program, where their macros meet nothing of ours. */
+void mods_write_texts(struct text *to, const clattn_problem *p);
 
 #endif

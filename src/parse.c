@@ -388,14 +388,14 @@ cl_int case_parse(clattn_case *out, const char *text, struct why *why)
     clattn_problem checked;
     const size_t room = out->struct_size;
     cl_int status;
-    if (room < sizeof room)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "out->struct_size is %zu: set it to sizeof(clattn_case)",
-                       room);
+    const size_t members = struct_members("clattn_case", room, sizeof c);
+    if (!members)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, "clattn_case", room, "clattn_case");
     if ((status = read_words(&r, text)) || (status = settle(&r)))
         return status;
     if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))
         return status;
-    memcpy(out, &c, room < sizeof c ? room : sizeof c); /* an older caller has room for less */
+    memcpy(out, &c, members);
     out->struct_size = room;
     return CL_SUCCESS;
 }

@@ -150,7 +150,7 @@ static void add_field(struct text *to, const char *name, const char *text)
 
 static void write_key(struct text *to, const struct caps *caps, const struct source *s)
 {
-    text_add(to, "clattn %s\n", clattn_version());
+    text_add(to, "clattn %s, binaries %d\n", clattn_version(), CACHE_FORMAT); /* those of another format have other names */
     add_field(to, "device", caps->identity);
     add_field(to, "driver", caps->driver);
     settings_codegen(to);
@@ -158,13 +158,13 @@ static void write_key(struct text *to, const struct caps *caps, const struct sou
     add_field(to, "text", s->text);
 }
 
-static char *make_key(const struct programs *p, const struct source *s)
+char *program_key(const struct caps *caps, const struct source *s)
 {
     struct text measure = { NULL, 0, 0 };
-    write_key(&measure, p->caps, s);
+    write_key(&measure, caps, s);
     struct text key = { malloc(measure.length + 1), measure.length + 1, 0 };
     if (key.to)
-        write_key(&key, p->caps, s);
+        write_key(&key, caps, s);
     return key.to;
 }
 
@@ -287,7 +287,7 @@ cl_int program_get(struct built *out, struct programs *p, const struct source *s
     cl_int status = CL_SUCCESS;
     bool brief, wrong = false;
     why->text[0] = '\0';
-    *out = (struct built){ NULL, make_key(p, source), BUILT_KEPT };
+    *out = (struct built){ NULL, program_key(p->caps, source), BUILT_KEPT };
     if (!out->key)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
     if (!anew && (out->program = find_retained(p, out->key, &brief, &wrong))) {

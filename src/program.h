@@ -22,10 +22,14 @@ struct programs {
     clattn_counters *counters; /* atomic */
 };
 
+/* Everything that code made from `source` depends on: library, device, driver, environment, options, text. The caller's to
+ * free; NULL without memory. */
+char *program_key(const struct caps *caps, const struct source *source);
+
 /* A program handed out. */
 struct built {
     cl_program program;
-    char *key; /* everything it depends on: device, driver, options, text */
+    char *key;
     enum { BUILT_KEPT, BUILT_BRIEF, BUILT_LOADED, BUILT_COMPILED } from; /* brief: a search compiled it just now */
 };
 

@@ -81,14 +81,37 @@ cl_int settings_read(struct settings *s, const clattn_options *o, struct why *wh
     return CL_SUCCESS;
 }
 
-/* Beginnings of names. */
-static const char *const codegen[] = { "AMD_OCL_BUILD_OPTIONS", "CL_CONFIG_CPU_", "IGC_", "POCL_AFFINITY",
-                                       "POCL_VECTORIZER",       "POCL_WORK_GROUP_METHOD" };
+/* Beginnings of names, and why a binary that was made with another value must not be taken. */
+static const struct {
+    const char *beginning, *reason;
+} codegen[] = {
+    { "AMD_OCL_BUILD_OPTIONS", "AMD: build options in place of ours, or behind them" },
+    { "AMD_OCL_LINK_OPTIONS", "AMD: likewise of the linker" },
+    { "CL_CONFIG_CPU_", "Intel's CPUs: instruction set, vectorizer, groups, unrolling" },
+    { "CL_CONFIG_LLVM_OPTIONS", "Intel's CPUs: options of the compiler behind" },
+    { "CL_CONFIG_REPLACE_IR_", "Intel's CPUs: other code in place of the program's" },
+    { "CL_CONFIG_USE_", "Intel's CPUs: vectorizer, relaxed arithmetic, trapping" },
+    { "GALLIVM_", "llvmpipe: passes left out, instructions not used" },
+    { "IGC_", "Intel's GPUs: every switch of the compiler" },
+    { "LP_NATIVE_VECTOR_WIDTH", "llvmpipe: how wide its vectors are" },
+    { "POCL_BINARY_SPECIALIZE_WG", "PoCL: which sizes of groups a binary has code for" },
+    { "POCL_BITCODE_FINALIZER", "PoCL: a program of the user's goes over the code" },
+    { "POCL_EXTRA_BUILD_FLAGS", "PoCL: build options behind ours" },
+    { "POCL_FORCE_PARALLEL_OUTER_LOOP", "PoCL: what the vectorizer is told of loops" },
+    { "POCL_FULL_REPLICATION_THRESHOLD", "PoCL: which loops over work-items are unrolled whole" },
+    { "POCL_IGNORE_CL_STD", "PoCL: which language the program is in" },
+    { "POCL_KERNELLIB_NAME", "PoCL: built-in functions of another instruction set" },
+    { "POCL_LLVM_", "PoCL: the CPU that is compiled for, what is inlined" },
+    { "POCL_PREGION_VALUE_REMAT", "PoCL: what is computed again behind a barrier" },
+    { "POCL_VECTORIZER", "PoCL: how wide vectors are" },
+    { "POCL_WILOOPS_MAX_UNROLL_COUNT", "PoCL: how far loops over work-items are unrolled" },
+    { "POCL_WORK_GROUP_", "PoCL: how work-items become loops, and for which sizes" },
+};
 
 static bool is_codegen(const char *variable)
 {
     for (size_t i = 0; i < sizeof codegen / sizeof *codegen; i++)
-        if (!strncmp(variable, codegen[i], strlen(codegen[i])))
+        if (!strncmp(variable, codegen[i].beginning, strlen(codegen[i].beginning)))
             return true;
     return false;
 }

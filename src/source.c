@@ -212,7 +212,7 @@ static void write_scores(struct text *to, const clattn_problem *p)
             if (scores[i].fragment)
                 write_fragment(to, scores[i].fragment);
             else
-                mods_write(to, p);
+                mods_write_calls(to, p);
         }
     text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_DROPS %d\n", p->n_mods ? -1 : 0);
     text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
@@ -264,6 +264,7 @@ static void write_text(struct text *to, const clattn_problem *p, const struct ca
     write_fragment(to, e->total_scalars ? "total_workspace.cl" : "total_private.cl");
     write_fragment(to, "total.cl");
     write_fragment(to, "forward.cl");
+    mods_write_texts(to, p);
 }
 
 static void write_options(struct text *to, const clattn_problem *p, const struct caps *caps, const struct config *c)

@@ -5,6 +5,7 @@
 #include "status.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,22 +149,43 @@ bool add_i64(int64_t a, int64_t b, int64_t *r)
     return !__builtin_add_overflow(a, b, r);
 }
 
-cl_int struct_read(void *to, size_t size, const void *from, const char *name, struct why *why)
+/* What structs were in earlier versions: their members up to `first`, the first that came later. */
+#define BEFORE(type, first)                                                                                            \
+    {                                                                                                                  \
+        #type, offsetof(type, first), ROUND_UP(offsetof(type, first), __alignof__(type))                               \
+    }
+#define ROUND_UP(n, to) (((n) + (to)-1) / (to) * (to))
+static const struct {
+    const char *name;
+    size_t members, size; /* behind the members there may be padding, which holds anything */
+} older[] = {
+    BEFORE(clattn_options, why),
+};
+
+size_t struct_members(const char *name, size_t given, size_t size)
 {
     enum { LONGEST = 1 << 16 }; /* what lies past an honest struct_size is not ours to read */
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++)
+        if (!strcmp(older[i].name, name) && older[i].size == given)
+            return older[i].members;
+    return given >= size && given <= LONGEST ? size : 0;
+}
+
+cl_int struct_read(void *to, size_t size, const void *from, const char *name, struct why *why)
+{
     size_t given;
+    memset(to, 0, size);
     if (!from)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
     memcpy(&given, from, sizeof given);
-    if (given < sizeof given || given > LONGEST)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s.struct_size is %zu: set it to sizeof(%s)", name, given,
-                       name);
+    const size_t members = struct_members(name, given, size);
+    if (!members)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, name, given, name);
+    memcpy(to, from, members);
     for (size_t i = size; i < given; i++)
         if (((const unsigned char *)from)[i])
             return why_set(why, CLATTN_ERROR_UNKNOWN_FIELD,
                            "%s is %zu bytes long, this library knows %zu, and byte %zu is not zero", name, given, size,
                            i);
-    memset(to, 0, size);
-    memcpy(to, from, given < size ? given : size);
     return CL_SUCCESS;
 }

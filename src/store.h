@@ -50,14 +50,15 @@ enum { STORE_FILES_MAX = 4096 };
 void store_trim(struct store *s, bool now);
 
 /* What may crash the process is marked before and unmarked after. A mark whose process is gone (another one that got its
- * number is told apart by when it began) says that it did: the thing is to be left alone from then on. key: 64 hex
+ * number is told apart by when it began) says that it may have: the thing is tried once more, and after a second death
+ * without a success between, it is left alone for a month. unmark: the try ended well. key: 64 hex
  * digits. A key may be marked by several threads and processes at a time. Nothing is ever poisoned where the application
  * keeps the blobs. Of processes of other machines and containers it is not known whether they are gone: an hour is what
  * their marks live. */
 void store_mark(struct store *s, const char *key);
 void store_unmark(struct store *s, const char *key);
 bool store_is_poisoned(struct store *s, const char *key);
-void store_pardon(struct store *s); /* forgets all that is poisoned */
+void store_pardon(struct store *s); /* forgets all that is suspected or poisoned */
 
 /* A line for the log, the first time that `kind` is told. */
 enum {

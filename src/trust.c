@@ -85,38 +85,46 @@ struct verdict {
     char key[DIGEST_HEX];
 };
 
-/* Everything that the verdict depends on: device, driver, and the programs that were tested. */
+/* Adds a digest of everything that the program of the i-th test depends on. */
+static cl_int add_program(struct text *to, size_t i, const struct maker *maker, const struct engine *engine,
+                          struct why *why)
+{
+    struct source source = { NULL, NULL };
+    unsigned char digest[DIGEST_BYTES];
+    char digits[DIGEST_HEX], *key = NULL;
+    struct config config;
+    clattn_problem p;
+    bool has;
+    cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
+    if (status || !has)
+        return status;
+    if (!(status = source_compose(&source, &p, &maker->caps, &config, why)) &&
+        !(key = program_key(&maker->caps, &source)))
+        status = why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
+    if (key) {
+        digest_of(digest, key, strlen(key));
+        digest_hex(digits, digest);
+        text_add(to, "%s", digits);
+    }
+    free(key);
+    source_free(&source);
+    return status;
+}
+
+/* Everything that the verdict depends on: that of the programs that were tested. */
 static cl_int name_verdict(struct verdict *v, const struct maker *maker, const struct engine *engine, struct why *why)
 {
-    const struct bench *by = &maker->choices->by;
-    char all[sizeof by->device + sizeof maker->caps.driver + 2 * TESTS * DIGEST_HEX + 8];
+    char all[TESTS * DIGEST_HEX + 1] = "";
     unsigned char digest[DIGEST_BYTES];
     struct text text = { all, sizeof all, 0 }, name = { v->name, sizeof v->name, 0 };
-    text_add(&text, "%s\n%s\n", by->device, maker->caps.driver);
     for (size_t i = 0; i < TESTS; i++) {
-        struct source source;
-        struct config config;
-        clattn_problem p;
-        char digits[DIGEST_HEX];
-        bool has;
-        cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
-        if (!status && has)
-            status = source_compose(&source, &p, &maker->caps, &config, why);
+        const cl_int status = add_program(&text, i, maker, engine, why);
         if (status)
             return status;
-        if (!has)
-            continue;
-        digest_of(digest, source.text, strlen(source.text));
-        digest_hex(digits, digest);
-        text_add(&text, "%s", digits);
-        digest_of(digest, source.options, strlen(source.options));
-        digest_hex(digits, digest);
-        text_add(&text, "%s", digits);
-        source_free(&source);
     }
     digest_of(digest, all, strlen(all));
     digest_hex(v->key, digest);
-    text_add(&name, "test/%.32s/%.32s", by->device, v->key);
+    text_add(&name, "test/%.32s/%.32s", maker->choices->by.device, v->key);
     return CL_SUCCESS;
 }
 

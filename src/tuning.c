@@ -298,10 +298,12 @@ cl_int clattn_wisdom_import(clattn_handle h, const char *text, size_t len, clatt
         return handle_done(h, why_set(&why, CLATTN_ERROR_INVALID_ARGUMENT, "text is NULL"), &why);
     if (!wisdom_parse_all(text, len, &list, &records, &why))
         return handle_done(h, CLATTN_ERROR_SYNTAX, &why);
-    for (size_t i = 0; i < records; i++)
+    if (count) /* refused before anything is kept */
+        status = handle_give(count, &n, sizeof n, "clattn_import_count", &why);
+    for (size_t i = 0; i < records && !status; i++)
         import_one(h, &list[i], &n);
     free(list);
-    if (count)
+    if (count && !status)
         status = handle_give(count, &n, sizeof n, "clattn_import_count", &why);
     return handle_done(h, status, &why);
 }
@@ -340,13 +342,13 @@ cl_int clattn_stats(clattn_handle h, clattn_counters *counters)
 }
 
 /* The store that options lead to, without a device. */
-static cl_int open_store(struct store *store, const clattn_options *options, struct why *why)
+static cl_int open_store(struct store *store, clattn_options *o, const clattn_options *options, struct why *why)
 {
-    clattn_options o = CLATTN_OPTIONS_INIT;
-    const cl_int status = options ? struct_read(&o, sizeof o, options, "clattn_options", why) : CL_SUCCESS;
+    *o = (clattn_options)CLATTN_OPTIONS_INIT;
+    const cl_int status = options ? struct_read(o, sizeof *o, options, "clattn_options", why) : CL_SUCCESS;
     memset(store, 0, sizeof *store);
     if (!status)
-        store_init(store, &o, why);
+        store_init(store, o, why);
     return status;
 }
 
@@ -382,9 +384,10 @@ static bool count_skipped(void *user, const char *name, uint64_t bytes)
 cl_int clattn_cache_stat(const clattn_options *options, clattn_cache_info *info)
 {
     clattn_cache_info own;
+    clattn_options o;
     struct store store;
     struct why why;
-    cl_int status = open_store(&store, options, &why);
+    cl_int status = open_store(&store, &o, options, &why);
     memset(&own, 0, sizeof own);
     own.struct_size = sizeof own;
     if (!status) {
@@ -396,7 +399,7 @@ cl_int clattn_cache_stat(const clattn_options *options, clattn_cache_info *info)
         status = handle_give(info, &own, sizeof own, "clattn_cache_info", &why);
     }
     store_clear(&store);
-    return status;
+    return handle_failed(&o, status, &why);
 }
 
 static bool remove_one(void *user, const char *name, uint64_t bytes)
@@ -409,12 +412,13 @@ static bool remove_one(void *user, const char *name, uint64_t bytes)
 
 cl_int clattn_cache_clear(const clattn_options *options)
 {
-    static const char *const folders[] = { "bin", "tune", "note", "test", "inflight", "poisoned" };
+    static const char *const folders[] = { "bin", "tune", "note", "test", "inflight", "suspected", "poisoned" };
+    clattn_options o;
     struct store store;
     struct why why;
-    const cl_int status = open_store(&store, options, &why);
+    const cl_int status = open_store(&store, &o, options, &why);
     for (size_t i = 0; i < sizeof folders / sizeof *folders && !status; i++)
         store_walk(&store, folders[i], remove_one, &store);
     store_clear(&store);
-    return status;
+    return handle_failed(&o, status, &why);
 }

@@ -10,12 +10,6 @@
 
 enum { THREADS_MAX = 256 };
 
-/* A pthread_t is soon used again for a new thread; the system's number of it is not, where there is one. */
-struct who {
-    pthread_t thread;
-    long number;
-};
-
 struct last_words {
     struct last_words *next;
     struct who who;
@@ -39,6 +33,7 @@ static bool same(const struct who *a, const struct who *b)
 cl_int words_init(struct words *w, struct why *why)
 {
     w->first = NULL;
+    w->n_lost = 0;
     if (pthread_mutex_init(&w->lock, NULL))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
     return CL_SUCCESS;
@@ -69,6 +64,28 @@ static void forget(struct words *w, const struct who *who)
     }
 }
 
+static int find_lost(const struct words *w, const struct who *who)
+{
+    int i = 0;
+    while (i < w->n_lost && !same(&w->lost[i], who))
+        i++;
+    return i;
+}
+
+/* In place of whoever lost his last where there is no room. */
+static void lose(struct words *w, const struct who *who)
+{
+    const int i = w->n_lost < WORDS_LOST_MAX ? w->n_lost++ : WORDS_LOST_MAX - 1;
+    w->lost[i] = *who;
+}
+
+static void find_again(struct words *w, const struct who *who)
+{
+    const int i = find_lost(w, who);
+    if (i < w->n_lost)
+        w->lost[i] = w->lost[--w->n_lost];
+}
+
 void words_keep(struct words *w, const struct why *why)
 {
     const size_t length = strlen(why->text);
@@ -76,17 +93,21 @@ void words_keep(struct words *w, const struct why *why)
     struct last_words *x = malloc(sizeof *x + length + 1);
     pthread_mutex_lock(&w->lock);
     forget(w, &who);
+    find_again(w, &who);
     if (x) {
         x->who = who;
         memcpy(x->text, why->text, length + 1);
         x->next = w->first;
         w->first = x;
+    } else {
+        lose(w, &who);
     }
     pthread_mutex_unlock(&w->lock);
 }
 
 void words_recall(struct words *w, struct text *to)
 {
+    static const char lost[] = "there was no memory to keep the words of this failure";
     const struct who who = caller();
     pthread_mutex_lock(&w->lock);
     const struct last_words *x = w->first;
@@ -94,5 +115,7 @@ void words_recall(struct words *w, struct text *to)
         x = x->next;
     if (x)
         text_add_n(to, x->text, strlen(x->text));
+    else if (find_lost(w, &who) < w->n_lost)
+        text_add_n(to, lost, sizeof lost - 1);
     pthread_mutex_unlock(&w->lock);
 }

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static void *const garbage = (void *)1; /* never read: an output that must be overwritten */
@@ -59,13 +60,83 @@ static void test_create(const struct device *d)
     o.more[39] = 0;
     is_int(clattn_create(&h, context, device, &o.o), CL_SUCCESS, "create: a tail of zeros is fine");
     clattn_release(h);
-    o.o.struct_size = sizeof(size_t);
+    o.o.struct_size = offsetof(clattn_options, why);
     is_int(clattn_create(&h, context, device, &o.o), CL_SUCCESS, "create: a struct of an older header is fine");
     is_int(clattn_retain(h), CL_SUCCESS, "retain");
     is_int(clattn_release(h), CL_SUCCESS, "release, still held");
     is_int(clattn_release(h), CL_SUCCESS, "release, the last");
     ok(clattn_release(NULL) == CL_SUCCESS && clattn_plan_release(NULL) == CL_SUCCESS, "releasing NULL is fine");
     ok(clattn_retain(NULL) < 0 && clattn_plan_retain(NULL) < 0, "retaining NULL is not");
+}
+
+/* There is no handle to ask why there is none. */
+static void test_create_words(const struct device *d)
+{
+    static const clattn_store wrong = { 12, NULL, NULL, NULL };
+    cl_context context = d->cl.context;
+    cl_device_id device = d->cl.device;
+    char words[256], few[8], line[256];
+    struct {
+        clattn_options o;
+        size_t more;
+    } longer = { CLATTN_OPTIONS_INIT, 1 };
+    const struct {
+        const char *what, *words;
+        clattn_handle *out;
+        cl_context context;
+        cl_device_id device;
+        int tune, reserved;
+        const clattn_store *store;
+        int longer;
+    } rows[] = { { "out NULL", "out is NULL", NULL, context, device, 0, 0, NULL, 0 },
+                 { "context NULL", "context is NULL", garbage, NULL, device, 0, 0, NULL, 0 },
+                 { "device NULL", "device is NULL", garbage, context, NULL, 0, 0, NULL, 0 },
+                 { "tune 99", "clattn_options.tune is 99", garbage, context, device, 99, 0, NULL, 0 },
+                 { "reserved 1", "clattn_options.reserved", garbage, context, device, 0, 1, NULL, 0 },
+                 { "a store of size 12", "clattn_store.struct_size is 12", garbage, context, device, 0, 0, &wrong, 0 },
+                 { "a tail", "is not zero", garbage, context, device, 0, 0, NULL, 1 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_handle h = garbage;
+        clattn_options *const o = &longer.o;
+        *o = (clattn_options)CLATTN_OPTIONS_INIT;
+        o->struct_size = rows[i].longer ? sizeof longer : sizeof *o;
+        o->tune = rows[i].tune;
+        o->reserved = rows[i].reserved;
+        o->store = rows[i].store;
+        o->log = listen;
+        o->log_user = line;
+        o->why = words;
+        o->why_len = sizeof words;
+        strcpy(line, "-");
+        strcpy(words, "-");
+        ok(clattn_create(rows[i].out ? &h : NULL, rows[i].context, rows[i].device, o) < 0 &&
+               strstr(words, rows[i].words) && !strcmp(line, words),
+           "create: %s is refused in words, and the log has the same: %s", rows[i].what, words);
+        memset(few, 'x', sizeof few);
+        o->why = few;
+        o->why_len = 4;
+        ok(clattn_create(rows[i].out ? &h : NULL, rows[i].context, rows[i].device, o) < 0 && strlen(few) == 3 &&
+               !strncmp(few, words, 3) && few[4] == 'x',
+           "cut to their room");
+        o->why_len = 0;
+        few[0] = 'y';
+        ok(clattn_create(rows[i].out ? &h : NULL, rows[i].context, rows[i].device, o) < 0 && few[0] == 'y', "of which none is used where there is none");
+    }
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_handle h = NULL;
+    o.why = words;
+    o.why_len = sizeof words;
+    ok(!clattn_create(&h, context, device, &o) && !*words, "create: none after success");
+    clattn_release(h);
+    clattn_cache_info info = { 0 };
+    strcpy(words, "-");
+    ok(clattn_cache_stat(&o, &info) < 0 && strstr(words, "clattn_cache_info.struct_size is 0"), "cache_stat: %s", words);
+    info.struct_size = sizeof info;
+    ok(!clattn_cache_stat(&o, &info) && !*words, "none after success");
+    o.store = &wrong;
+    strcpy(words, "-");
+    o.struct_size = 12;
+    ok(clattn_cache_clear(&o) < 0 && !strcmp(words, "-"), "cache_clear: nothing is read of options of a size that is none");
 }
 
 /* ---- Problems ---- */
@@ -161,7 +232,7 @@ static void test_problem_structs(const struct device *d)
 {
     struct long_problem l;
     clattn_plan plan = garbage;
-    char why[8] = "xxxxxxx";
+    char why[8] = "xxxxxxx", words[256] = "";
     memset(&l, 0, sizeof l);
     l.p = sound();
     l.p.struct_size = sizeof l;
@@ -172,6 +243,13 @@ static void test_problem_structs(const struct device *d)
     ok(!plan, "and *out is NULL");
     ok(clattn_supports(NULL, &l.p, NULL, 0) < 0 && clattn_supports(d->handle, NULL, NULL, 0) < 0,
        "supports: NULL is refused");
+    ok(clattn_supports(NULL, &l.p, words, sizeof words) == CLATTN_ERROR_INVALID_ARGUMENT &&
+           !strcmp(words, "handle is NULL"),
+       "in words: %s", words);
+    ok(clattn_supports(d->handle, NULL, words, sizeof words) < 0 && strstr(words, "clattn_problem is NULL"),
+       "of either: %s", words);
+    l.p.struct_size = sizeof l.p;
+    ok(!clattn_supports(d->handle, &l.p, words, sizeof words) && !*words, "and none of what is supported");
     l.p.struct_size = sizeof l.p;
     l.p.d = 0;
     ok(clattn_supports(d->handle, &l.p, why, 4) < 0 && strlen(why) == 3 && why[4] == 'x',
@@ -237,6 +315,7 @@ int main(void)
     for (i = 0; i < n; i++) {
         diag("%s", devices[i].name);
         test_create(&devices[i]);
+        test_create_words(&devices[i]);
         test_problems(&devices[i]);
         test_no_sizes(&devices[i]);
         test_problem_structs(&devices[i]);

@@ -172,6 +172,14 @@ static void test_nothing(const struct device *d)
     }
 }
 
+/* The largest blocks there may be: one for all queries and keys. */
+static void test_largest(const struct device *d)
+{
+    static const char largest[] = "f32 b2 h2 q37 k70 d8 causal mask:bhqk blocks:1073741824,1073741824 lse";
+    char why[512] = "";
+    ok(harness_check_text(d, largest, NULL, PADDED, why, sizeof why) == 1, "%s: %s", largest, why);
+}
+
 static void test_device(const struct device *d)
 {
     struct fixture f;
@@ -184,6 +192,7 @@ static void test_device(const struct device *d)
     fixture_close(&f);
     test_plans(d);
     test_nothing(d);
+    test_largest(d);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 static const char key[] = "clattn test key\nof two lines", other_key[] = "clattn test key\nof two LINES";
 static const char binary[] = "a binary, as far as anyone knows: \x7f" "ELF\0\1\2\3";
 enum { KEY_LEN = sizeof key - 1, BINARY_LEN = sizeof binary, HEADER = 72, SUM = 32, ROOM = 4096,
-       ENTRY_LEN = HEADER + KEY_LEN + BINARY_LEN + SUM };
+       ENTRY_LEN = HEADER + KEY_LEN + BINARY_LEN + SUM, HEAD = 4096, LONG_KEY = 3 << 20 };
 
 static struct store store;
 static uint64_t seed = 88172645463325252u;
@@ -70,8 +70,8 @@ static void make_entry(struct made *e, const char *text)
     const size_t n = strlen(text);
     memset(e, 0, sizeof *e);
     e->n = HEADER + n + BINARY_LEN + SUM;
-    memcpy(e->bytes, "CLATBIN\1", 8);
-    number(e->bytes + 8, 4, 1);
+    memcpy(e->bytes, "CLATBIN\2", 8);
+    number(e->bytes + 8, 4, 2);
     number(e->bytes + 12, 4, HEADER);
     digest_of(e->bytes + 16, text, n);
     number(e->bytes + 48, 8, n);
@@ -82,12 +82,18 @@ static void make_entry(struct made *e, const char *text)
     seal(e);
 }
 
-static const char *path_of(const char *text)
+static const char *key_hex(const char *text)
 {
+    static char hex[DIGEST_HEX];
     unsigned char digest[DIGEST_BYTES];
-    char hex[DIGEST_HEX];
     digest_of(digest, text, strlen(text));
     digest_hex(hex, digest);
+    return hex;
+}
+
+static const char *path_of(const char *text)
+{
+    const char *const hex = key_hex(text);
     return in_scratch("root/bin/%.2s/%s", hex, hex + 2);
 }
 
@@ -104,6 +110,12 @@ static int load(const char *text)
     const int right = !rejected && n == BINARY_LEN && !memcmp(got, binary, n);
     free(got);
     return right ? HIT : WRONG;
+}
+
+static long long file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? -1 : (long long)st.st_size;
 }
 
 static int load_made(const struct made *e)
@@ -142,7 +154,7 @@ static void check_round_trip(void)
 {
     struct made e;
     unsigned char *got = NULL, *large = malloc(3 << 20);
-    char *const long_key = malloc(CACHE_KEY_MAX + 2);
+    char *const long_key = malloc(LONG_KEY + 1);
     size_t n;
     bool rejected;
     is_int(load(key), MISS, "an empty cache has nothing");
@@ -168,12 +180,17 @@ static void check_round_trip(void)
        "3 MiB come back");
     free(got);
     ok(cache_save(&store, key, binary, BINARY_LEN) && load(key) == HIT, "a later binary takes its place");
-    memset(long_key, 'k', CACHE_KEY_MAX + 1);
-    long_key[CACHE_KEY_MAX + 1] = '\0';
-    ok(!cache_save(&store, long_key, binary, BINARY_LEN) && load(long_key) == MISS,
-       "a key that is too long is refused");
-    long_key[CACHE_KEY_MAX] = '\0';
-    ok(cache_save(&store, long_key, binary, BINARY_LEN) && load(long_key) == HIT, "one less is not");
+    static const size_t lengths[] = { HEAD - 1, HEAD, HEAD + 1, 65535, 65536, 65537, LONG_KEY };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(long_key, 'k', lengths[i]);
+        long_key[lengths[i]] = '\0';
+        ok(cache_save(&store, long_key, binary, BINARY_LEN) && load(long_key) == HIT && file_size(path_of(long_key)) ==
+               (long long)(HEADER + (lengths[i] < HEAD ? lengths[i] : HEAD) + BINARY_LEN + SUM),
+           "a key of %zu bytes is one, and its beginning kept", lengths[i]);
+        long_key[lengths[i] - 1] = 'K';
+        ok(load(long_key) == MISS, "another last byte finds nothing");
+        long_key[lengths[i] - 1] = 'k';
+    }
     ok(!cache_save(&store, "", binary, BINARY_LEN) && load("") == MISS, "nor is none a key");
     ok(!cache_save(&store, other_key, binary, 0) && !cache_save(&store, other_key, binary, CACHE_BINARY_MAX + 1u) &&
            load(other_key) == MISS,
@@ -188,9 +205,9 @@ static void check_round_trip(void)
 static void check_golden(void)
 {
     static const char hex[] =
-        "434c415442494e0101000000480000008254c329a92850f6d539dd376f4816ee2764517da5e0235514af433164480d7a"
-        "010000000000000002000000000000006b000000000000006b0062ed4b37bea2ed0e32a3e0743151dec06c8bee90ccd0"
-        "6b86780ab4b5d7a48864e0";
+        "434c415442494e0202000000480000008254c329a92850f6d539dd376f4816ee2764517da5e0235514af433164480d"
+        "7a010000000000000002000000000000006b000000000000006b00625f1a04d21284bc70c09e6f354a8e5ea8f3a6f3"
+        "09210d1dbe378d2213791ce8d9";
     unsigned char bytes[sizeof hex / 2], *got = NULL;
     bool rejected = false;
     size_t n = 0;
@@ -317,16 +334,55 @@ static void check_foreign(void)
     is_int(load_made(&e), REJECT, "and a key text that is the beginning of the right one");
 }
 
+/* A key is more than what a file has of it. */
+static void check_long_foreign(void)
+{
+    static char mine[HEAD + 100], others[HEAD + 100];
+    static unsigned char bytes[HEADER + HEAD + BINARY_LEN + SUM];
+    char path[512];
+    memset(mine, 'k', sizeof mine - 1);
+    memset(others, 'k', sizeof others - 1);
+    others[sizeof others - 2] = 'o';
+    for (int i = 0; i < 3; i++) {
+        ok(cache_save(&store, others, binary, BINARY_LEN), "an entry of a long key");
+        snprintf(path, sizeof path, "%s", path_of(others));
+        const int fd = open(path, O_RDONLY);
+        const ssize_t n = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
+        close(fd);
+        is_int(n, (long long)sizeof bytes, "is as long as it should be");
+        if (i == 1) { /* the right length and beginning, and another digest */
+            number(bytes + 48, 8, sizeof mine - 1);
+        } else if (i == 2) { /* the right digest and beginning, and another length */
+            digest_of(bytes + 16, mine, sizeof mine - 1);
+            number(bytes + 48, 8, sizeof mine);
+        }
+        digest_of(bytes + sizeof bytes - SUM, bytes, sizeof bytes - SUM);
+        write_file(path_of(mine), bytes, sizeof bytes);
+        is_int(load(mine), REJECT, "of another with the same beginning, moved here, it is rejected: %d", i);
+    }
+    ok(cache_save(&store, mine, binary, BINARY_LEN) && load(mine) == HIT, "its own is not");
+    bytes[HEADER + 7] ^= 1;
+    digest_of(bytes + 16, mine, sizeof mine - 1);
+    number(bytes + 48, 8, sizeof mine - 1);
+    digest_of(bytes + sizeof bytes - SUM, bytes, sizeof bytes - SUM);
+    write_file(path_of(mine), bytes, sizeof bytes);
+    is_int(load(mine), REJECT, "nor is one of another beginning taken");
+    cache_remove(&store, mine);
+    cache_remove(&store, others);
+}
+
 static void check_versions(void)
 {
     static const struct {
         int at, bytes;
         uint64_t value;
         const char *what;
-    } cases[] = { { 8, 4, 2, "version 2" },           { 8, 4, 0, "version 0" },
-                  { 8, 4, UINT32_MAX, "version -1" }, { 8, 4, 1u << 24, "version 1, the other way round" },
+    } cases[] = { { 8, 4, 1, "version 1" },           { 8, 4, 3, "version 3" },
+                  { 8, 4, 0, "version 0" },           { 8, 4, UINT32_MAX, "version -1" },
+                  { 8, 4, 2u << 24, "version 2, the other way round" },
                   { 12, 4, 80, "a longer header" },   { 12, 4, 0, "no header" },
-                  { 7, 1, 2, "magic 2" },             { 0, 1, 'X', "other magic" } };
+                  { 7, 1, 1, "magic 1" },             { 7, 1, 3, "magic 3" },
+                  { 0, 1, 'X', "other magic" } };
     struct made e;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_entry(&e, key);
@@ -393,7 +449,12 @@ static void check_crash(void)
     is_int(load(key), HIT, "and after");
     count_below(in_scratch("root"), 0);
     is_int(below.marks, 0, "when nothing is left of the trial");
-    is_int(in_child(enter_and_die, &store), -SIGKILL, "a process dies of it");
+    is_int(in_child(enter_and_die, &store), -SIGKILL, "a process dies, of whatever");
+    is_int(load(key), HIT, "it is still found");
+    cache_enter(&store, key);
+    cache_leave(&store, key);
+    make_suspect(key_hex(key));
+    is_int(in_child(enter_and_die, &store), -SIGKILL, "a second one");
     is_int(load(key), MISS, "then it is not found, without being rejected");
     ok(exists(path_of(key)), "nor taken away");
     ok(!cache_save(&store, key, binary, BINARY_LEN), "nor made again");
@@ -538,6 +599,7 @@ int main(void)
     check_flips();
     check_lengths();
     check_foreign();
+    check_long_foreign();
     check_versions();
     check_garbage();
     check_read_only();

@@ -6,6 +6,7 @@
 #include "nest.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 /* Every kind of fragment; no two share a program. */
 static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse",
@@ -96,6 +97,55 @@ static void test_handles(const struct device *d, const char *dir)
         test_loaded(&n, problems[i]);
     is_int((long long)nest_counters(n.handle).store_faults, 0, "and the disk gave no trouble");
     nest_close(&n);
+}
+
+/* What a driver compiles under another environment is another binary. */
+static void test_environment(const struct device *d, const char *dir)
+{
+    static const char name[] = "IGC_NothingThatIs";
+    for (int i = 0; i < 4; i++) {
+        struct nest n = open_nest(d, dir);
+        struct nest_plan how = { 0, -1, "" };
+        char why[512];
+        if (i == 1 || i == 2)
+            setenv(name, "1", 1);
+        const int verdict = nest_run(&n, problems[0], NULL, &how, why, sizeof why);
+        unsetenv(name);
+        ok(verdict == 1 && how.binary == (i == 1 ? CLATTN_BINARY_MISS : CLATTN_BINARY_HIT), "%s: %d, %s",
+           i == 1   ? "under another environment it is compiled anew"
+           : i == 2 ? "and found there the next time"
+                    : "without it the old one is there",
+           how.binary, why);
+        nest_close(&n);
+    }
+}
+
+/* A program of any length is kept: the text of a score_mod has most of it. */
+static void test_long(const struct device *d, const char *dir)
+{
+    enum { LONG = 200000 };
+    static const char code[] = "\ns = s * 0.5f;";
+    clattn_case c = each_case("f32 b1 h1 q5 k7 d8");
+    char *const text = malloc(LONG + sizeof code);
+    clattn_score_mod mod = { text, "long.cl", 0 };
+    if (!text)
+        bail("no memory");
+    memset(text, '/', LONG);
+    memcpy(text + LONG, code, sizeof code);
+    c.problem.n_mods = 1;
+    c.problem.mods = &mod;
+    for (int i = 0; i < 3; i++) {
+        struct nest n = open_nest(d, dir);
+        clattn_plan plan = NULL;
+        clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
+        text[LONG - 1] = i < 2 ? '/' : '.';
+        ok(!clattn_plan_create(&plan, n.handle, &c.problem, NULL) && !clattn_plan_get_info(plan, &info) &&
+               info.binary == (i == 1 ? CLATTN_BINARY_HIT : CLATTN_BINARY_MISS),
+           "a program of %d bytes: %s", LONG, i == 0 ? "compiled" : i == 1 ? "found" : "another one far behind is not");
+        clattn_plan_release(plan);
+        nest_close(&n);
+    }
+    free(text);
 }
 
 /* Both there before either makes anything. */
@@ -237,6 +287,8 @@ static void test_device(const struct device *d)
     fresh(dir);
     test_handles(d, dir);
     test_lengths(d, dir);
+    test_environment(d, dir);
+    test_long(d, dir);
     nest_remove(dir);
     test_two(d);
     test_threads(d);

@@ -9,6 +9,7 @@
 #include "tap.h"
 #include "wrap.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3", empty[] = "f32 b1 h2/1 q0 k7 d8 causal lse";
@@ -26,11 +27,16 @@ struct attempt {
 };
 enum { ON_COMMON, ON_BARE, ON_STORED };
 
+/* A failure without words counts as something that was left behind. */
 static cl_int try_create(struct fixture *f, void **made)
 {
+    clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_handle h = NULL;
-    cl_int e = clattn_create(&h, f->d->cl.context, f->d->cl.device, NULL);
-    *made = h;
+    char words[256] = "";
+    o.why = words;
+    o.why_len = sizeof words;
+    cl_int e = clattn_create(&h, f->d->cl.context, f->d->cl.device, &o);
+    *made = e && !*words ? f : (void *)h;
     return e;
 }
 
@@ -217,6 +223,52 @@ static void test_words(struct fixture *f)
     clattn_release(h);
 }
 
+static void *own_words(void *handle)
+{
+    static char words[512];
+    clattn_error_detail(handle, words, sizeof words, NULL);
+    return words;
+}
+
+/* Fails for want of memory for words, then shows them. */
+static void *lose_words(void *handle)
+{
+    const clattn_problem none = CLATTN_PROBLEM_INIT;
+    wrap_arm(1, 1);
+    (void)clattn_supports(handle, &none, NULL, 0);
+    wrap_disarm();
+    return own_words(handle);
+}
+
+static const char *in_thread(void *(*run)(void *), void *user)
+{
+    pthread_t thread;
+    void *result;
+    if (pthread_create(&thread, NULL, run, user) || pthread_join(thread, &result))
+        bail("no thread");
+    return result;
+}
+
+/* Without memory for words it is said so, to the thread that failed, for as long as that is its last failure. */
+static void test_lost_words(const struct device *d)
+{
+    static const char lost[] = "no memory to keep the words";
+    leave_words(d);
+    ok(!strstr(own_words(d->handle), lost), "words before: %s", (const char *)own_words(d->handle));
+    ok(strstr(lose_words(d->handle), lost) != NULL, "without memory: %s", (const char *)own_words(d->handle));
+    is_str(in_thread(own_words, d->handle), "", "another thread did not fail");
+    for (int i = 0; i < 100; i++)
+        if (!strstr(in_thread(lose_words, d->handle), lost)) {
+            ok(0, "thread %d fails likewise", i);
+            break;
+        }
+    ok(strstr(own_words(d->handle), lost) != NULL, "the first one still knows");
+    leave_words(d);
+    ok(!strstr(own_words(d->handle), lost) && *(const char *)own_words(d->handle), "until it has other words: %s",
+       (const char *)own_words(d->handle));
+    is_str(in_thread(own_words, d->handle), "", "another thread still did not fail");
+}
+
 /* Whatever fails without harm on the way, a configuration that cannot be kept is not set: the last of the calls. */
 static void test_set(struct fixture *f)
 {
@@ -356,6 +408,7 @@ int main(void)
             test_attempt(&attempts[j / 2], &f, j % 2);
         test_attempt(&attempts[ATTEMPTS - 1], &none, 0); /* nothing to compute: another call enqueues */
         test_words(&f);
+        test_lost_words(&devices[i]);
         test_set(&f);
         test_rejected(&f);
         test_after(&f);

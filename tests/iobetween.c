@@ -248,6 +248,7 @@ static void check_others_unknown(void)
     snprintf(later, sizeof later, "%.*s1%s", (int)(began - mark_path), mark_path, began);
     if (rename(in_scratch("%s", mark_path), in_scratch("%s", later)))
         bail("cannot rename a mark");
+    make_suspect(marked);
     iowrap.self = "/proc/1/stat";
     ok(!is_poisoned(&s, NULL, 0, 0), "times mean nothing where /proc is another container's");
     iowrap.self = NULL;
@@ -316,6 +317,7 @@ static void check_marks_between(void)
         is_int(below.marks, 0, "a mark is found though others take theirs before %s", before);
     }
     for (int i = 0; i < 2; i++) {
+        make_suspect(marked);
         in_child(mark_and_die, &s);
         when = 1;
         iowrap.hook = i ? end_before : move_before;

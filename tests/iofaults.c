@@ -119,6 +119,9 @@ static void prepare(struct store *s, int state)
         store_write(s, name, noise, 2000, false);
         set_age(in_scratch("root/%s", name), 3 * DAY + i);
     }
+    char of[65];
+    snprintf(of, sizeof of, "%.64s", strrchr(dead_mark, '/') + 1);
+    make_suspect(of);
     write_file(in_scratch("%s", dead_mark), "", 0);
     write_file(in_scratch("%s", leftover), "x", 1);
     set_age(in_scratch("%s", leftover), 2 * HOUR);

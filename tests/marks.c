@@ -18,11 +18,18 @@ static long count(const char *folder)
     return below.files;
 }
 
-static void fresh(void)
+static void empty(void)
 {
     store_clear(&store);
     remove_tree(in_scratch("root"));
     open_store(&store, in_scratch("root"));
+}
+
+/* Where one process has died of the key before. */
+static void fresh(void)
+{
+    empty();
+    make_suspect(key);
 }
 
 /* The name of the only mark there is. */
@@ -144,11 +151,15 @@ static void check_death(void)
            "the mark has moved");
         ok(store_is_poisoned(&store, key) && told.lines == 1, "known again, told once");
         store_mark(&store, key);
+        ok(store_is_poisoned(&store, key), "nor does a mark change that");
         store_unmark(&store, key);
-        ok(store_is_poisoned(&store, key), "no later success takes it back");
+        ok(!store_is_poisoned(&store, key) && !count("poisoned") && !count("suspected"), "but a success takes it back");
+        make_suspect(key);
+        finish(start(key), 1);
+        ok(store_is_poisoned(&store, key), "known again");
         write_file(in_scratch("root/poisoned/README"), "x", 1);
         store_pardon(&store);
-        ok(!store_is_poisoned(&store, key) && count("poisoned") == 1, "a pardon does");
+        ok(!store_is_poisoned(&store, key) && count("poisoned") == 1 && !count("suspected"), "a pardon does so too");
         if (!reap)
             waitpid(c.pid, NULL, 0);
     }
@@ -170,6 +181,55 @@ static void check_death(void)
     ok(store_is_poisoned(&store, key), "then the other");
 }
 
+/* A signal that had nothing to do with it. */
+static void check_first_death(void)
+{
+    empty();
+    struct child c = start(key), d = start(key), e = start(key);
+    finish(c, 1);
+    finish(d, 1);
+    ok(!store_is_poisoned(&store, key) && count("suspected") == 1 && !count("poisoned"),
+       "processes that die for the first time make a thing suspect, no more");
+    is_int(count("inflight"), 1, "and their marks are gone");
+    finish(e, 1);
+    ok(!store_is_poisoned(&store, key) && !count("inflight") && !count("poisoned"),
+       "one that dies later, and began before that, says no more");
+    ok(!store_is_poisoned(&store, other), "another key is not concerned");
+    store_mark(&store, key);
+    store_unmark(&store, key);
+    ok(!count("suspected"), "a success clears it");
+    finish(start(key), 1);
+    ok(!store_is_poisoned(&store, key) && count("suspected") == 1, "then the next death is a first one again");
+    nanosleep(&(struct timespec){ 0, 20000000 }, NULL); /* the clock of a file system may be coarse */
+    finish(start(key), 1);
+    ok(store_is_poisoned(&store, key) && count("poisoned") == 1 && !count("inflight"), "and the one after it a second");
+    store.read_only = true;
+    ok(store_is_poisoned(&store, key), "known to a read-only store");
+    store.read_only = false;
+}
+
+/* Poison and suspicion of some age, on either side of a clock. */
+static void check_age(void)
+{
+    const struct {
+        int64_t age;
+        int poisoned;
+    } rows[] = { { 0, 1 }, { 29 * 24 * HOUR, 1 }, { 31 * 24 * HOUR, 0 }, { -29 * 24 * HOUR, 1 }, { -31 * 24 * HOUR, 0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fresh();
+        finish(start(key), 1);
+        ok(store_is_poisoned(&store, key), "poisoned");
+        set_age(in_scratch("root/poisoned/%s", key), rows[i].age);
+        is_int(store_is_poisoned(&store, key), rows[i].poisoned, "%lld days ago", (long long)rows[i].age / 24 / HOUR);
+    }
+    fresh();
+    finish(start(key), 1);
+    store_is_poisoned(&store, key);
+    set_age(in_scratch("root/poisoned/%s", key), 31 * 24 * HOUR);
+    finish(start(key), 1);
+    ok(store_is_poisoned(&store, key), "after that a single death is enough");
+}
+
 static void check_read_only(void)
 {
     fresh();
@@ -185,6 +245,16 @@ static void check_read_only(void)
     store.read_only = true;
     store_unmark(&store, other);
     is_int(count("inflight"), 2, "not even its own");
+    empty();
+    finish(start(key), 1);
+    store.read_only = true;
+    ok(store_is_poisoned(&store, key) && count("inflight") == 1 && !count("suspected"),
+       "it leaves alone what was never a second time tried, as it can leave no mark");
+    fresh();
+    store.read_only = true;
+    ok(store_is_poisoned(&store, key), "and what is suspect");
+    store.read_only = false;
+    ok(!store_is_poisoned(&store, key), "which others try");
 }
 
 /* ---- Whose marks they are ---- */
@@ -386,6 +456,8 @@ int main(void)
     scratch_begin("marks");
     check_form();
     check_death();
+    check_first_death();
+    check_age();
     check_read_only();
     check_numbers();
     check_strange();

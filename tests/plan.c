@@ -34,8 +34,10 @@ static void test_plan_options(const struct device *d)
     is_int(clattn_plan_create(&plan, d->handle, &p, &o.o), CL_SUCCESS, "plan: a tail of zeros is fine");
     clattn_plan_release(plan);
     o.o.struct_size = offsetof(clattn_plan_options, max_workspace);
-    o.o.max_workspace = SIZE_MAX;
-    is_int(clattn_plan_create(&plan, d->handle, &p, &o.o), CL_SUCCESS, "plan: options of an older header are fine");
+    plan = garbage;
+    ok(clattn_plan_create(&plan, d->handle, &p, &o.o) == CLATTN_ERROR_INVALID_ARGUMENT && !plan,
+       "plan: options of a size that there never was are refused");
+    is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CL_SUCCESS, "plan: none are fine");
     is_int(clattn_plan_retain(plan), CL_SUCCESS, "plan: retain");
     ok(clattn_plan_release(plan) == CL_SUCCESS && clattn_plan_release(plan) == CL_SUCCESS, "plan: release twice");
     plan = garbage;

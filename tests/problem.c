@@ -310,29 +310,31 @@ static void test_arguments(void)
     ok(clattn_case_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "nor one without struct_size");
 }
 
-/* A caller with an older header has room for less. */
+/* Sizes that no version had: there was one so far. */
 static void test_room(void)
 {
     static const char text[] = "bf16 b1 h2 q3 k4 d5 qlen:2 seed7 lse";
-    const size_t room = offsetof(clattn_case, kv_len);
-    clattn_case c, before;
-    char why[256] = "";
-    memset(&c, 0x5a, sizeof c);
-    c.struct_size = room;
-    before = c;
-    is_int(clattn_case_parse(text, &c, NULL, 0), CL_SUCCESS, "a shorter struct is filled");
-    ok(c.struct_size == room && c.lse == 1 && c.seed == 7 && c.q_len[0] == 2, "as far as it goes");
-    ok(!memcmp((char *)&c + room, (char *)&before + room, sizeof c - room), "and no further");
-    c.struct_size = sizeof c.struct_size;
-    before = c;
-    ok(!clattn_case_parse(text, &c, NULL, 0) && !memcmp(&c, &before, sizeof c), "the shortest is left as it is");
-    c.struct_size = sizeof c.struct_size - 1;
-    is_int(clattn_case_parse(text, &c, NULL, 0), CLATTN_ERROR_INVALID_ARGUMENT, "one shorter than that is refused");
-    c.struct_size = 0;
-    before = c;
-    ok(clattn_case_parse(text, &c, why, sizeof why) == CLATTN_ERROR_INVALID_ARGUMENT && strstr(why, "struct_size"),
-       "struct_size 0 is refused: %s", why);
-    ok(!memcmp(&c, &before, sizeof c), "untouched");
+    static const size_t sizes[] = { 0, 1, sizeof(size_t) - 1, sizeof(size_t), offsetof(clattn_case, kv_len),
+                                    offsetof(clattn_case, problem), sizeof(clattn_case) - 1, SIZE_MAX };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        clattn_case c, before;
+        char why[256] = "";
+        memset(&c, 0x5a, sizeof c);
+        c.struct_size = sizes[i];
+        before = c;
+        ok(clattn_case_parse(text, &c, why, sizeof why) == CLATTN_ERROR_INVALID_ARGUMENT && strstr(why, "struct_size"),
+           "struct_size %zu is refused: %s", sizes[i], why);
+        ok(!memcmp(&c, &before, sizeof c), "untouched");
+    }
+    struct {
+        clattn_case c;
+        char more[16];
+    } wide;
+    memset(&wide, 0x5a, sizeof wide);
+    wide.c.struct_size = sizeof wide;
+    ok(!clattn_case_parse(text, &wide.c, NULL, 0) && wide.c.struct_size == sizeof wide && wide.c.q_len[0] == 2 &&
+           wide.more[0] == 0x5a && wide.more[15] == 0x5a,
+       "a longer struct keeps its tail");
 }
 
 int main(void)

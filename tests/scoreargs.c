@@ -33,6 +33,8 @@ static void test_missing(struct fixture *f)
     REFUSED(BAD, a.block_k = 0);
     REFUSED(BAD, a.block_q = -2);
     REFUSED(BAD, a.block_k = INT32_MIN);
+    REFUSED(BAD, a.block_q = (1 << 30) + 1; a.block_map.shape[2] = 1);
+    REFUSED(BAD, a.block_k = INT32_MAX; a.block_map.shape[3] = 1);
 }
 
 static void test_missing_aux(struct fixture *f)

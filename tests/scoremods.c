@@ -109,12 +109,14 @@ static const struct {
     { "{ s = s;", "open.cl", "" },
     { "/* s = s;", "comment.cl", "" },
     { "int s = 1; s = nowhere;", "shadow.cl", "shadow.cl:1:" },
+    { "#define A 1\n#define B A\ns = B * nowhere;", "macros.cl", "macros.cl:3:" },
+    { "s = TWICE(s);", "other.cl", "other.cl:1:" }, /* the first text has a macro of that name */
 };
 
 /* The second of two mods; `where` must be in the words. */
 static void test_broken(const struct device *d, const char *text, const char *name, const char *where, uint32_t flags)
 {
-    const clattn_score_mod mods[2] = { { "s = s * 2;", "good.cl", 0 }, { text, name, flags } };
+    const clattn_score_mod mods[2] = { { "#define TWICE(x) ((x) * 2)\ns = TWICE(s);", "good.cl", 0 }, { text, name, flags } };
     clattn_problem p = with_mod(mods, NULL);
     clattn_plan plan = NULL;
     static char detail[65536];
@@ -145,6 +147,16 @@ static const struct {
     { "for (int i = 0; i < 1; i++)\n    if (q >= 0 && k >= 0 && h >= 0 && b >= 0)\n        s = s / 2;\n    else\n"
       "        s = NAN;", "loops.cl", 0 },
     { "#define HALF 0.5f\ns = HALF * s;\n#undef HALF\n", "macros.cl", 0 },
+    { "#define max min\n#define scale 2.0f\n#define n 3\n#define s_ s\ns_ = s * max(0.5f, 0.75f) * scale / 2 + n - 3;",
+      "names.cl", 0 },
+    { "#define exp2 tanh\n#define min max\n#define clamp(a, b, c) 7\n#define mad(a, b, c) 9\n#define fabs(x) 0\n"
+      "#define log tan\n#define add_sat sub_sat\n#undef INFINITY\n#define INFINITY 0\n#undef NAN\n#define barrier(x)\n"
+      "s = s * (INFINITY + 0.5f);", "builtins.cl", 0 },
+    { "#define Q\n#define K\n#define e 1\n#define t 2\n#define m 3\n#define l 4\n#define f 5\n#define o 6\n#define a 7\n"
+      "#define b_ b\n#define x 8\n#define keep 9\n#define unused 10\n#define i 11\n#define j 12\n#define r 13\n"
+      "s = s / (t + 0 * (e + m + l + f + o + a + x + keep + unused + i + j + r + b_));", "short.cl", 0 },
+    { "#define half_of(x) ((x) \\\n  * 0.5f)\n/* #define no */\ns = half_of(s); // \\", "spliced.cl", 0 },
+    { "#define q 0\n#define s z\nfloat z = 0;\n#undef s\ns = s * 0.5f + q;", "own.cl", 0 },
     { "s = s * (real)(0.5f);", "vector.cl", CLATTN_MOD_VECTOR },
     { "s = (q + k) % 2 == 0 ? s * 0.5f : s / 2.0f;", "vector2.cl", CLATTN_MOD_VECTOR },
     { "const real half_ = real_(q - q) + 0.5f; s = k < 0 ? s : s * half_;", "vector3.cl", CLATTN_MOD_VECTOR },
@@ -205,6 +217,29 @@ static void test_chain(const struct device *d, struct fixture *f)
     e = e ? e : trial_run(&f->t, plan, d->queue);
     if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
             "%s: eight score_mods in their order: %s", d->name, f->text))
+        diag("%s %s", clattn_status_string(e), why);
+}
+
+/* Macros of one text that would be wrong, or no C at all, in the next one, in what calls it, and in those of ours: the real
+ * max() is back there. All of it halves s, by ways that depend on the names meaning what they should. */
+static void test_macros(const struct device *d, struct fixture *f, const char *engine)
+{
+    static const clattn_score_mod mods[] = {
+        { "#define max min\n#define k q\n#define h )\n#define cla_n 3\n#define TWICE(x) x * 2\ns = max(s, s);", "0", 0 },
+        { "float TWICE = max(1.0f, 2.0f); s = k >= 0 && h >= 0 && TWICE == 2.0f ? s * 2 : 0;", "1", 0 },
+        { "#ifdef TWICE\n#error it is there\n#endif\n#define max(a, b) broken\n#define real_ broken\ns = s * 0.5f;", "2", 0 },
+        { "s = fmax(s, max(s, s)) * (real_(q - q) + 0.5f);", "3", CLATTN_MOD_VECTOR },
+    };
+    clattn_problem p = f->t.c.problem;
+    clattn_plan plan = NULL;
+    char why[4096] = "";
+    cl_int e = trial_reset(&f->t, d->queue);
+    p.n_mods = sizeof mods / sizeof *mods;
+    p.mods = mods;
+    e = e ? e : harness_plan(d, &p, engine, &plan, why, sizeof why);
+    e = e ? e : trial_run(&f->t, plan, d->queue);
+    if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
+            "%s, %s: macros of one text stay out of the next: %s", d->name, engine, f->text))
         diag("%s %s", clattn_status_string(e), why);
 }
 
@@ -285,10 +320,12 @@ static void test_device(const struct device *d)
         test_half(d, &f, i, "cpu");
         test_half(d, &f, i, "row");
     }
-    test_half(d, &f, 4, "simt");
-    test_half(d, &f, 9, "simt");
-    test_half(d, &f, 4, "naive");
-    test_half(d, &f, 9, "naive");
+    for (i = 4; i < sizeof halves / sizeof *halves; i++) {
+        test_half(d, &f, i, "simt");
+        test_half(d, &f, i, "naive");
+    }
+    for (i = 0; i < 4; i++)
+        test_macros(d, &f, (const char *const[]){ "cpu", "row", "simt", "naive" }[i]);
     test_chain(d, &f);
     fixture_close(&f);
     test_copied(d);

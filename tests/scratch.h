@@ -131,6 +131,15 @@ TAP_UNUSED static void set_age(const char *path, int64_t seconds)
         bail("cannot set the time of %s", path);
 }
 
+/* As if a process had died of the key five hours ago: the next death poisons it. */
+TAP_UNUSED static void make_suspect(const char *key)
+{
+    char path[SCRATCH_PATH];
+    snprintf(path, sizeof path, "%s", in_scratch("root/suspected/%s", key));
+    write_file(path, "\n", 1);
+    set_age(path, 5 * 60 * 60);
+}
+
 /* What lies below a path, by kinds; static since nftw() passes nothing on. */
 static struct {
     long files, temps, others, marks, poisoned;

@@ -247,13 +247,24 @@ static int same_codegen(const char *const *a, const char *const *b)
 static const char *const counted[] = { "IGC_ShaderDumpEnable=1",        "IGC_=",
                                        "AMD_OCL_BUILD_OPTIONS=-O0",     "AMD_OCL_BUILD_OPTIONS_APPEND=-g",
                                        "POCL_WORK_GROUP_METHOD=loopvec", "POCL_VECTORIZER_REMARKS=1",
-                                       "POCL_AFFINITY=1",               "CL_CONFIG_CPU_TARGET_ARCH=skx" };
+                                       "CL_CONFIG_CPU_TARGET_ARCH=skx",
+                                       "POCL_LLVM_CPU_NAME=haswell",    "POCL_KERNELLIB_NAME=avx2",
+                                       "POCL_LLVM_ALWAYS_INLINE=1",     "POCL_EXTRA_BUILD_FLAGS=-O0",
+                                       "POCL_WORK_GROUP_SPECIALIZATION=0", "POCL_BINARY_SPECIALIZE_WG=0-0-0",
+                                       "POCL_BITCODE_FINALIZER=/x",     "POCL_FORCE_PARALLEL_OUTER_LOOP=1",
+                                       "POCL_FULL_REPLICATION_THRESHOLD=2", "POCL_IGNORE_CL_STD=1",
+                                       "POCL_PREGION_VALUE_REMAT=1",    "POCL_WILOOPS_MAX_UNROLL_COUNT=4",
+                                       "CL_CONFIG_LLVM_OPTIONS=-x",     "CL_CONFIG_USE_VECTORIZER=0",
+                                       "CL_CONFIG_USE_FAST_RELAXED_MATH=1", "CL_CONFIG_REPLACE_IR_BEFORE_OPTIMIZER=x",
+                                       "GALLIVM_PERF=nopt",             "LP_NATIVE_VECTOR_WIDTH=128",
+                                       "AMD_OCL_LINK_OPTIONS=-x" };
 enum { COUNTED = sizeof counted / sizeof *counted };
 
 static const char *const ignored[] = { "PATH=/bin:IGC_x=1", "HOME=/IGC_", "IGC=1", "igc_x=1", "XIGC_x=1", "_IGC_x=1",
                                        "AMD_OCL_BUILD=-O0", "CLATTN_TUNE=full", "POCL_CACHE_DIR=/x", "POCL_DEBUG=1",
-                                       "POCL_=1", "CL_CONFIG_=1", "x=POCL_AFFINITY=1", "=", "", "=IGC_x=1",
-                                       "LC_ALL=de_DE.UTF-8" };
+                                       "POCL_=1", "CL_CONFIG_=1", "x=IGC_x=1", "=", "", "=IGC_x=1",
+                                       "LC_ALL=de_DE.UTF-8", "POCL_MAX_PTHREAD_COUNT=2", "POCL_KERNEL_CACHE=0",
+                                       "CL_CONFIG_DUMP_ASM=1", "LP_NUM_THREADS=2", "POCL_AFFINITY=1" };
 enum { IGNORED = sizeof ignored / sizeof *ignored };
 
 static void test_listed(void)
@@ -335,7 +346,7 @@ static void test_distinct(void)
 
 static void test_room(void)
 {
-    char **const before = environ, part[256];
+    char **const before = environ, part[2048];
     const char *all[COUNTED + 1] = { NULL };
     int bad = 0;
     for (int i = 0; i < COUNTED; i++)

@@ -191,7 +191,10 @@ static void test_mods(void)
     p.mods = mods;
     p.aux = aux;
     s = compose(&p, NULL);
-    ok(strstr(s.text, "\n#line 1 \"a \\\"b\\\\c.cl\"\ns += table[q];\n#line 1 \"mods\"\n") != NULL, "a text and its name");
+    ok(strstr(s.text, "\n#line 1 \"a \\\"b\\\\c.cl\"\ns += table[q];\n\n#line 1 \"mods\"\n") != NULL, "a text and its name");
+    const char *const forward = strstr(s.text, "#line 1 \"forward.cl\"\n"), *const first = strstr(s.text, "s += table[q];");
+    ok(forward && first > strstr(forward, "cla_write(") && strstr(s.text, "cla_mod_1(real s,") < forward,
+       "texts stand behind everything else, and are declared before");
     ok(strstr(s.text, "\n#line 1 \"score_mod\"\ns = q < k ? s : -s; // end\n") != NULL, "a text without a name");
     ok(strstr(s.text, "const __global float *table, const __global int *ids)") != NULL, "captured buffers by their names");
     p.n_mods = 1;
@@ -199,6 +202,71 @@ static void test_mods(void)
     ok(strcmp(s.text, t.text) != 0, "another text, another program");
     source_free(&t);
     source_free(&s);
+}
+
+/* What a text defines and undefines, as the preprocessor sees it, in pairs: text, names. */
+static const char *const macros[][2] = {
+    { "#define a 1\ns = a;", "a " },
+    { "s = s;", "" },
+    { "  #  define\ta(x) x\n\t#undef b\n", "a b " },
+    { "#define a 1\n#undef a\n#define a 2", "a a a " },
+    { "#if 0\n#if 1\n#define a\n#endif\n#else\n#define b\n#endif", "a b " },
+    { "/* #define a */ s = s; // #define b\n#define c", "c " },
+    { "/* a\n */ #define a\n/**/#/**/define/* x\n */b/**/\n/***/#define c", "a b c " },
+    { "#de\\\nfine long_\\\r\nname 1\n", "long_name " },
+    { "#define \\\n a\n#def\\ \t\nine b\n", "a b " },
+    { "// a comment \\\n#define no\n#define a", "a " },
+    { "#define a x \\\n#define no\n#define b", "a b " },
+    { "/\\\n* #define no\n*\\\n/\n#define a", "a " },
+    { "s = 1; #define no\n#define a", "a " },
+    { "const char *x = \"/*\";\n#define a\nx = \"\\\"/*\";\n#define b // \"", "a b " },
+    { "char c = '\"';\n#define a\nc = '\\'';\n#define b", "a b " },
+    { "#if 0\ndon't\n#endif\n#define a\n#error it's\n#define b\n", "a b " },
+    { "#define max min\n#define min max", "max min " },
+    { "%:define a\n%: undef b\n%define no", "a b " },
+    { "#defined no\n#undefine no\n#definea\n#define\n#define (x)\n#ifdef a\n#pragma define no", "" },
+    { "#define a1_$\xc3\xa9(x) 1", "a1_$\xc3\xa9 " },
+    { "#define a\r#define b\r\n#define c", "a b c " },
+    { "\f\v#define a", "a " },
+    { "x % 2; %: define no", "" },
+    { "#", "" }, { "#define", "" }, { "#undef ", "" }, { "/*", "" }, { "\\", "" }, { "#define \\", "" }, { "\"", "" },
+    { "/* *", "" }, { "#define a\\", "a " }, { "'\\", "" }, { "%", "" }, { "/", "" },
+};
+enum { MACROS = sizeof macros / sizeof *macros };
+
+/* The names between `before` and `after` in a program, with a blank behind each. */
+static void names(char *to, size_t room, const char *from, const char *end, const char *before, const char *after)
+{
+    *to = '\0';
+    while ((from = strstr(from, before)) && from < end) {
+        const char *const stop = strstr(from += strlen(before), after);
+        if (stop && strlen(to) + (size_t)(stop - from) + 2 < room)
+            sprintf(to + strlen(to), "%.*s ", (int)(stop - from), from);
+    }
+}
+
+static void test_macros(void)
+{
+    for (int i = 0; i < MACROS; i++) {
+        const clattn_score_mod mod = { macros[i][0], "macros.cl", 0 };
+        clattn_problem p = plain();
+        char kept[128], gone[128], back[128];
+        p.n_mods = 1;
+        p.mods = &mod;
+        struct source s = compose(&p, "naive");
+        const char *const text = strstr(s.text, "#line 1 \"macros.cl\"\n"), *const end = s.text + strlen(s.text);
+        if (!text)
+            bail("no text");
+        const char *const behind = text + strlen("#line 1 \"macros.cl\"\n") + strlen(macros[i][0]);
+        names(kept, sizeof kept, s.text, text, "\n#pragma push_macro(\"", "\")\n");
+        names(gone, sizeof gone, behind, end, "\n#undef ", "\n");
+        names(back, sizeof back, behind, end, "\n#pragma pop_macro(\"", "\")\n");
+        if (!ok(!strcmp(kept, macros[i][1]) && !strcmp(gone, kept) && !strcmp(back, kept), "macros %d: '%s'", i,
+                macros[i][1]))
+            diag("kept '%s', undefined '%s', given back '%s'", kept, gone, back);
+        ok(!strncmp(behind, "\n\n#line 1 \"mods\"\n", 17) && strstr(behind, "    return s;\n}\n"), "and the rest follows");
+        source_free(&s);
+    }
 }
 
 static void test_types(void)
@@ -327,6 +395,7 @@ int main(void)
     test_choices();
     test_features();
     test_mods();
+    test_macros();
     test_types();
     test_packing();
     test_sizes_do_not_matter();

@@ -112,8 +112,17 @@ static void test_structs(void)
     from.s.struct_size = SIZE_MAX;
     is_int(struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT, "SIZE_MAX reads nothing");
     from.s.struct_size = offsetof(struct sample, b);
-    ok(!struct_read(&to, sizeof to, &from, "sample", &why) && to.a == 5 && to.b == 0,
+    is_int(struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT,
+           "a size that it never had");
+    ok(strstr(why.text, "sizeof(sample)") && !to.a && !to.b, "reads nothing: %s", why.text);
+    clattn_options older, read;
+    memset(&older, 0x77, sizeof older);
+    older.struct_size = offsetof(clattn_options, why);
+    ok(!struct_read(&read, sizeof read, &older, "clattn_options", &why) && read.store == older.store && !read.why &&
+           !read.why_len,
        "an older struct: the rest is zero");
+    is_int(struct_read(&read, sizeof read, &older, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT,
+           "which is what another is not");
     from.s.struct_size = sizeof from;
     ok(!struct_read(&to, sizeof to, &from, "sample", &why) && to.a == 5 && to.b == 6, "a newer one, its tail zero");
     from.tail[15] = 1;
