@@ -295,8 +295,8 @@ static void test_device(const struct device *d)
     test_cpu(d, "bf16 b1 h1 q64 k64 d300/561 mask:11qk", " w=16 nv=8 rk=8 rd=8 bk=257");
     test_cpu_stored(d);
     test_cpu_limit(d);
-    test_simt(d, "f32 b1 h1 q64 k64 d64/250", " tx=16 ty=32 tm=8 tn=8 ch=4 cv=1 qres=0",
-              " tx=16 ty=32 tm=8 tn=8 ch=4 cv=16 qres=0");
+    test_simt(d, "f32 b1 h1 q64 k64 d64/570", " tx=16 ty=16 tm=8 tn=8 ch=4 cv=1 qres=0",
+              " tx=16 ty=16 tm=8 tn=8 ch=4 cv=16 qres=0");
     test_simt(d, "f32 b1 h1 q64 k64 d64/250", " tx=16 ty=32 tm=8 tn=4 ch=4 cv=1 qres=0",
               " tx=16 ty=32 tm=8 tn=16 ch=64 cv=1 qres=0");
     test_simt(d, "f32 b1 h1 q64 k64 d64/130", " tx=16 ty=32 tm=8 tn=12 ch=4 cv=1 qres=0",
