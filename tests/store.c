@@ -245,6 +245,7 @@ static void check_walk(void)
     store_write(&s, "bin/ab/x", "1", 1, false);
     write_file(at("tune/0123/.tmp-0123456789abcdef0123456789abcdef"), "t", 1);
     write_file(at("tune/0123/not ours"), "t", 1);
+    write_file(in_scratch("root/tune/0123/%0200d", 0), "too long", 8);
     write_file(at("tune/0123/open"), "t", 1);
     if (chmod(at("tune/0123/open"), 0666) || mkfifo(at("tune/0123/fifo"), 0600))
         bail("no FIFO");
@@ -516,7 +517,31 @@ static void check_calls(void)
        "there is nothing to walk, to trim or to mark");
 }
 
-/* An application that says so many bytes, one time after another; 0 from some time on: more than there is room for. */
+static int put_counted(void *user, const char *name, const void *bytes, size_t n)
+{
+    (void)name;
+    (void)bytes;
+    *(size_t *)user += n;
+    return 0;
+}
+
+/* An application that keeps blobs and gives none back is asked to, and no directory is looked for. */
+static void check_put_alone(void)
+{
+    struct store s;
+    unsigned char *got;
+    size_t n = 0, kept = 0;
+    memset(&s, 0, sizeof s);
+    s.calls.put = put_counted;
+    s.calls.user = &kept;
+    ok(!store_is_none(&s) && store_write(&s, "bin/ab/x", "1234567", 7, false) && kept == 7,
+       "an application that only keeps");
+    ok(!store_read(&s, "bin/ab/x", 100, &got, &n) && !s.faults, "gives nothing, which is no fault");
+}
+
+/* An application that says so many bytes, one time after another; 0 from some time on: more than there is room for;
+ * NOTHING: none. */
+#define NOTHING ((size_t)-1)
 struct asked {
     size_t says[8], rooms[8];
     int asks;
@@ -529,7 +554,7 @@ static int get_so_many(void *user, const char *name, void *bytes, size_t room, s
     if (a->asks == 8)
         return 1;
     a->rooms[a->asks] = room;
-    *size = a->says[a->asks] ? a->says[a->asks] : room + 1;
+    *size = a->says[a->asks] == NOTHING ? 0 : a->says[a->asks] ? a->says[a->asks] : room + 1;
     a->asks++;
     memset(bytes, 'x', *size < room ? *size : room);
     return 0;
@@ -542,7 +567,8 @@ static void check_sizes_said(void)
         size_t says[8], most, got, rooms[2]; /* got 0: none */
         int asks, faults;
         const char *what;
-    } rows[] = { { { 50 }, 100, 50, { 100 }, 1, 0, "little" },
+    } rows[] = { { { NOTHING }, 100, 0, { 100 }, 1, 0, "nothing" },
+                 { { 50 }, 100, 50, { 100 }, 1, 0, "little" },
                  { { 100 }, 100, 100, { 100 }, 1, 0, "all there may be" },
                  { { 101 }, 100, 0, { 100 }, 1, 1, "more than there may be" },
                  { { FIRST }, MOST, FIRST, { FIRST }, 1, 0, "what there is room for at first" },
@@ -630,6 +656,7 @@ int main(void)
     check_others_left();
     check_temps();
     check_calls();
+    check_put_alone();
     check_sizes_said();
     check_threads();
     free((char *)root);
