@@ -53,7 +53,7 @@ double space_best(const struct space *s)
 
 const char *clock_name(enum clock c)
 {
-    static const char *const names[] = { "exact", "noise", "cold", "drift", "outlier", "bimodal", "flicker", "load" };
+    static const char *const names[] = { "exact", "noise", "cold", "drift", "outlier", "bimodal", "flicker", "load", "wild" };
     return names[c];
 }
 
@@ -73,6 +73,7 @@ static double distortion(struct device *d, bool *warm)
             d->factor = 2.25 - d->factor;
         factor *= d->factor;
         break;
+    case CLOCK_WILD: factor *= 1 + uniform(&d->random); break;
     case CLOCK_FLICKER: factor *= uniform(&d->random) < 0.25 ? 1.25 : 1; break;
     default: break;
     }

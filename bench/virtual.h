@@ -26,6 +26,7 @@ enum clock {
     CLOCK_BIMODAL, /* two speeds 25 % apart, one for some hundred calls, then the other */
     CLOCK_FLICKER, /* every fourth call takes 25 % longer */
     CLOCK_LOAD,    /* another program begins at some time: 60 % slower from there on, and noise of 3 % */
+    CLOCK_WILD,    /* anything from the truth to twice as long */
     CLOCKS
 };
 const char *clock_name(enum clock c);

@@ -29,10 +29,11 @@ static cl_int ask(cl_device_id device, const struct query *q, size_t n, struct w
     return CL_SUCCESS;
 }
 
-/* A name, cut to its room; clGetDeviceInfo refuses a room that is too small, so ask for the length first. */
+/* A name, cut to its room; clGetDeviceInfo refuses a room that is too small, so ask for the length first. "" where the
+ * driver writes nothing of what it promised. */
 static cl_int ask_text(cl_device_id device, cl_device_info what, char *to, size_t room, struct why *why)
 {
-    char all[1024];
+    char all[1024] = "";
     size_t length = 0;
     cl_int status = clGetDeviceInfo(device, what, 0, NULL, &length);
     if (!status && (!length || length > sizeof all)) {
@@ -81,7 +82,7 @@ static const struct {
 
 static void add_fact(struct text *to, cl_device_id device, const char *name, cl_device_info what)
 {
-    unsigned char bytes[128];
+    unsigned char bytes[128] = { 0 };
     size_t n = 0;
     if (clGetDeviceInfo(device, what, 0, NULL, &n) || !n || n > sizeof bytes ||
         clGetDeviceInfo(device, what, n, bytes, NULL))
@@ -97,7 +98,7 @@ static int ask_sub_group(cl_device_id device, const char *extensions)
 {
     static const char *const needed[] = { "cl_intel_required_subgroup_size", "cl_intel_subgroups",
                                           "cl_intel_subgroup_matrix_multiply_accumulate" };
-    size_t sizes[16], bytes = 0;
+    size_t sizes[16] = { 0 }, bytes = 0;
     int least = 0;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!strstr(extensions, needed[i]))
@@ -164,6 +165,12 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     return CL_SUCCESS;
 }
 
+/* Numbers go on as signed ones: what a driver says beyond any device would be less than nothing there. */
+static uint64_t at_most(uint64_t x, uint64_t most)
+{
+    return x < most ? x : most;
+}
+
 static cl_int ask_max_group(size_t *out, cl_device_id device, struct why *why)
 {
     size_t group, axes[16] = { 0 };
@@ -178,7 +185,7 @@ static cl_int ask_max_group(size_t *out, cl_device_id device, struct why *why)
     status = clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *axes, axes, NULL);
     if (status)
         return why_cl(why, status, "CL_DEVICE_MAX_WORK_ITEM_SIZES");
-    *out = group < axes[0] ? group : axes[0];
+    *out = (size_t)at_most(at_most(group, axes[0]), INT32_MAX);
     return CL_SUCCESS;
 }
 
@@ -219,8 +226,8 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     if (!little_endian)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%s is big-endian", out->device);
     out->kind = type & CL_DEVICE_TYPE_GPU ? CAPS_GPU : type & CL_DEVICE_TYPE_CPU ? CAPS_CPU : CAPS_ACCELERATOR;
-    out->local_bytes = local;
-    out->float_width = width;
+    out->local_bytes = at_most(local, INT32_MAX);
+    out->float_width = (unsigned)at_most(width, 16);
     /* A driver without doubles may not even know the question. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
     /* CPUs say so where fma() is a call too. */

@@ -191,7 +191,7 @@ void race_warm_up(struct race *r)
             low = fmin(low, last[k]);
             high = fmax(high, last[k]);
         }
-        if (low > 0 && high <= 1.03 * low)
+        if (high <= 1.03 * low) /* not before there are three: low is 0 till then */
             return;
     }
 }

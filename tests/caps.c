@@ -42,6 +42,25 @@ static void test_plain_platforms(void)
        "names are prefixes");
 }
 
+/* What was found where these ran (HACKING, "Runtimes"): another number there is another finding. */
+static void test_findings(void)
+{
+    static const struct quirk found[] = { { "rusticl", "", "simt", 64, 64, true },
+                                          { "Oclgrind", " -cl-opt-disable", NULL, 64, 64, false },
+                                          { "QUALCOMM Snapdragon(TM)", "", NULL, 64, 0, false },
+                                          { "ARM Platform", "", NULL, 64, 0, false },
+                                          { "Apple", "", NULL, 64, 0, false },
+                                          { "Intel(R) OpenCL Graphics", "", NULL, 64, 0, false },
+                                          { "Intel(R) OpenCL HD Graphics", "", NULL, 64, 0, false } };
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        const struct quirk *const q = caps_quirk(found[i].platform), *const want = &found[i];
+        ok(!strcmp(q->options, want->options) && !q->engine == !want->engine &&
+               (!q->engine || !strcmp(q->engine, want->engine)) && q->first_group == want->first_group &&
+               q->largest_group == want->largest_group && q->kernel_group_is_wrong == want->kernel_group_is_wrong,
+           "%s: what was found", want->platform);
+    }
+}
+
 /* What a source without a device is made for: limits that every GPU in use keeps. */
 static void test_generic(void)
 {
@@ -62,6 +81,7 @@ int main(void)
     for (i = 0; i < sizeof platforms / sizeof *platforms; i++)
         test_quirk(platforms[i]);
     test_plain_platforms();
+    test_findings();
     test_generic();
     return done_testing();
 }

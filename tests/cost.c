@@ -147,6 +147,94 @@ static void check_longer(void)
     free(l);
 }
 
+/* A case as parse makes it, or bails. */
+static clattn_case read_case(const char *text)
+{
+    clattn_case c = CLATTN_CASE_INIT;
+    if (clattn_case_parse(text, &c, NULL, 0))
+        bail("no case: %s", text);
+    return c;
+}
+
+/* What is said entry by entry is said of so many entries: more have no place, whatever the problem is. */
+static void check_lists(void)
+{
+    static const struct {
+        uint32_t flags;
+        const char *what;
+        int listed;
+    } rows[] = { { CLATTN_Q_LEN, "lengths of queries", 1 }, { CLATTN_KV_LEN, "lengths of keys", 1 },
+                 { CLATTN_KV_START, "first keys", 1 },      { CLATTN_CU_Q, "packed queries", 1 },
+                 { CLATTN_CU_K, "packed keys", 1 },         { CLATTN_SINKS | CLATTN_ALIBI, "nothing of the kind", 0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int b = CLATTN_LIST_MAX; b <= CLATTN_LIST_MAX + 1; b++) {
+            clattn_case c = read_case("f32 b1 h2 q1 k7 d5");
+            double flops = -1, bytes = -1, pairs = 0;
+            char text[4096] = "";
+            c.problem.sizes.b = b;
+            c.problem.flags = rows[i].flags;
+            for (int k = 0; k < CLATTN_LIST_MAX; k++)
+                c.q_len[k] = 1, c.kv_len[k] = k % 9, c.kv_start[k] = k % 3;
+            for (int64_t k = 0; k < b; k++) {
+                const int64_t at = k < CLATTN_LIST_MAX ? k : 0, nk = (7 * (k + 1) + b - 1) / b;
+                const int64_t begin = rows[i].flags & CLATTN_KV_START ? at % 3 : 0,
+                              end = rows[i].flags & CLATTN_KV_LEN ? at_most(at % 9, 7)
+                                    : rows[i].flags & CLATTN_CU_K ? nk
+                                                                  : 7;
+                c.problem.sizes.total_q += rows[i].flags & CLATTN_CU_Q ? (k + b) / b : 0;
+                c.problem.sizes.total_k += rows[i].flags & CLATTN_CU_K ? nk : 0;
+                pairs += end > begin ? (double)(end - begin) : 0;
+            }
+            const cl_int e = clattn_case_cost(&c, &flops, &bytes);
+            if (!rows[i].listed || b == CLATTN_LIST_MAX) {
+                ok(!e && flops == 2 * 2 * 10 * pairs, "%s of %d entries: %.0f flops", rows[i].what, b, flops);
+            } else {
+                is_int(e, CLATTN_ERROR_INVALID_ARGUMENT, "%s of %d entries", rows[i].what, b);
+                ok(flops == -1 && bytes == -1, "cost nothing that could be told");
+                is_int(clattn_case_print(&c, text, sizeof text, NULL), CLATTN_ERROR_INVALID_ARGUMENT, "nor printed");
+            }
+        }
+}
+
+/* Lengths and offsets beyond all that there is. */
+static void check_clamped(void)
+{
+    static const struct {
+        int32_t q_len, kv_len, kv_start;
+        int64_t offset;
+        double pairs; /* of 20 queries and 30 keys, causal */
+    } rows[] = { { 20, 30, 0, INT64_MAX, 600 },
+                 { 20, 30, 0, INT64_MIN, 0 },
+                 { 20, 30, 0, INT64_C(1) << 32, 600 },
+                 { 20, 30, 0, -(INT64_C(1) << 32), 0 },
+                 { INT32_MIN, 30, 0, 0, 0 },
+                 { INT32_MAX, 30, 0, INT64_MAX, 600 },
+                 { 20, INT32_MIN, 0, INT64_MAX, 0 },
+                 { 20, INT32_MAX, 0, INT64_MAX, 600 },
+                 { 20, 30, INT32_MIN, INT64_MAX, 600 },
+                 { 20, 30, INT32_MAX, INT64_MAX, 0 },
+                 { 20, 30, 29, 0, 0 },
+                 { 20, 30, 29, 10, 1 },
+                 { -1, 31, -1, 9, 0 },
+                 { 21, 31, -1, 9, 390 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int window = 0; window < 2; window++) {
+            clattn_case c = read_case("f32 b1 h1 q20 k30 d1 causal off0");
+            double flops = -1, bytes = -1;
+            c.problem.flags |= CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | (window ? CLATTN_WINDOW : 0);
+            c.problem.causal = !window;
+            c.problem.window_left = window ? -1 : 0; /* the same said otherwise */
+            c.q_len[0] = rows[i].q_len;
+            c.kv_len[0] = rows[i].kv_len;
+            c.kv_start[0] = rows[i].kv_start;
+            c.problem.sizes.offset = rows[i].offset;
+            if (window && (rows[i].offset > INT32_MAX || rows[i].offset < INT32_MIN))
+                c.problem.window_right = 7; /* that much farther, or less far, makes no difference */
+            ok(!clattn_case_cost(&c, &flops, &bytes) && flops == 4 * rows[i].pairs, "row %d, %s: %.0f pairs, want %.0f",
+               (int)i, window ? "window" : "causal", flops / 4, rows[i].pairs);
+        }
+}
+
 int main(void)
 {
     clattn_case c;
@@ -158,6 +246,8 @@ int main(void)
         check_random(i);
     check_large();
     check_longer();
+    check_lists();
+    check_clamped();
     memset(&c, 0, sizeof c);
     ok(clattn_case_cost(NULL, &x, &x) != CL_SUCCESS, "NULL is refused");
     ok(clattn_case_cost(&c, &x, &x) != CL_SUCCESS, "a struct without struct_size is refused");

@@ -464,6 +464,8 @@ static void test_print_bounds(void)
        "without room it is cut, and counted");
     r.time_ns = NAN, r.mad_ns = -5, r.control_ns = INFINITY;
     ok(has_line(&r, "time_ns 0 mad 0 control 1000000000000000 rounds 11 trials 8"), "NaN, less than nothing, infinity");
+    r.time_ns = 1, r.mad_ns = 0.6, r.control_ns = 0.4;
+    ok(has_line(&r, "time_ns 1 mad 1 control 0 rounds 11 trials 8"), "next to nothing");
     r.time_ns = 2.5, r.mad_ns = 2.4999, r.control_ns = 1e300;
     ok(has_line(&r, "time_ns 3 mad 2 control 1000000000000000 rounds 11 trials 8"), "parts of nanoseconds, ages");
     r.date = -1;
@@ -539,6 +541,8 @@ static void test_long_lines(void)
     text[LONG - 1] = '\n';
     ok(refuses(text, LONG) && strstr(why.text, "line 3: longer"), "a name of a megabyte is refused: %s", why.text);
     memset(text, 'x', LONG);
+    ok(refuses(text, 1023) && strstr(why.text, "line 1: the text ends"), "1023 bytes may be the beginning of a line");
+    ok(refuses(text, 1024) && strstr(why.text, "line 1: longer"), "1024 are none");
     ok(refuses(text, LONG) && strstr(why.text, "line 1: longer"), "a megabyte without a newline too: %s", why.text);
     free(text);
 }
@@ -626,6 +630,23 @@ static void test_scan(void)
     for (n = 0; n < 200 * (sizeof golden - 1); n += sizeof golden - 1)
         memcpy(text + n, golden, sizeof golden - 1);
     is_int(scanned(text, n), 100, "and it ends when asked to");
+}
+
+/* What can be a class, in as much memory as it needs: where there is no end, none is looked for. */
+static void test_classes(void)
+{
+    for (size_t n = CLASS_MAX - 2; n <= CLASS_MAX + 1; n++)
+        for (int ended = 0; ended < 2; ended++) {
+            char *const text = malloc(n + (size_t)ended);
+            if (!text)
+                bail("no memory");
+            memset(text, 'a', n);
+            if (ended)
+                text[n] = '\0';
+            if (ended || n >= CLASS_MAX)
+                is_int(record_is_class(text), n < CLASS_MAX, "a class of %zu bytes%s", n, ended ? "" : ", not ended");
+            free(text);
+        }
 }
 
 /* ---- Very many ---- */
@@ -779,6 +800,7 @@ int main(void)
     test_long_lines();
     test_all();
     test_scan();
+    test_classes();
     test_limit();
     test_million();
     test_storm();

@@ -24,7 +24,15 @@ struct odd {
     long fail_run;                  /* the n-th call fails */
     int cancel_at, told, done;      /* the n-th step is the last */
     long runs;
-    double last_open;               /* when it began */
+    double last_open; /* when it began */
+    int last_n_open, most_kept; /* how many were open at the last call; before one more was opened after calls */
+    int n_batches;    /* of configurations opened one after another */
+    struct opened {
+        struct config config;
+        int batch, runs;
+    } opened[256];
+    int n_opened;
+    bool ran; /* something did since the last was opened */
 };
 
 static int holds(const struct config *c, const char *text)
@@ -39,14 +47,33 @@ static cl_int odd_open(void *user, const struct config *c, struct why *why)
 {
     struct odd *o = user;
     o->last_open = o->d.now;
+    if (o->ran && o->d.n_open > o->most_kept)
+        o->most_kept = o->d.n_open;
+    o->n_batches += o->ran || !o->n_batches;
+    o->ran = false;
+    if (o->n_opened < (int)(sizeof o->opened / sizeof *o->opened))
+        o->opened[o->n_opened++] = (struct opened){ *c, o->n_batches, 0 };
     const cl_int e = o->real.open(&o->d, c, why);
     return holds(c, o->no_open) ? why_set(why, CLATTN_ERROR_WRONG_RESULT, "wrong") : e;
+}
+
+static int find_opened(const struct odd *o, const struct config *c)
+{
+    for (int i = 0; i < o->n_opened; i++)
+        if (tile_is_same(&o->opened[i].config, c))
+            return i;
+    return -1;
 }
 
 static cl_int odd_run(void *user, const struct config *c, double *seconds)
 {
     struct odd *o = user;
     const cl_int e = o->real.run(&o->d, c, seconds);
+    const int at = find_opened(o, c);
+    if (at >= 0)
+        o->opened[at].runs++;
+    o->ran = true;
+    o->last_n_open = o->d.n_open;
     if (holds(c, o->bad_time))
         *seconds = o->time;
     return ++o->runs == o->fail_run ? CL_OUT_OF_RESOURCES : e;
@@ -109,8 +136,8 @@ static void test_clock(enum clock clock, int effort, double seconds, int runs)
         slower += truth(&r.best) > 1.01 * truth(&control);
         tidy += is_tidy(&o) && o.done == 1;
     }
-    ok(near >= 0.95 * runs, "%s, effort %d: %d of %d winners are within 3 %% of the best that was tried", clock_name(clock),
-       effort, near, runs);
+    ok(near >= 0.95 * runs, "%s, effort %d: %d of %d winners are within 3 %% of the best that was tried",
+       clock_name(clock), effort, near, runs);
     ok(slower <= 0.01 * runs && tidy == runs, "and %d are slower than the control, all is closed in %d", slower, tidy);
 }
 
@@ -124,8 +151,8 @@ static void test_limit(double seconds, double build)
     const struct search_result r = run(&o, CLATTN_TUNE_FULL, seconds);
     ok(o.d.now <= seconds + build + 0.05 && is_tidy(&o) && truth(&r.best) <= truth(&control),
        "a limit of %g s with builds of %g s ends after %g s", seconds, build, o.d.now);
-    ok(o.last_open <= 0.9 * seconds || o.d.opens == 1, "no build begins near the end: the last of %d at %g s", o.d.opens,
-       o.last_open);
+    ok(o.last_open <= 0.9 * seconds || o.d.opens == 1, "no build begins near the end: the last of %d at %g s",
+       o.d.opens, o.last_open);
 }
 
 /* ---- Candidates that fail ---- */
@@ -143,7 +170,8 @@ static void test_refused(void)
     tile_config_print(&control, &to);
     o.no_open = name;
     r = run(&o, CLATTN_TUNE_FULL, 100);
-    ok(r.control_refused && memcmp(&r.best, &control, sizeof control) && truth(&r.best) < (double)INFINITY && is_tidy(&o),
+    ok(r.control_refused && memcmp(&r.best, &control, sizeof control) && truth(&r.best) < (double)INFINITY &&
+           is_tidy(&o),
        "a control that is refused is not the answer");
 }
 
@@ -210,21 +238,226 @@ static void test_margin(double factor, int wins)
     space = old;
 }
 
-/* What is noisy beyond measure changes nothing. */
+/* What is noisy beyond measure changes nothing: every run says so, after two finals. */
 static void test_noise(void)
 {
-    struct odd o;
-    odd_init(&o, CLOCK_LOAD, 1);
-    o.d.random = 9;
-    o.d.clock = CLOCK_BIMODAL;
-    int kept = 0, n = 0;
+    int kept = 0, noisy = 0, short_ones = 0;
     for (int i = 0; i < 50; i++) {
-        odd_init(&o, CLOCK_FLICKER, (uint64_t)i);
-        const struct search_result r = run(&o, CLATTN_TUNE_QUICK, 2);
-        n += r.noisy;
+        struct odd o;
+        odd_init(&o, CLOCK_WILD, (uint64_t)i);
+        const struct search_result r = run(&o, CLATTN_TUNE_QUICK, 20);
+        noisy += r.noisy;
         kept += r.noisy && !memcmp(&r.best, &control, sizeof control);
+        short_ones += r.rounds == 3 * 9;
     }
-    is_int(kept, n, "where it is too noisy to tell, the control stays");
+    ok(noisy >= 45, "%d of 50 searches find it too noisy to tell", noisy);
+    is_int(kept, noisy, "then the control stays");
+    is_int(short_ones, noisy, "the second final is the shorter one");
+}
+
+/* ---- What is tried ---- */
+
+static int is_row(const struct config *c)
+{
+    struct config row;
+    for (size_t i = 0; tile_config_at(&row, &caps, &problem, NULL, i); i++)
+        if (tile_is_same(&row, c))
+            return 1;
+    return 0;
+}
+
+static int count_engine(const struct odd *o, const char *name)
+{
+    int n = 0;
+    for (int i = 0; i < o->n_opened; i++)
+        n += !strcmp(o->opened[i].config.engine->name, name);
+    return n;
+}
+
+/* In place of `space` from here on: other engines than the control's take so many times its time. Returns what was. */
+static struct space set_others(double factor)
+{
+    const struct space old = space;
+    space.at = calloc((size_t)old.n, sizeof *space.at);
+    if (!space.at)
+        bail("no memory");
+    memcpy(space.at, old.at, (size_t)old.n * sizeof *space.at);
+    for (int i = 0; i < space.n; i++)
+        if (space.at[i].config.engine != control.engine)
+            space.at[i].seconds = factor * truth(&control);
+    return old;
+}
+
+static void set_back(struct space old)
+{
+    free(space.at);
+    space = old;
+}
+
+static void test_counts(void)
+{
+    const struct space old = set_others(2);
+    struct odd o;
+    odd_init(&o, CLOCK_EXACT, 1);
+    struct search_result r = run(&o, CLATTN_TUNE_QUICK, 0);
+    ok(r.trials == 8 && o.n_opened == 8, "a quick search tries 8 rows: %d", r.trials);
+    for (int i = 0; i < 8; i++) {
+        struct config row;
+        tile_config_at(&row, &caps, &problem, NULL, (size_t)i);
+        if (find_opened(&o, &row) != i)
+            ok(0, "row %d is tried in its turn", i);
+    }
+    is_int(o.last_n_open, 4, "three are in the final with the control");
+    is_int(r.rounds, 7 * 9, "of nine rounds of seven calls each");
+    set_back(old);
+    odd_init(&o, CLOCK_EXACT, 1);
+    r = run(&o, CLATTN_TUNE_FULL, 0);
+    ok(r.trials == 64 && r.rounds == 63 && o.last_n_open == 4, "a full one tries 64: %d", r.trials);
+    is_int(o.d.most_open, 12, "twelve are open at a time");
+    is_int(o.most_kept, 8, "seven and the control are kept for others to be opened beside");
+    odd_init(&o, CLOCK_EXACT, 1);
+    r = run(&o, CLATTN_TUNE_EXHAUSTIVE, 0);
+    size_t n = 0, missed = 0;
+    struct config c;
+    for (; tile_space_at(&c, &caps, &problem, control.engine, n); n++)
+        missed += find_opened(&o, &c) < 0 && o.n_opened < (int)(sizeof o.opened / sizeof *o.opened);
+    ok(!missed && r.trials >= (int)n && truth(&r.best) == space_best(&space), "an exhaustive one all %d", r.trials);
+}
+
+/* A batch is timed as long as it took to build, four rounds at least, eight at most; the worst of the first then go. */
+static void test_rounds(double build, int rounds)
+{
+    const struct space old = set_others(2);
+    struct odd o;
+    int least = 99;
+    odd_init(&o, CLOCK_EXACT, 1);
+    o.d.build_seconds = build;
+    run(&o, CLATTN_TUNE_FULL, 0);
+    for (int i = 1; i < o.n_opened; i++)
+        if (o.opened[i].batch == 1 && o.opened[i].runs < least)
+            least = o.opened[i].runs;
+    is_int(least, rounds, "builds of %g s: %d rounds", build, least);
+    set_back(old);
+}
+
+/* One configuration of each other engine goes ahead; the rest follows where that one is not hopeless. */
+static void test_other_engines(double factor, int all)
+{
+    const struct space old = set_others(factor);
+    struct odd o;
+    int rows = 0, opened = 0, most = 0;
+    struct config c;
+    odd_init(&o, CLOCK_EXACT, 1);
+    run(&o, CLATTN_TUNE_FULL, 0);
+    for (size_t i = 0; tile_config_at(&c, &caps, &problem, NULL, i); i++)
+        if (c.engine != control.engine && tile_suits(&c, &caps)) {
+            rows++;
+            opened += find_opened(&o, &c) >= 0;
+        }
+    for (const struct engine *e = engines; e->name; e++)
+        if (e != control.engine && count_engine(&o, e->name) > most)
+            most = count_engine(&o, e->name);
+    ok(all ? opened == rows && rows > 5 : most == 1,
+       "other engines at %g times the time: %d of %d rows, %d of one engine", factor, opened, rows, most);
+    set_back(old);
+}
+
+/* What is to be expected of a configuration: between the best of its neighbours that were timed in batches before this
+ * one, and the mean of them. */
+static double expect(const struct odd *o, const struct config *c, int batch)
+{
+    double sum = 0, best = INFINITY;
+    int n = 0;
+    for (int i = 0; i < o->n_opened; i++)
+        if (o->opened[i].batch < batch && tile_is_neighbour(&o->opened[i].config, c)) {
+            const double ratio = truth(&o->opened[i].config) / truth(&control);
+            sum += ratio;
+            best = fmin(best, ratio);
+            n++;
+        }
+    return n ? (best + sum / n) / 2 : INFINITY;
+}
+
+/* How many of what was timed before a batch are better than `c`: neighbours of twelve are looked at. */
+static int count_better(const struct odd *o, const struct config *c, int batch)
+{
+    struct config x;
+    int better = 0;
+    for (int i = 0; i < o->n_opened; i++) {
+        bool left = false;
+        if (o->opened[i].batch >= batch || truth(&o->opened[i].config) >= truth(c))
+            continue;
+        for (size_t k = 0; tile_neighbour_at(&x, &caps, &problem, &o->opened[i].config, k) && !left; k++) {
+            const int at = find_opened(o, &x);
+            left = !is_row(&x) && (at < 0 || o->opened[at].batch >= batch);
+        }
+        better += left;
+    }
+    return better;
+}
+
+/* Whether `x` is next to one of the twelve best that were timed before a batch. */
+static bool is_near_best(const struct odd *o, const struct config *x, int batch)
+{
+    for (int i = 0; i < o->n_opened; i++)
+        if (o->opened[i].batch < batch && tile_is_neighbour(&o->opened[i].config, x) &&
+            count_better(o, &o->opened[i].config, batch) < 12)
+            return true;
+    return false;
+}
+
+/* What there was to try in place of a batch's last one: more promising, and tried later or never. */
+static int count_missed(const struct odd *o, int batch, double last)
+{
+    struct config x;
+    int missed = 0;
+    for (int i = 0; i < o->n_opened; i++) {
+        const struct config *const from = &o->opened[i].config;
+        if (o->opened[i].batch >= batch || count_better(o, from, batch) >= 12)
+            continue;
+        for (size_t at = 0; tile_neighbour_at(&x, &caps, &problem, from, at); at++) {
+            const int when = find_opened(o, &x);
+            missed += !is_row(&x) && (when < 0 || o->opened[when].batch > batch) && expect(o, &x, batch) < last;
+        }
+    }
+    return missed;
+}
+
+/* Beyond the table: neighbours of the best twelve that have any left, four at a time, those of which most is to be
+ * expected. In other spaces, since in most of them the best one's neighbours are the most promising. */
+static void test_climb(void)
+{
+    const struct space old = space;
+    int batches = 0, largest = 0, far = 0, worse = 0, missed = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct odd o;
+        if (!space_make(&space, &caps, &problem, seed))
+            bail("no memory");
+        odd_init(&o, CLOCK_EXACT, 1);
+        run(&o, CLATTN_TUNE_FULL, 0);
+        for (int i = 0, n; i < o.n_opened; i += n) {
+            const int batch = o.opened[i].batch;
+            double last = 0;
+            for (n = 0; i + n < o.n_opened && o.opened[i + n].batch == batch; n++) {
+                const double x = expect(&o, &o.opened[i + n].config, batch);
+                if (is_row(&o.opened[i].config))
+                    continue;
+                far += !is_near_best(&o, &o.opened[i + n].config, batch);
+                worse += x < last;
+                last = x;
+            }
+            if (is_row(&o.opened[i].config))
+                continue;
+            batches++;
+            largest = n > largest ? n : largest;
+            missed += n == 4 ? count_missed(&o, batch, last) : 0;
+        }
+        free(space.at);
+    }
+    ok(batches >= 15 && largest == 4, "%d batches of up to %d beyond the table", batches, largest);
+    ok(!far && !worse, "each next to one of the best, the most promising first");
+    is_int(missed, 0, "and nothing more promising was passed over");
+    space = old;
 }
 
 int main(void)
@@ -241,12 +474,6 @@ int main(void)
     if (case_parse(&c, "f32 b1 h8 q512 k512 d64", &why) || problem_read(&problem, &c.problem, &why) ||
         !tile_config_at(&control, &caps, &problem, NULL, 0) || !space_make(&space, &caps, &problem, 49))
         bail("no space: %s", why.text);
-    for (int clock = 0; clock < CLOCKS; clock++) {
-        if (clock == CLOCK_FLICKER) /* which is too noisy to tell: test_noise() */
-            continue;
-        test_clock((enum clock)clock, CLATTN_TUNE_FULL, 60, runs);
-        test_clock((enum clock)clock, CLATTN_TUNE_QUICK, 2, runs);
-    }
     test_limit(0.001, 0.2);
     test_limit(0.19, 0.2);
     test_limit(2, 0.2);
@@ -261,6 +488,18 @@ int main(void)
     test_margin(0.975, 0);
     test_margin(0.965, 1);
     test_noise();
+    test_counts();
+    test_rounds(0, 4);
+    test_rounds(1000, 8);
+    test_other_engines(10, 0);
+    test_other_engines(2, 1);
+    test_climb();
+    for (int clock = 0; clock < CLOCKS; clock++) {
+        if (clock == CLOCK_FLICKER || clock == CLOCK_WILD) /* too noisy to tell: test_noise() */
+            continue;
+        test_clock((enum clock)clock, CLATTN_TUNE_FULL, 60, runs);
+        test_clock((enum clock)clock, CLATTN_TUNE_QUICK, 2, runs);
+    }
     free(space.at);
     return done_testing();
 }

@@ -65,6 +65,22 @@ static void check_round_trip(void)
     ok(store_is_none(&s) && !store_write(&s, "a", "x", 1, false), "a store that was cleared is none");
 }
 
+/* A line of the log is whole, in a long directory too. */
+static void check_lines(void)
+{
+    const char *const deep = in_scratch("%0200d/%0200d/%0200d", 1, 2, 3);
+    struct store s;
+    unsigned char *got;
+    size_t n;
+    write_file(in_scratch("%0200d/%0200d/%0200d/bin/ab/x", 1, 2, 3), "x", 1);
+    if (chmod(in_scratch("%0200d/%0200d/%0200d/bin", 1, 2, 3), 0777))
+        bail("no chmod");
+    open_store(&s, deep);
+    ok(!store_read(&s, "bin/ab/x", 10, &got, &n) && told.lines == 1 && strstr(told.last, "open to others for writing"),
+       "a folder that is open to others is told of: %s", told.last);
+    store_clear(&s);
+}
+
 static void check_deep(void)
 {
     struct store s;
@@ -176,7 +192,9 @@ static void check_refresh(void)
         int renewed;
         const char *name;
     } cases[] = { { 2 * DAY, 1, "bin/ab/x" }, { HOUR, 0, "bin/ab/x" },       { -2 * DAY, 1, "bin/ab/x" },
-                  { 400 * DAY, 1, "bin/c/x" }, { -400 * DAY, 1, "bin/c/x" }, { 2 * DAY, 0, "tune/ab/x" } };
+                  { 400 * DAY, 1, "bin/c/x" }, { -400 * DAY, 1, "bin/c/x" }, { 2 * DAY, 0, "tune/ab/x" },
+                  { DAY + HOUR, 1, "bin/ab/x" }, { DAY - HOUR, 0, "bin/ab/x" },
+                  { -DAY - HOUR, 1, "bin/ab/x" }, { HOUR - DAY, 0, "bin/ab/x" } };
     struct store s;
     fresh(&s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -227,6 +245,7 @@ static void check_walk(void)
     store_write(&s, "bin/ab/x", "1", 1, false);
     write_file(at("tune/0123/.tmp-0123456789abcdef0123456789abcdef"), "t", 1);
     write_file(at("tune/0123/not ours"), "t", 1);
+    write_file(in_scratch("root/tune/0123/%0200d", 0), "too long", 8);
     write_file(at("tune/0123/open"), "t", 1);
     if (chmod(at("tune/0123/open"), 0666) || mkfifo(at("tune/0123/fifo"), 0600))
         bail("no FIFO");
@@ -498,6 +517,86 @@ static void check_calls(void)
        "there is nothing to walk, to trim or to mark");
 }
 
+static int put_counted(void *user, const char *name, const void *bytes, size_t n)
+{
+    (void)name;
+    (void)bytes;
+    *(size_t *)user += n;
+    return 0;
+}
+
+/* An application that keeps blobs and gives none back is asked to, and no directory is looked for. */
+static void check_put_alone(void)
+{
+    struct store s;
+    unsigned char *got;
+    size_t n = 0, kept = 0;
+    memset(&s, 0, sizeof s);
+    s.calls.put = put_counted;
+    s.calls.user = &kept;
+    ok(!store_is_none(&s) && store_write(&s, "bin/ab/x", "1234567", 7, false) && kept == 7,
+       "an application that only keeps");
+    ok(!store_read(&s, "bin/ab/x", 100, &got, &n) && !s.faults, "gives nothing, which is no fault");
+}
+
+/* An application that says so many bytes, one time after another; 0 from some time on: more than there is room for;
+ * NOTHING: none. */
+#define NOTHING ((size_t)-1)
+struct asked {
+    size_t says[8], rooms[8];
+    int asks;
+};
+
+static int get_so_many(void *user, const char *name, void *bytes, size_t room, size_t *size)
+{
+    struct asked *const a = user;
+    (void)name;
+    if (a->asks == 8)
+        return 1;
+    a->rooms[a->asks] = room;
+    *size = a->says[a->asks] == NOTHING ? 0 : a->says[a->asks] ? a->says[a->asks] : room + 1;
+    a->asks++;
+    memset(bytes, 'x', *size < room ? *size : room);
+    return 0;
+}
+
+static void check_sizes_said(void)
+{
+    enum { FIRST = 1 << 16, MOST = 1 << 20 };
+    static const struct {
+        size_t says[8], most, got, rooms[2]; /* got 0: none */
+        int asks, faults;
+        const char *what;
+    } rows[] = { { { NOTHING }, 100, 0, { 100 }, 1, 0, "nothing" },
+                 { { 50 }, 100, 50, { 100 }, 1, 0, "little" },
+                 { { 100 }, 100, 100, { 100 }, 1, 0, "all there may be" },
+                 { { 101 }, 100, 0, { 100 }, 1, 1, "more than there may be" },
+                 { { FIRST }, MOST, FIRST, { FIRST }, 1, 0, "what there is room for at first" },
+                 { { FIRST + 1, FIRST + 1 }, MOST, FIRST + 1, { FIRST, FIRST + 1 }, 2, 0, "a byte more" },
+                 { { MOST, MOST }, MOST, MOST, { FIRST, MOST }, 2, 0, "the most, asked twice" },
+                 { { MOST, 7 }, MOST, 7, { FIRST, MOST }, 2, 0, "less, the second time" },
+                 { { MOST + 1 }, MOST, 0, { FIRST }, 1, 1, "too much at once" },
+                 { { 70000, 80000, 90000, 90000 }, MOST, 90000, { FIRST, 70000 }, 4, 0, "ever more, four times" },
+                 { { 0 }, MOST, 0, { FIRST, FIRST + 1 }, 4, 1, "ever more, for ever" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct asked a = { .asks = 0 };
+        struct store s;
+        unsigned char *got = NULL;
+        size_t n = 0;
+        memset(&s, 0, sizeof s);
+        memcpy(a.says, rows[i].says, sizeof a.says);
+        s.calls.get = get_so_many;
+        s.calls.user = &a;
+        const bool read = store_read(&s, "bin/ab/x", rows[i].most, &got, &n);
+        ok(read == (rows[i].got > 0) && (!read || (n == rows[i].got && got[n - 1] == 'x')) &&
+               s.faults == (uint64_t)rows[i].faults,
+           "the application says %s", rows[i].what);
+        ok(a.asks == rows[i].asks && a.rooms[0] == rows[i].rooms[0] && a.rooms[1] >= rows[i].rooms[1],
+           "and is asked %d times", a.asks);
+        free(got);
+    }
+}
+
 /* ---- Many at a time ---- */
 
 static void *write_many(void *user)
@@ -544,6 +643,7 @@ int main(void)
     root = strdup(in_scratch("root"));
     check_round_trip();
     check_deep();
+    check_lines();
     check_tag();
     check_modes();
     check_names();
@@ -556,6 +656,8 @@ int main(void)
     check_others_left();
     check_temps();
     check_calls();
+    check_put_alone();
+    check_sizes_said();
     check_threads();
     free((char *)root);
     return scratch_end();

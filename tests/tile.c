@@ -241,6 +241,133 @@ static void test_refusals(void)
     }
 }
 
+/* A number of six digits is none; one of five is a number that nothing can run. */
+static void test_numbers(void)
+{
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
+    struct caps caps;
+    struct config c;
+    struct why why;
+    caps_generic(&caps);
+    is_int(tile_config_read(&c, "naive wg99999,bk8", &caps, &p, &why), CLATTN_ERROR_NOT_SUPPORTED,
+           "five digits: %s", why.text);
+    is_int(tile_config_read(&c, "naive wg100000,bk8", &caps, &p, &why), CLATTN_ERROR_SYNTAX, "six: %s", why.text);
+}
+
+/* Whether a configuration is that of a row for such widths. */
+static int is_wide_enough(const struct config *c, const clattn_problem *p)
+{
+    for (const struct row *r = c->engine->rows; r->widest; r++) {
+        struct tile t = r->tile;
+        if (!c->engine->width && !t.n[0])
+            t.n[0] = c->tile.n[0];
+        if (!memcmp(&t, &c->tile, sizeof t) && p->d <= r->widest && p->dv <= r->widest)
+            return 1;
+    }
+    return 0;
+}
+
+/* Both widths count, wherever one is the larger. */
+static void test_widths(void)
+{
+    static const int widths[][2] = { { 300, 16 }, { 16, 300 }, { 97, 64 }, { 64, 97 }, { 576, 1 }, { 1, 576 } };
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (int k = 0; k < DEVICES; k++) {
+            const clattn_problem p = problem(CLATTN_F32, widths[i][0], widths[i][1], 500);
+            struct caps caps;
+            struct config c;
+            int n = 0, narrow = 0;
+            device(&caps, k);
+            for (; tile_config_at(&c, &caps, &p, NULL, (size_t)n); n++)
+                narrow += !is_wide_enough(&c, &p);
+            ok(n && !narrow, "d %d and dv %d on %s: %d rows for both", (int)p.d, (int)p.dv, devices[k].name, n);
+        }
+}
+
+/* Matrix units hold rows of 256 at most, whatever the tile. */
+static void test_matrix_widths(void)
+{
+    static const int widths[][2] = { { 256, 256 }, { 257, 256 }, { 256, 257 } };
+    struct config c;
+    struct caps caps;
+    struct why why;
+    caps_generic(&caps);
+    caps.local_bytes = 1 << 20;
+    for (int i = 0; i < 3; i++) {
+        const clattn_problem p = problem(CLATTN_F16, widths[i][0], widths[i][1], 500);
+        is_int(tile_config_read(&c, "mma_nv nw4,rt1,bk16,qreg0", &caps, &p, &why),
+               i ? CLATTN_ERROR_NOT_SUPPORTED : CL_SUCCESS, "matrix units for d %d and dv %d", (int)p.d, (int)p.dv);
+    }
+}
+
+/* The shortest vectors that are tried have 16 bytes, whatever the device's are. */
+static void test_lanes(const char *engine)
+{
+    const struct engine *const e = engine_find(engine, strlen(engine));
+    for (int type = CLATTN_F32; type <= CLATTN_F64; type += CLATTN_F64 - CLATTN_F32) {
+        const clattn_problem p = problem(type, 64, 64, 500);
+        struct caps caps;
+        struct config c;
+        int least = 99;
+        device(&caps, 4);
+        for (size_t n = 0; tile_space_at(&c, &caps, &p, e, n); n++)
+            least = c.tile.n[0] < least ? c.tile.n[0] : least;
+        is_int(least, type == CLATTN_F64 ? 2 : 4, "engine %s tries so many lanes at least in %s", engine,
+               problem_type_name(type));
+    }
+}
+
+/* The place of a value in a list, twice over; odd: between two, or beyond. */
+static int place_of(const struct values *v, int x)
+{
+    int at = -1;
+    for (int i = 0; i < v->n; i++)
+        at += v->at[i] < x ? 2 : v->at[i] == x ? 1 : 0;
+    return at;
+}
+
+/* Whether two tiles differ in one number, in which one has the value next to the other's. */
+static int is_step(const struct config *a, const struct config *b)
+{
+    int differ = 0, next = 0;
+    for (int i = 0; a->engine->numbers[i]; i++)
+        if (a->tile.n[i] != b->tile.n[i]) {
+            const int from = place_of(&a->engine->values[i], a->tile.n[i]),
+                      to = place_of(&a->engine->values[i], b->tile.n[i]);
+            differ++;
+            next = to % 2 == 0 && (from - to == 2 || to - from == 2 || from - to == 1 || to - from == 1);
+        }
+    return differ == 1 && next;
+}
+
+/* Neighbours of rows: each a step away, once, and known as one; every step that can be tried is there. */
+static void test_neighbours(const char *engine)
+{
+    const struct engine *const e = engine_find(engine, strlen(engine));
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 500);
+    struct config from, to, again, any;
+    struct caps caps;
+    int far = 0, same = 0, twice = 0, missed = 0, n = 0;
+    device(&caps, 5);
+    for (size_t r = 0; tile_config_at(&from, &caps, &p, e, r); r++) {
+        for (size_t i = 0; tile_neighbour_at(&to, &caps, &p, &from, i); i++, n++) {
+            far += !is_step(&from, &to) || !tile_is_neighbour(&from, &to);
+            same += tile_is_same(&from, &to);
+            for (size_t k = 0; k < i && tile_neighbour_at(&again, &caps, &p, &from, k); k++)
+                twice += tile_is_same(&again, &to);
+        }
+        for (size_t i = 0; tile_space_at(&any, &caps, &p, e, i); i++) {
+            int found = 0;
+            for (size_t k = 0; is_step(&from, &any) && tile_neighbour_at(&to, &caps, &p, &from, k); k++)
+                found += tile_is_same(&any, &to);
+            missed += is_step(&from, &any) && !found;
+            far += !is_step(&from, &any) && tile_is_neighbour(&from, &any);
+        }
+    }
+    ok(n >= 5 && !far && !same && !twice && !missed, "engine %s: %d neighbours of its rows; %d no step away, %d missed",
+       engine, n, far, missed);
+}
+
 /* Refusals for want of local memory say how much is there: a promise of the design. */
 static void test_words(void)
 {
@@ -371,6 +498,14 @@ int main(void)
     }
     test_first();
     test_refusals();
+    test_numbers();
+    test_widths();
+    test_matrix_widths();
+    test_lanes("cpu");
+    test_lanes("row");
+    test_neighbours("cpu");
+    test_neighbours("row");
+    test_neighbours("naive");
     test_words();
     test_stack();
     test_matrix();

@@ -1,8 +1,8 @@
 /* trust.c - an engine that computes wrong on a device is found out, told of, and not used
  * SPDX-License-Identifier: Apache-2.0
  *
- * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended where mma_nv itself has
- * to fail: there the compiler does not know its instructions. */
+ * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended. There mma_nv itself
+ * fails, since the compiler does not know its instructions; where it is to pass, it gets mma_emu's. */
 #include "config.h"
 
 #include "../src/handle.h"
@@ -54,6 +54,24 @@ cl_context __wrap_clCreateContext(const cl_context_properties *on, cl_uint n, co
     return NULL;
 }
 
+/* ---- A compiler that knows mma_nv's instructions ---- */
+
+static bool has_units;
+static cl_int no_build; /* a build of mma_nv ends so; 0: not at once */
+
+cl_int __real_build_launch(struct launch *, struct maker *, const clattn_problem *, const struct config *, bool, int *,
+                           struct why *);
+cl_int __wrap_build_launch(struct launch *out, struct maker *maker, const clattn_problem *p,
+                           const struct config *config, bool brief, int *binary, struct why *why)
+{
+    struct config c = *config;
+    if (no_build && !strcmp(c.engine->name, "mma_nv"))
+        return why_set(why, no_build, "no build");
+    if (has_units && !strcmp(c.engine->name, "mma_nv"))
+        c.engine = engine_find("mma_emu", 7);
+    return __real_build_launch(out, maker, p, &c, brief, binary, why);
+}
+
 /* ---- Handles ---- */
 
 static char lines[4096];
@@ -98,16 +116,13 @@ static void test_engine(const struct device *d)
         { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
     };
     const struct engine *const emu = engine_find("mma_emu", 7);
-    clattn_handle h = open_handle(d, "off");
-    struct why why = { "" };
-    is_int(trust_test(&h->maker, emu, &why), CL_SUCCESS, "%s: the engine passes its test: %s", d->name, why.text);
-    clattn_release(h);
+    struct why why;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        h = open_handle(d, "off");
+        clattn_handle h = open_handle(d, "off");
         n_broken = 0;
         broken = faults[i].from;
         broken_to = faults[i].to;
-        is_int(trust_test(&h->maker, emu, &why), CLATTN_ERROR_WRONG_RESULT, "%s: not where %s are wrong: %s",
+        is_int(trust_test(&h->maker, emu, &why), CLATTN_ERROR_WRONG_RESULT, "%s: it fails where %s are wrong: %s",
                d->name, faults[i].what, why.text);
         ok(n_broken > 0, "which its program had");
         broken = NULL;
@@ -119,18 +134,22 @@ static void test_engine(const struct device *d)
 
 static const char text[] = "f16 b1 h2/1 q37 k83 d64 causal lse";
 
-/* A plan's configuration, and whether what it computes is right. */
-static void plan_is_right(const struct device *d, clattn_handle h, const char *what)
+/* A plan of engine mma_nv, asked for by name since no CPU has it as its first choice, or the default: its configuration,
+ * and whether what it computes is right. */
+static void plan_is_right(const struct device *d, clattn_handle h, bool of_units, const char *what)
 {
     char config[128] = "", why[512] = "";
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     struct fixture f;
     clattn_plan p = NULL;
+    o.config = of_units ? "mma_nv" : NULL;
     if (fixture_open(&f, d, text, PADDED, why, sizeof why))
         bail("%s", why);
-    const cl_int e = clattn_plan_create(&p, h, &f.t.c.problem, NULL);
+    const cl_int e = clattn_plan_create(&p, h, &f.t.c.problem, &o);
     is_int(e, CL_SUCCESS, "%s: a plan", what);
     if (!e) {
-        ok(!clattn_plan_config(p, config, sizeof config, NULL) && strncmp(config, "mma_nv", 6), "%s: of another engine: %s", what, config);
+        ok(!clattn_plan_config(p, config, sizeof config, NULL) && !strncmp(config, "mma_nv ", 7) == of_units,
+           "%s: of %s: %s", what, of_units ? "the units" : "another engine", config);
         ok(!trial_run(&f.t, p, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "%s: right (%s): %s", what,
            why, text);
     }
@@ -159,20 +178,20 @@ static void test_failing_device(const struct device *d, const char *folder)
     clattn_handle h = open_handle(d, folder);
     h->maker.caps.nv_cc = 80;
     no_context = true;
-    plan_is_right(d, h, "untested");
+    plan_is_right(d, h, false, "untested");
     is_int(count_lines("mma_nv is not tested: clCreateContext"), 1, "without a context for it: %s", lines);
     no_context = false;
-    plan_is_right(d, h, "first");
+    plan_is_right(d, h, false, "first");
     is_int(count_lines("mma_nv is left alone: it fails its test"), 1, "one line in the log: %s", lines);
     ok(n_apart > 0, "it ran in a context of its own");
-    plan_is_right(d, h, "again");
+    plan_is_right(d, h, false, "again");
     refused_by_name(h);
     is_int(count_lines("mma_nv is left alone"), 1, "no line more");
     clattn_release(h);
 
     h = open_handle(d, folder);
     h->maker.caps.nv_cc = 80;
-    plan_is_right(d, h, "another handle");
+    plan_is_right(d, h, false, "another handle");
     is_int(count_lines("it failed its test on this device before"), 1, "knows the verdict: %s", lines);
     ok(!count_lines("it fails its test") && !n_apart, "without another test");
     clattn_release(h);
@@ -180,14 +199,14 @@ static void test_failing_device(const struct device *d, const char *folder)
     h = open_handle(d, folder);
     h->maker.caps.nv_cc = 80;
     strcat(h->maker.caps.driver, " of another version");
-    plan_is_right(d, h, "another driver");
+    plan_is_right(d, h, false, "another driver");
     is_int(count_lines("it fails its test"), 1, "is tested anew: %s", lines);
     clattn_release(h);
 
     setenv("IGC_NothingThatIs", "1", 1); /* as every variable that changes what drivers compile */
     h = open_handle(d, folder);
     h->maker.caps.nv_cc = 80;
-    plan_is_right(d, h, "another environment");
+    plan_is_right(d, h, false, "another environment");
     is_int(count_lines("it fails its test"), 1, "is tested anew: %s", lines);
     clattn_release(h);
     unsetenv("IGC_NothingThatIs");
@@ -238,18 +257,90 @@ static void test_power(const struct device *d, const char *folder)
     clattn_release(h);
 }
 
-static void test_device(const struct device *d)
+/* ---- A device where it passes ---- */
+
+static char verdict[1024]; /* the file that says so */
+static void keep_file(void *user, const char *file, size_t size)
+{
+    (void)user;
+    (void)size;
+    snprintf(verdict, sizeof verdict, "%s", file);
+}
+
+/* A plan of a handle of the device with units; *tested: whether they were tested for it. */
+static void open_and_plan(const struct device *d, const char *folder, bool of_units, const char *what, bool *tested)
+{
+    clattn_handle h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    plan_is_right(d, h, of_units, what);
+    *tested = n_apart > 0;
+    clattn_release(h);
+}
+
+/* `text` in place of the verdict, where the test cannot end: it counts for nothing if that is tried. */
+static void test_damaged(const struct device *d, const char *folder, const char *text, size_t n, const char *what)
+{
+    bool tested;
+    if (nest_write(verdict, text, n))
+        bail("cannot write %s", verdict);
+    no_build = CL_OUT_OF_HOST_MEMORY;
+    open_and_plan(d, folder, false, what, &tested);
+    is_int(count_lines("it fails its test on this device: no build"), 1, "%s is none: %s", what, lines);
+    no_build = 0;
+}
+
+static void test_passing_device(const struct device *d, const char *folder)
+{
+    bool tested;
+    size_t n = 0;
+    has_units = true;
+    open_and_plan(d, folder, true, "units that pass", &tested);
+    ok(tested && !*lines, "they were tested, and nothing is wrong: %s", lines);
+    is_int(nest_each(folder, "test", keep_file, NULL), 1, "a verdict is kept");
+    char *const kept = nest_read(verdict, &n);
+    if (!kept)
+        bail("no verdict");
+    ok(n == sizeof "mma_nv passed \n" - 1 + 64 && !strncmp(kept, "mma_nv passed ", 14), "which says: %s", kept);
+    open_and_plan(d, folder, true, "units that passed", &tested);
+    ok(!tested && !*lines, "another handle knows it: %s", lines);
+
+    kept[20] ^= 1;
+    test_damaged(d, folder, kept, n, "a verdict on something else");
+    kept[20] ^= 1;
+    test_damaged(d, folder, kept, n - 1, "half a verdict");
+    test_damaged(d, folder, kept, n + 1, "a verdict and a NUL");
+    no_build = CL_OUT_OF_HOST_MEMORY;
+    open_and_plan(d, folder, false, "no memory again", &tested);
+    is_int(count_lines("it fails its test on this device: no build"), 1, "no memory is no verdict either: %s", lines);
+    no_build = CLATTN_ERROR_BUILD;
+    open_and_plan(d, folder, false, "no compiler", &tested);
+    no_build = 0;
+    open_and_plan(d, folder, false, "afterwards", &tested);
+    ok(!tested && count_lines("it failed its test on this device before") == 1, "what does not build is one: %s",
+       lines);
+    if (nest_write(verdict, kept, n))
+        bail("cannot write %s", verdict);
+    open_and_plan(d, folder, true, "a verdict that is sound", &tested);
+    ok(!tested && !*lines, "is believed");
+    free(kept);
+    has_units = false;
+}
+
+static void in_folder(const struct device *d, void (*test)(const struct device *, const char *))
 {
     char folder[NEST_PATH];
     if (nest_make(folder))
         bail("no temporary folder");
-    test_power(d, folder);
+    test(d, folder);
     nest_remove(folder);
+}
+
+static void test_device(const struct device *d)
+{
+    in_folder(d, test_passing_device);
+    in_folder(d, test_power);
     test_engine(d);
-    if (nest_make(folder))
-        bail("no temporary folder");
-    test_failing_device(d, folder);
-    nest_remove(folder);
+    in_folder(d, test_failing_device);
 }
 
 int main(void)

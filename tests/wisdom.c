@@ -593,6 +593,7 @@ static void test_notes(void)
     text[CLASS_MAX - 1] = '\0';
     wisdom_note(&s, &by, text);
     is_int(noted(&s, classes), 2, "the longest class there can be");
+    ok(!strcmp(classes[0], text) != !strcmp(classes[1], text), "is read whole");
     wisdom_note(&s, &by, "a");
     wisdom_note(&s, &by, "b");
     is_int(noted(&s, classes), 4, "and more");
@@ -633,6 +634,20 @@ static void test_hostile_notes(void)
     text[CLASS_MAX] = '\n';
     write_file(in_root(NOTE_OF), text, CLASS_MAX + 1);
     bad += noted(&s, classes) != 1;
+    text[CLASS_MAX - 1] = '\n'; /* the longest that can be one, under another's name, and a byte more */
+    for (size_t n = CLASS_MAX; n <= CLASS_MAX + 1; n++) {
+        struct {
+            char text[CLASS_MAX], guard[8];
+        } room;
+        size_t at = 0;
+        memset(&room, 'g', sizeof room);
+        write_file(in_root(NOTE_OF), text, n);
+        while (at < 8 && wisdom_noted(&s, &by, at, room.text))
+            at++;
+        bad += at != 1 || memcmp(room.guard, "gggggggg", sizeof room.guard);
+        text[CLASS_MAX - 1] = 'a';
+        text[CLASS_MAX] = '\n';
+    }
     is_int(bad, 0, "notes that are none are left out and taken away");
     write_text(in_root(NOTE_OF), "damage\n");
     wisdom_note(&s, &by, CLASS);
