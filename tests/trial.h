@@ -83,6 +83,8 @@ int trial_reference(const struct trial *t, double *o, double *lse, double *condi
 struct reference trial_problem(const struct trial *t);
 /* The largest |v| among the keys that some query keeps. */
 double trial_largest(const struct trial *t);
+/* Whether every element of O and LSE is what trial_reset() leaves, NaN; after trial_fetch(). */
+int trial_is_blank(const struct trial *t);
 /* Poisons O and LSE again. */
 cl_int trial_reset(struct trial *t, cl_command_queue queue);
 /* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it. */
