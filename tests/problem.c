@@ -116,6 +116,28 @@ static void test_fields(void)
     ok(c.struct_size == sizeof c && p->struct_size == sizeof *p, "struct sizes are set");
 }
 
+/* Scale and softcap at the last value that is taken and at the first that is not; f64 takes both. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *taken, *refused;
+    } rows[] = { { "scale1e38", "scale1.0000001e38" },
+                 { "scale-1e38", "scale-1.0000001e38" },
+                 { "softcap1e38", "softcap1.0000001e38" },
+                 { "softcap1e-37", "softcap9.999999e-38" } };
+    static const char *const types[] = { "f32", "f16", "bf16", "f64" };
+    for (size_t i = 0; i < 4 * sizeof rows / sizeof *rows; i++) {
+        const char *const type = types[i % 4];
+        char text[128], beyond[128], why[256] = "";
+        clattn_case c;
+        snprintf(text, sizeof text, "%s b1 h2 q3 k4 d5 %s", type, rows[i / 4].taken);
+        snprintf(beyond, sizeof beyond, "%s b1 h2 q3 k4 d5 %s", type, rows[i / 4].refused);
+        is_int(parse(text, &c, why, sizeof why), CL_SUCCESS, "%s is taken %s", text, why);
+        is_int(parse(beyond, &c, why, sizeof why), i % 4 == 3 ? CL_SUCCESS : CLATTN_ERROR_INVALID_ARGUMENT,
+               "%s is %s: %s", beyond, i % 4 == 3 ? "taken" : "refused", why);
+    }
+}
+
 /* Every scale that a problem may have comes back bit by bit. */
 static void test_scales(void)
 {
@@ -339,6 +361,7 @@ int main(void)
         test_variant(variants[i]);
     test_fields();
     test_scales();
+    test_limits();
     for (i = 0; i < sizeof refusals / sizeof *refusals; i++)
         test_refusal(refusals[i].text, refusals[i].status, refusals[i].named);
     test_arguments();
