@@ -33,20 +33,24 @@ static void test_missing(struct fixture *f)
     REFUSED(BAD, a.block_k = 0);
     REFUSED(BAD, a.block_q = -2);
     REFUSED(BAD, a.block_k = INT32_MIN);
-    REFUSED(BAD, a.block_q = (1 << 30) + 1);
-    REFUSED(BAD, a.block_k = (1 << 30) + 1);
-    REFUSED(BAD, a.block_k = INT32_MAX);
 }
 
-/* Blocks of the largest size: one for all rows and keys. */
+/* Blocks of the largest size, one for all rows and keys, and of a larger one. */
 static void test_largest_blocks(struct fixture *f)
 {
+    clattn_tensor4 *const map = &f->t.args.block_map;
+    const clattn_tensor4 whole = *map;
     clattn_forward_args a = f->t.args;
-    a.block_q = a.block_k = 1 << 30;
     for (int i = 0; i < 4; i++)
-        a.block_map.shape[i] = 1;
+        map->shape[i] = 1;
+    a.block_map = *map;
+    a.block_q = a.block_k = 1 << 30;
     is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "blocks of 2^30 by 2^30 work");
     clFinish(f->d->queue);
+    REFUSED(BAD, a.block_k = 1 << 30; a.block_q = (1 << 30) + 1);
+    REFUSED(BAD, a.block_q = 1 << 30; a.block_k = (1 << 30) + 1);
+    REFUSED(BAD, a.block_q = 1 << 30; a.block_k = INT32_MAX);
+    *map = whole;
 }
 
 static void test_missing_aux(struct fixture *f)
