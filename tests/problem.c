@@ -301,6 +301,25 @@ static void test_unspeakable(void)
 #undef REFUSED
 }
 
+/* Of a newer header, whose problem, and so the case around it, is longer: all that this library does not know is zero. */
+static void test_newer(void)
+{
+    static struct {
+        clattn_case c;
+        unsigned char more[1024];
+    } newer;
+    char text[128] = "";
+    if (parse("f32 b1 h2 q3 k4 d5", &newer.c, NULL, 0))
+        bail("no case");
+    newer.c.struct_size = sizeof newer;
+    newer.c.problem.struct_size += sizeof newer.more;
+    is_int(clattn_case_print(&newer.c, text, sizeof text, NULL), CL_SUCCESS, "a case of a newer header is printed");
+    is_str(text, "f32 b1 h2 q3 k4 d5", "as what it is");
+    newer.more[1000] = 1;
+    is_int(clattn_case_print(&newer.c, text, sizeof text, NULL), CLATTN_ERROR_UNKNOWN_FIELD,
+           "not with a field that this library does not know");
+}
+
 static void test_arguments(void)
 {
     clattn_case c = CLATTN_CASE_INIT, odd;
@@ -365,6 +384,7 @@ int main(void)
     for (i = 0; i < sizeof refusals / sizeof *refusals; i++)
         test_refusal(refusals[i].text, refusals[i].status, refusals[i].named);
     test_arguments();
+    test_newer();
     test_room();
     return done_testing();
 }
