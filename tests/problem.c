@@ -30,6 +30,7 @@ static const char *const canonical[] = {
     "f32 b1 h2 q3 k4 d5 causal off-7",
     "f32 b1 h2 q3 k4 d5 causal off0",
     "f32 b1 h2 q3 k4 d5 bthd",
+    "f32 b1 h2 q3 k4 d5 window1073741824,1073741824",
     "f32 b1 h2 q3 k4 d5 scale0.5",
     "f32 b1 h2 q3 k4 d5 scale0",
     "f32 b1 h2 q3 k4 d5 scale-2",
