@@ -84,8 +84,8 @@ cl_int blocks_read(struct map_call *c, const clattn_problem *p, cl_context conte
         return status;
     c->mask = mask.mem;
     c->map = map.mem;
-    /* They lie apart in the map's buffer, so they are no more than it has bytes. Where there are blocks there are cells: an axis
-     * without cells has no block, or check_broadcast() refused it. */
+    /* They lie apart in the map's buffer, so they are no more than it has bytes. Where there are blocks there are
+     * cells: an axis without cells has no block, or check_broadcast() refused it. */
     c->count = 1;
     for (int i = 0; i < 4; i++)
         c->count *= (size_t)map.shape[i];

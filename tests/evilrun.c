@@ -6,8 +6,8 @@
  *   trial=CONFIG     trial=STATUS of clattn_trial_create(), timed=STATUS of three runs, seconds= of the last
  *   set=CONFIG       set=STATUS of clattn_set_config()
  *   tune=SECONDS     tune=STATUS of a quick clattn_tune(), tuned=CONFIG
- *   storm=WORD,N     instead of all other words: what follows, from the first call of OpenCL on to the last release, N times
- *                    over. The I-th time CLATTN_EVIL has WORD=I and round=I at its end. bad=I: where the exit status would be 1
+ *   storm=WORD,N     first of all words: what follows, from the first call of OpenCL to the last release, N times
+ *                    over. The I-th time CLATTN_EVIL has WORD=I and round=I at its end. bad=I: something was wrong
  *   run[=CONFIG]     plan=STATUS, config=, source=, binary=; two calls: enqueue=STATUS, verdict=right, wrong or none
  *
  * Then the counters of clattn_stats(). words= is what the handle says about a failure. Exit status 1: a result is wrong

@@ -98,7 +98,8 @@ void evil_crash(void)
 
 cl_int evil_call(enum evil_call which)
 {
-    const long at = (long)evil_number("fail"), from = (long)evil_number("fail-from"), round = (long)evil_number("round");
+    const long at = (long)evil_number("fail"), from = (long)evil_number("fail-from");
+    const long round = (long)evil_number("round");
     pthread_mutex_lock(&lock);
     all = round == round_now ? all : 0;
     round_now = round;

@@ -66,8 +66,8 @@ struct own {
     clattn_plan plan;
 };
 
-/* In the child: its memory is its own, but the driver's threads are gone. So the handle, the path of its store and the plan are
- * freed, and nothing is asked of OpenCL. Returns 0, or the number of what is wrong. */
+/* In the child: its memory is its own, but the driver's threads are gone. So the handle, the path of its store and the
+ * plan are freed, and nothing is asked of OpenCL. Returns 0, or the number of what is wrong. */
 static int child_gives_back(struct own *own)
 {
     enum { PLAN = 1, HANDLE = 2 }; /* blocks */

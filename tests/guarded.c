@@ -1,9 +1,9 @@
 /* guarded.c - nothing is read or written behind the end of a buffer, or before its beginning
  * SPDX-License-Identifier: Apache-2.0
  *
- * Buffers lie in memory of the test's own (CL_MEM_USE_HOST_PTR), between pages that must not be touched: their ends at the
- * page behind, or their beginnings at the page before. Where a device works on that memory itself, as those on CPUs do, a step
- * beyond ends the process, and the test with it. The last line before says where. */
+ * Buffers lie in memory of the test's own (CL_MEM_USE_HOST_PTR), between pages that must not be touched: their ends at
+ * the page behind, or their beginnings at the page before. Where a device works on that memory itself, as PoCL does on
+ * CPUs, a step beyond ends the process, and the test with it. The last line before says where. */
 #include "config.h"
 
 #include "cases.h"
@@ -43,16 +43,16 @@ static cl_int guard(struct guarded *g, const struct image *im, cl_context contex
     return e;
 }
 
-/* Whether the device works in the caller's memory: mapping gives the pointer itself, on every device that does; only those on
- * CPUs have no other. */
-static int shares_memory(const struct device *d)
+/* Whether the device may work in the caller's memory: one of its own would make all of this pointless. */
+static int may_share_memory(const struct device *d)
 {
     cl_device_type type = 0;
     return !clGetDeviceInfo(d->cl.device, CL_DEVICE_TYPE, sizeof type, &type, NULL) && type & CL_DEVICE_TYPE_CPU;
 }
 
 /* Puts what an argument names into guarded memory instead. */
-static cl_int replace(struct guarded *g, unsigned *n, struct image *im, cl_mem *argument, cl_context context, int at_end)
+static cl_int replace(struct guarded *g, unsigned *n, struct image *im, cl_mem *argument, cl_context context,
+                      int at_end)
 {
     if (!im->mem || !im->size)
         return CL_SUCCESS;
@@ -113,10 +113,11 @@ static void check(const struct device *d, const char *type, const char *row, con
 static void test_device(const struct device *d)
 {
     static const char *const engines[] = { "cpu", "row", "simt", "naive" };
-    static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse", "b2 h2/1 q6 k9 d8 causal alibi bias:bhqk mask:b1qk lse",
+    static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
+                                        "b2 h2/1 q6 k9 d8 causal alibi bias:bhqk mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse" };
     enum { ROWS = sizeof rows / sizeof *rows };
-    if (!shares_memory(d)) {
+    if (!may_share_memory(d)) {
         skip("%s has memory of its own", d->name);
         return;
     }

@@ -105,7 +105,7 @@ unsigned harness_open(const struct device **out, const char **why)
         for (i = 0; opencl_name(i, text, sizeof text) == CL_SUCCESS && !problem; i++)
             problem = open_found(text);
     if (problem) {
-        /* A device asked for by name must not be passed over in silence, nor one that the library refuses for no reason. */
+        /* A device asked for by name must not be passed over in silence, nor one refused for no reason. */
         printf("Bail out! %s\n", problem);
         exit(99);
     }

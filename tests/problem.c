@@ -302,6 +302,30 @@ static void test_unspeakable(void)
 #undef REFUSED
 }
 
+/* Lists, sequences and words as long as may be, and by one longer. */
+static void test_longest(void)
+{
+    char text[5000], why[256];
+    clattn_case c;
+    for (int n = CLATTN_LIST_MAX; n <= CLATTN_LIST_MAX + 1; n++) {
+        int at = snprintf(text, sizeof text, "f32 b%d h1 q3 k4 d5 qlen:1", n);
+        for (int i = 1; i < n; i++)
+            at += snprintf(text + at, sizeof text - (size_t)at, ",1");
+        const int most = n == CLATTN_LIST_MAX;
+        is_int(parse(text, &c, why, sizeof why), most ? CL_SUCCESS : CLATTN_ERROR_SYNTAX, "a list of %d numbers", n);
+        ok(most ? c.q_len[n - 1] == 1 : strstr(why, "more than 256") != NULL, "is what it should be");
+        snprintf(text, sizeof text, "f32 b%d h1 q1 k1 d1 varlen", n);
+        is_int(parse(text, &c, why, sizeof why), most ? CL_SUCCESS : CLATTN_ERROR_SYNTAX, "%d sequences", n);
+    }
+    for (int n = 4095; n <= 4097; n++) {
+        memcpy(text, "f32 ", 4);
+        memset(text + 4, 'x', (size_t)n);
+        text[4 + n] = '\0';
+        is_int(parse(text, &c, why, sizeof why), CLATTN_ERROR_SYNTAX, "a word of %d letters is refused", n);
+        ok(strstr(why, n == 4095 ? "is no word" : "longer than 4095") != NULL, "as %.40s..", why);
+    }
+}
+
 /* Of a newer header, whose problem, and so the case around it, is longer: all that this library does not know is zero. */
 static void test_newer(void)
 {
@@ -386,6 +410,7 @@ int main(void)
         test_refusal(refusals[i].text, refusals[i].status, refusals[i].named);
     test_arguments();
     test_newer();
+    test_longest();
     test_room();
     return done_testing();
 }

@@ -1,10 +1,10 @@
 /* rescale.c - maxima that rise late: what was summed before is rescaled once, by much, and has to cancel
  * SPDX-License-Identifier: Apache-2.0
  *
- * 4096 keys of score 0, and one of score 12 ln 2 among them or behind them all: every weight is a power of two, so that P in 16
- * bits is exact as well, and the many weigh together what the one does. V is 1 for the many and -1 for the one, or the other
- * way round: O is 0, and what is left of it is the error of the factor, 1e-4 as 5e-5. Beside such an O rounding to 16
- * bits is nothing. */
+ * 4096 keys of score 0, and one of score 12 ln 2 among them or behind them all: every weight is a power of two, so that
+ * P in 16 bits is exact as well, and the many weigh together what the one does. V is 1 for the many and -1 for the one,
+ * or the other way round: O is 0, and what is left of it is the error of the factor, 1e-4 as 5e-5. Beside such an O
+ * rounding to 16 bits is nothing. */
 #include "config.h"
 
 #include "each.h"
@@ -27,7 +27,7 @@ static void fill(struct trial *t, int64_t one)
         }
 }
 
-/* 0 is what O is, ln 2 what is added to the greatest score. The error allowed is that of 2^x in float, many times over. */
+/* O is 0, LSE 12 ln 2 and ln 2 more. The error allowed is that of 2^x in float, many times over. */
 static int right(const struct trial *t, char *why, size_t len)
 {
     const double most = 1e-5;
