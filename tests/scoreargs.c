@@ -128,6 +128,24 @@ static void test_lists(struct fixture *f)
     REFUSED(ANY, a.slopes_stride = INT64_MAX);
 }
 
+/* Slopes of each batch entry end with the last head of the last one. */
+static void test_slopes(struct fixture *f)
+{
+    enum { STRIDE = 5, N = 2 * STRIDE + 4 }; /* b3 h4 */
+    cl_int e;
+    clattn_forward_args a = f->t.args;
+    a.slopes.mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_ONLY, N * sizeof(cl_float), NULL, &e);
+    if (e)
+        bail("no buffer");
+    a.slopes.offset = 0;
+    a.slopes_stride = STRIDE;
+    is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "%d slopes are enough", (int)N);
+    clFinish(f->d->queue);
+    a.slopes.offset = 1;
+    refused(f, &a, SMALL, "one slope less");
+    clReleaseMemObject(a.slopes.mem);
+}
+
 static void test_shapes(struct fixture *f)
 {
     REFUSED(BAD, a.bias.shape[0] = 2);
@@ -268,6 +286,7 @@ static void test_device(const struct device *d)
     test_access(&with);
     test_uncalled_for(&without, &with);
     test_lists(&with);
+    test_slopes(&with);
     test_shapes(&with);
     test_totals(&with);
     test_contexts(&with);
