@@ -84,16 +84,12 @@ cl_int blocks_read(struct map_call *c, const clattn_problem *p, cl_context conte
         return status;
     c->mask = mask.mem;
     c->map = map.mem;
-    /* A size_t of 32 bits may not even count them. */
-    const int64_t most = (int64_t)(SIZE_MAX >> 1 < (uint64_t)1 << 40 ? SIZE_MAX >> 1 : (uint64_t)1 << 40);
-    int64_t count = 1;
+    /* They lie apart in the map's buffer, so they are no more than it has bytes. Where there are blocks there are
+     * cells: an axis without cells has no block, or check_broadcast() refused it. */
+    c->count = 1;
     for (int i = 0; i < 4; i++)
-        if (!mul_i64(count, map.shape[i], &count) || count > most)
-            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the block map has too many blocks");
-    c->count = (size_t)count;
-    if (c->count && !c->mask)
-        INVALID("mask has no cells, but block_map has blocks");
+        c->count *= (size_t)map.shape[i];
     fill_map(&c->args, &mask, &map, &a);
-    c->args.blocks = count;
+    c->args.blocks = (int64_t)c->count;
     return CL_SUCCESS;
 }

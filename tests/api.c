@@ -197,6 +197,9 @@ static void test_problems(const struct device *d)
     REFUSED(p.flags = CLATTN_WINDOW; p.window_left = -2);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MIN);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MAX);
+    REFUSED(p.flags = CLATTN_WINDOW; p.window_left = (1 << 30) + 1);
+    REFUSED(p.flags = CLATTN_WINDOW; p.window_right = (1 << 30) + 1);
+    REFUSED(p.flags = CLATTN_WINDOW; p.window_right = -2);
     REFUSED(p.window_left = 3); /* but no CLATTN_WINDOW */
     REFUSED(p.bias_type = -1);
     REFUSED(p.bias_type = CLATTN_I32);
@@ -213,6 +216,7 @@ static void test_problems(const struct device *d)
     REFUSED(p.sizes.nk = INT64_MIN);
     REFUSED(p.sizes.nq = (int64_t)1 << 31);
     REFUSED(p.sizes.nk = INT64_MAX);
+    REFUSED(p.sizes.nq = ((int64_t)1 << 30) + 1);
 }
 
 /* Sizes only help to choose. */

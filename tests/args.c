@@ -106,6 +106,8 @@ static void test_strides(struct fixture *f)
     REFUSED(ANY, a.o.stride[1] = INT64_MAX);
     REFUSED(ANY, a.v.stride[0] = INT64_MAX; a.v.stride[1] = INT64_MAX; a.v.stride[2] = INT64_MAX);
     REFUSED(ANY, a.q.offset = SIZE_MAX);
+    REFUSED(BAD, a.q.offset = SIZE_MAX - 8); /* -9, to those who forget the sign */
+    REFUSED(BAD, a.o.offset = SIZE_MAX - 1);
     REFUSED(ANY, a.k.offset = SIZE_MAX / 4);
     REFUSED(ANY, a.lse.offset = SIZE_MAX / 4 + 2);
     REFUSED(BAD, a.o.stride[2] = 7); /* rows of O into each other */
@@ -133,6 +135,7 @@ static void test_lists(const struct device *d)
     REFUSED(SMALL, a.q_len.offset = 4);
     REFUSED(SMALL, a.kv_len.mem = small; a.kv_len.offset = 3);
     REFUSED(ANY, a.kv_start.offset = SIZE_MAX);
+    REFUSED(BAD, a.q_len.offset = SIZE_MAX - 1);
     REFUSED(ANY, a.kv_start.offset = SIZE_MAX / 4);
     fixture_close(f);
     set_up(f, d, text, PADDED);

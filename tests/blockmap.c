@@ -64,6 +64,8 @@ static void test_refusals(struct fixture *f)
     MAP_REFUSED(ANY, a.block_map.stride[0] = INT64_MAX);
     MAP_REFUSED(ANY, a.block_map.offset = SIZE_MAX);
     MAP_REFUSED(BAD, s.nq = -1);
+    MAP_REFUSED(BAD, s.nq = 0; a.mask.shape[2] = 0; a.block_map.shape[2] = 1); /* a mask of no cells */
+    MAP_REFUSED(BAD, a.block_q = (1 << 30) + 1; a.block_map.shape[2] = 0);
     MAP_REFUSED(BAD, a.struct_size = 0);
     ok(clattn_enqueue_block_map(NULL, f->d->queue, &f->t.args, 0, NULL, NULL) < 0, "plan NULL is refused");
     ok(clattn_enqueue_block_map(f->plan, NULL, &f->t.args, 0, NULL, NULL) < 0, "queue NULL is refused");
@@ -157,6 +159,14 @@ static void test_order(struct fixture *f)
     clReleaseCommandQueue(queue);
 }
 
+/* A map of one block, which stands for all of the mask though its shape could be a broadcast one. */
+static void test_one(const struct device *d)
+{
+    static const char problem[] = "f32 b1 h1 q5 k7 d8 mask:bhqk blocks:64,64 lse";
+    char why[512] = "";
+    ok(harness_check_text(d, problem, NULL, PADDED, why, sizeof why) == 1, "a map of one block (%s): %s", why, problem);
+}
+
 /* A map of nothing. */
 static void test_nothing(const struct device *d)
 {
@@ -191,6 +201,7 @@ static void test_device(const struct device *d)
     test_order(&f);
     fixture_close(&f);
     test_plans(d);
+    test_one(d);
     test_nothing(d);
     test_largest(d);
 }

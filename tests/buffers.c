@@ -44,9 +44,45 @@ static cl_mem buffer(cl_context context, cl_mem_flags flags, size_t size)
 static void test_access(struct fixture *f)
 {
     cl_mem fixed = buffer(f->d->cl.context, CL_MEM_READ_ONLY, f->t.image[3].size);
-    REFUSED(ANY, a.o.mem = fixed);
-    REFUSED(ANY, a.lse.mem = fixed);
+    cl_mem sealed = buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[0].size);
+    REFUSED(BAD, a.o.mem = fixed);
+    REFUSED(BAD, a.lse.mem = fixed);
+    REFUSED(BAD, a.q.mem = sealed);
+    REFUSED(BAD, a.k.mem = sealed);
+    REFUSED(BAD, a.v.mem = sealed);
     clReleaseMemObject(fixed);
+    clReleaseMemObject(sealed);
+}
+
+/* Outputs may be of buffers that kernels only write. */
+static void test_write_only(struct fixture *f)
+{
+    clattn_forward_args a = f->t.args;
+    a.o.mem = buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[3].size);
+    a.lse.mem = buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[4].size);
+    is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "O and LSE may be write-only");
+    clFinish(f->d->queue);
+    clReleaseMemObject(a.o.mem);
+    clReleaseMemObject(a.lse.mem);
+}
+
+/* Memory objects of another kind. */
+static void test_image(struct fixture *f)
+{
+    const cl_image_format format = { CL_RGBA, CL_FLOAT };
+    cl_image_desc desc;
+    cl_int e;
+    memset(&desc, 0, sizeof desc);
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = desc.image_height = 64;
+    cl_mem image = clCreateImage(f->d->cl.context, CL_MEM_READ_WRITE, &format, &desc, NULL, &e);
+    if (e) {
+        skip("%s makes no images: %s", f->d->name, clattn_status_string(e));
+        return;
+    }
+    REFUSED(BAD, a.q.mem = image);
+    REFUSED(BAD, a.o.mem = image);
+    clReleaseMemObject(image);
 }
 
 static void test_contexts(struct fixture *f)
@@ -129,6 +165,8 @@ static void test_device(const struct device *d)
         bail("%s: %s", text, words);
     test_edges(&f);
     test_access(&f);
+    test_write_only(&f);
+    test_image(&f);
     test_contexts(&f);
     test_one_buffer(&f);
     test_sub_buffers(&f);

@@ -25,6 +25,7 @@ static const struct {
     { "a block map of a mask", "f32 b1 h2 q90 k40 d16 mask:bhqk blocks:16,16 lse" },
     { "a bias of -inf", "f32 b1 h2 q300 k9 d16 bias:11q1 lse" },
     { "a score_mod", "f32 b1 h2 q20 k9 d16 mod:causal kvstart:5 lse" },
+    { "a score_mod, where a bias is NaN", "f32 b1 h2 q20 k9 d16 mod:causal bias:bhqk kvstart:5 lse" },
     { "a score_mod of vectors", "f32 b1 h2 q20 k9 d16 mod:strided kvstart:8 lse" },
     { "q_len", "f32 b2 h2 q20 k9 d16 qlen:7,0 lse" },
     { "kv_len", "f32 b2 h2 q20 k9 d16 kvlen:9,0 lse" },

@@ -41,7 +41,9 @@ static void test_wait_lists(struct fixture *f, const struct device *d)
            "a count without a list is refused");
     is_int(clattn_enqueue_forward(f->plan, d->queue, a, 0, &first, &event), CL_INVALID_EVENT_WAIT_LIST,
            "a list without a count is refused");
-    ok(clattn_enqueue_forward(f->plan, d->queue, a, 2, none, &event) < 0 && !event, "a list of NULL is refused");
+    is_int(clattn_enqueue_forward(f->plan, d->queue, a, 2, none, &event), CL_INVALID_EVENT_WAIT_LIST,
+           "a list of NULL is refused");
+    ok(!event, "without an event");
     clSetUserEventStatus(first, CL_COMPLETE);
     is_int(clattn_enqueue_forward(f->plan, d->queue, a, 1, &first, NULL), CL_SUCCESS,
            "an event that is over, and event NULL");
@@ -99,12 +101,51 @@ static void test_failure(struct fixture *f, const struct device *d)
     } else {
         ok(!event, "a call that fails has no event (%s)", clattn_status_string(e));
     }
-    trial_fetch(&f->t, d->queue, (char[64]){ 0 }, 64);
-    ok(f->t.o.value[0] != f->t.o.value[0], "and nothing ran");
+    char why[256] = "";
+    ok(trial_fetch(&f->t, d->queue, why, sizeof why) && trial_is_blank(&f->t), "and nothing ran %s", why);
     clReleaseEvent(before);
     clReleaseCommandQueue(queue);
     e = trial_run(&f->t, f->plan, d->queue);
     ok(!e && verified(f, d->queue), "the plan works on");
+}
+
+/* A call with nothing to compute: of an event and a wait list, it may have either, both or none. */
+static void test_nothing(struct fixture *none, const struct device *d)
+{
+    cl_event before = gate(d->cl.context);
+    clSetUserEventStatus(before, CL_COMPLETE);
+    for (int i = 0; i < 4; i++) {
+        cl_event event = NULL;
+        const cl_int e = clattn_enqueue_forward(none->plan, d->queue, &none->t.args, (cl_uint)(i & 1),
+                                                i & 1 ? &before : NULL, i & 2 ? &event : NULL);
+        ok(!e && !event == !(i & 2), "nothing to compute, %d events to wait for, %s (%s)", i & 1,
+           i & 2 ? "an event" : "no event", clattn_status_string(e));
+        if (!event)
+            continue;
+        is_int(clWaitForEvents(1, &event), CL_SUCCESS, "it can be waited for");
+        is_int(status_of(event), CL_COMPLETE, "and is complete");
+        clReleaseEvent(event);
+    }
+    clFinish(d->queue);
+    clReleaseEvent(before);
+}
+
+/* Without an event: what comes after it on a queue must wait for its list all the same. */
+static void test_nothing_waits(struct fixture *none, const struct device *d)
+{
+    const struct timespec time_to_run = { 0, 30000000 };
+    cl_event before = gate(d->cl.context), after = NULL;
+    cl_int e = clattn_enqueue_forward(none->plan, d->queue, &none->t.args, 1, &before, NULL);
+    e = e ? e : clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &after);
+    clFlush(d->queue);
+    nanosleep(&time_to_run, NULL);
+    ok(!e && status_of(after) > CL_COMPLETE, "nothing to compute and no event: the queue waits for the list (%s)",
+       clattn_status_string(e));
+    clSetUserEventStatus(before, CL_COMPLETE);
+    clFinish(d->queue);
+    if (after)
+        clReleaseEvent(after);
+    clReleaseEvent(before);
 }
 
 /* Ten calls in a chain of events on a queue that keeps no order of its own. */
@@ -176,6 +217,8 @@ static void test_device(const struct device *d)
     test_wait_lists(&f, d);
     test_gate(&f, d->queue, "in order");
     test_gate(&none, d->queue, "no rows");
+    test_nothing(&none, d);
+    test_nothing_waits(&none, d);
     test_out_of_order(&f, d);
     test_profiling(&f, d);
     test_foreign_event(&f, d);

@@ -5,6 +5,7 @@
  * CLATTN_EVIL says, WORD[=VALUE] with commas between. A number may end in M or G.
  *
  *   fail=N  fail-from=N        the N-th of all calls that are counted (EVIL_CALLS) fails; and all after it
+ *   round=N                    counting of these begins anew where N is another: a client may change CLATTN_EVIL
  *   fail:CALL=N                the N-th call of that function does
  *   crash:CALL=N               it raises SIGSEGV there
  *   build-fails=N              the N-th build from source; build-fails-all; build-fails-but-naive: of other engines
@@ -20,8 +21,8 @@
  *   slow=OPTIONS               take 40 ms longer
  *   hang=OPTIONS               are never enqueued: the call does not return; crash=OPTIONS: it raises SIGSEGV
  *   log=FILE                   a line for each build, log of a failed one, program from binary, kernel enqueued
- *   count=FILE                 at exit: calls of each function, those made to fail, objects and events not
- *                              released
+ *   count=FILE                 at exit: calls of each function and of the last round, those made to fail, objects
+ *                              and events not released
  *
  * OPTIONS is a part of " BUILD-OPTIONS ", !OPTIONS what is no part of it. result, slow, hang, crash and build-only may
  * be said several times. */

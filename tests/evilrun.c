@@ -6,6 +6,8 @@
  *   trial=CONFIG     trial=STATUS of clattn_trial_create(), timed=STATUS of three runs, seconds= of the last
  *   set=CONFIG       set=STATUS of clattn_set_config()
  *   tune=SECONDS     tune=STATUS of a quick clattn_tune(), tuned=CONFIG
+ *   storm=WORD,N     first of all words: what follows, from the first call of OpenCL to the last release, N times
+ *                    over. The I-th time CLATTN_EVIL has WORD=I and round=I at its end. bad=I: something was wrong
  *   run[=CONFIG]     plan=STATUS, config=, source=, binary=; two calls: enqueue=STATUS, verdict=right, wrong or none
  *
  * log= is a line of the handle's log. Then the counters of clattn_stats(). words= is what the handle says about a failure. Exit status 1: a result is wrong
@@ -318,12 +320,12 @@ static void obey(struct bench *b, const char *argument)
             words[i].run(b, argument + n + (argument[n] == '='));
 }
 
-int main(int argc, char **argv)
+/* What the arguments from `first` on say, from set-up to release. */
+static int play(const char *device, int first, int argc, char **argv)
 {
     struct bench b;
-    const int first = argc > 1 && !strncmp(argv[1], "device=", 7) ? 2 : 1;
     memset(&b, 0, sizeof b);
-    const cl_int e = set_up(&b, first == 2 ? argv[1] + 7 : NULL);
+    const cl_int e = set_up(&b, device);
     if (e) {
         printf("setup=%s\n", clattn_status_string(e));
         b.worst = e == CL_DEVICE_NOT_FOUND ? 2 : 3;
@@ -334,4 +336,33 @@ int main(int argc, char **argv)
         print_counters(&b);
     tear_down(&b);
     return b.worst;
+}
+
+static int storm(const char *what, const char *device, int first, int argc, char **argv)
+{
+    const char *const said = getenv("CLATTN_EVIL"), *const comma = strchr(what, ',');
+    char *const before = strdup(said ? said : ""), words[4096];
+    int bad = 0;
+    if (!comma || !before)
+        return 3;
+    for (long n = 1; n <= atol(comma + 1); n++) {
+        snprintf(words, sizeof words, "%s,round=%ld,%.*s=%ld", before, n, (int)(comma - what), what, n);
+        setenv("CLATTN_EVIL", words, 1);
+        if (play(device, first, argc, argv) == 1) {
+            printf("bad=%ld\n", n);
+            bad = 1;
+        }
+    }
+    setenv("CLATTN_EVIL", before, 1);
+    free(before);
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    int first = 1;
+    const char *const device = first < argc && !strncmp(argv[first], "device=", 7) ? argv[first++] + 7 : NULL;
+    if (first < argc && !strncmp(argv[first], "storm=", 6))
+        return storm(argv[first] + 6, device, first + 1, argc, argv);
+    return play(device, first, argc, argv);
 }

@@ -16,7 +16,7 @@ static const char *const names[] = { EVIL_CALLS(EVIL_TEXT) };
 static const char *const kinds[] = { "contexts", "queues", "buffers", "programs", "kernels", "events" };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static long calls[EVIL_CALLS_N], all, failed, live[EVIL_KINDS];
+static long calls[EVIL_CALLS_N], all, failed, live[EVIL_KINDS], round_now;
 
 /* ---- Words ---- */
 
@@ -99,7 +99,10 @@ void evil_crash(void)
 cl_int evil_call(enum evil_call which)
 {
     const long at = (long)evil_number("fail"), from = (long)evil_number("fail-from");
+    const long round = (long)evil_number("round");
     pthread_mutex_lock(&lock);
+    all = round == round_now ? all : 0;
+    round_now = round;
     const long n = ++calls[which], total = ++all;
     const bool fails = total == at || (from && total >= from) || named("fail", which, n);
     failed += fails;

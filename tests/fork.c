@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "each.h"
+#include "wrap.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +58,60 @@ static int child(struct fixture *f)
     return 0;
 }
 
+/* ---- What a child gives back ---- */
+
+/* A handle with a directory and a plan of it, each held once. */
+struct own {
+    clattn_handle handle;
+    clattn_plan plan;
+};
+
+/* In the child: its memory is its own, but the driver's threads are gone. So the handle, the path of its store and the
+ * plan are freed, and nothing is asked of OpenCL. Returns 0, or the number of what is wrong. */
+static int child_gives_back(struct own *own)
+{
+    enum { PLAN = 1, HANDLE = 2 }; /* blocks */
+    wrap.memory = wrap.objects = 0;
+    wrap_arm(0, 0);
+    if (clattn_plan_release(own->plan))
+        return 1;
+    if (wrap.memory != -PLAN)
+        return 2;
+    if (clattn_release(own->handle))
+        return 3;
+    if (wrap.memory != -PLAN - HANDLE)
+        return 4;
+    return wrap.objects || wrap.calls ? 5 : 0;
+}
+
+/* Runs `body` in a child; its exit status, -1 when it did not end by itself. */
+static int in_child(int (*body)(struct own *), struct own *own)
+{
+    int status = -1;
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        alarm(30);
+        _exit(body(own));
+    }
+    if (pid < 0)
+        bail("no fork");
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_gives_back(struct fixture *f)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    struct own own = { NULL, NULL };
+    o.cache_dir = "/proc/none"; /* a path is kept, and no file */
+    if (clattn_create(&own.handle, f->d->cl.context, f->d->cl.device, &o) ||
+        clattn_plan_create(&own.plan, own.handle, &f->t.c.problem, NULL))
+        bail("no plan");
+    is_int(in_child(child_gives_back, &own), 0, "a child frees what is its own, and calls nothing of OpenCL");
+    ok(!clattn_plan_release(own.plan) && !clattn_release(own.handle), "the parent releases what it holds");
+}
+
 static int verified(struct fixture *f, char *why, size_t len)
 {
     return !trial_reset(&f->t, f->d->queue) && !trial_run(&f->t, f->plan, f->d->queue) &&
@@ -92,6 +147,7 @@ static void test_device(const struct device *d)
     char words[512] = "";
     if (fixture_open(&f, d, text, PADDED, words, sizeof words))
         bail("%s", words);
+    test_gives_back(&f);
     test_fork(&f);
     fixture_close(&f);
 }

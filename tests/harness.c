@@ -80,6 +80,19 @@ static const char *open_listed(const char *list)
     return NULL;
 }
 
+/* A device that has no compiler, or that its driver does not open, is passed over. NULL, or what is wrong. */
+static const char *open_found(const char *text)
+{
+    static char why[640];
+    struct opencl cl;
+    cl_int e = open_device(text);
+    if (!e || e == CLATTN_ERROR_NOT_SUPPORTED || e == CL_COMPILER_NOT_AVAILABLE || opencl_open(text, &cl))
+        return NULL;
+    opencl_close(&cl);
+    snprintf(why, sizeof why, "no handle for '%s': %s", text, clattn_status_string(e));
+    return why;
+}
+
 unsigned harness_open(const struct device **out, const char **why)
 {
     const char *list = getenv("CLATTN_TEST_DEVICES"), *problem = NULL;
@@ -89,10 +102,11 @@ unsigned harness_open(const struct device **out, const char **why)
     if (list && *list)
         problem = open_listed(list);
     else
-        for (i = 0; opencl_name(i, text, sizeof text) == CL_SUCCESS; i++)
-            open_device(text);
+        for (i = 0; opencl_name(i, text, sizeof text) == CL_SUCCESS && !problem; i++)
+            problem = open_found(text);
     if (problem) {
-        printf("Bail out! %s\n", problem); /* a device asked for by name must not be passed over in silence */
+        /* A device asked for by name must not be passed over in silence, nor one refused for no reason. */
+        printf("Bail out! %s\n", problem);
         exit(99);
     }
     *out = devices;

@@ -230,3 +230,13 @@ void trial_store_outputs(struct trial *t)
         trial_store(t, x[i]);
     }
 }
+
+int trial_is_blank(const struct trial *t)
+{
+    const struct tensor *const x[2] = { &t->o, &t->lse };
+    for (int i = 0; i < (t->c.lse ? 2 : 1); i++)
+        for (int64_t at = 0; at < tensor_count(x[i]); at++)
+            if (!isnan(x[i]->value[at]))
+                return 0;
+    return 1;
+}

@@ -105,6 +105,8 @@ static void check_headers(void)
     header_case(D("<f4 ", "(2,)"), 8, "not supported");
     header_case(D("", "(2,)"), 8, "not supported");
     header_case(D("<f4<f4<f4<f4<f4<f4<f4<f4<f4<f4<f4", "(2,)"), 8, "too long");
+    header_case(D("<f4<f4<f4<f4<f4<f4<f4<f4<f4<f4<", "(2,)"), 8, "not supported"); /* 31 letters */
+    header_case(D("<f4<f4<f4<f4<f4<f4<f4<f4<f4<f4<f", "(2,)"), 8, "too long");
     header_case(D("|O", "(2,)"), 16, "not supported");
     header_case("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }\n", 8, "records");
     header_case("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n", 16, "Fortran");

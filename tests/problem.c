@@ -31,6 +31,7 @@ static const char *const canonical[] = {
     "f32 b1 h2 q3 k4 d5 causal off-7",
     "f32 b1 h2 q3 k4 d5 causal off0",
     "f32 b1 h2 q3 k4 d5 bthd",
+    "f32 b1 h2 q3 k4 d5 window1073741824,1073741824",
     "f32 b1 h2 q3 k4 d5 scale0.5",
     "f32 b1 h2 q3 k4 d5 scale0",
     "f32 b1 h2 q3 k4 d5 scale-2",
@@ -116,6 +117,28 @@ static void test_fields(void)
     ok(c.q_len[1] == 2 && c.kv_len[0] == 3 && c.kv_start[1] == 1, "lists do");
     ok(c.bthd == 1 && c.lse == 1 && c.seed == 7, "bthd, lse and seed do");
     ok(c.struct_size == sizeof c && p->struct_size == sizeof *p, "struct sizes are set");
+}
+
+/* Scale and softcap at the last value that is taken and at the first that is not; f64 takes both. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *taken, *refused;
+    } rows[] = { { "scale1e38", "scale1.0000001e38" },
+                 { "scale-1e38", "scale-1.0000001e38" },
+                 { "softcap1e38", "softcap1.0000001e38" },
+                 { "softcap1e-37", "softcap9.999999e-38" } };
+    static const char *const types[] = { "f32", "f16", "bf16", "f64" };
+    for (size_t i = 0; i < 4 * sizeof rows / sizeof *rows; i++) {
+        const char *const type = types[i % 4];
+        char text[128], beyond[128], why[256] = "";
+        clattn_case c;
+        snprintf(text, sizeof text, "%s b1 h2 q3 k4 d5 %s", type, rows[i / 4].taken);
+        snprintf(beyond, sizeof beyond, "%s b1 h2 q3 k4 d5 %s", type, rows[i / 4].refused);
+        is_int(parse(text, &c, why, sizeof why), CL_SUCCESS, "%s is taken %s", text, why);
+        is_int(parse(beyond, &c, why, sizeof why), i % 4 == 3 ? CL_SUCCESS : CLATTN_ERROR_INVALID_ARGUMENT,
+               "%s is %s: %s", beyond, i % 4 == 3 ? "taken" : "refused", why);
+    }
 }
 
 /* Every scale that a problem may have comes back bit by bit. */
@@ -284,6 +307,49 @@ static void test_unspeakable(void)
 #undef REFUSED
 }
 
+/* Lists, sequences and words as long as may be, and by one longer. */
+static void test_longest(void)
+{
+    char text[5000], why[256];
+    clattn_case c;
+    for (int n = CLATTN_LIST_MAX; n <= CLATTN_LIST_MAX + 1; n++) {
+        int at = snprintf(text, sizeof text, "f32 b%d h1 q3 k4 d5 qlen:1", n);
+        for (int i = 1; i < n; i++)
+            at += snprintf(text + at, sizeof text - (size_t)at, ",1");
+        const int most = n == CLATTN_LIST_MAX;
+        is_int(parse(text, &c, why, sizeof why), most ? CL_SUCCESS : CLATTN_ERROR_SYNTAX, "a list of %d numbers", n);
+        ok(most ? c.q_len[n - 1] == 1 : strstr(why, "more than 256") != NULL, "is what it should be");
+        snprintf(text, sizeof text, "f32 b%d h1 q1 k1 d1 varlen", n);
+        is_int(parse(text, &c, why, sizeof why), most ? CL_SUCCESS : CLATTN_ERROR_SYNTAX, "%d sequences", n);
+    }
+    for (int n = 4095; n <= 4097; n++) {
+        memcpy(text, "f32 ", 4);
+        memset(text + 4, 'x', (size_t)n);
+        text[4 + n] = '\0';
+        is_int(parse(text, &c, why, sizeof why), CLATTN_ERROR_SYNTAX, "a word of %d letters is refused", n);
+        ok(strstr(why, n == 4095 ? "is no word" : "longer than 4095") != NULL, "as %.40s..", why);
+    }
+}
+
+/* Of a newer header, whose problem, and so the case around it, is longer: all that this library does not know is zero. */
+static void test_newer(void)
+{
+    static struct {
+        clattn_case c;
+        unsigned char more[1024];
+    } newer;
+    char text[128] = "";
+    if (parse("f32 b1 h2 q3 k4 d5", &newer.c, NULL, 0))
+        bail("no case");
+    newer.c.struct_size = sizeof newer;
+    newer.c.problem.struct_size += sizeof newer.more;
+    is_int(clattn_case_print(&newer.c, text, sizeof text, NULL), CL_SUCCESS, "a case of a newer header is printed");
+    is_str(text, "f32 b1 h2 q3 k4 d5", "as what it is");
+    newer.more[1000] = 1;
+    is_int(clattn_case_print(&newer.c, text, sizeof text, NULL), CLATTN_ERROR_UNKNOWN_FIELD,
+           "not with a field that this library does not know");
+}
+
 static void test_arguments(void)
 {
     clattn_case c = CLATTN_CASE_INIT, odd;
@@ -346,9 +412,12 @@ int main(void)
         test_variant(variants[i]);
     test_fields();
     test_scales();
+    test_limits();
     for (i = 0; i < sizeof refusals / sizeof *refusals; i++)
         test_refusal(refusals[i].text, refusals[i].status, refusals[i].named);
     test_arguments();
+    test_newer();
+    test_longest();
     test_room();
     return done_testing();
 }

@@ -37,6 +37,24 @@ static void test_missing(struct fixture *f)
     REFUSED(BAD, a.block_k = INT32_MAX; a.block_map.shape[3] = 1);
 }
 
+/* Blocks of the largest size, one for all rows and keys, and of a larger one. */
+static void test_largest_blocks(struct fixture *f)
+{
+    clattn_tensor4 *const map = &f->t.args.block_map;
+    const clattn_tensor4 whole = *map;
+    clattn_forward_args a = f->t.args;
+    for (int i = 0; i < 4; i++)
+        map->shape[i] = 1;
+    a.block_map = *map;
+    a.block_q = a.block_k = 1 << 30;
+    is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "blocks of 2^30 by 2^30 work");
+    clFinish(f->d->queue);
+    REFUSED(BAD, a.block_k = 1 << 30; a.block_q = (1 << 30) + 1);
+    REFUSED(BAD, a.block_q = 1 << 30; a.block_k = (1 << 30) + 1);
+    REFUSED(BAD, a.block_q = 1 << 30; a.block_k = INT32_MAX);
+    *map = whole;
+}
+
 static void test_missing_aux(struct fixture *f)
 {
     clattn_array aux[CLATTN_AUX_MAX];
@@ -53,6 +71,32 @@ static void test_missing_aux(struct fixture *f)
     }
 }
 
+/* Of a captured buffer the library knows the type alone: it has one element at least. */
+static void test_least_aux(const struct device *d)
+{
+    struct fixture nothing, *const f = &nothing;
+    set_up(f, d, "f32 b2 h2 q0 k7 d8 mod:tanh_gate,pair_bias lse", PADDED); /* only such a call may have so little */
+    for (int32_t i = 0; i < f->t.c.problem.n_aux; i++) {
+        const size_t size = image_size_of(f->t.c.problem.aux[i].type);
+        clattn_array aux[CLATTN_AUX_MAX];
+        cl_int e;
+        memcpy(aux, f->t.aux, sizeof aux);
+        aux[i].mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_ONLY, 3 * size - 1, NULL, &e);
+        if (e)
+            bail("no buffer");
+        aux[i].offset = 2; /* the last byte of the third element is missing */
+        REFUSED(SMALL, a.aux = aux);
+        clattn_forward_args a = f->t.args;
+        aux[i].offset = 1;
+        a.aux = aux;
+        is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS,
+               "captured buffer %d of one element from its offset on is enough", (int)i);
+        clFinish(f->d->queue);
+        clReleaseMemObject(aux[i].mem);
+    }
+    fixture_close(f);
+}
+
 /* The problem does not ask for it. */
 static void test_uncalled_for(struct fixture *f, const struct fixture *from)
 {
@@ -66,6 +110,7 @@ static void test_uncalled_for(struct fixture *f, const struct fixture *from)
     REFUSED(BAD, a.sinks = with->sinks);
     REFUSED(BAD, a.aux = with->aux);
     REFUSED(BAD, a.block_q = 2);
+    REFUSED(BAD, a.block_k = 2);
     REFUSED(BAD, a.slopes_stride = 4);
     REFUSED(BAD, a.offsets = with->cu_q);
 }
@@ -83,6 +128,24 @@ static void test_lists(struct fixture *f)
     REFUSED(BAD, a.slopes_stride = -1);
     REFUSED(SMALL, a.slopes_stride = 1000);
     REFUSED(ANY, a.slopes_stride = INT64_MAX);
+}
+
+/* Slopes of each batch entry end with the last head of the last one. */
+static void test_slopes(struct fixture *f)
+{
+    enum { STRIDE = 5, N = 2 * STRIDE + 4 }; /* b3 h4 */
+    cl_int e;
+    clattn_forward_args a = f->t.args;
+    a.slopes.mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_ONLY, N * sizeof(cl_float), NULL, &e);
+    if (e)
+        bail("no buffer");
+    a.slopes.offset = 0;
+    a.slopes_stride = STRIDE;
+    is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "%d slopes are enough", (int)N);
+    clFinish(f->d->queue);
+    a.slopes.offset = 1;
+    refused(f, &a, SMALL, "one slope less");
+    clReleaseMemObject(a.slopes.mem);
 }
 
 static void test_shapes(struct fixture *f)
@@ -107,10 +170,31 @@ static void test_shapes(struct fixture *f)
     REFUSED(ANY, a.mask.stride[3] = INT64_MAX / 2);
     REFUSED(ANY, a.bias.offset = SIZE_MAX);
     REFUSED(ANY, a.mask.offset = SIZE_MAX - 1);
-    REFUSED(ANY, a.block_map.offset = SIZE_MAX / 2);
+    REFUSED(BAD, a.block_map.offset = SIZE_MAX / 2); /* and one more is beyond what counts */
+    REFUSED(BAD, a.mask.offset = SIZE_MAX / 2 + 1);
+    REFUSED(SMALL, a.mask.offset = SIZE_MAX / 4);
     REFUSED(SMALL, a.bias.stride[3] = 1000);
     REFUSED(SMALL, a.mask.stride[2] = 10000);
     REFUSED(SMALL, a.block_map.stride[3] = 10000);
+}
+
+/* What is read, in buffers that are only written. */
+static void test_access(struct fixture *f)
+{
+    cl_int e;
+    cl_mem sealed = clCreateBuffer(f->d->cl.context, CL_MEM_WRITE_ONLY, 1 << 16, NULL, &e);
+    clattn_array aux[CLATTN_AUX_MAX];
+    if (e)
+        bail("no buffer: %s", clattn_status_string(e));
+    memcpy(aux, f->t.aux, sizeof aux);
+    aux[0].mem = sealed;
+    REFUSED(BAD, a.cu_q.mem = sealed);
+    REFUSED(BAD, a.bias.mem = sealed);
+    REFUSED(BAD, a.mask.mem = sealed);
+    REFUSED(BAD, a.block_map.mem = sealed);
+    REFUSED(BAD, a.slopes.mem = sealed);
+    REFUSED(BAD, a.aux = aux);
+    clReleaseMemObject(sealed);
 }
 
 /* Totals of packed sequences. */
@@ -200,12 +284,16 @@ static void test_device(const struct device *d)
     set_up(&without, d, none, PADDED);
     test_missing(&with);
     test_missing_aux(&with);
+    test_least_aux(d);
+    test_access(&with);
     test_uncalled_for(&without, &with);
     test_lists(&with);
+    test_slopes(&with);
     test_shapes(&with);
     test_totals(&with);
     test_contexts(&with);
     test_right(&with);
+    test_largest_blocks(&with);
     test_edges(&with);
     fixture_close(&without);
     fixture_close(&with);

@@ -100,6 +100,8 @@ double trial_part(const struct trial *t, const struct truth *x, char *why, size_
 int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len);
 /* The problem as the reference takes it. Packed sequences lie padded in value: to float64 they are short ones. */
 struct reference trial_problem(const struct trial *t);
+/* Whether every element of O and LSE is what trial_reset() leaves, NaN; after trial_fetch(). */
+int trial_is_blank(const struct trial *t);
 /* Poisons O and LSE again. */
 cl_int trial_reset(struct trial *t, cl_command_queue queue);
 /* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it. */

@@ -1,9 +1,11 @@
-/* wrap.c - the library's calls of malloc and OpenCL, counted and made to fail
+/* wrap.c - the library's calls of malloc, for mutexes and of OpenCL, counted and made to fail
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "wrap.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,27 @@ static int fails(const char *name)
 
 #define COUNTS wrap
 #include "wrapmem.h"
+
+/* ---- Mutexes ---- */
+
+int __real_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a);
+int __wrap_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a);
+int __wrap_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a)
+{
+    if (fails("pthread_mutex_init"))
+        return ENOMEM;
+    const int status = __real_pthread_mutex_init(m, a);
+    wrap.objects += wrap.armed && !status;
+    return status;
+}
+
+int __real_pthread_mutex_destroy(pthread_mutex_t *m);
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *m);
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *m)
+{
+    wrap.objects -= wrap.armed;
+    return __real_pthread_mutex_destroy(m);
+}
 
 /* ---- OpenCL: calls that only return a status ---- */
 

@@ -1,4 +1,4 @@
-/* wrap.h - the library's calls of malloc and OpenCL, counted and made to fail
+/* wrap.h - the library's calls of malloc, for mutexes and of OpenCL, counted and made to fail
  * SPDX-License-Identifier: Apache-2.0
  *
  * Works by ld --wrap (WRAPPED in Makefile.am names every symbol), so only what is linked statically is seen: the
@@ -16,7 +16,7 @@ struct wrap {
     long failed;         /* how many did */
     int optional;        /* the call that failed last is one to do without: doubles, extensions */
     long memory;         /* blocks allocated and not freed */
-    long objects;        /* OpenCL references held */
+    long objects;        /* OpenCL references and mutexes held */
     int builds;          /* so many of the next clBuildProgram fail */
     cl_int build_status; /* with this, 0: CL_BUILD_PROGRAM_FAILURE */
     int no_compiler;     /* CL_DEVICE_COMPILER_AVAILABLE is false */
