@@ -82,10 +82,10 @@ static void *work(void *user)
 {
     unsigned char *const want = malloc(BINARY_MAX);
     unsigned x = (unsigned)(size_t)user * 7919u + (unsigned)getpid();
-    struct store s;
+    struct store s = { 0 };
     if (!want)
         return user;
-    open_store(&s, root);
+    open_in(&s, root);
     if (max_bytes)
         s.max_bytes = max_bytes;
     for (long i = 0; !__atomic_load_n(&counts->stop, __ATOMIC_RELAXED); i++) {
