@@ -298,7 +298,7 @@ static void check_stopped(void)
     unsigned char *const want = malloc(BINARY_MAX);
     struct store s;
     open_store(&s, root);
-    while (want && now() < end) {
+    while (want && (!rounds || now() < end)) { /* a slow machine takes all the time to start them */
         for (int i = 0; i < PROCESSES; i++, x = x * 1103515245u + 12345u)
             kill(pids[i], x >> 30 ? SIGSTOP : SIGCONT);
         for (int k = CRASHING; k < KEYS; k++) {
