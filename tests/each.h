@@ -64,6 +64,17 @@ static inline void each_row(const struct device *d, const char *type, const char
         diag("%s\nagain: tests/forward.t '%s' '%s' %s", why, problem, config ? config : "", layout_name(layout));
 }
 
+/* For a row that has no configuration: a device may lack its type. */
+static inline void each_lacking(const struct device *d, const char *type, const char *row)
+{
+    char problem[512];
+    snprintf(problem, sizeof problem, "%s %s", type, row);
+    if (harness_may_refuse_text(d, problem, NULL))
+        skip("%s: no configuration here", problem);
+    else
+        ok(0, "%s: there is a configuration for %s", d->name, problem);
+}
+
 /* The index-th configuration for such a row; 0 when there is none. */
 static inline int each_config(const struct device *d, const char *type, const char *row, size_t index, char *config,
                               size_t len)

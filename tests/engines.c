@@ -51,6 +51,32 @@ static int is_chosen(const char *config)
     return 0;
 }
 
+/* What is run below is what the library lists: every engine has to be among it, in every type, of any width. A tile of
+ * engine simt has to fit into local memory. */
+static void check_listed(const struct device *d)
+{
+    static const short widths[] = { 1, 40, 64, 96, 128, 192, 256, 320, 512, 576 };
+    enum { N_WIDTHS = sizeof widths / sizeof *widths, WIDEST_SIMT = 128 };
+    for (unsigned t = 0; t < N_CASE_TYPES; t++)
+        for (unsigned i = 0; i < N_WIDTHS; i++) {
+            char problem[64], config[128];
+            unsigned seen = 0, want = 0;
+            size_t n, e;
+            const char *name;
+            snprintf(problem, sizeof problem, "%s b1 h1 q40 k40 d%d", case_types[t], widths[i]);
+            if (harness_may_refuse_text(d, problem, NULL))
+                continue;
+            for (n = 0; harness_config(d, problem, n, config, sizeof config); n++)
+                for (e = 0; (name = harness_engine(e)) != NULL; e++)
+                    if (!strncmp(config, name, strlen(name)) && config[strlen(name)] == ' ')
+                        seen |= 1u << e;
+            for (e = 0; (name = harness_engine(e)) != NULL; e++)
+                if (widths[i] <= WIDEST_SIMT || strcmp(name, "simt"))
+                    want |= 1u << e;
+            ok((seen & want) == want, "%s: every engine has a tile for %s (0x%x of 0x%x)", d->name, problem, seen, want);
+        }
+}
+
 /* Rows in the first so many types on each engine: its configurations stand together, and take turns. f32 on the first
  * engine is part 0's, and half of all else. `tight`: all of it, every second row in buffers that end with the last
  * element, where a simulator sees what is read behind it. */
@@ -73,7 +99,7 @@ static void run_engines(const struct device *d, const char *const *rows, unsigne
                 each_row(d, case_types[t], rows[i], seed + i, config, tight && (t + i) % 2 ? PLAIN : PADDED);
             }
             if (!begin)
-                skip("%s %s: no configuration here", case_types[t], rows[i]);
+                each_lacking(d, case_types[t], rows[i]);
         }
 }
 
@@ -100,6 +126,7 @@ static void run_few(const struct device *d)
 static void run_default(const struct device *d)
 {
     unsigned i;
+    check_listed(d);
     run_tiles(d);
     run_engines(d, engine_cases, N_ENGINE, N_CASE_TYPES, 600, 0);
     run_engines(d, feature_cases, N_FEATURES, 1, 620, 0);
@@ -125,6 +152,7 @@ static void run_default(const struct device *d)
 
 static void run_quick(const struct device *d)
 {
+    check_listed(d);
     run_engines(d, quick_cases, N_QUICK, N_CASE_TYPES, 0, 1);
     run_engines(d, quick_features, N_QUICK_FEATURES, 1, 0, 1);
 }

@@ -93,6 +93,15 @@ static const char *open_found(const char *text)
     return why;
 }
 
+/* Where devices must be, as in .ci/run, a test without one has failed. */
+static void need_device(const char *why)
+{
+    if (harness_flag("CLATTN_NEED_DEVICE")) {
+        printf("Bail out! CLATTN_NEED_DEVICE is set: %s\n", why);
+        exit(99);
+    }
+}
+
 unsigned harness_open(const struct device **out, const char **why)
 {
     const char *list = getenv("CLATTN_TEST_DEVICES"), *problem = NULL;
@@ -111,6 +120,8 @@ unsigned harness_open(const struct device **out, const char **why)
     }
     *out = devices;
     *why = "no OpenCL device";
+    if (!n_devices)
+        need_device(*why);
     return n_devices;
 }
 
@@ -123,6 +134,55 @@ void harness_close(void)
         clReleaseCommandQueue(d->queue);
         opencl_close(&d->cl);
     }
+}
+
+/* ---- What has to be supported ---- */
+
+/* Named here, and not asked of the library: an engine that it has lost would not be missed. */
+static const char *const everywhere[] = { "simt", "cpu", "row", "naive" };
+enum { N_EVERYWHERE = sizeof everywhere / sizeof *everywhere };
+
+const char *harness_engine(size_t index)
+{
+    return index < N_EVERYWHERE ? everywhere[index] : NULL;
+}
+
+static int is_engine(const char *config, const char *name)
+{
+    const size_t n = strcspn(config, " ");
+    return strlen(name) == n && !strncmp(config, name, n);
+}
+
+static int lacks_f64(const struct device *d)
+{
+    char extensions[8192] = "";
+    clGetDeviceInfo(d->cl.device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+    return !strstr(extensions, "cl_khr_fp64");
+}
+
+/* The types of 16 bits, all alike, and widths up to 256. */
+static int suits_matrix_units(const clattn_problem *p)
+{
+    return (p->type == CLATTN_F16 || p->type == CLATTN_BF16) && (!p->k_type || p->k_type == p->type) &&
+           (!p->v_type || p->v_type == p->type) && p->d <= 256 && p->dv <= 256;
+}
+
+int harness_may_refuse(const struct device *d, const clattn_problem *problem, const char *config)
+{
+    if (problem->type == CLATTN_F64 && lacks_f64(d))
+        return 1;
+    if (!config || !*config)
+        return 0;
+    for (size_t i = 0; i < N_EVERYWHERE; i++)
+        if (is_engine(config, everywhere[i])) /* a tile of simt can be too large for the local memory */
+            return !strcmp(everywhere[i], "simt") && strchr(config, ' ');
+    return !is_engine(config, "mma_emu") || !suits_matrix_units(problem);
+}
+
+int harness_may_refuse_text(const struct device *d, const char *problem, const char *config)
+{
+    clattn_case c = CLATTN_CASE_INIT;
+    return !clattn_case_parse(problem, &c, NULL, 0) && harness_may_refuse(d, &c.problem, config);
 }
 
 /* ---- Checking ---- */
@@ -176,7 +236,7 @@ static int run_and_judge(struct trial *t, const struct device *d, const char *co
     clattn_plan plan;
     cl_int e = harness_plan(d, &t->c.problem, config, &plan, why, len);
     if (e)
-        return e == CLATTN_ERROR_NOT_SUPPORTED ? -1 : 0;
+        return e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, &t->c.problem, config) ? -1 : 0;
     e = trial_run(t, plan, d->queue);
     if (e) {
         harness_words(d->handle, e, why, len);

@@ -13,7 +13,7 @@ struct device {
 };
 
 /* Opens the devices under test: those of CLATTN_TEST_DEVICES (texts joined by ';'), else every device found. Returns
- * their number; *why says what went wrong when it is 0. */
+ * their number; *why says what went wrong when it is 0. With CLATTN_NEED_DEVICE=1 that ends the test as a failure. */
 unsigned harness_open(const struct device **devices, const char **why);
 void harness_close(void);
 /* Releases all plans; part of harness_close(). */
@@ -30,7 +30,15 @@ void harness_words(clattn_handle handle, cl_int e, char *why, size_t len);
 /* The index-th configuration for a problem string, score_mods and all; 0 when there is none. */
 int harness_config(const struct device *d, const char *problem, size_t index, char *config, size_t len);
 
-/* Runs one problem once and judges it. 1 right, 0 wrong, -1 not supported here; `why` says how. */
+/* The engines that every device runs, one after the other; NULL behind the last. */
+const char *harness_engine(size_t index);
+/* Whether a device may refuse this problem by this configuration (NULL: the default): f64 that it lacks, and what only
+ * matrix units take. Whatever else is refused has lost an engine. */
+int harness_may_refuse(const struct device *d, const clattn_problem *problem, const char *config);
+int harness_may_refuse_text(const struct device *d, const char *problem, const char *config);
+
+/* Runs one problem once and judges it. 1 right, 0 wrong, or refused without a right to, -1 not supported here; `why`
+ * says how. */
 int harness_check(const struct device *d, const clattn_case *c, const char *config, enum layout layout, char *why,
                   size_t len);
 

@@ -120,11 +120,20 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
 
 # ---- devices ----
 
+# Where devices must be (CLATTN_NEED_DEVICE=1, as in .ci/run), a test that cannot run without them has failed.
+missing_device() {
+    test "${CLATTN_NEED_DEVICE:-0}" = 0 || {
+        echo "Bail out! CLATTN_NEED_DEVICE is set: $1"
+        exit 99
+    }
+}
+
 device=${CLATTN_TEST_DEVICES-} device=${device%%;*}
 on() { run --tune off --device "$device" "$@"; }
 need_device() { # leaves a first run without -o in $status, out and err
     on q.npy k.npy v.npy
     if test $status -eq 2 && test -z "$device"; then
+        missing_device "no OpenCL device"
         skip "no OpenCL device"
         echo "1..$n"
         exit $bad

@@ -41,7 +41,7 @@ static int set_up(struct subject *s, const struct device *d, const char *text)
     struct trial *t = &s->f.t;
     char why[1024] = "";
     cl_int e = fixture_open(&s->f, d, text, PADDED, why, sizeof why);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED)
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse_text(d, text, NULL))
         skip("%s: %s", text, why);
     else if (e)
         ok(0, "%s: cannot be set up (%s): %s", d->name, why, text);

@@ -239,17 +239,23 @@ TAP_UNUSED static void tell(void *user, const char *text)
     snprintf(told.last, sizeof told.last, "%s", text);
 }
 
-TAP_UNUSED static void open_store(struct store *s, const char *root)
+/* With the log that it has, none if it is zero; in any thread. */
+TAP_UNUSED static void open_in(struct store *s, const char *root)
 {
-    static struct why why;
+    struct why why;
     clattn_options o = CLATTN_OPTIONS_INIT;
-    memset(s, 0, sizeof *s);
-    memset(&told, 0, sizeof told);
-    s->log = tell;
     o.cache_dir = root;
     store_init(s, &o, &why);
     if (store_is_none(s))
         bail("no store in %s: %s", root, why.text);
+}
+
+TAP_UNUSED static void open_store(struct store *s, const char *root)
+{
+    memset(s, 0, sizeof *s);
+    memset(&told, 0, sizeof told);
+    s->log = tell;
+    open_in(s, root);
 }
 
 /* Whether the blob is there and holds exactly these bytes. */

@@ -80,6 +80,7 @@ call=plain
 refused 2 'no device is called "no such thing"; there is' --device 'no such thing'
 run --device "$device" --classes
 if test $status -eq 2 && test -z "$device"; then
+    missing_device "no OpenCL device"
     skip "no OpenCL device"
     echo "1..$n"
     exit $bad
