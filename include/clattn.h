@@ -39,8 +39,8 @@
  *              |LSE - lse| <= 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|)
  *              T1 = sum_k p_k |V[k,j] - o| (1 + a_k)           T2 = sum_k p_k |V[k,j]|
  *          where eps is u, in f16 2^-11 and in bf16 2^-8 (O's type), and tiny the smallest normal number of that type.
- *          Engines made of matrix units (mma_nv) store p in it: 2 eps T2 more. A sink is one more key, with V = 0 and
- *          a = |sink|. A weight below 2^-126 (f64: 2^-1022) of the row's largest may count as 0. What a score_mod loses
+ *          Engines made of matrix units (mma_nv) store p in it: 2 eps T2 more, in f16 2^-32 n max|V| as well. A sink is
+ *          one more key, with V = 0 and a = |sink|. A weight below 2^-126 (f64: 2^-1022) of the row's largest may count as 0. What a score_mod loses
  *          to rounding of its own is not in it.
  *          That holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at
  *          most 1e38, in size: there finite inputs give finite results. Beyond nothing is promised but that nothing
@@ -329,7 +329,7 @@ typedef struct clattn_plan_options {
     /* NULL: the best known that builds here. "ENGINE": likewise, of that engine. "ENGINE TILE", as clattn_config_at()
      * gives it: that or nothing. */
     const char *config;
-    size_t max_workspace;    /* bytes a call may ask for; 0: no bound. What is chosen by itself needs none yet */
+    size_t max_workspace;    /* bytes a call may ask for; 0: no bound */
 } clattn_plan_options;
 
 #define CLATTN_PLAN_OPTIONS_INIT { sizeof(clattn_plan_options), 0, 0 }
@@ -514,7 +514,7 @@ typedef struct clattn_forward_args {
                                             below. Values are clamped to [0, nq] and [0, nk] */
     clattn_array offsets;        /* int32 [b], for CLATTN_ALIGN_OFFSETS */
     cl_mem workspace;            /* at least clattn_workspace_size() bytes from workspace_offset on; NULL for none */
-    size_t workspace_offset, workspace_size; /* bytes; the offset is a multiple of 16 */
+    size_t workspace_offset, workspace_size; /* bytes; the offset is a multiple of 32 */
     clattn_array cu_q, cu_k;     /* int32 [b+1], not descending, from 0 to total_q and total_k. What leads outside is
                                     clamped, sequences longer than nq and nk are cut off. In packed tensors the stride
                                     of axis b counts for nothing, and all strides 0 means contiguous [total,h,width];
@@ -539,7 +539,8 @@ typedef struct clattn_forward_args {
       CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0, { 0, 0 }, { 0, 0 }, CLATTN_TENSOR4_INIT, \
       CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0 }
 
-/* Bytes of workspace that a call with these arguments needs, exactly; 0 is usual. No device work. */
+/* Bytes of workspace that a call with these arguments needs, exactly. No device work. 0 on CPUs, and on GPUs for keys of up to
+ * 64 tiles, which are 1024 to 8192 keys: the sums of longer rows are kept there, 8 (dv + 2) bytes or more for a row. */
 CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)
     CLATTN_MUST_CHECK;
 

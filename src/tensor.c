@@ -142,7 +142,7 @@ cl_int array_check(const clattn_array *t, const struct array_use *use, cl_contex
 cl_int workspace_check(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
                        struct why *why)
 {
-    enum { ALIGNMENT = 16 };
+    enum { ALIGNMENT = 32 }; /* of the longest vector that kernels keep there */
     size_t size;
     if (!a->workspace || a->workspace_size < need)
         return why_set(why, CLATTN_ERROR_WORKSPACE, "the call needs a workspace of %zu bytes, %zu are given", need,

@@ -184,8 +184,9 @@ static void check_workspace(const struct device *d)
     REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace = NULL);
     REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace_size = need - 1);
     REFUSED(BAD, a.workspace_offset = 4);
-    REFUSED(SMALL, a.workspace_offset = 80);
-    REFUSED(SMALL, a.workspace_offset = SIZE_MAX - 15);
+    REFUSED(BAD, a.workspace_offset = 16);
+    REFUSED(SMALL, a.workspace_offset = 96);
+    REFUSED(SMALL, a.workspace_offset = SIZE_MAX - 31);
     cl_mem inputs = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, need, NULL, &e);
     REFUSED(BAD, a.workspace = inputs);
     clReleaseMemObject(inputs);
