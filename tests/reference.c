@@ -512,9 +512,9 @@ static void check_bounds(void)
            "what storing 2 may do, and 0");
         r.share = 0.25;
         right = !reference_forward(&r, none, one, v, &o, &lse, &bound, &lse_bound, NULL);
-        right = right && same_bound(bound, of_two(u, 0.25, 0.5) + (r.narrow_p ? 2.5 * eps : 0) + 2 * eps + tiny);
+        right = right && same_bound(bound, of_two(u, 0.25, 2) + (r.narrow_p ? 2.5 * eps : 0) + 2 * eps + tiny);
         right = right && same_bound(lse_bound, 0x1p-26 * (32 + 16 + 2 * log2(3) + 2 * log(2)));
-        ok(right, "a share of it is one but for what storing may do");
+        ok(right, "a share of it is one of what weights may do");
         r.share = 0;
         /* the scale is taken without its sign, scores of -1 are as doubtful as those of 1 */
         r.scale = -1;

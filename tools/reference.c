@@ -16,6 +16,7 @@
 
 enum {
     ROWS = 4,    /* query rows that share what is read of K and V */
+    SHORT = 16,  /* keys that are added up in double */
     BLOCK = 256, /* keys whose scores stay in the first-level cache meanwhile */
     LANES = 8    /* constant inner loops of this length vectorise even under gcc's cautious -O2 cost model */
 };
@@ -28,6 +29,7 @@ struct scratch {
     double *kt, *vp;      /* [d,ld], [nk,wide]: K transposed and V padded, of one key/value head */
     double *s, *a;        /* [ROWS,ld]: scores, then weights; what a score went through (a_k of reference.h) */
     double *o, *t1, *t2;  /* [ROWS,wide]; T1 and T2 of reference.h */
+    long double *whole;   /* [ROWS,wide]: sums of o, of SHORT keys each: a result in double is held to few ulp */
     unsigned char *keep;  /* [ROWS,ld] */
 };
 
@@ -62,6 +64,7 @@ static void scratch_free(struct scratch *w)
     free(w->s);
     free(w->a);
     free(w->o);
+    free(w->whole);
     free(w->t1);
     free(w->t2);
     free(w->keep);
@@ -76,10 +79,11 @@ static int scratch_make(struct scratch *w, const struct reference *r)
     w->s = grid(ROWS, w->ld);
     w->a = grid(ROWS, w->ld);
     w->o = grid(ROWS, w->wide);
+    w->whole = calloc((size_t)(ROWS * w->wide) + 1, sizeof *w->whole);
     w->t1 = grid(ROWS, w->wide);
     w->t2 = grid(ROWS, w->wide);
     w->keep = calloc(ROWS, (size_t)w->ld + 1);
-    return w->kt && w->vp && w->s && w->a && w->o && w->t1 && w->t2 && w->keep ? 0 : -1;
+    return w->kt && w->vp && w->s && w->a && w->o && w->whole && w->t1 && w->t2 && w->keep ? 0 : -1;
 }
 
 static void load_head(struct scratch *w, const struct reference *r, const double *k, const double *v)
@@ -270,11 +274,12 @@ static double weights(double *s, const unsigned char *keep, double sink, int64_t
     for (int64_t k = lo; k < hi; k++)
         if (keep[k] && s[k] > most)
             most = s[k];
-    *sum = sink == -INFINITY ? 0 : exp(sink - most);
+    long double all = sink == -INFINITY ? 0 : exp(sink - most);
     for (int64_t k = lo; k < hi; k++) {
         s[k] = !keep[k] || s[k] == -INFINITY ? 0 : exp(s[k] - most); /* NaN stays, and so does +inf - +inf */
-        *sum += s[k];
+        all += s[k];
     }
+    *sum = (double)all;
     return most;
 }
 
@@ -351,10 +356,20 @@ static void bounds(struct scratch *w, const struct reference *r, const struct gr
         for (int64_t c = 0; c < r->dv; c++) {
             const double o = w->o[row * w->wide + c], t2 = w->t2[row * w->wide + c] / sum[row];
             const double narrowed = r->narrow_p ? p.eps * t2 : 0; /* half of what P may do: its rounding */
-            const double computed = p.unit * (DOUBT * w->t1[row * w->wide + c] + chain[row] * t2) + narrowed;
+            const double weights = p.unit * DOUBT * w->t1[row * w->wide + c] + narrowed;
+            const double adding = p.unit * chain[row] * t2 + narrowed;
             o_bound[row * r->dv + c] =
-                some[row] && isfinite(o) ? share * computed + narrowed + reference_rounding(r->type, o) : 0;
+                some[row] && isfinite(o) ? share * weights + adding + reference_rounding(r->type, o) : 0;
         }
+}
+
+/* Adds what SHORT keys came to to the whole, and lets the next begin. */
+static void add_short(struct scratch *w)
+{
+    for (int64_t at = 0; at < ROWS * w->wide; at++) {
+        w->whole[at] += w->o[at];
+        w->o[at] = 0;
+    }
 }
 
 /* o, lse and their bounds (NULL: not wanted): of the first row of the group. seen: of its key/value head, or NULL. */
@@ -376,13 +391,17 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
         for (int64_t k = g->lo[row]; k < g->hi[row] && seen; k++)
             seen[k] |= keep[k];
     }
-    for (int64_t k = g->first; k < g->last; k++)
+    memset(w->whole, 0, (size_t)(ROWS * w->wide) * sizeof *w->whole);
+    for (int64_t k = g->first; k < g->last; k++) {
         for (int64_t row = 0; row < g->rows; row++)
             if (w->keep[row * w->ld + k]) /* not by a weight of 0: 0 * NaN */
                 axpy(w->o + row * w->wide, w->t2 + row * w->wide, w->s[row * w->ld + k], w->vp + k * w->wide, w->wide);
+        if ((k - g->first) % SHORT == SHORT - 1 || k + 1 == g->last)
+            add_short(w);
+    }
     for (int64_t row = 0; row < g->rows; row++) {
-        for (int64_t c = 0; c < w->wide && sum[row] != 0; c++)
-            w->o[row * w->wide + c] /= sum[row];
+        for (int64_t c = 0; c < w->wide; c++)
+            w->o[row * w->wide + c] = (double)(sum[row] != 0 ? w->whole[row * w->wide + c] / sum[row] : 0);
         memcpy(o + row * r->dv, w->o + row * w->wide, (size_t)r->dv * sizeof *o);
     }
     if (o_bound)
