@@ -16,6 +16,7 @@
  * All 16-byte accesses are free of bank conflicts then. One buffer each for K and V, and two barriers a tile:
  *     fetch V | Q K^T, softmax | store V | barrier | fetch next K | P V | store K | barrier */
 #define CLA_LANES (32 * CLA_NW)
+#define CLA_ITEM(t) ((int)get_local_id(0)) /* whose place in the workspace it is */
 #define CLA_BQ (16 * CLA_RT * CLA_NW)
 #define CLA_R_N (2 * CLA_RT)
 #define CLA_COLS(n) (CLA_BK / 4)

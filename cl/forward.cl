@@ -55,9 +55,9 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_softmax(&t, s, m, l, f, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
-        if (segments || k0 < end) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l, !segments);
+        if (segments || k0 < end) cla_close_segment(&t, CLA_TOTAL(&t, &e), o, m, l, !segments);
     }
-    if (segments > 1) cla_take_total(CLA_TOTAL(&e), o, l);
+    if (segments > 1) cla_take_total(CLA_TOTAL(&t, &e), o, l);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);
 }

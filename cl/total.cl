@@ -27,7 +27,7 @@ CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const rea
     real f[CLA_R_N];
     if (is_first)
         CLA_NO_UNROLL for (int i = 0; i < CLA_TOTAL_N; i++)
-            w[i * CLA_TOTAL_STEP] = i < CLA_TOTAL_M ? (real)(0) : (real)(CLA_LOWEST);
+            w[i * CLA_TOTAL_STEP] = (real)(i < CLA_TOTAL_M ? 0 : CLA_LOWEST);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         const cla_total top = w + (CLA_TOTAL_M + r) * CLA_TOTAL_STEP;
         const real now = CLA_ROW_MAX(t, m, r);
