@@ -104,7 +104,7 @@ typedef struct {
 
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
-#define CLA_OWNS_ROWS(t) ((t)->tx == 0)
+#define CLA_OWNS_ROWS(t) CLA_ALL_IF((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 #define CLA_ROW_MAX(t, m, r) CLA_AT4((t)->m + cla_row_in_tile(t, r))
 #define CLA_O_FACTOR(f, i) (real)(CLA_COMPONENT(f[(i) / CLA_GD / 4], (i) / CLA_GD % 4))

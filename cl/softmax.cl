@@ -4,7 +4,7 @@
 /* A row starts with nothing seen but its head's sink, which one of its items counts. */
 CLA_FN void cla_start(const cla_tile *t, const cla_env *e, real *m, real *l)
 {
-    const real own = (real)(CLA_OWNS_ROWS(t) ? 1 : 0);
+    const real own = CLA_OWNS_ROWS(t) ? (real)(1) : (real)(0);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         real sink = (real)(cla_sink(e, 0)); /* of all rows, unless heads are packed */
         if (CLA_PACKS)
