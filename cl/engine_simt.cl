@@ -31,6 +31,9 @@
 #define CLA_QP (CLA_BQ + 4)
 #define CLA_QSTEP (CLA_QRES ? 0 : CLA_CH * CLA_QP)
 #define CLA_QBUF ((CLA_QRES ? CLA_CHUNKS : 2) * CLA_CH * CLA_QP)
+/* Q on its way lies where P will be, if no sums of parts do. What CLA_COLLECT writes there is behind it. */
+#define CLA_Q_IN_P (!CLA_QRES && CLA_PARTS == 1 && 2 * CLA_CH <= CLA_BK - CLA_TX)
+#define CLA_P_AT (CLA_Q_IN_P ? 0 : CLA_QBUF)
 #define CLA_KVSTEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_DVP)
 #define CLA_PARTS ((CLA_D + CLA_CHAIN - 1) / CLA_CHAIN) /* of Q K^T: a chain of additions each */
 #define CLA_PART_CHUNKS (CLA_CHAIN / CLA_CH)
@@ -54,16 +57,15 @@ typedef struct {
 } cla_tile;
 
 #define CLA_LOCAL(t) \
-    __local cla_scalar cla_local_q[CLA_QBUF] __attribute__((aligned(32))); \
+    __local cla_scalar cla_local_q[CLA_P_AT + CLA_BK * CLA_QP] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_kv[2 * CLA_KVSTEP] __attribute__((aligned(32))); \
-    __local cla_scalar cla_local_p[CLA_BK * CLA_QP] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_m[3 * CLA_BQ] __attribute__((aligned(32))); \
     __local int cla_local_seen[CLA_DROPS ? CLA_BK : 1]; \
     t.seen = cla_local_seen; \
     t.m = cla_local_m; \
     t.q = cla_local_q; \
     t.kv = cla_local_kv; \
-    t.p = cla_local_p;
+    t.p = cla_local_q + CLA_P_AT;
 
 /* to += x * y. By name where it is one instruction: Intel's compiler for GPUs makes 40 moves per 256 of sums that it
  * may contract. AMD's older devices have one for those sums only. */
@@ -83,16 +85,35 @@ typedef struct {
 #define CLA_INSIDE_0 0
 #define CLA_INSIDE_8 get_sub_group_local_id()
 #define CLA_INSIDE_16 get_sub_group_local_id()
+/* Who an item is, once more in every tile and for each product: max() and min() change nothing, but compilers do not see through
+ * them. AMD's keep all that they compute from it in registers over the whole loop otherwise, and have too few then. Since
+ * clang 20 they also read ahead too far in P V where V has most columns, but not for gfx9, which has more. */
+#if defined(__AMDGCN__)
+#define CLA_FORGET_PLACES(t, key) \
+    (t)->lane = max((t)->lane, min(key, 0)); \
+    (t)->tx = (t)->lane % CLA_TX; \
+    (t)->ty = (t)->lane / CLA_TX;
+#else
+#define CLA_FORGET_PLACES(t, key)
+#endif
+#if defined(__AMDGCN__) && !defined(__GFX9__)
+#define CLA_PV_STEPS (__clang_major__ > 19 && CLA_PARTS > 1 ? 1 : 4)
+#else
+#define CLA_PV_STEPS CLA_CAT(CLA_PV_STEPS_, CLA_SUB_GROUP)
+#endif
 #define CLA_SHARES_ROWS (CLA_TX % CLA_MAX(CLA_SUB_GROUP, 1) == 0)
 
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
-#define CLA_OWNS_ROWS(t) ((t)->tx == 0)
+#define CLA_OWNS_ROWS(t) CLA_ALL_IF((t)->tx == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 #define CLA_ROW_MAX(t, m, r) CLA_AT4((t)->m + cla_row_in_tile(t, r))
 #define CLA_O_FACTOR(f, i) (real)(CLA_COMPONENT(f[(i) / CLA_GD / 4], (i) / CLA_GD % 4))
 #define CLA_COMPONENT(x, i) ((i) == 0 ? (x).s0 : (i) == 1 ? (x).s1 : (i) == 2 ? (x).s2 : (x).s3)
-/* Steps of Q K^T without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of S. */
+/* Steps without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of sums. */
+#define CLA_PV_STEPS_0 4
+#define CLA_PV_STEPS_8 CLA_CV
+#define CLA_PV_STEPS_16 CLA_CV
 #define CLA_STEPS_0 4
 #define CLA_STEPS_8 CLA_CH
 #define CLA_STEPS_16 CLA_CH
@@ -104,7 +125,8 @@ typedef struct {
 CLA_FN int cla_row_in_tile(const cla_tile *t, int g) { return t->ty * CLA_TM + g * 4; }
 CLA_FN int cla_key_in_tile(int j, int tx) { return j / 4 * 4 * CLA_TX + 4 * tx + j % 4; }
 CLA_FN int cla_slot_row(const cla_tile *t, int g) { return t->r0 + cla_row_in_tile(t, g); }
-CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + cla_key_in_tile(j, t->tx); }
+/* max() changes nothing, but compilers do not see through it: else they keep the places of all slots in registers. */
+CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return max(k0 + 4 * t->tx, 0) + cla_key_in_tile(j, 0); }
 
 /* Transfers of `rows` x `width` elements, 4 per item and round: this item's row and first element in round n. */
 #define CLA_EACH_ROUND(rows, width) \
@@ -154,10 +176,13 @@ CLA_FN void cla_store_k(cla_tile *t, int chunk)
         cla_put_transposed(to, CLA_KP, CLA_K_SCALED ? x * t->scale : x);
     CLA_END_ROUND
 }
-/* Chunk v of the tile: its keys are those of rows v * CV .. of P. */
+/* Chunk v of the tile: its keys are those of rows v * CV .. of P. A chunk is a part of a slot's keys, or those of some slots. */
+#define CLA_SLOT_CHUNKS CLA_MAX(CLA_TX / CLA_CV, 1)
+#define CLA_CHUNK_SLOTS CLA_MAX(CLA_CV / CLA_TX, 1)
 CLA_FN int cla_key_of_chunk(int v, int row)
 {
-    return cla_key_in_tile(v / (CLA_TX / CLA_CV), v % (CLA_TX / CLA_CV) * CLA_CV + row);
+    const int slot = CLA_CHUNK_SLOTS > 1 ? row / CLA_TX : 0, tx = row - slot * CLA_TX;
+    return cla_key_in_tile(v / CLA_SLOT_CHUNKS * CLA_CHUNK_SLOTS + slot, v % CLA_SLOT_CHUNKS * CLA_CV + tx);
 }
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int v)
 {
@@ -223,6 +248,7 @@ CLA_FN __local cla_real4 *cla_own_p(const cla_tile *t, int j, int g)
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
+    CLA_FORGET_PLACES(t, k0)
     for (int part = 0; part < CLA_PARTS; part++) {
         const int end = CLA_PARTS == 1 ? CLA_CHUNKS : min((part + 1) * CLA_PART_CHUNKS, CLA_CHUNKS);
         CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
@@ -260,11 +286,11 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     cla_fetch_v(t, e, k0, 0);
 }
 
-/* Collects a row's value of all TX items where each has its slot 0 of P, and lets the row's owner combine them. cla_pv() reads
+/* Collects a row's value of all TX items where each has its last slot of P, and lets the row's owner combine them. cla_pv() reads
  * that: a barrier must stand between, those of cla_qk() before a maximum, one of its own before the sum. */
 #define CLA_COLLECT(x) \
-    const __local cla_scalar *lot = t->p; \
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, 0, g) = x[g]; \
+    const __local cla_scalar *lot = t->p + (CLA_BK - CLA_TX) * CLA_QP; \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, CLA_TN - 1, g) = x[g]; \
     barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_COMBINE(y, combine) \
     cla_scalar y = lot[row]; \
@@ -327,7 +353,7 @@ CLA_FN void cla_shift(real *x, int n, int size)
 CLA_FN void cla_pv_chunk(const cla_tile *t, cla_real4 *part, int v)
 {
     const __local cla_scalar *pb = cla_p_place(t, v), *vb = cla_v_place(t, v);
-    CLA_UNROLL_BY(2) for (int i = 0; i < CLA_CV; i++) {
+    CLA_UNROLL_BY(CLA_PV_STEPS) for (int i = 0; i < CLA_CV; i++) {
         real b[CLA_GD];
         CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + c * 4 * CLA_TX);
         CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
@@ -341,28 +367,37 @@ CLA_FN void cla_pv_chunk(const cla_tile *t, cla_real4 *part, int v)
     }
 }
 
+/* Adds the tile's part to O, which its row's factor rescales on the way: that is read again here, to be out of the registers. */
+CLA_FN void cla_join(const cla_tile *t, cla_real4 *o, const cla_real4 *part, int turn)
+{
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
+        const real f = CLA_ALL_IF(turn) ? (real)(1) : CLA_AT4(t->m + 2 * CLA_BQ + cla_row_in_tile(t, g));
+#define CLA_JOIN(r, i) \
+    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) \
+        o[(r) * CLA_GD + c] = fma(o[(r) * CLA_GD + c], (real)(f.i), part[(r) * CLA_GD + c]);
+        CLA_ROWS_OF(g, CLA_JOIN)
+    }
+}
+
 /* The first barrier stands before the loop, so that no compiler lets the tile's part of O begin while S is there. */
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
     const int chunks = CLA_BK / CLA_CV;
-#define CLA_RESCALE(r, i) CLA_UNROLL for (int c = 0; c < CLA_GD; c++) o[(r) * CLA_GD + c] *= f[g].i;
-    integer same = (integer)(-1); /* few tiles of a long row raise its maximum */
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) same &= f[g] == (real)(1);
-    if (!all(same)) CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) { CLA_ROWS_OF(g, CLA_RESCALE) }
+    CLA_FORGET_PLACES(t, next)
     cla_store_v(t, k0, 0);
     CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
         CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int turn = 0; turn < CLA_TURNS; turn++) {
+    CLA_NO_UNROLL for (int turn = 0; turn < CLA_TURNS; turn++) {
         cla_real4 part[CLA_O_N];
         CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) part[i] = (cla_real4)(0);
         CLA_NO_UNROLL for (int v = turn * (chunks / CLA_TURNS); v < (turn + 1) * (chunks / CLA_TURNS); v++) {
-            cla_fetch_v(t, e, k0, min(v + 1, chunks - 1));
+            cla_fetch_v(t, e, k0, v + 1); /* of the last key, behind all of them */
             cla_pv_chunk(t, part, v);
             if (v + 1 < chunks) cla_store_v(t, k0, v + 1);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
-        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] += part[i];
+        cla_join(t, o, part, turn);
     }
     /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
     cla_fetch_k(t, e, next, 0);

@@ -26,7 +26,7 @@ CLA_FN real cla_total_sum(cla_total w, int i)
 CLA_FN void cla_open_total(cla_total w)
 {
     CLA_NO_UNROLL for (int i = 0; i < CLA_TOTAL_N; i++)
-        w[i * CLA_TOTAL_STEP] = i < CLA_TOTAL_M ? (real)(0) : (real)(CLA_LOWEST);
+        w[i * CLA_TOTAL_STEP] = (real)(i < CLA_TOTAL_M ? 0 : CLA_LOWEST);
 }
 /* Adds a segment to the total, and lets the next one begin. */
 CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const real *m, real *l)

@@ -193,10 +193,13 @@ class Unknown(Exception):
 class Tile:
     """Trip counts of engine simt's loops, from what is known: the multiply-adds of each product per item and tile.
 
-    An iteration of the chunk loop is CH steps of Q K^T, a slot of P V is TX steps in TX / CV pieces; how many steps an
-    iteration of an innermost loop has, its own count tells. Loops may be gone where the compiler unrolled them. Both
-    arms of a branch count, as if every tile had masks; a loop that belongs to no product and combines no rows counts
-    once, as a rare path. Where the multiply-adds do not add up to the tile's there is no share."""
+    The loop over tiles lies in one over segments, which does not count. An iteration of a chunk loop is CH steps of
+    Q K^T or CV of P V, and it makes at most CHAIN of them: where a product has more, a loop over parts or turns is around
+    it, or copies of it follow one another. How many steps an iteration of an innermost loop has, its own count tells.
+    Loops may be gone where the compiler unrolled them. Both arms of a branch count, as if every tile had masks; a loop
+    that belongs to no product and combines no rows counts once, as a rare path. Where the multiply-adds do not add up to
+    the tile's there is no share."""
+    CHAIN = 64
 
     def __init__(self, numbers):
         for name in 'd dv tx ty tm tn ch cv'.split():
@@ -204,10 +207,14 @@ class Tile:
         dvp = -(-self.dv // (4 * self.tx)) * 4 * self.tx
         chunks = -(-self.d // self.ch)
         # multiply-adds of a step; steps in an iteration of each level, innermost first; steps in a tile
-        self.qk = (self.tm * self.tn, [self.ch], chunks * self.ch)
-        self.pv = (self.tm * dvp // self.tx, [self.cv, self.tx], self.tn * self.tx)
-        # Softmax has multiply-adds too: less than a chunk has, so that no chunk is mistaken for them.
-        self.slack = min(3 * self.tm * self.tn + 4 * self.tm + 16, self.ch * self.qk[0] - 1, self.cv * self.pv[0] - 1)
+        self.qk = (self.tm * self.tn, [self.ch, self.CHAIN], chunks * self.ch)
+        self.pv = (self.tm * dvp // self.tx, [self.cv, self.CHAIN], self.tn * self.tx)
+        # A turn of P V joins O by multiply-adds. Softmax has some too: less than a chunk has, so that no chunk is
+        # mistaken for them. So has what closes a segment.
+        self.join = self.pv[0]
+        self.slack = self.join + min(3 * self.tm * self.tn + 4 * self.tm + 16, self.ch * self.qk[0] - 1,
+                                     self.cv * self.pv[0] - 1)
+        self.closing = 4 * (self.join + self.tm)
 
     def is_hot(self, x):
         return x.fma >= min(self.qk[0], self.pv[0])
@@ -215,11 +222,7 @@ class Tile:
     def steps(self, x, product, trips):
         """Steps in an iteration of x; fills in the trips of the loops inside it."""
         step, levels, total = product
-        n, inside = x.fma / step, [i for i in x.inner if any(map(self.is_hot, i.all()))]
-        if not inside:
-            if n != int(n) or n == 0:
-                raise Unknown
-            return int(n)
+        n, inside = 0, [i for i in x.inner if any(map(self.is_hot, i.all()))]
         for i in inside:
             one = self.steps(i, product, trips)
             level = next((s for s in levels + [total] if s > one), one)
@@ -227,7 +230,10 @@ class Tile:
                 raise Unknown
             trips[i] = level // one
             n += trips[i] * one
-        return n
+        own = x.fma / step if n < self.CHAIN else 0
+        if own != int(own) or n + own == 0 or x.fma > own * step + self.join:
+            raise Unknown
+        return n + int(own)
 
     def group(self, hot, product, peeled, trips):
         """Trips of loops that share a product, all alike but for `peeled` steps outside of them."""
@@ -238,6 +244,8 @@ class Tile:
         count, rest = divmod(product[2] - peeled, len(hot) * each)
         if rest or count * each % product[1][0]:  # a loop makes whole chunks
             raise Unknown
+        if self.apart and each < self.CHAIN < count * each:
+            raise Unknown
         for x in hot:
             trips[x] = count
 
@@ -245,7 +253,7 @@ class Tile:
         """Trips where the first k hot loops are Q K^T, and peel[] iterations of the products lie outside of loops."""
         trips, outside = {}, 0
         for part, product, out in ((hot[:k], self.qk, peel[0]), (hot[k:], self.pv, peel[1])):
-            peeled = out * product[1][-1] if part else product[2]
+            peeled = out * product[1][0] if part else product[2]
             outside += peeled * product[0]
             if part:
                 self.group(part, product, peeled, trips)
@@ -285,16 +293,27 @@ class Tile:
                     self.others(tile, trips)
                 except Unknown:
                     continue
-                parts = [[y for x in part for y in x.all() if self.is_hot(y)] for part in (hot[:k], hot[k:])]
+                parts = [[y for x in part for y in x.all() if self.is_hot(y) and not any(map(self.is_hot, y.all()[1:]))]
+                         for part in (hot[:k], hot[k:])]
                 found.add(tuple(ratio(sum(y.count('math') for y in p), sum(y.count() for y in p)) for p in parts) +
                           (ratio(*self.cost(tile, trips)),))
         if len(found) != 1:
             raise Unknown
         return found.pop()
 
+    apart = True  # a loop of more than CHAIN steps has one around it; but some compilers let the two share their head
+
     def of(self, found):
+        try:
+            return self.least(found)
+        except Unknown:
+            self.apart = False
+            return self.least(found)
+
+    def least(self, found):
         """The shares; where there are several loops over tiles, the least ones."""
-        tops = [x for x in found if x.outer is None and any(map(self.is_hot, x.all()))]
+        tops = [x for x in found if x.outer is None and any(map(self.is_hot, x.all())) and
+                sum(i.fma for i in x.all()) > self.closing]
         results = []
         for x in tops:
             while True:
@@ -303,7 +322,7 @@ class Tile:
                     break
                 except Unknown:
                     inside = [i for i in x.inner if any(map(self.is_hot, i.all()))]
-                    if self.is_hot(x) or len(inside) != 1:
+                    if x.fma > self.closing or len(inside) != 1:
                         raise
                     x = inside[0]
         if not results:
