@@ -254,7 +254,7 @@ static void *lose_words(void *handle)
 static const char *in_thread(void *(*run)(void *), void *user)
 {
     pthread_t thread;
-    void *result;
+    void *result = NULL;
     if (pthread_create(&thread, NULL, run, user) || pthread_join(thread, &result))
         bail("no thread");
     return result;
