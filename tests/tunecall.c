@@ -97,7 +97,7 @@ static void test_close_race(struct place *x)
     char first[128], second[128], config[128];
     clattn_config_at(x->h, &x->p, 0, first, sizeof first);
     clattn_config_at(x->h, &x->p, 1, second, sizeof second);
-    for (unsigned seed = 1; seed < 1000 && !(pretend_seconds(&p, first) < 1.001e-3); seed++)
+    for (unsigned seed = 1; seed < 100000 && !(pretend_seconds(&p, first) < 1.001e-3); seed++)
         p.seed = seed;
     p.odd = second;
     p.odd_seconds = 0.985 * pretend_seconds(&p, first);
