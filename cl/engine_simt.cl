@@ -330,9 +330,7 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 /* Names the four rows of group g by their vector component. */
 #define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
 
-/* Where chunk v of P V begins to read. Walked along, not computed from the step: Intel's compiler multiplies then. The order
- * decides whether the register file of gfx12 overflows, or, where V is converted on its way, that of gfx10 and gfx11. */
-#define CLA_PLACES_LATE (sizeof(cla_v_elem) < sizeof(cla_scalar))
+/* Where chunk v of P V begins to read. Walked along, not computed from the step: Intel's compiler multiplies then. */
 CLA_FN const __local cla_scalar *cla_p_place(const cla_tile *t, int v)
 {
     return t->p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
@@ -368,13 +366,15 @@ CLA_FN void cla_pv_chunk(const cla_tile *t, cla_real4 *part, int v)
 }
 
 /* Adds the tile's part to O, which its row's factor rescales on the way: that is read again here, to be out of the registers. */
-CLA_FN void cla_join(const cla_tile *t, cla_real4 *o, const cla_real4 *part, int turn)
+CLA_FN void cla_join(const cla_tile *t, cla_real4 *o, cla_real4 *part, int turn)
 {
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
         const real f = CLA_ALL_IF(turn) ? (real)(1) : CLA_AT4(t->m + 2 * CLA_BQ + cla_row_in_tile(t, g));
 #define CLA_JOIN(r, i) \
-    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) \
-        o[(r) * CLA_GD + c] = fma(o[(r) * CLA_GD + c], (real)(f.i), part[(r) * CLA_GD + c]);
+    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) { \
+        CLA_ADD_PRODUCT(part[(r) * CLA_GD + c], o[(r) * CLA_GD + c], (real)(f.i)) \
+        o[(r) * CLA_GD + c] = part[(r) * CLA_GD + c]; \
+    }
         CLA_ROWS_OF(g, CLA_JOIN)
     }
 }
