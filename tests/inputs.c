@@ -161,7 +161,7 @@ static int64_t rows(const int64_t shape[4])
 static void drop_columns(struct trial *t)
 {
     struct extras *x = &t->x;
-    const int64_t period = x->block_k ? 3 * x->block_k : 11, first = x->block_k ? x->block_k - 1 : 4;
+    const int64_t period = x->block_k ? 3 * (int64_t)x->block_k : 11, first = x->block_k ? x->block_k - 1 : 4;
     int64_t i, k;
     for (i = 0; x->mask && x->mask_shape[3] > 1 && i < rows(x->mask_shape); i++)
         for (k = first; k < x->mask_shape[3]; k += period)
