@@ -61,12 +61,12 @@ static int exactly_empty(const struct trial *t)
     return 1;
 }
 
-static void test_emptied(const struct device *d, const char *what, const char *problem)
+static void test_emptied(const struct device *d, const char *what, const char *problem, const char *config)
 {
     struct fixture f;
     char why[1024] = "";
     int64_t n;
-    cl_int e = fixture_open(&f, d, problem, PADDED, why, sizeof why);
+    cl_int e = fixture_open_by(&f, d, problem, config, PADDED, why, sizeof why);
     if (e) {
         ok(0, "%s: rows emptied by %s (%s): %s", d->name, what, why, problem);
         return;
@@ -74,7 +74,7 @@ static void test_emptied(const struct device *d, const char *what, const char *p
     n = count_empty(&f.t);
     e = trial_run(&f.t, f.plan, d->queue);
     if (!ok(!e && n && trial_verify(&f.t, d->queue, why, sizeof why) && exactly_empty(&f.t),
-            "%s: %lld rows emptied by %s: %s", d->name, (long long)n, what, problem))
+            "%s, %s: %lld rows emptied by %s: %s", d->name, config ? config : "default", (long long)n, what, problem))
         diag("%s %s", clattn_status_string(e), why);
     fixture_close(&f);
 }
@@ -84,10 +84,24 @@ static void test_all_emptied(const struct device *d)
     size_t i;
     for (i = 0; i < sizeof emptied / sizeof *emptied; i++) {
         char problem[256];
-        test_emptied(d, emptied[i].what, emptied[i].problem);
+        test_emptied(d, emptied[i].what, emptied[i].problem, NULL);
         snprintf(problem, sizeof problem, "%s sink", emptied[i].problem);
-        test_emptied(d, emptied[i].what, problem);
+        test_emptied(d, emptied[i].what, problem, NULL);
     }
+}
+
+/* Keys of several segments, whose sums are collected elsewhere: a tile of rows that sees none of them closes no segment. */
+static void test_long_emptied(const struct device *d)
+{
+    static const struct {
+        const char *problem, *config;
+    } kinds[] = { { "f32 b2 h1 q3 k4200 d8 kvlen:0,4200 sink lse", "cpu" },
+                  { "f32 b2 h1 q3 k4200 d8 kvlen:0,4200 sink lse", "row" },
+                  { "f32 b2 h1 q3 k4200 d8 kvlen:0,4200 sink lse", "simt" },
+                  { "f32 b2 h1 q3 k4200 d8 kvlen:0,4200 sink lse", "naive" },
+                  { "f16 b2 h1 q3 k1100 d8 kvlen:0,1100 sink lse", "mma_emu nw1,rt1,bk16,qreg0" } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        test_emptied(d, "kv_len in long rows", kinds[i].problem, kinds[i].config);
 }
 
 /* ---- What the rest is asked of ---- */
@@ -253,6 +267,7 @@ static void test_device(const struct device *d)
 {
     static const double sinks[] = { -INFINITY, -1e4, 1e4, 1e38, -1e38 };
     test_all_emptied(d);
+    test_long_emptied(d);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct kind *const kind = &kinds[i];
         for (size_t j = 0; j < sizeof sinks / sizeof *sinks; j++) {
