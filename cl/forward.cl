@@ -61,7 +61,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
         }
         if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
     } while (k0 < end);
-    if (is_long) cla_take_total(CLA_TOTAL(&e), o, l);
+    if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
     if (CLA_HAS_SINKS && CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);

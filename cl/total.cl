@@ -30,26 +30,33 @@ CLA_FN void cla_open_total(cla_total w)
     CLA_UNROLL_O for (int i = 0; i < CLA_TOTAL_M; i++) w[i * CLA_TOTAL_STEP] = (real)(0);
     CLA_UNROLL for (int i = CLA_TOTAL_M; i < CLA_TOTAL_N; i++) w[i * CLA_TOTAL_STEP] = (real)(CLA_LOWEST);
 }
-/* Adds a segment to the total, and lets the next one begin. */
+/* Adds a segment to the total, and lets the next one begin. What scales the total is rounded, each time to the same side if
+ * maxima rise evenly: so the total keeps the maximum that it is relative to until that is less than half of a weight, and
+ * the segment is scaled instead. */
 CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const real *m, real *l)
 {
-    real f[CLA_R_N];
+    real f[CLA_R_N], g[CLA_R_N];
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
         const cla_total top = w + (CLA_TOTAL_M + r) * CLA_TOTAL_STEP;
-        const real now = CLA_ROW_MAX(t, m, r);
-        f[r] = CLA_FACTOR(t, *top, now);
-        *top = now;
-        cla_total_add(w, CLA_TOTAL_L + 2 * r, l[r], f[r]);
+        const real before = *top, now = CLA_ROW_MAX(t, m, r), down = CLA_FACTOR(t, before, now);
+        f[r] = down < (real)(0.5f) ? down : (real)(1);
+        g[r] = down < (real)(0.5f) ? (real)(1) : 1 / down;
+        *top = down < (real)(0.5f) ? now : before;
+        cla_total_add(w, CLA_TOTAL_L + 2 * r, l[r] * g[r], f[r]);
         l[r] = (real)(0);
     }
     CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) {
-        cla_total_add(w, 2 * i, o[i], CLA_O_FACTOR(f, i));
+        cla_total_add(w, 2 * i, o[i] * CLA_O_FACTOR(g, i), CLA_O_FACTOR(f, i));
         o[i] = (real)(0);
     }
 }
-/* Behind the last segment: o and l of all. */
-CLA_FN void cla_take_total(cla_total w, real *o, real *l)
+/* Behind the last segment: o and l of all, relative to the maximum again. */
+CLA_FN void cla_take_total(const cla_tile *t, cla_total w, real *o, const real *m, real *l)
 {
-    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) l[r] = cla_total_sum(w, CLA_TOTAL_L + 2 * r);
-    CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = cla_total_sum(w, 2 * i);
+    real f[CLA_R_N];
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) {
+        f[r] = CLA_FACTOR(t, w[(CLA_TOTAL_M + r) * CLA_TOTAL_STEP], CLA_ROW_MAX(t, m, r));
+        l[r] = cla_total_sum(w, CLA_TOTAL_L + 2 * r) * f[r];
+    }
+    CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] = cla_total_sum(w, 2 * i) * CLA_O_FACTOR(f, i);
 }

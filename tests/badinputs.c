@@ -34,6 +34,7 @@ const struct bad bads[] = {
     /* maxima that move */
     { "rising scores", FIRST(1), { BAD_RISING, 0.05, 1e6 }, SIGNED, NO_SINK, 0, 0 },
     { "steeply rising scores", FIRST(1), { BAD_RISING, 2, 2e4 }, SIGNED, NO_SINK, 0, 0 },
+    { "evenly rising scores", FIRST(1), { BAD_RISING, 0x1p-21, 2e6 }, SIGNED, NO_SINK, 0, 0 },
     { "falling scores", FIRST(1), { BAD_RISING, -0.05, 1e6 }, SIGNED, NO_SINK, 0, 0 },
     /* huge scores: equal ones, whose weights are exact, and two levels of them */
     { "scores of 9e8", FIRST(3e4), FIRST(3e4), SAME, NO_SINK, 0, 0 },
