@@ -17,6 +17,10 @@ typedef int32_t cla_i32;
 typedef float cla_f32;
 #endif
 
+/* Additions that may follow one another, and tiles of a segment: where all terms have one sign, the error of a longer chain
+ * would exceed the promised bound. */
+#define CLA_CHAIN 64
+
 /* Flags of the problem and alignments, as clattn.h names them. */
 #define CLA_Q_LEN 2
 #define CLA_KV_LEN 4

@@ -6,9 +6,6 @@
 #define CLA_UNROLL CLA_PRAGMA(unroll)
 #define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
-/* Additions that follow one another: where all terms have one sign, the error of a longer chain would exceed the promised
- * bound. */
-#define CLA_CHAIN 64
 #define CLA_ROUND_UP(x, to) (((x) + (to) - 1) / (to) * (to))
 #define CLA_MAX(x, y) ((x) > (y) ? (x) : (y))
 /* What a kernel asks for where the host knows Intel's sub-groups. */

@@ -4,6 +4,7 @@
 
 #include "engine.h"
 
+#include "args.h"
 #include "pack.h"
 
 #include <string.h>
@@ -14,8 +15,6 @@
         (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)), { __VA_ARGS__ }                                     \
     }
 
-/* As CLA_CHAIN: additions that may follow one another. */
-enum { CHAIN = 64 };
 
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
 
@@ -66,7 +65,7 @@ static cl_int naive_fits(const struct tile *t, const struct caps *caps, const cl
     cl_int status;
     (void)p;
     if ((status = check_range("wg", t->n[NAIVE_WG], 1, 1024, why)) ||
-        (status = check_range("bk", t->n[NAIVE_BK], 1, CHAIN, why)))
+        (status = check_range("bk", t->n[NAIVE_BK], 1, CLA_CHAIN, why)))
         return status;
     return check_group(t->n[NAIVE_WG], caps, why);
 }
@@ -111,7 +110,7 @@ static cl_int cpu_fits(const struct tile *t, const struct caps *caps, const clat
     (void)caps;
     if ((status = check_lanes(n[CPU_W], why)) || (status = check_range("nv", n[CPU_NV], 1, 8, why)) ||
         (status = check_range("rk", n[CPU_RK], 1, 24, why)) || (status = check_range("rd", n[CPU_RD], 1, 24, why)) ||
-        (status = check_range("bk", n[CPU_BK], 1, CHAIN, why)))
+        (status = check_range("bk", n[CPU_BK], 1, CLA_CHAIN, why)))
         return status;
     /* Everything lives on the driver thread's stack: Q^T, O^T, S, a converted tile, and the total of O^T with its losses. */
     const int64_t rows = n[CPU_W] * n[CPU_NV];
@@ -164,7 +163,7 @@ static cl_int row_fits(const struct tile *t, const struct caps *caps, const clat
     (void)p;
     if ((status = check_lanes(n[ROW_W], why)) || (status = check_range("nr", n[ROW_NR], 1, 16, why)) ||
         (status = check_range("rk", n[ROW_RK], 1, 16, why)) || (status = check_range("rd", n[ROW_RD], 1, 24, why)) ||
-        (status = check_range("bk", n[ROW_BK], 1, CHAIN, why)))
+        (status = check_range("bk", n[ROW_BK], 1, CLA_CHAIN, why)))
         return status;
     if (16 % n[ROW_RK])
         REFUSE("rk is %d, no power of 2", n[ROW_RK]);
@@ -212,7 +211,7 @@ static int64_t simt_local_bytes(const struct tile *t, const clattn_problem *p)
 {
     const int *n = t->n;
     const int64_t bq = n[SIMT_TM] * n[SIMT_TY], bk = n[SIMT_TN] * n[SIMT_TX], ch = n[SIMT_CH];
-    const int in_p = !n[SIMT_QRES] && p->d <= CHAIN && 2 * ch <= bk - n[SIMT_TX];
+    const int in_p = !n[SIMT_QRES] && p->d <= CLA_CHAIN && 2 * ch <= bk - n[SIMT_TX];
     const int64_t q = in_p ? 0 : (n[SIMT_QRES] ? round_up(p->d, n[SIMT_CH]) : 2 * ch) * (bq + 4);
     const int64_t k_chunk = ch * (bk + 4), v_chunk = (int64_t)n[SIMT_CV] * round_up(p->dv, 4 * n[SIMT_TX]);
     const int64_t weights = bk * (bq + 4), of_rows = 3 * bq, seen = problem_has_holes(p) ? 4 * bk : 4;
@@ -241,10 +240,12 @@ static cl_int simt_fits(const struct tile *t, const struct caps *caps, const cla
         return status;
     if (n[SIMT_TM] % 4 || n[SIMT_TN] % 4 || n[SIMT_CH] % 4)
         REFUSE("tm, tn and ch must be multiples of 4");
-    if (CHAIN % n[SIMT_CH])
-        REFUSE("ch %d does not divide %d", n[SIMT_CH], CHAIN);
-    if (n[SIMT_TX] * n[SIMT_TN] > CHAIN && n[SIMT_TX] * n[SIMT_TN] % CHAIN)
-        REFUSE("the tile's keys, tx %d by tn %d, are no multiple of %d", n[SIMT_TX], n[SIMT_TN], CHAIN);
+    if (CLA_CHAIN % n[SIMT_CH])
+        REFUSE("ch %d does not divide %d", n[SIMT_CH], CLA_CHAIN);
+    if (n[SIMT_TX] * n[SIMT_TN] > CLA_CHAIN && n[SIMT_TX] * n[SIMT_TN] % CLA_CHAIN)
+        REFUSE("the tile's keys, tx %d by tn %d, are no multiple of %d", n[SIMT_TX], n[SIMT_TN], CLA_CHAIN);
+    if (n[SIMT_TX] * n[SIMT_TN] > CLA_CHAIN && CLA_CHAIN % n[SIMT_CV])
+        REFUSE("cv %d does not divide %d, which tx %d by tn %d exceeds", n[SIMT_CV], CLA_CHAIN, n[SIMT_TX], n[SIMT_TN]);
     if (n[SIMT_TX] % n[SIMT_CV] && (n[SIMT_CV] % n[SIMT_TX] || n[SIMT_TN] * n[SIMT_TX] % n[SIMT_CV]))
         REFUSE("cv %d does not divide tx %d, nor is it tx times a part of tn %d", n[SIMT_CV], n[SIMT_TX], n[SIMT_TN]);
     if ((status = check_group((int64_t)n[SIMT_TX] * n[SIMT_TY], caps, why)))

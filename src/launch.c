@@ -69,12 +69,11 @@ static cl_int check_kernel(const struct launch *l, cl_kernel kernel, const struc
 /* What a group needs of the workspace, for total.cl where a call has more keys than a segment. */
 static void take_workspace(struct launch *l, const clattn_problem *p, const struct config *config)
 {
-    enum { SEGMENT_TILES = 64 }; /* CLA_CHAIN */
     const struct engine *e = config->engine;
     const size_t items = (size_t)l->items_per_group, scalar = p->type == CLATTN_F64 ? sizeof(cl_double) : sizeof(cl_float);
     l->own_bytes = items * (size_t)e->own_words * sizeof(cl_uint);
     l->total_bytes = e->total_scalars ? items * (size_t)e->total_scalars(&config->tile, p) * scalar : 0;
-    l->segment_keys = (int64_t)SEGMENT_TILES * e->keys_per_tile(&config->tile);
+    l->segment_keys = (int64_t)CLA_CHAIN * e->keys_per_tile(&config->tile);
 }
 
 cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,

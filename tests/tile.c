@@ -226,6 +226,7 @@ static void test_refusals(void)
                                        "simt tx8,ty8,tm3,tn4,ch8,cv8,qres0",
                                        "simt tx8,ty8,tm4,tn4,ch8,cv0,qres0",
                                        "simt tx8,ty8,tm4,tn4,ch8,cv3,qres0",
+                                       "simt tx24,ty1,tm4,tn8,ch4,cv24,qres0",
                                        "simt tx64,ty64,tm16,tn16,ch64,cv64,qres1",
                                        "simt tx0,ty8,tm4,tn4,ch8,cv8,qres0" };
     struct caps caps;
