@@ -4,6 +4,7 @@
 
 #include "caps.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,13 @@ const struct quirk *caps_quirk(const char *platform)
     while (strncmp(platform, q->platform, strlen(q->platform)))
         q++;
     return q;
+}
+
+void caps_copy(struct caps *to, const struct caps *from)
+{
+    memcpy(to, from, offsetof(struct caps, matrix));
+    to->matrix = __atomic_load_n(&from->matrix, __ATOMIC_ACQUIRE);
+    to->power = __atomic_load_n(&from->power, __ATOMIC_ACQUIRE);
 }
 
 void caps_generic(struct caps *caps)

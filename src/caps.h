@@ -33,14 +33,16 @@ struct caps {
     bool fma, fma64; /* fma() is likely one instruction, in float and double */
     int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
     int nv_cc;       /* compute capability of an NVIDIA GPU, 86 for 8.6; else 0 */
-    int matrix;      /* CAPS_UNTESTED at first; atomic */
-    int power;       /* CAPS_POWER_UNTESTED at first; atomic */
     unsigned compute_units;
     uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */
     char driver[512];     /* which driver it is: one line */
     const struct quirk *quirk; /* never NULL */
+    int matrix;           /* CAPS_UNTESTED at first; atomic, as is the next: found out while others read the rest */
+    int power;            /* CAPS_POWER_UNTESTED at first */
 };
+
+void caps_copy(struct caps *to, const struct caps *from);
 
 /* The row for a platform. */
 const struct quirk *caps_quirk(const char *platform);

@@ -323,23 +323,20 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     struct why why = { "" };
     struct source source = { NULL, NULL };
     struct config config;
-    struct caps caps;
+    struct caps generic;
+    const struct caps *const caps = h ? &h->maker.caps : &generic;
     clattn_problem p;
     cl_int status = h ? handle_check(h) : CL_SUCCESS;
     if (status) {
         handle_copy_text(unusable(status), text, len, needed);
         return status;
     }
-    if (h)
-        caps = h->maker.caps;
-    else
-        caps_generic(&caps);
-    status = plan_choose(&config, &p, &caps, problem, config_text, &why);
-    if (!status && h) {
+    if (!h)
+        caps_generic(&generic);
+    status = plan_choose(&config, &p, caps, problem, config_text, &why);
+    if (!status && h)
         build_settle(&h->maker, &p, &config);
-        caps = h->maker.caps;
-    }
-    if (!status && !(status = source_compose(&source, &p, &caps, &config, &why))) {
+    if (!status && !(status = source_compose(&source, &p, caps, &config, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);
         text_add(&to, " %s\n", source.options);

@@ -177,10 +177,11 @@ static cl_int open_apart(struct maker *own, struct maker *maker, struct why *why
     if (status)
         return why_cl(why, status, "CL_DEVICE_PLATFORM");
     const cl_context_properties on[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0 };
-    *own = (struct maker){ .device = maker->device, .caps = maker->caps, .settings = maker->settings,
+    *own = (struct maker){ .device = maker->device, .settings = maker->settings,
                            .choices = maker->choices, .log = maker->log, .log_user = maker->log_user,
                            .programs = { .device = maker->device, .caps = &maker->caps, .store = &maker->store,
                                          .counters = &maker->counters } };
+    caps_copy(&own->caps, &maker->caps);
     if ((status = programs_init(&own->programs, why)))
         return status;
     own->context = own->programs.context = clCreateContext(on, 1, &own->device, NULL, NULL, &status);
