@@ -56,6 +56,8 @@ static cl_int compute(struct programs *p, cl_program program, float *x, float *y
         !(status = clSetKernelArg(kernel, 1, sizeof to, &to)) &&
         !(status = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL)))
         status = clEnqueueReadBuffer(queue, to, CL_TRUE, 0, bytes, y, 0, NULL, NULL);
+    if (!kernel && !status)
+        status = CL_OUT_OF_RESOURCES; /* an object is missing that no status tells of */
     if (kernel)
         clReleaseKernel(kernel);
     if (queue)
@@ -118,6 +120,8 @@ static cl_int name_verdict(struct verdict *v, const struct programs *p, struct w
         text_add(&text, "%s %s\n", digits, source.options);
         source_free(&source);
     }
+    if (text.length >= sizeof all)
+        return why_set(why, CL_INVALID_VALUE, "what names the verdict is longer than %zu", sizeof all);
     digest_of(digest, all, strlen(all));
     digest_hex(v->key, digest);
     text_add(&name, "%.32s", v->key);
