@@ -115,7 +115,10 @@ static cl_int make_given(struct plan *plan, struct maker *maker, const clattn_pr
         *why = other;
         return again;
     }
-    return status;
+    if (!wrong.n)
+        return status;
+    *why = wrong.words;
+    return CLATTN_ERROR_WRONG_RESULT;
 }
 
 cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *problem, const char *config,
