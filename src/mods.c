@@ -305,7 +305,7 @@ void mods_write_calls(struct text *to, const clattn_problem *p)
     text_add(to, "CLA_FN real cla_mods(const cla_env *e, real s, integer q, integer k)\n{\n");
     /* Elements past the last query and key are computed too and dropped afterwards: let a text read at [q] and [k]. */
     if (any_scalar(p))
-        text_add(to, "    q = min(q, (integer)(e->q_len - 1));\n    k = min(k, (integer)(e->k_end - 1));\n");
+        text_add(to, "    q = min(q, (integer)(cla_last(e->q_len)));\n    k = min(k, (integer)(cla_last(e->k_end)));\n");
     for (int i = 0; i < p->n_mods; i++) {
         write_call(to, p, i);
         if (i + 1 < p->n_mods) /* what one mod drops no later one brings back */
