@@ -432,13 +432,13 @@ cl_int bed_judge(struct bed *b, struct launch *l, int64_t step, bool twice, stru
     return twice ? repeat(b, l, why) : CL_SUCCESS;
 }
 
-cl_int bed_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, bool twice,
-               struct why *why)
+cl_int bed_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, int64_t step,
+               bool twice, struct why *why)
 {
     struct bed b;
     cl_int status = bed_open(&b, context, device, sample, twice, 1, why);
     if (!status)
-        status = bed_judge(&b, l, 1, twice, why);
+        status = bed_judge(&b, l, step, twice, why);
     bed_close(&b);
     return status;
 }

@@ -35,8 +35,8 @@ cl_int bed_run(struct bed *b, struct launch *l, int64_t rows, double *seconds, d
 cl_int bed_judge(struct bed *b, struct launch *l, int64_t step, bool twice, struct why *why);
 
 /* The same of a sample that is needed once, guarded where `twice`. */
-cl_int bed_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, bool twice,
-               struct why *why);
+cl_int bed_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, int64_t step,
+               bool twice, struct why *why);
 
 /* The block map that is made of the sample's mask, against the answer. */
 cl_int bed_try_map(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l,

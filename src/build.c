@@ -6,6 +6,7 @@
 
 #include "power.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -89,18 +90,29 @@ static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 
 /* ---- Trying ---- */
 
-/* Two heads that share keys: a row in every lane of a tile, and some of the next; more than a usual tile of keys; all lengths
- * odd; two entries where anything is told of each. So small that it is computed in double within a millisecond or two. */
+/* Two heads that share keys: a row in every lane of a tile, and some of the next; some keys more than a tile; all lengths
+ * odd; two entries where anything is told of each. A program serves all scales of a kind (see source.c): one beyond 2 would
+ * take the sample's scores out of the domain. */
 static void choose_sample(struct sample *s, const clattn_problem *p, const struct config *config)
 {
-    enum { ROWS_MOST = 128, KEYS = 75 };
+    enum { ROWS_MOST = 128, KEYS_BEHIND = 11, SCALE_MOST = 2 };
     const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
     const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS;
-    const int rows = config->engine->rows_per_group(&config->tile);
+    const int rows = config->engine->rows_per_group(&config->tile), keys = config->engine->keys_per_tile(&config->tile);
     *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
-    s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2, .hk = 1, .nk = KEYS };
+    s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2, .hk = 1, .nk = keys + KEYS_BEHIND };
     s->p.sizes.nq = (rows < ROWS_MOST ? rows : ROWS_MOST) + 3;
+    s->p.scale = fmax(-SCALE_MOST, fmin(s->p.scale, SCALE_MOST));
     sample_set_totals(&s->p);
+}
+
+/* Of a sample's rows so many are computed in double as take a few milliseconds. An odd step meets all lanes. */
+static int64_t step_of(const struct sample *s)
+{
+    enum { PRODUCTS = 700000 };
+    const clattn_sizes *const z = &s->p.sizes;
+    const int64_t of_row = z->nk * (s->p.d + s->p.dv), rows = z->b * z->h * z->nq;
+    return rows * of_row / PRODUCTS | 1;
 }
 
 /* What a program computes that nobody saw run yet, on everything that the problem has, against the answer. */
@@ -112,14 +124,16 @@ static cl_int try(struct set *set, struct launch *l, struct maker *maker, const 
     if (p->n_aux) /* there is nothing to put into captured buffers */
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
+    l->problem.scale = sample.p.scale;
     if (is_untried(set, MAP)) {
         status = bed_try_map(maker->context, maker->device, &sample, l, why);
         set->wrong[MAP] = status == CLATTN_ERROR_WRONG_RESULT;
     }
     if (!status && is_untried(set, FORWARD)) {
-        status = bed_try(maker->context, maker->device, &sample, l, false, why);
+        status = bed_try(maker->context, maker->device, &sample, l, step_of(&sample), false, why);
         set->wrong[FORWARD] = status == CLATTN_ERROR_WRONG_RESULT;
     }
+    l->problem.scale = p->scale;
     return status;
 }
 

@@ -45,7 +45,7 @@ static cl_int run_test(struct maker *maker, const clattn_problem *p, const struc
     cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
     if (status)
         return status;
-    status = bed_try(maker->context, maker->device, &sample, &launch, true, why);
+    status = bed_try(maker->context, maker->device, &sample, &launch, 1, true, why);
     launch_clear(&launch);
     return status;
 }

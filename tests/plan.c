@@ -106,6 +106,27 @@ static void test_source(const struct device *d)
     ok(clattn_emit_source(NULL, NULL, NULL, NULL, 0, &n) < 0, "source: problem NULL is refused");
 }
 
+/* What is compiled is tried with scores that it can compute, and serves small scales behind large ones. */
+static void test_scales(const struct device *d)
+{
+    static const struct {
+        int type, width;
+        double scale;
+    } rows[] = { { CLATTN_F32, 64, 9e37 }, { CLATTN_F32, 64, -9e37 }, { CLATTN_F32, 64, 2 }, { CLATTN_F32, 256, 1e37 },
+                 { CLATTN_F64, 64, 1e37 }, { CLATTN_F32, 64, 1e-37 }, { CLATTN_BF16, 64, 9e37 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_problem p = CLATTN_PROBLEM_INIT;
+        clattn_plan plan = NULL;
+        p.type = rows[i].type;
+        p.d = rows[i].width;
+        p.scale = rows[i].scale;
+        if (harness_may_refuse(d, &p, NULL))
+            continue;
+        is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CL_SUCCESS, "plan: d %d, scale %g", p.d, p.scale);
+        clattn_plan_release(plan);
+    }
+}
+
 int main(void)
 {
     const struct device *devices;
@@ -118,6 +139,7 @@ int main(void)
         test_plan_options(&devices[i]);
         test_configs(&devices[i]);
         test_source(&devices[i]);
+        test_scales(&devices[i]);
     }
     harness_close();
     return done_testing();
