@@ -46,7 +46,8 @@ CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint
     mine[5] = b1;
     CLA_MEET
     CLA_UNROLL for (int i = 0; i < 4; i++) {
-        const __global uint *left = w.at + CLA_OWN_WORDS * (w.lane / 4 * 4) + i / 2, *right = w.at + CLA_OWN_WORDS * 4 * (2 * (w.lane % 4) + i % 2) + 4;
+        const __global uint *left = w.at + CLA_OWN_WORDS * (w.lane / 4 * 4) + i / 2;
+        const __global uint *right = w.at + CLA_OWN_WORDS * 4 * (2 * (w.lane % 4) + i % 2) + 4;
         float sum = 0; /* as the units do, which add up more exactly than that */
         CLA_NO_UNROLL for (int k = 0; k < 16; k++) {
             const int owner = CLA_OWN_WORDS * (k % 8 / 2);

@@ -40,8 +40,8 @@
  *              T1 = sum_k p_k |V[k,j] - o| (1 + a_k)           T2 = sum_k p_k |V[k,j]|
  *          where eps is u, in f16 2^-11 and in bf16 2^-8 (O's type), and tiny the smallest normal number of that type.
  *          Engines made of matrix units (mma_nv) store p in it: 2 eps T2 more, in f16 2^-32 n max|V| as well. A sink is
- *          one more key, with V = 0 and a = |sink|. A weight below 2^-126 (f64: 2^-1022) of the row's largest may count as 0. What a score_mod loses
- *          to rounding of its own is not in it.
+ *          one more key, with V = 0 and a = |sink|. A weight below 2^-126 (f64: 2^-1022) of the row's largest may count as 0.
+ *          What a score_mod loses to rounding of its own is not in it.
  *          That holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at
  *          most 1e38, in size: there finite inputs give finite results. Beyond nothing is promised but that nothing
  *          crashes.
@@ -334,9 +334,9 @@ typedef struct clattn_plan_options {
 
 #define CLATTN_PLAN_OPTIONS_INIT { sizeof(clattn_plan_options), 0, 0 }
 
-/* Chooses, composes and builds the kernels for `problem` (copied). The only call, with clattn_tune() and those that check a
- * configuration, that compiles, reads or writes files, and measures, as clattn_options.tune says: a driver compile may
- * take seconds. What a compiler made is tried on a small sample before the plan has it, on buffers of the library's
+/* Chooses, composes and builds the kernels for `problem` (copied). Compiles, reads and writes files, and measures, as
+ * clattn_options.tune says: a driver compile may take seconds. Of the other calls only clattn_tune(), those that check a
+ * configuration and clattn_emit_source() do so. What a compiler made is tried on a small sample before the plan has it, on buffers of the library's
  * own: where it computes something else, another configuration takes its place (a line of the log), or, where `options`
  * or clattn_set_config() name one or none is left, the plan fails with CLATTN_ERROR_WRONG_RESULT. With captured buffers
  * there is nothing to try it on. Keeps a reference to the handle. `options` may be NULL. On failure *out is NULL. */
@@ -539,8 +539,9 @@ typedef struct clattn_forward_args {
       CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0, { 0, 0 }, { 0, 0 }, CLATTN_TENSOR4_INIT, \
       CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0 }
 
-/* Bytes of workspace that a call with these arguments needs, exactly. No device work. 0 on CPUs, and on GPUs for keys of up to
- * 64 tiles, which are 1024 to 8192 keys: the sums of longer rows are kept there, 8 (dv + 2) bytes or more for a row. */
+/* Bytes of workspace that a call with these arguments needs, exactly. No device work. 0 where the plan's engine is cpu, row
+ * or naive. Engines simt and mma_nv, those of GPUs, need none for keys of up to 64 tiles, which are 1024 to 16384 keys; the
+ * sums of longer rows are kept there, 8 (dv + 2) bytes or more for a row. */
 CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)
     CLATTN_MUST_CHECK;
 

@@ -11,7 +11,8 @@
 enum { CACHE_BINARY_MAX = 64 << 20, CACHE_HEAD_MAX = 1 << 12, CACHE_FORMAT = 2 };
 
 /* The binary kept under `key`, a text of everything that it depends on, as long as it may be, into *binary (the caller's to
- * free). Kept are the key's digest and length, and of its text the first CACHE_HEAD_MAX bytes, for whoever looks. false: there is none, or it is damaged or another's and was taken away (*rejected), or it is known to crash here. What is
+ * free). Kept are the key's digest and length, and of its text the first CACHE_HEAD_MAX bytes, for whoever looks. false:
+ * there is none, or it is damaged or another's and was taken away (*rejected), or it is known to crash here. What is
  * known to crash is not saved again either. */
 bool cache_load(struct store *s, const char *key, unsigned char **binary, size_t *n, bool *rejected);
 bool cache_save(struct store *s, const char *key, const void *binary, size_t n);

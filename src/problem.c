@@ -34,7 +34,8 @@ bool problem_has_holes(const clattn_problem *p)
 bool problem_changes_scores(const clattn_problem *p)
 {
     const double log2e = 1.4426950408889634;
-    return !(p->scale > 1e-30 && p->scale * log2e <= 1) || p->softcap > 0 || p->n_mods || p->bias_type || p->flags & (CLATTN_ALIBI | CLATTN_SINKS);
+    return !(p->scale > 1e-30 && p->scale * log2e <= 1) || p->softcap > 0 || p->n_mods || p->bias_type ||
+           p->flags & (CLATTN_ALIBI | CLATTN_SINKS);
 }
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)

@@ -120,7 +120,8 @@ static void test_create_words(const struct device *d)
            "cut to their room");
         o->why_len = 0;
         few[0] = 'y';
-        ok(clattn_create(rows[i].out ? &h : NULL, rows[i].context, rows[i].device, o) < 0 && few[0] == 'y', "of which none is used where there is none");
+        ok(clattn_create(rows[i].out ? &h : NULL, rows[i].context, rows[i].device, o) < 0 && few[0] == 'y',
+           "of which none is used where there is none");
     }
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_handle h = NULL;

@@ -10,7 +10,8 @@
  *                    over. The I-th time CLATTN_EVIL has WORD=I and round=I at its end. bad=I: something was wrong
  *   run[=CONFIG]     plan=STATUS, config=, source=, binary=; two calls: enqueue=STATUS, verdict=right, wrong or none
  *
- * log= is a line of the handle's log. Then the counters of clattn_stats(). words= is what the handle says about a failure. Exit status 1: a result is wrong
+ * log= is a line of the handle's log. Then the counters of clattn_stats(). words= is what the handle says about a
+ * failure. Exit status 1: a result is wrong
  * or something was touched that must not be; 2: no device; 3: some status was not CL_SUCCESS; 0: neither. */
 #include "config.h"
 

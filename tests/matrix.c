@@ -164,7 +164,7 @@ static cl_mem new_buffer(cl_context context, size_t bytes)
     return mem;
 }
 
-/* The only engine that needs a workspace. */
+/* The only engine here that needs a workspace for few keys too. */
 static void check_workspace(const struct device *d)
 {
     static const char text[] = "f16 b1 h2/1 q5 k7 d8 lse";
