@@ -125,8 +125,8 @@ static void run_few(const struct device *d)
 
 static void run_default(const struct device *d)
 {
-    static const char *const widths[] = { "cpu w2,nv2,rk2,rd2,bk16", "cpu w4,nv2,rk2,rd2,bk16", "cpu w8,nv2,rk2,rd2,bk16",
-                                          "cpu w16,nv2,rk2,rd2,bk16" };
+    static const char *const widths[] = { "cpu w2,nv2,rk2,rd2,bk16", "cpu w4,nv2,rk2,rd2,bk16",
+                                          "cpu w8,nv2,rk2,rd2,bk16", "cpu w16,nv2,rk2,rd2,bk16" };
     unsigned i;
     check_listed(d);
     run_tiles(d);
