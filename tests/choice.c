@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "../src/choice.h"
+#include "../src/tune.h"
 #include "../src/wisdom.h"
 #include "scratch.h"
 #include "tap.h"
@@ -102,6 +102,54 @@ static void test_site(void)
     choices.n_site = 0;
 }
 
+/* ---- What a plan does about it ---- */
+
+static bool is_noted(void)
+{
+    count_below(in_scratch("root/note"), 0);
+    return below.files > 0;
+}
+
+/* Whether making a plan begins a search. There is no device to search on: it ends at once, and what is known stays. */
+static void test_search(const char *what, const struct record *r, int tune, int source, bool searches, bool noted)
+{
+    const uint64_t before = maker.counters.searches;
+    struct config config;
+    (void)find(r, false);
+    maker.settings.tune = tune;
+    const int got = tune_choose(&config, &maker, &problem);
+    maker.settings.tune = CLATTN_TUNE_READONLY;
+    ok(got == source && maker.counters.searches - before == searches && is_noted() == noted,
+       "%s, tune %d: %s, source %d%s", what, tune, searches ? "a search" : "no search", source,
+       noted ? ", and a note" : "");
+}
+
+static void test_searches(void)
+{
+    clattn_case like;
+    char text[CLASS_MAX];
+    struct text to = { text, sizeof text, 0 };
+    struct record settled = record_of(class.text), due = settled, stale = settled, near;
+    due.tries = 1;
+    due.date -= 2 * DAY;
+    snprintf(stale.by.driver, sizeof stale.by.driver, "an older one");
+    if (!class_near(&like, &class.like, 1))
+        bail("no class is near");
+    class_print(&like, NULL, &to);
+    near = record_of(text);
+    test_search("nothing known", NULL, CLATTN_TUNE_AUTO, CLATTN_SOURCE_DEFAULT, true, false);
+    test_search("nothing known", NULL, CLATTN_TUNE_READONLY, CLATTN_SOURCE_DEFAULT, false, false);
+    test_search("a record", &settled, CLATTN_TUNE_AUTO, CLATTN_SOURCE_CACHED, false, false);
+    test_search("a record", &settled, CLATTN_TUNE_QUICK, CLATTN_SOURCE_CACHED, true, false);
+    test_search("a record", &settled, CLATTN_TUNE_OFF, CLATTN_SOURCE_DEFAULT, false, false);
+    test_search("a record", &settled, CLATTN_TUNE_RECORD, CLATTN_SOURCE_DEFAULT, false, true);
+    test_search("one that is due", &due, CLATTN_TUNE_AUTO, CLATTN_SOURCE_CACHED, true, false);
+    test_search("one that is due", &due, CLATTN_TUNE_READONLY, CLATTN_SOURCE_CACHED, false, false);
+    test_search("one of a class that is near", &near, CLATTN_TUNE_AUTO, CLATTN_SOURCE_CACHED, true, false);
+    test_search("one of another driver", &stale, CLATTN_TUNE_AUTO, CLATTN_SOURCE_CACHED, false, true);
+    test_search("one of another driver", &stale, CLATTN_TUNE_READONLY, CLATTN_SOURCE_CACHED, false, false);
+}
+
 int main(void)
 {
     struct why why;
@@ -128,6 +176,7 @@ int main(void)
     test_stale();
     test_near();
     test_site();
+    test_searches();
     store_clear(&maker.store);
     choices_clear(&choices);
     return scratch_end();
