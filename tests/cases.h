@@ -142,7 +142,7 @@ static const char *const cases[] = {
     "b2 h3 q1 k133 d40/72 lse", "b2 h3 q2 k133 d40/72 window30,5 sink lse", "b1 h2 q3 k133 d72/40 softcap4 bias:bhqk lse",
     "b2 h4/2 q4 k70 d41/26 causal alibi mask:bhqk lse", "b1 h4/2 q2 k70 d41/26 causal sink scale0.01 lse",
     "b1 h2 q7 k300 d41/26 blocks:2,5 lse", "b1 h2 q1 k283 d41/26 mask:11qk blocks:2,32 bias:1h1k:f16 lse",
-    "b2 h2 q5 k40 d20 bias:bhq1 mask:11q1 lse", "b3 h2 q4 k70 d20 varlen mod:document,relative lse",
+    "b2 h2 q4 k40 d20 bias:bhq1 mask:11q1 lse", "b3 h2 q4 k70 d20 varlen mod:document,relative lse",
     "b1 h2 q3 k37 d9/5 causal lse",
 
     /* packed sequences */

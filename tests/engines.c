@@ -125,6 +125,8 @@ static void run_few(const struct device *d)
 
 static void run_default(const struct device *d)
 {
+    static const char *const widths[] = { "cpu w2,nv2,rk2,rd2,bk16", "cpu w4,nv2,rk2,rd2,bk16",
+                                          "cpu w8,nv2,rk2,rd2,bk16", "cpu w16,nv2,rk2,rd2,bk16" };
     unsigned i;
     check_listed(d);
     run_tiles(d);
@@ -141,6 +143,9 @@ static void run_default(const struct device *d)
     each_row(d, "f32", "b1 h47/1 q3 k9 d40 causal lse", 693, "cpu", PADDED);
     each_row(d, "f32", "b1 h55/1 q3 k9 d40 causal lse", 694, "cpu", PADDED);
     each_row(d, "f32", "b1 h41/1 q3 k9 d40 causal lse", 695, "simt", PADDED);
+    /* vectors of widths that the table may have for other devices only */
+    for (i = 0; i < sizeof widths / sizeof *widths; i++)
+        each_row(d, "f32", "b1 h2/1 q37 k43 d19/21 causal bias:1hqk mask:bhqk lse", 696 + i, widths[i], PADDED);
     for (i = 0; i < EXTRA; i++) {
         const char *row = cases[trial_hash(1, i, 0) % N_CASES], *type = case_types[i % N_CASE_TYPES];
         char config[128];

@@ -109,13 +109,14 @@ static void check(const struct device *d, const char *type, const char *row, con
             munmap(guarded[i].pages, guarded[i].size);
 }
 
-/* Both sides of one kernel: rows, keys and columns that fill no tile, no vector and no chunk. */
+/* Both sides of one kernel: rows, keys and columns that fill no tile, vector or chunk, or all but one element of it. */
 static void test_device(const struct device *d)
 {
     static const char *const engines[] = { "cpu", "row", "simt", "naive" };
     static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
-                                        "b2 h2/1 q6 k9 d8 causal alibi bias:bhqk mask:b1qk lse",
-                                        "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse" };
+                                        "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk lse",
+                                        "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse",
+                                        "b1 h2/1 q7 k15 d8 mask:11qk lse" };
     enum { ROWS = sizeof rows / sizeof *rows };
     if (!may_share_memory(d)) {
         skip("%s has memory of its own", d->name);

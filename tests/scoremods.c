@@ -202,6 +202,32 @@ static void test_half(const struct device *d, struct fixture *f, size_t i, const
         diag("%s %s\n%s", clattn_status_string(e), why, mod.text);
 }
 
+/* Texts that leave s as it is, as if there were none. */
+static const clattn_score_mod nothings[] = { { "/* s = s * 2; */", NULL, 0 },
+                                             { "// nothing", "comment.cl", 0 },
+                                             { "float x = s * 2; int j = q + k; (void)x; (void)j;", "local.cl", 0 },
+                                             { "if (k < 0) s = 0;", "never.cl", 0 },
+                                             { ";\n#define s_ s\n", "macro.cl", 0 },
+                                             { "const real twice = s * 2;", "vector.cl", CLATTN_MOD_VECTOR } };
+enum { NOTHINGS = sizeof nothings / sizeof *nothings };
+
+/* All of them, or one. */
+static void test_nothing(const struct device *d, struct fixture *f, const clattn_score_mod *mods, int n,
+                         const char *engine)
+{
+    clattn_problem p = f->t.c.problem;
+    clattn_plan plan = NULL;
+    char why[4096] = "";
+    cl_int e = trial_reset(&f->t, d->queue);
+    p.n_mods = n;
+    p.mods = mods;
+    e = e ? e : harness_plan(d, &p, engine, &plan, why, sizeof why);
+    e = e ? e : trial_run(&f->t, plan, d->queue);
+    if (!ok(!e && trial_verify(&f->t, d->queue, why, sizeof why), "%s, %s: %d score_mods that write nothing: %s",
+            d->name, engine, n, f->text))
+        diag("%s %s\n%s", clattn_status_string(e), why, mods->text);
+}
+
 /* Eight that make 1 together, in an order that matters: ((s * 2 + 1) * 2 ..) and back. */
 static void test_chain(const struct device *d, struct fixture *f)
 {
@@ -331,6 +357,10 @@ static void test_device(const struct device *d)
     for (i = 0; i < 4; i++)
         test_macros(d, &f, (const char *const[]){ "cpu", "row", "simt", "naive" }[i]);
     test_chain(d, &f);
+    for (i = 0; i < NOTHINGS; i++)
+        test_nothing(d, &f, &nothings[i], 1, i % 2 ? "row" : "naive");
+    test_nothing(d, &f, nothings, NOTHINGS, "cpu");
+    test_nothing(d, &f, nothings, NOTHINGS, "simt");
     fixture_close(&f);
     test_copied(d);
 }

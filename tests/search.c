@@ -21,8 +21,11 @@ struct odd {
     struct search_ops real, ops;
     const char *no_open, *bad_time; /* configurations that hold this text; "" for all */
     double time;                    /* what a bad one says */
-    long fail_run;                  /* the n-th call fails */
+    long fail_run, fail_from;       /* the n-th call fails; all from the n-th on */
+    double spent, limit;            /* seconds that are gone already; of all */
     int cancel_at, told, done;      /* the n-th step is the last */
+    int rounds;                     /* that were told of */
+    double left, round;             /* seconds: of the limit, when some were closed; of a round of those then open */
     long runs;
     double last_open; /* when it began */
     int last_n_open, most_kept; /* how many were open at the last call; before one more was opened after calls */
@@ -65,9 +68,22 @@ static int find_opened(const struct odd *o, const struct config *c)
     return -1;
 }
 
+/* The seconds of one round of what is open. */
+static double round_of(const struct odd *o)
+{
+    double sum = 0;
+    for (int i = 0; i < o->d.n_open; i++)
+        sum += o->d.open[i].entry->seconds;
+    return sum;
+}
+
 static cl_int odd_run(void *user, const struct config *c, double *seconds)
 {
     struct odd *o = user;
+    if (o->d.n_open < o->last_n_open) {
+        o->left = o->limit - o->d.now;
+        o->round = round_of(o);
+    }
     const cl_int e = o->real.run(&o->d, c, seconds);
     const int at = find_opened(o, c);
     if (at >= 0)
@@ -76,7 +92,8 @@ static cl_int odd_run(void *user, const struct config *c, double *seconds)
     o->last_n_open = o->d.n_open;
     if (holds(c, o->bad_time))
         *seconds = o->time;
-    return ++o->runs == o->fail_run ? CL_OUT_OF_RESOURCES : e;
+    o->runs++;
+    return o->runs == o->fail_run || (o->fail_from && o->runs >= o->fail_from) ? CL_OUT_OF_RESOURCES : e;
 }
 
 static void odd_close(void *user, const struct config *c)
@@ -94,6 +111,7 @@ static bool odd_told(void *user, const clattn_progress *p)
 {
     struct odd *o = user;
     o->done += p->step == CLATTN_STEP_DONE;
+    o->rounds += p->step == CLATTN_STEP_ROUND;
     return ++o->told != o->cancel_at;
 }
 
@@ -106,8 +124,9 @@ static void odd_init(struct odd *o, enum clock clock, uint64_t seed)
 
 static struct search_result run(struct odd *o, int effort, double seconds)
 {
-    const struct search_options options = { effort, seconds, "class", control, NULL, 0, 0 };
+    const struct search_options options = { effort, seconds, "class", control, NULL, 0, o->spent };
     struct search_result r;
+    o->limit = seconds;
     search_run(&r, &o->ops, &options, &caps, &problem);
     return r;
 }
@@ -155,6 +174,45 @@ static void test_limit(double seconds, double build)
        o.d.opens, o.last_open);
 }
 
+/* Where the control alone takes more than half of the time to build, nothing else is. */
+static void test_slow_control(void)
+{
+    struct odd o;
+    odd_init(&o, CLOCK_EXACT, 3);
+    o.d.build_seconds = 0.6;
+    run(&o, CLATTN_TUNE_FULL, 1);
+    is_int(o.d.opens, 1, "a control that takes 0.6 s of 1 s to build stays alone");
+}
+
+/* What is spent before the search began is of its limit. */
+static void test_spent(void)
+{
+    struct odd o;
+    odd_init(&o, CLOCK_EXACT, 3);
+    o.spent = 1.5;
+    run(&o, CLATTN_TUNE_FULL, 2);
+    ok(o.d.now <= 0.5 + o.d.build_seconds + 0.05 && is_tidy(&o), "1.5 s of 2 s are spent: it ends after %g s", o.d.now);
+}
+
+/* A final has as many challengers as there is time for two times nine rounds of, and says when it was cut short. */
+static void test_short_finals(void)
+{
+    int crowded = 0, finals = 0, unsure = 0, told = 0;
+    for (double seconds = 0.1; seconds < 3; seconds *= 1.01) {
+        struct odd o;
+        odd_init(&o, CLOCK_EXACT, 3);
+        o.d.build_seconds = 0.001;
+        const struct search_result r = run(&o, CLATTN_TUNE_QUICK, seconds);
+        finals += o.last_n_open > 2;
+        crowded += o.last_n_open > 2 && o.left < 18 * o.round;
+        unsure += r.measured && r.rounds < 5;
+        told += r.measured && r.rounds < 5 && r.noisy;
+    }
+    ok(finals > 20 && !crowded, "of %d finals with two challengers or three %d lack time for them", finals, crowded);
+    ok(unsure > 0 && told == unsure, "of %d that were over before five rounds %d say that they decide nothing", unsure,
+       told);
+}
+
 /* ---- Candidates that fail ---- */
 
 static void test_refused(void)
@@ -173,6 +231,7 @@ static void test_refused(void)
     ok(r.control_refused && memcmp(&r.best, &control, sizeof control) && truth(&r.best) < (double)INFINITY &&
            is_tidy(&o),
        "a control that is refused is not the answer");
+    ok(r.measured && truth(&r.best) <= 1.01 * o.d.best_opened, "but the best of the others that were timed is");
 }
 
 static void test_times(double time, const char *what)
@@ -203,6 +262,14 @@ static void test_failing_runs(void)
         good += is_tidy(&o) && truth(&r.best) < (double)INFINITY;
     }
     ok(good == n, "the n-th call fails: %d of %d searches go on and close everything", good, n);
+    for (long at = 1; at < 40; at += 3) {
+        struct odd o;
+        odd_init(&o, CLOCK_NOISE, 11);
+        o.fail_from = at;
+        const struct search_result r = run(&o, CLATTN_TUNE_QUICK, 60);
+        if (r.all_refused != (at == 1) || r.measured || !is_tidy(&o))
+            ok(0, "all calls fail from the %ldth on: all are refused only where none ran", at);
+    }
 }
 
 static void test_cancel(void)
@@ -241,7 +308,7 @@ static void test_margin(double factor, int wins)
 /* What is noisy beyond measure changes nothing: every run says so, after two finals. */
 static void test_noise(void)
 {
-    int kept = 0, noisy = 0, short_ones = 0;
+    int kept = 0, noisy = 0, short_ones = 0, rounds = 0;
     for (int i = 0; i < 50; i++) {
         struct odd o;
         odd_init(&o, CLOCK_WILD, (uint64_t)i);
@@ -249,10 +316,12 @@ static void test_noise(void)
         noisy += r.noisy;
         kept += r.noisy && !memcmp(&r.best, &control, sizeof control);
         short_ones += r.rounds == 3 * 9;
+        rounds = r.noisy && o.rounds > rounds ? o.rounds : rounds;
     }
     ok(noisy >= 45, "%d of 50 searches find it too noisy to tell", noisy);
     is_int(kept, noisy, "then the control stays");
     is_int(short_ones, noisy, "the second final is the shorter one");
+    ok(rounds <= 8 + 10 * 9 && rounds > 10 * 9, "and the last: there are %d rounds", rounds);
 }
 
 /* ---- What is tried ---- */
@@ -309,6 +378,8 @@ static void test_counts(void)
     }
     is_int(o.last_n_open, 4, "three are in the final with the control");
     is_int(r.rounds, 7 * 9, "of nine rounds of seven calls each");
+    ok(fabs(r.seconds - truth(&r.best)) < 1e-9 && fabs(r.control_seconds - truth(&control)) < 1e-9 && r.mad < 1e-9,
+       "the best took %g s, the control %g s, %g s off", r.seconds, r.control_seconds, r.mad);
     set_back(old);
     odd_init(&o, CLOCK_EXACT, 1);
     r = run(&o, CLATTN_TUNE_FULL, 0);
@@ -337,6 +408,29 @@ static void test_rounds(double build, int rounds)
         if (o.opened[i].batch == 1 && o.opened[i].runs < least)
             least = o.opened[i].runs;
     is_int(least, rounds, "builds of %g s: %d rounds", build, least);
+    set_back(old);
+}
+
+/* The same where a batch takes so many of its rounds to build, and where so many of the limit are left then (0: none).
+ * No more than half of those are spent. */
+static void test_rounds_between(double built, double left, int rounds)
+{
+    const struct space old = set_others(2);
+    double round = 0;
+    int n = 0, least = 99;
+    struct odd o;
+    odd_init(&o, CLOCK_EXACT, 1);
+    o.d.build_seconds = 0;
+    run(&o, CLATTN_TUNE_FULL, 0);
+    for (int i = 0; i < o.n_opened && o.opened[i].batch == 1; i++, n++)
+        round += truth(&o.opened[i].config);
+    const double calls = 3 * truth(&control); /* to warm up */
+    odd_init(&o, CLOCK_EXACT, 1);
+    o.d.build_seconds = built * round / n;
+    run(&o, CLATTN_TUNE_FULL, left > 0 ? (built + left) * round + calls : 0);
+    for (int i = 1; i < n; i++)
+        least = o.opened[i].runs < least ? o.opened[i].runs : least;
+    is_int(least, rounds, "builds of %g rounds, %g left: %d rounds", built, left, least);
     set_back(old);
 }
 
@@ -480,6 +574,9 @@ int main(void)
     test_limit(2, 1.5);
     test_limit(2, 30);
     test_limit(10, 0.01);
+    test_slow_control();
+    test_spent();
+    test_short_finals();
     test_refused();
     for (int i = 0; i < 4; i++)
         test_times(bad[i], names[i]);
@@ -491,6 +588,8 @@ int main(void)
     test_counts();
     test_rounds(0, 4);
     test_rounds(1000, 8);
+    test_rounds_between(5.5, 0, 6);
+    test_rounds_between(20, 5, 3);
     test_other_engines(10, 0);
     test_other_engines(2, 1);
     test_climb();

@@ -330,6 +330,54 @@ static void test_passing_device(const struct device *d, const char *folder)
     has_units = false;
 }
 
+/* ---- A configuration that the caller set ---- */
+
+static const char plain[] = "f32 b1 h2 q7 k13 d8 causal lse", own[] = "naive wg1,bk8";
+static const char sum_of_values[] = "part += s[j] *", wrong_sum[] = "part -= s[j] *"; /* of engine naive */
+
+/* A plan without a configuration of its own; its source, or a status. The words of a failure in `why`. */
+static int plan_source(clattn_handle h, const clattn_problem *p, char why[512])
+{
+    clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
+    clattn_plan plan = NULL;
+    const cl_int e = clattn_plan_create(&plan, h, p, NULL);
+    *why = '\0';
+    if (e)
+        clattn_error_detail(h, why, 512, NULL);
+    else if (clattn_plan_get_info(plan, &info))
+        bail("a plan without a source");
+    clattn_plan_release(plan);
+    return e ? e : info.source;
+}
+
+/* What the caller set is used or refused, in words, never replaced in silence. */
+static void test_set(const struct device *d)
+{
+    clattn_handle h = open_handle(d, "off");
+    const clattn_problem p = each_case(plain).problem;
+    char why[512] = "";
+    broken = sum_of_values;
+    broken_to = wrong_sum;
+    const cl_int e = clattn_set_config(h, &p, own);
+    clattn_error_detail(h, why, sizeof why, NULL);
+    ok(e == CLATTN_ERROR_WRONG_RESULT && strstr(why, "computes something else"), "what computes wrong cannot be set: %s",
+       why);
+    is_int(plan_source(h, &p, why), CLATTN_SOURCE_DEFAULT, "and is not: a plan is the table's");
+    broken = NULL;
+    clattn_release(h);
+    h = open_handle(d, "off"); /* one that has not seen it fail */
+    is_int(clattn_set_config(h, &p, own), CL_SUCCESS, "what is right is set");
+    is_int(plan_source(h, &p, why), CLATTN_SOURCE_SET, "and used");
+    clattn_release(h);
+    h = open_handle(d, "off");
+    is_int(clattn_set_config(h, &p, own), CL_SUCCESS, "in another handle too");
+    broken = sum_of_values; /* as when the compiler changes between the two */
+    is_int(plan_source(h, &p, why), CLATTN_ERROR_WRONG_RESULT, "should a plan of it compute wrong, there is none");
+    ok(strstr(why, "computes something else") != NULL, "in words: %s", why);
+    broken = NULL;
+    clattn_release(h);
+}
+
 static void in_folder(const struct device *d, void (*test)(const struct device *, const char *))
 {
     char folder[NEST_PATH];
@@ -343,6 +391,7 @@ static void test_device(const struct device *d)
 {
     in_folder(d, test_passing_device);
     in_folder(d, test_power);
+    test_set(d);
     test_engine(d);
     in_folder(d, test_failing_device);
 }
