@@ -43,10 +43,11 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     cla_begin(&t, &e, r0, begin, end, CLA_Q_SCALE(&a));
     cla_start(&t, &e, m, l);
 
-    int k0 = begin, next;
-    const int is_long = a.nk > CLA_SEGMENT; /* the call has a workspace for it */
+    int next;
+    /* The call has a workspace for it. A row that sees nothing closes no segment, and keeps its sink. */
+    const int is_long = a.nk > CLA_SEGMENT && begin < end;
     if (is_long) cla_open_total(CLA_TOTAL(&e));
-    do { /* once where there is nothing to see: the total has the sinks then */
+    CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
         const int stop = (k0 / CLA_SEGMENT + 1) * CLA_SEGMENT;
         CLA_NO_UNROLL for (; k0 < min(stop, end); k0 = next) {
             const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
@@ -60,7 +61,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
         if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
-    } while (k0 < end);
+    }
     if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
     if (CLA_HAS_SINKS && CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     cla_row_sum(&t, l);
