@@ -69,7 +69,7 @@ static void test_stale(void)
     ok(known.source == CLATTN_SOURCE_CACHED && known.stale, "another driver's counts, and is stale");
 }
 
-static void test_near(void)
+static struct record record_near(void)
 {
     clattn_case like;
     char text[CLASS_MAX];
@@ -77,9 +77,14 @@ static void test_near(void)
     if (!class_near(&like, &class.like, 1))
         bail("no class is near");
     class_print(&like, NULL, &to);
-    const struct record r = record_of(text);
+    return record_of(text);
+}
+
+static void test_near(void)
+{
+    const struct record r = record_near();
     struct known known = find(&r, true);
-    ok(known.source == CLATTN_SOURCE_CACHED && known.near, "a record of a class that is near counts: %s", text);
+    ok(known.source == CLATTN_SOURCE_CACHED && known.near, "a record of a class that is near counts: %s", r.class_text);
     known = find(&r, false);
     ok(known.source == CLATTN_SOURCE_DEFAULT && !known.near, "unless it is not asked for");
     known = find(NULL, true);
@@ -126,17 +131,11 @@ static void test_search(const char *what, const struct record *r, int tune, int 
 
 static void test_searches(void)
 {
-    clattn_case like;
-    char text[CLASS_MAX];
-    struct text to = { text, sizeof text, 0 };
-    struct record settled = record_of(class.text), due = settled, stale = settled, near;
+    const struct record settled = record_of(class.text), near = record_near();
+    struct record due = settled, stale = settled;
     due.tries = 1;
     due.date -= 2 * DAY;
     snprintf(stale.by.driver, sizeof stale.by.driver, "an older one");
-    if (!class_near(&like, &class.like, 1))
-        bail("no class is near");
-    class_print(&like, NULL, &to);
-    near = record_of(text);
     test_search("nothing known", NULL, CLATTN_TUNE_AUTO, CLATTN_SOURCE_DEFAULT, true, false);
     test_search("nothing known", NULL, CLATTN_TUNE_READONLY, CLATTN_SOURCE_DEFAULT, false, false);
     test_search("a record", &settled, CLATTN_TUNE_AUTO, CLATTN_SOURCE_CACHED, false, false);

@@ -186,17 +186,24 @@ static int half_of(const struct trial *t, char *why, size_t len)
     return good;
 }
 
+/* Runs the problem with `n` score_mods; the words of a failure in `why`. */
+static cl_int run_mods(const struct device *d, struct fixture *f, const clattn_score_mod *mods, int n,
+                       const char *engine, char *why, size_t len)
+{
+    clattn_problem p = f->t.c.problem;
+    clattn_plan plan = NULL;
+    cl_int e = trial_reset(&f->t, d->queue);
+    p.n_mods = n;
+    p.mods = mods;
+    e = e ? e : harness_plan(d, &p, engine, &plan, why, len);
+    return e ? e : trial_run(&f->t, plan, d->queue);
+}
+
 static void test_half(const struct device *d, struct fixture *f, size_t i, const char *engine)
 {
     const clattn_score_mod mod = { halves[i].text, halves[i].name, halves[i].flags };
-    clattn_problem p = f->t.c.problem;
-    clattn_plan plan = NULL;
     char why[1024] = "";
-    cl_int e = trial_reset(&f->t, d->queue);
-    p.n_mods = 1;
-    p.mods = &mod;
-    e = e ? e : harness_plan(d, &p, engine, &plan, why, sizeof why);
-    e = e ? e : trial_run(&f->t, plan, d->queue);
+    const cl_int e = run_mods(d, f, &mod, 1, engine, why, sizeof why);
     if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
             "%s, %s: half the score, way %zu: %s", d->name, engine, i, f->text))
         diag("%s %s\n%s", clattn_status_string(e), why, mod.text);
@@ -215,14 +222,8 @@ enum { NOTHINGS = sizeof nothings / sizeof *nothings };
 static void test_nothing(const struct device *d, struct fixture *f, const clattn_score_mod *mods, int n,
                          const char *engine)
 {
-    clattn_problem p = f->t.c.problem;
-    clattn_plan plan = NULL;
     char why[4096] = "";
-    cl_int e = trial_reset(&f->t, d->queue);
-    p.n_mods = n;
-    p.mods = mods;
-    e = e ? e : harness_plan(d, &p, engine, &plan, why, sizeof why);
-    e = e ? e : trial_run(&f->t, plan, d->queue);
+    const cl_int e = run_mods(d, f, mods, n, engine, why, sizeof why);
     if (!ok(!e && trial_verify(&f->t, d->queue, why, sizeof why), "%s, %s: %d score_mods that write nothing: %s",
             d->name, engine, n, f->text))
         diag("%s %s\n%s", clattn_status_string(e), why, mods->text);
@@ -235,14 +236,8 @@ static void test_chain(const struct device *d, struct fixture *f)
                                                { "s = s * 2;", "2", 0 },  { "s = s + 16;", "3", 0 },
                                                { "s = s - 16;", "4", 0 }, { "s = s * 0.5f;", "5", CLATTN_MOD_VECTOR },
                                                { "s = s - 8;", "6", 0 },  { "s = s * 0.25f;", "7", 0 } };
-    clattn_problem p = f->t.c.problem;
-    clattn_plan plan = NULL;
     char why[1024] = "";
-    cl_int e = trial_reset(&f->t, d->queue);
-    p.n_mods = CLATTN_MODS_MAX;
-    p.mods = mods;
-    e = e ? e : harness_plan(d, &p, NULL, &plan, why, sizeof why);
-    e = e ? e : trial_run(&f->t, plan, d->queue);
+    const cl_int e = run_mods(d, f, mods, CLATTN_MODS_MAX, NULL, why, sizeof why);
     if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
             "%s: eight score_mods in their order: %s", d->name, f->text))
         diag("%s %s", clattn_status_string(e), why);
@@ -258,14 +253,8 @@ static void test_macros(const struct device *d, struct fixture *f, const char *e
         { "#ifdef TWICE\n#error it is there\n#endif\n#define max(a, b) broken\n#define real_ broken\ns = s * 0.5f;", "2", 0 },
         { "s = fmax(s, max(s, s)) * (real_(q - q) + 0.5f);", "3", CLATTN_MOD_VECTOR },
     };
-    clattn_problem p = f->t.c.problem;
-    clattn_plan plan = NULL;
     char why[4096] = "";
-    cl_int e = trial_reset(&f->t, d->queue);
-    p.n_mods = sizeof mods / sizeof *mods;
-    p.mods = mods;
-    e = e ? e : harness_plan(d, &p, engine, &plan, why, sizeof why);
-    e = e ? e : trial_run(&f->t, plan, d->queue);
+    const cl_int e = run_mods(d, f, mods, sizeof mods / sizeof *mods, engine, why, sizeof why);
     if (!ok(!e && trial_fetch(&f->t, d->queue, why, sizeof why) && half_of(&f->t, why, sizeof why),
             "%s, %s: macros of one text stay out of the next: %s", d->name, engine, f->text))
         diag("%s %s", clattn_status_string(e), why);
