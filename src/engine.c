@@ -15,7 +15,6 @@
         (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)), { __VA_ARGS__ }                                     \
     }
 
-
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
 
 static int64_t scalar_bytes(const clattn_problem *p)
@@ -229,6 +228,11 @@ static int64_t simt_private_bytes(const struct tile *t, const clattn_problem *p)
     return scalar_bytes(p) * (s + o + (moved + items - 1) / items);
 }
 
+static int simt_keys(const struct tile *t)
+{
+    return t->n[SIMT_TN] * t->n[SIMT_TX];
+}
+
 static cl_int simt_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
     const int *n = t->n;
@@ -242,11 +246,12 @@ static cl_int simt_fits(const struct tile *t, const struct caps *caps, const cla
         REFUSE("tm, tn and ch must be multiples of 4");
     if (CLA_CHAIN % n[SIMT_CH])
         REFUSE("ch %d does not divide %d", n[SIMT_CH], CLA_CHAIN);
-    if (n[SIMT_TX] * n[SIMT_TN] > CLA_CHAIN && n[SIMT_TX] * n[SIMT_TN] % CLA_CHAIN)
+    const int keys = simt_keys(t);
+    if (keys > CLA_CHAIN && keys % CLA_CHAIN)
         REFUSE("the tile's keys, tx %d by tn %d, are no multiple of %d", n[SIMT_TX], n[SIMT_TN], CLA_CHAIN);
-    if (n[SIMT_TX] * n[SIMT_TN] > CLA_CHAIN && CLA_CHAIN % n[SIMT_CV])
+    if (keys > CLA_CHAIN && CLA_CHAIN % n[SIMT_CV])
         REFUSE("cv %d does not divide %d, which tx %d by tn %d exceeds", n[SIMT_CV], CLA_CHAIN, n[SIMT_TX], n[SIMT_TN]);
-    if (n[SIMT_TX] % n[SIMT_CV] && (n[SIMT_CV] % n[SIMT_TX] || n[SIMT_TN] * n[SIMT_TX] % n[SIMT_CV]))
+    if (n[SIMT_TX] % n[SIMT_CV] && (n[SIMT_CV] % n[SIMT_TX] || keys % n[SIMT_CV]))
         REFUSE("cv %d does not divide tx %d, nor is it tx times a part of tn %d", n[SIMT_CV], n[SIMT_TX], n[SIMT_TN]);
     if ((status = check_group((int64_t)n[SIMT_TX] * n[SIMT_TY], caps, why)))
         return status;
@@ -270,10 +275,6 @@ static int simt_rows_per_group(const struct tile *t)
 static int simt_items(const struct tile *t)
 {
     return t->n[SIMT_TX] * t->n[SIMT_TY];
-}
-static int simt_keys(const struct tile *t)
-{
-    return t->n[SIMT_TN] * t->n[SIMT_TX];
 }
 /* As total.cl has them: sum and loss of O and l, and the maxima. */
 static int simt_total(const struct tile *t, const clattn_problem *p)
