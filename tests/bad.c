@@ -1,7 +1,7 @@
 /* bad.c - the promised bound where it is hardest to keep: every engine, every type, one key to a million
  * SPDX-License-Identifier: Apache-2.0
  *
- * make check runs 1 to 5000 keys: f32 on every engine, and half of what there is of other types. CLATTN_PART=1: the
+ * make check runs 1 to 5000 keys: f32 on every engine, and half of what there is of other types, and once 2^20 keys. CLATTN_PART=1: the
  * other half, and f32 with 65536 keys and 2^20. CLATTN_FULL=1: all. CLATTN_QUICK=1: two kinds on the device's first
  * choice. bad.t NAME ENGINE TYPE KEYS: one. */
 #include "config.h"
