@@ -1,5 +1,8 @@
 /* dropped.c - rows that see nothing, keys that must not surface, and those that must
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * make check has a third of the problems whose rows are emptied, with a sink or without, and asks all else of the device's
+ * first choice; CLATTN_PART=1: what it leaves out. CLATTN_FULL=1: all. */
 #include "config.h"
 
 #include "../tools/convert.h"
@@ -84,9 +87,11 @@ static void test_all_emptied(const struct device *d)
     size_t i;
     for (i = 0; i < sizeof emptied / sizeof *emptied; i++) {
         char problem[256];
-        test_emptied(d, emptied[i].what, emptied[i].problem, NULL);
+        if (harness_deals((unsigned)i, 3))
+            test_emptied(d, emptied[i].what, emptied[i].problem, NULL);
         snprintf(problem, sizeof problem, "%s sink", emptied[i].problem);
-        test_emptied(d, emptied[i].what, problem, NULL);
+        if (harness_deals((unsigned)i + 1, 3))
+            test_emptied(d, emptied[i].what, problem, NULL);
     }
 }
 
@@ -270,6 +275,8 @@ static void test_device(const struct device *d)
     test_long_emptied(d);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct kind *const kind = &kinds[i];
+        if (!harness_deals((unsigned)i, 2))
+            continue;
         for (size_t j = 0; j < sizeof sinks / sizeof *sinks; j++) {
             test_sinks(d, kind, sinks[j], 2, "b1 h2 q20 k9 d16 causal sink lse");
             if (j % 3 == 0) /* kernels take a second to build */

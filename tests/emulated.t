@@ -5,7 +5,6 @@
 # Those of peers.sh that the engine takes and that are small enough, with CLATTN_FULL=1 of any size and in bf16 too. With the
 # smallest tile: most tiles a case, and it builds in half of the time.
 . "${top_srcdir=$(dirname "$0")/..}/tests/program.sh"
-usual='^(onnx|pt|jax)_' # more than conformance.t's: they are quicker to build
 . "$top_srcdir/tests/peers.sh"
 need_device
 

@@ -1,7 +1,7 @@
 /* engines.c - every engine and every tile, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
- * engines.t: a few cases of cases.h on each engine and every second tile, and a seeded part of case x type x
+ * engines.t: a few cases of cases.h on each engine and every fourth tile, and a seeded part of case x type x
  * configuration x layout. CLATTN_PART=1: other tiles and rows. CLATTN_QUICK=1: a few small cases x type x engine, those of
  * CLATTN_TEST_ENGINES='simt naive' where it is set: what a driver compiles for minutes is left out by name. */
 #include "config.h"
@@ -9,7 +9,7 @@
 #include "cases.h"
 #include "each.h"
 
-enum { EXTRA = 12, PARTS = 2 };
+enum { EXTRA = 12, DEALT = 4 }; /* make check runs one in DEALT */
 
 static size_t count_configs(const struct device *d, const char *type, const char *row)
 {
@@ -77,9 +77,8 @@ static void check_listed(const struct device *d)
         }
 }
 
-/* Rows in the first so many types on each engine: its configurations stand together, and take turns. f32 on the first
- * engine is part 0's, and half of all else. `tight`: all of it, every second row in buffers that end with the last
- * element, where a simulator sees what is read behind it. */
+/* Rows in the first so many types on each engine: its configurations stand together, and take turns. `tight`: all of
+ * it, every second row in buffers that end with the last element, where a simulator sees what is read behind it. */
 static void run_engines(const struct device *d, const char *const *rows, unsigned n_rows, unsigned n_types,
                         unsigned seed, int tight)
 {
@@ -90,7 +89,7 @@ static void run_engines(const struct device *d, const char *const *rows, unsigne
             size_t begin = 0, end;
             unsigned engine = 0;
             for (; (end = engine_end(d, case_types[t], rows[i], begin)) > begin; begin = end, engine++) {
-                if (!tight && !harness_deals(t || engine ? t + i + engine : 0, PARTS))
+                if (!tight && !harness_deals(t + i + engine, DEALT))
                     continue;
                 each_config(d, case_types[t], rows[i], begin + (seed + t * n_rows + i) % (end - begin), config,
                             sizeof config);
@@ -103,14 +102,13 @@ static void run_engines(const struct device *d, const char *const *rows, unsigne
         }
 }
 
-/* Every second one in each part. */
 static void run_tiles(const struct device *d)
 {
     char config[128];
     unsigned i;
     size_t n;
     for (n = 0; each_config(d, "f32", tile_cases[0], n, config, sizeof config); n++)
-        for (i = 0; i < N_TILE && harness_deals((unsigned)n, PARTS); i++)
+        for (i = 0; i < N_TILE && harness_deals((unsigned)n, DEALT); i++)
             each_row(d, "f32", tile_cases[i], 700 + i, config, PADDED);
 }
 
@@ -123,36 +121,57 @@ static void run_few(const struct device *d)
             each_row(d, case_types[t], few_cases[i], 640 + i, "row", PADDED);
 }
 
-static void run_default(const struct device *d)
+/* What no table above has, in f32. */
+static void run_lone(const struct device *d)
 {
-    static const char *const widths[] = { "cpu w2,nv2,rk2,rd2,bk16", "cpu w4,nv2,rk2,rd2,bk16",
-                                          "cpu w8,nv2,rk2,rd2,bk16", "cpu w16,nv2,rk2,rd2,bk16" };
-    unsigned i;
-    check_listed(d);
-    run_tiles(d);
-    run_engines(d, engine_cases, N_ENGINE, N_CASE_TYPES, 600, 0);
-    run_engines(d, feature_cases, N_FEATURES, 1, 620, 0);
-    if (harness_part(PARTS))
-        return;
-    run_few(d);
-    /* rows of Q that are aligned, but for packed heads; more than a chain of products */
-    each_row(d, "f32", "b1 h8/2 q5 k30 d18 bthd lse", 690, "simt", PLAIN);
-    each_row(d, "f32", "b1 h2 q3 k40 d575/513 lse", 691, "row w4,nr2,rk4,rd4,bk64", PADDED);
-    /* packs of which a float has no exact inverse: 41 / 41 is below 1 but for what is added to a row first */
-    each_row(d, "f32", "b1 h41/1 q3 k9 d40 causal lse", 692, "cpu", PADDED);
-    each_row(d, "f32", "b1 h47/1 q3 k9 d40 causal lse", 693, "cpu", PADDED);
-    each_row(d, "f32", "b1 h55/1 q3 k9 d40 causal lse", 694, "cpu", PADDED);
-    each_row(d, "f32", "b1 h41/1 q3 k9 d40 causal lse", 695, "simt", PADDED);
-    /* vectors of widths that the table may have for other devices only */
-    for (i = 0; i < sizeof widths / sizeof *widths; i++)
-        each_row(d, "f32", "b1 h2/1 q37 k43 d19/21 causal bias:1hqk mask:bhqk lse", 696 + i, widths[i], PADDED);
-    for (i = 0; i < EXTRA; i++) {
+    static const char vectors[] = "b1 h2/1 q37 k43 d19/21 causal bias:1hqk mask:bhqk lse";
+    static const struct {
+        const char *row, *config;
+        enum layout layout;
+    } lone[] = {
+        /* rows of Q that are aligned, but for packed heads; more than a chain of products */
+        { "b1 h8/2 q5 k30 d18 bthd lse", "simt", PLAIN },
+        { "b1 h2 q3 k40 d575/513 lse", "row w4,nr2,rk4,rd4,bk64", PADDED },
+        /* packs of which a float has no exact inverse: 41 / 41 is below 1 but for what is added to a row first */
+        { "b1 h41/1 q3 k9 d40 causal lse", "cpu", PADDED },
+        { "b1 h47/1 q3 k9 d40 causal lse", "cpu", PADDED },
+        { "b1 h55/1 q3 k9 d40 causal lse", "cpu", PADDED },
+        { "b1 h41/1 q3 k9 d40 causal lse", "simt", PADDED },
+        /* vectors of widths that the table may have for other devices only */
+        { vectors, "cpu w2,nv2,rk2,rd2,bk16", PADDED },
+        { vectors, "cpu w4,nv2,rk2,rd2,bk16", PADDED },
+        { vectors, "cpu w8,nv2,rk2,rd2,bk16", PADDED },
+        { vectors, "cpu w16,nv2,rk2,rd2,bk16", PADDED },
+    };
+    for (unsigned i = 0; i < sizeof lone / sizeof *lone; i++)
+        if (harness_deals(i, 2))
+            each_row(d, "f32", lone[i].row, 690 + i, lone[i].config, lone[i].layout);
+}
+
+/* Any case, type, configuration and layout. */
+static void run_extra(const struct device *d)
+{
+    for (unsigned i = 0; i < EXTRA; i++) {
+        if (!harness_deals(i, DEALT))
+            continue;
         const char *row = cases[trial_hash(1, i, 0) % N_CASES], *type = case_types[i % N_CASE_TYPES];
         char config[128];
         size_t n = each_is_sensible(type, row) ? count_configs(d, type, row) : 0;
         if (n && each_config(d, type, row, trial_hash(1, i, 1) % n, config, sizeof config))
             each_row(d, type, row, 1000 + i, config, (enum layout)(trial_hash(1, i, 2) % LAYOUTS));
     }
+}
+
+static void run_default(const struct device *d)
+{
+    check_listed(d);
+    run_tiles(d);
+    run_engines(d, engine_cases, N_ENGINE, N_CASE_TYPES, 600, 0);
+    run_engines(d, feature_cases, N_FEATURES, 1, 620, 0);
+    run_lone(d);
+    run_extra(d);
+    if (!harness_rest())
+        run_few(d);
 }
 
 static void run_quick(const struct device *d)

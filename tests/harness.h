@@ -63,9 +63,9 @@ void fixture_close(struct fixture *f);
 /* CLATTN_FULL, CLATTN_QUICK and the like: set and neither empty nor "0". */
 int harness_flag(const char *name);
 
-/* Of what make check has no time for, which of the n parts is run: the first, or the one that CLATTN_PART tells. */
-unsigned harness_part(unsigned n);
-/* Whether the i-th of what is dealt out to n parts is run now: in its part, and with CLATTN_FULL. */
+/* Whether CLATTN_PART asks for the rest: what make check has no time for. */
+int harness_rest(void);
+/* Whether the i-th of many is run now. make check runs one in n, the rest all others, CLATTN_FULL every one. */
 int harness_deals(unsigned i, unsigned n);
 
 #endif

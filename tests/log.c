@@ -1,5 +1,7 @@
 /* log.c - the log callback: silent while nothing is worth a word, and no kernel makes a compiler warn
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * make check builds half of the engines for each row; CLATTN_PART=1: the others. */
 #include "config.h"
 
 #include "each.h"
@@ -47,8 +49,8 @@ static void build(clattn_handle h, const struct device *d, struct lines *l, cons
     clattn_plan_release(p);
 }
 
-/* The first configuration of each engine. */
-static void build_engines(clattn_handle h, const struct device *d, struct lines *l, const char *row)
+/* The first configuration of each engine; every second one now. */
+static void build_engines(clattn_handle h, const struct device *d, struct lines *l, const char *row, unsigned n)
 {
     clattn_case c = CLATTN_CASE_INIT;
     char config[128], engine[128] = "";
@@ -60,7 +62,8 @@ static void build_engines(clattn_handle h, const struct device *d, struct lines 
         if (!strncmp(config, engine, word) && !engine[word])
             continue;
         snprintf(engine, sizeof engine, "%.*s", (int)word, config);
-        build(h, d, l, row, config);
+        if (harness_deals(n++, 2))
+            build(h, d, l, row, config);
     }
     if (!i && harness_may_refuse(d, &c.problem, NULL))
         skip("no configuration here for %s", row);
@@ -83,14 +86,14 @@ static void test_device(const struct device *d)
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_handle h = NULL;
     struct lines l;
-    size_t j;
+    unsigned j;
     o.log = listen;
     o.log_user = &l;
     memset(&l, 0, sizeof l);
     is_int(clattn_create(&h, d->cl.context, d->cl.device, &o), CL_SUCCESS, "a handle with a log");
     ok(!l.count, "is made without a word: %s", l.first);
     for (j = 0; j < sizeof rows / sizeof *rows; j++)
-        build_engines(h, d, &l, rows[j]);
+        build_engines(h, d, &l, rows[j], j);
     fail(h);
     clattn_release(h);
 }

@@ -4,7 +4,7 @@
 # They are looked for in $CLATTN_CONFORMANCE and need a $PYTHON with numpy: those whose names match $CLATTN_CASES, with
 # CLATTN_FULL=1 all of them. Where they are missing that is a skip, but a failure where CLATTN_CASES asks for some.
 peers=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}
-chosen=${CLATTN_CASES-${usual-'^(onnx|jax)_'}}
+chosen=${CLATTN_CASES-'^jax_'}
 full=${CLATTN_FULL-} full=${full#0}
 test -z "$full" || chosen=.
 printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >devices # under test, one per line; an empty line is the default

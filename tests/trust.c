@@ -67,8 +67,9 @@ cl_int __wrap_build_launch(struct launch *out, struct maker *maker, const clattn
     struct config c = *config;
     if (no_build && !strcmp(c.engine->name, "mma_nv"))
         return why_set(why, no_build, "no build");
-    if (has_units && !strcmp(c.engine->name, "mma_nv"))
-        c.engine = engine_find("mma_emu", 7);
+    if (has_units && !strcmp(c.engine->name, "mma_nv") &&
+        tile_config_read(&c, "mma_emu nw1,rt1,bk16,qreg1", &maker->caps, p, why))
+        bail("%s", why->text); /* of all tiles the one that builds quickest */
     return __real_build_launch(out, maker, p, &c, brief, binary, why);
 }
 
