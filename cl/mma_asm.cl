@@ -28,6 +28,19 @@ CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint
 #endif
 }
 
+/* All 64 bits: of (ulong)x * y compilers lose sight of what the upper halves are, and add them up. */
+CLA_FN ulong cla_product(uint x, uint y)
+{
+    ulong z;
+    __asm__("mul.wide.u32 %0, %1, %2;" : "=l"(z) : "r"(x), "r"(y));
+    return z;
+}
+/* What is kept in a register, since no compiler can tell how to compute it anew. */
+CLA_FN int cla_kept(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x;
+}
 /* What the item has whose number differs by the bits of `by`. */
 CLA_FN float cla_exchange(cla_warp w, float x, int by)
 {
