@@ -37,6 +37,7 @@
 typedef struct {
     int item, g, c, r0, end, wide; /* wide: whether 8 elements can be loaded at once */
     int same;                      /* whether no maximum rose in this tile: every f is 1 */
+    int k_place;                   /* of this item's first chunk of K, where CLA_LIKE_ROWS */
     float scale;                   /* of scores */
     cla_warp warp;
     __local uint4 *q, *k, *v;
@@ -88,6 +89,8 @@ typedef struct {
 #define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -MAXFLOAT)
 #undef CLA_SINK_LAST
 #define CLA_SINK_LAST 1 /* a large one would leave no room in f16 for weights beside it */
+#undef CLA_KEPT
+#define CLA_KEPT(x) cla_kept(x)
 
 CLA_FN int cla_slot_row(const cla_tile *t, int r)
 {
@@ -124,7 +127,7 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
  * product of 32 bits. From the tile's first row on, compilers would keep the distances to the others in registers, and
  * there are none to spare. */
 #define CLA_CHUNK(first, c, row, stride) \
-    (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + (ulong)(uint)(row) * (2 * (uint)(stride))))
+    (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + cla_product(row, 2 * (uint)(stride))))
 
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
@@ -142,10 +145,13 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
         cla_converge(t->warp);
     }
 }
+/* Whether all chunks of an item lie alike in rows that swap halves alike: then their places are a group's chunks apart. */
+#define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % 2 == 0)
+CLA_FN int cla_k_place(int row, int c) { return row * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (row & 1)); }
 CLA_FN void cla_store_k(cla_tile *t)
 {
     CLA_EACH_CHUNK(CLA_BK, CLA_KC)
-        t->k[row * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (row & 1))] = t->moved[n];
+        t->k[CLA_LIKE_ROWS ? t->k_place + n * CLA_LANES : cla_k_place(row, c)] = t->moved[n];
     CLA_END_CHUNK
 }
 
@@ -171,13 +177,18 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
         cla_converge(t->warp);
     }
 }
+/* (i * CLA_VC + c) ^ swap, as an address that differs by a constant from i to i where a row has whole swaps of 8 chunks. */
+CLA_FN int cla_v_chunk(int i, int c, int swap)
+{
+    return CLA_VC % 8 ? (i * CLA_VC + c) ^ swap : i * CLA_VC + (c ^ swap);
+}
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
 CLA_FN void cla_store_v(cla_tile *t)
 {
 #define CLA_QUAD(s) \
     (uint4)(cla_low_halves(x[0].s, x[1].s), cla_low_halves(x[2].s, x[3].s), cla_high_halves(x[0].s, x[1].s), \
             cla_high_halves(x[2].s, x[3].s))
-#define CLA_PUT_QUAD(s, i) t->v[row * 4 * CLA_VC + (((i) * CLA_VC + c) ^ 2 * (row & 3))] = CLA_QUAD(s);
+#define CLA_PUT_QUAD(s, i) t->v[row * 4 * CLA_VC + cla_v_chunk(i, c, 2 * (row & 3))] = CLA_QUAD(s);
     CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
         uint4 x[4];
         CLA_UNROLL for (int i = 0; i < 4; i++) {
@@ -229,8 +240,9 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->r0 = r0;
     t->end = end;
     t->scale = scale;
-    t->wide = ((uintptr_t)e->q | (uintptr_t)e->k | (uintptr_t)e->v |
-               (uintptr_t)(cla_q_steps(e) | e->k_stride | e->v_stride) * 2) % 16 == 0 &&
+    t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC);
+    t->wide = ((uint)(uintptr_t)e->q | (uint)(uintptr_t)e->k | (uint)(uintptr_t)e->v |
+               (uint)(cla_q_steps(e) | e->k_stride | e->v_stride) * 2) % 16 == 0 &&
               (e->k_stride | e->v_stride) >> 31 == 0;
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
@@ -257,9 +269,10 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
         CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
             CLA_UNROLL for (int h = 0; h < 2; h++) a[i][h] = cla_q_fragment(t, i, 2 * d + h);
         CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 8; j++) {
-            const int key = 16 * (j / 2) + 4 * (t->g / 2) + 2 * (j % 2) + t->g % 2;
-            const int c = 4 * d + t->c;
-            const uint4 b = t->k[key * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (t->g % 2))];
+            /* Key 16 (j / 2) + 4 (g / 2) + 2 (j % 2) + g % 2, chunk 4 d + c: its place, in parts that step by constants. */
+            const int first = (16 * (j / 2) + 2 * (j % 2)) * CLA_KC, key = 4 * (t->g / 2) + t->g % 2;
+            const uint4 b = t->k[CLA_KC % 8 ? first + key * CLA_KC + 4 * d + t->c
+                                            : first + 8 * (d / 2) + (cla_k_place(key, t->c) ^ 4 * (d % 2))];
             CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) {
                 const int h = x / CLA_RT, i = x % CLA_RT;
                 real *const at = s + 2 * j * CLA_R_N + 2 * i;
@@ -281,10 +294,11 @@ CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
         real x = CLA_GREATER(m[r], top[r]);
         CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x = CLA_GREATER(x, cla_exchange(t->warp, x, by));
-        const int stays = (x - m[r]) * CLA_LOG2_UNIT(t) <= CLA_GROWTH;
+        const real growth = (x - m[r]) * CLA_LOG2_UNIT(t);
+        const int stays = growth <= CLA_GROWTH;
         x = stays ? m[r] : x;
         t->same &= stays;
-        f[r] = CLA_FACTOR(t, m[r], x);
+        f[r] = CLA_NATURAL ? CLA_FACTOR(t, m[r], x) : stays ? (real)(1) : cla_exp2(-growth);
         top[r] = CLA_NATURAL ? cla_pivot(x) : x * t->scale - CLA_NEW;
         far |= fabs(top[r]) > 0x1p22f;
         m[r] = x;
@@ -318,7 +332,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
     cla_fetch_k(t, e, next);
     CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 16; j++) {
         CLA_UNROLL_MMA for (int h = 0; h < CLA_DVP / 16; h++) {
-            const uint4 b = t->v[(4 * j + t->c) * 4 * CLA_VC + ((8 * h + t->g) ^ 2 * t->c)];
+            const uint4 b = t->v[(4 * j + t->c) * 4 * CLA_VC + 8 * h + (t->g ^ 2 * t->c)];
             CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) {
                 const int n = x / CLA_RT, i = x % CLA_RT;
                 real *const at = o + i * (CLA_DVP / 2) + 8 * h + 4 * n;

@@ -48,7 +48,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int is_long = a.nk > CLA_SEGMENT && begin < end;
     if (is_long) cla_open_total(CLA_TOTAL(&e));
     CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
-        const int stop = (k0 / CLA_SEGMENT + 1) * CLA_SEGMENT;
+        const int stop = CLA_KEPT((k0 / CLA_SEGMENT + 1) * CLA_SEGMENT);
         CLA_NO_UNROLL for (; k0 < min(stop, end); k0 = next) {
             const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
             next = cla_mask_next(&e, q0, q1, k0 + n, end);
@@ -63,7 +63,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
         if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
     }
     if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
-    if (CLA_HAS_SINKS && CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
+    if (CLA_HAS_SINKS & CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l, a.write_lse);
 }

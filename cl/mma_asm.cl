@@ -28,6 +28,19 @@ CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint
 #endif
 }
 
+/* All 64 bits: of (ulong)x * y compilers lose sight of what the upper halves are, and add them up. */
+CLA_FN ulong cla_product(uint x, uint y)
+{
+    ulong z;
+    __asm__("mul.wide.u32 %0, %1, %2;" : "=l"(z) : "r"(x), "r"(y));
+    return z;
+}
+/* What is kept in a register, since no compiler can tell how to compute it anew. */
+CLA_FN int cla_kept(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x;
+}
 /* What the item has whose number differs by the bits of `by`. */
 CLA_FN float cla_exchange(cla_warp w, float x, int by)
 {
@@ -63,7 +76,16 @@ CLA_FN uint cla_high_halves(uint x, uint y)
     return z;
 }
 
-/* Who this item and its group are, as if not known yet: what was known before the loop would be kept in registers. */
+/* Who this item and its group are, as if not known yet: what was known before the loop would be kept in registers. A
+ * special register alone is no group's number: NVIDIA's driver may run a launch in pieces, and says in %envreg0 to 2 where
+ * each begins, which get_group_id() of its compilers adds. clang's library knows of no pieces, and nobody sets those there. */
+#ifdef __NV_CL_C_VERSION
+#define CLA_GROUP_AGAIN_IN(x, axis, piece) \
+    __asm__ volatile("{ .reg .b32 p; mov.b32 p, %%envreg" piece "; mov.u32 %0, %%ctaid." axis "; add.u32 %0, %0, p; }" \
+                     : "=r"(x));
+#else
+#define CLA_GROUP_AGAIN_IN(x, axis, piece) __asm__ volatile("mov.u32 %0, %%ctaid." axis ";" : "=r"(x));
+#endif
 CLA_FN int cla_item_again(void)
 {
     uint x;
@@ -73,7 +95,7 @@ CLA_FN int cla_item_again(void)
 CLA_FN uint cla_group_again(void)
 {
     uint x, y;
-    __asm__ volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
-    __asm__ volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
+    CLA_GROUP_AGAIN_IN(x, "x", "0")
+    CLA_GROUP_AGAIN_IN(y, "y", "1")
     return y * (uint)get_num_groups(0) + x;
 }

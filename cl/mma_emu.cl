@@ -9,6 +9,8 @@ typedef struct {
     int lane;
 } cla_warp;
 
+CLA_FN ulong cla_product(uint x, uint y) { return (ulong)x * y; }
+CLA_FN int cla_kept(int x) { return x; }
 CLA_FN int cla_item_again(void) { return get_local_id(0); }
 CLA_FN uint cla_group_again(void) { return CLA_GROUP; }
 

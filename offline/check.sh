@@ -14,6 +14,7 @@
 #   Environment, all optional:
 #     OFFLINE_ROOT   root of newer compilers, see setup-newer-compilers.sh [~/.cache/clattn-offline/forky]
 #     OFFLINE_ARM64  arm64 files of Mesa, for Mali                         [~/.cache/clattn-offline/arm64root]
+#     NV_COMPILERS   NVIDIA's, see setup-nvidia-compilers.sh               [~/.cache/clattn-offline/nvidia]
 #     CLANG, CLANG_SPIR, OCLOC, PTXAS, AMD_BITCODE, LIBCLC_NVPTX           in place of what is found
 #     PTXAS_OPTS     e.g. -maxrregcount=128         TIMEOUT  seconds per compile [120]
 #   Options that begin with -cl-intel- go to Intel's compiler only.
@@ -23,11 +24,12 @@
 #          local B  static __local memory
 #          spill B  bytes per work-item that should not live in memory: spilled registers, arrays left in private memory
 #          occ      waves per SIMD (AMD), hardware threads per EU (Intel), most waves (Adreno)
-# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7.
+# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7. nvidia/ is clang's PTX,
+# nv470/, nv535/ and nv550/ that of NVIDIA's drivers; all of it goes through the same ptxas, which is another part of a driver.
 set -u -o pipefail
 
 die() { echo "check.sh: $*" >&2; exit 2; }
-usage() { sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 2; }
+usage() { sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 2; }
 
 # ---- targets ----
 
@@ -37,6 +39,9 @@ intel_new="arl-h bmg lnl ptl"
 amd="gfx906 gfx908 gfx90a gfx942 gfx1010 gfx1030 gfx1100 gfx1151 gfx1201"
 amd7="gfx906 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1151 gfx1201"
 nvidia="sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120"
+nv470="sm_75 sm_80" # knows no later one
+nv535="sm_75 sm_80 sm_90"
+nv550="sm_75 sm_80 sm_90"
 adreno="630 660 730 750"
 mali="7212 9093 a867 ac74" # G52, G57, G610, G310: an emulated host, slow
 
@@ -46,6 +51,9 @@ targets() {
     printf 'amd/%s\n' $amd
     printf 'amd7/%s\n' $amd7
     printf 'nvidia/%s\n' $nvidia
+    printf 'nv470/%s\n' $nv470
+    printf 'nv535/%s\n' $nv535
+    printf 'nv550/%s\n' $nv550
     echo spirv/val
     printf 'adreno/%s\n' $adreno
     echo apple/g13g
@@ -71,6 +79,7 @@ shift $((OPTIND - 1))
 
 root=${OFFLINE_ROOT-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/forky}
 arm64=${OFFLINE_ARM64-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/arm64root}
+drivers=${NV_COMPILERS-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/nvidia}
 limit=${TIMEOUT:-120}
 libs=/usr/lib/x86_64-linux-gnu
 setup="see setup-newer-compilers.sh"
@@ -111,9 +120,14 @@ version() { # NAME COMMAND...: the first version number in what it prints
     printf '%s %s\n' "$name" "${v:-missing}"
 }
 versions() {
+    local driver library
     version clang "${clang:-false}" --version
     version 'clang (amd7)' "${clang7:-false}" --version
     version ptxas sh -c '"$0" --version | sed -n "s/.*, V//p"' "${ptxas:-false}"
+    for driver in 470 535 550; do
+        library=$(readlink -e "$drivers/$driver/compiler.so")
+        printf 'nv%s %s\n' $driver "$(sed 's/.*\.so\.//' <<<"${library:-missing}")"
+    done
     if test -n "$ocloc"; then echo 'ocloc (old) there'; else echo 'ocloc (old) missing'; fi # tells no version
     if test -n "$newocloc"; then version 'ocloc' new_ocloc --version; else echo 'ocloc missing'; fi
     version llvm-spirv "${llvmspirv:-false}" --version
@@ -162,7 +176,7 @@ file=$tmp/src/kernel.cl
 path_of() { echo "$out/${1/\//_}"; } # of a target's files, without their suffix
 local_limit() { # TARGET: the most __local memory that all such devices have
     case $1 in
-    nvidia/*) echo 49152 ;;
+    nvidia/* | nv[0-9]*/*) echo 49152 ;;
     adreno/* | apple/* | mali/*) echo 32768 ;;
     intel/pvc | intel/bmg | intel/lnl | intel/ptl) echo 131072 ;;
     *) echo 65536 ;;
@@ -195,6 +209,13 @@ now() { echo $(($(date +%s%N) / 1000000)); }
 undefined() { # OBJECT: names nobody defines; what Intel's runtime fills in is no such
     readelf -sW "$1" 2>/dev/null |
         awk '$7 == "UND" && $8 != "" && $8 !~ /^__(INTEL_|SubDeviceID|MaxHWThreadID)/ { printf "%s ", $8 }'
+}
+
+client() { # NAME PROGRAM COMPILER LIBRARIES...: a program of ours that calls a compiler
+    local name=$1 to=$2 cc=$3
+    shift 3
+    test -x "$to" && return
+    have "$cc" && "$cc" -O1 -o "$to.$BASHPID" "$(dirname "$0")/$name.c" "$@" >"$to.log" 2>&1 && mv "$to.$BASHPID" "$to"
 }
 
 # ---- Intel ----
@@ -358,10 +379,30 @@ nvidia_facts() {
         }
         END { if (found) print r + 0, l + 0, (sp > st ? sp : st) + c }' "$1"
 }
+# Registers and spills are told by ptxas, whatever made the PTX.
+assemble() { # TARGET BEGAN NOTE
+    local t=$1 base rc facts
+    base=$(path_of "$t")
+    timeout "$limit" "$ptxas" -arch="${t#*/}" -v ${PTXAS_OPTS-} "$base.ptx" -o "$base.cubin" >>"$base.log" 2>&1
+    rc=$?
+    facts=$(nvidia_facts "$base.log")
+    if grep -q "is not defined for option 'gpu-name'" "$base.log"; then
+        skipped "$t" "this ptxas does not know it"
+    elif test $rc != 0; then
+        failed "$t" $(($(now) - $2)) "$(reason "$base.log" "ptxas: status $rc")"
+    elif test -z "$facts"; then
+        failed "$t" $(($(now) - $2)) "no kernel $kernel"
+    else
+        passed "$t" $facts - $(($(now) - $2)) "$base.cubin" "$3"
+    fi
+}
+have_ptxas() { # TARGET
+    test -n "$ptxas" && test -x "$ptxas" || { skipped "$1" "no ptxas (CUDA, or pip nvidia-cuda-nvcc)" && return 1; }
+}
 compile_nvidia() {
-    local t=$1 g=${1#*/} n cpu=sm_80 ptx=ptx75 began rc log facts base
-    base=$(path_of "$t") log=$(path_of "$t").log
-    test -n "$ptxas" && test -x "$ptxas" || { skipped "$t" "no ptxas (CUDA, or pip nvidia-cuda-nvcc)" && return; }
+    local t=$1 g=${1#*/} n cpu=sm_80 ptx=ptx75 began rc base
+    base=$(path_of "$t")
+    have_ptxas "$t" || return
     test -n "$clang" || { skipped "$t" "no clang (Debian: clang-19)" && return; }
     test -n "$libclc" || { skipped "$t" "no libclc (Debian: libclc-15)" && return; }
     n=${g#sm_} n=${n%%[a-z]*}
@@ -371,21 +412,24 @@ compile_nvidia() {
     began=$(now)
     timeout "$limit" "$clang" -x cl "$std" ${options[@]+"${options[@]}"} --target=nvptx64--nvidiacl \
         -Xclang -target-cpu -Xclang $cpu -Xclang -target-feature -Xclang +$ptx -O3 -Wno-unused-command-line-argument \
-        -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -S "$file" -o "$base.ptx" >"$log" 2>&1
+        -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -S "$file" -o "$base.ptx" >"$base.log" 2>&1
     rc=$?
-    test $rc = 0 || { failed "$t" $(($(now) - began)) "$(reason "$log" "clang: status $rc")" && return; }
-    timeout "$limit" "$ptxas" -arch="$g" -v ${PTXAS_OPTS-} "$base.ptx" -o "$base.cubin" >>"$log" 2>&1
+    test $rc = 0 || { failed "$t" $(($(now) - began)) "$(reason "$base.log" "clang: status $rc")" && return; }
+    assemble "$t" $began "PTX of $cpu [$clang]"
+}
+# PTX as a user's driver makes it. The options in front of ours are those that the driver adds.
+compile_driver() {
+    local t=$1 driver=${1%%/*} library began rc base
+    base=$(path_of "$t") library=$drivers/${driver#nv}/compiler.so
+    have_ptxas "$t" || return
+    test -e "$library" || { skipped "$t" "no compiler of this driver (setup-nvidia-compilers.sh)" && return; }
+    client nvcl "$tmp/nvcl" "${CC:-cc}" -ldl || { skipped "$t" "needs cc" && return; }
+    began=$(now)
+    timeout "$limit" "$tmp/nvcl" "$library" "$file" "$base.ptx" -nv-m64 -cl-nv-arch "${t#*/}" \
+        "-cl-nv-cstd=${std#-cl-std=}" ${options[@]+"${options[@]}"} >"$base.log" 2>&1
     rc=$?
-    facts=$(nvidia_facts "$log")
-    if grep -q "is not defined for option 'gpu-name'" "$log"; then
-        skipped "$t" "this ptxas does not know it"
-    elif test $rc != 0; then
-        failed "$t" $(($(now) - began)) "$(reason "$log" "ptxas: status $rc")"
-    elif test -z "$facts"; then
-        failed "$t" $(($(now) - began)) "no kernel $kernel"
-    else
-        passed "$t" $facts - $(($(now) - began)) "$base.cubin" "PTX of $cpu [$clang]"
-    fi
+    test $rc = 0 || { failed "$t" $(($(now) - began)) "$(reason "$base.log" "nvcl: status $rc")" && return; }
+    assemble "$t" $began "$(sed -n 's/^\.version /PTX /p' "$base.ptx") [$driver]"
 }
 
 # ---- SPIR-V ----
@@ -413,13 +457,6 @@ compile_spirv() {
 
 # ---- Adreno, Apple, Mali: Mesa's compilers behind pretended kernel drivers ----
 
-client() { # PROGRAM COMPILER LIBRARIES...: the OpenCL client that builds the kernel
-    local to=$1 cc=$2
-    shift 2
-    test -x "$to" && return
-    have "$cc" && "$cc" -O1 -o "$to.$BASHPID" "$(dirname "$0")/clbuild.c" "$@" >"$to.log" 2>&1 &&
-        mv "$to.$BASHPID" "$to"
-}
 mesa_result() { # TARGET MS STATUS
     local t=$1 log facts regs=- spill=- occ=- note
     log=$(path_of "$t").log
@@ -446,7 +483,7 @@ compile_mesa() { # TARGET DRIVER SHIM OPTION VARIABLES...
     test -e "$root$libs/$shim" && test -e "$root$libs/libRusticlOpenCL.so.1" ||
         { skipped "$t" "no Mesa ($setup)" && return; }
     test "$(id -u)" = 0 || { skipped "$t" "chroot needs root" && return; }
-    client "$tmp/clbuild" "${CC:-cc}" -lOpenCL || { skipped "$t" "needs cc and ocl-icd-opencl-dev" && return; }
+    client clbuild "$tmp/clbuild" "${CC:-cc}" -lOpenCL || { skipped "$t" "needs cc and ocl-icd-opencl-dev" && return; }
     inside=$(mktemp -d "$root/tmp/clattn.XXXXXX") && cp "$file" "$tmp/clbuild" "$inside/" || return
     began=$(now)
     timeout "$limit" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp RUSTICL_ENABLE="$driver" "$@" \
@@ -477,7 +514,7 @@ compile_mali() {
     log=$(path_of "$t").log
     have qemu-aarch64-static || { skipped "$t" "needs qemu-user-static" && return; }
     test -e "$l/libpanfrost_noop_drm_shim.so" || { skipped "$t" "no Mesa for arm64 ($setup)" && return; }
-    client "$tmp/clbuild.arm64" aarch64-linux-gnu-gcc -idirafter /usr/include "$l/libOpenCL.so.1" \
+    client clbuild "$tmp/clbuild.arm64" aarch64-linux-gnu-gcc -idirafter /usr/include "$l/libOpenCL.so.1" \
         -Wl,--allow-shlib-undefined || { skipped "$t" "needs gcc-aarch64-linux-gnu, libc6-dev-arm64-cross" && return; }
     warm_mali "$gpu" "$log" || { failed "$t" - "the first use of this GPU failed" && return; }
     cp -r "$arm64/cache-$gpu" "$tmp/cache-$gpu" # a copy: a kernel that lies in a cache has no statistics
@@ -495,6 +532,7 @@ compile() {
     intel/*) compile_intel "$1" ;;
     amd/* | amd7/*) compile_amd "$1" ;;
     nvidia/*) compile_nvidia "$1" ;;
+    nv[0-9]*/*) compile_driver "$1" ;;
     spirv/*) compile_spirv "$1" ;;
     adreno/*) compile_mesa "$1" freedreno libfreedreno_noop_drm_shim.so '' FD_GPU_ID="${1#*/}" IR3_SHADER_DEBUG=cs ;;
     apple/*) compile_mesa "$1" asahi libasahi_noop_drm_shim.so "$no_tables" AGX_MESA_DEBUG=shaderdb ;;

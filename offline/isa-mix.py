@@ -343,9 +343,8 @@ def plain_path(code):
     """The instructions of one turn of the loop that has most matrix instructions, on the shortest way through them all:
     what lies on other ways is for rows at the end, masks and new maxima. Ways inside go forward."""
     spans, follow = blocks(code)
-    tops = [x for x in loops(code) if x.outer is None]
     weight = [(sum(c[1].startswith('HMMA') for c in code[lo:hi]), lo - hi) for lo, hi in spans]
-    body = max((x.body for x in tops), key=lambda b: sum(weight[n][0] for n in b), default=set())
+    body = max((x.body for x in loops(code)), key=lambda b: (sum(weight[n][0] for n in b), -len(b)), default=set())
     if not body:
         return []
     head, best = min(body), {}

@@ -132,7 +132,7 @@ def warps(device, registers, local, items):
 
 def occupancy(target, registers, local, told, values):
     vendor, device = target.split('/')
-    if vendor == 'nvidia' and device in SHARED and ('TX' in values or 'NW' in values):
+    if vendor.startswith('nv') and device in SHARED and ('TX' in values or 'NW' in values):
         items = int(values['TX']) * int(values['TY']) if 'TX' in values else 32 * int(values['NW'])
         return str(warps(device, int(registers), int(local), items))
     return told

@@ -3,7 +3,7 @@
  *
  * pairs.t: a seeded ninth of the rows, on the default engine; CLATTN_PART=1: all the others, so that the two parts run
  * every pair. CLATTN_FULL=1: every row, on every engine.
- * pairs.t N: row N alone. */
+ * pairs.t N: row N alone. pairs.t --list: the problems of all rows, which needs no device. */
 #include "config.h"
 
 #include "harness.h"
@@ -220,14 +220,27 @@ static unsigned count_dealt(void)
     return n;
 }
 
+static int list(void)
+{
+    char problem[512];
+    for (unsigned i = 0; i < n_rows; i++) {
+        write_problem(&rows[i], i, problem, sizeof problem);
+        puts(problem);
+    }
+    return fflush(stdout) || ferror(stdout);
+}
+
 int main(int argc, char **argv)
 {
     const struct device *devices;
     const char *why;
-    unsigned n = harness_open(&devices, &why), i;
+    unsigned n, i;
+    make_rows();
+    if (argc > 1 && !strcmp(argv[1], "--list"))
+        return list();
+    n = harness_open(&devices, &why);
     if (!n)
         return skip_all("%s", why);
-    make_rows();
     diag("%u rows cover %u of %u pairs; this part runs %u of them", n_rows, n_covered, n_pairs, count_dealt());
     ok(n_covered == n_pairs, "every pair that goes together is in some row");
     for (i = 0; i < n; i++)
