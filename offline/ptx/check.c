@@ -117,6 +117,12 @@ void check_end(struct warp *w, const struct op *o, enum ptx_kind kind, uint32_t 
 
 /* ---- order ---- */
 
+void check_fence(struct warp *w)
+{
+    w->clock[w->index] = w->epoch++;
+    memset(w->recent, 0, sizeof w->recent);
+}
+
 void check_barrier(struct worker *worker, uint32_t warps)
 {
     uint64_t joined[MAX_WARPS] = { 0 };
@@ -133,7 +139,7 @@ void check_barrier(struct worker *worker, uint32_t warps)
     for (uint32_t i = 0; i < n; i++)
         if (warps >> i & 1) {
             memcpy(worker->warps[i].clock, joined, sizeof joined);
-            worker->warps[i].epoch++;
+            check_fence(&worker->warps[i]);
         }
 }
 
@@ -154,63 +160,92 @@ static inline uint32_t stamp_thread(uint64_t stamp) /* ~0: several of them */
     return (stamp & 0xff) == SEVERAL ? ~0u : stamp_warp(stamp) * LANES + (uint32_t)(stamp & 0xff);
 }
 
-/* What t conflicts with, if it does. */
-static inline int conflict(const struct touch *t, uint64_t stamp)
+/* Is it in order before what the warp does now? What its own lanes did is, up to the last fence. */
+static inline int in_order(const struct warp *w, uint64_t stamp)
+{
+    return stamp_epoch(stamp) <= w->clock[stamp_warp(stamp)];
+}
+
+static void against(const struct touch *t, uint64_t stamp)
 {
     const struct warp *w = t->warp;
-    if (stamp_warp(stamp) != w->index)
-        return stamp_epoch(stamp) > w->clock[stamp_warp(stamp)] ? PTX_RACE_GROUP : -1;
-    return stamp_epoch(stamp) == w->epoch && (stamp & 0xff) != t->lane ? PTX_RACE_WARP : -1;
+    const int same_warp = stamp_warp(stamp) == w->index;
+    if (in_order(w, stamp) || (t->access == ACCESS_ATOMIC && (stamp >> 8 & STAMP_ATOMIC)))
+        return;
+    if (same_warp && (stamp & 0xff) == t->lane)
+        return;
+    tell_race(t, same_warp ? PTX_RACE_WARP : PTX_RACE_GROUP, stamp_thread(stamp));
 }
 
-static inline void against(const struct touch *t, uint64_t stamp)
+/* Two slots are enough: of readers that a later writer may conflict with at least one is of another warp. True: several
+ * lanes of this one are noted. */
+static int note_second(const struct touch *t, uint64_t *slot, uint64_t mine)
 {
-    const int kind = conflict(t, stamp);
-    if (kind >= 0 && !(t->access == ACCESS_ATOMIC && (stamp >> 8 & STAMP_ATOMIC)))
-        tell_race(t, (enum ptx_kind)kind, stamp_thread(stamp));
+    const uint64_t before = *slot;
+    const int same = (before | SEVERAL) == (mine | SEVERAL);
+    if (same && before != mine)
+        *slot = mine | SEVERAL;
+    else if (same || in_order(t->warp, before))
+        *slot = mine;
+    return same && before != mine;
 }
 
-/* Two slots are enough: of readers that a later writer may conflict with at least one is of another warp. */
-static inline void note_read(const struct warp *w, struct cell *c, uint64_t mine, unsigned lane)
+static inline int note_read(const struct touch *t, size_t k, uint64_t mine)
 {
-    uint64_t *slots[] = { &c->read, &c->read2 };
-    for (int k = 0; k < 2; k++) {
-        const uint64_t s = *slots[k];
-        if (stamp_warp(s) == w->index) {
-            *slots[k] = stamp_epoch(s) == w->epoch && (s & 0xff) != lane ? mine | SEVERAL : mine;
-            return;
-        }
-        if (stamp_epoch(s) <= w->clock[stamp_warp(s)]) {
-            *slots[k] = mine;
-            return;
-        }
+    const struct stamps *s = &t->region->stamps;
+    const uint64_t before = s->read[k];
+    if ((before | SEVERAL) == (mine | SEVERAL)) {
+        s->read[k] = before == mine ? mine : mine | SEVERAL;
+        return before != mine;
     }
+    if (!in_order(t->warp, before))
+        return note_second(t, &s->read2[k], mine);
+    s->read[k] = mine;
+    return 0;
 }
 
-void check_shared(const struct touch *t)
+static void read_before_write(const struct touch *t, uint64_t *stamp, uint64_t mine)
+{
+    check_place(t, PTX_READ_UNWRITTEN, t->region->space);
+    *stamp = mine; /* once is enough */
+}
+
+static inline int check_shared_read(const struct touch *t, size_t k, uint64_t mine)
 {
     const struct warp *w = t->warp;
-    const size_t grain = (size_t)w->worker->launch->kernel->shared_grain;
+    uint64_t *write = &t->region->stamps.write[k];
+    if (stamp_epoch(*write) < w->worker->first_epoch)
+        read_before_write(t, write, mine);
+    else if (!in_order(w, *write))
+        against(t, *write);
+    return note_read(t, k, mine);
+}
+
+static void check_shared_write(const struct touch *t, size_t k, uint64_t mine)
+{
+    const struct stamps *s = &t->region->stamps;
+    if (t->access == ACCESS_ATOMIC && stamp_epoch(s->write[k]) < t->warp->worker->first_epoch)
+        read_before_write(t, &s->write[k], mine);
+    against(t, s->write[k]);
+    against(t, s->read[k]);
+    against(t, s->read2[k]);
+    s->write[k] = mine;
+}
+
+int check_shared(const struct touch *t)
+{
+    const struct warp *w = t->warp;
+    const int shift = w->worker->launch->kernel->shared_shift;
     const uint64_t mine = w->epoch << STAMP_EPOCH |
                           (uint64_t)(w->index | (t->access == ACCESS_ATOMIC ? STAMP_ATOMIC : 0)) << 8 | t->lane;
-    struct cell *c = t->region->cells + (size_t)t->offset / grain;
-    struct cell *const end = t->region->cells + ((size_t)t->offset + t->size - 1) / grain + 1;
-    for (; c < end; c++) {
-        if (c->write != mine)
-            against(t, c->write);
-        if (t->access != ACCESS_WRITE && stamp_epoch(c->write) < w->worker->first_epoch) {
-            check_place(t, PTX_READ_UNWRITTEN, t->region->space);
-            c->write = mine; /* once is enough */
-        }
-        if (t->access == ACCESS_READ) {
-            if (c->read != mine)
-                note_read(w, c, mine, t->lane);
-            continue;
-        }
-        against(t, c->read);
-        against(t, c->read2);
-        c->write = mine;
-    }
+    const size_t first = (size_t)t->offset >> shift, last = ((size_t)t->offset + t->size - 1) >> shift;
+    int several = t->access == ACCESS_READ;
+    for (size_t k = first; k <= last; k++)
+        if (t->access == ACCESS_READ)
+            several &= check_shared_read(t, k, mine);
+        else
+            check_shared_write(t, k, mine);
+    return several;
 }
 
 /* ---- local and global memory ---- */
@@ -282,10 +317,10 @@ static inline void write_grid(const struct touch *t, struct grid_cell *c, uint32
 void check_grid(const struct touch *t)
 {
     const struct worker *worker = t->warp->worker;
-    const size_t grain = (size_t)worker->launch->kernel->global_grain;
+    const int shift = worker->launch->kernel->global_shift;
     const uint32_t me = (uint32_t)(worker->group_linear % (MANY_GROUPS - 1)) + 1;
-    const size_t last = ((size_t)t->offset + t->size - 1) / grain;
-    for (size_t k = (size_t)t->offset / grain; k <= last; k++)
+    const size_t last = ((size_t)t->offset + t->size - 1) >> shift;
+    for (size_t k = (size_t)t->offset >> shift; k <= last; k++)
         if (t->access == ACCESS_READ)
             read_grid(t, &t->region->grid[k], me);
         else

@@ -12,6 +12,7 @@ enum {
     LANES = 32,
     MAX_WARPS = 32,     /* of a group */
     MAX_BARRIERS = 16,  /* of a group, as PTX has them */
+    RECENT = 64,
     MAX_OPERANDS = 20,  /* registers of an instruction: mma has 14, ld.v4 and its kin fewer */
     VAR_SHIFT = 22,     /* shared, local and parameter addresses: (variable + 1) << VAR_SHIFT | offset */
     BUFFER_SHIFT = 40,  /* global addresses: (buffer + 1) << BUFFER_SHIFT | offset */
@@ -156,7 +157,8 @@ struct ptx_kernel {
     struct variable *shared, *local;
     size_t n_shared, n_local;
     size_t shared_bytes, local_bytes;
-    int shared_grain, global_grain; /* the narrowest access, of which checks keep one cell */
+    int shared_grain, global_grain; /* the narrowest access: checks keep a cell for so many bytes.. */
+    int shared_shift, global_shift; /* ..a power of two */
 };
 
 struct ptx_module {
@@ -183,8 +185,8 @@ void ptx_why(char *why, size_t size, const char *format, ...) PTX_PRINTF(3, 4);
 /* Who accessed a grain of shared memory: epoch << 16 | warp << 8 | lane, or SEVERAL lanes of that warp. Epochs are a
  * warp's own count of barriers, never reset within a worker; one below the group's first means "not in this group". */
 enum { SEVERAL = 0xff, STAMP_EPOCH = 16, STAMP_ATOMIC = 0x80 };
-struct cell {
-    uint64_t write, read, read2; /* the last write; the last reads of up to two warps that are not ordered */
+struct stamps { /* arrays, one element per grain */
+    uint64_t *write, *read, *read2; /* the last write; the last reads of up to two warps that are not in order */
 };
 /* Who accessed a grain of global memory in this launch: group + 1, with ATOMIC_ACCESS; of reads MANY_GROUPS. */
 struct grid_cell {
@@ -201,7 +203,7 @@ struct region {
     size_t stride;             /* from lane to lane: of local arrays */
     unsigned char *written;    /* one byte per byte, same strides; NULL: not kept */
     struct grid_cell *grid;    /* of buffers, NULL: not checked */
-    struct cell *cells;        /* of shared arrays, NULL: not checked */
+    struct stamps stamps;      /* of shared arrays, NULL: not checked */
     const char *name;
     int buffer;                /* -1: none */
 };
@@ -232,8 +234,9 @@ struct warp {
     int arrived;                /* at a barrier of the group with all lanes */
     int rotate;                 /* another choice of lanes than the schedule's: somebody may wait for them */
     uint64_t slice;             /* worker->executed at which others may run */
-    uint64_t epoch, clock[MAX_WARPS]; /* clock: epochs of others that are in order before what this one does now */
+    uint64_t epoch, clock[MAX_WARPS]; /* clock: epochs of each warp that are in order before what this one does now */
     struct region *local;       /* its copies of the kernel's local arrays */
+    uint64_t recent[RECENT];    /* shared addresses that check_shared() said so of since the last fence, see memory.c */
     int approximate;
     struct worker *worker;
 };
@@ -250,7 +253,7 @@ struct worker {
     struct region *shared, *local;
     unsigned char *registers, *shared_data, *local_data, *local_written; /* allocations, see launch.c */
     uint32_t *defined;
-    struct cell *cells;
+    uint64_t *stamps;
     uint32_t group[3];     /* %ctaid */
     uint64_t group_linear, first_epoch, last_epoch, executed, random;
     struct barrier barriers[MAX_BARRIERS];
@@ -284,12 +287,14 @@ struct touch {
     unsigned lane;
     int access;
 };
-void check_shared(const struct touch *t);
+/* True, of reads: several lanes of the warp have read all of it, so it makes no difference who else of them does. */
+int check_shared(const struct touch *t);
 void check_grid(const struct touch *t);
 void check_written(const struct touch *t);
 void check_place(const struct touch *t, enum ptx_kind kind, enum ptx_space space);
 void check_registers(struct warp *w, const struct op *o, uint32_t missing);
 void check_end(struct warp *w, const struct op *o, enum ptx_kind kind, uint32_t lanes); /* ends the launch */
+void check_fence(struct warp *w);                           /* the same of its lanes */
 void check_barrier(struct worker *worker, uint32_t warps); /* what these did is in order from now on */
 
 /* ---- lanes ---- */

@@ -7,9 +7,9 @@
 
 #include "inside.h"
 
-#include "integer.c"
-#include "real.c"
-#include "wide.c"
+#include "lanes_integer.h"
+#include "lanes_real.h"
+#include "lanes_wide.h"
 
 #ifndef LANE_CODE
 #define LANE_CODE ptx_lane_code_base

@@ -334,8 +334,14 @@ static void worker_free(struct worker *worker)
     free(worker->local_data);
     free(worker->local_written);
     free(worker->defined);
-    free(worker->cells);
+    free(worker->stamps);
     free(worker);
+}
+
+/* Of shared memory. */
+static size_t grains(const struct launch *launch)
+{
+    return launch->shared_bytes / (size_t)launch->kernel->shared_grain + 1;
 }
 
 static void place_shared(struct worker *worker)
@@ -349,8 +355,12 @@ static void place_shared(struct worker *worker)
         region->data = worker->shared_data + launch->shared[i].at;
         region->name = launch->shared[i].name;
         region->buffer = -1;
-        if (worker->cells)
-            region->cells = worker->cells + launch->shared[i].at / (size_t)launch->kernel->shared_grain;
+        if (worker->stamps) {
+            const size_t n = grains(launch);
+            region->stamps.write = worker->stamps + launch->shared[i].at / (size_t)launch->kernel->shared_grain;
+            region->stamps.read = region->stamps.write + n;
+            region->stamps.read2 = region->stamps.read + n;
+        }
     }
 }
 
@@ -423,8 +433,8 @@ static struct worker *worker_new(struct launch *launch, uint64_t number)
                 worker->local_data && worker->defined;
     if (launch->checked) {
         worker->local_written = zeros(local, 1);
-        worker->cells = zeros(launch->shared_bytes / (size_t)k->shared_grain + 1, sizeof *worker->cells);
-        whole = whole && worker->local_written && worker->cells;
+        worker->stamps = zeros(3 * grains(launch), sizeof *worker->stamps);
+        whole = whole && worker->local_written && worker->stamps;
     }
     if (!whole) {
         worker_free(worker);

@@ -90,10 +90,21 @@ static inline uint64_t address_of(const struct warp *w, const struct op *o, int 
     return (uint32_t)(slot[lane] + (uint32_t)o->offset);
 }
 
+/* What several lanes may read the others may: such an address is looked at no more until the warp's next fence. */
+static inline void check_shared_load(const struct touch *t)
+{
+    const uint64_t key = (t->region->base + (uint64_t)t->offset) << 5 | t->size; /* no region begins at 0 */
+    uint64_t *recent = &t->warp->recent[(key >> 5 ^ key >> 9) % RECENT];
+    if (*recent != key && check_shared(t))
+        *recent = key;
+}
+
 static inline void check_all(const struct touch *t)
 {
     const struct region *r = t->region;
-    if (r->cells)
+    if (r->stamps.write && t->access == ACCESS_READ)
+        check_shared_load(t);
+    else if (r->stamps.write)
         check_shared(t);
     else if (r->written)
         check_written(t);
@@ -101,29 +112,25 @@ static inline void check_all(const struct touch *t)
         check_grid(t);
 }
 
-/* Looks at one address; NULL: nothing is there. */
-static unsigned char *look(struct touch *t, const struct region **last)
+static inline int is_inside(const struct region *r, uint64_t address, size_t size)
 {
-    const struct target at = in_space(t->op, t->address);
-    const struct region *r = *last;
-    if (!r || r->space != at.space || at.address - r->base >= r->size)
-        *last = r = region_of(t->warp, at);
-    const uint64_t offset = r ? at.address - r->base : 0;
-    if (!r || offset >= r->size || t->size > r->size - offset) {
-        outside(t, at);
-        *last = NULL;
-        return NULL;
-    }
-    t->region = r;
-    t->offset = (int64_t)offset;
-    if (at.address & (t->size - 1))
-        check_place(t, PTX_MISALIGNED, at.space);
+    const uint64_t offset = address - r->base;
+    return offset < r->size && size <= r->size - offset;
+}
+
+/* Looks at one address that is in bounds; NULL: it must not be accessed. */
+static inline unsigned char *look(struct touch *t, uint64_t address)
+{
+    const struct region *r = t->region;
+    t->offset = (int64_t)(address - r->base);
+    if (address & (t->size - 1))
+        check_place(t, PTX_MISALIGNED, r->space);
     if (t->access != ACCESS_READ && r->space == PTX_SPACE_CONST) {
-        check_place(t, PTX_READ_ONLY, at.space);
+        check_place(t, PTX_READ_ONLY, r->space);
         return NULL;
     }
     check_all(t);
-    return r->data + offset + t->lane * r->stride;
+    return r->data + t->offset + t->lane * r->stride;
 }
 
 static void resolve(struct warp *w, const struct op *o, int operand, uint32_t mask, size_t size, int access,
@@ -139,7 +146,16 @@ static void resolve(struct warp *w, const struct op *o, int operand, uint32_t ma
             continue;
         t.lane = i;
         t.address = address_of(w, o, operand, i);
-        unsigned char *p = look(&t, &last);
+        const struct target at = in_space(o, t.address);
+        if (!last || last->space != at.space || !is_inside(last, at.address, size))
+            last = region_of(w, at);
+        if (!last || !is_inside(last, at.address, size)) {
+            outside(&t, at);
+            last = NULL;
+            continue;
+        }
+        t.region = last;
+        unsigned char *p = look(&t, at.address);
         if (p) {
             to->at[i] = p;
             to->good |= 1u << i;

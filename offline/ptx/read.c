@@ -351,6 +351,10 @@ static void new_kernel(struct reader *r, struct word name)
 static void finish_kernel(struct reader *r)
 {
     struct ptx_kernel *k = r->kernel;
+    while (1 << k->shared_shift < k->shared_grain)
+        k->shared_shift++;
+    while (1 << k->global_shift < k->global_grain)
+        k->global_shift++;
     k->info.params = k->params;
     k->info.shared = k->shared_bytes;
     k->info.local = k->local_bytes;

@@ -183,17 +183,12 @@ static inline void check_sources(struct warp *w, const struct op *o, uint32_t ma
         check_registers(w, o, missing);
 }
 
-static void fence(struct warp *w)
-{
-    w->epoch++;
-}
-
 static void run_together(struct warp *w, const struct op *o, uint32_t mask)
 {
     check_sources(w, o, mask);
     define(w, o, mask);
     if (o->kind == OP_FENCE)
-        fence(w);
+        check_fence(w);
     else if (o->kind == OP_LDMATRIX)
         memory_ldmatrix(w, o, mask);
     else
@@ -235,7 +230,7 @@ static int settle(struct warp *w)
         }
     }
     if (fences && fences == w->alive) { /* bar.warp.sync may stand in several places */
-        fence(w);
+        check_fence(w);
         for (uint32_t rest = fences; rest; rest &= rest - 1)
             w->pc[lowest(rest)]++;
         w->blocked = 0;
@@ -460,11 +455,12 @@ static void begin_warp(struct warp *w)
     w->alive = left >= LANES ? ~0u : (1u << left) - 1;
     w->blocked = w->at_barrier = 0;
     w->arrived = w->rotate = 0;
-    w->epoch = worker->first_epoch;
+    w->epoch = worker->first_epoch - 1;
     for (int i = 0; i < LANES; i++)
         w->pc[i] = 0;
     for (uint32_t i = 0; i < launch->n_warps; i++)
         w->clock[i] = worker->first_epoch - 1;
+    check_fence(w);
     for (uint32_t i = 0; i < launch->kernel->n_slots; i++)
         w->defined[i] = launch->defined[i];
     set_specials(w);

@@ -250,11 +250,8 @@ static uint32_t take_source(struct reader *r, char class, enum ptx_type type, en
     uint32_t slot;
     if (class == 'p' && take(r, '!'))
         return take_negated(r);
-    if (at_number(r)) {
-        if (!class)
-            fail(r, "a register expected before \"%.20s\"", r->at.p);
+    if (at_number(r) && class)
         return literal_slot(r, class, type);
-    }
     const struct word w = take_word(r);
     const struct symbol *s = find_symbol(r, w);
     if (s && s->kind == SYMBOL_VARIABLE) {
@@ -273,19 +270,39 @@ static uint32_t take_source(struct reader *r, char class, enum ptx_type type, en
     return slot;
 }
 
-/* {a, b, ..} of registers, or one of them; slots in reg[], how many is returned. */
+/* One element of a vector; *is becomes its type, T_NONE of `_`. */
+static uint32_t take_element(struct reader *r, int is_destination, char class, enum ptx_type type, enum ptx_type *is)
+{
+    *is = T_NONE;
+    if (is_destination)
+        return take_destination(r, class, is);
+    if (!at_number(r))
+        return take_source(r, class, type, is);
+    if (!type_class(type))
+        fail(r, "a register expected before \"%.20s\"", r->at.p);
+    *is = type;
+    return literal_slot(r, type_class(type), type);
+}
+
+/* {a, b, ..} of registers, or one of them, all of one size; slots in reg[], how many is returned. */
 static int take_vector(struct reader *r, uint32_t *reg, int most, int is_destination, char class, enum ptx_type type,
                        enum ptx_type *found)
 {
+    enum ptx_type all = T_NONE, is;
     int n = 0;
     const int many = take(r, '{');
     do {
         if (n == most)
             fail(r, "a vector has more than %d elements", most);
-        reg[n++] = is_destination ? take_destination(r, class, found) : take_source(r, class, type, found);
+        reg[n++] = take_element(r, is_destination, class, type, &is);
+        if (all && is && type_class(all) != type_class(is))
+            fail(r, "the elements of a vector have different sizes");
+        all = is ? is : all;
     } while (many && take(r, ','));
     if (many)
         expect(r, '}');
+    if (found)
+        *found = all;
     return n;
 }
 
@@ -514,9 +531,7 @@ static void read_store(struct reader *r, const struct parts *p)
     access_parts(r, p, &o);
     o.reg[0] = take_address(r, &o);
     expect(r, ',');
-    const char class = type_class((enum ptx_type)o.type);
-    const int n = at_number(r) ? (o.reg[1] = literal_slot(r, class, (enum ptx_type)o.type), 1) :
-                                 take_vector(r, o.reg + 1, 4, 0, 0, (enum ptx_type)o.type, &type);
+    const int n = take_vector(r, o.reg + 1, 4, 0, 0, (enum ptx_type)o.type, &type);
     if (n != o.count)
         fail(r, "a store of %d has %d sources", o.count, n);
     if (type)

@@ -1,7 +1,10 @@
-/* wide.c - instructions of a whole warp: shuffles, votes, matrices; part of lanes.c
+/* lanes_wide.h - instructions of a whole warp: shuffles, votes, matrices; part of lanes.c
  * SPDX-License-Identifier: Apache-2.0
  *
  * `mask` has the lanes that execute together. */
+#ifndef PTX_LANES_WIDE_H
+#define PTX_LANES_WIDE_H
+
 #include "lanes.h"
 #include "small.h"
 
@@ -144,3 +147,5 @@ static void movmatrix(struct warp *w, const struct op *o, uint32_t mask)
         }
     put_w(w, o->reg[0], mask, out);
 }
+
+#endif

@@ -1,5 +1,8 @@
-/* integer.c - whole numbers, bits and predicates of a lane; part of lanes.c
+/* lanes_integer.h - whole numbers, bits and predicates of a lane; part of lanes.c
  * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PTX_LANES_INTEGER_H
+#define PTX_LANES_INTEGER_H
+
 #include "lanes.h"
 
 /* ---- arithmetic; signed numbers wrap, so most of it does not ask for the sign ---- */
@@ -400,3 +403,5 @@ static void in_window(struct warp *w, const struct op *o, uint32_t mask)
         bits |= (uint32_t)((IN(u64, 1) & WINDOWS) == IN(u64, 2)) << i;
     put_p(w, o->reg[0], mask, bits);
 }
+
+#endif

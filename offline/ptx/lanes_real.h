@@ -1,8 +1,11 @@
-/* real.c - arithmetic of f32, f64, f16 and bf16; part of lanes.c
+/* lanes_real.h - arithmetic of f32, f64, f16 and bf16; part of lanes.c
  * SPDX-License-Identifier: Apache-2.0
  *
  * Correctly rounded where PTX says so, with fused operations fused. NaN results are whatever the host makes: PTX does
  * not specify their bits, but for min, max, cvt and 16-bit numbers. */
+#ifndef PTX_LANES_REAL_H
+#define PTX_LANES_REAL_H
+
 #include "approx.h"
 #include "lanes.h"
 #include "small.h"
@@ -68,10 +71,17 @@ static inline double maximum_double(double x, double y)
     return isnan(x) ? y : isnan(y) ? x : x > y || (x == y && !signbit(x)) ? x : y;
 }
 
-FLOAT_OP(add_f32, 2, x + y, add_odd(x, y))
-FLOAT_OP(sub_f32, 2, x - y, add_odd(x, -(double)y))
+/* Numbers that cancel are -0 where sums are rounded down. */
+static inline double exact_sum(double x, double y, int mode)
+{
+    const double sum = add_odd(x, y);
+    return sum == 0 && mode == ROUND_RM && !signbit(x) != !signbit(y) ? -0.0 : sum;
+}
+
+FLOAT_OP(add_f32, 2, x + y, exact_sum(x, y, o->round))
+FLOAT_OP(sub_f32, 2, x - y, exact_sum(x, -(double)y, o->round))
 FLOAT_OP(mul_f32, 2, x * y, (double)x * y)
-FLOAT_OP(fma_f32, 3, fmaf(x, y, z), add_odd((double)x * y, z))
+FLOAT_OP(fma_f32, 3, fmaf(x, y, z), exact_sum((double)x * y, z, o->round))
 FLOAT_OP(div_f32, 2, x / y, div_odd(x, y))
 FLOAT_OP(rcp_f32, 1, 1 / x, div_odd(1, x))
 FLOAT_OP(sqrt_f32, 1, sqrtf(x), sqrt_odd(x))
@@ -397,3 +407,5 @@ static inline uint32_t pair_part(const struct op *o, float x, int fraction)
 }
 LANE_OP_W(convert_f16x2, uint32_t, pair_part(o, IN(f32, 1), 10) << 16 | pair_part(o, IN(f32, 2), 10))
 LANE_OP_W(convert_bf16x2, uint32_t, pair_part(o, IN(f32, 1), 7) << 16 | pair_part(o, IN(f32, 2), 7))
+
+#endif
