@@ -8,10 +8,10 @@
 
 #define HEAD ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"
 /* Kernels `t` with one buffer, whose address is %p0; %t is the thread, %u its lane * 4 as 64 bits. */
-#define BEGIN                                                                                              \
-    HEAD ".entry t(.param .u64 .ptr .global .align 8 p)\n{\n"                                              \
-         ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<20>;\n"      \
-         ".reg .b32 %t; .reg .b64 %p0, %u;\n"                                                              \
+#define BEGIN                                                                                                          \
+    HEAD ".entry t(.param .u64 .ptr .global .align 8 p)\n{\n"                                                          \
+         ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<20>;\n"                  \
+         ".reg .b32 %t; .reg .b64 %p0, %u;\n"                                                                          \
          "ld.param.u64 %p0, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %u, %t, 4;\n"
 #define END "ret;\n}\n"
 

@@ -25,7 +25,8 @@ static const char everything[] =
     "atom.global.cas.b32 %r10, [%rd3], 1, 2;\nprmt.b32 %r11, %r1, 0, 0x5410;\nvote.sync.ballot.b32 %r12, %p1, -1;\n"
     "{\n.param .b32 p0;\nst.param.b32 [p0], %r5;\n.param .b32 r0;\ncall.uni (r0),\nhalf,\n(\np0\n);\n"
     "ld.param.b32 %r13, [r0];\n}\nld.const.u32 %r14, [table+4];\nmad.lo.cc.u32 %r15, %r1, %r2, %r3;\n"
-    "madc.hi.u32 %r15, %r1, %r2, 0;\nselp.b32 %r16, %r1, 077, %p1;\n@!%p2 exit;\nst.global.v2.u32 [%rd3+-8], {%r15, 3};\n"
+    "madc.hi.u32 %r15, %r1, %r2, 0;\nselp.b32 %r16, %r1, 077, %p1;\n@!%p2 exit;\nst.global.v2.u32 [%rd3+-8], {%r15, "
+    "3};\n"
     "membar.gl;\nret;\n\n}\n.metadata_section {\n.metadata 0 {\n\"cl_kernel_arg\", 1\n}\n}\n";
 
 static uint32_t dice(uint32_t *state)
@@ -45,9 +46,12 @@ static int read_and_run(const char *text, size_t length, char *why, size_t size)
         const struct ptx_info *info = ptx_kernel_info(ptx_kernel_at(m, i));
         struct ptx_launch l = PTX_LAUNCH_INIT;
         for (size_t k = 0; k < info->n_params && k < 16; k++) {
-            const struct ptx_arg shared = { PTX_ARG_SHARED, 0, 0, NULL, 64 }, value = { PTX_ARG_VALUE, 0, 0, data, info->params[k].size },
+            const struct ptx_arg shared = { PTX_ARG_SHARED, 0, 0, NULL, 64 },
+                                 value = { PTX_ARG_VALUE, 0, 0, data, info->params[k].size },
                                  pointer = { PTX_ARG_BUFFER, 0, 0, NULL, 0 };
-            args[k] = info->params[k].kind == PTX_PARAM_SHARED ? shared : info->params[k].kind == PTX_PARAM_GLOBAL ? pointer : value;
+            args[k] = info->params[k].kind == PTX_PARAM_SHARED   ? shared
+                      : info->params[k].kind == PTX_PARAM_GLOBAL ? pointer
+                                                                 : value;
             if (info->params[k].size > sizeof data)
                 args[k].size = 0;
         }
@@ -119,29 +123,47 @@ static const struct {
 } refused[] = {
     { "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];\n", "tex.2d.v4.f32.s32 is not executed", 5 },
     { "ret;\nwgmma.fence.sync.aligned;\n", "wgmma.fence.sync.aligned", 6 },
-    { "add.s32 %r1, %r2;\n", "',' expected", 5 }, { "add.s32 %r1, %r2, %r30;\n", "no register %r30", 5 },
-    { "add.s32 %r1, %d2, %r3;\n", "%d2 has another size", 5 }, { "add.rz.s32 %r1, %r2, %r3;\n", "add.rz.s32", 5 },
-    { "fma.rz.f64 %d1, %d2, %d3, %d4;\n", "fma.rz.f64", 5 }, { "add.s32 %tid.x, %r2, %r3;\n", "cannot be written", 5 },
-    { "bra NOWHERE;\n", "no label NOWHERE", 5 }, { "A: add.s32 %r1, %r2, 1;\nA: ret;\n", "two labels A", 8 },
-    { "ld.global.u64 %r1, [%d1];\n", "narrower", 5 }, { "ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];\n", "3 destinations", 5 },
-    { "st.global.v2.u32 [%d1], {%r1,%d2};\n", "different sizes", 5 }, { "ld.global.u32 %r1, [%h1];\n", "no address", 5 },
-    { "mov.u32 %r1, 99999999999999999999;\n", "too large", 5 }, { "mov.f32 %f1, 1.5;\n", "neither whole", 5 },
-    { "mov.f32 %f1, 0f3f8;\n", "digits", 5 }, { "call printf, (%r1);\n", "no .param", 5 },
-    { "call unknown;\n", "no body", 5 }, { "call self;\n", "calls itself", 4 },
-    { "brx.idx %r1, targets;\n", "brx.idx", 5 }, { ".reg .b128 %x;\n", "registers of type", 5 },
-    { ".shared .align 3 .b8 x[4];\n", "power of two", 5 }, { ".shared .b8 x[99999999];\n", "larger than", 5 },
-    { "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%r1,%r2,%r3,%r4};\n", "mma.sync", 5 },
-    { "bar.red.popc.u32 %r1, 0, %p1;\n", "bar.red.popc.u32", 5 }, { "atom.global.add.f16 %h1, [%d1], %h2;\n", "atom.global", 5 },
-    { "cvt.rn.f32.f32.f32 %f1, %f2;\n", "cvt.rn", 5 }, { "setp.foo.s32 %p1, %r1, %r2;\n", "setp.foo", 5 },
-    { "{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{\n", "too deep", 5 }, { "/* no end\n", "no end", 8 },
+    { "add.s32 %r1, %r2;\n", "',' expected", 5 },
+    { "add.s32 %r1, %r2, %r30;\n", "no register %r30", 5 },
+    { "add.s32 %r1, %d2, %r3;\n", "%d2 has another size", 5 },
+    { "add.rz.s32 %r1, %r2, %r3;\n", "add.rz.s32", 5 },
+    { "fma.rz.f64 %d1, %d2, %d3, %d4;\n", "fma.rz.f64", 5 },
+    { "add.s32 %tid.x, %r2, %r3;\n", "cannot be written", 5 },
+    { "bra NOWHERE;\n", "no label NOWHERE", 5 },
+    { "A: add.s32 %r1, %r2, 1;\nA: ret;\n", "two labels A", 8 },
+    { "ld.global.u64 %r1, [%d1];\n", "narrower", 5 },
+    { "ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];\n", "3 destinations", 5 },
+    { "st.global.v2.u32 [%d1], {%r1,%d2};\n", "different sizes", 5 },
+    { "ld.global.u32 %r1, [%h1];\n", "no address", 5 },
+    { "mov.u32 %r1, 99999999999999999999;\n", "too large", 5 },
+    { "mov.f32 %f1, 1.5;\n", "neither whole", 5 },
+    { "mov.f32 %f1, 0f3f8;\n", "digits", 5 },
+    { "call printf, (%r1);\n", "no .param", 5 },
+    { "call unknown;\n", "no body", 5 },
+    { "call self;\n", "calls itself", 4 },
+    { "brx.idx %r1, targets;\n", "brx.idx", 5 },
+    { ".reg .b128 %x;\n", "registers of type", 5 },
+    { ".shared .align 3 .b8 x[4];\n", "power of two", 5 },
+    { ".shared .b8 x[99999999];\n", "larger than", 5 },
+    { "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, {%r1,%r2}, "
+      "{%r1,%r2,%r3,%r4};\n",
+      "mma.sync", 5 },
+    { "bar.red.popc.u32 %r1, 0, %p1;\n", "bar.red.popc.u32", 5 },
+    { "atom.global.add.f16 %h1, [%d1], %h2;\n", "atom.global", 5 },
+    { "cvt.rn.f32.f32.f32 %f1, %f2;\n", "cvt.rn", 5 },
+    { "setp.foo.s32 %p1, %r1, %r2;\n", "setp.foo", 5 },
+    { "{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{\n", "too deep", 5 },
+    { "/* no end\n", "no end", 8 },
 };
 
 static void test_refused(void)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char text[1500], why[300] = "";
-        snprintf(text, sizeof text, "%s.func self() { call self; ret; } .entry t() { .reg .pred %%p<9>; .reg .b16 %%h<9>; "
-                                    ".reg .b32 %%r<20>; .reg .b64 %%d<20>; .reg .f32 %%f<20>;\n%sret;\n}\n", HEAD, refused[i].text);
+        snprintf(text, sizeof text,
+                 "%s.func self() { call self; ret; } .entry t() { .reg .pred %%p<9>; .reg .b16 %%h<9>; "
+                 ".reg .b32 %%r<20>; .reg .b64 %%d<20>; .reg .f32 %%f<20>;\n%sret;\n}\n",
+                 HEAD, refused[i].text);
         const int done = exactly(text, strlen(text), why, sizeof why);
         int line = 0;
         sscanf(why, "line %d:", &line);
@@ -150,8 +172,12 @@ static void test_refused(void)
             diag("%s: %s", refused[i].text, why);
     }
     char why[300];
-    ok(!exactly(".version 8.0\n.target sm_80\n.address_size 32\n", 44, why, sizeof why) && strstr(why, "32 bits"), "%s", why);
-    ok(!exactly("\x7f" "ELF", 4, why, sizeof why), "%s", why);
+    ok(!exactly(".version 8.0\n.target sm_80\n.address_size 32\n", 44, why, sizeof why) && strstr(why, "32 bits"), "%s",
+       why);
+    ok(!exactly("\x7f"
+                "ELF",
+                4, why, sizeof why),
+       "%s", why);
     ok(!exactly("", 0, why, sizeof why) && strstr(why, ".target"), "%s", why);
     ok(!ptx_module_read("x", 1, NULL, 0), "without room for the reason");
     ptx_module_free(NULL);
@@ -165,7 +191,8 @@ static void test_module(void)
     is_int(ptx_module_target(m), 80, "the target");
     ok(ptx_module_kernels(m) == 1 && !ptx_kernel_at(m, 1) && !ptx_kernel_named(m, "half"), "kernels, not functions");
     is_str(ptx_kernel_name(ptx_kernel_at(m, 0)), "k", "the name");
-    ok(info->shared == 64 && info->local == 32 && info->n_params == 3, "shared %zu local %zu", info->shared, info->local);
+    ok(info->shared == 64 && info->local == 32 && info->n_params == 3, "shared %zu local %zu", info->shared,
+       info->local);
     ptx_module_free(m);
 }
 

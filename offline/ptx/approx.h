@@ -1,8 +1,8 @@
 /* approx.h - instructions that PTX promises to some error only, as far off as the promise allows
  * SPDX-License-Identifier: Apache-2.0
  *
- * The promises are the manual's; where its editions differ, the weaker one. What its tables of special values say (zero,
- * infinity, NaN) is exact. `sign` is ptx_launch.approximate. Part of lanes.c. */
+ * The promises are the manual's; where its editions differ, the weaker one. What its tables of special values say
+ * (zero, infinity, NaN) is exact. `sign` is ptx_launch.approximate. Part of lanes.c. */
 #ifndef PTX_APPROX_H
 #define PTX_APPROX_H
 
@@ -95,7 +95,8 @@ static inline float full_div(float a, float b, int sign)
     return at_worst(x, 2 * ulp(x), sign);
 }
 
-/* Gross ones of f64: the upper 32 bits of the result, the lower 32 are zero; one off in the last of those that are kept. */
+/* Gross ones of f64: the upper 32 bits of the result, the lower 32 are zero; one off in the last of those that are
+ * kept. */
 static inline double upper_half(double exact, int sign)
 {
     if (isnan(exact) || isinf(exact) || exact == 0)

@@ -1,10 +1,10 @@
 /* check.c - who touched what: races, reads of what was never written, and findings told
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every warp counts its barriers: its epoch. A barrier tells a warp the epochs of the others that came (its clock): what
- * they did up to then is in order before what it does next. Two accesses of different warps are a race if neither is in
- * order before the other; two of one warp's lanes if they lie in one epoch. Barriers that part of a group pass are
- * understood so too; bar.warp.sync of some lanes is taken as one of all. */
+ * Every warp counts its barriers: its epoch. A barrier tells a warp the epochs of the others that came (its clock):
+ * what they did up to then is in order before what it does next. Two accesses of different warps are a race if neither
+ * is in order before the other; two of one warp's lanes if they lie in one epoch. Barriers that part of a group pass
+ * are understood so too; bar.warp.sync of some lanes is taken as one of all. */
 #include <stdio.h>
 #include <string.h>
 

@@ -264,7 +264,8 @@ struct worker {
 /* launch.c */
 void launch_lock(struct launch *launch);
 void launch_unlock(struct launch *launch);
-int launch_tell(struct launch *launch, const struct op *o, struct ptx_finding *finding); /* true: the launch is to end */
+int launch_tell(struct launch *launch, const struct op *o,
+                struct ptx_finding *finding); /* true: the launch is to end */
 uint64_t worker_random(struct worker *worker);
 /* run.c */
 void worker_group(struct worker *worker);

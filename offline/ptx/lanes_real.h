@@ -315,7 +315,9 @@ static inline double whole_odd(struct number n)
 
 static inline uint64_t convert_to_real(const struct op *o, struct number n)
 {
-    double x = n.is_real ? n.real : o->type == T_F64 ? (n.is_signed ? (double)(int64_t)n.whole : (double)n.whole) : whole_odd(n);
+    double x = n.is_real          ? n.real
+               : o->type == T_F64 ? (n.is_signed ? (double)(int64_t)n.whole : (double)n.whole)
+                                  : whole_odd(n);
     if (o->integral)
         x = round_whole(x, o->round);
     if (o->sat)

@@ -56,7 +56,8 @@ uint64_t worker_random(struct worker *worker)
 
 /* ---- does the launch fit the kernel? ---- */
 
-static enum ptx_status check_arg(const struct ptx_launch *l, const struct ptx_param *p, size_t i, char *why, size_t size)
+static enum ptx_status check_arg(const struct ptx_launch *l, const struct ptx_param *p, size_t i, char *why,
+                                 size_t size)
 {
     const struct ptx_arg *a = &l->args[i];
     const int pointer = a->kind == PTX_ARG_BUFFER || a->kind == PTX_ARG_NULL;

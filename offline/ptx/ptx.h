@@ -54,7 +54,7 @@ const struct ptx_kernel *ptx_kernel_named(const struct ptx_module *module, const
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
 
 enum ptx_param_kind {
-    PTX_PARAM_VALUE,  /* bytes, given by PTX_ARG_VALUE */
+    PTX_PARAM_VALUE,  /* bytes, by PTX_ARG_VALUE; 8 of them may be a pointer that lacks .ptr: takes buffers, too */
     PTX_PARAM_GLOBAL, /* .ptr .global or .ptr .const: PTX_ARG_BUFFER or PTX_ARG_NULL */
     PTX_PARAM_SHARED  /* .ptr .shared, OpenCL's __local: PTX_ARG_SHARED */
 };
@@ -86,8 +86,8 @@ const struct ptx_info *ptx_kernel_info(const struct ptx_kernel *kernel);
 struct ptx_buffer {
     void *data;
     size_t size;
-    /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written. What
-     * a kernel writes becomes 1; PTX_READ_UNWRITTEN tells of reads where it is 0. */
+    /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written.
+     * What a kernel writes becomes 1; PTX_READ_UNWRITTEN tells of reads where it is 0. */
     unsigned char *written;
 };
 
@@ -129,7 +129,14 @@ enum ptx_kind {
 };
 const char *ptx_kind_name(enum ptx_kind kind); /* "access outside", .. */
 
-enum ptx_space { PTX_SPACE_NONE, PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL, PTX_SPACE_PARAM, PTX_SPACE_CONST };
+enum ptx_space {
+    PTX_SPACE_NONE,
+    PTX_SPACE_GLOBAL,
+    PTX_SPACE_SHARED,
+    PTX_SPACE_LOCAL,
+    PTX_SPACE_PARAM,
+    PTX_SPACE_CONST
+};
 const char *ptx_space_name(enum ptx_space space); /* "global", .. */
 
 /* One finding. Its pointers are valid during the call of report() only. */
@@ -167,11 +174,10 @@ struct ptx_stats {
 struct ptx_launch {
     uint32_t grid[3], block[3]; /* groups, threads of a group */
 
-    /* The whole that this launch is a piece of. NVIDIA's driver may execute an OpenCL launch in pieces and its compilers
-     * (470, 535 and 550 alike) read where a piece lies from special registers:
-     *     %envreg0..2  group_offset: get_group_id(i) is %ctaid + %envreg(i)
-     *     %envreg3..5  get_global_id() of the piece's first thread: global_offset + group_offset * block;
-     *                  get_global_id(i) is %tid + %envreg(3+i) + %ntid * %ctaid, get_global_offset(i) is
+    /* The whole that this launch is a piece of. NVIDIA's driver may execute an OpenCL launch in pieces and its
+     * compilers (470, 535 and 550 alike) read where a piece lies from special registers: %envreg0..2  group_offset:
+     * get_group_id(i) is %ctaid + %envreg(i) %envreg3..5  get_global_id() of the piece's first thread: global_offset +
+     * group_offset * block; get_global_id(i) is %tid + %envreg(3+i) + %ntid * %ctaid, get_global_offset(i) is
      *                  %envreg(3+i) - %envreg(i) * %ntid
      *     %envreg6..8  total_grid: get_num_groups(i), and get_global_size(i) is that times %ntid
      *     %envreg9     work_dim: get_work_dim()
@@ -185,16 +191,16 @@ struct ptx_launch {
 
     enum ptx_schedule schedule;
     uint64_t seed;
-    /* Where PTX promises an instruction (ex2.approx, rcp.approx, ..) to some error only: 0 the nearest result, -1 and +1
-     * the lowest and the highest that the promise allows. */
+    /* Where PTX promises an instruction (ex2.approx, rcp.approx, ..) to some error only: 0 the nearest result, -1 and
+     * +1 the lowest and the highest that the promise allows. */
     int approximate;
     unsigned threads; /* of the host, which share the groups; 0 and 1: the caller's alone */
     int unchecked;    /* no checks but those of bounds and alignment, for timing */
     /* The launch ends when a group has executed more instructions of warps than this; 0: 2^32. */
     uint64_t limit;
-    /* Called for the first finding of each kind at each instruction, in one thread at a time but maybe not the caller's;
-     * may be NULL. Non-zero ends the launch. Afterwards execution goes on: a read outside gives zeros, a write outside
-     * is dropped, one that is misaligned is done. */
+    /* Called for the first finding of each kind at each instruction, in one thread at a time but maybe not the
+     * caller's; may be NULL. Non-zero ends the launch. Afterwards execution goes on: a read outside gives zeros, a
+     * write outside is dropped, one that is misaligned is done. */
     int (*report)(const struct ptx_finding *finding, void *context);
     void *context;
     struct ptx_stats *stats; /* NULL, or added to */

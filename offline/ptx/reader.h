@@ -16,7 +16,15 @@
 #define PTX_NORETURN
 #endif
 
-enum { MAX_OPS = 1 << 20, MAX_SLOTS = 1 << 17, MAX_SYMBOLS = 1 << 16, MAX_CALLS = 32, MAX_ALL_CALLS = 4096, NAME = 128, MAX_PARTS = 16 };
+enum {
+    MAX_OPS = 1 << 20,
+    MAX_SLOTS = 1 << 17,
+    MAX_SYMBOLS = 1 << 16,
+    MAX_CALLS = 32,
+    MAX_ALL_CALLS = 4096,
+    NAME = 128,
+    MAX_PARTS = 16
+};
 
 /* Words of the text itself, not terminated. */
 struct word {

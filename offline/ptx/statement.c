@@ -1,8 +1,8 @@
 /* statement.c - instructions of PTX text, decoded
  * SPDX-License-Identifier: Apache-2.0
  *
- * Most are rows of the table in lanes.c and read by read_form(); what has an address, a label, lanes of other threads or
- * operands of its own kind has a reader here, see the table at the end. */
+ * Most are rows of the table in lanes.c and read by read_form(); what has an address, a label, lanes of other threads
+ * or operands of its own kind has a reader here, see the table at the end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,7 +240,8 @@ static uint32_t literal_slot(struct reader *r, char class, enum ptx_type type)
     const uint64_t value = take_literal(r, type);
     if (class == 'p')
         return constant_slot(r, value ? 0xffffffff : 0, 4);
-    return class == 'l' ? constant_slot(r, value, 8) : constant_slot(r, class == 'h' ? value & 0xffff : (uint32_t)value, 4);
+    return class == 'l' ? constant_slot(r, value, 8)
+                        : constant_slot(r, class == 'h' ? value & 0xffff : (uint32_t)value, 4);
 }
 
 /* A register, a number or the address of a variable. class 0: a register of any. */
@@ -417,13 +418,35 @@ static void read_form(struct reader *r, const struct parts *p)
 
 static const char *const space_words[] = { "global", "shared", "shared::cta", "local", "param", "param::entry",
                                            "param::func", "const", NULL };
-static const uint8_t spaces[] = { PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED, PTX_SPACE_LOCAL, PTX_SPACE_PARAM,
-                                  PTX_SPACE_PARAM, PTX_SPACE_PARAM, PTX_SPACE_CONST };
+static const uint8_t spaces[] = { PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED, PTX_SPACE_LOCAL,
+                                  PTX_SPACE_PARAM,  PTX_SPACE_PARAM,  PTX_SPACE_PARAM,  PTX_SPACE_CONST };
 /* They say nothing to a machine that executes memory accesses in order and has no caches. */
-static const char *const ignored[] = { "volatile", "relaxed", "weak", "acquire", "release", "acq_rel", "cta", "gpu", "sys",
-                                       "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
-                                       "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
-                                       "L2::64B", "L2::128B", "L2::256B", NULL };
+static const char *const ignored[] = { "volatile",
+                                       "relaxed",
+                                       "weak",
+                                       "acquire",
+                                       "release",
+                                       "acq_rel",
+                                       "cta",
+                                       "gpu",
+                                       "sys",
+                                       "nc",
+                                       "ca",
+                                       "cg",
+                                       "cs",
+                                       "lu",
+                                       "cv",
+                                       "wb",
+                                       "wt",
+                                       "L1::evict_normal",
+                                       "L1::evict_unchanged",
+                                       "L1::evict_first",
+                                       "L1::evict_last",
+                                       "L1::no_allocate",
+                                       "L2::64B",
+                                       "L2::128B",
+                                       "L2::256B",
+                                       NULL };
 static const char *const vectors[] = { "v2", "v4", NULL };
 
 static void note_grain(struct reader *r, const struct op *o)
@@ -551,7 +574,8 @@ static const char *const atom_words[] = { "add", "and", "or", "xor", "min", "max
 /* What atomics there are: types by operation. */
 static int atom_known(enum atom_op op, enum ptx_type type)
 {
-    const int bits = type == T_B32 || type == T_B64, whole = type == T_U32 || type == T_S32 || type == T_U64 || type == T_S64;
+    const int bits = type == T_B32 || type == T_B64,
+              whole = type == T_U32 || type == T_S32 || type == T_U64 || type == T_S64;
     switch (op) {
     case ATOM_ADD: return whole || type == T_F32 || type == T_F64;
     case ATOM_MIN: case ATOM_MAX: return whole;
@@ -711,7 +735,8 @@ static op_run *quick_convert(const struct reader *r, const struct op *o, char fr
         { T_S32, T_U64, 'w', 'l', c->convert_low },
     };
     for (size_t i = 0; i < sizeof quick / sizeof *quick; i++)
-        if (o->type == quick[i].to && o->type2 == quick[i].from && from == quick[i].from_class && to == quick[i].to_class)
+        if (o->type == quick[i].to && o->type2 == quick[i].from && from == quick[i].from_class &&
+            to == quick[i].to_class)
             return quick[i].run;
     return c->convert;
 }
