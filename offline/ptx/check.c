@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inside.h"
+#include "shadow.h"
 
 /* ---- findings ---- */
 
@@ -143,30 +143,14 @@ void check_barrier(struct worker *worker, uint32_t warps)
         }
 }
 
-/* ---- shared memory ---- */
-
-static inline uint64_t stamp_epoch(uint64_t stamp)
-{
-    return stamp >> STAMP_EPOCH;
-}
-
-static inline uint32_t stamp_warp(uint64_t stamp)
-{
-    return stamp >> 8 & 0x1f;
-}
+/* ---- shared memory: see shadow.h ---- */
 
 static inline uint32_t stamp_thread(uint64_t stamp) /* ~0: several of them */
 {
     return (stamp & 0xff) == SEVERAL ? ~0u : stamp_warp(stamp) * LANES + (uint32_t)(stamp & 0xff);
 }
 
-/* Is it in order before what the warp does now? What its own lanes did is, up to the last fence. */
-static inline int in_order(const struct warp *w, uint64_t stamp)
-{
-    return stamp_epoch(stamp) <= w->clock[stamp_warp(stamp)];
-}
-
-static void against(const struct touch *t, uint64_t stamp)
+void check_order(const struct touch *t, uint64_t stamp)
 {
     const struct warp *w = t->warp;
     const int same_warp = stamp_warp(stamp) == w->index;
@@ -177,75 +161,10 @@ static void against(const struct touch *t, uint64_t stamp)
     tell_race(t, same_warp ? PTX_RACE_WARP : PTX_RACE_GROUP, stamp_thread(stamp));
 }
 
-/* Two slots are enough: of readers that a later writer may conflict with at least one is of another warp. True: several
- * lanes of this one are noted. */
-static int note_second(const struct touch *t, uint64_t *slot, uint64_t mine)
-{
-    const uint64_t before = *slot;
-    const int same = (before | SEVERAL) == (mine | SEVERAL);
-    if (same && before != mine)
-        *slot = mine | SEVERAL;
-    else if (same || in_order(t->warp, before))
-        *slot = mine;
-    return same && before != mine;
-}
-
-static inline int note_read(const struct touch *t, size_t k, uint64_t mine)
-{
-    const struct stamps *s = &t->region->stamps;
-    const uint64_t before = s->read[k];
-    if ((before | SEVERAL) == (mine | SEVERAL)) {
-        s->read[k] = before == mine ? mine : mine | SEVERAL;
-        return before != mine;
-    }
-    if (!in_order(t->warp, before))
-        return note_second(t, &s->read2[k], mine);
-    s->read[k] = mine;
-    return 0;
-}
-
-static void read_before_write(const struct touch *t, uint64_t *stamp, uint64_t mine)
+void check_first(const struct touch *t, uint64_t *stamp, uint64_t mine)
 {
     check_place(t, PTX_READ_UNWRITTEN, t->region->space);
     *stamp = mine; /* once is enough */
-}
-
-static inline int check_shared_read(const struct touch *t, size_t k, uint64_t mine)
-{
-    const struct warp *w = t->warp;
-    uint64_t *write = &t->region->stamps.write[k];
-    if (stamp_epoch(*write) < w->worker->first_epoch)
-        read_before_write(t, write, mine);
-    else if (!in_order(w, *write))
-        against(t, *write);
-    return note_read(t, k, mine);
-}
-
-static void check_shared_write(const struct touch *t, size_t k, uint64_t mine)
-{
-    const struct stamps *s = &t->region->stamps;
-    if (t->access == ACCESS_ATOMIC && stamp_epoch(s->write[k]) < t->warp->worker->first_epoch)
-        read_before_write(t, &s->write[k], mine);
-    against(t, s->write[k]);
-    against(t, s->read[k]);
-    against(t, s->read2[k]);
-    s->write[k] = mine;
-}
-
-int check_shared(const struct touch *t)
-{
-    const struct warp *w = t->warp;
-    const int shift = w->worker->launch->kernel->shared_shift;
-    const uint64_t mine = w->epoch << STAMP_EPOCH |
-                          (uint64_t)(w->index | (t->access == ACCESS_ATOMIC ? STAMP_ATOMIC : 0)) << 8 | t->lane;
-    const size_t first = (size_t)t->offset >> shift, last = ((size_t)t->offset + t->size - 1) >> shift;
-    int several = t->access == ACCESS_READ;
-    for (size_t k = first; k <= last; k++)
-        if (t->access == ACCESS_READ)
-            several &= check_shared_read(t, k, mine);
-        else
-            check_shared_write(t, k, mine);
-    return several;
 }
 
 /* ---- local and global memory ---- */

@@ -286,10 +286,9 @@ struct touch {
     int64_t offset;              /* in the region */
     size_t size;
     unsigned lane;
-    int access;
+    int access, shift;           /* shift: bytes of shared memory to grains */
+    uint64_t stamp;              /* this access's, without the lane */
 };
-/* True, of reads: several lanes of the warp have read all of it, so it makes no difference who else of them does. */
-int check_shared(const struct touch *t);
 void check_grid(const struct touch *t);
 void check_written(const struct touch *t);
 void check_place(const struct touch *t, enum ptx_kind kind, enum ptx_space space);

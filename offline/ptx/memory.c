@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "inside.h"
+#include "shadow.h"
 #include "small.h"
 
 enum { POISON = 0xa5 };
@@ -137,7 +137,8 @@ static void resolve(struct warp *w, const struct op *o, int operand, uint32_t ma
                     struct lanes *to)
 {
     const struct region *last = NULL;
-    struct touch t = { w, o, NULL, 0, 0, size, 0, access };
+    const int shift = w->worker->launch->kernel->shared_shift;
+    struct touch t = { w, o, NULL, 0, 0, size, 0, access, shift, stamp_of(w, access) };
     memset(to->nowhere, 0, sizeof to->nowhere);
     to->good = 0;
     for (unsigned i = 0; i < LANES; i++) {
