@@ -279,6 +279,22 @@ static void test_read_only(void)
        "a write to a table of the module");
 }
 
+/* Two warps read; the one that read first then writes, in order behind a third warp alone. */
+static void test_second_reader(void)
+{
+    uint32_t data[4] = { 0 };
+    struct heard heard;
+    const struct how how = { 1, 96, PTX_LOWEST, 0, 0, 0, 0, 0 };
+    run_text(BEGIN ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %t, 64; @%p1 st.shared.u32 [s], 1; bar.sync 0;\n"
+                   "setp.lt.u32 %p2, %t, 32; @%p2 bra FIRST; setp.lt.u32 %p3, %t, 64; @%p3 bra SECOND;\n"
+                   "@%p1 ld.shared.u32 %r1, [s]; bar.sync 1, 64;\n@%p1 st.shared.u32 [s], 2; bra OUT;\n"
+                   "FIRST: setp.eq.u32 %p4, %t, 0; @%p4 ld.shared.u32 %r1, [s]; bra OUT;\n"
+                   "SECOND: bar.sync 1, 64;\nOUT: " END,
+             data, sizeof data, NULL, &how, &heard);
+    ok(heard.all == 1 && heard.n[PTX_RACE_GROUP] == 1 && heard.first.line == first_line() + 3 && heard.first.other == 0,
+       "a write in order behind the first reader, not the second: %s", heard.text);
+}
+
 static int stop(const struct ptx_finding *f, void *context)
 {
     ++*(int *)context;
@@ -316,6 +332,7 @@ int main(void)
     test_words();
     test_goes_on();
     test_read_only();
+    test_second_reader();
     test_stop();
     return done_testing();
 }
