@@ -19,12 +19,18 @@ AC_DEFUN([CL_TRY_FLAG], [
 dnl CL_COMPILER_FLAGS: warnings, hidden visibility, and for the shared library the linker's checks and the version script.
 dnl Each is used where it works; -Werror is for continuous integration, by CFLAGS.
 AC_DEFUN([CL_COMPILER_FLAGS], [
-  WARN_CFLAGS= VISIBILITY_CFLAGS= SHARED_LDFLAGS=
+  WARN_CFLAGS= VISIBILITY_CFLAGS= PTX_CFLAGS= SHARED_LDFLAGS=
   CL_TRY_FLAG([WARN_CFLAGS], [-Wall])
   CL_TRY_FLAG([WARN_CFLAGS], [-Wextra])
   CL_TRY_FLAG([WARN_CFLAGS], [-Wvla])
   CL_TRY_FLAG([WARN_CFLAGS], [-Wstrict-prototypes])
   CL_TRY_FLAG([VISIBILITY_CFLAGS], [-fvisibility=hidden])
+  dnl The PTX interpreter rounds as it says: no contraction. The others let compilers make vectors of its loops at -O2.
+  CL_TRY_FLAG([PTX_CFLAGS], [-ffp-contract=off])
+  CL_TRY_FLAG([PTX_CFLAGS], [-fno-math-errno])
+  CL_TRY_FLAG([PTX_CFLAGS], [-fno-trapping-math])
+  CL_TRY_FLAG([PTX_CFLAGS], [-ftree-vectorize])
+  CL_TRY_FLAG([PTX_CFLAGS], [-fvect-cost-model=dynamic])
   CL_TRY_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs], [-shared])
 
   AC_CACHE_CHECK([whether the linker takes a version script], [cl_cv_version_script], [
@@ -39,5 +45,6 @@ AC_DEFUN([CL_COMPILER_FLAGS], [
   AM_CONDITIONAL([VERSION_SCRIPT], [test "$cl_cv_version_script" = yes])
   AC_SUBST([WARN_CFLAGS])
   AC_SUBST([VISIBILITY_CFLAGS])
+  AC_SUBST([PTX_CFLAGS])
   AC_SUBST([SHARED_LDFLAGS])
 ])
