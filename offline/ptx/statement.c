@@ -758,6 +758,23 @@ static int convert_known(const struct op *o)
     return !(o->integral && !is_real(from));
 }
 
+/* A new register that gets the low half of one of 64 bits. */
+static uint32_t low_part(struct reader *r, uint32_t wide)
+{
+    struct op o;
+    memset(&o, 0, sizeof o);
+    o.type = T_U32;
+    o.type2 = T_U64;
+    o.width = 4;
+    o.kind = OP_LANES;
+    o.run = r->code->convert_low;
+    o.n_dst = o.n_src = 1;
+    o.reg[0] = add_slots(r, 1);
+    o.reg[1] = wide;
+    emit(r, &o);
+    return o.reg[0];
+}
+
 static void read_convert(struct reader *r, const struct parts *p)
 {
     struct op o, ignore;
@@ -787,8 +804,10 @@ static void read_convert(struct reader *r, const struct parts *p)
     if (ptx_type_bytes(to) < ptx_type_bytes((enum ptx_type)o.type) || to == T_PRED || from == T_PRED ||
         ptx_type_bytes(from) < ptx_type_bytes((enum ptx_type)o.type2))
         fail(r, "a register is narrower than the conversion");
-    if (type_class(from) == 'l' && class != 'l')
-        fail(r, "a conversion from the low part of 64 bits is not executed here");
+    if (type_class(from) == 'l' && class != 'l') {
+        o.reg[1] = low_part(r, o.reg[1]);
+        from = T_B32;
+    }
     o.width = type_class(to) == 'l' ? 8 : type_class(to) == 'w' ? 4 : 2;
     o.kind = OP_LANES;
     o.run = quick_convert(r, &o, type_class(from), type_class(to));
