@@ -19,8 +19,11 @@ void harness_close(void);
 /* Releases all plans; part of harness_close(). */
 void harness_forget(void);
 
+/* Whether the device has matrix units that the library uses. */
+int harness_has_units(const struct device *d);
+
 /* A plan for the class of `problem` with `config` (NULL: the default), made once and kept: building takes a second. The
- * harness holds the reference. `why` gets the words of a failure. */
+ * harness holds the reference. Engine mma_emu is mma_nv where the device has the units that it emulates. `why` gets the words of a failure. */
 cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
                     char *why, size_t len);
 

@@ -169,6 +169,10 @@ static void check_workspace(const struct device *d)
     struct fixture fixture, *const f = &fixture;
     char why[512];
     size_t need = 0;
+    if (harness_has_units(d)) {
+        skip("the units themselves need no workspace");
+        return;
+    }
     cl_int e = fixture_open(f, d, text, PADDED, why, sizeof why);
     if (!e)
         e = harness_plan(d, &f->t.c.problem, "mma_emu nw1,rt1,bk16,qreg1", &f->plan, why, sizeof why);

@@ -72,10 +72,28 @@ static void class_of(const clattn_problem *from, clattn_problem *to)
     to->aux = NULL;
 }
 
+int harness_has_units(const struct device *d)
+{
+    clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_plan plan = NULL;
+    p.type = CLATTN_F16;
+    p.d = p.dv = 16;
+    options.config = "mma_nv";
+    const int has = !clattn_plan_create(&plan, d->handle, &p, &options);
+    clattn_plan_release(plan);
+    return has;
+}
+
 static cl_int build(const struct device *d, const clattn_problem *problem, const char *config, struct kept *p)
 {
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
+    char real[sizeof p->config];
     options.config = *config ? config : NULL;
+    if (!strncmp(config, "mma_emu", 7) && harness_has_units(d)) {
+        snprintf(real, sizeof real, "mma_nv%s", config + 7);
+        options.config = real;
+    }
     p->handle = d->handle;
     class_of(problem, &p->problem);
     snprintf(p->config, sizeof p->config, "%s", config);
