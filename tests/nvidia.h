@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A layer of the ICD loader (OPENCL_LAYERS=/path/nvidia.so) over PoCL's buffers, queues and events. The platform is
- * "NVIDIA CUDA" and says what NVIDIA's driver says; programs are compiled by the compiler of such a driver (offline/nvcl)
- * and kernels executed by the interpreter of PTX (offline/ptx). CLATTN_NVIDIA has WORD=VALUE, with commas between:
+ * "NVIDIA CUDA" and says what NVIDIA's driver says; programs are compiled by the compiler of such a driver
+ * (offline/nvcl) and kernels executed by the interpreter of PTX (offline/ptx). CLATTN_NVIDIA has WORD=VALUE, with
+ * commas between:
  *
  *   nvcl=FILE  compilers=DIR   the program that compiles, and what setup-nvidia-compilers.sh has made
  *   cache=DIR                  PTX of what was compiled before; it has to be there

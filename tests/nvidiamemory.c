@@ -1,8 +1,9 @@
 /* nvidiamemory.c - a pretended NVIDIA device: where its buffers lie, and which bytes of them anybody has written
  * SPDX-License-Identifier: Apache-2.0
  *
- * The latter is kept from buffer's birth to its end, so that a kernel is found out which reads what neither the host nor an earlier
- * kernel has written. The host's writes count from when they are asked for: that they are waited for is not seen here. */
+ * The latter is kept as long as the buffer lives, so that a kernel is found out which reads what neither the host nor an
+ * earlier kernel has written. The host's writes count from when they are asked for: whether they are waited for is not
+ * seen here. */
 #include "config.h"
 
 #include "nvidia.h"
@@ -39,8 +40,8 @@ unsigned char *nvidia_written(cl_mem mem)
     return written;
 }
 
-/* By a queue of its own, so that nothing is waited for that the caller has enqueued. PoCL also tells functions of the host
- * where buffers lie, but in another order than it was asked. */
+/* By a queue of its own, so that nothing is waited for that the caller has enqueued. PoCL also tells functions of the
+ * host where buffers lie, but in another order than it was asked. */
 static cl_int look(cl_context context, cl_device_id device, cl_mem mem, void **data)
 {
     cl_int e;

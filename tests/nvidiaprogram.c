@@ -322,13 +322,14 @@ cl_int nvidia_clGetProgramInfo(cl_program program, cl_program_info what, size_t 
     const struct nvidia_program *const p = (const struct nvidia_program *)program;
     const size_t size = p->ptx ? strlen(p->ptx) + 1 : 0;
     const cl_uint one = 1, references = (cl_uint)p->references;
+    const char *const text = p->text ? p->text : "";
     unsigned char **const binaries = to;
     switch (what) {
     case CL_PROGRAM_REFERENCE_COUNT: return nvidia_give(&references, sizeof references, room, to, got);
     case CL_PROGRAM_CONTEXT: return nvidia_give(&p->context, sizeof p->context, room, to, got);
     case CL_PROGRAM_NUM_DEVICES: return nvidia_give(&one, sizeof one, room, to, got);
     case CL_PROGRAM_DEVICES: return nvidia_give(&p->device, sizeof p->device, room, to, got);
-    case CL_PROGRAM_SOURCE: return nvidia_give(p->text ? p->text : "", p->text ? strlen(p->text) + 1 : 1, room, to, got);
+    case CL_PROGRAM_SOURCE: return nvidia_give(text, strlen(text) + 1, room, to, got);
     case CL_PROGRAM_BINARY_SIZES: return nvidia_give(&size, sizeof size, room, to, got);
     case CL_PROGRAM_BINARIES:
         if (binaries && room < sizeof *binaries)

@@ -392,6 +392,9 @@ static float most(float x, float y)
     X(cvt6, e, h, "cvt.u16.u64 %dh, %A;", U16(a)) \
     X(cvt7, e, l, "cvt.s64.s16 %D, %ah;", (uint64_t)(int64_t)S16(a)) \
     X(cvt8, e, h, "cvt.s16.s8 %dh, %a;", U16((int8_t)a)) \
+    X(cvt9, e, l, "cvt.s64.s32 %D, %A;", (uint64_t)(int64_t)S32(a)) \
+    X(cvt10, e, w, "cvt.u32.u8 %d, %A;", a & 0xff) \
+    X(cvt11, e, f, "cvt.rn.f32.s32 %d, %A;", bits32((float)S32(a))) \
     X(cvts1, e, w, "cvt.sat.s32.s64 %d, %A;", \
       U32(S64(a) > INT32_MAX ? INT32_MAX : S64(a) < INT32_MIN ? INT32_MIN : S64(a))) \
     X(cvts2, e, w, "cvt.sat.u32.s64 %d, %A;", S64(a) < 0 ? 0 : a > UINT32_MAX ? UINT32_MAX : a) \
@@ -668,6 +671,8 @@ static const struct {
     { "ex2.approx.f32", 0xff800000, 0 },
     { "ex2.approx.f32", 0x80000000, 0x3f800000 },
     { "ex2.approx.f32", 0x7f800000, 0x7f800000 },
+    { "ex2.approx.f32", 0x40400000, 0x41000000 }, /* 3: exact, as other integers */
+    { "ex2.approx.ftz.f32", 0xc1a00000, 0x35800000 },
     { "ex2.approx.ftz.f32", 0xc3000000, 0 },
     { "ex2.approx.ftz.f32", 0x80000001, 0x3f800000 },
     { "lg2.approx.f32", 0x80000000, 0xff800000 },

@@ -29,7 +29,7 @@ static inline double ulp(double x)
     return ldexp(1, (e - 1 < -126 ? -126 : e - 1) - 23);
 }
 
-/* Relative 2^-22; also said to be 2 ulp, which is less. Of an integer it is exact on every GPU: NVIDIA's own functions of
+/* Relative 2^-22; also said to be 2 ulp, which is less. Of an integer it has to be exact: NVIDIA's own functions of
  * doubles (exp(), tanh()) take their powers of two from it. */
 static inline float approx_ex2(float a, int sign)
 {
