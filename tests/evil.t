@@ -2,7 +2,7 @@
 # evil.t - a driver that fails, lies and crashes: the library under the layer of evil.h, on PoCL
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every call of a client fails once. Of clattn-run's, every second one; CLATTN_PART=1: the others.
+# Every call of a client fails once. Of clattn-run's, every third one; CLATTN_PART=1: the others.
 # CLATTN_FULL=1: all of them, and every lie is told.
 . "${top_srcdir=$(dirname "$0")/..}/tests/program.sh"
 layer=$top_builddir/tests/.libs/evil.so
@@ -189,11 +189,15 @@ ok $? "--tune quick: after a build that used up the limit none is begun of anoth
 # ---- 23: every call fails once, and from then on ----
 
 part=${CLATTN_PART-0} part=$((part % 2))
-numbers() { # WORD LAST MOST: so many up to the last one; MOST half: every second one of those that fail alone
+numbers() { # WORD LAST MOST: so many up to the last one; MOST dealt: a third of those that fail alone, or the others
     most=$3
-    if test "$most" = half; then
+    if test "$most" = dealt; then
         most=4
-        test "$1" = fail-from || { seq $((1 + part)) 2 "$2" && return; }
+        test "$1" = fail-from || {
+            test "$part" -eq 0 && seq 1 3 "$2"
+            test "$part" -eq 0 || seq 1 "$2" | awk 'NR % 3 != 1'
+            return
+        }
     fi
     seq 1 $((($2 + most - 1) / most)) "$2"
     echo "$2"
@@ -235,8 +239,8 @@ storm() { # DESCRIPTION MOST CACHE WORDS HOW COMMAND...: HOW attention or client
     test -z "$wrong" && test $ran -gt 0
     ok $? "$what: $ran times one of $last calls fails; badly:${wrong:- never}"
 }
-few=${full:+99999} few=${few:-2} half=${full:+99999} half=${half:-half} some=${full:+150} some=${some:-2}
-storm "first start" $half '' '' attention off
+few=${full:+99999} few=${few:-2} dealt=${full:+99999} dealt=${dealt:-dealt} some=${full:+150} some=${some:-2}
+storm "first start" $dealt '' '' attention off
 storm "later starts" $few "$plain" '' attention off
 # Much faster in one process, whose store must stay as it is.
 CLATTN_TUNE=readonly

@@ -124,7 +124,7 @@ static void test_device(const struct device *d)
     }
     for (unsigned e = 0; e < 4; e++)
         for (unsigned i = 0; i < ROWS; i++)
-            if (i == 0 || harness_deals(e + i, 2))
+            if (i == 0 || harness_deals(e + i, 4))
                 for (int at_end = 0; at_end < 2; at_end++)
                     check(d, "f32", rows[i], engines[e], at_end);
     for (int at_end = 0; at_end < 2; at_end++) {
