@@ -19,6 +19,7 @@ skip_all() {
 test -e "$layer" || skip_all "there is no $layer: no shared objects are built here, or CL/cl_layer.h is missing"
 test -x "$nvcl" || skip_all "there is no $nvcl"
 test -d "${compilers:-/nowhere}" || skip_all "no compilers of NVIDIA's drivers: offline/setup-nvidia-compilers.sh unpacks them"
+test "${CLATTN_QUICK:-0}" = 0 || skip_all "it takes half a minute"
 unset CLATTN_TUNE CLATTN_PART CLATTN_FULL
 CLATTN_QUICK=1 CLATTN_TEST_DEVICES=NVIDIA OPENCL_LAYERS=$layer
 export CLATTN_QUICK CLATTN_TEST_DEVICES
