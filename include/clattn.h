@@ -336,10 +336,11 @@ typedef struct clattn_plan_options {
 
 /* Chooses, composes and builds the kernels for `problem` (copied). Compiles, reads and writes files, and measures, as
  * clattn_options.tune says: a driver compile may take seconds. Of the other calls only clattn_tune(), those that check a
- * configuration and clattn_emit_source() do so. What a compiler made is tried on a small sample before the plan has it, on
- * buffers of the library's own: where it computes something else, another configuration takes its place (a line of the log), or, where `options`
- * or clattn_set_config() name one or none is left, the plan fails with CLATTN_ERROR_WRONG_RESULT. With captured buffers
- * there is nothing to try it on. Keeps a reference to the handle. `options` may be NULL. On failure *out is NULL. */
+ * configuration and clattn_emit_source() do so. What a compiler made is tried on a small sample before the plan has it,
+ * on buffers of the library's own: where it computes something else, another configuration takes its place (a line of
+ * the log), or, where `options` or clattn_set_config() name one or none is left, the plan fails with
+ * CLATTN_ERROR_WRONG_RESULT. With captured buffers there is nothing to try it on. Keeps a reference to the handle.
+ * `options` may be NULL. On failure *out is NULL. */
 CLATTN_API cl_int clattn_plan_create(clattn_plan *out, clattn_handle handle, const clattn_problem *problem,
                                      const clattn_plan_options *options) CLATTN_MUST_CHECK;
 CLATTN_API cl_int clattn_plan_retain(clattn_plan plan);

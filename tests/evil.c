@@ -118,25 +118,15 @@ size_t evil_size(cl_mem mem)
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info w, size_t n, void *to, size_t *got)
 {
-    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    const void *const from = w == CL_LAYER_NAME ? (const void *)"evil" : (const void *)&version;
-    const size_t size = w == CL_LAYER_NAME ? sizeof "evil" : sizeof version;
-    if ((w != CL_LAYER_NAME && w != CL_LAYER_API_VERSION) || (to && n < size))
-        return CL_INVALID_VALUE;
-    if (to)
-        memcpy(to, from, size);
-    if (got)
-        *got = size;
-    return CL_SUCCESS;
+    return layer_info("evil", w, n, to, got);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *got,
                                             const cl_icd_dispatch **out)
 {
     static cl_icd_dispatch mine;
-    const size_t size = n * sizeof(void *) < sizeof mine ? n * sizeof(void *) : sizeof mine;
     evil_real = target;
-    memcpy(&mine, target, size);
+    layer_begin(&mine, n, target, got);
 #define TAKE(name) mine.name = my_##name;
     EVIL_CALLS(TAKE)
     TAKE(clReleaseContext)
@@ -145,7 +135,6 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *ta
     TAKE(clReleaseProgram)
     TAKE(clReleaseKernel)
     TAKE(clReleaseEvent)
-    *got = (cl_uint)(size / sizeof(void *));
     *out = &mine;
     return CL_SUCCESS;
 }

@@ -29,13 +29,9 @@
 #ifndef EVIL_H
 #define EVIL_H
 
-#include <CL/cl.h>
 #include <stdbool.h>
-#if defined __has_include
-#if __has_include(<CL/cl_layer.h>)
-#include <CL/cl_layer.h> /* headers without it: there is no layer, evil.t skips */
-#endif
-#endif
+
+#include "layer.h"
 
 enum { EVIL_VALUE_MAX = 512 };
 

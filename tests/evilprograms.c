@@ -29,29 +29,13 @@ static struct evil_program *new_program(cl_program program, bool from_binary, ch
 
 /* ---- Programs ---- */
 
-static char *join(cl_uint n, const char **text, const size_t *length)
-{
-    size_t size = 1, at = 0;
-    for (cl_uint i = 0; i < n; i++)
-        size += length && length[i] ? length[i] : strlen(text[i]);
-    char *const all = malloc(size);
-    for (cl_uint i = 0; all && i < n; i++) {
-        const size_t m = length && length[i] ? length[i] : strlen(text[i]);
-        memcpy(all + at, text[i], m);
-        at += m;
-    }
-    if (all)
-        all[at] = '\0';
-    return all;
-}
-
 CL_API_ENTRY cl_program CL_API_CALL my_clCreateProgramWithSource(cl_context c, cl_uint n, const char **text,
                                                                  const size_t *len, cl_int *e)
 {
     NULL_IF_FAILS(clCreateProgramWithSource)
     const cl_program p = evil_real->clCreateProgramWithSource(c, n, text, len, e);
     if (p) {
-        new_program(p, false, join(n, text, len));
+        new_program(p, false, layer_join(n, (const char *const *)text, len));
         evil_objects(EVIL_PROGRAM, 1);
     }
     return p;

@@ -35,17 +35,6 @@ long nvidia_number(const char *word, long otherwise)
     return *nvidia_word(word, value) ? strtol(value, NULL, 10) : otherwise;
 }
 
-cl_int nvidia_give(const void *from, size_t size, size_t room, void *to, size_t *got)
-{
-    if (to && room < size)
-        return CL_INVALID_VALUE;
-    if (to)
-        memcpy(to, from, size);
-    if (got)
-        *got = size;
-    return CL_SUCCESS;
-}
-
 void nvidia_tell(const char *line)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -81,9 +70,9 @@ static cl_int answer(const struct answer *a, size_t room, void *to, size_t *got)
 {
     const cl_uint half = (cl_uint)a->number;
     if (a->text)
-        return nvidia_give(a->text, strlen(a->text) + 1, room, to, got);
-    return a->size == sizeof half ? nvidia_give(&half, sizeof half, room, to, got)
-                                  : nvidia_give(&a->number, a->size, room, to, got);
+        return layer_give(a->text, strlen(a->text) + 1, room, to, got);
+    return a->size == sizeof half ? layer_give(&half, sizeof half, room, to, got)
+                                  : layer_give(&a->number, a->size, room, to, got);
 }
 
 cl_int nvidia_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *to, size_t *got)
@@ -162,7 +151,7 @@ cl_int nvidia_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t r
     };
     static const size_t items[] = { 1024, 1024, 64 };
     if (what == CL_DEVICE_MAX_WORK_ITEM_SIZES)
-        return nvidia_give(items, sizeof items, room, to, got);
+        return layer_give(items, sizeof items, room, to, got);
     const struct answer *const a = find(answers, sizeof answers / sizeof *answers, what);
     return a ? answer(a, room, to, got) : nvidia_below->clGetDeviceInfo(device, what, room, to, got);
 }
@@ -171,10 +160,7 @@ cl_int nvidia_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t r
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *to, size_t *got)
 {
-    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    if (what == CL_LAYER_NAME)
-        return nvidia_give("nvidia", sizeof "nvidia", room, to, got);
-    return what == CL_LAYER_API_VERSION ? nvidia_give(&version, sizeof version, room, to, got) : CL_INVALID_VALUE;
+    return layer_info("nvidia", what, room, to, got);
 }
 
 /* Of programs and kernels there are none below: what else takes one is not there. */
@@ -182,9 +168,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *be
                                             const cl_icd_dispatch **out)
 {
     static cl_icd_dispatch mine;
-    const size_t size = n * sizeof(void *) < sizeof mine ? n * sizeof(void *) : sizeof mine;
     nvidia_below = below;
-    memcpy(&mine, below, size);
+    layer_begin(&mine, n, below, got);
 #define TAKE(name) mine.name = nvidia_##name;
     NVIDIA_CALLS(TAKE)
 #undef TAKE
@@ -201,7 +186,6 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *be
     LACK(clSetKernelExecInfo)
     LACK(clEnqueueTask)
 #undef LACK
-    *got = (cl_uint)(size / sizeof(void *));
     *out = &mine;
     return CL_SUCCESS;
 }

@@ -18,15 +18,10 @@
 #ifndef NVIDIA_H
 #define NVIDIA_H
 
-#include <CL/cl.h>
 #include <stdbool.h>
-#if defined __has_include
-#if __has_include(<CL/cl_layer.h>)
-#include <CL/cl_layer.h> /* headers without it: there is no layer, nvidia.t skips */
-#endif
-#endif
 
 #include "../offline/ptx/ptx.h"
+#include "layer.h"
 
 #ifdef CL_LAYER_API_VERSION
 
@@ -38,8 +33,7 @@ enum { NVIDIA_VALUE_MAX = 512, NVIDIA_LOCAL_BYTES = 48 << 10, NVIDIA_REGISTERS =
 
 const char *nvidia_word(const char *word, char value[NVIDIA_VALUE_MAX]); /* "" where CLATTN_NVIDIA lacks it */
 long nvidia_number(const char *word, long otherwise);
-cl_int nvidia_give(const void *from, size_t size, size_t room, void *to, size_t *got); /* an answer to a question */
-void nvidia_tell(const char *line);                                                    /* a finding */
+void nvidia_tell(const char *line); /* a finding */
 
 /* ---- nvidiamemory.c ---- */
 

@@ -18,7 +18,10 @@ skip_all() {
 }
 test -e "$layer" || skip_all "there is no $layer: no shared objects are built here, or CL/cl_layer.h is missing"
 test -x "$nvcl" || skip_all "there is no $nvcl"
-test -d "${compilers:-/nowhere}" || skip_all "no compilers of NVIDIA's drivers: offline/setup-nvidia-compilers.sh unpacks them"
+for driver in 470 535 550; do
+    test -e "$compilers/$driver/compiler.so" ||
+        skip_all "no compiler of NVIDIA's driver $driver: offline/setup-nvidia-compilers.sh unpacks it"
+done
 test "${CLATTN_QUICK:-0}" = 0 || skip_all "it takes half a minute"
 unset CLATTN_TUNE CLATTN_PART CLATTN_FULL
 CLATTN_QUICK=1 CLATTN_TEST_DEVICES=NVIDIA OPENCL_LAYERS=$layer
@@ -69,7 +72,8 @@ ok $? "f32: engine simt ($(json engine))"
 # ---- tables of cases ----
 
 several() { # WORDS TEST ENGINES: those of engines.t that are quick have every kind of case, pairs.t goes by types
-    CLATTN_PART=$part CLATTN_FULL=$full CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_ENGINES=$3 on_nvidia "$1" "$top_builddir/tests/$2.t"
+    CLATTN_PART=$part CLATTN_FULL=$full CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_ENGINES=$3 \
+        on_nvidia "$1" "$top_builddir/tests/$2.t"
     sound && test "$(grep -c '^ok.*NVIDIA' out)" -gt 0
     ok $? "$2.t${3:+, engines $3}, $1: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
 }

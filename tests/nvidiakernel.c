@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGS_MAX = 64, NAME_ROOM = 128 };
+enum { ARGS_MAX = 64 };
 
 struct arg {
     bool is_set;
@@ -124,11 +124,11 @@ cl_int nvidia_clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room
     const char *const name = ptx_kernel_name(k->code);
     const cl_uint references = (cl_uint)k->references, n = (cl_uint)ptx_kernel_info(k->code)->n_params;
     switch (what) {
-    case CL_KERNEL_FUNCTION_NAME: return nvidia_give(name, strlen(name) + 1, room, to, got);
-    case CL_KERNEL_NUM_ARGS: return nvidia_give(&n, sizeof n, room, to, got);
-    case CL_KERNEL_REFERENCE_COUNT: return nvidia_give(&references, sizeof references, room, to, got);
-    case CL_KERNEL_CONTEXT: return nvidia_give(&k->program->context, sizeof(cl_context), room, to, got);
-    case CL_KERNEL_PROGRAM: return nvidia_give(&k->program, sizeof(cl_program), room, to, got);
+    case CL_KERNEL_FUNCTION_NAME: return layer_give(name, strlen(name) + 1, room, to, got);
+    case CL_KERNEL_NUM_ARGS: return layer_give(&n, sizeof n, room, to, got);
+    case CL_KERNEL_REFERENCE_COUNT: return layer_give(&references, sizeof references, room, to, got);
+    case CL_KERNEL_CONTEXT: return layer_give(&k->program->context, sizeof(cl_context), room, to, got);
+    case CL_KERNEL_PROGRAM: return layer_give(&k->program, sizeof(cl_program), room, to, got);
     default: return CL_INVALID_VALUE;
     }
 }
@@ -143,11 +143,11 @@ cl_int nvidia_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl
     const cl_ulong shared = info->shared, own = info->local;
     (void)device;
     switch (what) {
-    case CL_KERNEL_WORK_GROUP_SIZE: return nvidia_give(&most, sizeof most, room, to, got);
-    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return nvidia_give(asked, sizeof asked, room, to, got);
-    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return nvidia_give(&warp, sizeof warp, room, to, got);
-    case CL_KERNEL_LOCAL_MEM_SIZE: return nvidia_give(&shared, sizeof shared, room, to, got);
-    case CL_KERNEL_PRIVATE_MEM_SIZE: return nvidia_give(&own, sizeof own, room, to, got);
+    case CL_KERNEL_WORK_GROUP_SIZE: return layer_give(&most, sizeof most, room, to, got);
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return layer_give(asked, sizeof asked, room, to, got);
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return layer_give(&warp, sizeof warp, room, to, got);
+    case CL_KERNEL_LOCAL_MEM_SIZE: return layer_give(&shared, sizeof shared, room, to, got);
+    case CL_KERNEL_PRIVATE_MEM_SIZE: return layer_give(&own, sizeof own, room, to, got);
     default: return CL_INVALID_VALUE;
     }
 }
@@ -188,7 +188,8 @@ static int tell(const struct ptx_finding *finding, void *context)
 /* The driver may execute a launch in pieces: here along its first dimension that is long enough. */
 static void run_pieces(const struct ptx_kernel *code, struct ptx_launch l)
 {
-    const uint32_t pieces = (uint32_t)nvidia_number("pieces", 1);
+    const long asked = nvidia_number("pieces", 1);
+    const uint32_t pieces = asked > 1 ? (uint32_t)asked : 1;
     const int dim = l.grid[0] >= pieces || l.grid[1] < pieces ? 0 : 1;
     const uint32_t whole = l.grid[dim], long_one = (whole + pieces - 1) / pieces;
     for (int i = 0; i < 3; i++)

@@ -68,23 +68,6 @@ cl_int nvidia_clReleaseProgram(cl_program program)
     return CL_SUCCESS;
 }
 
-/* So many texts after one another, ended by NUL. */
-static char *join(cl_uint n, const char *const *texts, const size_t *lengths)
-{
-    size_t size = 1, at = 0;
-    for (cl_uint i = 0; i < n; i++)
-        size += lengths && lengths[i] ? lengths[i] : strlen(texts[i]);
-    char *const all = malloc(size);
-    for (cl_uint i = 0; all && i < n; i++) {
-        const size_t length = lengths && lengths[i] ? lengths[i] : strlen(texts[i]);
-        memcpy(all + at, texts[i], length);
-        at += length;
-    }
-    if (all)
-        all[at] = '\0';
-    return all;
-}
-
 static char *read_file(const char *name)
 {
     FILE *const f = fopen(name, "rb");
@@ -126,7 +109,7 @@ cl_program nvidia_clCreateProgramWithSource(cl_context context, cl_uint n, const
 {
     struct nvidia_program *p;
     cl_program program = object(context, NULL, &p);
-    if (p && !(p->text = change(join(n, (const char *const *)texts, lengths)))) {
+    if (p && !(p->text = change(layer_join(n, (const char *const *)texts, lengths)))) {
         nvidia_release(p);
         program = NULL;
     }
@@ -147,7 +130,7 @@ cl_program nvidia_clCreateProgramWithBinary(cl_context context, cl_uint n, const
     cl_int e = length && length < lengths[0] && strstr(text, ".version") ? CL_SUCCESS : CL_INVALID_BINARY;
     if (binary_status)
         *binary_status = e;
-    if (!e && (!(program = object(context, devices[0], &p)) || !(p->ptx = join(1, &text, &length)))) {
+    if (!e && (!(program = object(context, devices[0], &p)) || !(p->ptx = layer_join(1, &text, &length)))) {
         if (p)
             nvidia_release(p);
         program = NULL;
@@ -325,12 +308,12 @@ cl_int nvidia_clGetProgramInfo(cl_program program, cl_program_info what, size_t 
     const char *const text = p->text ? p->text : "";
     unsigned char **const binaries = to;
     switch (what) {
-    case CL_PROGRAM_REFERENCE_COUNT: return nvidia_give(&references, sizeof references, room, to, got);
-    case CL_PROGRAM_CONTEXT: return nvidia_give(&p->context, sizeof p->context, room, to, got);
-    case CL_PROGRAM_NUM_DEVICES: return nvidia_give(&one, sizeof one, room, to, got);
-    case CL_PROGRAM_DEVICES: return nvidia_give(&p->device, sizeof p->device, room, to, got);
-    case CL_PROGRAM_SOURCE: return nvidia_give(text, strlen(text) + 1, room, to, got);
-    case CL_PROGRAM_BINARY_SIZES: return nvidia_give(&size, sizeof size, room, to, got);
+    case CL_PROGRAM_REFERENCE_COUNT: return layer_give(&references, sizeof references, room, to, got);
+    case CL_PROGRAM_CONTEXT: return layer_give(&p->context, sizeof p->context, room, to, got);
+    case CL_PROGRAM_NUM_DEVICES: return layer_give(&one, sizeof one, room, to, got);
+    case CL_PROGRAM_DEVICES: return layer_give(&p->device, sizeof p->device, room, to, got);
+    case CL_PROGRAM_SOURCE: return layer_give(text, strlen(text) + 1, room, to, got);
+    case CL_PROGRAM_BINARY_SIZES: return layer_give(&size, sizeof size, room, to, got);
     case CL_PROGRAM_BINARIES:
         if (binaries && room < sizeof *binaries)
             return CL_INVALID_VALUE;
@@ -350,9 +333,9 @@ cl_int nvidia_clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_
     const char *const text = what == CL_PROGRAM_BUILD_LOG ? p->log : p->options;
     (void)device;
     switch (what) {
-    case CL_PROGRAM_BUILD_STATUS: return nvidia_give(&p->status, sizeof p->status, room, to, got);
+    case CL_PROGRAM_BUILD_STATUS: return layer_give(&p->status, sizeof p->status, room, to, got);
     case CL_PROGRAM_BUILD_LOG:
-    case CL_PROGRAM_BUILD_OPTIONS: return nvidia_give(text ? text : "", text ? strlen(text) + 1 : 1, room, to, got);
+    case CL_PROGRAM_BUILD_OPTIONS: return layer_give(text ? text : "", text ? strlen(text) + 1 : 1, room, to, got);
     default: return CL_INVALID_VALUE;
     }
 }

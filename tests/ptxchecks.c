@@ -177,24 +177,26 @@ static int right_place(const struct heard *h, size_t i)
            (rows[i].other == ~0u || (f->has_other && f->other == rows[i].other));
 }
 
+static void run_row(size_t i, enum ptx_schedule schedule, uint64_t seed, int unchecked, struct heard *heard)
+{
+    char text[3000];
+    uint32_t data[64] = { 0 };
+    const struct how how = { rows[i].groups, 64, schedule, seed, 100000, 0, unchecked, 0 };
+    snprintf(text, sizeof text, "%s%s%s", BEGIN, rows[i].body, END);
+    run_text(text, data, sizeof data, NULL, &how, heard);
+}
+
 static void test_rows(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[3000];
-        uint32_t data[64] = { 0 };
         struct heard heard;
-        const struct how how = { rows[i].groups, 64, PTX_LOWEST, 0, 100000, 0, 0, 0 };
-        snprintf(text, sizeof text, "%s%s%s", BEGIN, rows[i].body, END);
-        run_text(text, data, sizeof data, NULL, &how, &heard);
+        run_row(i, PTX_LOWEST, 0, 0, &heard);
         ok(right_kinds(&heard, rows[i].kind) && (rows[i].kind == SILENT || right_place(&heard, i)), "%s", rows[i].name);
         if (!right_kinds(&heard, rows[i].kind) || (rows[i].kind != SILENT && !right_place(&heard, i)))
             diag("%d findings; %s", heard.all, heard.text);
         /* what is right is right in every schedule, and a fault that does not hang on it is found in all */
         for (int s = 1; s < 6; s++) {
-            const struct how other = {
-                rows[i].groups, 64, s == 1 ? PTX_HIGHEST : PTX_RANDOM, (uint64_t)s, 100000, 0, 0, 0
-            };
-            run_text(text, data, sizeof data, NULL, &other, &heard);
+            run_row(i, s == 1 ? PTX_HIGHEST : PTX_RANDOM, (uint64_t)s, 0, &heard);
             const int kinds = rows[i].kind == SILENT ? !heard.all : heard.all > 0;
             if (!kinds)
                 ok(0, "%s: schedule %d: %s", rows[i].name, s, heard.text);
@@ -206,14 +208,10 @@ static void test_rows(void)
 static void test_unchecked(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[3000];
-        uint32_t data[64] = { 0 };
         struct heard heard;
-        const struct how how = { rows[i].groups, 64, PTX_LOWEST, 0, 100000, 0, 1, 0 };
         const int found = rows[i].kind == PTX_OUTSIDE || rows[i].kind == PTX_MISALIGNED ||
                           rows[i].kind == PTX_DIVERGED || rows[i].kind == PTX_NO_PROGRESS;
-        snprintf(text, sizeof text, "%s%s%s", BEGIN, rows[i].body, END);
-        run_text(text, data, sizeof data, NULL, &how, &heard);
+        run_row(i, PTX_LOWEST, 0, 1, &heard);
         if ((heard.all > 0) != found)
             ok(0, "%s, unchecked: %s", rows[i].name, heard.text);
     }

@@ -991,6 +991,18 @@ static void read_shfl(struct reader *r, const struct parts *p)
     emit(r, &o);
 }
 
+/* The last source of an instruction that lanes execute together: which of them. */
+static void end_with_lanes(struct reader *r, struct op *o, op_run *run)
+{
+    expect(r, ',');
+    o->reg[2] = take_source(r, 'w', T_B32, NULL);
+    o->n_dst = 1, o->n_src = 2;
+    o->kind = OP_WARP;
+    o->run = run;
+    end_statement(r);
+    emit(r, o);
+}
+
 static void read_vote(struct reader *r, const struct parts *p)
 {
     static const char *const modes[] = { "all", "any", "uni", "ballot", NULL };
@@ -1003,13 +1015,7 @@ static void read_vote(struct reader *r, const struct parts *p)
     o.reg[0] = take_destination(r, mode == VOTE_BALLOT ? 'w' : 'p', NULL);
     expect(r, ',');
     o.reg[1] = take_source(r, 'p', T_PRED, NULL);
-    expect(r, ',');
-    o.reg[2] = take_source(r, 'w', T_B32, NULL);
-    o.n_dst = 1, o.n_src = 2;
-    o.kind = OP_WARP;
-    o.run = r->code->vote;
-    end_statement(r);
-    emit(r, &o);
+    end_with_lanes(r, &o, r->code->vote);
 }
 
 static void read_redux(struct reader *r, const struct parts *p)
@@ -1026,13 +1032,7 @@ static void read_redux(struct reader *r, const struct parts *p)
     o.reg[0] = take_destination(r, 'w', NULL);
     expect(r, ',');
     o.reg[1] = take_source(r, 'w', type, NULL);
-    expect(r, ',');
-    o.reg[2] = take_source(r, 'w', T_B32, NULL);
-    o.n_dst = 1, o.n_src = 2;
-    o.kind = OP_WARP;
-    o.run = r->code->redux;
-    end_statement(r);
-    emit(r, &o);
+    end_with_lanes(r, &o, r->code->redux);
 }
 
 /* mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; sub: k; type: of A and B. All lanes take part. */
