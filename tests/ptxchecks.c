@@ -99,6 +99,22 @@ static const struct {
     { "a lane that reads its own",
       SHARED "st.shared.u32 [%d2], %t; ld.shared.u32 %r2, [%d2]; st.shared.u32 [%d2], %t;\n", SILENT, 1, 0, NULL, 0, 0,
       0 },
+    { "lanes that read what the first of them wrote",
+      SHARED "st.shared.u32 [%d2], %t; and.b32 %r1, %t, 48; mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d3, "
+             "%d1;\nld.shared.u32 %r2, [%d3];\n",
+      PTX_RACE_WARP, 1, 3, "s", 0, 0, 0 },
+    { "a write to what a pair of lanes reads",
+      SHARED "st.shared.u32 [%d2], %t; and.b32 %r1, %t, 62; mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d3, %d1;\nbar.sync "
+             "0; ld.shared.u32 %r2, [%d3]; setp.ne.u32 %p1, %t, 0;\n@!%p1 st.shared.u32 [s], 1;\n",
+      PTX_RACE_WARP, 1, 4, "s", 0, 0, ~0u },
+    { "a write to what the lane eight behind reads",
+      SHARED "st.shared.u32 [%d2], %t; and.b32 %r1, %t, 55; mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d3, %d1;\nbar.sync "
+             "0; ld.shared.u32 %r2, [%d3]; setp.ne.u32 %p1, %t, 0;\n@!%p1 st.shared.u32 [s], 1;\n",
+      PTX_RACE_WARP, 1, 4, "s", 0, 0, ~0u },
+    { "a write to what every sixteenth lane reads",
+      SHARED "st.shared.u32 [%d2], %t; and.b32 %r1, %t, 47; mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d3, %d1;\nbar.sync "
+             "0; ld.shared.u32 %r2, [%d3]; setp.ne.u32 %p1, %t, 0;\n@!%p1 st.shared.u32 [s], 1;\n",
+      PTX_RACE_WARP, 1, 4, "s", 0, 0, ~0u },
     /* between groups */
     { "groups write the same", "setp.ne.u32 %p1, %t, 9;\n@!%p1 st.global.u32 [%p0+20], %t;\n", PTX_RACE_GRID, 3, 1, "",
       20, 9, 0 },

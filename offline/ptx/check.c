@@ -156,7 +156,7 @@ void check_order(const struct touch *t, uint64_t stamp)
     const int same_warp = stamp_warp(stamp) == w->index;
     if (in_order(w, stamp) || (t->access == ACCESS_ATOMIC && (stamp >> 8 & STAMP_ATOMIC)))
         return;
-    if (same_warp && (stamp & 0xff) == t->lane)
+    if (same_warp && (stamp & 0xff) == t->who)
         return;
     tell_race(t, same_warp ? PTX_RACE_WARP : PTX_RACE_GROUP, stamp_thread(stamp));
 }

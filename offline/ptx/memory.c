@@ -133,34 +133,79 @@ static inline unsigned char *look(struct touch *t, uint64_t address)
     return r->data + t->offset + t->lane * r->stride;
 }
 
+/* One lane's address to host memory; `last` is the region of the lane before. */
+static inline void resolve_lane(struct touch *t, const struct region **last, struct lanes *to)
+{
+    const unsigned i = t->lane;
+    const struct target at = in_space(t->op, t->address);
+    if (!*last || (*last)->space != at.space || !is_inside(*last, at.address, t->size))
+        *last = region_of(t->warp, at);
+    if (!*last || !is_inside(*last, at.address, t->size)) {
+        outside(t, at);
+        *last = NULL;
+        return;
+    }
+    t->region = *last;
+    unsigned char *p = look(t, at.address);
+    if (p) {
+        to->at[i] = p;
+        to->good |= 1u << i;
+    }
+}
+
 static void resolve(struct warp *w, const struct op *o, int operand, uint32_t mask, size_t size, int access,
                     struct lanes *to)
 {
     const struct region *last = NULL;
     const int shift = w->worker->launch->kernel->shared_shift;
-    struct touch t = { w, o, NULL, 0, 0, size, 0, access, shift, stamp_of(w, access) };
+    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, access, shift, stamp_of(w, access) };
     memset(to->nowhere, 0, sizeof to->nowhere);
     to->good = 0;
     for (unsigned i = 0; i < LANES; i++) {
         to->at[i] = to->nowhere;
         if (!(mask >> i & 1))
             continue;
-        t.lane = i;
+        t.lane = t.who = i;
         t.address = address_of(w, o, operand, i);
-        const struct target at = in_space(o, t.address);
-        if (!last || last->space != at.space || !is_inside(last, at.address, size))
-            last = region_of(w, at);
-        if (!last || !is_inside(last, at.address, size)) {
-            outside(&t, at);
-            last = NULL;
+        resolve_lane(&t, &last, to);
+    }
+}
+
+/* Lanes whose address is that of the lane `distance` before. */
+static inline uint32_t same_as_before(const uint64_t address[LANES], unsigned distance)
+{
+    uint32_t same = 0;
+    for (unsigned i = distance; i < LANES; i++)
+        same |= (uint32_t)(address[i] == address[i - distance]) << i;
+    return same;
+}
+
+/* The same for loads of all lanes from shared memory, which are the most: lanes of a row or a column of a tile read one
+ * address, which is looked at once, as read by several. */
+static void resolve_shared_load(struct warp *w, const struct op *o, size_t size, struct lanes *to)
+{
+    enum { NEAR = 1, HALF = 8, FAR = 16 }; /* how tiles are laid out on warps */
+    uint64_t address[LANES];
+    const struct region *last = NULL;
+    const int shift = w->worker->launch->kernel->shared_shift;
+    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, ACCESS_READ, shift, stamp_of(w, ACCESS_READ) };
+    for (unsigned i = 0; i < LANES; i++)
+        address[i] = address_of(w, o, o->n_dst, i);
+    const uint32_t near = same_as_before(address, NEAR), half = same_as_before(address, HALF),
+                   far = same_as_before(address, FAR), several = near >> NEAR | half >> HALF | far >> FAR;
+    memset(to->nowhere, 0, sizeof to->nowhere);
+    to->good = 0;
+    for (unsigned i = 0; i < LANES; i++) {
+        const unsigned twin = near >> i & 1 ? NEAR : half >> i & 1 ? HALF : far >> i & 1 ? FAR : 0;
+        if (twin) {
+            to->at[i] = to->at[i - twin];
             continue;
         }
-        t.region = last;
-        unsigned char *p = look(&t, at.address);
-        if (p) {
-            to->at[i] = p;
-            to->good |= 1u << i;
-        }
+        to->at[i] = to->nowhere;
+        t.lane = i;
+        t.who = several >> i & 1 ? SEVERAL : i;
+        t.address = address[i];
+        resolve_lane(&t, &last, to);
     }
 }
 
@@ -205,17 +250,13 @@ static inline void put_lane(struct warp *w, uint32_t slot, int wide, unsigned i,
         reg_u32(w, slot)[i] = (uint32_t)x;
 }
 
-/* 32 bits without a sign: most loads. */
-static void load_words(struct warp *w, const struct op *o, uint32_t mask, const struct lanes *from)
+/* 32 bits without a sign, of all lanes: most loads. */
+static void load_words(struct warp *w, const struct op *o, const struct lanes *from)
 {
     for (int k = 0; k < o->count; k++) {
         lane_u32 *to = reg_u32(w, o->reg[k]);
-        for (uint32_t rest = mask, i = 0; rest; rest >>= 1, i++)
-            if (rest & 1) {
-                uint32_t x;
-                memcpy(&x, from->at[i] + 4 * k, 4);
-                to[i] = x;
-            }
+        for (unsigned i = 0; i < LANES; i++)
+            memcpy(&to[i], from->at[i] + 4 * k, 4);
     }
 }
 
@@ -235,9 +276,12 @@ static void load_others(struct warp *w, const struct op *o, uint32_t mask, const
 void memory_load(struct warp *w, const struct op *o, uint32_t mask)
 {
     struct lanes lanes;
-    resolve(w, o, o->n_dst, mask, (size_t)o->width * o->count, ACCESS_READ, &lanes);
-    if (o->width == 4 && !(o->sub & 2))
-        load_words(w, o, mask, &lanes);
+    if (o->space == PTX_SPACE_SHARED && mask == ~0u)
+        resolve_shared_load(w, o, (size_t)o->width * o->count, &lanes);
+    else
+        resolve(w, o, o->n_dst, mask, (size_t)o->width * o->count, ACCESS_READ, &lanes);
+    if (o->width == 4 && !(o->sub & 2) && mask == ~0u)
+        load_words(w, o, &lanes);
     else
         load_others(w, o, mask, &lanes);
 }

@@ -34,7 +34,7 @@ static int note_second(const struct touch *t, uint64_t *slot, uint64_t mine)
         *slot = mine | SEVERAL;
     else if (same || in_order(t->warp, before))
         *slot = mine;
-    return same && before != mine;
+    return *slot == (mine | SEVERAL);
 }
 
 static inline int note_read(const struct touch *t, size_t k, uint64_t mine)
@@ -43,12 +43,12 @@ static inline int note_read(const struct touch *t, size_t k, uint64_t mine)
     const uint64_t before = s->read[k];
     if ((before | SEVERAL) == (mine | SEVERAL)) {
         s->read[k] = before == mine ? mine : mine | SEVERAL;
-        return before != mine;
+        return s->read[k] == (mine | SEVERAL);
     }
     if (!in_order(t->warp, before))
         return note_second(t, &s->read2[k], mine);
     s->read[k] = mine;
-    return 0;
+    return t->who == SEVERAL;
 }
 
 static inline int check_shared_read(const struct touch *t, size_t k, uint64_t mine)
@@ -80,7 +80,7 @@ static inline void check_shared_write(const struct touch *t, size_t k, uint64_t 
 static inline int check_shared(const struct touch *t)
 {
     const int shift = t->shift;
-    const uint64_t mine = t->stamp | t->lane;
+    const uint64_t mine = t->stamp | t->who;
     const size_t first = (size_t)t->offset >> shift, last = ((size_t)t->offset + t->size - 1) >> shift;
     int several = 1;
     if (t->access == ACCESS_READ) {
