@@ -69,9 +69,9 @@ static int is_due(size_t engine, size_t type)
 }
 
 /* Emulated matrix units are slow, and widths that are asked for are not those of long rows. */
-static int64_t most_keys(const struct bad *bad, const char *engine, size_t type)
+static int64_t most_keys(const struct bad *bad, const char *engine, size_t e, size_t type)
 {
-    const int long_too = harness_flag("CLATTN_FULL") || (type == 0 && harness_rest());
+    const int long_too = harness_flag("CLATTN_FULL") || (type == 0 && harness_shares((unsigned)e));
     return is_emulated(engine) ? EMULATED_MOST : long_too && !bad->d ? counts[N_COUNTS - 1] : 5000;
 }
 
@@ -79,7 +79,7 @@ static void test_pair(const struct device *d, size_t e, size_t t)
 {
     int able = 1;
     for (const struct bad *bad = bads; bad->name && able; bad++) {
-        const int64_t most = most_keys(bad, engines[e], t);
+        const int64_t most = most_keys(bad, engines[e], e, t);
         if (bad_suits(bad, types[t]) && (is_due(e, t) || most > 5000))
             able = test(d, bad, engines[e], types[t], most);
     }

@@ -2,8 +2,8 @@
 # conformance.t - clattn-run on arrays of a real model, and on the cases of other implementations
 # SPDX-License-Identifier: Apache-2.0
 #
-# The first are in examples/data, with O and LSE as float64 gave them. Of the second see peers.sh; with CLATTN_FULL=1 in f16
-# and bf16 too, on every engine.
+# The first are in examples/data, with O and LSE as float64 gave them. Of the second see peers.sh; CLATTN_PART=N/M: every M-th,
+# CLATTN_FULL=1: in f16 and bf16 too, on every engine.
 . "${top_srcdir=$(dirname "$0")/..}/tests/program.sh"
 . "$top_srcdir/tests/peers.sh"
 need_device
@@ -44,7 +44,7 @@ ok $? "there are cases of a real model"
 
 if find_peers; then
     if test -z "$full"; then
-        judge_peers "$chosen" f32
+        judge_peers "$(share "$chosen" "${CLATTN_PART-}")" f32
     else
         for engine in cpu row simt naive; do
             for type in f32 f16 bf16; do judge_peers "$chosen" $type "--engine $engine"; done

@@ -84,6 +84,19 @@ static inline int each_config(const struct device *d, const char *type, const ch
     return harness_config(d, problem, index, config, len);
 }
 
+/* Whether the first word of `text` is among those of `list`. */
+static inline int each_is_among(const char *list, const char *text)
+{
+    const size_t length = strcspn(text, " ");
+    for (list += strspn(list, " "); *list; list += strspn(list, " ")) {
+        const size_t n = strcspn(list, " ");
+        if (n == length && !strncmp(list, text, n))
+            return 1;
+        list += n;
+    }
+    return 0;
+}
+
 /* f64 takes no partner of another type. */
 static inline int each_is_sensible(const char *type, const char *row)
 {

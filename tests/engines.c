@@ -38,17 +38,8 @@ static size_t engine_end(const struct device *d, const char *type, const char *r
 /* Whether CLATTN_TEST_ENGINES names the engine that `config` begins with, or none. */
 static int is_chosen(const char *config)
 {
-    const char *list = getenv("CLATTN_TEST_ENGINES");
-    const size_t word = strcspn(config, " ");
-    if (!list || !*list)
-        return 1;
-    for (; *list; list += strspn(list, " ")) {
-        const size_t n = strcspn(list, " ");
-        if (n == word && !strncmp(list, config, n))
-            return 1;
-        list += n;
-    }
-    return 0;
+    const char *const list = getenv("CLATTN_TEST_ENGINES");
+    return !list || !*list || each_is_among(list, config);
 }
 
 /* What is run below is what the library lists: every engine has to be among it, in every type, of any width. A tile of

@@ -1,9 +1,10 @@
 /* forward.c - the forward pass against float64, case by case
  * SPDX-License-Identifier: Apache-2.0
  *
- * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1, 3, 5, 7: the others, and a
- * fourth of all cases each, types and engines by turns. engines.t has the tiles.
+ * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1: the others, and all cases with types
+ * and engines by turns. engines.t has the tiles.
  * CLATTN_FULL=1: every case x type x configuration, and x layout on the default configuration.
+ * CLATTN_TEST_TYPES='f16 bf16': the cases in these types instead, on the default engine, and nothing else.
  * CLATTN_QUICK=1: nothing.
  * forward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
 #include "config.h"
@@ -13,35 +14,34 @@
 
 enum { STRETCH = 10 }; /* so many cases follow one another that some share kernels */
 
-static void run_default(const struct device *d)
+static void run_default(const struct device *d, const char *type)
 {
     for (unsigned i = 0; i < N_CASES; i++)
-        if (harness_deals(i / STRETCH, 6))
-            each_row(d, "f32", cases[i], i, NULL, (enum layout)(i % LAYOUTS));
+        if (harness_deals(i / STRETCH, 6) && each_is_sensible(type, cases[i]))
+            each_row(d, type, cases[i], i, NULL, (enum layout)(i % LAYOUTS));
 }
 
-/* A fourth of the stretches. 4 types and 7 engines go round, so that each type meets each
- * engine: simt, which takes longest to build, less often, and with a tile that builds in half of the time. */
-static void run_others(const struct device *d, unsigned part)
+/* 4 types and 7 engines go round, so that each type meets each engine: simt, which takes longest to build, less often, and
+ * with a tile that builds in half of the time. */
+static void run_others(const struct device *d)
 {
     static const char *const by[] = {
         "row", "naive", "cpu", "naive", "row", "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", "cpu"
     };
-    enum { N_BY = sizeof by / sizeof *by, FOURTHS = 4 };
+    enum { N_BY = sizeof by / sizeof *by };
     for (unsigned i = 0; i < N_CASES; i++) {
         const unsigned stretch = i / STRETCH;
         const char *const type = case_types[stretch % N_CASE_TYPES];
-        if ((stretch + stretch / FOURTHS) % FOURTHS == part % FOURTHS && each_is_sensible(type, cases[i]))
+        if (harness_shares(stretch + stretch / 4) && each_is_sensible(type, cases[i]))
             each_row(d, type, cases[i], 5000 + i, by[stretch % N_BY], (enum layout)(i % LAYOUTS));
     }
 }
 
 static void run_usual(const struct device *d)
 {
-    const char *const part = getenv("CLATTN_PART");
-    run_default(d);
+    run_default(d, "f32");
     if (harness_rest())
-        run_others(d, (unsigned)strtoul(part, NULL, 10) / 2);
+        run_others(d);
 }
 
 static void run_full(const struct device *d)
@@ -58,6 +58,14 @@ static void run_full(const struct device *d)
             for (n = 1; each_config(d, case_types[t], cases[i], n, config, sizeof config); n++)
                 each_row(d, case_types[t], cases[i], 2000 + i, config, (enum layout)((i + n) % LAYOUTS));
         }
+}
+
+static void run_types(const struct device *d)
+{
+    const char *const chosen = getenv("CLATTN_TEST_TYPES");
+    for (unsigned t = 0; t < N_CASE_TYPES; t++)
+        if (each_is_among(chosen, case_types[t]))
+            run_default(d, case_types[t]);
 }
 
 static char **arguments;
@@ -82,6 +90,8 @@ int main(int argc, char **argv)
     arguments = argv;
     if (argc > 1)
         return each_device(run_one);
+    if (getenv("CLATTN_TEST_TYPES"))
+        return each_device(run_types);
     if (harness_flag("CLATTN_QUICK"))
         return skip_all("engines.t has the quick ones");
     return each_device(harness_flag("CLATTN_FULL") ? run_full : run_usual);

@@ -20,13 +20,21 @@ int harness_flag(const char *name)
 
 int harness_rest(void)
 {
-    const char *value = getenv("CLATTN_PART");
-    return value && strtoul(value, NULL, 10) % 2;
+    return harness_flag("CLATTN_PART");
+}
+
+int harness_shares(unsigned i)
+{
+    const char *const part = getenv("CLATTN_PART"), *const of = part ? strchr(part, '/') : NULL;
+    const unsigned long n = of ? strtoul(of + 1, NULL, 10) : 1;
+    return harness_flag("CLATTN_FULL") || (harness_rest() && (n < 2 || i % n == strtoul(part, NULL, 10) % n));
 }
 
 int harness_deals(unsigned i, unsigned n)
 {
-    return harness_flag("CLATTN_FULL") || (i % n != 0) == harness_rest();
+    if (i % n == 0)
+        return harness_flag("CLATTN_FULL") || !harness_rest();
+    return harness_shares(i - i / n - 1);
 }
 
 /* ---- Devices ---- */

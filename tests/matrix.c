@@ -91,8 +91,8 @@ static void check_tiles(const struct device *d)
     }
 }
 
-/* Rows are dealt out by stretches, which share kernels; of the rest, a third. A fourth of each part is in bf16. Never asked is the row whose 68977 groups take minutes where instructions are emulated: check_grid() has
- * fewer. */
+/* Rows are dealt out by stretches, which share kernels; of the rest, a third. A fourth of each part is in bf16. Never asked
+ * is the row whose 68977 groups take minutes where instructions are emulated: check_grid() has fewer. */
 static void check_table(const struct device *d)
 {
     const int full = harness_flag("CLATTN_FULL");

@@ -32,3 +32,21 @@ judge_peers() { # NAMES TYPE [ARGS]: on every device that is tested
         ok $? "conformance in $type${args:+, $args}${device:+ on $device}: $(tail -n 1 out)"
     done 3<devices
 }
+
+share() { # NAMES PART: a pattern of the cases chosen by NAMES; PART is N/M: of every M-th
+    within inf inf "$1" "$2"
+}
+within() { # MOST WIDEST NAMES PART: likewise, b h q k (d + dv) at most MOST, d and dv at most WIDEST
+    "$python" - "$peers/index.json" "$lacking" "$@" <<'END'
+import json, re, sys
+index, lacking, most, widest, chosen, part = sys.argv[1:]
+names = []
+for case in json.load(open(index))['cases']:
+    key, s = case['name'] + ' ' + ' '.join(case['features']), case['shape']
+    if re.search(chosen, key) and not re.search(lacking, key) and max(s['D'], s['Dv']) <= float(widest) and \
+            s['B'] * s['Hq'] * s['Tq'] * s['Tk'] * (s['D'] + s['Dv']) <= float(most):
+        names.append(re.escape(case['name']))
+n, m = map(int, part.split('/')) if '/' in part else (0, 1)
+print('^(%s) ' % '|'.join(names[n % m::m]))
+END
+}
