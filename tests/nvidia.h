@@ -11,9 +11,11 @@
  *   driver=470|535|550  cc=75|80|86|90                                                             [550, 90]
  *   schedule=lowest|highest|random  seed=N  approximate=-1|0|1                                     [lowest, 0, 0]
  *   pieces=N                   so many launches are made of one, as the driver may                 [1]
- *   ptxas=FILE                 work-groups are as large as the registers that it counts allow
+ *   ptxas=FILE                 has to take every program; work-groups are as large as the registers it counts allow
+ *   registers=N                of which a multiprocessor has so many                               [65536]
  *   change=FILE                a fault to be found: lines FROM, TO, N, the N-th FROM in a program becomes TO
  *   unchecked=1                execution is not watched: faster
+ *   counts=FILE                a line of it for each launch: its instructions, and how fast they were
  *   findings=FILE              each finding is one line of it, as on stderr */
 #ifndef NVIDIA_H
 #define NVIDIA_H

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ARGS_MAX = 64 };
 
@@ -112,7 +113,7 @@ static size_t largest_group(const struct nvidia_kernel *k)
     if (info->reqntid[0])
         most = (size_t)info->reqntid[0] * info->reqntid[1] * info->reqntid[2];
     if (registers) {
-        const size_t of_warp = ((size_t)registers * 32 + 255) / 256 * 256, fit = NVIDIA_REGISTERS / of_warp * 32;
+        const size_t of_warp = ((size_t)registers * 32 + 255) / 256 * 256, fit = (size_t)nvidia_number("registers", NVIDIA_REGISTERS) / of_warp * 32;
         most = most < fit ? most : fit;
     }
     return most;
@@ -185,6 +186,21 @@ static int tell(const struct ptx_finding *finding, void *context)
     return 0;
 }
 
+/* Word counts=FILE: a line for each launch, of its speed. */
+static void count(const struct ptx_kernel *code, const struct ptx_stats *stats, const struct timespec *begin)
+{
+    char name[NVIDIA_VALUE_MAX];
+    struct timespec end;
+    FILE *const file = *nvidia_word("counts", name) ? fopen(name, "a") : NULL;
+    if (!file)
+        return;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    const double seconds = (double)(end.tv_sec - begin->tv_sec) + 1e-9 * (double)(end.tv_nsec - begin->tv_nsec);
+    fprintf(file, "%s %llu instructions of threads, %.3f s, %.0f million a second\n", ptx_kernel_name(code),
+            (unsigned long long)stats->thread_instructions, seconds, 1e-6 * (double)stats->thread_instructions / seconds);
+    fclose(file);
+}
+
 /* The driver may execute a launch in pieces: here along its first dimension that is long enough. */
 static void run_pieces(const struct ptx_kernel *code, struct ptx_launch l)
 {
@@ -192,6 +208,10 @@ static void run_pieces(const struct ptx_kernel *code, struct ptx_launch l)
     const uint32_t pieces = asked > 1 ? (uint32_t)asked : 1;
     const int dim = l.grid[0] >= pieces || l.grid[1] < pieces ? 0 : 1;
     const uint32_t whole = l.grid[dim], long_one = (whole + pieces - 1) / pieces;
+    struct ptx_stats stats = { 0 };
+    struct timespec begin;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    l.stats = &stats;
     for (int i = 0; i < 3; i++)
         l.total_grid[i] = l.grid[i];
     for (uint32_t at = 0; at < whole; at += long_one) {
@@ -202,6 +222,7 @@ static void run_pieces(const struct ptx_kernel *code, struct ptx_launch l)
         if (status != PTX_OK)
             nvidia_tell(*why ? why : "a launch did not end");
     }
+    count(code, &stats, &begin);
 }
 
 static void CL_CALLBACK execute(void *blob)

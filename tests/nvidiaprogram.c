@@ -224,19 +224,24 @@ static void compile(struct nvidia_program *p, const char *library, const char *n
     remove(log);
 }
 
-static void count_registers(struct nvidia_program *p, const char *name)
+/* As the driver does with what its compiler made: false where ptxas refuses it, and the log says why. */
+static bool assemble(struct nvidia_program *p, const char *name)
 {
     char ptxas[NVIDIA_VALUE_MAX], target[32], in[FILE_MAX], kept[FILE_MAX], log[FILE_MAX];
     if (!*nvidia_word("ptxas", ptxas))
-        return;
+        return true;
     path(in, name, ".ptx");
     path(log, name, ".new-registers");
     path(kept, name, ".registers");
     snprintf(target, sizeof target, "-arch=sm_%ld", nvidia_number("cc", 90));
     char *const argv[] = { ptxas, "-v", target, "-o", "/dev/null", in, NULL };
-    if (access(kept, R_OK) && (run(argv, log) || rename(log, kept)))
-        nvidia_tell("ptxas does not take what the compiler made");
+    if (access(kept, R_OK) && (run(argv, log) || rename(log, kept))) {
+        free(p->log);
+        p->log = read_file(log);
+        return false;
+    }
     p->registers = read_file(kept);
+    return true;
 }
 
 /* "Function properties for K" or "Compiling entry function 'K'", and then "Used N registers". */
@@ -267,8 +272,7 @@ static cl_int read_module(struct nvidia_program *p)
         snprintf(line, sizeof line, "the interpreter refuses a program: %s", why);
         nvidia_tell(line);
     }
-    p->status = p->module && !is_too_large(p->module) ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    return p->status ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
+    return p->module && !is_too_large(p->module) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
 cl_int nvidia_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
@@ -276,6 +280,7 @@ cl_int nvidia_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *
 {
     struct nvidia_program *const p = (struct nvidia_program *)program;
     char name[33], dir[NVIDIA_VALUE_MAX], kept[FILE_MAX], library[FILE_MAX];
+    bool is_assembled = true;
     (void)n, (void)devices;
     if (p->module || p->options)
         return CL_INVALID_OPERATION; /* once is enough here */
@@ -289,10 +294,10 @@ cl_int nvidia_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *
         p->ptx = read_file(kept);
         if (!p->ptx)
             compile(p, library, name);
-        if (p->ptx)
-            count_registers(p, name);
+        is_assembled = !p->ptx || assemble(p, name);
     }
-    const cl_int status = read_module(p);
+    const cl_int status = is_assembled ? read_module(p) : CL_BUILD_PROGRAM_FAILURE;
+    p->status = status ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
     if (told)
         told(program, user);
     return status;
