@@ -8,6 +8,7 @@
 #     Every figure is printed when it is known and once more in a table at the end.
 #     --minutes N    most time for all of it [10]       --out DIR  logs and what is built [h200-out]
 #     --device TEXT  part of "platform / device"        --rehearse any OpenCL device, small problems, PyTorch on the CPU
+#                    (on the pretended device of tests/nvidia.h: OPENCL_LAYERS and CLATTN_NVIDIA set, --device NVIDIA)
 #   h200.sh --pack FILE.tar.gz
 #     One archive of the sources, the OpenCL headers and loader, libmd, CLBlast where it is, and this script. Unpack it
 #     elsewhere and run clattn-h200/h200.sh: that needs NVIDIA's driver, a C compiler, make, and Python with PyTorch.
@@ -20,7 +21,7 @@ set -u -o pipefail
 export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin # ldconfig
 
 die() { echo "h200.sh: $2" >&2; exit "$1"; }
-usage() { sed -n '5,19s/^# \{0,1\}//p' "$0"; exit "$1"; }
+usage() { sed -n '5,20s/^# \{0,1\}//p' "$0"; exit "$1"; }
 say() { printf '[%2d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
@@ -221,7 +222,7 @@ phase probes $((100 * slow)) bench/clattn-nv-probes "${on[@]}"
 
 # Each tile of the matrix units on the device itself; then the same fragment with emulated instructions.
 engine=mma_nv types="f16 bf16"
-test -z "$rehearse" || engine=mma_emu types=f16
+case $rehearse,$device in ,* | 1,NVIDIA*) ;; *) engine=mma_emu types=f16 ;; esac
 count() { # LOG: of a test
     test -e "$logs/$1.log" || return
     printf '    %s: %d ok, %d not ok, %d skipped\n' "$1" "$(grep -c '^ok [0-9]* - ' "$logs/$1.log")" \
