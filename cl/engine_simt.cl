@@ -287,7 +287,7 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 }
 
 /* Collects a row's value of all TX items where each has its last slot of P, and lets the row's owner combine them. cla_pv() reads
- * that: a barrier must stand between, those of cla_qk() before a maximum, one of its own before the sum. */
+ * that, and ends with a barrier. */
 #define CLA_COLLECT(x) \
     const __local cla_scalar *lot = t->p + (CLA_BK - CLA_TX) * CLA_QP; \
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, CLA_TN - 1, g) = x[g]; \
@@ -317,7 +317,6 @@ CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
 }
 CLA_FN void cla_row_sum(cla_tile *t, real *x)
 {
-    barrier(CLK_LOCAL_MEM_FENCE);
     CLA_COLLECT(x)
     CLA_EACH_OWNED_ROW
         CLA_COMBINE(y, CLA_SUM)
