@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # cases.py - the tests' problems, compiled by NVIDIA's drivers
 # SPDX-License-Identifier: Apache-2.0
-"""cases.py [--run CLATTN-RUN] [--part N/M] [--jobs N] LISTER...
+"""cases.py [--run CLATTN-RUN] [--part N/M] [--jobs N] [--execute BUILD] LISTER...
 
 A LISTER is a command that prints problem strings: tests/lines, 'tests/pairs.t --list'. Each problem becomes a program of
 engine simt and one of mma_nv where the engine takes it, composed by clattn-run; equal programs are one. Each program has to
 compile by every driver's compiler that setup-nvidia-compilers.sh has unpacked: mma_nv for sm_80 and, in f16, for sm_75;
-simt for sm_80. The compiler has to be silent, ptxas, if there is one, has to take its PTX, and where that reads %ctaid.x or %ctaid.y it has
-to read %envreg0 or %envreg1 as well: a driver that runs a launch in pieces says there where each begins.
+simt for sm_80. The compiler has to be silent, ptxas, if there is one, has to take its PTX, and where that reads %ctaid.x
+or %ctaid.y it has to read %envreg0 or %envreg1 as well: a driver that runs a launch in pieces says there where each begins.
+--execute BUILD: then tests/forward.t of that directory runs the program's problems on the pretended device of tests/nvidia.h:
+drivers, sm_80 and, where the driver knows it, sm_90, schedules and errors of what is approximate by turns. The interpreter has to find nothing.
+A table of what compiled and what was executed ends it.
 --part N/M takes every M-th program, the N-th first, in an order that does not change while the tables do not.
 
 Exit status: 0 all are as they should be, 1 some are not, 2 usage, 3 no compiler."""
@@ -49,8 +52,17 @@ def compose(run, problem, engine):
     return done.stdout if done.returncode == 0 else None
 
 
+class Program:
+    def __init__(self, text, engine, problem, arch):
+        self.text, self.engine, self.arch, self.problems = text, engine, arch, []
+        self.kind = engine, problem.split()[0], arch
+
+    def __str__(self):
+        return '%s, %s, %s' % (self.arch, self.engine, self.problems[0])
+
+
 def programs(args):
-    """(text, what is told of it, architecture), in the order of their digests."""
+    """In the order of their digests, and how many problems they are of."""
     found = {}
     lines = problems(args.lister)
     for problem in lines:
@@ -61,7 +73,7 @@ def programs(args):
             turing = text.replace('-DCLA_NV_CC=80', '-DCLA_NV_CC=75', 1)
             for t, arch in [(text, 'sm_80')] + [(turing, 'sm_75')] * (engine == 'mma_nv' and 'bf16' not in problem):
                 key = hashlib.sha256((t + arch).encode()).hexdigest()
-                found.setdefault(key, (t, '%s, %s' % (engine, problem), arch))
+                found.setdefault(key, Program(t, engine, problem, arch)).problems.append(problem)
     return len(lines), [found[k] for k in sorted(found)]
 
 
@@ -91,15 +103,14 @@ class Compilers:
 
     def judge(self, number, program):
         """What is wrong with a program, a list of words for each driver that has something to say."""
-        text, title, arch = program
         base, found = os.path.join(self.folder, str(number)), []
-        options = [o for o in text.partition('\n')[0].split()[3:] if not o.startswith('-cl-std=')]
+        options = [o for o in program.text.partition('\n')[0].split()[3:] if not o.startswith('-cl-std=')]
         with open(base + '.cl', 'w') as f:
-            f.write(text)
+            f.write(program.text)
         for driver in self.drivers:
-            words = self.compile(driver, arch, base, options)
+            words = self.compile(driver, program.arch, base, options)
             if words:
-                found.append('driver %s, %s, %s: %s' % (driver, arch, title, '; '.join(words[:4])))
+                found.append('driver %s, %s: %s' % (driver, program, '; '.join(words[:4])))
         os.remove(base + '.cl')
         return found
 
@@ -119,6 +130,49 @@ class Compilers:
         return words + ['ptxas: ' + (done.stderr or done.stdout).strip()] * (done.returncode != 0)
 
 
+class Device:
+    """The pretended one, as the tests of a build directory meet it."""
+    SCHEDULES = 'lowest', 'highest', 'random'
+
+    def __init__(self, folder, drivers, build):
+        self.folder, self.drivers, build = folder, drivers, os.path.abspath(build)
+        self.forward, nvcl = os.path.join(build, 'tests', 'forward.t'), os.path.join(build, 'offline', 'nvcl')
+        layer = os.path.join(build, 'tests', '.libs', 'nvidia.so')
+        for name in (self.forward, nvcl, layer):
+            if not os.path.exists(name):
+                fail(3, 'there is no', name)
+        self.words = 'nvcl=%s,compilers=%s' % (nvcl, DRIVERS)
+        self.environment = dict(os.environ, OPENCL_LAYERS=layer, CLATTN_TEST_DEVICES='NVIDIA', CLATTN_TUNE='off',
+                                CLATTN_CACHE_DIR='off', CLATTN_NEED_DEVICE='1')
+
+    def judge(self, number, program):
+        """What is wrong with a program's problems, a list of words for each that is."""
+        place, found = os.path.join(self.folder, 'run-%d' % number), []
+        os.mkdir(place)
+        for i, problem in enumerate(program.problems):
+            turn = number + i
+            driver = self.drivers[turn % len(self.drivers)]
+            words = 'driver=%s,cc=%s,schedule=%s,seed=%d,approximate=%d' % (
+                driver, '75' if program.arch == 'sm_75' else '80' if driver == '470' or turn // 3 % 2 else '90',
+                self.SCHEDULES[turn // 2 % 3], turn, (-1, 1)[turn % 2])
+            wrong = self.run(words, place, problem, program.engine)
+            if wrong:
+                found.append('%s, %s, %s: %s' % (words, program.engine, problem, wrong))
+        shutil.rmtree(place)
+        return found
+
+    def run(self, words, place, problem, engine):
+        findings = os.path.join(place, 'findings')
+        words = ','.join((self.words, 'cache=' + place, 'findings=' + findings, words))
+        done = subprocess.run([self.forward, problem, engine], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env=dict(self.environment, CLATTN_NVIDIA=words))
+        if os.path.exists(findings):
+            with open(findings) as f:
+                return f.readline().strip()
+        if done.returncode or not re.search(r'^ok 1 - NVIDIA', done.stdout, re.M):
+            return ' '.join((done.stdout + done.stderr).split('\n'))[-300:].strip() or 'status %d' % done.returncode
+
+
 def part_of(words):
     m = re.fullmatch(r'(\d+)/(\d+)', words)
     if not m or not 0 <= int(m[1]) < int(m[2]):
@@ -126,26 +180,51 @@ def part_of(words):
     return int(m[1]), int(m[2])
 
 
+def judge_all(jobs, judge, chosen, count):
+    """Of each kind of program how many were good and how many there are, and how many were bad; tells of these."""
+    kinds, bad = {}, 0
+    with concurrent.futures.ThreadPoolExecutor(max(jobs, 1)) as pool:
+        for program, words in zip(chosen, pool.map(judge, range(len(chosen)), chosen)):
+            good, all = kinds.get(program.kind, (0, 0))
+            kinds[program.kind] = good + count(program) - len(words), all + count(program)
+            bad += len(words)
+            for w in words:
+                print(w, flush=True)
+    return kinds, bad
+
+
+def print_table(compiled, executed):
+    """What is known of the kernels on NVIDIA, in three columns that are not the same. bench/h200.sh fills the last one."""
+    print('# %-8s %-5s %-6s %-32s %-28s %s' % ('engine', 'type', '', "compiled by NVIDIA's compilers",
+                                              'executed by an interpreter', 'run on a GPU'))
+    for kind in sorted(compiled):
+        told = ['%d of %d %s' % (table[kind] + (what,)) if kind in table else '-'
+                for table, what in ((compiled, 'programs'), (executed, 'problems'))]
+        print('# %-8s %-5s %-6s %-32s %-28s %s' % (kind + tuple(told) + ('none',)))
+
+
 def main():
     p = argparse.ArgumentParser(usage=__doc__.partition('\n')[0])
     p.add_argument('--run', default='./clattn-run')
     p.add_argument('--part', type=part_of, default=(0, 1))
     p.add_argument('--jobs', type=int, default=1)
+    p.add_argument('--execute', metavar='BUILD')
     p.add_argument('lister', nargs='+')
     args = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         compilers = Compilers(folder)
+        device = Device(folder, compilers.drivers, args.execute) if args.execute else None
         lines, found = programs(args)
-        chosen, bad = found[args.part[0]::args.part[1]], 0
+        chosen = found[args.part[0]::args.part[1]]
         print('# %d problems, %d programs, of which this part compiles %d, by %s' %
               (lines, len(found), len(chosen), compilers), flush=True)
-        with concurrent.futures.ThreadPoolExecutor(max(args.jobs, 1)) as pool:
-            for words in pool.map(compilers.judge, range(len(chosen)), chosen):
-                bad += len(words)
-                for w in words:
-                    print(w, flush=True)
-    print('# %d compiled as they should be, %d not' % (len(chosen) * len(compilers.drivers) - bad, bad))
-    return 1 if bad else 0
+        compiled, bad = judge_all(args.jobs, compilers.judge, chosen, lambda p: len(compilers.drivers))
+        executed, wrong = judge_all(args.jobs, device.judge, chosen, lambda p: len(p.problems)) if device else ({}, 0)
+    print_table(compiled, executed)
+    print('# %d compiled as they should be, %d not' % (sum(good for good, _ in compiled.values()), bad))
+    if device:
+        print('# %d executed as they should be, %d not' % (sum(good for good, _ in executed.values()), wrong))
+    return 1 if bad or wrong else 0
 
 
 if __name__ == '__main__':
