@@ -97,6 +97,13 @@ static inline int each_is_among(const char *list, const char *text)
     return 0;
 }
 
+/* Whether CLATTN_TEST_ENGINES names the engine that `config` begins with, or none. */
+static inline int each_is_chosen(const char *config)
+{
+    const char *const list = getenv("CLATTN_TEST_ENGINES");
+    return !list || !*list || each_is_among(list, config);
+}
+
 /* f64 takes no partner of another type. */
 static inline int each_is_sensible(const char *type, const char *row)
 {

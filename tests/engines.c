@@ -35,13 +35,6 @@ static size_t engine_end(const struct device *d, const char *type, const char *r
     return end;
 }
 
-/* Whether CLATTN_TEST_ENGINES names the engine that `config` begins with, or none. */
-static int is_chosen(const char *config)
-{
-    const char *const list = getenv("CLATTN_TEST_ENGINES");
-    return !list || !*list || each_is_among(list, config);
-}
-
 /* What is run below is what the library lists: every engine has to be among it, in every type, of any width. A tile of
  * engine simt has to fit into local memory. */
 static void check_listed(const struct device *d)
@@ -84,7 +77,7 @@ static void run_engines(const struct device *d, const char *const *rows, unsigne
                     continue;
                 each_config(d, case_types[t], rows[i], begin + (seed + t * n_rows + i) % (end - begin), config,
                             sizeof config);
-                if (!is_chosen(config))
+                if (!each_is_chosen(config))
                     continue;
                 each_row(d, case_types[t], rows[i], seed + i, config, tight && (t + i) % 2 ? PLAIN : PADDED);
             }

@@ -83,6 +83,8 @@ if rest; then
     CLATTN_TEST_TYPES=f16 several driver=550,cc=80,approximate=1 forward '' 1
     several driver=550,cc=80,approximate=-1 dropped ''
     several driver=550,cc=80,approximate=-1 rescale ''
+    # A single key gives V exactly where 1 / 1 is exact, which PTX's manual does not promise.
+    several driver=535,cc=80 rounding 'simt mma_nv' 1
 fi
 
 echo "1..$n"

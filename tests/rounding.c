@@ -129,6 +129,8 @@ static void test_device(const struct device *d)
 {
     const char *engine;
     for (size_t e = 0; (engine = harness_engine(e)) != NULL; e++) {
+        if (!each_is_chosen(engine))
+            continue;
         check_gaps(d, engine);
         check(d, "f32", CLATTN_F32, engine);
         if (harness_deals((unsigned)e, 2))
