@@ -140,7 +140,7 @@ class Device:
         layer = os.path.join(build, 'tests', '.libs', 'nvidia.so')
         for name in (self.forward, nvcl, layer):
             if not os.path.exists(name):
-                fail(3, 'there is no', name)
+                fail(2, 'there is no', name)
         self.words = 'nvcl=%s,compilers=%s' % (nvcl, DRIVERS)
         self.environment = dict(os.environ, OPENCL_LAYERS=layer, CLATTN_TEST_DEVICES='NVIDIA', CLATTN_TUNE='off',
                                 CLATTN_CACHE_DIR='off', CLATTN_NEED_DEVICE='1')
@@ -163,12 +163,14 @@ class Device:
 
     def run(self, words, place, problem, engine):
         findings = os.path.join(place, 'findings')
+        if os.path.exists(findings):
+            os.remove(findings)
         words = ','.join((self.words, 'cache=' + place, 'findings=' + findings, words))
         done = subprocess.run([self.forward, problem, engine], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                               env=dict(self.environment, CLATTN_NVIDIA=words))
         if os.path.exists(findings):
             with open(findings) as f:
-                return f.readline().strip()
+                return f.readline().strip() or 'a finding without words'
         if done.returncode or not re.search(r'^ok 1 - NVIDIA', done.stdout, re.M):
             return ' '.join((done.stdout + done.stderr).split('\n'))[-300:].strip() or 'status %d' % done.returncode
 
@@ -194,7 +196,7 @@ def judge_all(jobs, judge, chosen, count):
 
 
 def print_table(compiled, executed):
-    """What is known of the kernels on NVIDIA, in three columns that are not the same. bench/h200.sh fills the last one."""
+    """What is known of the kernels on NVIDIA, in three columns that are not the same; programs once for each driver."""
     print('# %-8s %-5s %-6s %-32s %-28s %s' % ('engine', 'type', '', "compiled by NVIDIA's compilers",
                                               'executed by an interpreter', 'run on a GPU'))
     for kind in sorted(compiled):

@@ -4,7 +4,7 @@
  * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1: the others, and all cases with types
  * and engines by turns. engines.t has the tiles.
  * CLATTN_FULL=1: every case x type x configuration, and x layout on the default configuration.
- * CLATTN_TEST_TYPES='f16 bf16': the cases in these types instead, on the default engine, and nothing else.
+ * CLATTN_TEST_TYPES='f16 bf16': the default engine's in these types instead, and nothing else; with CLATTN_FULL=1 all.
  * CLATTN_QUICK=1: nothing.
  * forward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
 #include "config.h"
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     arguments = argv;
     if (argc > 1)
         return each_device(run_one);
-    if (getenv("CLATTN_TEST_TYPES"))
+    if (harness_flag("CLATTN_TEST_TYPES"))
         return each_device(run_types);
     if (harness_flag("CLATTN_QUICK"))
         return skip_all("engines.t has the quick ones");

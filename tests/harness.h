@@ -68,9 +68,10 @@ int harness_flag(const char *name);
 
 /* Whether CLATTN_PART asks for the rest: what make check has no time for. */
 int harness_rest(void);
-/* Whether the i-th of many that make check never runs is run now: CLATTN_PART=N/M has every M-th, CLATTN_PART=1 all. */
+/* Whether the i-th of many that make check never runs is run now: CLATTN_PART=N/M has every M-th, N from 0 on, and
+ * CLATTN_PART=1 all. */
 int harness_shares(unsigned i);
-/* Whether the i-th of many is run now. make check runs one in n, the rest shares the others, CLATTN_FULL runs every one. */
+/* Whether the i-th of many is run now: make check runs one in n, the rest or its shares the others, CLATTN_FULL all. */
 int harness_deals(unsigned i, unsigned n);
 
 #endif

@@ -54,7 +54,7 @@ wide='simt tx32,ty16,tm4,tn4,ch8,cv8,qres0'
 ptxas=${PTXAS-$(PATH=$PATH:/usr/local/cuda/bin command -v ptxas)}
 if test -x "$ptxas"; then
     limited '' "$wide" "512 threads have the registers that they need" ''
-    limited ,registers=32768 "$wide" "half of the registers: the tile is refused" 'groups of [0-9]* items here, this tile needs 512'
+    limited ,registers=32768 "$wide" "half of the registers: the tile is refused" 'groups of 256 items here'
     limited ,registers=16384 '' "a fourth of them: a tile is found" ''
 else
     skip "registers: there is no ptxas, of CUDA or of pip's nvidia-cuda-nvcc"
@@ -62,15 +62,18 @@ fi
 
 # ---- tables of cases ----
 
-several() { # WORDS TEST ENGINES [PART]: those of engines.t that are quick have every kind of case, others go by types
-    CLATTN_PART=${4-$part} CLATTN_FULL=$full CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_ENGINES=$3 \
-        on_nvidia "$1" "$top_builddir/tests/$2.t"
+several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
+    words=$1 test=$2 engines=$3
+    shift 3
+    on_nvidia "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
+        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/$test.t"
     sound && test "$(grep -c '^ok.*NVIDIA' out)" -gt 0
-    ok $? "$2.t${3:+, engines $3}, $1: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
+    ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
 }
 if usual; then
     several $where engines 'simt mma_nv'
-    for problem in 'f16 b1 h2/1 q300 k200 d64 causal lse' 'f16 b1 h2/1 q300 k200 d128 lse' 'f32 b1 h2 q300 k133 d64 causal lse'; do
+    for problem in 'f16 b1 h2/1 q300 k200 d64 causal lse' 'f16 b1 h2/1 q300 k200 d128 lse' \
+        'f32 b1 h2 q300 k133 d64 causal lse'; do
         case_is_right $where,pieces=3,approximate=1 "$problem" ''
     done
 fi
@@ -80,11 +83,11 @@ if rest; then
     several driver=550,cc=90,schedule=random,seed=1,pieces=2 engines 'simt mma_nv'
     several driver=535,cc=80,schedule=random,seed=2,approximate=1,pieces=2 pairs ''
     several driver=470,cc=80,approximate=1 sizes ''
-    CLATTN_TEST_TYPES=f16 several driver=550,cc=80,approximate=1 forward '' 1
+    several driver=550,cc=80,approximate=1 forward '' CLATTN_TEST_TYPES=f16 CLATTN_FULL=1
     several driver=550,cc=80,approximate=-1 dropped ''
-    several driver=550,cc=80,approximate=-1 rescale ''
+    several driver=550,cc=80,approximate=-1 rescale '' CLATTN_PART=1
     # A single key gives V exactly where 1 / 1 is exact, which PTX's manual does not promise.
-    several driver=535,cc=80 rounding 'simt mma_nv' 1
+    several driver=535,cc=80 rounding 'simt mma_nv' CLATTN_PART=1
 fi
 
 echo "1..$n"

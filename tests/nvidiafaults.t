@@ -18,7 +18,10 @@ fault() { # ENGINE PROBLEM FROM TO N: the N-th FROM of the program is TO; some s
 simt='f32 b1 h2 q77 k133 d64 causal lse' mma='f16 b1 h2 q77 k133 d64 causal lse' gone=' '
 holes='f32 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
 barrier='barrier(CLK_LOCAL_MEM_FENCE);'
+case_is_right $where "$simt" simt
 if rest; then
+    case_is_right $where "$holes" simt
+    case_is_right $where "$mma" mma_nv
     fault simt "$holes" "$barrier" "$gone" 1
     for i in 2 3 4 5 6 7; do fault simt "$simt" "$barrier" "$gone" $i; done
     for i in 1 2 3 4 5; do fault mma_nv "$mma" "$barrier" "$gone" $i; done

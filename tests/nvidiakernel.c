@@ -113,7 +113,8 @@ static size_t largest_group(const struct nvidia_kernel *k)
     if (info->reqntid[0])
         most = (size_t)info->reqntid[0] * info->reqntid[1] * info->reqntid[2];
     if (registers) {
-        const size_t of_warp = ((size_t)registers * 32 + 255) / 256 * 256, fit = (size_t)nvidia_number("registers", NVIDIA_REGISTERS) / of_warp * 32;
+        const size_t of_warp = ((size_t)registers * 32 + 255) / 256 * 256,
+                     all = (size_t)nvidia_number("registers", NVIDIA_REGISTERS), fit = all / of_warp * 32;
         most = most < fit ? most : fit;
     }
     return most;

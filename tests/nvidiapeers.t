@@ -4,9 +4,9 @@
 #
 # Those of peers.sh that engine mma_nv takes and that are small enough, with CLATTN_FULL=1 of any size.
 . "${top_srcdir=$(dirname "$0")/..}/tests/program.sh"
-. "$top_srcdir/tests/nvidia.sh"
 CLATTN_TEST_DEVICES=NVIDIA
 . "$top_srcdir/tests/peers.sh"
+. "$top_srcdir/tests/nvidia.sh"
 
 peers_are_right() { # WORDS TYPE ENGINE NAMES
     pretend "$1"
@@ -37,7 +37,8 @@ if find_peers; then
         peers_are_right driver=535,cc=80,approximate=-1 f16 simt "$few"
         peers_are_right driver=550,cc=90,approximate=-1,schedule=highest f32 simt "$few"
         peers_are_right driver=550,cc=80,approximate=-1,schedule=random,seed=3 f16 mma_nv "$all"
-        peers_are_right driver=535,cc=90,approximate=1,schedule=random,seed=4 bf16 mma_nv "$(within $most 256 "$chosen" "$part")"
+        share=$(within $most 256 "$chosen" "$part")
+        peers_are_right driver=535,cc=90,approximate=1,schedule=random,seed=4 bf16 mma_nv "$share"
     fi
 fi
 

@@ -235,7 +235,10 @@ static bool assemble(struct nvidia_program *p, const char *name)
     path(kept, name, ".registers");
     snprintf(target, sizeof target, "-arch=sm_%ld", nvidia_number("cc", 90));
     char *const argv[] = { ptxas, "-v", target, "-o", "/dev/null", in, NULL };
-    if (access(kept, R_OK) && (run(argv, log) || rename(log, kept))) {
+    const int status = access(kept, R_OK) ? run(argv, log) : 0;
+    if (status < 0)
+        nvidia_tell("ptxas cannot be run");
+    if (status || (access(kept, R_OK) && rename(log, kept))) {
         free(p->log);
         p->log = read_file(log);
         return false;

@@ -102,7 +102,7 @@ static const struct {
     { "lanes that read what the first of them wrote",
       SHARED "st.shared.u32 [%d2], %t; and.b32 %r1, %t, 48; mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d3, "
              "%d1;\nld.shared.u32 %r2, [%d3];\n",
-      PTX_RACE_WARP, 1, 3, "s", 0, 0, 0 },
+      PTX_RACE_WARP, 1, 3, "s", 0, 1, 0 },
     { "a write to what a pair of lanes reads",
       SHARED "st.shared.u32 [%d2], %t; and.b32 %r1, %t, 62; mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d3, %d1;\nbar.sync "
              "0; ld.shared.u32 %r2, [%d3]; setp.ne.u32 %p1, %t, 0;\n@!%p1 st.shared.u32 [s], 1;\n",

@@ -158,7 +158,10 @@ void check_order(const struct touch *t, uint64_t stamp)
         return;
     if (same_warp && (stamp & 0xff) == t->who)
         return;
-    tell_race(t, same_warp ? PTX_RACE_WARP : PTX_RACE_GROUP, stamp_thread(stamp));
+    struct touch told = *t;
+    if (same_warp && (stamp & 0xff) == t->lane)
+        told.lane = t->other;
+    tell_race(&told, same_warp ? PTX_RACE_WARP : PTX_RACE_GROUP, stamp_thread(stamp));
 }
 
 void check_first(const struct touch *t, uint64_t *stamp, uint64_t mine)

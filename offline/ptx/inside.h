@@ -285,7 +285,7 @@ struct touch {
     uint64_t address;            /* as the kernel saw it */
     int64_t offset;              /* in the region */
     size_t size;
-    unsigned lane, who;          /* who: the lane, or SEVERAL that read the same */
+    unsigned lane, who, other;   /* who: the lane, or SEVERAL that read the same, of which `other` is one more */
     int access, shift;           /* shift: bytes of shared memory to grains */
     uint64_t stamp;              /* this access's, without the lane */
 };

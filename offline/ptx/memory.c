@@ -158,7 +158,7 @@ static void resolve(struct warp *w, const struct op *o, int operand, uint32_t ma
 {
     const struct region *last = NULL;
     const int shift = w->worker->launch->kernel->shared_shift;
-    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, access, shift, stamp_of(w, access) };
+    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, 0, access, shift, stamp_of(w, access) };
     memset(to->nowhere, 0, sizeof to->nowhere);
     to->good = 0;
     for (unsigned i = 0; i < LANES; i++) {
@@ -188,7 +188,7 @@ static void resolve_shared_load(struct warp *w, const struct op *o, size_t size,
     uint64_t address[LANES];
     const struct region *last = NULL;
     const int shift = w->worker->launch->kernel->shared_shift;
-    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, ACCESS_READ, shift, stamp_of(w, ACCESS_READ) };
+    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, 0, ACCESS_READ, shift, stamp_of(w, ACCESS_READ) };
     for (unsigned i = 0; i < LANES; i++)
         address[i] = address_of(w, o, o->n_dst, i);
     const uint32_t near = same_as_before(address, NEAR), half = same_as_before(address, HALF),
@@ -204,6 +204,7 @@ static void resolve_shared_load(struct warp *w, const struct op *o, size_t size,
         to->at[i] = to->nowhere;
         t.lane = i;
         t.who = several >> i & 1 ? SEVERAL : i;
+        t.other = i + (near >> NEAR >> i & 1 ? NEAR : half >> HALF >> i & 1 ? HALF : FAR);
         t.address = address[i];
         resolve_lane(&t, &last, to);
     }
