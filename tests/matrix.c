@@ -67,12 +67,12 @@ static void check_aligned(const struct device *d)
     }
 }
 
-/* Each row in one of the types, every fifth one now; with CLATTN_FULL=1 all in both. */
+/* Each row in one of the types, every tenth one now; with CLATTN_FULL=1 all in both. */
 static void check_rows(const struct device *d, const char *const *rows, unsigned n, unsigned seed)
 {
     for (unsigned t = 0; t < (harness_flag("CLATTN_FULL") ? 2 : 1); t++)
         for (unsigned i = 0; i < n; i++)
-            if (harness_deals(i + i / 6, 5))
+            if (harness_deals(i + i / 6, 10))
                 check(d, types[(t + i) % 2], rows[i], seed + i, small[(t + i / 2) % 2], i % 2 ? PADDED : PLAIN);
 }
 
@@ -83,7 +83,7 @@ static void check_tiles(const struct device *d)
 {
     for (unsigned n = 0; n < N_TILES; n++) {
         const char *const type = types[n / 2 % 2];
-        if (!harness_deals(n, 7))
+        if (!harness_deals(n, 14))
             continue;
         for (unsigned i = 0; i < N_TILE; i += 2)
             check(d, type, tile_cases[i], 900 + i, tiles[n], PADDED);

@@ -1,7 +1,7 @@
 /* scoremods.c - score_mods as callers write them: what is refused, what the compiler says, and texts of every kind
  * SPDX-License-Identifier: Apache-2.0
  *
- * Engines take turns with the texts: make check runs a fourth of the pairs, CLATTN_PART=1 the rest. */
+ * Engines take turns with the texts: make check runs an eighth of the pairs, CLATTN_PART=1 the rest. */
 #include "config.h"
 
 #include "each.h"
@@ -334,15 +334,15 @@ static void test_device(const struct device *d)
     if (fixture_open(&f, d, plain, PADDED, why, sizeof why))
         bail("%s: %s", plain, why);
     for (i = 0; i < sizeof halves / sizeof *halves; i++) {
-        if (harness_deals((unsigned)i, 4))
+        if (harness_deals((unsigned)i, 8))
             test_half(d, &f, i, "cpu");
-        if (harness_deals((unsigned)i + 2, 4))
+        if (harness_deals((unsigned)i + 4, 8))
             test_half(d, &f, i, "row");
     }
     for (i = 4; i < sizeof halves / sizeof *halves; i++) {
-        if (harness_deals((unsigned)i, 4))
+        if (harness_deals((unsigned)i, 8))
             test_half(d, &f, i, "simt");
-        if (harness_deals((unsigned)i + 2, 4))
+        if (harness_deals((unsigned)i + 4, 8))
             test_half(d, &f, i, "naive");
     }
     for (i = 0; i < 4; i++)
