@@ -84,6 +84,7 @@ if rest; then
     several driver=535,cc=80,schedule=random,seed=2,approximate=1,pieces=2 pairs ''
     several driver=470,cc=80,approximate=1 sizes ''
     several driver=550,cc=80,approximate=1 forward '' CLATTN_TEST_TYPES=f16 CLATTN_FULL=1
+    several driver=535,cc=90,approximate=-1,schedule=highest forward '' CLATTN_TEST_TYPES='f32 bf16'
     several driver=550,cc=80,approximate=-1 dropped ''
     several driver=550,cc=80,approximate=-1 rescale '' CLATTN_PART=1
     # A single key gives V exactly where 1 / 1 is exact, which PTX's manual does not promise.
