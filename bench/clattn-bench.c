@@ -41,8 +41,8 @@ struct bench {
 /* ---- One problem ---- */
 
 /* What runs for one problem: the plan is number 0, peers follow. */
-struct race {
-    clattn_case c;
+struct timing_rounds {
+    clattn_workload c;
     struct extras extras;           /* c.problem points into them */
     struct setup setup;
     clattn_plan plan;
@@ -61,7 +61,7 @@ static int cl_fault(struct fault *f, clattn_handle h, cl_int status, const char 
                      clattn_status_string(status), *words ? ": " : "", words);
 }
 
-static int run_one(struct bench *b, struct race *r, int n, double *ms, const char *problem, struct fault *f)
+static int run_one(struct bench *b, struct timing_rounds *r, int n, double *ms, const char *problem, struct fault *f)
 {
     const double t = clock_ms();
     const cl_int status = n ? b->peers[n - 1]->run(r->peers[n - 1]) : setup_run(&r->setup, r->plan);
@@ -69,7 +69,7 @@ static int run_one(struct bench *b, struct race *r, int n, double *ms, const cha
     return status ? cl_fault(f, n ? NULL : b->handle, status, problem) : 0;
 }
 
-static int open_inputs(struct bench *b, struct race *r, const char *problem, struct fault *f)
+static int open_inputs(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
 {
     struct counts n;
     int result = -1;
@@ -95,7 +95,7 @@ out:
 }
 
 /* All write to one O: NaN in it before a run shows what the run leaves out. */
-static cl_int blank_o(struct race *r, size_t n)
+static cl_int blank_o(struct timing_rounds *r, size_t n)
 {
     const unsigned char nan_byte = 0xff;
     const size_t bytes = n * convert_size(r->setup.c.problem.type);
@@ -114,7 +114,7 @@ static double largest_difference(const double *x, const double *y, size_t n)
 }
 
 /* Runs the plan and every peer once: drivers compile at the first launch. Fills largest and off. */
-static int warm_up(struct bench *b, struct race *r, const char *problem, struct fault *f)
+static int warm_up(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
 {
     struct counts n = { 0, 0, 0, 0, 0 };
     double ms;
@@ -140,21 +140,21 @@ static int warm_up(struct bench *b, struct race *r, const char *problem, struct 
 }
 
 /* Both are rounded to the type of O, and scores of the 16-bit types may be too. */
-static int differs(const struct bench *b, const struct race *r, int peer)
+static int differs(const struct bench *b, const struct timing_rounds *r, int peer)
 {
     const int type = r->setup.c.problem.type;
     const double part = type == CLATTN_BF16 ? 5e-2 : type == CLATTN_F16 ? 1e-2 : 1e-3;
     return !b->peers[peer]->other && (isinf(r->off[peer]) || r->off[peer] > part * r->largest);
 }
 
-static int race_open(struct bench *b, struct race *r, const char *problem, struct fault *f)
+static int timing_rounds_open(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     const char *words = NULL;
     char why[4096] = "";
     cl_int status;
     r->c.struct_size = sizeof r->c;
-    if ((status = clattn_case_parse(problem, &r->c, why, sizeof why)))
+    if ((status = clattn_workload_parse(problem, &r->c, why, sizeof why)))
         return fault_set(f, status == CLATTN_ERROR_NOT_SUPPORTED ? EXIT_UNSUPPORTED : EXIT_USAGE, "\"%s\": %s", problem,
                          why);
     if (extras_fill(&r->c, &r->extras, &words))
@@ -176,7 +176,7 @@ static int race_open(struct bench *b, struct race *r, const char *problem, struc
     return warm_up(b, r, problem, f);
 }
 
-static void race_close(struct bench *b, struct race *r)
+static void timing_rounds_close(struct bench *b, struct timing_rounds *r)
 {
     for (int i = 0; i < b->n_peers; i++)
         b->peers[i]->close(r->peers[i]);
@@ -199,7 +199,7 @@ static struct probe *find_probe(struct bench *b, const clattn_problem *p)
     return probe->queue ? probe : NULL;
 }
 
-static int run_peak(struct race *r, int round, const char *problem, struct fault *f)
+static int run_peak(struct timing_rounds *r, int round, const char *problem, struct fault *f)
 {
     r->peak[round] = NAN;
     const cl_int status = r->probe ? probe_run(r->probe, &r->peak[round]) : CL_SUCCESS;
@@ -208,7 +208,7 @@ static int run_peak(struct race *r, int round, const char *problem, struct fault
 
 /* The plan, every peer and the device's arithmetic, once each; back and forth, since who comes second finds the data in
  * the caches: up to 10 % of what takes 2 ms. */
-static int run_round(struct bench *b, struct race *r, int round, const char *problem, struct fault *f)
+static int run_round(struct bench *b, struct timing_rounds *r, int round, const char *problem, struct fault *f)
 {
     const int last = b->n_peers + 1; /* the number of the probe */
     for (int i = 0; i <= last; i++) {
@@ -234,7 +234,7 @@ static double ratio(const struct bench *b, const double *x, const double *y)
 }
 
 /* Where memory is what limits, its ceiling was measured before. */
-static double fraction(const struct bench *b, const struct race *r, const struct figures *g)
+static double fraction(const struct bench *b, const struct timing_rounds *r, const struct figures *g)
 {
     const double roof = figures_roof(g);
     if (isnan(roof) || g->flops <= 0)
@@ -250,13 +250,13 @@ static double fraction(const struct bench *b, const struct race *r, const struct
     return x;
 }
 
-static cl_int fill_figures(const struct bench *b, const struct race *r, const char *problem, struct figures *g)
+static cl_int fill_figures(const struct bench *b, const struct timing_rounds *r, const char *problem, struct figures *g)
 {
     memset(g, 0, sizeof *g);
     g->problem = problem;
     g->device = b->where.device_name;
     (void)clattn_plan_config(r->plan, g->config, sizeof g->config, NULL);
-    const cl_int status = clattn_case_cost(&r->c, &g->flops, &g->bytes);
+    const cl_int status = clattn_workload_cost(&r->c, &g->flops, &g->bytes);
     g->ms = clock_median(r->ms, b->rounds);
     g->best_ms = r->ms[0];
     for (int i = 1; i < b->rounds; i++)
@@ -278,7 +278,7 @@ static cl_int fill_figures(const struct bench *b, const struct race *r, const ch
 }
 
 /* Prints what was measured, and keeps it where it is to be plotted. */
-static int tell(struct bench *b, const struct race *r, const char *problem, struct fault *f)
+static int tell(struct bench *b, const struct timing_rounds *r, const char *problem, struct fault *f)
 {
     struct figures g;
     const cl_int status = fill_figures(b, r, problem, &g);
@@ -302,7 +302,7 @@ static int tell(struct bench *b, const struct race *r, const char *problem, stru
 
 /* A line on standard input is one timed round, told in ms on a line of its own: another program's timing interleaves.
  */
-static int rounds_on_stdin(struct bench *b, struct race *r, const char *problem, struct fault *f)
+static int rounds_on_stdin(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
 {
     int c;
     printf("ready\n");
@@ -321,9 +321,9 @@ static int rounds_on_stdin(struct bench *b, struct race *r, const char *problem,
 
 static int bench_problem(struct bench *b, const char *problem, struct fault *f)
 {
-    struct race r;
+    struct timing_rounds r;
     memset(&r, 0, sizeof r);
-    int result = race_open(b, &r, problem, f);
+    int result = timing_rounds_open(b, &r, problem, f);
     if (!result && b->on_stdin) {
         result = rounds_on_stdin(b, &r, problem, f);
     } else if (!result) {
@@ -333,7 +333,7 @@ static int bench_problem(struct bench *b, const char *problem, struct fault *f)
         if (!result)
             result = tell(b, &r, problem, f);
     }
-    race_close(b, &r);
+    timing_rounds_close(b, &r);
     return result;
 }
 

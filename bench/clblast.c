@@ -79,7 +79,7 @@ static void unfused_close(void *self)
 }
 
 /* What the method cannot do is said, not computed. */
-static const char *cannot(const clattn_case *c)
+static const char *cannot(const clattn_workload *c)
 {
     const clattn_problem *p = &c->problem;
     if (p->type != CLATTN_F32 || p->k_type != CLATTN_F32 || p->v_type != CLATTN_F32)

@@ -8,7 +8,7 @@
 #     Every figure is printed when it is known and once more in a table at the end.
 #     --minutes N    most time for all of it [10]       --out DIR  logs and what is built [h200-out]
 #     --device TEXT  part of "platform / device"        --rehearse any OpenCL device, small problems, PyTorch on the CPU
-#                    (on the pretended device of tests/nvidia.h: OPENCL_LAYERS and CLATTN_NVIDIA set, --device NVIDIA)
+#                    (on the pretended device of tests/nvidia/nvidia_device.h: OPENCL_LAYERS and CLATTN_NVIDIA set, --device NVIDIA)
 #   h200.sh --pack FILE.tar.gz
 #     One archive of the sources, the OpenCL headers and loader, libmd, CLBlast where it is, and this script. Unpack it
 #     elsewhere and run clattn-h200/h200.sh: that needs NVIDIA's driver, a C compiler, make, and Python with PyTorch.
@@ -201,7 +201,7 @@ export CLATTN_TEST_DEVICES=$device
 
 build() {
     "$src/configure" -q --disable-dependency-tracking CC="$cc" &&
-        make -s -j"$jobs" all tests/matrix.t tests/forward.t
+        make -s -j"$jobs" all tests/kernel/matrix.t tests/kernel/forward.t
 }
 export -f build
 export src cc jobs
@@ -235,8 +235,8 @@ tiles() {
         for d in 64 128; do
             for tile in $(test $d = 64 && echo nw4,rt1,bk64,qreg1 nw4,rt2,bk64,qreg1 nw8,rt1,bk128,qreg1 ||
                 echo nw4,rt1,bk32,qreg1 nw4,rt2,bk32,qreg0 nw8,rt1,bk64,qreg1); do
-                tests/forward.t "$t b1 h2/1 q131 k261 d$d causal lse" "$engine $tile" plain || bad=1
-                tests/forward.t "$t b1 h2/1 q300 k517 d$d lse" "$engine $tile" plain || bad=1
+                tests/kernel/forward.t "$t b1 h2/1 q131 k261 d$d causal lse" "$engine $tile" plain || bad=1
+                tests/kernel/forward.t "$t b1 h2/1 q300 k517 d$d lse" "$engine $tile" plain || bad=1
             done
         done
     done
@@ -246,7 +246,7 @@ export -f tiles
 export engine types
 quiet=1 phase tiles $((60 * slow)) bash -c tiles
 count tiles
-CLATTN_QUICK=1 quiet=1 phase matrix $((40 * slow)) tests/matrix.t
+CLATTN_QUICK=1 quiet=1 phase matrix $((40 * slow)) tests/kernel/matrix.t
 count matrix
 
 if test -z "$rehearse"; then
@@ -273,7 +273,7 @@ phase check 150 "$python" "$src/bench/check_torch.py" $gpu "${on[@]}" "${forward
 # ---- the suite, with the time that is left ----
 
 few=()
-test -z "$rehearse" || few=(check_PROGRAMS='tests/api.t tests/settings.t' TESTS='tests/api.t tests/settings.t')
+test -z "$rehearse" || few=(check_PROGRAMS='tests/api/api.t tests/unit/settings.t' TESTS='tests/api/api.t tests/unit/settings.t')
 CLATTN_QUICK=1 quiet=1 phase suite $((end - SECONDS - 5)) make -k -j"$jobs" check "${few[@]}"
 grep -h '^not ok\|^FAIL\|^ERROR' "$logs/suite.log" 2>/dev/null | head -n 20 | sed 's/^/    /'
 

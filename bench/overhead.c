@@ -70,7 +70,7 @@ static cl_int run(const char *device, const char *problem)
     struct counts n;
     clattn_handle handle = NULL;
     clattn_plan plan = NULL;
-    clattn_case c;
+    clattn_workload c;
     const char *words = NULL;
     double *zeros = NULL;
     memset(&setup, 0, sizeof setup);
@@ -80,7 +80,7 @@ static cl_int run(const char *device, const char *problem)
     cl_int status = opencl_open(device, &where);
     if (status)
         return status;
-    if ((status = clattn_case_parse(problem, &c, NULL, 0)))
+    if ((status = clattn_workload_parse(problem, &c, NULL, 0)))
         goto out;
     if (inputs_count(&c, &n) || extras_fill(&c, &extras, &words)) {
         status = CLATTN_ERROR_INVALID_ARGUMENT;

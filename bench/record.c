@@ -132,7 +132,7 @@ int main(int argc, char **argv)
     struct recorder r = { 0 };
     struct opencl cl;
     char why[512] = "";
-    clattn_case c = CLATTN_CASE_INIT;
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
     clattn_options options = CLATTN_OPTIONS_INIT;
     clattn_tune_options tune = CLATTN_TUNE_OPTIONS_INIT;
     const clattn_measure measure = { sizeof measure, on_open, on_run, on_close, &r };
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
             r.only = argv[at + 1];
         else
             break;
-    if (at + 1 != argc || clattn_case_parse(argv[at], &c, why, sizeof why)) {
+    if (at + 1 != argc || clattn_workload_parse(argv[at], &c, why, sizeof why)) {
         fprintf(stderr, "usage: clattn-record [--device TEXT] [--only TEXT] 'PROBLEM' >FILE  %s\n", why);
         return 1;
     }

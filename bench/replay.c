@@ -5,7 +5,7 @@
  * search finds one within 3 % of the best in spite of noise, cold clocks, drift, outliers and other programs. */
 #include "config.h"
 
-#include "../src/case.h"
+#include "src/problem/workload.h"
 #include "virtual.h"
 
 #include <math.h>
@@ -32,10 +32,10 @@ static int fail(const char *file, int line, const char *words)
 
 static int read_header(struct recording *r, const char *text, struct why *why)
 {
-    clattn_case c = CLATTN_CASE_INIT;
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
     unsigned long long x;
     if (!strncmp(text, "# problem ", 10))
-        return case_parse(&c, text + 10, why) || problem_read(&r->problem, &c.problem, why);
+        return workload_parse(&c, text + 10, why) || problem_read(&r->problem, &c.problem, why);
     if (sscanf(text, "# float_width %llu", &x) == 1)
         r->caps.float_width = (unsigned)x;
     if (sscanf(text, "# local_bytes %llu", &x) == 1)

@@ -5,7 +5,7 @@
 #ifndef VIRTUAL_H
 #define VIRTUAL_H
 
-#include "../src/search.h"
+#include "src/tune/search.h"
 
 struct entry {
     struct config config;

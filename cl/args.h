@@ -38,12 +38,12 @@ typedef struct {
 } cla_rows_at;
 typedef struct {
     cla_i64 unused, offset, b, h, q, k;
-} cla_square_at;
+} cla_scores_at;
 
 typedef struct cla_args {
     cla_i64 unused;
     cla_rows_at q, k, v, o, lse;
-    cla_square_at bias, mask, map;
+    cla_scores_at bias, mask, map;
     cla_i64 slopes_stride;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 slopes_offset, sinks_offset, aux_offset[16];
@@ -67,7 +67,7 @@ typedef struct cla_args {
 
 /* To make a block map. */
 typedef struct cla_map_args {
-    cla_square_at mask, map;
+    cla_scores_at mask, map;
     cla_i64 blocks;                   /* of the map: the grid may be larger */
     cla_i32 shape[4];                 /* of the map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of the mask, 1 where it is broadcast */

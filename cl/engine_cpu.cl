@@ -53,7 +53,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
         CLA_NO_UNROLL for (; d + CLA_W <= CLA_D; d += CLA_W) {
             real x[CLA_W];
             CLA_EACH_LANE x[i] = CLA_WIDE(cla_loadn_q, cla_load_q, cla_q_row(e, row + i) + d);
-            CLA_TURN(real, x)
+            CLA_TRANSPOSE(real, x)
             CLA_EACH_LANE t->q[(d + i) * CLA_NV + v] = x[i] * scale;
         }
         CLA_NO_UNROLL for (; d < CLA_D; d++)
@@ -169,7 +169,7 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
         CLA_NO_UNROLL for (; d + CLA_W <= CLA_DV; d += CLA_W) {
             real x[CLA_W];
             CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
-            CLA_TURN(real, x)
+            CLA_TRANSPOSE(real, x)
             CLA_EACH_LANE if (row + i < rows) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x[i], cla_o_row(e, row + i) + d);
         }
         CLA_NO_UNROLL for (; d < CLA_DV; d++)

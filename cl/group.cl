@@ -34,7 +34,7 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
 
 /* GQA packing: where CLA_PACKS, row r of a (b, h) is query r / pack of head h + r % pack. So heads that share keys fill a
  * tile which the queries of one would leave empty, and keys are read once for all of them. Else a row is a query. Floats
- * divide exactly: rows are few (pack.h). */
+ * divide exactly: rows are few (gqa.h). */
 CLA_FN int cla_row_count(const cla_env *e, int queries) { return CLA_PACKS ? queries * e->a->pack : queries; }
 CLA_FN int cla_query(const cla_env *e, int row)
 {

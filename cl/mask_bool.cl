@@ -1,7 +1,7 @@
 /* A byte for each query and key; one that is not 0 keeps. */
 #define cla_load_mask(p) (*(p))
 #define cla_loadn_mask(n, p) vload##n(0, p)
-CLA_SQUARE(mask, uchar, uchar, cla_loadn_mask, cla_load_mask)
+CLA_GATHER(mask, uchar, uchar, cla_loadn_mask, cla_load_mask)
 
 CLA_FN int cla_bool_begin(const cla_env *e, int q0, int q1) { return 0; }
 CLA_FN int cla_bool_end(const cla_env *e, int q0, int q1) { return e->k_end; }
@@ -13,7 +13,7 @@ CLA_FN void cla_bool_drop(const cla_tile *t, const cla_env *e, real *s, int k0, 
     const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
     CLA_EACH_SQUARE(t, k0, n)
         CLA_VECTOR(uchar) x[CLA_SQUARE_N];
-        cla_square_mask(x, e, at, a->mask.q, a->mask.k, q, k);
+        cla_gather_mask(x, e, at, a->mask.q, a->mask.k, q, k);
         CLA_EACH_OF_SQUARE {
             real *to = &s[(j + i) * CLA_R_N + r];
             *to = CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))(x[i]) != (integer)(0) ? *to : (real)(-INFINITY);

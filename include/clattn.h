@@ -213,7 +213,7 @@ typedef struct clattn_problem {
  * sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. Words of the grammar that belong to features
  * this version lacks (page, bwd, ...) give CLATTN_ERROR_NOT_SUPPORTED and are named in `why`. */
 enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
-typedef struct clattn_case {
+typedef struct clattn_workload {
     size_t struct_size;
     int32_t bthd;            /* axis order of Q, K, V and O is [b,n,h,d] */
     int32_t lse;             /* LSE is wanted */
@@ -223,22 +223,22 @@ typedef struct clattn_case {
     int32_t block_q, block_k;           /* with CLATTN_BLOCK_MAP */
     char mods[CLATTN_NAMES_MAX];        /* names with commas between; problem.mods stays NULL */
     clattn_problem problem;
-} clattn_case;
+} clattn_workload;
 
-#define CLATTN_CASE_INIT \
-    { sizeof(clattn_case), 0, 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, { 0 }, CLATTN_PROBLEM_INIT }
+#define CLATTN_WORKLOAD_INIT \
+    { sizeof(clattn_workload), 0, 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, { 0 }, CLATTN_PROBLEM_INIT }
 
 /* Reads `text` into `*out`, whose struct_size says how long it is. On failure `*out` is untouched and `why` (may be NULL;
  * `len` bytes, always ended by NUL) says what is wrong. CLATTN_ERROR_SYNTAX, _NOT_SUPPORTED or _INVALID_ARGUMENT. */
-CLATTN_API cl_int clattn_case_parse(const char *text, clattn_case *out, char *why, size_t len) CLATTN_MUST_CHECK;
+CLATTN_API cl_int clattn_workload_parse(const char *text, clattn_workload *out, char *why, size_t len) CLATTN_MUST_CHECK;
 
 /* Writes the canonical string of `c` to `text`: at most `len` bytes, NUL included. `*needed` (may be NULL) is the room
  * it takes. Reading it back gives an equal problem; fields that count for nothing are left out. */
-CLATTN_API cl_int clattn_case_print(const clattn_case *c, char *text, size_t len, size_t *needed);
+CLATTN_API cl_int clattn_workload_print(const clattn_workload *c, char *text, size_t len, size_t *needed);
 
 /* The work of one forward call: FLOPs = 2 (d + dv) per (query row, key) that the masks keep, over all query heads;
  * bytes = Q, K, V, O (and LSE when wanted) once each in its storage type. */
-CLATTN_API cl_int clattn_case_cost(const clattn_case *c, double *flops, double *bytes) CLATTN_MUST_CHECK;
+CLATTN_API cl_int clattn_workload_cost(const clattn_workload *c, double *flops, double *bytes) CLATTN_MUST_CHECK;
 
 /* ---- Handles ---- */
 
@@ -351,10 +351,10 @@ CLATTN_API cl_int clattn_plan_config(clattn_plan plan, char *text, size_t len, s
 
 /* How a plan came to be. */
 enum {
-    CLATTN_SOURCE_DEFAULT = 0, /* its configuration is the table's, or given by clattn_plan_options.config */
-    CLATTN_SOURCE_TUNED = 1,   /* measured by this handle */
-    CLATTN_SOURCE_CACHED = 2,  /* from a record */
-    CLATTN_SOURCE_SET = 3      /* clattn_set_config() */
+    CLATTN_ORIGIN_DEFAULT = 0, /* its configuration is the table's, or given by clattn_plan_options.config */
+    CLATTN_ORIGIN_TUNED = 1,   /* measured by this handle */
+    CLATTN_ORIGIN_CACHED = 2,  /* from a record */
+    CLATTN_ORIGIN_SET = 3      /* clattn_set_config() */
 };
 enum {
     CLATTN_BINARY_NONE = 0,    /* nothing keeps binaries */

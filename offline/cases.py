@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """cases.py [--run CLATTN-RUN] [--part N/M] [--jobs N] [--execute BUILD] LISTER...
 
-A LISTER is a command that prints problem strings: tests/lines, 'tests/pairs.t --list'. Each problem becomes a program of
+A LISTER is a command that prints problem strings: tests/lib/print_cases, 'tests/kernel/pairs.t --list'. Each problem becomes a program of
 engine simt and one of mma_nv where the engine takes it, composed by clattn-run; equal programs are one. Each program has to
 compile by every driver's compiler that setup-nvidia-compilers.sh has unpacked: mma_nv for sm_80 and, in f16, for sm_75;
 simt for sm_80. The compiler has to be silent, ptxas, if there is one, has to take its PTX, and where that reads %ctaid.x
 or %ctaid.y it has to read %envreg0 or %envreg1 as well: a driver that runs a launch in pieces says there where each begins.
---execute BUILD: then tests/forward.t of that directory runs the program's problems on the pretended device of tests/nvidia.h:
+--execute BUILD: then tests/kernel/forward.t of that directory runs the program's problems on the pretended device of tests/nvidia/nvidia_device.h:
 drivers, sm_80 and, where the driver knows it, sm_90, schedules and errors of what is approximate by turns. The interpreter has to find nothing.
 A table of what compiled and what was executed ends it.
 --part N/M takes every M-th program, the N-th first, in an order that does not change while the tables do not.
@@ -136,8 +136,8 @@ class Device:
 
     def __init__(self, folder, drivers, build):
         self.folder, self.drivers, build = folder, drivers, os.path.abspath(build)
-        self.forward, nvcl = os.path.join(build, 'tests', 'forward.t'), os.path.join(build, 'offline', 'nvcl')
-        layer = os.path.join(build, 'tests', '.libs', 'nvidia.so')
+        self.forward, nvcl = os.path.join(build, 'tests', 'kernel', 'forward.t'), os.path.join(build, 'offline', 'nvcl')
+        layer = os.path.join(build, 'tests', 'nvidia', '.libs', 'nvidia_device.so')
         for name in (self.forward, nvcl, layer):
             if not os.path.exists(name):
                 fail(2, 'there is no', name)

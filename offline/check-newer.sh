@@ -81,12 +81,12 @@ judge_peers() { # DEVICE ARGS: the judge is outside, binaries are kept
 
 on_pocl() {
     CLATTN_TEST_ENGINES=
-    quick_tests Portable absent subdevice engines matrix
+    quick_tests Portable kernel/absent api/subdevice kernel/engines kernel/matrix
     judge_peers Portable ''
 }
 on_rusticl() { # explicit vectors are compiled for minutes
     CLATTN_TEST_ENGINES='simt naive'
-    quick_tests rusticl absent engines
+    quick_tests rusticl kernel/absent kernel/engines
     for engine in simt naive; do judge_peers rusticl "--engine $engine"; done
 }
 

@@ -211,7 +211,7 @@ static int has_diagonal(const struct options *o)
 static void make_case(const struct options *o, struct arrays *a, const struct input *q, const struct input *k,
                       const struct input *v)
 {
-    clattn_case *c = &a->c;
+    clattn_workload *c = &a->c;
     clattn_problem *p = &c->problem;
     c->struct_size = sizeof *c;
     c->bthd = o->bthd;

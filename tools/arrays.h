@@ -12,7 +12,7 @@
 #include "setup.h"
 
 struct arrays {
-    clattn_case c;
+    clattn_workload c;
     int long_lists, mixed; /* `in` has more lengths, or other offsets, than the problem string has words for */
     double *q, *k, *v;     /* [b,h,n,width], or [h,total,width] when packed, as they will be stored */
     struct npy q_len, kv_len, kv_start, offsets;

@@ -67,7 +67,7 @@ static int broadcast(const char *argument, const char *path, const struct npy *a
                      argument, path, of_file, of_scores);
 }
 
-static int read_bias(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+static int read_bias(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
     const char *argument = "--bias", *path = o->bias;
     struct npy a;
@@ -89,7 +89,7 @@ static int read_bias(const struct options *o, clattn_case *c, struct extras *x, 
     return status;
 }
 
-static int read_mask(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+static int read_mask(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
     const char *argument = "--mask", *path = o->mask;
     struct npy a;
@@ -136,7 +136,7 @@ static int read_heads(const char *argument, const char *path, int by_entry, cons
     return status;
 }
 
-static int read_lists(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+static int read_lists(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
     const clattn_sizes *z = &c->problem.sizes;
     int64_t one;
@@ -189,7 +189,7 @@ static char *read_text(const char *argument, const char *path, struct fault *f)
 }
 
 /* The problem string has words for texts that it can find by name again: then, and only then, it gets them. */
-static void name_mods(clattn_case *c, const struct extras *x)
+static void name_mods(clattn_workload *c, const struct extras *x)
 {
     size_t at = 0;
     for (size_t i = 0; i < x->n_mods; i++) {
@@ -244,7 +244,7 @@ static int read_aux(const char *value, struct extras *x, struct fault *f)
     return status;
 }
 
-static int read_mods(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+static int read_mods(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
     clattn_problem *p = &c->problem;
     for (int i = 0; i < o->mods.n; i++) {
@@ -266,7 +266,7 @@ static int read_mods(const struct options *o, clattn_case *c, struct extras *x, 
     return 0;
 }
 
-int changes_read(const struct options *o, clattn_case *c, struct extras *x, struct fault *f)
+int changes_read(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
     clattn_problem *p = &c->problem;
     p->softcap = o->softcap;

@@ -9,6 +9,6 @@
 
 /* Reads what `o` names besides Q, K, V, lengths and sequences, for a call of the sizes of `c`, into `x`, and says in
  * `c` what there is. Returns 0, or -1 with `f` set; extras_free() is due in both cases. */
-int changes_read(const struct options *o, clattn_case *c, struct extras *x, struct fault *f);
+int changes_read(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f);
 
 #endif

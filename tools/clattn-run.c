@@ -96,9 +96,9 @@ static int emit_source(struct run *r, struct fault *f)
     const char *config = o->config[0] ? o->config : NULL;
     const char *words = NULL;
     char why[1024] = "", *text = NULL;
-    clattn_case c = CLATTN_CASE_INIT;
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
     size_t need = 0;
-    cl_int e = clattn_case_parse(o->emit_source, &c, why, sizeof why);
+    cl_int e = clattn_workload_parse(o->emit_source, &c, why, sizeof why);
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "--emit-source: '%s': %s", o->emit_source, why);
     if (extras_mods(&c, &r->arrays.x, &words) != 0)

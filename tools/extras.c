@@ -41,7 +41,7 @@ static int shape_of(const clattn_sizes *z, const int32_t axes[4], int64_t shape[
     return 0;
 }
 
-static int fill_bias(const clattn_case *c, struct extras *x, const char **why)
+static int fill_bias(const clattn_workload *c, struct extras *x, const char **why)
 {
     size_t n;
     uint64_t state = inputs_stream(c->seed, BIAS);
@@ -75,7 +75,7 @@ static enum block block_at(uint64_t seed, int64_t b, int64_t h, int64_t q, int64
 }
 
 /* A row of a mask, n keys. A byte that keeps is any but 0. */
-static void fill_row(const clattn_case *c, const int64_t at[3], unsigned char *row, int64_t n, uint64_t *state)
+static void fill_row(const clattn_workload *c, const int64_t at[3], unsigned char *row, int64_t n, uint64_t *state)
 {
     const int blocks = (c->problem.flags & CLATTN_BLOCK_MAP) != 0;
     const int none = !blocks && c->mask_axes[2] && inputs_bits(state) % 16 == 0;
@@ -89,7 +89,7 @@ static void fill_row(const clattn_case *c, const int64_t at[3], unsigned char *r
     }
 }
 
-static int fill_mask(const clattn_case *c, struct extras *x, const char **why)
+static int fill_mask(const clattn_workload *c, struct extras *x, const char **why)
 {
     size_t n;
     uint64_t state = inputs_stream(c->seed, MASK);
@@ -109,7 +109,7 @@ static int fill_mask(const clattn_case *c, struct extras *x, const char **why)
 }
 
 /* A map of its own only where there is no mask to make it from; it has the axes of the mask, or all. */
-static int fill_blocks(const clattn_case *c, struct extras *x, const char **why)
+static int fill_blocks(const clattn_workload *c, struct extras *x, const char **why)
 {
     static const int32_t all[4] = { 1, 1, 1, 1 };
     clattn_sizes z = c->problem.sizes;
@@ -137,7 +137,7 @@ static int fill_blocks(const clattn_case *c, struct extras *x, const char **why)
 
 /* ---- Short lists ---- */
 
-static int fill_lists(const clattn_case *c, struct extras *x, const char **why)
+static int fill_lists(const clattn_workload *c, struct extras *x, const char **why)
 {
     const clattn_sizes *z = &c->problem.sizes;
     const uint32_t flags = c->problem.flags;
@@ -166,7 +166,7 @@ static int32_t *cumulative(int64_t b, int64_t n)
     return list;
 }
 
-static int fill_packed(const clattn_case *c, struct extras *x, const char **why)
+static int fill_packed(const clattn_workload *c, struct extras *x, const char **why)
 {
     const clattn_sizes *z = &c->problem.sizes;
     x->cu_q = c->problem.flags & CLATTN_CU_Q ? cumulative(z->b, z->nq) : NULL;
@@ -212,7 +212,7 @@ struct aux *extras_aux(struct extras *x, const char *name, int32_t type, size_t 
     return a;
 }
 
-static void fill_aux(const clattn_case *c, struct extras *x)
+static void fill_aux(const clattn_workload *c, struct extras *x)
 {
     for (size_t i = 0; i < x->n_aux; i++) {
         uint64_t state = inputs_stream(c->seed, AUX + i);
@@ -229,7 +229,7 @@ static void fill_aux(const clattn_case *c, struct extras *x)
     }
 }
 
-int extras_mods(clattn_case *c, struct extras *x, const char **why)
+int extras_mods(clattn_workload *c, struct extras *x, const char **why)
 {
     clattn_problem *p = &c->problem;
     if (score_mods_add(c->mods, &p->sizes, x, why) != 0)
@@ -244,7 +244,7 @@ int extras_mods(clattn_case *c, struct extras *x, const char **why)
 
 /* ---- All of it ---- */
 
-int extras_fill(clattn_case *c, struct extras *x, const char **why)
+int extras_fill(clattn_workload *c, struct extras *x, const char **why)
 {
     memset(x, 0, sizeof *x);
     return fill_bias(c, x, why) || fill_mask(c, x, why) || fill_blocks(c, x, why) || fill_lists(c, x, why) ||

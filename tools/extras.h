@@ -38,10 +38,10 @@ struct extras {
  * bias has standard deviation 2 and a few cells of -inf; mask keeps 3 of 4 cells, and none in some rows; with blocks, 7
  * of 8 blocks are empty, the rest whole or thinned like a mask (whole only where there is no mask). Returns 0, or -1
  * with *why (static text) set; extras_free() is due in both cases. */
-int extras_fill(clattn_case *c, struct extras *x, const char **why);
+int extras_fill(clattn_workload *c, struct extras *x, const char **why);
 
 /* Only the score_mods and their buffers, of `c` and into an `x` without any. */
-int extras_mods(clattn_case *c, struct extras *x, const char **why);
+int extras_mods(clattn_workload *c, struct extras *x, const char **why);
 
 /* A captured buffer of n elements of `type`, not filled; one that `x` has under that name, and of that type, is made at
  * least as long. Returns it, or NULL with *why set. */

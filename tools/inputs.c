@@ -84,7 +84,7 @@ static int volume(size_t *out, int64_t b, int64_t h, int64_t n, int64_t width)
     return times(out, b) || times(out, h) || times(out, n) || times(out, width) ? -1 : 0;
 }
 
-int inputs_count(const clattn_case *c, struct counts *n)
+int inputs_count(const clattn_workload *c, struct counts *n)
 {
     const clattn_problem p = inputs_defaults(&c->problem);
     const clattn_sizes *s = &p.sizes;
@@ -97,7 +97,7 @@ int inputs_count(const clattn_case *c, struct counts *n)
                : 0;
 }
 
-void inputs_fill(const clattn_case *c, double *q, double *k, double *v)
+void inputs_fill(const clattn_workload *c, double *q, double *k, double *v)
 {
     const clattn_problem p = inputs_defaults(&c->problem);
     const double deviation = fabs(p.scale) * sqrt(p.d); /* of a logit, when q and k have deviation 1 */

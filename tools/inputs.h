@@ -8,12 +8,12 @@
 /* Fills q [b,h,nq,d], k [b,hk,nk,d] and v [b,hk,nk,dv] of `c`, contiguous ([h,total,width] where they are packed), each
  * value already rounded to the type it will be stored in. Logits have a standard deviation of 3: peaked, and yet every
  * key counts for some query. */
-void inputs_fill(const clattn_case *c, double *q, double *k, double *v);
+void inputs_fill(const clattn_workload *c, double *q, double *k, double *v);
 
 /* Elements of the four tensors and of LSE in a call of `c`; packed ones have one axis instead of b and rows. Returns 0,
  * or -1 when a size is negative or overflows. */
 struct counts { size_t q, k, v, o, lse; };
-int inputs_count(const clattn_case *c, struct counts *n);
+int inputs_count(const clattn_workload *c, struct counts *n);
 
 /* Rounds n values to storage type `type`. */
 void inputs_round(int type, double *x, size_t n);

@@ -8,12 +8,12 @@
 
 int named_open(struct named *p, const char *text, struct fault *f)
 {
-    static const clattn_case fresh = CLATTN_CASE_INIT;
+    static const clattn_workload fresh = CLATTN_WORKLOAD_INIT;
     const char *words = NULL;
     char why[1024] = "";
     memset(&p->x, 0, sizeof p->x);
     p->c = fresh;
-    const cl_int e = clattn_case_parse(text, &p->c, why, sizeof why);
+    const cl_int e = clattn_workload_parse(text, &p->c, why, sizeof why);
     if (e != CL_SUCCESS)
         return fault_set(f, EXIT_USAGE, "'%s': %s", text, why[0] ? why : clattn_status_string(e));
     if (extras_mods(&p->c, &p->x, &words) != 0)

@@ -8,7 +8,7 @@
 
 /* c.problem is the problem; it points into x, so this must stay where it is. */
 struct named {
-    clattn_case c;
+    clattn_workload c;
     struct extras x;
 };
 

@@ -44,7 +44,7 @@ static void unpack(const struct arrays *a, int64_t b, int32_t *q_len, int32_t *k
 /* FLOPs entry by entry, each with lengths and a diagonal of its own: for what the case as a whole has no words. */
 static cl_int entrywise_flops(const struct arrays *a, double *flops)
 {
-    clattn_case one = a->c;
+    clattn_workload one = a->c;
     clattn_problem *p = &one.problem;
     p->sizes.b = 1;
     *flops = 0;
@@ -64,7 +64,7 @@ static cl_int entrywise_flops(const struct arrays *a, double *flops)
             p->align = CLATTN_ALIGN_OFFSET;
             p->sizes.offset = a->in.offsets[b];
         }
-        const cl_int e = clattn_case_cost(&one, &f, &bytes);
+        const cl_int e = clattn_workload_cost(&one, &f, &bytes);
         if (e != CL_SUCCESS)
             return e;
         *flops += f;
@@ -75,7 +75,7 @@ static cl_int entrywise_flops(const struct arrays *a, double *flops)
 /* Bytes of what is read and written: that of one entry with all rows, when they are packed. */
 static cl_int all_bytes(const struct arrays *a, double *bytes)
 {
-    clattn_case all = a->c;
+    clattn_workload all = a->c;
     clattn_problem *p = &all.problem;
     clattn_sizes *z = &p->sizes;
     double flops;
@@ -85,7 +85,7 @@ static cl_int all_bytes(const struct arrays *a, double *bytes)
         z->nq = z->total_q;
         z->nk = z->total_k;
     }
-    const cl_int e = clattn_case_cost(&all, &flops, bytes);
+    const cl_int e = clattn_workload_cost(&all, &flops, bytes);
     if (e == CL_SUCCESS && a->in.shared) {
         const double row =
             (double)p->d * (double)convert_size(p->k_type) + (double)p->dv * (double)convert_size(p->v_type);
@@ -95,7 +95,7 @@ static cl_int all_bytes(const struct arrays *a, double *bytes)
 }
 
 /* Leaves out of the string what it has no words for. Returns whether that is something that counts for FLOPs. */
-static int put_in_words(const struct arrays *a, clattn_case *c)
+static int put_in_words(const struct arrays *a, clattn_workload *c)
 {
     clattn_problem *p = &c->problem;
     const int64_t b = p->sizes.b;
@@ -116,12 +116,12 @@ static int put_in_words(const struct arrays *a, clattn_case *c)
 
 cl_int report_problem(struct report *r, const struct arrays *a)
 {
-    clattn_case whole = a->c;
+    clattn_workload whole = a->c;
     double bytes;
     const int entrywise = put_in_words(a, &whole);
-    if (clattn_case_print(&whole, r->problem, sizeof r->problem, NULL) != CL_SUCCESS)
+    if (clattn_workload_print(&whole, r->problem, sizeof r->problem, NULL) != CL_SUCCESS)
         r->problem[0] = '\0';
-    const cl_int e = entrywise ? entrywise_flops(a, &r->flops) : clattn_case_cost(&whole, &r->flops, &bytes);
+    const cl_int e = entrywise ? entrywise_flops(a, &r->flops) : clattn_workload_cost(&whole, &r->flops, &bytes);
     return e == CL_SUCCESS ? all_bytes(a, &r->bytes) : e;
 }
 
@@ -148,7 +148,7 @@ static void key_number(const char *key, double x)
 
 static const char *source_name(const struct report *r)
 {
-    static const char *const names[] = { "default", "tuned", "cached", "set" }; /* CLATTN_SOURCE_* */
+    static const char *const names[] = { "default", "tuned", "cached", "set" }; /* CLATTN_ORIGIN_* */
     return names[r->made.source];
 }
 

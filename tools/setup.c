@@ -130,7 +130,7 @@ static cl_int make_tensors(struct setup *s, const struct setup_inputs *in)
     return e;
 }
 
-static cl_int make_lengths(struct setup *s, const struct setup_inputs *in, const clattn_case *c)
+static cl_int make_lengths(struct setup *s, const struct setup_inputs *in, const clattn_workload *c)
 {
     cl_int e = make_ints(s, &s->args.q_len, CLATTN_Q_LEN, in->q_len, c->q_len);
     if (e == CL_SUCCESS)
@@ -211,7 +211,7 @@ static cl_int make_extras(struct setup *s, const struct extras *x)
     return e;
 }
 
-cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_case *c, const struct setup_inputs *in)
+cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_workload *c, const struct setup_inputs *in)
 {
     cl_int e;
     memset(s, 0, sizeof *s);

@@ -22,7 +22,7 @@ struct setup_inputs {
 };
 
 struct setup {
-    clattn_case c; /* with nothing left to default */
+    clattn_workload c; /* with nothing left to default */
     cl_context context;
     cl_command_queue queue;
     clattn_sizes sizes;
@@ -34,7 +34,7 @@ struct setup {
 
 /* Makes a queue and the buffers, and uploads. O and LSE hold NaN afterwards, so that what a kernel leaves out shows.
  * Returns CL_SUCCESS or what failed; setup_close() is due in both cases. The sizes must have passed inputs_count(). */
-cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_case *c, const struct setup_inputs *in);
+cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_workload *c, const struct setup_inputs *in);
 
 /* What a plan does once for all calls: makes the block map from the mask where the inputs had none. */
 cl_int setup_prepare(struct setup *s, clattn_plan plan);

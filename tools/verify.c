@@ -154,7 +154,7 @@ static int64_t rows_of(const int32_t *cu, int64_t b, int64_t heads, int64_t n, i
 }
 
 /* Entry b. o and lse: of the whole. */
-static void enter(struct entry *e, const clattn_case *c, const clattn_problem *p, const struct setup_inputs *in,
+static void enter(struct entry *e, const clattn_workload *c, const clattn_problem *p, const struct setup_inputs *in,
                   int64_t b, const double *o, const double *lse)
 {
     const clattn_sizes *z = &p->sizes;
@@ -175,7 +175,7 @@ static void enter(struct entry *e, const clattn_case *c, const clattn_problem *p
     e->lse = lse ? lse + q : NULL;
 }
 
-int verify(const clattn_case *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
+int verify(const clattn_workload *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
            const double *o, const double *lse, struct verdict *out)
 {
     const clattn_problem p = inputs_defaults(&c->problem);

@@ -23,7 +23,7 @@ double farthest_part(const struct farthest *f);
 /* `in` holds the values as stored. narrow_p, mod and user: as in struct reference, mod where in->x has score_mods. o
  * and lse (NULL: not looked at) are what the device gave, [b,h,nq,dv] and [b,h,nq]; packed [h,total,dv] and [h,total].
  * Returns 0, or -1 when memory ran out or mod failed. */
-int verify(const clattn_case *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
+int verify(const clattn_workload *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
            const double *o, const double *lse, struct verdict *out);
 
 /* Whether an engine, "ENGINE" or "ENGINE TILE", stores P in 16 bits: those that are made of matrix units. */

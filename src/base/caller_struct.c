@@ -1,0 +1,49 @@
+/* caller_struct.c - structs of the caller's, which may be of an older or a newer version of the interface
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "base/caller_struct.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* What structs were in earlier versions: their members up to `first`, the first that came later. */
+#define BEFORE(type, first)                                                                                            \
+    {                                                                                                                  \
+        #type, offsetof(type, first), ROUND_UP(offsetof(type, first), __alignof__(type))                               \
+    }
+#define ROUND_UP(n, to) (((n) + (to)-1) / (to) * (to))
+static const struct {
+    const char *name;
+    size_t members, size; /* behind the members there may be padding, which holds anything */
+} older[] = {
+    BEFORE(clattn_options, why),
+};
+
+size_t caller_struct_members(const char *name, size_t given, size_t size)
+{
+    enum { LONGEST = 1 << 16 }; /* what lies past an honest struct_size is not ours to read */
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++)
+        if (!strcmp(older[i].name, name) && older[i].size == given)
+            return older[i].members;
+    return given >= size && given <= LONGEST ? size : 0;
+}
+
+cl_int caller_struct_read(void *to, size_t size, const void *from, const char *name, struct why *why)
+{
+    size_t given;
+    memset(to, 0, size);
+    if (!from)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+    memcpy(&given, from, sizeof given);
+    const size_t members = caller_struct_members(name, given, size);
+    if (!members)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, name, given, name);
+    memcpy(to, from, members);
+    for (size_t i = size; i < given; i++)
+        if (((const unsigned char *)from)[i])
+            return why_set(why, CLATTN_ERROR_UNKNOWN_FIELD,
+                           "%s is %zu bytes long, this library knows %zu, and byte %zu is not zero", name, given, size,
+                           i);
+    return CL_SUCCESS;
+}

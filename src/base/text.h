@@ -1,0 +1,16 @@
+/* text.h - text that grows inside a fixed room
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stddef.h>
+
+/* Text growing inside a fixed room, always ended by NUL once there is room for one; `length` is what it would take. */
+struct text {
+    char *to;
+    size_t room, length;
+};
+void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_n(struct text *t, const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,21 @@
+/* why.h - the words that tell a caller why a call failed
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WHY_H
+#define WHY_H
+
+#include <clattn.h>
+#include <stdbool.h>
+
+/* Words for a failure, on their way from where it was found to the caller. */
+enum { WHY_MAX = 4096 };
+struct why {
+    char text[WHY_MAX];
+};
+
+/* Sets the words and returns `status`, so that a check reads: return why_set(why, STATUS, "...", ...). */
+cl_int why_set(struct why *why, cl_int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A call of OpenCL that failed: "clFoo: CL_BAR". Returns status. */
+cl_int why_cl(struct why *why, cl_int status, const char *call);
+
+#endif

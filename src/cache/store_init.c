@@ -1,0 +1,63 @@
+/* store_init.c - a store as options and environment ask for it
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "base/caller_struct.h"
+#include "cache/cache_dir.h"
+#include "cache/store.h"
+
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+enum { DEFAULT_BYTES = 64 << 20 };
+
+static bool is_borrowed(void)
+{
+    const struct identity who = { getauxval(AT_SECURE) != 0, getuid(), geteuid(), getgid(), getegid() };
+    return cache_dir_is_borrowed(&who);
+}
+
+static bool is_set(const char *value)
+{
+    return value && *value;
+}
+
+static uint64_t choose_size(size_t given, const struct surroundings *e, struct why *why)
+{
+    uint64_t bytes;
+    if (given)
+        return given;
+    if (!is_set(e->max_size))
+        return DEFAULT_BYTES;
+    if (cache_dir_size(&bytes, e->max_size))
+        return bytes;
+    if (!*why->text)
+        why_set(why, 0, "cache: CLATTN_CACHE_MAX_SIZE is no number of bytes, with K, M or G behind it or not");
+    return DEFAULT_BYTES;
+}
+/* Whether the application keeps the blobs, or wanted to. */
+static bool take_calls(struct store *s, const clattn_options *o, struct why *why)
+{
+    if (!o || !o->store)
+        return false;
+    return caller_struct_read(&s->calls, sizeof s->calls, o->store, "clattn_store", why) || s->calls.get || s->calls.put;
+}
+
+void store_init(struct store *s, const clattn_options *o, struct why *why)
+{
+    const char *const given = o ? o->cache_dir : NULL;
+    why->text[0] = '\0';
+    s->max_bytes = DEFAULT_BYTES;
+    if (take_calls(s, o, why))
+        return;
+    if (is_borrowed()) {
+        if (is_set(given))
+            why_set(why, 0, "cache: not used in a program that runs with other rights than its user's");
+        return;
+    }
+    const struct surroundings e = { secure_getenv("CLATTN_CACHE_DIR"), secure_getenv("CLATTN_CACHE_MAX_SIZE"),
+                                    secure_getenv("XDG_CACHE_HOME"), secure_getenv("HOME") };
+    s->root = cache_dir_find(given, &e, why);
+    s->max_bytes = choose_size(o ? o->cache_max_size : 0, &e, why);
+}

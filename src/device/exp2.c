@@ -1,0 +1,193 @@
+/* exp2.c - which 2^x a device computes well
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "device/exp2.h"
+
+#include "base/digest.h"
+#include "base/settings.h"
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The points ---- */
+
+/* Of its 32 u for wrong weights the promised bound leaves 8 to tests on random inputs; half of them to 2^x, which is the 2
+ * ulp that instructions of GPUs promise, the others to the rounding of scores. */
+static const double error_most = 0x1p-22;
+enum { POINTS = 4096, WIDTH = 4, SPECIAL = 8, HIGHEST = 16, LOWEST = -125 }; /* below LOWEST devices may flush to 0 */
+
+/* Half of them where weights are large, half over all that engines ask for; first what is dropped or far below. */
+static void fill_points(float *x)
+{
+    static const float special[SPECIAL] = { -INFINITY, NAN, -FLT_MAX, -1e10f, -1000, -150, 0, 1 };
+    for (int i = 0; i < POINTS; i++) {
+        const double at = (double)i / POINTS, from = i % 2 ? LOWEST : -2, to = i % 2 ? HIGHEST : 0;
+        x[i] = i < SPECIAL ? special[i] : (float)(from + (to - from) * at);
+    }
+}
+
+static bool is_right(double x, double y)
+{
+    const double want = exp2(x);
+    if (isnan(x))
+        return isnan(y);
+    if (x == -(double)INFINITY)
+        return y == 0;
+    return x < LOWEST ? y >= 0 && y <= 0x1p-124 : fabs(y - want) <= error_most * want;
+}
+
+/* ---- On the device ---- */
+
+static cl_int compute(struct programs *p, cl_program program, float *x, float *y, struct why *why)
+{
+    const size_t bytes = POINTS * sizeof *x, items = POINTS / WIDTH;
+    cl_mem from = NULL, to = NULL;
+    cl_command_queue queue = NULL;
+    cl_kernel kernel = NULL;
+    cl_int status;
+    if ((from = clCreateBuffer(p->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, x, &status)) && !status &&
+        (to = clCreateBuffer(p->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, x, &status)) && !status &&
+        (queue = clCreateCommandQueue(p->context, p->device, 0, &status)) && !status &&
+        (kernel = clCreateKernel(program, "cla_power", &status)) && !status &&
+        !(status = clSetKernelArg(kernel, 0, sizeof from, &from)) &&
+        !(status = clSetKernelArg(kernel, 1, sizeof to, &to)) &&
+        !(status = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL)))
+        status = clEnqueueReadBuffer(queue, to, CL_TRUE, 0, bytes, y, 0, NULL, NULL);
+    if (!kernel && !status)
+        status = CL_OUT_OF_RESOURCES; /* an object is missing that no status tells of */
+    if (kernel)
+        clReleaseKernel(kernel);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    if (to)
+        clReleaseMemObject(to);
+    if (from)
+        clReleaseMemObject(from);
+    return status ? why_cl(why, status, "2^x") : CL_SUCCESS;
+}
+
+/* Whether a fragment computes well: CLATTN_ERROR_WRONG_RESULT where it does not. */
+static cl_int try(struct programs *p, int which, struct why *why)
+{
+    struct source source = { NULL, NULL };
+    struct built built;
+    float *const x = malloc(2 * POINTS * sizeof *x), *const y = x ? x + POINTS : NULL;
+    cl_int status = x ? source_compose_exp2(&source, p->caps, which, why)
+                      : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    if (!status && !(status = program_get(&built, p, &source, true, why))) {
+        fill_points(x);
+        status = compute(p, built.program, x, y, why);
+        program_refuse(&built, p, false); /* needed once */
+    }
+    for (int i = 0; i < POINTS && !status; i++)
+        if (!is_right((double)x[i], (double)y[i]))
+            status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "2^%.9g is %.9g", (double)x[i], (double)y[i]);
+    source_free(&source);
+    free(x);
+    return status;
+}
+
+/* ---- The verdict ---- */
+
+enum { VERDICT_MAX = 128 };
+
+struct verdict {
+    char name[STORE_NAME_MAX]; /* of the blob */
+    char key[DIGEST_HEX];
+};
+
+/* Everything that the verdict depends on: device, driver, what changes its compiler, and the programs. */
+static cl_int name_verdict(struct verdict *v, const struct programs *p, struct why *why)
+{
+    unsigned char digest[DIGEST_BYTES];
+    char all[4096], digits[DIGEST_HEX];
+    struct text text = { all, sizeof all, 0 }, name = { v->name, sizeof v->name, 0 };
+    digest_of(digest, p->caps->identity, strlen(p->caps->identity));
+    digest_hex(digits, digest);
+    text_add(&name, "test/%.32s/", digits);
+    text_add(&text, "%s\n%s\n", digits, p->caps->driver);
+    settings_codegen(&text);
+    for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
+        struct source source;
+        const cl_int status = source_compose_exp2(&source, p->caps, which, why);
+        if (status)
+            return status;
+        digest_of(digest, source.text, strlen(source.text));
+        digest_hex(digits, digest);
+        text_add(&text, "%s %s\n", digits, source.options);
+        source_free(&source);
+    }
+    if (text.length >= sizeof all)
+        return why_set(why, CL_INVALID_VALUE, "what names the verdict is longer than %zu", sizeof all);
+    digest_of(digest, all, strlen(all));
+    digest_hex(v->key, digest);
+    text_add(&name, "%.32s", v->key);
+    return CL_SUCCESS;
+}
+
+/* A verdict as it is kept, its length. */
+static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, int which)
+{
+    struct text to = { line, VERDICT_MAX, 0 };
+    text_add(&to, "%s %s\n", source_exp2(which), v->key);
+    return to.length;
+}
+
+static int read_verdict(const struct verdict *v, struct store *store)
+{
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    int found = CAPS_EXP2_UNTESTED;
+    if (!store_read(store, v->name, VERDICT_MAX, &bytes, &n))
+        return found;
+    for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
+        char line[VERDICT_MAX];
+        if (n == print_verdict(line, v, which) && !memcmp(bytes, line, n))
+            found = which;
+    }
+    free(bytes);
+    return found;
+}
+
+/* The first that computes well; where none does, the one that the language defines: the trial of the program will tell. What
+ * fails for want of memory and the like says nothing for later. */
+static int measure(struct programs *p, bool *final, struct why *why)
+{
+    struct why words, *to = why;
+    *final = true;
+    for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
+        const cl_int status = try(p, which, to);
+        to = &words; /* those of the first one stand */
+        if (!status)
+            return which;
+        *final = *final && (status == CLATTN_ERROR_WRONG_RESULT || status == CLATTN_ERROR_BUILD);
+    }
+    return CAPS_EXP2_BUILTIN;
+}
+
+void exp2_find(struct programs *p, struct caps *caps, const struct engine *engine, struct why *why)
+{
+    struct verdict v;
+    struct why words = { "" };
+    bool final = false;
+    why->text[0] = '\0';
+    if (__atomic_load_n(&caps->power, __ATOMIC_ACQUIRE) != CAPS_EXP2_UNTESTED ||
+        strcmp(engine->exp, source_exp2(CAPS_EXP2_NATIVE)))
+        return;
+    const bool named = !name_verdict(&v, p, &words);
+    int which = named ? read_verdict(&v, p->store) : CAPS_EXP2_UNTESTED;
+    if (which == CAPS_EXP2_UNTESTED) {
+        which = measure(p, &final, &words);
+        char line[VERDICT_MAX];
+        if (named && final)
+            (void)store_write(p->store, v.name, line, print_verdict(line, &v, which), false);
+        if (which != CAPS_EXP2_NATIVE)
+            why_set(why, CL_SUCCESS, "2^x is %s here, not the device's own: %.*s", source_exp2(which),
+                    (int)strcspn(words.text, "\n"), words.text);
+    }
+    __atomic_store_n(&caps->power, which, __ATOMIC_RELEASE);
+}

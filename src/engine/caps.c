@@ -1,0 +1,54 @@
+/* caps.c - what a device can do, and which of its words not to trust. Calls no OpenCL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/caps.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct quirk quirks[] = {
+    /* Mesa 22.3: compiling explicit float16 code takes 8 to over 110 s, large tiles likewise; the kernel query says 32
+     * where 1024 run. */
+    { "rusticl", "", "simt", 64, 64, true },
+    /* Oclgrind 21.10 cannot interpret the `freeze` its own optimiser leaves behind. */
+    { "Oclgrind", " -cl-opt-disable", NULL, 64, 64, false },
+    /* GPUs that are small, or may be, and those with few registers an item: tiles of many registers spill. */
+    { "QUALCOMM", "", NULL, 64, 0, false },
+    { "ARM Platform", "", NULL, 64, 0, false },
+    { "Apple", "", NULL, 64, 0, false },
+    { "Intel(R) OpenCL Graphics", "", NULL, 64, 0, false }, /* but see caps.sub_group */
+    { "Intel(R) OpenCL HD Graphics", "", NULL, 64, 0, false },
+    { "", "", NULL, 0, 0, false },
+};
+
+const struct quirk *caps_quirk(const char *platform)
+{
+    const struct quirk *q = quirks;
+    while (strncmp(platform, q->platform, strlen(q->platform)))
+        q++;
+    return q;
+}
+
+void caps_copy(struct caps *to, const struct caps *from)
+{
+    memcpy(to, from, offsetof(struct caps, matrix));
+    to->matrix = __atomic_load_n(&from->matrix, __ATOMIC_ACQUIRE);
+    to->power = __atomic_load_n(&from->power, __ATOMIC_ACQUIRE);
+}
+
+void caps_generic(struct caps *caps)
+{
+    memset(caps, 0, sizeof *caps);
+    snprintf(caps->platform, sizeof caps->platform, "generic");
+    snprintf(caps->device, sizeof caps->device, "generic GPU");
+    caps->kind = CAPS_GPU;
+    caps->local_bytes = 49152;
+    caps->max_group = 256;
+    caps->float_width = 1;
+    caps->fp64 = caps->fma = caps->fma64 = true;
+    caps->nv_cc = 80; /* for those who ask for mma_nv */
+    caps->compute_units = 16;
+    caps->quirk = caps_quirk(caps->platform);
+}

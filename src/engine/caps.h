@@ -1,0 +1,53 @@
+/* caps.h - what a device can do, and which of its words not to trust. Calls no OpenCL.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CAPS_H
+#define CAPS_H
+
+#include "base/why.h"
+
+enum caps_kind { CAPS_CPU, CAPS_GPU, CAPS_ACCELERATOR };
+
+/* What is known of engine mma_nv on a device. */
+enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED };
+
+/* Which 2^x engines get that ask for the device's own: that one unless it was seen to be too far off. */
+enum { CAPS_EXP2_UNTESTED, CAPS_EXP2_NATIVE, CAPS_EXP2_POLY, CAPS_EXP2_BUILTIN };
+
+/* What a platform gets wrong, found by its name. */
+struct quirk {
+    const char *platform;       /* beginning of its name */
+    const char *options;        /* more build options, "" for none */
+    const char *engine;         /* the only engine worth a try by default, or NULL */
+    int first_group;            /* work-items per group of default tiles, 0 for no bound */
+    int largest_group;          /* work-items per group of tiles that are tried at all, 0 for no bound */
+    bool kernel_group_is_wrong; /* CL_KERNEL_WORK_GROUP_SIZE understates what runs */
+};
+
+struct caps {
+    char platform[128], device[128];
+    enum caps_kind kind;
+    uint64_t local_bytes;
+    size_t max_group;     /* work-items of a group, as bounded by its first axis too */
+    unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */
+    bool fp64;
+    bool fma, fma64; /* fma() is likely one instruction, in float and double */
+    int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
+    int nv_cc;       /* compute capability of an NVIDIA GPU, 86 for 8.6; else 0 */
+    unsigned compute_units;
+    uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
+    char identity[2048];  /* what the device is, its driver aside: a line for each fact */
+    char driver[512];     /* which driver it is: one line */
+    const struct quirk *quirk; /* never NULL */
+    int matrix;           /* CAPS_UNTESTED at first; atomic, as is the next: found out while others read the rest */
+    int power;            /* CAPS_EXP2_UNTESTED at first */
+};
+
+void caps_copy(struct caps *to, const struct caps *from);
+
+/* The row for a platform. */
+const struct quirk *caps_quirk(const char *platform);
+
+/* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */
+void caps_generic(struct caps *caps);
+
+#endif

@@ -1,0 +1,248 @@
+/* tile.c - choosing, reading and printing the numbers of an engine's tile. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/tile.h"
+
+#include "problem/gqa.h"
+
+#include <string.h>
+
+static bool row_meant_for(const struct row *r, const struct caps *caps, const clattn_problem *p)
+{
+    const int width = (int)caps->float_width;
+    return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
+           (!r->most_shared || (p->sizes.nq && gqa_shared_rows(p) <= r->most_shared)) &&
+           (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
+           (!r->sub_group || r->sub_group == caps->sub_group) && (!r->causal || p->causal) &&
+           (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16) &&
+           (!r->plain || !(problem_changes_scores(p) || problem_has_holes(p)));
+}
+
+/* The tile of a row on this device, when it is meant for the problem and can run. */
+static bool row_tile(struct tile *out, const struct engine *e, const struct row *r, const struct caps *caps,
+                     const clattn_problem *p, struct why *why)
+{
+    if (!row_meant_for(r, caps, p))
+        return false;
+    *out = r->tile;
+    if (!e->width && !out->n[0])
+        out->n[0] = engine_lanes(caps, p);
+    return e->fits(out, caps, p, why) == CL_SUCCESS;
+}
+
+static bool group_is_small(const struct engine *e, const struct tile *t, int most)
+{
+    return !most || e->items_per_group(t) <= most;
+}
+
+static bool same_tile(const struct tile *a, const struct tile *b)
+{
+    return !memcmp(a, b, sizeof *a);
+}
+
+/* The index-th tile of an engine: rows that keep to the device's quirks first, each tile once. */
+static bool engine_tile_at(struct tile *out, const struct engine *e, const struct caps *caps, const clattn_problem *p,
+                           size_t *index, struct why *why)
+{
+    const int most = caps->sub_group ? 0 : caps->quirk->first_group;
+    for (int small = 1; small >= 0; small--)
+        for (const struct row *r = e->rows; r->widest; r++) {
+            struct tile t, before;
+            bool repeated = false;
+            if (!row_tile(&t, e, r, caps, p, why) || group_is_small(e, &t, most) != (bool)small)
+                continue;
+            for (const struct row *x = e->rows; x < r && !repeated; x++)
+                repeated = row_tile(&before, e, x, caps, p, why) && same_tile(&before, &t);
+            if (repeated)
+                continue;
+            if (!(*index)--) {
+                *out = t;
+                return true;
+            }
+        }
+    return false;
+}
+
+bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
+                    size_t index)
+{
+    struct why why;
+    if ((out->engine = only))
+        return engine_tile_at(&out->tile, only, caps, p, &index, &why);
+    for (size_t n = 0; (out->engine = engine_ranked(caps, p, n)); n++)
+        if (engine_tile_at(&out->tile, out->engine, caps, p, &index, &why))
+            return true;
+    return false;
+}
+
+bool tile_is_same(const struct config *a, const struct config *b)
+{
+    return a->engine == b->engine && same_tile(&a->tile, &b->tile);
+}
+
+/* ---- The space of a search ---- */
+
+static bool is_listed(const struct values *v, int x)
+{
+    for (int i = 0; i < v->n; i++)
+        if (v->at[i] == x)
+            return true;
+    return false;
+}
+
+static bool is_row(const struct row *r, const struct engine *e, const struct tile *t)
+{
+    struct tile filled = r->tile;
+    if (!e->width && !filled.n[0] && is_listed(&e->values[0], t->n[0]))
+        filled.n[0] = t->n[0];
+    return same_tile(&filled, t);
+}
+
+bool tile_is_candidate(const struct config *c)
+{
+    const struct engine *const e = c->engine;
+    bool listed = true;
+    for (int i = 0; e->numbers[i]; i++)
+        listed = listed && is_listed(&e->values[i], c->tile.n[i]);
+    for (const struct row *r = e->rows; r->widest && !listed; r++)
+        listed = is_row(r, e, &c->tile);
+    return listed;
+}
+
+bool tile_suits(const struct config *c, const struct caps *caps)
+{
+    const char *const only = caps->quirk->engine;
+    return (!only || !strcmp(only, c->engine->name)) && group_is_small(c->engine, &c->tile, caps->quirk->largest_group);
+}
+
+static bool may_try(const struct config *c, const struct caps *caps, const clattn_problem *p)
+{
+    struct why why;
+    return tile_suits(c, caps) && (c->engine->width || c->tile.n[0] >= engine_least_lanes(p)) &&
+           c->engine->fits(&c->tile, caps, p, &why) == CL_SUCCESS;
+}
+
+/* The listed value next to *x above it or below it. */
+static bool step(int *x, const struct values *v, bool up)
+{
+    for (int i = 0; i < v->n; i++) {
+        const int value = v->at[up ? i : v->n - 1 - i];
+        if (up ? value > *x : value < *x) {
+            *x = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tile_neighbour_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct config *from,
+                       size_t index)
+{
+    for (int i = 0; from->engine->numbers[i]; i++)
+        for (int up = 0; up <= 1; up++) {
+            *out = *from;
+            if (step(&out->tile.n[i], &from->engine->values[i], up) && tile_is_candidate(out) &&
+                may_try(out, caps, p) && !index--)
+                return true;
+        }
+    return false;
+}
+
+bool tile_is_neighbour(const struct config *a, const struct config *b)
+{
+    struct tile t = a->tile;
+    int i = 0;
+    while (a->engine->numbers[i] && a->tile.n[i] == b->tile.n[i])
+        i++;
+    return a->engine == b->engine && a->engine->numbers[i] &&
+           step(&t.n[i], &a->engine->values[i], b->tile.n[i] > a->tile.n[i]) && same_tile(&t, &b->tile);
+}
+
+/* The n-th combination, the last number running fastest. */
+static bool combination(struct tile *out, const struct engine *e, size_t n)
+{
+    int last = 0;
+    memset(out, 0, sizeof *out);
+    while (e->numbers[last])
+        last++;
+    while (last--) {
+        const struct values *const v = &e->values[last];
+        out->n[last] = v->at[n % (size_t)v->n];
+        n /= (size_t)v->n;
+    }
+    return !n;
+}
+
+bool tile_space_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
+                   size_t index)
+{
+    out->engine = engine;
+    for (size_t n = 0; combination(&out->tile, engine, n); n++)
+        if (may_try(out, caps, p) && !index--)
+            return true;
+    return false;
+}
+
+/* ---- As text ---- */
+
+bool tile_config_is_pinned(const char *text)
+{
+    return text && strchr(text, ' ');
+}
+
+static const char *read_number(const char *at, int *x)
+{
+    const char *const from = at;
+    for (*x = 0; *at >= '0' && *at <= '9'; at++)
+        if ((*x = *x * 10 + (*at - '0')) > 99999)
+            return NULL;
+    return at == from ? NULL : at;
+}
+
+static cl_int read_tile(struct tile *out, const struct engine *e, const char *at, struct why *why)
+{
+    const char *const text = at;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; at && e->numbers[i]; i++) {
+        const size_t n = strlen(e->numbers[i]);
+        if ((i && *at++ != ',') || strncmp(at, e->numbers[i], n))
+            at = NULL;
+        else
+            at = read_number(at + n, &out->n[i]);
+    }
+    if (at && !*at)
+        return CL_SUCCESS;
+    struct why form;
+    struct text t = { form.text, sizeof form.text, 0 };
+    for (int i = 0; e->numbers[i]; i++)
+        text_add(&t, "%s%sN", i ? "," : "", e->numbers[i]);
+    return why_set(why, CLATTN_ERROR_SYNTAX, "tile \"%.60s\": engine %s takes %.200s", text, e->name, form.text);
+}
+
+cl_int tile_config_read(struct config *out, const char *text, const struct caps *caps, const clattn_problem *p,
+                        struct why *why)
+{
+    if (!text || !*text) {
+        if (tile_config_at(out, caps, p, NULL, 0))
+            return CL_SUCCESS;
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
+    }
+    const size_t name = strcspn(text, " ");
+    if (!(out->engine = engine_find(text, name)))
+        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, row, naive, mma_nv", text);
+    if (!text[name]) {
+        size_t first = 0;
+        why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);
+        return engine_tile_at(&out->tile, out->engine, caps, p, &first, why) ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED;
+    }
+    cl_int status = read_tile(&out->tile, out->engine, text + name + 1, why);
+    return status ? status : out->engine->fits(&out->tile, caps, p, why);
+}
+
+void tile_config_print(const struct config *c, struct text *to)
+{
+    text_add(to, "%s ", c->engine->name);
+    for (int i = 0; c->engine->numbers[i]; i++)
+        text_add(to, "%s%s%d", i ? "," : "", c->engine->numbers[i], c->tile.n[i]);
+}

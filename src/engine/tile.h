@@ -1,0 +1,54 @@
+/* tile.h - choosing, reading and printing the numbers of an engine's tile. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TILE_H
+#define TILE_H
+
+#include "engine/engine.h"
+#include "base/text.h"
+
+/* What a plan runs with. */
+struct config {
+    const struct engine *engine;
+    struct tile tile;
+};
+
+/* The index-th configuration for a problem on a device, the default first; of one engine unless `only` is NULL. false
+ * when there are not that many. */
+bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
+                    size_t index);
+
+bool tile_is_same(const struct config *a, const struct config *b);
+
+/* ---- What a search may try: hard limits of the device, and of a platform with quirks, nothing that is only a guess ---- */
+
+/* Whether every number is in its engine's lists, or the tile is one of the engine's rows. */
+bool tile_is_candidate(const struct config *config);
+
+/* Whether the platform's quirks leave it worth a try. */
+bool tile_suits(const struct config *config, const struct caps *caps);
+
+/* The index-th candidate that can run here and is one step up or down from `from` in one number. A number that is not in
+ * its list steps to the values nearest to it. */
+bool tile_neighbour_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct config *from,
+                       size_t index);
+
+/* Whether they are one step apart in one number. */
+bool tile_is_neighbour(const struct config *a, const struct config *b);
+
+/* The index-th of all combinations of an engine's lists that can run here. */
+bool tile_space_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
+                   size_t index);
+
+/* ---- As text ---- */
+
+/* Reads "ENGINE" (its best row), "ENGINE TILE", or NULL (the default) into *out and checks that it can run. */
+cl_int tile_config_read(struct config *out, const char *text, const struct caps *caps, const clattn_problem *p,
+                        struct why *why);
+
+/* Whether `text` names a tile, and so leaves nothing to choose. */
+bool tile_config_is_pinned(const char *text);
+
+/* "ENGINE TILE", e.g. "cpu w16,nv4,rk4,rd4,bk64". */
+void tile_config_print(const struct config *c, struct text *to);
+
+#endif

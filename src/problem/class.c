@@ -1,0 +1,233 @@
+/* class.c - classes of problems that are tuned as one. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/class.h"
+
+#include "base/digest.h"
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What a number is rounded up to; ends with 0, and what is beyond counts as the last ---- */
+
+static const int64_t widths[] = { 32, 64, 80, 96, 128, 192, 256, 320, 512, D_MAX, 0 };
+static const int64_t queries[] = { 1, 4, 8, 16, 128, 1024, 4096, 0 }, keys[] = { 256, 1024, 4096, 16384, 65536, 0 };
+static const int64_t ratios[] = { 1, 4, 8, 16, 0 }, heads[] = { 1, 8, 32, 0 };
+
+static int64_t round_up(int64_t x, const int64_t *to)
+{
+    while (x > *to && to[1])
+        to++;
+    return *to;
+}
+
+/* b h up to 3 do not fill a device, from 16 on they do. */
+static int64_t head_bucket(const clattn_sizes *s)
+{
+    int64_t bh;
+    if (!checked_mul(s->b, s->h, &bh) || bh > 15)
+        return heads[2];
+    return bh > 3 ? heads[1] : heads[0];
+}
+
+/* Every query head has a key head of its own, or shares it with `ratio` - 1 others. */
+static void set_heads(clattn_sizes *s, int64_t h, int64_t ratio)
+{
+    s->b = 1;
+    s->h = h > ratio ? h : round_up(ratio, heads);
+    s->hk = s->h / ratio;
+}
+
+static void set_rows(clattn_problem *p, int64_t nq, int64_t nk)
+{
+    p->sizes.nq = nq;
+    p->sizes.nk = nk;
+    p->sizes.total_q = p->flags & CLATTN_CU_Q ? nq : 0;
+    p->sizes.total_k = p->flags & CLATTN_CU_K ? nk : 0;
+}
+
+/* A problem that says nothing of its sizes stands in the middle. */
+static void set_sizes(clattn_problem *to, const clattn_sizes *s)
+{
+    const bool unknown = !s->h && !s->nq && !s->nk;
+    set_heads(&to->sizes, unknown ? heads[1] : head_bucket(s),
+              unknown || !s->hk ? 1 : round_up(s->h / s->hk, ratios));
+    set_rows(to, unknown ? 1024 : round_up(s->nq, queries), unknown ? 1024 : round_up(s->nk, keys));
+}
+
+/* ---- Features ---- */
+
+/* Everything that is done to a score costs about the same; softcap stands for it. */
+static void set_scores(clattn_workload *c, const clattn_problem *p)
+{
+    clattn_problem *to = &c->problem;
+    if (p->softcap || p->flags & (CLATTN_ALIBI | CLATTN_SINKS) || p->n_mods)
+        to->softcap = 30;
+    if (p->bias_type) {
+        to->bias_type = p->bias_type;
+        c->bias_axes[2] = c->bias_axes[3] = 1;
+    }
+}
+
+/* A block map thins out what a mask does, so it is one. */
+static void set_masks(clattn_workload *c, const clattn_problem *p)
+{
+    clattn_problem *to = &c->problem;
+    to->causal = p->causal;
+    if (p->flags & CLATTN_WINDOW) {
+        to->flags |= CLATTN_WINDOW;
+        to->window_left = to->window_right = 256;
+    }
+    if (p->flags & (CLATTN_MASK | CLATTN_BLOCK_MAP)) {
+        to->flags |= CLATTN_MASK;
+        c->mask_axes[2] = c->mask_axes[3] = 1;
+    }
+    if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
+        to->flags |= CLATTN_CU_Q | CLATTN_CU_K;
+}
+
+void class_of(clattn_workload *out, const clattn_problem *p)
+{
+    const clattn_workload init = CLATTN_WORKLOAD_INIT;
+    clattn_problem *to = &out->problem;
+    *out = init;
+    to->type = p->type;
+    to->k_type = p->k_type;
+    to->v_type = p->v_type;
+    to->d = (int32_t)round_up(p->d, widths);
+    to->dv = (int32_t)round_up(p->dv, widths);
+    set_scores(out, p);
+    set_masks(out, p);
+    set_sizes(to, &p->sizes);
+}
+
+/* ---- Text ---- */
+
+/* Digest of all texts and what they capture, in 16 hex digits. Without memory for it, of their lengths: the class only
+ * has to differ. */
+static void add_mods(struct text *to, const clattn_problem *p)
+{
+    struct text all = { NULL, 0, 0 };
+    unsigned char digest[DIGEST_BYTES];
+    char hex[DIGEST_HEX];
+    for (int pass = 0; pass < 2; pass++) {
+        all.length = 0;
+        for (int i = 0; i < p->n_mods; i++)
+            text_add(&all, "%zu %u\n%s\n", strlen(p->mods[i].text), (unsigned)p->mods[i].flags, p->mods[i].text);
+        for (int i = 0; i < p->n_aux; i++)
+            text_add(&all, "%s %d\n", p->aux[i].name, (int)p->aux[i].type);
+        if (!pass && (all.to = malloc(all.length + 1)))
+            all.room = all.length + 1;
+    }
+    if (all.to)
+        digest_of(digest, all.to, all.length);
+    else
+        digest_of(digest, &all.length, sizeof all.length);
+    free(all.to);
+    digest_hex(hex, digest);
+    text_add(to, " mod:#%.16s", hex);
+}
+
+void class_print(const clattn_workload *c, const clattn_problem *p, struct text *to)
+{
+    struct why why;
+    if (to->room)
+        to->to[0] = '\0';
+    (void)workload_print(c, to, &why); /* what class_of() makes can be printed */
+    if (p && p->n_mods)
+        add_mods(to, p);
+}
+
+/* ---- Neighbours: features go one after the other, and at each step other sizes are looked at ---- */
+
+static void drop_nothing(clattn_workload *c) { (void)c; }
+static void drop_scores(clattn_workload *c) { c->problem.softcap = 0; }
+static void drop_packing(clattn_workload *c)
+{
+    c->problem.flags &= ~(uint32_t)(CLATTN_CU_Q | CLATTN_CU_K);
+    set_rows(&c->problem, c->problem.sizes.nq, c->problem.sizes.nk);
+}
+static void drop_reads(clattn_workload *c)
+{
+    c->problem.bias_type = 0;
+    c->problem.flags &= ~(uint32_t)CLATTN_MASK;
+    memset(c->bias_axes, 0, sizeof c->bias_axes);
+    memset(c->mask_axes, 0, sizeof c->mask_axes);
+}
+static void drop_masks(clattn_workload *c)
+{
+    c->problem.causal = 0;
+    c->problem.flags &= ~(uint32_t)CLATTN_WINDOW;
+    c->problem.window_left = c->problem.window_right = 0;
+}
+static void (*const drops[])(clattn_workload *) = { drop_nothing, drop_scores, drop_packing, drop_reads, drop_masks };
+enum { DROPS = sizeof drops / sizeof *drops };
+
+/* One step down and one up from where x stands; x where there is none. */
+static int64_t step(int64_t x, const int64_t *list, int by)
+{
+    int i = 0;
+    while (list[i] && list[i] != x)
+        i++;
+    return !list[i] || i + by < 0 || !list[i + by] ? x : list[i + by];
+}
+
+enum { SIZES = 9 };
+static void resize(clattn_workload *c, int way)
+{
+    clattn_sizes *s = &c->problem.sizes;
+    const int64_t ratio = s->h / s->hk, h = s->h;
+    switch (way) {
+    case 1: set_heads(s, step(h, heads, 1), ratio); break;
+    case 2: set_heads(s, step(h, heads, -1), ratio); break;
+    case 3: set_rows(&c->problem, s->nq, step(s->nk, keys, -1)); break;
+    case 4: set_rows(&c->problem, s->nq, step(s->nk, keys, 1)); break;
+    case 5: set_rows(&c->problem, step(s->nq, queries, 1), s->nk); break;
+    case 6: set_rows(&c->problem, step(s->nq, queries, -1), s->nk); break;
+    case 7: set_heads(s, h, 1); break;
+    case 8:
+        set_heads(s, heads[1], 1);
+        set_rows(&c->problem, 1024, 1024);
+        break;
+    default: break;
+    }
+}
+
+bool class_near(clattn_workload *out, const clattn_workload *c, size_t n)
+{
+    if (n >= DROPS * SIZES)
+        return false;
+    *out = *c;
+    for (size_t i = 0; i <= n / SIZES; i++)
+        drops[i](out);
+    resize(out, (int)(n % SIZES));
+    return true;
+}
+
+/* ---- The common ones ---- */
+
+bool class_common(clattn_workload *out, size_t n)
+{
+    static const int types[] = { CLATTN_F32, CLATTN_F16, CLATTN_BF16 }, ds[] = { 64, 128 };
+    static const struct {
+        int64_t nq, nk, h;
+    } sizes[] = { { 1024, 1024, 8 }, { 4096, 4096, 32 }, { 128, 256, 32 }, { 1, 4096, 32 } };
+    enum { TYPES = 3, WIDTHS = 2, MASKS = 2, KINDS = 4 };
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    if (n >= TYPES * WIDTHS * MASKS * KINDS)
+        return false;
+    p.type = p.k_type = p.v_type = types[n % TYPES];
+    n /= TYPES;
+    p.d = p.dv = ds[n % WIDTHS];
+    n /= WIDTHS;
+    p.causal = (int32_t)(n % MASKS);
+    n /= MASKS;
+    p.sizes.b = 1;
+    p.sizes.h = p.sizes.hk = sizes[n].h;
+    p.sizes.nq = sizes[n].nq;
+    p.sizes.nk = sizes[n].nk;
+    class_of(out, &p);
+    return true;
+}

@@ -1,0 +1,34 @@
+/* gqa.c - GQA packing: when the query heads that share keys are rows of one tile. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/gqa.h"
+
+/* Where only sinks differ from head to head: what makes holes is read by head, query and key. */
+static bool is_packable(const clattn_problem *p)
+{
+    return !problem_has_holes(p) && !(p->flags & CLATTN_ALIBI);
+}
+
+struct rows gqa_rows(const clattn_problem *p, int per_group)
+{
+    struct rows rows = { per_group, is_packable(p) };
+    rows.packable = gqa_heads(&rows, &p->sizes) > 1;
+    return rows;
+}
+
+int64_t gqa_shared_rows(const clattn_problem *p)
+{
+    const clattn_sizes *s = &p->sizes;
+    return is_packable(p) && s->hk ? s->nq * (s->h / s->hk) : s->nq;
+}
+
+/* FlashAttention's rule: less than 0.9 of the tiles. */
+int gqa_heads(const struct rows *rows, const clattn_sizes *s)
+{
+    const int64_t heads = s->hk ? s->h / s->hk : 1, most = GQA_ROWS_MAX, tile = rows->per_group;
+    if (!rows->packable || heads < 2 || s->nq < 1 || heads > most || s->nq > most / heads)
+        return 1;
+    const int64_t apart = (s->nq + tile - 1) / tile * heads, packed = (s->nq * heads + tile - 1) / tile;
+    return 10 * packed < 9 * apart ? (int)heads : 1;
+}

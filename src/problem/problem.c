@@ -1,0 +1,171 @@
+/* problem.c - what is asked for: checked problems. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/problem.h"
+
+#include "problem/mods.h"
+#include "base/caller_struct.h"
+
+#include <float.h>
+#include <math.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[] = {
+    [CLATTN_F32] = { "f32", 4 }, [CLATTN_F16] = { "f16", 2 }, [CLATTN_BF16] = { "bf16", 2 }, [CLATTN_F64] = { "f64", 8 }
+};
+
+const char *problem_type_name(int type)
+{
+    return type >= CLATTN_F32 && type <= CLATTN_F64 ? types[type].name : NULL;
+}
+
+size_t problem_type_size(int type)
+{
+    return type >= CLATTN_F32 && type <= CLATTN_F64 ? types[type].size : 0;
+}
+
+bool problem_has_holes(const clattn_problem *p)
+{
+    return p->n_mods || p->bias_type || p->flags & (CLATTN_MASK | CLATTN_BLOCK_MAP);
+}
+
+bool problem_changes_scores(const clattn_problem *p)
+{
+    const double log2e = 1.4426950408889634;
+    return !(p->scale > 1e-30 && p->scale * log2e <= 1) || p->softcap > 0 || p->n_mods || p->bias_type ||
+           p->flags & (CLATTN_ALIBI | CLATTN_SINKS);
+}
+
+#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+cl_int problem_check_sizes(clattn_sizes *s, struct why *why)
+{
+    const struct {
+        const char *name;
+        int64_t value, low;
+    } rules[] = {
+        { "b", s->b, 0 },
+        { "h", s->h, 1 },
+        { "hk", s->hk, 0 },
+        { "nq", s->nq, 0 },
+        { "nk", s->nk, 0 },
+        { "total_q", s->total_q, 0 },
+        { "total_k", s->total_k, 0 },
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].value < rules[i].low || rules[i].value > ROWS_MAX)
+            INVALID("%s is %lld, outside %lld to %d", rules[i].name, (long long)rules[i].value, (long long)rules[i].low,
+                    ROWS_MAX);
+    if (!s->hk)
+        s->hk = s->h;
+    if (s->h % s->hk)
+        INVALID("h %lld is not a multiple of hk %lld", (long long)s->h, (long long)s->hk);
+    return CL_SUCCESS;
+}
+
+static cl_int check_types(clattn_problem *p, struct why *why)
+{
+    if (!p->type)
+        p->type = CLATTN_F32;
+    if (!p->k_type)
+        p->k_type = p->type;
+    if (!p->v_type)
+        p->v_type = p->type;
+    if (!problem_type_name(p->type))
+        INVALID("type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->type);
+    if (!problem_type_name(p->k_type))
+        INVALID("k_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->k_type);
+    if (!problem_type_name(p->v_type))
+        INVALID("v_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->v_type);
+    if ((p->type == CLATTN_F64) != (p->k_type == CLATTN_F64) || (p->type == CLATTN_F64) != (p->v_type == CLATTN_F64))
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 goes with f64 only, not with Q %s, K %s, V %s",
+                       problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
+    return CL_SUCCESS;
+}
+
+static cl_int check_width(const char *name, int32_t d, struct why *why)
+{
+    if (d < 1)
+        INVALID("%s is %d, must be at least 1", name, (int)d);
+    if (d > D_MAX)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%s is %d, at most %d is supported", name, (int)d, D_MAX);
+    return CL_SUCCESS;
+}
+
+/* A plan may be made without sizes: they only help to choose. Any that are given must make sense. */
+static cl_int check_hint(clattn_sizes *s, struct why *why)
+{
+    if (s->h || s->hk)
+        return problem_check_sizes(s, why);
+    clattn_sizes one = *s;
+    one.h = 1;
+    return problem_check_sizes(&one, why);
+}
+
+static cl_int check_scores(clattn_problem *p, struct why *why)
+{
+    if (!isfinite(p->scale))
+        INVALID("scale is not finite");
+    if (p->scale == 0 && !(p->flags & CLATTN_SCALE))
+        p->scale = 1 / sqrt(p->d);
+    /* A subnormal one has lost digits already, or is 0 to devices that flush it. */
+    const double least = p->type == CLATTN_F64 ? DBL_MIN : (double)FLT_MIN;
+    if (p->scale != 0 && fabs(p->scale) < least)
+        INVALID("scale %g is subnormal: 0 or at least %g in size", p->scale, least);
+    /* Arithmetic in float folds log2(e) into the scale: both must fit. */
+    if (p->type != CLATTN_F64 && fabs(p->scale) > 1e38)
+        INVALID("scale %g is beyond what float holds", p->scale);
+    if (!(p->softcap >= 0) || !isfinite(p->softcap))
+        INVALID("softcap is %g, must be positive, or 0 for none", p->softcap);
+    /* The kernel divides by it, and multiplies by it and log2(e). */
+    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 1e38))
+        INVALID("softcap %g is beyond what float holds", p->softcap);
+    if (p->bias_type && !(p->bias_type >= CLATTN_F32 && p->bias_type <= CLATTN_F64))
+        INVALID("bias_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->bias_type);
+    if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a bias of f64 goes with f64 only, not with %s",
+                       problem_type_name(p->type));
+    return CL_SUCCESS;
+}
+
+static cl_int check_masks(clattn_problem *p, struct why *why)
+{
+    enum {
+        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
+                CLATTN_WINDOW | CLATTN_ALIBI | CLATTN_SINKS | CLATTN_MASK | CLATTN_BLOCK_MAP
+    };
+    if (p->causal != 0 && p->causal != 1)
+        INVALID("causal is %d, must be 0 or 1", (int)p->causal);
+    if (p->align < CLATTN_ALIGN_BOTTOM_RIGHT || p->align > CLATTN_ALIGN_OFFSETS)
+        INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
+    if (p->flags & ~(uint32_t)FLAGS)
+        INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
+    if (p->window_left < -1 || p->window_left > ROWS_MAX || p->window_right < -1 || p->window_right > ROWS_MAX)
+        INVALID("window %d,%d: bounds are 0 to %d, or -1 for none", (int)p->window_left, (int)p->window_right,
+                ROWS_MAX);
+    if (!(p->flags & CLATTN_WINDOW) && (p->window_left || p->window_right))
+        INVALID("window_left and window_right are given, but flags lacks CLATTN_WINDOW");
+    if (!p->causal && !(p->flags & (CLATTN_WINDOW | CLATTN_ALIBI)))
+        p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
+    return CL_SUCCESS;
+}
+
+cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why)
+{
+    cl_int status = caller_struct_read(p, sizeof *p, in, "clattn_problem", why);
+    if (status)
+        return status;
+    p->struct_size = sizeof *p;
+    if (!p->dv)
+        p->dv = p->d;
+    if (p->reserved)
+        INVALID("reserved is %d, must be 0", (int)p->reserved);
+    if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
+        (status = check_width("dv", p->dv, why)) || (status = check_hint(&p->sizes, why)) ||
+        (status = check_scores(p, why)) || (status = check_masks(p, why)))
+        return status;
+    return mods_check(p, why);
+}

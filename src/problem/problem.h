@@ -1,0 +1,26 @@
+/* problem.h - what is asked for: checked problems. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROBLEM_H
+#define PROBLEM_H
+
+#include "base/why.h"
+
+enum { D_MAX = 576, ROWS_MAX = 1 << 30 };
+
+/* Reads and checks a caller's problem; defaults (types, dv, hk, scale) are filled in, so nobody else needs to know
+ * them. */
+cl_int problem_read(struct clattn_problem *out, const clattn_problem *in, struct why *why);
+
+/* The same for sizes on their own. */
+cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
+
+/* Whether keys may be dropped elsewhere than at the ends of what the queries of a tile see. */
+bool problem_has_holes(const clattn_problem *p);
+
+/* Whether anything is done to scores but dropping, and scaling by what is well above 0 and at most ln 2. */
+bool problem_changes_scores(const clattn_problem *p);
+
+const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */
+size_t problem_type_size(int type);
+
+#endif

@@ -1,0 +1,203 @@
+/* workload.c - problem strings: printing, and counting work. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/workload.h"
+#include "base/number.h"
+
+#include <string.h>
+
+int64_t workload_varlen(int64_t n, int64_t i, int64_t b)
+{
+    return (n * (i + 1) + b - 1) / b;
+}
+
+bool workload_is_names(const char *names)
+{
+    const size_t n = strlen(names);
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = (names[i] >= 'a' && names[i] <= 'z') || (names[i] >= 'A' && names[i] <= 'Z') ||
+               (names[i] >= '0' && names[i] <= '9') || strchr("_-.", names[i]) ||
+               (names[i] == ',' && i && names[i - 1] != ',' && i + 1 < n);
+    return good;
+}
+
+static void add_list(struct text *to, const char *name, const int32_t *list, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        text_add(to, "%s%d", i ? "," : name, (int)list[i]);
+}
+
+/* Whether something is said for every batch entry. */
+static bool has_lists(const clattn_problem *p)
+{
+    return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K);
+}
+
+static void add_axes(struct text *to, const char *name, const int32_t axes[4])
+{
+    text_add(to, " %s:", name);
+    for (int i = 0; i < 4; i++)
+        text_add(to, "%c", axes[i] ? "bhqk"[i] : '1');
+}
+
+/* The words between the widths and the types: what changes scores and drops keys. */
+static void add_features(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    if (p->causal)
+        text_add(to, p->align == CLATTN_ALIGN_TOP_LEFT ? " causal-tl" : " causal");
+    if (p->flags & CLATTN_WINDOW)
+        text_add(to, " window%d,%d", (int)p->window_left, (int)p->window_right);
+    if (p->softcap) {
+        text_add(to, " softcap");
+        number_print_real(to, p->softcap);
+    }
+    if (p->flags & CLATTN_ALIBI)
+        text_add(to, " alibi");
+    if (p->bias_type)
+        add_axes(to, "bias", c->bias_axes);
+    if (p->bias_type && p->bias_type != CLATTN_F32)
+        text_add(to, ":%s", problem_type_name(p->bias_type));
+    if (p->flags & CLATTN_MASK)
+        add_axes(to, "mask", c->mask_axes);
+    if (p->flags & CLATTN_BLOCK_MAP)
+        text_add(to, " blocks:%d,%d", (int)c->block_q, (int)c->block_k);
+    if (p->flags & CLATTN_SINKS)
+        text_add(to, " sink");
+    if (*c->mods)
+        text_add(to, " mod:%s", c->mods);
+    if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
+        text_add(to, " varlen");
+}
+
+/* What the grammar has no words for. */
+static cl_int check_words(const clattn_workload *c, const clattn_problem *p, struct why *why)
+{
+    const bool cu_q = p->flags & CLATTN_CU_Q, cu_k = p->flags & CLATTN_CU_K;
+    const char *what = NULL;
+    int64_t q = 0, k = 0;
+    for (int64_t i = 0; cu_q && i < p->sizes.b; i++) {
+        q += workload_varlen(p->sizes.nq, i, p->sizes.b);
+        k += workload_varlen(p->sizes.nk, i, p->sizes.b);
+    }
+    if (p->align == CLATTN_ALIGN_OFFSETS)
+        what = "CLATTN_ALIGN_OFFSETS";
+    else if (cu_q != cu_k)
+        what = "CLATTN_CU_Q or CLATTN_CU_K alone";
+    else if (cu_q && c->bthd)
+        what = "bthd of packed sequences";
+    else if (cu_q && (q != p->sizes.total_q || k != p->sizes.total_k))
+        what = "other totals than those of its sequences";
+    else if (p->flags & CLATTN_BLOCK_MAP && (c->block_q < 1 || c->block_k < 1))
+        what = "blocks smaller than 1";
+    else if (!memchr(c->mods, 0, sizeof c->mods) || !workload_is_names(c->mods))
+        what = "names that are not of letters, digits, _, - and . with commas between";
+    return what ? why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say %s", what) : CL_SUCCESS;
+}
+
+cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why)
+{
+    clattn_problem p;
+    cl_int status = problem_read(&p, &c->problem, why);
+    if (status)
+        return status;
+    const clattn_sizes *s = &p.sizes;
+    if (has_lists(&p) && s->b > CLATTN_LIST_MAX)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
+    if ((status = check_words(c, &p, why)))
+        return status;
+    text_add(to, "%s b%lld h%lld", problem_type_name(p.type), (long long)s->b, (long long)s->h);
+    if (s->hk != s->h)
+        text_add(to, "/%lld", (long long)s->hk);
+    text_add(to, " q%lld k%lld d%d", (long long)s->nq, (long long)s->nk, (int)p.d);
+    if (p.dv != p.d)
+        text_add(to, "/%d", (int)p.dv);
+    add_features(to, c, &p);
+    if (p.k_type != p.type)
+        text_add(to, " k:%s", problem_type_name(p.k_type));
+    if (p.v_type != p.type)
+        text_add(to, " v:%s", problem_type_name(p.v_type));
+    if (p.align == CLATTN_ALIGN_OFFSET)
+        text_add(to, " off%lld", (long long)s->offset);
+    if (p.align == CLATTN_ALIGN_TOP_LEFT && !p.causal)
+        text_add(to, " off0");
+    if (c->bthd)
+        text_add(to, " bthd");
+    if (c->problem.scale != 0 || p.flags & CLATTN_SCALE) {
+        text_add(to, " scale");
+        number_print_real(to, c->problem.scale);
+    }
+    if (p.flags & CLATTN_Q_LEN)
+        add_list(to, " qlen:", c->q_len, s->b);
+    if (p.flags & CLATTN_KV_LEN)
+        add_list(to, " kvlen:", c->kv_len, s->b);
+    if (p.flags & CLATTN_KV_START)
+        add_list(to, " kvstart:", c->kv_start, s->b);
+    if (c->seed)
+        text_add(to, " seed%llu", (unsigned long long)c->seed);
+    if (c->lse)
+        text_add(to, " lse");
+    return CL_SUCCESS;
+}
+
+/* ---- Work ---- */
+
+static int64_t clamp_i64(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* How many (q, k) are kept of n rows and the keys [begin, end), when row q sees k <= q + offset. */
+static double kept_causal(int64_t n, int64_t begin, int64_t end, int64_t offset)
+{
+    const int64_t far = (int64_t)1 << 31, w = end - begin, c = clamp_i64(offset, -far, far) + 1 - begin;
+    const int64_t first = clamp_i64(-c, 0, n),
+                  full = clamp_i64(w - c, first, n); /* rows that see something; all keys */
+    return (double)((full - first) * c + (full * (full - 1) - first * (first - 1)) / 2 + (n - full) * w);
+}
+
+static double kept(const clattn_workload *c, const clattn_problem *p, int64_t b)
+{
+    const clattn_sizes *s = &p->sizes;
+    const int64_t nq = p->flags & CLATTN_CU_Q ? workload_varlen(s->nq, b, s->b) : s->nq;
+    const int64_t nk = p->flags & CLATTN_CU_K ? workload_varlen(s->nk, b, s->b) : s->nk;
+    const int64_t n = p->flags & CLATTN_Q_LEN ? clamp_i64(c->q_len[b], 0, nq) : nq;
+    const int64_t end = p->flags & CLATTN_KV_LEN ? clamp_i64(c->kv_len[b], 0, nk) : nk;
+    const int64_t begin = p->flags & CLATTN_KV_START ? clamp_i64(c->kv_start[b], 0, nk) : 0;
+    const int64_t offset = p->align == CLATTN_ALIGN_BOTTOM_RIGHT ? end - n
+                           : p->align == CLATTN_ALIGN_OFFSET     ? clamp_i64(s->offset, -ROWS_MAX, ROWS_MAX)
+                                                                 : 0;
+    const bool window = p->flags & CLATTN_WINDOW;
+    if (begin >= end)
+        return 0;
+    double pairs = (double)(n * (end - begin));
+    if (p->causal || (window && p->window_right >= 0))
+        pairs = kept_causal(n, begin, end, offset + (p->causal || !window ? 0 : p->window_right));
+    if (window && p->window_left >= 0)
+        pairs -= kept_causal(n, begin, end, offset - p->window_left - 1);
+    return pairs;
+}
+
+cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, struct why *why)
+{
+    clattn_problem p;
+    cl_int status = problem_read(&p, &c->problem, why);
+    if (status)
+        return status;
+    const clattn_sizes *s = &p.sizes;
+    const bool lists = has_lists(&p);
+    if (lists && s->b > CLATTN_LIST_MAX)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
+    double pairs = 0;
+    for (int64_t b = 0; b < (lists ? s->b : 1); b++)
+        pairs += kept(c, &p, b);
+    if (!lists)
+        pairs *= (double)s->b;
+    const double q_rows = (double)s->h * (p.flags & CLATTN_CU_Q ? (double)s->total_q : (double)s->b * (double)s->nq),
+                 k_rows = (double)s->hk * (p.flags & CLATTN_CU_K ? (double)s->total_k : (double)s->b * (double)s->nk);
+    *flops = 2 * (double)s->h * pairs * (p.d + p.dv);
+    *bytes = q_rows * (p.d + p.dv) * (double)problem_type_size(p.type) + (c->lse ? 4 * q_rows : 0) +
+             k_rows * (p.d * (double)problem_type_size(p.k_type) + p.dv * (double)problem_type_size(p.v_type));
+    return CL_SUCCESS;
+}

@@ -1,0 +1,402 @@
+/* workload_parse.c - problem strings: reading. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/workload.h"
+#include "base/number.h"
+#include "base/caller_struct.h"
+
+#include <string.h>
+
+#define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
+
+struct reader {
+    clattn_workload *c;
+    struct why *why;
+    uint64_t seen; /* a bit per row of words[] */
+    bool off;
+};
+
+static int read_type(const char *name)
+{
+    for (int t = CLATTN_F32; t <= CLATTN_F64; t++)
+        if (!strcmp(name, problem_type_name(t)))
+            return t;
+    return 0;
+}
+
+static cl_int sizes_word(const char *word, const char *value, int64_t *first, int64_t *second, struct why *why)
+{
+    const char *rest = number_read_integer(value, first);
+    if (rest && second && *rest == '/')
+        rest = number_read_integer(rest + 1, second);
+    if (!rest || *rest)
+        SYNTAX("\"%s\": expected a number%s", word, second ? ", or two with / between" : "");
+    return CL_SUCCESS;
+}
+
+static cl_int read_b(struct reader *r, const char *w, const char *v)
+{
+    return sizes_word(w, v, &r->c->problem.sizes.b, NULL, r->why);
+}
+static cl_int read_h(struct reader *r, const char *w, const char *v)
+{
+    return sizes_word(w, v, &r->c->problem.sizes.h, &r->c->problem.sizes.hk, r->why);
+}
+static cl_int read_q(struct reader *r, const char *w, const char *v)
+{
+    return sizes_word(w, v, &r->c->problem.sizes.nq, NULL, r->why);
+}
+static cl_int read_k(struct reader *r, const char *w, const char *v)
+{
+    return sizes_word(w, v, &r->c->problem.sizes.nk, NULL, r->why);
+}
+static cl_int read_d(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    int64_t d = 0, dv = 0;
+    cl_int status = sizes_word(w, v, &d, &dv, why);
+    if (status)
+        return status;
+    if (d > INT32_MAX || d < INT32_MIN || dv > INT32_MAX || dv < INT32_MIN)
+        SYNTAX("\"%s\": out of range", w);
+    r->c->problem.d = (int32_t)d;
+    r->c->problem.dv = (int32_t)dv;
+    return CL_SUCCESS;
+}
+static cl_int read_causal(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    (void)v;
+    if (r->c->problem.causal)
+        SYNTAX("\"%s\": causal and causal-tl contradict each other", w);
+    r->c->problem.causal = 1;
+    return CL_SUCCESS;
+}
+static cl_int read_causal_tl(struct reader *r, const char *w, const char *v)
+{
+    r->c->problem.align = CLATTN_ALIGN_TOP_LEFT;
+    return read_causal(r, w, v);
+}
+static cl_int read_off(struct reader *r, const char *w, const char *v)
+{
+    r->off = true;
+    return sizes_word(w, v, &r->c->problem.sizes.offset, NULL, r->why);
+}
+static cl_int type_word(struct reader *r, const char *w, const char *v, int32_t *type)
+{
+    struct why *why = r->why;
+    if (!strncmp(v, "int", 3) || v[0] == 'q')
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "\"%s\": quantised keys and values are not in this version", w);
+    if (!(*type = read_type(v)))
+        SYNTAX("\"%s\": expected f32, f16, bf16 or f64", w);
+    return CL_SUCCESS;
+}
+static cl_int read_k_type(struct reader *r, const char *w, const char *v)
+{
+    return type_word(r, w, v, &r->c->problem.k_type);
+}
+static cl_int read_v_type(struct reader *r, const char *w, const char *v)
+{
+    return type_word(r, w, v, &r->c->problem.v_type);
+}
+static cl_int read_bthd(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    r->c->bthd = 1;
+    return CL_SUCCESS;
+}
+static cl_int read_lse(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    r->c->lse = 1;
+    return CL_SUCCESS;
+}
+static cl_int read_scale(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = number_read_real(v, &r->c->problem.scale);
+    if (!rest || *rest)
+        SYNTAX("\"%s\": expected a number", w);
+    r->c->problem.flags |= CLATTN_SCALE;
+    return CL_SUCCESS;
+}
+static cl_int read_seed(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    int64_t seed;
+    const char *rest = number_read_integer(v, &seed);
+    if (!rest || *rest || seed < 0)
+        SYNTAX("\"%s\": expected a number from 0 to 2^63 - 1", w);
+    r->c->seed = (uint64_t)seed;
+    return CL_SUCCESS;
+}
+static cl_int list_word(struct reader *r, const char *w, const char *v, int32_t *list, uint32_t flag)
+{
+    struct why *why = r->why;
+    const int64_t b = r->c->problem.sizes.b;
+    int64_t n = 0, x;
+    do {
+        if (n == CLATTN_LIST_MAX)
+            SYNTAX("\"%.20s...\": more than %d numbers", w, CLATTN_LIST_MAX);
+        const char *rest = number_read_integer(v, &x);
+        if (!rest || (*rest && *rest != ',') || x < 0 || x > ROWS_MAX)
+            SYNTAX("\"%.40s\": expected numbers from 0 to %d with commas between", w, ROWS_MAX);
+        list[n++] = (int32_t)x;
+        v = rest;
+    } while (*v++);
+    if (n != b)
+        SYNTAX("\"%.40s\": %lld numbers for b%lld", w, (long long)n, (long long)b);
+    r->c->problem.flags |= flag;
+    return CL_SUCCESS;
+}
+static cl_int read_q_len(struct reader *r, const char *w, const char *v)
+{
+    return list_word(r, w, v, r->c->q_len, CLATTN_Q_LEN);
+}
+static cl_int read_kv_len(struct reader *r, const char *w, const char *v)
+{
+    return list_word(r, w, v, r->c->kv_len, CLATTN_KV_LEN);
+}
+static cl_int read_kv_start(struct reader *r, const char *w, const char *v)
+{
+    return list_word(r, w, v, r->c->kv_start, CLATTN_KV_START);
+}
+static cl_int read_softcap(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = number_read_real(v, &r->c->problem.softcap);
+    if (!rest || *rest || !(r->c->problem.softcap > 0))
+        SYNTAX("\"%s\": expected a positive number", w);
+    return CL_SUCCESS;
+}
+/* Two numbers with a comma between. */
+static cl_int two_words(const char *w, const char *v, int64_t low, int32_t *first, int32_t *second, struct why *why)
+{
+    int64_t x, y;
+    const char *rest = number_read_integer(v, &x);
+    if (rest && *rest == ',')
+        rest = number_read_integer(rest + 1, &y);
+    else
+        rest = NULL;
+    if (!rest || *rest || x < low || y < low || x > ROWS_MAX || y > ROWS_MAX)
+        SYNTAX("\"%.40s\": expected two numbers from %lld to %d with a comma between", w, (long long)low, ROWS_MAX);
+    *first = (int32_t)x;
+    *second = (int32_t)y;
+    return CL_SUCCESS;
+}
+static cl_int read_window(struct reader *r, const char *w, const char *v)
+{
+    clattn_problem *p = &r->c->problem;
+    p->flags |= CLATTN_WINDOW;
+    return two_words(w, v, -1, &p->window_left, &p->window_right, r->why);
+}
+static cl_int read_blocks(struct reader *r, const char *w, const char *v)
+{
+    r->c->problem.flags |= CLATTN_BLOCK_MAP;
+    return two_words(w, v, 1, &r->c->block_q, &r->c->block_k, r->why);
+}
+static cl_int flag_word(struct reader *r, uint32_t flag)
+{
+    r->c->problem.flags |= flag;
+    return CL_SUCCESS;
+}
+static cl_int read_alibi(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    return flag_word(r, CLATTN_ALIBI);
+}
+static cl_int read_sink(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    return flag_word(r, CLATTN_SINKS);
+}
+static cl_int read_varlen(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    return flag_word(r, CLATTN_CU_Q | CLATTN_CU_K);
+}
+/* The letters bhqk, or 1 in the place of some. Returns what follows, NULL when it is something else. */
+static const char *read_axes(const char *v, int32_t axes[4])
+{
+    static const char letters[] = "bhqk";
+    for (int i = 0; i < 4; i++, v++) {
+        axes[i] = *v == letters[i];
+        if (!axes[i] && *v != '1')
+            return NULL;
+    }
+    return v;
+}
+static cl_int read_bias(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = read_axes(v, r->c->bias_axes);
+    r->c->problem.bias_type = rest && *rest == ':' ? read_type(rest + 1) : CLATTN_F32;
+    if (!rest || (*rest && *rest != ':') || !r->c->problem.bias_type)
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, and perhaps :TYPE", w);
+    return CL_SUCCESS;
+}
+static cl_int read_mask(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const char *rest = read_axes(v, r->c->mask_axes);
+    if (!rest || *rest)
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast", w);
+    return flag_word(r, CLATTN_MASK);
+}
+static cl_int read_mods(struct reader *r, const char *w, const char *v)
+{
+    struct why *why = r->why;
+    const size_t n = strlen(v);
+    if (n >= sizeof r->c->mods || !workload_is_names(v))
+        SYNTAX("\"%.40s\": expected names of letters, digits, _, - and . with commas between", w);
+    memcpy(r->c->mods, v, n + 1);
+    return CL_SUCCESS;
+}
+static cl_int read_later(struct reader *r, const char *w, const char *v)
+{
+    (void)v;
+    return why_set(r->why, CLATTN_ERROR_NOT_SUPPORTED, "\"%.40s\" is not supported by this version", w);
+}
+
+/* A word is its name alone, or its name and a value right behind it. The first row that fits wins, so longer names
+ * stand before their beginnings. */
+static const struct word {
+    const char *name;
+    bool value;
+    cl_int (*read)(struct reader *, const char *word, const char *value);
+} words[] = {
+    { "causal-tl", false, read_causal_tl },
+    { "causal", false, read_causal },
+    { "bthd", false, read_bthd },
+    { "lse", false, read_lse },
+    { "kvlen:", true, read_kv_len },
+    { "kvstart:", true, read_kv_start },
+    { "qlen:", true, read_q_len },
+    { "k:", true, read_k_type },
+    { "v:", true, read_v_type },
+    { "off", true, read_off },
+    { "scale", true, read_scale },
+    { "seed", true, read_seed },
+    { "alibi", false, read_alibi },
+    { "sink", false, read_sink },
+    { "varlen", false, read_varlen },
+    { "window", true, read_window },
+    { "softcap", true, read_softcap },
+    { "bias:", true, read_bias },
+    { "mask:", true, read_mask },
+    { "blocks:", true, read_blocks },
+    { "mod:", true, read_mods },
+    { "bwd", false, read_later },
+    { "page", true, read_later },
+    { "splits", true, read_later },
+    { "b", true, read_b },
+    { "h", true, read_h },
+    { "q", true, read_q },
+    { "k", true, read_k },
+    { "d", true, read_d },
+};
+enum { WORDS = sizeof words / sizeof *words /* at most 64 */, REQUIRED = WORDS - 5 };
+
+static cl_int read_word(struct reader *r, const char *word)
+{
+    struct why *why = r->why;
+    for (unsigned i = 0; i < WORDS; i++) {
+        const size_t n = strlen(words[i].name);
+        if (strncmp(word, words[i].name, n) || (words[i].value ? !word[n] : word[n]))
+            continue;
+        if (r->seen & (uint64_t)1 << i)
+            SYNTAX("\"%.40s\": said twice", word);
+        r->seen |= (uint64_t)1 << i;
+        return words[i].read(r, word, word + n);
+    }
+    SYNTAX("\"%.40s\" is no word of a problem string", word);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Copies the next word of *at to `word`; false at the end, or with `word` empty when it is too long. */
+static bool next_word(const char **at, char *word, size_t room)
+{
+    size_t n = 0;
+    while (is_space(**at))
+        ++*at;
+    for (; **at && !is_space(**at); ++*at)
+        if (n < room)
+            word[n++] = **at;
+    if (n == room)
+        n = 0;
+    else if (!n)
+        return false;
+    word[n] = '\0';
+    return true;
+}
+
+static cl_int read_words(struct reader *r, const char *text)
+{
+    struct why *why = r->why;
+    char word[4096];
+    cl_int status;
+    if (!next_word(&text, word, sizeof word))
+        SYNTAX("empty; expected e.g. \"f32 b1 h8 q1024 k1024 d64 causal\"");
+    if (!(r->c->problem.type = read_type(word)))
+        SYNTAX("\"%.40s\": the first word must be f32, f16, bf16 or f64", word);
+    while (next_word(&text, word, sizeof word)) {
+        if (!*word)
+            SYNTAX("a word is longer than %zu bytes", sizeof word - 1);
+        if ((status = read_word(r, word)))
+            return status;
+    }
+    for (unsigned i = REQUIRED; i < WORDS; i++)
+        if (!(r->seen & (uint64_t)1 << i))
+            SYNTAX("%sN is missing", words[i].name);
+    return CL_SUCCESS;
+}
+
+/* What several words say together. */
+static cl_int settle(struct reader *r)
+{
+    struct why *why = r->why;
+    clattn_sizes *s = &r->c->problem.sizes;
+    if (r->off) {
+        if (r->c->problem.align)
+            SYNTAX("causal-tl and off contradict each other");
+        r->c->problem.align = CLATTN_ALIGN_OFFSET;
+    }
+    cl_int status = problem_check_sizes(&(clattn_sizes){ s->b, s->h, s->hk, s->nq, s->nk, 0, 0, 0 }, why);
+    if (status)
+        return status;
+    if (r->c->problem.flags & CLATTN_CU_Q) {
+        if (r->c->bthd)
+            SYNTAX("varlen and bthd contradict each other: packed sequences have one axis order");
+        if (s->b > CLATTN_LIST_MAX)
+            SYNTAX("varlen with more than %d sequences", CLATTN_LIST_MAX);
+        for (int64_t i = 0; i < s->b; i++) {
+            s->total_q += workload_varlen(s->nq, i, s->b);
+            s->total_k += workload_varlen(s->nk, i, s->b);
+        }
+    }
+    return CL_SUCCESS;
+}
+
+cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
+{
+    clattn_workload c = { .struct_size = sizeof c, .problem = CLATTN_PROBLEM_INIT };
+    struct reader r = { &c, why, 0, false };
+    clattn_problem checked;
+    const size_t room = out->struct_size;
+    cl_int status;
+    const size_t members = caller_struct_members("clattn_workload", room, sizeof c);
+    if (!members)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, "clattn_workload", room, "clattn_workload");
+    if ((status = read_words(&r, text)) || (status = settle(&r)))
+        return status;
+    if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))
+        return status;
+    memcpy(out, &c, members);
+    out->struct_size = room;
+    return CL_SUCCESS;
+}

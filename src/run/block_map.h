@@ -1,0 +1,26 @@
+/* block_map.h - block maps: which a call may use, and the arguments of making one
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef BLOCK_MAP_H
+#define BLOCK_MAP_H
+
+#include "run/call.h"
+#include "run/tensor.h"
+
+/* Whether block_q and block_k are given as the problem says, and make sense. */
+cl_int block_map_check(const clattn_problem *p, const clattn_forward_args *a, struct why *why);
+
+/* How a call uses its mask and its map. */
+struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s);
+struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
+                                  bool written);
+
+/* Everything that making a map takes. */
+struct map_call {
+    cla_map_args args;
+    cl_mem mask, map;
+    size_t count; /* of blocks */
+};
+cl_int block_map_read(struct map_call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
+                   struct why *why);
+
+#endif

@@ -1,0 +1,168 @@
+/* build.c - a configuration made runnable: from programs to kernels that have run
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "run/build.h"
+
+#include "device/exp2.h"
+
+#include <math.h>
+
+void build_settle(struct maker *maker, const clattn_problem *p, const struct config *config)
+{
+    struct why said = { "" };
+    if (p->type != CLATTN_F64)
+        exp2_find(&maker->programs, &maker->caps, config->engine, &said);
+    if (*said.text)
+        maker_log(maker, "%s", said.text);
+}
+
+/* The programs of a plan: forward, and where a problem has both mask and map, the one that makes maps. */
+enum { FORWARD, MAP, BUILDS };
+struct set {
+    struct built of[BUILDS];
+    bool has[BUILDS], wrong[BUILDS];
+};
+
+static cl_int get(struct set *set, int which, struct maker *maker, struct source *source, bool anew, struct why *why)
+{
+    const cl_int status = program_get(&set->of[which], &maker->programs, source, anew, why);
+    source_free(source);
+    set->has[which] = !status;
+    return status;
+}
+
+static cl_int get_map(struct set *set, struct maker *maker, const clattn_problem *p, bool anew, struct why *why)
+{
+    enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
+    struct source source = { NULL, NULL };
+    if ((p->flags & BOTH) != BOTH)
+        return CL_SUCCESS;
+    const cl_int status = source_compose_map(&source, &maker->caps, why);
+    return status ? status : get(set, MAP, maker, &source, anew, why);
+}
+
+/* What is kept was tried when it came to be kept. */
+static bool is_untried(const struct set *set, int which)
+{
+    const int from = set->has[which] ? (int)set->of[which].from : BUILT_KEPT;
+    return from == BUILT_LOADED || from == BUILT_COMPILED;
+}
+
+static bool any(const struct set *set, int from)
+{
+    bool found = false;
+    for (int i = 0; i < BUILDS; i++)
+        found = found || (set->has[i] && (int)set->of[i].from == from);
+    return found;
+}
+
+static void finish(struct set *set, struct maker *maker, bool good, bool brief)
+{
+    for (int i = 0; i < BUILDS; i++) {
+        if (set->has[i] && good)
+            program_done(&set->of[i], &maker->programs, brief);
+        else if (set->has[i])
+            program_refuse(&set->of[i], &maker->programs, set->wrong[i]);
+        set->has[i] = false;
+    }
+}
+
+/* ---- Trying ---- */
+
+/* Two heads that share keys: a row in every lane of a tile, and some of the next; some keys more than a tile; all lengths
+ * odd; two entries where anything is told of each. A program serves all scales of a kind (see source.c): one beyond 2 would
+ * take the sample's scores out of the domain. */
+static void choose_sample(struct sample *s, const clattn_problem *p, const struct config *config)
+{
+    enum { ROWS_MOST = 128, KEYS_BEHIND = 11, SCALE_MOST = 2 };
+    const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
+    const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS;
+    const int rows = config->engine->rows_per_group(&config->tile), keys = config->engine->keys_per_tile(&config->tile);
+    *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
+    s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2, .hk = 1, .nk = keys + KEYS_BEHIND };
+    s->p.sizes.nq = (rows < ROWS_MOST ? rows : ROWS_MOST) + 3;
+    s->p.scale = fmax(-SCALE_MOST, fmin(s->p.scale, SCALE_MOST));
+    sample_set_totals(&s->p);
+}
+
+/* Of a sample's rows so many are computed in double as take a few milliseconds. An odd step meets all lanes. */
+static int64_t step_of(const struct sample *s)
+{
+    enum { PRODUCTS = 700000 };
+    const clattn_sizes *const z = &s->p.sizes;
+    const int64_t of_row = z->nk * (s->p.d + s->p.dv), rows = z->b * z->h * z->nq;
+    return rows * of_row / PRODUCTS | 1;
+}
+
+/* What a program computes that nobody saw run yet, on everything that the problem has, against the answer. */
+static cl_int try(struct set *set, struct launch *l, struct maker *maker, const clattn_problem *p,
+                  const struct config *config, struct why *why)
+{
+    struct sample sample;
+    cl_int status = CL_SUCCESS;
+    if (p->n_aux) /* there is nothing to put into captured buffers */
+        return CL_SUCCESS;
+    choose_sample(&sample, p, config);
+    l->problem.scale = sample.p.scale;
+    if (is_untried(set, MAP)) {
+        status = device_sample_try_map(maker->context, maker->device, &sample, l, why);
+        set->wrong[MAP] = status == CLATTN_ERROR_WRONG_RESULT;
+    }
+    if (!status && is_untried(set, FORWARD)) {
+        status = device_sample_try(maker->context, maker->device, &sample, l, step_of(&sample), false, why);
+        set->wrong[FORWARD] = status == CLATTN_ERROR_WRONG_RESULT;
+    }
+    l->problem.scale = p->scale;
+    return status;
+}
+
+/* ---- Making ---- */
+
+/* Where the programs of an attempt came from. */
+struct origin {
+    bool loaded, compiled;
+};
+
+/* One attempt; anew: without binaries. *words: what the compiler said. */
+static cl_int attempt(struct launch *out, struct maker *maker, const clattn_problem *p, const struct config *config,
+                      bool brief, bool anew, struct origin *origin, struct why *words)
+{
+    struct set set = { .has = { false } };
+    struct source source = { NULL, NULL };
+    struct why fault;
+    cl_int status;
+    *origin = (struct origin){ false, false };
+    build_settle(maker, p, config);
+    if ((status = source_compose(&source, p, &maker->caps, config, words)) ||
+        (status = get(&set, FORWARD, maker, &source, anew, words)))
+        return status;
+    if (!(status = get_map(&set, maker, p, anew, &fault)) &&
+        !(status = launch_init(out, maker->context, maker->device, set.of[FORWARD].program,
+                               set.has[MAP] ? set.of[MAP].program : NULL, p, &maker->caps, config, &fault))) {
+        if (!(status = launch_idle(out, &fault)))
+            status = try(&set, out, maker, p, config, &fault);
+        if (status)
+            launch_clear(out);
+    }
+    *origin = (struct origin){ any(&set, BUILT_LOADED), any(&set, BUILT_COMPILED) || any(&set, BUILT_BRIEF) };
+    finish(&set, maker, !status, brief);
+    if (status)
+        *words = fault;
+    return status;
+}
+
+cl_int build_launch(struct launch *out, struct maker *maker, const clattn_problem *p, const struct config *config,
+                    bool brief, int *binary, struct why *why)
+{
+    struct origin origin;
+    cl_int status = attempt(out, maker, p, config, brief, false, &origin, why);
+    if (status && origin.loaded) {
+        maker_log(maker, "a stored binary is thrown away: %s", why->text);
+        status = attempt(out, maker, p, config, brief, true, &origin, why);
+    }
+    *binary = store_is_none(&maker->store) ? CLATTN_BINARY_NONE
+              : origin.compiled            ? CLATTN_BINARY_MISS
+                                           : CLATTN_BINARY_HIT;
+    return status;
+}

@@ -1,0 +1,26 @@
+/* maker.c - what plans are made with: its log and its counters
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "run/maker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void maker_log(struct maker *maker, const char *format, ...)
+{
+    struct why line;
+    va_list ap;
+    if (!maker->log)
+        return;
+    va_start(ap, format);
+    if (vsnprintf(line.text, sizeof line.text, format, ap) < 0)
+        line.text[0] = '\0';
+    va_end(ap);
+    maker->log(maker->log_user, line.text);
+}
+
+void maker_count(uint64_t *counter)
+{
+    __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+}

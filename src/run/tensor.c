@@ -1,0 +1,228 @@
+/* tensor.c - a caller's buffers: where they begin, how far they reach, whether they may be used
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "run/tensor.h"
+#include "base/checked.h"
+
+#include <string.h>
+
+#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+static cl_int check_buffer(cl_mem mem, const char *name, cl_context context, bool written, size_t *size,
+                           struct why *why)
+{
+    cl_mem_object_type type;
+    cl_mem_flags flags;
+    cl_context owner;
+    cl_int status;
+    if ((status = clGetMemObjectInfo(mem, CL_MEM_CONTEXT, sizeof owner, &owner, NULL)) ||
+        (status = clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof type, &type, NULL)) ||
+        (status = clGetMemObjectInfo(mem, CL_MEM_FLAGS, sizeof flags, &flags, NULL)) ||
+        (status = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof *size, size, NULL)))
+        return why_set(why, status, "%s.mem is no memory object: %s", name, clattn_status_string(status));
+    if (owner != context)
+        return why_set(why, CLATTN_ERROR_CONTEXT, "%s.mem belongs to another context", name);
+    if (type != CL_MEM_OBJECT_BUFFER)
+        INVALID("%s.mem is no buffer", name);
+    if (written && flags & CL_MEM_READ_ONLY)
+        INVALID("%s is written, but its buffer is CL_MEM_READ_ONLY", name);
+    if (!written && flags & CL_MEM_WRITE_ONLY)
+        INVALID("%s is read, but its buffer is CL_MEM_WRITE_ONLY", name);
+    return CL_SUCCESS;
+}
+
+/* Strides as they count: the caller's, or those of a contiguous tensor. */
+static cl_int resolve_strides(const clattn_tensor *t, const struct tensor_use *use, int64_t stride[3], struct why *why)
+{
+    static const char axis[] = "bhn";
+    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2];
+    for (int i = 0; i < 3; i++)
+        if (t->stride[i] < 0)
+            INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
+    stride[2] = contiguous ? use->width : t->stride[2];
+    stride[1] = t->stride[1];
+    stride[0] = t->stride[0];
+    if (contiguous &&
+        (!checked_mul(stride[2], use->extent[2], &stride[1]) || !checked_mul(stride[1], use->extent[1], &stride[0])))
+        INVALID("%s: its size overflows", use->name);
+    return CL_SUCCESS;
+}
+
+/* Elements from the first to behind the last one. */
+static bool reach(const struct tensor_use *use, const int64_t stride[3], int64_t *span)
+{
+    *span = use->width;
+    for (int i = 0; i < 3; i++) {
+        int64_t step;
+        if (!checked_mul(use->extent[i] - 1, stride[i], &step) || !checked_add(*span, step, span))
+            return false;
+    }
+    return true;
+}
+
+/* No two elements of an output may share a place. Sufficient and enough for every real layout: from the smallest stride
+ * to the largest, each steps over all that the smaller ones cover. */
+static bool distinct(int axes, const int64_t *extent, const int64_t *stride, int64_t width)
+{
+    int64_t covered = width, step;
+    bool done[4] = { false, false, false, false };
+    for (int n = 0; n < axes; n++) {
+        int least = -1;
+        for (int i = 0; i < axes; i++)
+            if (!done[i] && (least < 0 || stride[i] < stride[least]))
+                least = i;
+        done[least] = true;
+        if (extent[least] == 1)
+            continue;
+        if (stride[least] < covered)
+            return false;
+        if (!checked_mul(extent[least] - 1, stride[least], &step) || !checked_add(covered, step, &covered))
+            return false;
+    }
+    return true;
+}
+
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem, cla_rows_at *at,
+                    struct why *why)
+{
+    size_t size;
+    int64_t stride[3], span, end, bytes;
+    cl_int status;
+    *mem = NULL;
+    if ((status = resolve_strides(t, use, stride, why)))
+        return status;
+    *at = (cla_rows_at){ .row = 0 };
+    if (!use->extent[0] || !use->extent[1] || !use->extent[2])
+        return CL_SUCCESS; /* strides of 0: all its rows are row 0 of what stands for it */
+    if (!t->mem)
+        INVALID("%s.mem is NULL, but it has %lld x %lld x %lld rows", use->name, (long long)use->extent[0],
+                (long long)use->extent[1], (long long)use->extent[2]);
+    if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
+        return status;
+    if (t->offset > INT64_MAX || !reach(use, stride, &span) || !checked_add(span, (int64_t)t->offset, &end) ||
+        !checked_mul(end, (int64_t)use->bytes, &bytes))
+        INVALID("%s: offset, sizes and strides overflow", use->name);
+    if ((uint64_t)bytes > size)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
+                       (long long)bytes, size);
+    if (use->written && !distinct(3, use->extent, stride, use->width))
+        INVALID("%s: its strides make elements overlap", use->name);
+    *mem = t->mem;
+    *at = (cla_rows_at){ .offset = (int64_t)t->offset, .b = stride[0], .h = stride[1], .row = stride[2] };
+    return CL_SUCCESS;
+}
+
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
+                   struct why *why)
+{
+    size_t size;
+    int64_t end, bytes;
+    *mem = NULL;
+    *offset = 0;
+    if (!use->given && t->mem)
+        INVALID("%s is given, but the problem does not say so", use->name);
+    if (!use->given || !use->count)
+        return CL_SUCCESS;
+    if (!t->mem)
+        INVALID("%s.mem is NULL, but the problem says it is given", use->name);
+    cl_int status = check_buffer(t->mem, use->name, context, false, &size, why);
+    if (status)
+        return status;
+    if (t->offset > INT64_MAX || !checked_add((int64_t)t->offset, use->count, &end) ||
+        !checked_mul(end, (int64_t)use->bytes, &bytes))
+        INVALID("%s: its offset overflows", use->name);
+    if ((uint64_t)bytes > size)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
+                       (long long)bytes, size);
+    *mem = t->mem;
+    *offset = (int64_t)t->offset;
+    return CL_SUCCESS;
+}
+
+cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
+                       struct why *why)
+{
+    enum { ALIGNMENT = 32 }; /* of the longest vector that kernels keep there */
+    size_t size;
+    if (!a->workspace || a->workspace_size < need)
+        return why_set(why, CLATTN_ERROR_WORKSPACE, "the call needs a workspace of %zu bytes, %zu are given", need,
+                       a->workspace ? a->workspace_size : 0);
+    const cl_int status = check_buffer(a->workspace, "workspace", context, true, &size, why);
+    if (status)
+        return status;
+    if (a->workspace_offset % ALIGNMENT)
+        INVALID("workspace_offset is %zu, no multiple of %d", a->workspace_offset, ALIGNMENT);
+    if (a->workspace_offset > size || size - a->workspace_offset < need)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL,
+                       "the workspace's buffer has %zu bytes, the call needs %zu from %zu on", size, need,
+                       a->workspace_offset);
+    *mem = a->workspace;
+    *offset = (int64_t)(a->workspace_offset / sizeof(cl_uint));
+    return CL_SUCCESS;
+}
+
+/* Shape and strides as they count: the caller's, or the call's size; contiguous, or the caller's. */
+static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
+                       struct why *why)
+{
+    static const char axis[] = "bhqk";
+    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2] && !t->stride[3];
+    int64_t step = 1;
+    for (int i = 3; i >= 0; i--) {
+        if (t->shape[i] && t->shape[i] != 1 && t->shape[i] != use->extent[i])
+            INVALID("%s.shape[%c] is %lld, must be %lld, or 1 to broadcast", use->name, axis[i], (long long)t->shape[i],
+                    (long long)use->extent[i]);
+        if (t->stride[i] < 0)
+            INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
+        shape[i] = t->shape[i] ? t->shape[i] : use->extent[i];
+        stride[i] = shape[i] == 1 ? 0 : contiguous ? step : t->stride[i];
+        if (contiguous && !checked_mul(step, shape[i], &step))
+            INVALID("%s: its size overflows", use->name);
+    }
+    return CL_SUCCESS;
+}
+
+cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
+                     struct why *why)
+{
+    size_t size;
+    int64_t end, bytes, step;
+    cl_int status;
+    memset(out, 0, sizeof *out);
+    if (!use->given && t->mem)
+        INVALID("%s is given, but the problem does not say so", use->name);
+    if (!use->given)
+        return CL_SUCCESS;
+    if ((status = resolve4(t, use, out->shape, out->stride, why)))
+        return status;
+    if (!out->shape[0] || !out->shape[1] || !out->shape[2] || !out->shape[3]) {
+        memset(out->stride, 0, sizeof out->stride);
+        return CL_SUCCESS;
+    }
+    if (!t->mem)
+        INVALID("%s.mem is NULL, but the problem says it is given", use->name);
+    if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
+        return status;
+    bool fits = t->offset < INT64_MAX;
+    end = fits ? (int64_t)t->offset + 1 : 0;
+    for (int i = 0; i < 4; i++)
+        fits = fits && checked_mul(out->shape[i] - 1, out->stride[i], &step) && checked_add(end, step, &end);
+    if (!fits || !checked_mul(end, (int64_t)use->bytes, &bytes))
+        INVALID("%s: offset, shape and strides overflow", use->name);
+    if ((uint64_t)bytes > size)
+        return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
+                       (long long)bytes, size);
+    if (use->written && !distinct(4, out->shape, out->stride, 1))
+        INVALID("%s: its strides make elements overlap", use->name);
+    out->mem = t->mem;
+    out->offset = (int64_t)t->offset;
+    return CL_SUCCESS;
+}
+
+cla_scores_at tensor4_place(const struct tensor4 *t)
+{
+    return (cla_scores_at){
+        .offset = t->offset, .b = t->stride[0], .h = t->stride[1], .q = t->stride[2], .k = t->stride[3]
+    };
+}

@@ -1,0 +1,53 @@
+/* tensor.h - a caller's buffers: where they begin, how far they reach, whether they may be used
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TENSOR_H
+#define TENSOR_H
+
+#include "cl/args.h"
+#include "problem/problem.h"
+
+/* How a tensor is used in a call. */
+struct tensor_use {
+    const char *name;
+    int64_t extent[3]; /* b, heads, rows */
+    int64_t width;     /* elements of a row */
+    size_t bytes;      /* of an element */
+    bool written;
+};
+
+/* Checks a tensor against its use and the handle's context. On success *at says where it lies, and *mem is its buffer,
+ * NULL when it has no elements. */
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem, cla_rows_at *at,
+                    struct why *why);
+
+/* How an array is used: given or not as the problem says, `count` elements of `bytes`. */
+struct array_use {
+    const char *name;
+    bool given;
+    int64_t count;
+    size_t bytes;
+};
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
+                   struct why *why);
+
+/* The caller's workspace, of which a call needs `need` bytes, not 0; *offset in words of 4 bytes. */
+cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
+                       struct why *why);
+
+/* What goes with scores: sizes of the axes b, h, q and k where it is not broadcast. */
+struct tensor4_use {
+    const char *name;
+    bool given;
+    int64_t extent[4];
+    size_t bytes;
+    bool written;
+};
+struct tensor4 {
+    cl_mem mem; /* NULL: no elements */
+    int64_t shape[4], stride[4], offset; /* stride 0 where broadcast */
+};
+cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
+                     struct why *why);
+cla_scores_at tensor4_place(const struct tensor4 *t);
+
+#endif

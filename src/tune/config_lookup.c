@@ -1,0 +1,215 @@
+/* config_lookup.c - which configuration a class of problems has: set by the caller, measured, or recorded
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tune/config_lookup.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Of all kernels together: raised when numbers of a tile change their meaning. */
+enum { FAMILY = 1 };
+
+struct choice {
+    struct choice *next;
+    char class_text[CLASS_MAX];
+    struct config config;
+    int source;
+};
+
+/* ---- Making ---- */
+
+static void add_printable(char *to, size_t room, const char *text)
+{
+    struct text t = { to, room, strlen(to) };
+    text_add_n(&t, text, strlen(text));
+    for (char *c = to; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+static void fill_bench(struct bench *by, const struct caps *caps)
+{
+    unsigned char digest[DIGEST_BYTES];
+    memset(by, 0, sizeof *by);
+    digest_of(digest, caps->identity, strlen(caps->identity));
+    digest_hex(by->device, digest);
+    add_printable(by->name, sizeof by->name, caps->platform);
+    add_printable(by->name, sizeof by->name, " / ");
+    add_printable(by->name, sizeof by->name, caps->device);
+    add_printable(by->driver, sizeof by->driver, caps->driver);
+    by->family = FAMILY;
+}
+
+cl_int config_lookup_init(struct config_lookup *c, const struct caps *caps, struct why *why)
+{
+    memset(c, 0, sizeof *c);
+    fill_bench(&c->by, caps);
+    if (pthread_mutex_init(&c->lock, NULL))
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+    if (pthread_mutex_init(&c->searching, NULL)) {
+        pthread_mutex_destroy(&c->lock);
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+    }
+    return CL_SUCCESS;
+}
+
+void config_lookup_clear(struct config_lookup *c)
+{
+    for (struct choice *x = c->first, *next; x; x = next) {
+        next = x->next;
+        free(x);
+    }
+    free(c->site);
+    pthread_mutex_destroy(&c->searching);
+    pthread_mutex_destroy(&c->lock);
+}
+
+void config_lookup_class(struct class *out, const clattn_problem *p)
+{
+    struct text to = { out->text, sizeof out->text, 0 };
+    class_of(&out->like, p);
+    class_print(&out->like, p, &to);
+}
+
+/* ---- In memory ---- */
+
+/* With the lock held: where the class's choice of that source hangs, or the end. class_text NULL: of any class. */
+static struct choice **find(struct config_lookup *c, const char *class_text, int source)
+{
+    struct choice **at = &c->first;
+    while (*at && ((*at)->source != source || (class_text && strcmp((*at)->class_text, class_text))))
+        at = &(*at)->next;
+    return at;
+}
+
+static bool recall(struct known *out, struct config_lookup *c, const char *class_text, int source)
+{
+    pthread_mutex_lock(&c->lock);
+    const struct choice *x = *find(c, class_text, source);
+    if (x) {
+        out->config = x->config;
+        out->source = x->source;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return x;
+}
+
+void config_lookup_forget(struct maker *maker, const char *class_text, int source)
+{
+    struct config_lookup *c = maker->lookup;
+    pthread_mutex_lock(&c->lock);
+    for (struct choice **at = find(c, class_text, source), *x; (x = *at); at = find(c, class_text, source)) {
+        *at = x->next;
+        free(x);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int source)
+{
+    struct config_lookup *c = maker->lookup;
+    struct choice *fresh = calloc(1, sizeof *fresh);
+    if (!fresh)
+        return false;
+    config_lookup_forget(maker, class->text, source);
+    memcpy(fresh->class_text, class->text, sizeof fresh->class_text);
+    fresh->config = *config;
+    fresh->source = source;
+    pthread_mutex_lock(&c->lock);
+    fresh->next = c->first;
+    c->first = fresh;
+    pthread_mutex_unlock(&c->lock);
+    return true;
+}
+
+/* ---- In records ---- */
+
+bool config_lookup_read(struct config *out, const char *text, const struct maker *maker, const clattn_problem *p)
+{
+    struct why why;
+    return tile_config_is_pinned(text) && !tile_config_read(out, text, &maker->caps, p, &why) &&
+           tile_is_candidate(out);
+}
+
+static void read_site(struct config_lookup *c)
+{
+    static const struct {
+        const char *path;
+        bool seeds;
+    } folders[] = { { CLATTN_SITE_DIR, false }, { CLATTN_SEEDS_DIR, true } };
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < 2 && !c->has_read_site; i++) {
+        struct record *list = NULL, *all;
+        const size_t n = site_records_read(folders[i].path, &c->by, folders[i].seeds, &list);
+        if (n && (all = realloc(c->site, (c->n_site + n) * sizeof *all))) {
+            memcpy(all + c->n_site, list, n * sizeof *all);
+            c->site = all;
+            c->n_site += n;
+        }
+        free(list);
+    }
+    c->has_read_site = true;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static bool take(struct known *out, struct maker *maker, const clattn_problem *p, const struct record *r)
+{
+    enum { DAY = 24 * 3600, TRIES = 3 };
+    const int64_t now = (int64_t)time(NULL);
+    if (!config_lookup_read(&out->config, r->config, maker, p)) {
+        maker_count(&maker->counters.record_rejects);
+        return false;
+    }
+    out->source = CLATTN_ORIGIN_CACHED;
+    out->stale = strcmp(r->by.driver, maker->lookup->by.driver) != 0;
+    out->due = r->tries && r->tries < TRIES && (now < r->date || now - r->date > DAY);
+    out->effort = r->effort;
+    out->tries = r->tries;
+    return true;
+}
+
+/* The user's own record, else the site's, else a shipped one. */
+static bool look_up(struct known *out, struct maker *maker, const clattn_problem *p, const char *class_text)
+{
+    struct config_lookup *c = maker->lookup;
+    struct record r;
+    bool rejected = false;
+    if (wisdom_get(&maker->store, &c->by, class_text, &r, &rejected) && take(out, maker, p, &r))
+        return true;
+    if (rejected)
+        maker_count(&maker->counters.record_rejects);
+    for (size_t i = 0; i < c->n_site; i++)
+        if (!strcmp(c->site[i].class_text, class_text) && take(out, maker, p, &c->site[i]))
+            return true;
+    return false;
+}
+
+static bool look_near(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class)
+{
+    clattn_workload like;
+    for (size_t n = p->n_mods ? 0 : 1; class_near(&like, &class->like, n); n++) {
+        char text[CLASS_MAX];
+        struct text to = { text, sizeof text, 0 };
+        class_print(&like, NULL, &to);
+        if (look_up(out, maker, p, text))
+            return out->near = true;
+    }
+    return false;
+}
+
+void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class, bool near)
+{
+    memset(out, 0, sizeof *out); /* CLATTN_ORIGIN_DEFAULT */
+    const bool table = maker->settings.tune == CLATTN_TUNE_OFF || maker->settings.tune == CLATTN_TUNE_RECORD;
+    if (recall(out, maker->lookup, class->text, CLATTN_ORIGIN_SET) || table ||
+        recall(out, maker->lookup, class->text, CLATTN_ORIGIN_TUNED))
+        return;
+    read_site(maker->lookup);
+    const bool found = look_up(out, maker, p, class->text);
+    maker_count(found ? &maker->counters.record_hits : &maker->counters.record_misses);
+    if (!found && near && !look_near(out, maker, p, class))
+        out->source = CLATTN_ORIGIN_DEFAULT;
+}

@@ -1,0 +1,50 @@
+/* config_lookup.h - which configuration a class of problems has: set by the caller, measured, or recorded
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONFIG_LOOKUP_H
+#define CONFIG_LOOKUP_H
+
+#include "run/build.h"
+#include "problem/class.h"
+#include "cache/wisdom.h"
+
+/* What a handle knows beside its store. */
+struct config_lookup {
+    pthread_mutex_t lock, searching; /* searching: held while one thread measures */
+    struct choice *first;
+    struct record *site;             /* of the site's and of shipped files, once they have been read */
+    size_t n_site;
+    bool has_read_site;
+    struct bench by;
+};
+
+cl_int config_lookup_init(struct config_lookup *c, const struct caps *caps, struct why *why);
+void config_lookup_clear(struct config_lookup *c);
+
+/* What is known of a class. */
+struct known {
+    struct config config;
+    int source;  /* CLATTN_ORIGIN_*; _DEFAULT: nothing is known */
+    bool near;   /* of a similar class only */
+    bool stale;  /* measured with another driver */
+    bool due;    /* too noisy to tell last time, and that is long enough ago to try again */
+    int effort, tries;
+};
+
+/* Names the class of a checked problem. */
+struct class {
+    clattn_workload like;
+    char text[CLASS_MAX];
+};
+void config_lookup_class(struct class *out, const clattn_problem *p);
+
+/* The best that is known for a problem of a class; near: also of similar ones. */
+void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class, bool near);
+
+/* For as long as the handle lives: CLATTN_ORIGIN_SET or _TUNED. False, and nothing is changed: no memory. */
+bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int source);
+void config_lookup_forget(struct maker *maker, const char *class_text, int source); /* class_text NULL: of all classes */
+
+/* The configuration that a text from outside names, if it is one that could have been measured here. */
+bool config_lookup_read(struct config *out, const char *text, const struct maker *maker, const clattn_problem *p);
+
+#endif

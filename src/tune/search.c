@@ -1,0 +1,326 @@
+/* search.c - the search for the fastest configuration: what is tried, for how long, and what wins. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tune/timing_rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TRIED_MAX = 64,   /* opened in all, unless everything is to be */
+    KNOWN_MAX = 128,  /* those, and rows that wait for their engine */
+    ROWS_QUICK = 8,   /* of the table, by a quick search */
+    KEPT = 7,         /* open beside the control from batch to batch */
+    FINALISTS = 3,    /* at most */
+    CLIMB_BATCH = 4,  /* neighbours between two looks at what is best by now */
+    CLIMB_FROM = 12,  /* of the best that have neighbours left */
+    SCREEN_LEAST = 4, /* rounds of a batch; the first call of each is not counted */
+    SCREEN_MOST = 8
+};
+
+struct search {
+    struct timing_rounds race;
+    const struct caps *caps;
+    const clattn_problem *p;
+    int effort, room;
+};
+
+/* ---- What is tried ---- */
+
+static bool is_known(const struct search *s, const struct config *config)
+{
+    const struct entrant *const end = s->race.at + s->race.count;
+    for (const struct entrant *c = s->race.at; c < end; c++)
+        if (tile_is_same(&c->config, config))
+            return true;
+    return false;
+}
+
+static bool add(struct search *s, const struct config *config)
+{
+    if (s->race.count == s->room || is_known(s, config))
+        return false;
+    s->race.at[s->race.count++].config = *config;
+    return true;
+}
+
+static void add_portfolio(struct search *s)
+{
+    const struct search_options *const o = s->race.o;
+    const int most = s->effort == CLATTN_TUNE_QUICK ? ROWS_QUICK : s->room;
+    struct config c;
+    add(s, &o->control);
+    for (size_t i = 0; i < o->n_first; i++)
+        add(s, &o->first[i]);
+    for (int i = 0, rows = 0; rows < most && tile_config_at(&c, s->caps, s->p, NULL, (size_t)i); i++)
+        if (tile_suits(&c, s->caps)) {
+            add(s, &c);
+            rows++;
+        }
+    for (size_t i = 0; s->effort == CLATTN_TUNE_EXHAUSTIVE && tile_space_at(&c, s->caps, s->p, o->control.engine, i); i++)
+        add(s, &c);
+}
+
+/* Of an engine other than the control's one row goes ahead: where it is hopeless, so are the others. */
+static bool is_due(const struct search *s, const struct entrant *c)
+{
+    const struct entrant *const end = s->race.at + s->race.count;
+    bool tried = false;
+    if (c->state != ENTRANT_WAITING)
+        return false;
+    if (s->effort == CLATTN_TUNE_EXHAUSTIVE || c->config.engine == s->race.o->control.engine)
+        return true;
+    for (const struct entrant *x = s->race.at; x < end; x++)
+        if (x->config.engine == c->config.engine) {
+            tried = tried || x->state == ENTRANT_OPEN || x->state == ENTRANT_CLOSED;
+            if (x->score > 0 && x->score <= HOPELESS)
+                return true;
+        }
+    return !tried;
+}
+
+/* The next best one after `last`, NULL: the best. */
+static const struct entrant *next_best(const struct search *s, const struct entrant *last)
+{
+    const struct entrant *best = NULL, *const end = s->race.at + s->race.count;
+    for (const struct entrant *c = s->race.at; c < end; c++)
+        if (c->score > 0 && (!last || c->score > last->score || (c->score == last->score && c > last)) &&
+            (!best || c->score < best->score))
+            best = c;
+    return best;
+}
+
+/* The score to expect next to what was measured: between its best neighbour and all of them. */
+static double expected(const struct search *s, const struct config *config)
+{
+    const struct entrant *const end = s->race.at + s->race.count;
+    double sum = 0, best = INFINITY;
+    int n = 0;
+    for (const struct entrant *c = s->race.at; c < end; c++)
+        if (c->score > 0 && tile_is_neighbour(&c->config, config)) {
+            sum += c->score;
+            best = fmin(best, c->score);
+            n++;
+        }
+    return n ? (best + sum / n) / 2 : INFINITY;
+}
+
+struct pick {
+    struct config config;
+    double score; /* expected */
+};
+
+/* Takes x among the CLIMB_BATCH best picks; returns how many there are. */
+static int offer(struct pick *picks, int n, const struct pick *x)
+{
+    int at = n;
+    for (int i = 0; i < n; i++)
+        if (tile_is_same(&picks[i].config, &x->config))
+            return n;
+    while (at > 0 && x->score < picks[at - 1].score)
+        at--;
+    if (at == CLIMB_BATCH)
+        return n;
+    n += n < CLIMB_BATCH;
+    memmove(picks + at + 1, picks + at, (size_t)(n - 1 - at) * sizeof *picks);
+    picks[at] = *x;
+    return n;
+}
+
+/* Adds neighbours of the best that were not tried yet: those to expect most of. A model may order, it excludes none. */
+static void climb(struct search *s)
+{
+    const struct entrant *from = NULL;
+    struct pick picks[CLIMB_BATCH], x;
+    int n = 0;
+    for (int expanded = 0; expanded < CLIMB_FROM && (from = next_best(s, from));) {
+        bool left = false;
+        for (size_t i = 0; tile_neighbour_at(&x.config, s->caps, s->p, &from->config, i); i++)
+            if (!is_known(s, &x.config)) {
+                x.score = expected(s, &x.config);
+                n = offer(picks, n, &x);
+                left = true;
+            }
+        expanded += left;
+    }
+    for (int i = 0; i < n; i++)
+        add(s, &picks[i].config);
+}
+
+/* ---- In which order, and for how long ---- */
+
+static int count_due(const struct search *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->race.count; i++)
+        n += is_due(s, &s->race.at[i]);
+    return n;
+}
+
+static bool may_build(const struct search *s)
+{
+    const double part = s->effort == CLATTN_TUNE_QUICK || !s->race.control ? 0.5 : 0.8;
+    return !s->race.out->cancelled && !timing_rounds_used(&s->race, part) &&
+           (s->effort == CLATTN_TUNE_EXHAUSTIVE || s->race.out->trials < TRIED_MAX);
+}
+
+/* false when nothing was left to try, or no time. */
+static bool open_batch(struct search *s)
+{
+    struct entrant *list[OPEN_MAX];
+    const int before = s->race.out->trials;
+    if (s->effort == CLATTN_TUNE_FULL && !count_due(s))
+        climb(s);
+    for (struct entrant *c = s->race.at; c < s->race.at + s->race.count && may_build(s); c++)
+        if (is_due(s, c)) {
+            if (timing_rounds_list(&s->race, list) == OPEN_MAX)
+                break;
+            timing_rounds_open(&s->race, c);
+        }
+    return s->race.out->trials > before;
+}
+
+static double seconds_left(const struct search *s)
+{
+    const double limit = s->race.o->seconds;
+    return limit != 0 ? limit - timing_rounds_elapsed(&s->race) : INFINITY;
+}
+
+/* Rounds for a batch that took so long to build: cheap beside that, and leaving time for a final. */
+static void screen(struct search *s, double built)
+{
+    timing_rounds_warm_up(&s->race);
+    const double began = timing_rounds_elapsed(&s->race), most = seconds_left(s) / 2;
+    for (int i = 0; i < SCREEN_MOST && !timing_rounds_is_over(&s->race); i++) {
+        const double took = timing_rounds_elapsed(&s->race) - began;
+        if ((i >= 2 && took >= most) || (i >= SCREEN_LEAST && took >= built))
+            break;
+        timing_rounds_round(&s->race);
+    }
+    timing_rounds_keep(&s->race, KEPT);
+}
+
+/* ---- What wins ---- */
+
+static void note(struct search_result *out, const struct entrant *c, const struct entrant *control)
+{
+    const int n = timing_rounds_samples(c);
+    double off[SAMPLES];
+    if (!n)
+        return;
+    out->best = c->config;
+    out->measured = true;
+    out->rounds = n;
+    out->seconds = timing_rounds_median(c->seconds, n);
+    out->control_seconds = timing_rounds_median(control->seconds, timing_rounds_samples(control));
+    for (int i = 0; i < n; i++)
+        off[i] = fabs(c->seconds[i] - out->seconds);
+    out->mad = timing_rounds_median(off, n);
+}
+
+static const struct entrant *winner(const struct search *s, int passes)
+{
+    const struct entrant *best = s->race.control;
+    struct entrant *list[OPEN_MAX];
+    const int n = timing_rounds_list(&s->race, list);
+    for (int i = 0; i < n; i++)
+        if (list[i] != s->race.control && timing_rounds_beats(list[i], passes) &&
+            (best == s->race.control || list[i]->score < best->score))
+            best = list[i];
+    return best;
+}
+
+static bool fits(const struct search *s, int rounds)
+{
+    return rounds * timing_rounds_round_seconds(&s->race) <= seconds_left(s);
+}
+
+/* Calls of each in a round: as many as there is time for, with `later` more to come. */
+static int count_passes(const struct search *s, int most, int later)
+{
+    int passes = most;
+    while (passes > 1 && !fits(s, (passes + later) * FINAL_ROUNDS))
+        passes -= 2;
+    return passes;
+}
+
+static void run_final(struct search *s, int passes)
+{
+    struct timing_rounds *const r = &s->race;
+    timing_rounds_warm_up(r);
+    for (int i = 0; i < r->count; i++)
+        r->at[i].n = 0;
+    for (int i = 0; i < passes * FINAL_ROUNDS && !timing_rounds_is_over(r); i++)
+        timing_rounds_round(r);
+}
+
+/* Once more where the control's times say that the machine was not quiet: shorter, as it may have changed its speed for
+ * good, or be going to change it again. */
+static void final(struct search *s)
+{
+    struct timing_rounds *const r = &s->race;
+    struct entrant *list[OPEN_MAX];
+    for (int n = FINALISTS; n > 0; n--) {
+        timing_rounds_keep(r, n);
+        if (fits(s, 2 * FINAL_ROUNDS))
+            break;
+    }
+    note(r->out, r->control, r->control);
+    for (int again = 0; again < 2 && timing_rounds_list(r, list) > 1; again++) {
+        const int passes = again ? count_passes(s, PASSES_AGAIN, 0) : count_passes(s, PASSES_MAX, PASSES_AGAIN);
+        run_final(s, passes);
+        if (r->out->cancelled || r->untimed || !r->control)
+            return;
+        r->out->noisy = !timing_rounds_is_decided(r->control, passes) || timing_rounds_is_noisy(r->control);
+        note(r->out, r->out->noisy ? r->control : winner(s, passes), r->control);
+        if (!r->out->noisy)
+            return;
+    }
+}
+
+/* ---- The whole ---- */
+
+static void search(struct search *s)
+{
+    struct timing_rounds *const r = &s->race;
+    add_portfolio(s);
+    timing_rounds_open(r, &r->at[0]);
+    if (!timing_rounds_used(r, 0.5))
+        for (double began = 0; open_batch(s); began = timing_rounds_elapsed(r))
+            screen(s, timing_rounds_elapsed(r) - began);
+    if (r->compared && r->control && !r->untimed && !r->out->cancelled)
+        final(s);
+    for (int i = 0; i < r->count; i++)
+        if (r->at[i].state == ENTRANT_OPEN)
+            timing_rounds_close(r, &r->at[i]);
+    r->out->all_refused = r->out->refused && !r->control && !r->ran;
+}
+
+/* Room for what may be tried. */
+static int count_room(const struct search_options *o, const struct caps *caps, const clattn_problem *p)
+{
+    struct config c;
+    int n = 0;
+    while (o->effort == CLATTN_TUNE_EXHAUSTIVE && tile_space_at(&c, caps, p, o->control.engine, (size_t)n))
+        n++;
+    return KNOWN_MAX + n;
+}
+
+void search_run(struct search_result *out, const struct search_ops *ops, const struct search_options *o,
+                const struct caps *caps, const clattn_problem *p)
+{
+    struct search s = { .race = { .ops = ops, .o = o, .out = out, .began = ops->now(ops->user) - o->spent },
+                        .caps = caps, .p = p, .effort = o->effort, .room = count_room(o, caps, p) };
+    memset(out, 0, sizeof *out);
+    out->best = o->control;
+    if (!(s.race.at = calloc((size_t)s.room, sizeof *s.race.at)))
+        return;
+    search(&s);
+    out->control_refused = s.race.control && s.race.control != s.race.at;
+    if (out->control_refused && !out->measured)
+        out->best = s.race.control->config;
+    timing_rounds_tell(&s.race, CLATTN_STEP_DONE, &out->best, "");
+    free(s.race.at);
+}

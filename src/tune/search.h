@@ -1,0 +1,41 @@
+/* search.h - the search for the fastest configuration. Pure: measures and tells the time by callbacks. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEARCH_H
+#define SEARCH_H
+
+#include "engine/tile.h"
+
+/* What the search does to a configuration. Between open() and close() it is `config`; several are open at a time. */
+struct search_ops {
+    void *user;
+    cl_int (*open)(void *user, const struct config *config, struct why *why); /* builds and checks it; refusal is data */
+    cl_int (*run)(void *user, const struct config *config, double *seconds);  /* one timed call; failure puts it out */
+    void (*close)(void *user, const struct config *config);                   /* after every open(), failed ones too */
+    double (*now)(void *user);                                                /* seconds from any origin */
+    bool (*told)(void *user, const clattn_progress *progress);                /* false cancels. NULL: nobody listens */
+};
+
+struct search_options {
+    int effort;            /* CLATTN_TUNE_QUICK, _FULL, _EXHAUSTIVE */
+    double seconds;        /* limit, builds included; 0: none */
+    const char *class_text; /* for progress */
+    struct config control; /* what is used now, or would be */
+    const struct config *first; /* worth a try before the table's rows: of nearby records */
+    size_t n_first;
+    double spent;          /* seconds of the limit that are gone already */
+};
+
+struct search_result {
+    struct config best;
+    double seconds, mad, control_seconds; /* medians of the final rounds; 0 where nothing was timed */
+    int rounds, trials, refused;
+    bool measured;         /* the control and a challenger were timed */
+    bool noisy;            /* too noisy to tell: best is the control */
+    bool control_refused;  /* best is another one that can run, measured or not */
+    bool cancelled, all_refused; /* all_refused: nothing ran, not even the control */
+};
+
+void search_run(struct search_result *out, const struct search_ops *ops, const struct search_options *o,
+                const struct caps *caps, const clattn_problem *p);
+
+#endif

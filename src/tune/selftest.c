@@ -1,0 +1,247 @@
+/* selftest.c - whether an engine that relies on a device's special instructions computes right there
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tune/selftest.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The test ---- */
+
+/* Both types; products alone, a diagonal, and everything that is done to a tile of scores; rows that are loaded 16 bytes
+ * at a time, and others; heads of their own and heads packed into one tile; more than a tile of queries and of keys, and a
+ * rest; and so many groups that the grid has two rows, for who a group is is told by the device's own registers. */
+static const struct {
+    int type, d, dv;
+    bool causal, scores;
+    int h, hk, nq, nk;
+} tests[] = { { CLATTN_F16, 64, 64, false, false, 2, 2, 131, 133 },
+              { CLATTN_F16, 128, 128, true, false, 2, 1, 131, 133 },
+              { CLATTN_F16, 41, 26, true, true, 2, 1, 131, 133 },
+              { CLATTN_BF16, 64, 64, false, false, 2, 1, 131, 133 },
+              { CLATTN_BF16, 128, 128, true, false, 2, 2, 131, 133 },
+              { CLATTN_F16, 16, 16, true, false, 520, 520, 1, 20 } };
+enum { TESTS = sizeof tests / sizeof *tests };
+
+static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
+{
+    clattn_problem given = CLATTN_PROBLEM_INIT;
+    given.type = tests[i].type;
+    given.d = tests[i].d;
+    given.dv = tests[i].dv;
+    given.causal = tests[i].causal;
+    given.softcap = tests[i].scores ? 5 : 0;
+    given.flags = tests[i].scores ? CLATTN_MASK : 0;
+    given.sizes = (clattn_sizes){ 1, tests[i].h, tests[i].hk, tests[i].nq, tests[i].nk, 0, 0, 0 };
+    return problem_read(p, &given, why);
+}
+
+static cl_int run_test(struct maker *maker, const clattn_problem *p, const struct config *config, struct why *why)
+{
+    const struct sample sample = { .p = *p, .seed = 11, .ragged = true };
+    struct launch launch;
+    int binary;
+    cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
+    if (status)
+        return status;
+    status = device_sample_try(maker->context, maker->device, &sample, &launch, 1, true, why);
+    launch_clear(&launch);
+    return status;
+}
+
+/* The i-th test and the engine's tile for it; *has: there is one. */
+static cl_int choose_test(clattn_problem *p, struct config *config, bool *has, size_t i, const struct maker *maker,
+                          const struct engine *engine, struct why *why)
+{
+    const cl_int status = read_test(p, i, why);
+    *has = !status && tile_config_at(config, &maker->caps, p, engine, 0); /* bf16 on Turing has none */
+    return status;
+}
+
+cl_int selftest_run(struct maker *maker, const struct engine *engine, struct why *why)
+{
+    bool any = false;
+    for (size_t i = 0; i < TESTS; i++) {
+        clattn_problem p;
+        struct config config;
+        bool has;
+        cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
+        if (!status && has)
+            status = run_test(maker, &p, &config, why);
+        if (status)
+            return status;
+        any = any || has;
+    }
+    return any ? CL_SUCCESS : why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "there is nothing that it could run");
+}
+
+/* ---- The verdict ---- */
+
+enum { VERDICT_MAX = 128 };
+
+struct verdict {
+    char name[STORE_NAME_MAX]; /* of the blob */
+    char key[DIGEST_HEX];
+};
+
+/* Adds a digest of everything that the program of the i-th test depends on. */
+static cl_int add_program(struct text *to, size_t i, const struct maker *maker, const struct engine *engine,
+                          struct why *why)
+{
+    struct source source = { NULL, NULL };
+    unsigned char digest[DIGEST_BYTES];
+    char digits[DIGEST_HEX], *key = NULL;
+    struct config config;
+    clattn_problem p;
+    bool has;
+    cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
+    if (status || !has)
+        return status;
+    if (!(status = source_compose(&source, &p, &maker->caps, &config, why)) &&
+        !(key = program_key(&maker->caps, &source)))
+        status = why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
+    if (key) {
+        digest_of(digest, key, strlen(key));
+        digest_hex(digits, digest);
+        text_add(to, "%s", digits);
+    }
+    free(key);
+    source_free(&source);
+    return status;
+}
+
+/* Everything that the verdict depends on: that of the programs that were tested. */
+static cl_int name_verdict(struct verdict *v, const struct maker *maker, const struct engine *engine, struct why *why)
+{
+    char all[TESTS * DIGEST_HEX + 1] = "";
+    unsigned char digest[DIGEST_BYTES];
+    struct text text = { all, sizeof all, 0 }, name = { v->name, sizeof v->name, 0 };
+    for (size_t i = 0; i < TESTS; i++) {
+        const cl_int status = add_program(&text, i, maker, engine, why);
+        if (status)
+            return status;
+    }
+    digest_of(digest, all, strlen(all));
+    digest_hex(v->key, digest);
+    text_add(&name, "test/%.32s/%.32s", maker->lookup->by.device, v->key);
+    return CL_SUCCESS;
+}
+
+/* A verdict as it is kept, its length. */
+static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, int matrix)
+{
+    struct text to = { line, VERDICT_MAX, 0 };
+    text_add(&to, "mma_nv %s %s\n", matrix == CAPS_PASSED ? "passed" : "failed", v->key);
+    return to.length;
+}
+
+static int read_verdict(const struct verdict *v, struct maker *maker)
+{
+    static const int verdicts[] = { CAPS_PASSED, CAPS_FAILED };
+    unsigned char *bytes = NULL;
+    size_t n = 0;
+    int found = CAPS_UNTESTED;
+    if (crash_guard_is_poisoned(&maker->store, v->key))
+        return CAPS_FAILED;
+    if (!store_read(&maker->store, v->name, VERDICT_MAX, &bytes, &n))
+        return CAPS_UNTESTED;
+    for (int i = 0; i < 2; i++) {
+        char line[VERDICT_MAX];
+        if (n == print_verdict(line, v, verdicts[i]) && !memcmp(bytes, line, n))
+            found = verdicts[i];
+    }
+    free(bytes);
+    return found;
+}
+
+static void keep_verdict(const struct verdict *v, struct maker *maker, int matrix)
+{
+    char line[VERDICT_MAX];
+    const size_t n = print_verdict(line, v, matrix);
+    (void)store_write(&maker->store, v->name, line, n, false);
+}
+
+/* Without memory any engine fails: that is not kept. All else is, what a kernel that dies leaves behind as well. */
+static bool is_final(cl_int status)
+{
+    return status != CL_OUT_OF_HOST_MEMORY && status != CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+/* A maker like `maker`, in a context of its own: a kernel that dies takes its context with it, and the caller's is to
+ * live on. Borrows the rest. */
+static cl_int open_apart(struct maker *own, struct maker *maker, struct why *why)
+{
+    cl_platform_id platform;
+    cl_int status = clGetDeviceInfo(maker->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (status)
+        return why_cl(why, status, "CL_DEVICE_PLATFORM");
+    const cl_context_properties on[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0 };
+    *own = (struct maker){ .device = maker->device, .settings = maker->settings,
+                           .lookup = maker->lookup, .log = maker->log, .log_user = maker->log_user,
+                           .programs = { .device = maker->device, .caps = &maker->caps, .store = &maker->store,
+                                         .counters = &maker->counters } };
+    caps_copy(&own->caps, &maker->caps);
+    if ((status = programs_init(&own->programs, why)))
+        return status;
+    own->context = own->programs.context = clCreateContext(on, 1, &own->device, NULL, NULL, &status);
+    if (own->context && !status)
+        return CL_SUCCESS;
+    programs_clear(&own->programs);
+    return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateContext");
+}
+
+static void close_apart(struct maker *own)
+{
+    programs_clear(&own->programs);
+    clReleaseContext(own->context);
+}
+
+/* With the lock held. */
+static int find_verdict(struct maker *maker, const struct engine *engine)
+{
+    const char *const name = engine->name;
+    struct maker own;
+    struct verdict v;
+    struct why why = { "" };
+    if (name_verdict(&v, maker, engine, &why))
+        return CAPS_UNTESTED;
+    const int matrix = read_verdict(&v, maker);
+    if (matrix == CAPS_PASSED)
+        return matrix;
+    if (matrix == CAPS_FAILED) {
+        maker_log(maker, "engine %s is left alone: it failed its test on this device before", name);
+        return matrix;
+    }
+    if (open_apart(&own, maker, &why)) {
+        maker_log(maker, "engine %s is not tested: %s", name, why.text);
+        return CAPS_UNTESTED;
+    }
+    crash_guard_mark(&maker->store, v.key);
+    const cl_int status = selftest_run(&own, engine, &why);
+    close_apart(&own);
+    crash_guard_unmark(&maker->store, v.key);
+    const int verdict = status ? CAPS_FAILED : CAPS_PASSED;
+    if (is_final(status))
+        keep_verdict(&v, maker, verdict);
+    if (status)
+        maker_log(maker, "engine %s is left alone: it fails its test on this device: %.*s", name,
+                  (int)strcspn(why.text, "\n"), why.text);
+    return verdict;
+}
+
+void selftest_engines(struct maker *maker, const clattn_problem *p)
+{
+    static const char name[] = "mma_nv";
+    const struct engine *const engine = engine_find(name, sizeof name - 1);
+    struct config config;
+    if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) != CAPS_UNTESTED ||
+        !tile_config_at(&config, &maker->caps, p, engine, 0))
+        return;
+    build_settle(maker, p, &config); /* what the test is made of */
+    pthread_mutex_lock(&maker->lookup->searching);
+    if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) == CAPS_UNTESTED)
+        __atomic_store_n(&maker->caps.matrix, find_verdict(maker, engine), __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&maker->lookup->searching);
+}

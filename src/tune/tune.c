@@ -1,0 +1,350 @@
+/* tune.c - searches on the device: once for a class, inside a plan's making or on demand
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tune/tune.h"
+#include "base/text.h"
+#include "base/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- What the search calls ---- */
+
+/* A search under way. */
+enum { OPEN_MOST = 16 };
+struct under_way {
+    struct maker *maker;
+    const struct class *class;
+    const struct tune_request *request;
+    struct candidate_inputs ground;
+    struct candidate candidates[OPEN_MOST];
+    bool used[OPEN_MOST];
+};
+
+static void print_config(char *to, size_t room, const struct config *config)
+{
+    struct text t = { to, room, 0 };
+    tile_config_print(config, &t);
+}
+
+/* What a crash of this candidate is remembered under. */
+static void poison_key(char key[DIGEST_HEX], const struct under_way *u, const char *config)
+{
+    const struct bench *by = &u->maker->lookup->by;
+    unsigned char digest[DIGEST_BYTES];
+    char text[1024];
+    struct text t = { text, sizeof text, 0 };
+    text_add(&t, "trial\n%s\n%s\n%s\n%s\n", by->device, by->driver, u->class->text, config);
+    digest_of(digest, text, strlen(text));
+    digest_hex(key, digest);
+}
+
+static struct candidate *find_candidate(struct under_way *u, const struct config *config)
+{
+    for (int i = 0; i < OPEN_MOST; i++)
+        if (u->used[i] && tile_is_same(&u->candidates[i].config, config))
+            return &u->candidates[i];
+    return NULL;
+}
+
+static struct candidate *take_place(struct under_way *u, const struct config *config)
+{
+    int i = 0;
+    while (i < OPEN_MOST && u->used[i])
+        i++;
+    if (i == OPEN_MOST)
+        return NULL;
+    u->used[i] = true;
+    memset(&u->candidates[i], 0, sizeof u->candidates[i]);
+    u->candidates[i].config = *config;
+    return &u->candidates[i];
+}
+
+/* It hung or died elsewhere: as a mark of a dead process would say. */
+static void remember_crash(struct under_way *u, const char *key)
+{
+    char name[STORE_NAME_MAX];
+    const int n = snprintf(name, sizeof name, "poisoned/%s", key);
+    if (n > 0 && (size_t)n < sizeof name)
+        (void)store_write(&u->maker->store, name, "1", 1, false);
+}
+
+static cl_int open_elsewhere(struct under_way *u, const char *text, const char *key, struct why *why)
+{
+    const clattn_measure *m = u->request->measure;
+    const cl_int status = m->open(m->user, text);
+    if (status == CLATTN_ERROR_CRASHED)
+        remember_crash(u, key);
+    return status ? why_set(why, status, "%s", clattn_status_string(status)) : CL_SUCCESS;
+}
+
+static cl_int open_here(struct under_way *u, struct candidate *c, const char *key, struct why *why)
+{
+    const struct config config = c->config;
+    crash_guard_mark(&u->maker->store, key);
+    const cl_int status = candidate_open(c, &u->ground, &config, why);
+    crash_guard_unmark(&u->maker->store, key);
+    return status;
+}
+
+static cl_int on_open(void *user, const struct config *config, struct why *why)
+{
+    struct under_way *u = user;
+    char key[DIGEST_HEX], text[CONFIG_MAX];
+    print_config(text, sizeof text, config);
+    poison_key(key, u, text);
+    if (crash_guard_is_poisoned(&u->maker->store, key))
+        return why_set(why, CLATTN_ERROR_CRASHED, "it crashed or hung here before");
+    struct candidate *const c = take_place(u, config);
+    if (!c)
+        return why_set(why, CL_OUT_OF_RESOURCES, "too many configurations are open");
+    return u->request->measure ? open_elsewhere(u, text, key, why) : open_here(u, c, key, why);
+}
+
+static cl_int on_run(void *user, const struct config *config, double *seconds)
+{
+    struct under_way *u = user;
+    const clattn_measure *m = u->request->measure;
+    struct candidate *const c = find_candidate(u, config);
+    char key[DIGEST_HEX], text[CONFIG_MAX];
+    struct why why;
+    if (!c || !m)
+        return c ? candidate_run(c, &u->ground, seconds, &why) : CL_INVALID_VALUE;
+    print_config(text, sizeof text, config);
+    const cl_int status = m->run(m->user, text, seconds);
+    if (status == CLATTN_ERROR_CRASHED) {
+        poison_key(key, u, text);
+        remember_crash(u, key);
+    }
+    return status;
+}
+
+/* One that on_open() turned away before anybody else saw it has no place. */
+static void on_close(void *user, const struct config *config)
+{
+    struct under_way *u = user;
+    const clattn_measure *m = u->request->measure;
+    struct candidate *const c = find_candidate(u, config);
+    char text[CONFIG_MAX];
+    if (!c)
+        return;
+    print_config(text, sizeof text, config);
+    if (m && m->close)
+        m->close(m->user, text);
+    else if (!m)
+        candidate_close(c);
+    u->used[c - u->candidates] = false;
+}
+
+static double on_now(void *user)
+{
+    (void)user;
+    return device_sample_now();
+}
+
+static bool on_told(void *user, const clattn_progress *progress)
+{
+    struct under_way *u = user;
+    return !u->request->progress || !u->request->progress(u->request->progress_user, progress);
+}
+
+/* ---- After it ---- */
+
+static void save(struct under_way *u, const struct search_result *found, int tries)
+{
+    struct record r;
+    memset(&r, 0, sizeof r);
+    r.by = u->maker->lookup->by;
+    memcpy(r.class_text, u->class->text, sizeof r.class_text);
+    print_config(r.config, sizeof r.config, &found->best);
+    r.time_ns = found->seconds * 1e9;
+    r.mad_ns = found->mad * 1e9;
+    r.control_ns = found->control_seconds * 1e9;
+    r.rounds = found->rounds;
+    r.trials = found->trials;
+    r.effort = u->request->effort;
+    r.tries = found->noisy || !found->measured ? tries + 1 : 0;
+    r.date = (int64_t)time(NULL);
+    struct text lib = { r.lib, sizeof r.lib, 0 };
+    text_add(&lib, "%s", version_text);
+    if (wisdom_put(&u->maker->store, &r))
+        maker_count(&u->maker->counters.record_saves);
+    wisdom_unnote(&u->maker->store, &u->maker->lookup->by, u->class->text);
+}
+
+/* The winner once more, on the timed shape too, and its programs for good; a plan sees to those itself. */
+static cl_int settle(struct under_way *u, const clattn_problem *p, const struct config *best, struct why *why)
+{
+    struct launch launch;
+    struct candidate trial;
+    cl_int status = CL_SUCCESS;
+    int binary;
+    if (!u->request->measure) {
+        status = candidate_open(&trial, &u->ground, best, why);
+        if (!status)
+            status = candidate_check(&trial, &u->ground, why);
+        candidate_close(&trial);
+    }
+    if (!status && !u->request->once && !(status = build_launch(&launch, u->maker, p, best, false, &binary, why)))
+        launch_clear(&launch);
+    return status;
+}
+
+static struct search_ops operations(struct under_way *u)
+{
+    return (struct search_ops){ u, on_open, on_run, on_close, on_now, on_told };
+}
+
+/* Configurations of similar classes, worth a try. */
+static size_t nearby(struct config *out, struct maker *maker, const clattn_problem *p, const struct class *class)
+{
+    struct known known;
+    config_lookup_find(&known, maker, p, class, true);
+    *out = known.config;
+    return known.source == CLATTN_ORIGIN_CACHED;
+}
+
+/* Nothing that was tried is right: the engine without a tile to get wrong, if that is. */
+static cl_int fall_back(struct config *out, struct under_way *u, const clattn_problem *p, struct why *why)
+{
+    static const char name[] = "naive";
+    const struct engine *const naive = engine_find(name, sizeof name - 1);
+    cl_int status = why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "all configurations are refused");
+    for (size_t i = 0; status && !u->request->measure && tile_config_at(out, &u->maker->caps, p, naive, i); i++)
+        status = settle(u, p, out, why);
+    return status;
+}
+
+static cl_int search(struct config *out, bool *measured, struct under_way *u, const clattn_problem *p, int tries,
+                     struct why *why)
+{
+    const struct search_ops ops = operations(u);
+    struct search_options o = { u->request->effort, u->request->seconds, u->class->text, { NULL, { { 0 } } }, NULL, 0, 0 };
+    struct search_result found;
+    struct config near;
+    cl_int status = CL_SUCCESS;
+    const double began = device_sample_now();
+    if (!(o.seconds > 0))
+        o.seconds = settings_limit(o.effort);
+    o.n_first = nearby(&near, u->maker, p, u->class);
+    o.first = &near;
+    if (p->n_aux)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a problem with captured buffers has nothing to be measured on");
+    if (!tile_config_at(&o.control, &u->maker->caps, p, NULL, 0))
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
+    if (!u->request->measure && (status = candidate_inputs_open(&u->ground, u->maker, p, &u->class->like.problem, why))) {
+        candidate_inputs_close(&u->ground);
+        return status;
+    }
+    o.spent = device_sample_now() - began; /* on buffers */
+    search_run(&found, &ops, &o, &u->maker->caps, p);
+    *measured = found.measured || found.control_refused;
+    *out = found.best;
+    if (found.cancelled)
+        status = why_set(why, CLATTN_ERROR_CANCELLED, "cancelled");
+    else if (found.all_refused)
+        *measured = !(status = fall_back(out, u, p, why));
+    else if (*measured && !(status = settle(u, p, out, why)) && found.measured)
+        save(u, &found, tries);
+    else if (!*measured && u->request->once) {
+        *measured = true; /* there was no time: the table's choice until it is due again, or each start would try */
+        save(u, &found, tries);
+    }
+    candidate_inputs_close(&u->ground);
+    return status;
+}
+
+cl_int tune_search(struct config *out, bool *measured, struct maker *maker, const clattn_problem *p,
+                   const struct class *class, const struct tune_request *request, struct why *why)
+{
+    struct under_way *u = calloc(1, sizeof *u);
+    struct known known;
+    *measured = false;
+    if (!u)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a search");
+    u->maker = maker;
+    u->class = class;
+    u->request = request;
+    maker_count(&maker->counters.searches);
+    maker_log(maker, "measuring configurations for %s", class->text);
+    config_lookup_find(&known, maker, p, class, false);
+    const cl_int status = search(out, measured, u, p, known.tries, why);
+    if (!status && *measured)
+        (void)config_lookup_set(maker, class, out, CLATTN_ORIGIN_TUNED); /* else it is as good as not measured: no failure */
+    free(u);
+    return status;
+}
+
+cl_int tune_verify(struct maker *maker, const clattn_problem *p, const struct class *class,
+                   const struct config *config, struct why *why)
+{
+    struct candidate_inputs ground;
+    struct candidate trial;
+    cl_int status = candidate_inputs_open(&ground, maker, p, &class->like.problem, why);
+    if (!status) {
+        status = candidate_open(&trial, &ground, config, why);
+        if (!status)
+            status = candidate_check(&trial, &ground, why);
+        candidate_close(&trial);
+    }
+    candidate_inputs_close(&ground);
+    return status;
+}
+
+/* ---- For a plan ---- */
+
+/* Nothing to measure it on, or a mode in which nothing is measured. */
+static bool may_search(const struct maker *maker, const clattn_problem *p)
+{
+    const int tune = maker->settings.tune;
+    return !p->n_aux && (tune == CLATTN_TUNE_AUTO || tune == CLATTN_TUNE_QUICK || tune == CLATTN_TUNE_FULL);
+}
+
+/* Whether what is known will do. A record of an older driver does, for now. */
+static bool is_enough(const struct known *known, int tune)
+{
+    if (known->source == CLATTN_ORIGIN_SET || known->source == CLATTN_ORIGIN_TUNED)
+        return true;
+    return known->source == CLATTN_ORIGIN_CACHED && tune == CLATTN_TUNE_AUTO && !known->near && !known->due;
+}
+
+static void search_now(struct known *known, struct maker *maker, const clattn_problem *p, const struct class *class)
+{
+    const int tune = maker->settings.tune;
+    const struct tune_request request = { tune == CLATTN_TUNE_FULL ? CLATTN_TUNE_FULL : CLATTN_TUNE_QUICK,
+                                          maker->settings.seconds, NULL, NULL, NULL, true };
+    struct config config;
+    struct why why;
+    bool measured;
+    pthread_mutex_lock(&maker->lookup->searching);
+    config_lookup_find(known, maker, p, class, true); /* another thread may have searched meanwhile */
+    if (!is_enough(known, tune)) {
+        const cl_int status = tune_search(&config, &measured, maker, p, class, &request, &why);
+        if (status)
+            maker_log(maker, "nothing could be measured for %s: %s", class->text, why.text);
+        else if (measured)
+            *known = (struct known){ .config = config, .source = CLATTN_ORIGIN_TUNED };
+    }
+    pthread_mutex_unlock(&maker->lookup->searching);
+}
+
+int tune_choose(struct config *config, struct maker *maker, const clattn_problem *p)
+{
+    const int tune = maker->settings.tune;
+    struct class class;
+    struct known known;
+    config_lookup_class(&class, p);
+    if (tune == CLATTN_TUNE_RECORD)
+        wisdom_note(&maker->store, &maker->lookup->by, class.text);
+    config_lookup_find(&known, maker, p, &class, true);
+    if (known.stale && tune == CLATTN_TUNE_AUTO)
+        wisdom_note(&maker->store, &maker->lookup->by, class.text);
+    if (!is_enough(&known, tune) && may_search(maker, p))
+        search_now(&known, maker, p, &class);
+    if (known.source != CLATTN_ORIGIN_DEFAULT)
+        *config = known.config;
+    return known.source;
+}

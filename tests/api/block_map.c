@@ -1,0 +1,212 @@
+/* block_map.c - block maps made from a mask: what is refused, waiting, and use by several calls
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * That maps are right is checked wherever a trial has a mask and blocks. */
+#include "config.h"
+
+#include "tests/lib/each.h"
+#include "tests/lib/refuse.h"
+
+static const char text[] = "f32 b2 h4/2 q21 k39 d8 mask:b1qk blocks:4,8 lse";
+
+/* Fails with `want` (0: with anything), in words, without an event, and the map stays as it was. */
+static void map_refused(struct fixture *f, const clattn_forward_args *a, cl_int want, const char *what)
+{
+    cl_event event = NULL;
+    char detail[512] = "";
+    cl_int e = image_write(&f->t.map.image, f->d->queue);
+    if (e)
+        bail("cannot write a buffer");
+    e = clattn_enqueue_block_map(f->plan, f->d->queue, a, 0, NULL, &event);
+    clattn_error_detail(f->d->handle, detail, sizeof detail, NULL);
+    clFinish(f->d->queue);
+    ok(e < 0 && (!want || e == want) && !event && *detail && image_unchanged(&f->t.map.image, f->d->queue),
+       "%s is refused (%s): %s", what, clattn_status_string(e), detail);
+}
+
+#define MAP_REFUSED(want, change)                                                                                      \
+    do {                                                                                                               \
+        clattn_forward_args a = f->t.args;                                                                             \
+        clattn_sizes s = f->t.sizes;                                                                                   \
+        a.sizes = &s;                                                                                                  \
+        change;                                                                                                        \
+        map_refused(f, &a, want, #change);                                                                             \
+    } while (0)
+
+static cl_mem buffer(const struct fixture *f, cl_mem_flags flags, size_t size)
+{
+    cl_int e;
+    cl_mem mem = clCreateBuffer(f->d->cl.context, flags, size, NULL, &e);
+    if (e)
+        bail("no buffer: %s", clattn_status_string(e));
+    return mem;
+}
+
+static void test_refusals(struct fixture *f)
+{
+    cl_mem fixed = buffer(f, CL_MEM_READ_ONLY, f->t.map.image.size), small = buffer(f, CL_MEM_READ_WRITE, 8);
+    MAP_REFUSED(BAD, a.mask.mem = NULL);
+    MAP_REFUSED(BAD, a.block_map.mem = NULL);
+    MAP_REFUSED(ANY, a.block_map.mem = fixed);
+    MAP_REFUSED(SMALL, a.block_map.mem = small);
+    MAP_REFUSED(SMALL, a.mask.mem = small);
+    MAP_REFUSED(BAD, a.block_q = 0);
+    MAP_REFUSED(BAD, a.block_k = -1);
+    MAP_REFUSED(BAD, a.block_q = 5); /* other counts of blocks than the map's shape */
+    MAP_REFUSED(BAD, a.block_map.shape[2] = 1);
+    MAP_REFUSED(BAD, a.block_map.shape[3] = 1);
+    MAP_REFUSED(BAD, a.block_map.shape[0] = 1); /* the mask has an axis b */
+    MAP_REFUSED(BAD, a.block_map.shape[3] = 7);
+    MAP_REFUSED(BAD, a.block_map.stride[2] = 0); /* rows into each other */
+    MAP_REFUSED(BAD, a.block_map.stride[3] = 0);
+    MAP_REFUSED(BAD, a.block_map.stride[0] = -1);
+    MAP_REFUSED(BAD, a.mask.stride[2] = -1);
+    MAP_REFUSED(ANY, a.block_map.stride[0] = INT64_MAX);
+    MAP_REFUSED(ANY, a.block_map.offset = SIZE_MAX);
+    MAP_REFUSED(BAD, s.nq = -1);
+    MAP_REFUSED(BAD, s.nq = 0; a.mask.shape[2] = 0; a.block_map.shape[2] = 1); /* a mask of no cells */
+    MAP_REFUSED(BAD, a.block_q = (1 << 30) + 1; a.block_map.shape[2] = 0);
+    MAP_REFUSED(BAD, a.struct_size = 0);
+    ok(clattn_enqueue_block_map(NULL, f->d->queue, &f->t.args, 0, NULL, NULL) < 0, "plan NULL is refused");
+    ok(clattn_enqueue_block_map(f->plan, NULL, &f->t.args, 0, NULL, NULL) < 0, "queue NULL is refused");
+    ok(clattn_enqueue_block_map(f->plan, f->d->queue, NULL, 0, NULL, NULL) < 0, "args NULL is refused");
+    clReleaseMemObject(fixed);
+    clReleaseMemObject(small);
+}
+
+/* Plans that have no mask, or no map. */
+static void test_plans(const struct device *d)
+{
+    static const char *const others[] = { "f32 b2 h4/2 q21 k39 d8 lse", "f32 b2 h4/2 q21 k39 d8 mask:b1qk lse",
+                                          "f32 b2 h4/2 q21 k39 d8 blocks:4,8 lse" };
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        struct fixture f;
+        char why[512] = "";
+        cl_event event = NULL;
+        cl_int e;
+        if (fixture_open(&f, d, others[i], PADDED, why, sizeof why))
+            bail("%s: %s", others[i], why);
+        e = clattn_enqueue_block_map(f.plan, d->queue, &f.t.args, 0, NULL, &event);
+        ok(e < 0 && !event, "a map is refused (%s): %s", clattn_status_string(e), others[i]);
+        fixture_close(&f);
+    }
+}
+
+static int verified(struct fixture *f)
+{
+    char why[512] = "";
+    const int good = trial_verify(&f->t, f->d->queue, why, sizeof why);
+    if (!good)
+        diag("%s", why);
+    return good;
+}
+
+/* Only what the map needs must be given. */
+static void test_alone(struct fixture *f)
+{
+    clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
+    clattn_sizes s = f->t.sizes;
+    cl_event event = NULL;
+    cl_int e;
+    a.sizes = &s;
+    a.mask = f->t.args.mask;
+    a.block_map = f->t.args.block_map;
+    a.block_q = f->t.args.block_q;
+    a.block_k = f->t.args.block_k;
+    e = clattn_enqueue_block_map(f->plan, f->d->queue, &a, 0, NULL, &event);
+    is_int(e, CL_SUCCESS, "a map is made without the tensors: %s", text);
+    is_int(e ? e : clWaitForEvents(1, &event), CL_SUCCESS, "and has an event");
+    e = trial_reset(&f->t, f->d->queue);
+    e = e ? e : clattn_enqueue_forward(f->plan, f->d->queue, &f->t.args, 0, NULL, NULL);
+    ok(!e && verified(f), "one call uses it: %s", text);
+    e = trial_reset(&f->t, f->d->queue);
+    e = e ? e : clattn_enqueue_forward(f->plan, f->d->queue, &f->t.args, 0, NULL, NULL);
+    ok(!e && verified(f), "so does the next: %s", text);
+    if (event)
+        clReleaseEvent(event);
+}
+
+/* The map waits for its list, and the call for the map, on a queue that keeps no order. */
+static void test_order(struct fixture *f)
+{
+    const struct device *d = f->d;
+    cl_event gate, made = NULL;
+    cl_int e, status = 0;
+    cl_command_queue queue =
+        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    if (e) {
+        skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));
+        return;
+    }
+    gate = clCreateUserEvent(d->cl.context, &e);
+    if (e)
+        bail("no user event");
+    e = trial_reset(&f->t, d->queue);
+    e = e ? e : image_write(&f->t.map.image, d->queue);
+    e = e ? e : clattn_enqueue_block_map(f->plan, queue, &f->t.args, 1, &gate, &made);
+    e = e ? e : clattn_enqueue_forward(f->plan, queue, &f->t.args, 1, &made, NULL);
+    clFlush(queue);
+    if (made)
+        clGetEventInfo(made, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    ok(!e && status > CL_COMPLETE, "a map waits for its list (%s)", clattn_status_string(e));
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    clFinish(queue);
+    ok(!e && verified(f), "and the call for the map: %s", text);
+    if (made)
+        clReleaseEvent(made);
+    clReleaseEvent(gate);
+    clReleaseCommandQueue(queue);
+}
+
+/* A map of one block, which stands for all of the mask though its shape could be a broadcast one. */
+static void test_one(const struct device *d)
+{
+    static const char problem[] = "f32 b1 h1 q5 k7 d8 mask:bhqk blocks:64,64 lse";
+    char why[512] = "";
+    ok(harness_check_text(d, problem, NULL, PADDED, why, sizeof why) == 1, "a map of one block (%s): %s", why, problem);
+}
+
+/* A map of nothing. */
+static void test_nothing(const struct device *d)
+{
+    static const char *const none[] = { "f32 b0 h2 q5 k7 d8 mask:bhqk blocks:4,4 lse",
+                                        "f32 b2 h2 q0 k7 d8 mask:bhqk blocks:4,4 lse",
+                                        "f32 b2 h2 q5 k0 d8 mask:bhqk blocks:4,4 lse" };
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        char why[512] = "";
+        ok(harness_check_text(d, none[i], NULL, PADDED, why, sizeof why) == 1 &&
+               harness_check_text(d, none[i], NULL, PLAIN, why, sizeof why) == 1,
+           "a map of nothing (%s): %s", why, none[i]);
+    }
+}
+
+/* The largest blocks there may be: one for all queries and keys. */
+static void test_largest(const struct device *d)
+{
+    static const char largest[] = "f32 b2 h2 q37 k70 d8 causal mask:bhqk blocks:1073741824,1073741824 lse";
+    char why[512] = "";
+    ok(harness_check_text(d, largest, NULL, PADDED, why, sizeof why) == 1, "%s: %s", largest, why);
+}
+
+static void test_device(const struct device *d)
+{
+    struct fixture f;
+    char words[512] = "";
+    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
+        bail("%s: %s", text, words);
+    test_refusals(&f);
+    test_alone(&f);
+    test_order(&f);
+    fixture_close(&f);
+    test_plans(d);
+    test_one(d);
+    test_nothing(d);
+    test_largest(d);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

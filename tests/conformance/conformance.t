@@ -1,0 +1,56 @@
+#!/bin/sh
+# conformance.t - clattn-run on arrays of a real model, and on the cases of other implementations
+# SPDX-License-Identifier: Apache-2.0
+#
+# The first are in examples/data, with O and LSE as float64 gave them. Of the second see peers.sh; CLATTN_PART=N/M: every M-th,
+# CLATTN_FULL=1: in f16 and bf16 too, on every engine.
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+. "$top_srcdir/tests/conformance/peers.sh"
+need_device
+
+# ---- a real model ----
+
+at_most() { awk -v x="$1" -v y="$2" 'BEGIN { exit !(x != "" && y != "" && x + 0 <= y + 0) }'; }
+# What the line of `out` that starts with KEY says behind WORD.
+said() { awk -v key="$1" -v word="$2" '$1 == key { for (i = 1; i < NF; i++) if ($i == word) print $(i + 1) }' out; }
+
+against_stored() { # WHICH MOST: the file just written against the stored one, of other hands
+    difference=$("$compare" "got-$1.npy" "$1.npy" 2>&1) || return 1
+    at_most "$difference" "$2"
+}
+
+real_case() { # DEVICE NAME ARGS...
+    device=$1 name=$2
+    shift 2
+    rm -f ./*.npy
+    cp "$models/$name"/*.npy . || exit 99
+    run --tune off --device "$device" "$@" --verify -o got-o.npy --lse got-lse.npy q.npy k.npy v.npy
+    test $status -eq 0 && at_most "$(said max-error max-error)" "$(said max-error bound)" &&
+        against_stored o 0.001 && against_stored lse 0.002 # scores up to 31000: a unit in the last place is 0.002
+    ok $? "$name${device:+ on $device} (exit $status, ${difference-})"
+}
+
+models=$top_srcdir/examples/data
+sed -n 's/^ *"name": *"\([^"]*\)".*/\1/p; s/^ *"args": *"\([^"]*\)".*/\1/p' "$models/index.json" | paste -d ' ' - - >cases
+while IFS= read -r on <&3; do
+    while read -r name args <&4; do
+        real_case "$on" "$name" $args
+    done 4<cases
+done 3<devices
+test -s cases
+ok $? "there are cases of a real model"
+
+# ---- other implementations ----
+
+if find_peers; then
+    if test -z "$full"; then
+        judge_peers "$(share "$chosen" "${CLATTN_PART-}")" f32
+    else
+        for engine in cpu row simt naive; do
+            for type in f32 f16 bf16; do judge_peers "$chosen" $type "--engine $engine"; done
+        done
+    fi
+fi
+
+echo "1..$n"
+exit $bad

@@ -1,0 +1,360 @@
+#!/bin/sh
+# faulty_driver.t - a driver that fails, lies and crashes: the library under the layer of faulty_driver.h, on PoCL
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every call of a client fails once. Of clattn-run's, every third one; CLATTN_PART: the others.
+# CLATTN_FULL=1: all of them, and every lie is told.
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+layer=$top_builddir/tests/fault/.libs/faulty_driver.so
+client=$top_builddir/tests/fault/faulty_client
+device='Portable Computing Language'
+: "${POCL_CACHE_DIR=$tmp/pocl}" # the driver's own: builds are quick the second time
+export POCL_CACHE_DIR
+mkdir -p "$POCL_CACHE_DIR"
+full=${CLATTN_FULL-} full=${full#0}
+unset CLATTN_TUNE
+CLATTN_TUNE_SECONDS=20 # of a search: it ends by itself long before that, even where builds are slow
+export CLATTN_TUNE_SECONDS
+
+skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+layered() { # WORDS COMMAND...: status in $status, text in out and err, what the layer saw in log and count
+    words=$1
+    shift
+    rm -f log count
+    OPENCL_LAYERS=$layer CLATTN_EVIL="log=$tmp/log,count=$tmp/count${words:+,$words}" CLATTN_CACHE_DIR=$cache \
+        timeout -k 5 120 "$@" >out 2>err </dev/null
+    status=$?
+    test -e log || : >log
+}
+fresh() { # a cache directory that is not there yet
+    caches=$((${caches-0} + 1)) cache=$tmp/cache$caches
+}
+like() { # CACHE: a copy of it
+    fresh
+    cp -pR "$1" "$cache"
+}
+attention() { # WORDS TUNE ARGS...: through clattn-run, on tensors that are compiled and run in no time
+    words=$1 tune=$2
+    shift 2
+    layered "$words" "$program" --json --verify --device "$device" --causal --tune "$tune" "$@" rq.npy rk.npy rv.npy
+}
+client() { # WORDS ARGS...: through evilrun
+    words=$1
+    shift
+    layered "$words" "$client" device="$device" "$@"
+}
+json() { # KEY: its string
+    sed -n "s/.*\"$1\": \"\([^\"]*\)\".*/\1/p" out
+}
+value() { # KEY: the first that evilrun printed
+    sed -n "s/^$1=//p" out | head -n 1
+}
+seen() { # TEXT: lines of the log that begin so
+    grep -c "^$1" log
+}
+right() { test $status -eq 0 && grep -q '"max_error": [0-9]' out; } # --verify exits 4 otherwise
+computed_right() { test "$(grep -c '^verdict=right$' out)" -eq 2 && ! grep -q 'verdict=[wn]\|touched=y' out; }
+verdicts_right() { test $status -eq 0 && computed_right; }
+nothing_left() { test -e count && ! grep '^left-' count | grep -qv ' 0$'; }
+options_of() { # CONFIG: the build options that it alone has
+    echo "${1#* }" | tr 'a-z,' 'A-Z ' | sed 's/\([A-Z][A-Z]*\)\([0-9]\)/-DCLA_\1=\2/g; s/.*/ & /'
+}
+
+test -e "$layer" || skip_all "there is no $layer: no shared objects are built here, or CL/cl_layer.h is missing"
+real rq.npy '<f4' 4 1 2 37 16
+real rk.npy '<f4' 4 1 2 45 16
+real rv.npy '<f4' 4 1 2 45 16
+fresh
+attention '' off
+if test $status -eq 2; then
+    missing_device "no PoCL"
+    skip_all "no PoCL"
+fi
+test -e count || skip_all "the ICD loader knows no layers"
+right && nothing_left && test "$(json binary)" = miss && test "$(seen 'clBuildProgram source')" -ge 1
+ok $? "a program is compiled"
+plain=$cache
+fresh && cp -pR "$plain" "$cache"
+attention '' off
+right && nothing_left && test "$(json binary)" = hit && test "$(seen 'clBuildProgram source')" -eq 0 &&
+    test "$(seen clCreateProgramWithBinary)" -ge 1
+ok $? "and the second time taken from its binary"
+
+fresh
+client '' list
+default=$(value config-0) other=$(value config-1)
+its=$(options_of "$other")
+two="build-only=$its,build-only=$(options_of "$default")" # a search between these
+test $status -eq 0 && test -n "$other"
+ok $? "there is another configuration than '$default': '$other'"
+
+# ---- 21: binaries ----
+
+for word in binary-status binary-build-fails binary-kernel-missing binary-wrong; do
+    like "$plain"
+    attention $word off
+    right && nothing_left && test "$(json binary)" = miss && test "$(seen clCreateProgramWithBinary)" -ge 1 &&
+        test "$(seen 'clBuildProgram source')" -ge 1
+    ok $? "$word: compiled again"
+    attention '' off
+    right && test "$(json binary)" = hit
+    ok $? "$word: and kept again"
+done
+fresh
+attention '' off --engine naive
+right && like "$cache"
+attention '' off --engine naive
+right && test "$(json binary)" = hit
+ok $? "a kernel of groups of items, from its binary"
+attention binary-group-shrinks off --engine naive
+right && nothing_left && test "$(json binary)" = miss
+ok $? "binary-group-shrinks: compiled again"
+
+for word in binary-size=0 binary-size=4G binaries-fail; do
+    fresh
+    attention $word off
+    right && nothing_left && test "$(json binary)" = miss && test -z "$(find "$cache/bin" -type f 2>/dev/null)"
+    ok $? "$word: the result is right, nothing is kept"
+    attention '' off
+    right && test "$(json binary)" = miss && test -n "$(find "$cache/bin" -type f)"
+    ok $? "$word: until a driver does better"
+done
+
+for where in binary-crash binary-crash=build binary-crash=kernel binary-crash=enqueue; do
+    like "$plain"
+    attention $where off
+    test $status -eq 139
+    ok $? "$where: the process dies ($status)"
+    attention $where off
+    test $status -eq 139
+    ok $? "$where: the second one, too: the first may have died of anything ($status)"
+    attention $where off
+    right && nothing_left && test "$(seen clCreateProgramWithBinary)" -eq 0
+    ok $? "$where: the third start leaves that binary alone"
+    test -n "$full" || continue
+    attention $where off
+    right && test "$(seen clCreateProgramWithBinary)" -eq 0
+    ok $? "$where: so does the fourth"
+done
+
+# ---- 22: builds ----
+
+fresh
+attention build-fails=1 off
+right && nothing_left && test "$(json engine) $(json tile)" != "$default"
+ok $? "a build that fails: '$(json engine) $(json tile)' takes over from '$default'"
+for log in build-log=100M build-log=unended; do
+    said='300 unended'
+    test $log = build-log=unended || said='104857600 ended'
+    fresh
+    attention build-fails=1,$log off
+    right && nothing_left && test "$(seen "build-log $said\$")" -ge 1
+    ok $? "the same with $log"
+    fresh
+    attention build-fails-all,$log off
+    test $status -eq 3 && nothing_left && test ! -s out && grep -q CLATTN_ERROR_BUILD err &&
+        test "$(wc -c <err)" -lt 100000
+    ok $? "all builds fail, $log: words ($status)"
+done
+grep -q 'evil: no' err && ! grep -q 'e\{293\}' err
+ok $? "with the beginning of the log, and no byte behind its end"
+only=$two
+test -z "$full" || only=
+for tune in off quick; do
+    fresh
+    attention build-fails-but-naive $tune
+    right && nothing_left && test "$(json engine)" = naive
+    ok $? "--tune $tune: all builds fail but naive ones"
+done
+for k in 1 2 ${full:+3 4 5 6 7 8}; do
+    fresh
+    attention "build-fails=$k${only:+,$only}" quick
+    right && nothing_left
+    ok $? "--tune quick: build $k fails"
+done
+fresh
+attention build-fails-all quick
+test $status -eq 3 && nothing_left && grep -q CLATTN_ERROR_BUILD err
+ok $? "--tune quick: all builds fail"
+fresh
+CLATTN_TUNE_SECONDS=0.3 # and builds that take longer
+attention build-slow=${full:+3}0.4 quick
+CLATTN_TUNE_SECONDS=20
+right && nothing_left && test "$(grep '^clBuildProgram source' log | sort -u | wc -l)" -eq 1
+ok $? "--tune quick: after a build that used up the limit none is begun of another configuration"
+
+# ---- 23: every call fails once, and from then on ----
+
+part=${CLATTN_PART:-0}
+numbers() { # WORD LAST MOST: so many up to the last one; MOST dealt: a third of those that fail alone, or the others
+    most=$3
+    if test "$most" = dealt; then
+        most=4
+        test "$1" = fail-from || {
+            test "$part" = 0 && seq 1 3 "$2"
+            test "$part" = 0 || seq 1 "$2" | awk 'NR % 3 != 1'
+            return
+        }
+    fi
+    seq 1 $((($2 + most - 1) / most)) "$2"
+    echo "$2"
+}
+counted() { sed -n "s/^$1 //p" count; }
+told() { # WORD N: as many calls were made to fail as this says; a search may have fewer of them than N
+    case $1 in
+    fail) test "$(counted failed)" -eq 1 ;;
+    *) test "$(counted failed)" -eq $(($(counted all) - $2 + 1)) ;;
+    esac || test "$(counted all)" -lt "$2"
+}
+bore_it() { # the command is right, or says that it could not be
+    case $how,$status in
+    attention,0) right ;;
+    client,0) verdicts_right ;;
+    *,2 | *,3) ;;
+    *) false ;;
+    esac && nothing_left
+}
+storm() { # DESCRIPTION MOST CACHE WORDS HOW COMMAND...: HOW attention or client
+    what=$1 all_of=$2 from=$3 also=$4 how=$5
+    shift 5
+    ran=0 wrong=
+    fresh && test -z "$from" || like "$from"
+    $how "$also" "$@"
+    last=$(counted all)
+    for word in fail fail-from; do
+        for n_th in $(numbers $word "$last" "$all_of"); do
+            rm -rf "$cache" && fresh && test -z "$from" || like "$from"
+            $how "$word=$n_th${also:+,$also}" "$@"
+            ran=$((ran + 1))
+            bore_it && told $word "$n_th" || {
+                wrong="$wrong $word=$n_th:$status"
+                cp out bad.out && cp err bad.err && grep '^left-.* [^0]' count >>bad.err
+            }
+        done
+    done
+    test -z "$wrong" || { cp bad.out out && cp bad.err err; }
+    test -z "$wrong" && test $ran -gt 0
+    ok $? "$what: $ran times one of $last calls fails; badly:${wrong:- never}"
+}
+few=${full:+99999} few=${few:-2} dealt=${full:+99999} dealt=${dealt:-dealt} some=${full:+150} some=${some:-2}
+storm "first start" $dealt '' '' attention off
+storm "later starts" $few "$plain" '' attention off
+# Much faster in one process, whose store must stay as it is.
+CLATTN_TUNE=readonly
+export CLATTN_TUNE
+like "$plain"
+client '' run
+last=$(counted all)
+for word in fail fail-from; do
+    client '' "storm=$word,$last" run
+    test $status -eq 0 && nothing_left && test "$last" -gt 50 && test "$(counted failed)" -ge "$last"
+    ok $? "a client's calls: $word, each of $last; badly:$(sed -n 's/^bad=/ /p' out | tr -d '\n')"
+done
+unset CLATTN_TUNE
+storm "a search" $some '' "$two" attention quick
+attention '' off
+right
+ok $? "and what is left of it serves the next start"
+
+# ---- 24: results ----
+
+wins() { # CONFIG WORDS: it is what a search finds, if not at first, since other programs may disturb the clocks
+    for try in 1 2 3 4; do
+        fresh
+        client "$2" tune=$CLATTN_TUNE_SECONDS run
+        verdicts_right && nothing_left && test "$(value tuned)" = "$1" && test "$(value config)" = "$1" && return
+    done
+    return 1
+}
+
+client "result=$its:right" trial="$other"
+test $status -eq 0 && nothing_left && test "$(value trial)" = CL_SUCCESS && test "$(value timed)" = CL_SUCCESS
+ok $? "a trial of it passes"
+for how in wrong lse nan overrun half inputs second; do
+    fresh
+    client "result=$its:$how" trial="$other"
+    test $status -eq 3 && nothing_left && test "$(value trial)" = CLATTN_ERROR_WRONG_RESULT
+    ok $? "result=..:$how: a trial says so ($(value trial))"
+done
+fresh
+CLATTN_TUNE=off
+export CLATTN_TUNE
+client "result=$its:nan" set="$other" run
+unset CLATTN_TUNE
+test "$(value set)" = CLATTN_ERROR_WRONG_RESULT && test "$(value config)" != "$other" && computed_right && nothing_left
+ok $? "clattn_set_config() does not take it ($(value set))"
+
+# What a compiler gets wrong, where nobody measures: OPTIONS are in the programs that it does.
+CLATTN_TUNE=off
+export CLATTN_TUNE
+told_once() { test "$(grep -c '^log=' out)" -eq 1 && grep -q "^log=$default is passed over.*: it .*In its place: $1" out; }
+for how in wrong half ${full:+lse nan overrun}; do
+    fresh
+    client "result=$(options_of "$default"):$how" run
+    verdicts_right && nothing_left && test "$(value config)" = "$other" && told_once "$other"
+    ok $? "a program that is compiled wrong ($how) is not used: '$(value config)' is"
+done
+fresh
+client "result= -DCLA_NV=:wrong,result= -DCLA_NR=:nan" run # engines cpu and row
+verdicts_right && nothing_left && told_once simt && case $(value config) in simt*) ;; *) false ;; esac
+ok $? "two engines: the next one is used ($(value config)), with a line of the log for all"
+client '' run
+verdicts_right && test "$(value config)" = "$default" && test "$(value compiles)" -eq 1
+ok $? "no binary of theirs was kept"
+fresh
+wrongs=3
+test -z "$full" || wrongs=4
+client 'result= -DCLA:nan' run=naive run="$default" run="$default" ${full:+run}
+test "$(grep -c '^plan=CLATTN_ERROR_WRONG_RESULT$' out)" -eq $wrongs && test $status -eq 3 && nothing_left &&
+    ! grep -q ^verdict= out && test -z "$(find "$cache/bin" -type f 2>/dev/null)"
+ok $? "all: CLATTN_ERROR_WRONG_RESULT, also for what is asked for, which nothing else replaces ($(value plan))"
+builds=$(grep '^clBuildProgram source' log | grep -cF -- "$(options_of "$default" | sed 's/ $//')")
+test "$builds" -eq 1
+ok $? "and none is compiled twice by the same handle ($builds)"
+unset CLATTN_TUNE
+
+test -z "$full" || two=
+two="slow=!$its${two:+,$two}"
+wins "$other" "$two"
+ok $? "the one that is faster by far wins a search ($(value tuned))"
+for how in wrong ${full:+lse nan overrun half inputs second}; do
+    fresh
+    client "$two,result=$its:$how" tune=$CLATTN_TUNE_SECONDS run
+    computed_right && nothing_left && test "$(value tuned)" != "$other" && test "$(value config)" != "$other"
+    ok $? "unless its results are bad: $how ($(value tuned))"
+done
+wins "$other" "build-only=$its,build-only=$(options_of "$default"),result=$(options_of "$default"):wrong"
+ok $? "where only one is right, that is it, even when it is not the table's choice ($(value tuned))"
+bad_ones="build-only=$(options_of "$default"),result=$(options_of "$default"):wrong"
+test -z "$full" || bad_ones='result= -DCLA_NV=:wrong,result= -DCLA_TX=:nan' # engines cpu and simt
+for tune in quick ${full:+auto full}; do
+    fresh
+    attention "$bad_ones" $tune
+    right && nothing_left && test "$(json engine)" = naive
+    ok $? "--tune $tune: where all others are wrong, naive is left ($(json engine))"
+done
+
+fresh
+attention "crash=$its${two:+,$two}" quick
+test $status -eq 139
+ok $? "a configuration that crashes when it is tried ($status)"
+attention "crash=$its${two:+,$two}" quick
+test $status -eq 139
+ok $? "is tried once more ($status)"
+attention "crash=$its${two:+,$two}" quick
+right && nothing_left && test "$(json engine) $(json tile)" != "$other" &&
+    ! grep -qF -- "$its" log && ! grep -q -- "${its% }\$" log
+ok $? "is not tried again"
+
+# ---- 27: clocks ----
+
+for time in none ${full:+constant zero equal backwards 10x}; do
+    wins "$other" "time=$time,$two"
+    ok $? "time=$time: the fastest wins all the same ($(value tuned))"
+done
+
+echo "1..$n"
+exit $bad

@@ -1,0 +1,134 @@
+/* bad.c - the promised bound where it is hardest to keep: every engine, every type, one key to a million
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * make check runs a fifth of the pairs of engine and type, with 1 to 5000 keys, and once 2^20. CLATTN_PART=1: the rest,
+ * and f32 with 65536 keys and 2^20. CLATTN_FULL=1: all. CLATTN_QUICK=1: two kinds on the device's first
+ * choice. bad.t NAME ENGINE TYPE KEYS: one. */
+#include "config.h"
+
+#include "tests/lib/bad.h"
+#include "tests/lib/each.h"
+
+enum { EMULATED_MOST = 1000, LONG = 65536 };
+static const int64_t counts[] = { 1, 64, 1000, 5000, LONG, 1 << 20 };
+static const char *const types[] = { "f32", "f16", "bf16", "f64" };
+static const char *const engines[] = { "cpu", "row", "simt", "naive", "mma_emu nw1,rt1,bk16,qreg0" };
+enum { N_COUNTS = sizeof counts / sizeof *counts, N_TYPES = sizeof types / sizeof *types,
+       N_ENGINES = sizeof engines / sizeof *engines };
+
+static int is_emulated(const char *engine)
+{
+    return engine && !strncmp(engine, "mma_emu", 7);
+}
+
+/* 1 right, 0 wrong, -1 not supported here. */
+static int run(const struct device *d, const struct bad *bad, const char *engine, const char *type, int64_t keys,
+               char *why, size_t len)
+{
+    char text[128];
+    const int width = bad->d ? bad->d : keys >= LONG ? 8 : 64;
+    snprintf(text, sizeof text, "%s b1 h2/1 q2 k%lld d%d/%d %s", type, (long long)keys, width,
+             keys >= LONG ? 8 : 40, bad_words(bad));
+    const clattn_workload c = each_case(text);
+    struct trial t;
+    clattn_plan plan = NULL;
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    e = e ? e : bad_fill(bad, &t, d->queue);
+    e = e ? e : harness_plan(d, &t.c.problem, engine, &plan, why, len);
+    const int unsupported = e == CLATTN_ERROR_NOT_SUPPORTED;
+    e = e ? e : trial_run(&t, plan, d->queue);
+    if (e && !*why)
+        harness_words(d->handle, e, why, len);
+    const int good = !e && trial_verify(&t, d->queue, why, len);
+    trial_free(&t);
+    return unsupported ? -1 : good;
+}
+
+/* 0 when this engine does not do this type here. */
+static int test(const struct device *d, const struct bad *bad, const char *engine, const char *type, int64_t most)
+{
+    char why[1024] = "";
+    int64_t keys = 0;
+    int verdict = 1;
+    for (size_t i = 0; i < N_COUNTS && verdict > 0 && counts[i] <= most; i++)
+        verdict = run(d, bad, engine, type, keys = counts[i], why, sizeof why);
+    if (verdict < 0) {
+        skip("%s, %s: %s", engine, type, why);
+        return 0;
+    }
+    if (!ok(verdict, "%s, %s, %s: %s, 1 to %lld keys", d->name, engine ? engine : "default", type, bad->name,
+            (long long)keys))
+        diag("%s\nagain: tests/kernel/bad.t '%s' '%s' %s %lld", why, bad->name, engine ? engine : "", type, (long long)keys);
+    return 1;
+}
+
+/* Engines and types take turns. */
+static int is_due(size_t engine, size_t type)
+{
+    return harness_deals((unsigned)(engine + type), 5);
+}
+
+/* Emulated matrix units are slow, and widths that are asked for are not those of long rows. */
+static int64_t most_keys(const struct bad *bad, const char *engine, size_t e, size_t type)
+{
+    const unsigned share = e ? (unsigned)e - 1 : N_ENGINES - 2; /* where is_due() has it, or the last one */
+    const int long_too = harness_flag("CLATTN_FULL") || (type == 0 && harness_shares(share));
+    return is_emulated(engine) ? EMULATED_MOST : long_too && !bad->d ? counts[N_COUNTS - 1] : 5000;
+}
+
+static void test_pair(const struct device *d, size_t e, size_t t)
+{
+    int able = 1;
+    for (const struct bad *bad = bads; bad->name && able; bad++) {
+        const int64_t most = most_keys(bad, engines[e], e, t);
+        if (bad_suits(bad, types[t]) && (is_due(e, t) || most > 5000))
+            able = test(d, bad, engines[e], types[t], most);
+    }
+}
+
+/* What rescales the total of all segments is rounded once in each: short tiles have the most. */
+static void test_short_tiles(const struct device *d)
+{
+    for (const struct bad *bad = bads; bad->name; bad++)
+        if (!strcmp(bad->name, "evenly rising scores") && !harness_rest())
+            test(d, bad, "naive wg8,bk8", "f32", counts[N_COUNTS - 1]);
+}
+
+static void test_device(const struct device *d)
+{
+    for (size_t e = 0; e < N_ENGINES; e++)
+        for (size_t t = 0; t < N_TYPES; t++)
+            test_pair(d, e, t);
+    test_short_tiles(d);
+}
+
+static void test_quick(const struct device *d)
+{
+    test(d, &bads[0], NULL, "f32", 64);
+    test(d, &bads[1], NULL, "f32", 64);
+}
+
+/* One, as a failing line prints it. */
+static void test_one(const struct device *d, char *const *argv)
+{
+    char why[1024] = "";
+    for (const struct bad *bad = bads; bad->name; bad++)
+        if (!strcmp(bad->name, argv[1])) {
+            const int64_t keys = strtoll(argv[4], NULL, 10);
+            const int verdict = run(d, bad, *argv[2] ? argv[2] : NULL, argv[3], keys, why, sizeof why);
+            ok(verdict == 1, "%s: %s: %s", d->name, bad->name, why);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const struct device *devices;
+    const char *none;
+    if (argc != 5)
+        return each_device(harness_flag("CLATTN_QUICK") ? test_quick : test_device);
+    const unsigned n = harness_open(&devices, &none);
+    for (unsigned i = 0; i < n; i++)
+        test_one(&devices[i], argv);
+    harness_close();
+    return done_testing();
+}

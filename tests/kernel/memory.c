@@ -1,0 +1,316 @@
+/* memory.c - the bytes that an engine counts for a tile, against what its program declares
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A tile that is taken for smaller than it is fails where it runs, or eats a thread's stack; one that is taken for
+ * larger is lost. Programs are built, not run, but for a kernel behind them that tells the sizes of what they declare.
+ */
+#include "config.h"
+
+#include "src/api/handle.h"
+#include "tests/lib/each.h"
+#include "src/base/text.h"
+
+enum { KIB = 1024 };
+
+/* ---- What an engine counts ---- */
+
+static clattn_problem read_problem(const char *text)
+{
+    const clattn_workload c = each_case(text);
+    clattn_problem p;
+    struct why why;
+    if (problem_read(&p, &c.problem, &why))
+        bail("%s: %s", text, why.text);
+    return p;
+}
+
+/* The device as one of that kind with so much local memory, where nothing else is in a tile's way. */
+static struct caps roomy(const struct device *d, enum caps_kind kind, uint64_t local)
+{
+    struct caps caps = d->handle->maker.caps;
+    caps.kind = kind;
+    caps.local_bytes = local;
+    caps.max_group = 4096;
+    return caps;
+}
+
+/* The least local memory that a tile fits into. */
+static int64_t count_local(const struct device *d, const struct config *c, const clattn_problem *p)
+{
+    int64_t low = -1, high = 1 << 24;
+    struct why why;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        const struct caps caps = roomy(d, CAPS_GPU, (uint64_t)middle);
+        if (c->engine->fits(&c->tile, &caps, p, &why))
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* KiB of private memory that a tile is refused for on CPUs; 0 where it is not. */
+static long count_private(const struct device *d, const struct config *c, const clattn_problem *p)
+{
+    const struct caps caps = roomy(d, CAPS_CPU, 1 << 24);
+    struct why why;
+    long kib = 0;
+    if (c->engine->fits(&c->tile, &caps, p, &why) && sscanf(why.text, "needs %ld KiB of private memory", &kib) != 1)
+        bail("%s", why.text);
+    return kib;
+}
+
+/* ---- What a program declares ---- */
+
+struct declared {
+    cl_ulong local;
+    cl_int tile, scores; /* bytes of an item: its tile, and what the kernel declares beside it */
+};
+
+/* The line of the kernel that declares its part of S and O, and what else there may be in it. */
+static void find_line(const char *text, char *line, size_t room)
+{
+    const char *const at = strstr(text, "real s[CLA_S_N]"), *const end = at ? strchr(at, ';') : NULL;
+    if (!at || !end || (size_t)(end - at) >= room)
+        bail("the kernel does not say `real s[CLA_S_N], ..;`: where does it declare its scores?");
+    snprintf(line, room, "%.*s", (int)(end - at), at);
+}
+
+static int ask_sizes(struct declared *out, const struct device *d, cl_program program)
+{
+    const size_t one = 1;
+    cl_int sizes[2] = { 0, 0 }, e;
+    cl_kernel k = clCreateKernel(program, "cla_declared", &e);
+    cl_mem mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, sizeof sizes, NULL, &e);
+    const int good = k && mem && !clSetKernelArg(k, 0, sizeof mem, &mem) &&
+                     !clEnqueueNDRangeKernel(d->queue, k, 1, NULL, &one, &one, 0, NULL, NULL) &&
+                     !clEnqueueReadBuffer(d->queue, mem, CL_TRUE, 0, sizeof sizes, sizes, 0, NULL, NULL);
+    if (mem)
+        clReleaseMemObject(mem);
+    if (k)
+        clReleaseKernel(k);
+    out->tile = sizes[0];
+    out->scores = sizes[1];
+    return good;
+}
+
+/* sizes: the private ones too. */
+static int ask_program(struct declared *out, const struct device *d, const struct config *c, const clattn_problem *p,
+                       int sizes)
+{
+    struct caps caps = d->handle->maker.caps;
+    struct source s = { NULL, NULL };
+    char line[256], options[2048];
+    struct why why;
+    cl_int e;
+    int good = 0;
+    memset(out, 0, sizeof *out);
+    if (source_compose(&s, p, &caps, c, &why))
+        bail("no program: %s", why.text);
+    find_line(s.text, line, sizeof line);
+    snprintf(options, sizeof options, "%s -cl-opt-disable", s.options); /* what is not used is declared all the same */
+    struct text t = { NULL, 0, 0 };
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass && !(t.to = calloc(t.length + 1, 1)))
+            bail("no memory");
+        t.room = pass ? t.length + 1 : 0;
+        t.length = 0;
+        text_add(&t, "%s\n#line 1 \"memory.c\"\ntypedef struct { %s; CLA_TOTAL_MEMORY } cla_scores_declared;\n", s.text, line);
+        /* Engine simt's part of O takes the place of S, and more where it is larger. */
+        text_add(&t, "#ifdef CLA_PARTS\n#define CLA_MORE (CLA_O_N > CLA_S_N ? (CLA_O_N - CLA_S_N) * (int)sizeof(real) : 0)\n"
+                     "#else\n#define CLA_MORE 0\n#endif\n__kernel void cla_declared(__global int *to)\n"
+                     "{ to[0] = (int)sizeof(cla_tile); to[1] = (int)sizeof(cla_scores_declared) + CLA_MORE; }\n");
+    }
+    cl_program program = clCreateProgramWithSource(d->cl.context, 1, (const char **)&t.to, NULL, &e);
+    cl_kernel k = NULL;
+    if (program && !clBuildProgram(program, 1, &d->cl.device, options, NULL, NULL) &&
+        (k = clCreateKernel(program, "cla_forward", &e)))
+        good = !clGetKernelWorkGroupInfo(k, d->cl.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof out->local, &out->local,
+                                         NULL) &&
+               (!sizes || ask_sizes(out, d, program));
+    if (k)
+        clReleaseKernel(k);
+    if (program)
+        clReleaseProgram(program);
+    free(t.to);
+    source_free(&s);
+    return good;
+}
+
+/* ---- Local memory ---- */
+
+static void name_of(const struct config *c, char name[128])
+{
+    struct text t = { name, 128, 0 };
+    name[0] = '\0';
+    tile_config_print(c, &t);
+}
+
+static void test_local_of(const struct device *d, const struct config *c, const char *problem)
+{
+    const clattn_problem p = read_problem(problem);
+    struct declared is;
+    char name[128];
+    name_of(c, name);
+    if (!ask_program(&is, d, c, &p, 0)) {
+        skip("%s does not build here: %s", name, problem);
+        return;
+    }
+    const int64_t counted = count_local(d, c, &p);
+    ok(counted == (int64_t)is.local, "%s, %s: %lld bytes counted, %lld declared", name, problem, (long long)counted,
+       (long long)is.local);
+}
+
+/* Every third row of an engine, and tiles from its space. */
+static void test_local(const struct device *d, const char *engine, const char *const *problems, int n_problems)
+{
+    const struct engine *const e = engine_find(engine, strlen(engine));
+    const struct caps caps = roomy(d, CAPS_GPU, 1 << 20);
+    struct config c = { .engine = e };
+    const clattn_problem p = read_problem(problems[0]);
+    int n = 0;
+    for (int i = 0; e->rows[i].widest; i++)
+        if (i % 3 == 0) {
+            c.tile = e->rows[i].tile;
+            test_local_of(d, &c, problems[n++ % n_problems]);
+        }
+    for (size_t i = 0; i < 3 && tile_space_at(&c, &caps, &p, e, 29 * i + 7); i++)
+        test_local_of(d, &c, problems[n++ % n_problems]);
+}
+
+/* ---- Private memory ---- */
+
+/* Row 0 of an engine with other numbers, "name=value" each. */
+static struct config tile_with(const char *engine, const char *numbers)
+{
+    const struct engine *const e = engine_find(engine, strlen(engine));
+    struct config c = { .engine = e, .tile = e->rows[0].tile };
+    for (int i = 0; e->numbers[i]; i++) {
+        char key[16];
+        snprintf(key, sizeof key, " %s=", e->numbers[i]);
+        const char *const at = strstr(numbers, key);
+        if (at)
+            c.tile.n[i] = atoi(at + strlen(key));
+    }
+    return c;
+}
+
+/* Engine cpu: all that its one item has. What is small beside it is not counted: a few numbers, and one for each key.
+ */
+static void test_cpu(const struct device *d, const char *problem, const char *numbers)
+{
+    const clattn_problem p = read_problem(problem);
+    const struct config c = tile_with("cpu", numbers);
+    const long counted = count_private(d, &c, &p);
+    struct declared is;
+    if (!ask_program(&is, d, &c, &p, 1)) {
+        skip("cpu%s does not build here: %s", numbers, problem);
+        return;
+    }
+    const double kib = (double)(is.tile + is.scores) / KIB;
+    ok(counted > 768 && (double)counted <= kib && (double)counted + 5 >= kib,
+       "cpu%s, %s: refused for %ld KiB, %.1f declared", numbers, problem, counted, kib);
+}
+
+/* Keys that are used as they are stored are not converted; their tile is counted all the same, as it always was. */
+static void test_cpu_stored(const struct device *d)
+{
+    const clattn_problem narrow = read_problem("f16 b1 h1 q64 k64 d561/300"),
+                         f32 = read_problem("f32 b1 h1 q64 k64 d561/300"),
+                         f64 = read_problem("f64 b1 h1 q64 k64 d561/300");
+    const struct config c = tile_with("cpu", " w=16 nv=8 rk=8 rd=8 bk=64");
+    const long counted = count_private(d, &c, &narrow), twice = count_private(d, &c, &f64);
+    ok(counted == count_private(d, &c, &f32) && (twice == 2 * counted || twice == 2 * counted + 1),
+       "%ld KiB in f16 and f32, %ld in f64", counted, twice);
+}
+
+/* The largest tile that is taken is one that a stack has room for, and not much smaller. */
+static void test_cpu_limit(const struct device *d)
+{
+    const clattn_problem p = read_problem("f16 b1 h1 q64 k64 d576");
+    struct config c = tile_with("cpu", " w=16 nv=5 bk=1"), taken = c;
+    struct declared is;
+    int bk = 1;
+    for (; bk <= 64; bk++) {
+        char numbers[64];
+        snprintf(numbers, sizeof numbers, " w=16 nv=5 bk=%d", bk);
+        c = tile_with("cpu", numbers);
+        if (count_private(d, &c, &p))
+            break;
+        taken = c;
+    }
+    const int built = ask_program(&is, d, &taken, &p, 1);
+    const double kib = (double)(is.tile + is.scores) / KIB;
+    ok(bk > 1 && bk < 64 && (!built || (kib > 760 && kib < 768 + 5)), "up to %d keys: %.1f KiB are taken", bk - 1,
+       kib);
+}
+
+/* Engine simt: what a number of the tile adds to each item is what it is counted as. What else an item has, it has in
+ * any tile. Of both, whole numbers of vectors are moved. */
+static void test_simt(const struct device *d, const char *problem, const char *numbers, const char *more)
+{
+    const clattn_problem p = read_problem(problem);
+    const struct config a = tile_with("simt", numbers), b = tile_with("simt", more);
+    const int items = a.engine->items_per_group(&a.tile), others = b.engine->items_per_group(&b.tile);
+    const long counted = count_private(d, &a, &p), counted_more = count_private(d, &b, &p);
+    struct declared is, becomes;
+    if (!ask_program(&is, d, &a, &p, 1) || !ask_program(&becomes, d, &b, &p, 1)) {
+        skip("simt%s does not build here: %s", more, problem);
+        return;
+    }
+    const double all = (double)is.tile + is.scores, grows = (double)(becomes.tile + becomes.scores) - all;
+    const double count = (double)counted * KIB / items, count_grows = (double)counted_more * KIB / others - count;
+    const double vector = p.type == CLATTN_F64 ? 32 : 16;
+    ok(counted > 256 && counted_more > 256, "simt%s, and%s: refused for %ld KiB and %ld", numbers, more, counted,
+       counted_more);
+    ok(count < all && count + 20 * vector > all, "an item has %.0f bytes, %.0f declared", count, all);
+    ok(grows - count_grows <= 2 * vector && count_grows - grows <= 2 * vector, "then %+.0f, %+.0f declared",
+       count_grows, grows);
+}
+
+static void test_simt_limit(const struct device *d)
+{
+    const clattn_problem p = read_problem("f32 b1 h1 q64 k64 d64");
+    const struct config small = tile_with("simt", " tx=16 ty=16 tm=8 tn=8 ch=8 cv=4 qres=0");
+    long least = 0;
+    ok(!count_private(d, &small, &p), "256 items of half a KiB are taken");
+    for (int ty = 1; ty <= 64 && !least; ty++) {
+        char numbers[64];
+        snprintf(numbers, sizeof numbers, " tx=16 ty=%d tm=8 tn=8 ch=8 cv=4 qres=0", ty);
+        const struct config c = tile_with("simt", numbers);
+        least = count_private(d, &c, &p);
+    }
+    ok(least >= 256 && least < 276, "the first that are not need %ld KiB", least);
+}
+
+static void test_device(const struct device *d)
+{
+    static const char *const simt[] = { "f32 b1 h1 q64 k64 d64", "f32 b1 h1 q64 k64 d33/130 mask:11qk",
+                                        "f16 b1 h1 q64 k64 d100/60 mask:11qk", "f64 b1 h1 q64 k64 d72/40",
+                                        "f64 b1 h1 q64 k64 d64 bias:11qk" };
+    static const char *const mma[] = { "f16 b1 h1 q64 k64 d64", "f16 b1 h1 q64 k64 d40/130 mask:11qk",
+                                       "bf16 b1 h1 q64 k64 d130/40 bias:11qk" };
+    const int fp64 = d->handle->maker.caps.fp64;
+    test_local(d, "simt", simt, fp64 ? 5 : 3);
+    test_local(d, "mma_emu", mma, 3);
+    test_cpu(d, "f16 b1 h1 q64 k64 d561/300", " w=16 nv=8 rk=8 rd=8 bk=64");
+    test_cpu(d, "bf16 b1 h1 q64 k64 d300/561 mask:11qk", " w=16 nv=8 rk=8 rd=8 bk=64");
+    test_cpu_stored(d);
+    test_cpu_limit(d);
+    test_simt(d, "f32 b1 h1 q64 k64 d64/570", " tx=16 ty=16 tm=8 tn=8 ch=4 cv=1 qres=0",
+              " tx=16 ty=16 tm=8 tn=8 ch=4 cv=16 qres=0");
+    test_simt(d, "f32 b1 h1 q64 k64 d64/250", " tx=16 ty=32 tm=8 tn=4 ch=4 cv=1 qres=0",
+              " tx=16 ty=32 tm=8 tn=16 ch=64 cv=1 qres=0");
+    test_simt(d, "f32 b1 h1 q64 k64 d64/130", " tx=16 ty=32 tm=8 tn=12 ch=4 cv=1 qres=0",
+              " tx=64 ty=32 tm=8 tn=8 ch=4 cv=1 qres=0");
+    if (fp64)
+        test_simt(d, "f64 b1 h1 q64 k64 d64/200", " tx=16 ty=16 tm=8 tn=4 ch=4 cv=1 qres=0",
+                  " tx=16 ty=16 tm=8 tn=16 ch=4 cv=1 qres=0");
+    test_simt_limit(d);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

@@ -1,0 +1,44 @@
+/* bad.h - inputs that are made bad on purpose: where sums and scores lose the most
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef BAD_H
+#define BAD_H
+
+#include "tests/lib/trial.h"
+
+/* How the elements of Q, K or V come to be; n is the row, c the column. */
+enum bad_kind {
+    BAD_ALL,     /* a */
+    BAD_BETWEEN, /* anywhere from a to b */
+    BAD_NORMAL,  /* normal, of deviation a */
+    BAD_COLUMN,  /* column 0 is a, the others are near b */
+    BAD_LAST,    /* the last column is a, the others are near b */
+    BAD_ROW,     /* row 0 is a, the others are near b */
+    BAD_LEVELS,  /* column 0 is a in even rows and b in odd ones, the others are 0 */
+    BAD_RISING,  /* column 0 is a n, for n up to b, the others are 0 */
+    BAD_SHARE,   /* up to a over the number of keys, from b times that on */
+    BAD_TINY     /* up to a times the smallest normal number of the type, of both signs */
+};
+struct bad_shape {
+    enum bad_kind kind;
+    double a, b;
+};
+
+struct bad {
+    const char *name;
+    struct bad_shape q, k, v;
+    double sink;   /* of every head; -inf is none */
+    int d;         /* the width that it asks for, 0 for any */
+    int wide_only; /* needs more than the range of f16 */
+};
+extern const struct bad bads[]; /* ends with a name of NULL */
+
+/* What its problem is called behind the sizes. */
+const char *bad_words(const struct bad *bad);
+
+/* Fills a trial of such a problem, its buffers too, and demands the whole bound of it. */
+cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);
+
+/* Whether a problem of this type can hold it. */
+int bad_suits(const struct bad *bad, const char *type);
+
+#endif

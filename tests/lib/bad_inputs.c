@@ -1,0 +1,128 @@
+/* bad_inputs.c - inputs that are made bad on purpose
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tests/lib/bad.h"
+
+#include "tools/convert.h"
+#include "tools/inputs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NO_SINK (-(double)INFINITY)
+
+#define RANDOM { BAD_NORMAL, 0.6, 0 }
+#define UNITS { BAD_NORMAL, 1, 0 }
+#define SIGNED { BAD_BETWEEN, 0.9, 1 }
+#define SAME { BAD_ALL, 0.95, 0 }
+#define FIRST(x) { BAD_COLUMN, x, 0 }
+
+const struct bad bads[] = {
+    /* sums of one sign */
+    { "Q = 0, V = 0.95", { BAD_ALL, 0, 0 }, UNITS, SAME, NO_SINK, 0, 0 },
+    { "V in 0.9 to 1", RANDOM, RANDOM, SIGNED, NO_SINK, 0, 0 },
+    { "equal scores, V in 0.9 to 1", { BAD_ALL, 0.25, 0 }, { BAD_ALL, 0.5, 0 }, SIGNED, NO_SINK, 0, 0 },
+    { "equal scores, V of both signs", { BAD_ALL, 0.25, 0 }, { BAD_ALL, 0.5, 0 }, UNITS, NO_SINK, 0, 0 },
+    { "Q and K of one sign, d64", SIGNED, SIGNED, UNITS, NO_SINK, 64, 0 },
+    { "Q and K of one sign, d128", SIGNED, SIGNED, UNITS, NO_SINK, 128, 0 },
+    { "Q and K of one sign, d576", SIGNED, SIGNED, UNITS, NO_SINK, 576, 0 },
+    /* a large term, and many small ones that it swallows */
+    { "a large product first", { BAD_COLUMN, 64, 1 }, { BAD_COLUMN, 64, 0.03 }, UNITS, NO_SINK, 0, 0 },
+    { "a large product last", { BAD_LAST, 64, 1 }, { BAD_LAST, 64, 0.03 }, UNITS, NO_SINK, 0, 0 },
+    { "a large value first", { BAD_ALL, 0, 0 }, UNITS, { BAD_ROW, 4000, 0.9 }, NO_SINK, 0, 0 },
+    /* maxima that move */
+    { "rising scores", FIRST(1), { BAD_RISING, 0.05, 1e6 }, SIGNED, NO_SINK, 0, 0 },
+    { "steeply rising scores", FIRST(1), { BAD_RISING, 2, 2e4 }, SIGNED, NO_SINK, 0, 0 },
+    { "evenly rising scores", FIRST(1), { BAD_RISING, 0x1p-21, 2e6 }, SIGNED, NO_SINK, 0, 0 },
+    { "falling scores", FIRST(1), { BAD_RISING, -0.05, 1e6 }, SIGNED, NO_SINK, 0, 0 },
+    /* huge scores: equal ones, whose weights are exact, and two levels of them */
+    { "scores of 9e8", FIRST(3e4), FIRST(3e4), SAME, NO_SINK, 0, 0 },
+    { "scores of 9e8 and 8e8", FIRST(3e4), { BAD_LEVELS, 3e4, 2.7e4 }, UNITS, NO_SINK, 0, 0 },
+    { "scores of 1e30", FIRST(1e15), FIRST(1e15), SAME, NO_SINK, 0, 1 },
+    { "scores of -1e30", FIRST(1e15), FIRST(-1e15), SAME, NO_SINK, 0, 1 },
+    { "scores of 9e36 and -9e36", FIRST(3e18), { BAD_LEVELS, 3e18, -3e18 }, SAME, NO_SINK, 0, 1 },
+    /* products of what has hardly a place in float */
+    { "Q 2.5e38, K 1.2e-38", FIRST(2.5e38), { BAD_LEVELS, 1.2e-38, 2.4e-38 }, UNITS, NO_SINK, 0, 1 },
+    { "Q 1.2e-38, K 2.5e38", FIRST(1.2e-38), { BAD_LEVELS, 2.5e38, 1.2e38 }, UNITS, NO_SINK, 0, 1 },
+    /* the ends of O */
+    { "V up to 1e38 in all", RANDOM, RANDOM, { BAD_SHARE, 0.98e38, 0.9 }, NO_SINK, 0, 1 },
+    { "V up to 1e38, both signs", RANDOM, RANDOM, { BAD_SHARE, 0.98e38, -1 }, NO_SINK, 0, 1 },
+    { "V near the smallest normal", RANDOM, RANDOM, { BAD_TINY, 4, 0 }, NO_SINK, 0, 0 },
+    /* sinks */
+    { "a sink of 9", RANDOM, RANDOM, SIGNED, 9, 0, 0 },
+    { "a sink of 60", RANDOM, RANDOM, SIGNED, 60, 0, 0 },
+    { "a sink of 1e30", RANDOM, RANDOM, SIGNED, 1e30, 0, 0 },
+    { "a sink of -60", RANDOM, RANDOM, SIGNED, -60, 0, 0 },
+    { "a sink of -1e37", RANDOM, RANDOM, SIGNED, -1e37, 0, 0 },
+    { NULL, UNITS, UNITS, UNITS, 0, 0, 0 },
+};
+
+const char *bad_words(const struct bad *bad)
+{
+    return bad->sink > -(double)INFINITY ? "scale1 sink lse" : "scale1 lse";
+}
+
+int bad_suits(const struct bad *bad, const char *type)
+{
+    return !bad->wide_only || strcmp(type, "f16") != 0;
+}
+
+static double smallest_normal(int type)
+{
+    return ldexp(1, type == CLATTN_F16 ? -14 : type == CLATTN_F64 ? -1022 : -126);
+}
+
+/* Element c of row n; r is anywhere in 0 to 1. */
+static double element(const struct bad_shape *s, const struct tensor *x, int64_t keys, int64_t n, int64_t c, double r)
+{
+    const double near_b = s->b * (0.9 + 0.2 * r), step = s->a * fmin((double)n, s->b);
+    switch (s->kind) {
+    case BAD_ALL: return s->a;
+    case BAD_BETWEEN: return s->a + (s->b - s->a) * r;
+    case BAD_COLUMN: return c == 0 ? s->a : near_b;
+    case BAD_LAST: return c == x->width - 1 ? s->a : near_b;
+    case BAD_ROW: return n == 0 ? s->a : near_b;
+    case BAD_LEVELS: return c > 0 ? 0 : n % 2 ? s->b : s->a;
+    case BAD_RISING: return c > 0 ? 0 : step;
+    case BAD_SHARE: return s->a / (double)keys * (s->b + (1 - s->b) * r);
+    default: return smallest_normal(x->type) * (r < 0.5 ? -1 : 1) * (1 + (s->a - 1) * fabs(2 * r - 1));
+    }
+}
+
+static void fill(struct tensor *x, const struct bad_shape *s, int64_t keys, unsigned which, uint64_t seed)
+{
+    const int64_t rows = x->n[0] * x->n[1] * x->n[2];
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t c = 0; c < x->width; c++) {
+            const uint64_t at = (uint64_t)(row * x->width + c);
+            double *to = x->value + row * x->width + c;
+            const double r = (double)(trial_hash(seed, which, at) >> 11) * 0x1p-53;
+            *to = s->kind == BAD_NORMAL ? s->a * trial_normal(seed, which, at)
+                                        : element(s, x, keys, row % x->n[2], c, r);
+        }
+    inputs_round(x->type, x->value, (size_t)(rows * x->width));
+}
+
+static cl_int give_sinks(struct trial *t, double sink, cl_command_queue queue)
+{
+    struct image *im = &t->list[SINKS];
+    for (int64_t h = 0; h < t->sizes.h; h++)
+        t->x.sinks[h] = (double)(float)sink;
+    convert_store(CLATTN_F32, t->x.sinks, im->byte + t->args.sinks.offset * sizeof(float), (size_t)t->sizes.h);
+    return image_write(im, queue);
+}
+
+cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue)
+{
+    const uint64_t seed = t->c.seed;
+    cl_int e;
+    t->demand = WHOLE;
+    fill(&t->q, &bad->q, t->sizes.nk, 11, seed);
+    fill(&t->k, &bad->k, t->sizes.nk, 12, seed);
+    fill(&t->v, &bad->v, t->sizes.nk, 13, seed);
+    e = t->x.sinks ? give_sinks(t, bad->sink, queue) : CL_SUCCESS;
+    e = e ? e : trial_upload(t, queue, &t->q);
+    e = e ? e : trial_upload(t, queue, &t->k);
+    return e ? e : trial_upload(t, queue, &t->v);
+}

@@ -1,0 +1,113 @@
+/* each.h - a whole test program: one function, run on each device
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * In a header like tap.h, whose counters are the program's own. */
+#ifndef EACH_H
+#define EACH_H
+
+#include "tests/lib/harness.h"
+#include "tests/lib/tap.h"
+
+/* Runs `test` on each device, or skips and says why there is none. Returns main()'s status. */
+static inline int each_device(void (*test)(const struct device *))
+{
+    const struct device *devices;
+    const char *why;
+    const unsigned n = harness_open(&devices, &why);
+    if (!n)
+        return skip_all("%s", why);
+    for (unsigned i = 0; i < n; i++) {
+        diag("%s", devices[i].name);
+        test(&devices[i]);
+    }
+    harness_close();
+    return done_testing();
+}
+
+/* A problem string that is one. */
+static inline clattn_workload each_case(const char *text)
+{
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    char why[256] = "";
+    if (clattn_workload_parse(text, &c, why, sizeof why))
+        bail("%s: %s", text, why);
+    return c;
+}
+
+/* Runs what trial_make() made, unless that failed (e), judges it and frees it. */
+static inline void each_judge(const struct device *d, struct trial *t, cl_int e, const char *what, const char *text)
+{
+    clattn_plan plan = NULL;
+    char why[1024] = "";
+    if (!e)
+        e = harness_plan(d, &t->c.problem, NULL, &plan, why, sizeof why);
+    if (!e)
+        e = trial_run(t, plan, d->queue);
+    if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: %s: %s", d->name, what, text))
+        diag("%s %s", clattn_status_string(e), why);
+    trial_free(t);
+}
+
+/* One TAP line: a row of cases.h. The seed is part of the string, so the string alone reproduces the inputs. */
+static inline void each_row(const struct device *d, const char *type, const char *row, unsigned seed,
+                            const char *config, enum layout layout)
+{
+    char problem[512], why[1024];
+    snprintf(problem, sizeof problem, "%s %s seed%u", type, row, seed);
+    const int verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
+    if (verdict < 0) {
+        skip("%s: %s", problem, why);
+        return;
+    }
+    ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), problem);
+    if (!verdict)
+        diag("%s\nagain: tests/kernel/forward.t '%s' '%s' %s", why, problem, config ? config : "", layout_name(layout));
+}
+
+/* For a row that has no configuration: a device may lack its type. */
+static inline void each_lacking(const struct device *d, const char *type, const char *row)
+{
+    char problem[512];
+    snprintf(problem, sizeof problem, "%s %s", type, row);
+    if (harness_may_refuse_text(d, problem, NULL))
+        skip("%s: no configuration here", problem);
+    else
+        ok(0, "%s: there is a configuration for %s", d->name, problem);
+}
+
+/* The index-th configuration for such a row; 0 when there is none. */
+static inline int each_config(const struct device *d, const char *type, const char *row, size_t index, char *config,
+                              size_t len)
+{
+    char problem[512];
+    snprintf(problem, sizeof problem, "%s %s", type, row);
+    return harness_config(d, problem, index, config, len);
+}
+
+/* Whether the first word of `text` is among those of `list`. */
+static inline int each_is_among(const char *list, const char *text)
+{
+    const size_t length = strcspn(text, " ");
+    for (list += strspn(list, " "); *list; list += strspn(list, " ")) {
+        const size_t n = strcspn(list, " ");
+        if (n == length && !strncmp(list, text, n))
+            return 1;
+        list += n;
+    }
+    return 0;
+}
+
+/* Whether CLATTN_TEST_ENGINES names the engine that `config` begins with, or none. */
+static inline int each_is_chosen(const char *config)
+{
+    const char *const list = getenv("CLATTN_TEST_ENGINES");
+    return !list || !*list || each_is_among(list, config);
+}
+
+/* f64 takes no partner of another type. */
+static inline int each_is_sensible(const char *type, const char *row)
+{
+    return strcmp(type, "f64") || (!strstr(row, " k:") && !strstr(row, " v:"));
+}
+
+#endif

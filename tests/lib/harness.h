@@ -1,0 +1,77 @@
+/* harness.h - devices, plans kept by problem class, and one call that checks one problem
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include "tests/lib/trial.h"
+
+struct device {
+    struct opencl cl;
+    cl_command_queue queue;
+    clattn_handle handle;
+    char name[520]; /* "platform / device" */
+};
+
+/* Opens the devices under test: those of CLATTN_TEST_DEVICES (texts joined by ';'), else every device found. Returns
+ * their number; *why says what went wrong when it is 0. With CLATTN_NEED_DEVICE=1 that ends the test as a failure. */
+unsigned harness_open(const struct device **devices, const char **why);
+void harness_close(void);
+/* Releases all plans; part of harness_close(). */
+void harness_forget(void);
+
+/* Whether the device has matrix units that the library uses. */
+int harness_has_units(const struct device *d);
+
+/* A plan for the class of `problem` with `config` (NULL: the default), made once and kept: building takes a second. The
+ * harness holds the reference. Engine mma_emu is mma_nv where the device has the units that it emulates. `why` gets the words of a failure. */
+cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
+                    char *why, size_t len);
+
+/* A status, and what the handle says about it. */
+void harness_words(clattn_handle handle, cl_int e, char *why, size_t len);
+
+/* The index-th configuration for a problem string, score_mods and all; 0 when there is none. */
+int harness_config(const struct device *d, const char *problem, size_t index, char *config, size_t len);
+
+/* The engines that every device runs, one after the other; NULL behind the last. */
+const char *harness_engine(size_t index);
+/* Whether a device may refuse this problem by this configuration (NULL: the default): f64 that it lacks, and what only
+ * matrix units take. Whatever else is refused has lost an engine. */
+int harness_may_refuse(const struct device *d, const clattn_problem *problem, const char *config);
+int harness_may_refuse_text(const struct device *d, const char *problem, const char *config);
+
+/* Runs one problem once and judges it. 1 right, 0 wrong, or refused without a right to, -1 not supported here; `why`
+ * says how. */
+int harness_check(const struct device *d, const clattn_workload *c, const char *config, enum layout layout, char *why,
+                  size_t len);
+
+/* The same from text. */
+int harness_check_text(const struct device *d, const char *problem, const char *config, enum layout layout, char *why,
+                       size_t len);
+
+/* A problem set up with its plan, for tests that look closer. */
+struct fixture {
+    const struct device *d;
+    const char *text;
+    struct trial t;
+    clattn_plan plan; /* the harness's */
+};
+/* Returns CL_SUCCESS or the status with its words; fixture_close() is due only after CL_SUCCESS. */
+cl_int fixture_open(struct fixture *f, const struct device *d, const char *problem, enum layout layout, char *why,
+                    size_t len);
+cl_int fixture_open_by(struct fixture *f, const struct device *d, const char *problem, const char *config,
+                       enum layout layout, char *why, size_t len);
+void fixture_close(struct fixture *f);
+
+/* CLATTN_FULL, CLATTN_QUICK and the like: set and neither empty nor "0". */
+int harness_flag(const char *name);
+
+/* Whether CLATTN_PART asks for the rest: what make check has no time for. */
+int harness_rest(void);
+/* Whether the i-th of many that make check never runs is run now: CLATTN_PART=N/M has every M-th, N from 0 on, and
+ * CLATTN_PART=1 all. */
+int harness_shares(unsigned i);
+/* Whether the i-th of many is run now: make check runs one in n, the rest or its shares the others, CLATTN_FULL all. */
+int harness_deals(unsigned i, unsigned n);
+
+#endif

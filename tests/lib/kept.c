@@ -1,0 +1,141 @@
+/* kept.c - which elements of the scores exist: what may be read, and what must not be
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tests/lib/trial.h"
+
+#include "tests/lib/mods.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The element of a tensor of axes b, h, q and k, those of shape 1 broadcast. */
+static size_t at(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const int64_t index[4] = { b, h, q, k };
+    size_t i = 0;
+    int axis;
+    for (axis = 0; axis < 4; axis++)
+        i = i * (size_t)shape[axis] + (size_t)(shape[axis] == 1 ? 0 : index[axis]);
+    return i;
+}
+
+static int64_t diagonal(const struct trial *t, int64_t b)
+{
+    switch (t->c.problem.align) {
+    case CLATTN_ALIGN_TOP_LEFT: return 0;
+    case CLATTN_ALIGN_OFFSET: return t->sizes.offset;
+    case CLATTN_ALIGN_OFFSETS: return t->offsets[b];
+    default: return t->kv_len[b] - t->q_len[b];
+    }
+}
+
+/* k <= q + offset + more; never overflows. */
+static int before(int64_t q, int64_t offset, int64_t more, int64_t k)
+{
+    return offset >= k - q - more;
+}
+
+int trial_keeps(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const clattn_problem *p = &t->c.problem;
+    const struct extras *x = &t->x;
+    const int64_t offset = diagonal(t, b);
+    if (q >= t->q_len[b] || k < t->kv_start[b] || k >= t->kv_len[b])
+        return 0;
+    if (p->causal && !before(q, offset, 0, k))
+        return 0;
+    if (p->flags & CLATTN_WINDOW) {
+        if (p->window_right >= 0 && !before(q, offset, p->window_right, k))
+            return 0;
+        if (p->window_left >= 0 && before(q, offset, -p->window_left - 1, k))
+            return 0;
+    }
+    if (x->mask && !x->mask[at(x->mask_shape, b, h, q, k)])
+        return 0;
+    return !x->block_map || x->block_map[at(x->block_shape, b, h, q / x->block_q, k / x->block_k)];
+}
+
+/* keep[k] of row q, score_mods that drop an element included. `s` is scratch. */
+static int keep_row(const struct trial *t, int64_t b, int64_t h, int64_t q, unsigned char *keep, double *s)
+{
+    int64_t k;
+    for (k = 0; k < t->sizes.nk; k++) {
+        keep[k] = (unsigned char)trial_keeps(t, b, h, q, k);
+        s[k] = 0;
+    }
+    if (!t->x.n_mods)
+        return 0;
+    if (mods_reference((void *)(uintptr_t)&t->x, s, keep, b, h, q, t->sizes.nk))
+        return -1;
+    for (k = 0; k < t->sizes.nk; k++)
+        keep[k] = keep[k] && s[k] != -INFINITY;
+    return 0;
+}
+
+/* Calls `use` for each element that is kept. */
+static int each_kept(const struct trial *t, void (*use)(void *, int64_t b, int64_t h, int64_t q, int64_t k), void *user)
+{
+    unsigned char *keep = malloc((size_t)t->sizes.nk + 1);
+    double *s = malloc((size_t)(t->sizes.nk + 1) * sizeof *s);
+    int64_t b, h, q, k;
+    int bad = !keep || !s;
+    for (b = 0; b < t->sizes.b && t->sizes.nk; b++)
+        for (h = 0; h < t->sizes.h; h++)
+            for (q = 0; q < t->sizes.nq && !bad; q++) {
+                bad = keep_row(t, b, h, q, keep, s);
+                for (k = 0; k < t->sizes.nk && !bad; k++)
+                    if (keep[k])
+                        use(user, b, h, q, k);
+            }
+    free(keep);
+    free(s);
+    return bad;
+}
+
+/* A bias of -inf drops an element too. */
+static void mark(void *user, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    struct trial *t = user;
+    const struct extras *x = &t->x;
+    if (x->bias && x->bias[at(x->bias_shape, b, h, q, k)] == -INFINITY)
+        return;
+    t->sees[(b * t->sizes.h + h) * t->sizes.nq + q] = 1;
+    t->seen[(b * t->sizes.hk + h / (t->sizes.h / t->sizes.hk)) * t->sizes.nk + k] = 1;
+}
+
+cl_int trial_find_kept(struct trial *t)
+{
+    const size_t keys = (size_t)(t->sizes.b * t->sizes.hk * t->sizes.nk);
+    const size_t queries = (size_t)(t->sizes.b * t->sizes.h * t->sizes.nq);
+    free(t->seen);
+    free(t->sees);
+    t->seen = calloc(keys + 1, 1);
+    t->sees = calloc(queries + 1, 1);
+    if (!t->seen || !t->sees)
+        return CL_OUT_OF_HOST_MEMORY;
+    return each_kept(t, mark, t) ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+struct used {
+    const struct trial *t;
+    unsigned char *cell;
+};
+
+static void mark_cell(void *user, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const struct used *u = user;
+    u->cell[at(u->t->x.bias_shape, b, h, q, k)] = 1;
+}
+
+unsigned char *trial_bias_used(const struct trial *t)
+{
+    const int64_t *n = t->x.bias_shape;
+    struct used u = { t, calloc((size_t)(n[0] * n[1] * n[2] * n[3]) + 1, 1) };
+    if (u.cell && each_kept(t, mark_cell, &u)) {
+        free(u.cell);
+        u.cell = NULL;
+    }
+    return u.cell;
+}

@@ -1,0 +1,143 @@
+/* trial.h - one problem made concrete: seeded inputs, poisoned buffers, the verdict
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Everything that a kernel must not use is NaN or inf, everything that it must not write is a canary. */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include "tools/extras.h"
+#include "tools/opencl.h"
+#include "tools/reference.h"
+#include "tests/lib/image.h"
+#include <clattn.h>
+
+/* Where tensors lie. A layout that a problem does not allow becomes PADDED. */
+enum layout {
+    PLAIN,   /* default strides, no gap (bthd: explicit strides) */
+    PADDED,  /* odd offset, every stride larger than it must be */
+    PACKED,  /* Q, K and V side by side in one buffer; needs nq = nk and one storage type */
+    SHARED,  /* K and V without a batch axis: batch stride 0 */
+    REPEAT,  /* V without a head axis; K without head axis and with one row for all */
+    OFFSETS, /* PADDED, and a problem with a diagonal takes it from a buffer of offsets */
+    UNEVEN,  /* packed sequences of no rows, of one, of all; rows behind the last one */
+    ALIGNED, /* PADDED, but every row begins at a multiple of 8 elements */
+    LAYOUTS
+};
+const char *layout_name(enum layout l);
+enum layout layout_find(const char *name); /* LAYOUTS when there is none */
+
+/* One tensor inside an image. value: [b,h,n,width] without gaps, rounded to the storage type; n is the longest sequence
+ * where they are packed. */
+struct tensor {
+    struct image *image;
+    int type;
+    int64_t n[3], width;
+    const int32_t *cu; /* packed: row 0 of b is row cu[b]; NULL: padded */
+    int64_t total;     /* rows of all sequences, with cu */
+    size_t offset;
+    int64_t stride[3];
+    double *value;
+};
+
+/* The same for what goes with scores: axes b, h, q and k. */
+struct tensor4 {
+    struct image image;
+    int64_t shape[4], stride[4];
+    size_t offset;
+};
+
+enum list { Q_LEN, KV_LEN, KV_START, DIAGONALS, CU_Q, CU_K, SLOPES, SINKS, LISTS };
+
+/* How much of the promised bound a result may use, but for what rounding O and P alone may do (struct reference).
+ * Random inputs ask more of a kernel than the promise does: what right ones show is well below. */
+enum demand {
+    USUAL, /* a quarter */
+    WHOLE  /* all: of inputs that are made bad on purpose */
+};
+
+struct trial {
+    clattn_workload c;
+    enum demand demand;
+    int narrow_p; /* the engine of the last trial_run() stores P in 16 bits */
+    struct extras x;
+    const char *why; /* words for a failure of trial_make(), or NULL */
+    enum layout layout;
+    clattn_sizes sizes;
+    int64_t d, dv;
+    struct tensor q, k, v, o, lse;
+    struct image image[5], list[LISTS], captured[CLATTN_AUX_MAX], workspace;
+    struct tensor4 bias, mask, map;
+    int64_t slopes_stride;
+    int32_t q_rows[CLATTN_LIST_MAX], k_rows[CLATTN_LIST_MAX]; /* that exist: all, or those of the sequence */
+    int32_t q_len[CLATTN_LIST_MAX], kv_len[CLATTN_LIST_MAX], kv_start[CLATTN_LIST_MAX]; /* clamped, for every b */
+    int32_t offsets[CLATTN_LIST_MAX];
+    unsigned char *seen, *sees; /* [b,hk,nk]: some query keeps this key; [b,h,nq]: this query keeps some key */
+    clattn_array aux[CLATTN_AUX_MAX];
+    clattn_forward_args args;
+};
+
+/* Builds inputs and buffers. Returns CL_SUCCESS or what failed; trial_free() is due in both cases. */
+cl_int trial_make(struct trial *t, cl_context context, const clattn_workload *c, enum layout layout);
+/* Enqueues with t->args, the block map first where it is made from the mask, and waits. Gives the call the workspace that
+ * it asks for, to the byte. */
+cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue);
+/* Reads everything back. 1 when O and LSE are within bound, nothing else was written and unseen rows are exactly 0 and
+ * -inf; else 0 and `why`. O and LSE are then in t->o.value and t->lse.value. */
+int trial_verify(struct trial *t, cl_command_queue queue, char *why, size_t len);
+/* Only the reading. 1, or 0 and `why` when a byte outside O and LSE changed. */
+int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len);
+/* O and LSE as float64 says, and how far off they may be by t->demand. [b,h,nq,dv] and [b,h,nq]. */
+struct truth {
+    double *o, *lse, *o_bound, *lse_bound;
+};
+/* Returns 0, or -1; truth_free() is due in both cases. `r` as trial_problem() has it, or NULL; seen as reference.h. */
+int trial_truth(const struct trial *t, const struct reference *r, struct truth *out, unsigned char *seen);
+void truth_free(struct truth *x);
+/* What trial_fetch() read against the truth: the largest part that an error is of its bound, infinite where NaN and inf
+ * stand elsewhere and where a row that keeps no key is not 0; `why` has words when it is above 1. */
+double trial_part(const struct trial *t, const struct truth *x, char *why, size_t len);
+/* Whether it is at most 1. */
+int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len);
+/* The problem as the reference takes it. Packed sequences lie padded in value: to float64 they are short ones. */
+struct reference trial_problem(const struct trial *t);
+/* Whether every element of O and LSE is what trial_reset() leaves, NaN; after trial_fetch(). */
+int trial_is_blank(const struct trial *t);
+/* Poisons O and LSE again. */
+cl_int trial_reset(struct trial *t, cl_command_queue queue);
+/* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it. */
+cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x);
+void trial_free(struct trial *t);
+
+/* Canaries before and behind the workspace: bytes. */
+enum { WORKSPACE_MARGIN = 64 };
+
+/* Counter-based random numbers: the same on every machine. */
+uint64_t trial_hash(uint64_t seed, uint64_t a, uint64_t b);
+double trial_normal(uint64_t seed, uint64_t a, uint64_t b);
+
+int64_t tensor_count(const struct tensor *x);                                /* elements of value */
+double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n); /* the row in value */
+size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);   /* element of the row in the image */
+
+int64_t tensor4_count(const struct tensor4 *x);
+size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4]); /* element of the i-th cell, and its indices */
+
+/* Parts of trial_make(). */
+enum { NOT_MADE = 9 }; /* in a block map: for the device to overwrite */
+cl_int trial_fill_extras(struct trial *t); /* inputs.c: bias, mask and the like, and the lengths of sequences */
+void trial_fill_lengths(struct trial *t);
+void trial_fill_inputs(struct trial *t);
+void trial_store_inputs(struct trial *t);
+void trial_store_outputs(struct trial *t);
+/* kept.c: what lengths and masks say of an element, all but a bias of -inf and a score_mod. */
+int trial_keeps(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k);
+cl_int trial_find_kept(struct trial *t); /* fills seen and sees */
+/* 1 where bias is added to something: its cells that are not asked for are poison. [bias.shape], to be freed. */
+unsigned char *trial_bias_used(const struct trial *t);
+cl_int trial_give(struct trial *t, cl_context context); /* given.c: buffers of the extras, and their arguments */
+void trial_take_back(struct trial *t);                  /* frees them */
+/* Row n of this tensor must be in its buffer: of Q, K and V those that are read, of O and LSE those that exist. */
+int trial_stores(const struct trial *t, const struct tensor *x, int64_t b, int64_t h, int64_t n);
+void trial_store(const struct trial *t, const struct tensor *x);
+
+#endif

@@ -1,0 +1,95 @@
+#!/bin/sh
+# nvidia.t - the library on a pretended NVIDIA device: compiled as by NVIDIA's drivers, executed by an interpreter of PTX
+# SPDX-License-Identifier: Apache-2.0
+#
+# As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate, whole and
+# in pieces. nvidia_peers.t has the cases of other implementations, nvidia_faults.t what the interpreter has to find.
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+. "$top_srcdir/tests/nvidia/nvidia_device.sh"
+
+# ---- as a user's program meets it ----
+
+real rq.npy '<f2' 2 1 2 77 64
+real rk.npy '<f2' 2 1 2 133 64
+real rv.npy '<f2' 2 1 2 133 64
+attention() { # WORDS ARGS...
+    words=$1
+    shift
+    CLATTN_CACHE_DIR=$tmp/cache on_nvidia "$words" "$program" --json --verify --device NVIDIA "$@" rq.npy rk.npy rv.npy
+}
+attention $where --type f16 --causal --tune off
+if test $status -eq 2; then
+    missing_device "no PoCL"
+    skip_all "no PoCL"
+fi
+sound && test "$(json engine)" = mma_nv && test "$(json binary)" = miss
+ok $? "f16: the matrix units are chosen after their test ($(json engine), $(json binary))"
+attention $where --type f16 --causal --tune off
+sound && test "$(json engine)" = mma_nv && test "$(json binary)" = hit
+ok $? "and from the second start on the program is loaded ($(json binary))"
+attention $where --type f32 --causal --tune off
+sound && test "$(json engine)" = simt
+ok $? "f32: engine simt ($(json engine))"
+
+# The record is kept, and the next start takes it. What is measured means nothing.
+problem='f16 b1 h1 q64 k64 d64'
+CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 5 "$problem"
+sound
+ok $? "clattn-tune ends ($(tail -n 1 out))"
+CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --list
+sound && test "$(grep -c 'mma_nv\|simt' out)" -eq 1
+ok $? "and has kept what it found ($(head -n 1 out))"
+CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --verify
+sound
+ok $? "which computes what it should ($(tail -n 1 out))"
+
+# ---- what a group of threads may have ----
+
+limited() { # WORDS ENGINE DESCRIPTION PATTERN: it is refused and the reason has PATTERN, or, without one, is right
+    on_nvidia "$where,ptxas=$ptxas$1" "$top_builddir/tests/kernel/forward.t" 'f32 b1 h1 q77 k133 d64 lse' "$2"
+    if test -n "$4"; then grep -q "^ok.*SKIP.*$4" out; else sound && ! grep -q SKIP out; fi
+    ok $? "$3 ($(grep ^ok out))"
+}
+wide='simt tx32,ty16,tm4,tn4,ch8,cv8,qres0'
+ptxas=${PTXAS-$(PATH=$PATH:/usr/local/cuda/bin command -v ptxas)}
+if test -x "$ptxas"; then
+    limited '' "$wide" "512 threads have the registers that they need" ''
+    limited ,registers=32768 "$wide" "half of the registers: the tile is refused" 'groups of 256 items here'
+    limited ,registers=16384 '' "a fourth of them: a tile is found" ''
+else
+    skip "registers: there is no ptxas, of CUDA or of pip's nvidia-cuda-nvcc"
+fi
+
+# ---- tables of cases ----
+
+several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
+    words=$1 test=$2 engines=$3
+    shift 3
+    on_nvidia "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
+        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/$test.t"
+    sound && test "$(grep -c '^ok.*NVIDIA' out)" -gt 0
+    ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
+}
+if usual; then
+    several $where engines 'simt mma_nv'
+    for problem in 'f16 b1 h2/1 q300 k200 d64 causal lse' 'f16 b1 h2/1 q300 k200 d128 lse' \
+        'f32 b1 h2 q300 k133 d64 causal lse'; do
+        case_is_right $where,pieces=3,approximate=1 "$problem" ''
+    done
+fi
+if rest; then
+    several driver=470,cc=75,approximate=-1 engines 'simt mma_nv'
+    several driver=535,cc=90,schedule=highest,approximate=1 engines 'simt mma_nv'
+    several driver=550,cc=90,schedule=random,seed=1,pieces=2 engines 'simt mma_nv'
+    several driver=535,cc=80,schedule=random,seed=2,approximate=1,pieces=2 pairs ''
+    several driver=470,cc=80,approximate=1 sizes ''
+    several driver=550,cc=80,approximate=1 forward '' CLATTN_TEST_TYPES=f16 CLATTN_FULL=1
+    several driver=535,cc=90,approximate=-1,schedule=highest forward '' CLATTN_TEST_TYPES='f32 bf16'
+    several driver=550,cc=80,approximate=-1 dropped ''
+    several driver=550,cc=80,approximate=-1 rescale '' CLATTN_PART=1
+    # A single key gives V exactly where 1 / 1 is exact, which PTX's manual does not promise.
+    several driver=535,cc=80 rounding 'simt mma_nv' CLATTN_PART=1
+fi
+
+echo "1..$n"
+exit $bad

@@ -1,0 +1,241 @@
+#!/bin/sh
+# run.t - clattn-run at work: what it computes, prints and writes
+# SPDX-License-Identifier: Apache-2.0
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+
+need_device
+test $status -eq 0 && grep -q '^engine ' out && test ! -e o.npy
+ok $? "without -o it computes and reports"
+
+refused 2 'no device is called "no such thing"; there is "' --device 'no such thing' -o o.npy q.npy k.npy v.npy
+on --engine none q.npy k.npy v.npy
+test $status -eq 1 || test $status -eq 3 && test "$(grep -c '^clattn-run: ' err)" -eq 1
+ok $? "an engine that does not exist is refused"
+
+# Each thing on real numbers, against float64, by the engine that is built soonest; the first serves as the standard of the
+# others.
+verified() { # DESCRIPTION ARGS...
+    what=$1
+    shift
+    rm -f o.npy lse.npy
+    on --engine naive --verify -o o.npy --lse lse.npy "$@"
+    test $status -eq 0 && grep -q '^max-error [-+.0-9e]* bound [-+.0-9e]*$' out && test -s o.npy && test -s lse.npy
+    ok $? "$what"
+}
+same() { # DESCRIPTION FILE FILE: equal up to rounding
+    difference=$("$compare" "$2" "$3") && awk -v x="$difference" 'BEGIN { exit !(x < 1e-5) }'
+    ok $? "$1 (${difference-})"
+}
+Q=$data/q.npy K=$data/k.npy V=$data/v.npy L=$data/kv_len.npy
+verified "lengths" --kv-len "$L" "$Q" "$K" "$V"
+same "O as stored" o.npy "$data/o.npy"
+verified "causal" --causal --scale=0.25 "$Q" "$K" "$V"
+mv o.npy causal.npy
+verified "offset 0 is causal where nq = nk" --causal --scale 0.25 --align 0 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+verified "top-left too" --causal --align top-left --scale 0.25 -- "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+ints zero3.npy 0 0 0
+verified "and offsets of 0" "$Q" --causal "$K" --align zero3.npy --scale 0.25 "$V"
+same "the same O" o.npy causal.npy
+ints some3.npy 5 -1 0
+ints from3.npy 0 100 123
+verified "offsets and every length" --causal --align some3.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" "$K" "$V"
+for type in f16 bf16; do
+    verified "--type $type" --type $type --causal "$Q" "$K" "$V"
+done
+on --type f64 "$Q" "$K" "$V"
+if test $status -eq 3; then skip "no f64: $(sed 's/^clattn-run: //' err | tail -n 1)"; else
+    verified "--type f64" --type f64 --kv-len "$L" "$Q" "$K" "$V"
+    head -c 128 o.npy | grep -q '<f8' && head -c 128 lse.npy | grep -q '<f4'
+    ok $? "O is <f8 and LSE <f4 then"
+fi
+
+swap "$Q" qs.npy 4 123 && swap "$K" ks.npy 4 123 && swap "$V" vs.npy 4 123
+verified "--layout bthd" --layout bthd --scale=0.25 --causal qs.npy ks.npy vs.npy
+"$compare" o.npy causal.npy >out
+test $? -eq 1
+ok $? "O has the axes [b,n,h,d]"
+swap o.npy back.npy 123 4
+same "the same O in the other order" back.npy causal.npy
+
+on --causal --scale=0.25 -o o.npy "$Q" "$K" "$V" && cp o.npy one.npy
+for k in K V; do # the first entry of the batch for all
+    eval "tail -c +129 \"\$$k\"" | head -c 62976 | npy '<f4' '(1, 4, 123, 32)' >one_$k.npy
+    tail -c 62976 one_$k.npy >raw
+    cat raw raw raw | npy '<f4' '(3, 4, 123, 32)' >three_$k.npy
+done
+verified "keys shared by the batch" "$Q" one_K.npy one_V.npy
+mv o.npy shared.npy
+verified "the same keys three times" "$Q" three_K.npy three_V.npy
+same "give the same O" o.npy shared.npy
+
+# What changes scores and drops keys.
+mods=$top_srcdir/examples/score_mods
+verified "--softcap" --softcap 0.5 "$Q" "$K" "$V"
+mv o.npy capped.npy
+verified "--window" --window=10,3 "$Q" "$K" "$V"
+verified "--window to one side, elsewhere" --window -1,2 --align -9 "$Q" "$K" "$V"
+verified "--window without bounds is none" --window -1,-1 --causal --scale=0.25 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+verified "--window and offsets" --window 5,-1 --align some3.npy --kv-len "$L" "$Q" "$K" "$V"
+real bias4.npy '<f4' 4 3 4 123 1
+verified "--bias with 4 axes" --bias bias4.npy "$Q" "$K" "$V"
+real bias3.npy '<f4' 4 4 1 123
+verified "--bias with 3" --bias bias3.npy --causal "$Q" "$K" "$V"
+real bias2.npy '<f2' 2 123 123
+verified "--bias of <f2, with 2" --bias=bias2.npy "$Q" "$K" "$V"
+grep -q '^problem .* bias:11qk:f16 ' out
+ok $? "is stored as f16"
+tensor bias0.npy '<f8' 8 1
+verified "--bias of <f8, with 1" --bias bias0.npy --causal --scale=0.25 "$Q" "$K" "$V"
+same "zeros change nothing" o.npy causal.npy
+mask mask2.npy '|u1' '\001-\377' 123 123
+verified "--mask of bytes" --mask mask2.npy "$Q" "$K" "$V"
+mv o.npy masked.npy
+mask mask2.npy '|b1' '\001' 123 123
+verified "--mask of bools" --mask mask2.npy "$Q" "$K" "$V"
+same "the same O" o.npy masked.npy
+mask mask4.npy '|u1' '\001-\377' 3 1 1 123
+verified "--mask for keys" --mask mask4.npy --causal "$Q" "$K" "$V"
+real alibi2.npy '<f4' 4 3 4
+printf '\000\000\000\077\000\000\200\076\000\000\000\076\000\000\200\075' | npy '<f4' '(4,)' >alibi1.npy # 1/2 to 1/16
+verified "--alibi for all entries" --alibi alibi1.npy --align top-left "$Q" "$K" "$V"
+mv o.npy alibi.npy
+verified "--alibi for each" --alibi alibi2.npy "$Q" "$K" "$V"
+real sinks.npy '<f4' 4 4
+verified "--sinks" --sinks sinks.npy --causal --align -3 "$Q" "$K" "$V"
+
+verified "--score-mod" --score-mod "$mods/alibi.cl" "$Q" "$K" "$V"
+same "ALiBi by hand" o.npy alibi.npy
+verified "--score-mod, causal" --score-mod "$mods/causal.cl" --scale=0.25 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+verified "--score-mod with f16" --type f16 --score-mod "$mods/relative.cl" "$Q" "$K" "$V"
+grep -q '^problem .* mod:relative ' out
+ok $? "an example has a name in the problem string"
+printf '// clattn: vector\n%s' 's = 0.5f * tanh(s / 0.5f);' >cap.cl
+verified "--score-mod that is width-generic" --score-mod cap.cl "$Q" "$K" "$V"
+same "softcap by hand" o.npy capped.npy
+grep '^problem' out | grep -q mod:
+test $? -eq 1
+ok $? "another text has none"
+real worth.npy '<f4' 4 123
+ints kind.npy 0 1 2 3 2 1 0
+printf '%s\n' 'const int i = q % 7, j = k % 7;' 'if (kind[i] == kind[j])' '    s += worth[k];' 'else if (k % 5 == b + h)' \
+    '    s = -INFINITY;' >kinds.cl
+verified "--score-mod and --aux" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy "$Q" "$K" "$V"
+verified "two of them, and all else" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy --score-mod cap.cl \
+    --softcap 2 --window=40,20 --causal --align some3.npy --bias bias3.npy --mask mask2.npy --alibi alibi2.npy \
+    --sinks sinks.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" "$K" "$V"
+if "$program" --device "$device" --type f64 q.npy k.npy v.npy >/dev/null 2>&1; then
+    verified "and in f64" --type f64 --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy --score-mod cap.cl \
+        --softcap 2 --window=40,20 --bias bias0.npy --mask mask2.npy --alibi alibi2.npy --sinks sinks.npy "$Q" "$K" "$V"
+else
+    skip "no f64"
+fi
+printf 'const int i = q;\ns += nonsense;\n' >bad.cl
+rm -f o.npy
+on -o o.npy --score-mod kinds.cl --score-mod bad.cl --aux worth=worth.npy --aux=kind=kind.npy "$Q" "$K" "$V"
+test $status -eq 1 && test ! -s out && test ! -e o.npy && grep -q 'bad\.cl:2' err && grep -q nonsense err &&
+    tail -n 1 err | grep -q '^clattn-run: --score-mod: bad.cl: '
+ok $? "what the compiler says against a text is shown, with its file and line"
+tensor four.npy "<f4" 4 4
+echo "s += x[k];" >mod.cl
+refused 1 'means something else in a score_mod' --device "$device" --score-mod mod.cl --aux k=four.npy q.npy k.npy v.npy
+
+# Packed sequences; qs.npy and its kin hold [b,n,h,d], which is [total,h,d] of equal sequences.
+for x in q k v; do
+    raw ${x}s.npy | npy '<f4' '(369, 4, 32)' >${x}p.npy
+done
+ints equal.npy 0 123 246 369
+ints cuq.npy 0 100 100 369
+ints cuk.npy 0 1 120 369
+verified "packed sequences" --cu-q equal.npy --cu-k equal.npy --causal --scale=0.25 qp.npy kp.npy vp.npy
+grep -q "'shape': (369,4,32)" o.npy && grep -q "'shape': (4,369)" lse.npy
+ok $? "O has the axes [total,h,d] and LSE [h,total]"
+raw o.npy | npy '<f4' '(3, 123, 4, 32)' >padded.npy
+swap padded.npy back.npy 123 4
+same "the O of padded ones" back.npy causal.npy
+verified "uneven ones" --cu-q cuq.npy --cu-k cuk.npy --causal --alibi alibi2.npy --window=100,30 qp.npy kp.npy vp.npy
+grep -q '^problem *f32 b3 h4 q269 k249 d32 causal window100,30 alibi qlen:100,0,269 kvlen:1,119,249 lse$' out
+ok $? "the problem string has words for padded ones that compute the same"
+real bias.npy '<f4' 4 1 4 269 1
+mask mask.npy '|u1' '\001-\377' 3 1 1 249
+ints len3.npy 200 50 100
+verified "with bias, mask and lengths" --cu-q cuq.npy --cu-k cuk.npy --bias bias.npy --mask mask.npy --kv-len len3.npy \
+    --sinks sinks.npy --score-mod "$mods/relative.cl" qp.npy kp.npy vp.npy
+ints varq.npy 0 62 185 369
+verified "those of the word varlen" --cu-q varq.npy --cu-k varq.npy qp.npy kp.npy vp.npy
+ints none.npy 0
+tensor qb0.npy '<f4' 4 0 4 8
+tensor kb0.npy '<f4' 4 0 2 8
+tensor vb0.npy '<f4' 4 0 2 3
+verified "no sequences" --cu-q none.npy --cu-k none.npy qb0.npy kb0.npy vb0.npy
+
+tensor k0.npy '<f4' 4 2 2 0 8
+tensor v0.npy '<f4' 4 2 2 0 3
+tensor q0.npy '<f4' 4 2 4 0 8
+tensor zero.npy '<f4' 4 2 4 5 3
+verified "no keys" q.npy k0.npy v0.npy
+same "give O = 0" o.npy zero.npy
+verified "no queries" q0.npy k.npy v.npy
+verified "neither" --causal q0.npy k0.npy v0.npy
+tensor qb0.npy '<f4' 4 0 4 5 8
+tensor kb0.npy '<f4' 4 0 2 7 8
+tensor vb0.npy '<f4' 4 0 2 7 3
+verified "no batch" qb0.npy kb0.npy vb0.npy
+tensor q8.npy '<f8' 8 2 4 5 8
+verified "<f8 input" q8.npy k.npy v.npy
+grep -q '^problem *f32 ' out
+ok $? "is stored as f32"
+tensor q2.npy '<f2' 2 2 4 5 8
+verified "<f2 queries" q2.npy k.npy v.npy
+grep -q '^problem *f16 b2 h4/2 q5 k7 d8/3 lse$' out
+ok $? "make the problem f16"
+
+on --json --time 3 --verify -o o.npy "$Q" "$K" "$V"
+keys='version platform device problem engine tile source plan_ms time_ms gflops gbytes_s max_error bound binary'
+pattern=
+for key in $keys; do pattern="$pattern, \"$key\": \\(\"[^\"]*\"\\|[-+.0-9e]*\\|null\\)"; done
+test $status -eq 0 && test "$(wc -l <out)" -eq 1 && grep -qx "{${pattern#, }}" out
+ok $? "--json prints one object with the keys of the manual"
+grep -q '"source": "default".*"max_error": [0-9].*"binary": null' out && ! grep -q '"time_ms": null' out
+ok $? "with what was measured"
+on --json "$Q" "$K" "$V"
+test $status -eq 0 && grep -q '"time_ms": null, "gflops": null, "gbytes_s": null, "max_error": null, "bound": null' out
+ok $? "and null for what was not"
+
+on --json --causal --align some3.npy --kv-len "$L" "$Q" "$K" "$V"
+test $status -eq 0 && grep -q '"problem": "f32 b3 h4 q123 k123 d32 causal kvlen:' out
+ok $? "a problem without words for its offsets is a string all the same"
+
+config=$(sed -n 's/.*"engine": "\([^"]*\)", "tile": "\([^"]*\)".*/\1 \2/p' out)
+on --json --engine "${config%% *}" --tile "${config#* }" "$Q" "$K" "$V"
+test $status -eq 0 && grep -qF "\"engine\": \"${config%% *}\", \"tile\": \"${config#* }\"" out
+ok $? "--engine and --tile take what was reported ($config)"
+
+# Outputs, all or none.
+mkdir directory
+refused 1 '--lse: directory: it is not a regular file' -o o.npy --lse directory --device "$device" q.npy k.npy v.npy
+refused 1 '-o: none/o.npy: No such file' --lse lse.npy -o none/o.npy --device "$device" q.npy k.npy v.npy
+refused 1 'writes the same file' -o o.npy --lse o.npy --device "$device" q.npy k.npy v.npy
+refused 1 'writes the same file' -o o.npy --lse directory/.././o.npy --device "$device" q.npy k.npy v.npy
+cp zero.npy mode.npy && chmod 604 mode.npy
+on -o mode.npy q.npy k.npy v.npy
+test $status -eq 0 && test -n "$(find mode.npy -perm 604)"
+ok $? "a file that is replaced keeps its mode"
+on -o q8.npy q8.npy k.npy v.npy
+test $status -eq 0 && "$compare" q8.npy zero.npy >/dev/null
+ok $? "an output may replace an input"
+if test -w /dev/full; then
+    "$program" --device "$device" q.npy k.npy v.npy >/dev/full 2>err </dev/null
+    test $? -eq 1 && grep -q 'standard output cannot be written' err
+    ok $? "a full standard output is an error"
+else
+    skip "no /dev/full"
+fi
+test -z "$(ls -A | grep '^\.clattn')"
+ok $? "no temporary file is left"
+
+echo "1..$n"
+exit $bad

@@ -1,0 +1,403 @@
+/* selftest.c - an engine that computes wrong on a device is found out, told of, and not used
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended. There mma_nv itself
+ * fails, since the compiler does not know its instructions; where it is to pass, it gets mma_emu's. */
+#include "config.h"
+
+#include "src/api/handle.h"
+#include "src/tune/selftest.h"
+#include "tests/lib/each.h"
+#include "tests/lib/cache_fixture.h"
+
+#include <stdlib.h>
+
+/* ---- Programs with a fault ---- */
+
+static const char *broken, *broken_to; /* what a program's text has instead; NULL: nothing */
+static cl_context callers;
+static int n_broken, n_apart; /* programs: with the fault; in another context than the caller's */
+
+cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+cl_program __wrap_clCreateProgramWithSource(cl_context context, cl_uint n, const char **texts, const size_t *lengths,
+                                            cl_int *status)
+{
+    const char *at = broken ? strstr(texts[0], broken) : NULL;
+    cl_program program;
+    char *text;
+    n_apart += context != callers;
+    if (!at)
+        return __real_clCreateProgramWithSource(context, n, texts, lengths, status);
+    text = malloc(strlen(texts[0]) + strlen(broken_to) + 1);
+    if (!text)
+        bail("no memory");
+    sprintf(text, "%.*s%s%s", (int)(at - texts[0]), texts[0], broken_to, at + strlen(broken));
+    program = __real_clCreateProgramWithSource(context, 1, (const char **)&text, NULL, status);
+    n_broken++;
+    free(text);
+    return program;
+}
+
+/* ---- A driver that makes no context ---- */
+
+typedef void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
+static bool no_context;
+
+cl_context __real_clCreateContext(const cl_context_properties *, cl_uint, const cl_device_id *, notify, void *,
+                                  cl_int *);
+cl_context __wrap_clCreateContext(const cl_context_properties *on, cl_uint n, const cl_device_id *devices, notify told,
+                                  void *user, cl_int *status)
+{
+    if (!no_context)
+        return __real_clCreateContext(on, n, devices, told, user, status);
+    *status = CL_OUT_OF_RESOURCES;
+    return NULL;
+}
+
+/* ---- A compiler that knows mma_nv's instructions ---- */
+
+static bool has_units;
+static cl_int no_build; /* a build of mma_nv ends so; 0: not at once */
+
+cl_int __real_build_launch(struct launch *, struct maker *, const clattn_problem *, const struct config *, bool, int *,
+                           struct why *);
+cl_int __wrap_build_launch(struct launch *out, struct maker *maker, const clattn_problem *p,
+                           const struct config *config, bool brief, int *binary, struct why *why)
+{
+    struct config c = *config;
+    if (no_build && !strcmp(c.engine->name, "mma_nv"))
+        return why_set(why, no_build, "no build");
+    if (has_units && !strcmp(c.engine->name, "mma_nv") &&
+        tile_config_read(&c, "mma_emu nw1,rt1,bk16,qreg1", &maker->caps, p, why))
+        bail("%s", why->text); /* of all tiles the one that builds quickest */
+    return __real_build_launch(out, maker, p, &c, brief, binary, why);
+}
+
+/* ---- Handles ---- */
+
+static char lines[4096];
+static void keep_line(void *user, const char *text)
+{
+    (void)user;
+    snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s; ", text);
+}
+static int count_lines(const char *words)
+{
+    int n = 0;
+    for (const char *at = lines; (at = strstr(at, words)); at++)
+        n++;
+    return n;
+}
+
+static clattn_handle open_handle(const struct device *d, const char *folder)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_handle h = NULL;
+    o.cache_dir = folder;
+    o.tune = CLATTN_TUNE_OFF;
+    o.log = keep_line;
+    *lines = '\0';
+    callers = d->cl.context;
+    n_apart = 0;
+    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
+        bail("no handle");
+    return h;
+}
+
+/* ---- The test of an engine ---- */
+
+static void test_engine(const struct device *d)
+{
+    static const struct {
+        const char *from, *to, *what;
+    } faults[] = {
+        { "16 * (j / 4) + 4 * t->c + j % 4", "16 * (j / 4) + 4 * t->c + (j ^ 1) % 4", "keys of S" },
+        { "key = 4 * (t->g / 2) + t->g % 2", "key = 4 * (t->g / 2) + (t->g + 1) % 2", "rows of K" },
+        { "cla_pack2(x[1], x[CLA_R_N + 1])", "cla_pack2(x[0], x[CLA_R_N])", "rows of P" },
+        { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
+    };
+    const struct engine *const emu = engine_find("mma_emu", 7);
+    struct why why;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        clattn_handle h = open_handle(d, "off");
+        n_broken = 0;
+        broken = faults[i].from;
+        broken_to = faults[i].to;
+        is_int(selftest_run(&h->maker, emu, &why), CLATTN_ERROR_WRONG_RESULT, "%s: it fails where %s are wrong: %s",
+               d->name, faults[i].what, why.text);
+        ok(n_broken > 0, "which its program had");
+        broken = NULL;
+        clattn_release(h);
+    }
+}
+
+/* ---- A device where it fails ---- */
+
+static const char text[] = "f16 b1 h2/1 q37 k83 d64 causal lse";
+
+/* A plan of engine mma_nv, asked for by name since no CPU has it as its first choice, or the default: its configuration,
+ * and whether what it computes is right. */
+static void plan_is_right(const struct device *d, clattn_handle h, bool of_units, const char *what)
+{
+    char config[128] = "", why[512] = "";
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    struct fixture f;
+    clattn_plan p = NULL;
+    o.config = of_units ? "mma_nv" : NULL;
+    if (fixture_open(&f, d, text, PADDED, why, sizeof why))
+        bail("%s", why);
+    const cl_int e = clattn_plan_create(&p, h, &f.t.c.problem, &o);
+    is_int(e, CL_SUCCESS, "%s: a plan", what);
+    if (!e) {
+        ok(!clattn_plan_config(p, config, sizeof config, NULL) && !strncmp(config, "mma_nv ", 7) == of_units,
+           "%s: of %s: %s", what, of_units ? "the units" : "another engine", config);
+        ok(!trial_run(&f.t, p, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "%s: right (%s): %s", what,
+           why, text);
+    }
+    clattn_plan_release(p);
+    fixture_close(&f);
+}
+
+static void refused_by_name(clattn_handle h)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    clattn_plan p = NULL;
+    char why[256] = "";
+    if (clattn_workload_parse("f16 b1 h1 q64 k64 d64", &c, why, sizeof why))
+        bail("%s", why);
+    o.config = "mma_nv";
+    const cl_int e = clattn_plan_create(&p, h, &c.problem, &o);
+    clattn_error_detail(h, why, sizeof why, NULL);
+    ok(e == CLATTN_ERROR_NOT_SUPPORTED && strstr(why, "failed its test"), "by name it is refused: %s", why);
+    o.config = "mma_nv nw4,rt1,bk32,qreg1";
+    ok(clattn_plan_create(&p, h, &c.problem, &o) == CLATTN_ERROR_NOT_SUPPORTED, "and with a tile");
+}
+
+static void test_failing_device(const struct device *d, const char *folder)
+{
+    clattn_handle h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    no_context = true;
+    plan_is_right(d, h, false, "untested");
+    is_int(count_lines("mma_nv is not tested: clCreateContext"), 1, "without a context for it: %s", lines);
+    no_context = false;
+    plan_is_right(d, h, false, "first");
+    is_int(count_lines("mma_nv is left alone: it fails its test"), 1, "one line in the log: %s", lines);
+    ok(n_apart > 0, "it ran in a context of its own");
+    plan_is_right(d, h, false, "again");
+    refused_by_name(h);
+    is_int(count_lines("mma_nv is left alone"), 1, "no line more");
+    clattn_release(h);
+
+    h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    plan_is_right(d, h, false, "another handle");
+    is_int(count_lines("it failed its test on this device before"), 1, "knows the verdict: %s", lines);
+    ok(!count_lines("it fails its test") && !n_apart, "without another test");
+    clattn_release(h);
+
+    h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    strcat(h->maker.caps.driver, " of another version");
+    plan_is_right(d, h, false, "another driver");
+    is_int(count_lines("it fails its test"), 1, "is tested anew: %s", lines);
+    clattn_release(h);
+
+    setenv("IGC_NothingThatIs", "1", 1); /* as every variable that changes what drivers compile */
+    h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    plan_is_right(d, h, false, "another environment");
+    is_int(count_lines("it fails its test"), 1, "is tested anew: %s", lines);
+    clattn_release(h);
+    unsetenv("IGC_NothingThatIs");
+}
+
+/* ---- A device whose own 2^x is far off ---- */
+
+static void plan_with(clattn_handle h, const char *engine)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    const clattn_workload c = each_case("f32 b1 h2 q7 k13 d8 causal");
+    clattn_plan p = NULL;
+    o.config = engine;
+    is_int(clattn_plan_create(&p, h, &c.problem, &o), CL_SUCCESS, "%s: a plan", engine);
+    clattn_plan_release(p);
+}
+
+static void test_power(const struct device *d, const char *folder)
+{
+    clattn_handle h = open_handle(d, folder);
+    plan_with(h, "naive");
+    is_int(h->maker.caps.power, CAPS_EXP2_UNTESTED, "%s: nothing is tried for an engine with a 2^x of its own", d->name);
+    n_broken = 0;
+    *lines = '\0';
+    broken = "return CLA_NATIVE_EXP2(x)";
+    broken_to = "return 1.000001f * CLA_NATIVE_EXP2(x)";
+    plan_with(h, "simt");
+    is_int(h->maker.caps.power, CAPS_EXP2_POLY, "the device's own 2^x is 8 ulp off: another one is taken");
+    is_int(count_lines("2^x is exp_poly.cl here, not the device's own"), 1, "and the log told");
+    is_int(n_broken, 1, "no more than the probe has the wrong one");
+    plan_with(h, "simt");
+    clattn_release(h);
+    h = open_handle(d, folder);
+    n_broken = 0;
+    plan_with(h, "simt");
+    ok(h->maker.caps.power == CAPS_EXP2_POLY && !n_broken && !count_lines("2^x is"), "another handle knows the verdict");
+    clattn_release(h);
+
+    h = open_handle(d, folder);
+    strcat(h->maker.caps.driver, " of another version");
+    broken = "x < (real)(-126.0f) ? (real)(0.0f) : p";
+    broken_to = "p";
+    plan_with(h, "simt");
+    const int native = h->maker.caps.power;
+    ok(native == CAPS_EXP2_NATIVE || native == CAPS_EXP2_BUILTIN,
+       "another driver is tried anew; a polynomial that does not end at -126 is not taken");
+    broken = NULL;
+    clattn_release(h);
+}
+
+/* ---- A device where it passes ---- */
+
+static char verdict[1024]; /* the file that says so */
+static void keep_file(void *user, const char *file, size_t size)
+{
+    size_t n = 0;
+    char *const text = cache_fixture_read(file, &n);
+    (void)user;
+    (void)size;
+    if (text && n > 6 && !strncmp(text, "mma_nv", 6)) /* the other one is of 2^x */
+        snprintf(verdict, sizeof verdict, "%s", file);
+    free(text);
+}
+
+/* A plan of a handle of the device with units; *tested: whether they were tested for it. */
+static void open_and_plan(const struct device *d, const char *folder, bool of_units, const char *what, bool *tested)
+{
+    clattn_handle h = open_handle(d, folder);
+    h->maker.caps.nv_cc = 80;
+    plan_is_right(d, h, of_units, what);
+    *tested = n_apart > 0;
+    clattn_release(h);
+}
+
+/* `text` in place of the verdict, where the test cannot end: it counts for nothing if that is tried. */
+static void test_damaged(const struct device *d, const char *folder, const char *text, size_t n, const char *what)
+{
+    bool tested;
+    if (cache_fixture_write(verdict, text, n))
+        bail("cannot write %s", verdict);
+    no_build = CL_OUT_OF_HOST_MEMORY;
+    open_and_plan(d, folder, false, what, &tested);
+    is_int(count_lines("it fails its test on this device: no build"), 1, "%s is none: %s", what, lines);
+    no_build = 0;
+}
+
+static void test_passing_device(const struct device *d, const char *folder)
+{
+    bool tested;
+    size_t n = 0;
+    has_units = true;
+    open_and_plan(d, folder, true, "units that pass", &tested);
+    ok(tested && !*lines, "they were tested, and nothing is wrong: %s", lines);
+    is_int(cache_fixture_each(folder, "test", keep_file, NULL), 2, "verdicts are kept, of the units and of 2^x");
+    char *const kept = cache_fixture_read(verdict, &n);
+    if (!kept)
+        bail("no verdict");
+    ok(n == sizeof "mma_nv passed \n" - 1 + 64 && !strncmp(kept, "mma_nv passed ", 14), "which says: %s", kept);
+    open_and_plan(d, folder, true, "units that passed", &tested);
+    ok(!tested && !*lines, "another handle knows it: %s", lines);
+
+    kept[20] ^= 1;
+    test_damaged(d, folder, kept, n, "a verdict on something else");
+    kept[20] ^= 1;
+    test_damaged(d, folder, kept, n - 1, "half a verdict");
+    test_damaged(d, folder, kept, n + 1, "a verdict and a NUL");
+    no_build = CL_OUT_OF_HOST_MEMORY;
+    open_and_plan(d, folder, false, "no memory again", &tested);
+    is_int(count_lines("it fails its test on this device: no build"), 1, "no memory is no verdict either: %s", lines);
+    no_build = CLATTN_ERROR_BUILD;
+    open_and_plan(d, folder, false, "no compiler", &tested);
+    no_build = 0;
+    open_and_plan(d, folder, false, "afterwards", &tested);
+    ok(!tested && count_lines("it failed its test on this device before") == 1, "what does not build is one: %s",
+       lines);
+    if (cache_fixture_write(verdict, kept, n))
+        bail("cannot write %s", verdict);
+    open_and_plan(d, folder, true, "a verdict that is sound", &tested);
+    ok(!tested && !*lines, "is believed");
+    free(kept);
+    has_units = false;
+}
+
+/* ---- A configuration that the caller set ---- */
+
+static const char plain[] = "f32 b1 h2 q7 k13 d8 causal lse", own[] = "naive wg1,bk8";
+static const char sum_of_values[] = "part += s[j] *", wrong_sum[] = "part -= s[j] *"; /* of engine naive */
+
+/* A plan without a configuration of its own; its source, or a status. The words of a failure in `why`. */
+static int plan_source(clattn_handle h, const clattn_problem *p, char why[512])
+{
+    clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
+    clattn_plan plan = NULL;
+    const cl_int e = clattn_plan_create(&plan, h, p, NULL);
+    *why = '\0';
+    if (e)
+        clattn_error_detail(h, why, 512, NULL);
+    else if (clattn_plan_get_info(plan, &info))
+        bail("a plan without a source");
+    clattn_plan_release(plan);
+    return e ? e : info.source;
+}
+
+/* What the caller set is used or refused, in words, never replaced in silence. */
+static void test_set(const struct device *d)
+{
+    clattn_handle h = open_handle(d, "off");
+    const clattn_problem p = each_case(plain).problem;
+    char why[512] = "";
+    broken = sum_of_values;
+    broken_to = wrong_sum;
+    const cl_int e = clattn_set_config(h, &p, own);
+    clattn_error_detail(h, why, sizeof why, NULL);
+    ok(e == CLATTN_ERROR_WRONG_RESULT && strstr(why, "computes something else"), "what computes wrong cannot be set: %s",
+       why);
+    is_int(plan_source(h, &p, why), CLATTN_ORIGIN_DEFAULT, "and is not: a plan is the table's");
+    broken = NULL;
+    clattn_release(h);
+    h = open_handle(d, "off"); /* one that has not seen it fail */
+    is_int(clattn_set_config(h, &p, own), CL_SUCCESS, "what is right is set");
+    is_int(plan_source(h, &p, why), CLATTN_ORIGIN_SET, "and used");
+    clattn_release(h);
+    h = open_handle(d, "off");
+    is_int(clattn_set_config(h, &p, own), CL_SUCCESS, "in another handle too");
+    broken = sum_of_values; /* as when the compiler changes between the two */
+    is_int(plan_source(h, &p, why), CLATTN_ERROR_WRONG_RESULT, "should a plan of it compute wrong, there is none");
+    ok(strstr(why, "computes something else") != NULL, "in words: %s", why);
+    broken = NULL;
+    clattn_release(h);
+}
+
+static void in_folder(const struct device *d, void (*test)(const struct device *, const char *))
+{
+    char folder[NEST_PATH];
+    if (cache_fixture_make(folder))
+        bail("no temporary folder");
+    test(d, folder);
+    cache_fixture_remove(folder);
+}
+
+static void test_device(const struct device *d)
+{
+    in_folder(d, test_passing_device);
+    in_folder(d, test_power);
+    test_set(d);
+    test_engine(d);
+    in_folder(d, test_failing_device);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

@@ -1,0 +1,87 @@
+/* caps.c - quirks by platform, and the device that stands for all
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "src/engine/caps.h"
+#include "tests/lib/tap.h"
+
+static const char *const platforms[] = { "",
+                                         "Portable Computing Language",
+                                         "NVIDIA CUDA",
+                                         "AMD Accelerated Parallel Processing",
+                                         "Intel(R) OpenCL Graphics",
+                                         "Intel(R) OpenCL HD Graphics",
+                                         "QUALCOMM Snapdragon(TM)",
+                                         "ARM Platform",
+                                         "Apple",
+                                         "rusticl",
+                                         "Clover",
+                                         "Oclgrind",
+                                         "?" };
+
+/* A quirk narrows the default choice; it must be something that can be acted on. */
+static void test_quirk(const char *platform)
+{
+    const struct quirk *q = caps_quirk(platform);
+    ok(q && !strncmp(platform, q->platform, strlen(q->platform)), "'%s' has a row whose name it begins with", platform);
+    ok(q->options && q->first_group >= 0 && q->largest_group >= 0 && (!*q->options || *q->options == ' '),
+       "'%s': the row is sound", platform);
+    ok(!q->engine || !strcmp(q->engine, "simt") || !strcmp(q->engine, "cpu") || !strcmp(q->engine, "row") ||
+           !strcmp(q->engine, "naive"),
+       "'%s': an engine that exists", platform);
+}
+
+static void test_plain_platforms(void)
+{
+    const struct quirk *none = caps_quirk("");
+    ok(caps_quirk("NVIDIA CUDA") == none && !none->first_group && !none->largest_group && !none->engine &&
+           !none->kernel_group_is_wrong,
+       "a platform without a row of its own has no quirk");
+    ok(caps_quirk("Intel(R) OpenCL") == caps_quirk(""), "Intel's CPU runtime is no GPU");
+    ok(caps_quirk("rusticl") != caps_quirk("") && caps_quirk("rusticl 23.1") == caps_quirk("rusticl"),
+       "names are prefixes");
+}
+
+/* What was found where these ran (HACKING, "Runtimes"): another number there is another finding. */
+static void test_findings(void)
+{
+    static const struct quirk found[] = { { "rusticl", "", "simt", 64, 64, true },
+                                          { "Oclgrind", " -cl-opt-disable", NULL, 64, 64, false },
+                                          { "QUALCOMM Snapdragon(TM)", "", NULL, 64, 0, false },
+                                          { "ARM Platform", "", NULL, 64, 0, false },
+                                          { "Apple", "", NULL, 64, 0, false },
+                                          { "Intel(R) OpenCL Graphics", "", NULL, 64, 0, false },
+                                          { "Intel(R) OpenCL HD Graphics", "", NULL, 64, 0, false } };
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        const struct quirk *const q = caps_quirk(found[i].platform), *const want = &found[i];
+        ok(!strcmp(q->options, want->options) && !q->engine == !want->engine &&
+               (!q->engine || !strcmp(q->engine, want->engine)) && q->first_group == want->first_group &&
+               q->largest_group == want->largest_group && q->kernel_group_is_wrong == want->kernel_group_is_wrong,
+           "%s: what was found", want->platform);
+    }
+}
+
+/* What a source without a device is made for: limits that every GPU in use keeps. */
+static void test_generic(void)
+{
+    struct caps c, again;
+    memset(&c, 0xff, sizeof c);
+    memset(&again, 0, sizeof again);
+    caps_generic(&c);
+    caps_generic(&again);
+    ok(c.kind == CAPS_GPU && c.quirk && *c.platform && *c.device, "generic: a GPU with names");
+    ok(c.local_bytes <= 49152 && c.max_group <= 256 && c.max_group >= 64, "generic: within 48 KiB and 256 items");
+    ok(c.float_width >= 1, "generic: floats have lanes");
+    ok(!memcmp(&c, &again, sizeof c), "generic: every byte is set");
+}
+
+int main(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof platforms / sizeof *platforms; i++)
+        test_quirk(platforms[i]);
+    test_plain_platforms();
+    test_findings();
+    test_generic();
+    return done_testing();
+}

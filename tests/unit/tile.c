@@ -1,0 +1,517 @@
+/* tile.c - choosing, reading and printing configurations, over devices that need not exist
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "src/engine/tile.h"
+#include "tests/lib/tap.h"
+#include "src/base/text.h"
+
+/* Devices from the smallest that OpenCL allows to large ones. */
+static const struct {
+    const char *name, *platform;
+    enum caps_kind kind;
+    uint64_t local_bytes;
+    size_t max_group;
+    unsigned width;
+    bool fp64;
+} devices[] = { { "small GPU", "Tiny", CAPS_GPU, 32768, 64, 1, false },
+                { "common GPU", "Vendor", CAPS_GPU, 49152, 1024, 1, true },
+                { "old GPU", "Vendor", CAPS_GPU, 32768, 256, 4, true },
+                { "large GPU", "Vendor", CAPS_GPU, 1 << 18, 1024, 1, true },
+                { "SSE CPU", "Portable Computing Language", CAPS_CPU, 1 << 18, 4096, 4, true },
+                { "AVX-512 CPU", "Portable Computing Language", CAPS_CPU, 1 << 20, 8192, 16, true },
+                { "CPU of large caches", "Portable Computing Language", CAPS_CPU, 1 << 21, 4096, 16, true },
+                { "scalar CPU", "Vendor", CAPS_CPU, 32768, 1, 1, true },
+                { "llvmpipe", "rusticl", CAPS_CPU, 32768, 1024, 4, true },
+                { "accelerator", "Vendor", CAPS_ACCELERATOR, 32768, 256, 1, false },
+                { "no local memory", "Vendor", CAPS_GPU, 0, 1, 1, true } };
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+static void device(struct caps *c, int i)
+{
+    caps_generic(c);
+    snprintf(c->platform, sizeof c->platform, "%s", devices[i].platform);
+    c->kind = devices[i].kind;
+    c->local_bytes = devices[i].local_bytes;
+    c->max_group = devices[i].max_group;
+    c->float_width = devices[i].width;
+    c->fp64 = devices[i].fp64;
+    c->quirk = caps_quirk(c->platform);
+}
+
+static clattn_problem problem(int type, int d, int dv, int64_t nq)
+{
+    clattn_problem in = CLATTN_PROBLEM_INIT, out;
+    struct why why;
+    in.type = type;
+    in.d = d;
+    in.dv = dv;
+    in.sizes.b = in.sizes.h = 1;
+    in.sizes.nq = nq;
+    in.sizes.nk = 1000;
+    if (problem_read(&out, &in, &why))
+        bail("%s", why.text);
+    return out;
+}
+
+static void print(const struct config *c, char *text, size_t len)
+{
+    struct text t = { text, len, 0 };
+    tile_config_print(c, &t);
+}
+
+/* Every configuration offered can run, prints, reads back as itself, and comes once. Returns how many there are. */
+static int check_list(const struct caps *caps, const clattn_problem *p, const char *what, int *bad)
+{
+    char seen[64][128];
+    struct config c, again;
+    struct why why;
+    int n, i;
+    for (n = 0; n < 64 && tile_config_at(&c, caps, p, NULL, (size_t)n); n++) {
+        const int items = c.engine->items_per_group(&c.tile), rows = c.engine->rows_per_group(&c.tile);
+        int good;
+        print(&c, seen[n], sizeof seen[n]);
+        good = !c.engine->fits(&c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group && rows >= 1 &&
+               !tile_config_read(&again, seen[n], caps, p, &why) && again.engine == c.engine &&
+               !memcmp(&again.tile, &c.tile, sizeof c.tile);
+        for (i = 0; i < n; i++)
+            good = good && strcmp(seen[i], seen[n]);
+        if (!good && (*bad)++ < 5)
+            diag("%s: number %d, '%s'", what, n, seen[n]);
+    }
+    return n;
+}
+
+/* Every width has a default on every device, and the whole list is sound. */
+static void test_device(int i)
+{
+    static const int widths[] = { 1,   2,   3,   8,   16,  31,  32,  33,  59,  64,  65, 96,
+                                  111, 128, 129, 160, 192, 255, 256, 257, 512, 575, 576 };
+    enum { WIDTHS = sizeof widths / sizeof *widths };
+    struct caps caps;
+    int type, x, y, bad = 0, none = 0;
+    device(&caps, i);
+    for (type = CLATTN_F32; type <= CLATTN_F64; type++)
+        for (x = 0; x < WIDTHS; x++)
+            for (y = 0; y < WIDTHS; y++) {
+                const clattn_problem p = problem(type, widths[x], widths[y], (x + y) % 3 ? 100 : 1);
+                char what[128];
+                snprintf(what, sizeof what, "%s: %s d%d/%d", devices[i].name, problem_type_name(type), widths[x],
+                         widths[y]);
+                none += !check_list(&caps, &p, what, &bad);
+            }
+    ok(!bad, "%s: what is offered can run, comes once and reads back", devices[i].name);
+    ok(!none, "%s: every width has a configuration", devices[i].name);
+}
+
+/* An engine by its name alone, and the default, are what the list begins with. */
+static void test_defaults(int i)
+{
+    struct caps caps;
+    struct config first, c;
+    struct why why;
+    char text[128];
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
+    device(&caps, i);
+    if (!tile_config_at(&first, &caps, &p, NULL, 0))
+        bail("%s has no configuration", devices[i].name);
+    ok(!tile_config_read(&c, NULL, &caps, &p, &why) && c.engine == first.engine &&
+           !memcmp(&c.tile, &first.tile, sizeof c.tile),
+       "%s: NULL is the first", devices[i].name);
+    ok(!tile_config_read(&c, first.engine->name, &caps, &p, &why) && c.engine == first.engine &&
+           !memcmp(&c.tile, &first.tile, sizeof c.tile),
+       "%s: so is its engine's name", devices[i].name);
+    print(&first, text, sizeof text);
+    ok(strchr(text, ' ') && !strncmp(text, first.engine->name, strlen(first.engine->name)), "%s: %s", devices[i].name,
+       text);
+    if (caps.kind == CAPS_CPU || caps.local_bytes)
+        ok((strcmp(first.engine->name, "cpu") == 0) == (caps.kind == CAPS_CPU && !caps.quirk->engine),
+           "%s: a CPU takes the cpu engine, others do not", devices[i].name);
+}
+
+/* What rows are meant for: the first tile by platform, sub-groups, query rows and mask. */
+static void test_first(void)
+{
+    static const struct {
+        const char *platform;
+        enum caps_kind kind;
+        unsigned width;
+        int sub_group, d, nq, causal;
+        const char *first;
+        int type;
+    } rows[] = {
+        { "NVIDIA CUDA", CAPS_GPU, 1, 0, 64, 1000, 0, "simt tx8,ty16,tm8,tn8,ch8,cv8,qres0", 0 },
+        { "NVIDIA CUDA", CAPS_GPU, 1, 0, 64, 32, 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", 0 },
+        { "NVIDIA CUDA", CAPS_GPU, 1, 0, 128, 1000, 0, "simt tx16,ty8,tm8,tn8,ch8,cv8,qres0", 0 },
+        { "Intel(R) OpenCL Graphics", CAPS_GPU, 1, 16, 64, 1000, 0, "simt tx16,ty8,tm8,tn8,ch8,cv16,qres0", 0 },
+        { "Intel(R) OpenCL Graphics", CAPS_GPU, 1, 16, 128, 1000, 0, "simt tx16,ty8,tm8,tn8,ch8,cv8,qres0", 0 },
+        { "Intel(R) OpenCL HD Graphics", CAPS_GPU, 1, 8, 128, 1000, 0, "simt tx16,ty8,tm8,tn8,ch8,cv8,qres0", 0 },
+        { "Intel(R) OpenCL HD Graphics", CAPS_GPU, 1, 0, 64, 1000, 0, "simt tx16,ty4,tm4,tn4,ch8,cv4,qres0", 0 },
+        { "QUALCOMM Snapdragon(TM)", CAPS_GPU, 1, 0, 64, 1000, 0, "simt tx16,ty4,tm4,tn4,ch8,cv4,qres0", 0 },
+        { "QUALCOMM Snapdragon(TM)", CAPS_GPU, 1, 0, 64, 32, 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", 0 },
+        { "QUALCOMM Snapdragon(TM)", CAPS_GPU, 1, 0, 128, 1000, 0, "simt tx16,ty4,tm4,tn4,ch8,cv4,qres0", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 128, 0, "cpu w16,nv4,rk6,rd6,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 128, 1, "cpu w16,nv2,rk8,rd8,bk32", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 129, 1, "cpu w16,nv4,rk6,rd6,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 128, 129, 0, "cpu w16,nv4,rk6,rd6,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 129, 0, "cpu w16,nv4,rk6,rd6,bk32", CLATTN_BF16 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 16, 1, "cpu w16,nv1,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 128, 1, "cpu w8,nv3,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 32, 0, "cpu w16,nv2,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 9, 0, "cpu w16,nv1,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 8, 0, "row w16,nr8,rk2,rd2,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 4, 1, "row w16,nr4,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 576, 1, 0, "row w16,nr1,rk8,rd8,bk64", CLATTN_BF16 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 4, 0, "row w8,nr4,rk4,rd4,bk64", CLATTN_F64 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 5, 0, "cpu w8,nv1,rk8,rd8,bk64", CLATTN_F64 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 15, 2, 0, "row w16,nr2,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, 0, 1, 2, 0, "row w16,nr2,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 16, 0, "cpu w8,nv2,rk6,rd6,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 5, 0, "cpu w8,nv1,rk8,rd8,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 4, 0, "row w8,nr4,rk2,rd2,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 4, 0, 64, 2, 0, "row w4,nr2,rk4,rd4,bk64", 0 },
+        { "Portable Computing Language", CAPS_CPU, 4, 0, 64, 3, 0, "cpu w4,nv1,rk8,rd8,bk64", 0 },
+        { "Intel(R) OpenCL HD Graphics", CAPS_GPU, 1, 0, 64, 1, 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int type = rows[i].type ? rows[i].type : CLATTN_F32;
+        clattn_problem p = problem(type, rows[i].d, rows[i].d, rows[i].nq);
+        struct caps caps;
+        struct config c;
+        char text[128] = "";
+        caps_generic(&caps);
+        caps.kind = rows[i].kind;
+        caps.float_width = rows[i].width;
+        caps.sub_group = rows[i].sub_group;
+        caps.quirk = caps_quirk(rows[i].platform);
+        p.causal = rows[i].causal;
+        if (tile_config_at(&c, &caps, &p, NULL, 0))
+            print(&c, text, sizeof text);
+        is_str(text, rows[i].first, "%s, sub-groups %d, %s, d %d, %d rows, causal %d", rows[i].platform,
+               rows[i].sub_group, problem_type_name(type), rows[i].d, rows[i].nq, rows[i].causal);
+    }
+}
+
+/* Text that is no configuration, or one that cannot run: refused with words, for every engine. */
+static void test_refusals(void)
+{
+    static const char *const bad[] = { "nonsense",
+                                       "simtx",
+                                       "SIMT",
+                                       " simt",
+                                       "simt  ",
+                                       "simt x",
+                                       "simt tx8",
+                                       "cpu w16",
+                                       "naive wg32",
+                                       "naive wg32,bk8,",
+                                       "naive wg32,bk8 ",
+                                       "naive bk8,wg32",
+                                       "naive wg-1,bk8",
+                                       "naive wg32,bk",
+                                       "naive wg99999999999999999999,bk8",
+                                       "naive wg32,bk0x8",
+                                       "naive wg0,bk8",
+                                       "naive wg32,bk0",
+                                       "naive wg2147483648,bk8",
+                                       "cpu w3,nv1,rk1,rd1,bk1",
+                                       "cpu w0,nv0,rk0,rd0,bk0",
+                                       "cpu w16,nv99,rk4,rd4,bk64",
+                                       "row w32,nr1,rk4,rd4,bk64",
+                                       "row w16,nr0,rk4,rd4,bk64",
+                                       "row w16,nr17,rk4,rd4,bk64",
+                                       "row w16,nr1,rk6,rd4,bk64",
+                                       "row w16,nr1,rk32,rd4,bk64",
+                                       "row w16,nr1,rk4,rd0,bk64",
+                                       "row w16,nr1,rk4,rd4,bk40",
+                                       "simt tx8,ty8,tm3,tn4,ch8,cv8,qres0",
+                                       "simt tx8,ty8,tm4,tn4,ch8,cv0,qres0",
+                                       "simt tx8,ty8,tm4,tn4,ch8,cv3,qres0",
+                                       "simt tx24,ty1,tm4,tn8,ch4,cv24,qres0",
+                                       "simt tx64,ty64,tm16,tn16,ch64,cv64,qres1",
+                                       "simt tx0,ty8,tm4,tn4,ch8,cv8,qres0" };
+    struct caps caps;
+    struct config c;
+    size_t i;
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
+    caps_generic(&caps);
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct why why = { "" };
+        const cl_int e = tile_config_read(&c, bad[i], &caps, &p, &why);
+        ok((e == CLATTN_ERROR_SYNTAX || e == CLATTN_ERROR_NOT_SUPPORTED) && *why.text, "'%s' is refused: %s", bad[i],
+           why.text);
+    }
+}
+
+/* A number of six digits is none; one of five is a number that nothing can run. */
+static void test_numbers(void)
+{
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 100);
+    struct caps caps;
+    struct config c;
+    struct why why;
+    caps_generic(&caps);
+    is_int(tile_config_read(&c, "naive wg99999,bk8", &caps, &p, &why), CLATTN_ERROR_NOT_SUPPORTED,
+           "five digits: %s", why.text);
+    is_int(tile_config_read(&c, "naive wg100000,bk8", &caps, &p, &why), CLATTN_ERROR_SYNTAX, "six: %s", why.text);
+}
+
+/* Whether a configuration is that of a row for such widths. */
+static int is_wide_enough(const struct config *c, const clattn_problem *p)
+{
+    for (const struct row *r = c->engine->rows; r->widest; r++) {
+        struct tile t = r->tile;
+        if (!c->engine->width && !t.n[0])
+            t.n[0] = c->tile.n[0];
+        if (!memcmp(&t, &c->tile, sizeof t) && p->d <= r->widest && p->dv <= r->widest)
+            return 1;
+    }
+    return 0;
+}
+
+/* Both widths count, wherever one is the larger. */
+static void test_widths(void)
+{
+    static const int widths[][2] = { { 300, 16 }, { 16, 300 }, { 97, 64 }, { 64, 97 }, { 576, 1 }, { 1, 576 } };
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (int k = 0; k < DEVICES; k++) {
+            const clattn_problem p = problem(CLATTN_F32, widths[i][0], widths[i][1], 500);
+            struct caps caps;
+            struct config c;
+            int n = 0, narrow = 0;
+            device(&caps, k);
+            for (; tile_config_at(&c, &caps, &p, NULL, (size_t)n); n++)
+                narrow += !is_wide_enough(&c, &p);
+            ok(n && !narrow, "d %d and dv %d on %s: %d rows for both", (int)p.d, (int)p.dv, devices[k].name, n);
+        }
+}
+
+/* Matrix units hold rows of 256 at most, whatever the tile. */
+static void test_matrix_widths(void)
+{
+    static const int widths[][2] = { { 256, 256 }, { 257, 256 }, { 256, 257 } };
+    struct config c;
+    struct caps caps;
+    struct why why;
+    caps_generic(&caps);
+    caps.local_bytes = 1 << 20;
+    for (int i = 0; i < 3; i++) {
+        const clattn_problem p = problem(CLATTN_F16, widths[i][0], widths[i][1], 500);
+        is_int(tile_config_read(&c, "mma_nv nw4,rt1,bk16,qreg0", &caps, &p, &why),
+               i ? CLATTN_ERROR_NOT_SUPPORTED : CL_SUCCESS, "matrix units for d %d and dv %d", (int)p.d, (int)p.dv);
+    }
+}
+
+/* The shortest vectors that are tried have 16 bytes, whatever the device's are. */
+static void test_lanes(const char *engine)
+{
+    const struct engine *const e = engine_find(engine, strlen(engine));
+    for (int type = CLATTN_F32; type <= CLATTN_F64; type += CLATTN_F64 - CLATTN_F32) {
+        const clattn_problem p = problem(type, 64, 64, 500);
+        struct caps caps;
+        struct config c;
+        int least = 99;
+        device(&caps, 4);
+        for (size_t n = 0; tile_space_at(&c, &caps, &p, e, n); n++)
+            least = c.tile.n[0] < least ? c.tile.n[0] : least;
+        is_int(least, type == CLATTN_F64 ? 2 : 4, "engine %s tries so many lanes at least in %s", engine,
+               problem_type_name(type));
+    }
+}
+
+/* The place of a value in a list, twice over; odd: between two, or beyond. */
+static int place_of(const struct values *v, int x)
+{
+    int at = -1;
+    for (int i = 0; i < v->n; i++)
+        at += v->at[i] < x ? 2 : v->at[i] == x ? 1 : 0;
+    return at;
+}
+
+/* Whether two tiles differ in one number, in which one has the value next to the other's. */
+static int is_step(const struct config *a, const struct config *b)
+{
+    int differ = 0, next = 0;
+    for (int i = 0; a->engine->numbers[i]; i++)
+        if (a->tile.n[i] != b->tile.n[i]) {
+            const int from = place_of(&a->engine->values[i], a->tile.n[i]),
+                      to = place_of(&a->engine->values[i], b->tile.n[i]);
+            differ++;
+            next = to % 2 == 0 && (from - to == 2 || to - from == 2 || from - to == 1 || to - from == 1);
+        }
+    return differ == 1 && next;
+}
+
+/* Neighbours of rows: each a step away, once, and known as one; every step that can be tried is there. */
+static void test_neighbours(const char *engine)
+{
+    const struct engine *const e = engine_find(engine, strlen(engine));
+    const clattn_problem p = problem(CLATTN_F32, 64, 64, 500);
+    struct config from, to, again, any;
+    struct caps caps;
+    int far = 0, same = 0, twice = 0, missed = 0, n = 0;
+    device(&caps, 5);
+    for (size_t r = 0; tile_config_at(&from, &caps, &p, e, r); r++) {
+        for (size_t i = 0; tile_neighbour_at(&to, &caps, &p, &from, i); i++, n++) {
+            far += !is_step(&from, &to) || !tile_is_neighbour(&from, &to);
+            same += tile_is_same(&from, &to);
+            for (size_t k = 0; k < i && tile_neighbour_at(&again, &caps, &p, &from, k); k++)
+                twice += tile_is_same(&again, &to);
+        }
+        for (size_t i = 0; tile_space_at(&any, &caps, &p, e, i); i++) {
+            int found = 0;
+            for (size_t k = 0; is_step(&from, &any) && tile_neighbour_at(&to, &caps, &p, &from, k); k++)
+                found += tile_is_same(&any, &to);
+            missed += is_step(&from, &any) && !found;
+            far += !is_step(&from, &any) && tile_is_neighbour(&from, &any);
+        }
+    }
+    ok(n >= 5 && !far && !same && !twice && !missed, "engine %s: %d neighbours of its rows; %d no step away, %d missed",
+       engine, n, far, missed);
+}
+
+/* Refusals for want of local memory say how much is there: a promise of the design. */
+static void test_words(void)
+{
+    struct caps caps;
+    struct config c;
+    struct why why = { "" };
+    const clattn_problem p = problem(CLATTN_F32, 576, 576, 100);
+    caps_generic(&caps);
+    caps.max_group = 4096;
+    ok(tile_config_read(&c, "simt tx32,ty32,tm8,tn8,ch16,cv8,qres1", &caps, &p, &why) == CLATTN_ERROR_NOT_SUPPORTED &&
+           strstr(why.text, "local memory") && strstr(why.text, "48"),
+       "too much local memory: %s", why.text);
+}
+
+/* Work-items of a CPU share a stack, whatever its caches hold. */
+static void test_stack(void)
+{
+    static const char *const deep[] = { "simt tx32,ty16,tm8,tn8,ch16,cv16,qres0",
+                                        "simt tx64,ty64,tm4,tn4,ch4,cv4,qres0",
+                                        "simt tx8,ty8,tm16,tn16,ch4,cv4,qres0" };
+    const clattn_problem p = problem(CLATTN_F32, 576, 576, 100);
+    struct caps caps;
+    struct config c;
+    caps_generic(&caps);
+    caps.max_group = 4096;
+    caps.local_bytes = 1 << 21;
+    for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
+        struct why why = { "" };
+        caps.kind = CAPS_GPU;
+        ok(!tile_config_read(&c, deep[i], &caps, &p, &why), "a GPU may take %s: %s", deep[i], why.text);
+        caps.kind = CAPS_CPU;
+        ok(tile_config_read(&c, deep[i], &caps, &p, &why) == CLATTN_ERROR_NOT_SUPPORTED &&
+               strstr(why.text, "private memory"),
+           "a CPU may not: %s", why.text);
+    }
+}
+
+static const char *first(const struct caps *c, const clattn_problem *p, char *text, size_t len)
+{
+    struct config config;
+    if (!tile_config_at(&config, c, p, NULL, 0))
+        return "none";
+    print(&config, text, len);
+    return text;
+}
+
+/* Matrix units: by name where the device has them, by itself where they have passed their test. */
+static void test_matrix(void)
+{
+    static const struct {
+        int type, cc, matrix;
+        const char *by_name, *by_itself; /* engines, or "" */
+    } rows[] = {
+        { CLATTN_F16, 0, CAPS_UNTESTED, "", "simt" },         { CLATTN_F16, 70, CAPS_PASSED, "", "simt" },
+        { CLATTN_F16, 75, CAPS_UNTESTED, "mma_nv", "simt" },  { CLATTN_F16, 75, CAPS_PASSED, "mma_nv", "mma_nv" },
+        { CLATTN_F16, 75, CAPS_FAILED, "", "simt" },          { CLATTN_BF16, 75, CAPS_PASSED, "", "simt" },
+        { CLATTN_BF16, 80, CAPS_PASSED, "mma_nv", "mma_nv" }, { CLATTN_BF16, 120, CAPS_FAILED, "", "simt" },
+        { CLATTN_F32, 90, CAPS_PASSED, "", "simt" },          { CLATTN_F64, 90, CAPS_PASSED, "", "simt" }
+    };
+    struct why why;
+    struct caps c;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const clattn_problem p = problem(rows[i].type, 64, 64, 1000);
+        struct config config = { NULL, { { 0 } } };
+        char text[128];
+        caps_generic(&c);
+        c.nv_cc = rows[i].cc;
+        c.matrix = rows[i].matrix;
+        const cl_int status = tile_config_read(&config, "mma_nv", &c, &p, &why);
+        ok(*rows[i].by_name ? !status : status == CLATTN_ERROR_NOT_SUPPORTED,
+           "%s, capability %d, verdict %d: mma_nv is %s", problem_type_name(rows[i].type), rows[i].cc, rows[i].matrix,
+           status ? why.text : "taken");
+        ok(!strncmp(first(&c, &p, text, sizeof text), rows[i].by_itself, strlen(rows[i].by_itself)), "first is %s",
+           text);
+    }
+}
+
+/* Tiles whose registers are full are for what leaves scores alone. */
+static void test_plain(void)
+{
+    struct caps c;
+    char text[128];
+    clattn_problem p = problem(CLATTN_F16, 64, 64, 1000);
+    caps_generic(&c);
+    c.matrix = CAPS_PASSED;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt2,bk64,qreg1", "a plain problem");
+    p.causal = 1;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt2,bk64,qreg1", "causal is one too");
+    p.softcap = 5;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "softcap");
+    p.softcap = 0;
+    p.flags = CLATTN_MASK;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "a mask");
+    p.flags = 0;
+    p.scale = -1;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "a scale below 0");
+    p.scale = 0.1;
+    p.sizes.nq = 64;
+    is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt1,bk64,qreg1", "few queries");
+}
+
+/* Rows are few by what they share keys with: heads that are packed count, others do not. */
+static void test_shared(void)
+{
+    struct caps c;
+    char text[128];
+    clattn_problem p = problem(CLATTN_F32, 64, 64, 1);
+    caps_generic(&c);
+    c.kind = CAPS_CPU;
+    c.float_width = 16;
+    p.sizes.h = 32;
+    p.sizes.hk = 8;
+    is_str(first(&c, &p, text, sizeof text), "row w16,nr4,rk4,rd4,bk64", "four heads share keys");
+    p.sizes.hk = 2;
+    is_str(first(&c, &p, text, sizeof text), "cpu w16,nv1,rk8,rd8,bk64", "sixteen do");
+    p.flags = CLATTN_ALIBI;
+    is_str(first(&c, &p, text, sizeof text), "row w16,nr1,rk8,rd8,bk64", "sixteen that are kept apart");
+    p.sizes.nq = 0;
+    is_str(first(&c, &p, text, sizeof text), "cpu w16,nv4,rk6,rd6,bk64", "of any length");
+}
+
+int main(void)
+{
+    int i;
+    for (i = 0; i < DEVICES; i++) {
+        test_device(i);
+        test_defaults(i);
+    }
+    test_first();
+    test_refusals();
+    test_numbers();
+    test_widths();
+    test_matrix_widths();
+    test_lanes("cpu");
+    test_lanes("row");
+    test_neighbours("cpu");
+    test_neighbours("row");
+    test_neighbours("naive");
+    test_words();
+    test_stack();
+    test_matrix();
+    test_plain();
+    test_shared();
+    return done_testing();
+}

@@ -1,0 +1,348 @@
+/* verify.c - the judge judged, and the small parts of the tools: seeded inputs, JSON
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tests/lib/mods.h"
+#include "tests/lib/tap.h"
+
+#include "tools/inputs.h"
+#include "tools/json.h"
+#include "tools/reference.h"
+#include "tools/verify.h"
+
+#include <math.h>
+
+enum { B = 2, H = 4, HK = 2, NQ = 6, NK = 9, D = 5, DV = 3 };
+static double q[B * H * NQ * D], k[B * HK * NK * D], v[B * HK * NK * DV], o[B * H * NQ * DV], lse[B * H * NQ];
+static double o_bound[B * H * NQ * DV], lse_bound[B * H * NQ]; /* of answer() */
+
+static clattn_workload make_case(void)
+{
+    clattn_workload c;
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    c.seed = 7;
+    c.problem.struct_size = sizeof c.problem;
+    c.problem.d = D;
+    c.problem.dv = DV;
+    c.problem.causal = 1;
+    c.problem.flags = CLATTN_KV_LEN | CLATTN_KV_START;
+    c.problem.sizes = (clattn_sizes){ .b = B, .h = H, .hk = HK, .nq = NQ, .nk = NK };
+    c.kv_len[0] = 8;
+    c.kv_len[1] = 4; /* causal leaves its first two queries nothing */
+    c.kv_start[0] = 1;
+    return c;
+}
+
+static struct reference whole(void)
+{
+    struct reference r;
+    memset(&r, 0, sizeof r);
+    r.b = B;
+    r.h = H;
+    r.hk = HK;
+    r.nq = NQ;
+    r.nk = NK;
+    r.d = D;
+    r.dv = DV;
+    r.scale = 1 / sqrt(D);
+    return r;
+}
+
+/* O and LSE as they should be. */
+static void answer(const clattn_workload *c)
+{
+    struct reference r = whole();
+    r.causal = 1;
+    r.kv_len = c->kv_len;
+    r.kv_start = c->kv_start;
+    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
+        bail("no memory");
+}
+
+/* Puts `x` at `*at`, and says whether that is found right, or puts it back. */
+static int accepts(const clattn_workload *c, const struct setup_inputs *in, double *at, double x)
+{
+    const double before = *at;
+    struct verdict verdict;
+    *at = x;
+    const int status = verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, lse, &verdict);
+    *at = before;
+    return status == 0 && verdict.good;
+}
+
+/* The verdict on O and LSE as they are. */
+static struct verdict judge(const clattn_workload *c, const struct setup_inputs *in, const double *with_lse)
+{
+    struct verdict verdict;
+    if (verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, with_lse, &verdict) != 0)
+        bail("no memory");
+    return verdict;
+}
+
+/* The element with the largest part of its bound stands for all, even where another is farther off. */
+static void check_worst(const clattn_workload *c, const struct setup_inputs *in)
+{
+    const int n = B * H * NQ * DV;
+    int least = -1, most = 0;
+    for (int i = 0; i < n; i++) {
+        if (o_bound[i] > 0 && (least < 0 || o_bound[i] < o_bound[least]))
+            least = i;
+        if (o_bound[i] > o_bound[most])
+            most = i;
+    }
+    const double before[2] = { o[least], o[most] }, off = 0.8 * o_bound[least], farther = 0.7 * o_bound[most];
+    o[least] += off;
+    o[most] += farther;
+    const struct verdict verdict = judge(c, in, lse);
+    o[least] = before[0];
+    o[most] = before[1];
+    ok(farther > off && verdict.good && verdict.o.bound == o_bound[least] && fabs(verdict.o.error - off) < 1e-3 * off &&
+           fabs(farthest_part(&verdict.o) - 0.8) < 1e-3,
+       "the largest part of a bound stands for all");
+}
+
+static void check_verify(void)
+{
+    const clattn_workload c = make_case();
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1 };
+    struct verdict verdict;
+    inputs_fill(&c, q, k, v);
+    for (int i = 0; i < DV; i++) /* padding: beyond kv_len, before kv_start */
+        v[8 * DV + i] = v[i] = NAN;
+    v[(HK * NK + 4) * DV] = 1e30;
+    answer(&c);
+    verdict = judge(&c, &in, lse);
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "the right answer is right");
+    ok(verdict.o.bound > 0 && verdict.o.bound < 1e-4, "what padding holds does not widen the bound");
+    double *last = &o[B * H * NQ * DV - 1];
+    const double bound = o_bound[B * H * NQ * DV - 1];
+    ok(accepts(&c, &in, last, *last + 0.9 * bound) && !accepts(&c, &in, last, *last - 1.1 * bound),
+       "an error of O is held against the bound");
+    ok(!accepts(&c, &in, last, NAN) && !accepts(&c, &in, last, INFINITY), "NaN and inf in O are found");
+    ok(accepts(&c, &in, &lse[5], lse[5] + 0.9 * lse_bound[5]) &&
+           !accepts(&c, &in, &lse[5], lse[5] + 1.1 * lse_bound[5]),
+       "an error of LSE too");
+    check_worst(&c, &in);
+    const int empty = H * NQ; /* the first row of the second entry sees nothing */
+    ok(lse[empty] == -INFINITY && !accepts(&c, &in, &lse[empty], -1e30) && !accepts(&c, &in, &lse[empty], INFINITY),
+       "a row that sees nothing has LSE = -inf and nothing else");
+    ok(!accepts(&c, &in, &o[empty * DV], NAN) && !accepts(&c, &in, &o[empty * DV], 1e-3), "and O = 0");
+
+    v[7 * DV + 1] = INFINITY; /* the last key of entry 0, head 0: only its last query keeps it */
+    answer(&c);
+    ok(isinf(o[(NQ - 1) * DV + 1]) && !isinf(o[1]) && judge(&c, &in, lse).good,
+       "an infinite value shows where it is kept");
+    ok(accepts(&c, &in, &o[1], NAN) && accepts(&c, &in, &o[(NQ - 1) * DV + 1], NAN), "it may reach the rows beside it");
+    ok(!accepts(&c, &in, &o[0], NAN) && !accepts(&c, &in, &o[2 * NQ * DV + 1], NAN),
+       "but no other column, and no head that reads other keys");
+    ok(!accepts(&c, &in, &o[(NQ - 1) * DV + 1], 1), "and it must not vanish");
+
+    double *const places[] = { &q[(H * NQ - 1) * D],
+                               &k[7 * D] }; /* kept: the last query of entry 0, and its last key */
+    for (int i = 0; i < 2; i++) {
+        inputs_fill(&c, q, k, v);
+        *places[i] = INFINITY;
+        answer(&c);
+        verdict = judge(&c, &in, lse);
+        ok(verdict.good && verdict.o.bound < 1e-4 && verdict.lse.bound < 1e-4, "inf in %s does not widen the bounds",
+           i ? "K" : "Q");
+        ok(!accepts(&c, &in, last, *last + 1e-2) && !accepts(&c, &in, last, NAN) &&
+               !accepts(&c, &in, &lse[B * H * NQ - 1], 0),
+           "nor excuse an error elsewhere");
+    }
+}
+
+/* NaN in a value that only the last of many queries keeps reaches no farther than a tile. */
+static void check_reach(void)
+{
+    enum { N = 300 };
+    static double x[N], zero[N], got[N];
+    clattn_workload c = make_case();
+    const struct setup_inputs in = { .q = zero, .k = zero, .v = x };
+    struct verdict near_by, far_off;
+    c.problem.flags = 0;
+    c.problem.d = c.problem.dv = 1;
+    c.problem.sizes = (clattn_sizes){ .b = 1, .h = 1, .hk = 1, .nq = N, .nk = N };
+    x[N - 1] = NAN;
+    got[N - 1] = NAN;
+    got[N - 256] = NAN;
+    int status = verify(&c, &in, 0, NULL, NULL, got, NULL, &near_by);
+    got[N - 257] = NAN;
+    status += verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off);
+    ok(!status && near_by.good && !far_off.good, "NaN in a value reaches no farther than a tile");
+    for (int i = 0; i < N; i++)
+        got[i] = NAN;
+    ok(!verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off) && !far_off.good && isinf(far_off.o.error),
+       "so NaN everywhere is no result");
+}
+
+static void check_shared(void)
+{
+    clattn_workload c = make_case();
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .shared = 1 };
+    inputs_fill(&c, q, k, v);
+    memcpy(k + HK * NK * D, k, sizeof k / 2);
+    memcpy(v + HK * NK * DV, v, sizeof v / 2);
+    answer(&c);
+    for (size_t i = HK * NK * D; i < sizeof k / sizeof *k; i++)
+        k[i] = NAN;
+    ok(judge(&c, &in, NULL).good, "keys shared by the batch");
+}
+
+/* Seeded extras of a problem string whose sizes are those above. */
+static clattn_workload changed(const char *words, struct extras *x)
+{
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    char text[256], why[200] = "";
+    const char *words_why = NULL;
+    snprintf(text, sizeof text, "f32 b%d h%d/%d q%d k%d d%d/%d %s", B, H, HK, NQ, NK, D, DV, words);
+    if (clattn_workload_parse(text, &c, why, sizeof why) != CL_SUCCESS)
+        bail("%s: %s", text, why);
+    if (extras_fill(&c, x, &words_why) != 0)
+        bail("%s: %s", text, words_why);
+    inputs_fill(&c, q, k, v);
+    return c;
+}
+
+/* Entry by entry as the whole is. */
+static void check_changes(void)
+{
+    struct extras x;
+    const clattn_workload c = changed("window4,2 softcap3 alibi bias:bhqk mask:b1qk blocks:2,3 sink mod:tanh_gate "
+                                  "seed1", &x);
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
+    struct reference r = whole();
+    r.window = 1;
+    r.window_left = 4;
+    r.window_right = 2;
+    r.softcap = 3;
+    r.bias = x.bias;
+    r.mask = x.mask;
+    memcpy(r.bias_shape, x.bias_shape, sizeof r.bias_shape);
+    memcpy(r.mask_shape, x.mask_shape, sizeof r.mask_shape);
+    r.slopes = x.slopes;
+    r.slopes_b = x.slopes_b;
+    r.sinks = x.sinks;
+    r.mod = mods_reference;
+    r.user = &x;
+    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
+        bail("no memory");
+    const struct verdict verdict = judge(&c, &in, lse);
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "with all that changes scores");
+    double *last = &o[B * H * NQ * DV - 1];
+    ok(!accepts(&c, &in, last, *last + 1.1 * o_bound[B * H * NQ * DV - 1]) && !accepts(&c, &in, &lse[3], lse[3] + 1e-2),
+       "an error is found");
+    extras_free(&x);
+}
+
+/* Packed sequences against padded ones: the arrays here hold [h,total,width]. */
+static void check_packed(void)
+{
+    struct extras x;
+    const clattn_workload c = changed("causal alibi bias:1hqk varlen", &x);
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
+    const int64_t nq = x.cu_q[B], nk = x.cu_k[B];
+    ok(nq == 9 && nk == 14 && x.cu_q[1] == 3 && x.cu_k[1] == 5, "lengths of packed sequences");
+    for (int64_t b = 0; b < B; b++) {
+        struct reference r = whole();
+        r.b = 1;
+        r.nq = x.cu_q[b + 1] - x.cu_q[b];
+        r.nk = x.cu_k[b + 1] - x.cu_k[b];
+        r.q_pitch = nq;
+        r.k_pitch = nk;
+        r.causal = 1;
+        r.bias = x.bias;
+        memcpy(r.bias_shape, x.bias_shape, sizeof r.bias_shape);
+        r.slopes = x.slopes;
+        r.slopes_b = 1;
+        if (reference_forward(&r, q + x.cu_q[b] * D, k + x.cu_k[b] * D, v + x.cu_k[b] * DV, o + x.cu_q[b] * DV,
+                              lse + x.cu_q[b], o_bound + x.cu_q[b] * DV, lse_bound + x.cu_q[b], NULL) != 0)
+            bail("no memory");
+    }
+    const struct verdict verdict = judge(&c, &in, lse);
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "packed sequences");
+    double *last = &o[H * nq * DV - 1];
+    ok(!accepts(&c, &in, last, NAN) && !accepts(&c, &in, &lse[H * nq - 1], 0) && !accepts(&c, &in, o, o[0] + 1e-2),
+       "an error is found");
+    extras_free(&x);
+}
+
+static void check_inputs(void)
+{
+    const char *text = "bf16 b2 h8/2 q300 k200 d64/32 k:f16 seed3";
+    clattn_workload c;
+    struct counts n;
+    char why[200] = "";
+    memset(&c, 0, sizeof c);
+    c.struct_size = sizeof c;
+    if (clattn_workload_parse(text, &c, why, sizeof why) != CL_SUCCESS)
+        bail("%s: %s", text, why);
+    ok(inputs_count(&c, &n) == 0 && n.q == 307200 && n.k == 51200 && n.v == 25600 && n.o == 153600 && n.lse == 4800,
+       "counts");
+    double *x = malloc((n.q + n.k + n.v) * sizeof *x), *y = malloc((n.q + n.k + n.v) * sizeof *y), sum = 0, square = 0;
+    if (!x || !y)
+        bail("no memory");
+    inputs_fill(&c, x, x + n.q, x + n.q + n.k);
+    inputs_fill(&c, y, y + n.q, y + n.q + n.k);
+    ok(memcmp(x, y, (n.q + n.k + n.v) * sizeof *x) == 0, "one seed gives one set of inputs");
+    for (size_t row = 0; row < 150; row++) {
+        double s = 0;
+        for (int i = 0; i < 64; i++)
+            s += x[row * 64 + i] * x[n.q + row * 64 + i] / 8;
+        sum += s;
+        square += s * s;
+    }
+    ok(fabs(sum / 150) < 1 && fabs(sqrt(square / 150) - 3) < 0.7, "logits deviate by about 3 (%g)", sqrt(square / 150));
+    inputs_round(CLATTN_BF16, y, n.q);
+    inputs_round(CLATTN_F16, y + n.q, n.k);
+    ok(memcmp(x, y, (n.q + n.k) * sizeof *x) == 0, "values are exact in their storage types");
+    c.seed++;
+    inputs_fill(&c, y, y + n.q, y + n.q + n.k);
+    ok(memcmp(x, y, n.q * sizeof *x) != 0 && memcmp(x + n.q, y + n.q, n.k * sizeof *x) != 0,
+       "another seed gives others");
+    free(x);
+    free(y);
+    c.problem.sizes.nq = INT64_MAX / 8;
+    is_int(inputs_count(&c, &n), -1, "sizes that overflow are found");
+}
+
+static void check_json(void)
+{
+    static const struct {
+        const char *from, *to;
+    } strings[] = {
+        { "plain", "\"plain\"" },
+        { NULL, "null" },
+        { "a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\"" },
+        { "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"" },
+        { "\xff\xc0\xaf\xed\xa0\x80\xe2\x82", "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+    };
+    char text[JSON_NUMBER];
+    is_str(json_number(text, -1.5e-7, 9), "-1.5e-07", "a number");
+    is_str(json_number(text, NAN, 9), "null", "NaN is null");
+    is_str(json_number(text, -INFINITY, 9), "null", "infinity is null");
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        char got[200] = "";
+        FILE *f = tmpfile();
+        if (!f)
+            bail("no temporary file");
+        json_string(f, strings[i].from);
+        rewind(f);
+        got[fread(got, 1, sizeof got - 1, f)] = '\0';
+        fclose(f);
+        is_str(got, strings[i].to, "string %zu", i);
+    }
+}
+
+int main(void)
+{
+    check_verify();
+    check_reach();
+    check_shared();
+    check_changes();
+    check_packed();
+    check_inputs();
+    check_json();
+    return done_testing();
+}
