@@ -175,7 +175,7 @@ void exp2_find(struct programs *p, struct caps *caps, const struct engine *engin
     struct why words = { "" };
     bool final = false;
     why->text[0] = '\0';
-    if (__atomic_load_n(&caps->power, __ATOMIC_ACQUIRE) != CAPS_EXP2_UNTESTED ||
+    if (__atomic_load_n(&caps->exp2, __ATOMIC_ACQUIRE) != CAPS_EXP2_UNTESTED ||
         strcmp(engine->exp, source_exp2(CAPS_EXP2_NATIVE)))
         return;
     const bool named = !name_verdict(&v, p, &words);
@@ -189,5 +189,5 @@ void exp2_find(struct programs *p, struct caps *caps, const struct engine *engin
             why_set(why, CL_SUCCESS, "2^x is %s here, not the device's own: %.*s", source_exp2(which),
                     (int)strcspn(words.text, "\n"), words.text);
     }
-    __atomic_store_n(&caps->power, which, __ATOMIC_RELEASE);
+    __atomic_store_n(&caps->exp2, which, __ATOMIC_RELEASE);
 }

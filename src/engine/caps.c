@@ -11,16 +11,16 @@
 static const struct quirk quirks[] = {
     /* Mesa 22.3: compiling explicit float16 code takes 8 to over 110 s, large tiles likewise; the kernel query says 32
      * where 1024 run. */
-    { "rusticl", "", "simt", 64, 64, true },
+    { "rusticl", "", true, 64, 64, true },
     /* Oclgrind 21.10 cannot interpret the `freeze` its own optimiser leaves behind. */
-    { "Oclgrind", " -cl-opt-disable", NULL, 64, 64, false },
+    { "Oclgrind", " -cl-opt-disable", false, 64, 64, false },
     /* GPUs that are small, or may be, and those with few registers an item: tiles of many registers spill. */
-    { "QUALCOMM", "", NULL, 64, 0, false },
-    { "ARM Platform", "", NULL, 64, 0, false },
-    { "Apple", "", NULL, 64, 0, false },
-    { "Intel(R) OpenCL Graphics", "", NULL, 64, 0, false }, /* but see caps.sub_group */
-    { "Intel(R) OpenCL HD Graphics", "", NULL, 64, 0, false },
-    { "", "", NULL, 0, 0, false },
+    { "QUALCOMM", "", false, 64, 0, false },
+    { "ARM Platform", "", false, 64, 0, false },
+    { "Apple", "", false, 64, 0, false },
+    { "Intel(R) OpenCL Graphics", "", false, 64, 0, false }, /* but see caps.sub_group */
+    { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false },
+    { "", "", false, 0, 0, false },
 };
 
 const struct quirk *caps_quirk(const char *platform)
@@ -33,9 +33,10 @@ const struct quirk *caps_quirk(const char *platform)
 
 void caps_copy(struct caps *to, const struct caps *from)
 {
-    memcpy(to, from, offsetof(struct caps, matrix));
-    to->matrix = __atomic_load_n(&from->matrix, __ATOMIC_ACQUIRE);
-    to->power = __atomic_load_n(&from->power, __ATOMIC_ACQUIRE);
+    memcpy(to, from, offsetof(struct caps, selftest));
+    for (int i = 0; i < CAPS_ENGINES; i++)
+        to->selftest[i] = __atomic_load_n(&from->selftest[i], __ATOMIC_ACQUIRE);
+    to->exp2 = __atomic_load_n(&from->exp2, __ATOMIC_ACQUIRE);
 }
 
 void caps_generic(struct caps *caps)

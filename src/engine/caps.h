@@ -7,8 +7,8 @@
 
 enum caps_kind { CAPS_CPU, CAPS_GPU, CAPS_ACCELERATOR };
 
-/* What is known of engine mma_nv on a device. */
-enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED };
+/* What is known of an engine that wants a test on a device; most engines there may be. */
+enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED, CAPS_ENGINES = 16 };
 
 /* Which 2^x engines get that ask for the device's own: that one unless it was seen to be too far off. */
 enum { CAPS_EXP2_UNTESTED, CAPS_EXP2_NATIVE, CAPS_EXP2_POLY, CAPS_EXP2_BUILTIN };
@@ -17,7 +17,7 @@ enum { CAPS_EXP2_UNTESTED, CAPS_EXP2_NATIVE, CAPS_EXP2_POLY, CAPS_EXP2_BUILTIN }
 struct quirk {
     const char *platform;       /* beginning of its name */
     const char *options;        /* more build options, "" for none */
-    const char *engine;         /* the only engine worth a try by default, or NULL */
+    bool compiles_vectors_slowly; /* explicit vectors as long as the device's take minutes */
     int first_group;            /* work-items per group of default tiles, 0 for no bound */
     int largest_group;          /* work-items per group of tiles that are tried at all, 0 for no bound */
     bool kernel_group_is_wrong; /* CL_KERNEL_WORK_GROUP_SIZE understates what runs */
@@ -38,8 +38,8 @@ struct caps {
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */
     char driver[512];     /* which driver it is: one line */
     const struct quirk *quirk; /* never NULL */
-    int matrix;           /* CAPS_UNTESTED at first; atomic, as is the next: found out while others read the rest */
-    int power;            /* CAPS_EXP2_UNTESTED at first */
+    int selftest[CAPS_ENGINES]; /* engine_verdict(); atomic, as is the next: found out while others read the rest */
+    int exp2;             /* CAPS_EXP2_UNTESTED at first */
 };
 
 void caps_copy(struct caps *to, const struct caps *from);

@@ -1,8 +1,10 @@
-/* engine.h - the engines: which fragment, which numbers, which rows of them. Knows no device API.
+/* engine.h - the engines: what each of them says of itself in a file of its own. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef ENGINE_H
 #define ENGINE_H
 
+#include "base/text.h"
+#include "cl/args.h"
 #include "engine/caps.h"
 #include "problem/problem.h"
 
@@ -13,8 +15,8 @@ struct tile {
     int n[TILE_NUMBERS];
 };
 
-/* A row of an engine's table: a tile, and what it is meant for. Rows stand in order of preference. A first number of 0
- * (engines cpu and row) stands for the device's vector width. */
+/* A row of an engine's table: a tile, and what it is meant for. Rows stand in order of preference. Where the lanes
+ * of vectors are a number of the tile, 0 stands for as many as the device's vectors have. */
 struct row {
     struct tile tile;
     int widest;              /* largest d and dv */
@@ -27,44 +29,89 @@ struct row {
     bool plain;              /* for problems only that scale scores, and drop them by causal masks, windows and lengths */
 };
 
-/* What a search tries for one number: `n` values, ascending. */
+/* What a search tries for one number: `n` values, ascending. TRY(1, 2, 4): a struct values. */
 struct values {
     int n, at[VALUES_MAX];
 };
+#define TRY(...) { (int)(sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int)), { __VA_ARGS__ } }
 
+/* A number of a tile: what one may choose about a kernel. */
+struct tile_number {
+    const char *name;     /* as in tile text; -DCLA_<upper case> */
+    const char *meaning;  /* what it counts */
+    int least, most;      /* what is taken at all; fits() may ask for more */
+    struct values values; /* what a search tries */
+};
+
+/* NULL and 0 in a member that may be: there is no such thing. */
 struct engine {
     const char *name;
     const char *fragment;
-    const char *numbers[TILE_NUMBERS + 1]; /* as in tile text; -DCLA_<upper case> */
-    const struct row *rows;                /* ends with widest 0 */
-    const struct values *values;           /* of each number */
-    int width;                             /* lanes of `real`; 0: the tile's first number says */
-    const char *exp;                       /* fragment for 2^x in f32; exp_native.cl where the device computes it well (exp2.h) */
-    /* Whether a tile can run; words in *why when not. */
-    cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
-    int (*rows_per_group)(const struct tile *); /* BQ */
-    int (*items_per_group)(const struct tile *);
+    struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */
+    const struct row *rows;                       /* ends with widest 0 */
+    int width;           /* lanes of `real`; 0: number `width_at` of the tile says how many */
+    int width_at;
+    const char *exp;     /* fragment for 2^x in f32; exp_native.cl where the device computes it well (device/exp2.h) */
+    const char *gather;  /* fragment that reads what lies query by query */
+    const char *options; /* more build options, or NULL */
     const char *(*load)(const clattn_problem *); /* fragment of the load slot, or NULL */
-    const char *squares;                         /* fragment that reads what lies query by query */
-    const char *options;                         /* more build options, "" for none */
-    int own_words;                               /* of 4 bytes, of the workspace, that each item of a call has */
+
+    /* How good it is on a device, to be compared with others: the default is the best that fits. 0: it is not to be chosen.
+     * NULL: it is for tests, chosen by name alone. */
+    int (*rank)(const struct caps *, const clattn_problem *);
+    bool wants_selftest; /* it relies on what few devices have: it is used where it was seen to compute right (selftest.h) */
+
+    /* Whether it can do the problem at all, may be NULL; and whether a tile can run, besides what numbers, work-group and local
+     * memory say, may be NULL. Words in *why when not. */
+    cl_int (*suits)(const struct caps *, const clattn_problem *, struct why *);
+    cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
+    int (*rows_per_group)(const struct tile *);  /* BQ */
+    int (*items_per_group)(const struct tile *);
     int (*keys_per_tile)(const struct tile *);   /* BK */
+    int64_t (*local_bytes)(const struct tile *, const clattn_problem *); /* as its fragment declares them, may be NULL */
+    int own_words; /* of 4 bytes, of the workspace, that each item of a call has */
     /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL: none,
      * it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
-    bool narrow_p;                               /* P is stored in 16 bits: O may be farther off */
+    bool narrow_p; /* P is stored in 16 bits: O may be farther off */
 };
 
-/* All engines; ends with a NULL name. */
-extern const struct engine engines[];
-
+/* The i-th engine, or NULL. */
+const struct engine *engine_at(size_t i);
 const struct engine *engine_find(const char *name, size_t length);
+
+/* Adds the names of all that are not for tests alone: "simt, cpu, ..". */
+void engine_names(struct text *to);
+
+/* Whether a tile can run a problem on a device; words in *why when not. */
+cl_int engine_fits(const struct engine *e, const struct tile *t, const struct caps *caps, const clattn_problem *p,
+                   struct why *why);
+
+/* CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED: passed where it wants no test. Atomic. */
+int engine_verdict(const struct engine *e, const struct caps *caps);
+void engine_set_verdict(const struct engine *e, struct caps *caps, int verdict);
+
+/* Lanes of `real`. */
+int engine_width(const struct engine *e, const struct tile *t);
 
 /* Lanes of a native vector of what the problem computes in; of the shortest that any device has. */
 int engine_lanes(const struct caps *caps, const clattn_problem *p);
 int engine_least_lanes(const clattn_problem *p);
 
+/* Whether the device is a CPU whose driver takes explicit vectors well. */
+bool engine_vectors_are_fast(const struct caps *caps);
+
 /* Engines to consider for a problem on a device, best first: the n-th, or NULL. */
 const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n);
+
+/* For engines' files. */
+static inline int engine_round_up(int x, int to)
+{
+    return (x + to - 1) / to * to;
+}
+static inline int64_t engine_scalar_bytes(const clattn_problem *p) /* of what is computed in */
+{
+    return p->type == CLATTN_F64 ? 8 : 4;
+}
 
 #endif

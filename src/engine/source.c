@@ -233,10 +233,10 @@ const char *source_exp2(int which)
 }
 
 /* The engine's 2^x, or what takes the place of a device's own. */
-static const char *power_of(const struct engine *e, const struct caps *caps)
+static const char *exp2_of(const struct engine *e, const struct caps *caps)
 {
     const bool native = !strcmp(e->exp, source_exp2(CAPS_EXP2_NATIVE));
-    return native ? source_exp2(__atomic_load_n(&caps->power, __ATOMIC_ACQUIRE)) : e->exp;
+    return native ? source_exp2(__atomic_load_n(&caps->exp2, __ATOMIC_ACQUIRE)) : e->exp;
 }
 
 /* The whole program: a fragment for each slot, in the order in which one relies on another. */
@@ -252,12 +252,12 @@ static void write_text(struct text *to, const clattn_problem *p, const struct ca
     write_fragment(to, "group.cl");
     write_fragment(to, chosen(kv, p));
     write_fragment(to, chosen(sink, p));
-    write_fragment(to, is_f64(p) ? "exp_builtin.cl" : power_of(e, caps));
+    write_fragment(to, is_f64(p) ? "exp_builtin.cl" : exp2_of(e, caps));
     write_fragment(to, "weight.cl");
-    write_fragment(to, e->load(p));
+    write_fragment(to, e->load ? e->load(p) : NULL);
     write_fragment(to, e->fragment);
     write_fragment(to, "tile.cl");
-    write_fragment(to, has_squares(p) ? e->squares : NULL);
+    write_fragment(to, has_squares(p) ? e->gather : NULL);
     write_masks(to, p);
     write_scores(to, p);
     write_fragment(to, chosen(bias, p));
@@ -278,33 +278,33 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
              problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, is_causal(p) || is_windowed(p),
              gqa_rows(p, e->rows_per_group(&c->tile)).packable);
-    text_add(to, " -DCLA_WIDTH=%d", e->width ? e->width : c->tile.n[0]);
-    for (int i = 0; e->numbers[i]; i++) {
+    text_add(to, " -DCLA_WIDTH=%d", engine_width(e, &c->tile));
+    for (int i = 0; e->numbers[i].name; i++) {
         text_add(to, " -DCLA_");
-        for (const char *s = e->numbers[i]; *s; s++)
+        for (const char *s = e->numbers[i].name; *s; s++)
             text_add(to, "%c", *s - 'a' + 'A');
         text_add(to, "=%d", c->tile.n[i]);
     }
     text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d", is_f64(p) ? caps->fma64 : caps->fma,
              caps->sub_group, caps->nv_cc);
-    text_add(to, "%s%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options, caps->quirk->options);
+    text_add(to, "%s%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "", caps->quirk->options);
 }
 
-/* What a program is written from; config NULL: the one that makes block maps or, where `power` says which, computes 2^x. */
+/* What a program is written from; config NULL: the one that makes block maps or, where `exp2` says which, computes 2^x. */
 struct recipe {
     const clattn_problem *p;
     const struct caps *caps;
     const struct config *config;
-    int power;
+    int exp2;
 };
 
-static void write_power(struct text *text, struct text *options, const struct recipe *r)
+static void write_exp2(struct text *text, struct text *options, const struct recipe *r)
 {
     write_fragment(text, "args.h");
     write_fragment(text, "acc_f32.cl");
     write_fragment(text, "dtype_f32.cl");
     write_fragment(text, "env.cl");
-    write_fragment(text, source_exp2(r->power));
+    write_fragment(text, source_exp2(r->exp2));
     write_fragment(text, "exp2_test.cl");
     text_add(options, "-cl-std=CL1.2 -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4%s",
              r->caps->quirk->options);
@@ -315,8 +315,8 @@ static void write_all(struct text *text, struct text *options, const struct reci
     if (r->config) {
         write_text(text, r->p, r->caps, r->config->engine);
         write_options(options, r->p, r->caps, r->config);
-    } else if (r->power) {
-        write_power(text, options, r);
+    } else if (r->exp2) {
+        write_exp2(text, options, r);
     } else {
         write_fragment(text, "args.h");
         write_fragment(text, "block_map.cl");

@@ -26,9 +26,9 @@ static bool row_tile(struct tile *out, const struct engine *e, const struct row 
     if (!row_meant_for(r, caps, p))
         return false;
     *out = r->tile;
-    if (!e->width && !out->n[0])
-        out->n[0] = engine_lanes(caps, p);
-    return e->fits(out, caps, p, why) == CL_SUCCESS;
+    if (!e->width && !out->n[e->width_at])
+        out->n[e->width_at] = engine_lanes(caps, p);
+    return engine_fits(e, out, caps, p, why) == CL_SUCCESS;
 }
 
 static bool group_is_small(const struct engine *e, const struct tile *t, int most)
@@ -94,8 +94,9 @@ static bool is_listed(const struct values *v, int x)
 static bool is_row(const struct row *r, const struct engine *e, const struct tile *t)
 {
     struct tile filled = r->tile;
-    if (!e->width && !filled.n[0] && is_listed(&e->values[0], t->n[0]))
-        filled.n[0] = t->n[0];
+    const int at = e->width_at;
+    if (!e->width && !filled.n[at] && is_listed(&e->numbers[at].values, t->n[at]))
+        filled.n[at] = t->n[at];
     return same_tile(&filled, t);
 }
 
@@ -103,8 +104,8 @@ bool tile_is_candidate(const struct config *c)
 {
     const struct engine *const e = c->engine;
     bool listed = true;
-    for (int i = 0; e->numbers[i]; i++)
-        listed = listed && is_listed(&e->values[i], c->tile.n[i]);
+    for (int i = 0; e->numbers[i].name; i++)
+        listed = listed && is_listed(&e->numbers[i].values, c->tile.n[i]);
     for (const struct row *r = e->rows; r->widest && !listed; r++)
         listed = is_row(r, e, &c->tile);
     return listed;
@@ -112,15 +113,15 @@ bool tile_is_candidate(const struct config *c)
 
 bool tile_suits(const struct config *c, const struct caps *caps)
 {
-    const char *const only = caps->quirk->engine;
-    return (!only || !strcmp(only, c->engine->name)) && group_is_small(c->engine, &c->tile, caps->quirk->largest_group);
+    return (c->engine->width || !caps->quirk->compiles_vectors_slowly) &&
+           group_is_small(c->engine, &c->tile, caps->quirk->largest_group);
 }
 
 static bool may_try(const struct config *c, const struct caps *caps, const clattn_problem *p)
 {
     struct why why;
-    return tile_suits(c, caps) && (c->engine->width || c->tile.n[0] >= engine_least_lanes(p)) &&
-           c->engine->fits(&c->tile, caps, p, &why) == CL_SUCCESS;
+    return tile_suits(c, caps) && (c->engine->width || engine_width(c->engine, &c->tile) >= engine_least_lanes(p)) &&
+           engine_fits(c->engine, &c->tile, caps, p, &why) == CL_SUCCESS;
 }
 
 /* The listed value next to *x above it or below it. */
@@ -139,10 +140,10 @@ static bool step(int *x, const struct values *v, bool up)
 bool tile_neighbour_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct config *from,
                        size_t index)
 {
-    for (int i = 0; from->engine->numbers[i]; i++)
+    for (int i = 0; from->engine->numbers[i].name; i++)
         for (int up = 0; up <= 1; up++) {
             *out = *from;
-            if (step(&out->tile.n[i], &from->engine->values[i], up) && tile_is_candidate(out) &&
+            if (step(&out->tile.n[i], &from->engine->numbers[i].values, up) && tile_is_candidate(out) &&
                 may_try(out, caps, p) && !index--)
                 return true;
         }
@@ -153,10 +154,10 @@ bool tile_is_neighbour(const struct config *a, const struct config *b)
 {
     struct tile t = a->tile;
     int i = 0;
-    while (a->engine->numbers[i] && a->tile.n[i] == b->tile.n[i])
+    while (a->engine->numbers[i].name && a->tile.n[i] == b->tile.n[i])
         i++;
-    return a->engine == b->engine && a->engine->numbers[i] &&
-           step(&t.n[i], &a->engine->values[i], b->tile.n[i] > a->tile.n[i]) && same_tile(&t, &b->tile);
+    return a->engine == b->engine && a->engine->numbers[i].name &&
+           step(&t.n[i], &a->engine->numbers[i].values, b->tile.n[i] > a->tile.n[i]) && same_tile(&t, &b->tile);
 }
 
 /* The n-th combination, the last number running fastest. */
@@ -164,10 +165,10 @@ static bool combination(struct tile *out, const struct engine *e, size_t n)
 {
     int last = 0;
     memset(out, 0, sizeof *out);
-    while (e->numbers[last])
+    while (e->numbers[last].name)
         last++;
     while (last--) {
-        const struct values *const v = &e->values[last];
+        const struct values *const v = &e->numbers[last].values;
         out->n[last] = v->at[n % (size_t)v->n];
         n /= (size_t)v->n;
     }
@@ -204,9 +205,9 @@ static cl_int read_tile(struct tile *out, const struct engine *e, const char *at
 {
     const char *const text = at;
     memset(out, 0, sizeof *out);
-    for (int i = 0; at && e->numbers[i]; i++) {
-        const size_t n = strlen(e->numbers[i]);
-        if ((i && *at++ != ',') || strncmp(at, e->numbers[i], n))
+    for (int i = 0; at && e->numbers[i].name; i++) {
+        const size_t n = strlen(e->numbers[i].name);
+        if ((i && *at++ != ',') || strncmp(at, e->numbers[i].name, n))
             at = NULL;
         else
             at = read_number(at + n, &out->n[i]);
@@ -215,8 +216,8 @@ static cl_int read_tile(struct tile *out, const struct engine *e, const char *at
         return CL_SUCCESS;
     struct why form;
     struct text t = { form.text, sizeof form.text, 0 };
-    for (int i = 0; e->numbers[i]; i++)
-        text_add(&t, "%s%sN", i ? "," : "", e->numbers[i]);
+    for (int i = 0; e->numbers[i].name; i++)
+        text_add(&t, "%s%sN", i ? "," : "", e->numbers[i].name);
     return why_set(why, CLATTN_ERROR_SYNTAX, "tile \"%.60s\": engine %s takes %.200s", text, e->name, form.text);
 }
 
@@ -229,20 +230,24 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
     }
     const size_t name = strcspn(text, " ");
-    if (!(out->engine = engine_find(text, name)))
-        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of simt, cpu, row, naive, mma_nv", text);
+    if (!(out->engine = engine_find(text, name))) {
+        char names[256];
+        struct text t = { names, sizeof names, 0 };
+        engine_names(&t);
+        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of %s", text, names);
+    }
     if (!text[name]) {
         size_t first = 0;
         why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);
         return engine_tile_at(&out->tile, out->engine, caps, p, &first, why) ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED;
     }
     cl_int status = read_tile(&out->tile, out->engine, text + name + 1, why);
-    return status ? status : out->engine->fits(&out->tile, caps, p, why);
+    return status ? status : engine_fits(out->engine, &out->tile, caps, p, why);
 }
 
 void tile_config_print(const struct config *c, struct text *to)
 {
     text_add(to, "%s ", c->engine->name);
-    for (int i = 0; c->engine->numbers[i]; i++)
-        text_add(to, "%s%s%d", i ? "," : "", c->engine->numbers[i], c->tile.n[i]);
+    for (int i = 0; c->engine->numbers[i].name; i++)
+        text_add(to, "%s%s%d", i ? "," : "", c->engine->numbers[i].name, c->tile.n[i]);
 }

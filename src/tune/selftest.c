@@ -130,14 +130,14 @@ static cl_int name_verdict(struct verdict *v, const struct maker *maker, const s
 }
 
 /* A verdict as it is kept, its length. */
-static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, int matrix)
+static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, const struct engine *engine, int verdict)
 {
     struct text to = { line, VERDICT_MAX, 0 };
-    text_add(&to, "mma_nv %s %s\n", matrix == CAPS_PASSED ? "passed" : "failed", v->key);
+    text_add(&to, "%s %s %s\n", engine->name, verdict == CAPS_PASSED ? "passed" : "failed", v->key);
     return to.length;
 }
 
-static int read_verdict(const struct verdict *v, struct maker *maker)
+static int read_verdict(const struct verdict *v, struct maker *maker, const struct engine *engine)
 {
     static const int verdicts[] = { CAPS_PASSED, CAPS_FAILED };
     unsigned char *bytes = NULL;
@@ -149,17 +149,17 @@ static int read_verdict(const struct verdict *v, struct maker *maker)
         return CAPS_UNTESTED;
     for (int i = 0; i < 2; i++) {
         char line[VERDICT_MAX];
-        if (n == print_verdict(line, v, verdicts[i]) && !memcmp(bytes, line, n))
+        if (n == print_verdict(line, v, engine, verdicts[i]) && !memcmp(bytes, line, n))
             found = verdicts[i];
     }
     free(bytes);
     return found;
 }
 
-static void keep_verdict(const struct verdict *v, struct maker *maker, int matrix)
+static void keep_verdict(const struct verdict *v, struct maker *maker, const struct engine *engine, int verdict)
 {
     char line[VERDICT_MAX];
-    const size_t n = print_verdict(line, v, matrix);
+    const size_t n = print_verdict(line, v, engine, verdict);
     (void)store_write(&maker->store, v->name, line, n, false);
 }
 
@@ -207,12 +207,12 @@ static int find_verdict(struct maker *maker, const struct engine *engine)
     struct why why = { "" };
     if (name_verdict(&v, maker, engine, &why))
         return CAPS_UNTESTED;
-    const int matrix = read_verdict(&v, maker);
-    if (matrix == CAPS_PASSED)
-        return matrix;
-    if (matrix == CAPS_FAILED) {
+    const int known = read_verdict(&v, maker, engine);
+    if (known == CAPS_PASSED)
+        return known;
+    if (known == CAPS_FAILED) {
         maker_log(maker, "engine %s is left alone: it failed its test on this device before", name);
-        return matrix;
+        return known;
     }
     if (open_apart(&own, maker, &why)) {
         maker_log(maker, "engine %s is not tested: %s", name, why.text);
@@ -224,24 +224,28 @@ static int find_verdict(struct maker *maker, const struct engine *engine)
     crash_guard_unmark(&maker->store, v.key);
     const int verdict = status ? CAPS_FAILED : CAPS_PASSED;
     if (is_final(status))
-        keep_verdict(&v, maker, verdict);
+        keep_verdict(&v, maker, engine, verdict);
     if (status)
         maker_log(maker, "engine %s is left alone: it fails its test on this device: %.*s", name,
                   (int)strcspn(why.text, "\n"), why.text);
     return verdict;
 }
 
-void selftest_engines(struct maker *maker, const clattn_problem *p)
+static void test_engine(struct maker *maker, const clattn_problem *p, const struct engine *engine)
 {
-    static const char name[] = "mma_nv";
-    const struct engine *const engine = engine_find(name, sizeof name - 1);
     struct config config;
-    if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) != CAPS_UNTESTED ||
-        !tile_config_at(&config, &maker->caps, p, engine, 0))
+    if (engine_verdict(engine, &maker->caps) != CAPS_UNTESTED || !tile_config_at(&config, &maker->caps, p, engine, 0))
         return;
     build_settle(maker, p, &config); /* what the test is made of */
     pthread_mutex_lock(&maker->lookup->searching);
-    if (__atomic_load_n(&maker->caps.matrix, __ATOMIC_ACQUIRE) == CAPS_UNTESTED)
-        __atomic_store_n(&maker->caps.matrix, find_verdict(maker, engine), __ATOMIC_RELEASE);
+    if (engine_verdict(engine, &maker->caps) == CAPS_UNTESTED)
+        engine_set_verdict(engine, &maker->caps, find_verdict(maker, engine));
     pthread_mutex_unlock(&maker->lookup->searching);
+}
+
+void selftest_engines(struct maker *maker, const clattn_problem *p)
+{
+    for (size_t i = 0; engine_at(i); i++)
+        if (engine_at(i)->wants_selftest)
+            test_engine(maker, p, engine_at(i));
 }

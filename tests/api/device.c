@@ -310,7 +310,7 @@ static void test_device(const struct paper *p)
        c.fp64, c.fma, c.fma64);
     is_int(c.sub_group, p->want.sub_group, "items of a sub-group to ask for");
     is_int(c.nv_cc, p->want.nv_cc, "compute capability");
-    is_int(c.matrix, CAPS_UNTESTED, "matrix units untested");
+    is_int(c.selftest[0], CAPS_UNTESTED, "engines untested");
     is_int(c.quirk->first_group, p->want.first_group, "the groups to begin with");
     if (p->want.identity)
         is_str(c.identity, p->want.identity, "who it is");

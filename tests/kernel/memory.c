@@ -42,7 +42,7 @@ static int64_t count_local(const struct device *d, const struct config *c, const
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         const struct caps caps = roomy(d, CAPS_GPU, (uint64_t)middle);
-        if (c->engine->fits(&c->tile, &caps, p, &why))
+        if (engine_fits(c->engine, &c->tile, &caps, p, &why))
             low = middle;
         else
             high = middle;
@@ -56,7 +56,7 @@ static long count_private(const struct device *d, const struct config *c, const 
     const struct caps caps = roomy(d, CAPS_CPU, 1 << 24);
     struct why why;
     long kib = 0;
-    if (c->engine->fits(&c->tile, &caps, p, &why) && sscanf(why.text, "needs %ld KiB of private memory", &kib) != 1)
+    if (engine_fits(c->engine, &c->tile, &caps, p, &why) && sscanf(why.text, "needs %ld KiB of private memory", &kib) != 1)
         bail("%s", why.text);
     return kib;
 }
@@ -162,21 +162,44 @@ static void test_local_of(const struct device *d, const struct config *c, const 
        (long long)is.local);
 }
 
-/* Every third row of an engine, and tiles from its space. */
-static void test_local(const struct device *d, const char *engine, const char *const *problems, int n_problems)
+/* The next of some problems that the engine can do here; NULL: none. */
+static const char *next_problem(int *n, const struct engine *e, const struct caps *caps)
 {
-    const struct engine *const e = engine_find(engine, strlen(engine));
+    static const char *const problems[] = { "f32 b1 h1 q64 k64 d64", "f32 b1 h1 q64 k64 d33/130 mask:11qk",
+                                            "f16 b1 h1 q64 k64 d100/60 mask:11qk", "f16 b1 h1 q64 k64 d64",
+                                            "bf16 b1 h1 q64 k64 d130/40 bias:11qk", "f64 b1 h1 q64 k64 d72/40",
+                                            "f64 b1 h1 q64 k64 d64 bias:11qk" };
+    enum { PROBLEMS = sizeof problems / sizeof *problems };
+    struct why why;
+    for (int tries = 0; tries < PROBLEMS; tries++) {
+        const char *const text = problems[(*n)++ % PROBLEMS];
+        const clattn_problem p = read_problem(text);
+        if ((p.type != CLATTN_F64 || caps->fp64) && (!e->suits || !e->suits(caps, &p, &why)))
+            return text;
+    }
+    return NULL;
+}
+
+/* Every third row of an engine, and tiles from its space. */
+static void test_local(const struct device *d, const struct engine *e)
+{
     const struct caps caps = roomy(d, CAPS_GPU, 1 << 20);
     struct config c = { .engine = e };
-    const clattn_problem p = read_problem(problems[0]);
     int n = 0;
-    for (int i = 0; e->rows[i].widest; i++)
+    const char *problem = next_problem(&n, e, &caps);
+    for (int i = 0; e->rows[i].widest && problem; i++)
         if (i % 3 == 0) {
             c.tile = e->rows[i].tile;
-            test_local_of(d, &c, problems[n++ % n_problems]);
+            test_local_of(d, &c, problem);
+            problem = next_problem(&n, e, &caps);
         }
-    for (size_t i = 0; i < 3 && tile_space_at(&c, &caps, &p, e, 29 * i + 7); i++)
-        test_local_of(d, &c, problems[n++ % n_problems]);
+    for (size_t i = 0; i < 3 && problem; i++) {
+        const clattn_problem p = read_problem(problem);
+        if (!tile_space_at(&c, &caps, &p, e, 29 * i + 7))
+            break;
+        test_local_of(d, &c, problem);
+        problem = next_problem(&n, e, &caps);
+    }
 }
 
 /* ---- Private memory ---- */
@@ -186,9 +209,9 @@ static struct config tile_with(const char *engine, const char *numbers)
 {
     const struct engine *const e = engine_find(engine, strlen(engine));
     struct config c = { .engine = e, .tile = e->rows[0].tile };
-    for (int i = 0; e->numbers[i]; i++) {
+    for (int i = 0; e->numbers[i].name; i++) {
         char key[16];
-        snprintf(key, sizeof key, " %s=", e->numbers[i]);
+        snprintf(key, sizeof key, " %s=", e->numbers[i].name);
         const char *const at = strstr(numbers, key);
         if (at)
             c.tile.n[i] = atoi(at + strlen(key));
@@ -286,14 +309,10 @@ static void test_simt_limit(const struct device *d)
 
 static void test_device(const struct device *d)
 {
-    static const char *const simt[] = { "f32 b1 h1 q64 k64 d64", "f32 b1 h1 q64 k64 d33/130 mask:11qk",
-                                        "f16 b1 h1 q64 k64 d100/60 mask:11qk", "f64 b1 h1 q64 k64 d72/40",
-                                        "f64 b1 h1 q64 k64 d64 bias:11qk" };
-    static const char *const mma[] = { "f16 b1 h1 q64 k64 d64", "f16 b1 h1 q64 k64 d40/130 mask:11qk",
-                                       "bf16 b1 h1 q64 k64 d130/40 bias:11qk" };
     const int fp64 = d->handle->maker.caps.fp64;
-    test_local(d, "simt", simt, fp64 ? 5 : 3);
-    test_local(d, "mma_emu", mma, 3);
+    for (size_t i = 0; engine_at(i); i++)
+        if (engine_at(i)->local_bytes)
+            test_local(d, engine_at(i));
     test_cpu(d, "f16 b1 h1 q64 k64 d561/300", " w=16 nv=8 rk=8 rd=8 bk=64");
     test_cpu(d, "bf16 b1 h1 q64 k64 d300/561 mask:11qk", " w=16 nv=8 rk=8 rd=8 bk=64");
     test_cpu_stored(d);

@@ -449,7 +449,8 @@ static void test_other_engines(double factor, int all)
             rows++;
             opened += find_opened(&o, &c) >= 0;
         }
-    for (const struct engine *e = engines; e->name; e++)
+    const struct engine *e;
+    for (size_t i = 0; (e = engine_at(i)); i++)
         if (e != control.engine && count_engine(&o, e->name) > most)
             most = count_engine(&o, e->name);
     ok(all ? opened == rows && rows > 5 : most == 1,

@@ -229,13 +229,13 @@ static void test_power(const struct device *d, const char *folder)
 {
     clattn_handle h = open_handle(d, folder);
     plan_with(h, "naive");
-    is_int(h->maker.caps.power, CAPS_EXP2_UNTESTED, "%s: nothing is tried for an engine with a 2^x of its own", d->name);
+    is_int(h->maker.caps.exp2, CAPS_EXP2_UNTESTED, "%s: nothing is tried for an engine with a 2^x of its own", d->name);
     n_broken = 0;
     *lines = '\0';
     broken = "return CLA_NATIVE_EXP2(x)";
     broken_to = "return 1.000001f * CLA_NATIVE_EXP2(x)";
     plan_with(h, "simt");
-    is_int(h->maker.caps.power, CAPS_EXP2_POLY, "the device's own 2^x is 8 ulp off: another one is taken");
+    is_int(h->maker.caps.exp2, CAPS_EXP2_POLY, "the device's own 2^x is 8 ulp off: another one is taken");
     is_int(count_lines("2^x is exp_poly.cl here, not the device's own"), 1, "and the log told");
     is_int(n_broken, 1, "no more than the probe has the wrong one");
     plan_with(h, "simt");
@@ -243,7 +243,7 @@ static void test_power(const struct device *d, const char *folder)
     h = open_handle(d, folder);
     n_broken = 0;
     plan_with(h, "simt");
-    ok(h->maker.caps.power == CAPS_EXP2_POLY && !n_broken && !count_lines("2^x is"), "another handle knows the verdict");
+    ok(h->maker.caps.exp2 == CAPS_EXP2_POLY && !n_broken && !count_lines("2^x is"), "another handle knows the verdict");
     clattn_release(h);
 
     h = open_handle(d, folder);
@@ -251,7 +251,7 @@ static void test_power(const struct device *d, const char *folder)
     broken = "x < (real)(-126.0f) ? (real)(0.0f) : p";
     broken_to = "p";
     plan_with(h, "simt");
-    const int native = h->maker.caps.power;
+    const int native = h->maker.caps.exp2;
     ok(native == CAPS_EXP2_NATIVE || native == CAPS_EXP2_BUILTIN,
        "another driver is tried anew; a polynomial that does not end at -126 is not taken");
     broken = NULL;

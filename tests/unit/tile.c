@@ -71,7 +71,7 @@ static int check_list(const struct caps *caps, const clattn_problem *p, const ch
         const int items = c.engine->items_per_group(&c.tile), rows = c.engine->rows_per_group(&c.tile);
         int good;
         print(&c, seen[n], sizeof seen[n]);
-        good = !c.engine->fits(&c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group && rows >= 1 &&
+        good = !engine_fits(c.engine, &c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group && rows >= 1 &&
                !tile_config_read(&again, seen[n], caps, p, &why) && again.engine == c.engine &&
                !memcmp(&again.tile, &c.tile, sizeof c.tile);
         for (i = 0; i < n; i++)
@@ -125,7 +125,7 @@ static void test_defaults(int i)
     ok(strchr(text, ' ') && !strncmp(text, first.engine->name, strlen(first.engine->name)), "%s: %s", devices[i].name,
        text);
     if (caps.kind == CAPS_CPU || caps.local_bytes)
-        ok((strcmp(first.engine->name, "cpu") == 0) == (caps.kind == CAPS_CPU && !caps.quirk->engine),
+        ok((strcmp(first.engine->name, "cpu") == 0) == (caps.kind == CAPS_CPU && !caps.quirk->compiles_vectors_slowly),
            "%s: a CPU takes the cpu engine, others do not", devices[i].name);
 }
 
@@ -332,10 +332,10 @@ static int place_of(const struct values *v, int x)
 static int is_step(const struct config *a, const struct config *b)
 {
     int differ = 0, next = 0;
-    for (int i = 0; a->engine->numbers[i]; i++)
+    for (int i = 0; a->engine->numbers[i].name; i++)
         if (a->tile.n[i] != b->tile.n[i]) {
-            const int from = place_of(&a->engine->values[i], a->tile.n[i]),
-                      to = place_of(&a->engine->values[i], b->tile.n[i]);
+            const int from = place_of(&a->engine->numbers[i].values, a->tile.n[i]),
+                      to = place_of(&a->engine->numbers[i].values, b->tile.n[i]);
             differ++;
             next = to % 2 == 0 && (from - to == 2 || to - from == 2 || from - to == 1 || to - from == 1);
         }
@@ -437,7 +437,7 @@ static void test_matrix(void)
         char text[128];
         caps_generic(&c);
         c.nv_cc = rows[i].cc;
-        c.matrix = rows[i].matrix;
+        engine_set_verdict(engine_find("mma_nv", 6), &c, rows[i].matrix);
         const cl_int status = tile_config_read(&config, "mma_nv", &c, &p, &why);
         ok(*rows[i].by_name ? !status : status == CLATTN_ERROR_NOT_SUPPORTED,
            "%s, capability %d, verdict %d: mma_nv is %s", problem_type_name(rows[i].type), rows[i].cc, rows[i].matrix,
@@ -454,7 +454,7 @@ static void test_plain(void)
     char text[128];
     clattn_problem p = problem(CLATTN_F16, 64, 64, 1000);
     caps_generic(&c);
-    c.matrix = CAPS_PASSED;
+    engine_set_verdict(engine_find("mma_nv", 6), &c, CAPS_PASSED);
     is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt2,bk64,qreg1", "a plain problem");
     p.causal = 1;
     is_str(first(&c, &p, text, sizeof text), "mma_nv nw4,rt2,bk64,qreg1", "causal is one too");

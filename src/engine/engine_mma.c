@@ -1,0 +1,143 @@
+/* engine_mma.c - engines mma_nv, NVIDIA's matrix units, and mma_emu, the same kernel on any device, for tests
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/engine.h"
+
+#include "problem/problem.h"
+
+#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
+
+enum { NW, RT, BK, QREG };
+static const struct row rows[] = {
+    /*            nw rt bk qreg; within 48 KiB; 255 registers are full where two row tiles are */
+    { .tile = { { 4, 1, 64, 1 } }, .widest = 64, .most_rows = 64 },
+    { .tile = { { 4, 2, 64, 1 } }, .widest = 64, .plain = true },
+    { .tile = { { 4, 1, 64, 1 } }, .widest = 64 },
+    { .tile = { { 8, 1, 128, 1 } }, .widest = 64 },
+    { .tile = { { 4, 1, 32, 1 } }, .widest = 128, .most_rows = 64 },
+    { .tile = { { 4, 2, 32, 0 } }, .widest = 128, .plain = true },
+    { .tile = { { 8, 1, 64, 1 } }, .widest = 128 },
+    { .tile = { { 4, 1, 32, 1 } }, .widest = 128 },
+    { .tile = { { 4, 1, 16, 0 } }, .widest = 256 },
+    { .widest = 0 },
+};
+
+/* As engine_mma_nv.cl declares it. */
+static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
+{
+    const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
+    const int64_t k = bk * engine_round_up(p->d, 32), v = bk * engine_round_up(p->dv, 16);
+    return 2 * (k + v + (t->n[QREG] ? 0 : rows * engine_round_up(p->d, 32))) + (problem_has_holes(p) ? 4 * bk : 0);
+}
+
+static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    enum { WIDEST = 256 };
+    (void)caps;
+    if ((p->type != CLATTN_F16 && p->type != CLATTN_BF16) || p->k_type != p->type || p->v_type != p->type)
+        REFUSE("matrix units take Q, K and V in f16 or in bf16, all alike");
+    if (p->d > WIDEST || p->dv > WIDEST)
+        REFUSE("d %d and dv %d: at most %d here", (int)p->d, (int)p->dv, WIDEST);
+    return CL_SUCCESS;
+}
+static cl_int suits_nv(const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    enum { TURING = 75, AMPERE = 80 };
+    if (caps->nv_cc < TURING)
+        REFUSE("needs an NVIDIA GPU of compute capability 7.5 or later");
+    if (caps->nv_cc < AMPERE && p->type == CLATTN_BF16)
+        REFUSE("bf16 needs compute capability 8.0, this is %d.%d", caps->nv_cc / 10, caps->nv_cc % 10);
+    return suits(caps, p, why);
+}
+
+static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    (void)caps, (void)p;
+    if (t->n[BK] % 16)
+        REFUSE("bk must be a multiple of 16");
+    return CL_SUCCESS;
+}
+
+static int rows_per_group(const struct tile *t)
+{
+    return 16 * t->n[NW] * t->n[RT];
+}
+static int items(const struct tile *t)
+{
+    return 32 * t->n[NW];
+}
+static int keys(const struct tile *t)
+{
+    return t->n[BK];
+}
+static int total_scalars(const struct tile *t, const clattn_problem *p)
+{
+    return t->n[RT] * (engine_round_up(p->dv, 16) + 2 * 3);
+}
+static const char *instructions(const clattn_problem *p)
+{
+    (void)p;
+    return "mma_asm.cl";
+}
+static const char *emulation(const clattn_problem *p)
+{
+    (void)p;
+    return "mma_emu.cl";
+}
+
+static int rank_nv(const struct caps *caps, const clattn_problem *p)
+{
+    (void)p;
+    return caps->kind == CAPS_CPU ? 0 : 60;
+}
+
+#define NUMBERS \
+    { \
+        [NW] = { "nw", "warps of a work-group", 1, 16, TRY(2, 4, 8) }, \
+        [RT] = { "rt", "tiles of 16 rows of Q that a warp has", 1, 4, TRY(1, 2) }, \
+        [BK] = { "bk", "keys in a tile, a multiple of 16", 16, 256, TRY(16, 32, 64, 128) }, \
+        [QREG] = { "qreg", "1: Q stays in registers, 0: it is read from local memory for each tile", 0, 1, TRY(0, 1) }, \
+    }
+
+const struct engine engine_mma_nv = {
+    .name = "mma_nv",
+    .fragment = "engine_mma_nv.cl",
+    .numbers = NUMBERS,
+    .rows = rows,
+    .width = 1,
+    .exp = "exp_native.cl",
+    .gather = "gather_square.cl",
+    .load = instructions,
+    .rank = rank_nv,
+    .suits = suits_nv,
+    .fits = fits,
+    .rows_per_group = rows_per_group,
+    .items_per_group = items,
+    .keys_per_tile = keys,
+    .local_bytes = local_bytes,
+    .total_scalars = total_scalars,
+    .narrow_p = true,
+    .wants_selftest = true,
+};
+
+const struct engine engine_mma_emu = {
+    .name = "mma_emu",
+    .fragment = "engine_mma_nv.cl",
+    .numbers = NUMBERS,
+    .rows = rows,
+    .width = 1,
+    .exp = "exp_native.cl",
+    .gather = "gather_square.cl",
+    .load = emulation,
+    .suits = suits,
+    .fits = fits,
+    .rows_per_group = rows_per_group,
+    .items_per_group = items,
+    .keys_per_tile = keys,
+    .local_bytes = local_bytes,
+    .total_scalars = total_scalars,
+    .own_words = 6,
+    .options = " -cl-opt-disable", /* PoCL compiles five times as long with all its barriers optimised */
+    .narrow_p = true,
+};
