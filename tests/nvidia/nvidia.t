@@ -66,7 +66,7 @@ several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick one
     words=$1 test=$2 engines=$3
     shift 3
     on_nvidia "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
-        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/$test.t"
+        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/kernel/$test.t"
     sound && test "$(grep -c '^ok.*NVIDIA' out)" -gt 0
     ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
 }
