@@ -20,7 +20,7 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->a = a;
     e->b = b;
     e->h = h;
-    e->hk = h / a->group;
+    e->hk = h / a->heads_per_kv;
     e->nq = a->nq;
     e->nk = a->nk;
     e->q = e->at.q + (a->q.offset + b * a->q.b + h * a->q.h);
@@ -101,15 +101,6 @@ CLA_FN void cla_whole(cla_env *e)
 /* Where this batch entry is in an array: of one that is not there compilers may load element 0 ahead of the test. That an
  * array is given is not told by `flags`, which are tested: they must not know better. */
 CLA_FN int cla_entry(const cla_env *e, int array) { return e->a->given & array ? e->b : 0; }
-CLA_FN void cla_lengths(cla_env *e)
-{
-    const cla_args *a = e->a;
-    cla_whole(e);
-    if (a->flags & CLA_Q_LEN) e->q_len = clamp(e->at.q_len[a->q_len_offset + cla_entry(e, CLA_Q_LEN)], 0, e->nq);
-    if (a->flags & CLA_KV_LEN) e->k_end = clamp(e->at.kv_len[a->kv_len_offset + cla_entry(e, CLA_KV_LEN)], 0, e->nk);
-    if (a->flags & CLA_KV_START)
-        e->k_begin = clamp(e->at.kv_start[a->kv_start_offset + cla_entry(e, CLA_KV_START)], 0, e->nk);
-}
 CLA_FN void cla_diagonal(cla_env *e)
 {
     const cla_args *a = e->a;

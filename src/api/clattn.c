@@ -68,7 +68,8 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     status = plan_choose(&config, &p, caps, problem, config_text, &why);
     if (!status && h)
         build_settle(&h->maker, &p, &config);
-    if (!status && !(status = source_compose(&source, &p, caps, &config, &why))) {
+    const struct target target = { &p, caps, &config, 0 };
+    if (!status && !(status = source_compose(&source, PASS_FORWARD, &target, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);
         text_add(&to, " %s\n", source.options);
@@ -171,27 +172,27 @@ cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, 
     const cl_int status = handle_check_plan(plan);
     if (status)
         return status;
-    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, args, size, &why), &why);
+    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_forward, args, size, &why), &why);
+}
+
+static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue, const clattn_forward_args *args,
+                  const struct waits *waits)
+{
+    struct why why;
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
+    return handle_done(plan->handle, launch_run(&plan->plan.launch, what, queue, args, waits, &why), &why);
 }
 
 cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args, cl_uint n_wait,
                               const cl_event *wait_list, cl_event *event)
 {
-    const struct waits waits = { n_wait, wait_list, event };
-    struct why why;
-    const cl_int status = handle_check_plan(plan);
-    if (status)
-        return status;
-    return handle_done(plan->handle, launch_forward(&plan->plan.launch, queue, args, &waits, &why), &why);
+    return run(plan, &launch_forward, queue, args, &(struct waits){ n_wait, wait_list, event });
 }
 
 cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
                                 cl_uint n_wait, const cl_event *wait_list, cl_event *event)
 {
-    const struct waits waits = { n_wait, wait_list, event };
-    struct why why;
-    const cl_int status = handle_check_plan(plan);
-    if (status)
-        return status;
-    return handle_done(plan->handle, launch_block_map(&plan->plan.launch, queue, args, &waits, &why), &why);
+    return run(plan, &launch_block_map, queue, args, &(struct waits){ n_wait, wait_list, event });
 }

@@ -101,17 +101,6 @@ static cl_int check_member(cl_context context, cl_device_id device, struct why *
     return why_set(why, CL_INVALID_DEVICE, "the device is none of the context's");
 }
 
-/* What else programs and lookups need to know. */
-static void connect(struct maker *m, cl_context context, cl_device_id device, struct config_lookup *lookup)
-{
-    m->context = m->programs.context = context;
-    m->device = m->programs.device = device;
-    m->programs.caps = &m->caps;
-    m->programs.store = &m->store;
-    m->programs.counters = &m->counters;
-    m->lookup = lookup;
-}
-
 static cl_int init_handle(clattn_handle h, cl_context context, cl_device_id device, struct why *why)
 {
     struct maker *m = &h->maker;
@@ -130,7 +119,7 @@ static cl_int init_handle(clattn_handle h, cl_context context, cl_device_id devi
     }
     h->references = 1;
     h->pid = getpid();
-    connect(m, context, device, &h->lookup);
+    maker_connect(m, context, device, &h->lookup, m);
     return CL_SUCCESS;
 no_context:
     config_lookup_clear(&h->lookup);

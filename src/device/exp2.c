@@ -52,7 +52,7 @@ static cl_int compute(struct programs *p, cl_program program, float *x, float *y
     if ((from = clCreateBuffer(p->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, x, &status)) && !status &&
         (to = clCreateBuffer(p->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, x, &status)) && !status &&
         (queue = clCreateCommandQueue(p->context, p->device, 0, &status)) && !status &&
-        (kernel = clCreateKernel(program, "cla_power", &status)) && !status &&
+        (kernel = clCreateKernel(program, pass_at(PASS_EXP2)->kernel, &status)) && !status &&
         !(status = clSetKernelArg(kernel, 0, sizeof from, &from)) &&
         !(status = clSetKernelArg(kernel, 1, sizeof to, &to)) &&
         !(status = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL)))
@@ -76,7 +76,8 @@ static cl_int try(struct programs *p, int which, struct why *why)
     struct source source = { NULL, NULL };
     struct built built;
     float *const x = malloc(2 * POINTS * sizeof *x), *const y = x ? x + POINTS : NULL;
-    cl_int status = x ? source_compose_exp2(&source, p->caps, which, why)
+    const struct target target = { .caps = p->caps, .exp2 = which };
+    cl_int status = x ? source_compose(&source, PASS_EXP2, &target, why)
                       : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     if (!status && !(status = program_get(&built, p, &source, true, why))) {
         fill_points(x);
@@ -113,7 +114,8 @@ static cl_int name_verdict(struct verdict *v, const struct programs *p, struct w
     settings_codegen(&text);
     for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
         struct source source;
-        const cl_int status = source_compose_exp2(&source, p->caps, which, why);
+        const struct target target = { .caps = p->caps, .exp2 = which };
+        const cl_int status = source_compose(&source, PASS_EXP2, &target, why);
         if (status)
             return status;
         digest_of(digest, source.text, strlen(source.text));

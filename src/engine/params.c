@@ -1,4 +1,4 @@
-/* params.c - the buffers that a kernel takes: one list for the program's text and for the calls. Knows no device.
+/* params.c - what kernels take: one list for the programs' text and for the calls. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -6,79 +6,244 @@
 
 #include "problem/mods.h"
 
-/* Lengths are few: every kernel takes them, so that plans with and without differ in one fragment only. So it is with
- * the workspace, which nearly no kernel uses. */
-static const struct {
-    const char *type, *name;
-    uint32_t flag; /* of the problem; 0: always taken */
-} rows[PARAM_AUX] = {
-    [PARAM_Q] = { "const __global cla_q_elem", "q", 0 },
-    [PARAM_K] = { "const __global cla_k_elem", "k", 0 },
-    [PARAM_V] = { "const __global cla_v_elem", "v", 0 },
-    [PARAM_O] = { "__global cla_q_elem", "o", 0 },
-    [PARAM_LSE] = { "__global float", "lse", 0 },
-    [PARAM_Q_LEN] = { "const __global int", "q_len", 0 },
-    [PARAM_KV_LEN] = { "const __global int", "kv_len", 0 },
-    [PARAM_KV_START] = { "const __global int", "kv_start", 0 },
-    [PARAM_OFFSETS] = { "const __global int", "offsets", 0 },
-    [PARAM_CU_Q] = { "const __global int", "cu_q", 0 },
-    [PARAM_CU_K] = { "const __global int", "cu_k", 0 },
-    [PARAM_WORKSPACE] = { "__global uint", "workspace", 0 },
-    [PARAM_BIAS] = { "const __global cla_bias_elem", "bias", 0 },
-    [PARAM_MASK] = { "const __global uchar", "mask", CLATTN_MASK },
-    [PARAM_BLOCK_MAP] = { "const __global uchar", "block_map", CLATTN_BLOCK_MAP },
-    [PARAM_SLOPES] = { "const __global float", "slopes", CLATTN_ALIBI },
-    [PARAM_SINKS] = { "const __global float", "sinks", CLATTN_SINKS },
-};
+#include <stddef.h>
+#include <string.h>
 
-bool params_is_taken(const clattn_problem *p, int param)
+/* ---- When a kernel takes what ---- */
+
+static bool is_f64(const struct target *t) { return t->p->type == CLATTN_F64; }
+static bool is_f32(const struct target *t) { return !is_f64(t); }
+static bool has_softcap(const struct target *t) { return t->p->softcap > 0 && is_f32(t); }
+static bool has_softcap_f64(const struct target *t) { return t->p->softcap > 0 && is_f64(t); }
+static bool has_bias(const struct target *t) { return t->p->bias_type; }
+static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK; }
+static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
+static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
+static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
+static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }
+static bool is_varlen(const struct target *t) { return t->p->flags & (CLATTN_CU_Q | CLATTN_CU_K); }
+/* All lists of lengths or none: plans with one of them or another share a program. */
+static bool has_lengths(const struct target *t)
 {
-    if (param >= PARAM_AUX)
-        return param - PARAM_AUX < p->n_aux;
-    if (param == PARAM_BIAS)
-        return p->bias_type;
-    return !rows[param].flag || p->flags & rows[param].flag;
+    return is_varlen(t) || t->p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
+}
+static bool has_aux(const struct target *t) { return t->p->n_aux; }
+static int captured(const struct target *t) { return t->p->n_aux; }
+static int four(const struct target *t)
+{
+    (void)t;
+    return 4;
+}
+static bool has_workspace(const struct target *t)
+{
+    return t->config->engine->total_scalars || t->config->engine->own_words;
 }
 
-static const char *type_of(const clattn_problem *p, int param)
+/* ---- The list ---- */
+
+/* Buffers first, in the order of enum param; then numbers of 64 bits before those of 32, so that no compiler pads. */
+enum kind { BUFFER, ROWS_AT, SCORES_AT, LONG, FLOAT, INT };
+enum { FORWARD = 1 << PASS_FORWARD, BLOCK_MAP = 1 << PASS_BLOCK_MAP };
+
+static const struct {
+    enum kind kind;
+    int passes;         /* that take it: a bit for each */
+    const char *name;   /* in kernels */
+    bool (*taken)(const struct target *); /* NULL: by every kernel of these passes */
+    const char *type;   /* of a buffer's elements */
+    size_t at;          /* a buffer's enum param; of a number its place in struct arguments */
+    int (*members)(const struct target *); /* of an array; NULL: it is none */
+} list[] = {
+#define TAKE(param, passes, name, taken, type) { BUFFER, passes, name, taken, type, param, NULL }
+#define TELL(kind, passes, name, taken) { kind, passes, #name, taken, NULL, offsetof(struct arguments, name), NULL }
+#define TELL_ALL(kind, passes, name, taken, members) \
+    { kind, passes, #name, taken, NULL, offsetof(struct arguments, name), members }
+    TAKE(PARAM_Q, FORWARD, "q", NULL, "const __global cla_q_elem"),
+    TAKE(PARAM_K, FORWARD, "k", NULL, "const __global cla_k_elem"),
+    TAKE(PARAM_V, FORWARD, "v", NULL, "const __global cla_v_elem"),
+    TAKE(PARAM_O, FORWARD, "o", NULL, "__global cla_q_elem"),
+    TAKE(PARAM_LSE, FORWARD, "lse", NULL, "__global float"),
+    TAKE(PARAM_Q_LEN, FORWARD, "q_len", has_lengths, "const __global int"),
+    TAKE(PARAM_KV_LEN, FORWARD, "kv_len", has_lengths, "const __global int"),
+    TAKE(PARAM_KV_START, FORWARD, "kv_start", has_lengths, "const __global int"),
+    TAKE(PARAM_OFFSETS, FORWARD, "offsets", NULL, "const __global int"),
+    TAKE(PARAM_CU_Q, FORWARD, "cu_q", is_varlen, "const __global int"),
+    TAKE(PARAM_CU_K, FORWARD, "cu_k", is_varlen, "const __global int"),
+    TAKE(PARAM_WORKSPACE, FORWARD, "workspace", has_workspace, "__global uint"),
+    TAKE(PARAM_BIAS, FORWARD, "bias", has_bias, "const __global cla_bias_elem"),
+    TAKE(PARAM_MASK, FORWARD | BLOCK_MAP, "mask", has_mask, "const __global uchar"),
+    TAKE(PARAM_BLOCK_MAP, FORWARD, "block_map", has_map, "const __global uchar"),
+    TAKE(PARAM_BLOCK_MAP, BLOCK_MAP, "block_map", NULL, "__global uchar"),
+    TAKE(PARAM_SLOPES, FORWARD, "slopes", has_alibi, "const __global float"),
+    TAKE(PARAM_SINKS, FORWARD, "sinks", has_sinks, "const __global float"),
+
+    TELL(ROWS_AT, FORWARD, q, NULL),
+    TELL(ROWS_AT, FORWARD, k, NULL),
+    TELL(ROWS_AT, FORWARD, v, NULL),
+    TELL(ROWS_AT, FORWARD, o, NULL),
+    TELL(ROWS_AT, FORWARD, lse, NULL),
+    TELL(SCORES_AT, FORWARD, bias, has_bias),
+    TELL(SCORES_AT, FORWARD | BLOCK_MAP, mask, has_mask),
+    TELL(SCORES_AT, FORWARD | BLOCK_MAP, map, has_map),
+    TELL(LONG, FORWARD, slopes_stride, has_alibi),
+    TELL(LONG, FORWARD, slopes_offset, has_alibi),
+    TELL(LONG, FORWARD, sinks_offset, has_sinks),
+    TELL(LONG, FORWARD, q_len_offset, has_lengths),
+    TELL(LONG, FORWARD, kv_len_offset, has_lengths),
+    TELL(LONG, FORWARD, kv_start_offset, has_lengths),
+    TELL(LONG, FORWARD, offsets_offset, NULL),
+    TELL(LONG, FORWARD, cu_q_offset, is_varlen),
+    TELL(LONG, FORWARD, cu_k_offset, is_varlen),
+    TELL_ALL(LONG, FORWARD, aux_offset, has_aux, captured),
+    TELL(LONG, FORWARD, workspace_offset, has_workspace),
+    TELL(LONG, FORWARD, scale_bits, is_f64),
+    TELL(LONG, FORWARD, softcap_bits, has_softcap_f64),
+    TELL(LONG, BLOCK_MAP, blocks, NULL),
+    TELL(FLOAT, FORWARD, scale, is_f32),
+    TELL(FLOAT, FORWARD, scale_log2, is_f32),
+    TELL(FLOAT, FORWARD, softcap, has_softcap),
+    TELL(FLOAT, FORWARD, per_pack, NULL),
+    TELL(INT, FORWARD, h, NULL),
+    TELL(INT, FORWARD, heads_per_kv, NULL),
+    TELL(INT, FORWARD, nq, NULL),
+    TELL(INT, FORWARD, nk, NULL),
+    TELL(INT, FORWARD, total_q, is_varlen),
+    TELL(INT, FORWARD, total_k, is_varlen),
+    TELL(INT, FORWARD, align, NULL),
+    TELL(INT, FORWARD, offset, NULL),
+    TELL(INT, FORWARD, flags, has_lengths),
+    TELL(INT, FORWARD, given, NULL),
+    TELL(INT, FORWARD, write_lse, NULL),
+    TELL(INT, FORWARD, window_low, has_window),
+    TELL(INT, FORWARD, window_high, has_window),
+    TELL(INT, FORWARD | BLOCK_MAP, block_q, has_map),
+    TELL(INT, FORWARD | BLOCK_MAP, block_k, has_map),
+    TELL(INT, FORWARD, heads_inner, NULL),
+    TELL(INT, FORWARD, pack, NULL),
+    TELL(INT, FORWARD, heads, NULL),
+    TELL(INT, FORWARD, groups, NULL),
+    TELL_ALL(INT, BLOCK_MAP, map_shape, NULL, four),
+    TELL(INT, BLOCK_MAP, mask_q, NULL),
+    TELL(INT, BLOCK_MAP, mask_k, NULL),
+};
+enum { LIST = (int)(sizeof list / sizeof *list) };
+
+static const struct {
+    const char *name; /* in OpenCL C */
+    size_t bytes;
+} types[] = {
+    [ROWS_AT] = { "cla_rows_at", sizeof(cla_rows_at) },
+    [SCORES_AT] = { "cla_scores_at", sizeof(cla_scores_at) },
+    [LONG] = { "cla_i64", sizeof(cla_i64) },
+    [FLOAT] = { "cla_f32", sizeof(cla_f32) },
+    [INT] = { "cla_i32", sizeof(cla_i32) },
+};
+
+static bool is_taken(int i, const struct pass *pass, const struct target *t)
 {
-    return param < PARAM_AUX ? rows[param].type : mods_aux_type(p->aux[param - PARAM_AUX].type);
+    return list[i].passes & 1 << pass_id(pass) && (!list[i].taken || list[i].taken(t));
+}
+
+/* ---- Calls ---- */
+
+/* Captured buffers stand last. */
+int params_buffers(int to[PARAMS], const struct pass *pass, const struct target *t)
+{
+    int n = 0;
+    for (int i = 0; i < LIST; i++)
+        if (list[i].kind == BUFFER && is_taken(i, pass, t))
+            to[n++] = (int)list[i].at;
+    for (int i = 0; pass_id(pass) == PASS_FORWARD && i < t->p->n_aux; i++)
+        to[n++] = PARAM_AUX + i;
+    return n;
+}
+
+size_t params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *t)
+{
+    static const unsigned char none[sizeof(cla_i64)];
+    unsigned char *const out = to;
+    size_t at = sizeof(cla_i64); /* `unused` */
+    if (out)
+        memcpy(out, none, at);
+    for (int i = 0; i < LIST; i++) {
+        if (list[i].kind == BUFFER || !is_taken(i, pass, t))
+            continue;
+        const size_t n = types[list[i].kind].bytes * (size_t)(list[i].members ? list[i].members(t) : 1);
+        if (out)
+            memcpy(out + at, (const unsigned char *)from + list[i].at, n);
+        at += n;
+    }
+    const size_t rest = (sizeof none - at % sizeof none) % sizeof none;
+    if (out)
+        memcpy(out + at, none, rest);
+    return at + rest;
+}
+
+/* ---- Text ---- */
+
+static const char *buffer_type(int param, int i, const struct target *t)
+{
+    return param < PARAM_AUX ? list[i].type : mods_aux_type(t->p->aux[param - PARAM_AUX].type);
 }
 
 /* Names of captured buffers are the caller's: they get a prefix. */
-static void write_name(struct text *to, const clattn_problem *p, int param)
+static void write_name(struct text *to, int param, int i, const struct target *t)
 {
     if (param < PARAM_AUX)
-        text_add(to, "%s", rows[param].name);
+        text_add(to, "%s", list[i].name);
     else
-        text_add(to, "aux_%s", p->aux[param - PARAM_AUX].name);
+        text_add(to, "aux_%s", t->p->aux[param - PARAM_AUX].name);
 }
 
-void params_write(struct text *to, const clattn_problem *p)
+static void write_struct(struct text *to, const struct pass *pass, const struct target *t)
 {
-    if (p->bias_type)
-        text_add(to, "typedef cla_elem_%s cla_bias_elem;\n", problem_type_name(p->bias_type));
+    text_add(to, "typedef struct {\n    cla_i64 unused;\n"); /* see args.h */
+    for (int i = 0; i < LIST; i++) {
+        if (list[i].kind == BUFFER || !is_taken(i, pass, t))
+            continue;
+        text_add(to, "    %s %s", types[list[i].kind].name, list[i].name);
+        if (list[i].members)
+            text_add(to, "[%d]", list[i].members(t));
+        text_add(to, ";\n");
+    }
+    text_add(to, "} cla_args;\n");
+}
+
+static bool takes(int param, const int *buffers, int n)
+{
+    while (n && buffers[n - 1] != param)
+        n--;
+    return n;
+}
+
+void params_write(struct text *to, const struct pass *pass, const struct target *t)
+{
+    int buffers[PARAMS], row[PARAMS] = { 0 };
+    const int n = params_buffers(buffers, pass, t);
+    for (int i = 0, at = 0; i < LIST; i++)
+        if (list[i].kind == BUFFER && is_taken(i, pass, t))
+            row[at++] = i;
+    write_struct(to, pass, t);
+    if (takes(PARAM_BIAS, buffers, n))
+        text_add(to, "typedef cla_elem_%s cla_bias_elem;\n", problem_type_name(t->p->bias_type));
     text_add(to, "typedef struct {\n    int unused;\n"); /* see args.h */
-    for (int i = 0; i < PARAMS; i++)
-        if (params_is_taken(p, i)) {
-            text_add(to, "    %s *", type_of(p, i));
-            write_name(to, p, i);
-            text_add(to, ";\n");
-        }
+    for (int i = 0; i < n; i++) {
+        text_add(to, "    %s *", buffer_type(buffers[i], row[i], t));
+        write_name(to, buffers[i], row[i], t);
+        text_add(to, ";\n");
+    }
     text_add(to, "} cla_pointers;\n#define CLA_PARAMS");
-    for (int i = 0; i < PARAMS; i++)
-        if (params_is_taken(p, i)) {
-            text_add(to, "%s \\\n    %s *cla_p_", i ? "," : "", type_of(p, i));
-            write_name(to, p, i);
-        }
+    for (int i = 0; i < n; i++) {
+        text_add(to, "%s \\\n    %s *cla_p_", i ? "," : "", buffer_type(buffers[i], row[i], t));
+        write_name(to, buffers[i], row[i], t);
+    }
     text_add(to, "\n#define CLA_TAKE_PARAMS(to)");
-    for (int i = 0; i < PARAMS; i++)
-        if (params_is_taken(p, i)) {
-            text_add(to, " \\\n    to.");
-            write_name(to, p, i);
-            text_add(to, " = cla_p_");
-            write_name(to, p, i);
-            text_add(to, ";");
-        }
+    for (int i = 0; i < n; i++) {
+        text_add(to, " \\\n    to.");
+        write_name(to, buffers[i], row[i], t);
+        text_add(to, " = cla_p_");
+        write_name(to, buffers[i], row[i], t);
+        text_add(to, ";");
+    }
     text_add(to, "\n");
 }

@@ -1,12 +1,13 @@
-/* params.h - the buffers that a kernel takes: one list for the program's text and for the calls. Knows no device.
+/* params.h - what kernels take: one list for the programs' text and for the calls. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PARAMS_H
 #define PARAMS_H
 
-#include "problem/problem.h"
 #include "base/text.h"
+#include "cl/args.h"
+#include "engine/pass.h"
 
-/* In the order of the kernel's parameters, behind the struct of arguments. */
+/* Buffers, in the order of kernels' parameters, behind the struct of arguments. */
 enum param {
     PARAM_Q,
     PARAM_K,
@@ -29,10 +30,44 @@ enum param {
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
 
-/* Whether the kernel for a problem has the parameter. */
-bool params_is_taken(const clattn_problem *p, int param);
+/* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its program, has
+ * those members that the list in params.c gives its pass. */
+struct arguments {
+    cla_rows_at q, k, v, o, lse;
+    cla_scores_at bias, mask, map;
+    cla_i64 slopes_stride, slopes_offset, sinks_offset;
+    cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
+    cla_i64 aux_offset[CLATTN_AUX_MAX];
+    cla_i64 workspace_offset;         /* in words of 4 bytes */
+    cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
+    cla_f32 scale, scale_log2, softcap; /* scale_log2: scale log2(e) */
+    cla_i32 h, heads_per_kv;          /* query heads; those that share a key head */
+    cla_i32 nq, nk, total_q, total_k;
+    cla_i32 align, offset;            /* CLATTN_ALIGN_* */
+    cla_i32 flags;                    /* of the problem */
+    cla_i32 given;                    /* arrays by batch entry: CLA_Q_LEN .. CLA_CU_K, CLA_OFFSETS_GIVEN */
+    cla_i32 write_lse;
+    cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
+    cla_i32 block_q, block_k;
+    cla_i32 groups;                   /* work-groups that have work: the grid may be larger */
+    cla_i32 heads;                    /* b h / pack: the work-groups of a block of rows */
+    cla_i32 heads_inner;              /* whether the work-groups of a block of rows are neighbours, or those of a head */
+    cla_i32 pack;                     /* query heads whose queries are the rows of a work-group */
+    cla_f32 per_pack;                 /* 1 / pack */
+    cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
+    cla_i32 map_shape[4];             /* of that map, which may be broadcast */
+    cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
+};
 
-/* Writes the fragment that declares them: struct cla_pointers, CLA_PARAMS, CLA_TAKE_PARAMS. */
-void params_write(struct text *to, const clattn_problem *p);
+/* The buffers that a pass's kernel takes, in the order of its parameters; returns how many. */
+int params_buffers(int list[PARAMS], const struct pass *pass, const struct target *target);
+
+/* The struct that it takes, as its program declares it: returns its bytes, at most PARAMS_BYTES, and writes them to `to`
+ * unless that is NULL. */
+enum { PARAMS_BYTES = 700 };
+size_t params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target);
+
+/* Writes the fragment that declares them: cla_args, struct cla_pointers, CLA_PARAMS, CLA_TAKE_PARAMS. */
+void params_write(struct text *to, const struct pass *pass, const struct target *target);
 
 #endif

@@ -45,6 +45,10 @@ static bool has_lengths(const clattn_problem *p)
 {
     return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
 }
+static bool has_lists(const clattn_problem *p)
+{
+    return is_packed(p) || has_lengths(p);
+}
 static bool has_softcap(const clattn_problem *p)
 {
     return p->softcap > 0;
@@ -82,6 +86,7 @@ static bool has_sinks(const clattn_problem *p)
     return p->flags & CLATTN_SINKS;
 }
 static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", always } };
+static const struct choice lengths[] = { { "lengths.cl", has_lists }, { NULL, always } };
 static const struct choice kv[] = { { "kv_varlen.cl", is_packed },
                                     { "kv_padded.cl", has_lengths },
                                     { "kv_dense.cl", always } };
@@ -152,8 +157,10 @@ static void write_fragment(struct text *to, const char *name)
 }
 
 /* Storage types, each once. */
-static void write_types(struct text *to, const clattn_problem *p)
+static void write_types(struct text *to, const struct pass *pass, const struct target *t)
 {
+    const clattn_problem *const p = t->p;
+    (void)pass;
     const int types[] = { p->type, p->k_type, p->v_type, p->bias_type };
     for (int i = 0; i < 4; i++) {
         bool again = !types[i];
@@ -182,8 +189,10 @@ static bool has_function(const struct mask *m, const clattn_problem *p)
     return m->name && m->applies(p);
 }
 
-static void write_masks(struct text *to, const clattn_problem *p)
+static void write_masks(struct text *to, const struct pass *pass, const struct target *t)
 {
+    const clattn_problem *const p = t->p;
+    (void)pass;
     for (int i = 0; i < MASKS; i++)
         if (masks[i].applies(p))
             write_fragment(to, masks[i].fragment);
@@ -204,8 +213,10 @@ static void write_masks(struct text *to, const clattn_problem *p)
     text_add(to, "}\n");
 }
 
-static void write_scores(struct text *to, const clattn_problem *p)
+static void write_scores(struct text *to, const struct pass *pass, const struct target *t)
 {
+    const clattn_problem *const p = t->p;
+    (void)pass;
     for (int i = 0; i < SCORES; i++)
         if (scores[i].applies(p)) {
             if (scores[i].function)
@@ -239,40 +250,99 @@ static const char *exp2_of(const struct engine *e, const struct caps *caps)
     return native ? source_exp2(__atomic_load_n(&caps->exp2, __ATOMIC_ACQUIRE)) : e->exp;
 }
 
-/* The whole program: a fragment for each slot, in the order in which one relies on another. */
-static void write_text(struct text *to, const clattn_problem *p, const struct caps *caps, const struct engine *e)
+/* ---- The slots of each pass ---- */
+
+static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); }
+static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
+static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
+static const char *sink_slot(const struct target *t) { return chosen(sink, t->p); }
+static const char *bias_slot(const struct target *t) { return chosen(bias, t->p); }
+static const char *exp_slot(const struct target *t)
 {
-    write_fragment(to, "args.h");
-    write_fragment(to, chosen(acc, p));
-    write_types(to, p);
-    write_fragment(to, "env.cl");
-    write_fragment(to, "transpose.cl");
+    return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
+}
+static const char *load_slot(const struct target *t)
+{
+    const struct engine *const e = t->config->engine;
+    return e->load ? e->load(t->p) : NULL;
+}
+static const char *engine_slot(const struct target *t) { return t->config->engine->fragment; }
+static const char *gather_slot(const struct target *t)
+{
+    return has_squares(t->p) ? t->config->engine->gather : NULL;
+}
+static const char *total_slot(const struct target *t)
+{
+    return t->config->engine->total_scalars ? "total_workspace.cl" : "total_private.cl";
+}
+static const char *exp2_slot(const struct target *t) { return source_exp2(t->exp2); }
+
+static void write_params(struct text *to, const struct pass *pass, const struct target *t)
+{
     text_add(to, "#line 1 \"params\"\n");
-    params_write(to, p);
-    write_fragment(to, "group.cl");
-    write_fragment(to, chosen(kv, p));
-    write_fragment(to, chosen(sink, p));
-    write_fragment(to, is_f64(p) ? "exp_builtin.cl" : exp2_of(e, caps));
-    write_fragment(to, "weight.cl");
-    write_fragment(to, e->load ? e->load(p) : NULL);
-    write_fragment(to, e->fragment);
-    write_fragment(to, "tile.cl");
-    write_fragment(to, has_squares(p) ? e->gather : NULL);
-    write_masks(to, p);
-    write_scores(to, p);
-    write_fragment(to, chosen(bias, p));
-    write_fragment(to, "softmax.cl");
-    write_fragment(to, e->total_scalars ? "total_workspace.cl" : "total_private.cl");
-    write_fragment(to, "total.cl");
-    write_fragment(to, "forward.cl");
-    mods_write_texts(to, p);
+    params_write(to, pass, t);
+}
+static void write_mods(struct text *to, const struct pass *pass, const struct target *t)
+{
+    (void)pass;
+    mods_write_texts(to, t->p);
 }
 
-static void write_options(struct text *to, const clattn_problem *p, const struct caps *caps, const struct config *c)
+const struct slot source_forward[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_types },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .fragment = "group.cl" },
+    { .choose = lengths_slot },
+    { .choose = kv_slot },
+    { .choose = sink_slot },
+    { .choose = exp_slot },
+    { .fragment = "weight.cl" },
+    { .choose = load_slot },
+    { .choose = engine_slot },
+    { .fragment = "tile.cl" },
+    { .choose = gather_slot },
+    { .write = write_masks },
+    { .write = write_scores },
+    { .choose = bias_slot },
+    { .fragment = "softmax.cl" },
+    { .choose = total_slot },
+    { .fragment = "total.cl" },
+    { .fragment = "forward.cl" },
+    { .write = write_mods },
+    { NULL, NULL, NULL },
+};
+
+const struct slot source_block_map[] = {
+    { .fragment = "args.h" },
+    { .write = write_params },
+    { .fragment = "block_map.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot source_exp2_test[] = {
+    { .fragment = "args.h" },
+    { .fragment = "acc_f32.cl" },
+    { .fragment = "dtype_f32.cl" },
+    { .fragment = "env.cl" },
+    { .choose = exp2_slot },
+    { .fragment = "exp2_test.cl" },
+    { NULL, NULL, NULL },
+};
+
+/* ---- Options ---- */
+
+void source_forward_options(struct text *to, const struct target *t)
 {
+    const clattn_problem *const p = t->p;
+    const struct caps *const caps = t->caps;
+    const struct config *const c = t->config;
     const struct engine *e = c->engine;
-    text_add(to, "-cl-std=CL1.2 -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s", (int)p->d,
-             (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
+    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s", (int)p->d, (int)p->dv,
+             problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
@@ -287,48 +357,35 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     }
     text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d", is_f64(p) ? caps->fma64 : caps->fma,
              caps->sub_group, caps->nv_cc);
-    text_add(to, "%s%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "", caps->quirk->options);
+    text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
 }
 
-/* What a program is written from; config NULL: the one that makes block maps or, where `exp2` says which, computes 2^x. */
-struct recipe {
-    const clattn_problem *p;
-    const struct caps *caps;
-    const struct config *config;
-    int exp2;
-};
-
-static void write_exp2(struct text *text, struct text *options, const struct recipe *r)
+void source_exp2_options(struct text *to, const struct target *t)
 {
-    write_fragment(text, "args.h");
-    write_fragment(text, "acc_f32.cl");
-    write_fragment(text, "dtype_f32.cl");
-    write_fragment(text, "env.cl");
-    write_fragment(text, source_exp2(r->exp2));
-    write_fragment(text, "exp2_test.cl");
-    text_add(options, "-cl-std=CL1.2 -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4%s",
-             r->caps->quirk->options);
+    (void)t;
+    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4");
 }
 
-static void write_all(struct text *text, struct text *options, const struct recipe *r)
+/* ---- Composing ---- */
+
+static void write_all(struct text *text, struct text *options, const struct pass *pass, const struct target *t)
 {
-    if (r->config) {
-        write_text(text, r->p, r->caps, r->config->engine);
-        write_options(options, r->p, r->caps, r->config);
-    } else if (r->exp2) {
-        write_exp2(text, options, r);
-    } else {
-        write_fragment(text, "args.h");
-        write_fragment(text, "block_map.cl");
-        text_add(options, "-cl-std=CL1.2%s", r->caps->quirk->options);
-    }
+    for (const struct slot *s = pass->slots; s->fragment || s->choose || s->write; s++)
+        if (s->write)
+            s->write(text, pass, t);
+        else
+            write_fragment(text, s->fragment ? s->fragment : s->choose(t));
+    text_add(options, "-cl-std=CL1.2");
+    if (pass->options)
+        pass->options(options, t);
+    text_add(options, "%s", t->caps->quirk->options);
 }
 
 /* Writes twice: first to see how much room it takes. */
-static cl_int compose(struct source *out, const struct recipe *r, struct why *why)
+cl_int source_compose(struct source *out, int pass, const struct target *t, struct why *why)
 {
     struct text text = { NULL, 0, 0 }, options = { NULL, 0, 0 };
-    write_all(&text, &options, r);
+    write_all(&text, &options, pass_at(pass), t);
     text.room = text.length + 1;
     options.room = options.length + 1;
     out->text = text.to = malloc(text.room);
@@ -338,27 +395,8 @@ static cl_int compose(struct source *out, const struct recipe *r, struct why *wh
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a program of %zu bytes", text.room);
     }
     text.length = options.length = 0;
-    write_all(&text, &options, r);
+    write_all(&text, &options, pass_at(pass), t);
     return CL_SUCCESS;
-}
-
-cl_int source_compose(struct source *out, const clattn_problem *p, const struct caps *caps, const struct config *c,
-                      struct why *why)
-{
-    const struct recipe r = { p, caps, c, 0 };
-    return compose(out, &r, why);
-}
-
-cl_int source_compose_map(struct source *out, const struct caps *caps, struct why *why)
-{
-    const struct recipe r = { NULL, caps, NULL, 0 };
-    return compose(out, &r, why);
-}
-
-cl_int source_compose_exp2(struct source *out, const struct caps *caps, int which, struct why *why)
-{
-    const struct recipe r = { NULL, caps, NULL, which };
-    return compose(out, &r, why);
 }
 
 void source_free(struct source *s)

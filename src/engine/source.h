@@ -3,7 +3,7 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
-#include "engine/tile.h"
+#include "engine/pass.h"
 
 /* The .cl files, embedded by build-aux/embed.sh; sorted by name, ends with a NULL name. */
 struct fragment {
@@ -16,14 +16,15 @@ struct source {
     char *text, *options;
 };
 
-cl_int source_compose(struct source *out, const clattn_problem *p, const struct caps *caps, const struct config *config,
-                      struct why *why);
+/* Composes the program of a pass, PASS_*, for a target. */
+cl_int source_compose(struct source *out, int pass, const struct target *target, struct why *why);
 
-/* The program that makes block maps. */
-cl_int source_compose_map(struct source *out, const struct caps *caps, struct why *why);
+/* What pass.c's table says of programs: their slots and options. */
+extern const struct slot source_forward[], source_block_map[], source_exp2_test[];
+void source_forward_options(struct text *to, const struct target *target);
+void source_exp2_options(struct text *to, const struct target *target);
 
-/* The program that computes 2^x for exp2.c, and its fragment; which: CAPS_EXP2_*. */
-cl_int source_compose_exp2(struct source *out, const struct caps *caps, int which, struct why *why);
+/* The fragment that computes 2^x; which: CAPS_EXP2_*. */
 const char *source_exp2(int which);
 
 void source_free(struct source *s);

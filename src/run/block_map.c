@@ -51,46 +51,44 @@ static cl_int check_broadcast(const struct tensor4 *mask, const struct tensor4 *
     return CL_SUCCESS;
 }
 
-static void fill_map(cla_map_args *to, const struct tensor4 *mask, const struct tensor4 *map,
+static void fill_map(struct arguments *to, const struct tensor4 *mask, const struct tensor4 *map,
                      const clattn_forward_args *a)
 {
     to->mask = tensor4_place(mask);
     to->map = tensor4_place(map);
     for (int i = 0; i < 4; i++)
-        to->shape[i] = (cla_i32)map->shape[i];
+        to->map_shape[i] = (cla_i32)map->shape[i];
     to->mask_q = (cla_i32)mask->shape[2];
     to->mask_k = (cla_i32)mask->shape[3];
     to->block_q = a->block_q;
     to->block_k = a->block_k;
 }
 
-cl_int block_map_read(struct map_call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                   struct why *why)
+cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
 {
     enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
-    clattn_forward_args a;
+    const clattn_problem *const p = plan->p;
+    const clattn_forward_args *const a = &c->given;
     clattn_sizes s;
     struct tensor4 mask, map;
     cl_int status;
-    memset(c, 0, sizeof *c);
     if ((p->flags & BOTH) != BOTH)
         INVALID("the problem lacks CLATTN_MASK or CLATTN_BLOCK_MAP");
-    if ((status = caller_struct_read(&a, sizeof a, in, "clattn_forward_args", why)) || (status = call_sizes(&s, p, &a, why)) ||
-        (status = block_map_check(p, &a, why)))
+    if ((status = caller_struct_read(&c->given, sizeof c->given, in, "clattn_forward_args", why)) ||
+        (status = call_sizes(&s, p, a, why)) || (status = block_map_check(p, a, why)))
         return status;
-    const struct tensor4_use mask_use = block_map_use_mask(p, &s), map_use = block_map_use_map(p, &a, &s, true);
-    if ((status = tensor4_check(&a.mask, &mask_use, context, &mask, why)) ||
-        (status = tensor4_check(&a.block_map, &map_use, context, &map, why)) ||
+    const struct tensor4_use mask_use = block_map_use_mask(p, &s), map_use = block_map_use_map(p, a, &s, true);
+    if ((status = tensor4_check(&a->mask, &mask_use, plan->context, &mask, why)) ||
+        (status = tensor4_check(&a->block_map, &map_use, plan->context, &map, why)) ||
         (status = check_broadcast(&mask, &map, &map_use, why)))
         return status;
-    c->mask = mask.mem;
-    c->map = map.mem;
-    /* They lie apart in the map's buffer, so they are no more than it has bytes. Where there are blocks there are
+    c->mem[PARAM_MASK] = mask.mem;
+    c->mem[PARAM_BLOCK_MAP] = map.mem;
+    fill_map(&c->args, &mask, &map, a);
+    /* Blocks lie apart in the map's buffer, so they are no more than it has bytes. Where there are blocks there are
      * cells: an axis without cells has no block, or check_broadcast() refused it. */
-    c->count = 1;
+    c->args.blocks = 1;
     for (int i = 0; i < 4; i++)
-        c->count *= (size_t)map.shape[i];
-    fill_map(&c->args, &mask, &map, &a);
-    c->args.blocks = (int64_t)c->count;
+        c->args.blocks *= map.shape[i];
     return CL_SUCCESS;
 }

@@ -14,13 +14,7 @@ struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_size
 struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
                                   bool written);
 
-/* Everything that making a map takes. */
-struct map_call {
-    cla_map_args args;
-    cl_mem mask, map;
-    size_t count; /* of blocks */
-};
-cl_int block_map_read(struct map_call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                   struct why *why);
+/* Reads a call that makes a map into *c, which begins as zeros. */
+cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
 
 #endif

@@ -17,29 +17,40 @@ void build_settle(struct maker *maker, const clattn_problem *p, const struct con
         maker_log(maker, "%s", said.text);
 }
 
-/* The programs of a plan: forward, and where a problem has both mask and map, the one that makes maps. */
-enum { FORWARD, MAP, BUILDS };
+/* The programs of a plan: one for each of its passes. */
 struct set {
-    struct built of[BUILDS];
-    bool has[BUILDS], wrong[BUILDS];
+    struct built of[PASSES];
+    bool has[PASSES], wrong[PASSES];
 };
 
-static cl_int get(struct set *set, int which, struct maker *maker, struct source *source, bool anew, struct why *why)
+/* Composes the program of a pass, and builds or loads it. */
+static cl_int get(struct set *set, int pass, struct maker *maker, const struct target *target, bool anew,
+                  struct why *why)
 {
-    const cl_int status = program_get(&set->of[which], &maker->programs, source, anew, why);
-    source_free(source);
-    set->has[which] = !status;
+    struct source source = { NULL, NULL };
+    cl_int status = source_compose(&source, pass, target, why);
+    if (!status)
+        status = program_get(&set->of[pass], &maker->programs, &source, anew, why);
+    source_free(&source);
+    set->has[pass] = !status;
     return status;
 }
 
-static cl_int get_map(struct set *set, struct maker *maker, const clattn_problem *p, bool anew, struct why *why)
+/* All that apply to the problem. *words: what compilers said first. */
+static cl_int get_all(struct set *set, struct maker *maker, const struct target *target, bool anew, struct why *words)
 {
-    enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
-    struct source source = { NULL, NULL };
-    if ((p->flags & BOTH) != BOTH)
-        return CL_SUCCESS;
-    const cl_int status = source_compose_map(&source, &maker->caps, why);
-    return status ? status : get(set, MAP, maker, &source, anew, why);
+    struct why said;
+    cl_int status = CL_SUCCESS;
+    words->text[0] = '\0';
+    for (int i = 0; i < PASSES && !status; i++) {
+        if (!pass_at(i)->applies(target->p))
+            continue;
+        said.text[0] = '\0';
+        status = get(set, i, maker, target, anew, &said);
+        if (status || !*words->text)
+            *words = said;
+    }
+    return status;
 }
 
 /* What is kept was tried when it came to be kept. */
@@ -52,14 +63,14 @@ static bool is_untried(const struct set *set, int which)
 static bool any(const struct set *set, int from)
 {
     bool found = false;
-    for (int i = 0; i < BUILDS; i++)
+    for (int i = 0; i < PASSES; i++)
         found = found || (set->has[i] && (int)set->of[i].from == from);
     return found;
 }
 
 static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 {
-    for (int i = 0; i < BUILDS; i++) {
+    for (int i = 0; i < PASSES; i++) {
         if (set->has[i] && good)
             program_done(&set->of[i], &maker->programs, brief);
         else if (set->has[i])
@@ -96,8 +107,8 @@ static int64_t step_of(const struct sample *s)
 }
 
 /* What a program computes that nobody saw run yet, on everything that the problem has, against the answer. */
-static cl_int try(struct set *set, struct launch *l, struct maker *maker, const clattn_problem *p,
-                  const struct config *config, struct why *why)
+static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, const struct config *config,
+                  struct why *why)
 {
     struct sample sample;
     cl_int status = CL_SUCCESS;
@@ -105,14 +116,11 @@ static cl_int try(struct set *set, struct launch *l, struct maker *maker, const 
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
     l->problem.scale = sample.p.scale;
-    if (is_untried(set, MAP)) {
-        status = device_sample_try_map(maker->context, maker->device, &sample, l, why);
-        set->wrong[MAP] = status == CLATTN_ERROR_WRONG_RESULT;
-    }
-    if (!status && is_untried(set, FORWARD)) {
-        status = device_sample_try(maker->context, maker->device, &sample, l, step_of(&sample), false, why);
-        set->wrong[FORWARD] = status == CLATTN_ERROR_WRONG_RESULT;
-    }
+    for (int i = 0; i < PASSES && !status; i++)
+        if (is_untried(set, i)) {
+            status = device_sample_try(i, &sample, l, step_of(&sample), false, why);
+            set->wrong[i] = status == CLATTN_ERROR_WRONG_RESULT;
+        }
     l->problem.scale = p->scale;
     return status;
 }
@@ -129,19 +137,18 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
                       bool brief, bool anew, struct origin *origin, struct why *words)
 {
     struct set set = { .has = { false } };
-    struct source source = { NULL, NULL };
+    cl_program programs[PASSES];
     struct why fault;
-    cl_int status;
-    *origin = (struct origin){ false, false };
     build_settle(maker, p, config);
-    if ((status = source_compose(&source, p, &maker->caps, config, words)) ||
-        (status = get(&set, FORWARD, maker, &source, anew, words)))
-        return status;
-    if (!(status = get_map(&set, maker, p, anew, &fault)) &&
-        !(status = launch_init(out, maker->context, maker->device, set.of[FORWARD].program,
-                               set.has[MAP] ? set.of[MAP].program : NULL, p, &maker->caps, config, &fault))) {
+    const struct target target = { p, &maker->caps, config, 0 };
+    cl_int status = get_all(&set, maker, &target, anew, words);
+    if (status)
+        fault = *words;
+    for (int i = 0; i < PASSES; i++)
+        programs[i] = set.has[i] ? set.of[i].program : NULL;
+    if (!status && !(status = launch_init(out, maker->context, maker->device, programs, p, &maker->caps, config, &fault))) {
         if (!(status = launch_idle(out, &fault)))
-            status = try(&set, out, maker, p, config, &fault);
+            status = try(&set, out, p, config, &fault);
         if (status)
             launch_clear(out);
     }

@@ -5,6 +5,7 @@
 #include "run/call.h"
 
 #include "run/block_map.h"
+#include "run/tensor.h"
 #include "base/text.h"
 #include "base/checked.h"
 #include "base/caller_struct.h"
@@ -21,9 +22,6 @@ typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_K
                                  ? 1
                                  : -1];
 
-/* Host and device lay arguments out alike, and OpenCL 1.2 promises kernels 1024 bytes of them, buffers included. */
-typedef char arguments_fit[sizeof(cla_args) % sizeof(cla_i64) == 0 && sizeof(cla_args) + PARAMS * 8 <= 1024 ? 1 : -1];
-
 /* What all checks of one call share. */
 struct reader {
     const clattn_problem *p;
@@ -37,13 +35,6 @@ cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward
 {
     *s = a->sizes ? *a->sizes : p->sizes;
     return problem_check_sizes(s, why);
-}
-
-cl_int call_read_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *in, struct why *why)
-{
-    clattn_forward_args a;
-    cl_int status = caller_struct_read(&a, sizeof a, in, "clattn_forward_args", why);
-    return status ? status : call_sizes(s, p, &a, why);
 }
 
 /* ---- Q, K, V, O and LSE ---- */
@@ -68,7 +59,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
     const clattn_problem *p = r->p;
     const clattn_forward_args *a = r->a;
     const clattn_sizes *s = &r->s;
-    cla_args *to = &c->args;
+    struct arguments *to = &c->args;
     const size_t q_bytes = problem_type_size(p->type);
     const struct {
         const clattn_tensor *tensor;
@@ -125,7 +116,7 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
     const clattn_problem *p = r->p;
     const clattn_forward_args *a = r->a;
     const uint32_t flags = p->flags;
-    cla_args *to = &c->args;
+    struct arguments *to = &c->args;
     const int64_t b = r->s.b, h = r->s.h, cu = b ? b + 1 : 0;
     int64_t slopes = h;
     if (a->slopes_stride < 0 || (a->slopes_stride && !(flags & CLATTN_ALIBI)))
@@ -183,7 +174,7 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
     const clattn_sizes *s = &r->s;
-    cla_args *to = &c->args;
+    struct arguments *to = &c->args;
     cl_int status = block_map_check(p, r->a, r->why);
     if (status)
         return status;
@@ -214,7 +205,7 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 /* ---- Numbers ---- */
 
-cl_int call_groups(cla_args *to, const clattn_sizes *s, const struct rows *rows, struct why *why)
+static cl_int set_groups(struct arguments *to, const clattn_sizes *s, const struct rows *rows, struct why *why)
 {
     const int pack = gqa_heads(rows, s);
     const int64_t blocks = (s->nq * pack + rows->per_group - 1) / rows->per_group;
@@ -235,14 +226,14 @@ static int32_t clamp_offset(int64_t x)
 }
 
 /* What a row sees to the left and right of its diagonal; causal is a window too. */
-static void fill_window(cla_args *to, const clattn_problem *p)
+static void fill_window(struct arguments *to, const clattn_problem *p)
 {
     const bool window = p->flags & CLATTN_WINDOW;
     to->window_low = window && p->window_left >= 0 ? -p->window_left : INT32_MIN;
     to->window_high = p->causal ? 0 : window && p->window_right >= 0 ? p->window_right : INT32_MAX;
 }
 
-static void fill_numbers(cla_args *to, const clattn_problem *p, const clattn_sizes *s)
+static void fill_numbers(struct arguments *to, const clattn_problem *p, const clattn_sizes *s)
 {
     enum { ARRAYS = CLA_Q_LEN | CLA_KV_LEN | CLA_KV_START | CLA_CU_Q | CLA_CU_K };
     memcpy(&to->scale_bits, &p->scale, sizeof to->scale_bits);
@@ -251,7 +242,7 @@ static void fill_numbers(cla_args *to, const clattn_problem *p, const clattn_siz
     to->scale_log2 = (cla_f32)(p->scale * 1.4426950408889634);
     to->softcap = (cla_f32)p->softcap;
     to->h = (cla_i32)s->h;
-    to->group = (cla_i32)(s->h / s->hk);
+    to->heads_per_kv = (cla_i32)(s->h / s->hk);
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
     to->total_q = (cla_i32)s->total_q;
@@ -270,29 +261,29 @@ static bool heads_share(const cla_scores_at *at)
     return !at->h && at->q;
 }
 
-cl_int call_read(struct call *c, const clattn_problem *p, cl_context context, const clattn_forward_args *in,
-                 const struct rows *rows, struct why *why)
+cl_int call_read_forward(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
 {
-    clattn_forward_args a;
-    struct reader r = { p, &a, { 0, 0, 0, 0, 0, 0, 0, 0 }, context, why };
+    struct reader r = { plan->p, &c->given, { 0, 0, 0, 0, 0, 0, 0, 0 }, plan->context, why };
     cl_int status;
-    memset(c, 0, sizeof *c);
-    if ((status = caller_struct_read(&a, sizeof a, in, "clattn_forward_args", why)) ||
-        (status = call_sizes(&r.s, p, &a, why)) || (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) ||
-        (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
-        (status = call_groups(&c->args, &r.s, rows, why)))
+    if ((status = caller_struct_read(&c->given, sizeof c->given, in, "clattn_forward_args", why)) ||
+        (status = call_sizes(&r.s, plan->p, &c->given, why)) || (status = check_tensors(c, &r)) ||
+        (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
+        (status = set_groups(&c->args, &r.s, &plan->rows, why)))
         return status;
-    fill_numbers(&c->args, p, &r.s);
+    fill_numbers(&c->args, plan->p, &r.s);
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
     c->args.heads_inner =
-        heads_share(&c->args.bias) || (heads_share(&c->args.mask) && !(p->flags & CLATTN_BLOCK_MAP));
+        heads_share(&c->args.bias) || (heads_share(&c->args.mask) && !(plan->p->flags & CLATTN_BLOCK_MAP));
     return CL_SUCCESS;
 }
 
-cl_int call_workspace(struct call *c, cl_context context, const clattn_forward_args *in, size_t need, struct why *why)
+cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
 {
-    clattn_forward_args a;
-    const cl_int status = caller_struct_read(&a, sizeof a, in, "clattn_forward_args", why);
-    return status ? status
-                  : tensor_check_workspace(&a, need, context, &c->mem[PARAM_WORKSPACE], &c->args.workspace_offset, why);
+    clattn_sizes s;
+    cl_int status;
+    if ((status = caller_struct_read(&c->given, sizeof c->given, in, "clattn_forward_args", why)) ||
+        (status = call_sizes(&s, plan->p, &c->given, why)))
+        return status;
+    c->args.nk = (cla_i32)s.nk;
+    return set_groups(&c->args, &s, &plan->rows, why);
 }

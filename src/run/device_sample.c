@@ -265,7 +265,7 @@ static cl_int make_workspace(struct device_sample *b, const struct launch *l, st
 {
     clattn_forward_args *const a = &b->args;
     size_t need;
-    cl_int status = launch_workspace(l, a, &need, why);
+    cl_int status = launch_workspace(l, &launch_forward, a, &need, why);
     if (status || need <= a->workspace_size)
         return status;
     if (a->workspace)
@@ -285,13 +285,13 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     if (rows > 0 && rows < sizes.nq)
         sizes.nq = rows;
     b->args.sizes = &sizes;
-    b->sample.narrow_p = l->narrow_p;
+    b->sample.narrow_p = l->config.engine->narrow_p;
     turn(b);
     cl_int status = make_workspace(b, l, why);
     if (status)
         return status;
     const double from = device_sample_now();
-    status = launch_forward(l, b->queue, &b->args, &waits, why);
+    status = launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
     if (status)
         return status;
     if ((status = clFinish(b->queue)))
@@ -433,17 +433,6 @@ cl_int device_sample_judge(struct device_sample *b, struct launch *l, int64_t st
     return twice ? repeat(b, l, why) : CL_SUCCESS;
 }
 
-cl_int device_sample_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, int64_t step,
-               bool twice, struct why *why)
-{
-    struct device_sample b;
-    cl_int status = device_sample_open(&b, context, device, sample, twice, 1, why);
-    if (!status)
-        status = device_sample_judge(&b, l, step, twice, why);
-    device_sample_close(&b);
-    return status;
-}
-
 /* ---- Block maps ---- */
 
 static cl_int check_map(struct device_sample *b, struct why *why)
@@ -459,17 +448,33 @@ static cl_int check_map(struct device_sample *b, struct why *why)
     return status;
 }
 
-cl_int device_sample_try_map(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l,
-                   struct why *why)
+/* The block map that is made of the sample's mask. */
+static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
 {
     const struct waits none = { 0, NULL, NULL };
+    (void)step, (void)twice;
+    cl_int status =
+        fill(b, b->mem[SAMPLE_MAP], POISON, 0, (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
+    b->args.sizes = &b->sample.p.sizes;
+    if (!status && !(status = launch_run(l, &launch_block_map, b->queue, &b->args, &none, why)))
+        status = check_map(b, why);
+    return status;
+}
+
+/* ---- Any pass ---- */
+
+static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice, struct why *) = {
+    [PASS_FORWARD] = device_sample_judge,
+    [PASS_BLOCK_MAP] = judge_map,
+};
+
+cl_int device_sample_try(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice,
+                         struct why *why)
+{
     struct device_sample b;
-    cl_int status = device_sample_open(&b, context, device, sample, false, 1, why);
-    if (!status && !(status = fill(&b, b.mem[SAMPLE_MAP], POISON, 0, (size_t)sample_count(sample, SAMPLE_MAP), why))) {
-        b.args.sizes = &b.sample.p.sizes;
-        if (!(status = launch_block_map(l, b.queue, &b.args, &none, why)))
-            status = check_map(&b, why);
-    }
+    cl_int status = device_sample_open(&b, l->context, l->device, sample, twice, 1, why);
+    if (!status)
+        status = judges[pass](&b, l, step, twice, why);
     device_sample_close(&b);
     return status;
 }

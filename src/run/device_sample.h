@@ -34,13 +34,9 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
  * of scores nobody here knows: then rows need only have been written. CLATTN_ERROR_WRONG_RESULT. */
 cl_int device_sample_judge(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why);
 
-/* The same of a sample that is needed once, guarded where `twice`. */
-cl_int device_sample_try(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l, int64_t step,
-               bool twice, struct why *why);
-
-/* The block map that is made of the sample's mask, against the answer. */
-cl_int device_sample_try_map(cl_context context, cl_device_id device, const struct sample *sample, struct launch *l,
-                   struct why *why);
+/* The same of a sample that is needed once, guarded where `twice`, and of any pass: PASS_*. */
+cl_int device_sample_try(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice,
+                         struct why *why);
 
 double device_sample_now(void); /* seconds, of a clock that only goes forward */
 

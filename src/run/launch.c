@@ -1,11 +1,12 @@
-/* launch.c - checked arguments to kernels on a queue
+/* launch.c - a plan's passes on a queue: checked arguments to kernels
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "run/launch.h"
 
-#include "run/block_map.h"
 #include "base/checked.h"
+#include "run/block_map.h"
+#include "run/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,52 +56,52 @@ static cl_int pool_init(struct pool *pool, cl_program program, const char *name,
 }
 
 /* A kernel may need more registers than a group of this size has. */
-static cl_int check_kernel(const struct launch *l, cl_kernel kernel, const struct caps *caps, struct why *why)
+static cl_int check_kernel(const struct launch *l, const struct launch_pass *pass, struct why *why)
 {
     size_t group;
-    cl_int status = clGetKernelWorkGroupInfo(kernel, l->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof group, &group, NULL);
+    const cl_int status = clGetKernelWorkGroupInfo(pass->pool.of[0].kernel, l->device, CL_KERNEL_WORK_GROUP_SIZE,
+                                                   sizeof group, &group, NULL);
     if (status)
         return why_cl(why, status, "CL_KERNEL_WORK_GROUP_SIZE");
-    if (!caps->quirk->kernel_group_is_wrong && group < (size_t)l->items_per_group)
+    if (!l->caps->quirk->kernel_group_is_wrong && group < (size_t)pass->items)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
-                       "the kernel runs in groups of %zu items here, this tile needs %d", group, l->items_per_group);
+                       "the kernel runs in groups of %zu items here, this tile needs %d", group, pass->items);
     return CL_SUCCESS;
 }
 
-/* What a group needs of the workspace, for total.cl where a call has more keys than a segment. */
-static void take_workspace(struct launch *l, const clattn_problem *p, const struct config *config)
+static struct target target_of(const struct launch *l)
 {
-    const struct engine *e = config->engine;
-    const size_t items = (size_t)l->items_per_group, scalar = p->type == CLATTN_F64 ? sizeof(cl_double) : sizeof(cl_float);
-    l->own_bytes = items * (size_t)e->own_words * sizeof(cl_uint);
-    l->total_bytes = e->total_scalars ? items * (size_t)e->total_scalars(&config->tile, p) * scalar : 0;
-    l->segment_keys = (int64_t)CLA_CHAIN * e->keys_per_tile(&config->tile);
+    return (struct target){ &l->problem, l->caps, &l->config, 0 };
 }
 
-cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,
+static cl_int init_pass(struct launch *l, int id, cl_program program, struct why *why)
+{
+    struct launch_pass *const pass = &l->passes[id];
+    const struct target target = target_of(l);
+    pass->pass = pass_at(id);
+    pass->items = pass->pass->items(&target);
+    pass->n_buffers = params_buffers(pass->buffers, pass->pass, &target);
+    const cl_int status = pool_init(&pass->pool, program, pass->pass->kernel, why);
+    return status ? status : check_kernel(l, pass, why);
+}
+
+cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, const cl_program programs[PASSES],
                    const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why)
 {
-    cl_int status;
     memset(l, 0, sizeof *l);
     l->context = context;
     l->device = device;
+    l->caps = caps;
     l->problem = *p;
     l->problem.mods = NULL;
     l->problem.aux = l->aux;
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;
-    l->rows = gqa_rows(p, config->engine->rows_per_group(&config->tile));
-    l->items_per_group = config->engine->items_per_group(&config->tile);
-    l->narrow_p = config->engine->narrow_p;
-    take_workspace(l, p, config);
-    l->map_items = caps->max_group < 64 ? caps->max_group : 64;
-    status = make_absent(l, why);
-    if (!status)
-        status = pool_init(&l->forward, program, "cla_forward", why);
-    if (!status && map)
-        status = pool_init(&l->block_map, map, "cla_block_map", why);
-    if (!status)
-        status = check_kernel(l, l->forward.of[0].kernel, caps, why);
+    l->config = *config;
+    cl_int status = make_absent(l, why);
+    for (int i = 0; i < PASSES && !status; i++)
+        if (programs[i])
+            status = init_pass(l, i, programs[i], why);
     if (status)
         launch_clear(l);
     return status;
@@ -108,8 +109,8 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl
 
 void launch_clear(struct launch *l)
 {
-    pool_clear(&l->forward);
-    pool_clear(&l->block_map);
+    for (int i = 0; i < PASSES; i++)
+        pool_clear(&l->passes[i].pool);
     if (l->absent)
         clReleaseMemObject(l->absent);
     memset(l, 0, sizeof *l);
@@ -151,37 +152,20 @@ static cl_int check_waits(const struct launch *l, cl_uint n, const cl_event *lis
     return CL_SUCCESS;
 }
 
-/* ---- Running ---- */
+/* ---- One pass ---- */
 
-static cl_int set_arg(cl_kernel kernel, cl_uint *at, size_t size, const void *value, struct why *why)
+static cl_int set_args(cl_kernel kernel, const struct launch *l, const struct launch_pass *pass, const struct call *c,
+                       struct why *why)
 {
-    const cl_int status = clSetKernelArg(kernel, (*at)++, size, value);
+    const struct target target = target_of(l);
+    cl_ulong packed[PARAMS_BYTES / sizeof(cl_ulong) + 1];
+    const size_t bytes = params_pack(packed, &c->args, pass->pass, &target);
+    cl_int status = clSetKernelArg(kernel, 0, bytes, packed);
+    for (int i = 0; i < pass->n_buffers && !status; i++) {
+        const cl_mem *const mem = &c->mem[pass->buffers[i]];
+        status = clSetKernelArg(kernel, (cl_uint)i + 1, sizeof *mem, *mem ? mem : &l->absent);
+    }
     return status ? why_cl(why, status, "clSetKernelArg") : CL_SUCCESS;
-}
-
-static cl_int set_mem(cl_kernel kernel, const struct launch *l, cl_uint *at, const cl_mem *mem, struct why *why)
-{
-    return set_arg(kernel, at, sizeof *mem, *mem ? mem : &l->absent, why);
-}
-
-static cl_int set_forward(cl_kernel kernel, const struct launch *l, const struct call *c, struct why *why)
-{
-    cl_uint at = 0;
-    cl_int status = set_arg(kernel, &at, sizeof c->args, &c->args, why);
-    for (int i = 0; i < PARAMS && !status; i++)
-        if (params_is_taken(&l->problem, i))
-            status = set_mem(kernel, l, &at, &c->mem[i], why);
-    return status;
-}
-
-static cl_int set_block_map(cl_kernel kernel, const struct launch *l, const struct map_call *c, struct why *why)
-{
-    cl_uint at = 0;
-    cl_int status;
-    if ((status = set_arg(kernel, &at, sizeof c->args, &c->args, why)) ||
-        (status = set_mem(kernel, l, &at, &c->mask, why)))
-        return status;
-    return set_mem(kernel, l, &at, &c->map, why);
 }
 
 /* One of the pool, locked: a free one when there is one. */
@@ -216,6 +200,83 @@ static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, s
     return status ? why_cl(why, status, "clEnqueueNDRangeKernel") : CL_SUCCESS;
 }
 
+/* With a kernel of its own. */
+static cl_int run_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, const struct call *c,
+                       size_t groups, const struct waits *waits, struct why *why)
+{
+    const unsigned i = pool_take(&pass->pool);
+    cl_kernel kernel = pass->pool.of[i].kernel;
+    cl_int status = set_args(kernel, l, pass, c, why);
+    if (!status)
+        status = enqueue(kernel, queue, groups, (size_t)pass->items, waits, why);
+    pthread_mutex_unlock(&pass->pool.of[i].lock);
+    return status;
+}
+
+static size_t groups_of(const struct launch_pass *pass, const struct call *c)
+{
+    return (size_t)pass->pass->groups(&c->args, pass->items);
+}
+
+/* ---- Workspaces ---- */
+
+/* Spare groups of the grid have some as well. */
+static cl_int pass_workspace(size_t *size, const struct launch *l, const struct launch_pass *pass, const struct call *c,
+                             struct why *why)
+{
+    const struct target target = target_of(l);
+    const int64_t of_group = pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c->args) : 0;
+    const size_t groups = groups_of(pass, c);
+    *size = 0;
+    if (!groups || !of_group)
+        return CL_SUCCESS;
+    const struct grid grid = grid_of(groups, (size_t)pass->items);
+    int64_t bytes;
+    if (!checked_mul((int64_t)(grid.wide * grid.high), of_group, &bytes) || (uint64_t)bytes > SIZE_MAX / 2)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups need too much workspace", groups);
+    if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the call needs a workspace of %lld bytes, the plan allows %zu",
+                       (long long)bytes, l->max_workspace);
+    *size = (size_t)bytes;
+    return CL_SUCCESS;
+}
+
+static cl_int count_workspace(size_t *size, const struct launch *l, const struct operation *what, const struct call *c,
+                              struct why *why)
+{
+    cl_int status = CL_SUCCESS;
+    *size = 0;
+    for (int i = 0; i < what->n && !status; i++) {
+        size_t bytes;
+        if (!(status = pass_workspace(&bytes, l, &l->passes[what->passes[i]], c, why)) && bytes > *size)
+            *size = bytes;
+    }
+    return status;
+}
+
+static struct call_plan plan_of(const struct launch *l)
+{
+    const struct engine *const e = l->config.engine;
+    return (struct call_plan){ &l->problem, gqa_rows(&l->problem, e->rows_per_group(&l->config.tile)), l->context };
+}
+
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args, size_t *size,
+                        struct why *why)
+{
+    const struct call_plan plan = plan_of(l);
+    struct call c;
+    memset(&c, 0, sizeof c);
+    if (!size)
+        INVALID("size is NULL");
+    const cl_int status = call_read_sizes(&c, &plan, args, why);
+    return status ? status : count_workspace(size, l, what, &c, why);
+}
+
+/* ---- Operations ---- */
+
+const struct operation launch_forward = { call_read_forward, 1, { PASS_FORWARD } };
+const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP } };
+
 /* A call with nothing to compute still waits and still has an event. */
 static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)
 {
@@ -225,128 +286,84 @@ static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, str
     return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
 }
 
-/* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
-static cl_int idle_forward(struct launch *l, cl_command_queue queue, cl_mem workspace, struct why *why)
+/* The passes that have something to do; each waits for the one before, for a queue may be out of order. */
+static cl_int enqueue_passes(struct launch *l, const struct operation *what, cl_command_queue queue, const struct call *c,
+                             const struct waits *waits, struct why *why)
 {
-    const struct waits none = { 0, NULL, NULL };
-    struct call c;
-    memset(&c, 0, sizeof c);
-    c.args.h = c.args.group = c.args.nq = c.args.nk = c.args.pack = c.args.heads = 1;
-    c.args.per_pack = 1;
-    c.args.block_q = c.args.block_k = 1;
-    c.mem[PARAM_WORKSPACE] = workspace;
-    cl_kernel kernel = l->forward.of[0].kernel;
-    const cl_int status = set_forward(kernel, l, &c, why);
-    return status ? status : enqueue(kernel, queue, 1, (size_t)l->items_per_group, &none, why);
+    int list[OPERATION_PASSES], n = 0;
+    cl_event before = NULL;
+    cl_int status = CL_SUCCESS;
+    for (int i = 0; i < what->n; i++)
+        if (groups_of(&l->passes[what->passes[i]], c))
+            list[n++] = what->passes[i];
+    if (!n)
+        return enqueue_nothing(queue, waits, why);
+    for (int i = 0; i < n && !status; i++) {
+        struct launch_pass *const pass = &l->passes[list[i]];
+        cl_event event = NULL;
+        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event };
+        status = run_pass(l, pass, queue, c, groups_of(pass, c), &own, why);
+        if (before)
+            clReleaseEvent(before);
+        before = event;
+    }
+    if (before)
+        clReleaseEvent(before);
+    return status;
 }
 
-static cl_int idle_block_map(struct launch *l, cl_command_queue queue, struct why *why)
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const clattn_forward_args *args,
+                  const struct waits *waits, struct why *why)
 {
-    const struct waits none = { 0, NULL, NULL };
-    struct map_call c;
-    if (!l->block_map.of[0].kernel)
-        return CL_SUCCESS;
+    const struct call_plan plan = plan_of(l);
+    struct call c;
+    size_t bytes;
+    cl_int status;
     memset(&c, 0, sizeof c);
-    const cl_int status = set_block_map(l->block_map.of[0].kernel, l, &c, why);
-    return status ? status : enqueue(l->block_map.of[0].kernel, queue, 1, l->map_items, &none, why);
+    if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
+        (status = what->read(&c, &plan, args, why)) || (status = count_workspace(&bytes, l, what, &c, why)))
+        return status;
+    if (bytes && (status = tensor_check_workspace(&c.given, bytes, l->context, &c.mem[PARAM_WORKSPACE],
+                                                  &c.args.workspace_offset, why)))
+        return status;
+    return enqueue_passes(l, what, queue, &c, waits, why);
+}
+
+/* ---- Idling ---- */
+
+static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, struct why *why)
+{
+    const struct target target = target_of(l);
+    const struct waits none = { 0, NULL, NULL };
+    struct call c;
+    cl_int status = CL_SUCCESS;
+    memset(&c, 0, sizeof c);
+    if (pass->pass->idle)
+        pass->pass->idle(&c.args);
+    const int64_t bytes = pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c.args) : 0;
+    if (bytes) {
+        c.mem[PARAM_WORKSPACE] = clCreateBuffer(l->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &status);
+        if (!c.mem[PARAM_WORKSPACE] || status)
+            return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+    }
+    status = run_pass(l, pass, queue, &c, 1, &none, why);
+    const cl_int finished = clFinish(queue);
+    if (!status && finished)
+        status = why_cl(why, finished, "clFinish");
+    if (bytes)
+        clReleaseMemObject(c.mem[PARAM_WORKSPACE]);
+    return status;
 }
 
 cl_int launch_idle(struct launch *l, struct why *why)
 {
-    cl_mem workspace = NULL;
-    cl_int status = CL_SUCCESS;
-    if (l->own_bytes) {
-        workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, l->own_bytes, NULL, &status);
-        if (!workspace || status)
-            return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
-    }
+    cl_int status;
     cl_command_queue queue = clCreateCommandQueue(l->context, l->device, 0, &status);
-    if (!queue || status) {
-        queue = NULL;
-        status = why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
-        goto out;
-    }
-    if (!(status = idle_forward(l, queue, workspace, why)))
-        status = idle_block_map(l, queue, why);
-    const cl_int finished = clFinish(queue);
-    if (!status && finished)
-        status = why_cl(why, finished, "clFinish");
-out:
-    if (queue)
-        clReleaseCommandQueue(queue);
-    if (workspace)
-        clReleaseMemObject(workspace);
-    return status;
-}
-
-/* Spare groups of the grid have some as well. nk: of the longest sequence. */
-static cl_int count_workspace(size_t *size, const struct launch *l, cla_i32 groups, int64_t nk, struct why *why)
-{
-    const size_t of_group = l->own_bytes + (nk > l->segment_keys ? l->total_bytes : 0);
-    *size = 0;
-    if (!groups || !of_group)
-        return CL_SUCCESS;
-    const struct grid grid = grid_of((size_t)groups, (size_t)l->items_per_group);
-    int64_t bytes;
-    if (!checked_mul((int64_t)(grid.wide * grid.high), (int64_t)of_group, &bytes) ||
-        (uint64_t)bytes > SIZE_MAX / 2)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d work-groups need too much workspace", groups);
-    if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the call needs a workspace of %lld bytes, the plan allows %zu",
-                       (long long)bytes, l->max_workspace);
-    *size = (size_t)bytes;
-    return CL_SUCCESS;
-}
-
-cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
-{
-    clattn_sizes s;
-    cla_args told;
-    cl_int status;
-    if (!size)
-        INVALID("size is NULL");
-    if ((status = call_read_sizes(&s, &l->problem, args, why)) ||
-        (status = call_groups(&told, &s, &l->rows, why)))
-        return status;
-    return count_workspace(size, l, told.groups, s.nk, why);
-}
-
-cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
-                      const struct waits *waits, struct why *why)
-{
-    struct call c;
-    size_t bytes;
-    cl_int status;
-    if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = call_read(&c, &l->problem, l->context, args, &l->rows, why)))
-        return status;
-    if (!c.args.groups)
-        return enqueue_nothing(queue, waits, why);
-    if ((status = count_workspace(&bytes, l, c.args.groups, c.args.nk, why)) ||
-        (bytes && (status = call_workspace(&c, l->context, args, bytes, why))))
-        return status;
-    const unsigned i = pool_take(&l->forward);
-    cl_kernel kernel = l->forward.of[i].kernel;
-    if (!(status = set_forward(kernel, l, &c, why)))
-        status = enqueue(kernel, queue, (size_t)c.args.groups, (size_t)l->items_per_group, waits, why);
-    pthread_mutex_unlock(&l->forward.of[i].lock);
-    return status;
-}
-
-cl_int launch_block_map(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
-                        const struct waits *waits, struct why *why)
-{
-    struct map_call c;
-    cl_int status;
-    if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = block_map_read(&c, &l->problem, l->context, args, why)))
-        return status;
-    if (!c.count)
-        return enqueue_nothing(queue, waits, why);
-    const unsigned i = pool_take(&l->block_map);
-    cl_kernel kernel = l->block_map.of[i].kernel;
-    if (!(status = set_block_map(kernel, l, &c, why)))
-        status = enqueue(kernel, queue, (c.count - 1) / l->map_items + 1, l->map_items, waits, why);
-    pthread_mutex_unlock(&l->block_map.of[i].lock);
+    if (!queue || status)
+        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
+    for (int i = 0; i < PASSES && !status; i++)
+        if (l->passes[i].pass)
+            status = idle_pass(l, &l->passes[i], queue, why);
+    clReleaseCommandQueue(queue);
     return status;
 }

@@ -1,10 +1,9 @@
-/* launch.h - a call's arguments, checked, to one kernel on a queue
+/* launch.h - a plan's passes on a queue: a call's arguments, checked, to kernels that are enqueued
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
-#include "problem/gqa.h"
-#include "engine/tile.h"
+#include "run/call.h"
 
 #include <pthread.h>
 
@@ -18,24 +17,28 @@ struct pool {
     } of[POOL_SIZE];
 };
 
-struct launch {
-    cl_context context; /* borrowed from the handle */
-    cl_device_id device;
-    clattn_problem problem;          /* without the caller's texts and names: they are in the program */
-    clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
-    struct rows rows;
-    int items_per_group;
-    bool narrow_p;                   /* its engine stores P in 16 bits */
-    size_t own_bytes, total_bytes;   /* of a work-group's workspace: always, and where keys are more than a segment */
-    int64_t segment_keys;
-    size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */
-    size_t map_items;
-    cl_mem absent;                   /* stands for every buffer that a call lacks: the first row of anything, all zeros */
-    struct pool forward, block_map;  /* block_map: empty without mask and map */
+/* A pass made runnable; pass NULL: the plan lacks it. */
+struct launch_pass {
+    const struct pass *pass;
+    struct pool pool;
+    int items;                       /* of a work-group */
+    int n_buffers, buffers[PARAMS];  /* that its kernel takes */
 };
 
-/* p, config: what the program was composed of. map: the program that makes block maps, or NULL. */
-cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, cl_program program, cl_program map,
+struct launch {
+    cl_context context;              /* borrowed from the handle, as is caps */
+    cl_device_id device;
+    const struct caps *caps;
+    clattn_problem problem;          /* without the caller's texts and names: they are in the program */
+    clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
+    struct config config;
+    size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */
+    cl_mem absent;                   /* stands for every buffer that a call lacks: the first row of anything, all zeros */
+    struct launch_pass passes[PASSES];
+};
+
+/* programs: what was built for each pass that applies to the problem, else NULL. */
+cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, const cl_program programs[PASSES],
                    const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why);
 void launch_clear(struct launch *l);
 
@@ -49,10 +52,19 @@ struct waits {
     cl_event *event;
 };
 
-cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
-cl_int launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
-                      const struct waits *waits, struct why *why);
-cl_int launch_block_map(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
-                        const struct waits *waits, struct why *why);
+/* What a caller can ask of a plan: how its arguments are read, and the passes that they go through, one after another. */
+enum { OPERATION_PASSES = 4 };
+struct operation {
+    cl_int (*read)(struct call *, const struct call_plan *, const clattn_forward_args *, struct why *);
+    int n, passes[OPERATION_PASSES];
+};
+extern const struct operation launch_forward, launch_block_map;
+
+/* Bytes of workspace that the operation needs: as much as that of its passes which needs most, since they share it. */
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args, size_t *size,
+                        struct why *why);
+
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const clattn_forward_args *args,
+                  const struct waits *waits, struct why *why);
 
 #endif

@@ -7,6 +7,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+void maker_connect(struct maker *m, cl_context context, cl_device_id device, struct config_lookup *lookup,
+                   struct maker *owner)
+{
+    m->context = m->programs.context = context;
+    m->device = m->programs.device = device;
+    m->programs.caps = &owner->caps;
+    m->programs.store = &owner->store;
+    m->programs.counters = &owner->counters;
+    m->lookup = lookup;
+}
+
 void maker_log(struct maker *maker, const char *format, ...)
 {
     struct why line;

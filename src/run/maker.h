@@ -21,6 +21,11 @@ struct maker {
     void *log_user;
 };
 
+/* Says what a maker works with, once its caps are known. Programs come from, and are counted in, the store and the counters
+ * of `owner`: the maker itself, or one whose device it borrows. */
+void maker_connect(struct maker *maker, cl_context context, cl_device_id device, struct config_lookup *lookup,
+                   struct maker *owner);
+
 void maker_log(struct maker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void maker_count(uint64_t *counter);
 

@@ -46,7 +46,7 @@ static cl_int run_test(struct maker *maker, const clattn_problem *p, const struc
     cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
     if (status)
         return status;
-    status = device_sample_try(maker->context, maker->device, &sample, &launch, 1, true, why);
+    status = device_sample_try(PASS_FORWARD, &sample, &launch, 1, true, why);
     launch_clear(&launch);
     return status;
 }
@@ -99,7 +99,8 @@ static cl_int add_program(struct text *to, size_t i, const struct maker *maker, 
     cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
     if (status || !has)
         return status;
-    if (!(status = source_compose(&source, &p, &maker->caps, &config, why)) &&
+    const struct target target = { &p, &maker->caps, &config, 0 };
+    if (!(status = source_compose(&source, PASS_FORWARD, &target, why)) &&
         !(key = program_key(&maker->caps, &source)))
         status = why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
     if (key) {
@@ -178,15 +179,13 @@ static cl_int open_apart(struct maker *own, struct maker *maker, struct why *why
     if (status)
         return why_cl(why, status, "CL_DEVICE_PLATFORM");
     const cl_context_properties on[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0 };
-    *own = (struct maker){ .device = maker->device, .settings = maker->settings,
-                           .lookup = maker->lookup, .log = maker->log, .log_user = maker->log_user,
-                           .programs = { .device = maker->device, .caps = &maker->caps, .store = &maker->store,
-                                         .counters = &maker->counters } };
+    *own = (struct maker){ .settings = maker->settings, .log = maker->log, .log_user = maker->log_user };
     caps_copy(&own->caps, &maker->caps);
     if ((status = programs_init(&own->programs, why)))
         return status;
-    own->context = own->programs.context = clCreateContext(on, 1, &own->device, NULL, NULL, &status);
-    if (own->context && !status)
+    cl_context context = clCreateContext(on, 1, &maker->device, NULL, NULL, &status);
+    maker_connect(own, context, maker->device, maker->lookup, maker);
+    if (context && !status)
         return CL_SUCCESS;
     programs_clear(&own->programs);
     return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateContext");

@@ -6,25 +6,43 @@
  * are any or not, with the arguments and buffers of a real call. */
 #include "config.h"
 
-#include "cl/args.h"
-#include "src/engine/params.h"
+#include "src/api/handle.h"
 #include "tests/lib/each.h"
 
 /* ---- What the library hands to kernels ---- */
 
 enum { ARGS_MAX = PARAMS + 1 };
 static struct {
-    cla_args args;
-    cl_mem mem[ARGS_MAX];
-    int calls, absent; /* of buffers: NULL or no buffer */
+    struct arguments args;
+    struct target target;
+    cl_mem mem[ARGS_MAX]; /* as the kernel's parameters */
+    int calls, absent;    /* of buffers: NULL or no buffer */
 } seen;
+
+size_t __real_params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target);
+size_t __wrap_params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target);
+size_t __wrap_params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target)
+{
+    seen.args = *from;
+    seen.target = *target;
+    return __real_params_pack(to, from, pass, target);
+}
+
+/* The parameter that is a buffer; 0: the kernel does not take it. */
+static int parameter(int buffer)
+{
+    int list[PARAMS];
+    const int n = params_buffers(list, pass_at(PASS_FORWARD), &seen.target);
+    for (int i = 0; i < n; i++)
+        if (list[i] == buffer)
+            return 1 + i;
+    return 0;
+}
 
 cl_int __real_clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *from);
 cl_int __wrap_clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *from);
 cl_int __wrap_clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *from)
 {
-    if (n == sizeof seen.args && from)
-        memcpy(&seen.args, from, n);
     if (n == sizeof(cl_mem) && i < ARGS_MAX) {
         seen.calls++;
         seen.absent += !from || !*(const cl_mem *)from;
@@ -40,16 +58,17 @@ enum { Q_FIRST, Q_LAST, K_FIRST, V_FIRST, OF_Q_LEN, OF_KV_LEN, OF_KV_START, OF_O
 static const struct {
     const char *name;
     int param;
-} places[PLACES] = { { "q", PARAM_Q },
-                     { "the last q", PARAM_Q },
-                     { "k", PARAM_K },
-                     { "v", PARAM_V },
-                     { "q_len", PARAM_Q_LEN },
-                     { "kv_len", PARAM_KV_LEN },
-                     { "kv_start", PARAM_KV_START },
-                     { "offsets", PARAM_OFFSETS },
-                     { "cu_q", PARAM_CU_Q },
-                     { "cu_k", PARAM_CU_K } };
+    const char *entry; /* of an array: which, and how many entries behind the batch entry's own are read */
+} places[PLACES] = { { "q", PARAM_Q, "" },
+                     { "the last q", PARAM_Q, "" },
+                     { "k", PARAM_K, "" },
+                     { "v", PARAM_V, "" },
+                     { "q_len", PARAM_Q_LEN, "CLA_Q_LEN, 0" },
+                     { "kv_len", PARAM_KV_LEN, "CLA_KV_LEN, 0" },
+                     { "kv_start", PARAM_KV_START, "CLA_KV_START, 0" },
+                     { "offsets", PARAM_OFFSETS, "CLA_OFFSETS_GIVEN, 0" },
+                     { "cu_q", PARAM_CU_Q, "CLA_CU_Q, 1" },
+                     { "cu_k", PARAM_CU_K, "CLA_CU_K, 1" } };
 
 static const char probe[] =
     "\n#line 1 \"probe\"\n"
@@ -67,26 +86,28 @@ static const char probe[] =
     "    PLACE(0, e.at.q, cla_q_row(&e, 0), CLA_D * sizeof(cla_q_elem))\n"
     "    PLACE(1, e.at.q, cla_q_row(&e, 1 << 20), CLA_D * sizeof(cla_q_elem))\n"
     "    PLACE(2, e.at.k, cla_k_row(&e, 0), CLA_D * sizeof(cla_k_elem))\n"
-    "    PLACE(3, e.at.v, cla_v_row(&e, 0), CLA_DV * sizeof(cla_v_elem))\n"
-    "    ENTRY(4, q_len, CLA_Q_LEN, 0)\n"
-    "    ENTRY(5, kv_len, CLA_KV_LEN, 0)\n"
-    "    ENTRY(6, kv_start, CLA_KV_START, 0)\n"
-    "    ENTRY(7, offsets, CLA_OFFSETS_GIVEN, 0)\n"
-    "    ENTRY(8, cu_q, CLA_CU_Q, 1)\n"
-    "    ENTRY(9, cu_k, CLA_CU_K, 1)\n"
-    "}\n";
+    "    PLACE(3, e.at.v, cla_v_row(&e, 0), CLA_DV * sizeof(cla_v_elem))\n";
+enum { ENTRY_MAX = 64 };
+static void add_entries(char *text)
+{
+    for (int i = OF_Q_LEN; i < PLACES; i++)
+        if (parameter(places[i].param))
+            sprintf(text + strlen(text), "    ENTRY(%d, %s, %s)\n", i, places[i].name, places[i].entry);
+    strcat(text, "}\n");
+}
 
 /* The program of a plan with the probe behind it. */
 static cl_program build(const struct device *d, const clattn_problem *p)
 {
     size_t n = 0;
     clattn_emit_source(d->handle, p, "naive", NULL, 0, &n);
-    char *text = malloc(n + sizeof probe), options[4096];
+    char *text = malloc(n + sizeof probe + PLACES * ENTRY_MAX), options[4096];
     if (!text || clattn_emit_source(d->handle, p, "naive", text, n, NULL))
         bail("no source");
     const char *from = strstr(text, " -"); /* `// CONFIG OPTIONS` is its first line */
     snprintf(options, sizeof options, "%.*s", from ? (int)strcspn(from, "\n") : 0, from ? from : "");
     strcat(text, probe);
+    add_entries(text);
     cl_int e;
     const char *all = text;
     cl_program program = clCreateProgramWithSource(d->cl.context, 1, &all, NULL, &e);
@@ -107,7 +128,9 @@ static void ask(const struct device *d, const clattn_problem *p, size_t heads, c
     cl_mem out = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, bytes, NULL, &e);
     if (e || clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL))
         bail("no probe");
-    e = __real_clSetKernelArg(kernel, 0, sizeof seen.args, &seen.args);
+    cl_ulong packed[PARAMS_BYTES / sizeof(cl_ulong) + 1];
+    const size_t told = __real_params_pack(packed, &seen.args, pass_at(PASS_FORWARD), &seen.target);
+    e = __real_clSetKernelArg(kernel, 0, told, packed);
     for (cl_uint i = 1; i < n_args && !e; i++)
         e = __real_clSetKernelArg(kernel, i, sizeof(cl_mem), i + 1 < n_args ? &seen.mem[i] : &out);
     if (e || clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &heads, NULL, 0, NULL, NULL) ||
@@ -140,7 +163,7 @@ static void empty_ends(const struct device *d, cl_mem *made, int param, int64_t 
     *made = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof cu, cu, &e);
     if (e)
         bail("no buffer");
-    seen.mem[1 + param] = *made;
+    seen.mem[parameter(param)] = *made;
     *offset = 0;
 }
 
@@ -148,8 +171,10 @@ static void empty_ends(const struct device *d, cl_mem *made, int param, int64_t 
 static int is_outside(const struct fixture *f, size_t i, cl_long end)
 {
     const int place = (int)(i % PLACES), head = (int)(i / PLACES), heads = (int)f->t.sizes.h;
-    const cl_mem mem = seen.mem[1 + places[place].param], absent = seen.mem[1 + PARAM_WORKSPACE];
+    const cl_mem mem = seen.mem[parameter(places[place].param)], absent = f->plan->plan.launch.absent;
     size_t size = 0;
+    if (!parameter(places[place].param))
+        return 0;
     clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL);
     if (mem == absent && place >= OF_Q_LEN)
         size = 2 * sizeof(cl_int);

@@ -31,10 +31,13 @@ static void change(cl_command_queue queue)
         bail("a buffer cannot be changed");
 }
 
-cl_int __real_launch_forward(struct launch *, cl_command_queue, const clattn_forward_args *, const struct waits *,
-                             struct why *);
-cl_int __wrap_launch_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
-                             const struct waits *waits, struct why *why)
+cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const clattn_forward_args *,
+                         const struct waits *, struct why *);
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
+                         const clattn_forward_args *args, const struct waits *waits, struct why *why);
+
+static cl_int run_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
+                          const struct waits *waits, struct why *why)
 {
     clattn_forward_args a = *args;
     cl_int status;
@@ -43,7 +46,7 @@ cl_int __wrap_launch_forward(struct launch *l, cl_command_queue queue, const cla
     if (fault.writes == NOTHING)
         status = clEnqueueMarkerWithWaitList(queue, 0, NULL, waits->event);
     else
-        status = __real_launch_forward(l, queue, &a, waits, why);
+        status = __real_launch_run(l, &launch_forward, queue, &a, waits, why);
     fault.sizes = *args->sizes;
     fault.k_offset = args->k.offset;
     fault.v_offset = args->v.offset;
@@ -52,17 +55,22 @@ cl_int __wrap_launch_forward(struct launch *l, cl_command_queue queue, const cla
     return status;
 }
 
-cl_int __real_launch_block_map(struct launch *, cl_command_queue, const clattn_forward_args *, const struct waits *,
-                               struct why *);
-cl_int __wrap_launch_block_map(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
-                               const struct waits *waits, struct why *why)
+static cl_int run_block_map(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
+                            const struct waits *waits, struct why *why)
 {
-    const cl_int status = __real_launch_block_map(l, queue, args, waits, why);
+    const cl_int status = __real_launch_run(l, &launch_block_map, queue, args, waits, why);
     if (!status) {
         fault.mem = fault.n ? args->block_map.mem : NULL;
         change(queue);
     }
     return status;
+}
+
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
+                         const clattn_forward_args *args, const struct waits *waits, struct why *why)
+{
+    return what == &launch_forward ? run_forward(l, queue, args, waits, why)
+                                   : run_block_map(l, queue, args, waits, why);
 }
 
 static void arm(cl_mem mem, size_t at, const void *bytes, size_t n, int from)
@@ -422,14 +430,14 @@ static void test_map(const struct device *d)
     struct why why = { "" };
     open_place(&x, d, "f32 b1 h1 q40 k70 d4 mask:11qk blocks:32,32", NULL, 1);
     const int64_t n = sample_count(&x.sample, SAMPLE_MAP);
-    ok(!device_sample_try_map(x.maker->context, x.maker->device, &x.sample, &x.launch, &why), "a block map is made right");
+    ok(!device_sample_try(PASS_BLOCK_MAP, &x.sample, &x.launch, 1, false, &why), "a block map is made right");
     int good = 0;
     for (int64_t i = 0; i < n; i++) {
         const unsigned char other = (unsigned char)((sample_map_of_mask(&x.sample, i) + 1) % 3);
         char words[32];
         snprintf(words, sizeof words, "block %d", (int)i);
         arm(NULL, (size_t)i, &other, 1, 1);
-        const cl_int status = device_sample_try_map(x.maker->context, x.maker->device, &x.sample, &x.launch, &why);
+        const cl_int status = device_sample_try(PASS_BLOCK_MAP, &x.sample, &x.launch, 1, false, &why);
         good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) != NULL;
     }
     ok(n == 6 && good == n, "each of its %d blocks that is made wrong is seen: %d", (int)n, good);

@@ -1,0 +1,98 @@
+/* pass.c - the table of passes. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/pass.h"
+
+#include "engine/params.h"
+#include "engine/source.h"
+
+/* ---- Forward ---- */
+
+static bool always(const clattn_problem *p)
+{
+    (void)p;
+    return true;
+}
+
+static int items_of_engine(const struct target *t)
+{
+    return t->config->engine->items_per_group(&t->config->tile);
+}
+
+static int64_t groups_of_rows(const struct arguments *a, int items)
+{
+    (void)items;
+    return a->groups;
+}
+
+/* What the engine itself needs, and where a call has more keys than a segment (cl/total.cl) the sums of segments. */
+static int64_t bytes_of_engine(const struct target *t, const struct arguments *a)
+{
+    const struct engine *const e = t->config->engine;
+    const struct tile *const tile = &t->config->tile;
+    const int64_t items = e->items_per_group(tile), segment = (int64_t)CLA_CHAIN * e->keys_per_tile(tile);
+    const int64_t total = e->total_scalars && a->nk > segment ? e->total_scalars(tile, t->p) * engine_scalar_bytes(t->p) : 0;
+    return items * (total + e->own_words * (int64_t)sizeof(cl_uint));
+}
+
+/* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
+static void idle_rows(struct arguments *a)
+{
+    a->h = a->heads_per_kv = a->nq = a->nk = a->pack = a->heads = 1;
+    a->per_pack = 1;
+    a->block_q = a->block_k = 1;
+}
+
+/* ---- Making a block map ---- */
+
+static bool makes_maps(const clattn_problem *p)
+{
+    enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
+    return (p->flags & BOTH) == BOTH;
+}
+
+static int items_for_blocks(const struct target *t)
+{
+    enum { ENOUGH = 64 };
+    return t->caps->max_group < ENOUGH ? (int)t->caps->max_group : ENOUGH;
+}
+
+static int64_t groups_of_blocks(const struct arguments *a, int items)
+{
+    return (a->blocks + items - 1) / items;
+}
+
+/* ---- The table ---- */
+
+static const struct pass passes[] = {
+    [PASS_FORWARD] = { .name = "forward",
+                       .kernel = "cla_forward",
+                       .applies = always,
+                       .slots = source_forward,
+                       .options = source_forward_options,
+                       .items = items_of_engine,
+                       .groups = groups_of_rows,
+                       .group_bytes = bytes_of_engine,
+                       .idle = idle_rows },
+    [PASS_BLOCK_MAP] = { .name = "block map",
+                         .kernel = "cla_block_map",
+                         .applies = makes_maps,
+                         .slots = source_block_map,
+                         .items = items_for_blocks,
+                         .groups = groups_of_blocks },
+    [PASS_EXP2] = { .name = "2^x",
+                    .kernel = "cla_power",
+                    .slots = source_exp2_test,
+                    .options = source_exp2_options },
+};
+
+const struct pass *pass_at(int id)
+{
+    return &passes[id];
+}
+
+int pass_id(const struct pass *pass)
+{
+    return (int)(pass - passes);
+}

@@ -1,0 +1,44 @@
+/* pass.h - passes: what each kernel of a plan is made of, what it takes and how much it covers. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PASS_H
+#define PASS_H
+
+#include "engine/tile.h"
+
+/* What a program is composed for: a checked problem on a device with a configuration. exp2: which 2^x (caps.h), for the
+ * program that tests it; that one needs no problem and no configuration. */
+struct target {
+    const clattn_problem *p;
+    const struct caps *caps;
+    const struct config *config;
+    int exp2;
+};
+
+/* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
+enum { PASS_FORWARD, PASS_BLOCK_MAP, PASSES, PASS_EXP2 = PASSES };
+
+/* A slot of a program has one of these. */
+struct pass;
+struct slot {
+    const char *fragment;                         /* the same in every program of the pass */
+    const char *(*choose)(const struct target *); /* a fragment by the target; NULL: none */
+    void (*write)(struct text *to, const struct pass *, const struct target *); /* text that is written for the target */
+};
+
+struct arguments;
+struct pass {
+    const char *name;
+    const char *kernel;
+    bool (*applies)(const clattn_problem *);      /* whether a plan of the problem has the pass */
+    const struct slot *slots;                     /* in the order in which one relies on another; ends with an empty one */
+    void (*options)(struct text *to, const struct target *); /* build options beside those that all have */
+    int (*items)(const struct target *);          /* of a work-group */
+    int64_t (*groups)(const struct arguments *, int items); /* work-groups of a call; 0: there is nothing to do */
+    int64_t (*group_bytes)(const struct target *, const struct arguments *); /* of the workspace, for each; NULL: none */
+    void (*idle)(struct arguments *);             /* what to call it with where it has nothing to do, in place of zeros */
+};
+
+const struct pass *pass_at(int id);
+int pass_id(const struct pass *pass);
+
+#endif

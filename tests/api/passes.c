@@ -1,0 +1,310 @@
+/* passes.c - what the kernel of each pass takes, and passes that follow one another
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The struct of arguments is written into the program and packed by the host from one list: a kernel behind the program's own
+ * declarations reads every member back. Two passes in a row stand for the operations that will have some: making a block map,
+ * and a forward pass that needs it. */
+#include "config.h"
+
+#include "src/api/handle.h"
+#include "tests/lib/each.h"
+
+#include <stddef.h>
+
+/* ---- The struct of arguments ---- */
+
+/* Every member that a kernel may be told, as the host has it. */
+enum kind { ROWS, SCORES, LONG, FLOAT, INT };
+static const struct member {
+    const char *name;
+    enum kind kind;
+    size_t at;
+    int n; /* of an array */
+} members[] = {
+#define MEMBER(kind, name) { #name, kind, offsetof(struct arguments, name), 1 }
+#define ARRAY(kind, name, n) { #name, kind, offsetof(struct arguments, name), n }
+    MEMBER(ROWS, q), MEMBER(ROWS, k), MEMBER(ROWS, v), MEMBER(ROWS, o), MEMBER(ROWS, lse), MEMBER(SCORES, bias),
+    MEMBER(SCORES, mask), MEMBER(SCORES, map), MEMBER(LONG, slopes_stride), MEMBER(LONG, slopes_offset),
+    MEMBER(LONG, sinks_offset), MEMBER(LONG, q_len_offset), MEMBER(LONG, kv_len_offset), MEMBER(LONG, kv_start_offset),
+    MEMBER(LONG, offsets_offset), MEMBER(LONG, cu_q_offset), MEMBER(LONG, cu_k_offset),
+    ARRAY(LONG, aux_offset, CLATTN_AUX_MAX), MEMBER(LONG, workspace_offset), MEMBER(LONG, scale_bits),
+    MEMBER(LONG, softcap_bits), MEMBER(FLOAT, scale), MEMBER(FLOAT, scale_log2), MEMBER(FLOAT, softcap), MEMBER(INT, h),
+    MEMBER(INT, heads_per_kv), MEMBER(INT, nq), MEMBER(INT, nk), MEMBER(INT, total_q), MEMBER(INT, total_k),
+    MEMBER(INT, align), MEMBER(INT, offset), MEMBER(INT, flags), MEMBER(INT, given), MEMBER(INT, write_lse),
+    MEMBER(INT, window_low), MEMBER(INT, window_high), MEMBER(INT, block_q), MEMBER(INT, block_k), MEMBER(INT, groups),
+    MEMBER(INT, heads), MEMBER(INT, heads_inner), MEMBER(INT, pack), MEMBER(FLOAT, per_pack), MEMBER(LONG, blocks),
+    ARRAY(INT, map_shape, 4), MEMBER(INT, mask_q), MEMBER(INT, mask_k),
+};
+enum { MEMBERS = (int)(sizeof members / sizeof *members) };
+
+/* Where a member's numbers stand in its own struct: of one that says where something lies behind `unused`. */
+static int numbers_of(const struct member *m)
+{
+    static const int of_kind[] = { [ROWS] = 4, [SCORES] = 5, [LONG] = 1, [FLOAT] = 1, [INT] = 1 };
+    return of_kind[m->kind];
+}
+static size_t size_of(const struct member *m)
+{
+    static const size_t of_kind[] = { [ROWS] = sizeof(cla_rows_at), [SCORES] = sizeof(cla_scores_at), [LONG] = 8, [FLOAT] = 4, [INT] = 4 };
+    return of_kind[m->kind];
+}
+
+/* Numbers that are all different, and as long as their type. */
+static void fill(struct arguments *a)
+{
+    int64_t next = 3;
+    for (int i = 0; i < MEMBERS; i++)
+        for (size_t at = 0; at < size_of(&members[i]) * (size_t)members[i].n; at += size_of(&members[i]) < 8 ? 4 : 8, next++) {
+            const int32_t narrow = (int32_t)(0x10000001 * next);
+            const int64_t wide = 0x100000001000001 * next;
+            memcpy((char *)a + members[i].at + at, size_of(&members[i]) < 8 ? (const void *)&narrow : &wide,
+                   size_of(&members[i]) < 8 ? 4 : 8);
+        }
+}
+
+/* Whether the struct of a program declares the member, and of an array how many. */
+static int declared(const char *text, const struct member *m)
+{
+    const char *end = strstr(text, "} cla_args;");
+    text = strstr(text, "#line 1 \"params\""); /* behind the types that its members have */
+    char plain[64], array[64];
+    snprintf(plain, sizeof plain, " %s;", m->name);
+    snprintf(array, sizeof array, " %s[", m->name);
+    const char *at = strstr(text, plain), *of = strstr(text, array);
+    if (of && of < end)
+        return atoi(of + strlen(array));
+    return at && at < end;
+}
+
+static const char *const parts[] = { "offset", "b", "h", "row" }, *const score_parts[] = { "offset", "b", "h", "q", "k" };
+
+/* A kernel that hands out each number of the struct, and its size. */
+static int write_probe(struct text *to, const char *text, const int64_t **want, const struct arguments *a)
+{
+    static int64_t list[512];
+    int n = 0;
+    text_add(to, "#line 1 \"args.h\"\n%s\n__kernel void cla_probe(const cla_args a, __global long *to)\n{\n", text);
+    for (int i = 0; i < MEMBERS; i++)
+        for (int j = 0; j < declared(text, &members[i]); j++)
+            for (int k = 0; k < numbers_of(&members[i]); k++, n++) {
+                const struct member *const m = &members[i];
+                const char *const from = (const char *)a + m->at + (size_t)j * size_of(m);
+                int32_t narrow;
+                text_add(to, "    to[%d] = ", n);
+                text_add(to, m->kind == FLOAT ? "as_int(a.%s" : "(a.%s", m->name);
+                if (m->n > 1)
+                    text_add(to, "[%d]", j);
+                if (m->kind == ROWS || m->kind == SCORES)
+                    text_add(to, ".%s", m->kind == ROWS ? parts[k] : score_parts[k]);
+                text_add(to, ");\n");
+                memcpy(&narrow, from, sizeof narrow);
+                if (m->kind == INT || m->kind == FLOAT)
+                    list[n] = narrow;
+                else
+                    memcpy(&list[n], from + (m->kind == LONG ? 0 : 8 * (1 + k)), 8);
+            }
+    text_add(to, "    to[%d] = sizeof a;\n}\n", n);
+    *want = list;
+    return n;
+}
+
+/* Declarations of a program up to the end of its struct of arguments. */
+static char *declarations(const char *text)
+{
+    const char *const from = strstr(text, "#line 1 \"params\""), *const to = strstr(from, "} cla_args;");
+    const char *const types = strstr(text, "#ifndef CLA_ARGS_H");
+    const size_t n = (size_t)(strstr(types, "#line") - types), m = (size_t)(to - from) + strlen("} cla_args;");
+    char *out = calloc(n + m + 1, 1);
+    memcpy(out, types, n);
+    memcpy(out + n, from, m);
+    return out;
+}
+
+static int run_probe(const struct device *d, const char *text, const void *packed, size_t bytes, cl_long *to, int n)
+{
+    cl_int e;
+    cl_program program = clCreateProgramWithSource(d->cl.context, 1, &text, NULL, &e);
+    cl_mem out = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, (size_t)n * sizeof *to, NULL, &e);
+    if (clBuildProgram(program, 1, &d->cl.device, "-cl-std=CL1.2", NULL, NULL))
+        bail("the probe is not built: %s", text);
+    cl_kernel kernel = clCreateKernel(program, "cla_probe", &e);
+    const size_t one = 1;
+    const int good = !e && !clSetKernelArg(kernel, 0, bytes, packed) && !clSetKernelArg(kernel, 1, sizeof out, &out) &&
+                     !clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL) &&
+                     !clEnqueueReadBuffer(d->queue, out, CL_TRUE, 0, (size_t)n * sizeof *to, to, 0, NULL, NULL);
+    clReleaseKernel(kernel);
+    clReleaseMemObject(out);
+    clReleaseProgram(program);
+    return good;
+}
+
+static void test_pass(const struct device *d, const char *what, int id, const struct target *t)
+{
+    struct source source = { NULL, NULL };
+    struct why why;
+    struct arguments a;
+    char probe[65536];
+    struct text to = { probe, sizeof probe, 0 };
+    const int64_t *want;
+    cl_ulong packed[PARAMS_BYTES / 8 + 1];
+    cl_long got[512];
+    fill(&a);
+    const size_t bytes = params_pack(packed, &a, pass_at(id), t);
+    if (source_compose(&source, id, t, &why))
+        bail("%s: %s", what, why.text);
+    char *const text = declarations(source.text);
+    const int n = write_probe(&to, text, &want, &a);
+    int right = to.length < sizeof probe && run_probe(d, probe, packed, bytes, got, n + 1);
+    for (int i = 0; i < n && right; i++)
+        right = got[i] == want[i];
+    ok(right && n > 4 && got[n] == (cl_long)bytes && bytes <= PARAMS_BYTES,
+       "pass %s takes %zu bytes of arguments, as the host packs them, at most %d: %s", pass_at(id)->name, bytes,
+       PARAMS_BYTES, what);
+    free(text);
+    source_free(&source);
+}
+
+/* ---- Two passes ---- */
+
+static struct {
+    int n;
+    cl_uint waits[4];
+    cl_event for_[4], own[4];
+} launched;
+
+cl_int __real_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+                                     cl_event *event);
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+                                     cl_event *event);
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+                                     cl_event *event)
+{
+    const int at = launched.n++ % 4;
+    const cl_int e = __real_clEnqueueNDRangeKernel(q, k, dims, offset, global, local, n, list, event);
+    launched.waits[at] = n;
+    launched.for_[at] = n ? list[0] : NULL;
+    launched.own[at] = event ? *event : NULL;
+    return e;
+}
+
+static cl_int read_both(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+{
+    struct call map;
+    memset(&map, 0, sizeof map);
+    cl_int status = launch_block_map.read(&map, plan, in, why);
+    if (!status)
+        status = launch_forward.read(c, plan, in, why);
+    c->args.blocks = map.args.blocks;
+    memcpy(c->args.map_shape, map.args.map_shape, sizeof map.args.map_shape);
+    c->args.mask_q = map.args.mask_q;
+    c->args.mask_k = map.args.mask_k;
+    return status;
+}
+
+/* A map of zeros drops everything: only one that is made first gives the right result. */
+static cl_int clear_map(struct fixture *f)
+{
+    const unsigned char zero = 0;
+    const cl_int e = clEnqueueFillBuffer(f->d->queue, f->t.args.block_map.mem, &zero, 1, f->t.args.block_map.offset,
+                                         (size_t)tensor4_count(&f->t.map), 0, NULL, NULL);
+    return e ? e : clFinish(f->d->queue);
+}
+
+static void test_chain(const struct device *d, cl_command_queue queue, const char *text)
+{
+    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
+    struct fixture f;
+    struct why words;
+    char why[512] = "";
+    cl_int e;
+    if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
+        bail("%s: %s", text, why);
+    cl_event gate = clCreateUserEvent(d->cl.context, &e), done = NULL;
+    const struct waits waits = { 1, &gate, &done };
+    memset(&launched, 0, sizeof launched);
+    if (e || clear_map(&f) || trial_reset(&f.t, d->queue))
+        bail("no buffers");
+    e = launch_run(&f.plan->plan.launch, &both, queue, &f.t.args, &waits, &words);
+    ok(!e && launched.n == 2 && launched.waits[0] == 1 && launched.for_[0] == gate && launched.waits[1] == 1 &&
+           launched.for_[1] && launched.for_[1] == launched.own[0] && done && done == launched.own[1],
+       "the first pass waits for the caller's list, the second for the first, and has the caller's event");
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    e = e ? e : clWaitForEvents(1, &done);
+    ok(!e && trial_verify(&f.t, d->queue, why, sizeof why), "both in one call are right: %s %s", text, why);
+    clReleaseEvent(gate);
+    if (done)
+        clReleaseEvent(done);
+    fixture_close(&f);
+}
+
+/* Where there is nothing to do in the first, the second has the caller's list to itself. */
+static void test_rest(const struct device *d)
+{
+    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
+    static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
+    const struct waits none = { 0, NULL, NULL };
+    struct fixture f;
+    struct why words;
+    char why[512] = "";
+    if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
+        bail("%s: %s", text, why);
+    memset(&launched, 0, sizeof launched);
+    const cl_int e = launch_run(&f.plan->plan.launch, &both, d->queue, &f.t.args, &none, &words);
+    ok(!e && launched.n == 1 && !launched.waits[0] && trial_verify(&f.t, d->queue, why, sizeof why),
+       "a pass without work is left out: %s %s", text, why);
+    fixture_close(&f);
+}
+
+static void test_device(const struct device *d)
+{
+    static const char *const few = "f32 b1 h1 q1 k1 d8";
+    static const char *const texts[] = { few, "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
+                                         "f64 b1 h1 q9 k9 d8 varlen softcap2", "f32 b1 h1 q9 k9 d8 kvlen:3 causal" };
+    clattn_aux aux[CLATTN_AUX_MAX];
+    static const clattn_score_mod mod = { "s = s;", NULL, 0 };
+    static const char names[CLATTN_AUX_MAX][2] = { "a", "c", "d", "e", "f", "g", "i", "j", "l", "m", "n", "o", "p", "r", "t", "u" };
+    struct why why;
+    for (int i = 0; i < CLATTN_AUX_MAX; i++)
+        aux[i] = (clattn_aux){ names[i], CLATTN_F32 };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts + 2; i++) {
+        const int every = i >= sizeof texts / sizeof *texts, wide = i > sizeof texts / sizeof *texts;
+        const clattn_workload c = each_case(every ? texts[1] : texts[i]);
+        clattn_problem given = c.problem, p;
+        struct caps caps;
+        struct config config;
+        if (every) { /* all that there is, in one problem */
+            given.flags |= CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
+            given.sizes.total_q = given.sizes.total_k = 9;
+            given.mods = &mod;
+            given.aux = aux;
+            given.n_mods = 1;
+            given.n_aux = CLATTN_AUX_MAX;
+            given.type = given.k_type = given.v_type = wide ? CLATTN_F64 : CLATTN_F32;
+        }
+        caps_generic(&caps); /* the struct has no member that asks for doubles */
+        if (problem_read(&p, &given, &why) || tile_config_read(&config, "simt", &caps, &p, &why))
+            bail("%s", why.text);
+        const struct target t = { &p, &caps, &config, 0 };
+        for (int id = 0; id < PASSES; id++)
+            if (pass_at(id)->applies(&p))
+                test_pass(d, every ? wide ? "everything, in f64" : "everything, in f32" : texts[i], id, &t);
+    }
+    cl_int e;
+    cl_command_queue queue = clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    test_chain(d, d->queue, "f32 b2 h4/2 q21 k39 d8 mask:b1qk blocks:4,8 lse");
+    if (e)
+        skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));
+    else
+        test_chain(d, queue, "f32 b2 h2 q40 k39 d8 mask:bhqk blocks:8,4 causal lse");
+    test_rest(d);
+    if (!e)
+        clReleaseCommandQueue(queue);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
