@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "api/handle.h"
+#include "base/caller_struct.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "base/caller_struct.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,8 +175,8 @@ cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, 
     return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_forward, args, size, &why), &why);
 }
 
-static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue, const clattn_forward_args *args,
-                  const struct waits *waits)
+static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue,
+                  const clattn_forward_args *args, const struct waits *waits)
 {
     struct why why;
     const cl_int status = handle_check_plan(plan);

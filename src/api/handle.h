@@ -38,7 +38,8 @@ bool handle_is_forked(clattn_handle h); /* made by a parent process */
 /* Keeps the words of a failure for clattn_error_detail(); passes the status on. */
 cl_int handle_done(clattn_handle h, cl_int status, const struct why *why);
 
-/* The end of a call without a handle to keep words in: tells the log of a failure, and leaves the words where the options say,
+/* The end of a call without a handle to keep words in: tells the log of a failure, and leaves the words where the
+ * options say,
  * "" without one. Passes the status on. */
 cl_int handle_failed(const clattn_options *o, cl_int status, const struct why *why);
 

@@ -4,8 +4,8 @@
 
 #include "api/plan.h"
 
-#include "tune/selftest.h"
 #include "base/text.h"
+#include "tune/selftest.h"
 
 /* For a problem that is checked. */
 static cl_int choose(struct config *out, const clattn_problem *p, const struct caps *caps, const char *text,
@@ -23,8 +23,8 @@ cl_int plan_choose(struct config *out, clattn_problem *checked, const struct cap
     return status ? status : choose(out, checked, caps, text, why);
 }
 
-/* Whether another tile may do what this one could not: a driver may refuse a kernel or its group, or compile it wrong. Where
- * the caller's own text is in the program, it is likely to be why it does not build, in all tiles. */
+/* Whether another tile may do what this one could not: a driver may refuse a kernel or its group, or compile it wrong.
+ * Where the caller's own text is in the program, it is likely to be why it does not build, in all tiles. */
 static bool worth_another(cl_int status, const clattn_problem *p)
 {
     return status == CLATTN_ERROR_NOT_SUPPORTED || status == CLATTN_ERROR_WRONG_RESULT ||
@@ -44,8 +44,8 @@ static cl_int make(struct plan *plan, struct maker *maker, const clattn_problem 
     return build_launch(&plan->launch, maker, p, &plan->config, false, &plan->binary, why);
 }
 
-/* What was measured or set, in place of the table's choice; that is the choice again where it cannot be built, unless the
- * caller set what computes wrong: *status. */
+/* What was measured or set, in place of the table's choice; that is the choice again where it cannot be built, unless
+ * the caller set what computes wrong: *status. */
 static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_problem *p, cl_int *status,
                         struct why *why)
 {

@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "api/handle.h"
-#include "tune/selftest.h"
-#include "base/text.h"
 #include "base/caller_struct.h"
+#include "base/text.h"
+#include "tune/selftest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,14 +161,14 @@ static cl_int read_request(struct tune_request *r, const clattn_tune_options *op
     const cl_int status = options ? caller_struct_read(&o, sizeof o, options, "clattn_tune_options", why) : CL_SUCCESS;
     if (status)
         return status;
-    if (o.effort && o.effort != CLATTN_TUNE_QUICK && o.effort != CLATTN_TUNE_FULL &&
-        o.effort != CLATTN_TUNE_EXHAUSTIVE)
+    if (o.effort && o.effort != CLATTN_TUNE_QUICK && o.effort != CLATTN_TUNE_FULL && o.effort != CLATTN_TUNE_EXHAUSTIVE)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "effort %d is none of quick, full, exhaustive",
                        (int)o.effort);
     if (!(o.seconds >= 0) || !isfinite(o.seconds) || o.reserved)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, o.reserved ? "reserved is not 0" : "seconds is no limit");
-    *r = (struct tune_request){ o.effort ? o.effort : CLATTN_TUNE_FULL, o.seconds, o.progress, o.progress_user,
-                                o.measure, false };
+    *r = (struct tune_request){
+        o.effort ? o.effort : CLATTN_TUNE_FULL, o.seconds, o.progress, o.progress_user, o.measure, false
+    };
     return CL_SUCCESS;
 }
 
@@ -224,7 +224,8 @@ cl_int clattn_set_config(clattn_handle h, const clattn_problem *problem, const c
 
 /* ---- Records ---- */
 
-struct export {
+struct export
+{
     cl_int (*write)(void *user, const char *text, size_t len);
     void *user;
     cl_int status;

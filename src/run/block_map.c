@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/block_map.h"
 #include "base/caller_struct.h"
+#include "run/block_map.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int64_t count_blocks(int64_t n, int32_t block)
 }
 
 struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
-                                  bool written)
+                                     bool written)
 {
     const bool given = p->flags & CLATTN_BLOCK_MAP;
     const int64_t q = given ? count_blocks(s->nq, a->block_q) : 0, k = given ? count_blocks(s->nk, a->block_k) : 0;

@@ -12,7 +12,7 @@ cl_int block_map_check(const clattn_problem *p, const clattn_forward_args *a, st
 /* How a call uses its mask and its map. */
 struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s);
 struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
-                                  bool written);
+                                     bool written);
 
 /* Reads a call that makes a map into *c, which begins as zeros. */
 cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);

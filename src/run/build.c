@@ -81,9 +81,9 @@ static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 
 /* ---- Trying ---- */
 
-/* Two heads that share keys: a row in every lane of a tile, and some of the next; some keys more than a tile; all lengths
- * odd; two entries where anything is told of each. A program serves all scales of a kind (see source.c): one beyond 2 would
- * take the sample's scores out of the domain. */
+/* Two heads that share keys: a row in every lane of a tile, and some of the next; some keys more than a tile; all
+ * lengths odd; two entries where anything is told of each. A program serves all scales of a kind (see source.c): one
+ * beyond 2 would take the sample's scores out of the domain. */
 static void choose_sample(struct sample *s, const clattn_problem *p, const struct config *config)
 {
     enum { ROWS_MOST = 128, KEYS_BEHIND = 11, SCALE_MOST = 2 };
@@ -146,7 +146,8 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
         fault = *words;
     for (int i = 0; i < PASSES; i++)
         programs[i] = set.has[i] ? set.of[i].program : NULL;
-    if (!status && !(status = launch_init(out, maker->context, maker->device, programs, p, &maker->caps, config, &fault))) {
+    if (!status &&
+        !(status = launch_init(out, maker->context, maker->device, programs, p, &maker->caps, config, &fault))) {
         if (!(status = launch_idle(out, &fault)))
             status = try(&set, out, p, config, &fault);
         if (status)

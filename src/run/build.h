@@ -7,8 +7,8 @@
 #include "run/launch.h"
 #include "run/maker.h"
 
-/* Builds the programs of a checked problem, or loads them, and sees each kernel run; what was loaded must also be right.
- * brief: as program_done(). *binary: CLATTN_BINARY_*. On success why holds the compiler's words, if any. */
+/* Builds the programs of a checked problem, or loads them, and sees each kernel run; what was loaded must also be
+ * right. brief: as program_done(). *binary: CLATTN_BINARY_*. On success why holds the compiler's words, if any. */
 cl_int build_launch(struct launch *out, struct maker *maker, const clattn_problem *p, const struct config *config,
                     bool brief, int *binary, struct why *why);
 

@@ -4,11 +4,11 @@
 
 #include "run/call.h"
 
+#include "base/caller_struct.h"
+#include "base/checked.h"
+#include "base/text.h"
 #include "run/block_map.h"
 #include "run/tensor.h"
-#include "base/text.h"
-#include "base/checked.h"
-#include "base/caller_struct.h"
 
 #include <string.h>
 
@@ -68,11 +68,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
         bool packed;
         int64_t rows; /* where packed */
     } rows[] = {
-        { &a->q,
-          { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false },
-          &to->q,
-          p->flags & CLATTN_CU_Q,
-          s->total_q },
+        { &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false }, &to->q, p->flags & CLATTN_CU_Q, s->total_q },
         { &a->k,
           { "k", { s->b, s->hk, s->nk }, p->d, problem_type_size(p->k_type), false },
           &to->k,
@@ -83,11 +79,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
           &to->v,
           p->flags & CLATTN_CU_K,
           s->total_k },
-        { &a->o,
-          { "o", { s->b, s->h, s->nq }, p->dv, q_bytes, true },
-          &to->o,
-          p->flags & CLATTN_CU_Q,
-          s->total_q },
+        { &a->o, { "o", { s->b, s->h, s->nq }, p->dv, q_bytes, true }, &to->o, p->flags & CLATTN_CU_Q, s->total_q },
         { &a->lse,
           { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true },
           &to->lse,
@@ -210,7 +202,8 @@ static cl_int set_groups(struct arguments *to, const clattn_sizes *s, const stru
     const int pack = gqa_heads(rows, s);
     const int64_t blocks = (s->nq * pack + rows->per_group - 1) / rows->per_group;
     int64_t heads, total;
-    if (!checked_mul(s->b, s->h / pack, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &total) || total > INT32_MAX)
+    if (!checked_mul(s->b, s->h / pack, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &total) ||
+        total > INT32_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     to->groups = (cla_i32)total;

@@ -1,11 +1,11 @@
-/* device_sample.c - a sample on a device: buffers of the library's own to run a plan on, and a look at what it did to them
+/* device_sample.c - runs a plan on buffers of the library's own, and checks what it did to them
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "run/device_sample.h"
 
-#include "base/digest.h"
 #include "base/checked.h"
+#include "base/digest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,8 +191,8 @@ static void compute(struct device_sample *b)
         sample_compute(&b->sample, b->values);
 }
 
-cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device_id device, const struct sample *sample, bool guarded,
-                int64_t copies, struct why *why)
+cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device_id device, const struct sample *sample,
+                          bool guarded, int64_t copies, struct why *why)
 {
     cl_int status;
     memset(b, 0, sizeof *b);
@@ -277,7 +277,8 @@ static cl_int make_workspace(struct device_sample *b, const struct launch *l, st
     return status;
 }
 
-cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows, double *seconds, double *device, struct why *why)
+cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows, double *seconds, double *device,
+                         struct why *why)
 {
     clattn_sizes sizes = b->sample.p.sizes;
     cl_event event = NULL;
@@ -350,7 +351,8 @@ static cl_int check_row(struct device_sample *b, const int64_t at[3], double *ro
     return good ? CL_SUCCESS : wrong(why, at);
 }
 
-/* One row of what a caller's text made: no element, nor LSE, has every bit of the poison. A NaN that is computed has not. */
+/* One row of what a caller's text made: no element, nor LSE, has every bit of the poison. A NaN that is computed has
+ * not. */
 static cl_int check_written(struct device_sample *b, const int64_t at[3], double *room, struct why *why)
 {
     const struct sample *s = &b->sample;
@@ -439,8 +441,8 @@ static cl_int check_map(struct device_sample *b, struct why *why)
 {
     const size_t n = (size_t)sample_count(&b->sample, SAMPLE_MAP);
     unsigned char *map = malloc(n + 1);
-    cl_int status = map ? read_part(b, b->mem[SAMPLE_MAP], 0, n, map, why)
-                        : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    cl_int status =
+        map ? read_part(b, b->mem[SAMPLE_MAP], 0, n, map, why) : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     for (size_t i = 0; i < n && !status; i++)
         if (map[i] != sample_map_of_mask(&b->sample, (int64_t)i))
             status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "block maps are made wrong: block %zu", i);
@@ -453,8 +455,7 @@ static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step,
 {
     const struct waits none = { 0, NULL, NULL };
     (void)step, (void)twice;
-    cl_int status =
-        fill(b, b->mem[SAMPLE_MAP], POISON, 0, (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
+    cl_int status = fill(b, b->mem[SAMPLE_MAP], POISON, 0, (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
     b->args.sizes = &b->sample.p.sizes;
     if (!status && !(status = launch_run(l, &launch_block_map, b->queue, &b->args, &none, why)))
         status = check_map(b, why);
@@ -463,7 +464,8 @@ static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step,
 
 /* ---- Any pass ---- */
 
-static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice, struct why *) = {
+static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
+                                      struct why *) = {
     [PASS_FORWARD] = device_sample_judge,
     [PASS_BLOCK_MAP] = judge_map,
 };

@@ -24,8 +24,9 @@ static void pool_clear(struct pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
-/* Kernels do not use a buffer that is not there, but compilers may load from it ahead of the test, and NULL has no first
- * element (rusticl 26 dies of it). Whatever is loaded so lies at index 0, or in row 0: no more than that is needed. */
+/* Kernels do not use a buffer that is not there, but compilers may load from it ahead of the test, and NULL has no
+ * first element (rusticl 26 dies of it). Whatever is loaded so lies at index 0, or in row 0: no more than that is
+ * needed. */
 static cl_int make_absent(struct launch *l, struct why *why)
 {
     static const cl_double zeros[D_MAX];
@@ -179,8 +180,8 @@ static unsigned pool_take(struct pool *pool)
     return from % POOL_SIZE;
 }
 
-/* The grid is a rectangle of at least `groups`. It never gets GRID_WIDTH wide, nor has an offset: PoCL compiles a kernel once
- * more for each of these, at its first use, and calls never compile. */
+/* The grid is a rectangle of at least `groups`. It never gets GRID_WIDTH wide, nor has an offset: PoCL compiles a
+ * kernel once more for each of these, at its first use, and calls never compile. */
 struct grid {
     size_t wide, high; /* in groups */
 };
@@ -260,8 +261,8 @@ static struct call_plan plan_of(const struct launch *l)
     return (struct call_plan){ &l->problem, gqa_rows(&l->problem, e->rows_per_group(&l->config.tile)), l->context };
 }
 
-cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args, size_t *size,
-                        struct why *why)
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,
+                        size_t *size, struct why *why)
 {
     const struct call_plan plan = plan_of(l);
     struct call c;
@@ -287,8 +288,8 @@ static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, str
 }
 
 /* The passes that have something to do; each waits for the one before, for a queue may be out of order. */
-static cl_int enqueue_passes(struct launch *l, const struct operation *what, cl_command_queue queue, const struct call *c,
-                             const struct waits *waits, struct why *why)
+static cl_int enqueue_passes(struct launch *l, const struct operation *what, cl_command_queue queue,
+                             const struct call *c, const struct waits *waits, struct why *why)
 {
     int list[OPERATION_PASSES], n = 0;
     cl_event before = NULL;
@@ -312,8 +313,8 @@ static cl_int enqueue_passes(struct launch *l, const struct operation *what, cl_
     return status;
 }
 
-cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const clattn_forward_args *args,
-                  const struct waits *waits, struct why *why)
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
+                  const clattn_forward_args *args, const struct waits *waits, struct why *why)
 {
     const struct call_plan plan = plan_of(l);
     struct call c;

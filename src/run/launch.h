@@ -21,19 +21,19 @@ struct pool {
 struct launch_pass {
     const struct pass *pass;
     struct pool pool;
-    int items;                       /* of a work-group */
-    int n_buffers, buffers[PARAMS];  /* that its kernel takes */
+    int items;                      /* of a work-group */
+    int n_buffers, buffers[PARAMS]; /* that its kernel takes */
 };
 
 struct launch {
-    cl_context context;              /* borrowed from the handle, as is caps */
+    cl_context context; /* borrowed from the handle, as is caps */
     cl_device_id device;
     const struct caps *caps;
-    clattn_problem problem;          /* without the caller's texts and names: they are in the program */
-    clattn_aux aux[CLATTN_AUX_MAX];  /* what problem.aux points to, for the types */
+    clattn_problem problem;         /* without the caller's texts and names: they are in the program */
+    clattn_aux aux[CLATTN_AUX_MAX]; /* what problem.aux points to, for the types */
     struct config config;
-    size_t max_workspace;            /* of a call, as the plan's maker says; 0: no bound */
-    cl_mem absent;                   /* stands for every buffer that a call lacks: the first row of anything, all zeros */
+    size_t max_workspace; /* of a call, as the plan's maker says; 0: no bound */
+    cl_mem absent;        /* stands for every buffer that a call lacks: the first row of anything, all zeros */
     struct launch_pass passes[PASSES];
 };
 
@@ -52,7 +52,8 @@ struct waits {
     cl_event *event;
 };
 
-/* What a caller can ask of a plan: how its arguments are read, and the passes that they go through, one after another. */
+/* What a caller can ask of a plan: how its arguments are read, and the passes that they go through, one after another.
+ */
 enum { OPERATION_PASSES = 4 };
 struct operation {
     cl_int (*read)(struct call *, const struct call_plan *, const clattn_forward_args *, struct why *);
@@ -61,10 +62,10 @@ struct operation {
 extern const struct operation launch_forward, launch_block_map;
 
 /* Bytes of workspace that the operation needs: as much as that of its passes which needs most, since they share it. */
-cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args, size_t *size,
-                        struct why *why);
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,
+                        size_t *size, struct why *why);
 
-cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const clattn_forward_args *args,
-                  const struct waits *waits, struct why *why);
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
+                  const clattn_forward_args *args, const struct waits *waits, struct why *why);
 
 #endif

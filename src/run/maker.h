@@ -21,8 +21,8 @@ struct maker {
     void *log_user;
 };
 
-/* Says what a maker works with, once its caps are known. Programs come from, and are counted in, the store and the counters
- * of `owner`: the maker itself, or one whose device it borrows. */
+/* Says what a maker works with, once its caps are known. Programs come from, and are counted in, the store and the
+ * counters of `owner`: the maker itself, or one whose device it borrows. */
 void maker_connect(struct maker *maker, cl_context context, cl_device_id device, struct config_lookup *lookup,
                    struct maker *owner);
 

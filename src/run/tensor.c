@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/tensor.h"
 #include "base/checked.h"
+#include "run/tensor.h"
 
 #include <string.h>
 
@@ -83,8 +83,8 @@ static bool distinct(int axes, const int64_t *extent, const int64_t *stride, int
     return true;
 }
 
-cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem, cla_rows_at *at,
-                    struct why *why)
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
+                    cla_rows_at *at, struct why *why)
 {
     size_t size;
     int64_t stride[3], span, end, bytes;
@@ -113,8 +113,8 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     return CL_SUCCESS;
 }
 
-cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
-                   struct why *why)
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                          int64_t *offset, struct why *why)
 {
     size_t size;
     int64_t end, bytes;
@@ -140,8 +140,8 @@ cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl
     return CL_SUCCESS;
 }
 
-cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
-                       struct why *why)
+cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem,
+                              int64_t *offset, struct why *why)
 {
     enum { ALIGNMENT = 32 }; /* of the longest vector that kernels keep there */
     size_t size;

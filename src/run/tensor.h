@@ -17,8 +17,8 @@ struct tensor_use {
 
 /* Checks a tensor against its use and the handle's context. On success *at says where it lies, and *mem is its buffer,
  * NULL when it has no elements. */
-cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem, cla_rows_at *at,
-                    struct why *why);
+cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
+                    cla_rows_at *at, struct why *why);
 
 /* How an array is used: given or not as the problem says, `count` elements of `bytes`. */
 struct array_use {
@@ -27,12 +27,12 @@ struct array_use {
     int64_t count;
     size_t bytes;
 };
-cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem, int64_t *offset,
-                   struct why *why);
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                          int64_t *offset, struct why *why);
 
 /* The caller's workspace, of which a call needs `need` bytes, not 0; *offset in words of 4 bytes. */
-cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem, int64_t *offset,
-                       struct why *why);
+cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem,
+                              int64_t *offset, struct why *why);
 
 /* What goes with scores: sizes of the axes b, h, q and k where it is not broadcast. */
 struct tensor4_use {
@@ -43,7 +43,7 @@ struct tensor4_use {
     bool written;
 };
 struct tensor4 {
-    cl_mem mem; /* NULL: no elements */
+    cl_mem mem;                          /* NULL: no elements */
     int64_t shape[4], stride[4], offset; /* stride 0 where broadcast */
 };
 cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
