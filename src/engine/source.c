@@ -4,8 +4,9 @@
 
 #include "engine/source.h"
 
-#include "problem/mods.h"
+#include "problem/feature.h"
 #include "problem/gqa.h"
+#include "problem/mods.h"
 #include "engine/params.h"
 #include "base/text.h"
 
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. ---- */
+/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. Of masks, scores, bias and
+ * sinks problem/feature.h has the rows. ---- */
 
 struct choice {
     const char *fragment;
@@ -29,14 +31,6 @@ static bool is_f64(const clattn_problem *p)
 {
     return p->type == CLATTN_F64;
 }
-static bool is_windowed(const clattn_problem *p)
-{
-    return p->flags & CLATTN_WINDOW;
-}
-static bool is_causal(const clattn_problem *p)
-{
-    return p->causal && !is_windowed(p);
-}
 static bool is_packed(const clattn_problem *p)
 {
     return p->flags & (CLATTN_CU_Q | CLATTN_CU_K);
@@ -45,77 +39,10 @@ static bool has_lengths(const clattn_problem *p)
 {
     return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
 }
-static bool has_softcap(const clattn_problem *p)
-{
-    return p->softcap > 0;
-}
-static bool has_mods(const clattn_problem *p)
-{
-    return p->n_mods;
-}
-static bool has_alibi(const clattn_problem *p)
-{
-    return p->flags & CLATTN_ALIBI;
-}
-static bool has_bias(const clattn_problem *p)
-{
-    return p->bias_type;
-}
-static bool has_mask(const clattn_problem *p)
-{
-    return p->flags & CLATTN_MASK;
-}
-static bool has_map(const clattn_problem *p)
-{
-    return p->flags & CLATTN_BLOCK_MAP;
-}
-static bool has_mask_alone(const clattn_problem *p)
-{
-    return has_mask(p) && !has_map(p);
-}
-static bool has_squares(const clattn_problem *p)
-{
-    return has_bias(p) || has_mask(p);
-}
-static bool has_sinks(const clattn_problem *p)
-{
-    return p->flags & CLATTN_SINKS;
-}
 static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", always } };
 static const struct choice kv[] = { { "kv_varlen.cl", is_packed },
                                     { "kv_padded.cl", has_lengths },
                                     { "kv_dense.cl", always } };
-static const struct choice bias[] = { { "bias_add.cl", has_bias }, { "bias_none.cl", always } };
-static const struct choice sink[] = { { "sink_logit.cl", has_sinks }, { "sink_none.cl", always } };
-static const struct choice tanh_[] = { { "tanh_builtin.cl", is_f64 }, { "tanh_poly.cl", always } };
-
-/* ---- Masks and scores: all that apply, in this order. A new one is one more row. ---- */
-
-/* Functions cla_NAME_begin, _end, _next, _full and _drop. */
-static const struct mask {
-    const char *name, *fragment;
-    bool (*applies)(const clattn_problem *);
-} masks[] = {
-    { "causal", "mask_causal.cl", is_causal },
-    { "window", "mask_window.cl", is_windowed },
-    { "blocks", "mask_blocks.cl", has_map },
-    { NULL, "mask_unmapped.cl", has_mask_alone }, /* no mask of its own: what `bool` asks */
-    { "bool", "mask_bool.cl", has_mask },
-};
-enum { MASKS = sizeof masks / sizeof *masks };
-
-/* A function cla_NAME(e, s, q, k), in natural units. */
-static const struct score {
-    const char *name, *fragment;   /* fragment NULL: written from the problem */
-    const struct choice *function; /* a slot it needs, or NULL */
-    bool (*applies)(const clattn_problem *);
-} scores[] = {
-    { "softcap", "score_softcap.cl", tanh_, has_softcap },
-    { "mods", NULL, NULL, has_mods },
-    { "alibi", "score_alibi.cl", NULL, has_alibi },
-};
-enum { SCORES = sizeof scores / sizeof *scores };
-
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
     while (!c->applies(p))
@@ -151,6 +78,27 @@ static void write_fragment(struct text *to, const char *name)
     text_add_n(to, body, strlen(body));
 }
 
+static void write_feature(struct text *to, const struct feature *f, const clattn_problem *p)
+{
+    write_fragment(to, f->needs ? f->needs(p) : NULL);
+    if (f->write)
+        f->write(to, p);
+    else
+        write_fragment(to, f->fragment);
+}
+
+/* The features of a kind, or `none` where the problem asks for none of them. */
+static void write_features(struct text *to, enum feature_kind kind, const char *none, const clattn_problem *p)
+{
+    bool some = false;
+    FEATURE_EACH(f)
+        if (f->kind == kind && feature_is_compiled(f, p)) {
+            write_feature(to, f, p);
+            some = true;
+        }
+    write_fragment(to, some ? NULL : none);
+}
+
 /* Storage types, each once. */
 static void write_types(struct text *to, const clattn_problem *p)
 {
@@ -177,49 +125,34 @@ static const struct {
 };
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
 
-static bool has_function(const struct mask *m, const clattn_problem *p)
-{
-    return m->name && m->applies(p);
-}
-
 static void write_masks(struct text *to, const clattn_problem *p)
 {
-    for (int i = 0; i < MASKS; i++)
-        if (masks[i].applies(p))
-            write_fragment(to, masks[i].fragment);
+    write_features(to, FEATURE_MASK, NULL, p);
     text_add(to, "#line 1 \"masks\"\n");
     for (int c = 0; c < COMBINATIONS; c++) {
         text_add(to, "CLA_FN %s\n{\n    %s\n", combinations[c].head, combinations[c].from);
-        for (int i = 0; i < MASKS; i++)
-            if (has_function(&masks[i], p))
-                text_add(to, "    %s%s%s\n", combinations[c].before, masks[i].name, combinations[c].after);
+        FEATURE_EACH(f)
+            if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
+                text_add(to, "    %s%s%s\n", combinations[c].before, f->name, combinations[c].after);
         text_add(to, "    %s\n}\n", combinations[c].tail);
     }
     text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, int k1, "
                  "int n)\n{\n");
-    for (int i = 0; i < MASKS; i++)
-        if (has_function(&masks[i], p))
-            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", masks[i].name,
-                     masks[i].name);
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
+            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", f->name, f->name);
     text_add(to, "}\n");
 }
 
 static void write_scores(struct text *to, const clattn_problem *p)
 {
-    for (int i = 0; i < SCORES; i++)
-        if (scores[i].applies(p)) {
-            if (scores[i].function)
-                write_fragment(to, chosen(scores[i].function, p));
-            if (scores[i].fragment)
-                write_fragment(to, scores[i].fragment);
-            else
-                mods_write_calls(to, p);
-        }
-    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_DROPS %d\n", p->n_mods ? -1 : 0);
+    write_features(to, FEATURE_SCORE, NULL, p);
+    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_DROPS %d\n",
+             -feature_any_compiled(p, FEATURE_SCORE, FEATURE_HAS_HOLES));
     text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
-    for (int i = 0; i < SCORES; i++)
-        if (scores[i].applies(p))
-            text_add(to, "    s = cla_%s(e, s, q, k);\n", scores[i].name);
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_SCORE && feature_is_compiled(f, p))
+            text_add(to, "    s = cla_%s(e, s, q, k);\n", f->name);
     text_add(to, "    return s;\n}\n");
 }
 
@@ -251,16 +184,16 @@ static void write_text(struct text *to, const clattn_problem *p, const struct ca
     params_write(to, p);
     write_fragment(to, "group.cl");
     write_fragment(to, chosen(kv, p));
-    write_fragment(to, chosen(sink, p));
+    write_features(to, FEATURE_SINK, "sink_none.cl", p);
     write_fragment(to, is_f64(p) ? "exp_builtin.cl" : exp2_of(e, caps));
     write_fragment(to, "weight.cl");
     write_fragment(to, e->load ? e->load(p) : NULL);
     write_fragment(to, e->fragment);
     write_fragment(to, "tile.cl");
-    write_fragment(to, has_squares(p) ? e->gather : NULL);
+    write_fragment(to, feature_any(p, FEATURE_GATHERS) ? e->gather : NULL);
     write_masks(to, p);
     write_scores(to, p);
-    write_fragment(to, chosen(bias, p));
+    write_features(to, FEATURE_BIAS, "bias_none.cl", p);
     write_fragment(to, "softmax.cl");
     write_fragment(to, e->total_scalars ? "total_workspace.cl" : "total_private.cl");
     write_fragment(to, "total.cl");
@@ -276,8 +209,11 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
-             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, is_causal(p) || is_windowed(p),
+             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, e->rows_per_group(&c->tile)).packable);
+    FEATURE_EACH(f)
+        if (f->options && f->applies(p))
+            f->options(to, p);
     text_add(to, " -DCLA_WIDTH=%d", engine_width(e, &c->tile));
     for (int i = 0; e->numbers[i].name; i++) {
         text_add(to, " -DCLA_");
