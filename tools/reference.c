@@ -8,6 +8,8 @@
 
 #include "reference.h"
 
+#include "reference_rules.h"
+
 #include <clattn.h>
 
 #include <math.h>
@@ -36,13 +38,6 @@ struct scratch {
 /* One batch entry: its lengths within bounds, and where its diagonal lies. */
 struct entry {
     int64_t b, q_len, kv_len, kv_start, offset;
-};
-
-/* The rows q0.. of one head and the keys [lo,hi) that lengths, causality and window leave to each. */
-struct group {
-    const struct entry *e;
-    int64_t h, q0, rows, first, last; /* first, last: union of the ranges */
-    int64_t lo[ROWS], hi[ROWS];
 };
 
 /* malloc of rows * columns doubles, zero, or NULL when that overflows or there is no memory. */
@@ -130,77 +125,44 @@ static struct entry entry_of(const struct reference *r, int64_t b)
 {
     const int64_t q_len = r->q_len ? clamp(r->q_len[b], r->nq) : r->nq;
     const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
-    const int64_t offset = r->align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
-                           : r->align == CLATTN_ALIGN_OFFSET     ? bounded(r->offset)
-                           : r->align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
+    const int64_t offset = r->p.align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
+                           : r->p.align == CLATTN_ALIGN_OFFSET     ? bounded(r->p.sizes.offset)
+                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
                                                                  : 0;
     const struct entry e = { b, q_len, kv_len, r->kv_start ? clamp(r->kv_start[b], r->nk) : 0, offset };
     return e;
 }
 
-/* What leaves one range of keys to every row. */
-static struct group keys_ranged(const struct reference *r, const struct entry *e, int64_t h, int64_t q0)
+/* Rows of one head, the keys that lengths, causality and windows leave to each, and the union of these. */
+struct group {
+    int64_t h, rows, first, last;
+    struct reference_line at[ROWS];
+};
+
+/* Row q of head h. */
+static struct reference_line line_of(const struct reference *r, const struct entry *e, int64_t h, int64_t q)
+{
+    struct reference_line at = { r->b0 + e->b, h, q, q + e->offset, e->kv_start, q < e->q_len ? e->kv_len : 0 };
+    reference_range(r, &at);
+    return at;
+}
+
+static struct group group_of(const struct reference *r, const struct entry *e, int64_t h, int64_t q0)
 {
     struct group g;
     memset(&g, 0, sizeof g);
-    g.e = e;
     g.h = h;
-    g.q0 = q0;
     g.rows = r->nq - q0 < ROWS ? r->nq - q0 : ROWS;
     g.first = r->nk;
     for (int64_t row = 0; row < g.rows; row++) {
-        const int64_t diagonal = q0 + row + e->offset;
-        int64_t lo = e->kv_start, hi = q0 + row < e->q_len ? e->kv_len : 0;
-        if (r->causal && diagonal + 1 < hi)
-            hi = diagonal + 1;
-        if (r->window && r->window_right >= 0 && diagonal + bounded(r->window_right) + 1 < hi)
-            hi = diagonal + bounded(r->window_right) + 1;
-        if (r->window && r->window_left >= 0 && diagonal - bounded(r->window_left) > lo)
-            lo = diagonal - bounded(r->window_left);
-        if (hi <= lo)
-            continue; /* nothing: [0,0) */
-        g.lo[row] = lo;
-        g.hi[row] = hi;
-        g.first = lo < g.first ? lo : g.first;
-        g.last = hi > g.last ? hi : g.last;
+        const struct reference_line at = line_of(r, e, h, q0 + row);
+        g.at[row] = at;
+        if (at.hi == 0)
+            continue;
+        g.first = at.lo < g.first ? at.lo : g.first;
+        g.last = at.hi > g.last ? at.hi : g.last;
     }
     return g;
-}
-
-/* Where the cells of row (b, h, q) begin in an array of `shape`, axes of 1 broadcast; *step: from key to key. */
-static int64_t cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step)
-{
-    const int64_t at[3] = { b, h, q };
-    int64_t index = 0;
-    for (int axis = 0; axis < 3; axis++)
-        index = index * shape[axis] + (shape[axis] == 1 ? 0 : at[axis]);
-    *step = shape[3] != 1;
-    return index * shape[3];
-}
-
-/* What is decided key by key, before any score: mask, blocks and bias. */
-static void keys_kept(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row)
-{
-    unsigned char *keep = w->keep + row * w->ld;
-    const int64_t b = r->b0 + g->e->b, q = g->q0 + row, lo = g->lo[row], hi = g->hi[row];
-    int64_t step;
-    memset(keep, 0, (size_t)r->nk);
-    memset(keep + lo, 1, (size_t)(hi - lo));
-    if (r->mask) {
-        const unsigned char *mask = r->mask + cells(r->mask_shape, b, g->h, q, &step);
-        for (int64_t k = lo; k < hi; k++)
-            keep[k] = mask[k * step] != 0;
-    }
-    if (r->block_map) {
-        const unsigned char *map = r->block_map + cells(r->block_shape, b, g->h, q / r->block_q, &step);
-        for (int64_t k = lo; k < hi; k++)
-            keep[k] = keep[k] && map[k / r->block_k * step] != 0;
-    }
-    if (r->bias) {
-        const double *bias = r->bias + cells(r->bias_shape, b, g->h, q, &step);
-        for (int64_t k = lo; k < hi; k++)
-            keep[k] = keep[k] && bias[k * step] != -INFINITY;
-    }
 }
 
 /* Scores of a group, unscaled. Keys outside a row's own range are computed too and never looked at. */
@@ -218,53 +180,6 @@ static void scores(struct scratch *w, const struct reference *r, const struct gr
                 axpy(w->s + row * w->ld + from, w->a + row * w->ld + from, q[row * r->d + c],
                      w->kt + c * w->ld + from, n);
     }
-}
-
-/* a += |s|, where that is finite: inf in Q or K must not excuse errors elsewhere. */
-static void widen(double *a, const double *s, int64_t lo, int64_t hi)
-{
-    for (int64_t k = lo; k < hi; k++)
-        a[k] += isfinite(s[k]) ? fabs(s[k]) : 0;
-}
-
-/* Dots of one row into scores: every step behind the first, in the order of SEMANTICS; and a_k on the way. What is not
- * kept is computed too and never looked at. */
-static int change(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row)
-{
-    double *s = w->s + row * w->ld, *a = w->a + row * w->ld;
-    unsigned char *keep = w->keep + row * w->ld;
-    const int64_t b = r->b0 + g->e->b, h = g->h, q = g->q0 + row, lo = g->lo[row], hi = g->hi[row];
-    for (int64_t k = lo; k < hi; k++) {
-        s[k] *= r->scale;
-        a[k] *= fabs(r->scale);
-        a[k] = isfinite(a[k]) ? a[k] : 0;
-    }
-    if (r->softcap > 0) {
-        for (int64_t k = lo; k < hi; k++)
-            s[k] = r->softcap * tanh(s[k] / r->softcap);
-        widen(a, s, lo, hi);
-    }
-    if (r->mod && lo < hi) {
-        if (r->mod(r->user, s, keep, b, h, q, r->nk) != 0)
-            return -1;
-        for (int64_t k = lo; k < hi; k++)
-            keep[k] = keep[k] && s[k] != -INFINITY;
-        widen(a, s, lo, hi);
-    }
-    if (r->slopes) {
-        const double slope = r->slopes[(r->slopes_b == 1 ? 0 : b) * r->h + h];
-        for (int64_t k = lo; k < hi; k++)
-            s[k] -= slope * fabs((double)(q + g->e->offset - k));
-        widen(a, s, lo, hi);
-    }
-    if (r->bias) {
-        int64_t step;
-        const double *bias = r->bias + cells(r->bias_shape, b, h, q, &step);
-        for (int64_t k = lo; k < hi; k++)
-            s[k] += bias[k * step];
-        widen(a, s, lo, hi);
-    }
-    return 0;
 }
 
 /* Turns the scores [lo,hi) of one row into weights; their sum with that of the sink is *sum. Returns the maximum. */
@@ -318,7 +233,7 @@ static double doubts(const struct scratch *w, const struct group *g, int64_t row
     const double *s = w->s + row * w->ld;
     const unsigned char *keep = w->keep + row * w->ld;
     double *a = w->a + row * w->ld, all = 0;
-    for (int64_t k = g->lo[row]; k < g->hi[row]; k++) {
+    for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++) {
         const double factor = s[k] < p.lost ? 1 / (DOUBT * p.unit) : 1 + a[k];
         a[k] = keep[k] ? s[k] / sum * factor : 0;
         all += a[k];
@@ -382,13 +297,13 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
     memset(w->o, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     memset(w->t2, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     for (int64_t row = 0; row < g->rows; row++) {
-        const unsigned char *keep = w->keep + row * w->ld;
-        keys_kept(w, r, g, row);
-        if (change(w, r, g, row) != 0)
+        unsigned char *keep = w->keep + row * w->ld;
+        reference_keep(r, &g->at[row], keep);
+        if (reference_change(r, &g->at[row], w->s + row * w->ld, w->a + row * w->ld, keep) != 0)
             return -1;
-        const double most = weights(w->s + row * w->ld, keep, sink, g->lo[row], g->hi[row], &sum[row]);
+        const double most = weights(w->s + row * w->ld, keep, sink, g->at[row].lo, g->at[row].hi, &sum[row]);
         lse[row] = sum[row] == 0 ? -INFINITY : most + log(sum[row]);
-        for (int64_t k = g->lo[row]; k < g->hi[row] && seen; k++)
+        for (int64_t k = g->at[row].lo; k < g->at[row].hi && seen; k++)
             seen[k] |= keep[k];
     }
     memset(w->whole, 0, (size_t)(ROWS * w->wide) * sizeof *w->whole);
@@ -427,7 +342,7 @@ int reference_forward(const struct reference *r, const double *q, const double *
             if (h % share == 0)
                 load_head(&w, r, k + key_head * k_pitch * r->d, v + key_head * k_pitch * r->dv);
             for (int64_t q0 = 0; q0 < r->nq; q0 += ROWS) {
-                const struct group g = keys_ranged(r, &e, h, q0);
+                const struct group g = group_of(r, &e, h, q0);
                 const int64_t at = rows + q0;
                 if (attend(&w, r, &g, q + at * r->d, o + at * r->dv, lse + at, o_bound ? o_bound + at * r->dv : NULL,
                            lse_bound ? lse_bound + at : NULL, seen ? seen + key_head * r->nk : NULL) != 0)

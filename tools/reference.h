@@ -1,9 +1,11 @@
 /* reference.h - attention in float64 on the host, for --verify and the tests
  * SPDX-License-Identifier: Apache-2.0
  *
- * Knows nothing of the library: written from the formulas, so that it can judge it. */
+ * Knows nothing of the library but the structs of its interface: written from the formulas, so that it can judge it. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
+
+#include <clattn.h>
 
 #include <stdint.h>
 
@@ -11,8 +13,10 @@
 typedef int (*reference_mod)(void *user, double *s, const unsigned char *keep, int64_t b, int64_t h, int64_t q,
                              int64_t nk);
 
-/* One problem. Arrays of lengths are [b] or NULL; align and offset mean what clattn.h says. Zero is none everywhere. */
+/* One problem. Arrays of lengths are [b] or NULL. Zero is none everywhere. */
 struct reference {
+    clattn_problem p;          /* of it only what has no member of its own here: causal, align, sizes.offset, softcap, the flags
+                                  of what needs no array, and their numbers */
     int64_t b, h, hk, nq, nk, d, dv;
     int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want */
     double share;              /* the part that is asked for (0: all) of what wrong weights may do, to O and to LSE: tests ask
@@ -21,13 +25,7 @@ struct reference {
     int64_t q_pitch, k_pitch;  /* rows from head to head in Q, O and LSE, in K and V; 0: nq and nk. For packed
                                   sequences, which are computed one by one */
     double scale;
-    int causal;
-    int align; /* CLATTN_ALIGN_* */
-    int64_t offset;
     const int32_t *q_len, *kv_len, *kv_start, *offsets;
-    double softcap;
-    int window;                /* window_left and window_right count; -1: unbounded */
-    int64_t window_left, window_right;
     /* Of axes b, h, q, k; an axis of shape 1 is broadcast. b counts from b0, which is 0 but for one entry of many. */
     const double *bias;
     const unsigned char *mask, *block_map; /* block_map: 0 drops the whole block */

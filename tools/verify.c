@@ -120,6 +120,7 @@ static struct reference problem(const clattn_problem *p, const struct setup_inpu
 {
     struct reference r;
     memset(&r, 0, sizeof r);
+    r.p = *p;
     r.type = p->type;
     r.b = 1;
     r.h = p->sizes.h;
@@ -127,13 +128,6 @@ static struct reference problem(const clattn_problem *p, const struct setup_inpu
     r.d = p->d;
     r.dv = p->dv;
     r.scale = p->scale;
-    r.causal = p->causal;
-    r.align = p->align;
-    r.offset = p->sizes.offset;
-    r.softcap = p->softcap;
-    r.window = (p->flags & CLATTN_WINDOW) != 0;
-    r.window_left = p->window_left;
-    r.window_right = p->window_right;
     if (in->x)
         verify_take_extras(&r, in->x);
     return r;

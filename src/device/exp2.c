@@ -76,8 +76,8 @@ static cl_int try(struct programs *p, int which, struct why *why)
     struct source source = { NULL, NULL };
     struct built built;
     float *const x = malloc(2 * POINTS * sizeof *x), *const y = x ? x + POINTS : NULL;
-    const struct target target = { .caps = p->caps, .exp2 = which };
-    cl_int status = x ? source_compose(&source, PASS_EXP2, &target, why)
+    const struct target target = { .pass = PASS_EXP2, .caps = p->caps, .exp2 = which };
+    cl_int status = x ? source_compose(&source, &target, why)
                       : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     if (!status && !(status = program_get(&built, p, &source, true, why))) {
         fill_points(x);
@@ -114,8 +114,8 @@ static cl_int name_verdict(struct verdict *v, const struct programs *p, struct w
     settings_codegen(&text);
     for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
         struct source source;
-        const struct target target = { .caps = p->caps, .exp2 = which };
-        const cl_int status = source_compose(&source, PASS_EXP2, &target, why);
+        const struct target target = { .pass = PASS_EXP2, .caps = p->caps, .exp2 = which };
+        const cl_int status = source_compose(&source, &target, why);
         if (status)
             return status;
         digest_of(digest, source.text, strlen(source.text));

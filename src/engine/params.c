@@ -139,26 +139,26 @@ static const struct {
     [INT] = { "cla_i32", sizeof(cla_i32) },
 };
 
-static bool is_taken(int i, const struct pass *pass, const struct target *t)
+static bool is_taken(int i, const struct target *t)
 {
-    return list[i].passes & 1 << pass_id(pass) && (!list[i].taken || list[i].taken(t));
+    return list[i].passes & 1 << t->pass && (!list[i].taken || list[i].taken(t));
 }
 
 /* ---- Calls ---- */
 
 /* Captured buffers stand last. */
-int params_buffers(int to[PARAMS], const struct pass *pass, const struct target *t)
+int params_buffers(int to[PARAMS], const struct target *t)
 {
     int n = 0;
     for (int i = 0; i < LIST; i++)
-        if (list[i].kind == BUFFER && is_taken(i, pass, t))
+        if (list[i].kind == BUFFER && is_taken(i, t))
             to[n++] = (int)list[i].at;
-    for (int i = 0; pass_id(pass) == PASS_FORWARD && i < t->p->n_aux; i++)
+    for (int i = 0; t->pass == PASS_FORWARD && i < t->p->n_aux; i++)
         to[n++] = PARAM_AUX + i;
     return n;
 }
 
-size_t params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *t)
+size_t params_pack(void *to, const struct arguments *from, const struct target *t)
 {
     static const unsigned char none[sizeof(cla_i64)];
     unsigned char *const out = to;
@@ -166,7 +166,7 @@ size_t params_pack(void *to, const struct arguments *from, const struct pass *pa
     if (out)
         memcpy(out, none, at);
     for (int i = 0; i < LIST; i++) {
-        if (list[i].kind == BUFFER || !is_taken(i, pass, t))
+        if (list[i].kind == BUFFER || !is_taken(i, t))
             continue;
         const size_t n = types[list[i].kind].bytes * (size_t)(list[i].members ? list[i].members(t) : 1);
         if (out)
@@ -195,11 +195,11 @@ static void write_name(struct text *to, int param, int i, const struct target *t
         text_add(to, "aux_%s", t->p->aux[param - PARAM_AUX].name);
 }
 
-static void write_struct(struct text *to, const struct pass *pass, const struct target *t)
+static void write_struct(struct text *to, const struct target *t)
 {
     text_add(to, "typedef struct {\n    cla_i64 unused;\n"); /* see args.h */
     for (int i = 0; i < LIST; i++) {
-        if (list[i].kind == BUFFER || !is_taken(i, pass, t))
+        if (list[i].kind == BUFFER || !is_taken(i, t))
             continue;
         text_add(to, "    %s %s", types[list[i].kind].name, list[i].name);
         if (list[i].members)
@@ -216,14 +216,14 @@ static bool takes(int param, const int *buffers, int n)
     return n;
 }
 
-void params_write(struct text *to, const struct pass *pass, const struct target *t)
+void params_write(struct text *to, const struct target *t)
 {
     int buffers[PARAMS], row[PARAMS] = { 0 };
-    const int n = params_buffers(buffers, pass, t);
+    const int n = params_buffers(buffers, t);
     for (int i = 0, at = 0; i < LIST; i++)
-        if (list[i].kind == BUFFER && is_taken(i, pass, t))
+        if (list[i].kind == BUFFER && is_taken(i, t))
             row[at++] = i;
-    write_struct(to, pass, t);
+    write_struct(to, t);
     if (takes(PARAM_BIAS, buffers, n))
         text_add(to, "typedef cla_elem_%s cla_bias_elem;\n", problem_type_name(t->p->bias_type));
     text_add(to, "typedef struct {\n    int unused;\n"); /* see args.h */

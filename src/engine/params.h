@@ -59,15 +59,15 @@ struct arguments {
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
 };
 
-/* The buffers that a pass's kernel takes, in the order of its parameters; returns how many. */
-int params_buffers(int list[PARAMS], const struct pass *pass, const struct target *target);
+/* The buffers that a kernel takes, in the order of its parameters; returns how many. */
+int params_buffers(int list[PARAMS], const struct target *target);
 
 /* The struct that it takes, as its program declares it: returns its bytes, at most PARAMS_BYTES, and writes them to `to`
  * unless that is NULL. */
 enum { PARAMS_BYTES = 700 };
-size_t params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target);
+size_t params_pack(void *to, const struct arguments *from, const struct target *target);
 
 /* Writes the fragment that declares them: cla_args, struct cla_pointers, CLA_PARAMS, CLA_TAKE_PARAMS. */
-void params_write(struct text *to, const struct pass *pass, const struct target *target);
+void params_write(struct text *to, const struct target *target);
 
 #endif

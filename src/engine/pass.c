@@ -5,7 +5,7 @@
 #include "engine/pass.h"
 
 #include "engine/params.h"
-#include "engine/source.h"
+#include "engine/slots.h"
 
 /* ---- Forward ---- */
 
@@ -69,8 +69,8 @@ static const struct pass passes[] = {
     [PASS_FORWARD] = { .name = "forward",
                        .kernel = "cla_forward",
                        .applies = always,
-                       .slots = source_forward,
-                       .options = source_forward_options,
+                       .slots = slots_forward,
+                       .options = slots_forward_options,
                        .items = items_of_engine,
                        .groups = groups_of_rows,
                        .group_bytes = bytes_of_engine,
@@ -78,21 +78,16 @@ static const struct pass passes[] = {
     [PASS_BLOCK_MAP] = { .name = "block map",
                          .kernel = "cla_block_map",
                          .applies = makes_maps,
-                         .slots = source_block_map,
+                         .slots = slots_block_map,
                          .items = items_for_blocks,
                          .groups = groups_of_blocks },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
-                    .slots = source_exp2_test,
-                    .options = source_exp2_options },
+                    .slots = slots_exp2_test,
+                    .options = slots_exp2_options },
 };
 
 const struct pass *pass_at(int id)
 {
     return &passes[id];
-}
-
-int pass_id(const struct pass *pass)
-{
-    return (int)(pass - passes);
 }

@@ -5,24 +5,24 @@
 
 #include "engine/tile.h"
 
-/* What a program is composed for: a checked problem on a device with a configuration. exp2: which 2^x (caps.h), for the
- * program that tests it; that one needs no problem and no configuration. */
+/* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
+enum { PASS_FORWARD, PASS_BLOCK_MAP, PASSES, PASS_EXP2 = PASSES };
+
+/* What a program is composed for: a pass of a checked problem on a device with a configuration. exp2: which 2^x (caps.h), for
+ * the program that tests it; that one needs no problem and no configuration. */
 struct target {
+    int pass; /* PASS_* */
     const clattn_problem *p;
     const struct caps *caps;
     const struct config *config;
     int exp2;
 };
 
-/* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
-enum { PASS_FORWARD, PASS_BLOCK_MAP, PASSES, PASS_EXP2 = PASSES };
-
 /* A slot of a program has one of these. */
-struct pass;
 struct slot {
-    const char *fragment;                         /* the same in every program of the pass */
-    const char *(*choose)(const struct target *); /* a fragment by the target; NULL: none */
-    void (*write)(struct text *to, const struct pass *, const struct target *); /* text that is written for the target */
+    const char *fragment;                                  /* the same in every program of the pass */
+    const char *(*choose)(const struct target *);          /* a fragment by the target; NULL: none */
+    void (*write)(struct text *to, const struct target *); /* text that is written for the target */
 };
 
 struct arguments;
@@ -39,6 +39,5 @@ struct pass {
 };
 
 const struct pass *pass_at(int id);
-int pass_id(const struct pass *pass);
 
 #endif

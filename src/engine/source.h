@@ -1,4 +1,4 @@
-/* source.h - slots to program text: one fragment per slot, numbers as build options. Knows no device API.
+/* source.h - the slots of a pass to program text and build options. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -16,16 +16,13 @@ struct source {
     char *text, *options;
 };
 
-/* Composes the program of a pass, PASS_*, for a target. */
-cl_int source_compose(struct source *out, int pass, const struct target *target, struct why *why);
-
-/* What pass.c's table says of programs: their slots and options. */
-extern const struct slot source_forward[], source_block_map[], source_exp2_test[];
-void source_forward_options(struct text *to, const struct target *target);
-void source_exp2_options(struct text *to, const struct target *target);
+cl_int source_compose(struct source *out, const struct target *target, struct why *why);
 
 /* The fragment that computes 2^x; which: CAPS_EXP2_*. */
 const char *source_exp2(int which);
+
+/* Adds a fragment, and a line that names it in build logs; NULL: none. */
+void source_write_fragment(struct text *to, const char *name);
 
 void source_free(struct source *s);
 

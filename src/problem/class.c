@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/checked.h"
+#include "problem/feature.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,48 +60,34 @@ static void set_sizes(clattn_problem *to, const clattn_sizes *s)
 
 /* ---- Features ---- */
 
-/* Everything that is done to a score costs about the same; softcap stands for it. */
-static void set_scores(clattn_workload *c, const clattn_problem *p)
+/* What stands for the features that go at a later step than `lost`. */
+static void set_features(clattn_workload *c, const clattn_problem *p, enum feature_step lost)
 {
-    clattn_problem *to = &c->problem;
-    if (p->softcap || p->flags & (CLATTN_ALIBI | CLATTN_SINKS) || p->n_mods)
-        to->softcap = 30;
-    if (p->bias_type) {
-        to->bias_type = p->bias_type;
-        c->bias_axes[2] = c->bias_axes[3] = 1;
-    }
+    FEATURE_EACH(f)
+        if (f->represent && f->step > lost && f->applies(p))
+            f->represent(c, p);
+    if (FEATURE_STEP_PACKED > lost && p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
+        c->problem.flags |= CLATTN_CU_Q | CLATTN_CU_K;
 }
 
-/* A block map thins out what a mask does, so it is one. */
-static void set_masks(clattn_workload *c, const clattn_problem *p)
-{
-    clattn_problem *to = &c->problem;
-    to->causal = p->causal;
-    if (p->flags & CLATTN_WINDOW) {
-        to->flags |= CLATTN_WINDOW;
-        to->window_left = to->window_right = 256;
-    }
-    if (p->flags & (CLATTN_MASK | CLATTN_BLOCK_MAP)) {
-        to->flags |= CLATTN_MASK;
-        c->mask_axes[2] = c->mask_axes[3] = 1;
-    }
-    if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
-        to->flags |= CLATTN_CU_Q | CLATTN_CU_K;
-}
-
-void class_of(clattn_workload *out, const clattn_problem *p)
+/* Types and widths. */
+static void set_shape(clattn_workload *c, const clattn_problem *p)
 {
     const clattn_workload init = CLATTN_WORKLOAD_INIT;
-    clattn_problem *to = &out->problem;
-    *out = init;
+    clattn_problem *to = &c->problem;
+    *c = init;
     to->type = p->type;
     to->k_type = p->k_type;
     to->v_type = p->v_type;
     to->d = (int32_t)round_up(p->d, widths);
     to->dv = (int32_t)round_up(p->dv, widths);
-    set_scores(out, p);
-    set_masks(out, p);
-    set_sizes(to, &p->sizes);
+}
+
+void class_of(clattn_workload *out, const clattn_problem *p)
+{
+    set_shape(out, p);
+    set_features(out, p, 0);
+    set_sizes(&out->problem, &p->sizes);
 }
 
 /* ---- Text ---- */
@@ -142,29 +129,6 @@ void class_print(const clattn_workload *c, const clattn_problem *p, struct text 
 
 /* ---- Neighbours: features go one after the other, and at each step other sizes are looked at ---- */
 
-static void drop_nothing(clattn_workload *c) { (void)c; }
-static void drop_scores(clattn_workload *c) { c->problem.softcap = 0; }
-static void drop_packing(clattn_workload *c)
-{
-    c->problem.flags &= ~(uint32_t)(CLATTN_CU_Q | CLATTN_CU_K);
-    set_rows(&c->problem, c->problem.sizes.nq, c->problem.sizes.nk);
-}
-static void drop_reads(clattn_workload *c)
-{
-    c->problem.bias_type = 0;
-    c->problem.flags &= ~(uint32_t)CLATTN_MASK;
-    memset(c->bias_axes, 0, sizeof c->bias_axes);
-    memset(c->mask_axes, 0, sizeof c->mask_axes);
-}
-static void drop_masks(clattn_workload *c)
-{
-    c->problem.causal = 0;
-    c->problem.flags &= ~(uint32_t)CLATTN_WINDOW;
-    c->problem.window_left = c->problem.window_right = 0;
-}
-static void (*const drops[])(clattn_workload *) = { drop_nothing, drop_scores, drop_packing, drop_reads, drop_masks };
-enum { DROPS = sizeof drops / sizeof *drops };
-
 /* One step down and one up from where x stands; x where there is none. */
 static int64_t step(int64_t x, const int64_t *list, int by)
 {
@@ -197,11 +161,12 @@ static void resize(clattn_workload *c, int way)
 
 bool class_near(clattn_workload *out, const clattn_workload *c, size_t n)
 {
-    if (n >= DROPS * SIZES)
+    if (n >= (FEATURE_STEP_MASKS + 1) * SIZES)
         return false;
-    *out = *c;
-    for (size_t i = 0; i <= n / SIZES; i++)
-        drops[i](out);
+    set_shape(out, &c->problem);
+    set_features(out, &c->problem, (enum feature_step)(n / SIZES));
+    out->problem.sizes = c->problem.sizes;
+    set_rows(&out->problem, c->problem.sizes.nq, c->problem.sizes.nk);
     resize(out, (int)(n % SIZES));
     return true;
 }

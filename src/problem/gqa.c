@@ -4,10 +4,11 @@
 
 #include "problem/gqa.h"
 
-/* Where only sinks differ from head to head: what makes holes is read by head, query and key. */
+#include "problem/feature.h"
+
 static bool is_packable(const clattn_problem *p)
 {
-    return !problem_has_holes(p) && !(p->flags & CLATTN_ALIBI);
+    return !feature_any(p, FEATURE_DIFFERS_BY_HEAD);
 }
 
 struct rows gqa_rows(const clattn_problem *p, int per_group)

@@ -4,11 +4,12 @@
 
 #include "problem/problem.h"
 
-#include "problem/mods.h"
+#include "problem/feature.h"
 #include "base/caller_struct.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -27,16 +28,23 @@ size_t problem_type_size(int type)
     return type >= CLATTN_F32 && type <= CLATTN_F64 ? types[type].size : 0;
 }
 
+int problem_type_find(const char *name)
+{
+    for (int t = CLATTN_F32; t <= CLATTN_F64; t++)
+        if (!strcmp(name, problem_type_name(t)))
+            return t;
+    return 0;
+}
+
 bool problem_has_holes(const clattn_problem *p)
 {
-    return p->n_mods || p->bias_type || p->flags & (CLATTN_MASK | CLATTN_BLOCK_MAP);
+    return feature_any(p, FEATURE_HAS_HOLES);
 }
 
 bool problem_changes_scores(const clattn_problem *p)
 {
     const double log2e = 1.4426950408889634;
-    return !(p->scale > 1e-30 && p->scale * log2e <= 1) || p->softcap > 0 || p->n_mods || p->bias_type ||
-           p->flags & (CLATTN_ALIBI | CLATTN_SINKS);
+    return !(p->scale > 1e-30 && p->scale * log2e <= 1) || feature_any(p, FEATURE_CHANGES_SCORES);
 }
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
@@ -105,7 +113,7 @@ static cl_int check_hint(clattn_sizes *s, struct why *why)
     return problem_check_sizes(&one, why);
 }
 
-static cl_int check_scores(clattn_problem *p, struct why *why)
+static cl_int check_scale(clattn_problem *p, struct why *why)
 {
     if (!isfinite(p->scale))
         INVALID("scale is not finite");
@@ -118,37 +126,24 @@ static cl_int check_scores(clattn_problem *p, struct why *why)
     /* Arithmetic in float folds log2(e) into the scale: both must fit. */
     if (p->type != CLATTN_F64 && fabs(p->scale) > 1e38)
         INVALID("scale %g is beyond what float holds", p->scale);
-    if (!(p->softcap >= 0) || !isfinite(p->softcap))
-        INVALID("softcap is %g, must be positive, or 0 for none", p->softcap);
-    /* The kernel divides by it, and multiplies by it and log2(e). */
-    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 1e38))
-        INVALID("softcap %g is beyond what float holds", p->softcap);
-    if (p->bias_type && !(p->bias_type >= CLATTN_F32 && p->bias_type <= CLATTN_F64))
-        INVALID("bias_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->bias_type);
-    if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a bias of f64 goes with f64 only, not with %s",
-                       problem_type_name(p->type));
     return CL_SUCCESS;
 }
 
-static cl_int check_masks(clattn_problem *p, struct why *why)
+static cl_int check_features(clattn_problem *p, struct why *why)
 {
     enum {
-        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
-                CLATTN_WINDOW | CLATTN_ALIBI | CLATTN_SINKS | CLATTN_MASK | CLATTN_BLOCK_MAP
+        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K
     };
-    if (p->causal != 0 && p->causal != 1)
-        INVALID("causal is %d, must be 0 or 1", (int)p->causal);
+    FEATURE_EACH(f) {
+        const cl_int status = f->check ? f->check(p, why) : CL_SUCCESS;
+        if (status)
+            return status;
+    }
     if (p->align < CLATTN_ALIGN_BOTTOM_RIGHT || p->align > CLATTN_ALIGN_OFFSETS)
         INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
-    if (p->flags & ~(uint32_t)FLAGS)
+    if (p->flags & ~(FLAGS | feature_flags()))
         INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
-    if (p->window_left < -1 || p->window_left > ROWS_MAX || p->window_right < -1 || p->window_right > ROWS_MAX)
-        INVALID("window %d,%d: bounds are 0 to %d, or -1 for none", (int)p->window_left, (int)p->window_right,
-                ROWS_MAX);
-    if (!(p->flags & CLATTN_WINDOW) && (p->window_left || p->window_right))
-        INVALID("window_left and window_right are given, but flags lacks CLATTN_WINDOW");
-    if (!p->causal && !(p->flags & (CLATTN_WINDOW | CLATTN_ALIBI)))
+    if (!feature_any(p, FEATURE_KNOWS_DIAGONAL))
         p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
     return CL_SUCCESS;
 }
@@ -165,7 +160,7 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
         INVALID("reserved is %d, must be 0", (int)p->reserved);
     if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
         (status = check_width("dv", p->dv, why)) || (status = check_hint(&p->sizes, why)) ||
-        (status = check_scores(p, why)) || (status = check_masks(p, why)))
+        (status = check_scale(p, why)))
         return status;
-    return mods_check(p, why);
+    return check_features(p, why);
 }

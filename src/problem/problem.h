@@ -21,6 +21,7 @@ bool problem_has_holes(const clattn_problem *p);
 bool problem_changes_scores(const clattn_problem *p);
 
 const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */
+int problem_type_find(const char *name); /* 0 when there is none */
 size_t problem_type_size(int type);
 
 #endif

@@ -45,13 +45,28 @@ int sample_map_of_mask(const struct sample *s, int64_t at);
 int64_t sample_row(const struct sample *s, int64_t b, int64_t h, int64_t q);
 int64_t sample_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);
 
+/* The rows of Q (or K) that entry b has, where they begin in a packed tensor, those that count, and where its diagonal lies. */
+struct sample_entry {
+    int64_t nq, nk, q_first, k_first, q_len, k_begin, k_end, offset;
+};
+struct sample_entry sample_entry_of(const struct sample *s, int64_t b);
+
+/* What tensors are made of. sample_number(): a multiple of 1/16 in [-2, 2], never 0. */
+uint32_t sample_hash(uint32_t seed, int64_t at);
+double sample_number(uint32_t seed, int64_t at);
+
+/* Elements of Q, K and V, also of rows that are stored as NaN. */
+double sample_value_q(const struct sample *s, int64_t at);
+double sample_value_k(const struct sample *s, int64_t at);
+double sample_value_v(const struct sample *s, int64_t at);
+
 /* What the row is: o[dv] and lse, and how far off each of them may be: o_bound[dv], and lse_bound. `scratch` has
  * 2 nk doubles. */
 struct answer {
     double lse, lse_bound;
 };
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
-                            double *scratch);
+                            double *scratch); /* in sample_answer.c */
 
 /* Stored bytes to a number. */
 double sample_load(int type, const void *from);

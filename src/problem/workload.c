@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "problem/workload.h"
+
+#include "problem/feature.h"
 #include "base/number.h"
 
 #include <string.h>
@@ -35,38 +37,18 @@ static bool has_lists(const clattn_problem *p)
     return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K);
 }
 
-static void add_axes(struct text *to, const char *name, const int32_t axes[4])
+static bool is_said(const struct feature *f, const clattn_workload *c, const clattn_problem *p)
 {
-    text_add(to, " %s:", name);
-    for (int i = 0; i < 4; i++)
-        text_add(to, "%c", axes[i] ? "bhqk"[i] : '1');
+    return f->is_said ? f->is_said(c) : f->applies(p);
 }
 
 /* The words between the widths and the types: what changes scores and drops keys. */
 static void add_features(struct text *to, const clattn_workload *c, const clattn_problem *p)
 {
-    if (p->causal)
-        text_add(to, p->align == CLATTN_ALIGN_TOP_LEFT ? " causal-tl" : " causal");
-    if (p->flags & CLATTN_WINDOW)
-        text_add(to, " window%d,%d", (int)p->window_left, (int)p->window_right);
-    if (p->softcap) {
-        text_add(to, " softcap");
-        number_print_real(to, p->softcap);
-    }
-    if (p->flags & CLATTN_ALIBI)
-        text_add(to, " alibi");
-    if (p->bias_type)
-        add_axes(to, "bias", c->bias_axes);
-    if (p->bias_type && p->bias_type != CLATTN_F32)
-        text_add(to, ":%s", problem_type_name(p->bias_type));
-    if (p->flags & CLATTN_MASK)
-        add_axes(to, "mask", c->mask_axes);
-    if (p->flags & CLATTN_BLOCK_MAP)
-        text_add(to, " blocks:%d,%d", (int)c->block_q, (int)c->block_k);
-    if (p->flags & CLATTN_SINKS)
-        text_add(to, " sink");
-    if (*c->mods)
-        text_add(to, " mod:%s", c->mods);
+    for (int place = 0; place < FEATURE_PLACES; place++)
+        FEATURE_EACH(f)
+            if (f->place == place && is_said(f, c, p))
+                f->print(to, c, p);
     if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
         text_add(to, " varlen");
 }
@@ -89,10 +71,9 @@ static cl_int check_words(const clattn_workload *c, const clattn_problem *p, str
         what = "bthd of packed sequences";
     else if (cu_q && (q != p->sizes.total_q || k != p->sizes.total_k))
         what = "other totals than those of its sequences";
-    else if (p->flags & CLATTN_BLOCK_MAP && (c->block_q < 1 || c->block_k < 1))
-        what = "blocks smaller than 1";
-    else if (!memchr(c->mods, 0, sizeof c->mods) || !workload_is_names(c->mods))
-        what = "names that are not of letters, digits, _, - and . with commas between";
+    FEATURE_EACH(f)
+        if (!what && f->unsaid && is_said(f, c, p))
+            what = f->unsaid(c);
     return what ? why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say %s", what) : CL_SUCCESS;
 }
 
@@ -168,15 +149,22 @@ static double kept(const clattn_workload *c, const clattn_problem *p, int64_t b)
     const int64_t offset = p->align == CLATTN_ALIGN_BOTTOM_RIGHT ? end - n
                            : p->align == CLATTN_ALIGN_OFFSET     ? clamp_i64(s->offset, -ROWS_MAX, ROWS_MAX)
                                                                  : 0;
-    const bool window = p->flags & CLATTN_WINDOW;
+    int64_t low = INT64_MIN, high = INT64_MAX; /* of the keys that a row sees, from its diagonal on */
+    double share = 1;
+    FEATURE_EACH(f) {
+        if (f->range && f->applies(p))
+            f->range(p, &low, &high);
+        if (f->share && f->applies(p))
+            share *= f->share(p);
+    }
     if (begin >= end)
         return 0;
     double pairs = (double)(n * (end - begin));
-    if (p->causal || (window && p->window_right >= 0))
-        pairs = kept_causal(n, begin, end, offset + (p->causal || !window ? 0 : p->window_right));
-    if (window && p->window_left >= 0)
-        pairs -= kept_causal(n, begin, end, offset - p->window_left - 1);
-    return pairs;
+    if (high < INT64_MAX)
+        pairs = kept_causal(n, begin, end, offset + high);
+    if (low > INT64_MIN)
+        pairs -= kept_causal(n, begin, end, offset + low - 1);
+    return share * pairs;
 }
 
 cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, struct why *why)

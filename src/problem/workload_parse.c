@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "problem/workload.h"
+
+#include "problem/feature.h"
 #include "base/number.h"
 #include "base/caller_struct.h"
 
@@ -13,17 +15,9 @@
 struct reader {
     clattn_workload *c;
     struct why *why;
-    uint64_t seen; /* a bit per row of words[] */
+    uint64_t seen, features; /* a bit per row of words[], and per word of a feature */
     bool off;
 };
-
-static int read_type(const char *name)
-{
-    for (int t = CLATTN_F32; t <= CLATTN_F64; t++)
-        if (!strcmp(name, problem_type_name(t)))
-            return t;
-    return 0;
-}
 
 static cl_int sizes_word(const char *word, const char *value, int64_t *first, int64_t *second, struct why *why)
 {
@@ -64,20 +58,6 @@ static cl_int read_d(struct reader *r, const char *w, const char *v)
     r->c->problem.dv = (int32_t)dv;
     return CL_SUCCESS;
 }
-static cl_int read_causal(struct reader *r, const char *w, const char *v)
-{
-    struct why *why = r->why;
-    (void)v;
-    if (r->c->problem.causal)
-        SYNTAX("\"%s\": causal and causal-tl contradict each other", w);
-    r->c->problem.causal = 1;
-    return CL_SUCCESS;
-}
-static cl_int read_causal_tl(struct reader *r, const char *w, const char *v)
-{
-    r->c->problem.align = CLATTN_ALIGN_TOP_LEFT;
-    return read_causal(r, w, v);
-}
 static cl_int read_off(struct reader *r, const char *w, const char *v)
 {
     r->off = true;
@@ -88,7 +68,7 @@ static cl_int type_word(struct reader *r, const char *w, const char *v, int32_t 
     struct why *why = r->why;
     if (!strncmp(v, "int", 3) || v[0] == 'q')
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "\"%s\": quantised keys and values are not in this version", w);
-    if (!(*type = read_type(v)))
+    if (!(*type = problem_type_find(v)))
         SYNTAX("\"%s\": expected f32, f16, bf16 or f64", w);
     return CL_SUCCESS;
 }
@@ -162,95 +142,10 @@ static cl_int read_kv_start(struct reader *r, const char *w, const char *v)
 {
     return list_word(r, w, v, r->c->kv_start, CLATTN_KV_START);
 }
-static cl_int read_softcap(struct reader *r, const char *w, const char *v)
-{
-    struct why *why = r->why;
-    const char *rest = number_read_real(v, &r->c->problem.softcap);
-    if (!rest || *rest || !(r->c->problem.softcap > 0))
-        SYNTAX("\"%s\": expected a positive number", w);
-    return CL_SUCCESS;
-}
-/* Two numbers with a comma between. */
-static cl_int two_words(const char *w, const char *v, int64_t low, int32_t *first, int32_t *second, struct why *why)
-{
-    int64_t x, y;
-    const char *rest = number_read_integer(v, &x);
-    if (rest && *rest == ',')
-        rest = number_read_integer(rest + 1, &y);
-    else
-        rest = NULL;
-    if (!rest || *rest || x < low || y < low || x > ROWS_MAX || y > ROWS_MAX)
-        SYNTAX("\"%.40s\": expected two numbers from %lld to %d with a comma between", w, (long long)low, ROWS_MAX);
-    *first = (int32_t)x;
-    *second = (int32_t)y;
-    return CL_SUCCESS;
-}
-static cl_int read_window(struct reader *r, const char *w, const char *v)
-{
-    clattn_problem *p = &r->c->problem;
-    p->flags |= CLATTN_WINDOW;
-    return two_words(w, v, -1, &p->window_left, &p->window_right, r->why);
-}
-static cl_int read_blocks(struct reader *r, const char *w, const char *v)
-{
-    r->c->problem.flags |= CLATTN_BLOCK_MAP;
-    return two_words(w, v, 1, &r->c->block_q, &r->c->block_k, r->why);
-}
-static cl_int flag_word(struct reader *r, uint32_t flag)
-{
-    r->c->problem.flags |= flag;
-    return CL_SUCCESS;
-}
-static cl_int read_alibi(struct reader *r, const char *w, const char *v)
-{
-    (void)w, (void)v;
-    return flag_word(r, CLATTN_ALIBI);
-}
-static cl_int read_sink(struct reader *r, const char *w, const char *v)
-{
-    (void)w, (void)v;
-    return flag_word(r, CLATTN_SINKS);
-}
 static cl_int read_varlen(struct reader *r, const char *w, const char *v)
 {
     (void)w, (void)v;
-    return flag_word(r, CLATTN_CU_Q | CLATTN_CU_K);
-}
-/* The letters bhqk, or 1 in the place of some. Returns what follows, NULL when it is something else. */
-static const char *read_axes(const char *v, int32_t axes[4])
-{
-    static const char letters[] = "bhqk";
-    for (int i = 0; i < 4; i++, v++) {
-        axes[i] = *v == letters[i];
-        if (!axes[i] && *v != '1')
-            return NULL;
-    }
-    return v;
-}
-static cl_int read_bias(struct reader *r, const char *w, const char *v)
-{
-    struct why *why = r->why;
-    const char *rest = read_axes(v, r->c->bias_axes);
-    r->c->problem.bias_type = rest && *rest == ':' ? read_type(rest + 1) : CLATTN_F32;
-    if (!rest || (*rest && *rest != ':') || !r->c->problem.bias_type)
-        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, and perhaps :TYPE", w);
-    return CL_SUCCESS;
-}
-static cl_int read_mask(struct reader *r, const char *w, const char *v)
-{
-    struct why *why = r->why;
-    const char *rest = read_axes(v, r->c->mask_axes);
-    if (!rest || *rest)
-        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast", w);
-    return flag_word(r, CLATTN_MASK);
-}
-static cl_int read_mods(struct reader *r, const char *w, const char *v)
-{
-    struct why *why = r->why;
-    const size_t n = strlen(v);
-    if (n >= sizeof r->c->mods || !workload_is_names(v))
-        SYNTAX("\"%.40s\": expected names of letters, digits, _, - and . with commas between", w);
-    memcpy(r->c->mods, v, n + 1);
+    r->c->problem.flags |= CLATTN_CU_Q | CLATTN_CU_K;
     return CL_SUCCESS;
 }
 static cl_int read_later(struct reader *r, const char *w, const char *v)
@@ -259,15 +154,13 @@ static cl_int read_later(struct reader *r, const char *w, const char *v)
     return why_set(r->why, CLATTN_ERROR_NOT_SUPPORTED, "\"%.40s\" is not supported by this version", w);
 }
 
-/* A word is its name alone, or its name and a value right behind it. The first row that fits wins, so longer names
- * stand before their beginnings. */
+/* A word is its name alone, or its name and a value right behind it. Of the rows that fit the one with the longest name wins.
+ * The words of features stand in their rows. */
 static const struct word {
     const char *name;
     bool value;
     cl_int (*read)(struct reader *, const char *word, const char *value);
 } words[] = {
-    { "causal-tl", false, read_causal_tl },
-    { "causal", false, read_causal },
     { "bthd", false, read_bthd },
     { "lse", false, read_lse },
     { "kvlen:", true, read_kv_len },
@@ -278,15 +171,7 @@ static const struct word {
     { "off", true, read_off },
     { "scale", true, read_scale },
     { "seed", true, read_seed },
-    { "alibi", false, read_alibi },
-    { "sink", false, read_sink },
     { "varlen", false, read_varlen },
-    { "window", true, read_window },
-    { "softcap", true, read_softcap },
-    { "bias:", true, read_bias },
-    { "mask:", true, read_mask },
-    { "blocks:", true, read_blocks },
-    { "mod:", true, read_mods },
     { "bwd", false, read_later },
     { "page", true, read_later },
     { "splits", true, read_later },
@@ -298,19 +183,60 @@ static const struct word {
 };
 enum { WORDS = sizeof words / sizeof *words /* at most 64 */, REQUIRED = WORDS - 5 };
 
+/* The bytes of `name` where the word is its name, or where `has_value` begins with it and goes on; else 0. */
+static size_t fits(const char *word, const char *name, bool has_value)
+{
+    const size_t n = strlen(name);
+    return strncmp(word, name, n) || (has_value ? !word[n] : word[n]) ? 0 : n;
+}
+
+/* Marks the word as seen. */
+static cl_int see(uint64_t *seen, unsigned bit, const char *word, struct why *why)
+{
+    if (*seen & (uint64_t)1 << bit)
+        SYNTAX("\"%.40s\": said twice", word);
+    *seen |= (uint64_t)1 << bit;
+    return CL_SUCCESS;
+}
+
+/* The word of a feature that fits, *bit being its number; NULL when there is none whose name is longer than `least`. */
+static const struct feature_word *find_feature(const char *word, size_t least, unsigned *bit)
+{
+    const struct feature_word *best = NULL;
+    unsigned at = 0;
+    FEATURE_EACH(f)
+        for (int i = 0; i < FEATURE_WORDS; i++, at++) {
+            const struct feature_word *w = &f->words[i];
+            const size_t n = w->name ? fits(word, w->name, w->has_value) : 0;
+            if (n > least) {
+                least = n;
+                best = w;
+                *bit = at;
+            }
+        }
+    return best;
+}
+
 static cl_int read_word(struct reader *r, const char *word)
 {
     struct why *why = r->why;
+    unsigned best = WORDS, bit = 0;
+    size_t longest = 0;
     for (unsigned i = 0; i < WORDS; i++) {
-        const size_t n = strlen(words[i].name);
-        if (strncmp(word, words[i].name, n) || (words[i].value ? !word[n] : word[n]))
-            continue;
-        if (r->seen & (uint64_t)1 << i)
-            SYNTAX("\"%.40s\": said twice", word);
-        r->seen |= (uint64_t)1 << i;
-        return words[i].read(r, word, word + n);
+        const size_t n = fits(word, words[i].name, words[i].value);
+        if (n > longest) {
+            longest = n;
+            best = i;
+        }
     }
-    SYNTAX("\"%.40s\" is no word of a problem string", word);
+    const struct feature_word *const of_feature = find_feature(word, longest, &bit);
+    if (best == WORDS && !of_feature)
+        SYNTAX("\"%.40s\" is no word of a problem string", word);
+    const cl_int status = of_feature ? see(&r->features, bit, word, why) : see(&r->seen, best, word, why);
+    if (status)
+        return status;
+    return of_feature ? of_feature->read(r->c, word, word + strlen(of_feature->name), why)
+                      : words[best].read(r, word, word + longest);
 }
 
 static bool is_space(char c)
@@ -342,7 +268,7 @@ static cl_int read_words(struct reader *r, const char *text)
     cl_int status;
     if (!next_word(&text, word, sizeof word))
         SYNTAX("empty; expected e.g. \"f32 b1 h8 q1024 k1024 d64 causal\"");
-    if (!(r->c->problem.type = read_type(word)))
+    if (!(r->c->problem.type = problem_type_find(word)))
         SYNTAX("\"%.40s\": the first word must be f32, f16, bf16 or f64", word);
     while (next_word(&text, word, sizeof word)) {
         if (!*word)
@@ -385,7 +311,7 @@ static cl_int settle(struct reader *r)
 cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
 {
     clattn_workload c = { .struct_size = sizeof c, .problem = CLATTN_PROBLEM_INIT };
-    struct reader r = { &c, why, 0, false };
+    struct reader r = { &c, why, 0, 0, false };
     clattn_problem checked;
     const size_t room = out->struct_size;
     cl_int status;

@@ -24,29 +24,30 @@ struct set {
 };
 
 /* Composes the program of a pass, and builds or loads it. */
-static cl_int get(struct set *set, int pass, struct maker *maker, const struct target *target, bool anew,
-                  struct why *why)
+static cl_int get(struct set *set, struct maker *maker, const struct target *target, bool anew, struct why *why)
 {
     struct source source = { NULL, NULL };
-    cl_int status = source_compose(&source, pass, target, why);
+    cl_int status = source_compose(&source, target, why);
     if (!status)
-        status = program_get(&set->of[pass], &maker->programs, &source, anew, why);
+        status = program_get(&set->of[target->pass], &maker->programs, &source, anew, why);
     source_free(&source);
-    set->has[pass] = !status;
+    set->has[target->pass] = !status;
     return status;
 }
 
 /* All that apply to the problem. *words: what compilers said first. */
-static cl_int get_all(struct set *set, struct maker *maker, const struct target *target, bool anew, struct why *words)
+static cl_int get_all(struct set *set, struct maker *maker, const clattn_problem *p, const struct config *config, bool anew,
+                      struct why *words)
 {
     struct why said;
     cl_int status = CL_SUCCESS;
     words->text[0] = '\0';
     for (int i = 0; i < PASSES && !status; i++) {
-        if (!pass_at(i)->applies(target->p))
+        const struct target target = { i, p, &maker->caps, config, 0 };
+        if (!pass_at(i)->applies(p))
             continue;
         said.text[0] = '\0';
-        status = get(set, i, maker, target, anew, &said);
+        status = get(set, maker, &target, anew, &said);
         if (status || !*words->text)
             *words = said;
     }
@@ -140,8 +141,7 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
     cl_program programs[PASSES];
     struct why fault;
     build_settle(maker, p, config);
-    const struct target target = { p, &maker->caps, config, 0 };
-    cl_int status = get_all(&set, maker, &target, anew, words);
+    cl_int status = get_all(&set, maker, p, config, anew, words);
     if (status)
         fault = *words;
     for (int i = 0; i < PASSES; i++)

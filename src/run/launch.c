@@ -70,18 +70,18 @@ static cl_int check_kernel(const struct launch *l, const struct launch_pass *pas
     return CL_SUCCESS;
 }
 
-static struct target target_of(const struct launch *l)
+static struct target target_of(const struct launch *l, const struct launch_pass *pass)
 {
-    return (struct target){ &l->problem, l->caps, &l->config, 0 };
+    return (struct target){ (int)(pass - l->passes), &l->problem, l->caps, &l->config, 0 };
 }
 
 static cl_int init_pass(struct launch *l, int id, cl_program program, struct why *why)
 {
     struct launch_pass *const pass = &l->passes[id];
-    const struct target target = target_of(l);
+    const struct target target = target_of(l, pass);
     pass->pass = pass_at(id);
     pass->items = pass->pass->items(&target);
-    pass->n_buffers = params_buffers(pass->buffers, pass->pass, &target);
+    pass->n_buffers = params_buffers(pass->buffers, &target);
     const cl_int status = pool_init(&pass->pool, program, pass->pass->kernel, why);
     return status ? status : check_kernel(l, pass, why);
 }
@@ -158,9 +158,9 @@ static cl_int check_waits(const struct launch *l, cl_uint n, const cl_event *lis
 static cl_int set_args(cl_kernel kernel, const struct launch *l, const struct launch_pass *pass, const struct call *c,
                        struct why *why)
 {
-    const struct target target = target_of(l);
+    const struct target target = target_of(l, pass);
     cl_ulong packed[PARAMS_BYTES / sizeof(cl_ulong) + 1];
-    const size_t bytes = params_pack(packed, &c->args, pass->pass, &target);
+    const size_t bytes = params_pack(packed, &c->args, &target);
     cl_int status = clSetKernelArg(kernel, 0, bytes, packed);
     for (int i = 0; i < pass->n_buffers && !status; i++) {
         const cl_mem *const mem = &c->mem[pass->buffers[i]];
@@ -225,7 +225,7 @@ static size_t groups_of(const struct launch_pass *pass, const struct call *c)
 static cl_int pass_workspace(size_t *size, const struct launch *l, const struct launch_pass *pass, const struct call *c,
                              struct why *why)
 {
-    const struct target target = target_of(l);
+    const struct target target = target_of(l, pass);
     const int64_t of_group = pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c->args) : 0;
     const size_t groups = groups_of(pass, c);
     *size = 0;
@@ -334,7 +334,7 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
 
 static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, struct why *why)
 {
-    const struct target target = target_of(l);
+    const struct target target = target_of(l, pass);
     const struct waits none = { 0, NULL, NULL };
     struct call c;
     cl_int status = CL_SUCCESS;

@@ -138,7 +138,7 @@ static int run_probe(const struct device *d, const char *text, const void *packe
     return good;
 }
 
-static void test_pass(const struct device *d, const char *what, int id, const struct target *t)
+static void test_pass(const struct device *d, const char *what, const struct target *t)
 {
     struct source source = { NULL, NULL };
     struct why why;
@@ -149,8 +149,8 @@ static void test_pass(const struct device *d, const char *what, int id, const st
     cl_ulong packed[PARAMS_BYTES / 8 + 1];
     cl_long got[512];
     fill(&a);
-    const size_t bytes = params_pack(packed, &a, pass_at(id), t);
-    if (source_compose(&source, id, t, &why))
+    const size_t bytes = params_pack(packed, &a, t);
+    if (source_compose(&source, t, &why))
         bail("%s: %s", what, why.text);
     char *const text = declarations(source.text);
     const int n = write_probe(&to, text, &want, &a);
@@ -158,7 +158,7 @@ static void test_pass(const struct device *d, const char *what, int id, const st
     for (int i = 0; i < n && right; i++)
         right = got[i] == want[i];
     ok(right && n > 4 && got[n] == (cl_long)bytes && bytes <= PARAMS_BYTES,
-       "pass %s takes %zu bytes of arguments, as the host packs them, at most %d: %s", pass_at(id)->name, bytes,
+       "pass %s takes %zu bytes of arguments, as the host packs them, at most %d: %s", pass_at(t->pass)->name, bytes,
        PARAMS_BYTES, what);
     free(text);
     source_free(&source);
@@ -287,10 +287,11 @@ static void test_device(const struct device *d)
         caps_generic(&caps); /* the struct has no member that asks for doubles */
         if (problem_read(&p, &given, &why) || tile_config_read(&config, "simt", &caps, &p, &why))
             bail("%s", why.text);
-        const struct target t = { &p, &caps, &config, 0 };
-        for (int id = 0; id < PASSES; id++)
+        for (int id = 0; id < PASSES; id++) {
+            const struct target t = { id, &p, &caps, &config, 0 };
             if (pass_at(id)->applies(&p))
-                test_pass(d, every ? wide ? "everything, in f64" : "everything, in f32" : texts[i], id, &t);
+                test_pass(d, every ? wide ? "everything, in f64" : "everything, in f32" : texts[i], &t);
+        }
     }
     cl_int e;
     cl_command_queue queue = clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);

@@ -19,20 +19,20 @@ static struct {
     int calls, absent;    /* of buffers: NULL or no buffer */
 } seen;
 
-size_t __real_params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target);
-size_t __wrap_params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target);
-size_t __wrap_params_pack(void *to, const struct arguments *from, const struct pass *pass, const struct target *target)
+size_t __real_params_pack(void *to, const struct arguments *from, const struct target *target);
+size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target);
+size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target)
 {
     seen.args = *from;
     seen.target = *target;
-    return __real_params_pack(to, from, pass, target);
+    return __real_params_pack(to, from, target);
 }
 
 /* The parameter that is a buffer; 0: the kernel does not take it. */
 static int parameter(int buffer)
 {
     int list[PARAMS];
-    const int n = params_buffers(list, pass_at(PASS_FORWARD), &seen.target);
+    const int n = params_buffers(list, &seen.target);
     for (int i = 0; i < n; i++)
         if (list[i] == buffer)
             return 1 + i;
@@ -129,7 +129,7 @@ static void ask(const struct device *d, const clattn_problem *p, size_t heads, c
     if (e || clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL))
         bail("no probe");
     cl_ulong packed[PARAMS_BYTES / sizeof(cl_ulong) + 1];
-    const size_t told = __real_params_pack(packed, &seen.args, pass_at(PASS_FORWARD), &seen.target);
+    const size_t told = __real_params_pack(packed, &seen.args, &seen.target);
     e = __real_clSetKernelArg(kernel, 0, told, packed);
     for (cl_uint i = 1; i < n_args && !e; i++)
         e = __real_clSetKernelArg(kernel, i, sizeof(cl_mem), i + 1 < n_args ? &seen.mem[i] : &out);

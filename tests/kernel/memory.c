@@ -106,8 +106,8 @@ static int ask_program(struct declared *out, const struct device *d, const struc
     cl_int e;
     int good = 0;
     memset(out, 0, sizeof *out);
-    const struct target target = { p, &caps, c, 0 };
-    if (source_compose(&s, PASS_FORWARD, &target, &why))
+    const struct target target = { PASS_FORWARD, p, &caps, c, 0 };
+    if (source_compose(&s, &target, &why))
         bail("no program: %s", why.text);
     find_line(s.text, line, sizeof line);
     snprintf(options, sizeof options, "%s -cl-opt-disable", s.options); /* what is not used is declared all the same */

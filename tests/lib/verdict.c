@@ -141,6 +141,8 @@ struct reference trial_problem(const struct trial *t)
     const clattn_problem *p = &t->c.problem;
     const struct extras *x = &t->x;
     struct reference r = { 0 };
+    r.p = *p;
+    r.p.sizes = t->sizes;
     r.type = t->o.type;
     r.narrow_p = t->narrow_p;
     r.b = t->sizes.b;
@@ -151,17 +153,10 @@ struct reference trial_problem(const struct trial *t)
     r.d = t->d;
     r.dv = t->dv;
     r.scale = p->scale != 0 || p->flags & CLATTN_SCALE ? p->scale : 1 / sqrt((double)t->d);
-    r.causal = p->causal;
-    r.align = p->align;
-    r.offset = t->sizes.offset;
     r.q_len = t->q_len;
     r.kv_len = t->kv_len;
     r.kv_start = t->kv_start;
     r.offsets = t->offsets;
-    r.softcap = p->softcap;
-    r.window = (p->flags & CLATTN_WINDOW) != 0;
-    r.window_left = p->window_left;
-    r.window_right = p->window_right;
     verify_take_extras(&r, x);
     r.mod = x->n_mods ? mods_reference : NULL;
     r.user = (void *)(uintptr_t)x;

@@ -41,9 +41,9 @@ static int64_t cell(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int
 static int64_t offset_of(const struct reference *r, int64_t b)
 {
     const int64_t nq = r->q_len ? r->q_len[b] : r->nq, nk = r->kv_len ? r->kv_len[b] : r->nk;
-    return r->align == CLATTN_ALIGN_TOP_LEFT  ? 0
-           : r->align == CLATTN_ALIGN_OFFSET  ? r->offset
-           : r->align == CLATTN_ALIGN_OFFSETS ? r->offsets[b]
+    return r->p.align == CLATTN_ALIGN_TOP_LEFT  ? 0
+           : r->p.align == CLATTN_ALIGN_OFFSET  ? r->p.sizes.offset
+           : r->p.align == CLATTN_ALIGN_OFFSETS ? r->offsets[b]
                                               : nk - nq;
 }
 
@@ -51,11 +51,11 @@ static int kept(const struct reference *r, int64_t b, int64_t h, int64_t q, int6
 {
     const int64_t nq = r->q_len ? r->q_len[b] : r->nq, nk = r->kv_len ? r->kv_len[b] : r->nk;
     const int64_t behind = k - q - offset_of(r, b); /* by so much lies the key behind the query */
-    if (q >= nq || k >= nk || k < (r->kv_start ? r->kv_start[b] : 0) || (r->causal && behind > 0))
+    if (q >= nq || k >= nk || k < (r->kv_start ? r->kv_start[b] : 0) || (r->p.causal && behind > 0))
         return 0;
-    if (r->window && r->window_left >= 0 && behind < -r->window_left)
+    if (r->p.flags & CLATTN_WINDOW && r->p.window_left >= 0 && behind < -r->p.window_left)
         return 0;
-    if (r->window && r->window_right >= 0 && behind > r->window_right)
+    if (r->p.flags & CLATTN_WINDOW && r->p.window_right >= 0 && behind > r->p.window_right)
         return 0;
     if (r->block_map && !r->block_map[cell(r->block_shape, b, h, q / r->block_q, k / r->block_k)])
         return 0;
@@ -82,8 +82,8 @@ static int mod_row(void *user, double *s, const unsigned char *keep, int64_t b, 
 static double score_of(const struct reference *r, int64_t b, int64_t h, int64_t q, int64_t k, double s, double *a)
 {
     s *= r->scale;
-    if (r->softcap > 0) {
-        s = r->softcap * tanh(s / r->softcap);
+    if (r->p.softcap > 0) {
+        s = r->p.softcap * tanh(s / r->p.softcap);
         *a += fabs(s);
     }
     if (r->mod) {
@@ -238,26 +238,26 @@ static void check_against_direct(void)
     r.hk = 1;
     r.scale = -0.25;
     compare("one key head, negative scale", &r);
-    r.causal = 1;
+    r.p.causal = 1;
     compare("causal", &r);
     r.nk = 20;
     compare("causal, more queries than keys", &r);
-    r.align = CLATTN_ALIGN_TOP_LEFT;
+    r.p.align = CLATTN_ALIGN_TOP_LEFT;
     compare("causal, top left", &r);
-    r.align = CLATTN_ALIGN_OFFSET;
-    r.offset = -7;
+    r.p.align = CLATTN_ALIGN_OFFSET;
+    r.p.sizes.offset = -7;
     compare("causal, offset -7", &r);
     r.nk = 70;
-    r.align = CLATTN_ALIGN_OFFSETS;
+    r.p.align = CLATTN_ALIGN_OFFSETS;
     r.offsets = offsets;
     compare("causal, offsets", &r);
     r.q_len = q_len;
     r.kv_len = kv_len;
     r.kv_start = kv_start;
     compare("causal, offsets and all lengths", &r);
-    r.align = CLATTN_ALIGN_BOTTOM_RIGHT;
+    r.p.align = CLATTN_ALIGN_BOTTOM_RIGHT;
     compare("causal and all lengths, NaN in the padding", &r);
-    r.causal = 0;
+    r.p.causal = 0;
     compare("all lengths, NaN in the padding", &r);
     r = sized(1, 1, 1, 1, 1, 1, 1);
     compare("one of everything", &r);
@@ -269,7 +269,7 @@ static void check_against_direct(void)
     r.b = 0;
     compare("no batch", &r);
     r = sized(1, 1, 1, 5, 1030, 3, 2);
-    r.causal = 1;
+    r.p.causal = 1;
     compare("many keys", &r);
 }
 
@@ -296,10 +296,10 @@ static void give(struct reference *r, unsigned which)
         slopes[i] = 0.05 * draw();
     r->block_q = 3;
     r->block_k = 5;
-    r->softcap = which & 1 ? 0.75 : 0;
-    r->window = which >> 1 & 1;
-    r->window_left = (int64_t)(which % 5) - 1;
-    r->window_right = (int64_t)(which % 7) - 1;
+    r->p.softcap = which & 1 ? 0.75 : 0;
+    r->p.flags = which >> 1 & 1 ? CLATTN_WINDOW : 0;
+    r->p.window_left = (int32_t)(which % 5) - 1;
+    r->p.window_right = (int32_t)(which % 7) - 1;
     r->bias = which & 4 ? bias : NULL;
     r->mask = which & 8 ? mask : NULL;
     r->block_map = which & 16 ? map : NULL;
@@ -324,9 +324,9 @@ static void check_changes(void)
         r.type = (int)(i % 5);
         r.narrow_p = (r.type == CLATTN_F16 || r.type == CLATTN_BF16) && i % 2;
         r.scale = 0.5;
-        r.causal = i % 3 == 1;
-        r.align = i % 4 == 3 ? CLATTN_ALIGN_OFFSET : i % 4 == 2 ? CLATTN_ALIGN_TOP_LEFT : CLATTN_ALIGN_BOTTOM_RIGHT;
-        r.offset = (int64_t)(i % 11) - 4;
+        r.p.causal = i % 3 == 1;
+        r.p.align = i % 4 == 3 ? CLATTN_ALIGN_OFFSET : i % 4 == 2 ? CLATTN_ALIGN_TOP_LEFT : CLATTN_ALIGN_BOTTOM_RIGHT;
+        r.p.sizes.offset = (int64_t)(i % 11) - 4;
         if (i >= 8 && i % 5 == 0) {
             r.q_len = q_len;
             r.kv_len = kv_len;
@@ -393,16 +393,17 @@ static void check_far_offsets(void)
 {
     struct reference r = sized(1, 1, 1, 5, 9, 3, 2);
     double all_o[10], all_lse[5];
-    r.align = CLATTN_ALIGN_OFFSET;
+    r.p.align = CLATTN_ALIGN_OFFSET;
     int same = reference_forward(&r, Q, K, V, all_o, all_lse, NULL, NULL, NULL) == 0, none = 1;
-    r.causal = r.window = 1;
-    r.window_left = -1;
-    r.window_right = INT64_MAX;
-    r.offset = INT64_MAX;
+    r.p.causal = 1;
+    r.p.flags = CLATTN_WINDOW;
+    r.p.window_left = -1;
+    r.p.window_right = INT32_MAX;
+    r.p.sizes.offset = INT64_MAX;
     same = same && reference_forward(&r, Q, K, V, O, L, NULL, NULL, NULL) == 0;
     ok(same && memcmp(O, all_o, sizeof all_o) == 0 && memcmp(L, all_lse, sizeof all_lse) == 0,
        "causal, the largest offset and window keep all");
-    r.offset = INT64_MIN;
+    r.p.sizes.offset = INT64_MIN;
     none = reference_forward(&r, Q, K, V, O, L, O_BOUND, L_BOUND, NULL) == 0;
     for (int q = 0; q < 5; q++)
         none = none && L[q] == -(double)INFINITY && O[2 * q] == 0 && O[2 * q + 1] == 0 && L_BOUND[q] == 0 &&
@@ -416,7 +417,7 @@ static void check_by_hand(void)
     struct reference r = sized(1, 1, 1, 3, 3, 1, 1);
     const double q[] = { 0, 1, 1 }, k[] = { 5, 0, log(2) }, v[] = { 7, 1, 2 };
     double o[3], lse[3];
-    r.causal = 1;
+    r.p.causal = 1;
     const int right = reference_forward(&r, q, k, v, o, lse, NULL, NULL, NULL) == 0;
     ok(right && o[0] == 7 && lse[0] == 0, "a row of one key is its value");
     ok(fabs(o[1] - (7 * exp(5) + 1) / (exp(5) + 1)) < 1e-14 && fabs(lse[1] - log(exp(5) + 1)) < 1e-14, "a row of two");
@@ -424,7 +425,7 @@ static void check_by_hand(void)
 
     const double big_k[] = { 1e5, 1e5 - 1, 0 };
     struct reference all = r;
-    all.causal = 0;
+    all.p.causal = 0;
     const int fine = reference_forward(&all, q, big_k, v, o, lse, NULL, NULL, NULL) == 0;
     ok(fine && fabs(o[1] - (7 + exp(-1)) / (1 + exp(-1))) < 1e-12 && fabs(lse[1] - 1e5 - log(1 + exp(-1))) < 1e-9,
        "logits beyond the range of exp");
@@ -462,7 +463,7 @@ static void check_dropped(void)
         r.mask = i == 0 ? keep : NULL;
         r.bias = i == 1 ? drop : NULL;
         r.block_map = i == 2 ? keep : NULL;
-        r.window = i == 3; /* of the last key alone */
+        r.p.flags = i == 3 ? CLATTN_WINDOW : 0; /* of the last key alone */
         r.mod = i == 4 ? drop_nan : NULL;
         const int good = reference_forward(&r, q, k, v, &o, &lse, NULL, NULL, seen_keys) == 0;
         ok(good && (i == 3 ? o == 2 && lse == 0 : o == 1.5 && fabs(lse - log(2)) < 1e-15) && !seen_keys[1],
@@ -549,7 +550,7 @@ static void check_bounds(void)
     ok(right && bound == 0 && lse_bound == 0, "and O is to be 0 where all scores are -inf");
     /* A score of inf that softcap makes finite excuses nothing */
     r = sized(1, 1, 1, 1, 2, 1, 1);
-    r.softcap = 5;
+    r.p.softcap = 5;
     right = !reference_forward(&r, one, far_inf, v, &o, &lse, &bound, &lse_bound, NULL) && lse > 5 && lse < 5.1;
     ok(right && bound > 0 && bound < 1e-4 && lse_bound < 1e-4, "infinite dots excuse nothing");
 }

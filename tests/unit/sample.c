@@ -127,6 +127,7 @@ static struct reference problem_of(const struct truth *t, int64_t b, int64_t h)
     struct reference r;
     memset(&r, 0, sizeof r);
     r.b = r.h = r.hk = r.slopes_b = 1;
+    r.p = *p;
     r.type = p->type;
     r.narrow_p = t->s->narrow_p;
     r.nq = rows(t->s, CLATTN_CU_Q, z->nq, b);
@@ -134,17 +135,10 @@ static struct reference problem_of(const struct truth *t, int64_t b, int64_t h)
     r.d = p->d;
     r.dv = p->dv;
     r.scale = p->scale;
-    r.causal = p->causal;
-    r.align = p->align;
-    r.offset = z->offset;
     r.q_len = list_at(t, SAMPLE_Q_LEN, b);
     r.kv_len = list_at(t, SAMPLE_KV_LEN, b);
     r.kv_start = list_at(t, SAMPLE_KV_START, b);
     r.offsets = list_at(t, SAMPLE_OFFSETS, b);
-    r.softcap = p->softcap;
-    r.window = (p->flags & CLATTN_WINDOW) != 0;
-    r.window_left = p->window_left;
-    r.window_right = p->window_right;
     r.bias = t->data[SAMPLE_BIAS];
     r.mask = t->data[SAMPLE_MASK];
     r.block_map = t->data[SAMPLE_MAP];

@@ -53,7 +53,7 @@ static struct reference whole(void)
 static void answer(const clattn_workload *c)
 {
     struct reference r = whole();
-    r.causal = 1;
+    r.p.causal = 1;
     r.kv_len = c->kv_len;
     r.kv_start = c->kv_start;
     if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
@@ -213,10 +213,10 @@ static void check_changes(void)
                                   "seed1", &x);
     const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
     struct reference r = whole();
-    r.window = 1;
-    r.window_left = 4;
-    r.window_right = 2;
-    r.softcap = 3;
+    r.p.flags = CLATTN_WINDOW;
+    r.p.window_left = 4;
+    r.p.window_right = 2;
+    r.p.softcap = 3;
     r.bias = x.bias;
     r.mask = x.mask;
     memcpy(r.bias_shape, x.bias_shape, sizeof r.bias_shape);
@@ -251,7 +251,7 @@ static void check_packed(void)
         r.nk = x.cu_k[b + 1] - x.cu_k[b];
         r.q_pitch = nq;
         r.k_pitch = nk;
-        r.causal = 1;
+        r.p.causal = 1;
         r.bias = x.bias;
         memcpy(r.bias_shape, x.bias_shape, sizeof r.bias_shape);
         r.slopes = x.slopes;

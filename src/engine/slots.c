@@ -1,0 +1,278 @@
+/* slots.c - what fills the slots of each pass's program: a fragment, or text for the problem. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/slots.h"
+
+#include "engine/params.h"
+#include "engine/source.h"
+#include "problem/feature.h"
+#include "problem/gqa.h"
+#include "problem/mods.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. Of masks, scores, bias and
+ * sinks problem/feature.h has the rows. ---- */
+
+struct choice {
+    const char *fragment;
+    bool (*applies)(const clattn_problem *);
+};
+
+static bool always(const clattn_problem *p)
+{
+    (void)p;
+    return true;
+}
+static bool is_f64(const clattn_problem *p)
+{
+    return p->type == CLATTN_F64;
+}
+static bool is_varlen(const clattn_problem *p)
+{
+    return p->flags & (CLATTN_CU_Q | CLATTN_CU_K);
+}
+static bool has_lengths(const clattn_problem *p)
+{
+    return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
+}
+static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", always } };
+static bool has_lists(const clattn_problem *p)
+{
+    return is_varlen(p) || has_lengths(p);
+}
+static const struct choice lengths[] = { { "lengths.cl", has_lists }, { NULL, always } };
+static const struct choice kv[] = { { "kv_varlen.cl", is_varlen },
+                                    { "kv_padded.cl", has_lengths },
+                                    { "kv_dense.cl", always } };
+static const char *chosen(const struct choice *c, const clattn_problem *p)
+{
+    while (!c->applies(p))
+        c++;
+    return c->fragment;
+}
+
+static const char *dtype(int type)
+{
+    static const char *const by_type[] = { [CLATTN_F32] = "dtype_f32.cl",
+                                           [CLATTN_F16] = "dtype_f16.cl",
+                                           [CLATTN_BF16] = "dtype_bf16.cl",
+                                           [CLATTN_F64] = "dtype_f64.cl" };
+    return by_type[type];
+}
+
+/* ---- Masks, scores, bias and sinks ---- */
+
+static void write_feature(struct text *to, const struct feature *f, const clattn_problem *p)
+{
+    source_write_fragment(to, f->needs ? f->needs(p) : NULL);
+    if (f->write)
+        f->write(to, p);
+    else
+        source_write_fragment(to, f->fragment);
+}
+
+/* The features of a kind, or `none` where the problem asks for none of them. */
+static void write_features(struct text *to, enum feature_kind kind, const char *none, const clattn_problem *p)
+{
+    bool some = false;
+    FEATURE_EACH(f)
+        if (f->kind == kind && feature_is_compiled(f, p)) {
+            write_feature(to, f, p);
+            some = true;
+        }
+    source_write_fragment(to, some ? NULL : none);
+}
+
+/* Storage types, each once. */
+static void write_types(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const int types[] = { p->type, p->k_type, p->v_type, p->bias_type };
+    for (int i = 0; i < 4; i++) {
+        bool again = !types[i];
+        for (int j = 0; j < i && !again; j++)
+            again = types[j] == types[i];
+        if (!again)
+            source_write_fragment(to, dtype(types[i]));
+    }
+}
+
+/* How the answers of all masks become one: x starts as `from`, and for each mask x = before cla_NAME_ after. */
+static const struct {
+    const char *head, *from, *before, *after, *tail;
+} combinations[] = {
+    { "int cla_mask_begin(const cla_env *e, int q0, int q1)", "int x = 0;", "x = max(x, cla_", "_begin(e, q0, q1));",
+      "return x;" },
+    { "int cla_mask_end(const cla_env *e, int q0, int q1)", "int x = e->k_end;", "x = min(x, cla_", "_end(e, q0, q1));",
+      "return x;" },
+    { "int cla_mask_next(const cla_env *e, int q0, int q1, int k, int end)", "", "k = cla_", "_next(e, q0, q1, k, end);",
+      "return k;" },
+};
+enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
+
+static void write_masks(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_features(to, FEATURE_MASK, NULL, p);
+    text_add(to, "#line 1 \"masks\"\n");
+    for (int c = 0; c < COMBINATIONS; c++) {
+        text_add(to, "CLA_FN %s\n{\n    %s\n", combinations[c].head, combinations[c].from);
+        FEATURE_EACH(f)
+            if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
+                text_add(to, "    %s%s%s\n", combinations[c].before, f->name, combinations[c].after);
+        text_add(to, "    %s\n}\n", combinations[c].tail);
+    }
+    text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, int k1, "
+                 "int n)\n{\n");
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
+            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", f->name, f->name);
+    text_add(to, "}\n");
+}
+
+static void write_scores(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_features(to, FEATURE_SCORE, NULL, p);
+    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_DROPS %d\n",
+             -feature_any_compiled(p, FEATURE_SCORE, FEATURE_HAS_HOLES));
+    text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_SCORE && feature_is_compiled(f, p))
+            text_add(to, "    s = cla_%s(e, s, q, k);\n", f->name);
+    text_add(to, "    return s;\n}\n");
+}
+
+/* ---- The slots of each pass ---- */
+
+/* The engine's 2^x, or what takes the place of a device's own. */
+static const char *exp2_of(const struct engine *e, const struct caps *caps)
+{
+    const bool native = !strcmp(e->exp, source_exp2(CAPS_EXP2_NATIVE));
+    return native ? source_exp2(__atomic_load_n(&caps->exp2, __ATOMIC_ACQUIRE)) : e->exp;
+}
+
+static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); }
+static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
+static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
+static const char *exp_slot(const struct target *t)
+{
+    return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
+}
+static const char *load_slot(const struct target *t)
+{
+    const struct engine *const e = t->config->engine;
+    return e->load ? e->load(t->p) : NULL;
+}
+static const char *engine_slot(const struct target *t) { return t->config->engine->fragment; }
+static const char *gather_slot(const struct target *t)
+{
+    return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;
+}
+static const char *total_slot(const struct target *t)
+{
+    return t->config->engine->total_scalars ? "total_workspace.cl" : "total_private.cl";
+}
+static const char *exp2_slot(const struct target *t) { return source_exp2(t->exp2); }
+
+static void write_params(struct text *to, const struct target *t)
+{
+    text_add(to, "#line 1 \"params\"\n");
+    params_write(to, t);
+}
+static void write_sink(struct text *to, const struct target *t)
+{
+    write_features(to, FEATURE_SINK, "sink_none.cl", t->p);
+}
+static void write_bias(struct text *to, const struct target *t)
+{
+    write_features(to, FEATURE_BIAS, "bias_none.cl", t->p);
+}
+static void write_mods(struct text *to, const struct target *t)
+{
+    mods_write_texts(to, t->p);
+}
+
+const struct slot slots_forward[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_types },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .fragment = "group.cl" },
+    { .choose = lengths_slot },
+    { .choose = kv_slot },
+    { .write = write_sink },
+    { .choose = exp_slot },
+    { .fragment = "weight.cl" },
+    { .choose = load_slot },
+    { .choose = engine_slot },
+    { .fragment = "tile.cl" },
+    { .choose = gather_slot },
+    { .write = write_masks },
+    { .write = write_scores },
+    { .write = write_bias },
+    { .fragment = "softmax.cl" },
+    { .choose = total_slot },
+    { .fragment = "total.cl" },
+    { .fragment = "forward.cl" },
+    { .write = write_mods },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_block_map[] = {
+    { .fragment = "args.h" },
+    { .write = write_params },
+    { .fragment = "block_map.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_exp2_test[] = {
+    { .fragment = "args.h" },
+    { .fragment = "acc_f32.cl" },
+    { .fragment = "dtype_f32.cl" },
+    { .fragment = "env.cl" },
+    { .choose = exp2_slot },
+    { .fragment = "exp2_test.cl" },
+    { NULL, NULL, NULL },
+};
+
+/* ---- Options ---- */
+
+void slots_forward_options(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const struct caps *const caps = t->caps;
+    const struct config *const c = t->config;
+    const struct engine *e = c->engine;
+    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s", (int)p->d, (int)p->dv,
+             problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
+    if (p->bias_type)
+        text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
+    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
+             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
+             gqa_rows(p, e->rows_per_group(&c->tile)).packable);
+    FEATURE_EACH(f)
+        if (f->options && f->applies(p))
+            f->options(to, p);
+    text_add(to, " -DCLA_WIDTH=%d", engine_width(e, &c->tile));
+    for (int i = 0; e->numbers[i].name; i++) {
+        text_add(to, " -DCLA_");
+        for (const char *s = e->numbers[i].name; *s; s++)
+            text_add(to, "%c", *s - 'a' + 'A');
+        text_add(to, "=%d", c->tile.n[i]);
+    }
+    text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d", is_f64(p) ? caps->fma64 : caps->fma,
+             caps->sub_group, caps->nv_cc);
+    text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
+}
+
+void slots_exp2_options(struct text *to, const struct target *t)
+{
+    (void)t;
+    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4");
+}

@@ -1,0 +1,14 @@
+/* slots.h - what fills the slots of each pass's program, for pass.c. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef SLOTS_H
+#define SLOTS_H
+
+#include "engine/pass.h"
+
+extern const struct slot slots_forward[], slots_block_map[], slots_exp2_test[];
+
+/* Build options: the numbers of a program. */
+void slots_forward_options(struct text *to, const struct target *target);
+void slots_exp2_options(struct text *to, const struct target *target);
+
+#endif

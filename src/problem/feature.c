@@ -1,0 +1,61 @@
+/* feature.c - the features of attention: going over their rows. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/feature.h"
+
+const struct feature *feature_next(const struct feature *f)
+{
+    if (!f)
+        return feature_masks;
+    if (f[1].name)
+        return f + 1;
+    return f->kind == FEATURE_MASK ? feature_scores : NULL;
+}
+
+bool feature_any(const clattn_problem *p, unsigned facts)
+{
+    FEATURE_EACH(f)
+        if (f->facts & facts && f->applies(p))
+            return true;
+    return false;
+}
+
+bool feature_is_compiled(const struct feature *f, const clattn_problem *p)
+{
+    return f->applies(p) && !(f->is_covered && f->is_covered(p));
+}
+
+bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsigned facts)
+{
+    FEATURE_EACH(f)
+        if (f->kind == kind && f->facts & facts && feature_is_compiled(f, p))
+            return true;
+    return false;
+}
+
+uint32_t feature_flags(void)
+{
+    uint32_t flags = 0;
+    FEATURE_EACH(f)
+        flags |= f->flag;
+    return flags;
+}
+
+const char *feature_read_axes(const char *value, int32_t axes[4])
+{
+    static const char letters[] = "bhqk";
+    for (int i = 0; i < 4; i++, value++) {
+        axes[i] = *value == letters[i];
+        if (!axes[i] && *value != '1')
+            return NULL;
+    }
+    return value;
+}
+
+void feature_print_axes(struct text *to, const char *name, const int32_t axes[4])
+{
+    text_add(to, " %s:", name);
+    for (int i = 0; i < 4; i++)
+        text_add(to, "%c", axes[i] ? "bhqk"[i] : '1');
+}

@@ -1,0 +1,111 @@
+/* feature.h - the features of attention: a row for each mask, change of scores, bias and sink. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the words of
+ * problem strings, classes, packing and the answer in double are all made from it. Buffers and numbers that a kernel is given
+ * at run time are engine/params.c and run/call.c. Members that a row does not mention are zero, which is "no" or "none". */
+#ifndef FEATURE_H
+#define FEATURE_H
+
+#include "base/text.h"
+#include "problem/sample.h"
+
+enum feature_kind { FEATURE_MASK, FEATURE_SCORE, FEATURE_BIAS, FEATURE_SINK };
+
+/* What is true of a feature, to be combined. */
+enum feature_fact {
+    FEATURE_HAS_HOLES = 1,          /* may drop keys elsewhere than at the ends of what the queries of a tile see */
+    FEATURE_DIFFERS_BY_HEAD = 2,    /* query heads that share keys cannot be rows of one tile */
+    FEATURE_KNOWS_DIAGONAL = 4,     /* asks where a query's diagonal lies: key q + offset */
+    FEATURE_CHANGES_SCORES = 8,     /* needs scores in natural units */
+    FEATURE_GATHERS = 16            /* needs the engine's gather_*.cl: CLA_GATHER */
+};
+
+/* A class has neighbours that lack its features up to one of these steps. Packed sequences go second, by class.c. */
+enum feature_step { FEATURE_STEP_SCORES = 1, FEATURE_STEP_PACKED, FEATURE_STEP_READS, FEATURE_STEP_MASKS };
+
+/* A word of a problem string: its name alone, or its name and a value right behind it. */
+struct feature_word {
+    const char *name;
+    bool has_value;
+    cl_int (*read)(clattn_workload *to, const char *word, const char *value, struct why *why);
+};
+enum { FEATURE_WORDS = 2, FEATURE_PLACES = 12 };
+
+/* An element of the scores of a sample. */
+struct feature_at {
+    const struct sample *s;
+    int64_t h, q, k, offset;
+};
+
+/* A tensor of a sample that the feature reads. */
+struct feature_tensor {
+    enum sample_what what;
+    int type;                                       /* 0: the problem's bias_type */
+    int64_t (*count)(const clattn_sizes *z);        /* its elements, 0 where they are too many; NULL: there is no tensor */
+    double (*value)(const struct sample *s, int64_t at);
+};
+
+struct feature {
+    const char *name;                               /* of its functions in kernels: cla_NAME.. */
+    enum feature_kind kind;
+    unsigned facts;                                 /* FEATURE_* */
+    bool (*applies)(const clattn_problem *p);       /* whether the problem asks for it */
+
+    /* The problem. */
+    uint32_t flag;                                  /* its bit of clattn_problem.flags */
+    cl_int (*check)(clattn_problem *p, struct why *why); /* called whether it applies or not */
+
+    /* Kernels. */
+    bool (*is_covered)(const clattn_problem *p);    /* where another feature's fragment does what it asks; NULL: nowhere */
+    const char *fragment;
+    const char *(*needs)(const clattn_problem *p);  /* a fragment that goes before, or NULL */
+    void (*write)(struct text *to, const clattn_problem *p);   /* text in the place of a fragment */
+    void (*options)(struct text *to, const clattn_problem *p); /* " -DCLA_NAME=.." : numbers that the program is built with */
+
+    /* Problem strings. Words are printed in the order of `place`, from 0 to FEATURE_PLACES - 1, and then of rows. */
+    int place;
+    struct feature_word words[FEATURE_WORDS];
+    bool (*is_said)(const clattn_workload *c);      /* whether its words are printed; NULL: where it applies */
+    const char *(*unsaid)(const clattn_workload *c); /* what there are no words for then, or NULL */
+    void (*print)(struct text *to, const clattn_workload *c, const clattn_problem *p);
+
+    /* Classes. represent() adds to a class what stands for the feature. */
+    enum feature_step step;
+    void (*represent)(clattn_workload *class, const clattn_problem *p);
+
+    /* The work. A row keeps the keys from its diagonal + *low to its diagonal + *high: range() narrows them; share() is the
+     * part of those that is kept, where that is known without looking at them. */
+    void (*range)(const clattn_problem *p, int64_t *low, int64_t *high);
+    double (*share)(const clattn_problem *p);
+
+    /* Samples. */
+    struct feature_tensor tensor;
+    bool (*keeps)(const struct feature_at *at);     /* of a mask */
+    double (*change)(const struct feature_at *at, double x); /* a changed score; of a sink, its logit */
+};
+
+/* Rows in the order in which kernels apply them, each table ended by a row without a name. */
+extern const struct feature feature_masks[], feature_scores[];
+
+/* The row behind `f`, the first one for NULL; NULL behind the last. */
+const struct feature *feature_next(const struct feature *f);
+#define FEATURE_EACH(f) for (const struct feature *f = feature_next(NULL); f; f = feature_next(f))
+
+/* Whether something that the problem asks for has one of the facts. */
+bool feature_any(const clattn_problem *p, unsigned facts);
+
+/* Whether kernels for the problem have the feature's functions. */
+bool feature_is_compiled(const struct feature *f, const clattn_problem *p);
+/* Whether they have some of this kind with one of the facts. */
+bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsigned facts);
+
+/* Every bit of clattn_problem.flags that a feature has. */
+uint32_t feature_flags(void);
+
+/* Axes of bias and mask: the letters bhqk, or 1 in the place of some. feature_read_axes() returns what follows, NULL when it is
+ * something else. */
+const char *feature_read_axes(const char *value, int32_t axes[4]);
+void feature_print_axes(struct text *to, const char *name, const int32_t axes[4]);
+
+#endif

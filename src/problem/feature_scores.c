@@ -1,0 +1,300 @@
+/* feature_scores.c - the rows of what changes scores: their functions, bias and sinks. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A score's fragment has the function cla_NAME(e, s, q, k), in natural units (HACKING, Slots). */
+#include "config.h"
+
+#include "problem/feature.h"
+
+#include "base/checked.h"
+#include "base/number.h"
+#include "problem/mods.h"
+#include "problem/workload.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
+#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+/* ---- softcap: C tanh(s / C) ---- */
+
+static bool softcap_applies(const clattn_problem *p)
+{
+    return p->softcap > 0;
+}
+
+static cl_int softcap_check(clattn_problem *p, struct why *why)
+{
+    if (!(p->softcap >= 0) || !isfinite(p->softcap))
+        INVALID("softcap is %g, must be positive, or 0 for none", p->softcap);
+    /* The kernel divides by it, and multiplies by it and log2(e). */
+    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 1e38))
+        INVALID("softcap %g is beyond what float holds", p->softcap);
+    return CL_SUCCESS;
+}
+
+static const char *softcap_needs(const clattn_problem *p)
+{
+    return p->type == CLATTN_F64 ? "tanh_builtin.cl" : "tanh_poly.cl";
+}
+
+static cl_int softcap_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    const char *rest = number_read_real(value, &to->problem.softcap);
+    if (!rest || *rest || !(to->problem.softcap > 0))
+        SYNTAX("\"%s\": expected a positive number", word);
+    return CL_SUCCESS;
+}
+
+static void softcap_print(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    (void)c;
+    text_add(to, " softcap");
+    number_print_real(to, p->softcap);
+}
+
+/* Of everything that is done to a score: it costs about the same. */
+static void softcap_represent(clattn_workload *class, const clattn_problem *p)
+{
+    (void)p;
+    class->problem.softcap = 30;
+}
+
+static double softcap_change(const struct feature_at *at, double x)
+{
+    const double cap = at->s->p.softcap;
+    return cap * tanh(x / cap);
+}
+
+/* ---- mods: the caller's texts, whose answer nobody knows ---- */
+
+static bool mods_applies(const clattn_problem *p)
+{
+    return p->n_mods;
+}
+
+static cl_int check_mods(clattn_problem *p, struct why *why)
+{
+    return mods_check(p, why);
+}
+
+static cl_int mods_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    const size_t n = strlen(value);
+    if (n >= sizeof to->mods || !workload_is_names(value))
+        SYNTAX("\"%.40s\": expected names of letters, digits, _, - and . with commas between", word);
+    memcpy(to->mods, value, n + 1);
+    return CL_SUCCESS;
+}
+
+static bool mods_is_said(const clattn_workload *c)
+{
+    return *c->mods;
+}
+
+static const char *mods_unsaid(const clattn_workload *c)
+{
+    return memchr(c->mods, 0, sizeof c->mods) && workload_is_names(c->mods)
+               ? NULL
+               : "names that are not of letters, digits, _, - and . with commas between";
+}
+
+static void mods_print(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    (void)p;
+    text_add(to, " mod:%s", c->mods);
+}
+
+/* ---- alibi: slopes by head, times the distance from the diagonal ---- */
+
+static bool alibi_applies(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ALIBI;
+}
+
+static cl_int alibi_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    (void)word, (void)value, (void)why;
+    to->problem.flags |= CLATTN_ALIBI;
+    return CL_SUCCESS;
+}
+
+static void alibi_print(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    (void)c, (void)p;
+    text_add(to, " alibi");
+}
+
+static int64_t heads_count(const clattn_sizes *z)
+{
+    return z->h;
+}
+
+static double alibi_value(const struct sample *s, int64_t h)
+{
+    (void)s;
+    return 1.0 / (double)(2 << h % 8);
+}
+
+static double alibi_change(const struct feature_at *at, double x)
+{
+    return x - alibi_value(at->s, at->h) * fabs((double)(at->q + at->offset - at->k));
+}
+
+/* ---- bias: a number for each query and key ---- */
+
+static bool bias_applies(const clattn_problem *p)
+{
+    return p->bias_type;
+}
+
+static cl_int bias_check(clattn_problem *p, struct why *why)
+{
+    if (p->bias_type && !(p->bias_type >= CLATTN_F32 && p->bias_type <= CLATTN_F64))
+        INVALID("bias_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->bias_type);
+    if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a bias of f64 goes with f64 only, not with %s",
+                       problem_type_name(p->type));
+    return CL_SUCCESS;
+}
+
+static cl_int bias_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    const char *rest = feature_read_axes(value, to->bias_axes);
+    to->problem.bias_type = rest && *rest == ':' ? problem_type_find(rest + 1) : CLATTN_F32;
+    if (!rest || (*rest && *rest != ':') || !to->problem.bias_type)
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, and perhaps :TYPE", word);
+    return CL_SUCCESS;
+}
+
+static void bias_print(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    feature_print_axes(to, "bias", c->bias_axes);
+    if (p->bias_type != CLATTN_F32)
+        text_add(to, ":%s", problem_type_name(p->bias_type));
+}
+
+static void bias_represent(clattn_workload *class, const clattn_problem *p)
+{
+    class->problem.bias_type = p->bias_type;
+    class->bias_axes[2] = class->bias_axes[3] = 1;
+}
+
+static int64_t bias_count(const clattn_sizes *z)
+{
+    int64_t n;
+    return checked_mul(z->nq, z->nk, &n) ? n : 0;
+}
+
+static double bias_value(const struct sample *s, int64_t at)
+{
+    return sample_number(s->seed + 3, at) * 2;
+}
+
+static double bias_change(const struct feature_at *at, double x)
+{
+    return x + bias_value(at->s, at->q * at->s->p.sizes.nk + at->k);
+}
+
+/* ---- sink: a logit for each head that has no value ---- */
+
+static bool sink_applies(const clattn_problem *p)
+{
+    return p->flags & CLATTN_SINKS;
+}
+
+static cl_int sink_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    (void)word, (void)value, (void)why;
+    to->problem.flags |= CLATTN_SINKS;
+    return CL_SUCCESS;
+}
+
+static void sink_print(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    (void)c, (void)p;
+    text_add(to, " sink");
+}
+
+static double sink_value(const struct sample *s, int64_t h)
+{
+    return sample_number(s->seed + 6, h);
+}
+
+static double sink_change(const struct feature_at *at, double x)
+{
+    (void)x;
+    return sink_value(at->s, at->h);
+}
+
+/* ---- The rows ---- */
+
+const struct feature feature_scores[] = {
+    { .name = "softcap",
+      .kind = FEATURE_SCORE,
+      .facts = FEATURE_CHANGES_SCORES,
+      .applies = softcap_applies,
+      .check = softcap_check,
+      .needs = softcap_needs,
+      .fragment = "score_softcap.cl",
+      .place = 2,
+      .words = { { "softcap", true, softcap_read } },
+      .print = softcap_print,
+      .step = FEATURE_STEP_SCORES,
+      .represent = softcap_represent,
+      .change = softcap_change },
+    { .name = "mods",
+      .kind = FEATURE_SCORE,
+      .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD | FEATURE_CHANGES_SCORES,
+      .applies = mods_applies,
+      .check = check_mods,
+      .write = mods_write_calls,
+      .place = 8,
+      .words = { { "mod:", true, mods_read } },
+      .is_said = mods_is_said, /* a string has their names, a problem their texts */
+      .unsaid = mods_unsaid,
+      .print = mods_print,
+      .step = FEATURE_STEP_SCORES,
+      .represent = softcap_represent },
+    { .name = "alibi",
+      .kind = FEATURE_SCORE,
+      .facts = FEATURE_DIFFERS_BY_HEAD | FEATURE_KNOWS_DIAGONAL | FEATURE_CHANGES_SCORES,
+      .applies = alibi_applies,
+      .flag = CLATTN_ALIBI,
+      .fragment = "score_alibi.cl",
+      .place = 3,
+      .words = { { "alibi", false, alibi_read } },
+      .print = alibi_print,
+      .step = FEATURE_STEP_SCORES,
+      .represent = softcap_represent,
+      .tensor = { SAMPLE_SLOPES, CLATTN_F32, heads_count, alibi_value },
+      .change = alibi_change },
+    { .name = "bias",
+      .kind = FEATURE_BIAS,
+      .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD | FEATURE_CHANGES_SCORES | FEATURE_GATHERS,
+      .applies = bias_applies,
+      .check = bias_check,
+      .fragment = "bias_add.cl",
+      .place = 4,
+      .words = { { "bias:", true, bias_read } },
+      .print = bias_print,
+      .step = FEATURE_STEP_READS,
+      .represent = bias_represent,
+      .tensor = { SAMPLE_BIAS, 0, bias_count, bias_value },
+      .change = bias_change },
+    { .name = "sink",
+      .kind = FEATURE_SINK,
+      .facts = FEATURE_CHANGES_SCORES,
+      .applies = sink_applies,
+      .flag = CLATTN_SINKS,
+      .fragment = "sink_logit.cl",
+      .place = 7,
+      .words = { { "sink", false, sink_read } },
+      .print = sink_print,
+      .step = FEATURE_STEP_SCORES,
+      .represent = softcap_represent,
+      .tensor = { SAMPLE_SINKS, CLATTN_F32, heads_count, sink_value },
+      .change = sink_change },
+    { .name = NULL },
+};

@@ -1,0 +1,161 @@
+/* sample_answer.c - what made-up attention gives, in double, and how far off it may be. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/sample.h"
+
+#include "problem/feature.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Row k of K or V of (b, h): where it begins. */
+static int64_t key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k)
+{
+    const clattn_sizes *z = &s->p.sizes;
+    const int64_t hk = h / (z->h / z->hk);
+    return s->p.flags & CLATTN_CU_K ? (e->k_first + k) * z->hk + hk : (b * z->hk + hk) * z->nk + k;
+}
+
+/* What the features of a sample do to its scores, in the order in which they do it. */
+enum { RULES_MAX = 32 };
+struct rules {
+    int n_masks, n_changes;
+    bool (*keeps[RULES_MAX])(const struct feature_at *);
+    double (*change[RULES_MAX])(const struct feature_at *, double);
+    double (*sink)(const struct feature_at *, double); /* NULL: none */
+};
+
+static struct rules rules_of(const clattn_problem *p)
+{
+    struct rules r = { 0, 0, { NULL }, { NULL }, NULL };
+    FEATURE_EACH(f) {
+        if (!f->applies(p))
+            continue;
+        if (f->keeps && r.n_masks < RULES_MAX)
+            r.keeps[r.n_masks++] = f->keeps;
+        if (f->kind == FEATURE_SINK)
+            r.sink = f->change;
+        else if (f->change && r.n_changes < RULES_MAX)
+            r.change[r.n_changes++] = f->change;
+    }
+    return r;
+}
+
+static bool keeps(const struct rules *r, const struct sample_entry *e, const struct feature_at *at)
+{
+    bool kept = at->q < e->q_len && at->k >= e->k_begin && at->k < e->k_end;
+    for (int i = 0; i < r->n_masks && kept; i++)
+        kept = r->keeps[i](at);
+    return kept;
+}
+
+/* The logit of an element, and in *a the sizes that it had step by step, added up: what rounding may take a part of. */
+static double logit(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at, double *a)
+{
+    const struct sample *s = at->s;
+    const clattn_problem *p = &s->p;
+    double x = 0, size = 0, more = 0, more_size = 0; /* two sums, so that one does not wait for the other */
+    for (int64_t c = 0; c < p->d; c++) {
+        const double term = sample_value_q(s, q_at * p->d + c) * sample_value_k(s, k_at * p->d + c);
+        if (c % 2) {
+            more += term;
+            more_size += fabs(term);
+        } else {
+            x += term;
+            size += fabs(term);
+        }
+    }
+    x += more;
+    size += more_size;
+    x *= p->scale;
+    *a = fabs(p->scale) * size;
+    for (int i = 0; i < r->n_changes; i++) {
+        x = r->change[i](at, x);
+        *a += fabs(x);
+    }
+    return x;
+}
+
+static double epsilon(int type)
+{
+    return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
+}
+
+static double smallest_normal(int type)
+{
+    return type == CLATTN_F64 ? 0x1p-1022 : type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+}
+
+/* One row's softmax. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink: its weight, if any, and its logit,
+ * -inf for none. */
+struct softmax {
+    double *weight, *a;
+    double top, sum, sink, sink_logit;
+    int64_t keys;
+};
+
+static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q, struct softmax *m)
+{
+    const struct rules rules = rules_of(&s->p);
+    struct feature_at at = { s, h, q, 0, e->offset };
+    const double none = -(double)INFINITY, sink = rules.sink ? rules.sink(&at, none) : none;
+    const int64_t q_at = sample_row(s, b, h, q);
+    m->top = m->sink_logit = sink;
+    m->keys = 0;
+    for (int64_t k = e->k_begin; k < e->k_end; k++) {
+        at.k = k;
+        const bool kept = keeps(&rules, e, &at);
+        m->weight[k] = kept ? logit(&rules, &at, q_at, key_row(s, e, b, h, k), &m->a[k]) : none;
+        m->top = fmax(m->top, m->weight[k]);
+        m->keys += kept;
+    }
+    m->sum = m->sink = sink > none ? exp(sink - m->top) : 0;
+    for (int64_t k = e->k_begin; k < e->k_end; k++) {
+        m->weight[k] = m->weight[k] > none ? exp(m->weight[k] - m->top) : 0;
+        m->sum += m->weight[k];
+    }
+}
+
+/* The row's O, and how far off it may be, as clattn.h promises it: the sums T2 on the way, T1 when O is there. */
+static void average(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, const struct softmax *m,
+                    double *o, double *o_bound)
+{
+    const clattn_problem *p = &s->p;
+    const bool sinks = m->sink_logit > -(double)INFINITY;
+    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, eps = epsilon(p->type);
+    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + (s->narrow_p ? 2 * eps : 0);
+    const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
+    for (int64_t k = e->k_begin; k < e->k_end; k++)
+        for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
+            const double v = sample_value_v(s, at + c);
+            o[c] += m->weight[k] / m->sum * v;
+            o_bound[c] += m->weight[k] / m->sum * fabs(v);
+        }
+    for (int64_t c = 0; c < p->dv; c++)
+        o_bound[c] = chain * o_bound[c] + (sink + eps) * fabs(o[c]) + smallest_normal(p->type);
+    for (int64_t k = e->k_begin; k < e->k_end; k++)
+        for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
+            o_bound[c] += 32 * unit * m->weight[k] / m->sum * (1 + m->a[k]) * fabs(sample_value_v(s, at + c) - o[c]);
+}
+
+struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
+                            double *scratch)
+{
+    const clattn_problem *p = &s->p;
+    const struct sample_entry e = sample_entry_of(s, b);
+    struct softmax m = { scratch, scratch + p->sizes.nk, 0, 0, 0, 0, 0 };
+    memset(o, 0, (size_t)p->dv * sizeof *o);
+    memset(o_bound, 0, (size_t)p->dv * sizeof *o);
+    weigh(s, &e, b, h, q, &m);
+    if (!(m.sum > 0))
+        return (struct answer){ -(double)INFINITY, 0 };
+    if (m.keys)
+        average(s, &e, b, h, &m, o, o_bound);
+    const bool sinks = m.sink_logit > -(double)INFINITY;
+    const double lse = m.top + log(m.sum);
+    double doubt = sinks ? m.sink / m.sum * (1 + fabs(m.sink_logit)) : 0;
+    for (int64_t k = e.k_begin; k < e.k_end; k++)
+        doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * (1 + m.a[k]) : 0;
+    return (struct answer){ lse, 0x1p-24 * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
+}

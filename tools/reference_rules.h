@@ -1,0 +1,23 @@
+/* reference_rules.h - what masks and changes of scores do to a row of scores, in float64: a rule for each
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef REFERENCE_RULES_H
+#define REFERENCE_RULES_H
+
+#include "reference.h"
+
+/* One row of the scores: its keys [lo,hi), and the key on its diagonal. */
+struct reference_line {
+    int64_t b, h, q, diagonal, lo, hi;
+};
+
+/* Narrows [lo,hi) to the range of keys that causality and windows leave; [0,0) where that is none. */
+void reference_range(const struct reference *r, struct reference_line *at);
+
+/* keep[nk]: what is decided key by key, before any score. */
+void reference_keep(const struct reference *r, const struct reference_line *at, unsigned char *keep);
+
+/* Makes dots scores: every step behind the first, in the order of SEMANTICS; and a_k of reference.h on the way. What is not kept
+ * is computed too and never looked at. Returns 0, or -1 when a score_mod failed. */
+int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a, unsigned char *keep);
+
+#endif
