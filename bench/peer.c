@@ -92,14 +92,20 @@ static cl_int plain_open(void **self, const struct opencl *where, clattn_handle 
     enum { LAYOUT = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K };
     const clattn_tensor4 none = CLATTN_TENSOR4_INIT;
     const clattn_array nothing = { NULL, 0 };
-    clattn_problem p = s->c.problem;
+    const clattn_problem *given = &s->c.problem;
+    clattn_problem p = CLATTN_PROBLEM_INIT;
     struct own *o = own_make(s);
     (void)where;
     if (!o)
         return CL_OUT_OF_HOST_MEMORY;
-    p.flags &= LAYOUT;
-    p.softcap = 0;
-    p.causal = p.align = p.window_left = p.window_right = p.bias_type = p.n_mods = p.n_aux = 0;
+    p.type = given->type;
+    p.k_type = given->k_type;
+    p.v_type = given->v_type;
+    p.d = given->d;
+    p.dv = given->dv;
+    p.flags = given->flags & LAYOUT;
+    p.scale = given->scale;
+    p.sizes = given->sizes;
     o->args.bias = o->args.mask = o->args.block_map = none;
     o->args.slopes = o->args.sinks = o->args.offsets = nothing;
     o->args.slopes_stride = o->args.block_q = o->args.block_k = 0;

@@ -42,14 +42,18 @@ static int take(const struct args_row *r, char *arg, char *next, void *into, str
     void *const field = (char *)into + r->at;
     if (r->kind == ARGS_LATER)
         return fault_set(f, EXIT_UNSUPPORTED, "%s is not supported by this version", r->name);
-    if (r->kind == ARGS_FLAG || r->kind == ARGS_LAST) {
+    if (!r->value) {
         if (equals)
             return fault_set(f, EXIT_USAGE, "%s takes no value", r->name);
+        if (r->kind == ARGS_READ)
+            return r->read(into, NULL, f) == 0 ? 1 : -1;
         *(int *)field = 1;
         return 1;
     }
     if (!value)
         return fault_set(f, EXIT_USAGE, "%s needs a value: %s", r->name, r->value);
+    if (r->kind == ARGS_READ)
+        return r->read(into, value, f) != 0 ? -1 : equals ? 1 : 2;
     if (r->kind == ARGS_TEXT)
         *(const char **)field = value;
     else if (append(field, r->name, value, f) != 0)

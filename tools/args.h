@@ -13,6 +13,7 @@ enum args_kind {
     ARGS_FLAG, /* int, becomes 1 */
     ARGS_LAST, /* a flag behind which nothing is read */
     ARGS_LIST, /* takes a value, and may be given several times: struct list */
+    ARGS_READ, /* is read where it stands, by the row's function; takes a value where the row has a name for one */
     ARGS_LATER /* belongs to features that this version lacks */
 };
 
@@ -22,12 +23,14 @@ struct args_row {
     enum args_kind kind;
     size_t at;                /* of its field in the struct that is filled: INTO */
     const char *value, *help; /* help NULL: not shown */
+    int (*read)(void *into, const char *value, struct fault *f); /* value NULL where it takes none. Returns 0, or -1 with `f` set */
 };
-#define ROW_TEXT(name, field, value, help) { name, ARGS_TEXT, offsetof(INTO, field), value, help }
-#define ROW_FLAG(name, field, help) { name, ARGS_FLAG, offsetof(INTO, field), NULL, help }
-#define ROW_LAST(name, field, help) { name, ARGS_LAST, offsetof(INTO, field), NULL, help }
-#define ROW_LIST(name, field, value, help) { name, ARGS_LIST, offsetof(INTO, field), value, help }
-#define ROW_LATER(name) { name, ARGS_LATER, 0, NULL, NULL }
+#define ROW_TEXT(name, field, value, help) { name, ARGS_TEXT, offsetof(INTO, field), value, help, NULL }
+#define ROW_FLAG(name, field, help) { name, ARGS_FLAG, offsetof(INTO, field), NULL, help, NULL }
+#define ROW_LAST(name, field, help) { name, ARGS_LAST, offsetof(INTO, field), NULL, help, NULL }
+#define ROW_LIST(name, field, value, help) { name, ARGS_LIST, offsetof(INTO, field), value, help, NULL }
+#define ROW_READ(name, read, value, help) { name, ARGS_READ, 0, value, help, read }
+#define ROW_LATER(name) { name, ARGS_LATER, 0, NULL, NULL, NULL }
 
 /* The values of an option that may be given several times. */
 enum { LIST_MAX = 16 };

@@ -202,12 +202,6 @@ static void take_offsets(struct arrays *a)
     a->in.offsets = x;
 }
 
-/* Whether something asks where the diagonal lies. */
-static int has_diagonal(const struct options *o)
-{
-    return o->causal || o->has_window || o->alibi;
-}
-
 static void make_case(const struct options *o, struct arrays *a, const struct input *q, const struct input *k,
                       const struct input *v)
 {
@@ -216,14 +210,12 @@ static void make_case(const struct options *o, struct arrays *a, const struct in
     c->struct_size = sizeof *c;
     c->bthd = o->bthd;
     c->lse = o->lse != NULL;
+    *p = o->problem;
     p->struct_size = sizeof *p;
     p->type = p->k_type = p->v_type = o->type ? o->type : q->a.type == NPY_F2 ? CLATTN_F16 : CLATTN_F32;
     p->d = (int32_t)q->width;
     p->dv = (int32_t)v->width;
-    p->causal = o->causal;
-    p->align = has_diagonal(o) ? o->align : CLATTN_ALIGN_BOTTOM_RIGHT;
-    p->flags = o->has_scale ? CLATTN_SCALE : 0;
-    p->scale = o->scale;
+    p->align = o->has_diagonal ? o->align : CLATTN_ALIGN_BOTTOM_RIGHT;
     p->sizes.b = q->b;
     p->sizes.h = q->h;
     p->sizes.hk = k->h;
@@ -233,7 +225,7 @@ static void make_case(const struct options *o, struct arrays *a, const struct in
     a->in.q_len = take_list(a, &a->q_len, CLATTN_Q_LEN, c->q_len);
     a->in.kv_len = take_list(a, &a->kv_len, CLATTN_KV_LEN, c->kv_len);
     a->in.kv_start = take_list(a, &a->kv_start, CLATTN_KV_START, c->kv_start);
-    if (has_diagonal(o))
+    if (o->has_diagonal)
         take_offsets(a);
     if (q->packed) {
         p->flags |= CLATTN_CU_Q | CLATTN_CU_K;

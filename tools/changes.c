@@ -268,13 +268,6 @@ static int read_mods(const struct options *o, clattn_workload *c, struct extras 
 
 int changes_read(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
-    clattn_problem *p = &c->problem;
-    p->softcap = o->softcap;
-    if (o->has_window) {
-        p->flags |= CLATTN_WINDOW;
-        p->window_left = o->window_left;
-        p->window_right = o->window_right;
-    }
     return read_bias(o, c, x, f) != 0 || read_mask(o, c, x, f) != 0 || read_lists(o, c, x, f) != 0 ||
                    read_mods(o, c, x, f) != 0
                ? -1

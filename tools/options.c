@@ -12,7 +12,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_MAX = 1 << 30 };
+enum { NUMBER_MAX = 1 << 30 }; /* of a mask */
+
+/* A finite number and nothing else. Returns 0, or -1 when it is none. */
+static int read_real(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end == text || *end || isspace((unsigned char)*text) || isnan(*out) || isinf(*out) ? -1 : 0;
+}
+
+/* A whole number and nothing else. Returns 0, or -1 when it is none or too large. */
+static int read_whole(const char *text, long long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return end == text || *end || isspace((unsigned char)*text) || errno ? -1 : 0;
+}
+
+/* ---- What is asked for without a file: rows that fill in the problem ---- */
+
+static int read_scale(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    if (read_real(text, &o->problem.scale) != 0)
+        return fault_set(f, EXIT_USAGE, "--scale: %s is not a finite number", text);
+    o->problem.flags |= CLATTN_SCALE;
+    return 0;
+}
+
+static int read_softcap(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    if (read_real(text, &o->problem.softcap) != 0 || o->problem.softcap < 0)
+        return fault_set(f, EXIT_USAGE, "--softcap: %s is not a positive number, or 0 for none", text);
+    return 0;
+}
+
+static int read_causal(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    (void)text, (void)f;
+    o->problem.causal = o->has_diagonal = 1;
+    return 0;
+}
+
+/* "L,R": whole numbers from -1 on. */
+static int read_window(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    char left[16] = "";
+    const char *comma = strchr(text, ',');
+    long long l, r;
+    if (comma && (size_t)(comma - text) < sizeof left)
+        memcpy(left, text, (size_t)(comma - text));
+    if (!comma || read_whole(left, &l) != 0 || read_whole(comma + 1, &r) != 0 || l < -1 || r < -1 || l > NUMBER_MAX ||
+        r > NUMBER_MAX)
+        return fault_set(f, EXIT_USAGE, "--window: %s is not L,R, two whole numbers from 0 to %d, or -1 for no bound",
+                         text, NUMBER_MAX);
+    o->problem.flags |= CLATTN_WINDOW;
+    o->problem.window_left = (int32_t)l;
+    o->problem.window_right = (int32_t)r;
+    o->has_diagonal = 1;
+    return 0;
+}
+
+/* ---- All options ---- */
 
 #define INTO struct options
 static const struct args_row table[] = {
@@ -20,10 +86,10 @@ static const struct args_row table[] = {
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
     ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
-    ROW_TEXT("--scale", scale_text, "X", "factor of Q K^T (default 1/sqrt(d))"),
-    ROW_TEXT("--softcap", softcap_text, "C", "scores become C tanh(s / C)"),
-    ROW_FLAG("--causal", causal, "a query sees the keys up to its own position"),
-    ROW_TEXT("--window", window_text, "L,R", "and those from L before it to R behind it only; -1: no bound"),
+    ROW_READ("--scale", read_scale, "X", "factor of Q K^T (default 1/sqrt(d))"),
+    ROW_READ("--softcap", read_softcap, "C", "scores become C tanh(s / C)"),
+    ROW_READ("--causal", read_causal, NULL, "a query sees the keys up to its own position"),
+    ROW_READ("--window", read_window, "L,R", "and those from L before it to R behind it only; -1: no bound"),
     ROW_TEXT("--align", align_text, "WHERE",
              "that position: bottom-right (default), top-left, N, or A.npy with [b] offsets"),
     ROW_TEXT("--bias", bias, "F.npy", "added to the scores, [b,h,nq,nk]; axes of 1, and missing ones, are broadcast"),
@@ -85,53 +151,6 @@ static int read_layout(struct options *o, struct fault *f)
     if (strcmp(o->layout_text, "bthd") == 0)
         return 0;
     return fault_set(f, EXIT_USAGE, "--layout: %s is not bhtd or bthd", o->layout_text);
-}
-
-/* A finite number and nothing else. Returns 0, or -1 when it is none. */
-static int read_real(const char *text, double *out)
-{
-    char *end;
-    *out = strtod(text, &end);
-    return end == text || *end || isspace((unsigned char)*text) || isnan(*out) || isinf(*out) ? -1 : 0;
-}
-
-static int read_scale(struct options *o, struct fault *f)
-{
-    if (o->scale_text && read_real(o->scale_text, &o->scale) != 0)
-        return fault_set(f, EXIT_USAGE, "--scale: %s is not a finite number", o->scale_text);
-    o->has_scale = o->scale_text != NULL;
-    if (o->softcap_text && (read_real(o->softcap_text, &o->softcap) != 0 || o->softcap < 0))
-        return fault_set(f, EXIT_USAGE, "--softcap: %s is not a positive number, or 0 for none", o->softcap_text);
-    return 0;
-}
-
-/* A whole number and nothing else. Returns 0, or -1 when it is none or too large. */
-static int read_whole(const char *text, long long *out)
-{
-    char *end;
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return end == text || *end || isspace((unsigned char)*text) || errno ? -1 : 0;
-}
-
-/* "L,R": whole numbers from -1 on. */
-static int read_window(struct options *o, struct fault *f)
-{
-    char left[16] = "";
-    const char *text = o->window_text, *comma = text ? strchr(text, ',') : NULL;
-    long long l, r;
-    if (!text)
-        return 0;
-    if (comma && (size_t)(comma - text) < sizeof left)
-        memcpy(left, text, (size_t)(comma - text));
-    if (!comma || read_whole(left, &l) != 0 || read_whole(comma + 1, &r) != 0 || l < -1 || r < -1 || l > WINDOW_MAX ||
-        r > WINDOW_MAX)
-        return fault_set(f, EXIT_USAGE, "--window: %s is not L,R, two whole numbers from 0 to %d, or -1 for no bound",
-                         text, WINDOW_MAX);
-    o->has_window = 1;
-    o->window_left = (int)l;
-    o->window_right = (int)r;
-    return 0;
 }
 
 static int read_align(struct options *o, struct fault *f)
@@ -239,8 +258,9 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         return -1;
     if (o->help || o->version)
         return 0;
-    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_scale(o, f) != 0 || read_window(o, f) != 0
-        || read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0
+    if (o->alibi)
+        o->has_diagonal = 1;
+    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0
         || check_together(o, f) != 0)
         return -1;
     return read_operands(o, files, argv + 1, f);

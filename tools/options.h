@@ -3,25 +3,25 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include <clattn.h>
+
 #include "args.h"
 
 enum { ROUNDS_MAX = 1000000 };
 
 struct options {
     /* As given; NULL when not. */
-    const char *out, *lse, *type_text, *layout_text, *scale_text, *align_text, *q_len, *kv_len, *kv_start, *device;
-    const char *engine, *tile, *tune_text, *emit_source, *time_text, *softcap_text, *window_text;
+    const char *out, *lse, *type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
+    const char *engine, *tile, *tune_text, *emit_source, *time_text;
     const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
     struct list mods, aux;      /* FILE.cl and NAME=A.npy */
     const char *q, *k, *v;
-    int causal, verify, json, help, version;
+    int verify, json, help, version;
     /* What some of it means. */
     int type;                   /* CLATTN_F32..; 0: the input's */
     int bthd;
-    int has_scale;
-    double scale, softcap;      /* softcap 0: none */
-    int has_window;
-    int window_left, window_right;
+    clattn_problem problem;     /* what needs no file: scale, softcap, masks, and the flags of these */
+    int has_diagonal;           /* something in it asks where the diagonal lies */
     int align;                  /* CLATTN_ALIGN_* */
     long long offset;           /* for CLATTN_ALIGN_OFFSET */
     const char *offsets;        /* file, for CLATTN_ALIGN_OFFSETS */

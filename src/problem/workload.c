@@ -47,7 +47,7 @@ static void add_features(struct text *to, const clattn_workload *c, const clattn
 {
     for (int place = 0; place < FEATURE_PLACES; place++)
         FEATURE_EACH(f)
-            if (f->place == place && is_said(f, c, p))
+            if (f->place == place && f->print && is_said(f, c, p))
                 f->print(to, c, p);
     if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
         text_add(to, " varlen");

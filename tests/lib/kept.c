@@ -37,24 +37,73 @@ static int before(int64_t q, int64_t offset, int64_t more, int64_t k)
     return offset >= k - q - more;
 }
 
+/* One element, and where its row's diagonal lies. */
+struct element {
+    const struct trial *t;
+    int64_t b, h, q, k, offset;
+};
+
+static int causal_keeps(const struct element *x)
+{
+    return before(x->q, x->offset, 0, x->k);
+}
+
+static int window_keeps(const struct element *x)
+{
+    const clattn_problem *p = &x->t->c.problem;
+    return (p->window_right < 0 || before(x->q, x->offset, p->window_right, x->k)) &&
+           (p->window_left < 0 || !before(x->q, x->offset, -p->window_left - 1, x->k));
+}
+
+static int mask_keeps(const struct element *x)
+{
+    const struct extras *given = &x->t->x;
+    return given->mask[at(given->mask_shape, x->b, x->h, x->q, x->k)];
+}
+
+static int map_keeps(const struct element *x)
+{
+    const struct extras *given = &x->t->x;
+    return !given->block_map ||
+           given->block_map[at(given->block_shape, x->b, x->h, x->q / given->block_q, x->k / given->block_k)];
+}
+
+static int is_causal(const clattn_problem *p) { return p->causal; }
+
+/* A row for each mask: its flag, or what says that it is asked for. */
+static const struct {
+    uint32_t flag;
+    int (*is_asked)(const clattn_problem *);
+    int knows_diagonal;
+    int (*keeps)(const struct element *);
+} masks[] = {
+    { .is_asked = is_causal, .knows_diagonal = 1, .keeps = causal_keeps },
+    { .flag = CLATTN_WINDOW, .knows_diagonal = 1, .keeps = window_keeps },
+    { .flag = CLATTN_MASK, .keeps = mask_keeps },
+    { .flag = CLATTN_BLOCK_MAP, .keeps = map_keeps },
+};
+enum { MASKS = sizeof masks / sizeof *masks };
+
+static int is_asked(int i, const clattn_problem *p)
+{
+    return masks[i].is_asked ? masks[i].is_asked(p) : (p->flags & masks[i].flag) != 0;
+}
+
+int trial_knows_diagonal(const clattn_problem *p)
+{
+    int i, knows = (p->flags & CLATTN_ALIBI) != 0;
+    for (i = 0; i < MASKS; i++)
+        knows = knows || (masks[i].knows_diagonal && is_asked(i, p));
+    return knows;
+}
+
 int trial_keeps(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k)
 {
-    const clattn_problem *p = &t->c.problem;
-    const struct extras *x = &t->x;
-    const int64_t offset = diagonal(t, b);
-    if (q >= t->q_len[b] || k < t->kv_start[b] || k >= t->kv_len[b])
-        return 0;
-    if (p->causal && !before(q, offset, 0, k))
-        return 0;
-    if (p->flags & CLATTN_WINDOW) {
-        if (p->window_right >= 0 && !before(q, offset, p->window_right, k))
-            return 0;
-        if (p->window_left >= 0 && before(q, offset, -p->window_left - 1, k))
-            return 0;
-    }
-    if (x->mask && !x->mask[at(x->mask_shape, b, h, q, k)])
-        return 0;
-    return !x->block_map || x->block_map[at(x->block_shape, b, h, q / x->block_q, k / x->block_k)];
+    const struct element x = { t, b, h, q, k, diagonal(t, b) };
+    int i, keeps = q < t->q_len[b] && k >= t->kv_start[b] && k < t->kv_len[b];
+    for (i = 0; i < MASKS && keeps; i++)
+        keeps = !is_asked(i, &t->c.problem) || masks[i].keeps(&x);
+    return keeps != 0;
 }
 
 /* keep[k] of row q, score_mods that drop an element included. `s` is scratch. */

@@ -100,7 +100,7 @@ static enum layout settle(const struct trial *t, enum layout l)
     int same_rows = t->sizes.nq == t->sizes.nk && !(p->flags & CLATTN_CU_Q) == !(p->flags & CLATTN_CU_K);
     if (l == PACKED && !(one && same_rows))
         return PADDED;
-    if (l == OFFSETS && !p->causal && !(p->flags & (CLATTN_WINDOW | CLATTN_ALIBI)))
+    if (l == OFFSETS && !trial_knows_diagonal(p))
         return PADDED;
     if (l == UNEVEN && !(p->flags & (CLATTN_CU_Q | CLATTN_CU_K)))
         return PADDED;
