@@ -9,7 +9,7 @@
 : "${top_srcdir=$(dirname "$0")/..}" "${top_builddir=.}"
 top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
 root=${CLATTN_NEWER_ROOT-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/forky}
-peers=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}
+peers=${CLATTN_CONFORMANCE-$top_srcdir/tests/conformance}
 cases=${CLATTN_CASES-'^(onnx|jax)_'}
 unset OCL_ICD_VENDORS OCL_ICD_FILENAMES LD_LIBRARY_PATH
 

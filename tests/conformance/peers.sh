@@ -1,9 +1,10 @@
 # peers.sh - the cases of other implementations, through clattn-run. Sourced behind program.sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# They are looked for in $CLATTN_CONFORMANCE and need a $PYTHON with numpy: those whose names match $CLATTN_CASES, with
-# CLATTN_FULL=1 all of them. Where they are missing that is a skip, but a failure where CLATTN_CASES asks for some.
-peers=${CLATTN_CONFORMANCE-$top_srcdir/../shared/conformance}
+# They lie beside this file, see README there, and need a $PYTHON with numpy. Those whose names match $CLATTN_CASES are
+# judged, with CLATTN_FULL=1 all. Without numpy that is a skip, but a failure where CLATTN_CASES asks for some.
+# CLATTN_CONFORMANCE names another folder with a run.py that takes the same options, for cases that are kept elsewhere.
+peers=${CLATTN_CONFORMANCE-$top_srcdir/tests/conformance}
 chosen=${CLATTN_CASES-'^jax_'}
 full=${CLATTN_FULL-} full=${full#0}
 test -z "$full" || chosen=.
@@ -37,16 +38,5 @@ share() { # NAMES PART: a pattern of the cases chosen by NAMES; PART is N/M: of 
     within inf inf "$1" "$2"
 }
 within() { # MOST WIDEST NAMES PART: likewise, b h q k (d + dv) at most MOST, d and dv at most WIDEST
-    "$python" - "$peers/index.json" "$lacking" "$@" <<'END'
-import json, re, sys
-index, lacking, most, widest, chosen, part = sys.argv[1:]
-names = []
-for case in json.load(open(index))['cases']:
-    key, s = case['name'] + ' ' + ' '.join(case['features']), case['shape']
-    if re.search(chosen, key) and not re.search(lacking, key) and max(s['D'], s['Dv']) <= float(widest) and \
-            s['B'] * s['Hq'] * s['Tq'] * s['Tk'] * (s['D'] + s['Dv']) <= float(most):
-        names.append(re.escape(case['name']))
-n, m = map(int, part.split('/')) if '/' in part else (0, 1)
-print('^(%s) ' % '|'.join(names[n % m::m]))
-END
+    "$python" -B "$top_srcdir/tests/conformance/within.py" "$peers" "$lacking" "$@"
 }

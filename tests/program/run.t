@@ -28,7 +28,7 @@ same() { # DESCRIPTION FILE FILE: equal up to rounding
 }
 Q=$data/q.npy K=$data/k.npy V=$data/v.npy L=$data/kv_len.npy
 verified "lengths" --kv-len "$L" "$Q" "$K" "$V"
-same "O as stored" o.npy "$data/o.npy"
+same "LSE as stored" lse.npy "$data/lse.npy"
 verified "causal" --causal --scale=0.25 "$Q" "$K" "$V"
 mv o.npy causal.npy
 verified "offset 0 is causal where nq = nk" --causal --scale 0.25 --align 0 "$Q" "$K" "$V"

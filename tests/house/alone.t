@@ -1,0 +1,42 @@
+#!/bin/sh
+# alone.t - the repository needs nothing that lies beside it, and stays small
+# SPDX-License-Identifier: Apache-2.0
+#
+# Looks at the files that git tracks: a release has some of them, and files made by the autotools, which are not ours.
+cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
+
+most=6000000 # bytes
+skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+test -e .git || skip_all "no git checkout: only there is it known which files are ours"
+git ls-files >/dev/null 2>&1 || skip_all "git does not list the files of this checkout"
+
+n=0 bad=0
+result() { # WHAT PROBLEMS: one TAP line, and the problems under it
+    n=$((n + 1))
+    if test -z "$2"; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | sed 's/^/# /'
+    fi
+}
+
+# Written so that they do not match themselves.
+beside='[.][.]/shared(/|[^a-z]|$)'
+somewhere='(^|[^A-Za-z0-9_.})/*])/(work|home|Users|mnt|media|scratch)(/|[^A-Za-z0-9_.-]|$)'
+result "nothing refers to a folder beside the repository" "$(git grep -nIE "$beside")"
+result "no path of one machine" "$(git grep -nIE "$somewhere")"
+
+size=$(git ls-files -z | xargs -0 cat 2>/dev/null | wc -c)
+result "all files together have at most $most bytes" "$(
+    test "$size" -gt 0 && test "$size" -le $most && exit
+    echo "they have $size; the largest:"
+    git ls-files -z | xargs -0 wc -c | grep -v ' total$' | sort -rn | head -n 10)"
+echo "# $size bytes"
+
+echo "1..$n"
+exit $bad
