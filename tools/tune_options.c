@@ -99,7 +99,7 @@ static int read_task(struct tune_options *o, struct fault *f)
         o->task = tasks[i].task;
     }
     if (o->task == TASK_CHILD && o->n != 1)
-        return fault_set(f, EXIT_USAGE, "--child is not for you: it is what measures a candidate");
+        return fault_set(f, EXIT_USAGE, "--child is internal: clattn-tune starts it to measure a candidate");
     if (o->task == TASK_TUNE || o->task == TASK_CLASSES || o->task == TASK_CHILD)
         return 0;
     if (o->n > 0)

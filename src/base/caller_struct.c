@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What structs were in earlier versions: their members up to `first`, the first that came later. */
+/* Structs as earlier versions had them: all members before `first`, which is the first that was added later. */
 #define BEFORE(type, first)                                                                                            \
     {                                                                                                                  \
         #type, offsetof(type, first), ROUND_UP(offsetof(type, first), __alignof__(type))                               \
@@ -15,14 +15,14 @@
 #define ROUND_UP(n, to) (((n) + (to)-1) / (to) * (to))
 static const struct {
     const char *name;
-    size_t members, size; /* behind the members there may be padding, which holds anything */
+    size_t members, size; /* padding may follow the members, with any contents */
 } older[] = {
     BEFORE(clattn_options, why),
 };
 
 size_t caller_struct_members(const char *name, size_t given, size_t size)
 {
-    enum { LONGEST = 1 << 16 }; /* what lies past an honest struct_size is not ours to read */
+    enum { LONGEST = 1 << 16 }; /* a longer struct_size is implausible, and reading there may fault */
     for (size_t i = 0; i < sizeof older / sizeof *older; i++)
         if (!strcmp(older[i].name, name) && older[i].size == given)
             return older[i].members;

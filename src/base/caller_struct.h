@@ -5,14 +5,14 @@
 
 #include "base/why.h"
 
-/* How many bytes of our struct `name` of `size` bytes a caller's has whose struct_size is `given`: all of them, or those that
- * an older version had. 0: there was no version of that size. */
+/* Returns how many bytes of the struct `name`, which has `size` bytes in this version, a caller's struct provides whose
+ * struct_size is `given`: all of them, or those that an older version had. 0: no version had that size. */
 size_t caller_struct_members(const char *name, size_t given, size_t size);
 #define STRUCT_SIZE_WORDS "%s.struct_size is %zu, which no version of it had: set it to sizeof(%s)"
 
-/* How a struct of the caller is read: `from` (its struct_size first) into our `to` of `size` bytes, what it lacks zero,
- * what it has beyond must be zero. `to` holds what we know of also with CLATTN_ERROR_UNKNOWN_FIELD; zeros with every other
- * error. */
+/* Copies a caller's struct `from`, which begins with its struct_size, to `to` of `size` bytes. Members that it lacks
+ * become zero; bytes that this version does not know must be zero, else CLATTN_ERROR_UNKNOWN_FIELD, and `to` holds the
+ * known members all the same. After any other error `to` is all zeros. */
 cl_int caller_struct_read(void *to, size_t size, const void *from, const char *name, struct why *why);
 
 #endif

@@ -12,8 +12,8 @@ enum { LENGTH = 20, DAY = 86400 };
 
 static const int64_t last = INT64_C(253402300799); /* 9999-12-31T23:59:59Z */
 
-/* Days from 1970-01-01 to a day; month 13 is the next January. Years begin in March here, so that the leap day is the
- * last. */
+/* Returns the days from 1970-01-01 to a day; month 13 is the next January. Years begin in March here, so that the leap
+ * day is the last day of a year. */
 static int64_t days_until(int64_t year, int64_t month, int64_t day)
 {
     const int64_t y = year - (month <= 2), m = month > 2 ? month - 3 : month + 9;

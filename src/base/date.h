@@ -6,10 +6,11 @@
 #include "base/why.h"
 #include "base/text.h"
 
-/* Seconds since 1970, UTC. What lies outside 1970 to 9999 becomes the nearest there is. */
+/* Seconds since 1970, UTC. Dates outside 1970 to 9999 become the nearest date in that range. */
 void date_print(struct text *to, int64_t date);
 
-/* false: not as long as a date. What is as long but no date becomes a number that date_print() does not print so. */
+/* Returns false when the text has another length than a date. A text of that length that is no date becomes a number
+ * which date_print() prints differently. */
 bool date_read(const char *text, int64_t *date);
 
 #endif

@@ -35,7 +35,7 @@ cl_int last_error_init(struct last_error *w, struct why *why)
     w->first = NULL;
     w->n_lost = 0;
     if (pthread_mutex_init(&w->lock, NULL))
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
     return CL_SUCCESS;
 }
 
@@ -48,7 +48,7 @@ void last_error_clear(struct last_error *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-/* Takes out what the thread said before, and what lies beyond the bound. */
+/* Removes the thread's earlier words, and those of threads beyond the limit. */
 static void forget(struct last_error *w, const struct who *who)
 {
     struct last_words **at = &w->first;
@@ -72,7 +72,7 @@ static int find_lost(const struct last_error *w, const struct who *who)
     return i;
 }
 
-/* In place of whoever lost his last where there is no room. */
+/* Replaces the most recent entry where there is no room. */
 static void lose(struct last_error *w, const struct who *who)
 {
     const int i = w->n_lost < LAST_ERROR_LOST_MAX ? w->n_lost++ : LAST_ERROR_LOST_MAX - 1;

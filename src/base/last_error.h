@@ -8,25 +8,25 @@
 
 #include <pthread.h>
 
-/* A pthread_t is soon used again for a new thread; the system's number of it is not, where there is one. */
+/* A pthread_t is reused for a new thread soon; the system's thread number, where there is one, is not. */
 struct who {
     pthread_t thread;
     long number;
 };
 
-/* Newest first; threads that failed long ago are forgotten. */
+/* Newest first. Threads that failed long ago are forgotten. */
 enum { LAST_ERROR_LOST_MAX = 16 };
 struct last_error {
     pthread_mutex_t lock;
     struct last_words *first;
-    struct who lost[LAST_ERROR_LOST_MAX]; /* whose words there was no memory for */
+    struct who lost[LAST_ERROR_LOST_MAX]; /* threads for whose words there was no memory */
     int n_lost;
 };
 
 cl_int last_error_init(struct last_error *w, struct why *why);
 void last_error_clear(struct last_error *w);
 
-/* Keeps what `why` says for the calling thread. Without memory it is lost, and that is what is kept. */
+/* Keeps the words of `why` for the calling thread. Without memory they are lost, and last_error_recall() says so. */
 void last_error_keep(struct last_error *w, const struct why *why);
 
 /* Adds the words of the calling thread, if any. */

@@ -39,7 +39,7 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* Adds what this locale writes instead of a point: whatever stands between the zeros of 0.0. */
+/* Adds this locale's decimal separator: whatever stands between the zeros of 0.0. */
 static void add_separator(struct text *to)
 {
     char zero[32] = "0.0";
@@ -77,7 +77,7 @@ const char *number_read_real(const char *at, double *value)
     return *end || !isfinite(*value) ? NULL : to;
 }
 
-/* Puts a point where snprintf put this locale's separator. */
+/* Puts a point where snprintf() put this locale's separator. */
 static void add_with_point(struct text *to, const char *digits)
 {
     bool separator = false;

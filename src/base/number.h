@@ -6,7 +6,7 @@
 #include "base/why.h"
 #include "base/text.h"
 
-/* Both return what follows the number, or NULL when there is none or it does not fit. A real is
+/* Both return a pointer to what follows the number, or NULL when there is no number or it does not fit. A real is
  * [-]digits[.digits][e[+-]digits]. */
 const char *number_read_integer(const char *at, int64_t *value);
 const char *number_read_real(const char *at, double *value);

@@ -42,20 +42,20 @@ static bool is_limit(double x)
     return x >= 0 && x <= 1e9;
 }
 
-/* Both may be wrong. */
+/* Both variables may be wrong: then the words name both. */
 static void read_environment(struct settings *s, struct why *why)
 {
     const char *tune = secure_getenv("CLATTN_TUNE"), *seconds = secure_getenv("CLATTN_TUNE_SECONDS");
     struct text words = { why->text, sizeof why->text, 0 };
     if (tune && *tune && !(s->tune = find_name(tune)))
-        text_add(&words, "CLATTN_TUNE is %.40s, none of auto, off, readonly, quick, full, record", tune);
+        text_add(&words, "CLATTN_TUNE is %.40s; it must be auto, off, readonly, quick, full or record", tune);
     if (seconds && *seconds) {
         double x;
         const char *end = number_read_real(seconds, &x);
         if (end && !*end && is_limit(x))
             s->seconds = x;
         else
-            text_add(&words, "%sCLATTN_TUNE_SECONDS is %.40s, not a number of seconds", words.length ? "; " : "",
+            text_add(&words, "%sCLATTN_TUNE_SECONDS is %.40s; it must be a number of seconds", words.length ? "; " : "",
                      seconds);
     }
 }
@@ -66,12 +66,13 @@ cl_int settings_read(struct settings *s, const clattn_options *o, struct why *wh
     s->seconds = 0;
     why->text[0] = '\0';
     if (o->tune && !settings_tune_name(o->tune))
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.tune is %d, none of CLATTN_TUNE_AUTO .. _RECORD",
-                       (int)o->tune);
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
+                       "clattn_options.tune is %d, none of CLATTN_TUNE_AUTO .. _RECORD", (int)o->tune);
     if (!is_limit(o->tune_seconds))
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.tune_seconds is not a number of seconds");
     if (o->reserved)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.reserved is %d, must be 0", (int)o->reserved);
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.reserved is %d, must be 0",
+                       (int)o->reserved);
     read_environment(s, why);
     if (o->tune)
         s->tune = o->tune;
@@ -82,7 +83,7 @@ cl_int settings_read(struct settings *s, const clattn_options *o, struct why *wh
     return CL_SUCCESS;
 }
 
-/* Beginnings of names, and why a binary that was made with another value must not be taken. */
+/* Prefixes of names, and why a binary that was made with another value must not be used. */
 static const struct {
     const char *beginning, *reason;
 } codegen[] = {
@@ -122,7 +123,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In an order of their own, not the environment's, each with its length: values hold newlines. */
+/* Sorted, because the environment has no order, and each with its length, because values may hold newlines. */
 void settings_codegen(struct text *to)
 {
     size_t n = 0, all = 0;
@@ -136,7 +137,8 @@ void settings_codegen(struct text *to)
         qsort(list, n, sizeof *list, by_text);
     for (size_t i = 0; i < n; i++)
         text_add(to, "%zu %s\n", strlen(list[i]), list[i]);
-    for (char **e = environ; !list && e && *e; e++) /* no memory: at worst nothing is found under that */
+    for (char **e = environ; !list && e && *e; e++) /* Without memory, unsorted: at worst no binary is found under
+                                                     * this key. */
         if (is_codegen(*e))
             text_add(to, "%zu %s\n", strlen(*e), *e);
     free(list);

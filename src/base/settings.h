@@ -8,20 +8,20 @@
 
 struct settings {
     int tune;       /* CLATTN_TUNE_AUTO .. _RECORD */
-    double seconds; /* of a search inside clattn_plan_create(), 0: what its effort has by default */
+    double seconds; /* of a search inside clattn_plan_create(); 0: the default of its effort */
 };
 
-/* Options win over CLATTN_TUNE and CLATTN_TUNE_SECONDS; what is not understood there counts for nothing, with words in
- * why (else ""). A setuid program has no environment here. */
+/* Options take precedence over CLATTN_TUNE and CLATTN_TUNE_SECONDS. A value of these that cannot be read is ignored,
+ * and `why` says so (else it is ""). In a set-user-ID program the environment is ignored. */
 cl_int settings_read(struct settings *s, const clattn_options *o, struct why *why);
 
-/* The environment variables that change what drivers compile, as text: they belong to what a binary depends on. */
+/* Adds the environment variables that change what drivers compile, as text: a binary depends on them. */
 void settings_codegen(struct text *to);
 
 /* Seconds that an effort has by default; 0: no limit. */
 double settings_limit(int effort);
 
-/* The name of a CLATTN_TUNE_*, as in the environment; NULL for none. */
+/* Returns the name of a CLATTN_TUNE_* as the environment has it, or NULL. */
 const char *settings_tune_name(int tune);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Text growing inside a fixed room, always ended by NUL once there is room for one; `length` is what it would take. */
+/* Text that grows inside a fixed room, always ended by NUL where there is room for one; `length` is what the whole text
+ * would take. */
 struct text {
     char *to;
     size_t room, length;

@@ -6,7 +6,7 @@
 #include <clattn.h>
 #include <stdbool.h>
 
-/* Words for a failure, on their way from where it was found to the caller. */
+/* The words of a failure, on their way from where it was found to the caller. */
 enum { WHY_MAX = 4096 };
 struct why {
     char text[WHY_MAX];
@@ -15,7 +15,7 @@ struct why {
 /* Sets the words and returns `status`, so that a check reads: return why_set(why, STATUS, "...", ...). */
 cl_int why_set(struct why *why, cl_int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A call of OpenCL that failed: "clFoo: CL_BAR". Returns status. */
+/* Sets the words for a failed call of OpenCL, "clFoo: CL_BAR (-1)", and returns `status`. */
 cl_int why_cl(struct why *why, cl_int status, const char *call);
 
 #endif

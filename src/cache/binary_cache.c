@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A blob, numbers little-endian: magic, version, header_len, digest of the key, lengths of key, binary and all; the key's
- * beginning; binary; digest of all before it. */
+/* A blob; numbers are little-endian: magic, version, length of the header, digest of the key, lengths of key, binary
+ * and file; the beginning of the key; the binary; a digest of everything before it. */
 enum {
     AT_VERSION = 8,
     AT_HEADER_LEN = 12,
@@ -23,10 +23,10 @@ enum {
 };
 static const unsigned char magic[AT_VERSION] = { 'C', 'L', 'A', 'T', 'B', 'I', 'N', BINARY_CACHE_FORMAT };
 
-/* What a key text leads to. */
+/* What follows from the text of a key. */
 struct entry {
     const char *key;
-    size_t n, head; /* its length, and how much of it a blob has */
+    size_t n, head; /* its length, and how much of it a blob holds */
     unsigned char digest[DIGEST_BYTES];
     char hex[DIGEST_HEX], name[sizeof "bin/ab/" + DIGEST_HEX];
 };
@@ -62,7 +62,7 @@ static void put_number(unsigned char *to, int bytes, uint64_t n)
 
 /* ---- Reading ---- */
 
-/* Whether lengths add up to what there is. */
+/* Whether the lengths in the header add up to the size of the blob. */
 static bool lengths_agree(const unsigned char *blob, size_t n)
 {
     const uint64_t key = number(blob + AT_KEY_LEN, 8), binary = number(blob + AT_BINARY_LEN, 8);
@@ -83,11 +83,11 @@ static bool is_of(const unsigned char *blob, const struct entry *e)
            !memcmp(blob + HEADER, e->key, e->head);
 }
 
-/* NULL when the blob is good, else what is wrong. */
+/* Returns NULL when the blob is good, else what is wrong with it. */
 static const char *find_fault(const unsigned char *blob, size_t n, const struct entry *e)
 {
     if (n < HEADER + DIGEST_BYTES || memcmp(blob, magic, sizeof magic))
-        return "it is none of ours";
+        return "it is not one of clattn's";
     if (number(blob + AT_VERSION, 4) != BINARY_CACHE_FORMAT || number(blob + AT_HEADER_LEN, 4) != HEADER)
         return "its format is of another version";
     if (!lengths_agree(blob, n))
@@ -109,7 +109,8 @@ bool binary_cache_load(struct store *s, const char *key, unsigned char **binary,
     if (fault) {
         free(blob);
         store_remove(s, e.name);
-        store_tell(s, STORE_TOLD_DAMAGED, "cache: %s is not used, %s; it will be made again", e.name, fault);
+        store_tell(s, STORE_TOLD_DAMAGED, "cache: the binary %s is not used: %s; the program is compiled again", e.name,
+                   fault);
         *rejected = true;
         return false;
     }

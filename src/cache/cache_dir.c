@@ -12,7 +12,7 @@ bool cache_dir_is_borrowed(const struct identity *who)
     return who->at_secure || who->uid != who->euid || who->gid != who->egid;
 }
 
-/* What a log or a terminal would stumble over. */
+/* Whether a log or a terminal can show the text. */
 static bool is_printable(const char *path)
 {
     for (; *path; path++)
@@ -21,7 +21,7 @@ static bool is_printable(const char *path)
     return true;
 }
 
-/* Length of the path without what would make open() follow a symbolic link at its end. */
+/* The length of the path without trailing characters that would make open() follow a symbolic link at its end. */
 static size_t length_of(const char *path)
 {
     size_t n = strlen(path);
@@ -30,7 +30,7 @@ static size_t length_of(const char *path)
     return n;
 }
 
-/* base below, malloced, where that is a place to keep things. */
+/* Returns base followed by below, allocated, if files may be kept there. */
 static char *path_of(const char *base, const char *below, const char *name, struct why *why)
 {
     const size_t n = length_of(base), m = strlen(below);
@@ -66,7 +66,7 @@ char *cache_dir_find(const char *given, const struct surroundings *e, struct why
         return *e->cache_dir && strcmp(e->cache_dir, "off") ? path_of(e->cache_dir, "", "CLATTN_CACHE_DIR", why) : NULL;
     if (is_set(e->xdg_cache_home)) {
         char *const path = path_of(e->xdg_cache_home, "/clattn", "XDG_CACHE_HOME", why);
-        if (path || *e->xdg_cache_home == '/') /* what is relative is to be ignored, says its specification */
+        if (path || *e->xdg_cache_home == '/') /* the XDG specification says that relative paths are ignored */
             return path;
     }
     return is_set(e->home) ? path_of(e->home, "/.cache/clattn", "HOME", why) : NULL;

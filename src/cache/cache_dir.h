@@ -7,23 +7,23 @@
 
 #include <sys/types.h>
 
-/* On whose behalf the process runs. */
+/* Whose rights the process has. */
 struct identity {
-    bool at_secure; /* what the kernel says: set-user-ID, capabilities */
+    bool at_secure; /* the kernel's AT_SECURE: set-user-ID or capabilities */
     uid_t uid, euid;
     gid_t gid, egid;
 };
-bool cache_dir_is_borrowed(const struct identity *who); /* with other rights than its user's */
+bool cache_dir_is_borrowed(const struct identity *who); /* the process has other rights than its user */
 
-/* What the environment says, "" and NULL where it says nothing. */
+/* Values of environment variables; "" and NULL mean that one is not set. */
 struct surroundings {
     const char *cache_dir, *max_size, *xdg_cache_home, *home;
 };
 
-/* The directory, malloced; NULL for none, with words where one was asked for. */
+/* Returns the directory, allocated; NULL for none, with words in `why` where one was asked for and cannot be used. */
 char *cache_dir_find(const char *given, const struct surroundings *e, struct why *why);
 
-/* "1000", "64K", "100M", "2G"; at least a byte. */
+/* Reads a size such as "1000", "64K", "100M" or "2G", of at least one byte. */
 bool cache_dir_size(uint64_t *bytes, const char *text);
 
 #endif

@@ -1,13 +1,14 @@
 /* crash_guard.c - marks of what a process is about to try, and what is known to have crashed one
  * SPDX-License-Identifier: Apache-2.0
  *
- * inflight/KEY.PID.BEGAN-PLACERANDOM, where BEGAN is when the process did, 0 where the system does not tell, and PLACE
- * says where its number means something: this machine since it started, this container.
+ * The name of a mark is inflight/KEY.PID.BEGAN-PLACERANDOM. BEGAN is the start time of the process, 0 where the system
+ * does not tell it. PLACE identifies where the process number is valid: this boot of this machine, this container.
  *
- * A process that ends while it tries something may have died of that, or of a signal that had nothing to do with it. So the
- * first death makes a thing suspect (suspected/KEY), and it is tried again; a mark that was made after that, of a process that
- * is gone too, makes it poisoned (poisoned/KEY). Marks from before are of the same occasion: one signal ends many processes.
- * A try that ends well clears both, and poison is forgotten after a month. */
+ * A process that ends while it tries something may have crashed because of it, or may have been ended by a signal that
+ * had nothing to do with it. So the first death makes the thing suspected (suspected/KEY), and it is tried again. A
+ * mark that was made after that, by a process that is gone as well, makes it poisoned (poisoned/KEY). Older marks count
+ * as the same event, because one signal may end many processes. A try that ends well clears both, and poison expires
+ * after a month. */
 #include "config.h"
 
 #include "base/digest.h"
@@ -23,7 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY = 64, PLACE = 16, RANDOM = 16, MARK_ROOM = STORE_NAME_MAX, STAT_ROOM = 2048, HOUR = 60 * 60, MONTH = 30 * 24 * HOUR };
+enum { KEY = 64, PLACE = 16, RANDOM = 16, MARK_ROOM = STORE_NAME_MAX, STAT_ROOM = 2048 };
+enum { HOUR = 60 * 60, MONTH = 30 * 24 * HOUR };
 
 struct mark {
     char key[KEY + 1], place[PLACE + 1];
@@ -32,7 +34,7 @@ struct mark {
 
 /* ---- Who is alive ---- */
 
-/* A small file of the system's, as text. 0 or an errno. */
+/* Reads a small system file as text. Returns 0 or an errno. */
 static int read_text(const char *path, char *text, size_t room)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,7 +49,7 @@ static int read_text(const char *path, char *text, size_t room)
     return status;
 }
 
-/* Not there for this process, now and later. Anything else may be different the next time. */
+/* The file does not exist for this process, now and later. Any other failure may be temporary. */
 static bool is_absent(int status)
 {
     return status == ENOENT || status == ENOTDIR || status == EACCES || status == EPERM;
@@ -78,8 +80,8 @@ static bool find_process(struct process *p, const char *pid)
     return true;
 }
 
-/* Machines, their starts and containers are told apart; what a system does not tell is left out. "" when that cannot be
- * known now. */
+/* Identifies the machine, its boot and the container, as far as the system tells them; "" when they cannot be read
+ * now. */
 static void find_place(char place[PLACE + 1])
 {
     char boot[STAT_ROOM] = "", text[2 * STAT_ROOM], hex[DIGEST_HEX];
@@ -103,12 +105,12 @@ static void find_self(struct mark *self, const char *key)
     memset(self, 0, sizeof *self);
     snprintf(self->key, sizeof self->key, "%s", key);
     self->pid = (uint64_t)getpid();
-    /* /proc may be another container's, where numbers mean other processes */
+    /* /proc may be another container's, with other process numbers */
     self->began = find_process(&p, "self") && p.pid == self->pid ? p.began : 0;
     find_place(self->place);
 }
 
-/* As far as one knows. */
+/* An unknown time, 0, equals any other. */
 static bool is_same_time(uint64_t a, uint64_t b)
 {
     return !a || !b || a == b;
@@ -125,7 +127,7 @@ static bool is_alive(const struct mark *m, const struct mark *self, const struct
     if (m->pid == self->pid)
         return is_same_time(m->began, self->began);
     snprintf(pid, sizeof pid, "%ju", (uintmax_t)m->pid);
-    if (!self->began || !find_process(&p, pid)) /* not to be known, not there, or hidden */
+    if (!self->began || !find_process(&p, pid)) /* unknown, gone, or hidden */
         return !(getpgid((pid_t)m->pid) < 0 && errno == ESRCH);
     if ((p.state == 'Z' || p.state == 'X') && p.threads <= 1)
         return false;
@@ -166,14 +168,14 @@ static bool has_marks(const struct store *s, const char *key)
     return s->root && file_is_hex(key, KEY);
 }
 
-/* Calls visit for each entry of a folder of the store's. */
+/* Calls visit() for each entry of a folder of the store. */
 static void each(const struct store *s, const char *folder,
                  bool (*visit)(void *user, int fd, const char *leaf, const struct stat *st), void *user)
 {
     int fd;
     if (private_dir_open(&fd, s->root, folder, false))
         return;
-    (void)private_dir_each(fd, visit, user); /* no mark that can be seen is none */
+    (void)private_dir_each(fd, visit, user); /* a mark that cannot be read is no mark */
     close(fd);
 }
 
@@ -187,10 +189,10 @@ void crash_guard_mark(struct store *s, const char *key)
         return;
     find_self(&self, key);
     if (!*self.place)
-        return; /* nobody could tell whose mark it would be */
+        return; /* nobody could tell which process the mark belongs to */
     snprintf(name, sizeof name, "inflight/%s.%ju.%ju-%s%s", key, (uintmax_t)self.pid, (uintmax_t)self.began, self.place,
              random);
-    (void)store_write(s, name, "\n", 1, false); /* the disk said no: one try more or less does not matter then */
+    (void)store_write(s, name, "\n", 1, false); /* without a mark there is one more try later, which does no harm */
 }
 
 struct unmark {
@@ -219,8 +221,8 @@ static void forget(const struct store *s, const char *folder, const char *key)
     close(fd);
 }
 
-/* Any one of the process's own marks of the key does; others of its threads may take theirs at the same time, so that
- * it takes a look without any of them to be sure. */
+/* Removes one of the process's own marks of the key. Other threads of it may remove theirs at the same time, so the
+ * search ends only when a whole pass has seen none. */
 void crash_guard_unmark(struct store *s, const char *key)
 {
     struct unmark u = { .seen = true };
@@ -254,7 +256,7 @@ static bool find_listed(struct stat *st, const struct store *s, const char *fold
     return listed;
 }
 
-/* A clock that was set back keeps nothing for ever. */
+/* The lower limit is for clocks that were set back: nothing stays poisoned for ever. */
 static bool is_poison(const struct store *s, const char *key)
 {
     struct stat st;
@@ -264,7 +266,7 @@ static bool is_poison(const struct store *s, const char *key)
     return age < MONTH && age > -MONTH;
 }
 
-/* Who cannot note that he tries what may crash does not try. */
+/* A process that cannot write a mark does not try what is suspected. */
 static bool is_suspect(const struct store *s, const char *key)
 {
     struct stat st;
@@ -276,7 +278,8 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Whether a mark is the first sign against its key, or as old as that: it is noted and taken away then. */
+/* Whether a mark is the first sign against its key, or as old as the first one. Then it becomes a suspicion and is
+ * removed. */
 static bool suspect(struct store *s, int marks, const char *leaf, const char *key, const struct stat *mark)
 {
     char name[MARK_ROOM];
@@ -291,7 +294,7 @@ static bool suspect(struct store *s, int marks, const char *leaf, const char *ke
     return true;
 }
 
-/* From the marks to what is poisoned. The status is that of the mark: ENOENT when it is gone. */
+/* Moves a mark to poisoned/. Returns the status of the mark: ENOENT when it is gone. */
 static int list(const struct store *s, int marks, const char *leaf, const char *key)
 {
     struct stat st;
@@ -305,8 +308,8 @@ static int list(const struct store *s, int marks, const char *leaf, const char *
     return fstatat(marks, leaf, &st, AT_SYMLINK_NOFOLLOW) ? errno : 0;
 }
 
-/* A process that took its mark away and ended between our seeing the one and the other did not crash: the mark must
- * still be there after the process is found to be gone. */
+/* A process that removed its mark and ended between our reading the two did not crash: so the mark must still exist
+ * after the process is found to be gone. */
 static bool search_one(void *user, int fd, const char *leaf, const struct stat *st)
 {
     struct search *const x = user;
@@ -327,6 +330,8 @@ bool crash_guard_is_poisoned(struct store *s, const char *key)
     find_self(&x.self, key);
     each(s, "inflight", search_one, &x);
     if (x.found)
-        store_tell(s, STORE_TOLD_POISONED, "cache: processes crashed at the binary %s: it is left alone for a month", key);
-    return x.found || is_suspect(s, key) || is_poison(s, key); /* last, since a mark that others find moves there */
+        store_tell(s, STORE_TOLD_POISONED, "cache: processes crashed while they tried %s; it is not used for a month",
+                   key);
+    return x.found || is_suspect(s, key) || is_poison(s, key); /* last, because a mark that another process finds
+                                                                * moves there */
 }

@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define TEMP ".tmp-" /* no name of a blob begins so */
+#define TEMP ".tmp-" /* no blob has a name that begins like this */
 enum { TEMP_BEGIN = sizeof TEMP - 1, TEMP_DIGITS = 32, RANDOM_MAX = 32, PIECE = 1 << 30 };
 
 int64_t file_now(void)
@@ -59,7 +59,7 @@ static int open_existing(int *fd, int folder, const char *leaf)
     return *fd >= 0 ? 0 : errno == ELOOP || errno == ENXIO ? PRIVATE_DIR_FOREIGN : errno;
 }
 
-/* Exactly n bytes and then the end. */
+/* Reads exactly n bytes and then the end of the file. */
 static int read_exactly(int fd, unsigned char *to, size_t n)
 {
     for (size_t got = 0;;) {
@@ -122,7 +122,7 @@ static int write_all(int fd, const unsigned char *from, size_t n)
     return 0;
 }
 
-/* Where the process may not make files that large, that is an error like any other: the signal is taken away. */
+/* A limit on the size of files is an error like any other: the signal that comes with it is consumed. */
 static int write_unsignalled(int fd, const unsigned char *from, size_t n)
 {
     static const struct timespec at_once = { 0, 0 };
@@ -149,7 +149,7 @@ static int sync_fd(int fd)
     return 0;
 }
 
-/* A new file, and only that. A umask may have taken away what we need ourselves. */
+/* Creates a new file, never opening an existing one. A umask may have removed permissions that we need. */
 static int open_new(int *fd, int folder, const char *leaf)
 {
     struct stat st;
@@ -166,7 +166,7 @@ static int open_new(int *fd, int folder, const char *leaf)
     return status;
 }
 
-/* On some file systems it is close() that tells of a full disk. */
+/* Some file systems report a full disk in close(). */
 static int close_written(int fd)
 {
     return close(fd) && errno != EINTR ? errno : 0;
@@ -181,7 +181,7 @@ static int fill(int fd, const void *bytes, size_t n, bool durable)
     return status ? status : closed;
 }
 
-/* Not every file system has something to do for a folder. */
+/* Not every file system supports fsync() on a directory. */
 static int sync_folder(int folder)
 {
     const int status = sync_fd(folder);

@@ -7,28 +7,29 @@
 
 #include <time.h>
 
-/* A file of 1 to `most` bytes. EFBIG: it has none, or more; EAGAIN: it was changed while being read. */
+/* Reads a file of 1 to `most` bytes. EFBIG: it is empty or larger; EAGAIN: it changed while it was read. */
 struct file {
-    unsigned char *bytes; /* the caller's to free */
+    unsigned char *bytes; /* the caller frees them */
     size_t n;
     struct timespec changed;
 };
 int file_read(struct file *out, int folder, const char *leaf, size_t most);
 
-/* Makes the file or replaces it, whole or not at all. durable: both it and its name have reached the disk. */
+/* Creates or replaces the file, as a whole or not at all. durable: returns when its contents and its name have reached
+ * the disk. */
 int file_write(int folder, const char *leaf, const void *bytes, size_t n, bool durable);
 
-/* The file was used, or begins to count, now. */
+/* Sets the file's time to now. */
 int file_touch(int folder, const char *leaf);
 
-/* Whether it has the name of a file that file_write() has not finished. */
+/* Whether the name is that of a temporary file of file_write(). */
 bool file_is_temp(const char *leaf);
 
-/* `digits` hex digits that nobody can guess, and NUL; digits is even and at most 64. */
+/* Writes `digits` hex digits that nobody can guess, and NUL. digits is even and at most 64. */
 int file_random(char *hex, size_t digits);
-bool file_is_hex(const char *text, size_t digits); /* exactly that many, lower case */
+bool file_is_hex(const char *text, size_t digits); /* exactly `digits` of them, in lower case */
 
-/* Seconds since 1970 of what st_mtim is compared with. */
+/* The current time in seconds since 1970, to be compared with st_mtim. */
 int64_t file_now(void);
 
 #endif

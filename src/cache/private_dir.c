@@ -1,4 +1,4 @@
-/* private_dir.c - directories of this user alone, opened so that nobody else can lead elsewhere
+/* private_dir.c - directories private to this user, opened so that nobody else can redirect them
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -31,7 +31,7 @@ static int open_own(int *fd, int at, const char *name)
     return status;
 }
 
-/* 0 too when there is something of that name. A umask may have taken away what we need ourselves. */
+/* Returns 0 also when something of that name exists. A umask may have removed permissions that we need. */
 static int make(int at, const char *name)
 {
     struct stat st;
@@ -45,7 +45,7 @@ static int make(int at, const char *name)
     return status;
 }
 
-/* From the bottom up: what is there already need not be ours to write to. */
+/* From the bottom up: we need not be able to write to directories that exist already. */
 static int make_path(char *path)
 {
     int status = make(AT_FDCWD, path);
@@ -72,7 +72,7 @@ static int open_root(int *fd, const char *root, bool making)
     return status ? status : open_own(fd, AT_FDCWD, root);
 }
 
-/* From the folder *fd to the one of that name in it. On failure *fd is closed. */
+/* Descends from the folder *fd to the one of that name in it. On failure *fd is closed. */
 static int step(int *fd, const char *name, bool making)
 {
     int below, status = open_own(&below, *fd, name);
@@ -109,7 +109,8 @@ static bool is_dots(const char *leaf)
 
 int private_dir_each(int fd, bool (*visit)(void *user, int fd, const char *leaf, const struct stat *st), void *user)
 {
-    const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a place of its own to read from */
+    const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a descriptor with a read position of its
+                                                                          * own */
     DIR *const list = own < 0 ? NULL : fdopendir(own);
     const struct dirent *entry;
     int status = list ? 0 : errno;

@@ -15,7 +15,7 @@
 
 enum { LINE_BYTES = 1024, COUNT_MAX = 1000000 };
 
-static const int64_t ns_max = INT64_C(1000000000000000); /* eleven days; a double is exact up to there */
+static const int64_t ns_max = INT64_C(1000000000000000); /* eleven days; doubles are exact up to here */
 
 static const char version_key[] = "clattn-tune", version[] = "1";
 static const char hex[] = "0123456789abcdef";
@@ -93,7 +93,7 @@ void record_print(const struct record *r, struct text *to)
 
 struct reader {
     const char *at, *end;
-    int64_t line;              /* number of the one in `text` */
+    int64_t line;              /* the number of the line in `text` */
     char text[LINE_BYTES + 1]; /* without its newline */
     cl_int status;
     struct why *why;
@@ -127,7 +127,7 @@ static bool next_line(struct reader *in)
     return true;
 }
 
-/* The value on the next line, which must have this key, else NULL. */
+/* Returns the value on the next line, which must have this key, else NULL. */
 static const char *next_value(struct reader *in, const char *key)
 {
     const size_t n = strlen(key);
@@ -139,7 +139,7 @@ static const char *next_value(struct reader *in, const char *key)
     return NULL;
 }
 
-/* `bytes`: what it may be made of, at least one; NULL: anything printable. */
+/* `bytes`: the characters it may consist of, at least one; NULL: anything printable. */
 static bool read_text(struct reader *in, const char *key, const char *bytes, char *to, size_t room)
 {
     const char *const value = next_value(in, key);
@@ -248,7 +248,7 @@ static bool read_fields(struct reader *in, struct record *r)
            read_text(in, "lib", NULL, r->lib, sizeof r->lib) && next_value(in, "sum");
 }
 
-/* Whether what was read, from `from` on, is what is printed. */
+/* Whether the text from `from` on is exactly what record_print() would write. */
 static bool is_as_printed(struct reader *in, const char *from, int64_t first_line, const struct record *r)
 {
     char text[RECORD_TEXT_MAX];

@@ -8,49 +8,49 @@
 
 enum { RECORD_TEXT_MAX = 4096, CLASS_MAX = 192, CONFIG_MAX = 96, RECORDS_MAX = 4096 };
 
-/* Who measured. */
+/* The device and driver that were measured. */
 struct bench {
-    char device[DIGEST_HEX]; /* digest of what the device is, its driver aside */
-    char name[256];          /* "platform / device", for people and for seeds */
-    char driver[256];        /* its version: another one makes a record stale, not wrong */
-    int family;              /* of kernels: another one makes a record worthless */
+    char device[DIGEST_HEX]; /* digest of what the device is, without its driver */
+    char name[256];          /* "platform / device", for people and for shipped records */
+    char driver[256];        /* its version; with another one a record is stale, not wrong */
+    int family;              /* of kernels; a record of another one is useless */
 };
 
 struct record {
     struct bench by;
     char class_text[CLASS_MAX];
     char config[CONFIG_MAX]; /* "ENGINE TILE" */
-    double time_ns, mad_ns, control_ns; /* medians, of the winner and of the table's choice in the same rounds */
+    double time_ns, mad_ns, control_ns; /* medians of the winner, and of the default configuration in the same rounds */
     int rounds, trials;
     int effort;              /* CLATTN_TUNE_QUICK, _FULL or _EXHAUSTIVE */
-    int tries;               /* 0: settled. Else too noisy to tell, so many times */
+    int tries;               /* 0: settled; else how many times it was too noisy to tell */
     int64_t date;            /* seconds since 1970, UTC */
     char lib[16];            /* version of the library */
 };
 
-/* Times are kept as whole nanoseconds, dates from 1970 to 9999; what lies outside becomes the nearest there is, and
- * bytes that are not printable become '?'. */
+/* Prints a record. Times become whole nanoseconds and dates lie in 1970 to 9999; values outside become the nearest
+ * valid one, and bytes that are not printable become '?'. */
 void record_print(const struct record *r, struct text *to);
 
-/* One record, exactly as record_print() writes it; *used: bytes read. CLATTN_ERROR_NOT_SUPPORTED when it says that it is of
- * another version of the format, and so may be sound. */
+/* Reads one record, which must be exactly as record_print() writes it; *used: bytes read. CLATTN_ERROR_NOT_SUPPORTED:
+ * it says that it is of another version of the format, and so may be sound. */
 cl_int record_read(struct record *r, const char *text, size_t n, size_t *used, struct why *why);
 
-/* All records of a text, at most RECORDS_MAX, or nothing, and words that begin with the number of the faulty line.
- * *list is the caller's to free. */
+/* Reads all records of a text, at most RECORDS_MAX; or none, with words that begin with the number of the faulty line.
+ * The caller frees *list. */
 bool record_parse_all(const char *text, size_t n, struct record **list, size_t *count, struct why *why);
 
-/* Calls visit with the sound records of a text, whatever else there is in it. false from it ends that. */
+/* Calls visit() with each sound record of a text, whatever else is in it. Returning false ends the loop. */
 void record_scan(const char *text, size_t n, bool (*visit)(void *user, const struct record *r), void *user);
 
 /* Whether a text can be the class of a record. */
 bool record_is_class(const char *text);
 
-/* A growing list. */
+/* A list that grows. */
 struct records {
     struct record *list;
     size_t count, room;
 };
-bool records_add(struct records *to, const struct record *r); /* false: without memory, or full */
+bool records_add(struct records *to, const struct record *r); /* false: no memory, or the list is full */
 
 #endif

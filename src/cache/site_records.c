@@ -68,7 +68,7 @@ static void list_files(struct names *to, DIR *dir)
         qsort(to->list, to->count, sizeof *to->list, compare);
 }
 
-/* Nobody but root and ourselves can have written it. */
+/* Only root and this user can have written the file. */
 static bool is_trusted(const struct stat *st)
 {
     return S_ISREG(st->st_mode) && (st->st_uid == 0 || st->st_uid == geteuid()) &&
@@ -78,7 +78,7 @@ static bool is_trusted(const struct stat *st)
 static int open_file(int dir, const char *name)
 {
     int fd;
-    do /* not blocking: it may be a FIFO */
+    do /* without blocking, because it may be a FIFO */
         fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     while (fd < 0 && errno == EINTR);
     return fd;
@@ -97,7 +97,8 @@ static size_t read_most(int fd, char *to, size_t n)
     return done;
 }
 
-/* The file's text, at most *left bytes long, which become fewer; the caller's to free. NULL: not to be read. */
+/* Returns the file's text, of at most *left bytes, and reduces *left; the caller frees it. NULL: it must not or cannot
+ * be read. */
 static char *read_file(int dir, const char *name, size_t *left, size_t *n)
 {
     struct stat st;

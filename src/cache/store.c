@@ -51,14 +51,16 @@ static bool has_given_up(const struct store *s)
 
 static const char *words_for(int status)
 {
-    return status == EFBIG ? "its size is not one of ours" : status == EAGAIN ? "it changes" : strerror(status);
+    return status == EFBIG    ? "its size is out of range"
+           : status == EAGAIN ? "it changed while it was read"
+                              : strerror(status);
 }
 
 static void tell_foreign(struct store *s, const char *name)
 {
     store_tell(s, STORE_TOLD_FOREIGN,
-               "cache: %s%s%s is neither read nor written: from %s on, something is a symbolic link, of the wrong "
-               "kind, another user's, or open to others for writing",
+               "cache: %s%s%s is neither read nor written: something from %s on is a symbolic link, is of the "
+               "wrong kind, belongs to another user, or is writable by others",
                s->root, *name ? "/" : "", name, s->root);
 }
 
@@ -96,7 +98,7 @@ static bool place_of(struct place *p, const char *name)
 
 /* ---- Reading ---- */
 
-/* The application's word on sizes is not taken for granted, nor that it says the same twice. */
+/* The sizes that the application returns are not trusted, and may differ from call to call. */
 static bool get(struct store *s, const char *name, size_t most, unsigned char **bytes, size_t *n)
 {
     size_t room = most < FIRST_ROOM ? most : FIRST_ROOM;
@@ -122,7 +124,7 @@ static bool get(struct store *s, const char *name, size_t most, unsigned char **
     return false;
 }
 
-/* What is used is not the oldest. Once a day is enough: it costs a write. */
+/* Keeps a blob that is used from being the oldest. Once a day is enough, because it costs a write. */
 static void refresh(int folder, const char *name, const char *leaf, const struct timespec *changed)
 {
     const int64_t age = file_now() - changed->tv_sec;
@@ -184,11 +186,11 @@ static bool put(struct store *s, const char *name, const void *bytes, size_t n)
     if (!s->calls.put(s->calls.user, name, bytes, n))
         return true;
     give_up(s);
-    store_tell(s, STORE_TOLD_UNWRITABLE, "cache: the application did not keep %s: nothing more is written", name);
+    store_tell(s, STORE_TOLD_UNWRITABLE, "cache: the application did not keep %s; nothing more is written", name);
     return false;
 }
 
-/* So that those who save and search directories leave this one out. */
+/* Tells backup and indexing programs to leave this directory out. */
 static int tag(const char *root)
 {
     static const char name[] = "CACHEDIR.TAG",
@@ -217,7 +219,7 @@ static int write_once(const struct store *s, const struct place *p, const void *
     return status;
 }
 
-/* A folder that somebody takes away at the same time is made again. */
+/* A folder that another process removes at the same time is created again. */
 static int write_blob(const struct store *s, const struct place *p, const void *bytes, size_t n, bool durable)
 {
     int status = ENOENT;

@@ -33,15 +33,16 @@ static uint64_t choose_size(size_t given, const struct surroundings *e, struct w
     if (cache_dir_size(&bytes, e->max_size))
         return bytes;
     if (!*why->text)
-        why_set(why, 0, "cache: CLATTN_CACHE_MAX_SIZE is no number of bytes, with K, M or G behind it or not");
+        why_set(why, 0, "cache: CLATTN_CACHE_MAX_SIZE must be a number of bytes, optionally followed by K, M or G");
     return DEFAULT_BYTES;
 }
-/* Whether the application keeps the blobs, or wanted to. */
+/* Whether the application keeps the blobs, or asked to and failed. */
 static bool take_calls(struct store *s, const clattn_options *o, struct why *why)
 {
     if (!o || !o->store)
         return false;
-    return caller_struct_read(&s->calls, sizeof s->calls, o->store, "clattn_store", why) || s->calls.get || s->calls.put;
+    return caller_struct_read(&s->calls, sizeof s->calls, o->store, "clattn_store", why) || s->calls.get ||
+           s->calls.put;
 }
 
 void store_init(struct store *s, const clattn_options *o, struct why *why)
@@ -53,7 +54,7 @@ void store_init(struct store *s, const clattn_options *o, struct why *why)
         return;
     if (is_borrowed()) {
         if (is_set(given))
-            why_set(why, 0, "cache: not used in a program that runs with other rights than its user's");
+            why_set(why, 0, "cache: it is not used in a program that has other rights than its user");
         return;
     }
     const struct surroundings e = { secure_getenv("CLATTN_CACHE_DIR"), secure_getenv("CLATTN_CACHE_MAX_SIZE"),

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STAMP "trimmed" /* a file in root: changed when this was done last */
+#define STAMP "trimmed" /* a file in root, whose time says when this was done last */
 enum { HOUR = 60 * 60, DAY = 24 * HOUR, SORTED_MAX = 1 << 16, NAME_ROOM = sizeof "bin/ab/" + 62, DEPTH_MAX = 2 };
 
 struct blob {
@@ -25,16 +25,16 @@ struct blob {
 struct trim {
     struct store *s;
     int64_t now;
-    char path[STORE_NAME_MAX]; /* of the folder being read */
+    char path[STORE_NAME_MAX]; /* of the folder that is being read */
     int depth;
-    struct blob *blobs; /* what could be taken; not all where there are too many */
+    struct blob *blobs; /* candidates for removal; not all of them where there are too many */
     size_t n, room;
     uint64_t bytes, count; /* of all */
 };
 
 /* ---- Looking ---- */
 
-/* A clock that was set back must not keep anything for ever: what changed in the future is old. */
+/* A clock that was set back must not keep anything for ever, so a time in the future counts as old. */
 static int64_t when(const struct trim *t, const struct stat *st)
 {
     return st->st_mtim.tv_sec > t->now + DAY ? 0 : st->st_mtim.tv_sec;
@@ -105,7 +105,7 @@ static void look_into(struct trim *t)
     if (private_dir_open(&fd, t->s->root, t->path, false))
         return;
     t->depth++;
-    (void)private_dir_each(fd, look, t); /* what cannot be seen is left alone */
+    (void)private_dir_each(fd, look, t); /* what cannot be read stays */
     t->depth--;
     close(fd);
 }
@@ -118,7 +118,7 @@ static int older_first(const void *a, const void *b)
     return x->changed != y->changed ? (x->changed > y->changed) - (x->changed < y->changed) : strcmp(x->name, y->name);
 }
 
-/* Where a limit is passed, some room is made, so that not every blob to come passes it again. */
+/* Where a limit is exceeded, more than necessary is removed, so that the next blobs do not exceed it again. */
 static uint64_t goal(uint64_t is, uint64_t most)
 {
     return is > most ? most / 5 * 4 : most;

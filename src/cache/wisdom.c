@@ -19,7 +19,7 @@ static bool is_device(const char *device)
     return strnlen(device, DIGEST_HEX) == DIGEST_HEX - 1 && strspn(device, "0123456789abcdef") == DIGEST_HEX - 1;
 }
 
-/* FOLDER/DEVICE; false when the device is none: what goes into a name is hex. */
+/* Builds FOLDER/DEVICE; false when the device is not a digest, because names consist of hex digits. */
 static bool folder_of(char name[STORE_NAME_MAX], const char *folder, const struct bench *by)
 {
     struct text t = { name, STORE_NAME_MAX, 0 };
@@ -45,8 +45,8 @@ static bool name_of(char name[STORE_NAME_MAX], const char *folder, const struct 
 
 /* ---- Records ---- */
 
-/* CL_SUCCESS; CLATTN_ERROR_SYNTAX when it is unsound, _NOT_SUPPORTED when of another version; CL_INVALID_VALUE when
- * there is none, or none that can be read now. */
+/* Returns CL_SUCCESS; CLATTN_ERROR_SYNTAX when the record is unsound; CLATTN_ERROR_NOT_SUPPORTED when it is of another
+ * version; CL_INVALID_VALUE when there is none, or it cannot be read now. */
 static cl_int read_record(struct store *s, const char *name, struct record *r, struct why *why)
 {
     unsigned char *bytes = NULL;
@@ -55,7 +55,7 @@ static cl_int read_record(struct store *s, const char *name, struct record *r, s
         return CL_INVALID_VALUE;
     cl_int status = record_read(r, (const char *)bytes, n, &used, why);
     if (!status && used != n)
-        status = why_set(why, CLATTN_ERROR_SYNTAX, "there is more than a record");
+        status = why_set(why, CLATTN_ERROR_SYNTAX, "there is more than one record");
     free(bytes);
     return status;
 }
@@ -76,7 +76,7 @@ bool wisdom_get(struct store *s, const struct bench *by, const char *class_text,
     const cl_int status = read_record(s, name, &x, &why);
     if (status == CLATTN_ERROR_SYNTAX) {
         *rejected = true;
-        store_tell(s, STORE_TOLD_DAMAGED, "cache: %s is left out: %s", name, why.text);
+        store_tell(s, STORE_TOLD_DAMAGED, "cache: the record %s is damaged and was removed: %s", name, why.text);
         store_remove(s, name);
     }
     if (status || !is_of(&x, by) || strcmp(x.class_text, class_text))
@@ -90,7 +90,7 @@ bool wisdom_is_better(const struct record *a, const struct record *b)
     return a->effort > b->effort || (a->effort == b->effort && a->date > b->date);
 }
 
-/* The records of a device while room is made: how many, and the one to do without. */
+/* The records of a device while room is made: how many there are, and the one to be removed. */
 struct crowd {
     struct store *store;
     size_t count;
@@ -105,7 +105,7 @@ static bool count_one(void *user, const char *name, uint64_t bytes)
     return ++c->count < RECORDS_MAX;
 }
 
-/* Keeps the worst one's name; what is no record is worst, and what cannot be read now is left alone. */
+/* Keeps the name of the worst record. What is no record is worst, and what cannot be read now is skipped. */
 static bool weigh_one(void *user, const char *name, uint64_t bytes)
 {
     struct crowd *const c = user;
@@ -121,7 +121,7 @@ static bool weigh_one(void *user, const char *name, uint64_t bytes)
     return true;
 }
 
-/* For one more record of a device, where there are as many as there may be. */
+/* Makes room for one more record of a device, where the limit is reached. */
 static void make_room(struct store *s, const struct bench *by)
 {
     char folder[STORE_NAME_MAX];
@@ -136,7 +136,7 @@ static void make_room(struct store *s, const struct bench *by)
         store_remove(s, c.name);
 }
 
-/* Whether what is printed can be read: what cannot is of no use to anybody. */
+/* Whether a printed record can be read back; one that cannot is useless. */
 static bool is_sound(const struct text *printed)
 {
     struct record r;
@@ -184,7 +184,7 @@ struct visitor {
     void *user;
 };
 
-/* A record under another one's name is nobody's. */
+/* A record under the name of another one is ignored. */
 static bool visit_one(void *user, const char *name, uint64_t bytes)
 {
     const struct visitor *const v = user;
@@ -209,7 +209,7 @@ void wisdom_each(struct store *s, const struct bench *by, bool (*visit)(void *us
 
 /* ---- Notes: the class and a newline ---- */
 
-/* Whether what is kept under a name is a class of that name. *unsound: something else is. */
+/* Whether the note of that name holds the class of that name. *unsound: it holds something else. */
 static bool read_note(struct store *s, const char *name, const struct bench *by, char class_text[CLASS_MAX],
                       bool *unsound)
 {
@@ -281,7 +281,7 @@ bool wisdom_noted(struct store *s, const struct bench *by, size_t index, char cl
     for (size_t i = index; i < names.count && !found; i++) {
         found = read_note(s, names.list[i], by, class_text, &unsound);
         if (unsound)
-            store_remove(s, names.list[i]); /* or else the next index would give the same again */
+            store_remove(s, names.list[i]); /* otherwise the next index would return the same class again */
     }
 out:
     free(names.list);

@@ -9,28 +9,31 @@
 #include "cache/record.h"
 #include "cache/store.h"
 
-/* The store's own record of a class for `by`, sound and of its family; else false, *rejected when one was unsound (and
- * was taken away). */
+/* Reads the store's own record of a class for `by`. Returns false unless it is sound and of the same family; *rejected:
+ * it was unsound and was removed. */
 bool wisdom_get(struct store *s, const struct bench *by, const char *class_text, struct record *r, bool *rejected);
 
-/* Keeps a record; true when it reached the disk. One that is better stays, unless it was unsettled or made under
- * another driver than r's. */
+/* Keeps a record; true when it reached the disk. A better record stays, unless it is unsettled or was made with another
+ * driver than r's. */
 bool wisdom_put(struct store *s, const struct record *r);
-void wisdom_drop(struct store *s, const struct bench *by, const char *class_text); /* class_text NULL: all of by */
+void wisdom_drop(struct store *s, const struct bench *by, const char *class_text); /* class_text NULL: all */
 
-/* Calls visit, which may drop, with all of by's device and family; none where the application keeps them. */
+/* Calls visit() with all records of by's device and family; with none where the application keeps them. visit() may
+ * drop them. */
 void wisdom_each(struct store *s, const struct bench *by, bool (*visit)(void *user, const struct record *r),
                  void *user);
 
-/* Whether a should take b's place: of more effort, or of as much and newer. */
+/* Whether a should replace b: it is of more effort, or of the same effort and newer. */
 bool wisdom_is_better(const struct record *a, const struct record *b);
 
-/* In site_records.c: records of a directory's *.tune files (of the site, seeds) that are of by's family and device, or, with
- * `seeds`, of a device of the same name; in the order of the files' names, several of a class as they come, at most
- * RECORDS_MAX. Unsound ones are left out, and files that others may have written. *list is the caller's to free. */
+/* In site_records.c: reads the records in a directory's *.tune files that are of by's family and device, or, with
+ * `seeds` (shipped records), of a device of the same name. They come in the order of the files' names, several of a
+ * class as they stand there, at most RECORDS_MAX. Unsound records are left out, and so are files that other users may
+ * have written. The caller frees *list. */
 size_t site_records_read(const char *path, const struct bench *by, bool seeds, struct record **list);
 
-/* Classes met while nothing was tuned: kept, forgotten, and the index-th in an order that stays while they do. */
+/* Notes of classes that were met while nothing was tuned: keeps one, forgets one, reads the index-th. The order is
+ * stable as long as the notes are. */
 void wisdom_note(struct store *s, const struct bench *by, const char *class_text);
 void wisdom_unnote(struct store *s, const struct bench *by, const char *class_text);
 bool wisdom_noted(struct store *s, const struct bench *by, size_t index, char class_text[CLASS_MAX]);

@@ -30,8 +30,8 @@ static cl_int ask(cl_device_id device, const struct query *q, size_t n, struct w
     return CL_SUCCESS;
 }
 
-/* A name, cut to its room; clGetDeviceInfo refuses a room that is too small, so ask for the length first. "" where the
- * driver writes nothing of what it promised. */
+/* Reads a name and cuts it to its room. clGetDeviceInfo() refuses a room that is too small, so the length is asked for
+ * first. "" where the driver writes nothing. */
 static cl_int ask_text(cl_device_id device, cl_device_info what, char *to, size_t room, struct why *why)
 {
     char all[1024] = "";
@@ -67,7 +67,7 @@ static cl_int ask_platform_text(cl_platform_id platform, cl_platform_info what, 
 
 enum { SUB_GROUP_SIZES_INTEL = 0x4108, COMPUTE_MAJOR_NV = 0x4000, COMPUTE_MINOR_NV = 0x4001 };
 
-/* Facts that only some devices have: asked for where their extension is there, kept as hex. */
+/* Facts that only some devices have. They are queried where their extension is present, and kept as hex. */
 static const struct {
     const char *extension, *name;
     cl_device_info what;
@@ -93,8 +93,8 @@ static void add_fact(struct text *to, cl_device_id device, const char *name, cl_
         text_add(to, "%02x", bytes[i]);
 }
 
-/* Intel's GPUs with matrix units can give each thread 256 registers, as many as engine simt wants; then the shortest
- * sub-groups have the most for each item. */
+/* Intel's GPUs with matrix units can give each thread 256 registers, as many as engine simt needs; the shortest
+ * sub-groups then have the most registers for each item. */
 static int ask_sub_group(cl_device_id device, const char *extensions)
 {
     static const char *const needed[] = { "cl_intel_required_subgroup_size", "cl_intel_subgroups",
@@ -112,7 +112,7 @@ static int ask_sub_group(cl_device_id device, const char *extensions)
     return least;
 }
 
-/* One line, whatever the driver says. */
+/* Makes one line of whatever the driver says. */
 static void flatten(char *text)
 {
     for (; *text; text++)
@@ -148,7 +148,8 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     text_add(&id, "platform=%s\nvendor=%s\nvendor_id=%x\ndevice=%s\ncompute_units=%u\nlocal=%llu\ngroup=%zu\nbits=%u\n",
              out->platform, vendor, (unsigned)vendor_id, out->device, out->compute_units,
              (unsigned long long)out->local_bytes, out->max_group, (unsigned)bits);
-    /* A list that is too long to be had leaves out facts that the names above nearly always tell as well. */
+    /* Where the list of extensions is too long to be read, facts are missing that the names above nearly always
+     * imply. */
     (void)clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
     extensions[sizeof extensions - 1] = '\0';
     if (out->kind == CAPS_GPU) {
@@ -166,7 +167,7 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     return CL_SUCCESS;
 }
 
-/* Numbers go on as signed ones: what a driver says beyond any device would be less than nothing there. */
+/* The numbers are used as signed ones later, where absurdly large values of a driver would become negative. */
 static uint64_t at_most(uint64_t x, uint64_t most)
 {
     return x < most ? x : most;
@@ -229,9 +230,9 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     out->kind = type & CL_DEVICE_TYPE_GPU ? CAPS_GPU : type & CL_DEVICE_TYPE_CPU ? CAPS_CPU : CAPS_ACCELERATOR;
     out->local_bytes = at_most(local, INT32_MAX);
     out->float_width = (unsigned)at_most(width, 16);
-    /* A driver without doubles may not even know the question. */
+    /* A driver without doubles may not know this query. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
-    /* CPUs say so where fma() is a call too. */
+    /* CPUs report it even where fma() is a function call. */
     out->fma = out->kind == CAPS_GPU && fp32 & CL_FP_FMA;
     out->fma64 = out->kind == CAPS_GPU && out->fp64 && fp64 & CL_FP_FMA;
     out->compute_units = units;
@@ -240,7 +241,7 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     return ask_identity(out, device, platform, why);
 }
 
-/* The device that this one is a part of, NULL for none. */
+/* Returns the device that this one is a sub-device of, or NULL. */
 static cl_device_id parent_of(cl_device_id device)
 {
     cl_device_id parent = NULL;
@@ -249,7 +250,7 @@ static cl_device_id parent_of(cl_device_id device)
 
 int device_find(const cl_device_id *list, size_t n, cl_device_id device)
 {
-    enum { DEPTH = 16 }; /* of parts of parts: a driver's answers end somewhere */
+    enum { DEPTH = 16 }; /* of nested sub-devices: guards against a driver whose answers never end */
     for (int depth = 0; device && depth < DEPTH; depth++, device = parent_of(device))
         for (size_t i = 0; i < n; i++)
             if (list[i] == device)

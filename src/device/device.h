@@ -7,8 +7,8 @@
 
 cl_int device_caps(struct caps *out, cl_device_id device, struct why *why);
 
-/* Where a list of a context's or a program's devices has a device, -1 for nowhere. Drivers may list the device that it is a
- * part of in its place: PoCL names whole devices only. */
+/* Returns the index of a device in the list of a context's or a program's devices, or -1. Drivers may list its parent
+ * device in its place: PoCL lists whole devices only. */
 int device_find(const cl_device_id *list, size_t n, cl_device_id device);
 
 #endif

@@ -15,12 +15,13 @@
 
 /* ---- The points ---- */
 
-/* Of its 32 u for wrong weights the promised bound leaves 8 to tests on random inputs; half of them to 2^x, which is the 2
- * ulp that instructions of GPUs promise, the others to the rounding of scores. */
+/* The promised bound has 32 u for wrong weights, of which tests on random inputs grant 8. Half of these go to 2^x,
+ * which is the 2 ulp that instructions of GPUs promise, the others to the rounding of scores. */
 static const double error_most = 0x1p-22;
 enum { POINTS = 4096, WIDTH = 4, SPECIAL = 8, HIGHEST = 16, LOWEST = -125 }; /* below LOWEST devices may flush to 0 */
 
-/* Half of them where weights are large, half over all that engines ask for; first what is dropped or far below. */
+/* Half of the points lie where weights are large, half over the whole range that engines use; the first are what is
+ * dropped or far below. */
 static void fill_points(float *x)
 {
     static const float special[SPECIAL] = { -INFINITY, NAN, -FLT_MAX, -1e10f, -1000, -150, 0, 1 };
@@ -58,7 +59,7 @@ static cl_int compute(struct programs *p, cl_program program, float *x, float *y
         !(status = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL)))
         status = clEnqueueReadBuffer(queue, to, CL_TRUE, 0, bytes, y, 0, NULL, NULL);
     if (!kernel && !status)
-        status = CL_OUT_OF_RESOURCES; /* an object is missing that no status tells of */
+        status = CL_OUT_OF_RESOURCES; /* an object is missing although every status was success */
     if (kernel)
         clReleaseKernel(kernel);
     if (queue)
@@ -70,7 +71,7 @@ static cl_int compute(struct programs *p, cl_program program, float *x, float *y
     return status ? why_cl(why, status, "2^x") : CL_SUCCESS;
 }
 
-/* Whether a fragment computes well: CLATTN_ERROR_WRONG_RESULT where it does not. */
+/* Tests whether a fragment computes accurately: CLATTN_ERROR_WRONG_RESULT where it does not. */
 static cl_int try(struct programs *p, int which, struct why *why)
 {
     struct source source = { NULL, NULL };
@@ -82,7 +83,7 @@ static cl_int try(struct programs *p, int which, struct why *why)
     if (!status && !(status = program_get(&built, p, &source, true, why))) {
         fill_points(x);
         status = compute(p, built.program, x, y, why);
-        program_refuse(&built, p, false); /* needed once */
+        program_refuse(&built, p, false); /* it is needed once only */
     }
     for (int i = 0; i < POINTS && !status; i++)
         if (!is_right((double)x[i], (double)y[i]))
@@ -124,14 +125,14 @@ static cl_int name_verdict(struct verdict *v, const struct programs *p, struct w
         source_free(&source);
     }
     if (text.length >= sizeof all)
-        return why_set(why, CL_INVALID_VALUE, "what names the verdict is longer than %zu", sizeof all);
+        return why_set(why, CL_INVALID_VALUE, "the key of the verdict is longer than %zu", sizeof all);
     digest_of(digest, all, strlen(all));
     digest_hex(v->key, digest);
     text_add(&name, "%.32s", v->key);
     return CL_SUCCESS;
 }
 
-/* A verdict as it is kept, its length. */
+/* Prints a verdict as it is kept; returns its length. */
 static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, int which)
 {
     struct text to = { line, VERDICT_MAX, 0 };
@@ -155,15 +156,15 @@ static int read_verdict(const struct verdict *v, struct store *store)
     return found;
 }
 
-/* The first that computes well; where none does, the one that the language defines: the trial of the program will tell. What
- * fails for want of memory and the like says nothing for later. */
+/* Returns the first fragment that computes accurately. Where none does, it is the built-in one: the trial of the
+ * program will decide. A failure for lack of memory and the like is not final. */
 static int measure(struct programs *p, bool *final, struct why *why)
 {
     struct why words, *to = why;
     *final = true;
     for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
         const cl_int status = try(p, which, to);
-        to = &words; /* those of the first one stand */
+        to = &words; /* the words of the first one are kept */
         if (!status)
             return which;
         *final = *final && (status == CLATTN_ERROR_WRONG_RESULT || status == CLATTN_ERROR_BUILD);
@@ -188,8 +189,9 @@ void exp2_find(struct programs *p, struct caps *caps, const struct engine *engin
         if (named && final)
             (void)store_write(p->store, v.name, line, print_verdict(line, &v, which), false);
         if (which != CAPS_EXP2_NATIVE)
-            why_set(why, CL_SUCCESS, "2^x is %s here, not the device's own: %.*s", source_exp2(which),
-                    (int)strcspn(words.text, "\n"), words.text);
+            why_set(why, CL_SUCCESS,
+                    "%s computes 2^x in place of the device's own, which is not accurate enough: %.*s",
+                    source_exp2(which), (int)strcspn(words.text, "\n"), words.text);
     }
     __atomic_store_n(&caps->exp2, which, __ATOMIC_RELEASE);
 }

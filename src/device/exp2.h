@@ -5,10 +5,10 @@
 
 #include "device/program.h"
 
-/* Before a program is composed for an engine that asks for the device's own 2^x: what that gives is compared with double,
- * and what takes its place if it is too far off, once for a device and driver; the verdict is kept. From then on caps.exp2
- * says which fragment such engines get; one that is another than theirs is worth a line of words in why (else ""). Any
- * number of threads may find it out at a time: all find the same. */
+/* Called before a program is composed for an engine that asks for the device's own 2^x. Compares that, and the
+ * fragments that may replace it, with double arithmetic, once for a device and driver, and keeps the verdict. From then
+ * on caps.exp2 says which fragment such engines get. Where that is not their own, `why` says so (else it is "").
+ * Several threads may do this at a time: all of them find the same. */
 void exp2_find(struct programs *p, struct caps *caps, const struct engine *engine, struct why *why);
 
 #endif

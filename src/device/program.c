@@ -14,7 +14,7 @@
 
 struct kept {
     struct kept *next;
-    cl_program program; /* NULL: what the compiler makes of it computes wrong */
+    cl_program program; /* NULL: what the compiler makes of it computes wrong results */
     char *key;
     bool brief, saved;
 };
@@ -39,7 +39,7 @@ cl_int programs_init(struct programs *p, struct why *why)
     p->first = NULL;
     p->count = 0;
     if (pthread_mutex_init(&p->lock, NULL))
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
     return CL_SUCCESS;
 }
 
@@ -84,8 +84,8 @@ static struct kept *take_oldest(struct programs *p)
     return oldest;
 }
 
-/* Keeps a program, or with NULL that it is wrong, unless another thread kept the same meanwhile; not keeping it is no failure,
- * it only costs time. Takes key. */
+/* Keeps a program, or with NULL the fact that it is wrong, unless another thread did so meanwhile. Failing to keep it
+ * is no error and only costs time. Takes ownership of key. */
 static void keep(struct programs *p, char *key, cl_program program, bool brief, bool saved)
 {
     struct kept *k = malloc(sizeof *k), *oldest = NULL;
@@ -142,7 +142,7 @@ void programs_drop_brief(struct programs *p)
 
 /* ---- Building ---- */
 
-/* Every field with its length, so that no two lists of them are alike. */
+/* Every field has its length with it, so that no two lists of fields are alike. */
 static void add_field(struct text *to, const char *name, const char *text)
 {
     text_add(to, "%s %zu ", name, strlen(text));
@@ -152,7 +152,8 @@ static void add_field(struct text *to, const char *name, const char *text)
 
 static void write_key(struct text *to, const struct caps *caps, const struct source *s)
 {
-    text_add(to, "clattn %s, binaries %d\n", version_text, BINARY_CACHE_FORMAT); /* those of another format have other names */
+    /* Binaries of another format get other names. */
+    text_add(to, "clattn %s, binaries %d\n", version_text, BINARY_CACHE_FORMAT);
     add_field(to, "device", caps->identity);
     add_field(to, "driver", caps->driver);
     settings_codegen(to);
@@ -170,7 +171,7 @@ char *program_key(const struct caps *caps, const struct source *s)
     return key.to;
 }
 
-/* The driver's words, cut to what fits: the beginning, where the first error is. */
+/* The driver's log, cut to what fits: its beginning, where the first error is. */
 static void add_log(struct text *to, cl_program program, cl_device_id device)
 {
     size_t size = 0;
@@ -181,7 +182,7 @@ static void add_log(struct text *to, cl_program program, cl_device_id device)
         return;
     if (!clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL)) {
         size_t n = strlen(log);
-        while (n && (unsigned char)log[n - 1] <= ' ') /* some drivers say nothing in a line of its own */
+        while (n && (unsigned char)log[n - 1] <= ' ') /* some drivers end an empty log with a newline */
             n--;
         text_add_n(to, log, n);
     }
@@ -224,7 +225,7 @@ static cl_program load_binary(struct programs *p, const struct source *s, const 
     return NULL;
 }
 
-/* From here on to program_done() or program_refuse() the process may die of what is in the binary: it is marked. */
+/* From here to program_done() or program_refuse() the binary may crash the process, so it is marked. */
 static cl_program load(struct programs *p, const struct source *s, const char *key)
 {
     unsigned char *binary;
@@ -245,7 +246,7 @@ static cl_program load(struct programs *p, const struct source *s, const char *k
     return NULL;
 }
 
-/* Which of the program's devices is ours; -1 when that cannot be told. */
+/* Returns the index of our device among the program's devices, or -1. */
 static int device_index(cl_program program, cl_device_id device, cl_uint n)
 {
     cl_device_id devices[64];
@@ -254,7 +255,7 @@ static int device_index(cl_program program, cl_device_id device, cl_uint n)
     return device_find(devices, n, device);
 }
 
-/* The binary of a built program, the caller's to free; NULL when the driver has none to give. */
+/* Returns the binary of a built program, which the caller frees, or NULL when the driver has none. */
 static unsigned char *take_binary(cl_program program, cl_device_id device, size_t *size)
 {
     unsigned char *binaries[64] = { NULL };
@@ -299,7 +300,7 @@ cl_int program_get(struct built *out, struct programs *p, const struct source *s
     if (wrong) {
         free(out->key);
         out->key = NULL;
-        return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computed something else before");
+        return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computed a wrong result before");
     }
     out->from = BUILT_LOADED;
     if (!anew && !store_is_none(p->store) && (out->program = load(p, source, out->key)))

@@ -31,11 +31,12 @@ static double bytes_of(const clattn_problem *p)
     return q + k + v + (double)z->nq * (double)z->nk * (p->bias_type ? 4 : 1);
 }
 
-/* Halves what there is most of, as long as every compute unit keeps something to do: heads, then queries, then keys. */
+/* Halves the sizes one after the other, heads, then queries, then keys, as long as every compute unit keeps something
+ * to do. */
 static bool halve(clattn_problem *p, const struct caps *caps)
 {
     clattn_sizes *z = &p->sizes;
-    enum { ROWS = 64, KEYS = 512 }; /* a tile has about so many rows */
+    enum { ROWS = 64, KEYS = 512 }; /* about as many rows as a tile has */
     if (z->hk > 1 && (double)z->h * (double)z->nq >= 4.0 * ROWS * caps->compute_units) {
         z->h = z->h / z->hk * ((z->hk + 1) / 2);
         z->hk = (z->hk + 1) / 2;
@@ -76,7 +77,7 @@ static cl_int open_timed(struct candidate_inputs *g, const clattn_problem *like,
     return device_sample_open(&g->timed, g->maker->context, g->maker->device, &sample, false, copies_of(&sample.p, caps), why);
 }
 
-/* Ragged in every way: more than a tile, single rows, more queries than keys, so that rows see nothing. */
+/* Ragged shapes: more than a tile, single rows, and more queries than keys, so that some rows see nothing. */
 static cl_int open_checks(struct candidate_inputs *g, const clattn_problem *like, struct why *why)
 {
     enum { WIDE = 256 };
@@ -104,7 +105,8 @@ cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, co
     g->maker = maker;
     g->problem = *p;
     if (p->n_aux)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a problem with captured buffers has nothing to be measured on");
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
+                       "a problem with captured buffers cannot be measured: the library has no data for them");
     const cl_int status = open_checks(g, like, why);
     return status ? status : open_timed(g, like, why);
 }
@@ -127,8 +129,8 @@ cl_int candidate_check(struct candidate *t, struct candidate_inputs *g, struct w
 
 /* ---- Timing ---- */
 
-/* Whether events tell the same as the host's clock: over a few calls, and not always the same. Events are the better
- * clock where they can be believed, since they leave out what it takes to get a call started. */
+/* Whether the times of events agree with the host's clock over a few calls, and vary. Events are the better clock where
+ * they can be believed, because they do not include the start of a call. */
 static cl_int judge_events(struct candidate *t, struct candidate_inputs *g, struct why *why)
 {
     enum { CALLS = 4 };
@@ -148,8 +150,8 @@ static cl_int judge_events(struct candidate *t, struct candidate_inputs *g, stru
     return CL_SUCCESS;
 }
 
-/* A device may be slower than its compute units promise: calls get smaller until they take a reasonable time. The first
- * one is of a few rows only, as is that of every configuration: one that is hopeless is not waited for. */
+/* A device may be slower than its compute units suggest, so calls are made smaller until they take a reasonable time.
+ * The first call of every configuration has a few rows only, so that nobody waits for a hopeless one. */
 static cl_int estimate(struct candidate *t, struct candidate_inputs *g, double *seconds, struct why *why)
 {
     const int64_t nq = g->timed.sample.p.sizes.nq, part = nq / 16 > 1 ? nq / 16 : 1;
@@ -187,7 +189,7 @@ static cl_int first_runs(struct candidate *t, struct candidate_inputs *g, struct
         g->sized = true;
         g->first = seconds;
     } else if (seconds > call_limit && seconds > HOPELESS * g->first) {
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "it is too slow: %.1f s a call", seconds);
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "it is too slow: a call takes %.1f s", seconds);
     }
     return CL_SUCCESS;
 }

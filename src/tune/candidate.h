@@ -12,7 +12,8 @@ struct candidate_inputs {
     clattn_problem problem;    /* checked, without sizes of its own */
     struct device_sample checks[CHECKS]; /* small and ragged */
     struct device_sample timed;
-    double whole, first;       /* the class's work in calls of `timed`; what the first configuration takes, roughly */
+    double whole, first;       /* the work of the class in calls of `timed`; the approximate time of the first
+                                * configuration */
     bool sized, trusts_events;
 };
 
@@ -23,19 +24,19 @@ struct candidate {
     bool made;
 };
 
-/* `like`: the class's problem, whose sizes count. candidate_inputs_close() is due in both cases. */
+/* `like`: the class's problem, whose sizes are used. candidate_inputs_close() must be called also after a failure. */
 cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, const clattn_problem *p, const clattn_problem *like,
                    struct why *why);
 void candidate_inputs_close(struct candidate_inputs *g);
 
-/* Builds, and checks on all the small shapes. candidate_close() is due in both cases. */
+/* Builds a configuration and checks it on all small shapes. candidate_close() must be called also after a failure. */
 cl_int candidate_open(struct candidate *t, struct candidate_inputs *g, const struct config *config, struct why *why);
 void candidate_close(struct candidate *t);
 
-/* One timed call, as seconds for all the work of the class. */
+/* Makes one timed call; *seconds is scaled to the whole work of the class. */
 cl_int candidate_run(struct candidate *t, struct candidate_inputs *g, double *seconds, struct why *why);
 
-/* A few rows of the timed shape, which opening does not look at. */
+/* Checks a few rows of the timed shape, which candidate_open() does not do. */
 cl_int candidate_check(struct candidate *t, struct candidate_inputs *g, struct why *why);
 
 #endif

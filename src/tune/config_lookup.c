@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Of all kernels together: raised when numbers of a tile change their meaning. */
+/* Of all kernels together. Raise it when numbers of a tile change their meaning. */
 enum { FAMILY = 1 };
 
 struct choice {
@@ -48,10 +48,10 @@ cl_int config_lookup_init(struct config_lookup *c, const struct caps *caps, stru
     memset(c, 0, sizeof *c);
     fill_bench(&c->by, caps);
     if (pthread_mutex_init(&c->lock, NULL))
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
     if (pthread_mutex_init(&c->searching, NULL)) {
         pthread_mutex_destroy(&c->lock);
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no mutex");
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
     }
     return CL_SUCCESS;
 }
@@ -76,7 +76,8 @@ void config_lookup_class(struct class *out, const clattn_problem *p)
 
 /* ---- In memory ---- */
 
-/* With the lock held: where the class's choice of that source hangs, or the end. class_text NULL: of any class. */
+/* Call it with the lock held. Returns the link to the class's choice of that source, or the end of the list. class_text
+ * NULL: of any class. */
 static struct choice **find(struct config_lookup *c, const char *class_text, int source)
 {
     struct choice **at = &c->first;
@@ -171,7 +172,7 @@ static bool take(struct known *out, struct maker *maker, const clattn_problem *p
     return true;
 }
 
-/* The user's own record, else the site's, else a shipped one. */
+/* Looks for the user's own record, then the site's, then a shipped one. */
 static bool look_up(struct known *out, struct maker *maker, const clattn_problem *p, const char *class_text)
 {
     struct config_lookup *c = maker->lookup;
@@ -200,7 +201,8 @@ static bool look_near(struct known *out, struct maker *maker, const clattn_probl
     return false;
 }
 
-void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class, bool near)
+void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class,
+                        bool near)
 {
     memset(out, 0, sizeof *out); /* CLATTN_ORIGIN_DEFAULT */
     const bool table = maker->settings.tune == CLATTN_TUNE_OFF || maker->settings.tune == CLATTN_TUNE_RECORD;

@@ -11,7 +11,7 @@
 struct config_lookup {
     pthread_mutex_t lock, searching; /* searching: held while one thread measures */
     struct choice *first;
-    struct record *site;             /* of the site's and of shipped files, once they have been read */
+    struct record *site;             /* records of the site's and of shipped files, once they have been read */
     size_t n_site;
     bool has_read_site;
     struct bench by;
@@ -23,10 +23,10 @@ void config_lookup_clear(struct config_lookup *c);
 /* What is known of a class. */
 struct known {
     struct config config;
-    int source;  /* CLATTN_ORIGIN_*; _DEFAULT: nothing is known */
+    int source;  /* CLATTN_ORIGIN_*; CLATTN_ORIGIN_DEFAULT: nothing is known */
     bool near;   /* of a similar class only */
     bool stale;  /* measured with another driver */
-    bool due;    /* too noisy to tell last time, and that is long enough ago to try again */
+    bool due;    /* the last search was too noisy to tell, and long enough ago to try again */
     int effort, tries;
 };
 
@@ -37,14 +37,16 @@ struct class {
 };
 void config_lookup_class(struct class *out, const clattn_problem *p);
 
-/* The best that is known for a problem of a class; near: also of similar ones. */
-void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class, bool near);
+/* Finds the best configuration that is known for a problem of a class; near: similar classes are searched too. */
+void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class,
+                        bool near);
 
-/* For as long as the handle lives: CLATTN_ORIGIN_SET or _TUNED. False, and nothing is changed: no memory. */
+/* Sets a configuration for as long as the handle lives. source: CLATTN_ORIGIN_SET or CLATTN_ORIGIN_TUNED. Returns
+ * false, and changes nothing, without memory. */
 bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int source);
-void config_lookup_forget(struct maker *maker, const char *class_text, int source); /* class_text NULL: of all classes */
+void config_lookup_forget(struct maker *maker, const char *class_text, int source); /* class_text NULL: all classes */
 
-/* The configuration that a text from outside names, if it is one that could have been measured here. */
+/* Reads the configuration that an untrusted text names, if it is one that could have been measured here. */
 bool config_lookup_read(struct config *out, const char *text, const struct maker *maker, const clattn_problem *p);
 
 #endif

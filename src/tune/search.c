@@ -9,13 +9,13 @@
 #include <string.h>
 
 enum {
-    TRIED_MAX = 64,   /* opened in all, unless everything is to be */
-    KNOWN_MAX = 128,  /* those, and rows that wait for their engine */
-    ROWS_QUICK = 8,   /* of the table, by a quick search */
-    KEPT = 7,         /* open beside the control from batch to batch */
+    TRIED_MAX = 64,   /* configurations opened in all, except by an exhaustive search */
+    KNOWN_MAX = 128,  /* these, and rows that wait for the first row of their engine */
+    ROWS_QUICK = 8,   /* rows of the table that a quick search tries */
+    KEPT = 7,         /* configurations that stay open beside the control from batch to batch */
     FINALISTS = 3,    /* at most */
-    CLIMB_BATCH = 4,  /* neighbours between two looks at what is best by now */
-    CLIMB_FROM = 12,  /* of the best that have neighbours left */
+    CLIMB_BATCH = 4,  /* neighbours that are tried before the best is determined again */
+    CLIMB_FROM = 12,  /* how many of the best may contribute neighbours */
     SCREEN_LEAST = 4, /* rounds of a batch; the first call of each is not counted */
     SCREEN_MOST = 8
 };
@@ -59,11 +59,13 @@ static void add_portfolio(struct search *s)
             add(s, &c);
             rows++;
         }
-    for (size_t i = 0; s->effort == CLATTN_TUNE_EXHAUSTIVE && tile_space_at(&c, s->caps, s->p, o->control.engine, i); i++)
+    if (s->effort != CLATTN_TUNE_EXHAUSTIVE)
+        return;
+    for (size_t i = 0; tile_space_at(&c, s->caps, s->p, o->control.engine, i); i++)
         add(s, &c);
 }
 
-/* Of an engine other than the control's one row goes ahead: where it is hopeless, so are the others. */
+/* Of an engine other than the control's one row is tried first: if it is hopeless, so are the others. */
 static bool is_due(const struct search *s, const struct entrant *c)
 {
     const struct entrant *const end = s->race.at + s->race.count;
@@ -81,7 +83,7 @@ static bool is_due(const struct search *s, const struct entrant *c)
     return !tried;
 }
 
-/* The next best one after `last`, NULL: the best. */
+/* Returns the next best one after `last`; `last` NULL: the best. */
 static const struct entrant *next_best(const struct search *s, const struct entrant *last)
 {
     const struct entrant *best = NULL, *const end = s->race.at + s->race.count;
@@ -92,7 +94,8 @@ static const struct entrant *next_best(const struct search *s, const struct entr
     return best;
 }
 
-/* The score to expect next to what was measured: between its best neighbour and all of them. */
+/* The score to be expected of a neighbour of what was measured: between its best neighbour and the mean of all of
+ * them. */
 static double expected(const struct search *s, const struct config *config)
 {
     const struct entrant *const end = s->race.at + s->race.count;
@@ -112,7 +115,7 @@ struct pick {
     double score; /* expected */
 };
 
-/* Takes x among the CLIMB_BATCH best picks; returns how many there are. */
+/* Inserts x among the CLIMB_BATCH best picks; returns how many there are. */
 static int offer(struct pick *picks, int n, const struct pick *x)
 {
     int at = n;
@@ -129,7 +132,7 @@ static int offer(struct pick *picks, int n, const struct pick *x)
     return n;
 }
 
-/* Adds neighbours of the best that were not tried yet: those to expect most of. A model may order, it excludes none. */
+/* Adds the most promising untried neighbours of the best. The model only orders them; it excludes none. */
 static void climb(struct search *s)
 {
     const struct entrant *from = NULL;
@@ -166,7 +169,7 @@ static bool may_build(const struct search *s)
            (s->effort == CLATTN_TUNE_EXHAUSTIVE || s->race.out->trials < TRIED_MAX);
 }
 
-/* false when nothing was left to try, or no time. */
+/* Returns false when nothing is left to try, or no time. */
 static bool open_batch(struct search *s)
 {
     struct entrant *list[OPEN_MAX];
@@ -188,7 +191,7 @@ static double seconds_left(const struct search *s)
     return limit != 0 ? limit - timing_rounds_elapsed(&s->race) : INFINITY;
 }
 
-/* Rounds for a batch that took so long to build: cheap beside that, and leaving time for a final. */
+/* Runs rounds for a batch that took `built` seconds to build: no longer than that, and leaving time for the final. */
 static void screen(struct search *s, double built)
 {
     timing_rounds_warm_up(&s->race);
@@ -237,7 +240,7 @@ static bool fits(const struct search *s, int rounds)
     return rounds * timing_rounds_round_seconds(&s->race) <= seconds_left(s);
 }
 
-/* Calls of each in a round: as many as there is time for, with `later` more to come. */
+/* How many calls of each finalist a round has: as many as there is time for, with `later` more to come. */
 static int count_passes(const struct search *s, int most, int later)
 {
     int passes = most;
@@ -256,8 +259,8 @@ static void run_final(struct search *s, int passes)
         timing_rounds_round(r);
 }
 
-/* Once more where the control's times say that the machine was not quiet: shorter, as it may have changed its speed for
- * good, or be going to change it again. */
+/* Repeats the final once where the control's times show that the machine was not quiet. The second one is shorter,
+ * because the machine may have changed its speed for good, or may be about to change it again. */
 static void final(struct search *s)
 {
     struct timing_rounds *const r = &s->race;
@@ -298,7 +301,7 @@ static void search(struct search *s)
     r->out->all_refused = r->out->refused && !r->control && !r->ran;
 }
 
-/* Room for what may be tried. */
+/* How many configurations may have to be held. */
 static int count_room(const struct search_options *o, const struct caps *caps, const clattn_problem *p)
 {
     struct config c;

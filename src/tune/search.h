@@ -1,28 +1,32 @@
-/* search.h - the search for the fastest configuration. Pure: measures and tells the time by callbacks. Knows no device API.
+/* search.h - the search for the fastest configuration; measures and reads the clock by callbacks. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEARCH_H
 #define SEARCH_H
 
 #include "engine/tile.h"
 
-/* What the search does to a configuration. Between open() and close() it is `config`; several are open at a time. */
+/* What the search does to a configuration. `config` names it from open() to close(); several are open at a time. */
 struct search_ops {
     void *user;
-    cl_int (*open)(void *user, const struct config *config, struct why *why); /* builds and checks it; refusal is data */
-    cl_int (*run)(void *user, const struct config *config, double *seconds);  /* one timed call; failure puts it out */
-    void (*close)(void *user, const struct config *config);                   /* after every open(), failed ones too */
+    cl_int (*open)(void *user, const struct config *config, struct why *why); /* builds and checks it; a refusal is a
+                                                                               * result */
+    cl_int (*run)(void *user, const struct config *config, double *seconds);  /* one timed call; a failure excludes
+                                                                               * it */
+    void (*close)(void *user, const struct config *config);                   /* after every open(), also a failed
+                                                                               * one */
     double (*now)(void *user);                                                /* seconds from any origin */
-    bool (*told)(void *user, const clattn_progress *progress);                /* false cancels. NULL: nobody listens */
+    bool (*told)(void *user, const clattn_progress *progress);                /* returning false cancels. NULL:
+                                                                               * nobody listens */
 };
 
 struct search_options {
     int effort;            /* CLATTN_TUNE_QUICK, _FULL, _EXHAUSTIVE */
     double seconds;        /* limit, builds included; 0: none */
     const char *class_text; /* for progress */
-    struct config control; /* what is used now, or would be */
-    const struct config *first; /* worth a try before the table's rows: of nearby records */
+    struct config control; /* the configuration that is used without a search */
+    const struct config *first; /* tried before the table's rows: configurations of similar classes' records */
     size_t n_first;
-    double spent;          /* seconds of the limit that are gone already */
+    double spent;          /* seconds of the limit that were used before */
 };
 
 struct search_result {
@@ -31,7 +35,7 @@ struct search_result {
     int rounds, trials, refused;
     bool measured;         /* the control and a challenger were timed */
     bool noisy;            /* too noisy to tell: best is the control */
-    bool control_refused;  /* best is another one that can run, measured or not */
+    bool control_refused;  /* the control cannot run; best is another one, measured or not */
     bool cancelled, all_refused; /* all_refused: nothing ran, not even the control */
 };
 

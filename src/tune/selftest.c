@@ -10,9 +10,10 @@
 
 /* ---- The test ---- */
 
-/* Both types; products alone, a diagonal, and everything that is done to a tile of scores; rows that are loaded 16 bytes
- * at a time, and others; heads of their own and heads packed into one tile; more than a tile of queries and of keys, and a
- * rest; and so many groups that the grid has two rows, for who a group is is told by the device's own registers. */
+/* The tests cover both types; products alone, a diagonal, and everything that is done to a tile of scores; rows that
+ * are loaded 16 bytes at a time, and others; separate heads, and heads packed into one tile; more than a tile of
+ * queries and of keys, and a rest; and so many groups that the grid has two rows, because the device's own registers
+ * tell a group its index. */
 static const struct {
     int type, d, dv;
     bool causal, scores;
@@ -74,7 +75,7 @@ cl_int selftest_run(struct maker *maker, const struct engine *engine, struct why
             return status;
         any = any || has;
     }
-    return any ? CL_SUCCESS : why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "there is nothing that it could run");
+    return any ? CL_SUCCESS : why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "it can run none of the test's problems");
 }
 
 /* ---- The verdict ---- */
@@ -130,7 +131,7 @@ static cl_int name_verdict(struct verdict *v, const struct maker *maker, const s
     return CL_SUCCESS;
 }
 
-/* A verdict as it is kept, its length. */
+/* Prints a verdict as it is kept; returns its length. */
 static size_t print_verdict(char line[VERDICT_MAX], const struct verdict *v, const struct engine *engine, int verdict)
 {
     struct text to = { line, VERDICT_MAX, 0 };
@@ -164,14 +165,15 @@ static void keep_verdict(const struct verdict *v, struct maker *maker, const str
     (void)store_write(&maker->store, v->name, line, n, false);
 }
 
-/* Without memory any engine fails: that is not kept. All else is, what a kernel that dies leaves behind as well. */
+/* A failure for lack of memory says nothing about the engine and is not kept. Every other verdict is kept, also that of
+ * a kernel that crashed. */
 static bool is_final(cl_int status)
 {
     return status != CL_OUT_OF_HOST_MEMORY && status != CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* A maker like `maker`, in a context of its own: a kernel that dies takes its context with it, and the caller's is to
- * live on. Borrows the rest. */
+/* Makes a copy of `maker` with a context of its own, because a kernel that crashes destroys its context, and the
+ * caller's must survive. Everything else is borrowed. */
 static cl_int open_apart(struct maker *own, struct maker *maker, struct why *why)
 {
     cl_platform_id platform;
@@ -197,7 +199,7 @@ static void close_apart(struct maker *own)
     clReleaseContext(own->context);
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static int find_verdict(struct maker *maker, const struct engine *engine)
 {
     const char *const name = engine->name;
@@ -210,7 +212,7 @@ static int find_verdict(struct maker *maker, const struct engine *engine)
     if (known == CAPS_PASSED)
         return known;
     if (known == CAPS_FAILED) {
-        maker_log(maker, "engine %s is left alone: it failed its test on this device before", name);
+        maker_log(maker, "engine %s is not used: it failed its self-test on this device before", name);
         return known;
     }
     if (open_apart(&own, maker, &why)) {
@@ -225,7 +227,7 @@ static int find_verdict(struct maker *maker, const struct engine *engine)
     if (is_final(status))
         keep_verdict(&v, maker, engine, verdict);
     if (status)
-        maker_log(maker, "engine %s is left alone: it fails its test on this device: %.*s", name,
+        maker_log(maker, "engine %s is not used: it failed its self-test on this device: %.*s", name,
                   (int)strcspn(why.text, "\n"), why.text);
     return verdict;
 }

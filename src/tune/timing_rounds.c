@@ -1,4 +1,5 @@
-/* timing_rounds.c - configurations timed in rounds beside a control: the half of the search that measures. Knows no device API.
+/* timing_rounds.c - the half of the search that measures: times configurations in rounds beside a control. Knows no
+ * device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -108,7 +109,8 @@ void timing_rounds_open(struct timing_rounds *r, struct entrant *c)
     timing_rounds_tell(r, CLATTN_STEP_READY, &c->config, "");
 }
 
-/* The control cannot run any more: the first that is open takes its place, and what was compared with it is void. */
+/* The control cannot run any more: the first configuration that is open replaces it, and all comparisons with it are
+ * discarded. */
 static void replace_control(struct timing_rounds *r)
 {
     struct entrant *list[OPEN_MAX];
@@ -144,7 +146,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The lower one of two middles: of two samples the one that nothing disturbed. */
+/* Takes the lower one of two middle values: of two samples the one that was disturbed less. */
 double timing_rounds_median(const double *x, int n)
 {
     double sorted[SAMPLES];
@@ -170,12 +172,12 @@ static bool run_one(struct timing_rounds *r, struct entrant *c, double *seconds)
     if (status)
         why_set(&why, status, "a call failed: %s", clattn_status_string(status));
     else
-        why_set(&why, status, "a call is said to have taken %g s", *seconds);
+        why_set(&why, status, "the time of a call is given as %g s", *seconds);
     refuse(r, c, why.text);
     if (c == r->control && status)
         replace_control(r);
     else if (c == r->control)
-        r->untimed = true; /* it runs, so it stays what is used */
+        r->untimed = true; /* it runs, so it stays the choice */
     return false;
 }
 
@@ -192,12 +194,12 @@ void timing_rounds_warm_up(struct timing_rounds *r)
             low = fmin(low, last[k]);
             high = fmax(high, last[k]);
         }
-        if (high <= 1.03 * low) /* not before there are three: low is 0 till then */
+        if (high <= 1.03 * low) /* never with fewer than three calls: low is 0 then */
             return;
     }
 }
 
-/* The first call of a configuration may find cold caches, or a driver that compiles late. */
+/* The first call of a configuration is not counted: caches may be cold, or the driver may compile late. */
 static void count(struct entrant *c, double seconds, double ratio)
 {
     if (c->ran) {
@@ -253,7 +255,7 @@ double timing_rounds_round_seconds(const struct timing_rounds *r)
 
 /* ---- What a final says ---- */
 
-/* Without its smallest and its largest one. */
+/* The mean without the smallest and the largest value. */
 static double mean(const double *x, int n)
 {
     double sum = 0, low = INFINITY, high = 0;
@@ -272,7 +274,8 @@ bool timing_rounds_is_noisy(const struct entrant *control)
     double off[SAMPLES];
     for (int i = 0; i < n; i++)
         off[i] = fabs(x[i] - middle);
-    return timing_rounds_median(off, n) > 0.05 * middle || fabs(mean(x + n - half, half) - mean(x, half)) > 0.10 * middle;
+    return timing_rounds_median(off, n) > 0.05 * middle ||
+           fabs(mean(x + n - half, half) - mean(x, half)) > 0.10 * middle;
 }
 
 bool timing_rounds_is_decided(const struct entrant *control, int passes)
@@ -280,9 +283,10 @@ bool timing_rounds_is_decided(const struct entrant *control, int passes)
     return timing_rounds_samples(control) / passes >= LEAST_ROUNDS;
 }
 
-/* Of a round the median of its passes counts. One of nine rounds may be lost all the same: with a single pass, one call
- * that another program interrupts would hide any gain. Nine coins fall so one time in fifty, and then the median has
- * to be 3 % lower as well. */
+/* A challenger must be 3 % faster in the median and win eight of nine rounds; with fewer rounds, all of them. A round
+ * is decided by the median of its passes. One lost round of nine is allowed because, with a single pass, one call that
+ * another program interrupts would hide any gain. By chance alone eight of nine rounds are won one time in fifty, and
+ * then the median has to be 3 % lower as well. */
 bool timing_rounds_beats(const struct entrant *c, int passes)
 {
     const int rounds = timing_rounds_samples(c) / passes;

@@ -1,4 +1,5 @@
-/* timing_rounds.h - configurations timed in rounds beside a control: the half of the search that measures. Knows no device API.
+/* timing_rounds.h - the half of the search that measures: times configurations in rounds beside a control. Knows no
+ * device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TIMING_ROUNDS_H
 #define TIMING_ROUNDS_H
@@ -8,11 +9,11 @@
 enum {
     OPEN_MAX = 12,    /* open at a time, the control among them */
     FINAL_ROUNDS = 9,
-    LEAST_ROUNDS = 5, /* that decide anything where time is up before */
-    PASSES_MAX = 7,   /* calls of each in a final round, odd */
+    LEAST_ROUNDS = 5, /* the fewest that decide anything, where time is up early */
+    PASSES_MAX = 7,   /* calls of each configuration in a round of the final; odd */
     PASSES_AGAIN = 3,
     SAMPLES = FINAL_ROUNDS * PASSES_MAX,
-    HOPELESS = 4      /* times the control: not worth another call */
+    HOPELESS = 4      /* times as slow as the control: not worth another call */
 };
 
 enum entrant_state { ENTRANT_WAITING, ENTRANT_OPEN, ENTRANT_CLOSED, ENTRANT_OUT };
@@ -20,10 +21,10 @@ enum entrant_state { ENTRANT_WAITING, ENTRANT_OPEN, ENTRANT_CLOSED, ENTRANT_OUT 
 struct entrant {
     struct config config;
     enum entrant_state state;
-    bool ran;                                /* its first call, which is not counted, is over */
+    bool ran;                                /* its first call, which is not counted, was made */
     int n;                                   /* calls counted; the last SAMPLES of them are kept */
     double first;                            /* ratio of the first call */
-    double seconds[SAMPLES], ratio[SAMPLES]; /* ratio: to the control in the same round */
+    double seconds[SAMPLES], ratio[SAMPLES]; /* ratio: the time divided by the control's in the same round */
     double score;                            /* median ratio; 0: not known */
 };
 
@@ -35,34 +36,34 @@ struct timing_rounds {
     int count, rounds;
     struct entrant *control; /* NULL: nothing runs */
     double began;
-    bool ran, compared; /* a call came to its end; something was timed beside the control */
-    bool untimed;       /* what the control's calls took cannot be told */
+    bool ran, compared; /* a call ended; something was timed beside the control */
+    bool untimed;       /* the time of the control's calls cannot be measured */
 };
 
 double timing_rounds_elapsed(const struct timing_rounds *r);
 bool timing_rounds_used(const struct timing_rounds *r, double part); /* of the limit */
-bool timing_rounds_is_over(const struct timing_rounds *r);           /* cancelled, out of time, nothing to measure with */
+bool timing_rounds_is_over(const struct timing_rounds *r); /* cancelled, out of time, or no control to compare with */
 
-/* The best known so far, or the control. NULL: none. */
+/* Returns the best configuration so far, or the control; NULL: there is none. */
 const struct entrant *timing_rounds_best(const struct timing_rounds *r);
 
 void timing_rounds_tell(struct timing_rounds *r, int step, const struct config *config, const char *words);
 
-/* The first that opens is the control. */
+/* Opens a configuration. The first one that opens is the control. */
 void timing_rounds_open(struct timing_rounds *r, struct entrant *c);
 void timing_rounds_close(struct timing_rounds *r, struct entrant *c);
 int timing_rounds_list(const struct timing_rounds *r, struct entrant *list[OPEN_MAX]); /* what is open */
 
-/* Runs the control until its times agree: clocks of an idle device take a while to rise. */
+/* Runs the control until its times agree, because an idle device takes a while to raise its clocks. */
 void timing_rounds_warm_up(struct timing_rounds *r);
 
-/* Everything open runs once, another one first each time. What is clearly out is closed. */
+/* Runs everything that is open once, beginning with another one each time. Hopeless configurations are closed. */
 void timing_rounds_round(struct timing_rounds *r);
 
-/* Closes all but the control and the best n. */
+/* Closes all configurations but the control and the best n. */
 void timing_rounds_keep(struct timing_rounds *r, int n);
 
-/* Seconds of one round of what is open. */
+/* The seconds that one round of what is open takes. */
 double timing_rounds_round_seconds(const struct timing_rounds *r);
 
 /* ---- What a final says ---- */
@@ -70,7 +71,7 @@ double timing_rounds_round_seconds(const struct timing_rounds *r);
 double timing_rounds_median(const double *x, int n);
 int timing_rounds_samples(const struct entrant *c);
 bool timing_rounds_is_noisy(const struct entrant *control);
-bool timing_rounds_is_decided(const struct entrant *control, int passes); /* as far as rounds go */
+bool timing_rounds_is_decided(const struct entrant *control, int passes); /* enough rounds were run */
 bool timing_rounds_beats(const struct entrant *c, int passes);
 
 #endif

@@ -30,7 +30,7 @@ static void print_config(char *to, size_t room, const struct config *config)
     tile_config_print(config, &t);
 }
 
-/* What a crash of this candidate is remembered under. */
+/* The key under which a crash of this candidate is remembered. */
 static void poison_key(char key[DIGEST_HEX], const struct under_way *u, const char *config)
 {
     const struct bench *by = &u->maker->lookup->by;
@@ -63,7 +63,7 @@ static struct candidate *take_place(struct under_way *u, const struct config *co
     return &u->candidates[i];
 }
 
-/* It hung or died elsewhere: as a mark of a dead process would say. */
+/* The candidate hung or crashed in another process: it is poisoned as if that process had left a mark. */
 static void remember_crash(struct under_way *u, const char *key)
 {
     char name[STORE_NAME_MAX];
@@ -122,7 +122,7 @@ static cl_int on_run(void *user, const struct config *config, double *seconds)
     return status;
 }
 
-/* One that on_open() turned away before anybody else saw it has no place. */
+/* A configuration that on_open() refused by itself was never opened and needs no close. */
 static void on_close(void *user, const struct config *config)
 {
     struct under_way *u = user;
@@ -175,7 +175,8 @@ static void save(struct under_way *u, const struct search_result *found, int tri
     wisdom_unnote(&u->maker->store, &u->maker->lookup->by, u->class->text);
 }
 
-/* The winner once more, on the timed shape too, and its programs for good; a plan sees to those itself. */
+/* Checks the winner once more, on the timed shape too, and builds its programs to be kept. A plan does the latter
+ * itself. */
 static cl_int settle(struct under_way *u, const clattn_problem *p, const struct config *best, struct why *why)
 {
     struct launch launch;
@@ -207,7 +208,7 @@ static size_t nearby(struct config *out, struct maker *maker, const clattn_probl
     return known.source == CLATTN_ORIGIN_CACHED;
 }
 
-/* Nothing that was tried is right: the engine without a tile to get wrong, if that is. */
+/* Nothing that was tried is right: falls back to engine naive, if that is. */
 static cl_int fall_back(struct config *out, struct under_way *u, const clattn_problem *p, struct why *why)
 {
     static const char name[] = "naive";
@@ -222,7 +223,9 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
                      struct why *why)
 {
     const struct search_ops ops = operations(u);
-    struct search_options o = { u->request->effort, u->request->seconds, u->class->text, { NULL, { { 0 } } }, NULL, 0, 0 };
+    struct search_options o = { .effort = u->request->effort,
+                                .seconds = u->request->seconds,
+                                .class_text = u->class->text };
     struct search_result found;
     struct config near;
     cl_int status = CL_SUCCESS;
@@ -232,14 +235,16 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
     o.n_first = nearby(&near, u->maker, p, u->class);
     o.first = &near;
     if (p->n_aux)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a problem with captured buffers has nothing to be measured on");
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
+                       "a problem with captured buffers cannot be measured: the library has no data for them");
     if (!tile_config_at(&o.control, &u->maker->caps, p, NULL, 0))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
-    if (!u->request->measure && (status = candidate_inputs_open(&u->ground, u->maker, p, &u->class->like.problem, why))) {
+    if (!u->request->measure &&
+        (status = candidate_inputs_open(&u->ground, u->maker, p, &u->class->like.problem, why))) {
         candidate_inputs_close(&u->ground);
         return status;
     }
-    o.spent = device_sample_now() - began; /* on buffers */
+    o.spent = device_sample_now() - began; /* on making buffers */
     search_run(&found, &ops, &o, &u->maker->caps, p);
     *measured = found.measured || found.control_refused;
     *out = found.best;
@@ -250,7 +255,8 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
     else if (*measured && !(status = settle(u, p, out, why)) && found.measured)
         save(u, &found, tries);
     else if (!*measured && u->request->once) {
-        *measured = true; /* there was no time: the table's choice until it is due again, or each start would try */
+        *measured = true; /* there was no time: the default is recorded until the search is due again, or each start
+                           * would search */
         save(u, &found, tries);
     }
     candidate_inputs_close(&u->ground);
@@ -273,7 +279,8 @@ cl_int tune_search(struct config *out, bool *measured, struct maker *maker, cons
     config_lookup_find(&known, maker, p, class, false);
     const cl_int status = search(out, measured, u, p, known.tries, why);
     if (!status && *measured)
-        (void)config_lookup_set(maker, class, out, CLATTN_ORIGIN_TUNED); /* else it is as good as not measured: no failure */
+        (void)config_lookup_set(maker, class, out, CLATTN_ORIGIN_TUNED); /* without memory it is as if nothing had
+                                                                          * been measured, which is no failure */
     free(u);
     return status;
 }
@@ -296,14 +303,14 @@ cl_int tune_verify(struct maker *maker, const clattn_problem *p, const struct cl
 
 /* ---- For a plan ---- */
 
-/* Nothing to measure it on, or a mode in which nothing is measured. */
+/* False for problems that cannot be measured, and in modes that do not measure. */
 static bool may_search(const struct maker *maker, const clattn_problem *p)
 {
     const int tune = maker->settings.tune;
     return !p->n_aux && (tune == CLATTN_TUNE_AUTO || tune == CLATTN_TUNE_QUICK || tune == CLATTN_TUNE_FULL);
 }
 
-/* Whether what is known will do. A record of an older driver does, for now. */
+/* Whether what is known is enough. A record of another driver is, for now. */
 static bool is_enough(const struct known *known, int tune)
 {
     if (known->source == CLATTN_ORIGIN_SET || known->source == CLATTN_ORIGIN_TUNED)
@@ -320,11 +327,11 @@ static void search_now(struct known *known, struct maker *maker, const clattn_pr
     struct why why;
     bool measured;
     pthread_mutex_lock(&maker->lookup->searching);
-    config_lookup_find(known, maker, p, class, true); /* another thread may have searched meanwhile */
+    config_lookup_find(known, maker, p, class, true); /* another thread may have searched in the meantime */
     if (!is_enough(known, tune)) {
         const cl_int status = tune_search(&config, &measured, maker, p, class, &request, &why);
         if (status)
-            maker_log(maker, "nothing could be measured for %s: %s", class->text, why.text);
+            maker_log(maker, "no configuration could be measured for %s: %s", class->text, why.text);
         else if (measured)
             *known = (struct known){ .config = config, .source = CLATTN_ORIGIN_TUNED };
     }

@@ -76,8 +76,8 @@ static void check_lines(void)
     if (chmod(in_scratch("%0200d/%0200d/%0200d/bin", 1, 2, 3), 0777))
         bail("no chmod");
     open_store(&s, deep);
-    ok(!store_read(&s, "bin/ab/x", 10, &got, &n) && told.lines == 1 && strstr(told.last, "open to others for writing"),
-       "a folder that is open to others is told of: %s", told.last);
+    ok(!store_read(&s, "bin/ab/x", 10, &got, &n) && told.lines == 1 && strstr(told.last, "writable by others"),
+       "a folder that others can write to is reported: %s", told.last);
     store_clear(&s);
 }
 

@@ -49,8 +49,8 @@ refused 1 'f32: --list takes no problems' --list f32
 for option in --file=x --recorded --from-recorded --force --effort=full --time=1 --total=1; do
     refused 1 '--export tunes nothing' --export - $option
 done
-refused 1 '--child is not for you' --child 'naive 1'
-refused 1 '--child is not for you' --child 'naive 1' a b
+refused 1 '--child is internal' --child 'naive 1'
+refused 1 '--child is internal' --child 'naive 1' a b
 run --child 'naive 1' 'f32 b1 h1 q1 k1 d8'
 test $status -eq 1 && test ! -s out
 ok $? "--child does nothing for others"

@@ -39,7 +39,7 @@ static void test_plain_platforms(void)
        "names are prefixes");
 }
 
-/* What was found where these ran (HACKING, "Runtimes"): another number there is another finding. */
+/* What was found where these ran (doc/runtimes): another number there is another finding. */
 static void test_findings(void)
 {
     static const struct quirk found[] = { { "rusticl", "", true, 64, 64, true },
