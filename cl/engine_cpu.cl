@@ -158,25 +158,24 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
     else cla_pv_keys(t, e, o, s, f, k0, n, 0);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l)
 {
     const int rows = cla_row_count(e, e->nq);
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
         const int row = t->r0 + v * CLA_W;
-        const real inv = (real)(1) / l[v];
-        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
+        const real inverse = CLA_INVERSE(l[v]);
+        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = CLA_FINISHED(o[d * CLA_NV + v], l[v], inverse);
         int d = 0;
         CLA_NO_UNROLL for (; d + CLA_W <= CLA_DV; d += CLA_W) {
             real x[CLA_W];
             CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
             CLA_TRANSPOSE(real, x)
-            CLA_EACH_LANE if (row + i < rows) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x[i], cla_o_row(e, row + i) + d);
+            CLA_EACH_LANE if (row + i < rows) cla_put_vector(cla_o_row(e, row + i), d, x[i]);
         }
         CLA_NO_UNROLL for (; d < CLA_DV; d++)
             for (int i = 0; i < min(CLA_W, rows - row); i++)
-                cla_store_o(CLA_LANE(o[d * CLA_NV + v], cla_scalar, i), cla_o_row(e, row + i) + d);
+                cla_put(cla_o_row(e, row + i), d, CLA_LANE(o[d * CLA_NV + v], cla_scalar, i));
     }
-    if (write_lse)
-        for (int i = 0; i < min(CLA_BQ, rows - t->r0); i++)
-            *cla_lse_row(e, t->r0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
+    for (int i = 0; i < min(CLA_BQ, rows - t->r0); i++)
+        cla_put_lse(e, t->r0 + i, ((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i], 1);
 }

@@ -204,18 +204,17 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
     else cla_pv_keys(t, e, o, s, f, k0, n, 0);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l)
 {
     const int rows = min(CLA_NR, cla_row_count(e, e->nq) - t->r0);
     CLA_NO_UNROLL for (int r = 0; r < rows; r++) {
-        __global cla_q_elem *row = cla_o_row(e, t->r0 + r);
-        const real inv = (real)(1) / l[r];
+        __global cla_o_elem *row = cla_o_row(e, t->r0 + r);
+        const real inverse = CLA_INVERSE(l[r]);
         CLA_NO_UNROLL for (int c = 0; c < CLA_VECTORS(CLA_DV); c++) {
-            const real x = l[r] == (real)(0) ? (real)(0) : o[c * CLA_NR + r] * inv;
-            if (CLA_DV >= CLA_W) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x, row + CLA_COLUMN(c, CLA_DV));
-            else for (int i = 0; i < CLA_DV; i++) cla_store_o(CLA_LANE(x, cla_scalar, i), row + i);
+            const real x = CLA_FINISHED(o[c * CLA_NR + r], l[r], inverse);
+            if (CLA_DV >= CLA_W) cla_put_vector(row, CLA_COLUMN(c, CLA_DV), x);
+            else for (int i = 0; i < CLA_DV; i++) cla_put(row, i, CLA_LANE(x, cla_scalar, i));
         }
-        if (write_lse)
-            *cla_lse_row(e, t->r0 + r) = cla_lse(((const cla_scalar *)m)[r * CLA_W], ((const cla_scalar *)l)[r * CLA_W]);
+        cla_put_lse(e, t->r0 + r, ((const cla_scalar *)m)[r * CLA_W], ((const cla_scalar *)l)[r * CLA_W], 1);
     }
 }

@@ -85,6 +85,9 @@ static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", a
 static const struct choice kv[] = { { "kv_varlen.cl", is_packed },
                                     { "kv_padded.cl", has_lengths },
                                     { "kv_dense.cl", always } };
+/* Where rows of K and V lie, whatever their lengths are; what becomes of a finished row. */
+static const struct choice rows[] = { { "rows_strided.cl", always } };
+static const struct choice epilogue[] = { { "epilogue_output.cl", always } };
 static const struct choice bias[] = { { "bias_add.cl", has_bias }, { "bias_none.cl", always } };
 static const struct choice sink[] = { { "sink_logit.cl", has_sinks }, { "sink_none.cl", always } };
 static const struct choice tanh_[] = { { "tanh_builtin.cl", is_f64 }, { "tanh_poly.cl", always } };
@@ -251,9 +254,11 @@ static void write_text(struct text *to, const clattn_problem *p, const struct ca
     params_write(to, p);
     write_fragment(to, "group.cl");
     write_fragment(to, chosen(kv, p));
+    write_fragment(to, chosen(rows, p));
     write_fragment(to, chosen(sink, p));
     write_fragment(to, is_f64(p) ? "exp_builtin.cl" : exp2_of(e, caps));
     write_fragment(to, "weight.cl");
+    write_fragment(to, chosen(epilogue, p));
     write_fragment(to, e->load ? e->load(p) : NULL);
     write_fragment(to, e->fragment);
     write_fragment(to, "tile.cl");
