@@ -93,7 +93,7 @@ static void add_fact(struct text *to, cl_device_id device, const char *name, cl_
         text_add(to, "%02x", bytes[i]);
 }
 
-/* Intel's GPUs with matrix units can give each thread 256 registers, as many as engine simt wants; then the shortest
+/* Intel's GPUs with matrix units can give each thread 256 registers, as many as sums in registers take; then the shortest
  * sub-groups have the most for each item. */
 static int ask_sub_group(cl_device_id device, const char *extensions)
 {
