@@ -62,40 +62,54 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     }
 }
 
-/* Keys j0 .. j0 + count - 1 of the tile of n, for the vectors from v0 on; the others get 0, which the mask drops. count and
- * v0 are constants where this is expanded. */
-CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *s, int k0, int n, int j0, const int count, const int v0)
+/* The two products, with their operands by name: of NAME the load slot has cla_rows_NAME() and cla_row_NAME().
+ *
+ * Scores dst of keys j0 .. j0 + count - 1, whose rows of B are b[0] .., and of A^T, for the vectors from v0 on; the others get 0,
+ * which the mask drops. width, count and v0 are constants where this is expanded. */
+CLA_FN void cla_dots(real *dst, const real *a, const cla_row_ptr *b, int j0, const int width, const int count, const int v0)
 {
-    cla_k_ptr k[CLA_RK];
-    CLA_UNROLL for (int j = 0; j < CLA_RK; j++) k[j] = cla_row_k(&t->rows, e, k0, min(j0 + j, cla_last(n)));
-    for (int d0 = 0; d0 < CLA_D; d0 += CLA_CHAIN) {
+    for (int d0 = 0; d0 < width; d0 += CLA_CHAIN) {
         real acc[CLA_RK][CLA_NV];
         CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
             CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0);
-        CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, CLA_D); d++)
+        CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, width); d++)
             CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
                 if (j < count) {
-                    const real x = (real)(k[j][d]);
+                    const real x = (real)(b[j][d]);
                     CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
-                        if (v >= v0) acc[j][v] = x * t->q[d * CLA_NV + v] + acc[j][v];
+                        if (v >= v0) acc[j][v] = x * a[d * CLA_NV + v] + acc[j][v];
                 }
         CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
             CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
                 if (j < count) {
                     const int i = (j0 + j) * CLA_NV + v;
-                    s[i] = d0 ? s[i] + acc[j][v] : acc[j][v];
+                    dst[i] = d0 ? dst[i] + acc[j][v] : acc[j][v];
                 }
     }
 }
+#define CLA_DOTS(b, width) \
+    CLA_FN void cla_dots_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n, int j0, \
+                                  const int count, const int v0) \
+    { \
+        cla_row_ptr rows[CLA_RK]; \
+        CLA_UNROLL for (int j = 0; j < CLA_RK; j++) rows[j] = cla_row_##b(&t->rows, e, k0, min(j0 + j, cla_last(n))); \
+        cla_dots(dst, a, rows, j0, width, count, v0); \
+    } \
+    CLA_FN void cla_dots_##b(cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n) \
+    { \
+        const int rest = CLA_BK % CLA_RK, low = cla_low_keys(t, k0, n); \
+        int j0 = 0; \
+        cla_rows_##b(&t->rows, e, k0, n); \
+        for (; j0 + rest < n && j0 < low; j0 += CLA_RK) cla_dots_keys_##b(t, e, dst, a, k0, n, j0, CLA_RK, 0); \
+        if (CLA_LOW) for (; j0 + rest < n; j0 += CLA_RK) cla_dots_keys_##b(t, e, dst, a, k0, n, j0, CLA_RK, CLA_LOW); \
+        /* the last keys of a whole tile: dst ends at CLA_BK */ \
+        if (rest && j0 < n) cla_dots_keys_##b(t, e, dst, a, k0, n, j0, rest, 0); \
+    }
+CLA_DOTS(k, CLA_D)
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    const int rest = CLA_BK % CLA_RK, low = cla_low_keys(t, k0, n);
-    int j0 = 0;
-    cla_rows_k(&t->rows, e, k0, n);
-    for (; j0 + rest < n && j0 < low; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK, 0);
-    if (CLA_LOW) for (; j0 + rest < n; j0 += CLA_RK) cla_qk_keys(t, e, s, k0, n, j0, CLA_RK, CLA_LOW);
-    if (rest && j0 < n) cla_qk_keys(t, e, s, k0, n, j0, rest, 0); /* the last keys of a whole tile: s ends at CLA_BK */
+    cla_dots_k(t, e, s, t->q, k0, n);
 }
 
 /* Values of keys that no query sees may be NaN and are passed over. */
@@ -110,73 +124,78 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
-/* What key j adds to acc, of the vectors from v0 on; within cla_pv_columns(). */
-#define CLA_ADD_KEY(j, v0) { \
-    cla_v_ptr row = cla_row_v(&t->rows, e, k0, j) + d0; \
+/* What key j adds to acc, of the vectors from v0 on; within cla_sums_columns_b(). */
+#define CLA_ADD_KEY(b, j, v0) { \
+    cla_row_ptr row = cla_row_##b(&t->rows, e, k0, j) + d0; \
     CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
         if (c < count) { \
             const real x = (real)(row[c]); \
-            CLA_UNROLL for (int v = (v0); v < CLA_NV; v++) acc[c][v] = x * s[(j) * CLA_NV + v] + acc[c][v]; \
+            CLA_UNROLL for (int v = (v0); v < CLA_NV; v++) acc[c][v] = x * weights[(j) * CLA_NV + v] + acc[c][v]; \
         } \
 }
 
-/* Columns d0 .. d0 + count - 1 of O^T, over all keys of the tile or those that are seen; count and all are constants
- * where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a constant only after inlining stay
- * loops on PoCL, and the sums in memory (3 to 4 %). */
-CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n, int d0,
-                           const int count, const int all)
-{
-    real acc[CLA_RD][CLA_NV];
-    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
-        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = (real)(0);
-    const int low = all ? cla_low_keys(t, k0, n) : t->n_seen;
-    CLA_UNROLL_BY(4) for (int i = 0; i < low; i++) {
-        const int j = all ? i : t->seen[i];
-        CLA_ADD_KEY(j, 0)
+/* dst = f dst + B^T weights. First its columns d0 .. d0 + count - 1, over all keys of the tile or those that are seen; count
+ * and all are constants where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a constant only
+ * after inlining stay loops on PoCL, and the sums in memory (3 to 4 %). */
+#define CLA_SUMS(b, width) \
+    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, \
+                                     int k0, int n, int d0, const int count, const int all) \
+    { \
+        real acc[CLA_RD][CLA_NV]; \
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = (real)(0); \
+        const int low = all ? cla_low_keys(t, k0, n) : t->n_seen; \
+        CLA_UNROLL_BY(4) for (int i = 0; i < low; i++) { \
+            const int j = all ? i : t->seen[i]; \
+            CLA_ADD_KEY(b, j, 0) \
+        } \
+        if (CLA_LOW && all) \
+            CLA_NO_UNROLL for (int j = low; j < n; j++) { \
+                CLA_ADD_KEY(b, j, CLA_LOW) \
+            } \
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
+                if (c < count) dst[(d0 + c) * CLA_NV + v] = dst[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v]; \
+    } \
+    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, \
+                                  int n, const int all) \
+    { \
+        int d = 0; \
+        for (; d + CLA_RD <= (width); d += CLA_RD) \
+            cla_sums_columns_##b(t, e, dst, weights, f, k0, n, d, CLA_RD, all); \
+        if (d < (width)) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, d, (width) % CLA_RD, all); \
+    } \
+    CLA_FN void cla_sums_##b(cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, int n) \
+    { \
+        cla_rows_##b(&t->rows, e, k0, n); \
+        if (!CLA_DROPS || t->n_seen == n) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 1); \
+        else cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 0); \
     }
-    if (CLA_LOW && all)
-        CLA_NO_UNROLL for (int j = low; j < n; j++) {
-            CLA_ADD_KEY(j, CLA_LOW)
-        }
-    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
-        CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
-            if (c < count) o[(d0 + c) * CLA_NV + v] = o[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v];
-}
-
-CLA_FN void cla_pv_keys(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n,
-                        const int all)
-{
-    int d = 0;
-    for (; d + CLA_RD <= CLA_DV; d += CLA_RD) cla_pv_columns(t, e, o, s, f, k0, n, d, CLA_RD, all);
-    if (d < CLA_DV) cla_pv_columns(t, e, o, s, f, k0, n, d, CLA_DV % CLA_RD, all);
-}
+CLA_SUMS(v, CLA_DV)
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
-    cla_rows_v(&t->rows, e, k0, n);
-    if (!CLA_DROPS || t->n_seen == n) cla_pv_keys(t, e, o, s, f, k0, n, 1);
-    else cla_pv_keys(t, e, o, s, f, k0, n, 0);
+    cla_sums_v(t, e, o, s, f, k0, n);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l)
 {
     const int rows = cla_row_count(e, e->nq);
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
         const int row = t->r0 + v * CLA_W;
-        const real inv = (real)(1) / l[v];
-        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = l[v] == (real)(0) ? (real)(0) : o[d * CLA_NV + v] * inv;
+        const real inverse = CLA_INVERSE(l[v]);
+        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = CLA_FINISHED(o[d * CLA_NV + v], l[v], inverse);
         int d = 0;
         CLA_NO_UNROLL for (; d + CLA_W <= CLA_DV; d += CLA_W) {
             real x[CLA_W];
             CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
             CLA_TRANSPOSE(real, x)
-            CLA_EACH_LANE if (row + i < rows) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x[i], cla_o_row(e, row + i) + d);
+            CLA_EACH_LANE if (row + i < rows) cla_put_vector(cla_o_row(e, row + i), d, x[i]);
         }
         CLA_NO_UNROLL for (; d < CLA_DV; d++)
             for (int i = 0; i < min(CLA_W, rows - row); i++)
-                cla_store_o(CLA_LANE(o[d * CLA_NV + v], cla_scalar, i), cla_o_row(e, row + i) + d);
+                cla_put(cla_o_row(e, row + i), d, CLA_LANE(o[d * CLA_NV + v], cla_scalar, i));
     }
-    if (write_lse)
-        for (int i = 0; i < min(CLA_BQ, rows - t->r0); i++)
-            *cla_lse_row(e, t->r0 + i) = cla_lse(((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i]);
+    for (int i = 0; i < min(CLA_BQ, rows - t->r0); i++)
+        cla_put_lse(e, t->r0 + i, ((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i], 1);
 }

@@ -14,7 +14,21 @@
  *        r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
  *     Q: registers (QREG 1), or local memory where each item reads what it wrote
  * All 16-byte accesses are free of bank conflicts then. One buffer each for K and V, and two barriers a tile:
- *     fetch V | Q K^T, softmax | store V | barrier | fetch next K | P V | store K | barrier */
+ *     fetch V | Q K^T, softmax | store V | barrier 4 | fetch next K | P V | store K | barrier 5
+ *
+ * Barriers, each of which separates what all items did before it | from what any of them does behind it:
+ *     1 CLEARED  no key is marked as seen | items mark those that a row of theirs sees (only where keys are dropped)
+ *     2 MARKED   all marks are set | they are read where V is stored (likewise)
+ *     3 FIRST_K  K of the first tile is stored | it is read
+ *     4 V        V is stored, K is read | V is read, the next K stored
+ *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
+ * An item keeps Q to itself. */
+#define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_V barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_K barrier(CLK_LOCAL_MEM_FENCE);
+
 #define CLA_LANES (32 * CLA_NW)
 #define CLA_BQ (16 * CLA_RT * CLA_NW)
 #define CLA_R_N (2 * CLA_RT)
@@ -123,11 +137,10 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
         if ((rows) * (chunks) % CLA_LANES == 0 || at < (rows) * (chunks)) {
 #define CLA_END_CHUNK }}
 
-/* Chunk c of a row, from the tensor's first one. Rows of a wide tensor are equally far apart, by less than 4 GiB: a
- * product of 32 bits. From the tile's first row on, compilers would keep the distances to the others in registers, and
- * there are none to spare. */
-#define CLA_CHUNK(first, c, row, stride) \
-    (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + cla_product(row, 2 * (uint)(stride))))
+/* Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row on,
+ * compilers would keep the distances to the others in registers, and there are none to spare. */
+#define CLA_CHUNK(first, c, row, step) \
+    (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + cla_product(row, step)))
 
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
@@ -135,7 +148,7 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
     if (CLA_D % 8 == 0 && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
-            if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, e->k_stride);
+            if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_step(e));
         CLA_END_CHUNK
     } else {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
@@ -163,7 +176,7 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
             CLA_UNROLL for (int i = 0; i < 4; i++) {
                 t->moved[4 * n + i] = (uint4)(0);
                 if (CLA_DV == CLA_DVP || 8 * c < CLA_DV)
-                    t->moved[4 * n + i] = CLA_CHUNK(cla_v_row(e, 0), c, k0 + 4 * row + i, e->v_stride);
+                    t->moved[4 * n + i] = CLA_CHUNK(cla_v_row(e, 0), c, k0 + 4 * row + i, cla_v_step(e));
             }
         CLA_END_CHUNK
     } else {
@@ -202,17 +215,17 @@ CLA_FN void cla_store_v(cla_tile *t)
     CLA_END_CHUNK
 }
 
-/* What is written here was last read before a barrier of cla_pv(). */
+/* Marks the keys that some row of the group sees. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
     for (int i = t->item; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_CLEARED
     CLA_UNROLL for (int j = 0; j < CLA_COLS(n); j++) {
         int seen = 0;
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) seen |= s[j * CLA_R_N + r] != -INFINITY;
         if (seen) atomic_or(t->seen + cla_slot_k(t, 0, j), 1);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_MARKED
 }
 
 /* ---- The loop ---- */
@@ -241,9 +254,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->end = end;
     t->scale = scale;
     t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC);
-    t->wide = ((uint)(uintptr_t)e->q | (uint)(uintptr_t)e->k | (uint)(uintptr_t)e->v |
-               (uint)(cla_q_steps(e) | e->k_stride | e->v_stride) * 2) % 16 == 0 &&
-              (e->k_stride | e->v_stride) >> 31 == 0;
+    t->wide = (uint)(cla_q_bits(e) | cla_k_bits(e) | cla_v_bits(e)) % 16 == 0 && cla_rows_are_even(e);
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
     CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
@@ -257,7 +268,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
         }
     cla_fetch_k(t, e, begin);
     cla_store_k(t);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_FIRST_K
 }
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
@@ -328,7 +339,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
                               cla_pack2(x[2 * CLA_R_N + 1], x[3 * CLA_R_N + 1]));
         }
     cla_store_v(t);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_V
     cla_fetch_k(t, e, next);
     CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 16; j++) {
         CLA_UNROLL_MMA for (int h = 0; h < CLA_DVP / 16; h++) {
@@ -341,7 +352,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
         }
     }
     cla_store_k(t);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_K
 }
 
 /* ---- The end ---- */
@@ -351,36 +362,35 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
  * them 8 at a time. */
 #define CLA_OF_NEW_f16 0x1p-7f
 #define CLA_OF_NEW_bf16 0x1p8f
-CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l,
-                          int write_lse)
+CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l)
 {
     if (r >= cla_row_count(e, e->nq)) return;
-    __global cla_q_elem *row = cla_o_row(e, r);
-    const cla_scalar inv = 1 / l;
-#define CLA_OUT(h, k, x) (l == 0 ? 0 : o[8 * (h) + 4 * (k) + (x)] * inv)
-    if (CLA_DV % 64 == 0 && (uintptr_t)row % 16 == 0)
+    __global cla_o_elem *row = cla_o_row(e, r);
+    const cla_scalar inverse = CLA_INVERSE(l);
+#define CLA_OUT(h, k, x) CLA_FINISHED(o[8 * (h) + 4 * (k) + (x)], l, inverse)
+    if (CLA_DV % 64 == 0 && CLA_ROW_IS_WIDE(row))
         CLA_UNROLL for (int h = 0; h < CLA_DV / 64; h++)
             CLA_UNROLL for (int x = 0; x < 2; x++) {
-#define CLA_PAIR(i) cla_pack2(CLA_OUT((i) * (CLA_DV / 64) + h, 0, x), CLA_OUT((i) * (CLA_DV / 64) + h, 1, x))
-                *(__global uint4 *)(row + 64 * h + 16 * t->c + 8 * x) =
-                    (uint4)(CLA_PAIR(0), CLA_PAIR(1), CLA_PAIR(2), CLA_PAIR(3));
+                real y[8];
+                CLA_UNROLL for (int i = 0; i < 8; i++) y[i] = CLA_OUT(i / 2 * (CLA_DV / 64) + h, i % 2, x);
+                CLA_PUT_8(row, 64 * h + 16 * t->c + 8 * x, y)
             }
     else
         CLA_UNROLL for (int h = 0; h < CLA_DVP / 16; h++)
             CLA_UNROLL for (int x = 0; x < 2; x++) {
                 const int p = 8 * h + 2 * t->c + x, d = 8 * (p % CLA_VC) + 2 * (p / CLA_VC);
-                if (d < CLA_DV) cla_store_o(CLA_OUT(h, 0, x), row + d);
-                if (d + 1 < CLA_DV) cla_store_o(CLA_OUT(h, 1, x), row + d + 1);
+                if (d < CLA_DV) cla_put(row, d, CLA_OUT(h, 0, x));
+                if (d + 1 < CLA_DV) cla_put(row, d + 1, CLA_OUT(h, 1, x));
             }
-    if (write_lse && t->c == 0) *cla_lse_row(e, r) = cla_lse(CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ));
+    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), t->c == 0);
 }
 
 /* Registers are full in the loop: where to write is found out anew. */
-CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, const real *l)
 {
     t->item = cla_item_again();
     t->c = t->item % 4;
     t->r0 = cla_place(e->a, cla_group_again(), CLA_BQ, &e->b, &e->h);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
-        cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r], write_lse);
+        cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r]);
 }

@@ -35,42 +35,56 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->scale = scale;
 }
 
+/* The two products, with their operands by name: NAME has cla_NAME_elem, cla_load_NAME() and cla_NAME_row().
+ *
+ * dst[j] = scale x . row k0 + j of B, where x is a row of A. */
+#define CLA_DOTS(a, b, width) \
+    CLA_FN void cla_dots_##a##b(real *dst, const __global cla_##a##_elem *x, real scale, const cla_env *e, int k0, int n) \
+    { \
+        for (int j = 0; j < n; j++) { \
+            const __global cla_##b##_elem *y = cla_##b##_row(e, k0 + j); \
+            real sum = 0; \
+            for (int at = 0; at < (width); at += CLA_CHAIN) { \
+                real part = 0; \
+                for (int i = at; i < min(at + CLA_CHAIN, width); i++) \
+                    part += (cla_load_##a(x + i) * scale) * cla_load_##b(y + i); \
+                sum += part; \
+            } \
+            dst[j] = sum; \
+        } \
+    }
+/* dst = f dst + sum of weights[j] times row k0 + j of B. Rows of keys that this row does not see may be NaN and are passed over. */
+#define CLA_SUMS(b, width) \
+    CLA_FN void cla_sums_##b(const cla_tile *t, real *dst, const real *weights, real f, const cla_env *e, int k0, int n) \
+    { \
+        for (int i = 0; i < (width); i++) { \
+            real part = 0; \
+            for (int j = 0; j < n; j++) \
+                if (!CLA_DROPS || t->seen[j]) part += weights[j] * cla_load_##b(cla_##b##_row(e, k0 + j) + i); \
+            dst[i] = dst[i] * f + part; \
+        } \
+    }
+CLA_DOTS(q, k, CLA_D)
+CLA_SUMS(v, CLA_DV)
+
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    const __global cla_q_elem *q = cla_q_row(e, t->row);
-    for (int j = 0; j < n; j++) {
-        const __global cla_k_elem *k = cla_k_row(e, k0 + j);
-        real x = 0;
-        for (int at = 0; at < CLA_D; at += CLA_CHAIN) {
-            real part = 0;
-            for (int i = at; i < min(at + CLA_CHAIN, CLA_D); i++) part += (cla_load_q(q + i) * t->scale) * cla_load_k(k + i);
-            x += part;
-        }
-        s[j] = x;
-    }
+    cla_dots_qk(s, cla_q_row(e, t->row), t->scale, e, k0, n);
 }
-
-/* Values of keys that the row does not see may be NaN and are passed over. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
     for (int j = 0; j < n; j++) t->seen[j] = s[j] != -INFINITY;
 }
-
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
-    for (int i = 0; i < CLA_DV; i++) {
-        real part = 0;
-        for (int j = 0; j < n; j++)
-            if (!CLA_DROPS || t->seen[j]) part += s[j] * cla_load_v(cla_v_row(e, k0 + j) + i);
-        o[i] = o[i] * f[0] + part;
-    }
+    cla_sums_v(t, o, s, f[0], e, k0, n);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l)
 {
     if (t->row >= cla_row_count(e, e->nq)) return;
-    __global cla_q_elem *row = cla_o_row(e, t->row);
-    const real inv = 1 / l[0];
-    for (int i = 0; i < CLA_DV; i++) cla_store_o(l[0] == 0 ? (real)(0) : o[i] * inv, row + i);
-    if (write_lse) *cla_lse_row(e, t->row) = cla_lse(m[0], l[0]);
+    __global cla_o_elem *row = cla_o_row(e, t->row);
+    const cla_scalar inverse = CLA_INVERSE(l[0]);
+    for (int i = 0; i < CLA_DV; i++) cla_put(row, i, CLA_FINISHED(o[i], l[0], inverse));
+    cla_put_lse(e, t->row, m[0], l[0], 1);
 }

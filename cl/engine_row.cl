@@ -45,10 +45,10 @@
 CLA_READ(q, cla_q_elem, cla_loadn_q, cla_load_q, CLA_D)
 CLA_READ(k, cla_k_elem, cla_loadn_k, cla_load_k, CLA_D)
 CLA_READ(v, cla_v_elem, cla_loadn_v, cla_load_v, CLA_DV)
-/* In the last vector of Q and K what the one before has is made 0. */
-CLA_FN real cla_new(real x)
+/* In the last vector of a ragged row what the one before has is made 0. */
+CLA_FN real cla_new(real x, const int width)
 {
-    const integer is_new = CLA_COUNT >= (integer)(CLA_D < CLA_W ? 0 : CLA_W - CLA_D % CLA_W);
+    const integer is_new = CLA_COUNT >= (integer)(width < CLA_W ? 0 : CLA_W - width % CLA_W);
     return is_new ? x : (real)(0);
 }
 
@@ -104,49 +104,58 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
         CLA_NO_UNROLL for (int i = 0; i < CLA_WHOLE(CLA_D); i++)
             t->q[i * CLA_NR + r] = cla_read_q(row, i) * scale;
         if (CLA_IS_RAGGED(CLA_D))
-            t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] = cla_new(cla_read_q(row, CLA_WHOLE(CLA_D)) * scale);
+            t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] = cla_new(cla_read_q(row, CLA_WHOLE(CLA_D)) * scale, CLA_D);
     }
 }
 
-/* Keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the sum of key j and row r at sums[r * CLA_W + j], its lanes apart. */
-CLA_FN void cla_qk_keys(cla_tile *t, const cla_env *e, real *sums, int k0, int n, int j0)
-{
-    const __global cla_k_elem *k[CLA_KEYS];
-    CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) k[j] = cla_k_row(e, k0 + min(j0 + j, cla_last(n)));
-    for (int i0 = 0; i0 < CLA_WHOLE(CLA_D); i0 += CLA_CHAIN) {
-        real acc[CLA_KEYS][CLA_NR];
-        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++)
-            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = (real)(0);
-        CLA_NO_UNROLL for (int i = i0; i < min(i0 + CLA_CHAIN, CLA_WHOLE(CLA_D)); i++)
-            CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) {
-                const real x = cla_read_k(k[j], i);
-                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = x * t->q[i * CLA_NR + r] + acc[j][r];
-            }
-        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++)
-            CLA_UNROLL for (int r = 0; r < CLA_NR; r++)
-                sums[r * CLA_W + j] = i0 ? sums[r * CLA_W + j] + acc[j][r] : acc[j][r];
+/* The two products, with their operands by name: NAME has cla_NAME_elem, cla_NAME_row() and cla_read_NAME().
+ *
+ * Scores dst of A, which is staged, and of rows of B. First those of keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the sum of key j
+ * and row r at sums[r * CLA_W + j], its lanes apart. */
+#define CLA_DOTS(b, width) \
+    CLA_FN void cla_dots_keys_##b(const cla_env *e, real *sums, const real *a, int k0, int n, int j0) \
+    { \
+        const __global cla_##b##_elem *rows[CLA_KEYS]; \
+        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) rows[j] = cla_##b##_row(e, k0 + min(j0 + j, cla_last(n))); \
+        for (int i0 = 0; i0 < CLA_WHOLE(width); i0 += CLA_CHAIN) { \
+            real acc[CLA_KEYS][CLA_NR]; \
+            CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = (real)(0); \
+            CLA_NO_UNROLL for (int i = i0; i < min(i0 + CLA_CHAIN, CLA_WHOLE(width)); i++) \
+                CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
+                    const real x = cla_read_##b(rows[j], i); \
+                    CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = x * a[i * CLA_NR + r] + acc[j][r]; \
+                } \
+            CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
+                    sums[r * CLA_W + j] = i0 ? sums[r * CLA_W + j] + acc[j][r] : acc[j][r]; \
+        } \
+        if (CLA_IS_RAGGED(width)) \
+            CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
+                const real x = cla_new(cla_read_##b(rows[j], CLA_WHOLE(width)), width); \
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
+                    const real before = CLA_WHOLE(width) ? sums[r * CLA_W + j] : (real)(0); \
+                    sums[r * CLA_W + j] = x * a[CLA_WHOLE(width) * CLA_NR + r] + before; \
+                } \
+            } \
+    } \
+    CLA_FN void cla_dots_##b(const cla_env *e, real *dst, const real *a, int k0, int n) \
+    { \
+        CLA_NO_UNROLL for (int j = 0; j < CLA_COLS(n); j++) { \
+            real sums[CLA_NR * CLA_W]; \
+            CLA_UNROLL for (int i = 0; i < CLA_W; i += CLA_KEYS) cla_dots_keys_##b(e, sums + i, a, k0, n, j * CLA_W + i); \
+            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
+                real *x = sums + r * CLA_W; \
+                CLA_FOLD(x) \
+                dst[j * CLA_NR + r] = x[0]; \
+            } \
+        } \
     }
-    if (CLA_IS_RAGGED(CLA_D))
-        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) {
-            const real x = cla_new(cla_read_k(k[j], CLA_WHOLE(CLA_D)));
-            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) {
-                const real before = CLA_WHOLE(CLA_D) ? sums[r * CLA_W + j] : (real)(0);
-                sums[r * CLA_W + j] = x * t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] + before;
-            }
-        }
-}
+CLA_DOTS(k, CLA_D)
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    CLA_NO_UNROLL for (int j = 0; j < CLA_COLS(n); j++) {
-        real sums[CLA_NR * CLA_W];
-        CLA_UNROLL for (int i = 0; i < CLA_W; i += CLA_KEYS) cla_qk_keys(t, e, sums + i, k0, n, j * CLA_W + i);
-        CLA_UNROLL for (int r = 0; r < CLA_NR; r++) {
-            real *x = sums + r * CLA_W;
-            CLA_FOLD(x)
-            s[j * CLA_NR + r] = x[0];
-        }
-    }
+    cla_dots_k(e, s, t->q, k0, n);
 }
 
 CLA_FN cla_scalar cla_at(const real *s, int j, int r)
@@ -166,56 +175,62 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
-/* Vectors c0 .. c0 + count - 1 of O, over all keys of the tile or those that are seen; count and all are constants where this
- * is expanded. */
-CLA_FN void cla_pv_columns(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n, int c0,
-                           const int count, const int all)
-{
-    real acc[CLA_RD][CLA_NR];
-    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
-        CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[c][r] = (real)(0);
-    const int keys = all ? n : t->n_seen;
-    for (int i = 0; i < keys; i++) {
-        const int j = all ? i : t->seen[i];
-        const __global cla_v_elem *row = cla_v_row(e, k0 + j);
-        CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
-            if (c < count) {
-                const real x = cla_read_v(row, c0 + c);
-                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[c][r] = x * (real)(cla_at(s, j, r)) + acc[c][r];
-            }
+/* dst = f dst + weights B. First its vectors c0 .. c0 + count - 1, over all keys of the tile or those that are seen; count and all
+ * are constants where this is expanded. */
+#define CLA_SUMS(b, width) \
+    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, \
+                                     int k0, int n, int c0, const int count, const int all) \
+    { \
+        real acc[CLA_RD][CLA_NR]; \
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[c][r] = (real)(0); \
+        const int keys = all ? n : t->n_seen; \
+        for (int i = 0; i < keys; i++) { \
+            const int j = all ? i : t->seen[i]; \
+            const __global cla_##b##_elem *row = cla_##b##_row(e, k0 + j); \
+            CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+                if (c < count) { \
+                    const real x = cla_read_##b(row, c0 + c); \
+                    CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
+                        acc[c][r] = x * (real)(cla_at(weights, j, r)) + acc[c][r]; \
+                } \
+        } \
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+            CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
+                if (c < count) dst[(c0 + c) * CLA_NR + r] = dst[(c0 + c) * CLA_NR + r] * f[r] + acc[c][r]; \
+    } \
+    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, \
+                                  int n, const int all) \
+    { \
+        const int vectors = CLA_VECTORS(width), rest = vectors % CLA_RD; \
+        int c = 0; \
+        for (; c + CLA_RD <= vectors; c += CLA_RD) \
+            cla_sums_columns_##b(t, e, dst, weights, f, k0, n, c, CLA_RD, all); \
+        if (rest) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, c, rest, all); \
+    } \
+    CLA_FN void cla_sums_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, int n) \
+    { \
+        if (!CLA_DROPS || t->n_seen == n) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 1); \
+        else cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 0); \
     }
-    CLA_UNROLL for (int c = 0; c < CLA_RD; c++)
-        CLA_UNROLL for (int r = 0; r < CLA_NR; r++)
-            if (c < count) o[(c0 + c) * CLA_NR + r] = o[(c0 + c) * CLA_NR + r] * f[r] + acc[c][r];
-}
-
-CLA_FN void cla_pv_keys(cla_tile *t, const cla_env *e, real *o, const real *s, const real *f, int k0, int n,
-                        const int all)
-{
-    const int vectors = CLA_VECTORS(CLA_DV), rest = vectors % CLA_RD;
-    int c = 0;
-    for (; c + CLA_RD <= vectors; c += CLA_RD) cla_pv_columns(t, e, o, s, f, k0, n, c, CLA_RD, all);
-    if (rest) cla_pv_columns(t, e, o, s, f, k0, n, c, rest, all);
-}
+CLA_SUMS(v, CLA_DV)
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
-    if (!CLA_DROPS || t->n_seen == n) cla_pv_keys(t, e, o, s, f, k0, n, 1);
-    else cla_pv_keys(t, e, o, s, f, k0, n, 0);
+    cla_sums_v(t, e, o, s, f, k0, n);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l)
 {
     const int rows = min(CLA_NR, cla_row_count(e, e->nq) - t->r0);
     CLA_NO_UNROLL for (int r = 0; r < rows; r++) {
-        __global cla_q_elem *row = cla_o_row(e, t->r0 + r);
-        const real inv = (real)(1) / l[r];
+        __global cla_o_elem *row = cla_o_row(e, t->r0 + r);
+        const real inverse = CLA_INVERSE(l[r]);
         CLA_NO_UNROLL for (int c = 0; c < CLA_VECTORS(CLA_DV); c++) {
-            const real x = l[r] == (real)(0) ? (real)(0) : o[c * CLA_NR + r] * inv;
-            if (CLA_DV >= CLA_W) CLA_STORE_WIDE(cla_storen_o, cla_store_o, x, row + CLA_COLUMN(c, CLA_DV));
-            else for (int i = 0; i < CLA_DV; i++) cla_store_o(CLA_LANE(x, cla_scalar, i), row + i);
+            const real x = CLA_FINISHED(o[c * CLA_NR + r], l[r], inverse);
+            if (CLA_DV >= CLA_W) cla_put_vector(row, CLA_COLUMN(c, CLA_DV), x);
+            else for (int i = 0; i < CLA_DV; i++) cla_put(row, i, CLA_LANE(x, cla_scalar, i));
         }
-        if (write_lse)
-            *cla_lse_row(e, t->r0 + r) = cla_lse(((const cla_scalar *)m)[r * CLA_W], ((const cla_scalar *)l)[r * CLA_W]);
+        cla_put_lse(e, t->r0 + r, ((const cla_scalar *)m)[r * CLA_W], ((const cla_scalar *)l)[r * CLA_W], 1);
     }
 }

@@ -11,7 +11,27 @@
  * one barrier per chunk suffices. Pitches of + 4 keep transposing stores off each other's banks.
  * P of a tile lies in local memory as a whole, so that S is out of the registers when P V begins, and the tile's own part of
  * O takes its place: sums stay short. Rows of P are in the order of slots, key j of item tx at row j * TX + tx, and an item
- * keeps there what the first dims of Q K^T came to, where they are more than one chain. */
+ * keeps there what the first dims of Q K^T came to, where they are more than one chain.
+ *
+ * Barriers, each of which separates what all items did before it | from what any of them does behind it:
+ *     1 CLEARED    no key is marked as seen | items mark those that a row of theirs sees (only where keys are dropped)
+ *     2 STAGED     chunk i of Q and K is stored, chunk i - 1 is read | chunk i is read, chunk i + 1 stored over chunk i - 1
+ *     3 COLLECTED  each item's maximum or sum of its rows lies in P, the last chunk of Q and K is read | owners of rows read
+ *                  the former, V and P are stored over the latter
+ *     4 RAISED     owners have written maxima, pivots and factors and are done with P, all marks are set | all read the
+ *                  former, marks are read where V is stored, P is stored
+ *     5 WEIGHTS    P and chunk 0 of V are stored | both are read
+ *     6 CHUNK      chunk v of V is read, chunk v + 1 stored | chunk v + 1 is read, chunk v + 2 stored over chunk v. Behind the
+ *                  last one P, the marks and both buffers are free for the next tile
+ *     7 SUMMED     owners have written sums, at the end | all read them */
+#define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_STAGED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_COLLECTED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_RAISED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_WEIGHTS barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_CHUNK barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_SUMMED barrier(CLK_LOCAL_MEM_FENCE);
+
 #define CLA_LANES (CLA_TX * CLA_TY)
 #define CLA_BQ (CLA_TM * CLA_TY)
 #define CLA_BK (CLA_TN * CLA_TX)
@@ -203,11 +223,11 @@ CLA_FN void cla_store_v(cla_tile *t, int k0, int v)
     CLA_END_ROUND
 }
 
-/* What is written here was last read before a barrier of cla_qk, and is read behind one of CLA_RAISE. */
+/* Marks the keys that some row of the tile sees. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
     for (int i = t->lane; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_CLEARED
     CLA_UNROLL for (int j = 0; j < CLA_TN; j++) {
         integer seen = (integer)(0);
         CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) seen |= s[j * CLA_R_N + g] != (real)(-INFINITY);
@@ -223,8 +243,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->ty = (CLA_SHARES_ROWS ? ahead : t->lane) / CLA_TX;
     t->r0 = r0;
     t->end = end;
-    t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, cla_q_steps(e)) && CLA_WIDE_ROWS(cla_raw_k, e->k, e->k_stride) &&
-              CLA_WIDE_ROWS(cla_raw_v, e->v, e->v_stride);
+    t->wide = CLA_WIDE_ROWS(cla_raw_q, cla_q_bits(e)) && CLA_WIDE_ROWS(cla_raw_k, cla_k_bits(e)) &&
+              CLA_WIDE_ROWS(cla_raw_v, cla_v_bits(e));
     t->scale = scale;
     CLA_EACH_OWNED_ROW
         t->m[row] = cla_sink(e, r0 + row);
@@ -258,7 +278,7 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
             const __local cla_scalar *k = t->kv + (i & 1) * CLA_KVSTEP + 4 * t->tx;
             cla_store_k(t, i);
             if (!CLA_QRES) cla_store_q(t, i);
-            barrier(CLK_LOCAL_MEM_FENCE);
+            CLA_BARRIER_STAGED
             if (i + 1 < CLA_CHUNKS) {
                 cla_fetch_k(t, e, k0, i + 1);
                 if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
@@ -275,7 +295,7 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
                 CLA_ADD_KEYS(3, s3)
             }
         }
-        /* The first barrier of a part stands between and what others read of P. */
+        /* Of P an item touches its own places only: others read those behind COLLECTED, and last did before CHUNK. */
         if (CLA_PARTS > 1)
             CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
                 CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
@@ -286,12 +306,11 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     cla_fetch_v(t, e, k0, 0);
 }
 
-/* Collects a row's value of all TX items where each has its last slot of P, and lets the row's owner combine them. cla_pv() reads
- * that, and ends with a barrier. */
+/* Collects a row's value of all TX items where each has its last slot of P, and lets the row's owner combine them. */
 #define CLA_COLLECT(x) \
     const __local cla_scalar *lot = t->p + (CLA_BK - CLA_TX) * CLA_QP; \
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, CLA_TN - 1, g) = x[g]; \
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_COLLECTED
 #define CLA_COMBINE(y, combine) \
     cla_scalar y = lot[row]; \
     CLA_UNROLL for (int i = 1; i < CLA_TX; i++) y = combine(y, lot[i * CLA_QP + row]);
@@ -311,7 +330,7 @@ CLA_FN void cla_raise_shared(cla_tile *t, real *top, real *f)
         t->m[CLA_BQ + row] = y = cla_pivot((real)(y)).s0;
         t->m[2 * CLA_BQ + row] = cla_weight((real)(m), (real)(y)).s0;
     CLA_END_ROUND
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_RAISED
     CLA_HAND_OUT(top, t->m + CLA_BQ)
     CLA_HAND_OUT(f, t->m + 2 * CLA_BQ)
 }
@@ -322,7 +341,7 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
         CLA_COMBINE(y, CLA_SUM)
         t->m[CLA_BQ + row] = y;
     CLA_END_ROUND
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_SUMMED
     CLA_HAND_OUT(x, t->m + CLA_BQ)
 }
 
@@ -378,7 +397,7 @@ CLA_FN void cla_join(const cla_tile *t, cla_real4 *o, cla_real4 *part, int turn)
     }
 }
 
-/* The first barrier stands before the loop, so that no compiler lets the tile's part of O begin while S is there. */
+/* WEIGHTS stands before the loop, so that no compiler lets the tile's part of O begin while S is there. */
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
     const int chunks = CLA_BK / CLA_CV;
@@ -386,7 +405,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     cla_store_v(t, k0, 0);
     CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
         CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    CLA_BARRIER_WEIGHTS
     CLA_NO_UNROLL for (int turn = 0; turn < CLA_TURNS; turn++) {
         cla_real4 part[CLA_O_N];
         CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) part[i] = (cla_real4)(0);
@@ -394,7 +413,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
             cla_fetch_v(t, e, k0, v + 1); /* of the last key, behind all of them */
             cla_pv_chunk(t, part, v);
             if (v + 1 < chunks) cla_store_v(t, k0, v + 1);
-            barrier(CLK_LOCAL_MEM_FENCE);
+            CLA_BARRIER_CHUNK
         }
         cla_join(t, o, part, turn);
     }
@@ -403,27 +422,26 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     if (!CLA_QRES) cla_fetch_q(t, e, 0);
 }
 
-CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int row_in_tile, cla_scalar l,
-                          int write_lse)
+CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int row_in_tile, cla_scalar l)
 {
     const int r = t->r0 + row_in_tile;
     if (r >= cla_row_count(e, e->nq)) return;
-    __global cla_q_elem *row = cla_o_row(e, r);
-    const cla_scalar inv = 1 / l;
+    __global cla_o_elem *row = cla_o_row(e, r);
+    const cla_scalar inverse = CLA_INVERSE(l);
     CLA_UNROLL for (int c = 0; c < CLA_GD; c++) {
-        const cla_real4 x = CLA_ALL_IF(l == 0) ? (cla_real4)(0) : o[c] * inv;
+        const cla_real4 x = cla_finished_row(o[c], l, inverse);
         const int col = (c * CLA_TX + t->tx) * 4;
-        if (col < CLA_DV) cla_store_o(x.s0, row + col);
-        if (col + 1 < CLA_DV) cla_store_o(x.s1, row + col + 1);
-        if (col + 2 < CLA_DV) cla_store_o(x.s2, row + col + 2);
-        if (col + 3 < CLA_DV) cla_store_o(x.s3, row + col + 3);
+        if (col < CLA_DV) cla_put(row, col, x.s0);
+        if (col + 1 < CLA_DV) cla_put(row, col + 1, x.s1);
+        if (col + 2 < CLA_DV) cla_put(row, col + 2, x.s2);
+        if (col + 3 < CLA_DV) cla_put(row, col + 3, x.s3);
     }
-    if (write_lse && t->tx == 0) *cla_lse_row(e, r) = cla_lse(t->m[row_in_tile], l);
+    cla_put_lse(e, r, t->m[row_in_tile], l, t->tx == 0);
 }
 
-CLA_FN void cla_write(cla_tile *t, const cla_env *e, cla_real4 *o, const real *m, real *l, int write_lse)
+CLA_FN void cla_write(cla_tile *t, const cla_env *e, cla_real4 *o, const real *m, real *l)
 {
-#define CLA_WRITE(r, i) cla_write_row(t, e, o + (r) * CLA_GD, cla_row_in_tile(t, g) + (r), l[0].i, write_lse);
+#define CLA_WRITE(r, i) cla_write_row(t, e, o + (r) * CLA_GD, cla_row_in_tile(t, g) + (r), l[0].i);
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
         CLA_ROWS_OF(0, CLA_WRITE)
         cla_shift(o, 4 * CLA_GD, CLA_O_N);

@@ -41,7 +41,7 @@ typedef CLA_CAT(CLA_INTEGER, CLA_SUFFIX) integer;
 #define CLA_UNIT_LOG2 (CLA_NATURAL ? CLA_LOG2E : 1)
 #define CLA_UNIT_LN (CLA_NATURAL ? 1 : CLA_LN2)
 
-/* CLA_TQ, CLA_TK, CLA_TV name the storage types of Q and O, K, V. */
+/* CLA_TQ, CLA_TK, CLA_TV name the storage types of Q, K, V. */
 typedef CLA_CAT(cla_elem_, CLA_TQ) cla_q_elem;
 typedef CLA_CAT(cla_elem_, CLA_TK) cla_k_elem;
 typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
@@ -54,5 +54,3 @@ typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
 #define cla_loadn_q CLA_CAT(cla_loadn_, CLA_TQ)
 #define cla_loadn_k CLA_CAT(cla_loadn_, CLA_TK)
 #define cla_loadn_v CLA_CAT(cla_loadn_, CLA_TV)
-#define cla_store_o CLA_CAT(cla_store_, CLA_TQ)
-#define cla_storen_o CLA_CAT(cla_storen_, CLA_TQ)

@@ -65,5 +65,5 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
     if (CLA_HAS_SINKS & CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     cla_row_sum(&t, l);
-    cla_write(&t, &e, o, m, l, a.write_lse);
+    cla_write(&t, &e, o, m, l);
 }

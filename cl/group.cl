@@ -72,24 +72,12 @@ CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int row)
     const __global cla_q_elem *head = CLA_PACKS ? e->q + cla_head(e, r) * e->a->q.h : e->q;
     return CLA_ROW(head, cla_query(e, r), e->q_stride);
 }
-/* For questions of alignment: all steps between rows of Q. */
-CLA_FN long cla_q_steps(const cla_env *e) { return CLA_PACKS ? e->q_stride | e->a->q.h : e->q_stride; }
-/* Computed where they are used, at the end: kept from the start they take registers from the loop over keys. */
-CLA_FN long cla_written_row(const cla_env *e, const cla_rows_at *at, int row)
+/* The bits of all addresses of rows of Q: rows begin at multiples of a power of 2 where this is one of its multiples. */
+CLA_FN ulong cla_q_bits(const cla_env *e)
 {
-    return at->offset + e->b * at->b + (e->h + cla_head(e, row)) * at->h + (e->first_q + cla_query(e, row)) * at->row;
+    const long steps = CLA_PACKS ? e->q_stride | e->a->q.h : e->q_stride;
+    return (uintptr_t)e->q | (uintptr_t)steps * sizeof(cla_q_elem);
 }
-CLA_FN __global cla_q_elem *cla_o_row(const cla_env *e, int row)
-{
-    return e->at.o + cla_written_row(e, &e->a->o, row);
-}
-CLA_FN __global float *cla_lse_row(const cla_env *e, int row)
-{
-    return e->at.lse + cla_written_row(e, &e->a->lse, row);
-}
-
-/* The logarithm of a row's sum l exp(m). */
-CLA_FN float cla_lse(cla_scalar m, cla_scalar l) { return l == 0 ? -INFINITY : (float)(m * CLA_UNIT_LN + log(l)); }
 
 /* The rows that count, and the diagonal by the alignment rule. */
 CLA_FN void cla_whole(cla_env *e)

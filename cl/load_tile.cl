@@ -4,8 +4,7 @@
 typedef struct {
     real x[CLA_BK * CLA_PITCH(CLA_MAX(CLA_D, CLA_DV)) / CLA_W];
 } cla_rows;
-typedef const cla_scalar *cla_k_ptr;
-typedef const cla_scalar *cla_v_ptr;
+typedef const cla_scalar *cla_row_ptr;
 
 /* The last columns of a ragged row come with some that are there already: one by one they would cost as much as all. */
 #define CLA_CONVERT(loadn, load, width, to, from) \
@@ -36,11 +35,11 @@ CLA_FN void cla_rows_v(cla_rows *rows, const cla_env *e, int k0, int n)
         CLA_CONVERT(cla_loadn_v, cla_load_v, CLA_DV, to, from)
     }
 }
-CLA_FN cla_k_ptr cla_row_k(const cla_rows *rows, const cla_env *e, int k0, int j)
+CLA_FN cla_row_ptr cla_row_k(const cla_rows *rows, const cla_env *e, int k0, int j)
 {
     return (const cla_scalar *)rows->x + j * CLA_PITCH(CLA_D);
 }
-CLA_FN cla_v_ptr cla_row_v(const cla_rows *rows, const cla_env *e, int k0, int j)
+CLA_FN cla_row_ptr cla_row_v(const cla_rows *rows, const cla_env *e, int k0, int j)
 {
     return (const cla_scalar *)rows->x + j * CLA_PITCH(CLA_DV);
 }

@@ -31,7 +31,7 @@ CLA_FN float cla_half_of(uint x, int high)
 CLA_FN uint cla_half_from(float x)
 {
     ushort y;
-    cla_store_o(x, (cla_q_elem *)&y);
+    CLA_CAT(cla_store_, CLA_TQ)(x, (cla_q_elem *)&y); /* as P is stored */
     return y;
 }
 

@@ -93,8 +93,8 @@ static void add_fact(struct text *to, cl_device_id device, const char *name, cl_
         text_add(to, "%02x", bytes[i]);
 }
 
-/* Intel's GPUs with matrix units can give each thread 256 registers, as many as engine simt needs; the shortest
- * sub-groups then have the most registers for each item. */
+/* Intel's GPUs with matrix units can give each thread 256 registers, which tiles with their sums in registers need; the
+ * shortest sub-groups then have the most registers for each item. */
 static int ask_sub_group(cl_device_id device, const char *extensions)
 {
     static const char *const needed[] = { "cl_intel_required_subgroup_size", "cl_intel_subgroups",

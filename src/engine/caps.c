@@ -49,7 +49,7 @@ void caps_generic(struct caps *caps)
     caps->max_group = 256;
     caps->float_width = 1;
     caps->fp64 = caps->fma = caps->fma64 = true;
-    caps->nv_cc = 80; /* for those who ask for mma_nv */
+    caps->nv_cc = 80; /* so that engines for NVIDIA's matrix units compose too */
     caps->compute_units = 16;
     caps->quirk = caps_quirk(caps->platform);
 }

@@ -127,15 +127,28 @@ static int rank_of(const struct engine *e, const struct caps *caps, const clattn
     return e->rank && engine_verdict(e, caps) == CAPS_PASSED ? e->rank(caps, p) : 0;
 }
 
+static bool stands_before(size_t i, size_t j, const struct caps *caps, const clattn_problem *p)
+{
+    const int a = rank_of(engines[i], caps, p), b = rank_of(engines[j], caps, p);
+    return a > b || (a == b && i < j);
+}
+
 const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n)
 {
     for (size_t i = 0; i < ENGINES_N; i++) {
-        const int rank = rank_of(engines[i], caps, p);
-        size_t better = 0;
+        size_t before = 0;
         for (size_t j = 0; j < ENGINES_N; j++)
-            better += rank_of(engines[j], caps, p) > rank;
-        if (rank && better == n)
-            return engines[i];
+            before += stands_before(j, i, caps, p);
+        if (before == n)
+            return rank_of(engines[i], caps, p) ? engines[i] : NULL;
     }
     return NULL;
+}
+
+const struct engine *engine_last_resort(const struct caps *caps, const clattn_problem *p)
+{
+    const struct engine *e, *last = NULL;
+    for (size_t n = 0; (e = engine_ranked(caps, p, n)); n++)
+        last = e;
+    return last;
 }

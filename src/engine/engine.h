@@ -101,8 +101,11 @@ int engine_least_lanes(const clattn_problem *p);
 /* Whether the device is a CPU whose driver takes explicit vectors well. */
 bool engine_vectors_are_fast(const struct caps *caps);
 
-/* Engines to consider for a problem on a device, best first: the n-th, or NULL. */
+/* Engines to consider for a problem on a device, best first, equals in the order of the table: the n-th, or NULL. */
 const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n);
+
+/* The last of them: what to try when all others are refused. */
+const struct engine *engine_last_resort(const struct caps *caps, const clattn_problem *p);
 
 /* For engines' files. */
 static inline int engine_round_up(int x, int to)

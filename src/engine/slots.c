@@ -47,6 +47,9 @@ static const struct choice lengths[] = { { "lengths.cl", has_lists }, { NULL, al
 static const struct choice kv[] = { { "kv_varlen.cl", is_varlen },
                                     { "kv_padded.cl", has_lengths },
                                     { "kv_dense.cl", always } };
+/* Where rows of K and V lie, whatever their lengths are; what becomes of a finished row. */
+static const struct choice rows[] = { { "rows_strided.cl", always } };
+static const struct choice epilogue[] = { { "epilogue_output.cl", always } };
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
     while (!c->applies(p))
@@ -158,6 +161,8 @@ static const char *exp2_of(const struct engine *e, const struct caps *caps)
 static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); }
 static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
+static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
+static const char *epilogue_slot(const struct target *t) { return chosen(epilogue, t->p); }
 static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
@@ -206,9 +211,11 @@ const struct slot slots_forward[] = {
     { .fragment = "group.cl" },
     { .choose = lengths_slot },
     { .choose = kv_slot },
+    { .choose = rows_slot },
     { .write = write_sink },
     { .choose = exp_slot },
     { .fragment = "weight.cl" },
+    { .choose = epilogue_slot },
     { .choose = load_slot },
     { .choose = engine_slot },
     { .fragment = "tile.cl" },

@@ -208,13 +208,12 @@ static size_t nearby(struct config *out, struct maker *maker, const clattn_probl
     return known.source == CLATTN_ORIGIN_CACHED;
 }
 
-/* Nothing that was tried is right: falls back to engine naive, if that is. */
+/* Nothing that was tried is right: falls back to the engine of last resort, if that is. */
 static cl_int fall_back(struct config *out, struct under_way *u, const clattn_problem *p, struct why *why)
 {
-    static const char name[] = "naive";
-    const struct engine *const naive = engine_find(name, sizeof name - 1);
+    const struct engine *const last = engine_last_resort(&u->maker->caps, p);
     cl_int status = why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "all configurations are refused");
-    for (size_t i = 0; status && !u->request->measure && tile_config_at(out, &u->maker->caps, p, naive, i); i++)
+    for (size_t i = 0; status && !u->request->measure && tile_config_at(out, &u->maker->caps, p, last, i); i++)
         status = settle(u, p, out, why);
     return status;
 }

@@ -112,21 +112,21 @@ static void check(const struct device *d, const char *type, const char *row, con
 /* Both sides of one kernel: rows, keys and columns that fill no tile, vector or chunk, or all but one element of it. */
 static void test_device(const struct device *d)
 {
-    static const char *const engines[] = { "cpu", "row", "simt", "naive" };
     static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
                                         "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse",
                                         "b1 h2/1 q7 k15 d8 mask:11qk lse" };
     enum { ROWS = sizeof rows / sizeof *rows };
+    char engine[128];
     if (!may_share_memory(d)) {
         skip("%s has memory of its own", d->name);
         return;
     }
-    for (unsigned e = 0; e < 4; e++)
-        for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < ROWS; i++)
+        for (unsigned e = 0; each_engine(d, "f32", rows[i], e, engine, sizeof engine); e++)
             if (i == 0 || harness_deals(e + i, 4))
                 for (int at_end = 0; at_end < 2; at_end++)
-                    check(d, "f32", rows[i], engines[e], at_end);
+                    check(d, "f32", rows[i], engine, at_end);
     for (int at_end = 0; at_end < 2; at_end++) {
         if (harness_deals(0, 2))
             check(d, "f16", rows[0], "cpu", at_end);

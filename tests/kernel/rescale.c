@@ -69,17 +69,24 @@ static void check(const struct device *d, const char *type, const char *engine, 
     trial_free(&t);
 }
 
-/* Each engine in one of the types, and with CLATTN_PART=1 in the other. */
+static void check_places(const struct device *d, const char *type, const char *engine)
+{
+    check(d, type, engine, MANY);     /* at the end */
+    check(d, type, engine, MANY / 2); /* and in the middle, with as many behind it */
+}
+
+/* Each engine in one of the types, and with CLATTN_PART=1 in the other. mma_emu is in no list, being for tests alone. */
 static void test_device(const struct device *d)
 {
-    static const char *const engines[] = { "cpu", "row", "simt", "naive", "mma_emu nw1,rt1,bk16,qreg1" };
     static const char *const types[] = { "f16", "bf16" };
-    for (unsigned e = 0; e < 5; e++)
-        for (unsigned i = 0; i < 2; i++)
-            if (harness_deals(e + i, 2)) {
-                check(d, types[i], engines[e], MANY);     /* at the end */
-                check(d, types[i], engines[e], MANY / 2); /* and in the middle, with as many behind it */
-            }
+    char engine[128];
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned e = 0; each_engine(d, types[i], words, e, engine, sizeof engine); e++)
+            if (harness_deals(e + i, 2))
+                check_places(d, types[i], engine);
+        if (harness_deals(i, 2))
+            check_places(d, types[i], "mma_emu nw1,rt1,bk16,qreg1");
+    }
 }
 
 int main(void)

@@ -127,8 +127,8 @@ static void check_gaps(const struct device *d, const char *engine)
 
 static void test_device(const struct device *d)
 {
-    const char *engine;
-    for (size_t e = 0; (engine = harness_engine(e)) != NULL; e++) {
+    char engine[128];
+    for (size_t e = 0; each_engine(d, "f32", "b1 h1 q1 k1 d4", e, engine, sizeof engine); e++) {
         if (!each_is_chosen(engine))
             continue;
         check_gaps(d, engine);

@@ -84,6 +84,21 @@ static inline int each_config(const struct device *d, const char *type, const ch
     return harness_config(d, problem, index, config, len);
 }
 
+/* The name of the index-th engine that the library lists for such a row; 0 behind the last. Engines for tests alone are not
+ * among them. */
+static inline int each_engine(const struct device *d, const char *type, const char *row, size_t index, char *name,
+                              size_t len)
+{
+    char before[128] = "";
+    for (size_t i = 0; each_config(d, type, row, i, name, len); i++) {
+        name[strcspn(name, " ")] = 0;
+        if (strcmp(name, before) && !index--)
+            return 1;
+        snprintf(before, sizeof before, "%s", name);
+    }
+    return 0;
+}
+
 /* Whether the first word of `text` is among those of `list`. */
 static inline int each_is_among(const char *list, const char *text)
 {

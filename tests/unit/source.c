@@ -90,6 +90,8 @@ static void test_slots(const char *engine)
     is_int(count(s.text, "#line 1 \"engine_"), 1, "%s: no other engine", engine);
     is_int(count(s.text, "#line 1 \"mask_"), 0, "%s: no mask", engine);
     is_int(count(s.text, "#line 1 \"kv_"), 1, "%s: one kv", engine);
+    is_int(count(s.text, "#line 1 \"rows_"), 1, "%s: one place of rows", engine);
+    is_int(count(s.text, "#line 1 \"epilogue_"), 1, "%s: one epilogue", engine);
     is_int(count(s.text, "#line 1 \"score_"), 0, "%s: no score", engine);
     ok(slot(&s, "bias_none.cl") == 1 && slot(&s, "sink_none.cl") == 1 && slot(&s, "gather_square.cl") == 0,
        "%s: no bias, no sink", engine);

@@ -416,6 +416,28 @@ static const char *first(const struct caps *c, const clattn_problem *p, char *te
     return text;
 }
 
+/* Engines stand in a line, whatever the device: each of them once, the best first, and what runs anywhere last. */
+static void test_ranks(void)
+{
+    static const enum caps_kind kinds[] = { CAPS_CPU, CAPS_GPU };
+    const clattn_problem p = problem(CLATTN_F16, 64, 64, 1000);
+    for (int i = 0; i < 2; i++) {
+        struct caps c;
+        size_t ranked = 0, meant = 0;
+        caps_generic(&c);
+        c.kind = kinds[i];
+        for (size_t e = 0; engine_at(e); e++) {
+            const struct engine *const engine = engine_at(e);
+            meant += engine->rank && engine_verdict(engine, &c) == CAPS_PASSED && engine->rank(&c, &p);
+        }
+        while (engine_ranked(&c, &p, ranked))
+            ranked++;
+        ok(ranked == meant && engine_ranked(&c, &p, ranked - 1) == engine_last_resort(&c, &p), "%d engines in a line",
+           (int)ranked);
+        is_str(engine_last_resort(&c, &p)->name, "naive", "the last resort");
+    }
+}
+
 /* Matrix units: by name where the device has them, by itself where they have passed their test. */
 static void test_matrix(void)
 {
@@ -510,6 +532,7 @@ int main(void)
     test_neighbours("naive");
     test_words();
     test_stack();
+    test_ranks();
     test_matrix();
     test_plain();
     test_shared();
