@@ -271,26 +271,52 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     CLA_BARRIER_FIRST_K
 }
 
+/* The two products. First dst = A B^T, operands by name: NAME of the left one has cla_NAME_fragment(), that of the right one lies in
+ * t->NAME as K does. `width` is a whole multiple of 32. */
+#define CLA_DOTS(a, b, width) \
+    CLA_FN void cla_dots_##a##b(const cla_tile *t, real *dst) \
+    { \
+        CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) dst[i] = 0; \
+        CLA_UNROLL_MMA for (int d = 0; d < (width) / 32; d++) { \
+            uint4 left[CLA_RT][2]; \
+            CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
+                CLA_UNROLL for (int h = 0; h < 2; h++) left[i][h] = cla_##a##_fragment(t, i, 2 * d + h); \
+            CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 8; j++) { \
+                /* Key 16 (j / 2) + 4 (g / 2) + 2 (j % 2) + g % 2, chunk 4 d + c: its place, in parts that step by constants. */ \
+                const int first = (16 * (j / 2) + 2 * (j % 2)) * ((width) / 8), key = 4 * (t->g / 2) + t->g % 2; \
+                const uint4 right = t->b[(width) / 8 % 8 ? first + key * ((width) / 8) + 4 * d + t->c \
+                                                         : first + 8 * (d / 2) + (cla_k_place(key, t->c) ^ 4 * (d % 2))]; \
+                CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
+                    const int h = x / CLA_RT, i = x % CLA_RT; \
+                    real *const at = dst + 2 * j * CLA_R_N + 2 * i; \
+                    cla_mma(t->warp, at, at + CLA_R_N, at + 1, at + CLA_R_N + 1, left[i][h], h ? right.z : right.x, \
+                            h ? right.w : right.y); \
+                } \
+            } \
+        } \
+    }
+/* Then dst += weights B, which lies in t->NAME as V does. `width` is a whole multiple of 16. */
+#define CLA_SUMS(b, width) \
+    CLA_FN void cla_sums_##b(const cla_tile *t, real *dst, uint4 (*weights)[CLA_RT]) \
+    { \
+        CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 16; j++) { \
+            CLA_UNROLL_MMA for (int h = 0; h < (width) / 16; h++) { \
+                const uint4 right = t->b[(4 * j + t->c) * 4 * ((width) / 8) + 8 * h + (t->g ^ 2 * t->c)]; \
+                CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
+                    const int n = x / CLA_RT, i = x % CLA_RT; \
+                    real *const at = dst + i * ((width) / 2) + 8 * h + 4 * n; \
+                    cla_mma(t->warp, at, at + 1, at + 2, at + 3, weights[j][i], n ? right.z : right.x, n ? right.w : right.y); \
+                } \
+            } \
+        } \
+    }
+CLA_DOTS(q, k, CLA_DP)
+CLA_SUMS(v, CLA_DVP)
+
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     cla_fetch_v(t, e, k0);
-    CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = 0;
-    CLA_UNROLL_MMA for (int d = 0; d < CLA_DP / 32; d++) {
-        uint4 a[CLA_RT][2];
-        CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
-            CLA_UNROLL for (int h = 0; h < 2; h++) a[i][h] = cla_q_fragment(t, i, 2 * d + h);
-        CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 8; j++) {
-            /* Key 16 (j / 2) + 4 (g / 2) + 2 (j % 2) + g % 2, chunk 4 d + c: its place, in parts that step by constants. */
-            const int first = (16 * (j / 2) + 2 * (j % 2)) * CLA_KC, key = 4 * (t->g / 2) + t->g % 2;
-            const uint4 b = t->k[CLA_KC % 8 ? first + key * CLA_KC + 4 * d + t->c
-                                            : first + 8 * (d / 2) + (cla_k_place(key, t->c) ^ 4 * (d % 2))];
-            CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) {
-                const int h = x / CLA_RT, i = x % CLA_RT;
-                real *const at = s + 2 * j * CLA_R_N + 2 * i;
-                cla_mma(t->warp, at, at + CLA_R_N, at + 1, at + CLA_R_N + 1, a[i][h], h ? b.z : b.x, h ? b.w : b.y);
-            }
-        }
-    }
+    cla_dots_qk(t, s);
     if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
 }
 
@@ -341,16 +367,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
     cla_store_v(t);
     CLA_BARRIER_V
     cla_fetch_k(t, e, next);
-    CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 16; j++) {
-        CLA_UNROLL_MMA for (int h = 0; h < CLA_DVP / 16; h++) {
-            const uint4 b = t->v[(4 * j + t->c) * 4 * CLA_VC + 8 * h + (t->g ^ 2 * t->c)];
-            CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) {
-                const int n = x / CLA_RT, i = x % CLA_RT;
-                real *const at = o + i * (CLA_DVP / 2) + 8 * h + 4 * n;
-                cla_mma(t->warp, at, at + 1, at + 2, at + 3, p[j][i], n ? b.z : b.x, n ? b.w : b.y);
-            }
-        }
-    }
+    cla_sums_v(t, o, p);
     cla_store_k(t);
     CLA_BARRIER_K
 }

@@ -166,36 +166,32 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
     to[3 * pitch] = x.s3;
 }
 
-CLA_FN void cla_fetch_q(cla_tile *t, const cla_env *e, int chunk)
-{
-    CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        t->qr[n] = cla_load4_q(cla_q_row(e, t->r0 + row), chunk * CLA_CH + c, CLA_D % CLA_CH == 0, t->wide);
-    CLA_END_ROUND
-}
-CLA_FN void cla_store_q(cla_tile *t, int chunk)
-{
-    __local cla_scalar *to = t->q + (CLA_QRES ? chunk * CLA_CH * CLA_QP : (chunk & 1) * CLA_QSTEP);
-    CLA_EACH_ROUND(CLA_BQ, CLA_CH)
-        const cla_real4 x = cla_unpack4_q(t->qr[n]);
-        cla_put_transposed(to + c * CLA_QP + row, CLA_QP, CLA_K_SCALED ? x : x * t->scale);
-    CLA_END_ROUND
-}
-/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
-CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0, int chunk)
-{
-    CLA_EACH_ROUND(CLA_BK, CLA_CH)
-        const int k = min(k0 + row, t->end - 1);
-        t->kr[n] = cla_load4_k(cla_k_row(e, k), chunk * CLA_CH + c, CLA_D % CLA_CH == 0, t->wide);
-    CLA_END_ROUND
-}
-CLA_FN void cla_store_k(cla_tile *t, int chunk)
-{
-    CLA_EACH_ROUND(CLA_BK, CLA_CH)
-        const cla_real4 x = cla_unpack4_k(t->kr[n]);
-        __local cla_scalar *to = t->kv + (chunk & 1) * CLA_KVSTEP + c * CLA_KP + row;
-        cla_put_transposed(to, CLA_KP, CLA_K_SCALED ? x * t->scale : x);
-    CLA_END_ROUND
-}
+/* Where a chunk of Q lies, and one of K or V. By macros: from what functions return NVIDIA's compilers compute in 64 bits. */
+#define CLA_Q_PLACE(t, chunk) ((t)->q + (CLA_QRES ? (chunk) * CLA_CH * CLA_QP : ((chunk) & 1) * CLA_QSTEP))
+#define CLA_KV_PLACE(t, chunk) ((t)->kv + ((chunk) & 1) * CLA_KVSTEP)
+
+/* Operands of the first product, by name: a chunk of dims of NAME's rows is on its way in NAMEr[], then stored transposed at its
+ * place. NAME has cla_load4_NAME(), cla_unpack4_NAME() and cla_NAME_row(). */
+#define CLA_CHUNKS_OF(name, rows, width, row_of, scaled, place) \
+    CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int first, int chunk) \
+    { \
+        CLA_EACH_ROUND(rows, CLA_CH) \
+            t->name##r[n] = cla_load4_##name(cla_##name##_row(e, row_of(t, first + row)), chunk * CLA_CH + c, (width) % CLA_CH == 0, t->wide); \
+        CLA_END_ROUND \
+    } \
+    CLA_FN void cla_store_##name(cla_tile *t, int chunk) \
+    { \
+        CLA_EACH_ROUND(rows, CLA_CH) \
+            const cla_real4 x = cla_unpack4_##name(t->name##r[n]); \
+            cla_put_transposed(place(t, chunk) + c * ((rows) + 4) + row, (rows) + 4, (scaled) ? x * t->scale : x); \
+        CLA_END_ROUND \
+    }
+/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. Rows of Q see to themselves. */
+#define CLA_LIMITED(t, k) min(k, (t)->end - 1)
+#define CLA_UNLIMITED(t, row) (row)
+CLA_CHUNKS_OF(q, CLA_BQ, CLA_D, CLA_UNLIMITED, !CLA_K_SCALED, CLA_Q_PLACE)
+CLA_CHUNKS_OF(k, CLA_BK, CLA_D, CLA_LIMITED, CLA_K_SCALED, CLA_KV_PLACE)
+
 /* Chunk v of the tile: its keys are those of rows v * CV .. of P. A chunk is a part of a slot's keys, or those of some slots. */
 #define CLA_SLOT_CHUNKS CLA_MAX(CLA_TX / CLA_CV, 1)
 #define CLA_CHUNK_SLOTS CLA_MAX(CLA_CV / CLA_TX, 1)
@@ -204,24 +200,26 @@ CLA_FN int cla_key_of_chunk(int v, int row)
     const int slot = CLA_CHUNK_SLOTS > 1 ? row / CLA_TX : 0, tx = row - slot * CLA_TX;
     return cla_key_in_tile(v / CLA_SLOT_CHUNKS * CLA_CHUNK_SLOTS + slot, v % CLA_SLOT_CHUNKS * CLA_CV + tx);
 }
-CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0, int v)
-{
-    CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        const int k = k0 + cla_key_of_chunk(v, row);
-        t->vr[n] = cla_load4_v(cla_v_row(e, min(k, t->end - 1)), c, CLA_DV == CLA_DVP, t->wide);
-    CLA_END_ROUND
-}
-/* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key of the loop a row is zero as well:
- * the last one, which it repeats, may be inf. */
-CLA_FN void cla_store_v(cla_tile *t, int k0, int v)
-{
-    CLA_EACH_ROUND(CLA_CV, CLA_DVP)
-        const int key = cla_key_of_chunk(v, row);
-        const int there = k0 + key < t->end, seen = CLA_DROPS ? there && t->seen[key] : there;
-        const cla_real4 x = cla_unpack4_v(t->vr[n]);
-        CLA_AT4(t->kv + (v & 1) * CLA_KVSTEP + row * CLA_DVP + c) = CLA_ALL_IF(seen) ? x : (cla_real4)(0);
-    CLA_END_ROUND
-}
+/* An operand of the second product, likewise: keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key
+ * of the loop a row is zero as well: the last one, which it repeats, may be inf. */
+#define CLA_KEYS_OF(name, width, padded) \
+    CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int k0, int chunk) \
+    { \
+        CLA_EACH_ROUND(CLA_CV, padded) \
+            const int k = CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, row)); \
+            t->name##r[n] = cla_load4_##name(cla_##name##_row(e, k), c, (width) == (padded), t->wide); \
+        CLA_END_ROUND \
+    } \
+    CLA_FN void cla_store_##name(cla_tile *t, int k0, int chunk) \
+    { \
+        CLA_EACH_ROUND(CLA_CV, padded) \
+            const int key = cla_key_of_chunk(chunk, row); \
+            const int there = k0 + key < t->end, seen = CLA_DROPS ? there && t->seen[key] : there; \
+            const cla_real4 x = cla_unpack4_##name(t->name##r[n]); \
+            CLA_AT4(CLA_KV_PLACE(t, chunk) + row * (padded) + c) = CLA_ALL_IF(seen) ? x : (cla_real4)(0); \
+        CLA_END_ROUND \
+    }
+CLA_KEYS_OF(v, CLA_DV, CLA_DVP)
 
 /* Marks the keys that some row of the tile sees. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
@@ -252,11 +250,11 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     if (begin >= end) return;
     if (CLA_QRES)
         CLA_NO_UNROLL for (int i = 0; i < CLA_CHUNKS; i++) {
-            cla_fetch_q(t, e, i);
+            cla_fetch_q(t, e, r0, i);
             cla_store_q(t, i);
         }
     else
-        cla_fetch_q(t, e, 0);
+        cla_fetch_q(t, e, r0, 0);
     cla_fetch_k(t, e, begin, 0);
 }
 
@@ -266,6 +264,22 @@ CLA_FN __local cla_real4 *cla_own_p(const cla_tile *t, int j, int g)
     return (__local cla_real4 *)(t->p + (j * CLA_TX + t->tx) * CLA_QP + cla_row_in_tile(t, g));
 }
 
+/* The first product, of one chunk: dst += A B^T, both transposed, from this item's rows a and keys b on. */
+CLA_FN void cla_dots(real *dst, const __local cla_scalar *a, const __local cla_scalar *b)
+{
+    CLA_UNROLL_BY(CLA_CAT(CLA_STEPS_, CLA_SUB_GROUP)) for (int d = 0; d < CLA_CH; d++) {
+#define CLA_ADD_KEYS(n, i) \
+    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) \
+        CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) \
+            CLA_ADD_PRODUCT(dst[(4 * h + (n)) * CLA_R_N + g], CLA_AT4(a + d * CLA_QP + g * 4), \
+                            (real)(CLA_AT4(b + d * CLA_KP + h * 4 * CLA_TX).i))
+        CLA_ADD_KEYS(0, s0)
+        CLA_ADD_KEYS(1, s1)
+        CLA_ADD_KEYS(2, s2)
+        CLA_ADD_KEYS(3, s3)
+    }
+}
+
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_FORGET_PLACES(t, k0)
@@ -273,27 +287,16 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
         const int end = CLA_PARTS == 1 ? CLA_CHUNKS : min((part + 1) * CLA_PART_CHUNKS, CLA_CHUNKS);
         CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
         CLA_NO_UNROLL for (int i = part * CLA_PART_CHUNKS; i < end; i++) {
-            const int chunk = CLA_QRES ? i * CLA_CH * CLA_QP : (i & 1) * CLA_QSTEP;
-            const __local cla_scalar *q = t->q + chunk + cla_row_in_tile(t, 0);
-            const __local cla_scalar *k = t->kv + (i & 1) * CLA_KVSTEP + 4 * t->tx;
+            const __local cla_scalar *q = CLA_Q_PLACE(t, i) + cla_row_in_tile(t, 0);
+            const __local cla_scalar *k = CLA_KV_PLACE(t, i) + 4 * t->tx;
             cla_store_k(t, i);
             if (!CLA_QRES) cla_store_q(t, i);
             CLA_BARRIER_STAGED
             if (i + 1 < CLA_CHUNKS) {
                 cla_fetch_k(t, e, k0, i + 1);
-                if (!CLA_QRES) cla_fetch_q(t, e, i + 1);
+                if (!CLA_QRES) cla_fetch_q(t, e, t->r0, i + 1);
             }
-            CLA_UNROLL_BY(CLA_CAT(CLA_STEPS_, CLA_SUB_GROUP)) for (int d = 0; d < CLA_CH; d++) {
-#define CLA_ADD_KEYS(n, i) \
-    CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) \
-        CLA_UNROLL for (int h = 0; h < CLA_TN / 4; h++) \
-            CLA_ADD_PRODUCT(s[(4 * h + (n)) * CLA_R_N + g], CLA_AT4(q + d * CLA_QP + g * 4), \
-                            (real)(CLA_AT4(k + d * CLA_KP + h * 4 * CLA_TX).i))
-                CLA_ADD_KEYS(0, s0)
-                CLA_ADD_KEYS(1, s1)
-                CLA_ADD_KEYS(2, s2)
-                CLA_ADD_KEYS(3, s3)
-            }
+            cla_dots(s, q, k);
         }
         /* Of P an item touches its own places only: others read those behind COLLECTED, and last did before CHUNK. */
         if (CLA_PARTS > 1)
@@ -348,14 +351,10 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
 /* Names the four rows of group g by their vector component. */
 #define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
 
-/* Where chunk v of P V begins to read. Walked along, not computed from the step: Intel's compiler multiplies then. */
+/* Where the weights of chunk v begin. */
 CLA_FN const __local cla_scalar *cla_p_place(const cla_tile *t, int v)
 {
     return t->p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
-}
-CLA_FN const __local cla_scalar *cla_v_place(const cla_tile *t, int v)
-{
-    return t->kv + (v & 1) * CLA_KVSTEP + 4 * t->tx;
 }
 
 /* Moves what follows the first n to the front. Mesa does not unroll long loops, and keeps an array in memory where its index
@@ -365,21 +364,21 @@ CLA_FN void cla_shift(real *x, int n, int size)
     CLA_UNROLL for (int i = n; i < size; i++) x[i - n] = x[i];
 }
 
-/* What chunk v adds to the tile's part of O. */
-CLA_FN void cla_pv_chunk(const cla_tile *t, cla_real4 *part, int v)
+/* The second product, of one chunk: dst += weights B, from this item's rows and columns on. Both are walked along, not computed
+ * from the step: Intel's compiler multiplies then. */
+CLA_FN void cla_sums(cla_real4 *dst, const __local cla_scalar *weights, const __local cla_scalar *b)
 {
-    const __local cla_scalar *pb = cla_p_place(t, v), *vb = cla_v_place(t, v);
     CLA_UNROLL_BY(CLA_PV_STEPS) for (int i = 0; i < CLA_CV; i++) {
-        real b[CLA_GD];
-        CLA_UNROLL for (int c = 0; c < CLA_GD; c++) b[c] = CLA_AT4(vb + c * 4 * CLA_TX);
+        real y[CLA_GD];
+        CLA_UNROLL for (int c = 0; c < CLA_GD; c++) y[c] = CLA_AT4(b + c * 4 * CLA_TX);
         CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {
-            const real w = CLA_AT4(pb + g * 4);
+            const real w = CLA_AT4(weights + g * 4);
 #define CLA_ADD(r, i) \
-    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) CLA_ADD_PRODUCT(part[(r) * CLA_GD + c], (real)(w.i), b[c])
+    CLA_UNROLL for (int c = 0; c < CLA_GD; c++) CLA_ADD_PRODUCT(dst[(r) * CLA_GD + c], (real)(w.i), y[c])
             CLA_ROWS_OF(g, CLA_ADD)
         }
-        pb += CLA_QP;
-        vb += CLA_DVP;
+        weights += CLA_QP;
+        b += CLA_DVP;
     }
 }
 
@@ -411,7 +410,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
         CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) part[i] = (cla_real4)(0);
         CLA_NO_UNROLL for (int v = turn * (chunks / CLA_TURNS); v < (turn + 1) * (chunks / CLA_TURNS); v++) {
             cla_fetch_v(t, e, k0, v + 1); /* of the last key, behind all of them */
-            cla_pv_chunk(t, part, v);
+            cla_sums(part, cla_p_place(t, v), CLA_KV_PLACE(t, v) + 4 * t->tx);
             if (v + 1 < chunks) cla_store_v(t, k0, v + 1);
             CLA_BARRIER_CHUNK
         }
@@ -419,7 +418,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     }
     /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
     cla_fetch_k(t, e, next, 0);
-    if (!CLA_QRES) cla_fetch_q(t, e, 0);
+    if (!CLA_QRES) cla_fetch_q(t, e, t->r0, 0);
 }
 
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *o, int row_in_tile, cla_scalar l)
