@@ -351,7 +351,7 @@ static void help(void)
     puts("  --suite NAME       problems that belong together, before those that are given:");
     for (const struct suite *s = suites; s->name; s++)
         printf("      %-12s %s\n", s->name, s->what);
-    puts("  --plot DIR         write throughput.svg and roofline.svg into DIR, drawn by gnuplot (default suite: prefill)\n"
+    puts("  --plot DIR         write throughput.svg and roofline.svg into DIR, by gnuplot (default suite: prefill)\n"
          "  --rounds N         rounds after a warm-up (default 11)\n"
          "  --rounds-on-stdin  one round per line of standard input, its ms on a line of standard output\n"
          "  --json             one object per problem and line\n"

@@ -695,8 +695,8 @@ typedef struct clattn_trial_s *clattn_trial;
  * @param config   "ENGINE" or "ENGINE TILE"; not NULL
  * @return CL_SUCCESS
  *         CLATTN_ERROR_SYNTAX         config cannot be read
- *         CLATTN_ERROR_NOT_SUPPORTED  the configuration cannot run here, or the problem has captured buffers, which leave
- *                                     nothing to measure on
+ *         CLATTN_ERROR_NOT_SUPPORTED  the configuration cannot run here, or the problem has captured buffers, which
+ *                                     leave nothing to measure on
  *         CLATTN_ERROR_BUILD          the driver rejected the kernel
  *         CLATTN_ERROR_WRONG_RESULT   it computes something else
  *         CL_OUT_OF_HOST_MEMORY       no memory
