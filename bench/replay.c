@@ -45,7 +45,7 @@ static int read_header(struct recording *r, const char *text, struct why *why)
     return 0;
 }
 
-/* "CONFIG MICROSECONDS" or "CONFIG refused". What this version does not take does not count. */
+/* Reads "CONFIG MICROSECONDS" or "CONFIG refused". Configurations that this version cannot run are ignored. */
 static int read_entry(struct recording *r, char *text, struct why *why)
 {
     char *const at = strrchr(text, ' ');
