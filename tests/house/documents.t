@@ -1,5 +1,5 @@
 #!/bin/sh
-# documents.t - what README, HACKING, doc/ and clattn.h say of the tree is there: files, tile numbers, parameters
+# documents.t - what documents, manual pages and clattn.h speak of is there: files, tile numbers, options, parameters
 # SPDX-License-Identifier: Apache-2.0
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
@@ -58,6 +58,20 @@ result "HACKING explains every number of every engine's tile" "$(
             done
         done
     done)"
+
+# Of the manual page ".It Fl -type", of --help a line that begins "  --type TYPE".
+for page in tools/clattn-run.1 tools/clattn-tune.1 bench/clattn-bench.1; do
+    program=${top_builddir-build}/$(basename "$page" .1)
+    if ! test -x "$program"; then
+        n=$((n + 1))
+        echo "ok $n - $page has every option # SKIP ${program##*/} is not built"
+        continue
+    fi
+    result "$page has every option" "$(
+        "$program" --help | sed -n 's/^  \(-[-a-z]*\).*/\1/p' | while read -r option; do
+            grep -qE "^\.It .*(Fl|,) ${option#-}( |\$)" "$page" || echo "$option"
+        done)"
+done
 
 result "clattn.h documents every parameter of every function, and what it returns" "$(
     awk '
