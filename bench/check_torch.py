@@ -4,7 +4,8 @@
 """check_torch.py [--run PATH] [--device TEXT] [--cuda] 'TYPE bB hH qN kN dD [causal]' ...
 
 clattn-run --verify does the same on one core of the host: minutes at q8192. Here the reference is computed by PyTorch,
-with --cuda on the GPU, a head at a time. The bound is that of clattn.h, of every element. Status 4 if one is beyond it."""
+with --cuda on the GPU, a head at a time. The bound is that of clattn.h, of every element. Status 4 if one is beyond
+it."""
 import argparse, json, os, subprocess, sys, tempfile
 
 import numpy, torch

@@ -1,9 +1,10 @@
 /* clattn-bench.c - time and throughput of problems, beside peers in the same run
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every round runs the plan, each peer and a probe of the device once, back and forth, so that a machine whose speed
- * drifts slows all of them; times are medians over the rounds, ratios are medians of the ratios within a round. Before,
- * the O of each peer is held once against ours: who computes something else is no peer. */
+ * Every round runs the plan, each peer and a probe of the device once, forwards and backwards in turn, so that a
+ * machine whose speed drifts slows all of them alike. Times are medians over the rounds, ratios are medians of the
+ * ratios within a round. Before the first round the O of each peer is compared with clattn's; a difference is an
+ * error. */
 #include "config.h"
 
 #include "args.h"
@@ -33,14 +34,14 @@ struct bench {
     const char *device, *config, *against, *suite_name, *plot, *rounds_text;
     const struct suite *suite;
     struct probe probes[2]; /* of float and of double */
-    int probed[2];          /* it has been tried: when a problem of either first comes */
+    int probed[2];          /* whether the probe was tried, which happens at the first problem of either type */
     struct figures *all;    /* where they are to be plotted */
     size_t n_all;
 };
 
 /* ---- One problem ---- */
 
-/* What runs for one problem: the plan is number 0, peers follow. */
+/* What runs for one problem: the plan is number 0, and the peers follow. */
 struct timing_rounds {
     clattn_workload c;
     struct extras extras;           /* c.problem points into them */
@@ -94,7 +95,7 @@ out:
     return result;
 }
 
-/* All write to one O: NaN in it before a run shows what the run leaves out. */
+/* All write to the same O, which is filled with NaN before a run to show elements that the run does not write. */
 static cl_int blank_o(struct timing_rounds *r, size_t n)
 {
     const unsigned char nan_byte = 0xff;
@@ -189,7 +190,7 @@ static void timing_rounds_close(struct bench *b, struct timing_rounds *r)
 
 /* ---- Rounds ---- */
 
-/* The device's own ceilings; where they cannot be had, the rest is still of use. */
+/* Measures the device's ceilings; where that fails, the rest is still useful. */
 static struct probe *find_probe(struct bench *b, const clattn_problem *p)
 {
     const int twice = p->type == CLATTN_F64;
@@ -206,8 +207,8 @@ static int run_peak(struct timing_rounds *r, int round, const char *problem, str
     return status ? cl_fault(f, NULL, status, problem) : 0;
 }
 
-/* The plan, every peer and the device's arithmetic, once each; back and forth, since who comes second finds the data in
- * the caches: up to 10 % of what takes 2 ms. */
+/* Runs the plan, every peer and the probe once each, forwards and backwards in turn, because whatever runs second finds
+ * its data in the caches: up to 10 % of a time of 2 ms. */
 static int run_round(struct bench *b, struct timing_rounds *r, int round, const char *problem, struct fault *f)
 {
     const int last = b->n_peers + 1; /* the number of the probe */
@@ -233,7 +234,7 @@ static double ratio(const struct bench *b, const double *x, const double *y)
     return m;
 }
 
-/* Where memory is what limits, its ceiling was measured before. */
+/* Where memory is the limit, its ceiling was measured before. */
 static double fraction(const struct bench *b, const struct timing_rounds *r, const struct figures *g)
 {
     const double roof = figures_roof(g);
@@ -300,8 +301,8 @@ static int tell(struct bench *b, const struct timing_rounds *r, const char *prob
     return 0;
 }
 
-/* A line on standard input is one timed round, told in ms on a line of its own: another program's timing interleaves.
- */
+/* Runs one timed round for each line on standard input and prints its ms on a line, so that another program can
+ * interleave its own rounds. */
 static int rounds_on_stdin(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
 {
     int c;
@@ -351,7 +352,7 @@ static void help(void)
     puts("  --suite NAME       problems that belong together, before those that are given:");
     for (const struct suite *s = suites; s->name; s++)
         printf("      %-12s %s\n", s->name, s->what);
-    puts("  --plot DIR         write throughput.svg and roofline.svg into DIR, drawn by gnuplot (default suite: prefill)\n"
+    puts("  --plot DIR         write throughput.svg and roofline.svg into DIR, by gnuplot (default suite: prefill)\n"
          "  --rounds N         rounds after a warm-up (default 11)\n"
          "  --rounds-on-stdin  one round per line of standard input, its ms on a line of standard output\n"
          "  --json             one object per problem and line\n"
@@ -389,7 +390,7 @@ static int read_rounds(int *rounds, const char *text, struct fault *f)
     return 0;
 }
 
-/* given: problems were. */
+/* given: problems were given. */
 static int find_suite(struct bench *b, int given, struct fault *f)
 {
     const char *name = !b->suite_name && b->plot && !given ? "prefill" : b->suite_name;
@@ -441,7 +442,7 @@ static int bench_next(struct bench *b, const char *problem, int result)
     return worse(result, &one);
 }
 
-/* Every problem, whatever became of those before. Returns an exit status. */
+/* Runs every problem, also after failures. Returns an exit status. */
 static int bench_all(struct bench *b, int n, char **problems)
 {
     struct fault f = { 0, "" };

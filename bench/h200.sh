@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# h200.sh - everything that is wished of an NVIDIA H200, measured in one run of ten minutes at most
+# h200.sh - all NVIDIA measurements, on an H200 in one run of ten minutes at most
 # SPDX-License-Identifier: Apache-2.0
 #
 #   h200.sh [--minutes N] [--out DIR] [--rehearse] [--device TEXT]
@@ -8,7 +8,8 @@
 #     Every figure is printed when it is known and once more in a table at the end.
 #     --minutes N    most time for all of it [10]       --out DIR  logs and what is built [h200-out]
 #     --device TEXT  part of "platform / device"        --rehearse any OpenCL device, small problems, PyTorch on the CPU
-#                    (on the pretended device of tests/nvidia/nvidia_device.h: OPENCL_LAYERS and CLATTN_NVIDIA set, --device NVIDIA)
+#                    (on the pretended device of tests/nvidia/nvidia_device.h: OPENCL_LAYERS and CLATTN_NVIDIA set,
+#                    --device NVIDIA)
 #   h200.sh --pack FILE.tar.gz
 #     One archive of the sources, the OpenCL headers and loader, libmd, CLBlast where it is, and this script. Unpack it
 #     elsewhere and run clattn-h200/h200.sh: that needs NVIDIA's driver, a C compiler, make, and Python with PyTorch.
@@ -106,7 +107,8 @@ if nvidia=$(driver); then
     echo "$nvidia" >"$out/vendors/nvidia.icd"
     say "driver: $nvidia$(sed -n 's/^NVRM version: */, /p' /proc/driver/nvidia/version 2>/dev/null)"
     beside=$(dirname "$nvidia")
-    grep -qF "$nvidia" <<<"$(ldconfig -p 2>/dev/null)" || export LD_LIBRARY_PATH=$beside${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    grep -qF "$nvidia" <<<"$(ldconfig -p 2>/dev/null)" ||
+        export LD_LIBRARY_PATH=$beside${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     for l in libcuda.so.1 libnvidia-nvvm.so.4 libnvidia-ptxjitcompiler.so.1; do
         test -e "$beside/$l" || say "there is no $l beside it: it may show no device, or build nothing"
     done
@@ -272,8 +274,8 @@ phase check 150 "$python" "$src/bench/check_torch.py" $gpu "${on[@]}" "${forward
 
 # ---- the suite, with the time that is left ----
 
-few=()
-test -z "$rehearse" || few=(check_PROGRAMS='tests/api/api.t tests/unit/settings.t' TESTS='tests/api/api.t tests/unit/settings.t')
+few=() some='tests/api/api.t tests/unit/settings.t'
+test -z "$rehearse" || few=(check_PROGRAMS="$some" TESTS="$some")
 CLATTN_QUICK=1 quiet=1 phase suite $((end - SECONDS - 5)) make -k -j"$jobs" check "${few[@]}"
 grep -h '^not ok\|^FAIL\|^ERROR' "$logs/suite.log" 2>/dev/null | head -n 20 | sed 's/^/    /'
 

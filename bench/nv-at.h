@@ -27,7 +27,8 @@ int at_say(const struct at *a, const char *format, ...) __attribute__((format(pr
 void at_info(const struct at *a, cl_device_info what, char *to, size_t len);
 int at_lists(const struct at *a, const char *extension);
 
-/* These tell what went wrong, after `what`, and return -1. A kernel is called "probe"; at_run(): from words to words. */
+/* On failure these print what went wrong, after `what`, and return -1. A kernel is called "probe". at_run() runs it
+ * from words to words. */
 int at_build(struct at *a, const char *what, const char *text, const char *options);
 int at_set_words(struct at *a, const char *what, size_t n);
 int at_run(struct at *a, const char *what, size_t items, size_t local);
@@ -37,7 +38,8 @@ struct times {
     double host, event, waited;
 };
 cl_int at_time_once(struct at *a, size_t items, size_t local, struct times *t);
-/* io[0] is how often: doubled until it takes long enough to be timed, left in *times. Then the medians of some rounds. */
+/* Times a kernel that repeats its work io[0] times: doubles that number until a run is long enough to be timed, leaves
+ * it in *times, and returns the medians of some rounds. */
 cl_int at_time_loop(struct at *a, size_t items, size_t local, cl_uint *times, struct times *t);
 
 #endif

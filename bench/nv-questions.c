@@ -1,4 +1,4 @@
-/* nv-questions.c - what an NVIDIA device and its OpenCL compiler are asked: of language, memory, options; and the list of all
+/* nv-questions.c - what an NVIDIA device and its OpenCL compiler are asked of language, memory and options
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 

@@ -13,8 +13,8 @@ static const char *no_note(const struct opencl *where)
     return NULL;
 }
 
-/* ---- our own plans: naive, one work-item per query row; default, the tile that is used where nothing is tuned; plain, the
- * same sizes without masks and changes of scores ---- */
+/* ---- our own plans: naive, one work-item per query row; default, the tile that is used where nothing is tuned; plain,
+ * the same sizes without masks and changes of scores ---- */
 
 struct own {
     clattn_plan plan;

@@ -13,10 +13,10 @@ struct peer_kind {
     cl_int (*run)(void *self);                       /* from enqueue to the end of the last kernel */
     void (*close)(void *self);                       /* NULL is fine */
     const char *(*note)(const struct opencl *where); /* what a reader of its time must know, or NULL */
-    int other; /* it computes something else on purpose: only its time is of interest */
+    int other; /* it computes something else on purpose, and only its time is used */
 };
 
-/* All of them; ends with NULL. */
+/* All peers; ends with NULL. */
 extern const struct peer_kind *const peer_kinds[];
 
 /* Unfused: batched GEMM, softmax kernel, batched GEMM. In bench/clblast.c, where CLBlast was found. */

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
 # SPDX-License-Identifier: Apache-2.0
-"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] [--cuda] [--backend LIST] 'PROBLEM' ...
+"""peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] [--cuda] [--backend LIST]
+'PROBLEM' ...
 
 Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
-median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is PASSIVE.
+median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is
+PASSIVE.
 
-That slows PyTorch itself where a call takes less than a millisecond. --alone is for those: each side in a process of its own,
-three of each in turn, with PyTorch's own policy; the least times count, since nothing but noise is added to them.
+That slows PyTorch itself where a call takes less than a millisecond. --alone is for those: each side in a process of
+its own, three of each in turn, with PyTorch's own policy; the least times count, since nothing but noise is added to
+them.
 
---cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each once
-a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's clock, from
-the call to the end of all that was enqueued (torch.cuda.synchronize()), as clattn-bench counts. TF/s are of the pairs
-that are kept, as clattn-bench counts too; the ratio is our throughput over theirs. Who refuses a problem is named; if
-we do, the status is 1."""
+--cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each
+once a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's
+clock, from the call to the end of all that was enqueued (torch.cuda.synchronize()), as clattn-bench counts. TF/s are of
+the pairs that are kept, as clattn-bench counts too; the ratio is our throughput over theirs. Who refuses a problem is
+named; if we do, the status is 1."""
 import argparse, contextlib, json, os, re, statistics, subprocess, sys, time
 
 if '--alone' not in sys.argv[1:]:
@@ -74,7 +77,8 @@ def torch_round(p, backend=None, where='cpu'):
 
 @contextlib.contextmanager
 def our_rounds(o, bench, problem):
-    ours = subprocess.Popen(bench + ['--rounds-on-stdin', problem], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    ours = subprocess.Popen(bench + ['--rounds-on-stdin', problem], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            text=True)
     if ours.stdout.readline() != 'ready\n':
         raise SystemExit('%s failed' % o.bench)
 
@@ -161,7 +165,8 @@ def alone(o, bench, problem):
 
 
 def main():
-    a = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument('--bench', default='clattn-bench'), a.add_argument('--rounds', type=int, default=25)
     a.add_argument('--device'), a.add_argument('--config'), a.add_argument('--alone', action='store_true')
     a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')

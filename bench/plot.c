@@ -153,8 +153,8 @@ static void write_roofline(FILE *f, const struct figures *all, size_t n)
     for (size_t i = 0; i < n; i++)
         if (is_first_of_peak(all, i))
             fprintf(f, "%s (%s * x < %s ? %s * x : %s) with lines title 'roofline, %s'", lines++ ? "," : "",
-                    json_number(memory, all[i].peak_gbytes_s, 6), json_number(peak, all[i].peak_gflops, 6), memory, peak,
-                    all[i].twice ? "double" : "float");
+                    json_number(memory, all[i].peak_gbytes_s, 6), json_number(peak, all[i].peak_gflops, 6), memory,
+                    peak, all[i].twice ? "double" : "float");
     for (size_t i = 0; i < n; i++) {
         if (!is_first_of_kind(all, i))
             continue;

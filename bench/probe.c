@@ -63,7 +63,8 @@ static cl_int build(struct probe *p, const struct form *f, int twice)
     const char *text = source;
     char options[128];
     cl_int status;
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -DW=%d -DLOCAL=%d -DTWICE=%d", f->width, f->local, twice);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -DW=%d -DLOCAL=%d -DTWICE=%d", f->width, f->local,
+             twice);
     p->program = clCreateProgramWithSource(p->context, 1, &text, NULL, &status);
     return status ? status : clBuildProgram(p->program, 1, &p->device, options, NULL, NULL);
 }

@@ -18,8 +18,8 @@ struct probe {
     double copied;       /* GB/s, bytes read and bytes written */
 };
 
-/* Tries several forms of each; takes a second or two. twice: double instead of float. probe_close() is due in any case.
- */
+/* Tries several forms of each, which takes a second or two. twice: double instead of float. probe_close() must be
+ * called in any case. */
 cl_int probe_open(struct probe *p, const struct opencl *where, int twice);
 
 /* One round of multiply-adds, about 10 ms: GFLOP/s into *rate. */

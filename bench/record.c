@@ -1,9 +1,9 @@
 /* record.c - clattn-record: how long every configuration of a problem takes on a device, as text for clattn-replay
  * SPDX-License-Identifier: Apache-2.0
  *
- * An exhaustive clattn_tune() whose clattn_measure notes what it sees. Each call is compared with the control's of the same
- * round, so that a machine that is busy now and then does no harm. --only leaves out what a whole space need not have
- * measured: vector widths that are not the device's. */
+ * An exhaustive clattn_tune() whose clattn_measure notes what it sees. Each call is compared with the control's of the
+ * same round, so that a machine that is busy now and then does no harm. --only leaves out what a whole space need not
+ * have measured: vector widths that are not the device's. */
 #include "config.h"
 
 #include "opencl.h"

@@ -45,7 +45,7 @@ static int read_header(struct recording *r, const char *text, struct why *why)
     return 0;
 }
 
-/* "CONFIG MICROSECONDS" or "CONFIG refused". What this version does not take does not count. */
+/* Reads "CONFIG MICROSECONDS" or "CONFIG refused". Configurations that this version cannot run are ignored. */
 static int read_entry(struct recording *r, char *text, struct why *why)
 {
     char *const at = strrchr(text, ' ');
@@ -143,8 +143,8 @@ static bool replay(struct tally *t, const struct recording *r, enum clock clock,
     for (int run = 0; run < RUNS; run++)
         replay_one(t, r, clock, effort, span, run);
     qsort(loss, RUNS, sizeof *loss, compare);
-    printf("%-5s %-8s %5.1f %% near the best, %5.1f %% near the best opened; loss %.1f %% median, %.1f %% at 95 of 100; "
-           "%.0f tried, %.1f s; %d slower than the control, %d undecided\n",
+    printf("%-5s %-8s %5.1f %% near the best, %5.1f %% near the best opened; loss %.1f %% median, %.1f %% at 95 of "
+           "100; %.0f tried, %.1f s; %d slower than the control, %d undecided\n",
            name, clock_name(clock), 100.0 * t->near / RUNS, 100.0 * t->near_opened / RUNS, 100 * loss[RUNS / 2],
            100 * loss[RUNS * 95 / 100], t->trials / RUNS, t->seconds / RUNS, t->slower, t->noisy);
     return t->near >= RUNS * 95 / 100;

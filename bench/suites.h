@@ -8,7 +8,7 @@ struct suite {
     const char *const *problems; /* ends with NULL */
 };
 
-/* All of them; ends with one without a name. */
+/* All suites; ends with one without a name. */
 extern const struct suite suites[];
 
 const struct suite *suite_find(const char *name); /* NULL: there is none */

@@ -53,7 +53,8 @@ double space_best(const struct space *s)
 
 const char *clock_name(enum clock c)
 {
-    static const char *const names[] = { "exact", "noise", "cold", "drift", "outlier", "bimodal", "flicker", "load", "wild" };
+    static const char *const names[] = { "exact",   "noise",   "cold", "drift", "outlier",
+                                         "bimodal", "flicker", "load", "wild" };
     return names[c];
 }
 

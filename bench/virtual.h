@@ -48,7 +48,8 @@ struct device {
     double best_opened;     /* the truth, seconds */
 };
 
-/* `ops` works on `d` until d goes away. span: calls that the search takes, about; what happens once falls among them. */
+/* `ops` works on `d` as long as d exists. span: about as many calls as the search makes; events that happen once fall
+ * among them. */
 void device_init(struct device *d, struct search_ops *ops, const struct space *space, enum clock clock, long span,
                  uint64_t seed);
 

@@ -450,6 +450,7 @@ typedef struct clattn_options {
  *         CLATTN_ERROR_UNKNOWN_FIELD      the options, or their store, are of a newer header and not zero at the end
  *         CLATTN_ERROR_NOT_SUPPORTED      the device is big-endian
  *         CL_INVALID_CONTEXT, CL_INVALID_DEVICE   NULL, or the device is not one of the context's
+ *         CL_DEVICE_NOT_AVAILABLE, CL_COMPILER_NOT_AVAILABLE   the device is not available, or has no compiler
  *         CL_OUT_OF_HOST_MEMORY           no memory
  *         options.why and options.log have the reason.
  */
@@ -695,8 +696,8 @@ typedef struct clattn_trial_s *clattn_trial;
  * @param config   "ENGINE" or "ENGINE TILE"; not NULL
  * @return CL_SUCCESS
  *         CLATTN_ERROR_SYNTAX         config cannot be read
- *         CLATTN_ERROR_NOT_SUPPORTED  the configuration cannot run here, or the problem has captured buffers, which leave
- *                                     nothing to measure on
+ *         CLATTN_ERROR_NOT_SUPPORTED  the configuration cannot run here, or the problem has captured buffers, which
+ *                                     leave nothing to measure on
  *         CLATTN_ERROR_BUILD          the driver rejected the kernel
  *         CLATTN_ERROR_WRONG_RESULT   it computes something else
  *         CL_OUT_OF_HOST_MEMORY       no memory
@@ -801,7 +802,7 @@ typedef struct clattn_tune_options {
  * @param handle   the device
  * @param problem  not NULL
  * @param options  may be NULL
- * @param config   receives "ENGINE TILE", the configuration that plans will use; may be NULL
+ * @param config   receives the best configuration, "ENGINE TILE"; may be NULL
  * @param len      bytes of `config`
  * @return CL_SUCCESS
  *         CLATTN_ERROR_CANCELLED       `progress` asked to stop; nothing was kept

@@ -16,8 +16,8 @@ AC_DEFUN([CL_TRY_FLAG], [
   AS_VAR_POPDEF([cache])
 ])
 
-dnl CL_COMPILER_FLAGS: warnings, hidden visibility, and for the shared library the linker's checks and the version script.
-dnl Each is used where it works; -Werror is for continuous integration, by CFLAGS.
+dnl CL_COMPILER_FLAGS: warnings, hidden visibility, and for the shared library the linker's checks and the version
+dnl script. Each is used where it works; -Werror is for continuous integration, by CFLAGS.
 AC_DEFUN([CL_COMPILER_FLAGS], [
   WARN_CFLAGS= VISIBILITY_CFLAGS= PTX_CFLAGS= SHARED_LDFLAGS=
   CL_TRY_FLAG([WARN_CFLAGS], [-Wall])

@@ -3,14 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """cases.py [--run CLATTN-RUN] [--part N/M] [--jobs N] [--execute BUILD] LISTER...
 
-A LISTER is a command that prints problem strings: tests/lib/print_cases, 'tests/kernel/pairs.t --list'. Each problem becomes a program of
-engine simt and one of mma_nv where the engine takes it, composed by clattn-run; equal programs are one. Each program has to
-compile by every driver's compiler that setup-nvidia-compilers.sh has unpacked: mma_nv for sm_80 and, in f16, for sm_75;
-simt for sm_80. The compiler has to be silent, ptxas, if there is one, has to take its PTX, and where that reads %ctaid.x
-or %ctaid.y it has to read %envreg0 or %envreg1 as well: a driver that runs a launch in pieces says there where each begins.
---execute BUILD: then tests/kernel/forward.t of that directory runs the program's problems on the pretended device of tests/nvidia/nvidia_device.h:
-drivers, sm_80 and, where the driver knows it, sm_90, schedules and errors of what is approximate by turns. The interpreter has to find nothing.
-A table of what compiled and what was executed ends it.
+A LISTER is a command that prints problem strings: tests/lib/print_cases, 'tests/kernel/pairs.t --list'. Each problem
+becomes a program of engine simt and one of mma_nv where the engine takes it, composed by clattn-run; equal programs are
+one. Each program has to compile by every driver's compiler that setup-nvidia-compilers.sh has unpacked: mma_nv for
+sm_80 and, in f16, for sm_75; simt for sm_80. The compiler has to be silent, ptxas, if there is one, has to take its
+PTX, and where that reads %ctaid.x or %ctaid.y it has to read %envreg0 or %envreg1 as well: a driver that runs a launch
+in pieces says there where each begins.
+--execute BUILD: then tests/kernel/forward.t of that directory runs the program's problems on the pretended device of
+tests/nvidia/nvidia_device.h: drivers, sm_80 and, where the driver knows it, sm_90, schedules and errors of what is
+approximate by turns. The interpreter has to find nothing. A table of what compiled and what was executed ends it.
 --part N/M takes every M-th program, the N-th first, in an order that does not change while the tables do not.
 
 Exit status: 0 all are as they should be, 1 some are not, 2 usage, 3 no compiler."""
@@ -89,8 +90,10 @@ def wrong_words(log, ptx):
 class Compilers:
     def __init__(self, folder):
         self.folder, self.nvcl = folder, os.path.join(folder, 'nvcl')
-        self.ptxas = os.environ.get('PTXAS') or shutil.which('ptxas') or shutil.which('ptxas', path='/usr/local/cuda/bin')
-        self.drivers = sorted(d for d in ('470', '535', '550') if os.path.exists(os.path.join(DRIVERS, d, 'compiler.so')))
+        self.ptxas = (os.environ.get('PTXAS') or shutil.which('ptxas') or
+                      shutil.which('ptxas', path='/usr/local/cuda/bin'))
+        self.drivers = sorted(d for d in ('470', '535', '550')
+                              if os.path.exists(os.path.join(DRIVERS, d, 'compiler.so')))
         if not self.drivers:
             fail(3, 'no compilers at %s: setup-nvidia-compilers.sh unpacks them' % DRIVERS)
         done = output(os.environ.get('CC') or 'cc', '-O1', '-o', self.nvcl, os.path.join(HERE, 'nvcl.c'), '-ldl')

@@ -2,10 +2,10 @@
 # check-newer.sh - the quick tests on newer drivers than the system's: check-newer.sh [PLATFORM...]
 # SPDX-License-Identifier: Apache-2.0
 #
-# In the root that setup-newer-compilers.sh makes, in $CLATTN_NEWER_ROOT or ~/.cache/clattn-offline/forky: PoCL with every
-# engine, rusticl with simt and naive, and on both the f32 cases of other implementations that CLATTN_CASES matches. `make
-# check-newer` calls it with top_srcdir, top_builddir, CLATTN_CONFORMANCE and PYTHON set. Runs as root: the driver sees this
-# machine from inside the root, through mounts that end with each test. Prints TAP.
+# In the root that setup-newer-compilers.sh makes, in $CLATTN_NEWER_ROOT or ~/.cache/clattn-offline/forky: PoCL with
+# every engine, rusticl with simt and naive, and on both the f32 cases of other implementations that CLATTN_CASES
+# matches. `make check-newer` calls it with top_srcdir, top_builddir, CLATTN_CONFORMANCE and PYTHON set. Runs as root:
+# the driver sees this machine from inside the root, through mounts that end with each test. Prints TAP.
 : "${top_srcdir=$(dirname "$0")/..}" "${top_builddir=.}"
 top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "$top_builddir" && pwd)
 root=${CLATTN_NEWER_ROOT-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/forky}

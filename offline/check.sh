@@ -24,8 +24,9 @@
 #          local B  static __local memory
 #          spill B  bytes per work-item that should not live in memory: spilled registers, arrays left in private memory
 #          occ      waves per SIMD (AMD), hardware threads per EU (Intel), most waves (Adreno)
-# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7. nvidia/ is clang's PTX,
-# nv470/, nv535/ and nv550/ that of NVIDIA's drivers; all of it goes through the same ptxas, which is another part of a driver.
+# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7. nvidia/ is clang's
+# PTX, nv470/, nv535/ and nv550/ that of NVIDIA's drivers; all of it goes through the same ptxas, which is another part
+# of a driver.
 set -u -o pipefail
 
 die() { echo "check.sh: $*" >&2; exit 2; }

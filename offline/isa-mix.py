@@ -6,8 +6,9 @@ isa-mix.py --tile d=64,dv=64,tx=8,ty=16,tm=8,tn=8,ch=8,cv=8 FILE...
                                       shares of engine simt's loops: Q K^T, P V, and the whole loop over key tiles
 isa-mix.py --mma d=64,dv=64,nw=4,rt=2,bk=64 CUBIN...
                                       of engine mma_nv's loop over key tiles, taken the shortest way that passes all its
-                                      matrix instructions: instructions, matrix ones, local accesses, moves, their share;
-                                      ? where the matrix ones are not as many as the tile has, or registers go to memory
+                                      matrix instructions: instructions, matrix ones, local accesses, moves, their
+                                      share; ? where the matrix ones are not as many as the tile has, or registers go to
+                                      memory
 
 A share is multiply-adds among all instructions. It bounds the part of peak that a loop can reach where one instruction
 is issued at a time, and it is exact and repeatable, so that it can gate a change where no time can be taken. (AMD
@@ -194,11 +195,11 @@ class Tile:
     """Trip counts of engine simt's loops, from what is known: the multiply-adds of each product per item and tile.
 
     The loop over tiles lies in one over segments, which does not count. An iteration of a chunk loop is CH steps of
-    Q K^T or CV of P V, and it makes at most CHAIN of them: where a product has more, a loop over parts or turns is around
-    it, or copies of it follow one another. How many steps an iteration of an innermost loop has, its own count tells.
-    Loops may be gone where the compiler unrolled them. Both arms of a branch count, as if every tile had masks; a loop
-    that belongs to no product and combines no rows counts once, as a rare path. Where the multiply-adds do not add up to
-    the tile's there is no share."""
+    Q K^T or CV of P V, and it makes at most CHAIN of them: where a product has more, a loop over parts or turns is
+    around it, or copies of it follow one another. How many steps an iteration of an innermost loop has, its own count
+    tells. Loops may be gone where the compiler unrolled them. Both arms of a branch count, as if every tile had masks;
+    a loop that belongs to no product and combines no rows counts once, as a rare path. Where the multiply-adds do not
+    add up to the tile's there is no share."""
     CHAIN = 64
 
     def __init__(self, numbers):

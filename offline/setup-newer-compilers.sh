@@ -4,8 +4,8 @@
 #
 # Makes a Debian root with ocloc 26, clang 21 and the device libraries of ROCm 7, Mesa's OpenCL and pretended kernel
 # drivers in DIR [~/.cache/clattn-offline/forky], for check.sh, and PoCL 7, for check-newer.sh. Runs on Debian as root;
-# 1.3 GB, some minutes. The system stays as it is, but for the package debootstrap and, with --mali, qemu-user-static and a
-# cross compiler.
+# 1.3 GB, some minutes. The system stays as it is, but for the package debootstrap and, with --mali, qemu-user-static
+# and a cross compiler.
 # Environment: SUITE [forky], MIRROR [the one that the system's packages come from], DEBOOTSTRAP_OPTS.
 set -eu
 mali=

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Unpacks those of drivers 470, 535 and 550 from Debian's non-free packages as DIR/470 .. DIR/550
-# [~/.cache/clattn-offline/nvidia], for check.sh and check-nvidia.sh. Nothing is installed; what is there already stays. Runs
-# on Debian, as root or not; 70 MB to fetch and 220 MB to keep, some seconds. The compilers are NVIDIA's, and so is their licence.
-# Environment: MIRROR [the one that the system's packages come from], KEYRING [Debian's].
+# [~/.cache/clattn-offline/nvidia], for check.sh and check-nvidia.sh. Nothing is installed; what is there already stays.
+# Runs on Debian, as root or not; 70 MB to fetch and 220 MB to keep, some seconds. The compilers are NVIDIA's, and so is
+# their licence. Environment: MIRROR [the one that the system's packages come from], KEYRING [Debian's].
 set -eu
 dir=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/nvidia}
 mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' |
@@ -18,8 +18,9 @@ die() { echo "setup-nvidia-compilers.sh: $*" >&2; exit 1; }
 own_apt() { # SUITE ARGUMENTS...
     local at=$work/apt-$1
     shift
-    apt-get -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$at/sources" -o Dir::Etc::Preferences=/dev/null \
-        -o Dir::Etc::PreferencesParts=/dev/null -o Dir::State="$at/state" -o Dir::State::status=/dev/null \
+    apt-get -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$at/sources" \
+        -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null \
+        -o Dir::State="$at/state" -o Dir::State::status=/dev/null \
         -o Dir::Cache="$at/cache" -o APT::Architecture=amd64 -o APT::Architectures=amd64 -o APT::Sandbox::User= \
         -o Acquire::Languages=none "$@"
 }

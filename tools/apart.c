@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds: a candidate's least limit, and that of the first one, which nothing is known of; and how many times slower
- * than that one another may be. */
+/* Seconds: the smallest limit of a candidate, and that of the first one, of which nothing is known; and how many times
+ * slower than the first one a candidate may be. */
 enum { PATIENCE = 10, FIRST_PATIENCE = 60, TIMES = 20 };
 
 void apart_begin(struct apart *m, const char *problem)
@@ -51,7 +51,7 @@ static cl_int put_out(struct apart *m, const char *config, cl_int e, const char 
     return e;
 }
 
-/* An answer of the child, in time. */
+/* Waits for the child's answer, within the limit. */
 static cl_int hear(struct apart *m, struct seat *s, double seconds, double *time)
 {
     const struct patience patience = { seconds, m->stop, m->user };
@@ -89,7 +89,7 @@ static int start(struct apart *m, struct seat *s)
 {
     char *argv[8];
     int n = 0;
-    argv[n++] = (char *)m->program; /* nobody writes to them */
+    argv[n++] = (char *)m->program; /* they are not written to */
     argv[n++] = (char *)"--child";
     argv[n++] = s->config;
     if (m->device) {

@@ -10,7 +10,7 @@
 
 enum { CONFIG_TEXT = 256 };
 
-/* One that is open. */
+/* A candidate that is open. */
 struct seat {
     char config[CONFIG_TEXT];
     struct child child;
@@ -18,17 +18,17 @@ struct seat {
 
 struct apart {
     const char *program, *device; /* argv[0]; --device, or NULL */
-    const char *problem;          /* what all of this is about: to be set */
-    double kill;                  /* seconds; 0: by what the first one took, which is the control */
-    int (*stop)(void *user);      /* asked several times a second: not 0 gives up */
+    const char *problem;          /* the problem that is measured; must be set */
+    double kill;                  /* seconds; 0: derived from the time of the first one, the control */
+    int (*stop)(void *user);      /* called several times a second; a value other than 0 gives up */
     void *user;
     double built, ran;            /* seconds the control took; 0: not known yet */
-    char config[CONFIG_TEXT], words[CHILD_WORDS]; /* the last that was put out here, and why */
+    char config[CONFIG_TEXT], words[CHILD_WORDS]; /* the last one that was refused here, and why */
     struct seat *seats;
     size_t n;
 };
 
-/* Nothing is open, and nothing known of a control. */
+/* Initialises: nothing is open, and no control is known. */
 void apart_begin(struct apart *m, const char *problem);
 void apart_end(struct apart *m);
 
@@ -37,10 +37,10 @@ cl_int apart_open(void *user, const char *config);
 cl_int apart_run(void *user, const char *config, double *seconds);
 void apart_close(void *user, const char *config);
 
-/* Why `config` was put out, when that was seen here; else NULL. */
+/* Returns why `config` was refused, when that happened here; else NULL. */
 const char *apart_words(const struct apart *m, const char *config);
 
-/* What runs in such a child: argv[0] --child CONFIG [--device TEXT] PROBLEM. Returns an exit status. */
+/* The main function of such a child: argv[0] --child CONFIG [--device TEXT] PROBLEM. Returns an exit status. */
 int candidate_main(const struct tune_options *o);
 
 #endif

@@ -16,7 +16,7 @@ void args_help(FILE *to, const struct args_row *table)
     }
 }
 
-/* The row of `arg`, an option with or without "=value"; NULL for none. */
+/* Returns the row of `arg`, an option with or without "=value"; NULL when there is none. */
 static const struct args_row *find(const struct args_row *table, const char *arg)
 {
     const size_t n = arg[1] == '-' ? strcspn(arg, "=") : strlen(arg);
@@ -34,7 +34,8 @@ static int append(struct list *list, const char *name, const char *value, struct
     return 0;
 }
 
-/* Takes an option, whose value may be `next` (NULL: there is none). Returns how many arguments it took, or -1. */
+/* Reads an option, whose value may be `next` (NULL: there is no next word). Returns how many arguments it used, or
+ * -1. */
 static int take(const struct args_row *r, char *arg, char *next, void *into, struct fault *f)
 {
     char *const equals = arg[1] == '-' ? strchr(arg, '=') : NULL;

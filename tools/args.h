@@ -11,7 +11,7 @@
 enum args_kind {
     ARGS_TEXT, /* takes a value: const char * */
     ARGS_FLAG, /* int, becomes 1 */
-    ARGS_LAST, /* a flag behind which nothing is read */
+    ARGS_LAST, /* a flag after which nothing is read */
     ARGS_LIST, /* takes a value, and may be given several times: struct list */
     ARGS_READ, /* is read where it stands, by the row's function; takes a value where the row has a name for one */
     ARGS_LATER /* belongs to features that this version lacks */
@@ -21,7 +21,7 @@ enum args_kind {
 struct args_row {
     const char *name;
     enum args_kind kind;
-    size_t at;                /* of its field in the struct that is filled: INTO */
+    size_t at;                /* offset of its member in the struct that is filled, INTO */
     const char *value, *help; /* help NULL: not shown */
     int (*read)(void *into, const char *value, struct fault *f); /* value NULL where it takes none. Returns 0, or -1 with `f` set */
 };
@@ -39,11 +39,11 @@ struct list {
     const char *at[LIST_MAX];
 };
 
-/* Fills `into`, which is zero. What is no option moves to the front of argv, behind argv[0]: options may stand among
- * it, before a "--". Returns how many of those there are, or -1 with `f` set. */
+/* Fills `into`, which must be zero. Arguments that are no options move to the front of argv, after argv[0]; options may
+ * stand between them, before a "--". Returns how many such arguments there are, or -1 with `f` set. */
 int args_read(int argc, char **argv, const struct args_row *table, void *into, struct fault *f);
 
-/* A line for each option. */
+/* Prints a line for each option. */
 void args_help(FILE *to, const struct args_row *table);
 
 #endif

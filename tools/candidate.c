@@ -18,7 +18,7 @@ struct candidate {
     clattn_trial trial;
 };
 
-/* No records, and no cache: binaries of those that lose must not pile up there. */
+/* Without records and cache, where binaries of refused candidates would pile up. */
 static cl_int prepare(struct candidate *c, const struct tune_options *o, struct fault *f)
 {
     clattn_options options = CLATTN_OPTIONS_INIT;
@@ -34,7 +34,7 @@ static cl_int prepare(struct candidate *c, const struct tune_options *o, struct 
     return e;
 }
 
-/* "STATUS: detail", in one line. */
+/* Writes "STATUS: detail", in one line. */
 static void put_in_words(struct candidate *c, cl_int e, char words[CHILD_WORDS])
 {
     char detail[CHILD_WORDS] = "";

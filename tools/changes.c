@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1 << 20 }; /* as many bytes as the library takes */
+enum { TEXT_MAX = 1 << 20 }; /* the library's limit */
 
 static int no_memory(const char *argument, const char *path, struct fault *f)
 {
@@ -26,7 +26,7 @@ static int no_memory(const char *argument, const char *path, struct fault *f)
 
 /* ---- Arrays ---- */
 
-/* A file of floats as doubles, rounded to `type`. */
+/* Reads a file of floats as doubles, rounded to `type`. */
 static double *doubles(const struct npy *a, int type)
 {
     const int from = a->type == NPY_F4 ? CLATTN_F32 : a->type == NPY_F2 ? CLATTN_F16 : CLATTN_F64;
@@ -45,7 +45,7 @@ static int want_floats(const char *argument, const char *path, const struct npy 
     return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", argument, path, npy_name(a->type));
 }
 
-/* Axes of a file, aligned right, against those of the scores: each is 1 or equal. */
+/* Compares the axes of a file, aligned right, with those of the scores: each must be 1 or equal. */
 static int broadcast(const char *argument, const char *path, const struct npy *a, const clattn_sizes *z,
                      int64_t shape[4], int32_t axes[4], struct fault *f)
 {
@@ -110,7 +110,7 @@ static int read_mask(const struct options *o, clattn_workload *c, struct extras 
     return status;
 }
 
-/* Slopes, [h] or with `by_entry` [b,h] as well, or sinks. *rows: what stands in place of b. */
+/* Reads slopes, [h] or with `by_entry` also [b,h], or sinks, [h]. *rows receives b, or 1 where that axis is absent. */
 static int read_heads(const char *argument, const char *path, int by_entry, const clattn_sizes *z, double **out,
                       int64_t *rows, struct fault *f)
 {
@@ -150,7 +150,7 @@ static int read_lists(const struct options *o, clattn_workload *c, struct extras
 
 /* ---- Score_mods ---- */
 
-/* The text in an open file of n bytes, or NULL with `f` set. */
+/* Reads the text in an open file of n bytes; NULL with `f` set after a failure. */
 static char *read_bytes(int fd, size_t n, const char *argument, const char *path, struct fault *f)
 {
     char *text = calloc(1, n + 1);
@@ -174,7 +174,7 @@ static char *read_text(const char *argument, const char *path, struct fault *f)
 {
     struct stat s;
     char *text = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO must not hold us up */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* must not block on a FIFO */
     if (fd < 0 || fstat(fd, &s) != 0)
         fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, strerror(errno));
     else if (!S_ISREG(s.st_mode))
@@ -188,7 +188,7 @@ static char *read_text(const char *argument, const char *path, struct fault *f)
     return text;
 }
 
-/* The problem string has words for texts that it can find by name again: then, and only then, it gets them. */
+/* A problem string can name texts that are built in. If all texts are, it gets their names. */
 static void name_mods(clattn_workload *c, const struct extras *x)
 {
     size_t at = 0;

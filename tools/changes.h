@@ -7,8 +7,8 @@
 #include "fault.h"
 #include "options.h"
 
-/* Reads what `o` names besides Q, K, V, lengths and sequences, for a call of the sizes of `c`, into `x`, and says in
- * `c` what there is. Returns 0, or -1 with `f` set; extras_free() is due in both cases. */
+/* Reads what `o` names besides Q, K, V, lengths and sequences into `x`, for a call with the sizes of `c`, and sets the
+ * flags in `c`. Returns 0, or -1 with `f` set; extras_free() must be called in both cases. */
 int changes_read(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f);
 
 #endif

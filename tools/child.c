@@ -27,7 +27,7 @@ enum { MARK = 0x636c6174, TICK_MS = 200, PARTING_MS = 1000, DEAD_MS = 5000 };
 
 /* ---- What it prints ---- */
 
-/* Keeps the last line that has anything in it. */
+/* Keeps the last line that is not empty. */
 static void keep(struct child *c, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -46,7 +46,7 @@ static void keep(struct child *c, const char *bytes, size_t n)
 static void drain(struct child *c)
 {
     char bytes[4096];
-    for (int i = 0; i < 64 && c->log >= 0; i++) { /* whoever prints without end gets his limit all the same */
+    for (int i = 0; i < 64 && c->log >= 0; i++) { /* a child that prints without end must still run into its limit */
         const ssize_t n = read(c->log, bytes, sizeof bytes);
         if (n < 0 && errno == EINTR)
             continue;
@@ -64,7 +64,8 @@ static void drain(struct child *c)
 
 static int spawn(struct child *c, char *const argv[], int socket_end, int log_end)
 {
-    static const char self[] = "/proc/self/exe"; /* in the child: what its parent runs, moved or deleted even */
+    static const char self[] = "/proc/self/exe"; /* in the child: the parent's program, even if it was moved or
+                                                  * deleted */
     const char *path = access(self, X_OK) == 0 ? self : argv[0];
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -74,7 +75,8 @@ static int spawn(struct child *c, char *const argv[], int socket_end, int log_en
     e = posix_spawnattr_init(&attributes);
     if (e)
         goto no_attributes;
-    /* A group of its own: ^C is for the parent, and the compilers that a driver starts are killed with it. */
+    /* The child has a process group of its own: ^C goes to the parent only, and compilers that a driver starts are
+     * killed together with the child. */
     e = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     if (!e)
         e = posix_spawnattr_setpgroup(&attributes, 0);
@@ -121,7 +123,7 @@ no_pipe:
 
 /* ---- Ending ---- */
 
-/* Its number stays its own until it is reaped. */
+/* Its process number is not reused until it is reaped. */
 static int is_dead(const struct child *c)
 {
     siginfo_t info;
@@ -129,18 +131,19 @@ static int is_dead(const struct child *c)
     return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
 }
 
-/* Whether it is dead within `ms`, with its status. What it prints meanwhile must not hold it up. */
+/* Waits up to `ms` for it to die; returns whether it did, with its status. Its output is read meanwhile, so that it
+ * does not block. */
 static int reap(struct child *c, int ms, int *status)
 {
     const double end = clock_ms() + ms;
     while (!is_dead(c)) {
-        struct pollfd p = { c->log, POLLIN, 0 }; /* poll() passes over -1 */
+        struct pollfd p = { c->log, POLLIN, 0 }; /* poll() ignores -1 */
         if (!(clock_ms() < end))
             return 0;
         (void)poll(&p, 1, 2);
         drain(c);
     }
-    (void)kill(-c->pid, SIGKILL); /* what a driver left running */
+    (void)kill(-c->pid, SIGKILL); /* processes that a driver left running */
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR)
         ;
     drain(c);
@@ -148,7 +151,8 @@ static int reap(struct child *c, int ms, int *status)
     return 1;
 }
 
-/* Kills it and all that it started. One that sticks in a driver dies when that lets go of it: nobody waits for that. */
+/* Kills it and everything that it started. A process that is stuck in a driver dies when the driver releases it; that
+ * is not waited for. */
 static void kill_it(struct child *c)
 {
     int status;
@@ -202,11 +206,12 @@ static void put_in_words(const struct child *c, int status, char words[CHILD_WOR
 
 void child_ask(struct child *c)
 {
-    while (send(c->fd, "?", 1, MSG_NOSIGNAL) < 0 && errno == EINTR) /* else it is dead, which child_wait() finds out */
+    while (send(c->fd, "?", 1, MSG_NOSIGNAL) < 0 && errno == EINTR) /* otherwise it is dead, which child_wait() finds
+                                                                     * out */
         ;
 }
 
-/* Takes what has come. Returns 1 when the answer is whole, -1 when there will be none. */
+/* Reads what has arrived. Returns 1 when the answer is complete, -1 when there will be none. */
 static int receive(struct child *c, struct answer *a, size_t *have)
 {
     const ssize_t n = recv(c->fd, (char *)a + *have, sizeof *a - *have, MSG_DONTWAIT);
@@ -235,7 +240,7 @@ int child_wait(struct child *c, const struct patience *p, struct answer *a, char
     int status = 0, got = 0, dead = 0, late = 0, stop = 0;
     words[0] = '\0';
     while ((got = receive(c, a, &have)) == 0) {
-        if (dead) { /* though what it left behind has the socket still */
+        if (dead) { /* although processes that it left behind still hold the socket */
             got = -1;
             break;
         }
@@ -262,7 +267,7 @@ int child_wait(struct child *c, const struct patience *p, struct answer *a, char
 
 /* ---- The child's side ---- */
 
-/* Dies with the parent, even while a driver hangs; and leaves no core: to crash is its trade. */
+/* Dies with the parent, even while a driver hangs, and leaves no core file, because crashes are expected. */
 static void be_mortal(void)
 {
     const struct rlimit none = { 0, 0 };
@@ -280,7 +285,7 @@ int child_begin(void)
     if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
         return -1;
     be_mortal();
-    if (poll(&p, 1, 0) < 0 || p.revents & (POLLHUP | POLLERR)) /* the parent died before that */
+    if (poll(&p, 1, 0) < 0 || p.revents & (POLLHUP | POLLERR)) /* the parent died before the call above */
         return -1;
     const int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0)

@@ -23,7 +23,7 @@ static int say(struct tuned *t, const char *words, struct fault *f)
     return t->words ? 0 : no_memory(f);
 }
 
-/* Writes the class of `text`, or why there is none on this device. */
+/* Writes the class of `text`, or why it has none on this device. */
 static int name_class(struct tuned *t, clattn_handle handle, const struct named *p, struct fault *f)
 {
     char words[1024] = "";
@@ -37,7 +37,7 @@ static int name_class(struct tuned *t, clattn_handle handle, const struct named 
     return say(t, words[0] ? words : clattn_status_string(e), f);
 }
 
-/* What cannot be read as a problem string, though the library wrote it. */
+/* A class that the library wrote and that cannot be read as a problem string. */
 static int name_unknown(struct tuned *t, const char *words, struct fault *f)
 {
     snprintf(t->class_text, sizeof t->class_text, "%s", t->problem);
@@ -62,8 +62,8 @@ static void drop_last(struct classes *all)
     free(t->words);
 }
 
-/* Adds the class of a problem string unless it is there. `strict`: a string that cannot be read is an error; else it is
- * one that cannot be tuned. */
+/* Adds the class of a problem string unless it is in the list. `strict`: a string that cannot be read is an error;
+ * otherwise it is a class that cannot be tuned. */
 static int add(struct classes *all, clattn_handle handle, const char *problem, int strict, struct fault *f)
 {
     struct fault own = { 0, "" };
@@ -85,12 +85,12 @@ static int add(struct classes *all, clattn_handle handle, const char *problem, i
     return result;
 }
 
-/* A line of --file: nothing, a comment, or a problem string. */
+/* Reads a line of --file: empty, a comment, or a problem string. */
 static int add_line(struct classes *all, clattn_handle handle, char *line, const char *file, int number,
                     struct fault *f)
 {
     struct fault own = { 0, "" };
-    size_t n = 0; /* a # within a word is no comment: so digests of score_mods begin */
+    size_t n = 0; /* a # within a word begins no comment, because digests of score_mods contain one */
     while (line[n] && !strchr("\r\n", line[n]) && !(line[n] == '#' && (n == 0 || strchr(" \t", line[n - 1]))))
         n++;
     line[n] = '\0';
@@ -124,7 +124,7 @@ static int add_file(struct classes *all, clattn_handle handle, const char *file,
     return result;
 }
 
-/* All that a function of the library counts up. */
+/* Adds everything that an indexed function of the library returns. */
 static int add_all(struct classes *all, clattn_handle handle, cl_int (*at)(clattn_handle, size_t, char *, size_t),
                    struct fault *f)
 {

@@ -21,8 +21,8 @@ struct classes {
     size_t n;
 };
 
-/* Those of the problems in `o`, of --file and of --recorded; without any of these, all usual ones. Each once, in the
- * order given. Returns 0, or -1 with `f` set; classes_free() is due in both cases. */
+/* Collects the classes of the problems in `o`, of --file and of --recorded; without any of these, all usual ones. Each
+ * class comes once, in the order given. Returns 0, or -1 with `f` set; classes_free() must be called in both cases. */
 int classes_gather(struct classes *all, clattn_handle handle, const struct tune_options *o, struct fault *f);
 void classes_free(struct classes *all);
 

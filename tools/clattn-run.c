@@ -46,7 +46,7 @@ static int exit_status(cl_int e)
     }
 }
 
-/* Says that `what` failed with `e`, in the library's words where it has some. */
+/* Sets the fault that `what` failed with `e`, with the library's words where there are some. */
 static int library_fault(struct run *r, const char *what, cl_int e, struct fault *f)
 {
     char detail[4096] = "";
@@ -55,7 +55,7 @@ static int library_fault(struct run *r, const char *what, cl_int e, struct fault
     return fault_set(f, exit_status(e), "%s: %s%s%s", what, clattn_status_string(e), detail[0] ? ": " : "", detail);
 }
 
-/* Prints what the compiler has against a caller's text, lines as they are. */
+/* Prints the compiler's messages about a caller's text, line by line. */
 static void print_log(const char *log)
 {
     for (; *log; log++)
@@ -63,7 +63,7 @@ static void print_log(const char *log)
     putc('\n', stderr);
 }
 
-/* A plan that cannot be made. A program with texts of the caller's that does not build is taken for his. */
+/* Sets the fault of a plan that cannot be made. A build failure with texts of the caller's is taken to be theirs. */
 static int plan_fault(struct run *r, cl_int e, struct fault *f)
 {
     const char *config = r->options.config;
@@ -202,7 +202,7 @@ static int check(struct run *r, struct fault *f)
     return 0;
 }
 
-/* Adds x [b,h,n,w] with its axes h and n exchanged where `swap` says so, in float32 unless `wide`. Writes over x. */
+/* Adds the output x [b,h,n,w], with axes h and n exchanged if `swap`, in float32 unless `wide`. Overwrites x. */
 static int add_output(struct run *r, const char *argument, const char *path, double *x, const int64_t shape[4],
                       int swap, int wide, struct fault *f)
 {
@@ -220,7 +220,7 @@ static int add_output(struct run *r, const char *argument, const char *path, dou
         x = order;
     }
     if (!wide)
-        for (size_t i = 0; i < count; i++) { /* in place: a float never lies behind its double */
+        for (size_t i = 0; i < count; i++) { /* in place: a float never lies beyond its double */
             const float single = (float)x[i];
             memcpy((char *)x + i * sizeof single, &single, sizeof single);
         }

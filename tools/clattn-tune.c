@@ -36,12 +36,12 @@ static void catch_signals(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (sigaction(all[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup, or a shell's background */
             (void)sigaction(all[i], &on, NULL);
-    (void)signal(SIGCHLD, SIG_DFL); /* else nobody could tell how a child died */
+    (void)signal(SIGCHLD, SIG_DFL); /* otherwise the status of a dead child is lost */
 }
 
 /* ---- The device ---- */
 
-/* Of what the library says, the last: why something could not be kept. */
+/* Keeps the library's last message: why something could not be kept. */
 static void remember(void *user, const char *text)
 {
     struct tuner *t = user;
@@ -54,7 +54,7 @@ static int open_device(struct tuner *t, struct fault *f)
     clattn_options o = CLATTN_OPTIONS_INIT;
     o.log = remember;
     o.log_user = t;
-    o.tune = CLATTN_TUNE_AUTO; /* whatever the environment says: records are what this program is about */
+    o.tune = CLATTN_TUNE_AUTO; /* whatever the environment says: this program is for records */
     cl_int e = opencl_open(text, &t->where);
     if (e == CL_DEVICE_NOT_FOUND)
         return opencl_missing(text, f);
@@ -99,7 +99,7 @@ int task_classes(struct tuner *t, struct fault *f)
 
 /* ---- main ---- */
 
-/* What cannot be read is said before anything is opened. */
+/* Wrong problem strings are reported before anything is opened. */
 static int check_problems(const struct tune_options *o, struct fault *f)
 {
     struct named p;

@@ -7,14 +7,14 @@
 enum { EXIT_OK = 0, EXIT_USAGE = 1, EXIT_NO_DEVICE = 2, EXIT_UNSUPPORTED = 3, EXIT_VERIFY = 4 };
 
 struct fault {
-    int status;      /* EXIT_*; 0 while nothing went wrong */
+    int status;      /* EXIT_*; 0 as long as nothing went wrong */
     char text[8192]; /* room for a path and a sentence */
 };
 
-/* Keeps the first error that is set. Always returns -1, so that a failing function can end in it. */
+/* Sets an error; the first one is kept. Always returns -1, so that a failing function can return it. */
 int fault_set(struct fault *f, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Prints "PROGRAM: TEXT" to standard error as one line, whatever bytes a file name brought in. */
+/* Prints "PROGRAM: TEXT" to standard error as one line, whatever bytes a file name contributed. */
 void fault_print(const struct fault *f, const char *program);
 
 #endif

@@ -6,13 +6,13 @@
 #include "extras.h"
 #include "fault.h"
 
-/* c.problem is the problem; it points into x, so this must stay where it is. */
+/* c.problem is the problem. It points into x, so the struct must not be moved. */
 struct named {
     clattn_workload c;
     struct extras x;
 };
 
-/* Reads `text`. Returns 0, or -1 with `f` set; named_close() is due in both cases. */
+/* Reads `text`. Returns 0, or -1 with `f` set; named_close() must be called in both cases. */
 int named_open(struct named *p, const char *text, struct fault *f);
 void named_close(struct named *p);
 

@@ -56,7 +56,7 @@ static int visit_platform(struct found *f, visitor visit, void *user, int *stop)
 {
     cl_uint n = 0;
     if (clGetDeviceIDs(f->platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n) != CL_SUCCESS || n == 0)
-        return CL_SUCCESS; /* a platform without devices, or a broken one, hides no other */
+        return CL_SUCCESS; /* a platform that is empty or broken must not hide others */
     cl_device_id *devices = calloc(n, sizeof *devices);
     if (!devices)
         return CL_OUT_OF_HOST_MEMORY;
@@ -82,7 +82,7 @@ static cl_int walk(visitor visit, void *user)
     cl_uint n = 0;
     int stop = 0;
     cl_int status = clGetPlatformIDs(0, NULL, &n);
-    if (status != CL_SUCCESS || n == 0) /* the loader has a code of its own for "none installed" */
+    if (status != CL_SUCCESS || n == 0) /* the loader has a status of its own for "none installed" */
         return status == CL_OUT_OF_HOST_MEMORY ? status : CL_DEVICE_NOT_FOUND;
     cl_platform_id *platforms = calloc(n, sizeof *platforms);
     if (!platforms)

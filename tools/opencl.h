@@ -22,7 +22,7 @@ void opencl_close(struct opencl *o);
 /* The n-th device of all platforms as "platform / device"; CL_DEVICE_NOT_FOUND past the last. */
 cl_int opencl_name(unsigned n, char *text, size_t len);
 
-/* The fault of `text` naming no device: the words list those that there are. Returns -1. */
+/* Sets the fault that `text` names no device, with a list of all devices. Returns -1. */
 int opencl_missing(const char *text, struct fault *f);
 
 #endif

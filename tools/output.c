@@ -20,7 +20,7 @@ static int failed(struct fault *f, const struct output *o, const char *path)
     return fault_set(f, EXIT_USAGE, "%s: %s: %s", o->argument, path, strerror(errno));
 }
 
-/* Where `path` really leads: renaming onto a link, a device or a directory would put a file in their place. */
+/* Finds where `path` really leads, because renaming onto a link, a device or a directory would replace it. */
 static int resolve(struct output *o, const char *path, struct fault *f)
 {
     struct stat s;
@@ -60,7 +60,7 @@ static int same_file(const char *x, const char *y)
            stat_directory(y, &of_y) == 0 && of_x.st_dev == of_y.st_dev && of_x.st_ino == of_y.st_ino;
 }
 
-/* Creates a file of its own beside o->path. O_EXCL: what an attacker laid there is not followed. */
+/* Creates a temporary file beside o->path. O_EXCL: a link that somebody placed there is not followed. */
 static int open_temp(struct output *o, struct fault *f)
 {
     const size_t directory = directory_of(o->path), room = directory + 64;
@@ -161,7 +161,7 @@ int outputs_commit(struct outputs *o, struct fault *f)
         }
         failed(f, &o->at[i], o->at[i].path);
         while (i-- > 0)
-            (void)unlink(o->at[i].path); /* half a result is worse than none */
+            (void)unlink(o->at[i].path); /* an incomplete result is worse than none */
         return -1;
     }
     return 0;

@@ -9,7 +9,7 @@
 
 enum { OUTPUTS_MAX = 8 };
 
-/* Files under way. Zero it before use; outputs_discard() ends it in any case. */
+/* Files that are being written. Zero it before use; outputs_discard() must be called in any case. */
 struct outputs {
     int n;
     struct output {
@@ -28,7 +28,7 @@ int outputs_add(struct outputs *o, const char *argument, const char *path, int t
 /* Gives all files their names. When that fails for one of them, none is left. Returns 0, or -1 with `f` set. */
 int outputs_commit(struct outputs *o, struct fault *f);
 
-/* Removes what was not committed, and frees. */
+/* Removes files that were not committed, and frees the memory. */
 void outputs_discard(struct outputs *o);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include <clattn.h>
 
-/* What a record says, clattn-cache(5). What it does not say is "" or 0. */
+/* The contents of a record, see clattn-cache(5). Absent values are "" or 0. */
 struct record {
     char class_text[256], config[256], driver[256], date[32], lib[32];
     int effort;                  /* CLATTN_TUNE_QUICK, _FULL or _EXHAUSTIVE */
     int tries;                   /* 0: settled, else it was too noisy to tell, so many times */
-    double time_ns, control_ns;  /* of `config`, and of the table's choice */
+    double time_ns, control_ns;  /* of `config`, and of the default configuration */
     size_t at, n;                /* where its text is in records.text */
 };
 
@@ -22,13 +22,13 @@ struct records {
     size_t n;
 };
 
-/* Reads those of the handle's device. records_free() is due whatever comes of it. */
+/* Reads the records of the handle's device. records_free() must be called also after a failure. */
 cl_int records_read(struct records *r, clattn_handle handle);
 void records_free(struct records *r);
 
 const struct record *records_find(const struct records *r, const char *class_text);
 
-/* Time of `config` / that of the table's choice; 0 when that is not known. */
+/* The time of `config` divided by that of the default configuration; 0 when it is not known. */
 double record_ratio(const struct record *r);
 
 /* "quick", "full", "exhaustive"; "?" for anything else, and 0 for another name. */

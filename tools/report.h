@@ -22,7 +22,8 @@ void report_start(struct report *r);
 /* Fills problem, flops and bytes. Returns a clattn status. */
 cl_int report_problem(struct report *r, const struct arrays *a);
 
-/* The error that stands for the run, and its bound: of the element of O and LSE with the largest part of its bound. */
+/* The error that is reported, and its bound: those of the element of O and LSE whose error is the largest share of its
+ * bound. */
 void report_error(const struct report *r, double *error, double *bound);
 
 /* Prints to standard output. Returns 0, or -1 with `f` set when that cannot be written. */

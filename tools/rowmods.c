@@ -83,7 +83,7 @@ static char *compose(const struct extras *x, int wide)
     add_parameters(&g, x);
     add(&g, "const int k = get_global_id(0);\n%s s = cla_s[k];\n", real);
     for (size_t i = 0; i < x->n_mods; i++) {
-        /* What one drops no other brings back. */
+        /* A score that one text drops stays dropped. */
         add(&g, "if (cla_keep[k]%s)\n    s = cla_mod_%zu(s, b, h, q, k", i ? " && s != -INFINITY" : "", i);
         for (size_t n = 0; n < x->n_aux; n++)
             add(&g, ", %s", x->aux[n].name);

@@ -48,7 +48,7 @@ static void move_rows(const struct shape *t, double *x, unsigned char *bytes, in
             }
 }
 
-/* A buffer of n bytes that starts as `from`; no buffer at all for nothing. */
+/* Makes a buffer of n bytes with the contents of `from`; none when n is 0. */
 static cl_int upload(const struct setup *s, cl_mem *out, const void *from, size_t n)
 {
     cl_int status = CL_SUCCESS;
@@ -234,7 +234,7 @@ cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_work
     return e;
 }
 
-/* Gives the call the workspace it asks for, once. */
+/* Makes the workspace that the call needs, once. */
 static cl_int make_workspace(struct setup *s, clattn_plan plan)
 {
     size_t need = 0;

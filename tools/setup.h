@@ -1,7 +1,7 @@
 /* setup.h - buffers and arguments of one forward call, from arrays of doubles
  * SPDX-License-Identifier: Apache-2.0
  *
- * Arrays here are contiguous in the order of SEMANTICS, [b,h,n,width]; on the device they lie in the storage types of
+ * Arrays here are contiguous in the order of clattn.h, [b,h,n,width]; on the device they lie in the storage types of
  * the case, in its axis order. Packed sequences are [h,total,width] here and [total,h,width] there. */
 #ifndef SETUP_H
 #define SETUP_H
@@ -11,8 +11,8 @@
 #include "extras.h"
 #include "opencl.h"
 
-/* What a call reads. Lengths may be NULL: then those of the case count, where its flags ask for them. x may be NULL
- * where they ask for none of it. */
+/* What a call reads. Lengths may be NULL: then those of the case are used, where its flags ask for them. x may be NULL
+ * where the flags ask for none of it. */
 struct setup_inputs {
     const double *q, *k, *v;
     int shared; /* k and v have a batch axis of 1, whatever b is */
@@ -32,8 +32,9 @@ struct setup {
     size_t workspace; /* bytes of args.workspace */
 };
 
-/* Makes a queue and the buffers, and uploads. O and LSE hold NaN afterwards, so that what a kernel leaves out shows.
- * Returns CL_SUCCESS or what failed; setup_close() is due in both cases. The sizes must have passed inputs_count(). */
+/* Makes a queue and the buffers, and uploads the inputs. O and LSE hold NaN afterwards, so that elements which a kernel
+ * does not write are visible. Returns CL_SUCCESS or the status that failed; setup_close() must be called in both cases.
+ * The sizes must have passed inputs_count(). */
 cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_workload *c, const struct setup_inputs *in);
 
 /* What a plan does once for all calls: makes the block map from the mask where the inputs had none. */

@@ -80,7 +80,7 @@ static int progress(void *user, const clattn_progress *p)
 {
     struct run *r = user;
     const char *own = apart_words(&r->apart, p->config);
-    if (r->tuner->stopped()) /* what is refused now was only given up */
+    if (r->tuner->stopped()) /* a refusal now only means that the run was stopped */
         return 1;
     r->opened = p->opened;
     r->refused += p->step == CLATTN_STEP_REFUSED;
@@ -97,7 +97,7 @@ static clattn_counters counters(const struct run *r)
     return c;
 }
 
-/* How a class ended that was searched without an error, though nothing was saved. */
+/* How a class ended whose search succeeded although nothing was saved. */
 static enum ending judge_unsaved(struct run *r, double limit, char *words, size_t room)
 {
     const double seconds = (clock_ms() - r->report.class_begun) * 1e-3;
@@ -107,7 +107,7 @@ static enum ending judge_unsaved(struct run *r, double limit, char *words, size_
         return ENDING_LEFT;
     }
     if (counters(r).store_faults) {
-        if (!r->trouble[0]) /* the library says such things once */
+        if (!r->trouble[0]) /* the library logs such things only once */
             snprintf(r->trouble, sizeof r->trouble, "%s", r->tuner->log);
         snprintf(words, room, "%s", r->trouble);
         return ENDING_UNKEPT;
@@ -116,7 +116,7 @@ static enum ending judge_unsaved(struct run *r, double limit, char *words, size_
         snprintf(words, room, "all configurations were refused");
         return ENDING_FAILED;
     }
-    /* A search stops opening configurations when half of its time is up. */
+    /* A search stops opening configurations when half of its time is used. */
     snprintf(words, room, "%s", limit > 0 && seconds > limit / 2
                                     ? "its time was up before anything could be told"
                                     : "there was nothing to compare with the default configuration");
@@ -156,7 +156,7 @@ static enum ending search(struct run *r, const struct tuned *t, double limit, ch
     return ENDING_FAILED;
 }
 
-/* Anew, for the record that a search has left. Without memory for them they stay as they are. */
+/* Reads the records again, for the one that a search has left. Without memory they stay as they are. */
 static void read_again(struct run *r)
 {
     struct records now;
@@ -173,7 +173,7 @@ static void tune_class(struct run *r, const struct tuned *t)
     char words[4096];
     const double limit = limit_now(r), start = clock_ms();
     struct outcome o = { t->class_text, ENDING_CUT, NULL, 0, 0, 0, "" };
-    if (r->tuner->stopped() || limit < 0) { /* those that did not begin have no line of their own */
+    if (r->tuner->stopped() || limit < 0) { /* classes that were not begun have no line of their own */
         r->report.count[ENDING_CUT]++;
         return;
     }

@@ -60,7 +60,7 @@ int textfile_read(const char *path, size_t most, char **text, size_t *n, const c
     return -1;
 }
 
-/* To a stream that is closed here. Returns an errno, or 0. */
+/* Writes to a stream and closes it. Returns an errno, or 0. */
 static int put(FILE *to, const char *text, size_t n)
 {
     int e = 0;
@@ -71,7 +71,7 @@ static int put(FILE *to, const char *text, size_t n)
     return e;
 }
 
-/* Beside its place, and renamed. Returns an errno, or 0. */
+/* Writes a temporary file beside its place and renames it. Returns an errno, or 0. */
 static int replace(const char *path, const char *text, size_t n)
 {
     const size_t room = strlen(path) + sizeof ".XXXXXX";
@@ -110,7 +110,7 @@ int textfile_write(const char *path, const char *text, size_t n, const char *arg
     errno = 0;
     if (strcmp(path, "-") == 0) {
         e = put(stdout, text, n);
-    } else if (lstat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a pipe, a device, or a link to who knows what */
+    } else if (lstat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a pipe, a device, or a link to something unknown */
         FILE *to = fopen(path, "w");
         e = to ? put(to, text, n) : errno;
     } else {

@@ -7,11 +7,11 @@
 
 #include <stddef.h>
 
-/* Reads all of it, at most `most` bytes, into *text (the caller's to free). argument: for words. Returns 0, or -1 with
- * `f` set. */
+/* Reads the whole file, at most `most` bytes, into *text, which the caller frees. argument: the option's name, for
+ * errors. Returns 0, or -1 with `f` set. */
 int textfile_read(const char *path, size_t most, char **text, size_t *n, const char *argument, struct fault *f);
 
-/* Writes all of it; a regular file is replaced as a whole, or stays as it was. Likewise. */
+/* Writes the whole text; a regular file is replaced as a whole or stays as it was. Returns as textfile_read() does. */
 int textfile_write(const char *path, const char *text, size_t n, const char *argument, struct fault *f);
 
 #endif

@@ -78,7 +78,7 @@ static int columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
-/* From here on the line is another one, and is drawn when there is an occasion. */
+/* The line has changed, and is drawn at the next occasion. */
 static void erase(struct tune_report *r)
 {
     if (r->drawn)
@@ -92,7 +92,7 @@ void tell_draw(struct tune_report *r)
     char line[1024], best[32] = "", left[64] = "", text[32];
     int most;
     const double now = clock_ms();
-    if (r->quiet || !r->terminal || !r->class_text || now - r->drawn_at < DRAW_MS) /* writing disturbs what is timed */
+    if (r->quiet || !r->terminal || !r->class_text || now - r->drawn_at < DRAW_MS) /* writing disturbs timing */
         return;
     r->drawn_at = now;
     const double seconds = time_left(r, r->limit, &most);

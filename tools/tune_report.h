@@ -14,7 +14,7 @@ enum ending {
     ENDING_TUNED,   /* there is a record of it now */
     ENDING_LEFT,    /* there was one */
     ENDING_FAILED,  /* no configuration could be measured */
-    ENDING_CUT,     /* no record came of it: time was up, or a signal came, or there was nothing to compare */
+    ENDING_CUT,     /* there is no record: time ended, a signal came, or there was nothing to compare */
     ENDING_UNKEPT,  /* measured, and the record could not be written */
     ENDINGS
 };
@@ -60,7 +60,7 @@ void tell_outcome(struct tune_report *r, const struct outcome *o);
 /* All have. path: where the records are. */
 void tell_end(struct tune_report *r, const char *path);
 
-/* Seconds as people say them: "12 s", "5 min", "1.5 h". */
+/* Writes seconds in readable form: "12 s", "5 min", "1.5 h". */
 const char *tell_duration(char text[32], double seconds);
 
 #endif

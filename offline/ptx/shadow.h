@@ -5,7 +5,8 @@
 
 #include "inside.h"
 
-void check_order(const struct touch *t, uint64_t stamp); /* tells of a race if the access that stamped is not in order */
+/* Reports a race if the access that `stamp` stands for is not ordered with this one. */
+void check_order(const struct touch *t, uint64_t stamp);
 void check_first(const struct touch *t, uint64_t *stamp, uint64_t mine); /* tells that nobody has written it */
 
 static inline uint64_t stamp_epoch(uint64_t stamp)

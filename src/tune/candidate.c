@@ -98,8 +98,8 @@ static cl_int open_checks(struct candidate_inputs *g, const clattn_problem *like
     return status;
 }
 
-cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, const clattn_problem *p, const clattn_problem *like,
-                   struct why *why)
+cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, const clattn_problem *p,
+                             const clattn_problem *like, struct why *why)
 {
     memset(g, 0, sizeof *g);
     g->maker = maker;

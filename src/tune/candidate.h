@@ -25,8 +25,8 @@ struct candidate {
 };
 
 /* `like`: the class's problem, whose sizes are used. candidate_inputs_close() must be called also after a failure. */
-cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, const clattn_problem *p, const clattn_problem *like,
-                   struct why *why);
+cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, const clattn_problem *p,
+                             const clattn_problem *like, struct why *why);
 void candidate_inputs_close(struct candidate_inputs *g);
 
 /* Builds a configuration and checks it on all small shapes. candidate_close() must be called also after a failure. */
