@@ -148,7 +148,7 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
     if (CLA_D % 8 == 0 && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
-            if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_step(e));
+            if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_bytes(e));
         CLA_END_CHUNK
     } else {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
@@ -176,7 +176,7 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
             CLA_UNROLL for (int i = 0; i < 4; i++) {
                 t->moved[4 * n + i] = (uint4)(0);
                 if (CLA_DV == CLA_DVP || 8 * c < CLA_DV)
-                    t->moved[4 * n + i] = CLA_CHUNK(cla_v_row(e, 0), c, k0 + 4 * row + i, cla_v_step(e));
+                    t->moved[4 * n + i] = CLA_CHUNK(cla_v_row(e, 0), c, k0 + 4 * row + i, cla_v_bytes(e));
             }
         CLA_END_CHUNK
     } else {
@@ -254,7 +254,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->end = end;
     t->scale = scale;
     t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC);
-    t->wide = (uint)(cla_q_bits(e) | cla_k_bits(e) | cla_v_bits(e)) % 16 == 0 && cla_rows_are_even(e);
+    t->wide = ((uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
+               (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e)) * 2) % 16 == 0 && cla_rows_are_even(e);
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
     CLA_UNROLL for (int i = 0; i < CLA_RT; i++)

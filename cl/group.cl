@@ -72,12 +72,8 @@ CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int row)
     const __global cla_q_elem *head = CLA_PACKS ? e->q + cla_head(e, r) * e->a->q.h : e->q;
     return CLA_ROW(head, cla_query(e, r), e->q_stride);
 }
-/* The bits of all addresses of rows of Q: rows begin at multiples of a power of 2 where this is one of its multiples. */
-CLA_FN ulong cla_q_bits(const cla_env *e)
-{
-    const long steps = CLA_PACKS ? e->q_stride | e->a->q.h : e->q_stride;
-    return (uintptr_t)e->q | (uintptr_t)steps * sizeof(cla_q_elem);
-}
+/* For questions of alignment: all steps between rows of Q. */
+CLA_FN long cla_q_steps(const cla_env *e) { return CLA_PACKS ? e->q_stride | e->a->q.h : e->q_stride; }
 
 /* The rows that count, and the diagonal by the alignment rule. */
 CLA_FN void cla_whole(cla_env *e)

@@ -18,7 +18,9 @@ typedef CLA_CAT(CLA_CAT(cla_raw_, CLA_TV), 4) cla_raw4_v;
 #else
 #define CLA_LOADS_ANYWHERE(bytes) 0
 #endif
-#define CLA_WIDE_ROWS(raw, bits) (CLA_LOADS_ANYWHERE(sizeof(raw)) || (bits) % (4 * sizeof(raw)) == 0)
+#define CLA_WIDE_ROWS(raw, p, stride) \
+    (CLA_LOADS_ANYWHERE(sizeof(raw)) || \
+     ((uintptr_t)(p) | (uintptr_t)(stride) * sizeof(raw)) % (4 * sizeof(raw)) == 0)
 
 /* within: whether the four elements surely lie within the width; a constant. One by one where rows are not wide, not by
  * vload4: two loads that differ in nothing but alignment become one again. */
