@@ -44,11 +44,11 @@ static const struct args_row table[] = {
 void tune_options_help(FILE *to)
 {
     fputs("usage: clattn-tune [options] ['PROBLEM' ...]\n"
-          "Finds the fastest configurations on an OpenCL device and keeps them: for the classes of the problems given,\n"
-          "otherwise for all usual classes.\n\n", to);
+          "Finds the fastest configurations on an OpenCL device and keeps them: for the classes of the problems\n"
+          "given, otherwise for all usual classes.\n\n", to);
     args_help(to, table);
-    fputs("\nExit status: 0 success; 1 wrong usage or input; 2 no device; 3 nothing could be verified; 4 not all classes\n"
-          "were tuned; 5 the cache cannot be used; 128 + N stopped by signal N.\n", to);
+    fputs("\nExit status: 0 success; 1 wrong usage or input; 2 no device; 3 nothing could be verified; 4 not all\n"
+          "classes were tuned; 5 the cache cannot be used; 128 + N stopped by signal N.\n", to);
 }
 
 static int read_seconds(const char *name, const char *text, double *out, struct fault *f)
