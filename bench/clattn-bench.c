@@ -42,7 +42,7 @@ struct bench {
 /* ---- One problem ---- */
 
 /* What runs for one problem: the plan is number 0, and the peers follow. */
-struct timing_rounds {
+struct comparison {
     clattn_workload c;
     struct extras extras;           /* c.problem points into them */
     struct setup setup;
@@ -62,7 +62,7 @@ static int cl_fault(struct fault *f, clattn_handle h, cl_int status, const char 
                      clattn_status_string(status), *words ? ": " : "", words);
 }
 
-static int run_one(struct bench *b, struct timing_rounds *r, int n, double *ms, const char *problem, struct fault *f)
+static int run_one(struct bench *b, struct comparison *r, int n, double *ms, const char *problem, struct fault *f)
 {
     const double t = clock_ms();
     const cl_int status = n ? b->peers[n - 1]->run(r->peers[n - 1]) : setup_run(&r->setup, r->plan);
@@ -70,7 +70,7 @@ static int run_one(struct bench *b, struct timing_rounds *r, int n, double *ms, 
     return status ? cl_fault(f, n ? NULL : b->handle, status, problem) : 0;
 }
 
-static int open_inputs(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
+static int open_inputs(struct bench *b, struct comparison *r, const char *problem, struct fault *f)
 {
     struct counts n;
     int result = -1;
@@ -96,7 +96,7 @@ out:
 }
 
 /* All write to the same O, which is filled with NaN before a run to show elements that the run does not write. */
-static cl_int blank_o(struct timing_rounds *r, size_t n)
+static cl_int blank_o(struct comparison *r, size_t n)
 {
     const unsigned char nan_byte = 0xff;
     const size_t bytes = n * convert_size(r->setup.c.problem.type);
@@ -115,7 +115,7 @@ static double largest_difference(const double *x, const double *y, size_t n)
 }
 
 /* Runs the plan and every peer once: drivers compile at the first launch. Fills largest and off. */
-static int warm_up(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
+static int warm_up(struct bench *b, struct comparison *r, const char *problem, struct fault *f)
 {
     struct counts n = { 0, 0, 0, 0, 0 };
     double ms;
@@ -141,14 +141,14 @@ static int warm_up(struct bench *b, struct timing_rounds *r, const char *problem
 }
 
 /* Both are rounded to the type of O, and scores of the 16-bit types may be too. */
-static int differs(const struct bench *b, const struct timing_rounds *r, int peer)
+static int differs(const struct bench *b, const struct comparison *r, int peer)
 {
     const int type = r->setup.c.problem.type;
     const double part = type == CLATTN_BF16 ? 5e-2 : type == CLATTN_F16 ? 1e-2 : 1e-3;
     return !b->peers[peer]->other && (isinf(r->off[peer]) || r->off[peer] > part * r->largest);
 }
 
-static int timing_rounds_open(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
+static int comparison_open(struct bench *b, struct comparison *r, const char *problem, struct fault *f)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     const char *words = NULL;
@@ -177,7 +177,7 @@ static int timing_rounds_open(struct bench *b, struct timing_rounds *r, const ch
     return warm_up(b, r, problem, f);
 }
 
-static void timing_rounds_close(struct bench *b, struct timing_rounds *r)
+static void comparison_close(struct bench *b, struct comparison *r)
 {
     for (int i = 0; i < b->n_peers; i++)
         b->peers[i]->close(r->peers[i]);
@@ -200,7 +200,7 @@ static struct probe *find_probe(struct bench *b, const clattn_problem *p)
     return probe->queue ? probe : NULL;
 }
 
-static int run_peak(struct timing_rounds *r, int round, const char *problem, struct fault *f)
+static int run_peak(struct comparison *r, int round, const char *problem, struct fault *f)
 {
     r->peak[round] = NAN;
     const cl_int status = r->probe ? probe_run(r->probe, &r->peak[round]) : CL_SUCCESS;
@@ -209,7 +209,7 @@ static int run_peak(struct timing_rounds *r, int round, const char *problem, str
 
 /* Runs the plan, every peer and the probe once each, forwards and backwards in turn, because whatever runs second finds
  * its data in the caches: up to 10 % of a time of 2 ms. */
-static int run_round(struct bench *b, struct timing_rounds *r, int round, const char *problem, struct fault *f)
+static int run_round(struct bench *b, struct comparison *r, int round, const char *problem, struct fault *f)
 {
     const int last = b->n_peers + 1; /* the number of the probe */
     for (int i = 0; i <= last; i++) {
@@ -235,7 +235,7 @@ static double ratio(const struct bench *b, const double *x, const double *y)
 }
 
 /* Where memory is the limit, its ceiling was measured before. */
-static double fraction(const struct bench *b, const struct timing_rounds *r, const struct figures *g)
+static double fraction(const struct bench *b, const struct comparison *r, const struct figures *g)
 {
     const double roof = figures_roof(g);
     if (isnan(roof) || g->flops <= 0)
@@ -251,7 +251,7 @@ static double fraction(const struct bench *b, const struct timing_rounds *r, con
     return x;
 }
 
-static cl_int fill_figures(const struct bench *b, const struct timing_rounds *r, const char *problem, struct figures *g)
+static cl_int fill_figures(const struct bench *b, const struct comparison *r, const char *problem, struct figures *g)
 {
     memset(g, 0, sizeof *g);
     g->problem = problem;
@@ -279,7 +279,7 @@ static cl_int fill_figures(const struct bench *b, const struct timing_rounds *r,
 }
 
 /* Prints what was measured, and keeps it where it is to be plotted. */
-static int tell(struct bench *b, const struct timing_rounds *r, const char *problem, struct fault *f)
+static int tell(struct bench *b, const struct comparison *r, const char *problem, struct fault *f)
 {
     struct figures g;
     const cl_int status = fill_figures(b, r, problem, &g);
@@ -303,7 +303,7 @@ static int tell(struct bench *b, const struct timing_rounds *r, const char *prob
 
 /* Runs one timed round for each line on standard input and prints its ms on a line, so that another program can
  * interleave its own rounds. */
-static int rounds_on_stdin(struct bench *b, struct timing_rounds *r, const char *problem, struct fault *f)
+static int rounds_on_stdin(struct bench *b, struct comparison *r, const char *problem, struct fault *f)
 {
     int c;
     printf("ready\n");
@@ -322,9 +322,9 @@ static int rounds_on_stdin(struct bench *b, struct timing_rounds *r, const char 
 
 static int bench_problem(struct bench *b, const char *problem, struct fault *f)
 {
-    struct timing_rounds r;
+    struct comparison r;
     memset(&r, 0, sizeof r);
-    int result = timing_rounds_open(b, &r, problem, f);
+    int result = comparison_open(b, &r, problem, f);
     if (!result && b->on_stdin) {
         result = rounds_on_stdin(b, &r, problem, f);
     } else if (!result) {
@@ -334,7 +334,7 @@ static int bench_problem(struct bench *b, const char *problem, struct fault *f)
         if (!result)
             result = tell(b, &r, problem, f);
     }
-    timing_rounds_close(b, &r);
+    comparison_close(b, &r);
     return result;
 }
 
@@ -346,16 +346,16 @@ static void help(void)
          "Times fused attention; a problem is e.g. 'f32 b1 h8 q2048 k2048 d64 causal'.\n"
          "  --device TEXT      substring of \"platform / device\", or P:D (default: first GPU, accelerator, CPU)\n"
          "  --config TEXT      \"ENGINE\" or \"ENGINE TILE\" instead of the default\n"
-         "  --against LIST     peers to run beside it, with commas between:");
+         "  --against LIST     peers to compare with, separated by commas:");
     for (int i = 0; peer_kinds[i]; i++)
         printf("      %-12s %s\n", peer_kinds[i]->name, peer_kinds[i]->what);
-    puts("  --suite NAME       problems that belong together, before those that are given:");
+    puts("  --suite NAME       a set of problems, measured before those that are given:");
     for (const struct suite *s = suites; s->name; s++)
         printf("      %-12s %s\n", s->name, s->what);
     puts("  --plot DIR         write throughput.svg and roofline.svg into DIR, by gnuplot (default suite: prefill)\n"
          "  --rounds N         rounds after a warm-up (default 11)\n"
-         "  --rounds-on-stdin  one round per line of standard input, its ms on a line of standard output\n"
-         "  --json             one object per problem and line\n"
+         "  --rounds-on-stdin  one round for each line of standard input; prints its ms on a line\n"
+         "  --json             print JSON, one object on a line for each problem\n"
          "  --help  --version");
 }
 

@@ -17,24 +17,24 @@
 static const struct args_row table[] = {
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--effort", effort_text, "HOW", "quick, full (default) or exhaustive"),
-    ROW_TEXT("--time", time_text, "SECONDS", "most for a class (default 2, 60, no limit)"),
-    ROW_TEXT("--total", total_text, "SECONDS", "most for all of them"),
-    ROW_TEXT("--kill", kill_text, "SECONDS", "most for one build or run (default 10, or 20 times the usual)"),
-    ROW_TEXT("--file", file, "F", "problem strings, one a line; # begins a comment; - is standard input"),
+    ROW_TEXT("--time", time_text, "SECONDS", "time limit for a class (default by effort: 2, 60, none)"),
+    ROW_TEXT("--total", total_text, "SECONDS", "time limit for all classes together"),
+    ROW_TEXT("--kill", kill_text, "SECONDS", "time limit for one build or run (default 10, or 20 times the default's)"),
+    ROW_TEXT("--file", file, "F", "problem strings, one on each line; # begins a comment; - is standard input"),
     ROW_FLAG("--recorded", recorded, "the classes that CLATTN_TUNE=record has noted"),
     ROW_FLAG("--from-recorded", recorded, NULL),
-    ROW_FLAG("--force", force, "also what has been tuned with this effort"),
-    ROW_FLAG("--in-process", in_process, "measure here and not in children that may hang or crash"),
+    ROW_FLAG("--force", force, "tune also classes that are tuned with this effort already"),
+    ROW_FLAG("--in-process", in_process, "measure in this process, not in children that may hang or crash"),
     ROW_FLAG("--classes", classes, "list the classes that would be tuned"),
     ROW_FLAG("--list", list, "list the records of this device"),
     ROW_FLAG("--verify", verify, "check the configuration of each record; forget those that fail"),
-    ROW_TEXT("--forget", forget, "PROBLEM|all", "take away the record of its class, or all of this device"),
+    ROW_TEXT("--forget", forget, "PROBLEM|all", "remove the record of its class, or all of this device"),
     ROW_TEXT("--export", export_to, "FILE", "write the records of this device; - is standard output"),
-    ROW_TEXT("--import", import_from, "FILE", "take records in; - is standard input"),
-    ROW_FLAG("--cache-stat", cache_stat, "tell where things are kept, and how much; needs no device"),
-    ROW_FLAG("--cache-clear", cache_clear, "remove all of it; needs no device"),
-    ROW_FLAG("--json", json, "print JSON, an object a line, and nothing else"),
-    ROW_FLAG("--quiet", quiet, "print nothing but errors, and what was asked for"),
+    ROW_TEXT("--import", import_from, "FILE", "read records and keep them; - is standard input"),
+    ROW_FLAG("--cache-stat", cache_stat, "show where binaries and records are kept, and how many; needs no device"),
+    ROW_FLAG("--cache-clear", cache_clear, "remove all of them; needs no device"),
+    ROW_FLAG("--json", json, "print JSON, one object on each line, and nothing else"),
+    ROW_FLAG("--quiet", quiet, "print only errors and what was asked for"),
     ROW_LAST("--help", help, "print this"),
     ROW_LAST("--version", version, "print the version"),
     ROW_TEXT("--child", child, "CONFIG", NULL),
@@ -44,11 +44,11 @@ static const struct args_row table[] = {
 void tune_options_help(FILE *to)
 {
     fputs("usage: clattn-tune [options] ['PROBLEM' ...]\n"
-          "Measures which configurations are the fastest on an OpenCL device, and keeps them: for the problems given,\n"
-          "else for all usual ones.\n\n", to);
+          "Finds the fastest configurations on an OpenCL device and keeps them: for the classes of the problems\n"
+          "given, otherwise for all usual classes.\n\n", to);
     args_help(to, table);
-    fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 nothing could be verified; 4 not all classes;\n"
-          "5 the cache cannot be used; 128 + N stopped by signal N.\n", to);
+    fputs("\nExit status: 0 success; 1 wrong usage or input; 2 no device; 3 nothing could be verified; 4 not all\n"
+          "classes were tuned; 5 the cache cannot be used; 128 + N stopped by signal N.\n", to);
 }
 
 static int read_seconds(const char *name, const char *text, double *out, struct fault *f)

@@ -74,7 +74,8 @@ static cl_int open_timed(struct candidate_inputs *g, const clattn_problem *like,
            halve(&sample.p, caps))
         ;
     g->whole = work_of(like) / work_of(&sample.p);
-    return device_sample_open(&g->timed, g->maker->context, g->maker->device, &sample, false, copies_of(&sample.p, caps), why);
+    return device_sample_open(&g->timed, g->maker->context, g->maker->device, &sample, false,
+                              copies_of(&sample.p, caps), why);
 }
 
 /* Ragged shapes: more than a tile, single rows, and more queries than keys, so that some rows see nothing. */

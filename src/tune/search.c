@@ -21,7 +21,7 @@ enum {
 };
 
 struct search {
-    struct timing_rounds race;
+    struct timing_rounds timing;
     const struct caps *caps;
     const clattn_problem *p;
     int effort, room;
@@ -31,8 +31,8 @@ struct search {
 
 static bool is_known(const struct search *s, const struct config *config)
 {
-    const struct entrant *const end = s->race.at + s->race.count;
-    for (const struct entrant *c = s->race.at; c < end; c++)
+    const struct entrant *const end = s->timing.at + s->timing.count;
+    for (const struct entrant *c = s->timing.at; c < end; c++)
         if (tile_is_same(&c->config, config))
             return true;
     return false;
@@ -40,15 +40,15 @@ static bool is_known(const struct search *s, const struct config *config)
 
 static bool add(struct search *s, const struct config *config)
 {
-    if (s->race.count == s->room || is_known(s, config))
+    if (s->timing.count == s->room || is_known(s, config))
         return false;
-    s->race.at[s->race.count++].config = *config;
+    s->timing.at[s->timing.count++].config = *config;
     return true;
 }
 
 static void add_portfolio(struct search *s)
 {
-    const struct search_options *const o = s->race.o;
+    const struct search_options *const o = s->timing.o;
     const int most = s->effort == CLATTN_TUNE_QUICK ? ROWS_QUICK : s->room;
     struct config c;
     add(s, &o->control);
@@ -68,13 +68,13 @@ static void add_portfolio(struct search *s)
 /* Of an engine other than the control's one row is tried first: if it is hopeless, so are the others. */
 static bool is_due(const struct search *s, const struct entrant *c)
 {
-    const struct entrant *const end = s->race.at + s->race.count;
+    const struct entrant *const end = s->timing.at + s->timing.count;
     bool tried = false;
     if (c->state != ENTRANT_WAITING)
         return false;
-    if (s->effort == CLATTN_TUNE_EXHAUSTIVE || c->config.engine == s->race.o->control.engine)
+    if (s->effort == CLATTN_TUNE_EXHAUSTIVE || c->config.engine == s->timing.o->control.engine)
         return true;
-    for (const struct entrant *x = s->race.at; x < end; x++)
+    for (const struct entrant *x = s->timing.at; x < end; x++)
         if (x->config.engine == c->config.engine) {
             tried = tried || x->state == ENTRANT_OPEN || x->state == ENTRANT_CLOSED;
             if (x->score > 0 && x->score <= HOPELESS)
@@ -86,8 +86,8 @@ static bool is_due(const struct search *s, const struct entrant *c)
 /* Returns the next best one after `last`; `last` NULL: the best. */
 static const struct entrant *next_best(const struct search *s, const struct entrant *last)
 {
-    const struct entrant *best = NULL, *const end = s->race.at + s->race.count;
-    for (const struct entrant *c = s->race.at; c < end; c++)
+    const struct entrant *best = NULL, *const end = s->timing.at + s->timing.count;
+    for (const struct entrant *c = s->timing.at; c < end; c++)
         if (c->score > 0 && (!last || c->score > last->score || (c->score == last->score && c > last)) &&
             (!best || c->score < best->score))
             best = c;
@@ -98,10 +98,10 @@ static const struct entrant *next_best(const struct search *s, const struct entr
  * them. */
 static double expected(const struct search *s, const struct config *config)
 {
-    const struct entrant *const end = s->race.at + s->race.count;
+    const struct entrant *const end = s->timing.at + s->timing.count;
     double sum = 0, best = INFINITY;
     int n = 0;
-    for (const struct entrant *c = s->race.at; c < end; c++)
+    for (const struct entrant *c = s->timing.at; c < end; c++)
         if (c->score > 0 && tile_is_neighbour(&c->config, config)) {
             sum += c->score;
             best = fmin(best, c->score);
@@ -157,52 +157,52 @@ static void climb(struct search *s)
 static int count_due(const struct search *s)
 {
     int n = 0;
-    for (int i = 0; i < s->race.count; i++)
-        n += is_due(s, &s->race.at[i]);
+    for (int i = 0; i < s->timing.count; i++)
+        n += is_due(s, &s->timing.at[i]);
     return n;
 }
 
 static bool may_build(const struct search *s)
 {
-    const double part = s->effort == CLATTN_TUNE_QUICK || !s->race.control ? 0.5 : 0.8;
-    return !s->race.out->cancelled && !timing_rounds_used(&s->race, part) &&
-           (s->effort == CLATTN_TUNE_EXHAUSTIVE || s->race.out->trials < TRIED_MAX);
+    const double part = s->effort == CLATTN_TUNE_QUICK || !s->timing.control ? 0.5 : 0.8;
+    return !s->timing.out->cancelled && !timing_rounds_used(&s->timing, part) &&
+           (s->effort == CLATTN_TUNE_EXHAUSTIVE || s->timing.out->trials < TRIED_MAX);
 }
 
 /* Returns false when nothing is left to try, or no time. */
 static bool open_batch(struct search *s)
 {
     struct entrant *list[OPEN_MAX];
-    const int before = s->race.out->trials;
+    const int before = s->timing.out->trials;
     if (s->effort == CLATTN_TUNE_FULL && !count_due(s))
         climb(s);
-    for (struct entrant *c = s->race.at; c < s->race.at + s->race.count && may_build(s); c++)
+    for (struct entrant *c = s->timing.at; c < s->timing.at + s->timing.count && may_build(s); c++)
         if (is_due(s, c)) {
-            if (timing_rounds_list(&s->race, list) == OPEN_MAX)
+            if (timing_rounds_list(&s->timing, list) == OPEN_MAX)
                 break;
-            timing_rounds_open(&s->race, c);
+            timing_rounds_open(&s->timing, c);
         }
-    return s->race.out->trials > before;
+    return s->timing.out->trials > before;
 }
 
 static double seconds_left(const struct search *s)
 {
-    const double limit = s->race.o->seconds;
-    return limit != 0 ? limit - timing_rounds_elapsed(&s->race) : INFINITY;
+    const double limit = s->timing.o->seconds;
+    return limit != 0 ? limit - timing_rounds_elapsed(&s->timing) : INFINITY;
 }
 
 /* Runs rounds for a batch that took `built` seconds to build: no longer than that, and leaving time for the final. */
 static void screen(struct search *s, double built)
 {
-    timing_rounds_warm_up(&s->race);
-    const double began = timing_rounds_elapsed(&s->race), most = seconds_left(s) / 2;
-    for (int i = 0; i < SCREEN_MOST && !timing_rounds_is_over(&s->race); i++) {
-        const double took = timing_rounds_elapsed(&s->race) - began;
+    timing_rounds_warm_up(&s->timing);
+    const double began = timing_rounds_elapsed(&s->timing), most = seconds_left(s) / 2;
+    for (int i = 0; i < SCREEN_MOST && !timing_rounds_is_over(&s->timing); i++) {
+        const double took = timing_rounds_elapsed(&s->timing) - began;
         if ((i >= 2 && took >= most) || (i >= SCREEN_LEAST && took >= built))
             break;
-        timing_rounds_round(&s->race);
+        timing_rounds_round(&s->timing);
     }
-    timing_rounds_keep(&s->race, KEPT);
+    timing_rounds_keep(&s->timing, KEPT);
 }
 
 /* ---- What wins ---- */
@@ -225,19 +225,19 @@ static void note(struct search_result *out, const struct entrant *c, const struc
 
 static const struct entrant *winner(const struct search *s, int passes)
 {
-    const struct entrant *best = s->race.control;
+    const struct entrant *best = s->timing.control;
     struct entrant *list[OPEN_MAX];
-    const int n = timing_rounds_list(&s->race, list);
+    const int n = timing_rounds_list(&s->timing, list);
     for (int i = 0; i < n; i++)
-        if (list[i] != s->race.control && timing_rounds_beats(list[i], passes) &&
-            (best == s->race.control || list[i]->score < best->score))
+        if (list[i] != s->timing.control && timing_rounds_beats(list[i], passes) &&
+            (best == s->timing.control || list[i]->score < best->score))
             best = list[i];
     return best;
 }
 
 static bool fits(const struct search *s, int rounds)
 {
-    return rounds * timing_rounds_round_seconds(&s->race) <= seconds_left(s);
+    return rounds * timing_rounds_round_seconds(&s->timing) <= seconds_left(s);
 }
 
 /* How many calls of each finalist a round has: as many as there is time for, with `later` more to come. */
@@ -251,7 +251,7 @@ static int count_passes(const struct search *s, int most, int later)
 
 static void run_final(struct search *s, int passes)
 {
-    struct timing_rounds *const r = &s->race;
+    struct timing_rounds *const r = &s->timing;
     timing_rounds_warm_up(r);
     for (int i = 0; i < r->count; i++)
         r->at[i].n = 0;
@@ -263,7 +263,7 @@ static void run_final(struct search *s, int passes)
  * because the machine may have changed its speed for good, or may be about to change it again. */
 static void final(struct search *s)
 {
-    struct timing_rounds *const r = &s->race;
+    struct timing_rounds *const r = &s->timing;
     struct entrant *list[OPEN_MAX];
     for (int n = FINALISTS; n > 0; n--) {
         timing_rounds_keep(r, n);
@@ -287,7 +287,7 @@ static void final(struct search *s)
 
 static void search(struct search *s)
 {
-    struct timing_rounds *const r = &s->race;
+    struct timing_rounds *const r = &s->timing;
     add_portfolio(s);
     timing_rounds_open(r, &r->at[0]);
     if (!timing_rounds_used(r, 0.5))
@@ -314,16 +314,16 @@ static int count_room(const struct search_options *o, const struct caps *caps, c
 void search_run(struct search_result *out, const struct search_ops *ops, const struct search_options *o,
                 const struct caps *caps, const clattn_problem *p)
 {
-    struct search s = { .race = { .ops = ops, .o = o, .out = out, .began = ops->now(ops->user) - o->spent },
+    struct search s = { .timing = { .ops = ops, .o = o, .out = out, .began = ops->now(ops->user) - o->spent },
                         .caps = caps, .p = p, .effort = o->effort, .room = count_room(o, caps, p) };
     memset(out, 0, sizeof *out);
     out->best = o->control;
-    if (!(s.race.at = calloc((size_t)s.room, sizeof *s.race.at)))
+    if (!(s.timing.at = calloc((size_t)s.room, sizeof *s.timing.at)))
         return;
     search(&s);
-    out->control_refused = s.race.control && s.race.control != s.race.at;
+    out->control_refused = s.timing.control && s.timing.control != s.timing.at;
     if (out->control_refused && !out->measured)
-        out->best = s.race.control->config;
-    timing_rounds_tell(&s.race, CLATTN_STEP_DONE, &out->best, "");
-    free(s.race.at);
+        out->best = s.timing.control->config;
+    timing_rounds_tell(&s.timing, CLATTN_STEP_DONE, &out->best, "");
+    free(s.timing.at);
 }

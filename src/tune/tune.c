@@ -19,7 +19,7 @@ struct under_way {
     struct maker *maker;
     const struct class *class;
     const struct tune_request *request;
-    struct candidate_inputs ground;
+    struct candidate_inputs inputs;
     struct candidate candidates[OPEN_MOST];
     bool used[OPEN_MOST];
 };
@@ -85,7 +85,7 @@ static cl_int open_here(struct under_way *u, struct candidate *c, const char *ke
 {
     const struct config config = c->config;
     crash_guard_mark(&u->maker->store, key);
-    const cl_int status = candidate_open(c, &u->ground, &config, why);
+    const cl_int status = candidate_open(c, &u->inputs, &config, why);
     crash_guard_unmark(&u->maker->store, key);
     return status;
 }
@@ -112,7 +112,7 @@ static cl_int on_run(void *user, const struct config *config, double *seconds)
     char key[DIGEST_HEX], text[CONFIG_MAX];
     struct why why;
     if (!c || !m)
-        return c ? candidate_run(c, &u->ground, seconds, &why) : CL_INVALID_VALUE;
+        return c ? candidate_run(c, &u->inputs, seconds, &why) : CL_INVALID_VALUE;
     print_config(text, sizeof text, config);
     const cl_int status = m->run(m->user, text, seconds);
     if (status == CLATTN_ERROR_CRASHED) {
@@ -184,9 +184,9 @@ static cl_int settle(struct under_way *u, const clattn_problem *p, const struct 
     cl_int status = CL_SUCCESS;
     int binary;
     if (!u->request->measure) {
-        status = candidate_open(&trial, &u->ground, best, why);
+        status = candidate_open(&trial, &u->inputs, best, why);
         if (!status)
-            status = candidate_check(&trial, &u->ground, why);
+            status = candidate_check(&trial, &u->inputs, why);
         candidate_close(&trial);
     }
     if (!status && !u->request->once && !(status = build_launch(&launch, u->maker, p, best, false, &binary, why)))
@@ -239,8 +239,8 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
     if (!tile_config_at(&o.control, &u->maker->caps, p, NULL, 0))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
     if (!u->request->measure &&
-        (status = candidate_inputs_open(&u->ground, u->maker, p, &u->class->like.problem, why))) {
-        candidate_inputs_close(&u->ground);
+        (status = candidate_inputs_open(&u->inputs, u->maker, p, &u->class->like.problem, why))) {
+        candidate_inputs_close(&u->inputs);
         return status;
     }
     o.spent = device_sample_now() - began; /* on making buffers */
@@ -258,7 +258,7 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
                            * would search */
         save(u, &found, tries);
     }
-    candidate_inputs_close(&u->ground);
+    candidate_inputs_close(&u->inputs);
     return status;
 }
 
@@ -287,16 +287,16 @@ cl_int tune_search(struct config *out, bool *measured, struct maker *maker, cons
 cl_int tune_verify(struct maker *maker, const clattn_problem *p, const struct class *class,
                    const struct config *config, struct why *why)
 {
-    struct candidate_inputs ground;
+    struct candidate_inputs inputs;
     struct candidate trial;
-    cl_int status = candidate_inputs_open(&ground, maker, p, &class->like.problem, why);
+    cl_int status = candidate_inputs_open(&inputs, maker, p, &class->like.problem, why);
     if (!status) {
-        status = candidate_open(&trial, &ground, config, why);
+        status = candidate_open(&trial, &inputs, config, why);
         if (!status)
-            status = candidate_check(&trial, &ground, why);
+            status = candidate_check(&trial, &inputs, why);
         candidate_close(&trial);
     }
-    candidate_inputs_close(&ground);
+    candidate_inputs_close(&inputs);
     return status;
 }
 
