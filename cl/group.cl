@@ -32,15 +32,15 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->v_stride = a->v.row;
 }
 
-/* GQA packing: where CLA_PACKS, row r of a (b, h) is query r / pack of head h + r % pack. So heads that share keys fill a
- * tile which the queries of one would leave empty, and keys are read once for all of them. Else a row is a query. Floats
- * divide exactly: rows are few (gqa.h). */
-CLA_FN int cla_row_count(const cla_env *e, int queries) { return CLA_PACKS ? queries * e->a->pack : queries; }
+/* GQA packing: where CLA_PACKS_HEADS is set, row r of a (b, h) is query r / n of head h + r % n, n being packed_heads. So heads
+ * that share keys fill a tile which the queries of one would leave empty, and keys are read once for all of them. Else a row
+ * is a query. Floats divide exactly: rows are few (gqa.h). */
+CLA_FN int cla_row_count(const cla_env *e, int queries) { return CLA_PACKS_HEADS ? queries * e->a->packed_heads : queries; }
 CLA_FN int cla_query(const cla_env *e, int row)
 {
-    return CLA_PACKS && e->a->pack > 1 ? (int)(((float)row + 0.5f) * e->a->per_pack) : row;
+    return CLA_PACKS_HEADS && e->a->packed_heads > 1 ? (int)(((float)row + 0.5f) * e->a->per_packed_head) : row;
 }
-CLA_FN int cla_head(const cla_env *e, int row) { return CLA_PACKS ? row - cla_query(e, row) * e->a->pack : 0; }
+CLA_FN int cla_head(const cla_env *e, int row) { return CLA_PACKS_HEADS ? row - cla_query(e, row) * e->a->packed_heads : 0; }
 
 /* The number of this work-group. */
 #define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))
@@ -49,13 +49,13 @@ CLA_FN int cla_head(const cla_env *e, int row) { return CLA_PACKS ? row - cla_qu
  * compute those of 64 by a hundred instructions each. */
 CLA_FN int cla_place(const cla_args *a, uint group, int rows, int *b, int *h)
 {
-    const int pack = CLA_PACKS ? a->pack : 1;
-    const uint blocks = (a->nq * pack + rows - 1) / rows, heads = a->heads;
+    const int packed = CLA_PACKS_HEADS ? a->packed_heads : 1;
+    const uint blocks = (a->nq * packed + rows - 1) / rows, heads = a->heads;
     const int spare = group >= (uint)a->groups; /* to round up the grid: sees rows past the end, so it does nothing */
     const int bh = spare ? 0 : a->heads_inner ? group % heads : group / blocks;
     const int block = spare ? -1 : a->heads_inner ? group / heads : group % blocks;
-    *b = bh / (a->h / pack);
-    *h = bh % (a->h / pack) * pack;
+    *b = bh / (a->h / packed);
+    *h = bh % (a->h / packed) * packed;
     return ((int)blocks - 1 - block) * rows;
 }
 
@@ -69,11 +69,11 @@ CLA_FN int cla_last(int n) { return max(n - 1, 0); }
 CLA_FN const __global cla_q_elem *cla_q_row(const cla_env *e, int row)
 {
     const int r = min(row, cla_last(cla_row_count(e, e->nq)));
-    const __global cla_q_elem *head = CLA_PACKS ? e->q + cla_head(e, r) * e->a->q.h : e->q;
+    const __global cla_q_elem *head = CLA_PACKS_HEADS ? e->q + cla_head(e, r) * e->a->q.h : e->q;
     return CLA_ROW(head, cla_query(e, r), e->q_stride);
 }
 /* For questions of alignment: all steps between rows of Q. */
-CLA_FN long cla_q_steps(const cla_env *e) { return CLA_PACKS ? e->q_stride | e->a->q.h : e->q_stride; }
+CLA_FN long cla_q_steps(const cla_env *e) { return CLA_PACKS_HEADS ? e->q_stride | e->a->q.h : e->q_stride; }
 
 /* The rows that count, and the diagonal by the alignment rule. */
 CLA_FN void cla_whole(cla_env *e)

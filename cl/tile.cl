@@ -9,8 +9,8 @@
 CLA_FN integer cla_s_q(const cla_tile *t, const cla_env *e, int r)
 {
     const integer row = CLA_COUNT * CLA_ROW_STEP + (integer)(cla_slot_row(t, r));
-    if (CLA_PACKS && e->a->pack > 1)
-        return CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))((real_(row) + (real)(0.5f)) * (real)(e->a->per_pack));
+    if (CLA_PACKS_HEADS && e->a->packed_heads > 1)
+        return CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))((real_(row) + (real)(0.5f)) * (real)(e->a->per_packed_head));
     return row;
 }
 CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j)

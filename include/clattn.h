@@ -608,7 +608,7 @@ CLATTN_API cl_int clattn_plan_release(clattn_plan plan);
  */
 CLATTN_API cl_int clattn_plan_config(clattn_plan plan, char *text, size_t len, size_t *needed);
 
-/** Where a plan's configuration came from: clattn_plan_info.source. */
+/** Where a plan's configuration came from: clattn_plan_info.origin. */
 enum {
     CLATTN_ORIGIN_DEFAULT = 0, /**< the library's table, or clattn_plan_options.config */
     CLATTN_ORIGIN_TUNED = 1,   /**< measured by this handle */
@@ -625,7 +625,7 @@ enum {
 typedef struct clattn_plan_info {
     size_t struct_size;
     /**< sizeof(clattn_plan_info) */
-    int32_t source, binary;
+    int32_t origin, binary;
     /**< CLATTN_ORIGIN_* and CLATTN_BINARY_* */
 } clattn_plan_info;
 #define CLATTN_PLAN_INFO_INIT { sizeof(clattn_plan_info), 0, 0 }

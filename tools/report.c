@@ -149,7 +149,7 @@ static void key_number(const char *key, double x)
 static const char *source_name(const struct report *r)
 {
     static const char *const names[] = { "default", "tuned", "cached", "set" }; /* CLATTN_ORIGIN_* */
-    return names[r->made.source];
+    return names[r->made.origin];
 }
 
 static void print_json(const struct report *r)

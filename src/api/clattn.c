@@ -160,7 +160,7 @@ cl_int clattn_plan_get_info(clattn_plan plan, clattn_plan_info *info)
     struct why why;
     if (status)
         return status;
-    const clattn_plan_info own = { sizeof own, plan->plan.source, plan->plan.binary };
+    const clattn_plan_info own = { sizeof own, plan->plan.origin, plan->plan.binary };
     return handle_done(plan->handle, handle_give(info, &own, sizeof own, "clattn_plan_info", &why), &why);
 }
 

@@ -50,15 +50,15 @@ static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_pro
                         struct why *why)
 {
     const struct config table = plan->config;
-    plan->source = tune_choose(&plan->config, maker, p);
-    if (plan->source == CLATTN_ORIGIN_DEFAULT)
+    plan->origin = tune_choose(&plan->config, maker, p);
+    if (plan->origin == CLATTN_ORIGIN_DEFAULT)
         return false;
     *status = make(plan, maker, p, why);
-    if (!*status || (plan->source == CLATTN_ORIGIN_SET && *status == CLATTN_ERROR_WRONG_RESULT))
+    if (!*status || (plan->origin == CLATTN_ORIGIN_SET && *status == CLATTN_ERROR_WRONG_RESULT))
         return true;
     tell_passed_over(maker, &plan->config, why);
     plan->config = table;
-    plan->source = CLATTN_ORIGIN_DEFAULT;
+    plan->origin = CLATTN_ORIGIN_DEFAULT;
     return false;
 }
 
@@ -130,7 +130,7 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
     if (status)
         return status;
     selftest_engines(maker, &p);
-    plan->source = CLATTN_ORIGIN_DEFAULT;
+    plan->origin = CLATTN_ORIGIN_DEFAULT;
     if ((status = choose(&plan->config, &p, &maker->caps, config, why)))
         return status;
     if ((config && *config) || !make_chosen(plan, maker, &p, &status, why))

@@ -8,7 +8,7 @@
 struct plan {
     struct config config;
     struct launch launch;
-    int source, binary; /* CLATTN_ORIGIN_*, CLATTN_BINARY_* */
+    int origin, binary; /* CLATTN_ORIGIN_*, CLATTN_BINARY_* */
 };
 
 /* Checks a caller's problem against the device and chooses what `text` (NULL: nothing) asks for. Whether a plan can be

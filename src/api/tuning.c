@@ -69,7 +69,7 @@ cl_int clattn_class_recorded(clattn_handle h, size_t index, char *text, size_t l
 struct clattn_trial_s {
     clattn_handle handle;
     clattn_problem problem;
-    struct candidate_inputs ground;
+    struct candidate_inputs inputs;
     struct candidate trial;
 };
 
@@ -84,7 +84,7 @@ static cl_int read_config(struct config *out, clattn_handle h, const clattn_prob
 static void clear_trial(clattn_trial t)
 {
     candidate_close(&t->trial);
-    candidate_inputs_close(&t->ground);
+    candidate_inputs_close(&t->inputs);
     programs_drop_brief(&t->handle->maker.programs);
 }
 
@@ -106,8 +106,8 @@ cl_int clattn_trial_create(clattn_trial *out, clattn_handle h, const clattn_prob
     t->handle = h;
     if (!(status = read_problem(&t->problem, &class, h, problem, &why)) &&
         !(status = read_config(&config, h, &t->problem, config_text, &why)) &&
-        !(status = candidate_inputs_open(&t->ground, &h->maker, &t->problem, &class.like.problem, &why)))
-        status = candidate_open(&t->trial, &t->ground, &config, &why);
+        !(status = candidate_inputs_open(&t->inputs, &h->maker, &t->problem, &class.like.problem, &why)))
+        status = candidate_open(&t->trial, &t->inputs, &config, &why);
     if (status) {
         clear_trial(t);
         free(t);
@@ -126,7 +126,7 @@ cl_int clattn_trial_run(clattn_trial t, double *seconds)
         return status;
     if (!seconds)
         return handle_done(t->handle, why_set(&why, CLATTN_ERROR_INVALID_ARGUMENT, "seconds is NULL"), &why);
-    return handle_done(t->handle, candidate_run(&t->trial, &t->ground, seconds, &why), &why);
+    return handle_done(t->handle, candidate_run(&t->trial, &t->inputs, seconds, &why), &why);
 }
 
 cl_int clattn_trial_release(clattn_trial t)
@@ -272,7 +272,7 @@ static bool is_usable(clattn_handle h, const struct record *r)
 
 static void import_one(clattn_handle h, const struct record *r, clattn_import_count *n)
 {
-    const struct bench *by = &h->lookup.by;
+    const struct record_device *by = &h->lookup.by;
     struct store *store = &h->maker.store;
     struct record old;
     bool rejected;

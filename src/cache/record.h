@@ -9,7 +9,7 @@
 enum { RECORD_TEXT_MAX = 4096, CLASS_MAX = 192, CONFIG_MAX = 96, RECORDS_MAX = 4096 };
 
 /* The device and driver that were measured. */
-struct bench {
+struct record_device {
     char device[DIGEST_HEX]; /* digest of what the device is, without its driver */
     char name[256];          /* "platform / device", for people and for shipped records */
     char driver[256];        /* its version; with another one a record is stale, not wrong */
@@ -17,7 +17,7 @@ struct bench {
 };
 
 struct record {
-    struct bench by;
+    struct record_device by;
     char class_text[CLASS_MAX];
     char config[CONFIG_MAX]; /* "ENGINE TILE" */
     double time_ns, mad_ns, control_ns; /* medians of the winner, and of the default configuration in the same rounds */

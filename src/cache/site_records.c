@@ -115,7 +115,7 @@ static char *read_file(int dir, const char *name, size_t *left, size_t *n)
 }
 
 struct picked {
-    const struct bench *by;
+    const struct record_device *by;
     bool seeds, full;
     struct records records;
 };
@@ -129,7 +129,7 @@ static bool pick(void *user, const struct record *r)
     return !c->full;
 }
 
-size_t site_records_read(const char *path, const struct bench *by, bool seeds, struct record **list)
+size_t site_records_read(const char *path, const struct record_device *by, bool seeds, struct record **list)
 {
     struct picked c = { by, seeds, false, { NULL, 0, 0 } };
     struct names names = { NULL, 0, 0 };

@@ -20,7 +20,7 @@ static bool is_device(const char *device)
 }
 
 /* Builds FOLDER/DEVICE; false when the device is not a digest, because names consist of hex digits. */
-static bool folder_of(char name[STORE_NAME_MAX], const char *folder, const struct bench *by)
+static bool folder_of(char name[STORE_NAME_MAX], const char *folder, const struct record_device *by)
 {
     struct text t = { name, STORE_NAME_MAX, 0 };
     if (!is_device(by->device))
@@ -30,7 +30,7 @@ static bool folder_of(char name[STORE_NAME_MAX], const char *folder, const struc
 }
 
 /* FOLDER/DEVICE/CLASS */
-static bool name_of(char name[STORE_NAME_MAX], const char *folder, const struct bench *by, const char *class_text)
+static bool name_of(char name[STORE_NAME_MAX], const char *folder, const struct record_device *by, const char *class_text)
 {
     unsigned char digest[DIGEST_BYTES];
     char digits[DIGEST_HEX];
@@ -60,12 +60,12 @@ static cl_int read_record(struct store *s, const char *name, struct record *r, s
     return status;
 }
 
-static bool is_of(const struct record *r, const struct bench *by)
+static bool is_of(const struct record *r, const struct record_device *by)
 {
     return !strcmp(r->by.device, by->device) && r->by.family == by->family;
 }
 
-bool wisdom_get(struct store *s, const struct bench *by, const char *class_text, struct record *r, bool *rejected)
+bool wisdom_get(struct store *s, const struct record_device *by, const char *class_text, struct record *r, bool *rejected)
 {
     char name[STORE_NAME_MAX];
     struct record x;
@@ -122,7 +122,7 @@ static bool weigh_one(void *user, const char *name, uint64_t bytes)
 }
 
 /* Makes room for one more record of a device, where the limit is reached. */
-static void make_room(struct store *s, const struct bench *by)
+static void make_room(struct store *s, const struct record_device *by)
 {
     char folder[STORE_NAME_MAX];
     struct crowd c = { .store = s };
@@ -168,7 +168,7 @@ static bool drop_one(void *user, const char *name, uint64_t bytes)
     return true;
 }
 
-void wisdom_drop(struct store *s, const struct bench *by, const char *class_text)
+void wisdom_drop(struct store *s, const struct record_device *by, const char *class_text)
 {
     char name[STORE_NAME_MAX];
     if (!class_text && folder_of(name, tune, by))
@@ -179,7 +179,7 @@ void wisdom_drop(struct store *s, const struct bench *by, const char *class_text
 
 struct visitor {
     struct store *store;
-    const struct bench *by;
+    const struct record_device *by;
     bool (*visit)(void *user, const struct record *r);
     void *user;
 };
@@ -198,7 +198,7 @@ static bool visit_one(void *user, const char *name, uint64_t bytes)
     return v->visit(v->user, &r);
 }
 
-void wisdom_each(struct store *s, const struct bench *by, bool (*visit)(void *user, const struct record *r),
+void wisdom_each(struct store *s, const struct record_device *by, bool (*visit)(void *user, const struct record *r),
                  void *user)
 {
     struct visitor v = { s, by, visit, user };
@@ -210,7 +210,7 @@ void wisdom_each(struct store *s, const struct bench *by, bool (*visit)(void *us
 /* ---- Notes: the class and a newline ---- */
 
 /* Whether the note of that name holds the class of that name. *unsound: it holds something else. */
-static bool read_note(struct store *s, const char *name, const struct bench *by, char class_text[CLASS_MAX],
+static bool read_note(struct store *s, const char *name, const struct record_device *by, char class_text[CLASS_MAX],
                       bool *unsound)
 {
     unsigned char *bytes = NULL;
@@ -229,7 +229,7 @@ static bool read_note(struct store *s, const char *name, const struct bench *by,
     return !*unsound;
 }
 
-void wisdom_note(struct store *s, const struct bench *by, const char *class_text)
+void wisdom_note(struct store *s, const struct record_device *by, const char *class_text)
 {
     char name[STORE_NAME_MAX], folder[STORE_NAME_MAX], old[CLASS_MAX], line[CLASS_MAX + 1];
     struct text t = { line, sizeof line, 0 };
@@ -243,7 +243,7 @@ void wisdom_note(struct store *s, const struct bench *by, const char *class_text
         store_write(s, name, line, t.length, false);
 }
 
-void wisdom_unnote(struct store *s, const struct bench *by, const char *class_text)
+void wisdom_unnote(struct store *s, const struct record_device *by, const char *class_text)
 {
     char name[STORE_NAME_MAX];
     if (name_of(name, note, by, class_text))
@@ -269,7 +269,7 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-bool wisdom_noted(struct store *s, const struct bench *by, size_t index, char class_text[CLASS_MAX])
+bool wisdom_noted(struct store *s, const struct record_device *by, size_t index, char class_text[CLASS_MAX])
 {
     struct names names = { malloc(RECORDS_MAX * sizeof *names.list), 0 };
     char folder[STORE_NAME_MAX];

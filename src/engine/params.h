@@ -50,10 +50,10 @@ struct arguments {
     cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
     cla_i32 block_q, block_k;
     cla_i32 groups;                   /* work-groups that have work: the grid may be larger */
-    cla_i32 heads;                    /* b h / pack: the work-groups of a block of rows */
+    cla_i32 heads;                    /* b h / packed_heads: the work-groups of a block of rows */
     cla_i32 heads_inner;              /* whether the work-groups of a block of rows are neighbours, or those of a head */
-    cla_i32 pack;                     /* query heads whose queries are the rows of a work-group */
-    cla_f32 per_pack;                 /* 1 / pack */
+    cla_i32 packed_heads;             /* query heads whose queries are the rows of a work-group */
+    cla_f32 per_packed_head;          /* 1 / packed_heads */
     cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
     cla_i32 map_shape[4];             /* of that map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */

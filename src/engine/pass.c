@@ -39,8 +39,8 @@ static int64_t bytes_of_engine(const struct target *t, const struct arguments *a
 /* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
 static void idle_rows(struct arguments *a)
 {
-    a->h = a->heads_per_kv = a->nq = a->nk = a->pack = a->heads = 1;
-    a->per_pack = 1;
+    a->h = a->heads_per_kv = a->nq = a->nk = a->packed_heads = a->heads = 1;
+    a->per_packed_head = 1;
     a->block_q = a->block_k = 1;
 }
 

@@ -260,9 +260,9 @@ void slots_forward_options(struct text *to, const struct target *t)
              problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
-    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
+    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
              problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
-             gqa_rows(p, e->rows_per_group(&c->tile)).packable);
+             gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);
     FEATURE_EACH(f)
         if (f->options && f->applies(p))
             f->options(to, p);

@@ -66,7 +66,7 @@ static void set_features(clattn_workload *c, const clattn_problem *p, enum featu
     FEATURE_EACH(f)
         if (f->represent && f->step > lost && f->applies(p))
             f->represent(c, p);
-    if (FEATURE_STEP_PACKED > lost && p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
+    if (FEATURE_STEP_VARLEN > lost && p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
         c->problem.flags |= CLATTN_CU_Q | CLATTN_CU_K;
 }
 

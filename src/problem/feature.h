@@ -21,8 +21,8 @@ enum feature_fact {
     FEATURE_GATHERS = 16            /* needs the engine's gather_*.cl: CLA_GATHER */
 };
 
-/* A class has neighbours that lack its features up to one of these steps. Packed sequences go second, by class.c. */
-enum feature_step { FEATURE_STEP_SCORES = 1, FEATURE_STEP_PACKED, FEATURE_STEP_READS, FEATURE_STEP_MASKS };
+/* A class has neighbours that lack its features up to one of these steps. Varlen goes second, by class.c. */
+enum feature_step { FEATURE_STEP_SCORES = 1, FEATURE_STEP_VARLEN, FEATURE_STEP_READS, FEATURE_STEP_MASKS };
 
 /* A word of a problem string: its name alone, or its name and a value right behind it. */
 struct feature_word {

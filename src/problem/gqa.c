@@ -6,29 +6,29 @@
 
 #include "problem/feature.h"
 
-static bool is_packable(const clattn_problem *p)
+static bool is_packs_heads(const clattn_problem *p)
 {
     return !feature_any(p, FEATURE_DIFFERS_BY_HEAD);
 }
 
 struct rows gqa_rows(const clattn_problem *p, int per_group)
 {
-    struct rows rows = { per_group, is_packable(p) };
-    rows.packable = gqa_heads(&rows, &p->sizes) > 1;
+    struct rows rows = { per_group, is_packs_heads(p) };
+    rows.packs_heads = gqa_heads(&rows, &p->sizes) > 1;
     return rows;
 }
 
 int64_t gqa_shared_rows(const clattn_problem *p)
 {
     const clattn_sizes *s = &p->sizes;
-    return is_packable(p) && s->hk ? s->nq * (s->h / s->hk) : s->nq;
+    return is_packs_heads(p) && s->hk ? s->nq * (s->h / s->hk) : s->nq;
 }
 
 /* FlashAttention's rule: less than 0.9 of the tiles. */
 int gqa_heads(const struct rows *rows, const clattn_sizes *s)
 {
     const int64_t heads = s->hk ? s->h / s->hk : 1, most = GQA_ROWS_MAX, tile = rows->per_group;
-    if (!rows->packable || heads < 2 || s->nq < 1 || heads > most || s->nq > most / heads)
+    if (!rows->packs_heads || heads < 2 || s->nq < 1 || heads > most || s->nq > most / heads)
         return 1;
     const int64_t apart = (s->nq + tile - 1) / tile * heads, packed = (s->nq * heads + tile - 1) / tile;
     return 10 * packed < 9 * apart ? (int)heads : 1;

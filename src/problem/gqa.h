@@ -8,7 +8,7 @@
 /* How the work-groups of a plan's kernel own rows. */
 struct rows {
     int per_group;
-    bool packable; /* the kernel takes rows of several heads */
+    bool packs_heads; /* the kernel takes rows of several heads */
 };
 
 /* A kernel packs where calls of the problem's sizes would, and nothing but sinks differs from head to head. */
@@ -17,7 +17,7 @@ struct rows gqa_rows(const clattn_problem *p, int per_group);
 /* Rows of the problem's sizes that share keys: queries, of all heads that a kernel may pack. 0: the problem has no sizes. */
 int64_t gqa_shared_rows(const clattn_problem *p);
 
-/* Kernels find a row's query by (row + 0.5) / pack in float: off by at most row / pack / 2^22, and 0.5 / pack from the next
+/* Kernels find a row's query by (row + 0.5) / n in float: off by at most row / n / 2^22, and 0.5 / n from the next
  * integer. So rows are few; longer sequences fill tiles anyway. */
 enum { GQA_ROWS_MAX = 1 << 16 };
 

@@ -39,8 +39,8 @@ cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward
 
 /* ---- Q, K, V, O and LSE ---- */
 
-/* A packed tensor is one batch entry whose rows are those of all sequences, and contiguous is [rows,h,width]. */
-static clattn_tensor unpack(const clattn_tensor *t, struct tensor_use *use, int64_t rows, bool rows_first)
+/* A varlen tensor is one batch entry whose rows are those of all sequences, and contiguous is [rows,h,width]. */
+static clattn_tensor as_one_entry(const clattn_tensor *t, struct tensor_use *use, int64_t rows, bool rows_first)
 {
     clattn_tensor one = *t;
     use->extent[0] = use->extent[0] ? 1 : 0;
@@ -65,8 +65,8 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
         const clattn_tensor *tensor;
         struct tensor_use use;
         cla_rows_at *at;
-        bool packed;
-        int64_t rows; /* where packed */
+        bool varlen;
+        int64_t rows; /* where varlen */
     } rows[] = {
         { &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false }, &to->q, p->flags & CLATTN_CU_Q, s->total_q },
         { &a->k,
@@ -91,11 +91,11 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
             continue; /* not wanted */
         struct tensor_use use = rows[i].use;
         const clattn_tensor t =
-            rows[i].packed ? unpack(rows[i].tensor, &use, rows[i].rows, i != PARAM_LSE) : *rows[i].tensor;
+            rows[i].varlen ? as_one_entry(rows[i].tensor, &use, rows[i].rows, i != PARAM_LSE) : *rows[i].tensor;
         cl_int status = tensor_check(&t, &use, r->context, &c->mem[i], rows[i].at, r->why);
         if (status)
             return status;
-        if (rows[i].packed)
+        if (rows[i].varlen)
             rows[i].at->b = 0;
     }
     return CL_SUCCESS;
@@ -199,17 +199,17 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 static cl_int set_groups(struct arguments *to, const clattn_sizes *s, const struct rows *rows, struct why *why)
 {
-    const int pack = gqa_heads(rows, s);
-    const int64_t blocks = (s->nq * pack + rows->per_group - 1) / rows->per_group;
+    const int packed_heads = gqa_heads(rows, s);
+    const int64_t blocks = (s->nq * packed_heads + rows->per_group - 1) / rows->per_group;
     int64_t heads, total;
-    if (!checked_mul(s->b, s->h / pack, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &total) ||
+    if (!checked_mul(s->b, s->h / packed_heads, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &total) ||
         total > INT32_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     to->groups = (cla_i32)total;
     to->heads = (cla_i32)heads;
-    to->pack = pack;
-    to->per_pack = 1 / (cla_f32)pack;
+    to->packed_heads = packed_heads;
+    to->per_packed_head = 1 / (cla_f32)packed_heads;
     return CL_SUCCESS;
 }
 

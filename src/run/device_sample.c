@@ -106,7 +106,7 @@ static void fill_args(struct device_sample *b)
 {
     const struct sample *s = &b->sample;
     const clattn_sizes *z = &s->p.sizes;
-    const bool packed_q = s->p.flags & CLATTN_CU_Q, packed_k = s->p.flags & CLATTN_CU_K;
+    const bool varlen_q = s->p.flags & CLATTN_CU_Q, varlen_k = s->p.flags & CLATTN_CU_K;
     clattn_forward_args *a = &b->args;
     a->struct_size = sizeof *a;
     a->q.mem = b->mem[SAMPLE_Q];
@@ -117,7 +117,7 @@ static void fill_args(struct device_sample *b)
     a->o.offset = GUARD / problem_type_size(s->p.type);
     a->lse.offset = GUARD / sizeof(float);
     /* Said in full, so that a call on fewer rows finds the others where they lie. */
-    const int64_t n = packed_q ? 0 : z->nq, m = packed_k ? 0 : z->nk;
+    const int64_t n = varlen_q ? 0 : z->nq, m = varlen_k ? 0 : z->nk;
     const clattn_tensor *const of[] = { &a->q, &a->o, &a->k, &a->v };
     for (int i = 0; i < 4; i++) {
         clattn_tensor *t = (clattn_tensor *)(uintptr_t)of[i];

@@ -16,7 +16,7 @@ struct choice {
     struct choice *next;
     char class_text[CLASS_MAX];
     struct config config;
-    int source;
+    int origin;
 };
 
 /* ---- Making ---- */
@@ -30,7 +30,7 @@ static void add_printable(char *to, size_t room, const char *text)
             *c = '?';
 }
 
-static void fill_bench(struct bench *by, const struct caps *caps)
+static void fill_device(struct record_device *by, const struct caps *caps)
 {
     unsigned char digest[DIGEST_BYTES];
     memset(by, 0, sizeof *by);
@@ -46,7 +46,7 @@ static void fill_bench(struct bench *by, const struct caps *caps)
 cl_int config_lookup_init(struct config_lookup *c, const struct caps *caps, struct why *why)
 {
     memset(c, 0, sizeof *c);
-    fill_bench(&c->by, caps);
+    fill_device(&c->by, caps);
     if (pthread_mutex_init(&c->lock, NULL))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
     if (pthread_mutex_init(&c->searching, NULL)) {
@@ -76,49 +76,49 @@ void config_lookup_class(struct class *out, const clattn_problem *p)
 
 /* ---- In memory ---- */
 
-/* Call it with the lock held. Returns the link to the class's choice of that source, or the end of the list. class_text
+/* Call it with the lock held. Returns the link to the class's choice of that origin, or the end of the list. class_text
  * NULL: of any class. */
-static struct choice **find(struct config_lookup *c, const char *class_text, int source)
+static struct choice **find(struct config_lookup *c, const char *class_text, int origin)
 {
     struct choice **at = &c->first;
-    while (*at && ((*at)->source != source || (class_text && strcmp((*at)->class_text, class_text))))
+    while (*at && ((*at)->origin != origin || (class_text && strcmp((*at)->class_text, class_text))))
         at = &(*at)->next;
     return at;
 }
 
-static bool recall(struct known *out, struct config_lookup *c, const char *class_text, int source)
+static bool recall(struct known *out, struct config_lookup *c, const char *class_text, int origin)
 {
     pthread_mutex_lock(&c->lock);
-    const struct choice *x = *find(c, class_text, source);
+    const struct choice *x = *find(c, class_text, origin);
     if (x) {
         out->config = x->config;
-        out->source = x->source;
+        out->origin = x->origin;
     }
     pthread_mutex_unlock(&c->lock);
     return x;
 }
 
-void config_lookup_forget(struct maker *maker, const char *class_text, int source)
+void config_lookup_forget(struct maker *maker, const char *class_text, int origin)
 {
     struct config_lookup *c = maker->lookup;
     pthread_mutex_lock(&c->lock);
-    for (struct choice **at = find(c, class_text, source), *x; (x = *at); at = find(c, class_text, source)) {
+    for (struct choice **at = find(c, class_text, origin), *x; (x = *at); at = find(c, class_text, origin)) {
         *at = x->next;
         free(x);
     }
     pthread_mutex_unlock(&c->lock);
 }
 
-bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int source)
+bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int origin)
 {
     struct config_lookup *c = maker->lookup;
     struct choice *fresh = calloc(1, sizeof *fresh);
     if (!fresh)
         return false;
-    config_lookup_forget(maker, class->text, source);
+    config_lookup_forget(maker, class->text, origin);
     memcpy(fresh->class_text, class->text, sizeof fresh->class_text);
     fresh->config = *config;
-    fresh->source = source;
+    fresh->origin = origin;
     pthread_mutex_lock(&c->lock);
     fresh->next = c->first;
     c->first = fresh;
@@ -164,7 +164,7 @@ static bool take(struct known *out, struct maker *maker, const clattn_problem *p
         maker_count(&maker->counters.record_rejects);
         return false;
     }
-    out->source = CLATTN_ORIGIN_CACHED;
+    out->origin = CLATTN_ORIGIN_CACHED;
     out->stale = strcmp(r->by.driver, maker->lookup->by.driver) != 0;
     out->due = r->tries && r->tries < TRIES && (now < r->date || now - r->date > DAY);
     out->effort = r->effort;
@@ -213,5 +213,5 @@ void config_lookup_find(struct known *out, struct maker *maker, const clattn_pro
     const bool found = look_up(out, maker, p, class->text);
     maker_count(found ? &maker->counters.record_hits : &maker->counters.record_misses);
     if (!found && near && !look_near(out, maker, p, class))
-        out->source = CLATTN_ORIGIN_DEFAULT;
+        out->origin = CLATTN_ORIGIN_DEFAULT;
 }

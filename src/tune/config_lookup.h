@@ -14,7 +14,7 @@ struct config_lookup {
     struct record *site;             /* records of the site's and of shipped files, once they have been read */
     size_t n_site;
     bool has_read_site;
-    struct bench by;
+    struct record_device by;
 };
 
 cl_int config_lookup_init(struct config_lookup *c, const struct caps *caps, struct why *why);
@@ -23,7 +23,7 @@ void config_lookup_clear(struct config_lookup *c);
 /* What is known of a class. */
 struct known {
     struct config config;
-    int source;  /* CLATTN_ORIGIN_*; CLATTN_ORIGIN_DEFAULT: nothing is known */
+    int origin;  /* CLATTN_ORIGIN_*; CLATTN_ORIGIN_DEFAULT: nothing is known */
     bool near;   /* of a similar class only */
     bool stale;  /* measured with another driver */
     bool due;    /* the last search was too noisy to tell, and long enough ago to try again */
@@ -41,10 +41,10 @@ void config_lookup_class(struct class *out, const clattn_problem *p);
 void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class,
                         bool near);
 
-/* Sets a configuration for as long as the handle lives. source: CLATTN_ORIGIN_SET or CLATTN_ORIGIN_TUNED. Returns
+/* Sets a configuration for as long as the handle lives. origin: CLATTN_ORIGIN_SET or CLATTN_ORIGIN_TUNED. Returns
  * false, and changes nothing, without memory. */
-bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int source);
-void config_lookup_forget(struct maker *maker, const char *class_text, int source); /* class_text NULL: all classes */
+bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int origin);
+void config_lookup_forget(struct maker *maker, const char *class_text, int origin); /* class_text NULL: all classes */
 
 /* Reads the configuration that an untrusted text names, if it is one that could have been measured here. */
 bool config_lookup_read(struct config *out, const char *text, const struct maker *maker, const clattn_problem *p);

@@ -33,7 +33,7 @@ static void print_config(char *to, size_t room, const struct config *config)
 /* The key under which a crash of this candidate is remembered. */
 static void poison_key(char key[DIGEST_HEX], const struct under_way *u, const char *config)
 {
-    const struct bench *by = &u->maker->lookup->by;
+    const struct record_device *by = &u->maker->lookup->by;
     unsigned char digest[DIGEST_BYTES];
     char text[1024];
     struct text t = { text, sizeof text, 0 };
@@ -205,7 +205,7 @@ static size_t nearby(struct config *out, struct maker *maker, const clattn_probl
     struct known known;
     config_lookup_find(&known, maker, p, class, true);
     *out = known.config;
-    return known.source == CLATTN_ORIGIN_CACHED;
+    return known.origin == CLATTN_ORIGIN_CACHED;
 }
 
 /* Nothing that was tried is right: falls back to the engine of last resort, if that is. */
@@ -312,9 +312,9 @@ static bool may_search(const struct maker *maker, const clattn_problem *p)
 /* Whether what is known is enough. A record of another driver is, for now. */
 static bool is_enough(const struct known *known, int tune)
 {
-    if (known->source == CLATTN_ORIGIN_SET || known->source == CLATTN_ORIGIN_TUNED)
+    if (known->origin == CLATTN_ORIGIN_SET || known->origin == CLATTN_ORIGIN_TUNED)
         return true;
-    return known->source == CLATTN_ORIGIN_CACHED && tune == CLATTN_TUNE_AUTO && !known->near && !known->due;
+    return known->origin == CLATTN_ORIGIN_CACHED && tune == CLATTN_TUNE_AUTO && !known->near && !known->due;
 }
 
 static void search_now(struct known *known, struct maker *maker, const clattn_problem *p, const struct class *class)
@@ -332,7 +332,7 @@ static void search_now(struct known *known, struct maker *maker, const clattn_pr
         if (status)
             maker_log(maker, "no configuration could be measured for %s: %s", class->text, why.text);
         else if (measured)
-            *known = (struct known){ .config = config, .source = CLATTN_ORIGIN_TUNED };
+            *known = (struct known){ .config = config, .origin = CLATTN_ORIGIN_TUNED };
     }
     pthread_mutex_unlock(&maker->lookup->searching);
 }
@@ -350,7 +350,7 @@ int tune_choose(struct config *config, struct maker *maker, const clattn_problem
         wisdom_note(&maker->store, &maker->lookup->by, class.text);
     if (!is_enough(&known, tune) && may_search(maker, p))
         search_now(&known, maker, p, &class);
-    if (known.source != CLATTN_ORIGIN_DEFAULT)
+    if (known.origin != CLATTN_ORIGIN_DEFAULT)
         *config = known.config;
-    return known.source;
+    return known.origin;
 }

@@ -32,7 +32,7 @@ static const struct member {
     MEMBER(INT, heads_per_kv), MEMBER(INT, nq), MEMBER(INT, nk), MEMBER(INT, total_q), MEMBER(INT, total_k),
     MEMBER(INT, align), MEMBER(INT, offset), MEMBER(INT, flags), MEMBER(INT, given), MEMBER(INT, write_lse),
     MEMBER(INT, window_low), MEMBER(INT, window_high), MEMBER(INT, block_q), MEMBER(INT, block_k), MEMBER(INT, groups),
-    MEMBER(INT, heads), MEMBER(INT, heads_inner), MEMBER(INT, pack), MEMBER(FLOAT, per_pack), MEMBER(LONG, blocks),
+    MEMBER(INT, heads), MEMBER(INT, heads_inner), MEMBER(INT, packed_heads), MEMBER(FLOAT, per_packed_head), MEMBER(LONG, blocks),
     ARRAY(INT, map_shape, 4), MEMBER(INT, mask_q), MEMBER(INT, mask_k),
 };
 enum { MEMBERS = (int)(sizeof members / sizeof *members) };

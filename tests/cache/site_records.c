@@ -13,7 +13,7 @@ enum { ROOM = 1 << 14, MIB = 1 << 20, STRANGER = 1234 };
 
 #define OTHER_DEVICE "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-static struct bench by;
+static struct record_device by;
 
 static const char *in_site(const char *name)
 {

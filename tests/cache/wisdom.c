@@ -18,7 +18,7 @@ enum { ROOM = 1 << 14 };
 #define OTHER_DEVICE "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define NOTE_OF "note/" DEVICE_HALF "/" CLASS_HALF
 
-static struct bench by;
+static struct record_device by;
 static struct record gold;
 
 /* ---- Files ---- */
@@ -318,7 +318,7 @@ static void test_hostile_devices(void)
     clean();
     open_root(&s);
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        struct bench who = by;
+        struct record_device who = by;
         struct record none;
         bool rejected = true;
         memset(who.device, 0, sizeof who.device);
@@ -445,7 +445,7 @@ static void test_each(void)
 {
     struct store s;
     struct seen seen = { &s, 0, 100, false, false, { "" } };
-    struct bench other = by;
+    struct record_device other = by;
     struct record r = gold;
     char text[ROOM];
     clean();
@@ -487,7 +487,7 @@ static void test_each(void)
 static void test_drop(void)
 {
     struct store s;
-    struct bench other = by;
+    struct record_device other = by;
     struct record r = gold;
     bool rejected;
     clean();

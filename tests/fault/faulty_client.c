@@ -36,7 +36,7 @@ struct tensor {
     float *before, *after; /* the whole buffer */
 };
 
-struct bench {
+struct client {
     struct opencl cl;
     cl_command_queue queue;
     clattn_handle handle;
@@ -45,14 +45,14 @@ struct bench {
     int worst; /* exit status so far */
 };
 
-static void note(struct bench *b, int status)
+static void note(struct client *b, int status)
 {
     if (!b->worst || status == 1)
         b->worst = status;
 }
 
 /* Prints a status, and the handle's words for a failure. */
-static cl_int tell(struct bench *b, const char *key, cl_int e)
+static cl_int tell(struct client *b, const char *key, cl_int e)
 {
     char words[4096] = "";
     printf("%s=%s\n", key, clattn_status_string(e));
@@ -69,7 +69,7 @@ static cl_int tell(struct bench *b, const char *key, cl_int e)
 
 /* ---- Set up ---- */
 
-static int make_tensor(struct bench *b, int which, unsigned *seed)
+static int make_tensor(struct client *b, int which, unsigned *seed)
 {
     struct tensor *const t = &b->of[which];
     cl_int e = CL_OUT_OF_HOST_MEMORY;
@@ -92,7 +92,7 @@ static void print_line(void *user, const char *text)
     printf("log=%.*s\n", (int)strcspn(text, "\n"), text);
 }
 
-static int set_up(struct bench *b, const char *device)
+static int set_up(struct client *b, const char *device)
 {
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_problem *const p = &b->problem;
@@ -111,7 +111,7 @@ static int set_up(struct bench *b, const char *device)
     return e ? e : clattn_create(&b->handle, b->cl.context, b->cl.device, &o);
 }
 
-static void tear_down(struct bench *b)
+static void tear_down(struct client *b)
 {
     clattn_release(b->handle);
     for (int i = 0; i < TENSORS; i++) {
@@ -136,7 +136,7 @@ static double score(const float *q, const float *k)
 }
 
 /* One row in float64; whether O and LSE are near it. */
-static int row_is_right(const struct bench *b, int h, int row)
+static int row_is_right(const struct client *b, int h, int row)
 {
     const float *const q = b->of[Q].before + MARGIN + (h * NQ + row) * D, *const k = b->of[K].before + MARGIN;
     const float *const v = b->of[V].before + MARGIN, *const o = b->of[O].after + MARGIN + (h * NQ + row) * D;
@@ -160,7 +160,7 @@ static int is_untouched(const struct tensor *t, int from, int n)
 }
 
 /* Inputs as they were and margins too; with `nothing` outputs as well. */
-static int nothing_is_touched(const struct bench *b, int nothing)
+static int nothing_is_touched(const struct client *b, int nothing)
 {
     int good = 1;
     for (int i = 0; i < TENSORS; i++) {
@@ -172,7 +172,7 @@ static int nothing_is_touched(const struct bench *b, int nothing)
     return good;
 }
 
-static cl_int fetch(struct bench *b)
+static cl_int fetch(struct client *b)
 {
     cl_int e = clFinish(b->queue);
     for (int i = 0; i < TENSORS && !e; i++)
@@ -180,7 +180,7 @@ static cl_int fetch(struct bench *b)
     return e;
 }
 
-static void judge(struct bench *b, cl_int enqueued)
+static void judge(struct client *b, cl_int enqueued)
 {
     int good = 1;
     if (fetch(b)) { /* a driver that fails here has nothing to judge */
@@ -199,7 +199,7 @@ static void judge(struct bench *b, cl_int enqueued)
 
 /* ---- What can be done ---- */
 
-static cl_int call(struct bench *b, clattn_plan plan, cl_event *event)
+static cl_int call(struct client *b, clattn_plan plan, cl_event *event)
 {
     clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
     clattn_tensor *const to[] = { &a.q, &a.k, &a.v, &a.o, &a.lse };
@@ -211,7 +211,7 @@ static cl_int call(struct bench *b, clattn_plan plan, cl_event *event)
 }
 
 /* Outputs as they were at first. */
-static cl_int reset(struct bench *b)
+static cl_int reset(struct client *b)
 {
     cl_int e = CL_SUCCESS;
     for (int i = O; i <= LSE && !e; i++)
@@ -225,10 +225,10 @@ static void describe(clattn_plan plan)
     char config[128] = "";
     clattn_plan_config(plan, config, sizeof config, NULL);
     clattn_plan_get_info(plan, &info);
-    printf("config=%s\nsource=%d\nbinary=%d\n", config, (int)info.source, (int)info.binary);
+    printf("config=%s\nsource=%d\nbinary=%d\n", config, (int)info.origin, (int)info.binary);
 }
 
-static void do_run(struct bench *b, const char *config)
+static void do_run(struct client *b, const char *config)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     clattn_plan plan = NULL;
@@ -250,7 +250,7 @@ static void do_run(struct bench *b, const char *config)
     clattn_plan_release(plan);
 }
 
-static void do_trial(struct bench *b, const char *config)
+static void do_trial(struct client *b, const char *config)
 {
     clattn_trial trial = NULL;
     double seconds = -1;
@@ -264,7 +264,7 @@ static void do_trial(struct bench *b, const char *config)
     clattn_trial_release(trial);
 }
 
-static void do_tune(struct bench *b, const char *seconds)
+static void do_tune(struct client *b, const char *seconds)
 {
     clattn_tune_options o = CLATTN_TUNE_OPTIONS_INIT;
     char config[128] = "";
@@ -274,12 +274,12 @@ static void do_tune(struct bench *b, const char *seconds)
     printf("tuned=%s\n", config);
 }
 
-static void do_set(struct bench *b, const char *config)
+static void do_set(struct client *b, const char *config)
 {
     tell(b, "set", clattn_set_config(b->handle, &b->problem, config));
 }
 
-static void do_list(struct bench *b, const char *unused)
+static void do_list(struct client *b, const char *unused)
 {
     char config[128];
     (void)unused;
@@ -287,7 +287,7 @@ static void do_list(struct bench *b, const char *unused)
         printf("config-%zu=%s\n", i, config);
 }
 
-static void print_counters(const struct bench *b)
+static void print_counters(const struct client *b)
 {
     clattn_counters c = CLATTN_COUNTERS_INIT;
     if (clattn_stats(b->handle, &c))
@@ -310,10 +310,10 @@ static void print_counters(const struct bench *b)
 
 static const struct {
     const char *word;
-    void (*run)(struct bench *b, const char *value);
+    void (*run)(struct client *b, const char *value);
 } words[] = { { "run", do_run }, { "trial", do_trial }, { "tune", do_tune }, { "set", do_set }, { "list", do_list } };
 
-static void obey(struct bench *b, const char *argument)
+static void obey(struct client *b, const char *argument)
 {
     const size_t n = strcspn(argument, "=");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -324,7 +324,7 @@ static void obey(struct bench *b, const char *argument)
 /* What the arguments from `first` on say, from set-up to release. */
 static int play(const char *device, int first, int argc, char **argv)
 {
-    struct bench b;
+    struct client b;
     memset(&b, 0, sizeof b);
     const cl_int e = set_up(&b, device);
     if (e) {

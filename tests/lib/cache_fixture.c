@@ -233,7 +233,7 @@ static cl_int make(clattn_plan *plan, const struct cache_fixture *n, const clatt
     if (e)
         return e;
     e = clattn_plan_get_info(*plan, &info);
-    how->source = info.source;
+    how->source = info.origin;
     how->binary = info.binary;
     return e ? e : clattn_plan_config(*plan, how->config, sizeof how->config, NULL);
 }

@@ -58,7 +58,7 @@ static void test_due(int tries, int64_t age, bool due)
     r.date -= age;
     const struct known known = find(&r, false);
     const bool plain = !known.near && !known.stale && known.effort == CLATTN_TUNE_QUICK;
-    ok(known.source == CLATTN_ORIGIN_CACHED && known.due == due && known.tries == tries && plain,
+    ok(known.origin == CLATTN_ORIGIN_CACHED && known.due == due && known.tries == tries && plain,
        "%d tries, %lld hours ago: %s", tries, (long long)age / HOUR, due ? "due again" : "not due");
 }
 
@@ -67,7 +67,7 @@ static void test_stale(void)
     struct record r = record_of(class.text);
     snprintf(r.by.driver, sizeof r.by.driver, "an older one");
     const struct known known = find(&r, false);
-    ok(known.source == CLATTN_ORIGIN_CACHED && known.stale, "another driver's counts, and is stale");
+    ok(known.origin == CLATTN_ORIGIN_CACHED && known.stale, "another driver's counts, and is stale");
 }
 
 static struct record record_near(void)
@@ -85,11 +85,11 @@ static void test_near(void)
 {
     const struct record r = record_near();
     struct known known = find(&r, true);
-    ok(known.source == CLATTN_ORIGIN_CACHED && known.near, "a record of a class that is near counts: %s", r.class_text);
+    ok(known.origin == CLATTN_ORIGIN_CACHED && known.near, "a record of a class that is near counts: %s", r.class_text);
     known = find(&r, false);
-    ok(known.source == CLATTN_ORIGIN_DEFAULT && !known.near, "unless it is not asked for");
+    ok(known.origin == CLATTN_ORIGIN_DEFAULT && !known.near, "unless it is not asked for");
     known = find(NULL, true);
-    ok(known.source == CLATTN_ORIGIN_DEFAULT && !known.near, "nothing is known where there is none");
+    ok(known.origin == CLATTN_ORIGIN_DEFAULT && !known.near, "nothing is known where there is none");
 }
 
 /* What an administrator's file says of one class is not said of others. */
@@ -100,8 +100,8 @@ static void test_site(void)
     lookup.site = list;
     for (lookup.n_site = 1; lookup.n_site <= 2; lookup.n_site++) {
         const struct known known = find(NULL, false);
-        ok(lookup.n_site == 1 ? known.source == CLATTN_ORIGIN_DEFAULT
-                               : known.source == CLATTN_ORIGIN_CACHED && known.effort == CLATTN_TUNE_FULL,
+        ok(lookup.n_site == 1 ? known.origin == CLATTN_ORIGIN_DEFAULT
+                               : known.origin == CLATTN_ORIGIN_CACHED && known.effort == CLATTN_TUNE_FULL,
            "of %d records of a site that of the class counts", (int)lookup.n_site);
     }
     lookup.site = NULL;

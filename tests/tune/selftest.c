@@ -348,7 +348,7 @@ static int plan_source(clattn_handle h, const clattn_problem *p, char why[512])
     else if (clattn_plan_get_info(plan, &info))
         bail("a plan without a source");
     clattn_plan_release(plan);
-    return e ? e : info.source;
+    return e ? e : info.origin;
 }
 
 /* What the caller set is used or refused, in words, never replaced in silence. */

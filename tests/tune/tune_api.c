@@ -244,12 +244,12 @@ static void test_info(clattn_plan plan)
     struct wide w;
     memset(&w, 0x77, sizeof w);
     w.of.info.struct_size = sizeof(clattn_plan_info) + 8;
-    ok(!clattn_plan_get_info(plan, &w.of.info) && w.of.info.source == CLATTN_ORIGIN_DEFAULT &&
+    ok(!clattn_plan_get_info(plan, &w.of.info) && w.of.info.origin == CLATTN_ORIGIN_DEFAULT &&
            w.of.info.binary == CLATTN_BINARY_NONE && ((unsigned char *)&w)[sizeof(clattn_plan_info)] == 0x77,
        "plan_info: a longer struct keeps its tail");
     memset(&w, 0x77, sizeof w);
     w.of.info.struct_size = offsetof(clattn_plan_info, binary);
-    ok(clattn_plan_get_info(plan, &w.of.info) == BAD_ARGUMENT && w.of.info.source == 0x77777777,
+    ok(clattn_plan_get_info(plan, &w.of.info) == BAD_ARGUMENT && w.of.info.origin == 0x77777777,
        "plan_info: a size that there never was is refused, and nothing filled");
     w.of.info.struct_size = 0;
     is_int(clattn_plan_get_info(plan, &w.of.info), BAD_ARGUMENT, "plan_info: struct_size 0 is refused");

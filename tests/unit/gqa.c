@@ -51,10 +51,10 @@ static void test_division(void)
     enum { TILE = 4096 };
     long wrong = 0;
     for (int pack = 2; pack <= GQA_ROWS_MAX; pack++) {
-        const float per_pack = 1 / (float)pack;
+        const float per_packed_head = 1 / (float)pack;
         for (int row = pack; row <= GQA_ROWS_MAX + TILE; row += pack) {
-            wrong += (int)(((float)row + 0.5f) * per_pack) != row / pack;
-            wrong += (int)(((float)(row - 1) + 0.5f) * per_pack) != row / pack - 1;
+            wrong += (int)(((float)row + 0.5f) * per_packed_head) != row / pack;
+            wrong += (int)(((float)(row - 1) + 0.5f) * per_packed_head) != row / pack - 1;
         }
     }
     ok(!wrong, "every row finds its query: %ld do not", wrong);
@@ -80,8 +80,8 @@ int main(void)
         const int64_t shared = gqa_shared_rows(&p);
         ok(shared == (problems[i].want ? 20 : 5), "with %s: %lld rows share keys", problems[i].what, (long long)shared);
         p.sizes = (clattn_sizes){ 0, 0, 0, 0, 0, 0, 0, 0 };
-        ok(rows.per_group == 64 && rows.packable == problems[i].want && !gqa_rows(&p, 64).packable && !gqa_shared_rows(&p),
-           "with %s: %s, of unknown sizes: apart", problems[i].what, rows.packable ? "packed" : "apart");
+        ok(rows.per_group == 64 && rows.packs_heads == problems[i].want && !gqa_rows(&p, 64).packs_heads && !gqa_shared_rows(&p),
+           "with %s: %s, of unknown sizes: apart", problems[i].what, rows.packs_heads ? "packed" : "apart");
     }
     return done_testing();
 }

@@ -307,15 +307,15 @@ static void test_packing(void)
     p.sizes.hk = 2;
     p.sizes.nq = 1;
     struct source s = compose(&p, "simt");
-    ok(strstr(s.options, "-DCLA_PACKS=1 ") != NULL, "one query of eight heads: packed");
+    ok(strstr(s.options, "-DCLA_PACKS_HEADS=1 ") != NULL, "one query of eight heads: packed");
     source_free(&s);
     p.flags |= CLATTN_ALIBI;
     s = compose(&p, "simt");
-    ok(strstr(s.options, "-DCLA_PACKS=0 ") != NULL, "with ALiBi: apart");
+    ok(strstr(s.options, "-DCLA_PACKS_HEADS=0 ") != NULL, "with ALiBi: apart");
     source_free(&s);
     p = plain();
     s = compose(&p, "simt");
-    ok(strstr(s.options, "-DCLA_PACKS=0 ") != NULL, "heads of their own: apart");
+    ok(strstr(s.options, "-DCLA_PACKS_HEADS=0 ") != NULL, "heads of their own: apart");
     source_free(&s);
 }
 
