@@ -1,4 +1,5 @@
-/* Engine `cpu`: one work-item per group, no barrier, no local memory, explicit vectors whose lanes run over rows of Q.
+/* Engine `cpu`: one work-item per work-group, no barrier, no local memory, explicit vectors whose lanes run over rows
+ * of Q.
  *
  *     S^T[key][q] += K[key][d] (broadcast) * Q^T[d][q]       O^T[d][q] += V[key][d] (broadcast) * P[key][q]
  *
@@ -64,9 +65,10 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 
 /* The two products, with their operands by name: of NAME the load slot has cla_rows_NAME() and cla_row_NAME().
  *
- * Scores dst of keys j0 .. j0 + count - 1, whose rows of B are b[0] .., and of A^T, for the vectors from v0 on; the others get 0,
- * which the mask drops. width, count and v0 are constants where this is expanded. */
-CLA_FN void cla_dots(real *dst, const real *a, const cla_row_ptr *b, int j0, const int width, const int count, const int v0)
+ * Scores dst of keys j0 .. j0 + count - 1, whose rows of B are b[0] .., and of A^T, for the vectors from v0 on; the
+ * others get 0, which the mask drops. width, count and v0 are constants where this is expanded. */
+CLA_FN void cla_dots(real *dst, const real *a, const cla_row_ptr *b, int j0, const int width, const int count,
+                     const int v0)
 {
     for (int d0 = 0; d0 < width; d0 += CLA_CHAIN) {
         real acc[CLA_RK][CLA_NV];
@@ -88,8 +90,8 @@ CLA_FN void cla_dots(real *dst, const real *a, const cla_row_ptr *b, int j0, con
     }
 }
 #define CLA_DOTS(b, width) \
-    CLA_FN void cla_dots_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n, int j0, \
-                                  const int count, const int v0) \
+    CLA_FN void cla_dots_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n, \
+                                  int j0, const int count, const int v0) \
     { \
         cla_row_ptr rows[CLA_RK]; \
         CLA_UNROLL for (int j = 0; j < CLA_RK; j++) rows[j] = cla_row_##b(&t->rows, e, k0, min(j0 + j, cla_last(n))); \
@@ -134,12 +136,12 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
         } \
 }
 
-/* dst = f dst + B^T weights. First its columns d0 .. d0 + count - 1, over all keys of the tile or those that are seen; count
- * and all are constants where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a constant only
- * after inlining stay loops on PoCL, and the sums in memory (3 to 4 %). */
+/* dst = f dst + B^T weights. First its columns d0 .. d0 + count - 1, over all keys of the tile or those that are seen;
+ * count and all are constants where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a
+ * constant only after inlining stay loops on PoCL, and the sums in memory (3 to 4 %). */
 #define CLA_SUMS(b, width) \
-    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, \
-                                     int k0, int n, int d0, const int count, const int all) \
+    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
+                                     const real *f, int k0, int n, int d0, const int count, const int all) \
     { \
         real acc[CLA_RD][CLA_NV]; \
         CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
@@ -157,15 +159,16 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
             CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
                 if (c < count) dst[(d0 + c) * CLA_NV + v] = dst[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v]; \
     } \
-    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, \
-                                  int n, const int all) \
+    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
+                                  const real *f, int k0, int n, const int all) \
     { \
         int d = 0; \
         for (; d + CLA_RD <= (width); d += CLA_RD) \
             cla_sums_columns_##b(t, e, dst, weights, f, k0, n, d, CLA_RD, all); \
         if (d < (width)) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, d, (width) % CLA_RD, all); \
     } \
-    CLA_FN void cla_sums_##b(cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, int n) \
+    CLA_FN void cla_sums_##b(cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, \
+                             int n) \
     { \
         cla_rows_##b(&t->rows, e, k0, n); \
         if (!CLA_DROPS || t->n_seen == n) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 1); \
@@ -184,7 +187,8 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
         const int row = t->r0 + v * CLA_W;
         const real inverse = CLA_INVERSE(l[v]);
-        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++) o[d * CLA_NV + v] = CLA_FINISHED(o[d * CLA_NV + v], l[v], inverse);
+        CLA_NO_UNROLL for (int d = 0; d < CLA_DV; d++)
+            o[d * CLA_NV + v] = CLA_FINISHED(o[d * CLA_NV + v], l[v], inverse);
         int d = 0;
         CLA_NO_UNROLL for (; d + CLA_W <= CLA_DV; d += CLA_W) {
             real x[CLA_W];

@@ -1,17 +1,18 @@
-/* Engine `mma_nv`: NVIDIA's matrix units by mma.sync m16n8k16, operands in registers only, K and V in f16 or bf16 as they
- * are stored. A work-group of NW warps of 32 items makes a BQ x DV block of O; a warp owns RT tiles of 16 queries, going
- * over the keys in tiles of BK. Its load slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for any device.
+/* Engine `mma_nv`: NVIDIA's matrix units by mma.sync m16n8k16, operands in registers only, K and V in f16 or bf16 as
+ * they are stored. A work-group of NW warps of 32 items makes a BQ x DV block of O; a warp owns RT tiles of 16 queries,
+ * going over the keys in tiles of BK. Its load slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for
+ * any device.
  *
  * Item 4 g + c of a warp (g < 8, c < 4) holds of each 16 x 8 tile of S or O rows g and g + 8, columns 2 c and 2 c + 1.
- *     row of slot r       = r0 + 16 RT warp + g + 8 r                s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n
- *     key of slot j       = k0 + 16 (n / 2) + 4 c + 2 (n % 2) + i    o[(row tile * DVP / 8 + n) * 4 + 2 (row half) + i]
+ *     row of slot r = r0 + 16 RT warp + g + 8 r              s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n
+ *     key of slot j = k0 + 16 (n / 2) + 4 c + 2 (n % 2) + i  o[(row tile * DVP / 8 + n) * 4 + 2 (row half) + i]
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
- * an item owns dims 8 c .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the names
- * above. P is in registers as it comes: the layout of S is that of a left operand.
+ * an item owns dims 8 c .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the
+ * names above. P is in registers as it comes: the layout of S is that of a left operand.
  *     K: rows as they are; every other row swaps the halves of 8 chunks, where rows are whole multiples of 8
- *     V: quads of keys, 8 bytes for a column: V[4 r .. 4 r + 3][d], by bytes of 4 rows once per group. Chunk p of quad row
- *        r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
+ *     V: quads of keys, 8 bytes for a column: V[4 r .. 4 r + 3][d], by bytes of 4 rows once per work-group. Chunk p of
+ *        quad row r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
  *     Q: registers (QREG 1), or local memory where each item reads what it wrote
  * All 16-byte accesses are free of bank conflicts then. One buffer each for K and V, and two barriers a tile:
  *     fetch V | Q K^T, softmax | store V | barrier 4 | fetch next K | P V | store K | barrier 5
@@ -22,7 +23,11 @@
  *     3 FIRST_K  K of the first tile is stored | it is read
  *     4 V        V is stored, K is read | V is read, the next K stored
  *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
- * An item keeps Q to itself. */
+ * An item keeps Q to itself.
+ *
+ * CLA_DOTS and CLA_SUMS take operands by name, fetching and storing does not: cla_fetch_k() and cla_store_k() stage rows
+ * for the former, cla_fetch_v() and cla_store_v() for the latter, and each is written for the one buffer that it has,
+ * since registers are full. Another operand takes a copy with its own name and width. */
 #define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
@@ -82,17 +87,17 @@ typedef struct {
 #define CLA_OWNS_ROWS(t) ((t)->c == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_warp(t, s, top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
-#define CLA_GROUP_AGAIN cla_group_again()
+#define CLA_WORK_GROUP_AGAIN cla_work_group_again()
 #define CLA_ITEM_AGAIN cla_item_again()
 #define CLA_O_FACTOR(f, i) f[(i) / (CLA_DVP / 2) * 2 + (i) / 2 % 2]
-/* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers there, so that
- * the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */
+/* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers
+ * there, so that the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */
 #define CLA_NEW_f16 7
 #define CLA_NEW_bf16 -8
 #define CLA_NEW CLA_CAT(CLA_NEW_, CLA_TQ)
 #define CLA_GROWTH 8
-/* Where nothing but scaling is done to scores they come unscaled, as do maxima: a weight is one multiply-add and one 2^x.
- * Natural ones may be as low as float goes, and so is their maximum where a row has seen none. */
+/* Where nothing but scaling is done to scores they come unscaled, as do maxima: a weight is one multiply-add and one
+ * 2^x. Natural ones may be as low as float goes, and so is their maximum where a row has seen none. */
 #define CLA_LOG2_UNIT(t) (CLA_NATURAL ? CLA_LOG2E : (t)->scale)
 #undef CLA_WEIGHT
 #define CLA_WEIGHT(t, x, pivot) \
@@ -126,8 +131,8 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
     return (uint4)(x[0] | x[1] << 16, x[2] | x[3] << 16, x[4] | x[5] << 16, x[6] | x[7] << 16);
 }
 
-/* `rows` x `chunks` of 16 bytes: this item's row and chunk in round n. Where a group's items make whole rows, its chunk is
- * always the same. */
+/* `rows` x `chunks` of 16 bytes: this item's row and chunk in round n. Where the items of a work-group make whole rows,
+ * its chunk is always the same. */
 #define CLA_WHOLE_ROWS(chunks) (CLA_LANES % (chunks) == 0)
 #define CLA_EACH_CHUNK(rows, chunks) \
     CLA_UNROLL for (int n = 0; n < CLA_ROUNDS((rows) * (chunks)); n++) { \
@@ -137,8 +142,8 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
         if ((rows) * (chunks) % CLA_LANES == 0 || at < (rows) * (chunks)) {
 #define CLA_END_CHUNK }}
 
-/* Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row on,
- * compilers would keep the distances to the others in registers, and there are none to spare. */
+/* Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row
+ * on, compilers would keep the distances to the others in registers, and there are none to spare. */
 #define CLA_CHUNK(first, c, row, step) \
     (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + cla_product(row, step)))
 
@@ -158,7 +163,7 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
         cla_converge(t->warp);
     }
 }
-/* Whether all chunks of an item lie alike in rows that swap halves alike: then their places are a group's chunks apart. */
+/* Whether all chunks of an item lie alike in rows that swap halves alike: their places are CLA_LANES chunks apart. */
 #define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % 2 == 0)
 CLA_FN int cla_k_place(int row, int c) { return row * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (row & 1)); }
 CLA_FN void cla_store_k(cla_tile *t)
@@ -190,7 +195,8 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
         cla_converge(t->warp);
     }
 }
-/* (i * CLA_VC + c) ^ swap, as an address that differs by a constant from i to i where a row has whole swaps of 8 chunks. */
+/* (i * CLA_VC + c) ^ swap, as an address that differs by a constant from i to i where a row has whole swaps of 8
+ * chunks. */
 CLA_FN int cla_v_chunk(int i, int c, int swap)
 {
     return CLA_VC % 8 ? (i * CLA_VC + c) ^ swap : i * CLA_VC + (c ^ swap);
@@ -215,7 +221,7 @@ CLA_FN void cla_store_v(cla_tile *t)
     CLA_END_CHUNK
 }
 
-/* Marks the keys that some row of the group sees. */
+/* Marks the keys that some row of the work-group sees. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
     for (int i = t->item; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
@@ -272,8 +278,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     CLA_BARRIER_FIRST_K
 }
 
-/* The two products. First dst = A B^T, operands by name: NAME of the left one has cla_NAME_fragment(), that of the right one lies in
- * t->NAME as K does. `width` is a whole multiple of 32. */
+/* The two products. First dst = A B^T, operands by name: NAME of the left one has cla_NAME_fragment(), that of the
+ * right one lies in t->NAME as K does. `width` is a whole multiple of 32. */
 #define CLA_DOTS(a, b, width) \
     CLA_FN void cla_dots_##a##b(const cla_tile *t, real *dst) \
     { \
@@ -283,10 +289,12 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
             CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
                 CLA_UNROLL for (int h = 0; h < 2; h++) left[i][h] = cla_##a##_fragment(t, i, 2 * d + h); \
             CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 8; j++) { \
-                /* Key 16 (j / 2) + 4 (g / 2) + 2 (j % 2) + g % 2, chunk 4 d + c: its place, in parts that step by constants. */ \
+                /* Key 16 (j / 2) + 4 (g / 2) + 2 (j % 2) + g % 2, chunk 4 d + c: its place, in parts that step by
+                 * constants. */ \
                 const int first = (16 * (j / 2) + 2 * (j % 2)) * ((width) / 8), key = 4 * (t->g / 2) + t->g % 2; \
-                const uint4 right = t->b[(width) / 8 % 8 ? first + key * ((width) / 8) + 4 * d + t->c \
-                                                         : first + 8 * (d / 2) + (cla_k_place(key, t->c) ^ 4 * (d % 2))]; \
+                const uint4 right = \
+                    t->b[(width) / 8 % 8 ? first + key * ((width) / 8) + 4 * d + t->c \
+                                         : first + 8 * (d / 2) + (cla_k_place(key, t->c) ^ 4 * (d % 2))]; \
                 CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
                     const int h = x / CLA_RT, i = x % CLA_RT; \
                     real *const at = dst + 2 * j * CLA_R_N + 2 * i; \
@@ -306,7 +314,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
                 CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
                     const int n = x / CLA_RT, i = x % CLA_RT; \
                     real *const at = dst + i * ((width) / 2) + 8 * h + 4 * n; \
-                    cla_mma(t->warp, at, at + 1, at + 2, at + 3, weights[j][i], n ? right.z : right.x, n ? right.w : right.y); \
+                    cla_mma(t->warp, at, at + 1, at + 2, at + 3, weights[j][i], n ? right.z : right.x, \
+                            n ? right.w : right.y); \
                 } \
             } \
         } \
@@ -321,10 +330,10 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
     if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
 }
 
-/* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights have room for that: nearly no tile rescales O then.
- * NaN, of -inf beside -inf, takes the new one. The multiply-add of a weight does not round its product as that of the maximum
- * was rounded. That is the same factor for all weights of a row, and a small one, unless logits are far out: then the maximum
- * is taken from scores first. */
+/* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights have room for that: nearly no tile rescales O
+ * then. NaN, of -inf beside -inf, takes the new one. The multiply-add of a weight does not round its product as that of
+ * the maximum was rounded. That is the same factor for all weights of a row, and a small one, unless logits are far
+ * out: then the maximum is taken from scores first. */
 CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
 {
     int far = 0;
@@ -408,7 +417,7 @@ CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, con
 {
     t->item = cla_item_again();
     t->c = t->item % 4;
-    t->r0 = cla_place(e->a, cla_group_again(), CLA_BQ, &e->b, &e->h);
+    t->r0 = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
         cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r]);
 }

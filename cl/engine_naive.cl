@@ -39,7 +39,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
  *
  * dst[j] = scale x . row k0 + j of B, where x is a row of A. */
 #define CLA_DOTS(a, b, width) \
-    CLA_FN void cla_dots_##a##b(real *dst, const __global cla_##a##_elem *x, real scale, const cla_env *e, int k0, int n) \
+    CLA_FN void cla_dots_##a##b(real *dst, const __global cla_##a##_elem *x, real scale, const cla_env *e, int k0, \
+                                 int n) \
     { \
         for (int j = 0; j < n; j++) { \
             const __global cla_##b##_elem *y = cla_##b##_row(e, k0 + j); \
@@ -53,9 +54,11 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
             dst[j] = sum; \
         } \
     }
-/* dst = f dst + sum of weights[j] times row k0 + j of B. Rows of keys that this row does not see may be NaN and are passed over. */
+/* dst = f dst + sum of weights[j] times row k0 + j of B. Rows of keys that this row does not see may be NaN and are
+ * passed over. */
 #define CLA_SUMS(b, width) \
-    CLA_FN void cla_sums_##b(const cla_tile *t, real *dst, const real *weights, real f, const cla_env *e, int k0, int n) \
+    CLA_FN void cla_sums_##b(const cla_tile *t, real *dst, const real *weights, real f, const cla_env *e, int k0, \
+                             int n) \
     { \
         for (int i = 0; i < (width); i++) { \
             real part = 0; \

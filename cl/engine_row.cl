@@ -1,11 +1,11 @@
-/* Engine `row`: one work-item per group, no barrier, no local memory, for few rows: explicit vectors lie along Q, K and V, so
- * that a single row fills them, and along the keys of a row's scores.
+/* Engine `row`: one work-item per work-group, no barrier, no local memory, for few rows: explicit vectors lie along Q,
+ * K and V, so that a single row fills them, and along the keys of a row's scores.
  *
  *     S[row][key] = sum of K[key][d] * Q[row][d]       O[row][d] += V[key][d] * P[row][key] (broadcast)
  *
- * K and V are read once for all rows, converted where they are used. Q, S and O stay in private memory. Numbers: CLA_W lanes,
- * CLA_NR rows, CLA_RK keys and CLA_RD vectors of V at a time, CLA_BK keys per tile. CLA_W divides CLA_BK: lanes past the
- * last key of a tile are dropped as past the last of all. */
+ * K and V are read once for all rows, converted where they are used. Q, S and O stay in private memory. Numbers: CLA_W
+ * lanes, CLA_NR rows, CLA_RK keys and CLA_RD vectors of V at a time, CLA_BK keys per tile. CLA_W divides CLA_BK: lanes
+ * past the last key of a tile are dropped as past the last of all. */
 #define CLA_LANES 1
 #define CLA_BQ CLA_NR
 #define CLA_R_N CLA_NR
@@ -110,8 +110,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 
 /* The two products, with their operands by name: NAME has cla_NAME_elem, cla_NAME_row() and cla_read_NAME().
  *
- * Scores dst of A, which is staged, and of rows of B. First those of keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the sum of key j
- * and row r at sums[r * CLA_W + j], its lanes apart. */
+ * Scores dst of A, which is staged, and of rows of B. First those of keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the
+ * sum of key j and row r at sums[r * CLA_W + j], its lanes apart. */
 #define CLA_DOTS(b, width) \
     CLA_FN void cla_dots_keys_##b(const cla_env *e, real *sums, const real *a, int k0, int n, int j0) \
     { \
@@ -143,7 +143,8 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     { \
         CLA_NO_UNROLL for (int j = 0; j < CLA_COLS(n); j++) { \
             real sums[CLA_NR * CLA_W]; \
-            CLA_UNROLL for (int i = 0; i < CLA_W; i += CLA_KEYS) cla_dots_keys_##b(e, sums + i, a, k0, n, j * CLA_W + i); \
+            CLA_UNROLL for (int i = 0; i < CLA_W; i += CLA_KEYS) \
+                cla_dots_keys_##b(e, sums + i, a, k0, n, j * CLA_W + i); \
             CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
                 real *x = sums + r * CLA_W; \
                 CLA_FOLD(x) \
@@ -175,11 +176,11 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
-/* dst = f dst + weights B. First its vectors c0 .. c0 + count - 1, over all keys of the tile or those that are seen; count and all
- * are constants where this is expanded. */
+/* dst = f dst + weights B. First its vectors c0 .. c0 + count - 1, over all keys of the tile or those that are seen;
+ * count and all are constants where this is expanded. */
 #define CLA_SUMS(b, width) \
-    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, \
-                                     int k0, int n, int c0, const int count, const int all) \
+    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
+                                     const real *f, int k0, int n, int c0, const int count, const int all) \
     { \
         real acc[CLA_RD][CLA_NR]; \
         CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
@@ -199,8 +200,8 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
             CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
                 if (c < count) dst[(c0 + c) * CLA_NR + r] = dst[(c0 + c) * CLA_NR + r] * f[r] + acc[c][r]; \
     } \
-    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, \
-                                  int n, const int all) \
+    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
+                                  const real *f, int k0, int n, const int all) \
     { \
         const int vectors = CLA_VECTORS(width), rest = vectors % CLA_RD; \
         int c = 0; \
@@ -208,7 +209,8 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
             cla_sums_columns_##b(t, e, dst, weights, f, k0, n, c, CLA_RD, all); \
         if (rest) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, c, rest, all); \
     } \
-    CLA_FN void cla_sums_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, int n) \
+    CLA_FN void cla_sums_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, \
+                             int k0, int n) \
     { \
         if (!CLA_DROPS || t->n_seen == n) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 1); \
         else cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 0); \

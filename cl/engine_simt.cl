@@ -7,22 +7,23 @@
  *     column of slot c, i = (c * TX + tx) * 4 + i                       o[r * GD + c] holds columns i = 0 .. 3 of row r
  *
  * All of Q lies in local memory (QRES 1) or is streamed beside K (0). K comes in chunks of CH dims, transposed; V in
- * chunks of CV keys. Every chunk is double-buffered: the next one is on its way in registers while this one is used, and
- * one barrier per chunk suffices. Pitches of + 4 keep transposing stores off each other's banks.
- * P of a tile lies in local memory as a whole, so that S is out of the registers when P V begins, and the tile's own part of
- * O takes its place: sums stay short. Rows of P are in the order of slots, key j of item tx at row j * TX + tx, and an item
- * keeps there what the first dims of Q K^T came to, where they are more than one chain.
+ * chunks of CV keys. Every chunk is double-buffered: the next one is on its way in registers while this one is used,
+ * and one barrier per chunk suffices. Pitches of + 4 keep transposing stores off each other's banks.
+ * P of a tile lies in local memory as a whole, so that S is out of the registers when P V begins, and the tile's own
+ * part of O takes its place: sums stay short. Rows of P are in the order of slots, key j of item tx at row j * TX + tx,
+ * and an item keeps there what the first dims of Q K^T came to, where they are more than one chain.
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
  *     1 CLEARED    no key is marked as seen | items mark those that a row of theirs sees (only where keys are dropped)
- *     2 STAGED     chunk i of Q and K is stored, chunk i - 1 is read | chunk i is read, chunk i + 1 stored over chunk i - 1
- *     3 COLLECTED  each item's maximum or sum of its rows lies in P, the last chunk of Q and K is read | owners of rows read
- *                  the former, V and P are stored over the latter
+ *     2 STAGED     chunk i of Q and K is stored, chunk i - 1 is read | chunk i is read, chunk i + 1 is stored over
+ *                  chunk i - 1
+ *     3 COLLECTED  each item's maximum or sum of its rows lies in P, the last chunk of Q and K is read | owners of rows
+ *                  read the former, V and P are stored over the latter
  *     4 RAISED     owners have written maxima, pivots and factors and are done with P, all marks are set | all read the
  *                  former, marks are read where V is stored, P is stored
  *     5 WEIGHTS    P and chunk 0 of V are stored | both are read
- *     6 CHUNK      chunk v of V is read, chunk v + 1 stored | chunk v + 1 is read, chunk v + 2 stored over chunk v. Behind the
- *                  last one P, the marks and both buffers are free for the next tile
+ *     6 CHUNK      chunk v of V is read, chunk v + 1 is stored | chunk v + 1 is read, chunk v + 2 is stored over chunk
+ *                  v. Behind the last one P, the marks and both buffers are free for the next tile
  *     7 SUMMED     owners have written sums, at the end | all read them */
 #define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_STAGED barrier(CLK_LOCAL_MEM_FENCE);
@@ -59,7 +60,7 @@
 #define CLA_PART_CHUNKS (CLA_CHAIN / CLA_CH)
 #define CLA_TURNS ((CLA_BK + CLA_CHAIN - 1) / CLA_CHAIN) /* of P V: likewise */
 #define CLA_OWN_WORDS 0
-#define CLA_GROUP_AGAIN CLA_GROUP
+#define CLA_WORK_GROUP_AGAIN CLA_GROUP
 #define CLA_ITEM_AGAIN get_local_id(0)
 #define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* what is stored less often is scaled */
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
@@ -97,17 +98,18 @@ typedef struct {
 #define CLA_ADD_PRODUCT_0(to, x, y) (to) += (x) * (y);
 #define CLA_ADD_PRODUCT_1(to, x, y) (to) = fma(x, y, to);
 
-/* Items before those of this one's sub-group, and its place there. Where a whole sub-group of Intel's shares its rows ty
- * comes from the former: what is read of Q and P is then known to be the same for all, and read once. */
+/* Items before those of this one's sub-group, and its place there. Where a whole sub-group of Intel's shares its rows
+ * ty comes from the former: what is read of Q and P is then known to be the same for all, and read once. */
 #define CLA_AHEAD_0 get_local_id(0)
 #define CLA_AHEAD_8 (get_sub_group_id() * 8)
 #define CLA_AHEAD_16 (get_sub_group_id() * 16)
 #define CLA_INSIDE_0 0
 #define CLA_INSIDE_8 get_sub_group_local_id()
 #define CLA_INSIDE_16 get_sub_group_local_id()
-/* Who an item is, once more in every tile and for each product: max() and min() change nothing, but compilers do not see through
- * them. AMD's keep all that they compute from it in registers over the whole loop otherwise, and have too few then. Since
- * clang 20 they also read ahead too far in P V where V has most columns, but not for gfx9, which has more. */
+/* Who an item is, once more in every tile and for each product: max() and min() change nothing, but compilers do not
+ * see through them. AMD's keep all that they compute from it in registers over the whole loop otherwise, and have too
+ * few then. Since clang 20 they also read ahead too far in P V where V has most columns, but not for gfx9, which has
+ * more. */
 #if defined(__AMDGCN__)
 #define CLA_FORGET_PLACES(t, key) \
     (t)->lane = max((t)->lane, min(key, 0)); \
@@ -166,17 +168,19 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
     to[3 * pitch] = x.s3;
 }
 
-/* Where a chunk of Q lies, and one of K or V. By macros: from what functions return NVIDIA's compilers compute in 64 bits. */
+/* Where a chunk of Q lies, and one of K or V. By macros: from what functions return NVIDIA's compilers compute in 64
+ * bits. */
 #define CLA_Q_PLACE(t, chunk) ((t)->q + (CLA_QRES ? (chunk) * CLA_CH * CLA_QP : ((chunk) & 1) * CLA_QSTEP))
 #define CLA_KV_PLACE(t, chunk) ((t)->kv + ((chunk) & 1) * CLA_KVSTEP)
 
-/* Operands of the first product, by name: a chunk of dims of NAME's rows is on its way in NAMEr[], then stored transposed at its
- * place. NAME has cla_load4_NAME(), cla_unpack4_NAME() and cla_NAME_row(). */
+/* Operands of the first product, by name: a chunk of dims of NAME's rows is on its way in NAMEr[], then stored
+ * transposed at its place. NAME has cla_load4_NAME(), cla_unpack4_NAME() and cla_NAME_row(). */
 #define CLA_CHUNKS_OF(name, rows, width, row_of, scaled, place) \
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int first, int chunk) \
     { \
         CLA_EACH_ROUND(rows, CLA_CH) \
-            t->name##r[n] = cla_load4_##name(cla_##name##_row(e, row_of(t, first + row)), chunk * CLA_CH + c, (width) % CLA_CH == 0, t->wide); \
+            t->name##r[n] = cla_load4_##name(cla_##name##_row(e, row_of(t, first + row)), chunk * CLA_CH + c, \
+                                             (width) % CLA_CH == 0, t->wide); \
         CLA_END_ROUND \
     } \
     CLA_FN void cla_store_##name(cla_tile *t, int chunk) \
@@ -186,13 +190,15 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
             cla_put_transposed(place(t, chunk) + c * ((rows) + 4) + row, (rows) + 4, (scaled) ? x * t->scale : x); \
         CLA_END_ROUND \
     }
-/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. Rows of Q see to themselves. */
+/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. Rows of Q see to
+ * themselves. */
 #define CLA_LIMITED(t, k) min(k, (t)->end - 1)
 #define CLA_UNLIMITED(t, row) (row)
 CLA_CHUNKS_OF(q, CLA_BQ, CLA_D, CLA_UNLIMITED, !CLA_K_SCALED, CLA_Q_PLACE)
 CLA_CHUNKS_OF(k, CLA_BK, CLA_D, CLA_LIMITED, CLA_K_SCALED, CLA_KV_PLACE)
 
-/* Chunk v of the tile: its keys are those of rows v * CV .. of P. A chunk is a part of a slot's keys, or those of some slots. */
+/* Chunk v of the tile: its keys are those of rows v * CV .. of P. A chunk is a part of a slot's keys, or those of some
+ * slots. */
 #define CLA_SLOT_CHUNKS CLA_MAX(CLA_TX / CLA_CV, 1)
 #define CLA_CHUNK_SLOTS CLA_MAX(CLA_CV / CLA_TX, 1)
 CLA_FN int cla_key_of_chunk(int v, int row)
@@ -200,8 +206,8 @@ CLA_FN int cla_key_of_chunk(int v, int row)
     const int slot = CLA_CHUNK_SLOTS > 1 ? row / CLA_TX : 0, tx = row - slot * CLA_TX;
     return cla_key_in_tile(v / CLA_SLOT_CHUNKS * CLA_CHUNK_SLOTS + slot, v % CLA_SLOT_CHUNKS * CLA_CV + tx);
 }
-/* An operand of the second product, likewise: keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the last key
- * of the loop a row is zero as well: the last one, which it repeats, may be inf. */
+/* An operand of the second product, likewise: keys that no query sees weigh nothing, but 0 * NaN would be NaN. Past the
+ * last key of the loop a row is zero as well: the last one, which it repeats, may be inf. */
 #define CLA_KEYS_OF(name, width, padded) \
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int k0, int chunk) \
     { \
@@ -349,7 +355,7 @@ CLA_FN void cla_row_sum(cla_tile *t, real *x)
     CLA_HAND_OUT(x, t->m + CLA_BQ)
 }
 
-/* Names the four rows of group g by their vector component. */
+/* Names the four rows of quad g by their vector component. */
 #define CLA_ROWS_OF(g, F) F(4 * (g), s0) F(4 * (g) + 1, s1) F(4 * (g) + 2, s2) F(4 * (g) + 3, s3)
 
 /* Where the weights of chunk v begin. */
@@ -358,15 +364,15 @@ CLA_FN const __local cla_scalar *cla_p_place(const cla_tile *t, int v)
     return t->p + v * CLA_CV * CLA_QP + cla_row_in_tile(t, 0);
 }
 
-/* Moves what follows the first n to the front. Mesa does not unroll long loops, and keeps an array in memory where its index
- * varies. Others only rename registers. */
+/* Moves what follows the first n to the front. Mesa does not unroll long loops, and keeps an array in memory where its
+ * index varies. Others only rename registers. */
 CLA_FN void cla_shift(real *x, int n, int size)
 {
     CLA_UNROLL for (int i = n; i < size; i++) x[i - n] = x[i];
 }
 
-/* The second product, of one chunk: dst += weights B, from this item's rows and columns on. Both are walked along, not computed
- * from the step: Intel's compiler multiplies then. */
+/* The second product, of one chunk: dst += weights B, from this item's rows and columns on. Both are walked along, not
+ * computed from the step: Intel's compiler multiplies then. */
 CLA_FN void cla_sums(cla_real4 *dst, const __local cla_scalar *weights, const __local cla_scalar *b)
 {
     CLA_UNROLL_BY(CLA_PV_STEPS) for (int i = 0; i < CLA_CV; i++) {
@@ -383,7 +389,8 @@ CLA_FN void cla_sums(cla_real4 *dst, const __local cla_scalar *weights, const __
     }
 }
 
-/* Adds the tile's part to O, which its row's factor rescales on the way: that is read again here, to be out of the registers. */
+/* Adds the tile's part to O, which its row's factor rescales on the way: that is read again here, to be out of the
+ * registers. */
 CLA_FN void cla_join(const cla_tile *t, cla_real4 *o, cla_real4 *part, int turn)
 {
     CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) {

@@ -1,6 +1,6 @@
-/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed. Groups that share a
- * head are neighbours, and the longest causal rows come first; where heads share a bias or a mask, groups that share its
- * rows are neighbours. */
+/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed. Groups that share
+ * a head are neighbours, and the longest causal rows come first; where heads share a bias or a mask, groups that share
+ * its rows are neighbours. */
 CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
@@ -27,8 +27,8 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     cla_env_init(&e, &a, b, h);
     cla_sequence(&e);
 
-    /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes they
-     * must not keep a key that no other row keeps. */
+    /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes
+     * they must not keep a key that no other row keeps. */
     const int q0 = cla_query(&e, r0), q1 = min(cla_query(&e, r0 + CLA_BQ - 1) + 1, e.q_len);
     const int harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
     const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);

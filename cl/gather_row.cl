@@ -1,6 +1,6 @@
-/* gather_square.cl of an engine whose lanes are keys: bias and mask are read as they lie, CLA_WIDTH keys of a query. Queries past the
- * last one of the sequence read as that one, keys past the last one that the call has as that one. A row is a query here: heads
- * are not packed. */
+/* gather_square.cl of an engine whose lanes are keys: bias and mask are read as they lie, CLA_WIDTH keys of a query.
+ * Queries past the last one of the sequence read as that one, keys past the last one that the call has as that one. A
+ * row is a query here: heads are not packed. */
 
 /* Lines at the end, and those that are broadcast or strided along the keys, are gathered cell by cell. */
 #define CLA_GATHER(name, elem, T, loadn, load) \

@@ -1,7 +1,8 @@
 /* Bias and mask lie query by query, elements hold queries in their lanes. So they are read in squares of CLA_WIDTH by
- * CLA_WIDTH, a row of keys for each query, and turned: x[i] is key k + i of all queries. Turning in registers is twice as
- * fast as reading element by element. Queries past the last one of the sequence read as that one: they must not see what
- * no query sees. Keys past the last one that the call has read as that one. A row is a query here: heads are not packed. */
+ * CLA_WIDTH, a row of keys for each query, and turned: x[i] is key k + i of all queries. Turning in registers is twice
+ * as fast as reading element by element. Queries past the last one of the sequence read as that one: they must not see
+ * what no query sees. Keys past the last one that the call has read as that one. A row is a query here: heads are not
+ * packed. */
 
 /* Squares at the edges, and those that are broadcast or strided along the keys, are gathered cell by cell. */
 #define CLA_GATHER(name, elem, T, loadn, load) \
@@ -19,7 +20,8 @@
         } else { \
             T cell[CLA_WIDTH * CLA_WIDTH]; \
             CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH * CLA_WIDTH; i++) \
-                cell[i] = load(at + min(q + i / CLA_WIDTH, last_q) * q_step + min(k + i % CLA_WIDTH, last_k) * k_step); \
+                cell[i] = load(at + min(q + i / CLA_WIDTH, last_q) * q_step + \
+                               min(k + i % CLA_WIDTH, last_k) * k_step); \
             CLA_EACH_LANE x[i] = CLA_WIDE(CLA_PRIVATE_N, CLA_PRIVATE_1, cell + i * CLA_WIDTH); \
         } \
         CLA_TRANSPOSE(CLA_VECTOR(T), x) \

@@ -1,8 +1,8 @@
 /* Load slot of engine `simt`: four consecutive elements of a row as they are stored; elements past the width are zero.
  * What is on its way is converted when it is used: converting takes registers, and would wait for it.
- * Element-aligned addresses suffice. Where every row begins at a multiple of four elements (`wide`, of the whole group
- * alike) four are loaded at once: a compiler that must believe in less makes four loads. There is no such test where
- * hardware loads 16 bytes from any address (AMD) or any multiple of 4 (Intel's GPUs): it would only cost. */
+ * Element-aligned addresses suffice. Where every row begins at a multiple of four elements (`wide`, of the whole
+ * work-group alike) four are loaded at once: a compiler that must believe in less makes four loads. There is no such
+ * test where hardware loads 16 bytes from any address (AMD) or any multiple of 4 (Intel's GPUs): it would only cost. */
 typedef CLA_CAT(CLA_SCALAR, 4) cla_real4;
 typedef CLA_CAT(cla_raw_, CLA_TQ) cla_raw_q;
 typedef CLA_CAT(cla_raw_, CLA_TK) cla_raw_k;

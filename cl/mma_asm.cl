@@ -1,5 +1,5 @@
-/* Load slot of engine `mma_nv`: NVIDIA's instructions, register to register. No address enters asm: drivers do not agree
- * on what one of local memory is. volatile only where items of a warp meet. */
+/* Load slot of engine `mma_nv`: NVIDIA's instructions, register to register. No address enters asm: drivers do not
+ * agree on what one of local memory is. volatile only where items of a warp meet. */
 #define CLA_UNROLL_MMA CLA_UNROLL
 #define CLA_OWN_WORDS 0
 #define CLA_STRING_(x) #x
@@ -9,8 +9,8 @@
 typedef int cla_warp; /* what a warp needs to talk to itself: nothing */
 CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item) { *w = 0; }
 
-/* c[16][8] += a[16][16] b[16][8]. Of item 4 g + c: a = rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8 ..; b =
- * 2 c .., 2 c + 8 .. of column g; c0 .. c3 = (g, 2 c), (g, 2 c + 1), (g + 8, 2 c), (g + 8, 2 c + 1). */
+/* c[16][8] += a[16][16] b[16][8]. Of item 4 g + c: a = rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8
+ * ..; b = 2 c .., 2 c + 8 .. of column g; c0 .. c3 = (g, 2 c), (g, 2 c + 1), (g + 8, 2 c), (g + 8, 2 c + 1). */
 CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint4 a, uint b0, uint b1)
 {
 #if CLA_NV_CC >= 80
@@ -76,15 +76,16 @@ CLA_FN uint cla_high_halves(uint x, uint y)
     return z;
 }
 
-/* Who this item and its group are, as if not known yet: what was known before the loop would be kept in registers. A
- * special register alone is no group's number: NVIDIA's driver may run a launch in pieces, and says in %envreg0 to 2 where
- * each begins, which get_group_id() of its compilers adds. clang's library knows of no pieces, and nobody sets those there. */
+/* Who this item and its work-group are, as if not known yet: what was known before the loop would be kept in registers.
+ * A special register alone is no group's number: NVIDIA's driver may run a launch in pieces, and says in %envreg0 to 2
+ * where each begins, which get_group_id() of its compilers adds. clang's library knows of no pieces, and nobody sets
+ * those there. */
 #ifdef __NV_CL_C_VERSION
-#define CLA_GROUP_AGAIN_IN(x, axis, piece) \
+#define CLA_WORK_GROUP_AGAIN_IN(x, axis, piece) \
     __asm__ volatile("{ .reg .b32 p; mov.b32 p, %%envreg" piece "; mov.u32 %0, %%ctaid." axis "; add.u32 %0, %0, p; }" \
                      : "=r"(x));
 #else
-#define CLA_GROUP_AGAIN_IN(x, axis, piece) __asm__ volatile("mov.u32 %0, %%ctaid." axis ";" : "=r"(x));
+#define CLA_WORK_GROUP_AGAIN_IN(x, axis, piece) __asm__ volatile("mov.u32 %0, %%ctaid." axis ";" : "=r"(x));
 #endif
 CLA_FN int cla_item_again(void)
 {
@@ -92,10 +93,10 @@ CLA_FN int cla_item_again(void)
     __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
     return x;
 }
-CLA_FN uint cla_group_again(void)
+CLA_FN uint cla_work_group_again(void)
 {
     uint x, y;
-    CLA_GROUP_AGAIN_IN(x, "x", "0")
-    CLA_GROUP_AGAIN_IN(y, "y", "1")
+    CLA_WORK_GROUP_AGAIN_IN(x, "x", "0")
+    CLA_WORK_GROUP_AGAIN_IN(y, "y", "1")
     return y * (uint)get_num_groups(0) + x;
 }

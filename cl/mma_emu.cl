@@ -1,6 +1,6 @@
-/* Load slot of engine `mma_emu`: what mma_asm.cl does, by exchange among 32 neighbours of a work-group, for tests on any
- * device. They meet in global memory and at fences of global memory, on purpose: so a checker of races judges the engine's
- * local memory by the engine's own barriers. */
+/* Load slot of engine `mma_emu`: what mma_asm.cl does, by exchange among 32 neighbours of a work-group, for tests on
+ * any device. They meet in global memory and at fences of global memory, on purpose: so a checker of races judges the
+ * engine's local memory by the engine's own barriers. */
 #define CLA_UNROLL_MMA CLA_NO_UNROLL
 #define CLA_OWN_WORDS 6 /* of the workspace, that each item has */
 
@@ -12,13 +12,13 @@ typedef struct {
 CLA_FN ulong cla_product(uint x, uint y) { return (ulong)x * y; }
 CLA_FN int cla_kept(int x) { return x; }
 CLA_FN int cla_item_again(void) { return get_local_id(0); }
-CLA_FN uint cla_group_again(void) { return CLA_GROUP; }
+CLA_FN uint cla_work_group_again(void) { return CLA_GROUP; }
 
 CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item)
 {
     w->lane = item % 32;
     w->at = e->at.workspace + e->a->workspace_offset +
-            CLA_OWN_WORDS * (cla_group_again() * get_local_size(0) + (size_t)(item - w->lane));
+            CLA_OWN_WORDS * (cla_work_group_again() * get_local_size(0) + (size_t)(item - w->lane));
 }
 #define CLA_MEET barrier(CLK_GLOBAL_MEM_FENCE);
 

@@ -1,5 +1,5 @@
-/* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its own
- * part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
+/* Online softmax, in the unit of scores. A work-item holds CLA_R_N row slots; slot r has a running maximum m[r] and its
+ * own part l[r] of the running sum. NaN scores stay out of the maximum and reach the output through the sum. */
 
 /* The sinks of the rows of slot r: one head's, unless heads are packed. */
 CLA_FN real cla_slot_sink(const cla_tile *t, const cla_env *e, int r)

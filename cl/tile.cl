@@ -25,8 +25,8 @@ CLA_FN integer cla_s_k(const cla_tile *t, int k0, int j)
         CLA_ELEMENT = (condition) ? CLA_ELEMENT : (real)(-INFINITY); \
     CLA_END_ELEMENT
 
-/* Every square of a tile of scores, with its first query and key in view, and the vectors that it is read as: a square has
- * CLA_WIDTH keys of as many queries where lanes are rows, of one query where they are keys. */
+/* Every square of a tile of scores, with its first query and key in view, and the vectors that it is read as: a square
+ * has CLA_WIDTH keys of as many queries where lanes are rows, of one query where they are keys. */
 #define CLA_EACH_SQUARE(t, k0, n) \
     CLA_UNROLL_ROWS for (int r = 0; r < CLA_R_N; r++) \
         CLA_UNROLL_COLS for (int j = 0; j < CLA_COLS(n); j += CLA_SQUARE_N) { \

@@ -1,6 +1,6 @@
-/* The sums of all segments of a row. Fixed, not a slot; where they are kept is one. A chain of m additions of one sign may lose
- * m / 2 ulp, so none has more than CLA_CHAIN: a tile's sums begin at zero, and so do those of a segment, which has that
- * many tiles. Segments may be more, so what adding them up loses is kept beside their sum. */
+/* The sums of all segments of a row. Fixed, not a slot; where they are kept is one. A chain of m additions of one sign
+ * may lose m / 2 ulp, so none has more than CLA_CHAIN: a tile's sums begin at zero, and so do those of a segment, which
+ * has that many tiles. Segments may be more, so what adding them up loses is kept beside their sum. */
 
 #define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* keys */
 
@@ -30,9 +30,9 @@ CLA_FN void cla_open_total(cla_total w)
     CLA_UNROLL_O for (int i = 0; i < CLA_TOTAL_M; i++) w[i * CLA_TOTAL_STEP] = (real)(0);
     CLA_UNROLL for (int i = CLA_TOTAL_M; i < CLA_TOTAL_N; i++) w[i * CLA_TOTAL_STEP] = (real)(CLA_LOWEST);
 }
-/* Adds a segment to the total, and lets the next one begin. What scales the total is rounded, each time to the same side if
- * maxima rise evenly: so the total keeps the maximum that it is relative to until that is less than half of a weight, and
- * the segment is scaled instead. */
+/* Adds a segment to the total, and lets the next one begin. What scales the total is rounded, each time to the same
+ * side if maxima rise evenly: so the total keeps the maximum that it is relative to until that is less than half of a
+ * weight, and the segment is scaled instead. */
 CLA_FN void cla_close_segment(const cla_tile *t, cla_total w, real *o, const real *m, real *l)
 {
     real f[CLA_R_N], g[CLA_R_N];

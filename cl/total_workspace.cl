@@ -1,5 +1,6 @@
-/* Where the sums of all segments are: in the workspace, for engines that have no registers left for them. Items of a group are
- * neighbours there. What the engine itself keeps there, CLA_OWN_WORDS for every item of the grid, comes first. */
+/* Where the sums of all segments are: in the workspace, for engines that have no registers left for them. Items of a
+ * work-group are neighbours there. What the engine itself keeps there, CLA_OWN_WORDS for every item of the grid, comes
+ * first. */
 typedef __global real *cla_total;
 #define CLA_TOTAL_STEP CLA_LANES
 #define CLA_TOTAL_MEMORY
@@ -8,7 +9,8 @@ typedef __global real *cla_total;
 CLA_FN cla_total cla_total_place(const cla_env *e, int n)
 {
     const ulong groups = (ulong)get_num_groups(0) * get_num_groups(1);
-    const ulong at = (ulong)CLA_GROUP_AGAIN * (CLA_LANES * n) + CLA_ITEM_AGAIN; /* first: nothing is kept for it in the loop */
+    /* First: nothing is kept for it in the loop. */
+    const ulong at = (ulong)CLA_WORK_GROUP_AGAIN * (CLA_LANES * n) + CLA_ITEM_AGAIN;
     return (__global real *)(e->at.workspace + (at * (sizeof(real) / 4) + groups * (CLA_LANES * CLA_OWN_WORDS) +
                                                 e->a->workspace_offset));
 }

@@ -72,15 +72,16 @@ static cl_int check_numbers(const struct engine *e, const struct tile *t, struct
     return CL_SUCCESS;
 }
 
-static cl_int check_device(const struct engine *e, const struct tile *t, const struct caps *caps, const clattn_problem *p,
-                           struct why *why)
+static cl_int check_device(const struct engine *e, const struct tile *t, const struct caps *caps,
+                           const clattn_problem *p, struct why *why)
 {
     const int items = e->items_per_group(t);
     const int64_t bytes = e->local_bytes ? e->local_bytes(t, p) : 0;
     if ((uint64_t)items > caps->max_group)
         REFUSE("needs work-groups of %d items, device has %zu", items, caps->max_group);
     if ((uint64_t)bytes > caps->local_bytes)
-        REFUSE("needs %.1f KiB of local memory, device has %.1f", (double)bytes / 1024, (double)caps->local_bytes / 1024);
+        REFUSE("needs %.1f KiB of local memory, device has %.1f", (double)bytes / 1024,
+               (double)caps->local_bytes / 1024);
     return CL_SUCCESS;
 }
 

@@ -26,7 +26,7 @@ struct row {
     int sub_group;           /* that of the device (caps.h), 0 for any */
     bool causal;             /* for causal problems only */
     bool converted;          /* for K stored in 16 bits only */
-    bool plain;              /* for problems only that scale scores, and drop them by causal masks, windows and lengths */
+    bool plain;              /* for problems only that scale scores, and drop them by causal masks, windows, lengths */
 };
 
 /* What a search tries for one number: `n` values, ascending. TRY(1, 2, 4): a struct values. */
@@ -56,22 +56,23 @@ struct engine {
     const char *options; /* more build options, or NULL */
     const char *(*load)(const clattn_problem *); /* fragment of the load slot, or NULL */
 
-    /* How good it is on a device, to be compared with others: the default is the best that fits. 0: it is not to be chosen.
-     * NULL: it is for tests, chosen by name alone. */
+    /* How good it is on a device, to be compared with others: the default is the best that fits. 0: it is not to be
+     * chosen. NULL: it is for tests, chosen by name alone. */
     int (*rank)(const struct caps *, const clattn_problem *);
-    bool wants_selftest; /* it relies on what few devices have: it is used where it was seen to compute right (selftest.h) */
+    bool wants_selftest; /* relies on what few devices have: is used where it was seen to compute right (selftest.h) */
 
-    /* Whether it can do the problem at all, may be NULL; and whether a tile can run, besides what numbers, work-group and local
-     * memory say, may be NULL. Words in *why when not. */
+    /* Whether it can do the problem at all, may be NULL; and whether a tile can run, besides what numbers, work-group
+     * and local memory say, may be NULL. Words in *why when not. */
     cl_int (*suits)(const struct caps *, const clattn_problem *, struct why *);
     cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
     int (*rows_per_group)(const struct tile *);  /* BQ */
     int (*items_per_group)(const struct tile *);
     int (*keys_per_tile)(const struct tile *);   /* BK */
-    int64_t (*local_bytes)(const struct tile *, const clattn_problem *); /* as its fragment declares them, may be NULL */
+    /* As its fragment declares them, may be NULL. */
+    int64_t (*local_bytes)(const struct tile *, const clattn_problem *);
     int own_words; /* of 4 bytes, of the workspace, that each item of a call has */
-    /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL: none,
-     * it keeps them in memory of its own. */
+    /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL:
+     * none, it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
     bool narrow_p; /* P is stored in 16 bits: O may be farther off */
 };

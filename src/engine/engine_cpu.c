@@ -31,7 +31,8 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
 {
     const int *n = t->n;
     (void)caps;
-    /* Everything lives on the driver thread's stack: Q^T, O^T, S, a converted tile, and the total of O^T with its losses. */
+    /* Everything lives on the driver thread's stack: Q^T, O^T, S, a converted tile, and the total of O^T with its
+     * losses. */
     const int64_t rows = n[W] * n[NV];
     const int64_t s = engine_round_up(n[BK], n[W]), row = engine_round_up((p->d > p->dv ? p->d : p->dv), n[W]);
     const int64_t bytes = engine_scalar_bytes(p) * (rows * (p->d + 3 * p->dv + s) + n[BK] * row);
@@ -75,7 +76,8 @@ const struct engine engine_cpu = {
         [W] = { "w", "lanes of a vector: rows of Q", 2, 16, TRY(2, 4, 8, 16) },
         [NV] = { "nv", "vectors of rows: a work-group has w nv rows", 1, 8, TRY(1, 2, 3, 4) },
         [RK] = { "rk", "keys whose scores are summed at a time, in rk nv registers", 1, 24, TRY(2, 4, 6, 8, 12) },
-        [RD] = { "rd", "columns of V whose output is summed at a time, in rd nv registers", 1, 24, TRY(2, 4, 6, 8, 12) },
+        [RD] = { "rd", "columns of V whose output is summed at a time, in rd nv registers",
+                 1, 24, TRY(2, 4, 6, 8, 12) },
         [BK] = { "bk", "keys in a tile", 1, CLA_CHAIN, TRY(16, 32, 64) },
     },
     .rows = rows,

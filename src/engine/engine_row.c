@@ -59,7 +59,8 @@ const struct engine engine_row = {
     .name = "row",
     .fragment = "engine_row.cl",
     .numbers = {
-        [W] = { "w", "lanes of a vector: elements of a row of Q, K or V, or keys of a row of scores", 2, 16, TRY(2, 4, 8, 16) },
+        [W] = { "w", "lanes of a vector: elements of a row of Q, K or V, or keys of a row of scores",
+                2, 16, TRY(2, 4, 8, 16) },
         [NR] = { "nr", "rows of Q in a work-group", 1, 16, TRY(1, 2, 4, 8) },
         [RK] = { "rk", "keys whose scores are summed at a time, a power of 2", 1, 16, TRY(2, 4, 8, 16) },
         [RD] = { "rd", "vectors of V's columns whose output is summed at a time", 1, 24, TRY(2, 4, 8, 16) },

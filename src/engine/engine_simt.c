@@ -10,8 +10,8 @@
 
 enum { TX, TY, TM, TN, CH, CV, QRES };
 static const struct row rows[] = {
-    /*            tx ty tm tn ch cv qres; within 256 items, in f32 within 32 KiB, but the best ones of d 64 and d 128 take
-     *            39 and 48 KiB; the last ones in f64 too */
+    /*            tx ty tm tn ch cv qres; within 256 items, in f32 within 32 KiB, but the best ones of d 64 and d 128
+     *            take 39 and 48 KiB; the last ones in f64 too */
     { .tile = { { 8, 8, 4, 4, 8, 8, 0 } }, .widest = 64, .most_rows = 32 },
     { .tile = { { 16, 8, 8, 8, 8, 16, 0 } }, .widest = 64, .sub_group = 8 },
     { .tile = { { 16, 8, 8, 8, 8, 16, 0 } }, .widest = 64, .sub_group = 16 },
@@ -73,8 +73,8 @@ static cl_int check_places(const int *n, int keys_of_tile, struct why *why)
     return CL_SUCCESS;
 }
 
-/* On CPUs all items live on one thread's stack, 8 MiB as a rule, and drivers keep copies: PoCL takes 10 to 32 times as much
- * as one would think. */
+/* On CPUs all items live on one thread's stack, 8 MiB as a rule, and drivers keep copies: PoCL takes 10 to 32 times as
+ * much as one would think. */
 static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
     enum { GROUP_PRIVATE_MAX = 256 << 10 };
