@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. Of masks, scores, bias and
- * sinks problem/feature.h has the rows. ---- */
+/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. Masks, scores, bias and
+ * sinks are rows of problem/feature.h. ---- */
 
 struct choice {
     const char *fragment;
@@ -209,7 +209,8 @@ static void write_options(struct text *to, const clattn_problem *p, const struct
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS=%d",
-             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
+             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
+             feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, e->rows_per_group(&c->tile)).packable);
     FEATURE_EACH(f)
         if (f->options && f->applies(p))
