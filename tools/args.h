@@ -23,7 +23,8 @@ struct args_row {
     enum args_kind kind;
     size_t at;                /* offset of its member in the struct that is filled, INTO */
     const char *value, *help; /* help NULL: not shown */
-    int (*read)(void *into, const char *value, struct fault *f); /* value NULL where it takes none. Returns 0, or -1 with `f` set */
+    /* value NULL where it takes none. Returns 0, or -1 with `f` set. */
+    int (*read)(void *into, const char *value, struct fault *f);
 };
 #define ROW_TEXT(name, field, value, help) { name, ARGS_TEXT, offsetof(INTO, field), value, help, NULL }
 #define ROW_FLAG(name, field, help) { name, ARGS_FLAG, offsetof(INTO, field), NULL, help, NULL }

@@ -260,8 +260,8 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         return 0;
     if (o->alibi)
         o->has_diagonal = 1;
-    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0
-        || check_together(o, f) != 0)
+    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0
+        || read_config(o, f) != 0 || read_tune(o, f) != 0 || check_together(o, f) != 0)
         return -1;
     return read_operands(o, files, argv + 1, f);
 }

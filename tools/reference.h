@@ -15,8 +15,8 @@ typedef int (*reference_mod)(void *user, double *s, const unsigned char *keep, i
 
 /* One problem. Arrays of lengths are [b] or NULL. Zero is none everywhere. */
 struct reference {
-    clattn_problem p;          /* of it only what has no member of its own here: causal, align, sizes.offset, softcap, the flags
-                                  of what needs no array, and their numbers */
+    clattn_problem p;          /* of it only what has no member of its own here: causal, align, sizes.offset, softcap,
+                                  the flags of what needs no array, and their numbers */
     int64_t b, h, hk, nq, nk, d, dv;
     int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want */
     double share;              /* the part that is asked for (0: all) of what wrong weights may do, to O and to LSE: tests ask

@@ -101,11 +101,12 @@ static int bias_change(const struct reference *r, const struct reference_line *a
     return bias != NULL;
 }
 
-/* Each does nothing where the problem does not ask for it. Scores change in the order of the rows. A sink is none of these:
- * it is the key that weights() begins with. */
+/* Each does nothing where the problem does not ask for it. Scores change in the order of the rows. A sink is none of
+ * these: it is the key that weights() begins with. */
 static const struct rule {
-    void (*range)(const struct reference *r, struct reference_line *at);                           /* leaves one range of keys */
-    void (*keep)(const struct reference *r, const struct reference_line *at, unsigned char *keep); /* decides key by key */
+    /* Leaves one range of keys; decides key by key; changes scores. */
+    void (*range)(const struct reference *r, struct reference_line *at);
+    void (*keep)(const struct reference *r, const struct reference_line *at, unsigned char *keep);
     int (*change)(const struct reference *r, const struct reference_line *at, double *s, unsigned char *keep);
 } rules[] = {
     { .range = causal_range },
@@ -144,7 +145,8 @@ static void widen(double *a, const double *s, int64_t lo, int64_t hi)
         a[k] += isfinite(s[k]) ? fabs(s[k]) : 0;
 }
 
-int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a, unsigned char *keep)
+int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a,
+                     unsigned char *keep)
 {
     for (int64_t k = at->lo; k < at->hi; k++) {
         s[k] *= r->scale;

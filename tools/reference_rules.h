@@ -16,8 +16,9 @@ void reference_range(const struct reference *r, struct reference_line *at);
 /* keep[nk]: what is decided key by key, before any score. */
 void reference_keep(const struct reference *r, const struct reference_line *at, unsigned char *keep);
 
-/* Makes dots scores: every step behind the first, in the order of SEMANTICS; and a_k of reference.h on the way. What is not kept
- * is computed too and never looked at. Returns 0, or -1 when a score_mod failed. */
-int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a, unsigned char *keep);
+/* Makes dots scores: every step behind the first, in the order of SEMANTICS; and a_k of reference.h on the way. What
+ * is not kept is computed too and never looked at. Returns 0, or -1 when a score_mod failed. */
+int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a,
+                     unsigned char *keep);
 
 #endif

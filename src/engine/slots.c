@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. Of masks, scores, bias and
- * sinks problem/feature.h has the rows. ---- */
+/* ---- Which fragment fills a slot. A new one is one more row: the first row that applies wins. Masks, scores, bias and
+ * sinks are rows of problem/feature.h. ---- */
 
 struct choice {
     const char *fragment;

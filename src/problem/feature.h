@@ -1,9 +1,10 @@
 /* feature.h - the features of attention: a row for each mask, change of scores, bias and sink. Knows no device.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the words of
- * problem strings, classes, packing and the answer in double are all made from it. Buffers and numbers that a kernel is given
- * at run time are engine/params.c and run/call.c. Members that a row does not mention are zero, which is "no" or "none". */
+ * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the
+ * words of problem strings, classes, packing and the answer in double are all made from it. Buffers and numbers that
+ * a kernel is given at run time are engine/params.c and run/call.c. Members that a row does not mention are zero:
+ * "no", or "none". */
 #ifndef FEATURE_H
 #define FEATURE_H
 
@@ -42,7 +43,7 @@ struct feature_at {
 struct feature_tensor {
     enum sample_what what;
     int type;                                       /* 0: the problem's bias_type */
-    int64_t (*count)(const clattn_sizes *z);        /* its elements, 0 where they are too many; NULL: there is no tensor */
+    int64_t (*count)(const clattn_sizes *z);        /* its elements, 0 for too many; NULL: there is no tensor */
     double (*value)(const struct sample *s, int64_t at);
 };
 
@@ -57,11 +58,11 @@ struct feature {
     cl_int (*check)(clattn_problem *p, struct why *why); /* called whether it applies or not */
 
     /* Kernels. */
-    bool (*is_covered)(const clattn_problem *p);    /* where another feature's fragment does what it asks; NULL: nowhere */
+    bool (*is_covered)(const clattn_problem *p);    /* another feature's fragment does what it asks; NULL: none does */
     const char *fragment;
     const char *(*needs)(const clattn_problem *p);  /* a fragment that goes before, or NULL */
     void (*write)(struct text *to, const clattn_problem *p);   /* text in the place of a fragment */
-    void (*options)(struct text *to, const clattn_problem *p); /* " -DCLA_NAME=.." : numbers that the program is built with */
+    void (*options)(struct text *to, const clattn_problem *p); /* " -DCLA_NAME=..": numbers to build the program with */
 
     /* Problem strings. Words are printed in the order of `place`, from 0 to FEATURE_PLACES - 1, and then of rows. */
     int place;
@@ -74,8 +75,8 @@ struct feature {
     enum feature_step step;
     void (*represent)(clattn_workload *class, const clattn_problem *p);
 
-    /* The work. A row keeps the keys from its diagonal + *low to its diagonal + *high: range() narrows them; share() is the
-     * part of those that is kept, where that is known without looking at them. */
+    /* The work. A row keeps the keys from its diagonal + *low to its diagonal + *high, which range() narrows.
+     * share(): the part of those that is kept, where that is known without looking at them. */
     void (*range)(const clattn_problem *p, int64_t *low, int64_t *high);
     double (*share)(const clattn_problem *p);
 
@@ -103,8 +104,8 @@ bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsig
 /* Every bit of clattn_problem.flags that a feature has. */
 uint32_t feature_flags(void);
 
-/* Axes of bias and mask: the letters bhqk, or 1 in the place of some. feature_read_axes() returns what follows, NULL when it is
- * something else. */
+/* Axes of bias and mask: the letters bhqk, or 1 in the place of some. feature_read_axes() returns what follows, NULL
+ * when it is something else. */
 const char *feature_read_axes(const char *value, int32_t axes[4]);
 void feature_print_axes(struct text *to, const char *name, const int32_t axes[4]);
 

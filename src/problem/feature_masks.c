@@ -13,7 +13,8 @@
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
 /* Two numbers with a comma between. */
-static cl_int read_two(const char *word, const char *value, int64_t low, int32_t *first, int32_t *second, struct why *why)
+static cl_int read_two(const char *word, const char *value, int64_t low, int32_t *first, int32_t *second,
+                       struct why *why)
 {
     int64_t x, y;
     const char *rest = number_read_integer(value, &x);

@@ -87,15 +87,16 @@ static double smallest_normal(int type)
     return type == CLATTN_F64 ? 0x1p-1022 : type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
 }
 
-/* One row's softmax. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink: its weight, if any, and its logit,
- * -inf for none. */
+/* One row's softmax. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink: its weight, if any, and
+ * its logit, -inf for none. */
 struct softmax {
     double *weight, *a;
     double top, sum, sink, sink_logit;
     int64_t keys;
 };
 
-static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q, struct softmax *m)
+static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
+                  struct softmax *m)
 {
     const struct rules rules = rules_of(&s->p);
     struct feature_at at = { s, h, q, 0, e->offset };

@@ -154,8 +154,8 @@ static cl_int read_later(struct reader *r, const char *w, const char *v)
     return why_set(r->why, CLATTN_ERROR_NOT_SUPPORTED, "\"%.40s\" is not supported by this version", w);
 }
 
-/* A word is its name alone, or its name and a value right behind it. Of the rows that fit the one with the longest name wins.
- * The words of features stand in their rows. */
+/* A word is its name alone, or its name and a value right behind it. Of the rows that fit the one with the longest name
+ * wins. The words of features stand in their rows. */
 static const struct word {
     const char *name;
     bool value;

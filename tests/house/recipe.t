@@ -2,8 +2,8 @@
 # recipe.t - the recipe "add a mask" works: add_mask.patch, applied to a copy of the tree, built, run, tuned and cached
 # SPDX-License-Identifier: Apache-2.0
 #
-# CLATTN_PART or CLATTN_FULL: every case of the patch in every engine, and what the patch adds to tables left out one by one,
-# each of which has to fail.
+# CLATTN_PART or CLATTN_FULL: every case of the patch in every engine, and what the patch adds to tables left out one by
+# one, each of which has to fail.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 patch_file=$top_srcdir/tests/house/add_mask.patch
@@ -13,8 +13,8 @@ engines='cpu row simt naive'
 # ---- The copy, patched and built ----
 
 copy_tree() { # without what a build inside the source tree has left there
-    mkdir "$copy" && (cd "$top_srcdir" && tar cf - Makefile.am build-aux cl examples/score_mods include src tests/kernel \
-        tests/lib tools) | (cd "$copy" && tar xf -) && chmod -R u+w "$copy" &&
+    mkdir "$copy" && (cd "$top_srcdir" && tar cf - Makefile.am build-aux cl examples/score_mods include src \
+        tests/kernel tests/lib tools) | (cd "$copy" && tar xf -) && chmod -R u+w "$copy" &&
         find "$copy" \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name '*.a' \) -exec rm -f {} + &&
         rm -f "$copy/src/engine/fragments.c" "$copy/tools/mod_texts.c"
 }
@@ -27,8 +27,8 @@ else
     echo "1..$n"
     exit 0
 fi
-# By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew. An object of each file
-# is enough, and optimising takes longer than it saves.
+# By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew. An object of each
+# file is enough, and optimising takes longer than it saves.
 if grep -q '^build_old_libs=yes' "$top_builddir/libtool"; then once=--tag=disable-shared; else once=; fi
 build() {
     fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
@@ -65,7 +65,9 @@ classes() { # a class of its own, whatever the number, its words in their place
         test "$(cat said)" = 'f32 b1 h8 q128 k256 d64 causal window256,256 dilated2 softcap30' &&
         test "$(class_of 'f32 b1 h8 q64 k256 d64 dilated3')" != "$(class_of 'f32 b1 h8 q64 k256 d64')"
 }
-cases() { sed -n 's/^[^"]*//; s/"\([^"]*\)",*/\1\n/gp' "$copy/tests/lib/cases.h" | sed -n 's/^ *\(.*dilated[0-9].*\)/\1/p'; }
+cases() { # of the patch
+    sed -n 's/^[^"]*//; s/"\([^"]*\)",*/\1\n/gp' "$copy/tests/lib/cases.h" | sed -n 's/^ *\(.*dilated[0-9].*\)/\1/p'
+}
 right() { # ENGINE CASE: within bound, and nothing touched that no query sees
     CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_DEVICES=$device "$forward" "f32 $2" "$1" >said 2>&1 &&
         ! grep -q '^not ok' said && grep -q '^ok' said
@@ -155,8 +157,9 @@ if test -n "$all"; then
             "/name = \"dilated\"/,/keeps = /{/ \\.$member = /d;}"
     done
     without "its .keeps" src/problem/feature_masks.c 's/ *\.keeps = dilated_keeps },/},/'
-    without "FEATURE_HAS_HOLES" src/problem/feature_masks.c '/name = "dilated"/,/keeps = /s/FEATURE_HAS_HOLES | //'
-    without "FEATURE_KNOWS_DIAGONAL" src/problem/feature_masks.c '/name = "dilated"/,/keeps = /s/ | FEATURE_KNOWS_DIAGONAL//'
+    for fact in 'FEATURE_HAS_HOLES | ' ' | FEATURE_KNOWS_DIAGONAL'; do
+        without "$fact" src/problem/feature_masks.c "/name = \"dilated\"/,/keeps = /s/$fact//"
+    done
     without "its rule in float64" tools/reference_rules.c '/\.keep = dilated_keep/d'
     without "its row of what may be read" tests/lib/kept.c '/\.keeps = dilated_keeps/d'
     without "its cases" tests/lib/cases.h '/".*dilated/d'

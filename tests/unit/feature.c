@@ -1,8 +1,8 @@
 /* feature.c - every row of the feature tables says what its own rules, fragments and words do
  * SPDX-License-Identifier: Apache-2.0
  *
- * Goes over the tables, so that a new row is looked at as the others are: a problem that asks for the feature is made from its
- * word. What features compute is sample.t's and the kernels' business, which have references of their own. */
+ * Goes over the tables, so that a new row is looked at as the others are: a problem that asks for the feature is made
+ * from its word. What features compute is sample.t's and the kernels' business, which have references of their own. */
 #include "config.h"
 
 #include "src/engine/source.h"
@@ -75,9 +75,11 @@ static void test_words(const struct feature *f, const char *text)
 /* Words of all features, in the order of the grammar, whatever order they are read in. */
 static void test_order(void)
 {
-    static const char sorted[] = "f32 b1 h2 q3 k4 d5 causal window3,2 softcap3 alibi bias:11qk mask:b11k blocks:3,2 sink mod:x";
+    static const char sorted[] = "f32 b1 h2 q3 k4 d5 causal window3,2 softcap3 alibi bias:11qk mask:b11k blocks:3,2 "
+                                 "sink mod:x";
     char again[256];
-    reprint("f32 b1 h2 q3 k4 d5 mod:x sink blocks:3,2 mask:b11k bias:11qk alibi softcap3 window3,2 causal", again, sizeof again);
+    reprint("f32 b1 h2 q3 k4 d5 mod:x sink blocks:3,2 mask:b11k bias:11qk alibi softcap3 window3,2 causal", again,
+            sizeof again);
     is_str(again, sorted, "the words in their order");
 }
 
@@ -133,7 +135,8 @@ static void test_fragment(const struct feature *f)
     for (int i = 0; i < 5 && text && of_kind[f->kind][i]; i++)
         all = all && defines(text, f->name, of_kind[f->kind][i]);
     ok(all, "%s: its fragment has its functions", f->name);
-    ok(!text || !strstr(text, "CLA_GATHER(") == !(f->facts & FEATURE_GATHERS), "%s: it is known whether it gathers", f->name);
+    ok(!text || !strstr(text, "CLA_GATHER(") == !(f->facts & FEATURE_GATHERS), "%s: it is known whether it gathers",
+       f->name);
 }
 
 /* ---- Classes ---- */
@@ -212,7 +215,8 @@ static void test_facts(const struct feature *f, const clattn_problem *p)
     const bool holes = f->facts & FEATURE_HAS_HOLES, diagonal = f->facts & FEATURE_KNOWS_DIAGONAL;
     ok(f->kind == FEATURE_BIAS ? holes : x.holes == holes, "%s: it is known whether it has holes", f->name);
     ok(x.diagonal == diagonal, "%s: it is known whether it asks for the diagonal", f->name);
-    ok(f->kind == FEATURE_SINK || !x.heads || f->facts & FEATURE_DIFFERS_BY_HEAD, "%s: what differs by head is not packed", f->name);
+    ok(f->kind == FEATURE_SINK || !x.heads || f->facts & FEATURE_DIFFERS_BY_HEAD, "%s: what differs by head is apart",
+       f->name);
     ok(x.changes == !!(f->facts & FEATURE_CHANGES_SCORES), "%s: it is known whether it changes scores", f->name);
     if (f->keeps && !f->tensor.count)
         ok(holes ? f->share && fabs((double)x.kept / (double)x.in_range - f->share(p)) < 0.02 : !x.strays,
@@ -220,11 +224,13 @@ static void test_facts(const struct feature *f, const clattn_problem *p)
     if (f->tensor.count)
         ok(sample_count(&s, f->tensor.what) > 0, "%s: samples have what it reads", f->name);
     const clattn_sizes *z = &p->sizes;
-    ok(gqa_shared_rows(p) == (f->facts & FEATURE_DIFFERS_BY_HEAD ? z->nq : z->nq * z->h / z->hk), "%s: packing follows", f->name);
+    ok(gqa_shared_rows(p) == (f->facts & FEATURE_DIFFERS_BY_HEAD ? z->nq : z->nq * z->h / z->hk), "%s: packing follows",
+       f->name);
     ok(problem_has_holes(p) == holes, "%s: and problem_has_holes()", f->name);
 }
 
-/* What only hands can say: elements of a bias or a mask may differ by head where those of a sample do not, texts may do anything. */
+/* What the rules do not show: elements of a bias or a mask may differ by head where those of a sample do not, texts
+ * may do anything. */
 static void test_by_hand(void)
 {
     static const struct {
@@ -244,6 +250,41 @@ static void test_by_hand(void)
     }
 }
 
+/* Values that a row's check refuses. */
+static void test_checks(void)
+{
+    const clattn_workload base = parsed(plain);
+    const struct {
+        const char *what;
+        int32_t causal, left, right, bias_type, n_mods;
+        uint32_t flags;
+        double softcap;
+    } rows[] = {
+        { .what = "causal of 2", .causal = 2 },
+        { .what = "a window below -1", .left = -2, .flags = CLATTN_WINDOW },
+        { .what = "a window beyond 2^30", .right = INT32_MAX, .flags = CLATTN_WINDOW },
+        { .what = "a window without its flag", .right = 3 },
+        { .what = "a softcap below 0", .softcap = -1 },
+        { .what = "a softcap that float does not hold", .softcap = 1e39 },
+        { .what = "a bias of no type", .bias_type = CLATTN_I32 },
+        { .what = "a bias of f64 with f32", .bias_type = CLATTN_F64 },
+        { .what = "a score_mod without a text", .n_mods = 1 },
+        { .what = "a flag of nobody", .flags = UINT32_C(1) << 31 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_problem in = base.problem, p;
+        struct why why = { "" };
+        in.causal = rows[i].causal;
+        in.window_left = rows[i].left;
+        in.window_right = rows[i].right;
+        in.bias_type = rows[i].bias_type;
+        in.n_mods = rows[i].n_mods;
+        in.flags |= rows[i].flags;
+        in.softcap = rows[i].softcap;
+        ok(problem_read(&p, &in, &why) != CL_SUCCESS, "%s is refused: %s", rows[i].what, why.text);
+    }
+}
+
 int main(void)
 {
     const clattn_workload base = parsed(plain);
@@ -251,10 +292,11 @@ int main(void)
     test_flags();
     test_order();
     test_by_hand();
+    test_checks();
     FEATURE_EACH(f) {
         char text[256];
-        if (!ok(f->words[0].name && f->place >= 0 && f->place < FEATURE_PLACES && witness(f, text, sizeof text), "%s: a word",
-                f->name))
+        const bool named = f->words[0].name && f->place >= 0 && f->place < FEATURE_PLACES;
+        if (!ok(named && witness(f, text, sizeof text), "%s: a word", f->name))
             continue;
         const clattn_workload c = parsed(text);
         const clattn_problem p = checked(&c);
