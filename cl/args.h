@@ -1,10 +1,10 @@
 /* args.h - what host and kernels must agree on; compiled by both
  * SPDX-License-Identifier: Apache-2.0
  *
- * The struct of arguments that a kernel takes is not here: each program gets one of its own, with just the members that its
- * kernel reads (src/engine/params.c). Offsets and strides count elements.
- * A struct whose first member is used through a pointer stays in memory on Mesa (doc/gpus): those that every kernel reads, and
- * engine simt's, begin with one that nobody uses. */
+ * The struct of arguments that a kernel takes is not here: each program gets one of its own, with just the members that
+ * its kernel reads (src/engine/params.c). Offsets and strides count elements.
+ * A struct whose first member is used through a pointer stays in memory on Mesa (doc/gpus): those that every kernel
+ * reads, and engine simt's, begin with one that nobody uses. */
 #ifndef CLA_ARGS_H
 #define CLA_ARGS_H
 #ifdef __OPENCL_C_VERSION__
@@ -18,8 +18,8 @@ typedef int32_t cla_i32;
 typedef float cla_f32;
 #endif
 
-/* Additions that may follow one another, and tiles of a segment: where all terms have one sign, the error of a longer chain
- * would exceed the promised bound. */
+/* Additions that may follow one another, and tiles of a segment: where all terms have one sign, the error of a longer
+ * chain would exceed the promised bound. */
 #define CLA_CHAIN 64
 
 /* Flags of the problem and alignments, as clattn.h names them. */
@@ -33,7 +33,8 @@ typedef float cla_f32;
 #define CLA_OFFSETS 3
 #define CLA_OFFSETS_GIVEN 1 /* beside flags of arrays, in the argument `given` */
 
-/* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each axis. */
+/* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
+ * axis. */
 typedef struct {
     cla_i64 unused, offset, b, h, row;
 } cla_rows_at;

@@ -1,5 +1,5 @@
-/* Makes a block map from a mask: one work-item for each block, and some to round up the grid. Where the mask is broadcast,
- * one cell serves the axis. */
+/* Makes a block map from a mask: one work-item for each block, and some to round up the grid. Where the mask is
+ * broadcast, one cell serves the axis. */
 __kernel void cla_block_map(const cla_args a, CLA_PARAMS)
 {
     cla_pointers at;

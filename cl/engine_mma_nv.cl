@@ -25,9 +25,9 @@
  *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
  * An item keeps Q to itself.
  *
- * CLA_DOTS and CLA_SUMS take operands by name, fetching and storing does not: cla_fetch_k() and cla_store_k() stage rows
- * for the former, cla_fetch_v() and cla_store_v() for the latter, and each is written for the one buffer that it has,
- * since registers are full. Another operand takes a copy with its own name and width. */
+ * CLA_DOTS and CLA_SUMS take operands by name, fetching and storing does not: cla_fetch_k() and cla_store_k() stage
+ * rows for the former, cla_fetch_v() and cla_store_v() for the latter, and each is written for the one buffer that it
+ * has, since registers are full. Another operand takes a copy with its own name and width. */
 #define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);

@@ -15,7 +15,8 @@
 #define CLA_LIMIT (1 << 30) /* most rows, most keys, farthest offset: a row, an offset and a key add up in an int */
 
 /* What one work-item computes with at a time: a vector of CLA_WIDTH lanes, or a scalar. Masks and scores are written
- * once for both: arithmetic, built-ins and ?: only. Comparisons give -1 on vectors and 1 on scalars; & and ?: fit both. */
+ * once for both: arithmetic, built-ins and ?: only. Comparisons give -1 on vectors and 1 on scalars; & and ?: fit
+ * both. */
 #define CLA_SUFFIX_1
 #define CLA_SUFFIX_2 2
 #define CLA_SUFFIX_4 4
@@ -34,9 +35,9 @@ typedef CLA_CAT(CLA_INTEGER, CLA_SUFFIX) integer;
 #define CLA_LANE(x, T, i) (((T *)&(x))[i])
 #define real_(x) CLA_CAT(CLA_CAT(convert_, CLA_SCALAR), CLA_SUFFIX)(x)
 
-/* The unit of scores: log2 where nothing changes them, so that 2^x needs no factor; else the natural one, in which a finite
- * bias or logit stays what it is. What Q is multiplied with, log2 and ln of one unit. That product is never larger than Q,
- * which may be as large as float goes: a scale above 1 is left to the scores (CLA_SCALES_LATE). */
+/* The unit of scores: log2 where nothing changes them, so that 2^x needs no factor; else the natural one, in which a
+ * finite bias or logit stays what it is. What Q is multiplied with, log2 and ln of one unit. That product is never
+ * larger than Q, which may be as large as float goes: a scale above 1 is left to the scores (CLA_SCALES_LATE). */
 #define CLA_Q_SCALE(a) (CLA_SCALES_LATE ? 1 : CLA_NATURAL ? CLA_SCALE(a) : CLA_SCALE_LOG2(a))
 #define CLA_UNIT_LOG2 (CLA_NATURAL ? CLA_LOG2E : 1)
 #define CLA_UNIT_LN (CLA_NATURAL ? 1 : CLA_LN2)

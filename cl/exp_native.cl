@@ -1,7 +1,7 @@
-/* 2^x for x up to 16 by the device's own instruction: exactly 0 for -inf, NaN for NaN, within 2 ulp on AMD (v_exp_f32), Intel
- * (math.exp) and NVIDIA (ex2.approx). The built-in costs 10 to 30 instructions more there, to get denormal results right,
- * which weigh nothing here. native_exp2 of AMD's compilers up to LLVM 19 costs 5 more for the same; clang's library for
- * NVIDIA knows none, NVIDIA's own does. */
+/* 2^x for x up to 16 by the device's own instruction: exactly 0 for -inf, NaN for NaN, within 2 ulp on AMD (v_exp_f32),
+ * Intel (math.exp) and NVIDIA (ex2.approx). The built-in costs 10 to 30 instructions more there, to get denormal
+ * results right, which weigh nothing here. native_exp2 of AMD's compilers up to LLVM 19 costs 5 more for the same;
+ * clang's library for NVIDIA knows none, NVIDIA's own does. */
 #define CLA_NATIVE_EXP2 native_exp2
 #ifdef __AMDGCN__
 #if __has_builtin(__builtin_amdgcn_exp2f) /* a line of its own: only clang knows the question */

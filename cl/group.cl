@@ -32,9 +32,9 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->v_stride = a->v.row;
 }
 
-/* GQA packing: where CLA_PACKS_HEADS is set, row r of a (b, h) is query r / n of head h + r % n, n being packed_heads. So heads
- * that share keys fill a tile which the queries of one would leave empty, and keys are read once for all of them. Else a row
- * is a query. Floats divide exactly: rows are few (gqa.h). */
+/* GQA packing: where CLA_PACKS_HEADS is set, row r of a (b, h) is query r / n of head h + r % n, n being packed_heads.
+ * So heads that share keys fill a tile which the queries of one would leave empty, and keys are read once for all of
+ * them. Else a row is a query. Floats divide exactly: rows are few (gqa.h). */
 CLA_FN int cla_row_count(const cla_env *e, int queries) { return CLA_PACKS_HEADS ? queries * e->a->packed_heads : queries; }
 CLA_FN int cla_query(const cla_env *e, int row)
 {
@@ -45,8 +45,8 @@ CLA_FN int cla_head(const cla_env *e, int row) { return CLA_PACKS_HEADS ? row - 
 /* The number of this work-group. */
 #define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))
 
-/* Work-group `group` of all, with `rows` rows each: whose rows it has, and the first of them. Divisions are of 32 bits: GPUs
- * compute those of 64 by a hundred instructions each. */
+/* Work-group `group` of all, with `rows` rows each: whose rows it has, and the first of them. Divisions are of 32 bits:
+ * GPUs compute those of 64 by a hundred instructions each. */
 CLA_FN int cla_place(const cla_args *a, uint group, int rows, int *b, int *h)
 {
     const int packed = CLA_PACKS_HEADS ? a->packed_heads : 1;
@@ -82,8 +82,8 @@ CLA_FN void cla_whole(cla_env *e)
     e->k_begin = 0;
     e->k_end = e->nk;
 }
-/* Where this batch entry is in an array: of one that is not there compilers may load element 0 ahead of the test. That an
- * array is given is not told by `flags`, which are tested: they must not know better. */
+/* Where this batch entry is in an array: of one that is not there compilers may load element 0 ahead of the test. That
+ * an array is given is not told by `flags`, which are tested: they must not know better. */
 CLA_FN int cla_entry(const cla_env *e, int array) { return e->a->given & array ? e->b : 0; }
 CLA_FN void cla_diagonal(cla_env *e)
 {

@@ -1,5 +1,5 @@
-/* Row q sees the keys from q + offset + low to q + offset + high, causal or not; the smallest and the largest int are no
- * bounds. */
+/* Row q sees the keys from q + offset + low to q + offset + high, causal or not; the smallest and the largest int are
+ * no bounds. */
 CLA_FN int cla_window_low(const cla_env *e) { return add_sat(e->offset, e->a->window_low); }
 CLA_FN int cla_window_high(const cla_env *e) { return min(add_sat(e->offset, e->a->window_high), CLA_LIMIT); }
 

@@ -1,6 +1,6 @@
-/* tanh(x) on float vectors of any width: odd, x P(x^2) / Q(x^2), minimax for the relative error on |x| <= 8.4: 1e-8, and
- * 3e-7 as computed in float; beyond that tanh is 1 within 1e-7. One division, no exp; exact to the last bits near 0, where
- * forms with exp cancel. NaN stays NaN. */
+/* tanh(x) on float vectors of any width: odd, x P(x^2) / Q(x^2), minimax for the relative error on |x| <= 8.4: 1e-8,
+ * and 3e-7 as computed in float; beyond that tanh is 1 within 1e-7. One division, no exp; exact to the last bits near
+ * 0, where forms with exp cancel. NaN stays NaN. */
 CLA_FN real cla_tanh(real x)
 {
     const real far = (real)(8.4f);

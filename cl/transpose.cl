@@ -1,5 +1,5 @@
-/* Squares of CLA_WIDTH vectors turned in registers, rows into columns: what lies row by row becomes what has a row in each
- * lane, and back. Fixed, not a slot. */
+/* Squares of CLA_WIDTH vectors turned in registers, rows into columns: what lies row by row becomes what has a row in
+ * each lane, and back. Fixed, not a slot. */
 #define CLA_EACH_LANE CLA_UNROLL for (int i = 0; i < CLA_WIDTH; i++)
 #define CLA_WIDE_1(loadn, load, p) load(p)
 #define CLA_WIDE_2(loadn, load, p) loadn(2, p)
@@ -14,8 +14,9 @@
 #define CLA_STORE_WIDE_16(storen, store, x, p) storen(16, x, p)
 #define CLA_STORE_WIDE CLA_CAT(CLA_STORE_WIDE_, CLA_WIDTH)
 
-/* Turning in place: a round of distance g exchanges, between rows i and i + g, the upper lanes of the one with the lower
- * lanes of the other, in every group of 2 g lanes. Lane by lane: Oclgrind 21.10 crashes on what a.lo compiles to. */
+/* Turning in place: a round of distance g exchanges, between rows i and i + g, the upper lanes of the one with the
+ * lower lanes of the other, in every group of 2 g lanes. Lane by lane: Oclgrind 21.10 crashes on what a.lo compiles
+ * to. */
 #define CLA_LOWER_2_1 a.s0, b.s0
 #define CLA_UPPER_2_1 a.s1, b.s1
 #define CLA_LOWER_4_2 a.s0, a.s1, b.s0, b.s1

@@ -19,9 +19,9 @@ struct reference {
                                   the flags of what needs no array, and their numbers */
     int64_t b, h, hk, nq, nk, d, dv;
     int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want */
-    double share;              /* the part that is asked for (0: all) of what wrong weights may do, to O and to LSE: tests ask
-                                  more than is promised. What rounding alone may do stays: 64 additions beside a key that
-                                  has nearly all the weight are off by half of that now and then */
+    double share; /* the part that is asked for (0: all) of what wrong weights may do, to O and to LSE: tests ask
+                     more than is promised. What rounding alone may do stays: 64 additions beside a key that
+                     has nearly all the weight are off by half of that now and then */
     int64_t q_pitch, k_pitch;  /* rows from head to head in Q, O and LSE, in K and V; 0: nq and nk. For packed
                                   sequences, which are computed one by one */
     double scale;

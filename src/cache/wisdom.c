@@ -30,7 +30,8 @@ static bool folder_of(char name[STORE_NAME_MAX], const char *folder, const struc
 }
 
 /* FOLDER/DEVICE/CLASS */
-static bool name_of(char name[STORE_NAME_MAX], const char *folder, const struct record_device *by, const char *class_text)
+static bool name_of(char name[STORE_NAME_MAX], const char *folder, const struct record_device *by,
+                    const char *class_text)
 {
     unsigned char digest[DIGEST_BYTES];
     char digits[DIGEST_HEX];
@@ -65,7 +66,8 @@ static bool is_of(const struct record *r, const struct record_device *by)
     return !strcmp(r->by.device, by->device) && r->by.family == by->family;
 }
 
-bool wisdom_get(struct store *s, const struct record_device *by, const char *class_text, struct record *r, bool *rejected)
+bool wisdom_get(struct store *s, const struct record_device *by, const char *class_text, struct record *r,
+                bool *rejected)
 {
     char name[STORE_NAME_MAX];
     struct record x;

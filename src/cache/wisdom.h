@@ -11,7 +11,8 @@
 
 /* Reads the store's own record of a class for `by`. Returns false unless it is sound and of the same family; *rejected:
  * it was unsound and was removed. */
-bool wisdom_get(struct store *s, const struct record_device *by, const char *class_text, struct record *r, bool *rejected);
+bool wisdom_get(struct store *s, const struct record_device *by, const char *class_text, struct record *r,
+                bool *rejected);
 
 /* Keeps a record; true when it reached the disk. A better record stays, unless it is unsettled or was made with another
  * driver than r's. */

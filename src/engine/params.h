@@ -30,8 +30,8 @@ enum param {
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
 
-/* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its program, has
- * those members that the list in params.c gives its pass. */
+/* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its
+ * program, has those members that the list in params.c gives its pass. */
 struct arguments {
     cla_rows_at q, k, v, o, lse;
     cla_scores_at bias, mask, map;
@@ -51,7 +51,7 @@ struct arguments {
     cla_i32 block_q, block_k;
     cla_i32 groups;                   /* work-groups that have work: the grid may be larger */
     cla_i32 heads;                    /* b h / packed_heads: the work-groups of a block of rows */
-    cla_i32 heads_inner;              /* whether the work-groups of a block of rows are neighbours, or those of a head */
+    cla_i32 heads_inner; /* whether the work-groups of a block of rows are neighbours, or those of a head */
     cla_i32 packed_heads;             /* query heads whose queries are the rows of a work-group */
     cla_f32 per_packed_head;          /* 1 / packed_heads */
     cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
@@ -62,8 +62,8 @@ struct arguments {
 /* The buffers that a kernel takes, in the order of its parameters; returns how many. */
 int params_buffers(int list[PARAMS], const struct target *target);
 
-/* The struct that it takes, as its program declares it: returns its bytes, at most PARAMS_BYTES, and writes them to `to`
- * unless that is NULL. */
+/* The struct that it takes, as its program declares it: returns its bytes, at most PARAMS_BYTES, and writes them to
+ * `to` unless that is NULL. */
 enum { PARAMS_BYTES = 700 };
 size_t params_pack(void *to, const struct arguments *from, const struct target *target);
 

@@ -32,7 +32,8 @@ static int64_t bytes_of_engine(const struct target *t, const struct arguments *a
     const struct engine *const e = t->config->engine;
     const struct tile *const tile = &t->config->tile;
     const int64_t items = e->items_per_group(tile), segment = (int64_t)CLA_CHAIN * e->keys_per_tile(tile);
-    const int64_t total = e->total_scalars && a->nk > segment ? e->total_scalars(tile, t->p) * engine_scalar_bytes(t->p) : 0;
+    const int64_t total =
+        e->total_scalars && a->nk > segment ? e->total_scalars(tile, t->p) * engine_scalar_bytes(t->p) : 0;
     return items * (total + e->own_words * (int64_t)sizeof(cl_uint));
 }
 

@@ -8,8 +8,8 @@
 /* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
 enum { PASS_FORWARD, PASS_BLOCK_MAP, PASSES, PASS_EXP2 = PASSES };
 
-/* What a program is composed for: a pass of a checked problem on a device with a configuration. exp2: which 2^x (caps.h), for
- * the program that tests it; that one needs no problem and no configuration. */
+/* What a program is composed for: a pass of a checked problem on a device with a configuration. exp2: which 2^x
+ * (caps.h), for the program that tests it; that one needs no problem and no configuration. */
 struct target {
     int pass; /* PASS_* */
     const clattn_problem *p;
@@ -30,12 +30,13 @@ struct pass {
     const char *name;
     const char *kernel;
     bool (*applies)(const clattn_problem *);      /* whether a plan of the problem has the pass */
-    const struct slot *slots;                     /* in the order in which one relies on another; ends with an empty one */
+    const struct slot *slots; /* in the order in which one relies on another; ends with an empty one */
     void (*options)(struct text *to, const struct target *); /* build options beside those that all have */
     int (*items)(const struct target *);          /* of a work-group */
     int64_t (*groups)(const struct arguments *, int items); /* work-groups of a call; 0: there is nothing to do */
-    int64_t (*group_bytes)(const struct target *, const struct arguments *); /* of the workspace, for each; NULL: none */
-    void (*idle)(struct arguments *);             /* what to call it with where it has nothing to do, in place of zeros */
+    int64_t (*group_bytes)(const struct target *,
+                           const struct arguments *); /* of the workspace, for each; NULL: none */
+    void (*idle)(struct arguments *); /* what to call it with where it has nothing to do, in place of zeros */
 };
 
 const struct pass *pass_at(int id);

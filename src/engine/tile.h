@@ -19,7 +19,8 @@ bool tile_config_at(struct config *out, const struct caps *caps, const clattn_pr
 
 bool tile_is_same(const struct config *a, const struct config *b);
 
-/* ---- What a search may try: hard limits of the device, and of a platform with quirks, nothing that is only a guess ---- */
+/* ---- What a search may try: hard limits of the device, and of a platform with quirks, nothing that is only a guess
+ * ---- */
 
 /* Whether every number is in its engine's lists, or the tile is one of the engine's rows. */
 bool tile_is_candidate(const struct config *config);
@@ -27,8 +28,8 @@ bool tile_is_candidate(const struct config *config);
 /* Whether the platform's quirks leave it worth a try. */
 bool tile_suits(const struct config *config, const struct caps *caps);
 
-/* The index-th candidate that can run here and is one step up or down from `from` in one number. A number that is not in
- * its list steps to the values nearest to it. */
+/* The index-th candidate that can run here and is one step up or down from `from` in one number. A number that is not
+ * in its list steps to the values nearest to it. */
 bool tile_neighbour_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct config *from,
                        size_t index);
 

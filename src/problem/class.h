@@ -15,7 +15,8 @@ void class_of(clattn_workload *out, const clattn_problem *p);
 /* The class as text: a problem string, and for a problem with score_mods a digest of their texts behind it. */
 void class_print(const clattn_workload *c, const clattn_problem *p, struct text *to);
 
-/* The n-th class to look at when there is no record of `c`, nearest first; number 0 is `c` itself. false past the last. */
+/* The n-th class to look at when there is no record of `c`, nearest first; number 0 is `c` itself. false past the
+ * last. */
 bool class_near(clattn_workload *out, const clattn_workload *c, size_t n);
 
 /* The n-th of the classes that most programs have. */

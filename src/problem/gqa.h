@@ -14,7 +14,8 @@ struct rows {
 /* A kernel packs where calls of the problem's sizes would, and nothing but sinks differs from head to head. */
 struct rows gqa_rows(const clattn_problem *p, int per_group);
 
-/* Rows of the problem's sizes that share keys: queries, of all heads that a kernel may pack. 0: the problem has no sizes. */
+/* Rows of the problem's sizes that share keys: queries, of all heads that a kernel may pack. 0: the problem has no
+ * sizes. */
 int64_t gqa_shared_rows(const clattn_problem *p);
 
 /* Kernels find a row's query by (row + 0.5) / n in float: off by at most row / n / 2^22, and 0.5 / n from the next

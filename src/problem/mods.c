@@ -121,7 +121,8 @@ static void write_name(struct text *to, const char *name)
 
 /* ---- Macros of a text, which must not reach the next one ---- */
 
-/* The next character of a C text as the preprocessor sees it, where lines that end in a backslash go on; '\0' at the end. */
+/* The next character of a C text as the preprocessor sees it, where lines that end in a backslash go on; '\0' at the
+ * end. */
 static char next(const char **at)
 {
     for (;;) {
@@ -234,8 +235,8 @@ static void write_macro(struct text *to, const char *before, const char *name, c
     text_add(to, "%s\n", after);
 }
 
-/* Names that the text defines or undefines are kept as they are before it, and given back after it. Compilers that do not
- * know the pragmas forget them, which is as good unless the driver's own built-ins are macros of that name. */
+/* Names that the text defines or undefines are kept as they are before it, and given back after it. Compilers that do
+ * not know the pragmas forget them, which is as good unless the driver's own built-ins are macros of that name. */
 static void write_macros(struct text *to, const char *text, bool after)
 {
     for (const char *at = text, *name; (name = find_macro(&at));) {
@@ -258,8 +259,8 @@ static void write_head(struct text *to, const clattn_problem *p, int i)
     text_add(to, ")");
 }
 
-/* The caller's text as a function, with his own file name and lines in front of the compiler. An empty line ends it, should
- * its last one end in a backslash. */
+/* The caller's text as a function, with his own file name and lines in front of the compiler. An empty line ends it,
+ * should its last one end in a backslash. */
 static void write_function(struct text *to, const clattn_problem *p, int i)
 {
     const clattn_score_mod *m = &p->mods[i];
@@ -306,7 +307,8 @@ void mods_write_calls(struct text *to, const clattn_problem *p)
     text_add(to, "CLA_FN real cla_mods(const cla_env *e, real s, integer q, integer k)\n{\n");
     /* Elements past the last query and key are computed too and dropped afterwards: let a text read at [q] and [k]. */
     if (any_scalar(p))
-        text_add(to, "    q = min(q, (integer)(cla_last(e->q_len)));\n    k = min(k, (integer)(cla_last(e->k_end)));\n");
+        text_add(to,
+                 "    q = min(q, (integer)(cla_last(e->q_len)));\n    k = min(k, (integer)(cla_last(e->k_end)));\n");
     for (int i = 0; i < p->n_mods; i++) {
         write_call(to, p, i);
         if (i + 1 < p->n_mods) /* what one mod drops no later one brings back */

@@ -1,8 +1,8 @@
-/* sample.h - made-up attention, and what it gives: inputs by a formula and rows of the answer in double. Knows no device.
- * SPDX-License-Identifier: Apache-2.0
+/* sample.h - made-up attention, and what it gives: inputs by a formula and rows of the answer in double. Knows no
+ * device. SPDX-License-Identifier: Apache-2.0
  *
- * Every value is exact in all storage types, so that what a kernel reads is what the answer is computed from, and a value
- * is computed where it is needed, so that nothing large is kept. */
+ * Every value is exact in all storage types, so that what a kernel reads is what the answer is computed from, and a
+ * value is computed where it is needed, so that nothing large is kept. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -11,7 +11,7 @@
 struct sample {
     clattn_problem p;         /* checked; its sizes are the call's */
     uint32_t seed;
-    bool ragged;              /* lengths, starts and offsets are odd, and what is not seen holds NaN; else all rows count */
+    bool ragged; /* lengths, starts and offsets are odd, and what is not seen holds NaN; else all rows count */
     bool narrow_p;            /* what runs on it stores P in 16 bits, as matrix units do, and may be farther off */
     const double *q, *k, *v;  /* their values, as sample_compute() left them; NULL: computed where they are needed */
 };
@@ -29,16 +29,17 @@ enum sample_what { SAMPLE_Q, SAMPLE_K, SAMPLE_V, SAMPLE_BIAS, SAMPLE_MASK, SAMPL
 int64_t sample_count(const struct sample *s, enum sample_what what);
 int sample_type(const struct sample *s, enum sample_what what);
 
-/* Elements from..from + n - 1 of one, as they are stored. Contiguous: [b,h,n,width], packed [total,h,width], bias and mask
- * [1,1,nq,nk]. */
+/* Elements from..from + n - 1 of one, as they are stored. Contiguous: [b,h,n,width], packed [total,h,width], bias and
+ * mask [1,1,nq,nk]. */
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to);
 
-/* Computes all values of Q, K and V once, into room for sample_values() of them, so that answers take a tenth of the time.
- * sample_values(): 0 where they are too many to keep. */
+/* Computes all values of Q, K and V once, into room for sample_values() of them, so that answers take a tenth of the
+ * time. sample_values(): 0 where they are too many to keep. */
 size_t sample_values(const struct sample *s);
 void sample_compute(struct sample *s, double *room);
 
-/* Element `at` of a block map that is made of the sample's mask: 0 where the block keeps nothing, 2 where all, else 1. */
+/* Element `at` of a block map that is made of the sample's mask: 0 where the block keeps nothing, 2 where all, else
+ * 1. */
 int sample_map_of_mask(const struct sample *s, int64_t at);
 
 /* Where row q of (b, h) lies in O, and in LSE; -1 where that sequence has no such row. */

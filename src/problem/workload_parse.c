@@ -317,7 +317,8 @@ cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
     cl_int status;
     const size_t members = caller_struct_members("clattn_workload", room, sizeof c);
     if (!members)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, "clattn_workload", room, "clattn_workload");
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, "clattn_workload", room,
+                       "clattn_workload");
     if ((status = read_words(&r, text)) || (status = settle(&r)))
         return status;
     if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))

@@ -36,8 +36,8 @@ static cl_int get(struct set *set, struct maker *maker, const struct target *tar
 }
 
 /* All that apply to the problem. *words: what compilers said first. */
-static cl_int get_all(struct set *set, struct maker *maker, const clattn_problem *p, const struct config *config, bool anew,
-                      struct why *words)
+static cl_int get_all(struct set *set, struct maker *maker, const clattn_problem *p, const struct config *config,
+                      bool anew, struct why *words)
 {
     struct why said;
     cl_int status = CL_SUCCESS;

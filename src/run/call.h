@@ -23,8 +23,8 @@ struct call {
 /* Reads a call into *c, which begins as zeros: of a forward pass all but its workspace. */
 cl_int call_read_forward(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
 
-/* What only sizes tell: `groups`, `heads`, `packed_heads`, `per_packed_head` and `nk` of the arguments, which decide about the
- * workspace. */
+/* What only sizes tell: `groups`, `heads`, `packed_heads`, `per_packed_head` and `nk` of the arguments, which decide
+ * about the workspace. */
 cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
 
 /* The sizes of a call whose struct has been read. */

@@ -131,13 +131,15 @@ static void test_create_words(const struct device *d)
     clattn_release(h);
     clattn_cache_info info = { 0 };
     strcpy(words, "-");
-    ok(clattn_cache_stat(&o, &info) < 0 && strstr(words, "clattn_cache_info.struct_size is 0"), "cache_stat: %s", words);
+    ok(clattn_cache_stat(&o, &info) < 0 && strstr(words, "clattn_cache_info.struct_size is 0"), "cache_stat: %s",
+       words);
     info.struct_size = sizeof info;
     ok(!clattn_cache_stat(&o, &info) && !*words, "none after success");
     o.store = &wrong;
     strcpy(words, "-");
     o.struct_size = 12;
-    ok(clattn_cache_clear(&o) < 0 && !strcmp(words, "-"), "cache_clear: nothing is read of options of a size that is none");
+    ok(clattn_cache_clear(&o) < 0 && !strcmp(words, "-"),
+       "cache_clear: nothing is read of options of a size that is none");
 }
 
 /* ---- Problems ---- */

@@ -165,7 +165,8 @@ static void test_workspace(struct fixture *f)
     args.sizes = &s;
     is_int(clattn_workspace_size(f->plan, &args, &size), CL_SUCCESS, "2^30 heads of a row are work-groups enough");
     s.nq = 1 << 12; /* 2^31 groups or more, where a tile has up to 2048 rows */
-    is_int(clattn_workspace_size(f->plan, &args, &size), CLATTN_ERROR_NOT_SUPPORTED, "2^30 heads of 2^12 rows too many");
+    is_int(clattn_workspace_size(f->plan, &args, &size), CLATTN_ERROR_NOT_SUPPORTED,
+           "2^30 heads of 2^12 rows too many");
     clattn_error_detail(f->d->handle, why, sizeof why, NULL);
     ok(strstr(why, "too many work-groups") != NULL, "and it says so: %s", why);
     args = f->t.args;

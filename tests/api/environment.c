@@ -226,7 +226,8 @@ static void test_locale(void)
     ok(!clattn_workload_parse("f32 b1 h2 q3 k4 d5 scale0.5", &c, NULL, 0) && c.problem.scale == 0.5 &&
            !clattn_workload_print(&c, line, sizeof line, NULL) && !strcmp(line, "f32 b1 h2 q3 k4 d5 scale0.5"),
        "a decimal comma (%s) changes no problem string: '%s'", names[i], line);
-    ok(clattn_workload_parse("f32 b1 h2 q3 k4 d5 scale0,5", &c, NULL, 0) == CLATTN_ERROR_SYNTAX, "nor is it read as one");
+    ok(clattn_workload_parse("f32 b1 h2 q3 k4 d5 scale0,5", &c, NULL, 0) == CLATTN_ERROR_SYNTAX,
+       "nor is it read as one");
     setlocale(LC_ALL, "C");
 }
 

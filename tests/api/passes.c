@@ -1,9 +1,9 @@
 /* passes.c - what the kernel of each pass takes, and passes that follow one another
  * SPDX-License-Identifier: Apache-2.0
  *
- * The struct of arguments is written into the program and packed by the host from one list: a kernel behind the program's own
- * declarations reads every member back. Two passes in a row stand for the operations that will have some: making a block map,
- * and a forward pass that needs it. */
+ * The struct of arguments is written into the program and packed by the host from one list: a kernel behind the
+ * program's own declarations reads every member back. Two passes in a row stand for the operations that will have some:
+ * making a block map, and a forward pass that needs it. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -23,17 +23,54 @@ static const struct member {
 } members[] = {
 #define MEMBER(kind, name) { #name, kind, offsetof(struct arguments, name), 1 }
 #define ARRAY(kind, name, n) { #name, kind, offsetof(struct arguments, name), n }
-    MEMBER(ROWS, q), MEMBER(ROWS, k), MEMBER(ROWS, v), MEMBER(ROWS, o), MEMBER(ROWS, lse), MEMBER(SCORES, bias),
-    MEMBER(SCORES, mask), MEMBER(SCORES, map), MEMBER(LONG, slopes_stride), MEMBER(LONG, slopes_offset),
-    MEMBER(LONG, sinks_offset), MEMBER(LONG, q_len_offset), MEMBER(LONG, kv_len_offset), MEMBER(LONG, kv_start_offset),
-    MEMBER(LONG, offsets_offset), MEMBER(LONG, cu_q_offset), MEMBER(LONG, cu_k_offset),
-    ARRAY(LONG, aux_offset, CLATTN_AUX_MAX), MEMBER(LONG, workspace_offset), MEMBER(LONG, scale_bits),
-    MEMBER(LONG, softcap_bits), MEMBER(FLOAT, scale), MEMBER(FLOAT, scale_log2), MEMBER(FLOAT, softcap), MEMBER(INT, h),
-    MEMBER(INT, heads_per_kv), MEMBER(INT, nq), MEMBER(INT, nk), MEMBER(INT, total_q), MEMBER(INT, total_k),
-    MEMBER(INT, align), MEMBER(INT, offset), MEMBER(INT, flags), MEMBER(INT, given), MEMBER(INT, write_lse),
-    MEMBER(INT, window_low), MEMBER(INT, window_high), MEMBER(INT, block_q), MEMBER(INT, block_k), MEMBER(INT, groups),
-    MEMBER(INT, heads), MEMBER(INT, heads_inner), MEMBER(INT, packed_heads), MEMBER(FLOAT, per_packed_head), MEMBER(LONG, blocks),
-    ARRAY(INT, map_shape, 4), MEMBER(INT, mask_q), MEMBER(INT, mask_k),
+    MEMBER(ROWS, q),
+    MEMBER(ROWS, k),
+    MEMBER(ROWS, v),
+    MEMBER(ROWS, o),
+    MEMBER(ROWS, lse),
+    MEMBER(SCORES, bias),
+    MEMBER(SCORES, mask),
+    MEMBER(SCORES, map),
+    MEMBER(LONG, slopes_stride),
+    MEMBER(LONG, slopes_offset),
+    MEMBER(LONG, sinks_offset),
+    MEMBER(LONG, q_len_offset),
+    MEMBER(LONG, kv_len_offset),
+    MEMBER(LONG, kv_start_offset),
+    MEMBER(LONG, offsets_offset),
+    MEMBER(LONG, cu_q_offset),
+    MEMBER(LONG, cu_k_offset),
+    ARRAY(LONG, aux_offset, CLATTN_AUX_MAX),
+    MEMBER(LONG, workspace_offset),
+    MEMBER(LONG, scale_bits),
+    MEMBER(LONG, softcap_bits),
+    MEMBER(FLOAT, scale),
+    MEMBER(FLOAT, scale_log2),
+    MEMBER(FLOAT, softcap),
+    MEMBER(INT, h),
+    MEMBER(INT, heads_per_kv),
+    MEMBER(INT, nq),
+    MEMBER(INT, nk),
+    MEMBER(INT, total_q),
+    MEMBER(INT, total_k),
+    MEMBER(INT, align),
+    MEMBER(INT, offset),
+    MEMBER(INT, flags),
+    MEMBER(INT, given),
+    MEMBER(INT, write_lse),
+    MEMBER(INT, window_low),
+    MEMBER(INT, window_high),
+    MEMBER(INT, block_q),
+    MEMBER(INT, block_k),
+    MEMBER(INT, groups),
+    MEMBER(INT, heads),
+    MEMBER(INT, heads_inner),
+    MEMBER(INT, packed_heads),
+    MEMBER(FLOAT, per_packed_head),
+    MEMBER(LONG, blocks),
+    ARRAY(INT, map_shape, 4),
+    MEMBER(INT, mask_q),
+    MEMBER(INT, mask_k),
 };
 enum { MEMBERS = (int)(sizeof members / sizeof *members) };
 
@@ -45,7 +82,9 @@ static int numbers_of(const struct member *m)
 }
 static size_t size_of(const struct member *m)
 {
-    static const size_t of_kind[] = { [ROWS] = sizeof(cla_rows_at), [SCORES] = sizeof(cla_scores_at), [LONG] = 8, [FLOAT] = 4, [INT] = 4 };
+    static const size_t of_kind[] = {
+        [ROWS] = sizeof(cla_rows_at), [SCORES] = sizeof(cla_scores_at), [LONG] = 8, [FLOAT] = 4, [INT] = 4
+    };
     return of_kind[m->kind];
 }
 
@@ -54,7 +93,8 @@ static void fill(struct arguments *a)
 {
     int64_t next = 3;
     for (int i = 0; i < MEMBERS; i++)
-        for (size_t at = 0; at < size_of(&members[i]) * (size_t)members[i].n; at += size_of(&members[i]) < 8 ? 4 : 8, next++) {
+        for (size_t at = 0; at < size_of(&members[i]) * (size_t)members[i].n;
+             at += size_of(&members[i]) < 8 ? 4 : 8, next++) {
             const int32_t narrow = (int32_t)(0x10000001 * next);
             const int64_t wide = 0x100000001000001 * next;
             memcpy((char *)a + members[i].at + at, size_of(&members[i]) < 8 ? (const void *)&narrow : &wide,
@@ -76,7 +116,8 @@ static int declared(const char *text, const struct member *m)
     return at && at < end;
 }
 
-static const char *const parts[] = { "offset", "b", "h", "row" }, *const score_parts[] = { "offset", "b", "h", "q", "k" };
+static const char *const parts[] = { "offset", "b", "h", "row" }, *const score_parts[] = { "offset", "b", "h", "q",
+                                                                                           "k" };
 
 /* A kernel that hands out each number of the struct, and its size. */
 static int write_probe(struct text *to, const char *text, const int64_t **want, const struct arguments *a)
@@ -261,11 +302,14 @@ static void test_rest(const struct device *d)
 static void test_device(const struct device *d)
 {
     static const char *const few = "f32 b1 h1 q1 k1 d8";
-    static const char *const texts[] = { few, "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
-                                         "f64 b1 h1 q9 k9 d8 varlen softcap2", "f32 b1 h1 q9 k9 d8 kvlen:3 causal" };
+    static const char *const texts[] = {
+        few, "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
+        "f64 b1 h1 q9 k9 d8 varlen softcap2", "f32 b1 h1 q9 k9 d8 kvlen:3 causal"
+    };
     clattn_aux aux[CLATTN_AUX_MAX];
     static const clattn_score_mod mod = { "s = s;", NULL, 0 };
-    static const char names[CLATTN_AUX_MAX][2] = { "a", "c", "d", "e", "f", "g", "i", "j", "l", "m", "n", "o", "p", "r", "t", "u" };
+    static const char names[CLATTN_AUX_MAX][2] = { "a", "c", "d", "e", "f", "g", "i", "j",
+                                                   "l", "m", "n", "o", "p", "r", "t", "u" };
     struct why why;
     for (int i = 0; i < CLATTN_AUX_MAX; i++)
         aux[i] = (clattn_aux){ names[i], CLATTN_F32 };
@@ -294,7 +338,8 @@ static void test_device(const struct device *d)
         }
     }
     cl_int e;
-    cl_command_queue queue = clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    cl_command_queue queue =
+        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     test_chain(d, d->queue, "f32 b2 h4/2 q21 k39 d8 mask:b1qk blocks:4,8 lse");
     if (e)
         skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));

@@ -1,9 +1,9 @@
 /* quietrun.c - for quiet.t: makes plans, then enqueues between two marks that a trace of system calls shows
  * SPDX-License-Identifier: Apache-2.0
  *
- * quietrun list: the devices there are, one per line. quietrun DEVICE CACHE: two plans, of forward passes and of block maps,
- * in that cache directory; binary= how each was made; then 20 calls of several lengths on each of two queues; verdict=right
- * or wrong, compiles= during the calls. A mark is an attempt to open a file in / that is not there. */
+ * quietrun list: the devices there are, one per line. quietrun DEVICE CACHE: two plans, of forward passes and of block
+ * maps, in that cache directory; binary= how each was made; then 20 calls of several lengths on each of two queues;
+ * verdict=right or wrong, compiles= during the calls. A mark is an attempt to open a file in / that is not there. */
 #include "config.h"
 
 #include "tests/lib/cache_fixture.h"

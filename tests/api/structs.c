@@ -1,8 +1,8 @@
 /* structs.c - every struct of the interface with every struct_size, at the end of what may be read and before garbage
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a version of the library had is taken, and what is longer with zeros behind. Every other size is refused, whatever lies
- * there, and nothing behind a struct is read or written. */
+ * What a version of the library had is taken, and what is longer with zeros behind. Every other size is refused,
+ * whatever lies there, and nothing behind a struct is read or written. */
 #include "config.h"
 
 #include "tests/lib/each.h"
@@ -192,8 +192,8 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The struct with size n and `behind` in every byte that it does not have. Where `at_end`, its last byte is the last one that
- * can be read; but for less than 8, as far as the struct's own alignment leaves room for. */
+/* The struct with size n and `behind` in every byte that it does not have. Where `at_end`, its last byte is the last
+ * one that can be read; but for less than 8, as far as the struct's own alignment leaves room for. */
 static unsigned char *place(const struct row *r, size_t n, int behind, int at_end)
 {
     const size_t room = at_end ? n < sizeof n ? sizeof n : (n + 7) / 8 * 8 : 2 * r->size + BEYOND;

@@ -176,8 +176,8 @@ static void check_round_trip(void)
         bail("no memory");
     for (size_t i = 0; i < 3 << 20; i++)
         large[i] = (unsigned char)next();
-    ok(binary_cache_save(&store, key, large, 3 << 20) && binary_cache_load(&store, key, &got, &n, &rejected) && n == 3 << 20 &&
-           !memcmp(got, large, n),
+    ok(binary_cache_save(&store, key, large, 3 << 20) && binary_cache_load(&store, key, &got, &n, &rejected) &&
+           n == 3 << 20 && !memcmp(got, large, n),
        "3 MiB come back");
     free(got);
     ok(binary_cache_save(&store, key, binary, BINARY_LEN) && load(key) == HIT, "a later binary takes its place");
@@ -185,16 +185,17 @@ static void check_round_trip(void)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         memset(long_key, 'k', lengths[i]);
         long_key[lengths[i]] = '\0';
-        ok(binary_cache_save(&store, long_key, binary, BINARY_LEN) && load(long_key) == HIT && file_size(path_of(long_key)) ==
-               (long long)(HEADER + (lengths[i] < HEAD ? lengths[i] : HEAD) + BINARY_LEN + SUM),
+        ok(binary_cache_save(&store, long_key, binary, BINARY_LEN) && load(long_key) == HIT &&
+               file_size(path_of(long_key)) ==
+                   (long long)(HEADER + (lengths[i] < HEAD ? lengths[i] : HEAD) + BINARY_LEN + SUM),
            "a key of %zu bytes is one, and its beginning kept", lengths[i]);
         long_key[lengths[i] - 1] = 'K';
         ok(load(long_key) == MISS, "another last byte finds nothing");
         long_key[lengths[i] - 1] = 'k';
     }
     ok(!binary_cache_save(&store, "", binary, BINARY_LEN) && load("") == MISS, "nor is none a key");
-    ok(!binary_cache_save(&store, other_key, binary, 0) && !binary_cache_save(&store, other_key, binary, BINARY_CACHE_MAX + 1u) &&
-           load(other_key) == MISS,
+    ok(!binary_cache_save(&store, other_key, binary, 0) &&
+           !binary_cache_save(&store, other_key, binary, BINARY_CACHE_MAX + 1u) && load(other_key) == MISS,
        "a binary of no bytes or too many is not kept");
     ok(!store.given_up && !store.faults && !told.lines, "and none of it is a fault");
     binary_cache_remove(&store, long_key);
@@ -531,7 +532,8 @@ static void check_application(void)
     store_init(&store, &o, &why);
     ok(!store_is_none(&store) && !*why.text && !store.root, "the application's calls are a store, without a directory");
     is_int(load(key), MISS, "nothing in it");
-    ok(binary_cache_save(&store, key, binary, BINARY_LEN) && app.puts == 1 && app.n == ENTRY_LEN, "a binary is handed over");
+    ok(binary_cache_save(&store, key, binary, BINARY_LEN) && app.puts == 1 && app.n == ENTRY_LEN,
+       "a binary is handed over");
     is_int(load(key), HIT, "and comes back");
     binary_cache_enter(&store, key);
     ok(in_child(enter_and_die, &store) == -SIGKILL && load(key) == HIT, "nothing is ever known to crash there");

@@ -159,7 +159,8 @@ static void check_environment(void)
     ok(store_is_none(&s) && !*why.text, "no variables, no store, no words");
     unsigned char *bytes;
     size_t n;
-    ok(!store_read(&s, "a", 10, &bytes, &n) && !store_write(&s, "a", "x", 1, false) && !crash_guard_is_poisoned(&s, "a"),
+    ok(!store_read(&s, "a", 10, &bytes, &n) && !store_write(&s, "a", "x", 1, false) &&
+           !crash_guard_is_poisoned(&s, "a"),
        "which can be asked all the same");
     store_remove(&s, "a");
     store_trim(&s, true);

@@ -18,8 +18,8 @@ static void fresh(char dir[NEST_PATH])
         bail("no directory");
 }
 
-/* Makes the first problems' plans with a handle of these options. Returns how many are right and, unless it is negative, made
- * as `binary` says. */
+/* Makes the first problems' plans with a handle of these options. Returns how many are right and, unless it is
+ * negative, made as `binary` says. */
 static int run_some(const struct device *d, const clattn_options *o, int binary, char *why, size_t len)
 {
     struct cache_fixture n;
@@ -139,8 +139,9 @@ static void test_unusable(const struct device *d, const char *dir, const char *w
         bail("no handle");
     for (int i = 0; i < 2 * PROBLEMS; i++) {
         struct cache_fixture_plan how;
-        good += cache_fixture_run(&n, problems[i % PROBLEMS], NULL, &how, why, sizeof why) == 1 &&
-                (how.binary == CLATTN_BINARY_NONE || how.binary == (i < PROBLEMS ? CLATTN_BINARY_MISS : CLATTN_BINARY_HIT));
+        good +=
+            cache_fixture_run(&n, problems[i % PROBLEMS], NULL, &how, why, sizeof why) == 1 &&
+            (how.binary == CLATTN_BINARY_NONE || how.binary == (i < PROBLEMS ? CLATTN_BINARY_MISS : CLATTN_BINARY_HIT));
     }
     is_int(good, 2 * PROBLEMS, "%s: all is right (%s)", what, why);
     const clattn_counters c = cache_fixture_counters(n.handle);
@@ -217,16 +218,20 @@ static void test_readonly(const struct device *d)
 {
     char dir[NEST_PATH], why[512] = "";
     fresh(dir);
-    const clattn_options only = cache_fixture_options(CLATTN_TUNE_READONLY, dir), off = cache_fixture_options(CLATTN_TUNE_OFF, dir);
+    const clattn_options only = cache_fixture_options(CLATTN_TUNE_READONLY, dir),
+                         off = cache_fixture_options(CLATTN_TUNE_OFF, dir);
     uint64_t before = cache_fixture_state(dir);
-    is_int(run_some(d, &only, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "readonly, empty: all is right (%s)", why);
+    is_int(run_some(d, &only, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "readonly, empty: all is right (%s)",
+           why);
     ok(cache_fixture_state(dir) == before && !cache_fixture_each(dir, "", NULL, NULL), "readonly, empty: stays so");
     is_int(run_some(d, &off, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "binaries are made (%s)", why);
     before = cache_fixture_state(dir);
-    is_int(run_some(d, &only, CLATTN_BINARY_HIT, why, sizeof why), PROBLEMS, "readonly, full: they are loaded (%s)", why);
+    is_int(run_some(d, &only, CLATTN_BINARY_HIT, why, sizeof why), PROBLEMS, "readonly, full: they are loaded (%s)",
+           why);
     ok(cache_fixture_state(dir) == before, "readonly, full: not a bit has changed");
     cache_fixture_remove(dir);
-    is_int(run_some(d, &only, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "readonly, absent: all is right (%s)", why);
+    is_int(run_some(d, &only, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "readonly, absent: all is right (%s)",
+           why);
     ok(access(dir, F_OK), "readonly, absent: stays so");
 }
 
@@ -243,7 +248,8 @@ static void test_readonly_damaged(const struct device *d)
     char dir[NEST_PATH], why[512] = "";
     int bad = 0;
     fresh(dir);
-    const clattn_options only = cache_fixture_options(CLATTN_TUNE_READONLY, dir), off = cache_fixture_options(CLATTN_TUNE_OFF, dir);
+    const clattn_options only = cache_fixture_options(CLATTN_TUNE_READONLY, dir),
+                         off = cache_fixture_options(CLATTN_TUNE_OFF, dir);
     is_int(run_some(d, &off, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "binaries are made (%s)", why);
     cache_fixture_each(dir, "bin", spoil, &bad);
     const uint64_t before = cache_fixture_state(dir);
@@ -260,7 +266,8 @@ static void test_small(const struct device *d)
     for (int i = 0; i < 3; i++) {
         clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
         o.cache_max_size = i ? 1 : SIZE_MAX;
-        is_int(run_some(d, &o, -1, why, sizeof why), PROBLEMS, "at most %zu bytes: all is right (%s)", o.cache_max_size, why);
+        is_int(run_some(d, &o, -1, why, sizeof why), PROBLEMS, "at most %zu bytes: all is right (%s)", o.cache_max_size,
+               why);
     }
     cache_fixture_remove(dir);
 }

@@ -153,7 +153,8 @@ static void check_death(void)
         crash_guard_mark(&store, key);
         ok(crash_guard_is_poisoned(&store, key), "nor does a mark change that");
         crash_guard_unmark(&store, key);
-        ok(!crash_guard_is_poisoned(&store, key) && !count("poisoned") && !count("suspected"), "but a success takes it back");
+        ok(!crash_guard_is_poisoned(&store, key) && !count("poisoned") && !count("suspected"),
+           "but a success takes it back");
         if (!reap)
             waitpid(c.pid, NULL, 0);
     }
@@ -186,7 +187,8 @@ static void check_first_death(void)
     ok(!crash_guard_is_poisoned(&store, key) && count("suspected") == 1, "then the next death is a first one again");
     nanosleep(&(struct timespec){ 0, 20000000 }, NULL); /* the clock of a file system may be coarse */
     finish(start(key), 1);
-    ok(crash_guard_is_poisoned(&store, key) && count("poisoned") == 1 && !count("inflight"), "and the one after it a second");
+    ok(crash_guard_is_poisoned(&store, key) && count("poisoned") == 1 && !count("inflight"),
+       "and the one after it a second");
     store.read_only = true;
     ok(crash_guard_is_poisoned(&store, key), "known to a read-only store");
     store.read_only = false;
@@ -198,13 +200,16 @@ static void check_age(void)
     const struct {
         int64_t age;
         int poisoned;
-    } rows[] = { { 0, 1 }, { 29 * 24 * HOUR, 1 }, { 31 * 24 * HOUR, 0 }, { -29 * 24 * HOUR, 1 }, { -31 * 24 * HOUR, 0 } };
+    } rows[] = {
+        { 0, 1 }, { 29 * 24 * HOUR, 1 }, { 31 * 24 * HOUR, 0 }, { -29 * 24 * HOUR, 1 }, { -31 * 24 * HOUR, 0 }
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fresh();
         finish(start(key), 1);
         ok(crash_guard_is_poisoned(&store, key), "poisoned");
         set_age(in_scratch("root/poisoned/%s", key), rows[i].age);
-        is_int(crash_guard_is_poisoned(&store, key), rows[i].poisoned, "%lld days ago", (long long)rows[i].age / 24 / HOUR);
+        is_int(crash_guard_is_poisoned(&store, key), rows[i].poisoned, "%lld days ago",
+               (long long)rows[i].age / 24 / HOUR);
     }
     fresh();
     finish(start(key), 1);

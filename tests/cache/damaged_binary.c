@@ -146,8 +146,8 @@ static void test_empty(const struct device *d, const char *dir)
     free_files(&f);
     for (int i = 0; i < 2; i++) {
         struct cache_fixture n = open_nest(d, &o);
-        is_int(run_all(&n, i ? CLATTN_BINARY_HIT : CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "empty files, %s (%s)",
-               i ? "and after that" : "all is right", why);
+        is_int(run_all(&n, i ? CLATTN_BINARY_HIT : CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS,
+               "empty files, %s (%s)", i ? "and after that" : "all is right", why);
         cache_fixture_close(&n);
     }
 }

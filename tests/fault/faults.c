@@ -199,8 +199,8 @@ static void test_attempt(const struct attempt *a, struct fixture *f, int sticky)
     const long most = a->step > 1 ? SOME * a->step : MOST;
     for (n = 1; n < most && (verdict = try_nth(a, f, n, sticky)) >= 0; n += a->step)
         bad += !verdict;
-    ok(!bad && (verdict < 0 || a->step > 1), "%s: each %d-th of %ld calls fails%s, %ld badly: %s", a->name, a->step, n - 1,
-       sticky ? " and all after it" : "", bad, f->text);
+    ok(!bad && (verdict < 0 || a->step > 1), "%s: each %d-th of %ld calls fails%s, %ld badly: %s", a->name, a->step,
+       n - 1, sticky ? " and all after it" : "", bad, f->text);
 }
 
 /* After all that, the same handle and plan still compute. */

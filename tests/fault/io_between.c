@@ -1,5 +1,5 @@
-/* io_between.c - files, folders and marks change between one call of the system and the next; nobody knows who is alive;
- * clocks are wrong
+/* io_between.c - files, folders and marks change between one call of the system and the next; nobody knows who is
+ * alive; clocks are wrong
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -370,7 +370,8 @@ static void check_clocks(void)
         store_trim(&s, false);
         store_trim(&s, true);
         const int left = load(&s, key) == HIT && load(&s, second) == HIT && load(&s, third) == HIT;
-        const int alive = !crash_guard_is_poisoned(&s, "0000000000000000000000000000000000000000000000000000000000000000");
+        const int alive =
+            !crash_guard_is_poisoned(&s, "0000000000000000000000000000000000000000000000000000000000000000");
         s.max_bytes = 1;
         set_age(in_scratch("root/trimmed"), -shift + 2 * HOUR);
         store_trim(&s, false);

@@ -81,7 +81,8 @@ static void walk_entry(void *user, const char *path, const struct stat *st)
     }
 }
 
-int cache_fixture_each(const char *path, const char *under, void (*visit)(void *user, const char *file, size_t size), void *user)
+int cache_fixture_each(const char *path, const char *under, void (*visit)(void *user, const char *file, size_t size),
+                       void *user)
 {
     struct walk w = { visit, user, 0 };
     char whole[2 * NEST_PATH];
@@ -238,8 +239,8 @@ static cl_int make(clattn_plan *plan, const struct cache_fixture *n, const clatt
     return e ? e : clattn_plan_config(*plan, how->config, sizeof how->config, NULL);
 }
 
-static int make_and_run(struct trial *t, const struct cache_fixture *n, const char *config, struct cache_fixture_plan *how, char *why,
-                        size_t len)
+static int make_and_run(struct trial *t, const struct cache_fixture *n, const char *config,
+                        struct cache_fixture_plan *how, char *why, size_t len)
 {
     clattn_plan plan = NULL;
     cl_int e = make(&plan, n, &t->c.problem, config, how);
@@ -251,7 +252,8 @@ static int make_and_run(struct trial *t, const struct cache_fixture *n, const ch
     return e == CLATTN_ERROR_NOT_SUPPORTED ? -1 : !e && trial_verify(t, n->queue, why, len);
 }
 
-int cache_fixture_run(const struct cache_fixture *n, const char *problem, const char *config, struct cache_fixture_plan *how, char *why, size_t len)
+int cache_fixture_run(const struct cache_fixture *n, const char *problem, const char *config,
+                      struct cache_fixture_plan *how, char *why, size_t len)
 {
     clattn_workload c = CLATTN_WORKLOAD_INIT;
     struct cache_fixture_plan own;

@@ -132,18 +132,18 @@ static const char *const cases[] = {
     "b1 h2 q33 k70 d64 sink scale1000 lse", "b1 h2 q33 k1 d64 sink lse", "b2 h2 q5 k0 d64 sink lse",
     "b2 h2 q33 k70 d64 sink scale0.01 lse", "b1 h2 q33 k70 d64 sink",
 
-    /* heads that share keys as rows of one tile, which the queries of one leave empty. The first of a class decides for the
-     * plan: calls of other sizes are next */
+    /* heads that share keys as rows of one tile, which the queries of one leave empty. The first of a class decides for
+     * the plan: calls of other sizes are next */
     "b2 h8/2 q5 k70 d40 causal bthd lse", "b2 h6/1 q13 k70 d40 causal lse", "b2 h4/2 q100 k130 d40 causal lse",
     "b2 h3 q5 k70 d40 causal lse", "b2 h6/2 q7 k70 d40/24 window9,3 softcap5 sink lse",
     "b3 h6/2 q5 k70 d40 causal sink qlen:5,2,0 kvlen:70,9,33 kvstart:1,0,30 lse", "b4 h8/2 q9 k70 d40 varlen sink lse",
 
     /* few rows, which are engine row's on CPUs: every number of them, and what is read by query and key */
-    "b2 h3 q1 k133 d40/72 lse", "b2 h3 q2 k133 d40/72 window30,5 sink lse", "b1 h2 q3 k133 d72/40 softcap4 bias:bhqk lse",
-    "b2 h4/2 q4 k70 d41/26 causal alibi mask:bhqk lse", "b1 h4/2 q2 k70 d41/26 causal sink scale0.01 lse",
-    "b1 h2 q7 k300 d41/26 blocks:2,5 lse", "b1 h2 q1 k283 d41/26 mask:11qk blocks:2,32 bias:1h1k:f16 lse",
-    "b2 h2 q4 k40 d20 bias:bhq1 mask:11q1 lse", "b3 h2 q4 k70 d20 varlen mod:document,relative lse",
-    "b1 h2 q3 k37 d9/5 causal lse",
+    "b2 h3 q1 k133 d40/72 lse", "b2 h3 q2 k133 d40/72 window30,5 sink lse",
+    "b1 h2 q3 k133 d72/40 softcap4 bias:bhqk lse", "b2 h4/2 q4 k70 d41/26 causal alibi mask:bhqk lse",
+    "b1 h4/2 q2 k70 d41/26 causal sink scale0.01 lse", "b1 h2 q7 k300 d41/26 blocks:2,5 lse",
+    "b1 h2 q1 k283 d41/26 mask:11qk blocks:2,32 bias:1h1k:f16 lse", "b2 h2 q4 k40 d20 bias:bhq1 mask:11q1 lse",
+    "b3 h2 q4 k70 d20 varlen mod:document,relative lse", "b1 h2 q3 k37 d9/5 causal lse",
 
     /* packed sequences */
     "b4 h4/2 q33 k70 d64 varlen lse", "b6 h4/2 q33 k70 d64 varlen lse", "b4 h4/2 q70 k70 d64 varlen lse",
@@ -163,10 +163,9 @@ static const char *const cases[] = {
     "b2 h4/2 q13 k270 d64 mod:relative_bias lse", "b2 h4/2 q13 k70 d64 mod:softcap scale10 lse",
     "b2 h4/2 q13 k70 d64 mod:tanh_gate lse", "b2 h4/2 q13 k70 d64 mod:strided lse",
     "b2 h4/2 q70 k150 d64 mod:strided,relative lse", "b3 h4/2 q70 k90 d64 varlen mod:strided lse",
-    "b2 h4/2 q65 k65 d33/49 causal mod:document,relative lse",
-    "b2 h4/1 q13 k70 d64 mod:softcap,relative lse", "b2 h4/1 q13 k70 d64 mod:relative,softcap scale10 lse",
-    "b2 h4/2 q13 k70 d64 mod:causal,tanh_gate lse", "b2 h4/2 q13 k70 d64 mod:causal,softcap lse",
-    "b4 h2 q33 k70 d64 varlen mod:document,tanh_gate lse",
+    "b2 h4/2 q65 k65 d33/49 causal mod:document,relative lse", "b2 h4/1 q13 k70 d64 mod:softcap,relative lse",
+    "b2 h4/1 q13 k70 d64 mod:relative,softcap scale10 lse", "b2 h4/2 q13 k70 d64 mod:causal,tanh_gate lse",
+    "b2 h4/2 q13 k70 d64 mod:causal,softcap lse", "b4 h2 q33 k70 d64 varlen mod:document,tanh_gate lse",
     "b3 h2 q33 k70 d64 mod:tanh_gate,alibi qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
 
     /* several at once */

@@ -84,8 +84,8 @@ static inline int each_config(const struct device *d, const char *type, const ch
     return harness_config(d, problem, index, config, len);
 }
 
-/* The name of the index-th engine that the library lists for such a row; 0 behind the last. Engines for tests alone are not
- * among them. */
+/* The name of the index-th engine that the library lists for such a row; 0 behind the last. Engines for tests alone are
+ * not among them. */
 static inline int each_engine(const struct device *d, const char *type, const char *row, size_t index, char *name,
                               size_t len)
 {

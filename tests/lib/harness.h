@@ -23,7 +23,8 @@ void harness_forget(void);
 int harness_has_units(const struct device *d);
 
 /* A plan for the class of `problem` with `config` (NULL: the default), made once and kept: building takes a second. The
- * harness holds the reference. Engine mma_emu is mma_nv where the device has the units that it emulates. `why` gets the words of a failure. */
+ * harness holds the reference. Engine mma_emu is mma_nv where the device has the units that it emulates. `why` gets the
+ * words of a failure. */
 cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
                     char *why, size_t len);
 

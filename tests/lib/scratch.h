@@ -1,7 +1,8 @@
 /* scratch.h - a directory of a test's own, what it does with files there, children
  * SPDX-License-Identifier: Apache-2.0
  *
- * State is static: only the file with main() includes this. One that includes "../src/cache/store.h" before gets stores too */
+ * State is static: only the file with main() includes this. One that includes "../src/cache/store.h" before gets stores
+ * too */
 #ifndef SCRATCH_H
 #define SCRATCH_H
 

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[LAYOUTS] = { "plain", "padded", "packed", "shared", "repeat", "offsets", "uneven", "aligned" };
+static const char *const names[LAYOUTS] = { "plain",  "padded",  "packed", "shared",
+                                            "repeat", "offsets", "uneven", "aligned" };
 
 const char *layout_name(enum layout l)
 {

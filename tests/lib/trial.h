@@ -78,8 +78,8 @@ struct trial {
 
 /* Builds inputs and buffers. Returns CL_SUCCESS or what failed; trial_free() is due in both cases. */
 cl_int trial_make(struct trial *t, cl_context context, const clattn_workload *c, enum layout layout);
-/* Enqueues with t->args, the block map first where it is made from the mask, and waits. Gives the call the workspace that
- * it asks for, to the byte. */
+/* Enqueues with t->args, the block map first where it is made from the mask, and waits. Gives the call the workspace
+ * that it asks for, to the byte. */
 cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue);
 /* Reads everything back. 1 when O and LSE are within bound, nothing else was written and unseen rows are exactly 0 and
  * -inf; else 0 and `why`. O and LSE are then in t->o.value and t->lse.value. */

@@ -114,8 +114,9 @@ static int workspace_is_kept(const struct image *im, cl_command_queue queue)
     if (!im->mem)
         return 1;
     now = image_read(im, queue);
-    const int same = now && !memcmp(now, im->byte, WORKSPACE_MARGIN) &&
-                     !memcmp(now + im->size - WORKSPACE_MARGIN, im->byte + im->size - WORKSPACE_MARGIN, WORKSPACE_MARGIN);
+    const int same =
+        now && !memcmp(now, im->byte, WORKSPACE_MARGIN) &&
+        !memcmp(now + im->size - WORKSPACE_MARGIN, im->byte + im->size - WORKSPACE_MARGIN, WORKSPACE_MARGIN);
     free(now);
     return same;
 }

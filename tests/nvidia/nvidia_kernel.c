@@ -198,7 +198,8 @@ static void count(const struct ptx_kernel *code, const struct ptx_stats *stats, 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     const double seconds = (double)(end.tv_sec - begin->tv_sec) + 1e-9 * (double)(end.tv_nsec - begin->tv_nsec);
     fprintf(file, "%s %llu instructions of threads, %.3f s, %.0f million a second\n", ptx_kernel_name(code),
-            (unsigned long long)stats->thread_instructions, seconds, 1e-6 * (double)stats->thread_instructions / seconds);
+            (unsigned long long)stats->thread_instructions, seconds,
+            1e-6 * (double)stats->thread_instructions / seconds);
     fclose(file);
 }
 

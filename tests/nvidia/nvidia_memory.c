@@ -1,9 +1,9 @@
 /* nvidia_memory.c - a pretended NVIDIA device: where its buffers lie, and which bytes of them anybody has written
  * SPDX-License-Identifier: Apache-2.0
  *
- * The latter is kept as long as the buffer lives, so that a kernel is found out which reads what neither the host nor an
- * earlier kernel has written. The host's writes count from when they are asked for: whether they are waited for is not
- * seen here. */
+ * The latter is kept as long as the buffer lives, so that a kernel is found out which reads what neither the host nor
+ * an earlier kernel has written. The host's writes count from when they are asked for: whether they are waited for is
+ * not seen here. */
 #include "config.h"
 
 #include "tests/nvidia/nvidia_device.h"

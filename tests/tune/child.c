@@ -55,7 +55,8 @@ static void say_what_is(int fd)
     struct rlimit core;
     struct stat out, err;
     getrlimit(RLIMIT_CORE, &core);
-    const int together = fstat(1, &out) == 0 && fstat(2, &err) == 0 && out.st_ino == err.st_ino && S_ISFIFO(out.st_mode);
+    const int together =
+        fstat(1, &out) == 0 && fstat(2, &err) == 0 && out.st_ino == err.st_ino && S_ISFIFO(out.st_mode);
     snprintf(words, sizeof words, "group %s, stdin %s, output %s, cores %s",
              getpgrp() == getpid() ? "of its own" : "its parent's", read(0, &byte, 1) == 0 ? "empty" : "readable",
              together ? "kept" : "lost", core.rlim_cur ? "yes" : "no");

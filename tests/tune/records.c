@@ -134,7 +134,8 @@ static clattn_import_count import(clattn_handle h, const char *text, cl_int want
 
 static void is_count(const clattn_import_count *n, int taken, int worse, int foreign, int refused, const char *what)
 {
-    if (!ok(n->taken == taken && n->worse == worse && n->foreign == foreign && n->refused == refused, "%s: counted", what))
+    if (!ok(n->taken == taken && n->worse == worse && n->foreign == foreign && n->refused == refused, "%s: counted",
+            what))
         diag("taken %d, worse %d, foreign %d, refused %d", n->taken, n->worse, n->foreign, n->refused);
 }
 
@@ -257,8 +258,9 @@ static void test_too_large(struct place *x, const char *record)
 
 static void test_not_for_here(const struct device *d, const char *second)
 {
-    static const char *const configs[] = { "nonsense 1", "cpu w16", "cpu", "naive wg7,bk3", "naive wg0,bk0", "simt tx1,ty1",
-                                           "cpu w16,nv3,rk7,rd5,bk63" };
+    static const char *const configs[] = {
+        "nonsense 1", "cpu w16", "cpu", "naive wg7,bk3", "naive wg0,bk0", "simt tx1,ty1", "cpu w16,nv3,rk7,rd5,bk63"
+    };
     static const char *const classes[] = { "nonsense", "f32", "f32 b1 h1 q16 k256 d577 causal",
                                            "f32 b1 h1 q16 k256 d32 page16" };
     struct place x = open_place(d, CLATTN_TUNE_OFF);
@@ -291,7 +293,8 @@ static void expect_syntax(struct place *x, const char *text, size_t len, const c
     char words[512] = "";
     clattn_error_detail(x->h, words, sizeof words, NULL);
     char *now = export_all(x->h);
-    if (!ok(e == CLATTN_ERROR_SYNTAX && *words && !n.taken && !strcmp(now, before), "%s: refused whole: %s", what, words))
+    if (!ok(e == CLATTN_ERROR_SYNTAX && *words && !n.taken && !strcmp(now, before), "%s: refused whole: %s", what,
+            words))
         diag("%s, %d taken", clattn_status_string(e), n.taken);
     free(now);
 }
@@ -417,7 +420,8 @@ static void test_lying(const struct device *d, const char *second)
 static void test_measured_anew(const struct device *d, const char *second)
 {
     struct place x = open_place(d, CLATTN_TUNE_OFF);
-    char *record = make_record(x.h, problems[0], CLATTN_TUNE_QUICK, second), path[NEST_PATH] = "", out[EDITED], why[512];
+    char *record = make_record(x.h, problems[0], CLATTN_TUNE_QUICK, second), path[NEST_PATH] = "", out[EDITED],
+         why[512];
     struct cache_fixture_plan how;
     cache_fixture_each(x.dir, "tune", keep_path, path);
     edit(out, record, "config", "nonsense 1");

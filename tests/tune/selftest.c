@@ -135,8 +135,8 @@ static void test_engine(const struct device *d)
 
 static const char text[] = "f16 b1 h2/1 q37 k83 d64 causal lse";
 
-/* A plan of engine mma_nv, asked for by name since no CPU has it as its first choice, or the default: its configuration,
- * and whether what it computes is right. */
+/* A plan of engine mma_nv, asked for by name since no CPU has it as its first choice, or the default: its
+ * configuration, and whether what it computes is right. */
 static void plan_is_right(const struct device *d, clattn_handle h, bool of_units, const char *what)
 {
     char config[128] = "", why[512] = "";
@@ -183,7 +183,8 @@ static void test_failing_device(const struct device *d, const char *folder)
     is_int(count_lines("mma_nv is not tested: clCreateContext"), 1, "without a context for it: %s", lines);
     no_context = false;
     plan_is_right(d, h, false, "first");
-    is_int(count_lines("mma_nv is not used: it failed its self-test on this device:"), 1, "one line in the log: %s", lines);
+    is_int(count_lines("mma_nv is not used: it failed its self-test on this device:"), 1, "one line in the log: %s",
+           lines);
     ok(n_apart > 0, "it ran in a context of its own");
     plan_is_right(d, h, false, "again");
     refused_by_name(h);
@@ -243,7 +244,8 @@ static void test_power(const struct device *d, const char *folder)
     h = open_handle(d, folder);
     n_broken = 0;
     plan_with(h, "simt");
-    ok(h->maker.caps.exp2 == CAPS_EXP2_POLY && !n_broken && !count_lines("computes 2^x"), "another handle knows the verdict");
+    ok(h->maker.caps.exp2 == CAPS_EXP2_POLY && !n_broken && !count_lines("computes 2^x"),
+       "another handle knows the verdict");
     clattn_release(h);
 
     h = open_handle(d, folder);
@@ -316,7 +318,8 @@ static void test_passing_device(const struct device *d, const char *folder)
     test_damaged(d, folder, kept, n + 1, "a verdict and a NUL");
     no_build = CL_OUT_OF_HOST_MEMORY;
     open_and_plan(d, folder, false, "no memory again", &tested);
-    is_int(count_lines("it failed its self-test on this device: no build"), 1, "no memory is no verdict either: %s", lines);
+    is_int(count_lines("it failed its self-test on this device: no build"), 1, "no memory is no verdict either: %s",
+           lines);
     no_build = CLATTN_ERROR_BUILD;
     open_and_plan(d, folder, false, "no compiler", &tested);
     no_build = 0;
@@ -361,8 +364,8 @@ static void test_set(const struct device *d)
     broken_to = wrong_sum;
     const cl_int e = clattn_set_config(h, &p, own);
     clattn_error_detail(h, why, sizeof why, NULL);
-    ok(e == CLATTN_ERROR_WRONG_RESULT && strstr(why, "computes something else"), "what computes wrong cannot be set: %s",
-       why);
+    ok(e == CLATTN_ERROR_WRONG_RESULT && strstr(why, "computes something else"),
+       "what computes wrong cannot be set: %s", why);
     is_int(plan_source(h, &p, why), CLATTN_ORIGIN_DEFAULT, "and is not: a plan is the table's");
     broken = NULL;
     clattn_release(h);

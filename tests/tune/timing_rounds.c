@@ -1,5 +1,5 @@
-/* timing_rounds.c - the half of the search that measures: what is noise, what is better, who stays, and how long anything takes
- * SPDX-License-Identifier: Apache-2.0
+/* timing_rounds.c - the half of the search that measures: what is noise, what is better, who stays, and how long
+ * anything takes SPDX-License-Identifier: Apache-2.0
  *
  * The rules are those of race.h and of clattn-tune(1); times are made up, and no clock is read. */
 #include "config.h"
@@ -223,7 +223,8 @@ static void test_decided(void)
 static void test_median(void)
 {
     static const double odd[] = { 5, 1, 3 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
-    ok(timing_rounds_median(odd, 3) == 3 && timing_rounds_median(even, 4) == 2 && timing_rounds_median(one, 1) == 7 && timing_rounds_median(even, 2) == 1,
+    ok(timing_rounds_median(odd, 3) == 3 && timing_rounds_median(even, 4) == 2 && timing_rounds_median(one, 1) == 7 &&
+           timing_rounds_median(even, 2) == 1,
        "medians, the lower one of two");
 }
 
@@ -256,13 +257,15 @@ static void test_first_calls(void)
     ok(entrants[1].n == 2 && entrants[2].score == 2, "of two the lower one");
     timing_rounds_round(&race);
     ok(entrants[2].n == 3 && entrants[2].score == 3, "then the middle");
-    ok(timing_rounds_best(&race) == &entrants[1] && timing_rounds_round_seconds(&race) == 1 + 0.5 + 3, "a round takes their medians");
+    ok(timing_rounds_best(&race) == &entrants[1] && timing_rounds_round_seconds(&race) == 1 + 0.5 + 3,
+       "a round takes their medians");
     ok(paper.last.step == CLATTN_STEP_ROUND && paper.last.round == 4 && paper.last.ratio == 0.5 &&
            paper.last.opened == 3,
        "of which somebody is told");
     start(2);
     timing_rounds_round(&race);
-    ok(!race.compared && (timing_rounds_round(&race), race.compared), "a race with its control alone at first compares nothing");
+    ok(!race.compared && (timing_rounds_round(&race), race.compared),
+       "a race with its control alone at first compares nothing");
     start(1);
     timing_rounds_round(&race);
     timing_rounds_round(&race);
@@ -297,8 +300,8 @@ static void test_kept_samples(void)
     int twos = 0;
     for (int i = 0; i < SAMPLES; i++)
         twos += entrants[1].ratio[i] == 2 || entrants[1].seconds[i] == 2;
-    ok(timing_rounds_samples(&entrants[1]) == SAMPLES && entrants[1].n == SAMPLES + 1 && !twos, "the last %d calls are kept",
-       (int)SAMPLES);
+    ok(timing_rounds_samples(&entrants[1]) == SAMPLES && entrants[1].n == SAMPLES + 1 && !twos,
+       "the last %d calls are kept", (int)SAMPLES);
 }
 
 /* ---- Order ---- */
@@ -428,12 +431,14 @@ static void test_failures(void)
     paper.runners[1].bad = 3;
     for (int i = 0; i < 3; i++)
         timing_rounds_round(&race);
-    ok(entrants[1].n == 1 && !entrants[1].score && timing_rounds_best(&race) == &entrants[0], "and has no score any more");
+    ok(entrants[1].n == 1 && !entrants[1].score && timing_rounds_best(&race) == &entrants[0],
+       "and has no score any more");
 
     start(1);
     paper.runners[0].bad = 1;
     timing_rounds_round(&race);
-    ok(!race.control && timing_rounds_is_over(&race) && !timing_rounds_best(&race) && !race.ran, "nothing left: it is over");
+    ok(!race.control && timing_rounds_is_over(&race) && !timing_rounds_best(&race) && !race.ran,
+       "nothing left: it is over");
     start(1);
     timing_rounds_round(&race);
     ok(race.ran, "a call that came to its end is known");

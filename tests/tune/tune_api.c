@@ -116,7 +116,8 @@ static void test_captures(clattn_handle h)
     is_int(clattn_set_config(h, &c.problem, config), CLATTN_ERROR_NOT_SUPPORTED,
            "captured buffers: no configuration can be checked");
     o.measure = &measure; /* whoever measures elsewhere may have buffers */
-    is_int(clattn_tune(h, &c.problem, &o, NULL, 0), CLATTN_ERROR_NOT_SUPPORTED, "captured buffers: not elsewhere either");
+    is_int(clattn_tune(h, &c.problem, &o, NULL, 0), CLATTN_ERROR_NOT_SUPPORTED,
+           "captured buffers: not elsewhere either");
     ok(pretend_is_over(&fake), "captured buffers: every open has its close");
     pretend_forget(&fake);
     extras_free(&x);
@@ -162,7 +163,8 @@ static void test_class_of(clattn_handle h)
     class_of(class, h, &p);
     is_int(clattn_class_of(h, &p, NULL, 0, &needed), CL_SUCCESS, "class_of: the room can be asked");
     is_int((long long)needed, (long long)strlen(class) + 1, "class_of: is right");
-    ok(!clattn_class_of(h, &p, cut, sizeof cut, NULL) && strlen(cut) == sizeof cut - 1 && !strncmp(class, cut, strlen(cut)),
+    ok(!clattn_class_of(h, &p, cut, sizeof cut, NULL) && strlen(cut) == sizeof cut - 1 &&
+           !strncmp(class, cut, strlen(cut)),
        "class_of: is cut to its room");
     is_int(clattn_class_of(NULL, &p, class, sizeof class, NULL), BAD_ARGUMENT, "class_of: handle NULL is refused");
     ok(ours(clattn_class_of(h, NULL, class, sizeof class, NULL)), "class_of: problem NULL is refused");

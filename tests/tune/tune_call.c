@@ -130,7 +130,8 @@ static void test_exhaustive(const struct device *d)
     struct pretend full = { .favourite = second }, all = { .favourite = second };
     const cl_int e = tune(&x, &full, FULL, config);
     const cl_int again = tune(&x, &all, CLATTN_TUNE_EXHAUSTIVE, config);
-    ok(!e && !again && all.n > full.n && !strcmp(config, second), "exhaustive: %d configurations, full: %d", all.n, full.n);
+    ok(!e && !again && all.n > full.n && !strcmp(config, second), "exhaustive: %d configurations, full: %d", all.n,
+       full.n);
     ok(pretend_is_over(&full) && pretend_is_over(&all), "every open has its close (%s%s)", full.why, all.why);
     pretend_forget(&full);
     pretend_forget(&all);
@@ -149,10 +150,11 @@ static void test_odd(const struct device *d, size_t index, const struct pretend 
     p.odd = odd;
     p.favourite = odd;
     const cl_int e = tune(&x, &p, QUICK, config);
-    ok(!e && strcmp(config, odd), "%s of %s: it does not win, %s does (%s)", what, index ? "another one" : "the table's choice",
-       config, clattn_status_string(e));
+    ok(!e && strcmp(config, odd), "%s of %s: it does not win, %s does (%s)", what,
+       index ? "another one" : "the table's choice", config, clattn_status_string(e));
     const struct pretend_config *seen = pretend_find(&p, odd);
-    ok(seen && seen->opens == 1 && pretend_is_over(&p), "%s: it was tried once, every open has its close (%s)", what, p.why);
+    ok(seen && seen->opens == 1 && pretend_is_over(&p), "%s: it was tried once, every open has its close (%s)", what,
+       p.why);
     if (how->open_status)
         ok(seen && !seen->runs, "%s: it was not run", what);
     pretend_forget(&p);
@@ -197,8 +199,10 @@ static void test_all_refused(const struct device *d)
         *(i % 2 ? &p.open_status : &p.run_status) = statuses[i / 2];
         const cl_int e = tune(&x, &p, QUICK, config);
         clattn_error_detail(x.h, words, sizeof words, NULL);
-        is_int(e, CLATTN_ERROR_NOT_SUPPORTED, "every %s says %s", i % 2 ? "open" : "run", clattn_status_string(statuses[i / 2]));
-        ok(*words && !records(&x) && pretend_is_over(&p) && !strcmp(config, "untouched"), "no record: %s (%s)", words, p.why);
+        is_int(e, CLATTN_ERROR_NOT_SUPPORTED, "every %s says %s", i % 2 ? "open" : "run",
+               clattn_status_string(statuses[i / 2]));
+        ok(*words && !records(&x) && pretend_is_over(&p) && !strcmp(config, "untouched"), "no record: %s (%s)", words,
+           p.why);
         pretend_forget(&p);
         close_place(&x);
     }
@@ -324,16 +328,17 @@ static int test_told(const struct device *d, const struct pretend *how, const ch
     int opens = 0;
     for (int i = 0; i < p.n; i++)
         opens += p.seen[i].opens;
-    ok(!e && !l.wrong && l.opened == opens && l.round >= 5, "%s: all is told: %d calls, %d configurations, %d rounds (%s; %s)",
-       what, l.calls, l.opened, l.round, clattn_status_string(e), l.why);
+    ok(!e && !l.wrong && l.opened == opens && l.round >= 5,
+       "%s: all is told: %d calls, %d configurations, %d rounds (%s; %s)", what, l.calls, l.opened, l.round,
+       clattn_status_string(e), l.why);
     ok(l.done, "%s: the end too", what);
     pretend_forget(&p);
     close_place(&x);
     return l.calls;
 }
 
-/* Nothing was kept, and all was closed, whichever call says that it is enough. The clock is the real one, so a search may
- * have fewer rounds than the one before, and end by itself. */
+/* Nothing was kept, and all was closed, whichever call says that it is enough. The clock is the real one, so a search
+ * may have fewer rounds than the one before, and end by itself. */
 static void test_cancelled(const struct device *d, int calls)
 {
     struct place x = open_place(d);
@@ -348,7 +353,8 @@ static void test_cancelled(const struct device *d, int calls)
             (void)clattn_wisdom_forget(x.h, NULL);
         } else if (e != CLATTN_ERROR_CANCELLED || l.calls != k || !pretend_is_over(&p) || records(&x)) {
             at = bad++ ? at : k;
-            diag("call %d of %d: %s, %d calls, %d records; %s", k, calls, clattn_status_string(e), l.calls, records(&x), p.why);
+            diag("call %d of %d: %s, %d calls, %d records; %s", k, calls, clattn_status_string(e), l.calls, records(&x),
+                 p.why);
         }
         pretend_forget(&p);
     }
@@ -368,8 +374,8 @@ static void test_cancelled_here(const struct device *d)
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         struct listener l = { .cancel_at = at[i] };
         const cl_int e = listen(&x, &l, NULL, QUICK, 30);
-        ok(e == CLATTN_ERROR_CANCELLED && l.calls == at[i] && !l.wrong && !records(&x), "cancelled at call %d on the device (%s; %s)",
-           at[i], clattn_status_string(e), l.why);
+        ok(e == CLATTN_ERROR_CANCELLED && l.calls == at[i] && !l.wrong && !records(&x),
+           "cancelled at call %d on the device (%s; %s)", at[i], clattn_status_string(e), l.why);
     }
     struct listener l = { .cancel_at = 0 };
     const cl_int e = listen(&x, &l, NULL, QUICK, 1e-3);
@@ -395,7 +401,8 @@ static void test_refused(const struct device *d)
     o.effort = QUICK;
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
         o.seconds = seconds[i];
-        is_int(clattn_tune(x.h, &x.p, &o, NULL, 0), CLATTN_ERROR_INVALID_ARGUMENT, "%g seconds are refused", seconds[i]);
+        is_int(clattn_tune(x.h, &x.p, &o, NULL, 0), CLATTN_ERROR_INVALID_ARGUMENT, "%g seconds are refused",
+               seconds[i]);
     }
     o.seconds = 0;
     o.reserved = 1;

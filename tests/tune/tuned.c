@@ -103,8 +103,8 @@ static void test_first(const struct device *d, const char *dir, char config[128]
         const clattn_counters c = cache_fixture_counters(h);
         if (source == CLATTN_ORIGIN_TUNED) {
             expect(d, h, same_class, CLATTN_ORIGIN_TUNED, config, "auto: the class has it in this handle");
-            ok(c.searches == 1 && c.trials >= 2 && c.record_saves == 1, "auto: one search of %d configurations, one record",
-               (int)c.trials);
+            ok(c.searches == 1 && c.trials >= 2 && c.record_saves == 1,
+               "auto: one search of %d configurations, one record", (int)c.trials);
         }
         clattn_release(h);
     }
@@ -145,9 +145,11 @@ static void test_off(const struct device *d, const char *dir, const char *first)
 {
     const uint64_t before = cache_fixture_each(dir, "tune", NULL, NULL) ? cache_fixture_state(dir) : 0;
     clattn_handle h = open_handle(d, CLATTN_TUNE_OFF, dir);
-    expect(d, h, problem, CLATTN_ORIGIN_DEFAULT, first, before ? "off, with a record: the table's" : "off: the table's");
+    expect(d, h, problem, CLATTN_ORIGIN_DEFAULT, first,
+           before ? "off, with a record: the table's" : "off: the table's");
     const clattn_counters c = cache_fixture_counters(h);
-    ok(!touched_records(&c) && (before || !cache_fixture_each(dir, "tune", NULL, NULL)), "off: no record is read or written");
+    ok(!touched_records(&c) && (before || !cache_fixture_each(dir, "tune", NULL, NULL)),
+       "off: no record is read or written");
     clattn_release(h);
 }
 
@@ -156,7 +158,8 @@ static void test_readonly(const struct device *d, const char *dir, int source, c
     clattn_handle h = open_handle(d, CLATTN_TUNE_READONLY, dir);
     const uint64_t before = cache_fixture_state(dir);
     expect(d, h, problem, source, config, source ? "readonly: the record's" : "readonly without one: the table's");
-    ok(cache_fixture_state(dir) == before && !cache_fixture_counters(h).searches, "readonly: nothing is written or measured");
+    ok(cache_fixture_state(dir) == before && !cache_fixture_counters(h).searches,
+       "readonly: nothing is written or measured");
     clattn_release(h);
 }
 
@@ -175,7 +178,8 @@ static void test_environment(const struct device *d, const char *dir, const char
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char what[128];
         setenv("CLATTN_TUNE", cases[i].value, 1);
-        snprintf(what, sizeof what, "CLATTN_TUNE=%s, tune %d: source %d", cases[i].value, cases[i].tune, cases[i].source);
+        snprintf(what, sizeof what, "CLATTN_TUNE=%s, tune %d: source %d", cases[i].value, cases[i].tune,
+                 cases[i].source);
         clattn_handle h = open_handle(d, cases[i].tune, dir);
         expect(d, h, problem, cases[i].source, cases[i].source ? second : first, what);
         clattn_release(h);
@@ -229,7 +233,8 @@ static void test_record(const struct device *d, const char *first, const char *s
     clattn_release(h);
     h = open_handle(d, CLATTN_TUNE_RECORD, dir);
     is_int(pretend_tune(h, &p, CLATTN_TUNE_QUICK, second), CL_SUCCESS, "record: tuned again, by a handle that notes");
-    expect(d, h, problem, CLATTN_ORIGIN_DEFAULT, first, "record: whose plans are the table's nevertheless, as with off");
+    expect(d, h, problem, CLATTN_ORIGIN_DEFAULT, first,
+           "record: whose plans are the table's nevertheless, as with off");
     clattn_release(h);
     cache_fixture_remove(dir);
 }
@@ -317,7 +322,8 @@ static void test_captures(const struct device *d, const char *second)
     fresh(dir);
     clattn_handle h = open_handle(d, CLATTN_TUNE_AUTO, dir);
     expect(d, h, captures, CLATTN_ORIGIN_DEFAULT, NULL, "captured buffers: the table's");
-    ok(!cache_fixture_counters(h).searches && !cache_fixture_counters(h).trials, "captured buffers: nothing is measured");
+    ok(!cache_fixture_counters(h).searches && !cache_fixture_counters(h).trials,
+       "captured buffers: nothing is measured");
     clattn_release(h);
     make_record(d, dir, capped, second);
     h = open_handle(d, CLATTN_TUNE_AUTO, dir);

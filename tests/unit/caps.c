@@ -31,8 +31,8 @@ static void test_quirk(const char *platform)
 static void test_plain_platforms(void)
 {
     const struct quirk *none = caps_quirk("");
-    ok(caps_quirk("NVIDIA CUDA") == none && !none->first_group && !none->largest_group && !none->compiles_vectors_slowly &&
-           !none->kernel_group_is_wrong,
+    ok(caps_quirk("NVIDIA CUDA") == none && !none->first_group && !none->largest_group &&
+           !none->compiles_vectors_slowly && !none->kernel_group_is_wrong,
        "a platform without a row of its own has no quirk");
     ok(caps_quirk("Intel(R) OpenCL") == caps_quirk(""), "Intel's CPU runtime is no GPU");
     ok(caps_quirk("rusticl") != caps_quirk("") && caps_quirk("rusticl 23.1") == caps_quirk("rusticl"),

@@ -80,7 +80,8 @@ int main(void)
         const int64_t shared = gqa_shared_rows(&p);
         ok(shared == (problems[i].want ? 20 : 5), "with %s: %lld rows share keys", problems[i].what, (long long)shared);
         p.sizes = (clattn_sizes){ 0, 0, 0, 0, 0, 0, 0, 0 };
-        ok(rows.per_group == 64 && rows.packs_heads == problems[i].want && !gqa_rows(&p, 64).packs_heads && !gqa_shared_rows(&p),
+        ok(rows.per_group == 64 && rows.packs_heads == problems[i].want && !gqa_rows(&p, 64).packs_heads &&
+               !gqa_shared_rows(&p),
            "with %s: %s, of unknown sizes: apart", problems[i].what, rows.packs_heads ? "packed" : "apart");
     }
     return done_testing();

@@ -95,7 +95,8 @@ static void test_variant(const char *text)
         is_int(parse(text, &c, NULL, 0), CLATTN_ERROR_SYNTAX, "refused as syntax: %s", text);
         return;
     }
-    ok(clattn_workload_print(&c, first, sizeof first, NULL) == CL_SUCCESS && parse(first, &again, NULL, 0) == CL_SUCCESS &&
+    ok(clattn_workload_print(&c, first, sizeof first, NULL) == CL_SUCCESS &&
+           parse(first, &again, NULL, 0) == CL_SUCCESS &&
            clattn_workload_print(&again, second, sizeof second, NULL) == CL_SUCCESS && !strcmp(first, second),
        "settles after one print ('%s', '%s'): %s", first, second, text);
 }
@@ -331,7 +332,8 @@ static void test_longest(void)
     }
 }
 
-/* Of a newer header, whose problem, and so the case around it, is longer: all that this library does not know is zero. */
+/* Of a newer header, whose problem, and so the case around it, is longer: all that this library does not know is
+ * zero. */
 static void test_newer(void)
 {
     static struct {
@@ -357,7 +359,8 @@ static void test_arguments(void)
     size_t needed = 0;
     ok(clattn_workload_parse(NULL, &c, NULL, 0) != CL_SUCCESS, "text NULL is refused");
     ok(clattn_workload_parse("f32 b1 h2 q3 k4 d5", NULL, NULL, 0) != CL_SUCCESS, "out NULL is refused");
-    ok(clattn_workload_parse("f32 b1 h2 q3 k4 d5 nonsense", &c, why, 4) != CL_SUCCESS && strlen(why) < 4 && why[4] == 'x',
+    ok(clattn_workload_parse("f32 b1 h2 q3 k4 d5 nonsense", &c, why, 4) != CL_SUCCESS && strlen(why) < 4 &&
+           why[4] == 'x',
        "words are cut to their room");
     ok(clattn_workload_parse("nonsense", &c, why, 0) != CL_SUCCESS && why[5] == 'x', "no room, no words");
     is_int(parse("f32 b1 h2 q3 k4 d5", &c, NULL, 0), CL_SUCCESS, "words are not needed");
@@ -388,7 +391,8 @@ static void test_room(void)
         memset(&c, 0x5a, sizeof c);
         c.struct_size = sizes[i];
         before = c;
-        ok(clattn_workload_parse(text, &c, why, sizeof why) == CLATTN_ERROR_INVALID_ARGUMENT && strstr(why, "struct_size"),
+        ok(clattn_workload_parse(text, &c, why, sizeof why) == CLATTN_ERROR_INVALID_ARGUMENT &&
+               strstr(why, "struct_size"),
            "struct_size %zu is refused: %s", sizes[i], why);
         ok(!memcmp(&c, &before, sizeof c), "untouched");
     }

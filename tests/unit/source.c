@@ -178,7 +178,8 @@ static void test_squares(const char *engine)
     p.bias_type = CLATTN_F16;
     struct source s = compose(&p, engine);
     const int lines = !strcmp(engine, "row");
-    ok(slot(&s, "gather_row.cl") == lines && slot(&s, "gather_square.cl") == !lines, "%s: %s", engine, lines ? "lines" : "squares");
+    ok(slot(&s, "gather_row.cl") == lines && slot(&s, "gather_square.cl") == !lines, "%s: %s", engine,
+       lines ? "lines" : "squares");
     source_free(&s);
 }
 
@@ -194,12 +195,15 @@ static void test_mods(void)
     p.mods = mods;
     p.aux = aux;
     s = compose(&p, NULL);
-    ok(strstr(s.text, "\n#line 1 \"a \\\"b\\\\c.cl\"\ns += table[q];\n\n#line 1 \"mods\"\n") != NULL, "a text and its name");
-    const char *const forward = strstr(s.text, "#line 1 \"forward.cl\"\n"), *const first = strstr(s.text, "s += table[q];");
+    ok(strstr(s.text, "\n#line 1 \"a \\\"b\\\\c.cl\"\ns += table[q];\n\n#line 1 \"mods\"\n") != NULL,
+       "a text and its name");
+    const char *const forward = strstr(s.text, "#line 1 \"forward.cl\"\n"), *const first =
+                                                                                strstr(s.text, "s += table[q];");
     ok(forward && first > strstr(forward, "cla_write(") && strstr(s.text, "cla_mod_1(real s,") < forward,
        "texts stand behind everything else, and are declared before");
     ok(strstr(s.text, "\n#line 1 \"score_mod\"\ns = q < k ? s : -s; // end\n") != NULL, "a text without a name");
-    ok(strstr(s.text, "const __global float *table, const __global int *ids)") != NULL, "captured buffers by their names");
+    ok(strstr(s.text, "const __global float *table, const __global int *ids)") != NULL,
+       "captured buffers by their names");
     p.n_mods = 1;
     t = compose(&p, NULL);
     ok(strcmp(s.text, t.text) != 0, "another text, another program");
@@ -267,7 +271,8 @@ static void test_macros(void)
         if (!ok(!strcmp(kept, macros[i][1]) && !strcmp(gone, kept) && !strcmp(back, kept), "macros %d: '%s'", i,
                 macros[i][1]))
             diag("kept '%s', undefined '%s', given back '%s'", kept, gone, back);
-        ok(!strncmp(behind, "\n\n#line 1 \"mods\"\n", 17) && strstr(behind, "    return s;\n}\n"), "and the rest follows");
+        ok(!strncmp(behind, "\n\n#line 1 \"mods\"\n", 17) && strstr(behind, "    return s;\n}\n"),
+           "and the rest follows");
         source_free(&s);
     }
 }

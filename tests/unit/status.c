@@ -111,9 +111,11 @@ static void test_structs(void)
     ok(strstr(why.text, "sample") != NULL, "is named: %s", why.text);
     is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT, "size 0");
     from.s.struct_size = sizeof(size_t) - 1;
-    is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT, "less than a size");
+    is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT,
+           "less than a size");
     from.s.struct_size = SIZE_MAX;
-    is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT, "SIZE_MAX reads nothing");
+    is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT,
+           "SIZE_MAX reads nothing");
     from.s.struct_size = offsetof(struct sample, b);
     is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT,
            "a size that it never had");
@@ -121,13 +123,14 @@ static void test_structs(void)
     clattn_options older, read;
     memset(&older, 0x77, sizeof older);
     older.struct_size = offsetof(clattn_options, why);
-    ok(!caller_struct_read(&read, sizeof read, &older, "clattn_options", &why) && read.store == older.store && !read.why &&
-           !read.why_len,
+    ok(!caller_struct_read(&read, sizeof read, &older, "clattn_options", &why) && read.store == older.store &&
+           !read.why && !read.why_len,
        "an older struct: the rest is zero");
     is_int(caller_struct_read(&read, sizeof read, &older, "sample", &why), CLATTN_ERROR_INVALID_ARGUMENT,
            "which is what another is not");
     from.s.struct_size = sizeof from;
-    ok(!caller_struct_read(&to, sizeof to, &from, "sample", &why) && to.a == 5 && to.b == 6, "a newer one, its tail zero");
+    ok(!caller_struct_read(&to, sizeof to, &from, "sample", &why) && to.a == 5 && to.b == 6,
+       "a newer one, its tail zero");
     from.tail[15] = 1;
     is_int(caller_struct_read(&to, sizeof to, &from, "sample", &why), CLATTN_ERROR_UNKNOWN_FIELD,
            "a newer one, its tail not zero");

@@ -71,8 +71,8 @@ static int check_list(const struct caps *caps, const clattn_problem *p, const ch
         const int items = c.engine->items_per_group(&c.tile), rows = c.engine->rows_per_group(&c.tile);
         int good;
         print(&c, seen[n], sizeof seen[n]);
-        good = !engine_fits(c.engine, &c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group && rows >= 1 &&
-               !tile_config_read(&again, seen[n], caps, p, &why) && again.engine == c.engine &&
+        good = !engine_fits(c.engine, &c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group &&
+               rows >= 1 && !tile_config_read(&again, seen[n], caps, p, &why) && again.engine == c.engine &&
                !memcmp(&again.tile, &c.tile, sizeof c.tile);
         for (i = 0; i < n; i++)
             good = good && strcmp(seen[i], seen[n]);

@@ -64,8 +64,8 @@ static void check(const char *text)
     }
     want = 2.0 * (double)(c.problem.d + (c.problem.dv ? c.problem.dv : c.problem.d)) * (double)c.problem.sizes.h *
            (double)pairs_of(&c);
-    ok(clattn_workload_cost(&c, &flops, &bytes) == CL_SUCCESS && flops == want, "%.0f flops, counted %.0f: %s", flops, want,
-       text);
+    ok(clattn_workload_cost(&c, &flops, &bytes) == CL_SUCCESS && flops == want, "%.0f flops, counted %.0f: %s", flops,
+       want, text);
     ok(bytes == bytes_of(&c), "%.0f bytes, counted %.0f: %s", bytes, bytes_of(&c), text);
 }
 
@@ -139,7 +139,8 @@ static void check_longer(void)
     l->c.problem.struct_size += sizeof l->more;
     is_int(clattn_workload_print(&l->c, printed, sizeof printed, NULL), CL_SUCCESS, "a longer case is printed");
     is_str(printed, text, "as it is");
-    ok(!clattn_workload_cost(&l->c, &flops, &bytes) && flops == same_flops && bytes == same_bytes, "and costs the same");
+    ok(!clattn_workload_cost(&l->c, &flops, &bytes) && flops == same_flops && bytes == same_bytes,
+       "and costs the same");
     l->more[39] = 1;
     is_int(clattn_workload_print(&l->c, printed, sizeof printed, NULL), CLATTN_ERROR_UNKNOWN_FIELD,
            "a tail that is not zero is refused");
@@ -191,7 +192,8 @@ static void check_lists(void)
             } else {
                 is_int(e, CLATTN_ERROR_INVALID_ARGUMENT, "%s of %d entries", rows[i].what, b);
                 ok(flops == -1 && bytes == -1, "cost nothing that could be told");
-                is_int(clattn_workload_print(&c, text, sizeof text, NULL), CLATTN_ERROR_INVALID_ARGUMENT, "nor printed");
+                is_int(clattn_workload_print(&c, text, sizeof text, NULL), CLATTN_ERROR_INVALID_ARGUMENT,
+                       "nor printed");
             }
         }
 }
@@ -230,8 +232,8 @@ static void check_clamped(void)
             c.problem.sizes.offset = rows[i].offset;
             if (window && (rows[i].offset > INT32_MAX || rows[i].offset < INT32_MIN))
                 c.problem.window_right = 7; /* that much farther, or less far, makes no difference */
-            ok(!clattn_workload_cost(&c, &flops, &bytes) && flops == 4 * rows[i].pairs, "row %d, %s: %.0f pairs, want %.0f",
-               (int)i, window ? "window" : "causal", flops / 4, rows[i].pairs);
+            ok(!clattn_workload_cost(&c, &flops, &bytes) && flops == 4 * rows[i].pairs,
+               "row %d, %s: %.0f pairs, want %.0f", (int)i, window ? "window" : "causal", flops / 4, rows[i].pairs);
         }
 }
 
