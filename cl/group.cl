@@ -35,12 +35,18 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
 /* GQA packing: where CLA_PACKS_HEADS is set, row r of a (b, h) is query r / n of head h + r % n, n being packed_heads.
  * So heads that share keys fill a tile which the queries of one would leave empty, and keys are read once for all of
  * them. Else a row is a query. Floats divide exactly: rows are few (gqa.h). */
-CLA_FN int cla_row_count(const cla_env *e, int queries) { return CLA_PACKS_HEADS ? queries * e->a->packed_heads : queries; }
+CLA_FN int cla_row_count(const cla_env *e, int queries)
+{
+    return CLA_PACKS_HEADS ? queries * e->a->packed_heads : queries;
+}
 CLA_FN int cla_query(const cla_env *e, int row)
 {
     return CLA_PACKS_HEADS && e->a->packed_heads > 1 ? (int)(((float)row + 0.5f) * e->a->per_packed_head) : row;
 }
-CLA_FN int cla_head(const cla_env *e, int row) { return CLA_PACKS_HEADS ? row - cla_query(e, row) * e->a->packed_heads : 0; }
+CLA_FN int cla_head(const cla_env *e, int row)
+{
+    return CLA_PACKS_HEADS ? row - cla_query(e, row) * e->a->packed_heads : 0;
+}
 
 /* The number of this work-group. */
 #define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))

@@ -6,7 +6,10 @@ CLA_GATHER(mask, uchar, uchar, cla_loadn_mask, cla_load_mask)
 CLA_FN int cla_bool_begin(const cla_env *e, int q0, int q1) { return 0; }
 CLA_FN int cla_bool_end(const cla_env *e, int q0, int q1) { return e->k_end; }
 CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end) { return k; }
-CLA_FN int cla_bool_full(const cla_env *e, int q0, int q1, int k0, int k1) { return cla_mask_is_full(e, q0, q1, k0, k1); }
+CLA_FN int cla_bool_full(const cla_env *e, int q0, int q1, int k0, int k1)
+{
+    return cla_mask_is_full(e, q0, q1, k0, k1);
+}
 CLA_FN void cla_bool_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     const cla_args *a = e->a;

@@ -5,7 +5,8 @@
 CLA_FN real cla_slot_sink(const cla_tile *t, const cla_env *e, int r)
 {
     real sink = (real)(cla_sink(e, 0));
-    if (CLA_PACKS_HEADS) CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i * CLA_ROW_STEP);
+    if (CLA_PACKS_HEADS)
+        CLA_EACH_LANE CLA_LANE(sink, cla_scalar, i) = cla_sink(e, cla_slot_row(t, r) + i * CLA_ROW_STEP);
     return sink;
 }
 

@@ -111,8 +111,8 @@ static const struct {
       "return x;" },
     { "int cla_mask_end(const cla_env *e, int q0, int q1)", "int x = e->k_end;", "x = min(x, cla_", "_end(e, q0, q1));",
       "return x;" },
-    { "int cla_mask_next(const cla_env *e, int q0, int q1, int k, int end)", "", "k = cla_", "_next(e, q0, q1, k, end);",
-      "return k;" },
+    { "int cla_mask_next(const cla_env *e, int q0, int q1, int k, int end)", "", "k = cla_",
+      "_next(e, q0, q1, k, end);", "return k;" },
 };
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
 
@@ -128,8 +128,8 @@ static void write_masks(struct text *to, const struct target *t)
                 text_add(to, "    %s%s%s\n", combinations[c].before, f->name, combinations[c].after);
         text_add(to, "    %s\n}\n", combinations[c].tail);
     }
-    text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, int k1, "
-                 "int n)\n{\n");
+    text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, "
+                 "int k1, int n)\n{\n");
     FEATURE_EACH(f)
         if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
             text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", f->name, f->name);
@@ -261,7 +261,8 @@ void slots_forward_options(struct text *to, const struct target *t)
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
-             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
+             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
+             feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);
     FEATURE_EACH(f)
         if (f->options && f->applies(p))

@@ -2,8 +2,8 @@
 # quiet.t - a call opens no file, starts no program and compiles nothing, whatever its lengths, from the first one on
 # SPDX-License-Identifier: Apache-2.0
 #
-# Drivers that compile, or look for what they compiled, at the first call of a kind open files then: this shows whether the
-# library has had them do it when the plan was made.
+# Drivers that compile, or look for what they compiled, at the first call of a kind open files then: this shows whether
+# the library has had them do it when the plan was made.
 : "${top_builddir=.}"
 top_builddir=$(cd "$top_builddir" && pwd)
 LC_ALL=C
@@ -35,8 +35,8 @@ skip_all() {
 }
 traced() { strace -f -s 200 -o trace -e trace=file "$@"; }
 
-# What opens or changes something between the marks. Looking is left out: PoCL asks whether a kernel is still on disk before
-# it uses what it has in memory.
+# What opens or changes something between the marks. Looking is left out: PoCL asks whether a kernel is still on disk
+# before it uses what it has in memory.
 between() {
     awk '/clattn-mark-end/ { on = 0 } on; /clattn-mark-begin/ { on = 1 }' trace |
         grep -v -E -e 'clattn-mark' -e '^[0-9]+ +(\+\+\+|---) ' \

@@ -290,7 +290,9 @@ ok $? "clattn_set_config() does not take it ($(value set))"
 # What a compiler gets wrong, where nobody measures: OPTIONS are in the programs that it does.
 CLATTN_TUNE=off
 export CLATTN_TUNE
-told_once() { test "$(grep -c '^log=' out)" -eq 1 && grep -q "^log=$default is passed over.*: it .*In its place: $1" out; }
+told_once() {
+    test "$(grep -c '^log=' out)" -eq 1 && grep -q "^log=$default is passed over.*: it .*In its place: $1" out
+}
 for how in wrong half ${full:+lse nan overrun}; do
     fresh
     client "result=$(options_of "$default"):$how" run

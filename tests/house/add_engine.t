@@ -2,8 +2,8 @@
 # add_engine.t - an engine is added by its file, its fragment, a word in the table of engines and the lists of files
 # SPDX-License-Identifier: Apache-2.0
 #
-# In a copy of the sources: an engine that is engine naive under another name. No other file changes, and then programs take it
-# by name, it has its place among the others, and the tests run it.
+# In a copy of the sources: an engine that is engine naive under another name. No other file changes, and then programs
+# take it by name, it has its place among the others, and the tests run it.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 copy=$tmp/copy build=$tmp/copy/trial-build
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -23,7 +23,8 @@ done
 inside=${top_builddir#"$top_srcdir"/}
 mkdir "$copy" original && (cd "$top_srcdir" && tar cf - --exclude=.git --exclude='./build*/tests' --exclude='./_*' \
     --exclude="./$inside" --exclude='*.o' --exclude='*.lo' --exclude=.libs --exclude=.deps --exclude=autom4te.cache \
-    --exclude=config.status --exclude=config.h --exclude=bench/results .) | (cd "$copy" && tar xf -) && chmod -R u+w "$copy"
+    --exclude=config.status --exclude=config.h --exclude=bench/results .) | (cd "$copy" && tar xf -) &&
+        chmod -R u+w "$copy"
 ok $? "the sources are copied"
 cp -R "$copy/." original
 
@@ -44,13 +45,15 @@ changed Makefile.am 's| cl/engine_simt\.cl| & cl/engine_trial.cl|'
 
 diff -rq original "$copy" >out
 sed -e 's|^Files original/\(.*\) and .* differ$|\1|' -e "s|^Only in $copy/*\(.*\): |\1/|" out | sort >files
-printf '%s\n' Makefile.am cl/engine_trial.cl src/engine/Makefile.inc src/engine/engine.c src/engine/engine_trial.c | cmp -s - files
+printf '%s\n' Makefile.am cl/engine_trial.cl src/engine/Makefile.inc src/engine/engine.c src/engine/engine_trial.c | \
+    cmp -s - files
 ok $? "that is all: $(tr '\n' ' ' <files)"
 
 # ---- what comes of it ----
 
 for test in if-budget layering; do
-    (top_srcdir=$copy top_builddir=$build && export top_srcdir top_builddir && sh "$copy/tests/house/$test.t") >out 2>err
+    (top_srcdir=$copy top_builddir=$build && export top_srcdir top_builddir &&
+        sh "$copy/tests/house/$test.t") >out 2>err
     ok $? "$test.t has nothing against it"
 done
 
@@ -66,7 +69,8 @@ test $bad = 0 || done_testing
 
 program=$build/clattn-run
 plain --emit-source 'f32 b1 h2 q5 k7 d8 causal' --engine trial >out 2>err
-test $? = 0 && grep -q '^// trial wg32,bk8 ' out && grep -q '^#line 1 "engine_trial.cl"$' out && ! grep -q engine_naive out
+test $? = 0 && grep -q '^// trial wg32,bk8 ' out && grep -q '^#line 1 "engine_trial.cl"$' out &&
+    ! grep -q engine_naive out
 ok $? "its program is made of its fragment"
 plain --emit-source 'f32 b1 h2 q5 k7 d8' --engine trail >out 2>err
 grep -q 'is none of .*naive.* trial' err
@@ -78,7 +82,8 @@ test $status = 0 && grep -q '"engine": "trial", "tile": "wg32,bk8"' out
 ok $? "it computes what it should"
 
 # Whose rank another has too is listed all the same, behind it.
-(top_builddir=$build CLATTN_QUICK=1 CLATTN_TEST_ENGINES='trial' && export top_builddir CLATTN_QUICK CLATTN_TEST_ENGINES &&
+(top_builddir=$build CLATTN_QUICK=1 CLATTN_TEST_ENGINES='trial' &&
+    export top_builddir CLATTN_QUICK CLATTN_TEST_ENGINES &&
     cd "$build" && tests/kernel/engines.t) >out 2>err
 test $? = 0 && grep -q '^ok .* trial wg' out && ! grep -q '^not ok' out
 ok $? "engines.t runs it: $(grep -c '^ok .* trial wg' out) cases"

@@ -20,7 +20,8 @@ report "only clattn_* is exported" "$(echo "$exported" | grep -vE '^(clattn_.*|C
 report "clattn_create is exported" "$(echo "$exported" | grep -qx clattn_create || echo missing)"
 
 # Every public function is there: the header promises nothing that a client could not link.
-for f in $(sed -n 's/^CLATTN_API.*[ *]\(clattn_[a-z_]*\)(.*/\1/p' "${top_srcdir-$(dirname "$0")/../..}/include/clattn.h"); do
+for f in $(sed -n 's/^CLATTN_API.*[ *]\(clattn_[a-z_]*\)(.*/\1/p' \
+    "${top_srcdir-$(dirname "$0")/../..}/include/clattn.h"); do
     report "$f is exported" "$(echo "$exported" | grep -qx "$f" || echo missing)"
 done
 

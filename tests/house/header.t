@@ -24,7 +24,8 @@ int main(void)
            a.struct_size != sizeof a;
 }
 END
-    if ! printf 'int main(void) { return 0; }\n' >"$dir/plain.$3" || ! $1 -std="$2" -c "$dir/plain.$3" -o "$dir/plain.o" 2>"$dir/log"; then
+    if ! printf 'int main(void) { return 0; }\n' >"$dir/plain.$3" || ! $1 -std="$2" -c "$dir/plain.$3" -o \
+        "$dir/plain.o" 2>"$dir/log"; then
         echo "ok $n - $2 # SKIP ${1%% *} does not know $2"
     elif $1 -std="$2" -Wall -Wextra -pedantic -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$top_srcdir/include" \
         $OPENCL_CFLAGS -c "$dir/header.$3" -o "$dir/header.o" 2>"$dir/log"; then

@@ -2,10 +2,10 @@
 # layering.t - who may include and call whom, and what a file may export
 # SPDX-License-Identifier: Apache-2.0
 #
-# The folders of src/ are layers: a file includes and calls only what lies in its own folder or in one that stands left of
-# it. Those before `device` need no OpenCL, and neither do the files named in `pure`. A file exports names that begin with
-# its own; api/ exports the public ones. Nothing outside src/ but the tests of the library's inner parts sees anything of
-# the library but <clattn.h>.
+# The folders of src/ are layers: a file includes and calls only what lies in its own folder or in one that stands left
+# of it. Those before `device` need no OpenCL, and neither do the files named in `pure`. A file exports names that begin
+# with its own; api/ exports the public ones. Nothing outside src/ but the tests of the library's inner parts sees
+# anything of the library but <clattn.h>.
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
 rooms='base problem engine cache device run tune api'

@@ -62,7 +62,8 @@ ints() { # FILE VALUES..., each -1 to 65535
     file=$1
     shift
     for x in "$@"; do
-        if test "$x" -lt 0; then printf '\377\377\377\377'; else byte $((x % 256)) && byte $((x / 256)) && printf '\000\000'; fi
+        if test "$x" -lt 0; then printf '\377\377\377\377'; else byte $((x % 256)) && byte $((x / 256)) &&
+            printf '\000\000'; fi
     done | npy '<i4' "($#,)" >"$file"
 }
 raw() { # FILE: the data behind its header

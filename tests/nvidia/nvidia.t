@@ -1,9 +1,10 @@
 #!/bin/sh
-# nvidia.t - the library on a pretended NVIDIA device: compiled as by NVIDIA's drivers, executed by an interpreter of PTX
-# SPDX-License-Identifier: Apache-2.0
+# nvidia.t - the library on a pretended NVIDIA device: compiled as by NVIDIA's drivers, executed by an interpreter of
+# PTX SPDX-License-Identifier: Apache-2.0
 #
-# As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate, whole and
-# in pieces. nvidia_peers.t has the cases of other implementations, nvidia_faults.t what the interpreter has to find.
+# As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate,
+# whole and in pieces. nvidia_peers.t has the cases of other implementations, nvidia_faults.t what the interpreter has
+# to find.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/nvidia/nvidia_device.sh"
 
@@ -33,7 +34,8 @@ ok $? "f32: engine simt ($(json engine))"
 
 # The record is kept, and the next start takes it. What is measured means nothing.
 problem='f16 b1 h1 q64 k64 d64'
-CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 5 "$problem"
+CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 5 \
+    "$problem"
 sound
 ok $? "clattn-tune ends ($(tail -n 1 out))"
 CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --list

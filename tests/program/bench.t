@@ -22,12 +22,14 @@ call=plain
 need_device
 call=bench
 run --device="$device" --against naive "$tiny" 'f16 b2 h4/2 q3 k3 d16'
-test $status -eq 0 && test "$(wc -l <out)" -eq 2 && test "$(grep -c 'GFLOP/s.*  naive [0-9.]* ms, [0-9.]* times ours$' out)" -eq 2
+test $status -eq 0 && test "$(wc -l <out)" -eq 2 &&
+    test "$(grep -c 'GFLOP/s.*  naive [0-9.]* ms, [0-9.]* times ours$' out)" -eq 2
 ok $? "clattn-bench prints one line per problem"
 run --device "$device" --json --against=naive "$tiny"
 test $status -eq 0 && grep -q "^{\"problem\": \"$tiny\", .*\"naive_ms\": [0-9].*\"naive_agrees\": true}\$" out
 ok $? "or one object"
-run --device "$device" --against naive --rounds 1 'f32 b2 h4/2 q33 k40 d16 causal window20,3 softcap5 alibi sink seed1' \
+run --device "$device" --against naive --rounds 1 \
+    'f32 b2 h4/2 q33 k40 d16 causal window20,3 softcap5 alibi sink seed1' \
     'f32 b2 h4/2 q33 k40 d16 bias:1hqk mask:b1qk blocks:8,16' 'f32 b2 h2 q33 k40 d16 bias:bh1k:f16 blocks:8,16' \
     'f32 b3 h2 q33 k40 d16 varlen causal mod:document,tanh_gate,relative'
 test $status -eq 0 && test "$(grep -c ' times ours$' out)" -eq 4
@@ -40,17 +42,22 @@ test $status -eq 0 && grep -q '"peak_gflops": [0-9].*"peak_gbytes_s": [0-9].*"ro
 ok $? "the ceilings of the device are probed"
 
 # A gnuplot that draws nothing, and says no to what it is not asked.
-mkdir -p plotter && printf '#!/bin/sh\ntest $# -eq 2 && test "$1" = -d && grep -q "^set output .\\./plots/" "$2" && echo "$2" >>drawn\n' >plotter/gnuplot &&
+mkdir -p plotter && printf \
+    '#!/bin/sh\ntest $# -eq 2 && test "$1" = -d && grep -q "^set output .\\./plots/" "$2" && echo "$2" >>drawn\n' \
+    >plotter/gnuplot &&
     chmod +x plotter/gnuplot
 PATH=$PWD/plotter:$PATH
 run --device "$device" --rounds 1 --against naive --plot plots "$tiny" 'f32 b1 h2 q5 k17 d8 causal' 'f32 b1 h2 q5 k9 d8'
 test $status -eq 0 && test "$(cat drawn)" = './plots/throughput.gp
 ./plots/roofline.gp'
 ok $? "--plot has two pictures drawn"
-test "$(grep -c '^\$t[0-9]*_[01] << EOD$' plots/throughput.gp)" -eq 4 && test "$(grep -c '^9 [0-9]' plots/throughput.gp)" -eq 4 &&
-    test "$(grep -c '^17 [0-9]' plots/throughput.gp)" -eq 2 && grep -q "title 'f32 b1 h2 d8 causal, naive'" plots/throughput.gp
+test "$(grep -c '^\$t[0-9]*_[01] << EOD$' plots/throughput.gp)" -eq 4 &&
+    test "$(grep -c '^9 [0-9]' plots/throughput.gp)" -eq 4 &&
+    test "$(grep -c '^17 [0-9]' plots/throughput.gp)" -eq 2 &&
+        grep -q "title 'f32 b1 h2 d8 causal, naive'" plots/throughput.gp
 ok $? "a line for each kind of problem and each peer, a point for each length"
-test "$(grep -o 'roofline, float' plots/roofline.gp | wc -l)" -eq 1 && test "$(grep -c '^\$r[0-9]* << EOD$' plots/roofline.gp)" -eq 2
+test "$(grep -o 'roofline, float' plots/roofline.gp | wc -l)" -eq 1 &&
+    test "$(grep -c '^\$r[0-9]* << EOD$' plots/roofline.gp)" -eq 2
 ok $? "a roofline"
 printf '#!/bin/sh\nexit 1\n' >plotter/gnuplot
 run --device "$device" --rounds 1 --plot plots "$tiny"

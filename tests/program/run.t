@@ -12,8 +12,8 @@ on --engine none q.npy k.npy v.npy
 test $status -eq 1 || test $status -eq 3 && test "$(grep -c '^clattn-run: ' err)" -eq 1
 ok $? "an engine that does not exist is refused"
 
-# Each thing on real numbers, against float64, by the engine that is built soonest; the first serves as the standard of the
-# others.
+# Each thing on real numbers, against float64, by the engine that is built soonest; the first serves as the standard of
+# the others.
 verified() { # DESCRIPTION ARGS...
     what=$1
     shift
@@ -40,7 +40,8 @@ verified "and offsets of 0" "$Q" --causal "$K" --align zero3.npy --scale 0.25 "$
 same "the same O" o.npy causal.npy
 ints some3.npy 5 -1 0
 ints from3.npy 0 100 123
-verified "offsets and every length" --causal --align some3.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" "$K" "$V"
+verified "offsets and every length" --causal --align some3.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" \
+    "$K" "$V"
 for type in f16 bf16; do
     verified "--type $type" --type $type --causal "$Q" "$K" "$V"
 done
@@ -121,7 +122,8 @@ test $? -eq 1
 ok $? "another text has none"
 real worth.npy '<f4' 4 123
 ints kind.npy 0 1 2 3 2 1 0
-printf '%s\n' 'const int i = q % 7, j = k % 7;' 'if (kind[i] == kind[j])' '    s += worth[k];' 'else if (k % 5 == b + h)' \
+printf '%s\n' 'const int i = q % 7, j = k % 7;' 'if (kind[i] == kind[j])' '    s += worth[k];' \
+    'else if (k % 5 == b + h)' \
     '    s = -INFINITY;' >kinds.cl
 verified "--score-mod and --aux" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy "$Q" "$K" "$V"
 verified "two of them, and all else" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy --score-mod cap.cl \

@@ -4,7 +4,9 @@
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 
 run --help
-test $status -eq 0 && test ! -s err && test "$(grep -c '^  -' out)" -eq "$(grep -c '^    ROW_\(FLAG\|LAST\|TEXT\|LIST\|READ\)(' "$top_srcdir/tools/options.c")"
+test $status -eq 0 && test ! -s err &&
+    test "$(grep -c '^  -' out)" -eq \
+    "$(grep -c '^    ROW_\(FLAG\|LAST\|TEXT\|LIST\|READ\)(' "$top_srcdir/tools/options.c")"
 ok $? "--help lists the options of this version"
 run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
@@ -53,13 +55,15 @@ refused 1 'Q: len2.npy: its type is <i4' len2.npy k.npy v.npy
 tensor flat.npy '<f4' 4 2 4 40
 refused 1 'Q: flat.npy: its shape is [2,4,40], want 4 axes, [b,h,n,d]' flat.npy k.npy v.npy
 tensor k3.npy '<f4' 4 3 2 7 8
-refused 1 'K: k3.npy: its shape [3,2,7,8] does not fit [2,4,5,8] of Q, q.npy: the batch axes differ' -o o.npy q.npy k3.npy v.npy
+refused 1 'K: k3.npy: its shape [3,2,7,8] does not fit [2,4,5,8] of Q, q.npy: the batch axes differ' -o o.npy q.npy \
+    k3.npy v.npy
 tensor h3.npy '<f4' 4 2 3 7 8
 refused 1 '[2,3,7,8] does not fit [2,4,5,8] of Q, q.npy: the query heads' q.npy h3.npy v.npy
 tensor d9.npy '<f4' 4 2 2 7 9
 refused 1 'the widths differ' q.npy d9.npy v.npy
 tensor v6.npy '<f4' 4 2 2 6 3
-refused 1 'V: v6.npy: its shape [2,2,6,3] does not fit [2,2,7,8] of K, k.npy: the numbers of rows differ' q.npy k.npy v6.npy
+refused 1 'V: v6.npy: its shape [2,2,6,3] does not fit [2,2,7,8] of K, k.npy: the numbers of rows differ' q.npy k.npy \
+    v6.npy
 tensor v1.npy '<f4' 4 2 1 7 3
 refused 1 'the numbers of heads differ' q.npy k.npy v1.npy
 tensor b1.npy '<f4' 4 1 2 7 3
@@ -67,7 +71,8 @@ refused 1 'V: b1.npy: its shape [1,2,7,3] does not fit' q.npy k.npy b1.npy
 tensor d0.npy '<f4' 4 2 4 5 0
 refused 1 'Q: d0.npy: its shape [2,4,5,0]' d0.npy k.npy v.npy
 ints len3.npy 1 2 3
-refused 1 '--kv-len: len3.npy: its shape [3] does not fit [2,4,5,8] of Q, q.npy: want [2]' --kv-len len3.npy q.npy k.npy v.npy
+refused 1 '--kv-len: len3.npy: its shape [3] does not fit [2,4,5,8] of Q, q.npy: want [2]' --kv-len len3.npy q.npy \
+    k.npy v.npy
 ints len8.npy 1 8
 refused 1 '--kv-len: len8.npy: value 8 at [1] is outside 0 to 7' --kv-len len8.npy q.npy k.npy v.npy
 refused 1 '--q-len: len2.npy: value 7 at [1] is outside 0 to 5' --q-len len2.npy q.npy k.npy v.npy
@@ -79,7 +84,8 @@ refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v
 for axes in '8' '4 1' '2 1 1 6' '3 1 1 1' '1 1 1 1 7' '1 5 1 7'; do
     tensor odd.npy '<f4' 4 $axes
     text="[$(echo $axes | tr ' ' ,)]"
-    refused 1 "--bias: odd.npy: its shape $text does not fit [2,4,5,7] of the scores" -o o.npy --bias odd.npy q.npy k.npy v.npy
+    refused 1 "--bias: odd.npy: its shape $text does not fit [2,4,5,7] of the scores" -o o.npy --bias odd.npy q.npy \
+        k.npy v.npy
     tensor odd.npy '|u1' 1 $axes
     refused 1 "--mask: odd.npy: its shape $text does not fit [2,4,5,7] of the scores" --mask odd.npy q.npy k.npy v.npy
 done
@@ -99,7 +105,8 @@ refused 1 '--score-mod: q.npy: it is no text' --score-mod q.npy q.npy k.npy v.np
 refused 1 '--aux: four.npy is not NAME=A.npy' --score-mod mod.cl --aux four.npy q.npy k.npy v.npy
 refused 1 '--aux: =four.npy is not NAME=A.npy' --score-mod mod.cl --aux =four.npy q.npy k.npy v.npy
 refused 1 '--aux: none.npy: No such file' --score-mod mod.cl --aux x=none.npy q.npy k.npy v.npy
-refused 1 '--aux: x=len2.npy: there is a buffer of that name' --score-mod mod.cl --aux x=four.npy --aux x=len2.npy q.npy k.npy v.npy
+refused 1 '--aux: x=len2.npy: there is a buffer of that name' --score-mod mod.cl --aux x=four.npy --aux x=len2.npy \
+    q.npy k.npy v.npy
 refused 1 '--aux: i1.npy: its type is |i1, want <f4 or <i4' --score-mod mod.cl --aux x=i1.npy q.npy k.npy v.npy
 tensor no.npy '<f4' 4 0
 refused 1 '--aux: no.npy: its shape is [0]' --score-mod mod.cl --aux x=no.npy q.npy k.npy v.npy
@@ -121,7 +128,8 @@ packed 1 'Q: q.npy: its shape is [2,4,5,8], want 3 axes, [total,h,d]' cuq.npy cu
 packed 1 '--cu-q: q.npy: its type is <f4, want <i4' q.npy cuk.npy qp.npy kp.npy vp.npy
 packed 1 '--cu-k: len2.npy: it begins with 5' cuq.npy len2.npy qp.npy kp.npy vp.npy
 ints end.npy 0 3 3 8
-packed 1 '--cu-q: end.npy: it ends with 8, not with the rows of Q, qp.npy, which is [9,4,8]' end.npy cuk.npy qp.npy kp.npy vp.npy
+packed 1 '--cu-q: end.npy: it ends with 8, not with the rows of Q, qp.npy, which is [9,4,8]' end.npy cuk.npy qp.npy \
+    kp.npy vp.npy
 ints down.npy 0 7 3 9
 packed 1 '--cu-q: down.npy: value 3 at [2] is less than the one before' down.npy cuk.npy qp.npy kp.npy vp.npy
 ints two.npy 0 4 6
@@ -129,9 +137,11 @@ packed 1 '--cu-k: two.npy: its shape [3] does not fit [4] of --cu-q, cuq.npy' cu
 npy '<i4' '(0,)' </dev/null >none.npy
 packed 1 '--cu-q: none.npy: its shape is [0], want [b+1]' none.npy cuk.npy qp.npy kp.npy vp.npy
 rm none.npy
-packed 1 '--kv-len: len2.npy: its shape [2] does not fit [9,4,8] of Q, qp.npy: want [3]' cuq.npy cuk.npy --kv-len len2.npy qp.npy kp.npy vp.npy
+packed 1 '--kv-len: len2.npy: its shape [2] does not fit [9,4,8] of Q, qp.npy: want [3]' cuq.npy cuk.npy --kv-len \
+    len2.npy qp.npy kp.npy vp.npy
 tensor odd.npy '<f4' 4 3 1 9 1
-packed 1 '--bias: odd.npy: its shape [3,1,9,1] does not fit [3,4,6,4] of the scores' cuq.npy cuk.npy --bias odd.npy qp.npy kp.npy vp.npy
+packed 1 '--bias: odd.npy: its shape [3,1,9,1] does not fit [3,4,6,4] of the scores' cuq.npy cuk.npy --bias odd.npy \
+    qp.npy kp.npy vp.npy
 
 call=blind
 run --emit-source 'f16 b1 h2 q64 k64 d64 causal'
@@ -139,7 +149,8 @@ test $status -eq 0 && test ! -s err && grep -q __kernel out
 ok $? "--emit-source needs no device"
 refused 1 "--emit-source: 'f16 b1 nonsense'" --emit-source 'f16 b1 nonsense'
 run --emit-source 'f32 b1 h2 q9 k9 d8 softcap5 mod:document,softcap'
-test $status -eq 0 && grep -qF 's = document[q] == document[k] ? s : -INFINITY;' out && grep -q '#line 1 "softcap.cl"' out
+test $status -eq 0 && grep -qF 's = document[q] == document[k] ? s : -INFINITY;' out &&
+    grep -q '#line 1 "softcap.cl"' out
 ok $? "--emit-source finds the score_mods that a problem names"
 refused 1 'there is no such score_mod' --emit-source 'f32 b1 h1 q1 k1 d8 mod:nonsense'
 refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 page16'" --emit-source 'f32 b1 h1 q1 k1 d8 page16'

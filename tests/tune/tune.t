@@ -28,7 +28,8 @@ all_like() { # PATTERN: every line of out
 call=blind
 run --help
 test $status -eq 0 && test ! -s err &&
-    test "$(grep -c '^  -' out)" -eq "$(grep '^    ROW_\(FLAG\|LAST\|TEXT\)(' "$top_srcdir/tools/tune_options.c" | grep -vc 'NULL),$')"
+    test "$(grep -c '^  -' out)" -eq \
+        "$(grep '^    ROW_\(FLAG\|LAST\|TEXT\)(' "$top_srcdir/tools/tune_options.c" | grep -vc 'NULL),$')"
 ok $? "--help lists the options"
 run --version
 test $status -eq 0 && grep -qx 'clattn-tune [0-9.]*' out
@@ -64,7 +65,8 @@ CLATTN_CACHE_DIR=$tmp/cache
 
 # ---- No device ----
 
-empty="{\"path\": \"$tmp/cache\", \"binaries\": 0, \"binary_bytes\": 0, \"binary_max\": $whole, \"records\": 0, \"record_bytes\": 0, \"skipped\": 0}"
+empty="{\"path\": \"$tmp/cache\", \"binaries\": 0, \"binary_bytes\": 0, \"binary_max\": $whole, "
+empty="$empty\"records\": 0, \"record_bytes\": 0, \"skipped\": 0}"
 run --cache-stat --json
 test $status -eq 0 && test ! -s err && test "$(lines out)" -eq 1 && all_like "$empty"
 ok $? "--cache-stat needs no device"
@@ -114,13 +116,18 @@ refused 1 '--file: .: it cannot be read' --device "$device" --file .
 # ---- Tuning ----
 
 quick() { on --effort quick --time 200 "$@"; } # a limit that no machine reaches
-class_line="{\"class\": \"[^\"]*\", \"result\": \"[a-z]*\", \"config\": $string, \"time_ms\": $number, \"ratio\": $number, \"tried\": $whole, \"refused\": $whole, \"seconds\": $number, \"words\": $string}"
-last_line="{\"tuned\": $whole, \"left\": $whole, \"failed\": $whole, \"cut\": $whole, \"unkept\": $whole, \"path\": \"$tmp/cache[0-9a-z]*\"}"
+class_line="{\"class\": \"[^\"]*\", \"result\": \"[a-z]*\", \"config\": $string, \"time_ms\": $number, "
+class_line="$class_line\"ratio\": $number, \"tried\": $whole, \"refused\": $whole, \"seconds\": $number, "
+class_line="$class_line\"words\": $string}"
+last_line="{\"tuned\": $whole, \"left\": $whole, \"failed\": $whole, \"cut\": $whole, \"unkept\": $whole, "
+last_line="$last_line\"path\": \"$tmp/cache[0-9a-z]*\"}"
 last() { tail -n 1 out | grep -q "^{\"tuned\": $1, \"left\": $2, \"failed\": $3, \"cut\": $4, "; }
 quick --json "$A" "$B"
-test $status -eq 0 && test "$(lines out)" -eq 3 && all_like "$class_line\\|$last_line" && test "$(results tuned)" -eq 2 && last 2 0 0 0
+test $status -eq 0 && test "$(lines out)" -eq 3 && all_like "$class_line\\|$last_line" &&
+    test "$(results tuned)" -eq 2 && last 2 0 0 0
 ok $? "two classes are tuned"
-grep -qF "class 1 of 2: $classA, at most 3 min" err && grep -qF "class 2 of 2: $classB" err && ! grep -q "$(printf '[\r\033]')" err
+grep -qF "class 1 of 2: $classA, at most 3 min" err && grep -qF "class 2 of 2: $classB" err &&
+    ! grep -q "$(printf '[\r\033]')" err
 ok $? "and told, in lines where there is no terminal"
 on --cache-stat --json
 test "$(sed 's/.*"binaries": \([0-9]*\),.*/\1/' out)" -le 4
@@ -144,11 +151,13 @@ ok $? "--time 0.001 ends after one configuration ($status)"
 
 if script -qec 'exit 3' /dev/null </dev/null >out 2>&1; test $? -eq 3; then
     rm -f out err
-    TERM=xterm script -qec "'$program' --device '$device' --effort quick --time 200 --force --in-process '$A' 2>err" /dev/null \
+    TERM=xterm script -qec "'$program' --device '$device' --effort quick --time 200 --force --in-process '$A' 2>err" \
+        /dev/null \
         </dev/null >out
     ! grep -q "$(printf '\033')" out && grep -q '^class 1 of 1' err
     plain=$?
-    TERM=xterm script -qec "'$program' --device '$device' --effort quick --time 200 --force --in-process '$A'" /dev/null \
+    TERM=xterm script -qec "'$program' --device '$device' --effort quick --time 200 --force --in-process '$A'" \
+        /dev/null \
         </dev/null >out
     test $plain -eq 0 && grep -q '^\[1/1\] 0 tried, at most 3 min left: f32 ' out && ! grep -q '^class 1 of 1' out &&
         tr '\r' '\n' <out | grep -q "^$(printf '\033')\[Ktuned   *$classA"
@@ -159,7 +168,9 @@ fi
 
 # ---- Records ----
 
-list_line="{\"class\": \"[^\"]*\", \"config\": \"[^\"]*\", \"time_ms\": $number, \"ratio\": $number, \"effort\": \"quick\", \"settled\": \\(true\\|false\\), \"date\": \"20[-0-9T:]*Z\", \"driver\": \"[^\"]*\", \"version\": \"[0-9.]*\"}"
+list_line="{\"class\": \"[^\"]*\", \"config\": \"[^\"]*\", \"time_ms\": $number, \"ratio\": $number, "
+list_line="$list_line\"effort\": \"quick\", \"settled\": \\(true\\|false\\), \"date\": \"20[-0-9T:]*Z\", "
+list_line="$list_line\"driver\": \"[^\"]*\", \"version\": \"[0-9.]*\"}"
 on --list --json
 test $status -eq 0 && test ! -s err && test "$(lines out)" -eq 2 && all_like "$list_line" &&
     test "$(sed 's/{"class": "\([^"]*\)".*/\1/' out)" = "$(sed 's/{"class": "\([^"]*\)".*/\1/' out | sort)"
@@ -252,7 +263,8 @@ test $status -eq 0 && test ! -s out
 ok $? "--verify of nothing"
 CLATTN_CACHE_DIR=$tmp/cache2
 on --verify --json
-test $status -eq 0 && test "$(lines out)" -eq 2 && all_like '{"class": "[^"]*", "config": "[^"]*", "result": "verified", "words": null}'
+test $status -eq 0 && test "$(lines out)" -eq 2 &&
+    all_like '{"class": "[^"]*", "config": "[^"]*", "result": "verified", "words": null}'
 ok $? "--verify"
 on --verify --in-process --quiet
 test $status -eq 0 && test ! -s out
@@ -310,14 +322,16 @@ if test "${CLATTN_FULL:-0}" != 0; then
     test $status -eq 0 && last 0 1 0 0
     ok $? "and are known again"
     on --verify --json
-    test $status -eq 0 && grep -q 'mod:#[^"]*", "config": "[^"]*", "result": "unknown"' out && on --list && grep -q 'mod:#' out
+    test $status -eq 0 && grep -q 'mod:#[^"]*", "config": "[^"]*", "result": "unknown"' out && on --list &&
+        grep -q 'mod:#' out
     ok $? "--verify leaves alone what it cannot read"
 fi
 
 # ---- What goes wrong ----
 
 quick "$A mod:document"
-test $status -eq 3 && grep -q '^failed  *f32 .* mod:#[0-9a-f]*: captured buffers' out && grep -q '^clattn-tune: nothing could be verified' err
+test $status -eq 3 && grep -q '^failed  *f32 .* mod:#[0-9a-f]*: captured buffers' out &&
+    grep -q '^clattn-tune: nothing could be verified' err
 ok $? "a problem that nothing can be measured on: exit 3 ($status)"
 quick --json "$A mod:document" "$A"
 test $status -eq 4 && last 0 1 1 0
@@ -326,7 +340,8 @@ ok $? "beside another: exit 4 ($status)"
 : >file
 CLATTN_CACHE_DIR=$tmp/file/cache
 quick --in-process "$A"
-test $status -eq 5 && grep -q "^clattn-tune: $tmp/file/cache: records cannot be kept there" err && grep -q '^unkept ' out
+test $status -eq 5 && grep -q "^clattn-tune: $tmp/file/cache: records cannot be kept there" err &&
+    grep -q '^unkept ' out
 ok $? "a directory that cannot be made ($status)"
 refused 5 'records cannot be kept there' --device "$device" --import first
 
@@ -365,7 +380,8 @@ ok $? "what was done is kept"
 evil() { # WORDS ARGS...
     words=$1
     shift
-    OPENCL_LAYERS=$layer CLATTN_EVIL="log=$tmp/log,$words" "$program" --device "$device" --effort quick --time 200 "$@" \
+    OPENCL_LAYERS=$layer CLATTN_EVIL="log=$tmp/log,$words" "$program" --device "$device" --effort quick --time 200 \
+        "$@" \
         >out 2>err </dev/null
     status=$?
 }
@@ -397,7 +413,8 @@ else
     if test "${CLATTN_FULL:-0}" != 0; then
         CLATTN_CACHE_DIR=$tmp/cache11
         evil "hang= $option " --json "$A"
-        test $status -eq 0 && last 1 0 0 0 && test "$(sed -n 's/^refused: .*: killed after \([0-9]*\).* s$/\1/p' err)" -ge 10
+        test $status -eq 0 && last 1 0 0 0 &&
+            test "$(sed -n 's/^refused: .*: killed after \([0-9]*\).* s$/\1/p' err)" -ge 10
         ok $? "without --kill too, after 10 s or more"
     fi
     CLATTN_CACHE_DIR=$tmp/cache9
@@ -425,7 +442,8 @@ else
     CLATTN_CACHE_DIR=$tmp/cache7
     OPENCL_LAYERS=$layer CLATTN_EVIL=build-fails-all "$program" --device "$device" --verify >out 2>err
     status=$?
-    test $status -eq 3 && grep -q '^forgotten  f32 .*: CLATTN_ERROR_BUILD' out && on --list && test $status -eq 0 && test ! -s out
+    test $status -eq 3 && grep -q '^forgotten  f32 .*: CLATTN_ERROR_BUILD' out && on --list && test $status -eq 0 &&
+        test ! -s out
     ok $? "--verify forgets what does not build any more"
 fi
 
