@@ -63,39 +63,35 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     }
 }
 
-/* The two products, with their operands by name: of NAME the load slot has cla_rows_NAME() and cla_row_NAME().
+/* The two products, with their operands by name: of NAME the load slot has cla_rows_NAME() and cla_row_NAME(). Widths
+ * are constants of the text: those of functions, which are constants only after inlining, cost PoCL some per cent.
  *
- * Scores dst of keys j0 .. j0 + count - 1, whose rows of B are b[0] .., and of A^T, for the vectors from v0 on; the
- * others get 0, which the mask drops. width, count and v0 are constants where this is expanded. */
-CLA_FN void cla_dots(real *dst, const real *a, const cla_row_ptr *b, int j0, const int width, const int count,
-                     const int v0)
-{
-    for (int d0 = 0; d0 < width; d0 += CLA_CHAIN) {
-        real acc[CLA_RK][CLA_NV];
-        CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
-            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0);
-        CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, width); d++)
-            CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
-                if (j < count) {
-                    const real x = (real)(b[j][d]);
-                    CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
-                        if (v >= v0) acc[j][v] = x * a[d * CLA_NV + v] + acc[j][v];
-                }
-        CLA_UNROLL for (int j = 0; j < CLA_RK; j++)
-            CLA_UNROLL for (int v = 0; v < CLA_NV; v++)
-                if (j < count) {
-                    const int i = (j0 + j) * CLA_NV + v;
-                    dst[i] = d0 ? dst[i] + acc[j][v] : acc[j][v];
-                }
-    }
-}
+ * Scores dst of rows of B, which are keys, and of A^T. First those of keys j0 .. j0 + count - 1 of the tile of n, for
+ * the vectors from v0 on; the others get 0, which the mask drops. count and v0 are constants where this is expanded. */
 #define CLA_DOTS(b, width) \
     CLA_FN void cla_dots_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n, \
                                   int j0, const int count, const int v0) \
     { \
         cla_row_ptr rows[CLA_RK]; \
         CLA_UNROLL for (int j = 0; j < CLA_RK; j++) rows[j] = cla_row_##b(&t->rows, e, k0, min(j0 + j, cla_last(n))); \
-        cla_dots(dst, a, rows, j0, width, count, v0); \
+        for (int d0 = 0; d0 < (width); d0 += CLA_CHAIN) { \
+            real acc[CLA_RK][CLA_NV]; \
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0); \
+            CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, width); d++) \
+                CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+                    if (j < count) { \
+                        const real x = (real)(rows[j][d]); \
+                        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
+                            if (v >= v0) acc[j][v] = x * a[d * CLA_NV + v] + acc[j][v]; \
+                    } \
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
+                    if (j < count) { \
+                        const int i = (j0 + j) * CLA_NV + v; \
+                        dst[i] = d0 ? dst[i] + acc[j][v] : acc[j][v]; \
+                    } \
+        } \
     } \
     CLA_FN void cla_dots_##b(cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n) \
     { \
