@@ -69,7 +69,7 @@ static void check(const struct device *d, const char *type, const char *engine, 
     trial_free(&t);
 }
 
-/* Each engine in one of the types, and with CLATTN_PART=1 in the other. */
+/* Each engine in one of the types, and with CLATTN_PART=1 in both. */
 static void test_device(const struct device *d)
 {
     static const char *const engines[] = { "cpu", "row", "simt", "naive", "mma_emu nw1,rt1,bk16,qreg1" };
