@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * make check has a sixth of the problems whose rows are emptied, with a sink or without, and asks all else of the
- * device's first choice; CLATTN_PART=1: what it leaves out. CLATTN_FULL=1: all. */
+ * device's first choice; CLATTN_PART=1 or CLATTN_FULL=1: all. */
 #include "config.h"
 
 #include "tools/convert.h"

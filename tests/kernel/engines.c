@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * engines.t: a few cases of cases.h on each engine and every sixth tile, and a seeded part of case x type x
- * configuration x layout. CLATTN_PART=1: other tiles and rows. CLATTN_QUICK=1: a few small cases x type x engine, those of
+ * configuration x layout. CLATTN_PART=1: all tiles and rows. CLATTN_QUICK=1: a few small cases x type x engine, those of
  * CLATTN_TEST_ENGINES='simt naive' where it is set: what a driver compiles for minutes is left out by name. */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* forward.c - the forward pass against float64, case by case
  * SPDX-License-Identifier: Apache-2.0
  *
- * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1: the others, and all cases with types
+ * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1: all of them, and all cases with types
  * and engines by turns. engines.t has the tiles.
  * CLATTN_FULL=1: every case x type x configuration, and x layout on the default configuration.
  * CLATTN_TEST_TYPES='f16 bf16': the default engine's in these types instead, and nothing else; with CLATTN_FULL=1 all.

@@ -75,7 +75,7 @@ static void check_places(const struct device *d, const char *type, const char *e
     check(d, type, engine, MANY / 2); /* and in the middle, with as many behind it */
 }
 
-/* Each engine in one of the types, and with CLATTN_PART=1 in the other. mma_emu is in no list, being for tests alone. */
+/* Each engine in one of the types, and with CLATTN_PART=1 in both. mma_emu is in no list, being for tests alone. */
 static void test_device(const struct device *d)
 {
     static const char *const types[] = { "f16", "bf16" };

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * With one key its weight is exactly 1, so O is V, rounded to the type of O. Engines take turns with types of 16 bits;
- * CLATTN_PART=1 has the rest. */
+ * CLATTN_PART=1 has all. */
 #include "config.h"
 
 #include "tests/lib/each.h"

@@ -1,7 +1,7 @@
 /* score_mods.c - score_mods as callers write them: what is refused, what the compiler says, and texts of every kind
  * SPDX-License-Identifier: Apache-2.0
  *
- * Engines take turns with the texts: make check runs an eighth of the pairs, CLATTN_PART=1 the rest. */
+ * Engines take turns with the texts: make check runs an eighth of the pairs, CLATTN_PART=1 all. */
 #include "config.h"
 
 #include "tests/lib/each.h"

@@ -32,9 +32,9 @@ int harness_shares(unsigned i)
 
 int harness_deals(unsigned i, unsigned n)
 {
-    if (i % n == 0)
-        return harness_flag("CLATTN_FULL") || !harness_rest();
-    return harness_shares(i - i / n - 1);
+    if (harness_rest())
+        return harness_shares(i);
+    return i % n == 0 || harness_flag("CLATTN_FULL");
 }
 
 /* ---- Devices ---- */

@@ -72,7 +72,7 @@ int harness_rest(void);
 /* Whether the i-th of many that make check never runs is run now: CLATTN_PART=N/M has every M-th, N from 0 on, and
  * CLATTN_PART=1 all. */
 int harness_shares(unsigned i);
-/* Whether the i-th of many is run now: make check runs one in n, the rest or its shares the others, CLATTN_FULL all. */
+/* Whether the i-th of many is run now: make check runs one in n, CLATTN_PART all or a share of all, CLATTN_FULL all. */
 int harness_deals(unsigned i, unsigned n);
 
 #endif
