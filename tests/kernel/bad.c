@@ -58,12 +58,13 @@ static int test(const struct device *d, const struct bad *bad, const char *engin
     }
     if (!ok(verdict, "%s, %s, %s: %s, 1 to %lld keys", d->name, engine ? engine : "default", type, bad->name,
             (long long)keys))
-        diag("%s\nagain: tests/kernel/bad.t '%s' '%s' %s %lld", why, bad->name, engine ? engine : "", type, (long long)keys);
+        diag("%s\nagain: tests/kernel/bad.t '%s' '%s' %s %lld", why, bad->name, engine ? engine : "", type,
+             (long long)keys);
     return 1;
 }
 
-/* Engines and types take turns: every fifth pair is make check's, one of each engine that runs anywhere; and each of four
- * shares has another type of each engine. */
+/* Engines and types take turns: every fifth pair is make check's, one of each engine that runs anywhere; and each of
+ * four shares has another type of each engine. */
 static unsigned index_of(size_t engine, size_t type)
 {
     return (unsigned)(type + 9 * engine);

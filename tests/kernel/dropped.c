@@ -95,7 +95,8 @@ static void test_all_emptied(const struct device *d)
     }
 }
 
-/* Keys of several segments, whose sums are collected elsewhere: a tile of rows that sees none of them closes no segment. */
+/* Keys of several segments, whose sums are collected elsewhere: a tile of rows that sees none of them closes no
+ * segment. */
 static void test_long_emptied(const struct device *d)
 {
     static const struct {

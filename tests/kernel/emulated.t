@@ -2,8 +2,8 @@
 # emulated.t - the cases of other implementations through engine mma_nv's fragment, its instructions emulated
 # SPDX-License-Identifier: Apache-2.0
 #
-# Those of peers.sh that the engine takes and that are small enough, with CLATTN_FULL=1 of any size and in bf16 too. With the
-# smallest tile: most tiles a case, and it builds in half of the time.
+# Those of peers.sh that the engine takes and that are small enough, with CLATTN_FULL=1 of any size and in bf16 too.
+# With the smallest tile: most tiles a case, and it builds in half of the time.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/conformance/peers.sh"
 need_device

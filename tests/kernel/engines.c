@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * engines.t: a few cases of cases.h on each engine and every sixth tile, and a seeded part of case x type x
- * configuration x layout. CLATTN_PART=1: all tiles and rows. CLATTN_QUICK=1: a few small cases x type x engine, those of
- * CLATTN_TEST_ENGINES='simt naive' where it is set: what a driver compiles for minutes is left out by name. */
+ * configuration x layout. CLATTN_PART=1: all tiles and rows. CLATTN_QUICK=1: a few small cases x type x engine, those
+ * of CLATTN_TEST_ENGINES='simt naive' where it is set: what a driver compiles for minutes is left out by name. */
 #include "config.h"
 
 #include "tests/lib/cases.h"
@@ -57,7 +57,8 @@ static void check_listed(const struct device *d)
             for (e = 0; (name = harness_engine(e)) != NULL; e++)
                 if (widths[i] <= WIDEST_SIMT || strcmp(name, "simt"))
                     want |= 1u << e;
-            ok((seen & want) == want, "%s: every engine has a tile for %s (0x%x of 0x%x)", d->name, problem, seen, want);
+            ok((seen & want) == want, "%s: every engine has a tile for %s (0x%x of 0x%x)", d->name, problem, seen,
+               want);
         }
 }
 

@@ -1,8 +1,8 @@
 /* forward.c - the forward pass against float64, case by case
  * SPDX-License-Identifier: Apache-2.0
  *
- * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1: all of them, and all cases with types
- * and engines by turns. engines.t has the tiles.
+ * forward.t: every sixth stretch of cases in f32 on the default engine. CLATTN_PART=1: all of them, and all cases with
+ * types and engines by turns. engines.t has the tiles.
  * CLATTN_FULL=1: every case x type x configuration, and x layout on the default configuration.
  * CLATTN_TEST_TYPES='f16 bf16': the default engine's in these types instead, and nothing else; with CLATTN_FULL=1 all.
  * CLATTN_QUICK=1: nothing.
@@ -21,8 +21,8 @@ static void run_default(const struct device *d, const char *type)
             each_row(d, type, cases[i], i, NULL, (enum layout)(i % LAYOUTS));
 }
 
-/* 4 types and 7 engines go round, so that each type meets each engine: simt, which takes longest to build, less often, and
- * with a tile that builds in half of the time. */
+/* 4 types and 7 engines go round, so that each type meets each engine: simt, which takes longest to build, less often,
+ * and with a tile that builds in half of the time. */
 static void run_others(const struct device *d)
 {
     static const char *const by[] = {

@@ -1,8 +1,8 @@
 /* matrix.c - engine mma_nv: its fragment with the instructions emulated, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
- * matrix.t: one tile, one row of each list below, a stretch of the table, in f16 or bf16. CLATTN_PART=1: all, but of the
- * table a third.
+ * matrix.t: one tile, one row of each list below, a stretch of the table, in f16 or bf16. CLATTN_PART=1: all, but of
+ * the table a third.
  * CLATTN_FULL=1: the whole table in both types. CLATTN_QUICK=1: a few small cases. One case by hand: forward.t PROBLEM
  * 'mma_emu TILE' LAYOUT. */
 #include "config.h"
@@ -93,8 +93,8 @@ static void check_tiles(const struct device *d)
     }
 }
 
-/* Rows are dealt out by stretches, which share kernels; of the rest, a third. A fourth of each part is in bf16. Never asked
- * is the row whose 68977 groups take minutes where instructions are emulated: check_grid() has fewer. */
+/* Rows are dealt out by stretches, which share kernels; of the rest, a third. A fourth of each part is in bf16. Never
+ * asked is the row whose 68977 groups take minutes where instructions are emulated: check_grid() has fewer. */
 static void check_table(const struct device *d)
 {
     const int full = harness_flag("CLATTN_FULL");

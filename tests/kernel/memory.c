@@ -56,7 +56,8 @@ static long count_private(const struct device *d, const struct config *c, const 
     const struct caps caps = roomy(d, CAPS_CPU, 1 << 24);
     struct why why;
     long kib = 0;
-    if (engine_fits(c->engine, &c->tile, &caps, p, &why) && sscanf(why.text, "needs %ld KiB of private memory", &kib) != 1)
+    if (engine_fits(c->engine, &c->tile, &caps, p, &why) &&
+        sscanf(why.text, "needs %ld KiB of private memory", &kib) != 1)
         bail("%s", why.text);
     return kib;
 }
@@ -117,11 +118,13 @@ static int ask_program(struct declared *out, const struct device *d, const struc
             bail("no memory");
         t.room = pass ? t.length + 1 : 0;
         t.length = 0;
-        text_add(&t, "%s\n#line 1 \"memory.c\"\ntypedef struct { %s; CLA_TOTAL_MEMORY } cla_scores_declared;\n", s.text, line);
+        text_add(&t, "%s\n#line 1 \"memory.c\"\ntypedef struct { %s; CLA_TOTAL_MEMORY } cla_scores_declared;\n", s.text,
+                 line);
         /* Engine simt's part of O takes the place of S, and more where it is larger. */
-        text_add(&t, "#ifdef CLA_PARTS\n#define CLA_MORE (CLA_O_N > CLA_S_N ? (CLA_O_N - CLA_S_N) * (int)sizeof(real) : 0)\n"
-                     "#else\n#define CLA_MORE 0\n#endif\n__kernel void cla_declared(__global int *to)\n"
-                     "{ to[0] = (int)sizeof(cla_tile); to[1] = (int)sizeof(cla_scores_declared) + CLA_MORE; }\n");
+        text_add(
+            &t, "#ifdef CLA_PARTS\n#define CLA_MORE (CLA_O_N > CLA_S_N ? (CLA_O_N - CLA_S_N) * (int)sizeof(real) : 0)\n"
+                "#else\n#define CLA_MORE 0\n#endif\n__kernel void cla_declared(__global int *to)\n"
+                "{ to[0] = (int)sizeof(cla_tile); to[1] = (int)sizeof(cla_scores_declared) + CLA_MORE; }\n");
     }
     cl_program program = clCreateProgramWithSource(d->cl.context, 1, (const char **)&t.to, NULL, &e);
     cl_kernel k = NULL;

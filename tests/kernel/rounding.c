@@ -45,7 +45,8 @@ static int right(const struct trial *t, int type, char *why, size_t len)
 
 static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg0";
 
-/* V in f32; for the matrix units, which take no such V, in the type of O: it shows NaN and inf then, and no rounding. */
+/* V in f32; for the matrix units, which take no such V, in the type of O: it shows NaN and inf then, and no
+ * rounding. */
 static void check(const struct device *d, const char *name, int type, const char *engine)
 {
     char text[128], why[1024] = "";
@@ -78,8 +79,8 @@ static void check(const struct device *d, const char *name, int type, const char
 
 enum { GAPS = 4000 };
 
-/* Keys 0 and -1, values 1 and -1, queries are the gaps between their scores: O is what 2^x makes of each. An eighth of what
- * the promise allows wrong weights, and a sixth of what it allows sums: 2^x to about 2 ulp. */
+/* Keys 0 and -1, values 1 and -1, queries are the gaps between their scores: O is what 2^x makes of each. An eighth of
+ * what the promise allows wrong weights, and a sixth of what it allows sums: 2^x to about 2 ulp. */
 static int gaps_are_right(const struct trial *t, char *why, size_t len)
 {
     double worst = 0;
@@ -89,8 +90,8 @@ static int gaps_are_right(const struct trial *t, char *why, size_t len)
         const double ratio = fabs(t->o.value[i] - want) / (0x1p-24 * (4 * t1 + 3));
         if (!(ratio <= worst)) {
             worst = isnan(ratio) ? (double)INFINITY : ratio;
-            snprintf(why, len, "a gap of %.9g gave %.9g, want %.9g: %.3g times what is allowed", gap, t->o.value[i], want,
-                     worst);
+            snprintf(why, len, "a gap of %.9g gave %.9g, want %.9g: %.3g times what is allowed", gap, t->o.value[i],
+                     want, worst);
         }
     }
     return worst <= 1;

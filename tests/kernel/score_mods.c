@@ -118,7 +118,8 @@ static const struct {
 /* The second of two mods; `where` must be in the words. */
 static void test_broken(const struct device *d, const char *text, const char *name, const char *where, uint32_t flags)
 {
-    const clattn_score_mod mods[2] = { { "#define TWICE(x) ((x) * 2)\ns = TWICE(s);", "good.cl", 0 }, { text, name, flags } };
+    const clattn_score_mod mods[2] = { { "#define TWICE(x) ((x) * 2)\ns = TWICE(s);", "good.cl", 0 },
+                                       { text, name, flags } };
     clattn_problem p = with_mod(mods, NULL);
     clattn_plan plan = NULL;
     static char detail[65536];
@@ -145,18 +146,23 @@ static const struct {
     { "s = 0.5f * s;\r\n", "dos.cl", 0 },
     { "/* a\n comment */ s /= 2;\n\n", "a \"quoted\" \\ name\n.cl", 0 },
     { "int a = 0, e = 1, i = 2, j = 3, l = 4, m = 5, n = 6, o = 7, r = 8, t = 9, x = 10, keep = 11, at = 12;\n"
-      "s = s * 0.5f + 0 * (a + e + i + j + l + m + n + o + r + t + x + keep + at);", "locals.cl", 0 },
+      "s = s * 0.5f + 0 * (a + e + i + j + l + m + n + o + r + t + x + keep + at);",
+      "locals.cl", 0 },
     { "for (int i = 0; i < 1; i++)\n    if (q >= 0 && k >= 0 && h >= 0 && b >= 0)\n        s = s / 2;\n    else\n"
-      "        s = NAN;", "loops.cl", 0 },
+      "        s = NAN;",
+      "loops.cl", 0 },
     { "#define HALF 0.5f\ns = HALF * s;\n#undef HALF\n", "macros.cl", 0 },
     { "#define max min\n#define scale 2.0f\n#define n 3\n#define s_ s\ns_ = s * max(0.5f, 0.75f) * scale / 2 + n - 3;",
       "names.cl", 0 },
     { "#define exp2 tanh\n#define min max\n#define clamp(a, b, c) 7\n#define mad(a, b, c) 9\n#define fabs(x) 0\n"
       "#define log tan\n#define add_sat sub_sat\n#undef INFINITY\n#define INFINITY 0\n#undef NAN\n#define barrier(x)\n"
-      "s = s * (INFINITY + 0.5f);", "builtins.cl", 0 },
-    { "#define Q\n#define K\n#define e 1\n#define t 2\n#define m 3\n#define l 4\n#define f 5\n#define o 6\n#define a 7\n"
+      "s = s * (INFINITY + 0.5f);",
+      "builtins.cl", 0 },
+    { "#define Q\n#define K\n#define e 1\n#define t 2\n#define m 3\n#define l 4\n#define f 5\n#define o 6\n#define a "
+      "7\n"
       "#define b_ b\n#define x 8\n#define keep 9\n#define unused 10\n#define i 11\n#define j 12\n#define r 13\n"
-      "s = s / (t + 0 * (e + m + l + f + o + a + x + keep + unused + i + j + r + b_));", "short.cl", 0 },
+      "s = s / (t + 0 * (e + m + l + f + o + a + x + keep + unused + i + j + r + b_));",
+      "short.cl", 0 },
     { "#define half_of(x) ((x) \\\n  * 0.5f)\n/* #define no */\ns = half_of(s); // \\", "spliced.cl", 0 },
     { "#define q 0\n#define s z\nfloat z = 0;\n#undef s\ns = s * 0.5f + q;", "own.cl", 0 },
     { "s = s * (real)(0.5f);", "vector.cl", CLATTN_MOD_VECTOR },
@@ -243,14 +249,16 @@ static void test_chain(const struct device *d, struct fixture *f)
         diag("%s %s", clattn_status_string(e), why);
 }
 
-/* Macros of one text that would be wrong, or no C at all, in the next one, in what calls it, and in those of ours: the real
- * max() is back there. All of it halves s, by ways that depend on the names meaning what they should. */
+/* Macros of one text that would be wrong, or no C at all, in the next one, in what calls it, and in those of ours: the
+ * real max() is back there. All of it halves s, by ways that depend on the names meaning what they should. */
 static void test_macros(const struct device *d, struct fixture *f, const char *engine)
 {
     static const clattn_score_mod mods[] = {
-        { "#define max min\n#define k q\n#define h )\n#define cla_n 3\n#define TWICE(x) x * 2\ns = max(s, s);", "0", 0 },
+        { "#define max min\n#define k q\n#define h )\n#define cla_n 3\n#define TWICE(x) x * 2\ns = max(s, s);", "0",
+          0 },
         { "float TWICE = max(1.0f, 2.0f); s = k >= 0 && h >= 0 && TWICE == 2.0f ? s * 2 : 0;", "1", 0 },
-        { "#ifdef TWICE\n#error it is there\n#endif\n#define max(a, b) broken\n#define real_ broken\ns = s * 0.5f;", "2", 0 },
+        { "#ifdef TWICE\n#error it is there\n#endif\n#define max(a, b) broken\n#define real_ broken\ns = s * 0.5f;",
+          "2", 0 },
         { "s = fmax(s, max(s, s)) * (real_(q - q) + 0.5f);", "3", CLATTN_MOD_VECTOR },
     };
     char why[4096] = "";

@@ -168,7 +168,8 @@ ok $? "the problem string has words for padded ones that compute the same"
 real bias.npy '<f4' 4 1 4 269 1
 mask mask.npy '|u1' '\001-\377' 3 1 1 249
 ints len3.npy 200 50 100
-rest && verified "with bias, mask and lengths" --cu-q cuq.npy --cu-k cuk.npy --bias bias.npy --mask mask.npy --kv-len len3.npy \
+rest && verified "with bias, mask and lengths" --cu-q cuq.npy --cu-k cuk.npy --bias bias.npy --mask mask.npy --kv-len \
+    len3.npy \
     --sinks sinks.npy --score-mod "$mods/relative.cl" qp.npy kp.npy vp.npy
 ints varq.npy 0 62 185 369
 verified "those of the word varlen" --cu-q varq.npy --cu-k varq.npy --causal --scale=0.25 qp.npy kp.npy vp.npy
