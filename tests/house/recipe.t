@@ -158,7 +158,7 @@ if test -n "$all"; then
     done
     without "its .keeps" src/problem/feature_masks.c 's/ *\.keeps = dilated_keeps },/},/'
     for fact in 'FEATURE_HAS_HOLES | ' ' | FEATURE_KNOWS_DIAGONAL'; do
-        without "$fact" src/problem/feature_masks.c "/name = \"dilated\"/,/keeps = /s/$fact//"
+        without "$(echo "$fact" | tr -d ' |')" src/problem/feature_masks.c "/name = \"dilated\"/,/keeps = /s/$fact//"
     done
     without "its rule in float64" tools/reference_rules.c '/\.keep = dilated_keep/d'
     without "its row of what may be read" tests/lib/kept.c '/\.keeps = dilated_keeps/d'
