@@ -81,7 +81,7 @@ done
 
 names=$(mktemp) || exit 99
 trap 'rm -f "$names"' EXIT
-(cd "${top_builddir-.}" && find src -path '*/.libs/*' -name 'libclattn_core_la-*.o' -exec "${NM-nm}" -A -P {} +) \
+(cd "${top_builddir-.}" && find src -path '*/.libs/*' -name 'libclattn_core_la-*.o' -exec ${NM-nm} -A -P {} +) \
     2>/dev/null | sed 's|^src/\([a-z]*\)/.libs/libclattn_core_la-\([a-z0-9_]*\)\.o:* |\1 \2 |' >"$names"
 if ! test -s "$names"; then
     n=$((n + 1))
