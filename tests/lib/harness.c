@@ -39,13 +39,34 @@ int harness_deals(unsigned i, unsigned n)
 
 /* ---- Devices ---- */
 
+/* What handles say of kernels that compute wrong: a plan takes another configuration in their place, and a test would not
+ * see that they were there. */
+static char passed_over[512];
+
+static void on_log(void *user, const char *text)
+{
+    (void)user;
+    if (strstr(text, "it computes something else"))
+        snprintf(passed_over, sizeof passed_over, "%s", text);
+}
+
+const char *harness_passed_over(void)
+{
+    static char said[sizeof passed_over];
+    memcpy(said, passed_over, sizeof said);
+    *passed_over = '\0';
+    return said;
+}
+
 static cl_int open_parts(struct device *d)
 {
+    clattn_options options = CLATTN_OPTIONS_INIT;
     cl_int e;
+    options.log = on_log;
     d->queue = clCreateCommandQueue(d->cl.context, d->cl.device, 0, &e);
     if (e)
         return e;
-    e = clattn_create(&d->handle, d->cl.context, d->cl.device, NULL);
+    e = clattn_create(&d->handle, d->cl.context, d->cl.device, &options);
     if (e)
         clReleaseCommandQueue(d->queue);
     return e;

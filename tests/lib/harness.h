@@ -28,6 +28,10 @@ int harness_has_units(const struct device *d);
 cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
                     char *why, size_t len);
 
+/* What was logged of kernels that compute wrong since the last call; "": nothing. A plan that has taken another
+ * configuration in the place of one is CLATTN_ERROR_WRONG_RESULT to harness_plan(). */
+const char *harness_passed_over(void);
+
 /* A status, and what the handle says about it. */
 void harness_words(clattn_handle handle, cl_int e, char *why, size_t len);
 

@@ -85,7 +85,8 @@ int harness_has_units(const struct device *d)
     return has;
 }
 
-static cl_int build(const struct device *d, const clattn_problem *problem, const char *config, struct kept *p)
+static cl_int build(const struct device *d, const clattn_problem *problem, const char *config, struct kept *p,
+                    const char **passed_over)
 {
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     char real[sizeof p->config];
@@ -97,7 +98,13 @@ static cl_int build(const struct device *d, const clattn_problem *problem, const
     p->handle = d->handle;
     class_of(problem, &p->problem);
     snprintf(p->config, sizeof p->config, "%s", config);
-    return clattn_plan_create(&p->plan, d->handle, problem, &options);
+    (void)harness_passed_over();
+    const cl_int e = clattn_plan_create(&p->plan, d->handle, problem, &options);
+    *passed_over = e ? "" : harness_passed_over();
+    if (!**passed_over)
+        return e;
+    clattn_plan_release(p->plan);
+    return CLATTN_ERROR_WRONG_RESULT;
 }
 
 /* Takes `mods`. */
@@ -105,9 +112,13 @@ static cl_int keep(const struct device *d, const clattn_problem *problem, char *
                    size_t len)
 {
     struct kept *p = calloc(1, sizeof *p);
-    cl_int e = p ? build(d, problem, config, p) : CL_OUT_OF_HOST_MEMORY;
+    const char *passed_over = "";
+    cl_int e = p ? build(d, problem, config, p, &passed_over) : CL_OUT_OF_HOST_MEMORY;
     if (e) {
-        harness_words(d->handle, e, why, len);
+        if (*passed_over)
+            snprintf(why, len, "%s: %s", clattn_status_string(e), passed_over);
+        else
+            harness_words(d->handle, e, why, len);
         free(p);
         free(mods);
         return e;
