@@ -39,8 +39,8 @@ int harness_deals(unsigned i, unsigned n)
 
 /* ---- Devices ---- */
 
-/* What handles say of kernels that compute wrong: a plan takes another configuration in their place, and a test would not
- * see that they were there. */
+/* What handles say of kernels that compute wrong: a plan takes another configuration in their place, and a test would
+ * not see that they were there. */
 static char passed_over[512];
 
 static void on_log(void *user, const char *text)
