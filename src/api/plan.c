@@ -23,6 +23,16 @@ cl_int plan_choose(struct config *out, clattn_problem *checked, const struct cap
     return status ? status : choose(out, checked, caps, text, why);
 }
 
+cl_int plan_class(clattn_problem *checked, struct class *class, const struct caps *caps, const clattn_problem *problem,
+                  struct why *why)
+{
+    struct config config;
+    const cl_int status = plan_choose(&config, checked, caps, problem, NULL, why);
+    if (!status)
+        config_lookup_class(class, checked);
+    return status;
+}
+
 /* Whether another tile may do what this one could not: a driver may refuse a kernel or its group, or compile it wrong.
  * Where the caller's own text is in the program, it is likely to be why it does not build, in all tiles. */
 static bool worth_another(cl_int status, const clattn_problem *p)

@@ -16,6 +16,10 @@ struct plan {
 cl_int plan_choose(struct config *out, clattn_problem *checked, const struct caps *caps, const clattn_problem *problem,
                    const char *text, struct why *why);
 
+/* The same without a configuration, and the problem's class. */
+cl_int plan_class(clattn_problem *checked, struct class *class, const struct caps *caps, const clattn_problem *problem,
+                  struct why *why);
+
 cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *problem, const char *config,
                  struct why *why);
 void plan_clear(struct plan *plan);

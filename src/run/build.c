@@ -5,6 +5,7 @@
 #include "run/build.h"
 
 #include "device/exp2.h"
+#include "run/judge.h"
 
 #include <math.h>
 
@@ -119,7 +120,7 @@ static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, co
     l->problem.scale = sample.p.scale;
     for (int i = 0; i < PASSES && !status; i++)
         if (is_untried(set, i)) {
-            status = device_sample_try(i, &sample, l, step_of(&sample), false, why);
+            status = judge_pass(i, &sample, l, step_of(&sample), false, why);
             set->wrong[i] = status == CLATTN_ERROR_WRONG_RESULT;
         }
     l->problem.scale = p->scale;

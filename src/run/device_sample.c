@@ -1,4 +1,4 @@
-/* device_sample.c - runs a plan on buffers of the library's own, and checks what it did to them
+/* device_sample.c - a sample on a device: buffers of the library's own, and calls on them
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -12,8 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Bytes before and behind what is written, and what they hold; what is to be written holds NaN in every type. */
-enum { GUARD = 4096, GUARD_BYTE = 0xa5, POISON = 0xff, CHUNK = 1 << 20 };
+enum { CHUNK = 1 << 20 };
 
 double device_sample_now(void)
 {
@@ -78,7 +77,7 @@ static cl_int make_input(struct device_sample *b, cl_context context, int what, 
     return write_elements(b, what, count, copies, why);
 }
 
-static cl_int fill(struct device_sample *b, cl_mem mem, unsigned char byte, size_t at, size_t n, struct why *why)
+cl_int device_sample_fill(struct device_sample *b, cl_mem mem, unsigned char byte, size_t at, size_t n, struct why *why)
 {
     const cl_int status = n ? clEnqueueFillBuffer(b->queue, mem, &byte, 1, at, n, 0, NULL, NULL) : CL_SUCCESS;
     return status ? why_cl(why, status, "clEnqueueFillBuffer") : CL_SUCCESS;
@@ -86,18 +85,20 @@ static cl_int fill(struct device_sample *b, cl_mem mem, unsigned char byte, size
 
 static cl_int make_output(struct device_sample *b, cl_context context, cl_mem *mem, size_t bytes, struct why *why)
 {
-    cl_int status = new_buffer(mem, context, bytes + 2 * GUARD, why);
+    cl_int status = new_buffer(mem, context, bytes + 2 * DEVICE_SAMPLE_GUARD, why);
     if (!status)
-        status = fill(b, *mem, GUARD_BYTE, 0, GUARD, why);
+        status = device_sample_fill(b, *mem, DEVICE_SAMPLE_GUARD_BYTE, 0, DEVICE_SAMPLE_GUARD, why);
     if (!status)
-        status = fill(b, *mem, GUARD_BYTE, GUARD + bytes, GUARD, why);
+        status = device_sample_fill(b, *mem, DEVICE_SAMPLE_GUARD_BYTE, DEVICE_SAMPLE_GUARD + bytes, DEVICE_SAMPLE_GUARD,
+                                    why);
     return status;
 }
 
-static cl_int poison(struct device_sample *b, struct why *why)
+cl_int device_sample_poison(struct device_sample *b, struct why *why)
 {
-    const cl_int status = fill(b, b->o, POISON, GUARD, b->o_bytes, why);
-    return status ? status : fill(b, b->lse, POISON, GUARD, b->lse_bytes, why);
+    const cl_int status = device_sample_fill(b, b->o, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->o_bytes, why);
+    return status ? status
+                  : device_sample_fill(b, b->lse, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->lse_bytes, why);
 }
 
 /* ---- Opening ---- */
@@ -114,8 +115,8 @@ static void fill_args(struct device_sample *b)
     a->v.mem = b->mem[SAMPLE_V];
     a->o.mem = b->o;
     a->lse.mem = b->lse;
-    a->o.offset = GUARD / problem_type_size(s->p.type);
-    a->lse.offset = GUARD / sizeof(float);
+    a->o.offset = DEVICE_SAMPLE_GUARD / problem_type_size(s->p.type);
+    a->lse.offset = DEVICE_SAMPLE_GUARD / sizeof(float);
     /* Said in full, so that a call on fewer rows finds the others where they lie. */
     const int64_t n = varlen_q ? 0 : z->nq, m = varlen_k ? 0 : z->nk;
     const clattn_tensor *const of[] = { &a->q, &a->o, &a->k, &a->v };
@@ -162,21 +163,21 @@ static cl_int output_bytes(struct device_sample *b, struct why *why)
     return CL_SUCCESS;
 }
 
-static cl_int read_part(struct device_sample *b, cl_mem mem, size_t at, size_t n, void *to, struct why *why)
+cl_int device_sample_read(struct device_sample *b, cl_mem mem, size_t at, size_t n, void *to, struct why *why)
 {
     const cl_int status = clEnqueueReadBuffer(b->queue, mem, CL_TRUE, at, n, to, 0, NULL, NULL);
     return status ? why_cl(why, status, "clEnqueueReadBuffer") : CL_SUCCESS;
 }
 
 /* What an input holds now. */
-static cl_int digest_input(struct device_sample *b, int what, unsigned char to[32], struct why *why)
+cl_int device_sample_digest(struct device_sample *b, int what, unsigned char to[32], struct why *why)
 {
     const int64_t count = sample_count(&b->sample, what);
     const size_t bytes = (size_t)count * element_bytes(sample_type(&b->sample, what));
     unsigned char *all = malloc(bytes ? bytes : 1);
     cl_int status = all ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     if (!status)
-        status = read_part(b, b->mem[what], 0, bytes, all, why);
+        status = device_sample_read(b, b->mem[what], 0, bytes, all, why);
     if (!status)
         digest_of(to, all, bytes);
     free(all);
@@ -205,16 +206,16 @@ cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device
         return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
     }
     if ((status = output_bytes(b, why)) || (status = make_output(b, context, &b->o, b->o_bytes, why)) ||
-        (status = make_output(b, context, &b->lse, b->lse_bytes, why)) || (status = poison(b, why)))
+        (status = make_output(b, context, &b->lse, b->lse_bytes, why)) || (status = device_sample_poison(b, why)))
         return status;
     compute(b);
     for (int what = 0; what < SAMPLES && !status; what++) {
         status = make_input(b, context, what, why);
         if (!status && guarded && b->mem[what])
-            status = digest_input(b, what, b->digest[what], why);
+            status = device_sample_digest(b, what, b->digest[what], why);
     }
-    b->seen = malloc(b->o_bytes + 2 * GUARD);
-    b->seen_lse = malloc(b->lse_bytes + 2 * GUARD);
+    b->seen = malloc(b->o_bytes + 2 * DEVICE_SAMPLE_GUARD);
+    b->seen_lse = malloc(b->lse_bytes + 2 * DEVICE_SAMPLE_GUARD);
     if (!status && !(b->seen && b->seen_lse))
         status = why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     fill_args(b);
@@ -300,183 +301,5 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     *seconds = device_sample_now() - from;
     *device = status ? 0 : event_seconds(event);
     clReleaseEvent(event);
-    return status;
-}
-
-/* ---- Looking ---- */
-
-static cl_int wrong(struct why *why, const int64_t at[3])
-{
-    return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computes something else: row %lld of head %lld, entry %lld",
-                   (long long)at[2], (long long)at[1], (long long)at[0]);
-}
-
-/* Reads are few and whole: each waits for the device, and that takes long where the machine is busy. */
-static cl_int see(struct device_sample *b, struct why *why)
-{
-    const cl_int status = read_part(b, b->o, 0, b->o_bytes + 2 * GUARD, b->seen, why);
-    return status ? status : read_part(b, b->lse, 0, b->lse_bytes + 2 * GUARD, b->seen_lse, why);
-}
-
-static cl_int check_guards(const unsigned char *seen, size_t bytes, struct why *why)
-{
-    for (int behind = 0; behind < 2; behind++)
-        for (size_t i = 0; i < GUARD; i++)
-            if (seen[(behind ? GUARD + bytes : 0) + i] != GUARD_BYTE)
-                return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it writes %s its output", behind ? "behind" : "before");
-    return CL_SUCCESS;
-}
-
-static bool is_close(double got, double want, double bound)
-{
-    return got == want || fabs(got - want) <= bound;
-}
-
-/* One row of O and LSE. */
-static cl_int check_row(struct device_sample *b, const int64_t at[3], double *room, struct why *why)
-{
-    const struct sample *s = &b->sample;
-    const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
-    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
-    double *const want = room, *const bound = room + width, *const scratch = bound + width;
-    float lse;
-    if (row < 0)
-        return CL_SUCCESS;
-    const unsigned char *const got = b->seen + GUARD + (size_t)row * width * size;
-    memcpy(&lse, b->seen_lse + GUARD + (size_t)lse_row * sizeof lse, sizeof lse);
-    const struct answer a = sample_answer(s, at[0], at[1], at[2], want, bound, scratch);
-    bool good = is_close(lse, a.lse, a.lse_bound);
-    for (size_t c = 0; c < width && good; c++)
-        good = is_close(sample_load(s->p.type, got + c * size), want[c], bound[c]);
-    return good ? CL_SUCCESS : wrong(why, at);
-}
-
-/* One row of what a caller's text made: no element, nor LSE, has every bit of the poison. A NaN that is computed has
- * not. */
-static cl_int check_written(struct device_sample *b, const int64_t at[3], double *room, struct why *why)
-{
-    const struct sample *s = &b->sample;
-    const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
-    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
-    static const unsigned char poisoned[] = { POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON };
-    (void)room;
-    if (row < 0)
-        return CL_SUCCESS;
-    const unsigned char *const got = b->seen + GUARD + (size_t)row * width * size;
-    bool good = memcmp(b->seen_lse + GUARD + (size_t)lse_row * sizeof(float), poisoned, sizeof(float)) != 0;
-    for (size_t c = 0; c < width && good; c++)
-        good = memcmp(got + c * size, poisoned, size) != 0;
-    return good ? CL_SUCCESS : wrong(why, at);
-}
-
-static cl_int check_rows(struct device_sample *b, int64_t step, struct why *why)
-{
-    const clattn_sizes *z = &b->sample.p.sizes;
-    double *room = malloc(2 * ((size_t)b->sample.p.dv + (size_t)z->nk) * sizeof *room);
-    cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    for (int64_t i = 0; i < z->b * z->h * z->nq && !status; i += step) {
-        const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };
-        status = b->sample.p.n_mods ? check_written(b, at, room, why) : check_row(b, at, room, why);
-    }
-    free(room);
-    return status;
-}
-
-static cl_int check_inputs(struct device_sample *b, struct why *why)
-{
-    for (int what = 0; what < SAMPLES; what++) {
-        unsigned char now[32];
-        if (!b->mem[what])
-            continue;
-        const cl_int status = digest_input(b, what, now, why);
-        if (status)
-            return status;
-        if (memcmp(now, b->digest[what], sizeof now))
-            return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it changes its inputs");
-    }
-    return CL_SUCCESS;
-}
-
-static cl_int check(struct device_sample *b, int64_t step, struct why *why)
-{
-    cl_int status;
-    if ((status = see(b, why)) || (status = check_guards(b->seen, b->o_bytes, why)) ||
-        (status = check_guards(b->seen_lse, b->lse_bytes, why)) || (status = check_rows(b, step, why)))
-        return status;
-    return b->guarded ? check_inputs(b, why) : CL_SUCCESS;
-}
-
-/* ---- Both ---- */
-
-static cl_int run_poisoned(struct device_sample *b, struct launch *l, struct why *why)
-{
-    double seconds, device;
-    const cl_int status = poison(b, why);
-    return status ? status : device_sample_run(b, l, 0, &seconds, &device, why);
-}
-
-/* Once more: the same bits as check() saw. */
-static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
-{
-    unsigned char *again = malloc(b->o_bytes + 1);
-    cl_int status = again ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    if (!status && !(status = run_poisoned(b, l, why)) &&
-        !(status = read_part(b, b->o, GUARD, b->o_bytes, again, why)) && memcmp(again, b->seen + GUARD, b->o_bytes))
-        status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "a second run gives other bits");
-    free(again);
-    return status;
-}
-
-cl_int device_sample_judge(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
-{
-    cl_int status;
-    if ((status = run_poisoned(b, l, why)) || (status = check(b, step, why)))
-        return status;
-    return twice ? repeat(b, l, why) : CL_SUCCESS;
-}
-
-/* ---- Block maps ---- */
-
-static cl_int check_map(struct device_sample *b, struct why *why)
-{
-    const size_t n = (size_t)sample_count(&b->sample, SAMPLE_MAP);
-    unsigned char *map = malloc(n + 1);
-    cl_int status =
-        map ? read_part(b, b->mem[SAMPLE_MAP], 0, n, map, why) : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    for (size_t i = 0; i < n && !status; i++)
-        if (map[i] != sample_map_of_mask(&b->sample, (int64_t)i))
-            status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "block maps are made wrong: block %zu", i);
-    free(map);
-    return status;
-}
-
-/* The block map that is made of the sample's mask. */
-static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
-{
-    const struct waits none = { 0, NULL, NULL };
-    (void)step, (void)twice;
-    cl_int status = fill(b, b->mem[SAMPLE_MAP], POISON, 0, (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
-    b->args.sizes = &b->sample.p.sizes;
-    if (!status && !(status = launch_run(l, &launch_block_map, b->queue, &b->args, &none, why)))
-        status = check_map(b, why);
-    return status;
-}
-
-/* ---- Any pass ---- */
-
-static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
-                                      struct why *) = {
-    [PASS_FORWARD] = device_sample_judge,
-    [PASS_BLOCK_MAP] = judge_map,
-};
-
-cl_int device_sample_try(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice,
-                         struct why *why)
-{
-    struct device_sample b;
-    cl_int status = device_sample_open(&b, l->context, l->device, sample, twice, 1, why);
-    if (!status)
-        status = judges[pass](&b, l, step, twice, why);
-    device_sample_close(&b);
     return status;
 }

@@ -1,4 +1,4 @@
-/* device_sample.h - runs a plan on buffers of the library's own, and checks what it did to them
+/* device_sample.h - a sample on a device: buffers of the library's own, and calls on them
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DEVICE_SAMPLE_H
 #define DEVICE_SAMPLE_H
@@ -30,14 +30,15 @@ void device_sample_close(struct device_sample *b);
 cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows, double *seconds, double *device,
                          struct why *why);
 
-/* One call on all of it, from poison, and a look: rows of O and LSE, every `step`-th of all, against the sample's
- * answer, the guards around them, and, where guarded, the inputs; twice: a second call gives the same bits. What a
- * caller's text makes of scores nobody here knows: then rows need only have been written. CLATTN_ERROR_WRONG_RESULT. */
-cl_int device_sample_judge(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why);
+/* What lies around outputs, in bytes, and what outputs hold before a call: NaN in every type. */
+enum { DEVICE_SAMPLE_GUARD = 4096, DEVICE_SAMPLE_GUARD_BYTE = 0xa5, DEVICE_SAMPLE_POISON = 0xff };
 
-/* The same of a sample that is needed once, guarded where `twice`, and of any pass: PASS_*. */
-cl_int device_sample_try(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice,
-                         struct why *why);
+/* Poisons O and LSE; fills a part of a buffer, or reads it; and what an input holds now. For judge.c. */
+cl_int device_sample_poison(struct device_sample *b, struct why *why);
+cl_int device_sample_fill(struct device_sample *b, cl_mem mem, unsigned char byte, size_t at, size_t n,
+                          struct why *why);
+cl_int device_sample_read(struct device_sample *b, cl_mem mem, size_t at, size_t n, void *to, struct why *why);
+cl_int device_sample_digest(struct device_sample *b, int what, unsigned char to[32], struct why *why);
 
 double device_sample_now(void); /* seconds, of a clock that only goes forward */
 

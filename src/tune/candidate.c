@@ -4,6 +4,8 @@
 
 #include "tune/candidate.h"
 
+#include "run/judge.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -125,7 +127,7 @@ cl_int candidate_check(struct candidate *t, struct candidate_inputs *g, struct w
 {
     enum { ROWS = 8 };
     const clattn_sizes *z = &g->timed.sample.p.sizes;
-    return device_sample_judge(&g->timed, &t->launch, z->b * z->h * z->nq / ROWS + 1, false, why);
+    return judge_sample(&g->timed, &t->launch, z->b * z->h * z->nq / ROWS + 1, false, why);
 }
 
 /* ---- Timing ---- */
@@ -215,7 +217,7 @@ cl_int candidate_open(struct candidate *t, struct candidate_inputs *g, const str
     if (!(status = build_launch(&t->launch, g->maker, &g->problem, config, true, &binary, why))) {
         t->made = true;
         for (int i = 0; i < CHECKS && !status; i++)
-            status = device_sample_judge(&g->checks[i], &t->launch, 1, true, why);
+            status = judge_sample(&g->checks[i], &t->launch, 1, true, why);
         if (!status)
             status = first_runs(t, g, why);
     }

@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "tune/selftest.h"
+
+#include "run/judge.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -47,7 +49,7 @@ static cl_int run_test(struct maker *maker, const clattn_problem *p, const struc
     cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
     if (status)
         return status;
-    status = device_sample_try(PASS_FORWARD, &sample, &launch, 1, true, why);
+    status = judge_pass(PASS_FORWARD, &sample, &launch, 1, true, why);
     launch_clear(&launch);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "src/api/handle.h"
+#include "src/run/judge.h"
 #include "tests/lib/each.h"
 
 #include "tools/convert.h"
@@ -175,7 +176,7 @@ static void put_byte(const struct place *x, cl_mem mem, size_t at, unsigned char
 static int judged(struct place *x, int64_t step, bool twice, const char *words)
 {
     struct why why = { "" };
-    const cl_int status = device_sample_judge(&x->bed, &x->launch, step, twice, &why);
+    const cl_int status = judge_sample(&x->bed, &x->launch, step, twice, &why);
     const int good = words ? status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) : !status;
     if (!good)
         diag("%s: status %d, %s; expected %s", x->text, (int)status, why.text, words ? words : "success");
@@ -430,14 +431,14 @@ static void test_map(const struct device *d)
     struct why why = { "" };
     open_place(&x, d, "f32 b1 h1 q40 k70 d4 mask:11qk blocks:32,32", NULL, 1);
     const int64_t n = sample_count(&x.sample, SAMPLE_MAP);
-    ok(!device_sample_try(PASS_BLOCK_MAP, &x.sample, &x.launch, 1, false, &why), "a block map is made right");
+    ok(!judge_pass(PASS_BLOCK_MAP, &x.sample, &x.launch, 1, false, &why), "a block map is made right");
     int good = 0;
     for (int64_t i = 0; i < n; i++) {
         const unsigned char other = (unsigned char)((sample_map_of_mask(&x.sample, i) + 1) % 3);
         char words[32];
         snprintf(words, sizeof words, "block %d", (int)i);
         arm(NULL, (size_t)i, &other, 1, 1);
-        const cl_int status = device_sample_try(PASS_BLOCK_MAP, &x.sample, &x.launch, 1, false, &why);
+        const cl_int status = judge_pass(PASS_BLOCK_MAP, &x.sample, &x.launch, 1, false, &why);
         good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) != NULL;
     }
     ok(n == 6 && good == n, "each of its %d blocks that is made wrong is seen: %d", (int)n, good);

@@ -1,0 +1,191 @@
+/* judge.c - whether what a plan did to a sample's buffers is right
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "run/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Looking ---- */
+
+static cl_int wrong(struct why *why, const int64_t at[3])
+{
+    return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computes something else: row %lld of head %lld, entry %lld",
+                   (long long)at[2], (long long)at[1], (long long)at[0]);
+}
+
+/* Reads are few and whole: each waits for the device, and that takes long where the machine is busy. */
+static cl_int see(struct device_sample *b, struct why *why)
+{
+    const cl_int status = device_sample_read(b, b->o, 0, b->o_bytes + 2 * DEVICE_SAMPLE_GUARD, b->seen, why);
+    return status ? status : device_sample_read(b, b->lse, 0, b->lse_bytes + 2 * DEVICE_SAMPLE_GUARD, b->seen_lse, why);
+}
+
+static cl_int check_guards(const unsigned char *seen, size_t bytes, struct why *why)
+{
+    for (int behind = 0; behind < 2; behind++)
+        for (size_t i = 0; i < DEVICE_SAMPLE_GUARD; i++)
+            if (seen[(behind ? DEVICE_SAMPLE_GUARD + bytes : 0) + i] != DEVICE_SAMPLE_GUARD_BYTE)
+                return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it writes %s its output", behind ? "behind" : "before");
+    return CL_SUCCESS;
+}
+
+static bool is_close(double got, double want, double bound)
+{
+    return got == want || fabs(got - want) <= bound;
+}
+
+/* One row of O and LSE. */
+static cl_int check_row(struct device_sample *b, const int64_t at[3], double *room, struct why *why)
+{
+    const struct sample *s = &b->sample;
+    const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
+    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
+    double *const want = room, *const bound = room + width, *const scratch = bound + width;
+    float lse;
+    if (row < 0)
+        return CL_SUCCESS;
+    const unsigned char *const got = b->seen + DEVICE_SAMPLE_GUARD + (size_t)row * width * size;
+    memcpy(&lse, b->seen_lse + DEVICE_SAMPLE_GUARD + (size_t)lse_row * sizeof lse, sizeof lse);
+    const struct answer a = sample_answer(s, at[0], at[1], at[2], want, bound, scratch);
+    bool good = is_close(lse, a.lse, a.lse_bound);
+    for (size_t c = 0; c < width && good; c++)
+        good = is_close(sample_load(s->p.type, got + c * size), want[c], bound[c]);
+    return good ? CL_SUCCESS : wrong(why, at);
+}
+
+/* One row of what a caller's text made: no element, nor LSE, has every bit of the poison. A NaN that is computed has
+ * not. */
+static cl_int check_written(struct device_sample *b, const int64_t at[3], double *room, struct why *why)
+{
+    const struct sample *s = &b->sample;
+    const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
+    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
+    static const unsigned char poisoned[] = { DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
+                                              DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
+                                              DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON };
+    (void)room;
+    if (row < 0)
+        return CL_SUCCESS;
+    const unsigned char *const got = b->seen + DEVICE_SAMPLE_GUARD + (size_t)row * width * size;
+    bool good =
+        memcmp(b->seen_lse + DEVICE_SAMPLE_GUARD + (size_t)lse_row * sizeof(float), poisoned, sizeof(float)) != 0;
+    for (size_t c = 0; c < width && good; c++)
+        good = memcmp(got + c * size, poisoned, size) != 0;
+    return good ? CL_SUCCESS : wrong(why, at);
+}
+
+static cl_int check_rows(struct device_sample *b, int64_t step, struct why *why)
+{
+    const clattn_sizes *z = &b->sample.p.sizes;
+    double *room = malloc(2 * ((size_t)b->sample.p.dv + (size_t)z->nk) * sizeof *room);
+    cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    for (int64_t i = 0; i < z->b * z->h * z->nq && !status; i += step) {
+        const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };
+        status = b->sample.p.n_mods ? check_written(b, at, room, why) : check_row(b, at, room, why);
+    }
+    free(room);
+    return status;
+}
+
+static cl_int check_inputs(struct device_sample *b, struct why *why)
+{
+    for (int what = 0; what < SAMPLES; what++) {
+        unsigned char now[32];
+        if (!b->mem[what])
+            continue;
+        const cl_int status = device_sample_digest(b, what, now, why);
+        if (status)
+            return status;
+        if (memcmp(now, b->digest[what], sizeof now))
+            return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it changes its inputs");
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int check(struct device_sample *b, int64_t step, struct why *why)
+{
+    cl_int status;
+    if ((status = see(b, why)) || (status = check_guards(b->seen, b->o_bytes, why)) ||
+        (status = check_guards(b->seen_lse, b->lse_bytes, why)) || (status = check_rows(b, step, why)))
+        return status;
+    return b->guarded ? check_inputs(b, why) : CL_SUCCESS;
+}
+
+/* ---- Both ---- */
+
+static cl_int run_poisoned(struct device_sample *b, struct launch *l, struct why *why)
+{
+    double seconds, device;
+    const cl_int status = device_sample_poison(b, why);
+    return status ? status : device_sample_run(b, l, 0, &seconds, &device, why);
+}
+
+/* Once more: the same bits as check() saw. */
+static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
+{
+    unsigned char *again = malloc(b->o_bytes + 1);
+    cl_int status = again ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    if (!status && !(status = run_poisoned(b, l, why)) &&
+        !(status = device_sample_read(b, b->o, DEVICE_SAMPLE_GUARD, b->o_bytes, again, why)) &&
+        memcmp(again, b->seen + DEVICE_SAMPLE_GUARD, b->o_bytes))
+        status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "a second run gives other bits");
+    free(again);
+    return status;
+}
+
+cl_int judge_sample(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    cl_int status;
+    if ((status = run_poisoned(b, l, why)) || (status = check(b, step, why)))
+        return status;
+    return twice ? repeat(b, l, why) : CL_SUCCESS;
+}
+
+/* ---- Block maps ---- */
+
+static cl_int check_map(struct device_sample *b, struct why *why)
+{
+    const size_t n = (size_t)sample_count(&b->sample, SAMPLE_MAP);
+    unsigned char *map = malloc(n + 1);
+    cl_int status = map ? device_sample_read(b, b->mem[SAMPLE_MAP], 0, n, map, why)
+                        : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    for (size_t i = 0; i < n && !status; i++)
+        if (map[i] != sample_map_of_mask(&b->sample, (int64_t)i))
+            status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "block maps are made wrong: block %zu", i);
+    free(map);
+    return status;
+}
+
+/* The block map that is made of the sample's mask. */
+static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    const struct waits none = { 0, NULL, NULL };
+    (void)step, (void)twice;
+    cl_int status = device_sample_fill(b, b->mem[SAMPLE_MAP], DEVICE_SAMPLE_POISON, 0,
+                                       (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
+    b->args.sizes = &b->sample.p.sizes;
+    if (!status && !(status = launch_run(l, &launch_block_map, b->queue, &b->args, &none, why)))
+        status = check_map(b, why);
+    return status;
+}
+
+/* ---- Any pass ---- */
+
+static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
+                                      struct why *) = {
+    [PASS_FORWARD] = judge_sample,
+    [PASS_BLOCK_MAP] = judge_map,
+};
+
+cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    struct device_sample b;
+    cl_int status = device_sample_open(&b, l->context, l->device, sample, twice, 1, why);
+    if (!status)
+        status = judges[pass](&b, l, step, twice, why);
+    device_sample_close(&b);
+    return status;
+}
