@@ -340,7 +340,7 @@ static void test_passing_device(const struct device *d, const char *folder)
 /* ---- A configuration that the caller set ---- */
 
 static const char plain[] = "f32 b1 h2 q7 k13 d8 causal lse", own[] = "naive wg1,bk8";
-static const char sum_of_values[] = "part += s[j] *", wrong_sum[] = "part -= s[j] *"; /* of engine naive */
+static const char sum_of_values[] = "part += weights[j] *", wrong_sum[] = "part -= weights[j] *"; /* of engine naive */
 
 /* A plan without a configuration of its own; its source, or a status. The words of a failure in `why`. */
 static int plan_source(clattn_handle h, const clattn_problem *p, char why[512])
