@@ -165,11 +165,11 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 }
 /* Whether all chunks of an item lie alike in rows that swap halves alike: their places are CLA_LANES chunks apart. */
 #define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % 2 == 0)
-CLA_FN int cla_k_place(int row, int c) { return row * CLA_KC + (CLA_KC % 8 ? c : c ^ 4 * (row & 1)); }
+CLA_FN int cla_k_place(int row, int c, const int chunks) { return row * chunks + (chunks % 8 ? c : c ^ 4 * (row & 1)); }
 CLA_FN void cla_store_k(cla_tile *t)
 {
     CLA_EACH_CHUNK(CLA_BK, CLA_KC)
-        t->k[CLA_LIKE_ROWS ? t->k_place + n * CLA_LANES : cla_k_place(row, c)] = t->moved[n];
+        t->k[CLA_LIKE_ROWS ? t->k_place + n * CLA_LANES : cla_k_place(row, c, CLA_KC)] = t->moved[n];
     CLA_END_CHUNK
 }
 
@@ -259,7 +259,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->r0 = r0;
     t->end = end;
     t->scale = scale;
-    t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC);
+    t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC, CLA_KC);
     t->wide = ((uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
                (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e)) * 2) % 16 == 0 && cla_rows_are_even(e);
     cla_warp_init(&t->warp, e, t->item);
@@ -294,7 +294,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
                 const int first = (16 * (j / 2) + 2 * (j % 2)) * ((width) / 8), key = 4 * (t->g / 2) + t->g % 2; \
                 const uint4 right = \
                     t->b[(width) / 8 % 8 ? first + key * ((width) / 8) + 4 * d + t->c \
-                                         : first + 8 * (d / 2) + (cla_k_place(key, t->c) ^ 4 * (d % 2))]; \
+                                         : first + 8 * (d / 2) + (cla_k_place(key, t->c, (width) / 8) ^ 4 * (d % 2))]; \
                 CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
                     const int h = x / CLA_RT, i = x % CLA_RT; \
                     real *const at = dst + 2 * j * CLA_R_N + 2 * i; \

@@ -12,6 +12,8 @@ CLA_FN long cla_v_steps(const cla_env *e) { return e->v_stride; }
 
 /* Whether rows are equally far apart, by less than 4 GiB: then row k of K is k * cla_k_bytes(e) behind row 0, and so it
  * is with V. */
-CLA_FN int cla_rows_are_even(const cla_env *e) { return (e->k_stride | e->v_stride) >> 31 == 0; }
+#define CLA_WIDER_ELEMENT CLA_MAX(sizeof(cla_k_elem), sizeof(cla_v_elem))
+#define CLA_STRIDE_BITS (CLA_WIDER_ELEMENT == 2 ? 31 : CLA_WIDER_ELEMENT == 4 ? 30 : 29)
+CLA_FN int cla_rows_are_even(const cla_env *e) { return (e->k_stride | e->v_stride) >> CLA_STRIDE_BITS == 0; }
 CLA_FN uint cla_k_bytes(const cla_env *e) { return (uint)sizeof(cla_k_elem) * (uint)e->k_stride; }
 CLA_FN uint cla_v_bytes(const cla_env *e) { return (uint)sizeof(cla_v_elem) * (uint)e->v_stride; }

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Unpacks those of drivers 470, 535 and 550 from Debian's non-free packages as DIR/470 .. DIR/550
-# [~/.cache/clattn-offline/nvidia], for check.sh and check-nvidia.sh. Nothing is installed; what is there already stays.
+# [~/.cache/clattn-offline/nvidia], for check.sh and cases.py. Nothing is installed; what is there already stays.
 # Runs on Debian, as root or not; 70 MB to fetch and 220 MB to keep, some seconds. The compilers are NVIDIA's, and so is
 # their licence. Environment: MIRROR [the one that the system's packages come from], KEYRING [Debian's].
 set -eu

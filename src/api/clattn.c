@@ -68,7 +68,7 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     status = plan_choose(&config, &p, caps, problem, config_text, &why);
     if (!status && h)
         build_settle(&h->maker, &p, &config);
-    const struct target target = { PASS_FORWARD, &p, caps, &config, 0 };
+    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = caps, .config = &config };
     if (!status && !(status = source_compose(&source, &target, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);

@@ -11,8 +11,7 @@
 
 /* ---- Records ---- */
 
-struct export
-{
+struct exporter {
     cl_int (*write)(void *user, const char *text, size_t len);
     void *user;
     cl_int status;
@@ -20,7 +19,7 @@ struct export
 
 static bool export_one(void *user, const struct record *r)
 {
-    struct export *e = user;
+    struct exporter *e = user;
     char text[RECORD_TEXT_MAX];
     struct text to = { text, sizeof text, 0 };
     record_print(r, &to);
@@ -32,7 +31,7 @@ static bool export_one(void *user, const struct record *r)
 cl_int clattn_wisdom_export(clattn_handle h, cl_int (*write)(void *user, const char *text, size_t len), void *user)
 {
     struct why why = { "" };
-    struct export e = { write, user, CL_SUCCESS };
+    struct exporter e = { write, user, CL_SUCCESS };
     const cl_int status = handle_check(h);
     if (status)
         return status;

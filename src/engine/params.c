@@ -21,12 +21,9 @@ static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_
 static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
 static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }
-static bool is_varlen(const struct target *t) { return t->p->flags & (CLATTN_CU_Q | CLATTN_CU_K); }
+static bool is_varlen(const struct target *t) { return problem_is_varlen(t->p); }
 /* All lists of lengths or none: plans with one of them or another share a program. */
-static bool has_lengths(const struct target *t)
-{
-    return is_varlen(t) || t->p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
-}
+static bool has_lists(const struct target *t) { return problem_has_lists(t->p); }
 static bool has_aux(const struct target *t) { return t->p->n_aux; }
 static int captured(const struct target *t) { return t->p->n_aux; }
 static int four(const struct target *t)
@@ -63,9 +60,9 @@ static const struct {
     TAKE(PARAM_V, FORWARD, "v", NULL, "const __global cla_v_elem"),
     TAKE(PARAM_O, FORWARD, "o", NULL, "__global cla_q_elem"),
     TAKE(PARAM_LSE, FORWARD, "lse", NULL, "__global float"),
-    TAKE(PARAM_Q_LEN, FORWARD, "q_len", has_lengths, "const __global int"),
-    TAKE(PARAM_KV_LEN, FORWARD, "kv_len", has_lengths, "const __global int"),
-    TAKE(PARAM_KV_START, FORWARD, "kv_start", has_lengths, "const __global int"),
+    TAKE(PARAM_Q_LEN, FORWARD, "q_len", has_lists, "const __global int"),
+    TAKE(PARAM_KV_LEN, FORWARD, "kv_len", has_lists, "const __global int"),
+    TAKE(PARAM_KV_START, FORWARD, "kv_start", has_lists, "const __global int"),
     TAKE(PARAM_OFFSETS, FORWARD, "offsets", NULL, "const __global int"),
     TAKE(PARAM_CU_Q, FORWARD, "cu_q", is_varlen, "const __global int"),
     TAKE(PARAM_CU_K, FORWARD, "cu_k", is_varlen, "const __global int"),
@@ -88,9 +85,9 @@ static const struct {
     TELL(LONG, FORWARD, slopes_stride, has_alibi),
     TELL(LONG, FORWARD, slopes_offset, has_alibi),
     TELL(LONG, FORWARD, sinks_offset, has_sinks),
-    TELL(LONG, FORWARD, q_len_offset, has_lengths),
-    TELL(LONG, FORWARD, kv_len_offset, has_lengths),
-    TELL(LONG, FORWARD, kv_start_offset, has_lengths),
+    TELL(LONG, FORWARD, q_len_offset, has_lists),
+    TELL(LONG, FORWARD, kv_len_offset, has_lists),
+    TELL(LONG, FORWARD, kv_start_offset, has_lists),
     TELL(LONG, FORWARD, offsets_offset, NULL),
     TELL(LONG, FORWARD, cu_q_offset, is_varlen),
     TELL(LONG, FORWARD, cu_k_offset, is_varlen),
@@ -111,7 +108,7 @@ static const struct {
     TELL(INT, FORWARD, total_k, is_varlen),
     TELL(INT, FORWARD, align, NULL),
     TELL(INT, FORWARD, offset, NULL),
-    TELL(INT, FORWARD, flags, has_lengths),
+    TELL(INT, FORWARD, flags, has_lists),
     TELL(INT, FORWARD, given, NULL),
     TELL(INT, FORWARD, write_lse, NULL),
     TELL(INT, FORWARD, window_low, has_window),

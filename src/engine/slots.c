@@ -30,26 +30,11 @@ static bool is_f64(const clattn_problem *p)
 {
     return p->type == CLATTN_F64;
 }
-static bool is_varlen(const clattn_problem *p)
-{
-    return p->flags & (CLATTN_CU_Q | CLATTN_CU_K);
-}
-static bool has_lengths(const clattn_problem *p)
-{
-    return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
-}
 static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", always } };
-static bool has_lists(const clattn_problem *p)
-{
-    return is_varlen(p) || has_lengths(p);
-}
-static const struct choice lengths[] = { { "lengths.cl", has_lists }, { NULL, always } };
-static const struct choice kv[] = { { "kv_varlen.cl", is_varlen },
-                                    { "kv_padded.cl", has_lengths },
+static const struct choice lengths[] = { { "lengths.cl", problem_has_lists }, { NULL, always } };
+static const struct choice kv[] = { { "kv_varlen.cl", problem_is_varlen },
+                                    { "kv_padded.cl", problem_has_lists },
                                     { "kv_dense.cl", always } };
-/* Where rows of K and V lie, whatever their lengths are; what becomes of a finished row. */
-static const struct choice rows[] = { { "rows_strided.cl", always } };
-static const struct choice epilogue[] = { { "epilogue_output.cl", always } };
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
     while (!c->applies(p))
@@ -161,8 +146,6 @@ static const char *exp2_of(const struct engine *e, const struct caps *caps)
 static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); }
 static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
-static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
-static const char *epilogue_slot(const struct target *t) { return chosen(epilogue, t->p); }
 static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
@@ -211,11 +194,11 @@ const struct slot slots_forward[] = {
     { .fragment = "group.cl" },
     { .choose = lengths_slot },
     { .choose = kv_slot },
-    { .choose = rows_slot },
+    { .fragment = "rows_strided.cl" },
     { .write = write_sink },
     { .choose = exp_slot },
     { .fragment = "weight.cl" },
-    { .choose = epilogue_slot },
+    { .fragment = "epilogue_output.cl" },
     { .choose = load_slot },
     { .choose = engine_slot },
     { .fragment = "tile.cl" },

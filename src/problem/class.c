@@ -86,7 +86,7 @@ static void set_shape(clattn_workload *c, const clattn_problem *p)
 void class_of(clattn_workload *out, const clattn_problem *p)
 {
     set_shape(out, p);
-    set_features(out, p, 0);
+    set_features(out, p, FEATURE_STEP_NONE);
     set_sizes(&out->problem, &p->sizes);
 }
 

@@ -34,6 +34,15 @@ bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsig
     return false;
 }
 
+void feature_range(const clattn_problem *p, int64_t *low, int64_t *high)
+{
+    *low = INT64_MIN;
+    *high = INT64_MAX;
+    FEATURE_EACH(f)
+        if (f->range && f->applies(p))
+            f->range(p, low, high);
+}
+
 uint32_t feature_flags(void)
 {
     uint32_t flags = 0;

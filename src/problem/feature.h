@@ -23,7 +23,13 @@ enum feature_fact {
 };
 
 /* A class has neighbours that lack its features up to one of these steps. Varlen goes second, by class.c. */
-enum feature_step { FEATURE_STEP_SCORES = 1, FEATURE_STEP_VARLEN, FEATURE_STEP_READS, FEATURE_STEP_MASKS };
+enum feature_step {
+    FEATURE_STEP_NONE,
+    FEATURE_STEP_SCORES,
+    FEATURE_STEP_VARLEN,
+    FEATURE_STEP_READS,
+    FEATURE_STEP_MASKS
+};
 
 /* A word of a problem string: its name alone, or its name and a value right behind it. */
 struct feature_word {
@@ -100,6 +106,10 @@ bool feature_any(const clattn_problem *p, unsigned facts);
 bool feature_is_compiled(const struct feature *f, const clattn_problem *p);
 /* Whether they have some of this kind with one of the facts. */
 bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsigned facts);
+
+/* The keys that a row may keep by what the problem asks for, from its diagonal + *low to its diagonal + *high;
+ * INT64_MIN and INT64_MAX are no bounds. */
+void feature_range(const clattn_problem *p, int64_t *low, int64_t *high);
 
 /* Every bit of clattn_problem.flags that a feature has. */
 uint32_t feature_flags(void);

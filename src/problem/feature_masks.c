@@ -1,7 +1,7 @@
 /* feature_masks.c - the rows of masks: which keys a query sees. Knows no device.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A mask's fragment has the functions cla_NAME_begin, _end, _next, _full and _drop (HACKING, Slots). */
+ * A mask's fragment has the functions cla_NAME_begin, _end, _next, _full and _drop (doc/kernels, "The slots"). */
 #include "config.h"
 
 #include "problem/feature.h"
@@ -192,7 +192,7 @@ static bool bool_applies(const clattn_problem *p)
 
 static const char *bool_needs(const clattn_problem *p)
 {
-    return blocks_applies(p) ? NULL : "mask_unmapped.cl"; /* what it asks blocks else */
+    return blocks_applies(p) ? NULL : "mask_unmapped.cl"; /* has the function that mask_blocks.cl has otherwise */
 }
 
 static cl_int bool_read(clattn_workload *to, const char *word, const char *value, struct why *why)

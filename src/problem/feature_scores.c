@@ -1,7 +1,7 @@
 /* feature_scores.c - the rows of what changes scores: their functions, bias and sinks. Knows no device.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A score's fragment has the function cla_NAME(e, s, q, k), in natural units (HACKING, Slots). */
+ * A score's fragment has the function cla_NAME(e, s, q, k), in natural units (doc/kernels, "The slots"). */
 #include "config.h"
 
 #include "problem/feature.h"

@@ -6,14 +6,14 @@
 
 #include "problem/feature.h"
 
-static bool is_packs_heads(const clattn_problem *p)
+static bool may_pack_heads(const clattn_problem *p)
 {
     return !feature_any(p, FEATURE_DIFFERS_BY_HEAD);
 }
 
 struct rows gqa_rows(const clattn_problem *p, int per_group)
 {
-    struct rows rows = { per_group, is_packs_heads(p) };
+    struct rows rows = { per_group, may_pack_heads(p) };
     rows.packs_heads = gqa_heads(&rows, &p->sizes) > 1;
     return rows;
 }
@@ -21,7 +21,7 @@ struct rows gqa_rows(const clattn_problem *p, int per_group)
 int64_t gqa_shared_rows(const clattn_problem *p)
 {
     const clattn_sizes *s = &p->sizes;
-    return is_packs_heads(p) && s->hk ? s->nq * (s->h / s->hk) : s->nq;
+    return may_pack_heads(p) && s->hk ? s->nq * (s->h / s->hk) : s->nq;
 }
 
 /* FlashAttention's rule: less than 0.9 of the tiles. */

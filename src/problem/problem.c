@@ -36,6 +36,16 @@ int problem_type_find(const char *name)
     return 0;
 }
 
+bool problem_is_varlen(const clattn_problem *p)
+{
+    return p->flags & (CLATTN_CU_Q | CLATTN_CU_K);
+}
+
+bool problem_has_lists(const clattn_problem *p)
+{
+    return problem_is_varlen(p) || p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START);
+}
+
 bool problem_has_holes(const clattn_problem *p)
 {
     return feature_any(p, FEATURE_HAS_HOLES);

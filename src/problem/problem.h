@@ -14,6 +14,10 @@ cl_int problem_read(struct clattn_problem *out, const clattn_problem *in, struct
 /* The same for sizes on their own. */
 cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
 
+/* Whether Q or K are varlen; and whether that, or lists, say how many rows of each batch entry there are, or count. */
+bool problem_is_varlen(const clattn_problem *p);
+bool problem_has_lists(const clattn_problem *p);
+
 /* Whether keys may be dropped elsewhere than at the ends of what the queries of a tile see. */
 bool problem_has_holes(const clattn_problem *p);
 

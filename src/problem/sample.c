@@ -299,7 +299,7 @@ void sample_fill(const struct sample *s, enum sample_what what, int64_t from, in
     unsigned char *out = to;
     for (int64_t at = from; at < from + n; at++) {
         if (type == CLATTN_I32) {
-            const int32_t x = whole_value(s, what, at);
+            const int32_t x = feature ? (int32_t)feature->tensor.value(s, at) : whole_value(s, what, at);
             memcpy(out, &x, sizeof x);
             out += sizeof x;
             continue;

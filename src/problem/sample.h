@@ -1,5 +1,5 @@
-/* sample.h - made-up attention, and what it gives: inputs by a formula and rows of the answer in double. Knows no
- * device. SPDX-License-Identifier: Apache-2.0
+/* sample.h - made-up inputs by a formula, and rows of their answer in double. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Every value is exact in all storage types, so that what a kernel reads is what the answer is computed from, and a
  * value is computed where it is needed, so that nothing large is kept. */

@@ -31,12 +31,6 @@ static void add_list(struct text *to, const char *name, const int32_t *list, int
         text_add(to, "%s%d", i ? "," : name, (int)list[i]);
 }
 
-/* Whether something is said for every batch entry. */
-static bool has_lists(const clattn_problem *p)
-{
-    return p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K);
-}
-
 static bool is_said(const struct feature *f, const clattn_workload *c, const clattn_problem *p)
 {
     return f->is_said ? f->is_said(c) : f->applies(p);
@@ -84,7 +78,7 @@ cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why
     if (status)
         return status;
     const clattn_sizes *s = &p.sizes;
-    if (has_lists(&p) && s->b > CLATTN_LIST_MAX)
+    if (problem_has_lists(&p) && s->b > CLATTN_LIST_MAX)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
     if ((status = check_words(c, &p, why)))
         return status;
@@ -149,14 +143,12 @@ static double kept(const clattn_workload *c, const clattn_problem *p, int64_t b)
     const int64_t offset = p->align == CLATTN_ALIGN_BOTTOM_RIGHT ? end - n
                            : p->align == CLATTN_ALIGN_OFFSET     ? clamp_i64(s->offset, -ROWS_MAX, ROWS_MAX)
                                                                  : 0;
-    int64_t low = INT64_MIN, high = INT64_MAX; /* of the keys that a row sees, from its diagonal on */
+    int64_t low, high; /* of the keys that a row sees, from its diagonal on */
     double share = 1;
-    FEATURE_EACH(f) {
-        if (f->range && f->applies(p))
-            f->range(p, &low, &high);
+    feature_range(p, &low, &high);
+    FEATURE_EACH(f)
         if (f->share && f->applies(p))
             share *= f->share(p);
-    }
     if (begin >= end)
         return 0;
     double pairs = (double)(n * (end - begin));
@@ -174,7 +166,7 @@ cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, str
     if (status)
         return status;
     const clattn_sizes *s = &p.sizes;
-    const bool lists = has_lists(&p);
+    const bool lists = problem_has_lists(&p);
     if (lists && s->b > CLATTN_LIST_MAX)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
     double pairs = 0;

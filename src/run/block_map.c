@@ -87,8 +87,9 @@ cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn
     fill_map(&c->args, &mask, &map, a);
     /* Blocks lie apart in the map's buffer, so they are no more than it has bytes. Where there are blocks there are
      * cells: an axis without cells has no block, or check_broadcast() refused it. */
-    c->args.blocks = 1;
+    uint64_t blocks = 1; /* wraps only where another axis has none */
     for (int i = 0; i < 4; i++)
-        c->args.blocks *= map.shape[i];
+        blocks *= (uint64_t)map.shape[i];
+    c->args.blocks = (cla_i64)blocks;
     return CL_SUCCESS;
 }

@@ -44,7 +44,7 @@ static cl_int get_all(struct set *set, struct maker *maker, const clattn_problem
     cl_int status = CL_SUCCESS;
     words->text[0] = '\0';
     for (int i = 0; i < PASSES && !status; i++) {
-        const struct target target = { i, p, &maker->caps, config, 0 };
+        const struct target target = { .pass = i, .p = p, .caps = &maker->caps, .config = config };
         if (!pass_at(i)->applies(p))
             continue;
         said.text[0] = '\0';

@@ -7,6 +7,7 @@
 #include "base/caller_struct.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "problem/feature.h"
 #include "run/block_map.h"
 #include "run/tensor.h"
 
@@ -218,12 +219,13 @@ static int32_t clamp_offset(int64_t x)
     return (int32_t)(x < -ROWS_MAX ? -ROWS_MAX : x > ROWS_MAX ? ROWS_MAX : x);
 }
 
-/* What a row sees to the left and right of its diagonal; causal is a window too. */
+/* What a row sees to the left and right of its diagonal: bounds are at most ROWS_MAX in size, or none. */
 static void fill_window(struct arguments *to, const clattn_problem *p)
 {
-    const bool window = p->flags & CLATTN_WINDOW;
-    to->window_low = window && p->window_left >= 0 ? -p->window_left : INT32_MIN;
-    to->window_high = p->causal ? 0 : window && p->window_right >= 0 ? p->window_right : INT32_MAX;
+    int64_t low, high;
+    feature_range(p, &low, &high);
+    to->window_low = low == INT64_MIN ? INT32_MIN : (cla_i32)low;
+    to->window_high = high == INT64_MAX ? INT32_MAX : (cla_i32)high;
 }
 
 static void fill_numbers(struct arguments *to, const clattn_problem *p, const clattn_sizes *s)

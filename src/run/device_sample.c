@@ -287,7 +287,7 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     if (rows > 0 && rows < sizes.nq)
         sizes.nq = rows;
     b->args.sizes = &sizes;
-    b->sample.narrow_p = l->config.engine->narrow_p;
+    b->sample.narrow_p = l->passes[PASS_FORWARD].config.engine->narrow_p;
     turn(b);
     cl_int status = make_workspace(b, l, why);
     if (status)

@@ -72,14 +72,17 @@ static cl_int check_kernel(const struct launch *l, const struct launch_pass *pas
 
 static struct target target_of(const struct launch *l, const struct launch_pass *pass)
 {
-    return (struct target){ (int)(pass - l->passes), &l->problem, l->caps, &l->config, 0 };
+    const int id = (int)(pass - l->passes);
+    return (struct target){ .pass = id, .p = &l->problem, .caps = l->caps, .config = &pass->config };
 }
 
-static cl_int init_pass(struct launch *l, int id, cl_program program, struct why *why)
+static cl_int init_pass(struct launch *l, int id, cl_program program, const struct config *config,
+                        struct why *why)
 {
     struct launch_pass *const pass = &l->passes[id];
     const struct target target = target_of(l, pass);
     pass->pass = pass_at(id);
+    pass->config = *config;
     pass->items = pass->pass->items(&target);
     pass->n_buffers = params_buffers(pass->buffers, &target);
     const cl_int status = pool_init(&pass->pool, program, pass->pass->kernel, why);
@@ -98,11 +101,10 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, co
     l->problem.aux = l->aux;
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;
-    l->config = *config;
     cl_int status = make_absent(l, why);
     for (int i = 0; i < PASSES && !status; i++)
         if (programs[i])
-            status = init_pass(l, i, programs[i], why);
+            status = init_pass(l, i, programs[i], config, why);
     if (status)
         launch_clear(l);
     return status;
@@ -159,9 +161,9 @@ static cl_int set_args(cl_kernel kernel, const struct launch *l, const struct la
                        struct why *why)
 {
     const struct target target = target_of(l, pass);
-    cl_ulong packed[PARAMS_BYTES / sizeof(cl_ulong) + 1];
-    const size_t bytes = params_pack(packed, &c->args, &target);
-    cl_int status = clSetKernelArg(kernel, 0, bytes, packed);
+    cl_ulong args[PARAMS_WORDS];
+    const size_t bytes = params_pack(args, &c->args, &target);
+    cl_int status = clSetKernelArg(kernel, 0, bytes, args);
     for (int i = 0; i < pass->n_buffers && !status; i++) {
         const cl_mem *const mem = &c->mem[pass->buffers[i]];
         status = clSetKernelArg(kernel, (cl_uint)i + 1, sizeof *mem, *mem ? mem : &l->absent);
@@ -201,22 +203,10 @@ static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, s
     return status ? why_cl(why, status, "clEnqueueNDRangeKernel") : CL_SUCCESS;
 }
 
-/* With a kernel of its own. */
-static cl_int run_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, const struct call *c,
-                       size_t groups, const struct waits *waits, struct why *why)
-{
-    const unsigned i = pool_take(&pass->pool);
-    cl_kernel kernel = pass->pool.of[i].kernel;
-    cl_int status = set_args(kernel, l, pass, c, why);
-    if (!status)
-        status = enqueue(kernel, queue, groups, (size_t)pass->items, waits, why);
-    pthread_mutex_unlock(&pass->pool.of[i].lock);
-    return status;
-}
-
+/* 0 where the plan lacks the pass, too. */
 static size_t groups_of(const struct launch_pass *pass, const struct call *c)
 {
-    return (size_t)pass->pass->groups(&c->args, pass->items);
+    return pass->pass ? (size_t)pass->pass->groups(&c->args, pass->items) : 0;
 }
 
 /* ---- Workspaces ---- */
@@ -226,10 +216,10 @@ static cl_int pass_workspace(size_t *size, const struct launch *l, const struct 
                              struct why *why)
 {
     const struct target target = target_of(l, pass);
-    const int64_t of_group = pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c->args) : 0;
     const size_t groups = groups_of(pass, c);
+    const int64_t of_group = groups && pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c->args) : 0;
     *size = 0;
-    if (!groups || !of_group)
+    if (!of_group)
         return CL_SUCCESS;
     const struct grid grid = grid_of(groups, (size_t)pass->items);
     int64_t bytes;
@@ -255,16 +245,18 @@ static cl_int count_workspace(size_t *size, const struct launch *l, const struct
     return status;
 }
 
-static struct call_plan plan_of(const struct launch *l)
+/* What the operation's calls are read for; rows are those of its first pass. */
+static struct call_plan plan_of(const struct launch *l, const struct operation *what)
 {
-    const struct engine *const e = l->config.engine;
-    return (struct call_plan){ &l->problem, gqa_rows(&l->problem, e->rows_per_group(&l->config.tile)), l->context };
+    const struct config *const config = &l->passes[what->passes[0]].config;
+    const int rows = config->engine ? config->engine->rows_per_group(&config->tile) : 1;
+    return (struct call_plan){ &l->problem, gqa_rows(&l->problem, rows), l->context };
 }
 
 cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,
                         size_t *size, struct why *why)
 {
-    const struct call_plan plan = plan_of(l);
+    const struct call_plan plan = plan_of(l, what);
     struct call c;
     memset(&c, 0, sizeof c);
     if (!size)
@@ -287,23 +279,51 @@ static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, str
     return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
 }
 
-/* The passes that have something to do; each waits for the one before, for a queue may be out of order. */
-static cl_int enqueue_passes(struct launch *l, const struct operation *what, cl_command_queue queue,
-                             const struct call *c, const struct waits *waits, struct why *why)
+/* A pass of a call that has something to do, with a kernel of the pool. */
+struct step {
+    struct launch_pass *pass;
+    unsigned at; /* the kernel's place in the pool */
+    size_t groups;
+};
+
+static cl_kernel kernel_of(const struct step *step)
 {
-    int list[OPERATION_PASSES], n = 0;
+    return step->pass->pool.of[step->at].kernel;
+}
+
+/* Takes kernels, and gives them their arguments; returns how many: all are to be given back. */
+static int take_steps(struct step steps[OPERATION_PASSES], struct launch *l, const struct operation *what,
+                      const struct call *c, cl_int *status, struct why *why)
+{
+    int n = 0;
+    *status = CL_SUCCESS;
+    for (int i = 0; i < what->n && !*status; i++) {
+        struct launch_pass *const pass = &l->passes[what->passes[i]];
+        const size_t groups = groups_of(pass, c);
+        if (!groups)
+            continue;
+        steps[n] = (struct step){ pass, pool_take(&pass->pool), groups };
+        *status = set_args(kernel_of(&steps[n++]), l, pass, c, why);
+    }
+    return n;
+}
+
+static void give_back(struct step *steps, int n)
+{
+    while (n--)
+        pthread_mutex_unlock(&steps[n].pass->pool.of[steps[n].at].lock);
+}
+
+/* Each waits for the one before: a queue may be out of order. */
+static cl_int enqueue_steps(const struct step *steps, int n, cl_command_queue queue, const struct waits *waits,
+                            struct why *why)
+{
     cl_event before = NULL;
     cl_int status = CL_SUCCESS;
-    for (int i = 0; i < what->n; i++)
-        if (groups_of(&l->passes[what->passes[i]], c))
-            list[n++] = what->passes[i];
-    if (!n)
-        return enqueue_nothing(queue, waits, why);
     for (int i = 0; i < n && !status; i++) {
-        struct launch_pass *const pass = &l->passes[list[i]];
         cl_event event = NULL;
         const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event };
-        status = run_pass(l, pass, queue, c, groups_of(pass, c), &own, why);
+        status = enqueue(kernel_of(&steps[i]), queue, steps[i].groups, (size_t)steps[i].pass->items, &own, why);
         if (before)
             clReleaseEvent(before);
         before = event;
@@ -313,10 +333,23 @@ static cl_int enqueue_passes(struct launch *l, const struct operation *what, cl_
     return status;
 }
 
+/* Everything that can be refused is before the first kernel is enqueued. */
+static cl_int run_steps(struct launch *l, const struct operation *what, cl_command_queue queue, const struct call *c,
+                        const struct waits *waits, struct why *why)
+{
+    struct step steps[OPERATION_PASSES];
+    cl_int status;
+    const int n = take_steps(steps, l, what, c, &status, why);
+    if (!status)
+        status = n ? enqueue_steps(steps, n, queue, waits, why) : enqueue_nothing(queue, waits, why);
+    give_back(steps, n);
+    return status;
+}
+
 cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
                   const clattn_forward_args *args, const struct waits *waits, struct why *why)
 {
-    const struct call_plan plan = plan_of(l);
+    const struct call_plan plan = plan_of(l, what);
     struct call c;
     size_t bytes;
     cl_int status;
@@ -327,7 +360,7 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
     if (bytes && (status = tensor_check_workspace(&c.given, bytes, l->context, &c.mem[PARAM_WORKSPACE],
                                                   &c.args.workspace_offset, why)))
         return status;
-    return enqueue_passes(l, what, queue, &c, waits, why);
+    return run_steps(l, what, queue, &c, waits, why);
 }
 
 /* ---- Idling ---- */
@@ -347,7 +380,8 @@ static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_q
         if (!c.mem[PARAM_WORKSPACE] || status)
             return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
     }
-    status = run_pass(l, pass, queue, &c, 1, &none, why);
+    if (!(status = set_args(pass->pool.of[0].kernel, l, pass, &c, why)))
+        status = enqueue(pass->pool.of[0].kernel, queue, 1, (size_t)pass->items, &none, why);
     const cl_int finished = clFinish(queue);
     if (!status && finished)
         status = why_cl(why, finished, "clFinish");

@@ -20,6 +20,7 @@ struct pool {
 /* A pass made runnable; pass NULL: the plan lacks it. */
 struct launch_pass {
     const struct pass *pass;
+    struct config config;
     struct pool pool;
     int items;                      /* of a work-group */
     int n_buffers, buffers[PARAMS]; /* that its kernel takes */
@@ -31,7 +32,6 @@ struct launch {
     const struct caps *caps;
     clattn_problem problem;         /* without the caller's texts and names: they are in the program */
     clattn_aux aux[CLATTN_AUX_MAX]; /* what problem.aux points to, for the types */
-    struct config config;
     size_t max_workspace; /* of a call, as the plan's maker says; 0: no bound */
     cl_mem absent;        /* stands for every buffer that a call lacks: the first row of anything, all zeros */
     struct launch_pass passes[PASSES];

@@ -1,7 +1,7 @@
 /* log.c - the log callback: silent while nothing is worth a word, and no kernel makes a compiler warn
  * SPDX-License-Identifier: Apache-2.0
  *
- * make check builds half of the engines for each row; CLATTN_PART=1: the others. */
+ * make check builds half of the engines for each row; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "tests/lib/each.h"

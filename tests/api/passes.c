@@ -187,7 +187,7 @@ static void test_pass(const struct device *d, const char *what, const struct tar
     char probe[65536];
     struct text to = { probe, sizeof probe, 0 };
     const int64_t *want;
-    cl_ulong packed[PARAMS_BYTES / 8 + 1];
+    cl_ulong packed[PARAMS_WORDS];
     cl_long got[512];
     fill(&a);
     const size_t bytes = params_pack(packed, &a, t);
@@ -198,9 +198,11 @@ static void test_pass(const struct device *d, const char *what, const struct tar
     int right = to.length < sizeof probe && run_probe(d, probe, packed, bytes, got, n + 1);
     for (int i = 0; i < n && right; i++)
         right = got[i] == want[i];
-    ok(right && n > 4 && got[n] == (cl_long)bytes && bytes <= PARAMS_BYTES,
-       "pass %s takes %zu bytes of arguments, as the host packs them, at most %d: %s", pass_at(t->pass)->name, bytes,
-       PARAMS_BYTES, what);
+    int buffers[PARAMS];
+    const size_t all = bytes + 8 * (size_t)params_buffers(buffers, t);
+    ok(right && n > 4 && got[n] == (cl_long)bytes && bytes <= PARAMS_BYTES && all <= 1024,
+       "pass %s, engine %s: a struct of %zu bytes, as the host packs it, at most %d; with buffers %zu, at most 1024: %s",
+       pass_at(t->pass)->name, t->config->engine->name, bytes, PARAMS_BYTES, all, what);
     free(text);
     source_free(&source);
 }
@@ -299,44 +301,64 @@ static void test_rest(const struct device *d)
     fixture_close(&f);
 }
 
-static void test_device(const struct device *d)
+/* Every pass of a problem, by an engine with a workspace and by one without; by matrix units where they take it. */
+static void test_structs(const struct device *d, const char *what, const clattn_problem *given)
 {
-    static const char *const few = "f32 b1 h1 q1 k1 d8";
-    static const char *const texts[] = {
-        few, "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
-        "f64 b1 h1 q9 k9 d8 varlen softcap2", "f32 b1 h1 q9 k9 d8 kvlen:3 causal"
-    };
-    clattn_aux aux[CLATTN_AUX_MAX];
+    static const char *const engines[] = { "naive", "simt", "mma_emu" };
+    struct caps caps;
+    struct why why;
+    clattn_problem p;
+    caps_generic(&caps); /* the struct has no member that asks for doubles */
+    if (problem_read(&p, given, &why))
+        bail("%s: %s", what, why.text);
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        struct config config;
+        if (tile_config_read(&config, engines[e], &caps, &p, &why))
+            continue;
+        for (int id = 0; id < PASSES; id++) {
+            const struct target t = { .pass = id, .p = &p, .caps = &caps, .config = &config };
+            if (pass_at(id)->applies(&p))
+                test_pass(d, what, &t);
+        }
+    }
+}
+
+/* All that there is, in one problem; with captured buffers as many as there may be. */
+static void test_everything(const struct device *d, const char *text, int type, const char *what, int n_aux)
+{
     static const clattn_score_mod mod = { "s = s;", NULL, 0 };
     static const char names[CLATTN_AUX_MAX][2] = { "a", "c", "d", "e", "f", "g", "i", "j",
                                                    "l", "m", "n", "o", "p", "r", "t", "u" };
-    struct why why;
+    clattn_aux aux[CLATTN_AUX_MAX];
+    clattn_problem p = each_case(text).problem;
     for (int i = 0; i < CLATTN_AUX_MAX; i++)
         aux[i] = (clattn_aux){ names[i], CLATTN_F32 };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts + 2; i++) {
-        const int every = i >= sizeof texts / sizeof *texts, wide = i > sizeof texts / sizeof *texts;
-        const clattn_workload c = each_case(every ? texts[1] : texts[i]);
-        clattn_problem given = c.problem, p;
-        struct caps caps;
-        struct config config;
-        if (every) { /* all that there is, in one problem */
-            given.flags |= CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
-            given.sizes.total_q = given.sizes.total_k = 9;
-            given.mods = &mod;
-            given.aux = aux;
-            given.n_mods = 1;
-            given.n_aux = CLATTN_AUX_MAX;
-            given.type = given.k_type = given.v_type = wide ? CLATTN_F64 : CLATTN_F32;
-        }
-        caps_generic(&caps); /* the struct has no member that asks for doubles */
-        if (problem_read(&p, &given, &why) || tile_config_read(&config, "simt", &caps, &p, &why))
-            bail("%s", why.text);
-        for (int id = 0; id < PASSES; id++) {
-            const struct target t = { id, &p, &caps, &config, 0 };
-            if (pass_at(id)->applies(&p))
-                test_pass(d, every ? wide ? "everything, in f64" : "everything, in f32" : texts[i], &t);
-        }
+    p.flags |= CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
+    p.sizes.total_q = p.sizes.total_k = 9;
+    p.mods = &mod;
+    p.aux = n_aux ? aux : NULL;
+    p.n_mods = 1;
+    p.n_aux = n_aux;
+    p.type = p.k_type = p.v_type = type;
+    test_structs(d, what, &p);
+}
+
+static void test_device(const struct device *d)
+{
+    static const char *const texts[] = {
+        "f32 b1 h1 q1 k1 d8",
+        "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
+        "f64 b1 h1 q9 k9 d8 varlen softcap2",
+        "f32 b1 h1 q9 k9 d8 kvlen:3 causal",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const clattn_problem p = each_case(texts[i]).problem;
+        test_structs(d, texts[i], &p);
     }
+    test_everything(d, texts[1], CLATTN_F32, "everything but captured buffers, in f32", 0);
+    test_everything(d, texts[1], CLATTN_F16, "everything, in f16", CLATTN_AUX_MAX);
+    test_everything(d, texts[1], CLATTN_F32, "everything, in f32", CLATTN_AUX_MAX);
+    test_everything(d, texts[1], CLATTN_F64, "everything, in f64", CLATTN_AUX_MAX);
     cl_int e;
     cl_command_queue queue =
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);

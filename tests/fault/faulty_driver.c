@@ -1,5 +1,5 @@
-/* faulty_driver.c - a driver that fails, lies, crashes and hangs on demand: the calls (faulty_driver.h says what
- * CLATTN_EVIL may hold) SPDX-License-Identifier: Apache-2.0 */
+/* faulty_driver.c - a driver that fails, lies, crashes and hangs on demand: the calls (see faulty_driver.h)
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "tests/fault/faulty_driver.h"

@@ -12,7 +12,7 @@ is_data() { # FILE
     case $1 in
     *.npy | *.npz | *.gguf | *.bin | *.gz) ;;              # binary
     bench/results/* | bench/recordings/*) ;;               # what programs printed, kept as it was
-    examples/data/index.json) ;;                           # written by the project that the arrays come from
+    examples/data/index.json) ;;                           # a list of cases, one a line
     tests/conformance/*.json | tests/conformance/*.txt) ;; # generated cases
     *.patch) ;;                                            # an empty line of context is a blank
     *) return 1 ;;
@@ -48,6 +48,8 @@ result "no line is longer than ${limit:=120}" "$(
     awk -v most="$limit" 'length($0) > most { print FILENAME ":" FNR ": " length($0) " columns" }' $texts)"
 result "no line ends in white space" "$(awk '/[ \t\r]$/ { print FILENAME ":" FNR }' $texts)"
 result "no tabs but in makefiles" "$(awk '/\t/ { print FILENAME ":" FNR }' $spaced)"
+result "the licence stands on a line of its own" "$(
+    grep -n "[A-Za-z.)] SPDX-""License" $texts | grep -v ":dnl ")"
 result "every file ends in a newline" "$(
     for f in $texts; do test ! -s "$f" || test -z "$(tail -c 1 "$f")" || echo "$f"; done)"
 

@@ -7,7 +7,7 @@
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 patch_file=$top_srcdir/tests/house/add_mask.patch
-copy=$tmp/copy build=$tmp/build all=${CLATTN_FULL:-}${CLATTN_PART:-}
+copy=$tmp/copy build=$tmp/build full=${CLATTN_FULL-} all=${full#0}${CLATTN_PART-}
 engines='cpu row simt naive'
 
 # ---- The copy, patched and built ----

@@ -128,7 +128,7 @@ static void ask(const struct device *d, const clattn_problem *p, size_t heads, c
     cl_mem out = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, bytes, NULL, &e);
     if (e || clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL))
         bail("no probe");
-    cl_ulong packed[PARAMS_BYTES / sizeof(cl_ulong) + 1];
+    cl_ulong packed[PARAMS_WORDS];
     const size_t told = __real_params_pack(packed, &seen.args, &seen.target);
     e = __real_clSetKernelArg(kernel, 0, told, packed);
     for (cl_uint i = 1; i < n_args && !e; i++)

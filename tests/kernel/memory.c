@@ -107,7 +107,7 @@ static int ask_program(struct declared *out, const struct device *d, const struc
     cl_int e;
     int good = 0;
     memset(out, 0, sizeof *out);
-    const struct target target = { PASS_FORWARD, p, &caps, c, 0 };
+    const struct target target = { .pass = PASS_FORWARD, .p = p, .caps = &caps, .config = c };
     if (source_compose(&s, &target, &why))
         bail("no program: %s", why.text);
     find_line(s.text, line, sizeof line);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# nvidia.t - the library on a pretended NVIDIA device: compiled as by NVIDIA's drivers, executed by an interpreter of
-# PTX SPDX-License-Identifier: Apache-2.0
+# nvidia.t - the library on a pretended NVIDIA device: kernels compiled as by its drivers, executed as PTX
+# SPDX-License-Identifier: Apache-2.0
 #
 # As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate,
 # whole and in pieces. nvidia_peers.t has the cases of other implementations, nvidia_faults.t what the interpreter has

@@ -1,5 +1,5 @@
-/* nvidia_device.c - a pretended NVIDIA device: the layer, and who the platform and the device are (nvidia_device.h says
- * how to ask) SPDX-License-Identifier: Apache-2.0 */
+/* nvidia_device.c - a pretended NVIDIA device: the layer, the platform and the device (see nvidia_device.h)
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "tests/nvidia/nvidia_device.h"

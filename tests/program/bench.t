@@ -30,7 +30,7 @@ test $status -eq 0 && grep -q "^{\"problem\": \"$tiny\", .*\"naive_ms\": [0-9].*
 ok $? "or one object"
 run --device "$device" --against naive --rounds 1 \
     'f32 b2 h4/2 q2 k40 d16 causal window20,3 softcap5 alibi bias:1hqk:f16 mask:b1qk blocks:8,16 sink seed1' \
-    'f32 b3 h2 q3 k40 d16 varlen causal blocks:8,16 mod:document,tanh_gate,relative'
+    'f32 b3 h2 q33 k40 d16 varlen causal blocks:8,16 mod:document,tanh_gate,relative'
 test $status -eq 0 && test "$(grep -c ' times ours$' out)" -eq 2
 ok $? "whatever problem strings have words for"
 run --device "$device" --rounds 1 "$tiny" "$tiny mod:nonsense"

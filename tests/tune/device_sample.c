@@ -1,5 +1,5 @@
-/* device_sample.c - what the library sees of a configuration that goes wrong: its outputs and inputs are changed behind
- * its back SPDX-License-Identifier: Apache-2.0
+/* device_sample.c - what the library sees of a kernel whose outputs and inputs are changed behind its back
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Every call is right, and is changed when it is over. So each test says exactly what a look has to find, and where. */
 #include "config.h"

@@ -1,7 +1,7 @@
-/* timing_rounds.c - the half of the search that measures: what is noise, what is better, who stays, and how long
- * anything takes SPDX-License-Identifier: Apache-2.0
+/* timing_rounds.c - the half of the search that measures: noise, what is better, who stays, how long it takes
+ * SPDX-License-Identifier: Apache-2.0
  *
- * The rules are those of race.h and of clattn-tune(1); times are made up, and no clock is read. */
+ * The rules are those of timing_rounds.h and of clattn-tune(1); times are made up, and no clock is read. */
 #include "config.h"
 
 #include "src/tune/timing_rounds.h"

@@ -33,7 +33,7 @@ static struct source compose(const clattn_problem *in, const char *config)
     struct why why;
     caps_generic(&caps);
     caps.kind = CAPS_GPU;
-    const struct target target = { PASS_FORWARD, &p, &caps, &c, 0 };
+    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = &caps, .config = &c };
     if (tile_config_read(&c, config, &caps, &p, &why) || source_compose(&s, &target, &why))
         bail("%s", why.text);
     return s;
@@ -368,7 +368,7 @@ static void test_device_options(void)
     caps_generic(&caps);
     caps.fma = false;
     caps.sub_group = 16;
-    const struct target target = { PASS_FORWARD, &p, &caps, &c, 0 };
+    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = &caps, .config = &c };
     if (tile_config_read(&c, "simt", &caps, &p, &why) || source_compose(&s, &target, &why))
         bail("no program: %s", why.text);
     ok(strstr(s.options, "-DCLA_FMA=0 ") && strstr(s.options, "-DCLA_SUB_GROUP=16 ") &&
