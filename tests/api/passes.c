@@ -201,7 +201,7 @@ static void test_pass(const struct device *d, const char *what, const struct tar
     int buffers[PARAMS];
     const size_t all = bytes + 8 * (size_t)params_buffers(buffers, t);
     ok(right && n > 4 && got[n] == (cl_long)bytes && bytes <= PARAMS_BYTES && all <= 1024,
-       "pass %s, engine %s: a struct of %zu bytes, as the host packs it, at most %d; with buffers %zu, at most 1024: %s",
+       "pass %s, engine %s: a struct of %zu bytes as the host packs it, at most %d; with buffers %zu, at most 1024: %s",
        pass_at(t->pass)->name, t->config->engine->name, bytes, PARAMS_BYTES, all, what);
     free(text);
     source_free(&source);
