@@ -11,7 +11,7 @@ typedef struct {
     const __global cla_k_elem *k;
     const __global cla_v_elem *v;
     long q_stride, k_stride, v_stride; /* from row to row */
-    int first_q;                      /* of a packed sequence, in the tensor */
+    int first_q;                      /* of a varlen sequence, in the tensor */
 } cla_env;
 
 /* By pointer: Oclgrind 21.10 knows no struct that an inlined function returns. */

@@ -39,10 +39,10 @@
  *          LSE = sink), never NaN. What is stored in K and V outside [kv_start, kv_len), in Q beyond q_len, and in the
  *          bias of a dropped key never reaches an output. NaN and inf in a value row that one query sees may reach the
  *          queries that are computed beside it.
- * Packed   sequences of different lengths (varlen). With CLATTN_CU_Q, Q and O are [total_q,h,d] and LSE is [h,total_q];
- *          the rows of sequence b are cu_q[b] to cu_q[b+1] - 1. Likewise K and V with CLATTN_CU_K. b then is the
- *          sequence, and q and k count inside it; lengths, offsets, bias and mask mean what they mean for padded
- *          tensors.
+ * Varlen   sequences of different lengths, one behind the other. With CLATTN_CU_Q, Q and O are [total_q,h,d] and LSE
+ *          is [h,total_q]; the rows of sequence b are cu_q[b] to cu_q[b+1] - 1. Likewise K and V with CLATTN_CU_K.
+ *          b then is the sequence, and q and k count inside it; lengths, offsets, bias and mask mean what they mean
+ *          for padded tensors.
  *
  * The error bound
  * ---------------
@@ -173,8 +173,8 @@ enum {
     CLATTN_Q_LEN = 2,    /**< calls give q_len[b]: query rows from there on see nothing */
     CLATTN_KV_LEN = 4,   /**< calls give kv_len[b]: keys from there on are not seen */
     CLATTN_KV_START = 8, /**< calls give kv_start[b]: keys before it are not seen */
-    CLATTN_CU_Q = 16,    /**< Q and O are packed sequences, and calls give cu_q[b+1] */
-    CLATTN_CU_K = 32,    /**< K and V are packed sequences, and calls give cu_k[b+1] */
+    CLATTN_CU_Q = 16,    /**< Q and O are varlen sequences, and calls give cu_q[b+1] */
+    CLATTN_CU_K = 32,    /**< K and V are varlen sequences, and calls give cu_k[b+1] */
     CLATTN_WINDOW = 64,  /**< window_left and window_right apply */
     CLATTN_ALIBI = 128,  /**< calls give slopes */
     CLATTN_SINKS = 256,  /**< calls give sinks */
@@ -188,8 +188,8 @@ enum {
  */
 typedef struct clattn_sizes {
     int64_t b, h, hk, nq, nk, offset, total_q, total_k;
-    /**< b: batch entries, or sequences where they are packed. h: query heads. hk: key/value heads; 0 means h. nq, nk:
-     *   rows of queries and of keys; of the longest sequence where they are packed. offset: for CLATTN_ALIGN_OFFSET;
+    /**< b: batch entries, or varlen sequences. h: query heads. hk: key/value heads; 0 means h. nq, nk:
+     *   rows of queries and of keys; of the longest varlen sequence. offset: for CLATTN_ALIGN_OFFSET;
      *   beyond +-2^30 it is taken as +-2^30, and so are offsets in a buffer. total_q, total_k: rows of all sequences
      *   together, for CLATTN_CU_Q and CLATTN_CU_K. */
 } clattn_sizes;
@@ -290,7 +290,7 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
  * letter, or 1 where it is broadcast: bhqk, 11qk, b11k. blocks is a block map of that granularity. mod names
  * score_mods, by the files in examples/score_mods; whoever reads the string supplies texts and buffers. varlen: Q, K
- * and V are packed, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys.
+ * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys.
  */
 typedef struct clattn_workload {
     size_t struct_size;
@@ -960,7 +960,7 @@ typedef struct clattn_tensor4 {
     size_t offset;
     /**< Of the first element, in elements. */
     int64_t shape[4], stride[4];
-    /**< shape: for each axis 1 (broadcast) or the size of the call, and 0 means the latter; in packed sequences q and k
+    /**< shape: for each axis 1 (broadcast) or the size of the call, and 0 means the latter; in varlen sequences q and k
      *   have nq and nk elements. stride: in elements, none negative; all four 0: contiguous. An axis of shape 1 never
      *   steps. */
 } clattn_tensor4;
@@ -991,7 +991,7 @@ typedef struct clattn_forward_args {
     /**< Bytes; the offset is a multiple of 32. */
     clattn_array cu_q, cu_k;
     /**< int32 [b+1], for CLATTN_CU_Q and CLATTN_CU_K: not descending, from 0 to total_q and total_k. What leads outside
-     *   is clamped, and sequences longer than nq and nk are cut off. In packed tensors the stride of axis b is ignored,
+     *   is clamped, and sequences longer than nq and nk are cut off. In varlen tensors the stride of axis b is ignored,
      *   and all strides 0 means contiguous [total,h,width], for LSE [h,total_q]. Rows of no sequence are not
      *   written. */
     clattn_tensor4 bias;
@@ -1001,7 +1001,7 @@ typedef struct clattn_forward_args {
     clattn_tensor4 block_map;
     /**< Bytes, for CLATTN_BLOCK_MAP: one for each block of block_q queries and block_k keys. 0: no key of the block is
      *   seen. 2: the mask, if there is one, keeps the whole block. Any other value: the mask decides. shape[2] and
-     *   shape[3] count blocks: ceil(nq / block_q) and ceil(nk / block_k); in packed sequences, from the beginning of
+     *   shape[3] count blocks: ceil(nq / block_q) and ceil(nk / block_k); in varlen sequences, from the beginning of
      *   each. */
     int32_t block_q, block_k;
     /**< 1 to 2^30, with a block map; 0 without. A map pays where blocks are multiples of the tile. */

@@ -134,7 +134,7 @@ static int read_ints(const char *argument, const char *path, const struct input 
     return 0;
 }
 
-/* Where the sequences of packed tensors begin: *out gets the list, `x` its b and n. */
+/* Where the sequences of varlen tensors begin: *out gets the list, `x` its b and n. */
 static int read_sequences(const char *argument, const char *path, struct input *x, int32_t **out, struct fault *f)
 {
     char shape[NPY_SHAPE_TEXT], of_x[NPY_SHAPE_TEXT];

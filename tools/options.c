@@ -98,7 +98,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--sinks", sinks, "S.npy", "a score per head without a value, [h]"),
     ROW_LIST("--score-mod", mods, "FILE.cl", "OpenCL C that changes the score s; may be repeated"),
     ROW_LIST("--aux", aux, "NAME=A.npy", "a buffer that it reads, <f4 or <i4; may be repeated"),
-    ROW_TEXT("--cu-q", cu_q, "A.npy", "packed sequences: Q and O are [total,h,d], A where they begin, [b+1] <i4"),
+    ROW_TEXT("--cu-q", cu_q, "A.npy", "varlen sequences: Q and O are [total,h,d], A where they begin, [b+1] <i4"),
     ROW_TEXT("--cu-k", cu_k, "A.npy", "the same for K and V"),
     ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b] <i4"),
     ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b] <i4"),
@@ -221,7 +221,7 @@ static int check_together(const struct options *o, struct fault *f)
         return fault_set(f, EXIT_USAGE, "%s needs %s as well", o->cu_q ? "--cu-q" : "--cu-k",
                          o->cu_q ? "--cu-k" : "--cu-q");
     if (o->cu_q && o->layout_text)
-        return fault_set(f, EXIT_USAGE, "--layout: %s contradicts --cu-q: packed tensors are [total,h,d]",
+        return fault_set(f, EXIT_USAGE, "--layout: %s contradicts --cu-q: varlen tensors are [total,h,d]",
                          o->layout_text);
     if (o->mods.n > CLATTN_MODS_MAX)
         return fault_set(f, EXIT_USAGE, "--score-mod: %s: at most %d of them", o->mods.at[CLATTN_MODS_MAX],

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Flags of packed tensors, and of all that is said entry by entry. */
+/* Flags of varlen tensors, and of all that is said entry by entry. */
 enum {
     PACKED = CLATTN_CU_Q | CLATTN_CU_K,
     LISTS = PACKED | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START
@@ -72,7 +72,7 @@ static cl_int entrywise_flops(const struct arrays *a, double *flops)
     return CL_SUCCESS;
 }
 
-/* Bytes of what is read and written: that of one entry with all rows, when they are packed. */
+/* Bytes of what is read and written: that of one entry with all rows, when they are varlen. */
 static cl_int all_bytes(const struct arrays *a, double *bytes)
 {
     clattn_workload all = a->c;

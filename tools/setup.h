@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Arrays here are contiguous in the order of clattn.h, [b,h,n,width]; on the device they lie in the storage types of
- * the case, in its axis order. Packed sequences are [h,total,width] here and [total,h,width] there. */
+ * the case, in its axis order. Varlen sequences are [h,total,width] here and [total,h,width] there. */
 #ifndef SETUP_H
 #define SETUP_H
 

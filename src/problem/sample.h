@@ -46,7 +46,7 @@ int sample_map_of_mask(const struct sample *s, int64_t at);
 int64_t sample_row(const struct sample *s, int64_t b, int64_t h, int64_t q);
 int64_t sample_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);
 
-/* The rows of Q (or K) that entry b has, where they begin in a packed tensor, those that count, and its diagonal. */
+/* The rows of Q (or K) that entry b has, where they begin in a varlen tensor, those that count, and its diagonal. */
 struct sample_entry {
     int64_t nq, nk, q_first, k_first, q_len, k_begin, k_end, offset;
 };

@@ -62,7 +62,7 @@ static cl_int check_words(const clattn_workload *c, const clattn_problem *p, str
     else if (cu_q != cu_k)
         what = "CLATTN_CU_Q or CLATTN_CU_K alone";
     else if (cu_q && c->bthd)
-        what = "bthd of packed sequences";
+        what = "bthd of varlen sequences";
     else if (cu_q && (q != p->sizes.total_q || k != p->sizes.total_k))
         what = "other totals than those of its sequences";
     FEATURE_EACH(f)

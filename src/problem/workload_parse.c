@@ -297,7 +297,7 @@ static cl_int settle(struct reader *r)
         return status;
     if (r->c->problem.flags & CLATTN_CU_Q) {
         if (r->c->bthd)
-            SYNTAX("varlen and bthd contradict each other: packed sequences have one axis order");
+            SYNTAX("varlen and bthd contradict each other: varlen sequences have one axis order");
         if (s->b > CLATTN_LIST_MAX)
             SYNTAX("varlen with more than %d sequences", CLATTN_LIST_MAX);
         for (int64_t i = 0; i < s->b; i++) {

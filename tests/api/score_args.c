@@ -197,7 +197,7 @@ static void test_access(struct fixture *f)
     clReleaseMemObject(sealed);
 }
 
-/* Totals of packed sequences. */
+/* Totals of varlen sequences. */
 static void test_totals(struct fixture *f)
 {
     REFUSED(BAD, s.total_q = -1);

@@ -247,7 +247,7 @@ def attention_backward(q, k, v, do, dlse=None, **kw):
     return out
 
 
-# ---- partial results, packed sequences, pages, quantised keys ----
+# ---- partial results, varlen sequences, pages, quantised keys ----
 
 def merge_splits(o_parts, lse_parts):
     """Parts o_parts [S,...,Dv], lse_parts [S,...] -> (o, lse). One with lse = -inf adds nothing, whatever its o."""
@@ -263,7 +263,7 @@ def merge_splits(o_parts, lse_parts):
 
 
 def sequences(cu_q, cu_k, kw):
-    """For each packed sequence with a query: rows of q, rows of k, and its keyword arguments."""
+    """For each varlen sequence with a query: rows of q, rows of k, and its keyword arguments."""
     kw = dict(kw)
     slopes = kw.pop('alibi_slopes', None)
     for n in range(len(cu_q) - 1):

@@ -155,7 +155,7 @@ static const struct {
     { "f32 b3 h2 q5 k0 d8 varlen", PADDED },  { "f32 b2 h1 q9 k0 d8 mask:11qk bias:bhqk", PADDED },
 };
 
-/* Packed sequences of which the first and the last have no rows: nothing lies before the one, nor behind the other. */
+/* Varlen sequences of which the first and the last have no rows: nothing lies before the one, nor behind the other. */
 static void empty_ends(const struct device *d, cl_mem *made, int param, int64_t total, cla_i64 *offset)
 {
     int32_t cu[] = { 0, 0, (int32_t)total, (int32_t)total };
@@ -167,7 +167,7 @@ static void empty_ends(const struct device *d, cl_mem *made, int param, int64_t 
     *offset = 0;
 }
 
-/* Of what stands for an array the first entry is read, of packed sequences also the second, and nothing else. */
+/* Of what stands for an array the first entry is read, of varlen sequences also the second, and nothing else. */
 static int is_outside(const struct fixture *f, size_t i, cl_long end)
 {
     const int place = (int)(i % PLACES), head = (int)(i / PLACES), heads = (int)f->t.sizes.h;

@@ -35,7 +35,7 @@ static const struct {
     { "kv_start", "f32 b2 h2 q20 k9 d16 kvstart:0,9 lse" },
     { "no keys at all", "f32 b2 h2 q20 k0 d16 lse" },
     { "sequences without keys", "f32 b3 h2 q20 k0 d16 varlen lse" },
-    { "kv_len in packed sequences", "f32 b3 h2 q20 k9 d16 varlen kvlen:0,9,1 kvstart:0,9,0 lse" },
+    { "kv_len in varlen sequences", "f32 b3 h2 q20 k9 d16 varlen kvlen:0,9,1 kvstart:0,9,0 lse" },
 };
 
 static int64_t count_empty(const struct trial *t)

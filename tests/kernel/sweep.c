@@ -76,7 +76,7 @@ static void print_table(void)
 struct class {
     int engine, type;
     char words[WORDS], config[160];
-    int varlen, lengths; /* packed sequences; lengths of padded ones */
+    int varlen, lengths; /* varlen sequences; lengths of padded ones */
 };
 
 static void add(struct class *k, int in, const char *word)

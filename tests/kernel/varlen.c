@@ -1,4 +1,4 @@
-/* varlen.c - packed sequences at their edges: half packed, cut off, and lists that lie
+/* varlen.c - varlen sequences at their edges: half packed, cut off, and lists that lie
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 

@@ -145,7 +145,7 @@ static const char *const cases[] = {
     "b1 h2 q1 k283 d41/26 mask:11qk blocks:2,32 bias:1h1k:f16 lse", "b2 h2 q4 k40 d20 bias:bhq1 mask:11q1 lse",
     "b3 h2 q4 k70 d20 varlen mod:document,relative lse", "b1 h2 q3 k37 d9/5 causal lse",
 
-    /* packed sequences */
+    /* varlen sequences */
     "b4 h4/2 q33 k70 d64 varlen lse", "b6 h4/2 q33 k70 d64 varlen lse", "b4 h4/2 q70 k70 d64 varlen lse",
     "b4 h2 q65 k65 d64 varlen causal lse", "b4 h2 q130 k70 d64 varlen causal lse",
     "b4 h2 q70 k130 d64 varlen causal lse", "b7 h2 q4 k9 d64 varlen lse", "b1 h2 q33 k70 d64 varlen causal-tl lse",

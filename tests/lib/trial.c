@@ -45,7 +45,7 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 
 /* ---- Placing ---- */
 
-/* How often an axis steps: packed sequences have no axis b, and one of rows for them all. */
+/* How often an axis steps: varlen sequences have no axis b, and one of rows for them all. */
 static int64_t extent(const struct tensor *x, int axis)
 {
     if (x->cu)
@@ -153,7 +153,7 @@ static void shape_all(struct trial *t)
     shape(&t->lse, CLATTN_F32, s->b, s->h, s->nq, 1);
 }
 
-/* Packed sequences: where they begin, and how many rows there are. */
+/* Varlen sequences: where they begin, and how many rows there are. */
 static void shape_packed(struct trial *t)
 {
     struct tensor *x[5] = { &t->q, &t->o, &t->lse, &t->k, &t->v };

@@ -19,7 +19,7 @@ enum layout {
     SHARED,  /* K and V without a batch axis: batch stride 0 */
     REPEAT,  /* V without a head axis; K without head axis and with one row for all */
     OFFSETS, /* PADDED, and a problem with a diagonal takes it from a buffer of offsets */
-    UNEVEN,  /* packed sequences of no rows, of one, of all; rows behind the last one */
+    UNEVEN,  /* varlen sequences of no rows, of one, of all; rows behind the last one */
     ALIGNED, /* PADDED, but every row begins at a multiple of 8 elements */
     LAYOUTS
 };
@@ -98,7 +98,7 @@ void truth_free(struct truth *x);
 double trial_part(const struct trial *t, const struct truth *x, char *why, size_t len);
 /* Whether it is at most 1. */
 int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len);
-/* The problem as the reference takes it. Packed sequences lie padded in value: to float64 they are short ones. */
+/* The problem as the reference takes it. Varlen sequences lie padded in value: to float64 they are short ones. */
 struct reference trial_problem(const struct trial *t);
 /* Whether every element of O and LSE is what trial_reset() leaves, NaN; after trial_fetch(). */
 int trial_is_blank(const struct trial *t);

@@ -150,14 +150,14 @@ tensor four.npy "<f4" 4 4
 echo "s += x[k];" >mod.cl
 refused 1 'means something else in a score_mod' --device "$device" --score-mod mod.cl --aux k=four.npy q.npy k.npy v.npy
 
-# Packed sequences; qs.npy and its kin hold [b,n,h,d], which is [total,h,d] of equal sequences.
+# Varlen sequences; qs.npy and its kin hold [b,n,h,d], which is [total,h,d] of equal sequences.
 for x in q k v; do
     raw ${x}s.npy | npy '<f4' '(369, 4, 32)' >${x}p.npy
 done
 ints equal.npy 0 123 246 369
 ints cuq.npy 0 100 100 369
 ints cuk.npy 0 1 120 369
-verified "packed sequences" --cu-q equal.npy --cu-k equal.npy --causal --scale=0.25 qp.npy kp.npy vp.npy
+verified "varlen sequences" --cu-q equal.npy --cu-k equal.npy --causal --scale=0.25 qp.npy kp.npy vp.npy
 grep -q "'shape': (369,4,32)" o.npy && grep -q "'shape': (4,369)" lse.npy
 ok $? "O has the axes [total,h,d] and LSE [h,total]"
 raw o.npy | npy '<f4' '(3, 123, 4, 32)' >padded.npy

@@ -36,7 +36,7 @@ static const struct {
     { 0, false, false, true, "nothing" },
     { CLATTN_SINKS, false, false, true, "sinks" },
     { CLATTN_WINDOW, false, false, true, "a window" },
-    { CLATTN_CU_Q | CLATTN_CU_K, false, false, true, "packed sequences" },
+    { CLATTN_CU_Q | CLATTN_CU_K, false, false, true, "varlen sequences" },
     { CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START, false, false, true, "lengths" },
     { CLATTN_ALIBI, false, false, false, "ALiBi" },
     { CLATTN_MASK, false, false, false, "a mask" },

@@ -236,14 +236,14 @@ static void check_changes(void)
     extras_free(&x);
 }
 
-/* Packed sequences against padded ones: the arrays here hold [h,total,width]. */
+/* Varlen sequences against padded ones: the arrays here hold [h,total,width]. */
 static void check_packed(void)
 {
     struct extras x;
     const clattn_workload c = changed("causal alibi bias:1hqk varlen", &x);
     const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
     const int64_t nq = x.cu_q[B], nk = x.cu_k[B];
-    ok(nq == 9 && nk == 14 && x.cu_q[1] == 3 && x.cu_k[1] == 5, "lengths of packed sequences");
+    ok(nq == 9 && nk == 14 && x.cu_q[1] == 3 && x.cu_k[1] == 5, "lengths of varlen sequences");
     for (int64_t b = 0; b < B; b++) {
         struct reference r = whole();
         r.b = 1;
@@ -261,7 +261,7 @@ static void check_packed(void)
             bail("no memory");
     }
     const struct verdict verdict = judge(&c, &in, lse);
-    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "packed sequences");
+    ok(verdict.good && verdict.o.error == 0 && verdict.lse.error == 0, "varlen sequences");
     double *last = &o[H * nq * DV - 1];
     ok(!accepts(&c, &in, last, NAN) && !accepts(&c, &in, &lse[H * nq - 1], 0) && !accepts(&c, &in, o, o[0] + 1e-2),
        "an error is found");
