@@ -23,7 +23,7 @@ static const struct row rows[] = {
     { .widest = 0 },
 };
 
-/* As engine_mma.cl declares it. */
+/* As engine_mma_nv.cl declares it. */
 static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
 {
     const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
@@ -103,7 +103,7 @@ static int rank_nv(const struct caps *caps, const clattn_problem *p)
 
 const struct engine engine_mma_nv = {
     .name = "mma_nv",
-    .fragment = "engine_mma.cl",
+    .fragment = "engine_mma_nv.cl",
     .numbers = NUMBERS,
     .rows = rows,
     .width = 1,
@@ -124,7 +124,7 @@ const struct engine engine_mma_nv = {
 
 const struct engine engine_mma_emu = {
     .name = "mma_emu",
-    .fragment = "engine_mma.cl",
+    .fragment = "engine_mma_nv.cl",
     .numbers = NUMBERS,
     .rows = rows,
     .width = 1,

@@ -71,6 +71,25 @@ static void test_fragments(void)
     ok(n > 10 && !bad, "%d fragments, sorted, each ends with a newline", n);
 }
 
+static int is_there(const char *name)
+{
+    const struct fragment *f = fragments;
+    while (name && f->name && strcmp(f->name, name))
+        f++;
+    return !name || f->name != NULL;
+}
+
+/* Engines that no device here has are compiled nowhere else. */
+static void test_engines(void)
+{
+    clattn_problem p = plain();
+    for (size_t i = 0; engine_at(i); i++) {
+        const struct engine *const e = engine_at(i);
+        ok(is_there(e->fragment) && is_there(e->exp) && is_there(e->gather) && (!e->load || is_there(e->load(&p))),
+           "engine %s: its fragments are there", e->name);
+    }
+}
+
 /* ---- One program ---- */
 
 static const char *const engines_to_try[] = { "simt", "cpu", "row", "naive" };
@@ -397,6 +416,7 @@ int main(void)
 {
     size_t i;
     test_fragments();
+    test_engines();
     for (i = 0; i < sizeof engines_to_try / sizeof *engines_to_try; i++) {
         test_slots(engines_to_try[i]);
         test_squares(engines_to_try[i]);
