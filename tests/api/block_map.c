@@ -167,6 +167,17 @@ static void test_one(const struct device *d)
     ok(harness_check_text(d, problem, NULL, PADDED, why, sizeof why) == 1, "a map of one block (%s): %s", why, problem);
 }
 
+/* The most blocks that axes may have, of no keys: their product is beyond any number, and nothing is done. */
+static void test_most(struct fixture *f)
+{
+    enum { MOST = 1 << 30 };
+    clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
+    clattn_sizes s = { MOST, MOST, MOST, MOST, 0, 0, 0, 0 };
+    a.sizes = &s;
+    a.block_q = a.block_k = 1;
+    is_int(clattn_enqueue_block_map(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "2^90 blocks of no keys");
+}
+
 /* A map of nothing. */
 static void test_nothing(const struct device *d)
 {
@@ -198,6 +209,7 @@ static void test_device(const struct device *d)
         bail("%s: %s", text, words);
     test_refusals(&f);
     test_alone(&f);
+    test_most(&f);
     test_order(&f);
     fixture_close(&f);
     test_plans(d);
