@@ -101,6 +101,8 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, co
     l->problem.aux = l->aux;
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;
+    for (int i = 0; i < PASSES; i++) /* of a pass that the plan lacks, too: its calls are read, to be refused */
+        l->passes[i].rows = gqa_rows(p, config->engine->rows_per_group(&config->tile));
     cl_int status = make_absent(l, why);
     for (int i = 0; i < PASSES && !status; i++)
         if (programs[i])
@@ -248,9 +250,7 @@ static cl_int count_workspace(size_t *size, const struct launch *l, const struct
 /* What the operation's calls are read for; rows are those of its first pass. */
 static struct call_plan plan_of(const struct launch *l, const struct operation *what)
 {
-    const struct config *const config = &l->passes[what->passes[0]].config;
-    const int rows = config->engine ? config->engine->rows_per_group(&config->tile) : 1;
-    return (struct call_plan){ &l->problem, gqa_rows(&l->problem, rows), l->context };
+    return (struct call_plan){ &l->problem, l->passes[what->passes[0]].rows, l->context };
 }
 
 cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,

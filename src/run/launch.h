@@ -21,6 +21,7 @@ struct pool {
 struct launch_pass {
     const struct pass *pass;
     struct config config;
+    struct rows rows;                /* that its work-groups own */
     struct pool pool;
     int items;                      /* of a work-group */
     int n_buffers, buffers[PARAMS]; /* that its kernel takes */

@@ -13,17 +13,7 @@ skip_all() {
 test -e .git || skip_all "no git checkout: only there is it known which files are ours"
 git ls-files >/dev/null 2>&1 || skip_all "git does not list the files of this checkout"
 
-n=0 bad=0
-result() { # WHAT PROBLEMS: one TAP line, and the problems under it
-    n=$((n + 1))
-    if test -z "$2"; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/lib/house.sh
 
 # Written so that they do not match themselves.
 beside='[.][.]/shared(/|[^a-z]|$)'

@@ -3,17 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
-n=0 bad=0
-result() { # WHAT PROBLEMS: one TAP line, and the problems under it
-    n=$((n + 1))
-    if test -z "$2"; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/lib/house.sh
 
 result "HACKING has at most 150 lines" "$(awk 'END { if (NR > 150) print NR " lines" }' HACKING)"
 

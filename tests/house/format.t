@@ -22,17 +22,7 @@ is_makefile() { # FILE: rules begin with a tab there
     case $1 in Makefile.am | */Makefile.inc) ;; *) return 1 ;; esac
 }
 
-n=0 bad=0
-result() { # WHAT OFFENDERS: one TAP line, and the offenders under it
-    n=$((n + 1))
-    if test -z "$2"; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/lib/house.sh
 
 limit=$(sed -n 's/^max_line_length *= *\([0-9][0-9]*\)$/\1/p' .editorconfig)
 texts= spaced=

@@ -11,17 +11,7 @@ cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 rooms='base problem engine cache device run tune api'
 pure='base/ problem/ engine/ cache/ tune/search tune/timing_rounds'
 
-n=0 bad=0
-result() { # WHAT PROBLEMS: one TAP line, and the problems under it
-    n=$((n + 1))
-    if test -z "$2"; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/lib/house.sh
 includes() { sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"; }
 left_of() { echo "${rooms%%" $1"*} $1"; } # ROOM: it and those it may use
 is_pure() { for p in $pure; do case $1 in "$p"*) return 0 ;; esac; done; return 1; } # ROOM/STEM
