@@ -158,6 +158,20 @@ CLATTN_API const char *clattn_version(void);
 enum { CLATTN_F32 = 1, CLATTN_F16 = 2, CLATTN_BF16 = 3, CLATTN_F64 = 4 };
 /** More types, for captured buffers only: int and uchar. */
 enum { CLATTN_I32 = 5, CLATTN_U8 = 6 };
+/**
+ * Quantised storage, for K and V only, each on its own; not with f64. A row of d elements takes
+ *
+ *     int8   d bytes: element c is the signed byte c
+ *     int4   d / 2 bytes, d even: element c is the low (c even) or high (c odd) half of byte c / 2, -8 to 7
+ *     q8_0   34 d / 32 bytes, d a multiple of 32: blocks of 32 elements, an f16 scale and 32 signed bytes
+ *     q4_0   18 d / 32 bytes, d a multiple of 32: blocks of 32 elements, an f16 scale and 16 bytes, of which byte j has
+ *            element j in its low half and element j + 16 in its high half, each + 8
+ *
+ * q8_0 and q4_0 are those of GGUF. The value of an element x is scale x there, and (x - zero) scale in int8 and int4,
+ * whose scales and zero points are tensors of their own: clattn_forward_args.k_scale. Offsets and strides count
+ * elements here too, and are multiples of 2 (int4) and 32 (q8_0, q4_0).
+ */
+enum { CLATTN_INT8 = 7, CLATTN_INT4 = 8, CLATTN_Q8_0 = 9, CLATTN_Q4_0 = 10 };
 
 /** Where the diagonal of causal masks, windows and ALiBi lies: clattn_problem.align. */
 enum {
@@ -179,7 +193,11 @@ enum {
     CLATTN_ALIBI = 128,  /**< calls give slopes */
     CLATTN_SINKS = 256,  /**< calls give sinks */
     CLATTN_MASK = 512,   /**< calls give a mask */
-    CLATTN_BLOCK_MAP = 1024 /**< calls give a block map */
+    CLATTN_BLOCK_MAP = 1024, /**< calls give a block map */
+    CLATTN_K_ZERO = 2048,    /**< calls give k_zero: K has zero points (int8 and int4 only) */
+    CLATTN_V_ZERO = 4096,    /**< calls give v_zero */
+    CLATTN_APPEND = 8192,    /**< the plan has clattn_enqueue_append(), too */
+    CLATTN_ROTARY = 16384    /**< the plan has clattn_enqueue_rotary(), too, and what it appends may be rotated */
 };
 
 /**
@@ -244,7 +262,7 @@ typedef struct clattn_problem {
     int32_t type;
     /**< Storage of Q and O: CLATTN_F32, _F16, _BF16 or _F64; 0 means f32. */
     int32_t k_type, v_type;
-    /**< Storage of K and of V; 0 means `type`. f64 goes with f64 only. */
+    /**< Storage of K and of V; 0 means `type`. Any of the above, or quantised; f64 goes with f64 only. */
     int32_t d, dv;
     /**< Widths in elements, 1 to 576, of Q and K and of V and O. dv 0 means d. */
     int32_t causal;
@@ -272,10 +290,25 @@ typedef struct clattn_problem {
     /**< [n_mods], in the order in which they apply. Read only while a call with the problem lasts. */
     const clattn_aux *aux;
     /**< [n_aux], likewise. */
+    int32_t o_type;
+    /**< Storage of O: 0 means `type`; CLATTN_F32 gives partial results that can be merged without a loss, whatever
+     *   `type` is (but f64). */
+    int32_t k_group, v_group;
+    /**< For int8 and int4: as many neighbouring elements of a row of K (V) share a scale. 0: all of the row; 1: each
+     *   has its own (channels); else a multiple of 16, and the last group of a row may be shorter. */
+    int32_t page;
+    /**< 0: K and V lie in one piece. Else they are paged, and this is how many rows a page has, 1 to 2^30; calls may
+     *   say otherwise (clattn_forward_args.page). Paged K and V are not varlen. */
+    int32_t splits;
+    /**< Into how many parts the keys of a row are split, to be worked on at the same time and merged: 1 to 1024; 0: as
+     *   many as the device needs. Calls may say otherwise (clattn_forward_args.splits). */
+    int32_t reserved_2;
+    /**< 0 */
 } clattn_problem;
 
 #define CLATTN_PROBLEM_INIT \
-    { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      0, 0, 0, 0 }
 
 enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
 
@@ -284,13 +317,14 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  * used wherever a problem is named in text:
  *
  *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [mask:DIMS]
- *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [varlen] [k:TYPE] [v:TYPE] [offN] [bthd] [scaleX]
- *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [seedN] [lse]
+ *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [varlen] [pageP] [k:TYPE] [v:TYPE] [o:TYPE] [offN] [bthd] [scaleX]
+ *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [seedN] [lse]
  *
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
  * letter, or 1 where it is broadcast: bhqk, 11qk, b11k. blocks is a block map of that granularity. mod names
  * score_mods, by the files in examples/score_mods; whoever reads the string supplies texts and buffers. varlen: Q, K
- * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys.
+ * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. k: and v: may name a
+ * quantised type as well; int8 and int4 may be followed by :GROUP, and by z where there are zero points (k:int8:32z).
  */
 typedef struct clattn_workload {
     size_t struct_size;
@@ -1013,6 +1047,24 @@ typedef struct clattn_forward_args {
     /**< f32 [h], for CLATTN_SINKS. */
     const clattn_array *aux;
     /**< [n_aux] captured buffers. The score_mods must not read beyond their ends: the library cannot check that. */
+    clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
+    /**< f32, for int8 and int4: axes b, hk, row and group of groups of k_group (v_group) elements, and where K and V
+     *   are paged axes page, hk, row of the page and group. Each axis may be 1 (broadcast): a scale per tensor, head,
+     *   channel, token or group. Contiguous strides are those of that order of axes, where K and V are paged of the
+     *   order page, row, hk, group. Zero points where CLATTN_K_ZERO and CLATTN_V_ZERO say so. */
+    clattn_array block_table;
+    /**< int32 [b, ceil(nk / page)], where K and V are paged: entry i of sequence b is the page that has its keys i page
+     *   to (i + 1) page - 1. Sequences may share pages. Entries of pages whose keys are all at kv_len or beyond are
+     *   never looked at. An entry that is no page, negative or too large, stands for a page of zeros. */
+    int64_t block_table_stride;
+    /**< Elements from the entries of one sequence to those of the next; 0: ceil(nk / page). */
+    int64_t pages;
+    /**< How many pages K and V have, at most 2^30. They are [pages,page,hk,width] then: strides are those of the axes
+     *   page, hk and row of a page, and all 0 means contiguous in the order given here. */
+    int32_t page;
+    /**< Rows of a page; 0: what the problem says. */
+    int32_t splits;
+    /**< 0: what the problem says. */
 } clattn_forward_args;
 
 #define CLATTN_TENSOR_INIT { 0, 0, { 0, 0, 0 } }
@@ -1020,7 +1072,8 @@ typedef struct clattn_forward_args {
 #define CLATTN_FORWARD_ARGS_INIT \
     { sizeof(clattn_forward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
       CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0, { 0, 0 }, { 0, 0 }, CLATTN_TENSOR4_INIT, \
-      CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0 }
+      CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0, CLATTN_TENSOR4_INIT, \
+      CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, 0, 0, 0, 0 }
 
 /**
  * Computes the bytes of workspace that a call needs, exactly. No device work.
@@ -1080,6 +1133,162 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
 CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
                                            cl_uint n_wait, const cl_event *wait_list, cl_event *event)
     CLATTN_MUST_CHECK;
+
+/* ---- Caches, and partial results ---- */
+
+/**
+ * Rotary embedding: element pairs of a row at position p are turned by an angle, whose cosine and sine stand in row p
+ * of two tables. (x, y) becomes (x cos - y sin, x sin + y cos).
+ */
+typedef struct clattn_rotary {
+    clattn_array cos, sin;
+    /**< f32 [positions, width / 2] */
+    int64_t positions;
+    /**< Rows of the tables, at least 1. A position beyond is taken as the last one, a negative one as 0. */
+    int32_t width;
+    /**< The first elements of a row that are turned; the others are copied. Even, at most the width of the row; 0: no
+     *   rotation. */
+    int32_t interleaved;
+    /**< 0: the pairs are elements i and i + width / 2 (half-split); 1: 2 i and 2 i + 1. */
+    clattn_array given;
+    /**< int32 [b,nq]: the position of each row; mem NULL: row i of a sequence is at kv_len[b] + i. */
+} clattn_rotary;
+
+/** The arguments of clattn_enqueue_append(). */
+typedef struct clattn_append_args {
+    size_t struct_size;
+    /**< sizeof(clattn_append_args) */
+    const clattn_sizes *sizes;
+    /**< b, hk, nq: the new rows of each sequence, and nk: the rows that a sequence has room for, at most. NULL: those
+     *   of the plan's problem. */
+    clattn_tensor new_k, new_v;
+    /**< Read: [b,hk,nq,d] and [b,hk,nq,dv], of the problem's `type`. */
+    clattn_array new_len;
+    /**< int32 [b]: how many of the nq rows are there, clamped to [0, nq]; mem NULL: all of them. */
+    clattn_tensor k, v;
+    /**< The caches, as in clattn_forward_args. Written: rows kv_len[b] to kv_len[b] + new_len[b] - 1. */
+    clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
+    /**< As in clattn_forward_args. Where axis row is 1 they are read, and values beyond what the type holds become its
+     *   least or greatest; else those of the new rows are computed and written. */
+    clattn_array block_table;
+    int64_t block_table_stride, pages;
+    int32_t page, reserved;
+    /**< As in clattn_forward_args; reserved is 0. */
+    clattn_array kv_len;
+    /**< int32 [b]: the rows that each sequence has, below 0 taken as 0. Advanced by the rows that were written. */
+    clattn_rotary rotary;
+    /**< Turns the new rows of K before they are converted; needs CLATTN_ROTARY. width 0: none. */
+    clattn_array dropped;
+    /**< int32 [b], written: how many of a sequence's new rows were not, because it has no room for them or its block
+     *   table leads to no page. mem NULL: not told. */
+} clattn_append_args;
+
+/** The arguments of clattn_enqueue_rotary(). */
+typedef struct clattn_rotary_args {
+    size_t struct_size;
+    /**< sizeof(clattn_rotary_args) */
+    const clattn_sizes *sizes;
+    /**< b, h, nq; NULL: those of the plan's problem. */
+    clattn_tensor in, out;
+    /**< [b,h,nq,d] of the problem's `type`; the same tensor, or two that do not overlap. */
+    clattn_array kv_len;
+    /**< int32 [b], read unless positions are given; mem NULL: zeros. */
+    clattn_rotary rotary;
+    /**< Its width is not 0. */
+} clattn_rotary_args;
+
+/** How logarithms of partial results are written: clattn_merge_args.flags. */
+enum {
+    CLATTN_LSE_IN_LOG2 = 1,       /**< lse_parts are in base 2 */
+    CLATTN_LSE_IN_EMPTY_INF = 2,  /**< a part that saw nothing has +inf there, in place of -inf */
+    CLATTN_LSE_OUT_LOG2 = 4,      /**< lse is written in base 2 */
+    CLATTN_LSE_OUT_EMPTY_INF = 8  /**< and +inf for a row that saw nothing */
+};
+
+/** The arguments of clattn_enqueue_merge(). */
+typedef struct clattn_merge_args {
+    size_t struct_size;
+    /**< sizeof(clattn_merge_args) */
+    const clattn_sizes *sizes;
+    /**< b, h, nq; NULL: those of the plan's problem. For varlen results b 1 and nq the total, with their strides. */
+    int64_t parts;
+    /**< How many, 0 to 2^30. */
+    clattn_tensor o_parts;
+    int64_t o_parts_stride;
+    /**< Read: f32 (f64 with f64), axes b, h and n as ever; elements from one part to the next. All four 0: contiguous
+     *   [parts,b,h,nq,dv]. */
+    clattn_tensor lse_parts;
+    int64_t lse_parts_stride;
+    /**< Read: f32, likewise. */
+    clattn_tensor o, lse;
+    /**< Written: O of the problem's o_type, and LSE unless mem is NULL. Must not overlap what is read. */
+    uint32_t flags, reserved;
+    /**< CLATTN_LSE_*; reserved is 0. */
+} clattn_merge_args;
+
+#define CLATTN_ROTARY_INIT { { 0, 0 }, { 0, 0 }, 0, 0, 0, { 0, 0 } }
+#define CLATTN_APPEND_ARGS_INIT \
+    { sizeof(clattn_append_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, { 0, 0 }, CLATTN_TENSOR_INIT, \
+      CLATTN_TENSOR_INIT, CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, \
+      { 0, 0 }, 0, 0, 0, 0, { 0, 0 }, CLATTN_ROTARY_INIT, { 0, 0 } }
+#define CLATTN_ROTARY_ARGS_INIT \
+    { sizeof(clattn_rotary_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, { 0, 0 }, CLATTN_ROTARY_INIT }
+#define CLATTN_MERGE_ARGS_INIT \
+    { sizeof(clattn_merge_args), 0, 0, CLATTN_TENSOR_INIT, 0, CLATTN_TENSOR_INIT, 0, CLATTN_TENSOR_INIT, \
+      CLATTN_TENSOR_INIT, 0, 0 }
+
+/**
+ * Enqueues the writing of new rows of K and V behind those that each sequence has, in the storage types of the cache,
+ * and then advances kv_len. Asynchronous, as clattn_enqueue_forward(). The quantised types are written so: q8_0 and
+ * q4_0 as ggml's reference quantisation writes them; int8 and int4 with scale = the largest |x| of the group / 127 (7),
+ * and with zero points scale = (largest - smallest) / 255 (15) over the group's values and 0; each element the nearest,
+ * ties to even.
+ *
+ * @param plan       its problem has CLATTN_APPEND, and the types, widths, groups and paging of the cache
+ * @param queue      as for clattn_enqueue_forward()
+ * @param args       not NULL; may be freed when the function returns
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      receives an event that completes when all is written; may be NULL
+ * @return the statuses of clattn_enqueue_forward() but CLATTN_ERROR_WORKSPACE, and CLATTN_ERROR_INVALID_ARGUMENT also
+ *         where the problem lacks a flag, or nq rows exceed the room of nk
+ */
+CLATTN_API cl_int clattn_enqueue_append(clattn_plan plan, cl_command_queue queue, const clattn_append_args *args,
+                                        cl_uint n_wait, const cl_event *wait_list, cl_event *event) CLATTN_MUST_CHECK;
+
+/**
+ * Enqueues the rotation of Q, in place or into another buffer. Before the append of the same tokens: that advances
+ * kv_len, where positions come from.
+ *
+ * @param plan       its problem has CLATTN_ROTARY
+ * @param queue      as for clattn_enqueue_forward()
+ * @param args       not NULL; may be freed when the function returns
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      receives an event that completes when all is written; may be NULL
+ * @return the statuses of clattn_enqueue_append()
+ */
+CLATTN_API cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue, const clattn_rotary_args *args,
+                                        cl_uint n_wait, const cl_event *wait_list, cl_event *event) CLATTN_MUST_CHECK;
+
+/**
+ * Enqueues the merge of partial results: of (O, LSE) of the same queries over disjoint sets of keys, however and
+ * wherever they were computed. The result is that of one forward pass over all keys. Merging is associative and
+ * commutative up to rounding. No part, or parts that saw nothing (LSE = -inf), give O = 0 and LSE = -inf; such a part
+ * contributes nothing even when its O is NaN. A sink belongs to one part only. Each merge adds to the bounds of its
+ * parts, for O and LSE, what the bound of a forward pass is with each part as a key: its LSE the score, its O the
+ * value.
+ *
+ * @param plan       any plan with the widths and the o_type of the result
+ * @param queue      as for clattn_enqueue_forward()
+ * @param args       not NULL; may be freed when the function returns
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      receives an event that completes when all is written; may be NULL
+ * @return the statuses of clattn_enqueue_forward() but CLATTN_ERROR_WORKSPACE
+ */
+CLATTN_API cl_int clattn_enqueue_merge(clattn_plan plan, cl_command_queue queue, const clattn_merge_args *args,
+                                       cl_uint n_wait, const cl_event *wait_list, cl_event *event) CLATTN_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -12,12 +12,17 @@
     {                                                                                                                  \
         #type, offsetof(type, first), ROUND_UP(offsetof(type, first), __alignof__(type))                               \
     }
+/* A problem is its last member. */
+#define OLD_WORKLOAD (offsetof(clattn_workload, problem) + offsetof(clattn_problem, o_type))
 #define ROUND_UP(n, to) (((n) + (to)-1) / (to) * (to))
 static const struct {
     const char *name;
     size_t members, size; /* padding may follow the members, with any contents */
 } older[] = {
     BEFORE(clattn_options, why),
+    BEFORE(clattn_problem, o_type),
+    BEFORE(clattn_forward_args, k_scale),
+    { "clattn_workload", OLD_WORKLOAD, OLD_WORKLOAD },
 };
 
 size_t caller_struct_members(const char *name, size_t given, size_t size)

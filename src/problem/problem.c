@@ -13,25 +13,47 @@
 
 static const struct {
     const char *name;
-    size_t size;
+    struct problem_block block;
 } types[] = {
-    [CLATTN_F32] = { "f32", 4 }, [CLATTN_F16] = { "f16", 2 }, [CLATTN_BF16] = { "bf16", 2 }, [CLATTN_F64] = { "f64", 8 }
+    [CLATTN_F32] = { "f32", { 1, 4, false } },
+    [CLATTN_F16] = { "f16", { 1, 2, false } },
+    [CLATTN_BF16] = { "bf16", { 1, 2, false } },
+    [CLATTN_F64] = { "f64", { 1, 8, false } },
+    [CLATTN_INT8] = { "int8", { 1, 1, true } },
+    [CLATTN_INT4] = { "int4", { 2, 1, true } },
+    [CLATTN_Q8_0] = { "q8_0", { 32, 34, false } },
+    [CLATTN_Q4_0] = { "q4_0", { 32, 18, false } },
 };
 
 const char *problem_type_name(int type)
 {
-    return type >= CLATTN_F32 && type <= CLATTN_F64 ? types[type].name : NULL;
+    return type >= CLATTN_F32 && type <= CLATTN_Q4_0 ? types[type].name : NULL;
+}
+
+bool problem_is_quantised(int type)
+{
+    return type >= CLATTN_INT8 && type <= CLATTN_Q4_0;
+}
+
+struct problem_block problem_type_block(int type)
+{
+    return types[type].block;
+}
+
+int32_t problem_groups(int32_t width, int32_t group)
+{
+    return (width + group - 1) / group;
 }
 
 size_t problem_type_size(int type)
 {
-    return type >= CLATTN_F32 && type <= CLATTN_F64 ? types[type].size : 0;
+    return type >= CLATTN_F32 && type <= CLATTN_F64 ? (size_t)types[type].block.bytes : 0;
 }
 
 int problem_type_find(const char *name)
 {
-    for (int t = CLATTN_F32; t <= CLATTN_F64; t++)
-        if (!strcmp(name, problem_type_name(t)))
+    for (int t = CLATTN_F32; t <= CLATTN_Q4_0; t++)
+        if (types[t].name && !strcmp(name, types[t].name))
             return t;
     return 0;
 }
@@ -92,12 +114,19 @@ static cl_int check_types(clattn_problem *p, struct why *why)
         p->k_type = p->type;
     if (!p->v_type)
         p->v_type = p->type;
-    if (!problem_type_name(p->type))
+    if (!p->o_type)
+        p->o_type = p->type;
+    if (!problem_type_size(p->type))
         INVALID("type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->type);
+    if (!problem_type_size(p->o_type))
+        INVALID("o_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->o_type);
     if (!problem_type_name(p->k_type))
-        INVALID("k_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->k_type);
+        INVALID("k_type %d is none of CLATTN_F32 .. CLATTN_F64, CLATTN_INT8 .. CLATTN_Q4_0", (int)p->k_type);
     if (!problem_type_name(p->v_type))
-        INVALID("v_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->v_type);
+        INVALID("v_type %d is none of CLATTN_F32 .. CLATTN_F64, CLATTN_INT8 .. CLATTN_Q4_0", (int)p->v_type);
+    if ((p->type == CLATTN_F64) != (p->o_type == CLATTN_F64))
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 goes with f64 only, not Q in %s with O in %s",
+                       problem_type_name(p->type), problem_type_name(p->o_type));
     if ((p->type == CLATTN_F64) != (p->k_type == CLATTN_F64) || (p->type == CLATTN_F64) != (p->v_type == CLATTN_F64))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 goes with f64 only, not with Q %s, K %s, V %s",
                        problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
@@ -110,6 +139,39 @@ static cl_int check_width(const char *name, int32_t d, struct why *why)
         INVALID("%s is %d, must be at least 1", name, (int)d);
     if (d > D_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%s is %d, at most %d is supported", name, (int)d, D_MAX);
+    return CL_SUCCESS;
+}
+
+/* What a quantised K or V asks of its width and its groups; *group becomes what it is by default. */
+static cl_int check_quantised(const char *name, int type, int32_t width, int32_t *group, bool has_zero, struct why *why)
+{
+    const struct problem_block block = problem_type_block(type);
+    if (width % block.elements)
+        INVALID("%s in %s has rows of %d elements, no multiple of %d", name, problem_type_name(type), (int)width,
+                block.elements);
+    if (!block.scaled && *group)
+        INVALID("%s_group is %d, but %s has no scales of its own", name, (int)*group, problem_type_name(type));
+    if (!block.scaled && has_zero)
+        INVALID("%s has zero points, but %s takes none", name, problem_type_name(type));
+    if (*group < 0 || (*group > 1 && *group % 16 && *group != width))
+        INVALID("%s_group is %d, neither 0, 1, nor a multiple of 16", name, (int)*group);
+    if (block.scaled && (!*group || *group > width))
+        *group = width;
+    return CL_SUCCESS;
+}
+
+static cl_int check_caches(clattn_problem *p, struct why *why)
+{
+    cl_int status;
+    if ((status = check_quantised("k", p->k_type, p->d, &p->k_group, p->flags & CLATTN_K_ZERO, why)) ||
+        (status = check_quantised("v", p->v_type, p->dv, &p->v_group, p->flags & CLATTN_V_ZERO, why)))
+        return status;
+    if (p->page < 0 || p->page > ROWS_MAX)
+        INVALID("page is %d, outside 0 to %d", (int)p->page, ROWS_MAX);
+    if (p->page && p->flags & CLATTN_CU_K)
+        INVALID("paged K and V cannot be varlen: each sequence has its pages");
+    if (p->splits < 0 || p->splits > SPLITS_MAX)
+        INVALID("splits is %d, outside 0 to %d", (int)p->splits, SPLITS_MAX);
     return CL_SUCCESS;
 }
 
@@ -142,7 +204,8 @@ static cl_int check_scale(clattn_problem *p, struct why *why)
 static cl_int check_features(clattn_problem *p, struct why *why)
 {
     enum {
-        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K
+        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
+                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY
     };
     FEATURE_EACH(f) {
         const cl_int status = f->check ? f->check(p, why) : CL_SUCCESS;
@@ -166,11 +229,11 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
     p->struct_size = sizeof *p;
     if (!p->dv)
         p->dv = p->d;
-    if (p->reserved)
-        INVALID("reserved is %d, must be 0", (int)p->reserved);
+    if (p->reserved || p->reserved_2)
+        INVALID("reserved is %d, must be 0", (int)(p->reserved ? p->reserved : p->reserved_2));
     if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
-        (status = check_width("dv", p->dv, why)) || (status = check_hint(&p->sizes, why)) ||
-        (status = check_scale(p, why)))
+        (status = check_width("dv", p->dv, why)) || (status = check_caches(p, why)) ||
+        (status = check_hint(&p->sizes, why)) || (status = check_scale(p, why)))
         return status;
     return check_features(p, why);
 }

@@ -71,6 +71,19 @@ static cl_int check_words(const clattn_workload *c, const clattn_problem *p, str
     return what ? why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say %s", what) : CL_SUCCESS;
 }
 
+/* What K or V is stored in, unless that is as Q is. */
+static void add_cache(struct text *to, const char *name, const clattn_problem *p, int type, int32_t group,
+                      int32_t width, uint32_t zero)
+{
+    if (type == p->type)
+        return;
+    text_add(to, "%s%s", name, problem_type_name(type));
+    if (group && group != width)
+        text_add(to, ":%d", (int)group);
+    if (p->flags & zero)
+        text_add(to, "z");
+}
+
 cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why)
 {
     clattn_problem p;
@@ -89,10 +102,12 @@ cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why
     if (p.dv != p.d)
         text_add(to, "/%d", (int)p.dv);
     add_features(to, c, &p);
-    if (p.k_type != p.type)
-        text_add(to, " k:%s", problem_type_name(p.k_type));
-    if (p.v_type != p.type)
-        text_add(to, " v:%s", problem_type_name(p.v_type));
+    if (p.page)
+        text_add(to, " page%d", (int)p.page);
+    add_cache(to, " k:", &p, p.k_type, p.k_group, p.d, CLATTN_K_ZERO);
+    add_cache(to, " v:", &p, p.v_type, p.v_group, p.dv, CLATTN_V_ZERO);
+    if (p.o_type != p.type)
+        text_add(to, " o:%s", problem_type_name(p.o_type));
     if (p.align == CLATTN_ALIGN_OFFSET)
         text_add(to, " off%lld", (long long)s->offset);
     if (p.align == CLATTN_ALIGN_TOP_LEFT && !p.causal)
@@ -109,6 +124,8 @@ cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why
         add_list(to, " kvlen:", c->kv_len, s->b);
     if (p.flags & CLATTN_KV_START)
         add_list(to, " kvstart:", c->kv_start, s->b);
+    if (p.splits)
+        text_add(to, " splits%d", (int)p.splits);
     if (c->seed)
         text_add(to, " seed%llu", (unsigned long long)c->seed);
     if (c->lse)
@@ -159,6 +176,14 @@ static double kept(const clattn_workload *c, const clattn_problem *p, int64_t b)
     return share * pairs;
 }
 
+/* Of K or V, with a scale for each group of each row, and zero points if it has them. */
+static double row_bytes(int32_t width, int type, int32_t group, bool has_zero)
+{
+    const struct problem_block block = problem_type_block(type);
+    const double bytes = (double)width / block.elements * block.bytes;
+    return block.scaled ? bytes + 4.0 * problem_groups(width, group) * (has_zero ? 2 : 1) : bytes;
+}
+
 cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, struct why *why)
 {
     clattn_problem p;
@@ -177,7 +202,8 @@ cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, str
     const double q_rows = (double)s->h * (p.flags & CLATTN_CU_Q ? (double)s->total_q : (double)s->b * (double)s->nq),
                  k_rows = (double)s->hk * (p.flags & CLATTN_CU_K ? (double)s->total_k : (double)s->b * (double)s->nk);
     *flops = 2 * (double)s->h * pairs * (p.d + p.dv);
-    *bytes = q_rows * (p.d + p.dv) * (double)problem_type_size(p.type) + (c->lse ? 4 * q_rows : 0) +
-             k_rows * (p.d * (double)problem_type_size(p.k_type) + p.dv * (double)problem_type_size(p.v_type));
+    *bytes = q_rows * (p.d * (double)problem_type_size(p.type) + p.dv * (double)problem_type_size(p.o_type)) + (c->lse ? 4 * q_rows : 0) +
+             k_rows * (row_bytes(p.d, p.k_type, p.k_group, p.flags & CLATTN_K_ZERO) +
+                       row_bytes(p.dv, p.v_type, p.v_group, p.flags & CLATTN_V_ZERO));
     return CL_SUCCESS;
 }

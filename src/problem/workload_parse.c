@@ -66,19 +66,60 @@ static cl_int read_off(struct reader *r, const char *w, const char *v)
 static cl_int type_word(struct reader *r, const char *w, const char *v, int32_t *type)
 {
     struct why *why = r->why;
-    if (!strncmp(v, "int", 3) || v[0] == 'q')
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "\"%s\": quantised keys and values are not in this version", w);
     if (!(*type = problem_type_find(v)))
-        SYNTAX("\"%s\": expected f32, f16, bf16 or f64", w);
+        SYNTAX("\"%s\": expected f32, f16, bf16, f64, int8, int4, q8_0 or q4_0", w);
+    return CL_SUCCESS;
+}
+/* TYPE[:GROUP][z]: behind int8 and int4 how many elements share a scale, and whether there are zero points. */
+static cl_int cache_word(struct reader *r, const char *w, const char *v, int32_t *type, int32_t *group, uint32_t zero)
+{
+    struct why *why = r->why;
+    char name[16] = "";
+    int64_t x = 0;
+    const char *rest = v + strcspn(v, ":z");
+    if ((size_t)(rest - v) < sizeof name)
+        memcpy(name, v, (size_t)(rest - v));
+    const cl_int status = type_word(r, w, name, type);
+    if (status)
+        return status;
+    if (*rest == ':' && (!(rest = number_read_integer(rest + 1, &x)) || x < 1 || x > D_MAX))
+        SYNTAX("\"%s\": expected a number from 1 to %d behind the type", w, D_MAX);
+    if (*rest == 'z')
+        r->c->problem.flags |= zero;
+    if (rest[*rest == 'z'])
+        SYNTAX("\"%s\": expected TYPE, TYPE:GROUP or TYPE:GROUPz", w);
+    *group = (int32_t)x;
     return CL_SUCCESS;
 }
 static cl_int read_k_type(struct reader *r, const char *w, const char *v)
 {
-    return type_word(r, w, v, &r->c->problem.k_type);
+    return cache_word(r, w, v, &r->c->problem.k_type, &r->c->problem.k_group, CLATTN_K_ZERO);
 }
 static cl_int read_v_type(struct reader *r, const char *w, const char *v)
 {
-    return type_word(r, w, v, &r->c->problem.v_type);
+    return cache_word(r, w, v, &r->c->problem.v_type, &r->c->problem.v_group, CLATTN_V_ZERO);
+}
+static cl_int read_o_type(struct reader *r, const char *w, const char *v)
+{
+    return type_word(r, w, v, &r->c->problem.o_type);
+}
+static cl_int count_word(struct reader *r, const char *w, const char *v, int64_t most, int32_t *out)
+{
+    struct why *why = r->why;
+    int64_t n;
+    const char *rest = number_read_integer(v, &n);
+    if (!rest || *rest || n < 1 || n > most)
+        SYNTAX("\"%s\": expected a number from 1 to %lld", w, (long long)most);
+    *out = (int32_t)n;
+    return CL_SUCCESS;
+}
+static cl_int read_page(struct reader *r, const char *w, const char *v)
+{
+    return count_word(r, w, v, ROWS_MAX, &r->c->problem.page);
+}
+static cl_int read_splits(struct reader *r, const char *w, const char *v)
+{
+    return count_word(r, w, v, SPLITS_MAX, &r->c->problem.splits);
 }
 static cl_int read_bthd(struct reader *r, const char *w, const char *v)
 {
@@ -173,8 +214,9 @@ static const struct word {
     { "seed", true, read_seed },
     { "varlen", false, read_varlen },
     { "bwd", false, read_later },
-    { "page", true, read_later },
-    { "splits", true, read_later },
+    { "page", true, read_page },
+    { "splits", true, read_splits },
+    { "o:", true, read_o_type },
     { "b", true, read_b },
     { "h", true, read_h },
     { "q", true, read_q },
