@@ -38,7 +38,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int q0 = cla_query(&e, r0), q1 = min(cla_query(&e, r0 + CLA_BQ - 1) + 1, e.q_len);
     const int harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
     const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
-    int last = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : 0;
+    int last = q0 < q1 ? max(min(e.k_end, cla_mask_end(&e, q0, q1)), 0) : 0;
     int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last);
     if (a.parts > 1) {
         const int keys = cla_part_keys(&a, last - first);
