@@ -35,6 +35,11 @@ static const struct choice lengths[] = { { "lengths.cl", problem_has_lists }, { 
 static const struct choice kv[] = { { "kv_varlen.cl", problem_is_varlen },
                                     { "kv_padded.cl", problem_has_lists },
                                     { "kv_dense.cl", always } };
+static bool is_paged(const clattn_problem *p)
+{
+    return p->page;
+}
+static const struct choice rows[] = { { "rows_paged.cl", is_paged }, { "rows_strided.cl", always } };
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
     while (!c->applies(p))
@@ -146,6 +151,7 @@ static const char *exp2_of(const struct engine *e, const struct caps *caps)
 static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); }
 static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
+static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
 static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
@@ -197,7 +203,9 @@ const struct slot slots_forward[] = {
     { .fragment = "group.cl" },
     { .choose = lengths_slot },
     { .choose = kv_slot },
-    { .fragment = "rows_strided.cl" },
+    { .choose = rows_slot },
+    { .fragment = "storage_plain.cl" },
+    { .fragment = "rows.cl" },
     { .write = write_sink },
     { .choose = exp_slot },
     { .fragment = "weight.cl" },
@@ -259,7 +267,9 @@ void slots_forward_options(struct text *to, const struct target *t)
              problem_type_name(p->o_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
-    text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
+    text_add(to, " -DCLA_PAGED=%d", is_paged(p));
+    text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
+             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
              p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
              feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);

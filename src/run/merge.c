@@ -77,8 +77,8 @@ static cl_int check_parts(const struct parts *x, int64_t parts, cl_context conte
 static cl_int check_written(struct call *c, const clattn_merge_args *a, const clattn_problem *p, const clattn_sizes *s,
                             cl_context context, struct why *why)
 {
-    const struct tensor_use o = { "o", { s->b, s->h, s->nq }, p->dv, problem_type_size(p->o_type), true };
-    const struct tensor_use lse = { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true };
+    const struct tensor_use o = { "o", { s->b, s->h, s->nq }, p->dv, problem_type_size(p->o_type), true, false, 0 };
+    const struct tensor_use lse = { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true, false, 0 };
     const cl_int status = tensor_check(&a->o, &o, context, &c->mem[PARAM_O], &c->args.o, why);
     if (status || !a->lse.mem)
         return status;
@@ -93,9 +93,9 @@ static cl_int check_read(struct call *c, const clattn_merge_args *a, const clatt
     const int64_t b = s->b, h = s->h, nq = s->nq;
     const size_t bytes = (size_t)engine_scalar_bytes(p);
     const struct parts all[] = {
-        { "o_parts", &a->o_parts, a->o_parts_stride, { "o_parts", { b, h, nq }, p->dv, bytes, false },
+        { "o_parts", &a->o_parts, a->o_parts_stride, { "o_parts", { b, h, nq }, p->dv, bytes, false, false, 0 },
           &c->mem[PARAM_O_PARTS], &to->o_parts, &to->o_parts_stride },
-        { "lse_parts", &a->lse_parts, a->lse_parts_stride, { "lse_parts", { b, h, nq }, 1, sizeof(cl_float), false },
+        { "lse_parts", &a->lse_parts, a->lse_parts_stride, { "lse_parts", { b, h, nq }, 1, sizeof(cl_float), false, false, 0 },
           &c->mem[PARAM_LSE_PARTS], &to->lse_parts, &to->lse_parts_stride },
     };
     cl_int status = CL_SUCCESS;
