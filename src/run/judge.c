@@ -162,7 +162,7 @@ static cl_int check_map(struct device_sample *b, struct why *why)
 /* The block map that is made of the sample's mask. */
 static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
 {
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     (void)step, (void)twice;
     cl_int status = device_sample_fill(b, b->mem[SAMPLE_MAP], DEVICE_SAMPLE_POISON, 0,
                                        (size_t)sample_count(&b->sample, SAMPLE_MAP), why);

@@ -283,7 +283,7 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
     if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
         bail("%s: %s", text, why);
     cl_event gate = clCreateUserEvent(d->cl.context, &e), done = NULL;
-    const struct waits waits = { 1, &gate, &done };
+    const struct waits waits = { 1, &gate, &done, NULL };
     memset(&launched, 0, sizeof launched);
     if (e || clear_map(&f) || trial_reset(&f.t, d->queue))
         bail("no buffers");
@@ -305,7 +305,7 @@ static void test_rest(const struct device *d)
 {
     static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
     static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     struct fixture f;
     struct why words;
     char why[512] = "";
