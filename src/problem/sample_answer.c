@@ -124,8 +124,9 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
 {
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
-    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, eps = epsilon(p->type);
-    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + (s->narrow_p ? 2 * eps : 0);
+    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, eps = epsilon(p->o_type);
+    const double narrow = s->narrow_p ? 2 * epsilon(p->type) : 0;
+    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
     const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
     for (int64_t k = e->k_begin; k < e->k_end; k++)
         for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
@@ -134,7 +135,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
             o_bound[c] += m->weight[k] / m->sum * fabs(v);
         }
     for (int64_t c = 0; c < p->dv; c++)
-        o_bound[c] = chain * o_bound[c] + (sink + eps) * fabs(o[c]) + smallest_normal(p->type);
+        o_bound[c] = chain * o_bound[c] + (sink + eps) * fabs(o[c]) + smallest_normal(p->o_type);
     for (int64_t k = e->k_begin; k < e->k_end; k++)
         for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
             o_bound[c] += 32 * unit * m->weight[k] / m->sum * (1 + m->a[k]) * fabs(sample_value_v(s, at + c) - o[c]);
