@@ -370,7 +370,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* A place of the diagonal where there is none. */
+/* A place of the diagonal where there is none; what f64, the width or varlen do not go with. */
 static bool is_forbidden(const int *c)
 {
     const bool quantised = c[K_QUANT] || c[V_QUANT], by_2 = c[WIDTHS] == 0 || c[WIDTHS] >= 4;
@@ -410,10 +410,12 @@ static struct row make_row(uint64_t index)
 {
     struct row r;
     uint64_t x = mix(index + UINT64_C(0x9e3779b97f4a7c15));
-    do
+    do {
         for (int f = 0; f < FACTORS; f++)
             r.choice[f] = (int)((x = mix(x + UINT64_C(0x9e3779b97f4a7c15))) % (uint64_t)choices[f]);
-    while (is_forbidden(r.choice));
+        if (r.choice[TYPE] == 3) /* f64: too few would be left by chance */
+            r.choice[K_QUANT] = r.choice[V_QUANT] = r.choice[O_TYPE] = 0;
+    } while (is_forbidden(r.choice));
     return r;
 }
 
