@@ -11,6 +11,7 @@
 #include "report.h"
 #include "rowmods.h"
 #include "setup.h"
+#include "tensor_file.h"
 #include "verify.h"
 
 #include <clattn.h>
@@ -216,7 +217,7 @@ static int add_output(struct run *r, const char *argument, const char *path, dou
         order = malloc(count * sizeof *order);
         if (!order)
             return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
-        arrays_swap(x, order, b, h, n, w);
+        tensor_file_swap(x, order, b, h, n, (size_t)w * sizeof *x);
         x = order;
     }
     if (!wide)

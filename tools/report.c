@@ -4,7 +4,6 @@
 
 #include "report.h"
 
-#include "convert.h"
 #include "json.h"
 
 #include <math.h>
@@ -85,11 +84,16 @@ static cl_int all_bytes(const struct arrays *a, double *bytes)
         z->nq = z->total_q;
         z->nk = z->total_k;
     }
-    const cl_int e = clattn_workload_cost(&all, &flops, bytes);
-    if (e == CL_SUCCESS && a->in.shared) {
-        const double row =
-            (double)p->d * (double)convert_size(p->k_type) + (double)p->dv * (double)convert_size(p->v_type);
-        *bytes -= (double)(z->b - 1) * (double)z->hk * (double)z->nk * row;
+    cl_int e = clattn_workload_cost(&all, &flops, bytes);
+    if (e == CL_SUCCESS && a->in.shared && z->b > 1) { /* one entry of K and V for all */
+        const double others = (double)z->b - 1;
+        double one = 0, none = 0;
+        z->b = 1;
+        e = clattn_workload_cost(&all, &flops, &one);
+        z->nk = 0;
+        if (e == CL_SUCCESS)
+            e = clattn_workload_cost(&all, &flops, &none);
+        *bytes -= others * (one - none);
     }
     return e;
 }

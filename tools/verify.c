@@ -121,7 +121,7 @@ static struct reference problem(const clattn_problem *p, const struct setup_inpu
     struct reference r;
     memset(&r, 0, sizeof r);
     r.p = *p;
-    r.type = p->type;
+    r.type = p->o_type;
     r.b = 1;
     r.h = p->sizes.h;
     r.hk = p->sizes.hk;
