@@ -20,6 +20,7 @@ static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK;
 static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
 static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
+static bool is_paged(const struct target *t) { return t->p->page; }
 static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }
 static bool is_varlen(const struct target *t) { return problem_is_varlen(t->p); }
 /* All lists of lengths or none: plans with one of them or another share a program. */
@@ -73,6 +74,8 @@ static const struct {
     TAKE(PARAM_BLOCK_MAP, BLOCK_MAP, "block_map", NULL, "__global uchar"),
     TAKE(PARAM_SLOPES, FORWARD, "slopes", has_alibi, "const __global float"),
     TAKE(PARAM_SINKS, FORWARD, "sinks", has_sinks, "const __global float"),
+    TAKE(PARAM_BLOCK_TABLE, FORWARD, "block_table", is_paged, "const __global int"),
+    TAKE(PARAM_ABSENT, FORWARD, "absent", is_paged, "const __global uchar"),
 
     TELL(ROWS_AT, FORWARD, q, NULL),
     TELL(ROWS_AT, FORWARD, k, NULL),
@@ -91,6 +94,8 @@ static const struct {
     TELL(LONG, FORWARD, offsets_offset, NULL),
     TELL(LONG, FORWARD, cu_q_offset, is_varlen),
     TELL(LONG, FORWARD, cu_k_offset, is_varlen),
+    TELL(LONG, FORWARD, table_stride, is_paged),
+    TELL(LONG, FORWARD, table_offset, is_paged),
     TELL_ALL(LONG, FORWARD, aux_offset, has_aux, captured),
     TELL(LONG, FORWARD, workspace_offset, has_workspace),
     TELL(LONG, FORWARD, scale_bits, is_f64),
@@ -115,6 +120,10 @@ static const struct {
     TELL(INT, FORWARD, window_high, has_window),
     TELL(INT, FORWARD | BLOCK_MAP, block_q, has_map),
     TELL(INT, FORWARD | BLOCK_MAP, block_k, has_map),
+    TELL(INT, FORWARD, page, is_paged),
+    TELL(INT, FORWARD, page_magic, is_paged),
+    TELL(INT, FORWARD, page_shift, is_paged),
+    TELL(INT, FORWARD, pages, is_paged),
     TELL(INT, FORWARD, heads_inner, NULL),
     TELL(INT, FORWARD, packed_heads, NULL),
     TELL(INT, FORWARD, heads, NULL),
