@@ -73,7 +73,7 @@ static int run_one(struct bench *b, struct comparison *r, int n, double *ms, con
 static int open_inputs(struct bench *b, struct comparison *r, const char *problem, struct fault *f)
 {
     struct counts n;
-    struct caches caches;
+    struct stored_kv caches;
     int result = -1;
     double *q = NULL, *k = NULL, *v = NULL;
     memset(&caches, 0, sizeof caches);
@@ -87,7 +87,7 @@ static int open_inputs(struct bench *b, struct comparison *r, const char *proble
         goto out;
     }
     inputs_fill(&r->c, q, k, v);
-    if (caches_make(&caches, &r->c, k, v)) {
+    if (stored_kv_make(&caches, &r->c, k, v)) {
         fault_set(f, EXIT_USAGE, "%s: no memory", problem);
         goto out;
     }
@@ -95,7 +95,7 @@ static int open_inputs(struct bench *b, struct comparison *r, const char *proble
     const cl_int status = setup_open(&r->setup, &b->where, &r->c, &in);
     result = status ? cl_fault(f, NULL, status, problem) : 0;
 out:
-    caches_free(&caches);
+    stored_kv_free(&caches);
     free(q);
     free(k);
     free(v);

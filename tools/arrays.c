@@ -105,8 +105,8 @@ static void take_offsets(struct arrays *a)
     a->in.offsets = x;
 }
 
-static void make_case(const struct options *o, struct arrays *a, const struct tensor_file *q, const struct tensor_file *k,
-                      const struct tensor_file *v)
+static void make_case(const struct options *o, struct arrays *a, const struct tensor_file *q,
+                      const struct tensor_file *k, const struct tensor_file *v)
 {
     clattn_workload *c = &a->c;
     clattn_problem *p = &c->problem;
@@ -140,8 +140,8 @@ static void make_case(const struct options *o, struct arrays *a, const struct te
     a->in.lse = o->lse || o->verify;
 }
 
-static int read_lengths(const struct options *o, struct arrays *a, const struct tensor_file *q, const struct tensor_file *k,
-                        struct fault *f)
+static int read_lengths(const struct options *o, struct arrays *a, const struct tensor_file *q,
+                        const struct tensor_file *k, struct fault *f)
 {
     return read_ints("--q-len", o->q_len, q, q->n, &a->q_len, f) != 0 ||
                    read_ints("--kv-len", o->kv_len, q, k->n, &a->kv_len, f) != 0 ||
@@ -151,7 +151,8 @@ static int read_lengths(const struct options *o, struct arrays *a, const struct 
                : 0;
 }
 
-static int read_packing(const struct options *o, struct arrays *a, struct tensor_file *q, struct tensor_file *k, struct fault *f)
+static int read_packing(const struct options *o, struct arrays *a, struct tensor_file *q, struct tensor_file *k,
+                        struct fault *f)
 {
     if (read_sequences("--cu-q", o->cu_q, q, &a->x.cu_q, f) != 0 ||
         read_sequences("--cu-k", o->cu_k, k, &a->x.cu_k, f) != 0)
@@ -217,6 +218,6 @@ void arrays_free(struct arrays *a)
     npy_free(&a->kv_start);
     npy_free(&a->offsets);
     extras_free(&a->x);
-    caches_free(&a->caches);
+    stored_kv_free(&a->caches);
     memset(a, 0, sizeof *a);
 }

@@ -15,7 +15,7 @@ struct arrays {
     clattn_workload c;
     int long_lists, mixed; /* `in` has more lengths, or other offsets, than the problem string has words for */
     double *q, *k, *v;     /* [b,h,n,width], or [h,total,width] when packed, as they will be stored */
-    struct caches caches;  /* K and V, as they lie there */
+    struct stored_kv caches;  /* K and V, as they lie there */
     struct npy q_len, kv_len, kv_start, offsets;
     struct extras x;       /* whatever else there is */
     struct setup_inputs in; /* points into the above */

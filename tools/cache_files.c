@@ -240,7 +240,7 @@ static int read_one(const struct source *x, struct stored *s, const struct pages
     return *values ? 0 : no_memory(t->argument, t->path, f);
 }
 
-int cache_files_read(const struct options *o, struct tensor_file *k, struct tensor_file *v, struct caches *c,
+int cache_files_read(const struct options *o, struct tensor_file *k, struct tensor_file *v, struct stored_kv *c,
                      clattn_problem *p, double **k_values, double **v_values, struct fault *f)
 {
     const struct source of_k = { k, o->k_scale, o->k_zero, "--k-scale", "--k-zero", "--k-type", o->k_type };

@@ -14,7 +14,7 @@ int cache_files_table(const struct options *o, const struct tensor_file *q, stru
 
 /* Takes K and V into `c`, whose pages are known, and the values that they have in a call, [b,hk,n,width], into *values.
  * Sets what p says of their storage; p->type is set. Returns 0, or -1 with `f` set. */
-int cache_files_read(const struct options *o, struct tensor_file *k, struct tensor_file *v, struct caches *c,
+int cache_files_read(const struct options *o, struct tensor_file *k, struct tensor_file *v, struct stored_kv *c,
                      clattn_problem *p, double **k_values, double **v_values, struct fault *f);
 
 #endif

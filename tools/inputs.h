@@ -6,7 +6,7 @@
 #include <clattn.h>
 
 /* Fills q [b,h,nq,d], k [b,hk,nk,d] and v [b,hk,nk,dv] of `c`, contiguous ([h,total,width] where they are varlen), each
- * value already rounded to the type it will be stored in; what is to be quantised, which is up to caches_make(), is
+ * value already rounded to the type it will be stored in; what is to be quantised, which is up to stored_kv_make(), is
  * float. Logits have a standard deviation of 3: peaked, and yet every key counts for some query. */
 void inputs_fill(const clattn_workload *c, double *q, double *k, double *v);
 

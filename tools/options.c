@@ -113,7 +113,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b] <i4"),
     ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b] <i4"),
     ROW_TEXT("--kv-start", kv_start, "A.npy", "first valid row of K and V, [b] <i4"),
-    ROW_TEXT("--block-table", block_table, "T.npy", "K and V are [pages,page,hk,d]; the pages of each, [b,max_pages] <i4"),
+    ROW_TEXT("--block-table", block_table, "T.npy", "K and V are [pages,page,hk,d]; T: the pages of each, [b,n] <i4"),
     ROW_TEXT("--k-scale", k_scale, "F.npy", "scales of a K of type |i1, with its axes; those of 1 are broadcast"),
     ROW_TEXT("--k-zero", k_zero, "F.npy", "and zero points: the value is (x - zero) scale"),
     ROW_TEXT("--v-scale", v_scale, "F.npy", "the same for V"),
@@ -245,59 +245,14 @@ static int read_tune(struct options *o, struct fault *f)
     return fault_set(f, EXIT_USAGE, "--tune: %s is not auto, off, readonly, quick, full or record", o->tune_text);
 }
 
-/* What needs another option, or excludes it. */
-static int check_together(const struct options *o, struct fault *f)
-{
-    if (o->aux.n > 0 && o->mods.n == 0)
-        return fault_set(f, EXIT_USAGE, "--aux: %s needs --score-mod as well", o->aux.at[0]);
-    if (!o->cu_q != !o->cu_k)
-        return fault_set(f, EXIT_USAGE, "%s needs %s as well", o->cu_q ? "--cu-q" : "--cu-k",
-                         o->cu_q ? "--cu-k" : "--cu-q");
-    if (o->cu_q && o->layout_text)
-        return fault_set(f, EXIT_USAGE, "--layout: %s contradicts --cu-q: varlen tensors are [total,h,d]",
-                         o->layout_text);
-    if (o->cu_q && o->block_table)
-        return fault_set(f, EXIT_USAGE, "--block-table: %s contradicts --cu-q: varlen keys lie in no pages",
-                         o->block_table);
-    if (o->k_zero && !o->k_scale)
-        return fault_set(f, EXIT_USAGE, "--k-zero: %s needs --k-scale as well", o->k_zero);
-    if (o->v_zero && !o->v_scale)
-        return fault_set(f, EXIT_USAGE, "--v-zero: %s needs --v-scale as well", o->v_zero);
-    if (o->mods.n > CLATTN_MODS_MAX)
-        return fault_set(f, EXIT_USAGE, "--score-mod: %s: at most %d of them", o->mods.at[CLATTN_MODS_MAX],
-                         CLATTN_MODS_MAX);
-    return 0;
-}
-
-/* Of what goes with Q, K and V a merge has only the type. */
-static int check_merge(const struct options *o, struct fault *f)
-{
-    const struct { const char *name; int given; } rows[] = {
-        { "--layout", o->layout_text != NULL }, { "--scale", (o->problem.flags & CLATTN_SCALE) != 0 },
-        { "--softcap", o->problem.softcap != 0 }, { "--causal", o->problem.causal },
-        { "--window", (o->problem.flags & CLATTN_WINDOW) != 0 }, { "--align", o->align_text != NULL },
-        { "--bias", o->bias != NULL }, { "--mask", o->mask != NULL }, { "--alibi", o->alibi != NULL },
-        { "--sinks", o->sinks != NULL }, { "--score-mod", o->mods.n > 0 }, { "--aux", o->aux.n > 0 },
-        { "--cu-q", o->cu_q != NULL }, { "--cu-k", o->cu_k != NULL }, { "--q-len", o->q_len != NULL },
-        { "--kv-len", o->kv_len != NULL }, { "--kv-start", o->kv_start != NULL },
-        { "--block-table", o->block_table != NULL }, { "--k-scale", o->k_scale != NULL },
-        { "--k-zero", o->k_zero != NULL }, { "--v-scale", o->v_scale != NULL }, { "--v-zero", o->v_zero != NULL },
-        { "--k-type", o->k_type_text != NULL }, { "--v-type", o->v_type_text != NULL },
-        { "--splits", o->problem.splits != 0 },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && o->merge; i++)
-        if (rows[i].given)
-            return fault_set(f, EXIT_USAGE, "%s: --merge only merges what was computed before", rows[i].name);
-    return 0;
-}
-
 static int read_operands(struct options *o, int n, char **files, struct fault *f)
 {
     if (o->emit_source) {
         if (n != 0)
             return fault_set(f, EXIT_USAGE, "%s: --emit-source takes no files", files[0]);
         if (o->out || o->lse || o->verify || o->rounds || o->json || o->merge)
-            return fault_set(f, EXIT_USAGE, "--emit-source computes nothing: no -o, --lse, --verify, --time, --json or --merge");
+            return fault_set(f, EXIT_USAGE,
+                             "--emit-source computes nothing: no -o, --lse, --verify, --time, --json or --merge");
         return 0;
     }
     if (o->merge) {
@@ -332,8 +287,7 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
     if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0 ||
         read_config(o, f) != 0 || read_tune(o, f) != 0 ||
         read_cache_type("--k-type", o->k_type_text, &o->k_type, f) != 0 ||
-        read_cache_type("--v-type", o->v_type_text, &o->v_type, f) != 0 || check_together(o, f) != 0 ||
-        check_merge(o, f) != 0)
+        read_cache_type("--v-type", o->v_type_text, &o->v_type, f) != 0 || options_check(o, f) != 0)
         return -1;
     return read_operands(o, files, argv + 1, f);
 }

@@ -37,6 +37,9 @@ struct options {
 /* Reads the arguments behind argv[0]. Returns 0, or -1 with `f` set. */
 int options_parse(int argc, char **argv, struct options *o, struct fault *f);
 
+/* Whether options go together: part of options_parse(). */
+int options_check(const struct options *o, struct fault *f);
+
 /* The text of --help. */
 void options_help(FILE *to);
 

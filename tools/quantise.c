@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A block: its elements and bytes. Those of q8_0 and q4_0 begin with a scale in f16. Elements are from least to most. */
+/* A block: its elements, from least to most, and its bytes. Those of q8_0 and q4_0 begin with a scale in f16. */
 static const struct block {
     int64_t elements;
     size_t bytes;

@@ -4,6 +4,7 @@
 
 #include "report.h"
 
+#include "convert.h"
 #include "json.h"
 
 #include <math.h>
@@ -127,6 +128,16 @@ cl_int report_problem(struct report *r, const struct arrays *a)
         r->problem[0] = '\0';
     const cl_int e = entrywise ? entrywise_flops(a, &r->flops) : clattn_workload_cost(&whole, &r->flops, &bytes);
     return e == CL_SUCCESS ? all_bytes(a, &r->bytes) : e;
+}
+
+void report_merge(struct report *r, int64_t parts, int64_t rows, int64_t width, int type)
+{
+    const double cells = (double)parts * (double)rows, values = (double)rows * (double)width;
+    const double size = (double)convert_size(type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32);
+    snprintf(r->problem, sizeof r->problem, "merge of %lld parts, %lld rows of %lld", (long long)parts, (long long)rows,
+             (long long)width);
+    r->flops = 2 * cells * (double)width;
+    r->bytes = cells * ((double)width * size + 4) + values * (double)convert_size(type) + 4 * (double)rows;
 }
 
 void report_error(const struct report *r, double *error, double *bound)

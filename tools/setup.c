@@ -141,7 +141,7 @@ static cl_int make_keys(const struct setup *s, clattn_tensor *out, const struct 
 static cl_int make_tensors(struct setup *s, const struct setup_inputs *in)
 {
     const clattn_problem *p = &s->c.problem;
-    const struct caches *const c = in->caches;
+    const struct stored_kv *const c = in->caches;
     const int64_t b = p->sizes.b, kv_b = in->shared ? 1 : b;
     const struct shape q = shape_of(s, 1, b, p->d, p->type), o = shape_o(s), lse = shape_lse(s);
     const struct shape k = shape_of(s, 0, kv_b, p->d, p->k_type), v = shape_of(s, 0, kv_b, p->dv, p->v_type);
@@ -204,7 +204,7 @@ static cl_int make_scales(const struct setup *s, clattn_tensor4 *out, const int6
 }
 
 /* What goes with K and V in caches. */
-static cl_int make_caches(struct setup *s, const struct caches *c)
+static cl_int make_caches(struct setup *s, const struct stored_kv *c)
 {
     clattn_forward_args *a = &s->args;
     const struct pages *const p = &c->pages;

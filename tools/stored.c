@@ -223,7 +223,7 @@ static int store(struct stored *s, const struct pages *pages, const clattn_sizes
     return status;
 }
 
-int caches_make(struct caches *c, const clattn_workload *w, double *k, double *v)
+int stored_kv_make(struct stored_kv *c, const clattn_workload *w, double *k, double *v)
 {
     const clattn_problem p = inputs_defaults(&w->problem);
     clattn_sizes z = p.sizes;
@@ -248,7 +248,7 @@ int caches_make(struct caches *c, const clattn_workload *w, double *k, double *v
                : 0;
 }
 
-void caches_free(struct caches *c)
+void stored_kv_free(struct stored_kv *c)
 {
     stored_free(&c->k);
     stored_free(&c->v);

@@ -24,7 +24,7 @@ struct pages {
     int32_t *table;            /* [b,slots]; NULL: K and V are not paged */
 };
 
-struct caches {
+struct stored_kv {
     struct stored k, v;
     struct pages pages;
 };
@@ -45,9 +45,10 @@ void pages_scatter(const struct pages *p, int64_t h, int64_t nk, int64_t width, 
 /* And back; 0 where the table leads to no page. */
 void pages_gather(const struct pages *p, int64_t h, int64_t nk, int64_t width, const double *pool, double *x);
 
-/* K and V of a problem string, k [b,hk,nk,d] and v [b,hk,nk,dv], as it wants them stored; rows behind kv_len become NaN.
- * k and v become the values that are stored. Returns 0, or -1 without memory; caches_free() is due in both cases. */
-int caches_make(struct caches *c, const clattn_workload *w, double *k, double *v);
-void caches_free(struct caches *c);
+/* K and V of a problem string, k [b,hk,nk,d] and v [b,hk,nk,dv], as it wants them stored; rows behind kv_len become
+ * NaN. k and v become the values that are stored. Returns 0, or -1 without memory; stored_kv_free() is due in both
+ * cases. */
+int stored_kv_make(struct stored_kv *c, const clattn_workload *w, double *k, double *v);
+void stored_kv_free(struct stored_kv *c);
 
 #endif

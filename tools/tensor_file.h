@@ -6,8 +6,8 @@
 #include "npy.h"
 
 /* b, h, n and width are those of the call: of varlen sequences and pages they are known only when it is known where
- * these begin. file_b and file_n are those of the file: 1 and the total of rows in varlen ones, pages and rows of a page
- * in paged ones. */
+ * these begin. file_b and file_n are those of the file: 1 and the total of rows in varlen ones, pages and rows of a
+ * page in paged ones. */
 struct tensor_file {
     const char *argument, *path;
     struct npy a;

@@ -53,6 +53,11 @@ static void consider(struct farthest *worst, double error, double bound)
         *worst = f;
 }
 
+void farthest_consider(struct farthest *worst, double got, double want, double bound)
+{
+    consider(worst, distance(got, want), bound);
+}
+
 static void look_at_lse(const struct entry *e, struct farthest *worst)
 {
     const struct reference *r = &e->r;

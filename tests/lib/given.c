@@ -91,7 +91,8 @@ static cl_int make_captured(struct trial *t, cl_context context)
     size_t i;
     for (i = 0; i < t->x.n_aux && !e; i++) {
         const struct aux *a = &t->x.aux[i];
-        e = trial_make_list(&t->captured[i], context, a->type, a->data, a->count, t->layout == PLAIN ? 0 : 1, &t->aux[i]);
+        e = trial_make_list(&t->captured[i], context, a->type, a->data, a->count, t->layout == PLAIN ? 0 : 1,
+                            &t->aux[i]);
     }
     t->args.aux = t->x.n_aux ? t->aux : NULL;
     return e;
@@ -244,7 +245,7 @@ cl_int trial_give(struct trial *t, cl_context context)
     cl_int e;
     if ((e = make_ints(t, context)) || (e = make_per_head(t, context)) || (e = make_captured(t, context)))
         return e;
-    if ((e = caches_give(t, context)))
+    if ((e = cached_give(t, context)))
         return e;
     if (t->c.problem.bias_type && (e = make_bias(t, context)))
         return e;
@@ -263,5 +264,5 @@ void trial_take_back(struct trial *t)
     image_free(&t->bias.image);
     image_free(&t->mask.image);
     image_free(&t->map.image);
-    caches_free_all(t);
+    cached_free_all(t);
 }
