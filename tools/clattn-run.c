@@ -5,7 +5,7 @@
 #include "arrays.h"
 #include "clock.h"
 #include "inputs.h"
-#include "merge.h"
+#include "merging.h"
 #include "opencl.h"
 #include "options.h"
 #include "output.h"
@@ -31,7 +31,7 @@ struct run {
     clattn_handle handle;
     clattn_plan plan;
     struct setup setup;
-    struct merge merge; /* with --merge, in place of arrays and setup */
+    struct merging merge; /* with --merge, in place of arrays and setup */
     struct outputs outputs;
     struct report report;
     struct rowmods rowmods;
@@ -148,7 +148,7 @@ static int make_plan(struct run *r, const clattn_problem *p, struct fault *f)
 
 static cl_int run_once(struct run *r)
 {
-    return r->options.merge ? merge_run(&r->merge, r->plan) : setup_run(&r->setup, r->plan);
+    return r->options.merge ? merging_run(&r->merge, r->plan) : setup_run(&r->setup, r->plan);
 }
 
 /* Times `rounds` calls; the call before was the warm-up. */
@@ -274,28 +274,28 @@ static int run_attention(struct run *r, struct fault *f)
 
 static int compute_merge(struct run *r, struct fault *f)
 {
-    cl_int e = merge_open(&r->merge, &r->where);
+    cl_int e = merging_open(&r->merge, &r->where);
     if (e == CL_SUCCESS)
         e = run_once(r);
     if (e == CL_SUCCESS && r->options.rounds)
         e = measure(r, r->options.rounds);
     if (e == CL_SUCCESS)
-        e = merge_fetch(&r->merge);
+        e = merging_fetch(&r->merge);
     return e == CL_SUCCESS ? 0 : library_fault(r, "the merge", e, f);
 }
 
 static int run_merge(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
-    struct merge *m = &r->merge;
-    if (merge_read(o, m, f) != 0 || open_device(r, f) != 0)
+    struct merging *m = &r->merge;
+    if (merging_read(o, m, f) != 0 || open_device(r, f) != 0)
         return -1;
-    const clattn_problem p = merge_problem(m);
+    const clattn_problem p = merging_problem(m);
     report_merge(&r->report, m->parts, m->rows, m->width, m->type);
     if (make_plan(r, &p, f) != 0 || compute_merge(r, f) != 0)
         return -1;
     r->report.verified = o->verify;
-    if (o->verify && merge_verify(m, &r->report.verdict) != 0)
+    if (o->verify && merging_verify(m, &r->report.verdict) != 0)
         return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference");
     if (o->out && add_array(r, "-o", o->out, m->o, m->ndim, m->shape, m->type == CLATTN_F64, f) != 0)
         return -1;
@@ -324,7 +324,7 @@ static void finish(struct run *r)
 {
     outputs_discard(&r->outputs);
     setup_close(&r->setup);
-    merge_free(&r->merge);
+    merging_free(&r->merge);
     rowmods_close(&r->rowmods);
     (void)clattn_plan_release(r->plan);
     (void)clattn_release(r->handle);

@@ -1,8 +1,8 @@
-/* merge.c - clattn-run --merge: partial results in files, merged on a device
+/* merging.c - clattn-run --merge: partial results in files, merged on a device
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "merge.h"
+#include "merging.h"
 
 #include "convert.h"
 #include "inputs.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* What partial results are stored in. */
-static int parts_type(const struct merge *m)
+static int parts_type(const struct merging *m)
 {
     return m->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32;
 }
@@ -42,7 +42,7 @@ static int read_floats(const char *argument, const char *path, struct npy *a, st
 }
 
 /* O_PARTS is [S,...,dv] and LSE_PARTS [S,...]. */
-static int take_shapes(const struct options *o, struct merge *m, const struct npy *of_o, const struct npy *of_lse,
+static int take_shapes(const struct options *o, struct merging *m, const struct npy *of_o, const struct npy *of_lse,
                        struct fault *f)
 {
     char shape[NPY_SHAPE_TEXT], other[NPY_SHAPE_TEXT];
@@ -71,7 +71,7 @@ static int take_shapes(const struct options *o, struct merge *m, const struct np
     return 0;
 }
 
-int merge_read(const struct options *o, struct merge *m, struct fault *f)
+int merging_read(const struct options *o, struct merging *m, struct fault *f)
 {
     struct npy of_o = { 0 }, of_lse = { 0 };
     int status = -1;
@@ -96,7 +96,7 @@ out:
 
 /* ---- The device ---- */
 
-clattn_problem merge_problem(const struct merge *m)
+clattn_problem merging_problem(const struct merging *m)
 {
     clattn_problem p = CLATTN_PROBLEM_INIT;
     p.type = m->type;
@@ -125,7 +125,7 @@ static cl_int make(const struct opencl *where, cl_mem *out, int type, const doub
     return e;
 }
 
-cl_int merge_open(struct merge *m, const struct opencl *where)
+cl_int merging_open(struct merging *m, const struct opencl *where)
 {
     const int64_t values = m->rows * m->width;
     cl_int e;
@@ -144,10 +144,10 @@ cl_int merge_open(struct merge *m, const struct opencl *where)
     return e;
 }
 
-cl_int merge_run(struct merge *m, clattn_plan plan)
+cl_int merging_run(struct merging *m, clattn_plan plan)
 {
     clattn_merge_args a = CLATTN_MERGE_ARGS_INIT;
-    clattn_sizes z = merge_problem(m).sizes;
+    clattn_sizes z = merging_problem(m).sizes;
     a.sizes = &z;
     a.parts = m->parts;
     a.o_parts.mem = m->mem[0];
@@ -158,7 +158,7 @@ cl_int merge_run(struct merge *m, clattn_plan plan)
     return e != CL_SUCCESS ? e : clFinish(m->queue);
 }
 
-static cl_int fetch(struct merge *m, cl_mem mem, int type, int64_t n, double *to)
+static cl_int fetch(struct merging *m, cl_mem mem, int type, int64_t n, double *to)
 {
     const size_t bytes = (size_t)n * convert_size(type);
     void *const image = malloc(bytes ? bytes : 1);
@@ -171,7 +171,7 @@ static cl_int fetch(struct merge *m, cl_mem mem, int type, int64_t n, double *to
     return e;
 }
 
-cl_int merge_fetch(struct merge *m)
+cl_int merging_fetch(struct merging *m)
 {
     const cl_int e = fetch(m, m->mem[2], m->type, m->rows * m->width, m->o);
     return e != CL_SUCCESS ? e : fetch(m, m->mem[3], CLATTN_F32, m->rows, m->lse);
@@ -185,7 +185,7 @@ struct keys {
     unsigned char *mask;
 };
 
-static int fill_keys(const struct merge *m, struct keys *x)
+static int fill_keys(const struct merging *m, struct keys *x)
 {
     const size_t rows = (size_t)m->rows + 1, cells = (size_t)(m->rows * m->parts) + 1, width = (size_t)m->width;
     x->ones = malloc(rows * sizeof *x->ones);
@@ -210,7 +210,7 @@ static int fill_keys(const struct merge *m, struct keys *x)
     return 0;
 }
 
-int merge_verify(const struct merge *m, struct verdict *out)
+int merging_verify(const struct merging *m, struct verdict *out)
 {
     struct keys x = { 0 };
     struct reference r;
@@ -246,7 +246,7 @@ int merge_verify(const struct merge *m, struct verdict *out)
     return status;
 }
 
-void merge_free(struct merge *m)
+void merging_free(struct merging *m)
 {
     if (m->queue) {
         (void)clFinish(m->queue);
