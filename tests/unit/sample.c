@@ -1240,7 +1240,7 @@ int main(int argc, char **argv)
         test_combinations(strtoull(argv[1], NULL, 10), 1);
         return done_testing();
     }
-    test_combinations(0, full && !strcmp(full, "1") ? 20000 : 700);
+    test_combinations(0, full && !strcmp(full, "1") ? 20000 : 800);
     test_shapes();
     test_far_offsets();
     test_huge();
