@@ -26,6 +26,18 @@ enum param {
     PARAM_BLOCK_MAP,
     PARAM_SLOPES,
     PARAM_SINKS,
+    PARAM_NEW_K,
+    PARAM_NEW_V,
+    PARAM_NEW_LEN,
+    PARAM_K_SCALE,
+    PARAM_K_ZERO,
+    PARAM_V_SCALE,
+    PARAM_V_ZERO,
+    PARAM_BLOCK_TABLE,
+    PARAM_COSINES,
+    PARAM_SINES,
+    PARAM_POSITIONS,
+    PARAM_DROPPED,
     PARAM_AUX,
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
@@ -57,6 +69,14 @@ struct arguments {
     cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
     cla_i32 map_shape[4];             /* of that map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
+    cla_rows_at new_k, new_v;         /* rows that are appended to caches; k and v count bytes in that pass */
+    cla_scores_at k_scale, k_zero, v_scale, v_zero; /* axes b or page, head, row, group */
+    cla_i64 block_table_offset, block_table_stride, new_len_offset, positions_offset, dropped_offset;
+    cla_i64 cosines_offset, sines_offset;
+    cla_i64 parts;                    /* of all rows that are rotated */
+    cla_i32 row_parts;                /* of a row of all heads of K and V that is appended; of one that is rotated */
+    cla_i32 sequences, kv_heads, page, pages;
+    cla_i32 rotary_rows, rotary_width, interleaved; /* rows of the tables */
 };
 
 /* The buffers that a kernel takes, in the order of its parameters; returns how many. */

@@ -64,7 +64,7 @@ static void fill_map(struct arguments *to, const struct tensor4 *mask, const str
     to->block_k = a->block_k;
 }
 
-cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+cl_int block_map_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
     const clattn_problem *const p = plan->p;

@@ -256,7 +256,7 @@ static bool heads_share(const cla_scores_at *at)
     return !at->h && at->q;
 }
 
-cl_int call_read_forward(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     struct reader r = { plan->p, &c->given, { 0, 0, 0, 0, 0, 0, 0, 0 }, plan->context, why };
     cl_int status;

@@ -21,7 +21,7 @@ struct call {
 };
 
 /* Reads a call into *c, which begins as zeros: of a forward pass all but its workspace. */
-cl_int call_read_forward(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
+cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 
 /* What only sizes tell: `groups`, `heads`, `packed_heads`, `per_packed_head` and `nk` of the arguments, which decide
  * about the workspace. */

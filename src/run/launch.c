@@ -5,7 +5,9 @@
 #include "run/launch.h"
 
 #include "base/checked.h"
+#include "run/append.h"
 #include "run/block_map.h"
+#include "run/rotary.h"
 #include "run/tensor.h"
 
 #include <stdlib.h>
@@ -269,6 +271,8 @@ cl_int launch_workspace(const struct launch *l, const struct operation *what, co
 
 const struct operation launch_forward = { call_read_forward, 1, { PASS_FORWARD } };
 const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP } };
+const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE } };
+const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY } };
 
 /* A call with nothing to compute still waits and still has an event. */
 static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)
@@ -346,8 +350,8 @@ static cl_int run_steps(struct launch *l, const struct operation *what, cl_comma
     return status;
 }
 
-cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                  const clattn_forward_args *args, const struct waits *waits, struct why *why)
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                  const struct waits *waits, struct why *why)
 {
     const struct call_plan plan = plan_of(l, what);
     struct call c;

@@ -233,7 +233,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
     return e;
 }
 
-static cl_int read_both(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+static cl_int read_both(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     struct call map;
     memset(&map, 0, sizeof map);
