@@ -1,6 +1,8 @@
 /* float storage. load(p): one element; loadn(n, p): n consecutive ones; store(x, p): one, rounded; storen(n, x, p): n.
- * raw: a type that moves the bits of one; unpack4(x): a variable of four raw ones, converted. */
+ * raw: a type that moves the bits of one; unpack4(x): a variable of four raw ones, converted. CLA_STORAGE: how rows of
+ * K and V are reached that are stored so, storage_*.cl. */
 typedef float cla_elem_f32;
+#define CLA_STORAGE_f32 plain
 #define cla_load_f32(p) (*(p))
 #define cla_raw_f32 float
 #define cla_unpack4_f32(x) (x)

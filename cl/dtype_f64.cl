@@ -1,5 +1,6 @@
 /* double storage; only ever beside arithmetic in double. */
 typedef double cla_elem_f64;
+#define CLA_STORAGE_f64 plain
 #define cla_load_f64(p) (*(p))
 #define cla_raw_f64 double
 #define cla_unpack4_f64(x) (x)

@@ -35,20 +35,19 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->scale = scale;
 }
 
-/* The two products, with their operands by name: NAME has cla_NAME_elem, cla_load_NAME() and cla_NAME_row().
+/* The two products, with their operands by name: NAME has cla_NAME_handle, cla_get_NAME() and cla_NAME_row().
  *
  * dst[j] = scale x . row k0 + j of B, where x is a row of A. */
 #define CLA_DOTS(a, b, width) \
-    CLA_FN void cla_dots_##a##b(real *dst, const __global cla_##a##_elem *x, real scale, const cla_env *e, int k0, \
-                                 int n) \
+    CLA_FN void cla_dots_##a##b(real *dst, cla_##a##_handle x, real scale, const cla_env *e, int k0, int n) \
     { \
         for (int j = 0; j < n; j++) { \
-            const __global cla_##b##_elem *y = cla_##b##_row(e, k0 + j); \
+            const cla_##b##_handle y = cla_##b##_row(e, k0 + j); \
             real sum = 0; \
             for (int at = 0; at < (width); at += CLA_CHAIN) { \
                 real part = 0; \
                 for (int i = at; i < min(at + CLA_CHAIN, width); i++) \
-                    part += (cla_load_##a(x + i) * scale) * cla_load_##b(y + i); \
+                    part += (cla_get_##a(e, x, i) * scale) * cla_get_##b(e, y, i); \
                 sum += part; \
             } \
             dst[j] = sum; \
@@ -63,7 +62,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
         for (int i = 0; i < (width); i++) { \
             real part = 0; \
             for (int j = 0; j < n; j++) \
-                if (!CLA_DROPS || t->seen[j]) part += weights[j] * cla_load_##b(cla_##b##_row(e, k0 + j) + i); \
+                if (!CLA_DROPS || t->seen[j]) part += weights[j] * cla_get_##b(e, cla_##b##_row(e, k0 + j), i); \
             dst[i] = dst[i] * f + part; \
         } \
     }

@@ -34,17 +34,17 @@
 #define CLA_COLUMN(i, width) (CLA_IS_RAGGED(width) && (i) == CLA_WHOLE(width) ? (width) - CLA_W : (i) * CLA_W)
 
 /* Vector i of a row. Rows narrower than a vector are read column by column. */
-#define CLA_READ(name, elem, loadn, load, width) \
-    CLA_FN real cla_read_##name(const __global elem *row, int i) \
+#define CLA_READ(name, width) \
+    CLA_FN real cla_read_##name(const cla_env *e, cla_##name##_handle row, int i) \
     { \
         real x = (real)(0); \
-        if ((width) >= CLA_W) x = CLA_WIDE(loadn, load, row + CLA_COLUMN(i, width)); \
-        else for (int c = 0; c < (width); c++) CLA_LANE(x, cla_scalar, c) = load(row + c); \
+        if ((width) >= CLA_W) x = CLA_GET(name, e, row, CLA_COLUMN(i, width)); \
+        else for (int c = 0; c < (width); c++) CLA_LANE(x, cla_scalar, c) = cla_get_##name(e, row, c); \
         return x; \
     }
-CLA_READ(q, cla_q_elem, cla_loadn_q, cla_load_q, CLA_D)
-CLA_READ(k, cla_k_elem, cla_loadn_k, cla_load_k, CLA_D)
-CLA_READ(v, cla_v_elem, cla_loadn_v, cla_load_v, CLA_DV)
+CLA_READ(q, CLA_D)
+CLA_READ(k, CLA_D)
+CLA_READ(v, CLA_DV)
 /* In the last vector of a ragged row what the one before has is made 0. */
 CLA_FN real cla_new(real x, const int width)
 {
@@ -100,22 +100,22 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->r0 = r0;
     if (begin >= end) return;
     CLA_NO_UNROLL for (int r = 0; r < CLA_NR; r++) {
-        const __global cla_q_elem *row = cla_q_row(e, r0 + r);
+        const cla_q_handle row = cla_q_row(e, r0 + r);
         CLA_NO_UNROLL for (int i = 0; i < CLA_WHOLE(CLA_D); i++)
-            t->q[i * CLA_NR + r] = cla_read_q(row, i) * scale;
+            t->q[i * CLA_NR + r] = cla_read_q(e, row, i) * scale;
         if (CLA_IS_RAGGED(CLA_D))
-            t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] = cla_new(cla_read_q(row, CLA_WHOLE(CLA_D)) * scale, CLA_D);
+            t->q[CLA_WHOLE(CLA_D) * CLA_NR + r] = cla_new(cla_read_q(e, row, CLA_WHOLE(CLA_D)) * scale, CLA_D);
     }
 }
 
-/* The two products, with their operands by name: NAME has cla_NAME_elem, cla_NAME_row() and cla_read_NAME().
+/* The two products, with their operands by name: NAME has cla_NAME_handle, cla_NAME_row() and cla_read_NAME().
  *
  * Scores dst of A, which is staged, and of rows of B. First those of keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the
  * sum of key j and row r at sums[r * CLA_W + j], its lanes apart. */
 #define CLA_DOTS(b, width) \
     CLA_FN void cla_dots_keys_##b(const cla_env *e, real *sums, const real *a, int k0, int n, int j0) \
     { \
-        const __global cla_##b##_elem *rows[CLA_KEYS]; \
+        cla_##b##_handle rows[CLA_KEYS]; \
         CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) rows[j] = cla_##b##_row(e, k0 + min(j0 + j, cla_last(n))); \
         for (int i0 = 0; i0 < CLA_WHOLE(width); i0 += CLA_CHAIN) { \
             real acc[CLA_KEYS][CLA_NR]; \
@@ -123,7 +123,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
                 CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = (real)(0); \
             CLA_NO_UNROLL for (int i = i0; i < min(i0 + CLA_CHAIN, CLA_WHOLE(width)); i++) \
                 CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
-                    const real x = cla_read_##b(rows[j], i); \
+                    const real x = cla_read_##b(e, rows[j], i); \
                     CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = x * a[i * CLA_NR + r] + acc[j][r]; \
                 } \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
@@ -132,7 +132,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
         } \
         if (CLA_IS_RAGGED(width)) \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
-                const real x = cla_new(cla_read_##b(rows[j], CLA_WHOLE(width)), width); \
+                const real x = cla_new(cla_read_##b(e, rows[j], CLA_WHOLE(width)), width); \
                 CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
                     const real before = CLA_WHOLE(width) ? sums[r * CLA_W + j] : (real)(0); \
                     sums[r * CLA_W + j] = x * a[CLA_WHOLE(width) * CLA_NR + r] + before; \
@@ -188,10 +188,10 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
         const int keys = all ? n : t->n_seen; \
         for (int i = 0; i < keys; i++) { \
             const int j = all ? i : t->seen[i]; \
-            const __global cla_##b##_elem *row = cla_##b##_row(e, k0 + j); \
+            const cla_##b##_handle row = cla_##b##_row(e, k0 + j); \
             CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
                 if (c < count) { \
-                    const real x = cla_read_##b(row, c0 + c); \
+                    const real x = cla_read_##b(e, row, c0 + c); \
                     CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
                         acc[c][r] = x * (real)(cla_at(weights, j, r)) + acc[c][r]; \
                 } \

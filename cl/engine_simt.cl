@@ -179,7 +179,7 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int first, int chunk) \
     { \
         CLA_EACH_ROUND(rows, CLA_CH) \
-            t->name##r[n] = cla_load4_##name(cla_##name##_row(e, row_of(t, first + row)), chunk * CLA_CH + c, \
+            t->name##r[n] = cla_load4_##name(e, cla_##name##_row(e, row_of(t, first + row)), chunk * CLA_CH + c, \
                                              (width) % CLA_CH == 0, t->wide); \
         CLA_END_ROUND \
     } \
@@ -213,7 +213,7 @@ CLA_FN int cla_key_of_chunk(int v, int row)
     { \
         CLA_EACH_ROUND(CLA_CV, padded) \
             const int k = CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, row)); \
-            t->name##r[n] = cla_load4_##name(cla_##name##_row(e, k), c, (width) == (padded), t->wide); \
+            t->name##r[n] = cla_load4_##name(e, cla_##name##_row(e, k), c, (width) == (padded), t->wide); \
         CLA_END_ROUND \
     } \
     CLA_FN void cla_store_##name(cla_tile *t, int k0, int chunk) \

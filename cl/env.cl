@@ -55,3 +55,22 @@ typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
 #define cla_loadn_q CLA_CAT(cla_loadn_, CLA_TQ)
 #define cla_loadn_k CLA_CAT(cla_loadn_, CLA_TK)
 #define cla_loadn_v CLA_CAT(cla_loadn_, CLA_TV)
+
+/* Rows of operands are known by handles, of type cla_NAME_handle: those of K and V as their storage has it. Only
+ * cla_get_NAME(e, row, column), an element, and cla_getn_NAME(n, e, row, column), n consecutive ones, look behind a
+ * handle. */
+#define CLA_STORAGE_q plain
+#define CLA_STORAGE_k CLA_CAT(CLA_STORAGE_, CLA_TK)
+#define CLA_STORAGE_v CLA_CAT(CLA_STORAGE_, CLA_TV)
+#define cla_get_q(e, row, column) cla_get_plain(q, e, row, column)
+#define cla_get_k(e, row, column) CLA_CAT(cla_get_, CLA_STORAGE_k)(k, e, row, column)
+#define cla_get_v(e, row, column) CLA_CAT(cla_get_, CLA_STORAGE_v)(v, e, row, column)
+#define cla_getn_q(n, e, row, column) cla_getn_plain(n, q, e, row, column)
+#define cla_getn_k(n, e, row, column) CLA_CAT(cla_getn_, CLA_STORAGE_k)(n, k, e, row, column)
+#define cla_getn_v(n, e, row, column) CLA_CAT(cla_getn_, CLA_STORAGE_v)(n, v, e, row, column)
+#define cla_get_plain(x, e, row, column) cla_load_##x((row) + (column))
+#define cla_getn_plain(n, x, e, row, column) cla_loadn_##x(n, (row) + (column))
+#define CLA_HANDLE_plain(x) const __global cla_##x##_elem *
+typedef CLA_HANDLE_plain(q) cla_q_handle;
+typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_k)(k) cla_k_handle;
+typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_v)(v) cla_v_handle;

@@ -7,11 +7,11 @@ typedef struct {
     int nq, nk;                       /* rows of Q and of K that this sequence has */
     int q_len, k_begin, k_end;        /* those that count */
     int offset;                       /* of the diagonal */
-    const __global cla_q_elem *q;     /* row 0 of this b, h */
+    const __global cla_q_elem *q;     /* row 0 of this b, h; where K and V are paged, theirs of page 0 */
     const __global cla_k_elem *k;
     const __global cla_v_elem *v;
     long q_stride, k_stride, v_stride; /* from row to row */
-    int first_q;                      /* of a varlen sequence, in the tensor */
+    int first_q, first_k;             /* of a varlen sequence, in the tensor */
 } cla_env;
 
 /* By pointer: Oclgrind 21.10 knows no struct that an inlined function returns. */
@@ -24,9 +24,9 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
     e->nq = a->nq;
     e->nk = a->nk;
     e->q = e->at.q + (a->q.offset + b * a->q.b + h * a->q.h);
-    e->k = e->at.k + (a->k.offset + b * a->k.b + e->hk * a->k.h);
-    e->v = e->at.v + (a->v.offset + b * a->v.b + e->hk * a->v.h);
-    e->first_q = 0;
+    e->k = e->at.k + (a->k.offset + (CLA_PAGED ? 0 : b) * a->k.b + e->hk * a->k.h);
+    e->v = e->at.v + (a->v.offset + (CLA_PAGED ? 0 : b) * a->v.b + e->hk * a->v.h);
+    e->first_q = e->first_k = 0;
     e->q_stride = a->q.row;
     e->k_stride = a->k.row;
     e->v_stride = a->v.row;

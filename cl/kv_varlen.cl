@@ -19,6 +19,7 @@ CLA_FN void cla_sequence(cla_env *e)
         const int first = cla_span(e->at.cu_k + a->cu_k_offset, cla_entry(e, CLA_CU_K), a->total_k, a->nk, &e->nk);
         e->k += first * e->k_stride;
         e->v += first * e->v_stride;
+        e->first_k = first;
     }
     cla_lengths(e);
     cla_diagonal(e);

@@ -34,15 +34,15 @@ typedef CLA_CAT(CLA_CAT(cla_raw_, CLA_TV), 4) cla_raw4_v;
     if ((width) % 4 == 0 || (c) >= (width)) return (raw4)(0); \
     return (raw4)(p[0], (c) + 1 < (width) ? p[1] : 0, (c) + 2 < (width) ? p[2] : 0, 0);
 
-CLA_FN cla_raw4_q cla_load4_q(const __global cla_q_elem *row, int c, int within, int wide)
+CLA_FN cla_raw4_q cla_load4_q(const cla_env *e, cla_q_handle row, int c, int within, int wide)
 {
     CLA_LOAD4(cla_raw_q, cla_raw4_q, row, c, CLA_D, within, wide)
 }
-CLA_FN cla_raw4_k cla_load4_k(const __global cla_k_elem *row, int c, int within, int wide)
+CLA_FN cla_raw4_k cla_load4_k(const cla_env *e, cla_k_handle row, int c, int within, int wide)
 {
     CLA_LOAD4(cla_raw_k, cla_raw4_k, row, c, CLA_D, within, wide)
 }
-CLA_FN cla_raw4_v cla_load4_v(const __global cla_v_elem *row, int c, int within, int wide)
+CLA_FN cla_raw4_v cla_load4_v(const cla_env *e, cla_v_handle row, int c, int within, int wide)
 {
     CLA_LOAD4(cla_raw_v, cla_raw4_v, row, c, CLA_DV, within, wide)
 }

@@ -8,32 +8,32 @@ typedef struct {
 typedef const cla_scalar *cla_row_ptr;
 
 /* The last columns of a ragged row come with some that are there already: one by one they would cost as much as all. */
-#define CLA_CONVERT(loadn, load, width, to, from) \
+#define CLA_CONVERT(x, width, to, e, from) \
     int d = 0; \
-    CLA_UNROLL_BY(4) for (; d + CLA_W <= (width); d += CLA_W) (to)[d / CLA_W] = CLA_WIDE(loadn, load, (from) + d); \
+    CLA_UNROLL_BY(4) for (; d + CLA_W <= (width); d += CLA_W) (to)[d / CLA_W] = CLA_GET(x, e, from, d); \
     if ((width) % CLA_W != 0 && (width) > CLA_W) { \
-        const real x = CLA_WIDE(loadn, load, (from) + (width) - CLA_W); \
-        CLA_VECTOR(vstore)(x, 0, (cla_scalar *)(to) + (width) - CLA_W); \
+        const real last = CLA_GET(x, e, from, (width) - CLA_W); \
+        CLA_VECTOR(vstore)(last, 0, (cla_scalar *)(to) + (width) - CLA_W); \
     } else { \
         cla_scalar *at = (cla_scalar *)(to); \
-        for (; d + 8 <= (width); d += 8) vstore8(loadn(8, (from) + d), 0, at + d); \
-        for (; d < (width); d++) at[d] = load((from) + d); \
+        for (; d + 8 <= (width); d += 8) vstore8(cla_getn_##x(8, e, from, d), 0, at + d); \
+        for (; d < (width); d++) at[d] = cla_get_##x(e, from, d); \
     }
 
 CLA_FN void cla_rows_k(cla_rows *rows, const cla_env *e, int k0, int n)
 {
     for (int j = 0; j < n; j++) {
-        const __global cla_k_elem *from = cla_k_row(e, k0 + j);
+        const cla_k_handle from = cla_k_row(e, k0 + j);
         real *to = rows->x + j * (CLA_PITCH(CLA_D) / CLA_W);
-        CLA_CONVERT(cla_loadn_k, cla_load_k, CLA_D, to, from)
+        CLA_CONVERT(k, CLA_D, to, e, from)
     }
 }
 CLA_FN void cla_rows_v(cla_rows *rows, const cla_env *e, int k0, int n)
 {
     for (int j = 0; j < n; j++) {
-        const __global cla_v_elem *from = cla_v_row(e, k0 + j);
+        const cla_v_handle from = cla_v_row(e, k0 + j);
         real *to = rows->x + j * (CLA_PITCH(CLA_DV) / CLA_W);
-        CLA_CONVERT(cla_loadn_v, cla_load_v, CLA_DV, to, from)
+        CLA_CONVERT(v, CLA_DV, to, e, from)
     }
 }
 CLA_FN cla_row_ptr cla_row_k(const cla_rows *rows, const cla_env *e, int k0, int j)

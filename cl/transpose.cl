@@ -7,6 +7,13 @@
 #define CLA_WIDE_8(loadn, load, p) loadn(8, p)
 #define CLA_WIDE_16(loadn, load, p) loadn(16, p)
 #define CLA_WIDE CLA_CAT(CLA_WIDE_, CLA_WIDTH)
+/* The same of a row of operand x, from a column on. */
+#define CLA_GET_1(x, e, row, column) cla_get_##x(e, row, column)
+#define CLA_GET_2(x, e, row, column) cla_getn_##x(2, e, row, column)
+#define CLA_GET_4(x, e, row, column) cla_getn_##x(4, e, row, column)
+#define CLA_GET_8(x, e, row, column) cla_getn_##x(8, e, row, column)
+#define CLA_GET_16(x, e, row, column) cla_getn_##x(16, e, row, column)
+#define CLA_GET CLA_CAT(CLA_GET_, CLA_WIDTH)
 #define CLA_STORE_WIDE_1(storen, store, x, p) store(x, p)
 #define CLA_STORE_WIDE_2(storen, store, x, p) storen(2, x, p)
 #define CLA_STORE_WIDE_4(storen, store, x, p) storen(4, x, p)

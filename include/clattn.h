@@ -1137,6 +1137,37 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
 /* ---- Caches, and partial results ---- */
 
 /**
+ * How a program generates
+ * -----------------------
+ * A plan with CLATTN_KV_LEN and CLATTN_APPEND, and one buffer kv_len that starts with zeros, serve the prompt and every
+ * token after it. For each step, on one in-order queue and without waiting for anything:
+ *
+ *     clattn_enqueue_rotary()     turns Q, whose rows are at positions kv_len[b] + i
+ *     clattn_enqueue_append()     turns and stores the new rows of K and V, and advances kv_len[b]
+ *     clattn_enqueue_forward()    with nk the room that a sequence has, and kv_len: causal masks, windows and ALiBi are
+ *                                 bottom-right aligned, so they are right for one row as for a prompt
+ *
+ * examples/generate.c is a whole program. The sizes of the plan's problem should be those of the step that is called
+ * most.
+ *
+ * What partial results are good for
+ * ---------------------------------
+ * (O, LSE) of a query over some of its keys is all that the other keys need to know. A plan whose o_type is CLATTN_F32
+ * hands it out, and clattn_enqueue_merge() joins them. Keys count from 0 in each part: where a mask or ALiBi asks for
+ * the diagonal, take CLATTN_ALIGN_OFFSET and the offset of the whole less the part's first key. Sinks go with one part,
+ * so the others have a plan without.
+ *
+ *     keys that do not fit        copy a chunk of K and V into a buffer, forward it into part 1 of two states, merge
+ *     both into the device             into a third, and copy that to part 0; or keep all states and merge them at the
+ *     end two queues                  each forwards half of the keys into its part, and the merge waits for both events
+ *     two devices, or machines    each has a handle and a plan of its own; one of them receives the other's O and LSE
+ *     as
+ *                                 one more part of its own buffers, and merges
+ *     keys that all share         forward the prefix for all queries at once (K and V with stride[0] = 0), the rest for
+ *                                 each, and merge
+ */
+
+/**
  * Rotary embedding: element pairs of a row at position p are turned by an angle, whose cosine and sine stand in row p
  * of two tables. (x, y) becomes (x cos - y sin, x sin + y cos).
  */

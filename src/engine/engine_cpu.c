@@ -56,11 +56,12 @@ static int one_item(const struct tile *t)
     return 1;
 }
 
-/* K and V are converted once for each tile, unless they are stored as they are computed with. */
+/* K and V are converted once for each tile, unless they are stored as they are computed with; of pages it is looked up
+ * once where rows lie. */
 static const char *load(const clattn_problem *p)
 {
     const bool stored_as_used = p->type == CLATTN_F64 || (p->k_type == CLATTN_F32 && p->v_type == CLATTN_F32);
-    return stored_as_used ? "load_rows.cl" : "load_tile.cl";
+    return !stored_as_used ? "load_tile.cl" : p->page ? "load_pages.cl" : "load_rows.cl";
 }
 
 static int rank(const struct caps *caps, const clattn_problem *p)

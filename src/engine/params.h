@@ -26,6 +26,8 @@ enum param {
     PARAM_BLOCK_MAP,
     PARAM_SLOPES,
     PARAM_SINKS,
+    PARAM_BLOCK_TABLE,
+    PARAM_ABSENT, /* zeros: what stands for every buffer that a call lacks, and for pages that there are not */
     PARAM_NEW_K,
     PARAM_NEW_V,
     PARAM_NEW_LEN,
@@ -33,7 +35,6 @@ enum param {
     PARAM_K_ZERO,
     PARAM_V_SCALE,
     PARAM_V_ZERO,
-    PARAM_BLOCK_TABLE,
     PARAM_COSINES,
     PARAM_SINES,
     PARAM_POSITIONS,
@@ -49,6 +50,7 @@ struct arguments {
     cla_scores_at bias, mask, map;
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
+    cla_i64 table_stride, table_offset; /* of a block table */
     cla_i64 aux_offset[CLATTN_AUX_MAX];
     cla_i64 workspace_offset;         /* in words of 4 bytes */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
@@ -61,6 +63,7 @@ struct arguments {
     cla_i32 write_lse;
     cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
     cla_i32 block_q, block_k;
+    cla_i32 page, page_magic, page_shift, pages; /* rows of a page; how to divide by that (division.h); pages */
     cla_i32 groups;                   /* work-groups that have work: the grid may be larger */
     cla_i32 heads;                    /* b h / packed_heads: the work-groups of a block of rows */
     cla_i32 heads_inner; /* whether the work-groups of a block of rows are neighbours, or those of a head */
@@ -71,11 +74,10 @@ struct arguments {
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
     cla_rows_at new_k, new_v;         /* rows that are appended to caches; k and v count bytes in that pass */
     cla_scores_at k_scale, k_zero, v_scale, v_zero; /* axes b or page, head, row, group */
-    cla_i64 block_table_offset, block_table_stride, new_len_offset, positions_offset, dropped_offset;
-    cla_i64 cosines_offset, sines_offset;
+    cla_i64 new_len_offset, positions_offset, dropped_offset, cosines_offset, sines_offset;
     cla_i64 parts;                    /* of all rows that are rotated */
     cla_i32 row_parts;                /* of a row of all heads of K and V that is appended; of one that is rotated */
-    cla_i32 sequences, kv_heads, page, pages;
+    cla_i32 sequences, kv_heads;
     cla_i32 rotary_rows, rotary_width, interleaved; /* rows of the tables */
 };
 

@@ -95,7 +95,7 @@ static int64_t groups_of_pairs(const struct arguments *a, int items)
 /* No sequence, so that all groups are spare ones; and nothing that is divided by is 0. */
 static void idle_sequences(struct arguments *a)
 {
-    a->nq = a->row_parts = a->kv_heads = a->page = a->rotary_rows = 1;
+    a->nq = a->row_parts = a->kv_heads = a->rotary_rows = 1;
 }
 
 /* ---- The table ---- */

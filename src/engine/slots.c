@@ -35,6 +35,11 @@ static const struct choice lengths[] = { { "lengths.cl", problem_has_lists }, { 
 static const struct choice kv[] = { { "kv_varlen.cl", problem_is_varlen },
                                     { "kv_padded.cl", problem_has_lists },
                                     { "kv_dense.cl", always } };
+static bool is_paged(const clattn_problem *p)
+{
+    return p->page;
+}
+static const struct choice rows[] = { { "rows_paged.cl", is_paged }, { "rows_strided.cl", always } };
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
     while (!c->applies(p))
@@ -140,10 +145,6 @@ static bool has_rotary(const clattn_problem *p)
 {
     return p->flags & CLATTN_ROTARY;
 }
-static bool is_paged(const clattn_problem *p)
-{
-    return p->page;
-}
 static const struct choice room[] = { { "room_paged.cl", is_paged }, { "room_strided.cl", always } };
 static const struct choice rotation[] = { { "rotate.cl", has_rotary }, { NULL, always } };
 static const struct choice source[] = { { "source_rotated.cl", has_rotary }, { "source_plain.cl", always } };
@@ -207,6 +208,7 @@ static const char *exp2_of(const struct engine *e, const struct caps *caps)
 static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); }
 static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
+static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
 static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
@@ -255,7 +257,9 @@ const struct slot slots_forward[] = {
     { .fragment = "group.cl" },
     { .choose = lengths_slot },
     { .choose = kv_slot },
-    { .fragment = "rows_strided.cl" },
+    { .choose = rows_slot },
+    { .fragment = "storage_plain.cl" },
+    { .fragment = "rows.cl" },
     { .write = write_sink },
     { .choose = exp_slot },
     { .fragment = "weight.cl" },
@@ -345,6 +349,7 @@ void slots_forward_options(struct text *to, const struct target *t)
              problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
+    text_add(to, " -DCLA_PAGED=%d", is_paged(p));
     text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
              problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
              feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),

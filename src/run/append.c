@@ -6,8 +6,8 @@
 
 #include "base/caller_struct.h"
 #include "base/checked.h"
-#include "base/text.h"
 #include "engine/slots.h"
+#include "run/caches.h"
 #include "run/rotary.h"
 #include "run/tensor.h"
 
@@ -21,19 +21,6 @@ struct reader {
     clattn_append_args a;
     clattn_sizes s;
     int64_t first, rows;
-};
-
-/* K or V of the cache. */
-struct side {
-    const char *name, *scale_name, *zero_name;
-    int type;
-    int32_t width, group;
-    bool has_zero;
-    const clattn_tensor *cache;
-    const clattn_tensor4 *scale, *zero;
-    int param, scale_param, zero_param, given;
-    cla_rows_at *at;
-    cla_scores_at *scale_at, *zero_at;
 };
 
 /* ---- Sizes ---- */
@@ -51,110 +38,62 @@ static cl_int read_sizes(struct reader *r, struct why *why)
     return CL_SUCCESS;
 }
 
-static cl_int read_pages(struct call *c, struct reader *r, struct why *why)
+/* ---- Caches ---- */
+
+/* Kernels take bytes: those that are not quantised were told in elements. */
+static void count_bytes(cla_rows_at *at, const struct reader *r, int type)
 {
-    const clattn_append_args *const a = &r->a;
-    struct arguments *const to = &c->args;
-    r->first = r->s.b;
-    r->rows = r->s.nk;
-    to->page = to->pages = 1;
-    if (!r->p->page && (a->page || a->pages || a->block_table_stride || a->block_table.mem))
-        INVALID("page, pages or block_table is given, but the problem has no pages");
-    if (!r->p->page)
-        return CL_SUCCESS;
-    to->page = a->page ? a->page : r->p->page;
-    if (to->page < 1 || to->page > ROWS_MAX)
-        INVALID("page is %d, outside 0 to %d", (int)a->page, ROWS_MAX);
-    if (a->pages < 0 || a->pages > ROWS_MAX)
-        INVALID("pages is %lld, outside 0 to %d", (long long)a->pages, ROWS_MAX);
-    to->pages = (cla_i32)a->pages;
-    r->first = a->pages;
-    r->rows = to->page;
+    const struct problem_block block = problem_type_block(type);
+    const int64_t extent[] = { r->first, r->s.hk, r->rows };
+    cla_i64 *const steps[] = { &at->b, &at->h, &at->row };
+    if (block.elements > 1)
+        return;
+    for (int i = 0; i < 3; i++)
+        *steps[i] = extent[i] > 1 ? *steps[i] * block.bytes : 0; /* where they are more than one they lie in a buffer */
+    at->offset *= block.bytes;
+}
+
+static cl_int check_caches(struct call *c, struct reader *r, struct why *why)
+{
+    const struct caches caches = CACHES_OF(&r->a);
+    const struct caches_use use = { r->p, &r->s, r->plan->context, true };
+    const cl_int status = caches_check(&caches, &use, &c->args, c->mem, why);
+    if (status)
+        return status;
+    r->first = !r->p->page ? r->s.b : r->s.b && r->s.nk ? r->a.pages : 0; /* without keys nothing lies anywhere */
+    r->rows = r->p->page ? c->args.page : r->s.nk;
+    count_bytes(&c->args.k, r, r->p->k_type);
+    count_bytes(&c->args.v, r, r->p->v_type);
     return CL_SUCCESS;
 }
 
-static cl_int check_table(struct call *c, const struct reader *r, struct why *why)
-{
-    const int64_t entries = (r->s.nk + c->args.page - 1) / c->args.page;
-    const int64_t stride = r->a.block_table_stride ? r->a.block_table_stride : entries;
-    int64_t count = 0;
-    if (!r->p->page)
-        return CL_SUCCESS;
-    if (stride < 0)
-        INVALID("block_table_stride is %lld, must not be negative", (long long)stride);
-    if (r->s.b && entries && (!checked_mul(r->s.b - 1, stride, &count) || !checked_add(count, entries, &count)))
-        INVALID("block_table: its stride overflows");
-    const struct array_use use = { "block_table", true, count, 4 };
-    c->args.block_table_stride = stride;
-    return tensor_check_array(&r->a.block_table, &use, r->plan->context, &c->mem[PARAM_BLOCK_TABLE],
-                              &c->args.block_table_offset, why);
-}
+/* ---- Scales ---- */
 
-/* ---- Caches ---- */
-
-/* A cache as one of blocks, which are elements where they are not quantised; kernels take bytes. */
-static cl_int check_cache(struct call *c, const struct reader *r, const struct side *side, struct why *why)
-{
-    const struct problem_block block = problem_type_block(side->type);
-    const struct tensor_use use = { side->name,
-                                    { r->first, r->s.hk, r->rows },
-                                    side->width / block.elements,
-                                    (size_t)block.bytes,
-                                    true };
-    clattn_tensor t = *side->cache;
-    const bool contiguous = !t.stride[0] && !t.stride[1] && !t.stride[2];
-    bool whole = t.offset % (size_t)block.elements == 0;
-    t.offset /= (size_t)block.elements;
-    for (int i = 0; i < 3; i++) {
-        whole = whole && t.stride[i] % block.elements == 0;
-        t.stride[i] /= block.elements;
-    }
-    if (!whole)
-        INVALID("%s: its offset and strides in %s must be multiples of %d elements", side->name,
-                problem_type_name(side->type), block.elements);
-    if (contiguous && r->p->page) { /* in the order page, row, hk; 2^40 elements at most are from row to row */
-        t.stride[1] = use.width;
-        t.stride[2] = use.width * r->s.hk;
-        if (!checked_mul(t.stride[2], r->rows, &t.stride[0]))
-            INVALID("%s: its size overflows", side->name);
-    }
-    const cl_int status = tensor_check(&t, &use, r->plan->context, &c->mem[side->param], side->at, why);
-    cla_i64 *const steps[] = { &side->at->b, &side->at->h, &side->at->row };
-    for (int i = 0; i < 3 && !status; i++)
-        *steps[i] = use.extent[i] > 1 ? *steps[i] * block.bytes : 0; /* beyond one it lies in the buffer */
-    side->at->offset *= block.bytes;
-    return status;
-}
+/* What goes with K or V. */
+struct side {
+    const char *scale_name, *zero_name;
+    bool has_scale, has_zero;
+    int32_t groups;
+    const clattn_tensor4 *scale, *zero;
+    int scale_param, zero_param, given;
+    cla_scores_at *scale_at, *zero_at;
+};
 
 /* Where the scales of rows are computed, each has a place of its own. */
 static cl_int check_own_places(const clattn_tensor4 *t, const struct tensor4_use *use, struct why *why)
 {
-    static const char *const axis[] = { "0", "1", "2", "3" };
     for (int i = 0; i < 4; i++)
         if (t->shape[i] == 1 && use->extent[i] > 1)
-            INVALID("%s.shape[%s] is 1, but what its rows have is computed and written", use->name, axis[i]);
+            INVALID("%s.shape[%c] is 1, but each row gets its own", use->name, use->axes[i]);
     return CL_SUCCESS;
 }
 
-static cl_int check_scale(struct call *c, const struct reader *r, const clattn_tensor4 *given, const char *name,
-                          bool wanted, int32_t groups, bool written, int param, cla_scores_at *at, struct why *why)
+static cl_int check_scale(struct call *c, const struct reader *r, const clattn_tensor4 *t,
+                          const struct tensor4_use *use, int param, cla_scores_at *at, struct why *why)
 {
-    const struct tensor4_use use = { name, wanted, { r->first, r->s.hk, r->rows, groups }, 4, written };
-    clattn_tensor4 t = *given;
     struct tensor4 out;
-    cl_int status = wanted && written ? check_own_places(&t, &use, why) : CL_SUCCESS;
-    if (status)
-        return status;
-    if (r->p->page && !t.stride[0] && !t.stride[1] && !t.stride[2] && !t.stride[3]) {
-        static const int order[] = { 3, 1, 2, 0 }; /* page, row, hk, group, from behind */
-        for (int64_t i = 0, step = 1; i < 4; i++) {
-            const int64_t n = t.shape[order[i]] ? t.shape[order[i]] : use.extent[order[i]];
-            t.stride[order[i]] = step;
-            if (!checked_mul(step, n, &step))
-                INVALID("%s: its size overflows", name);
-        }
-    }
-    if ((status = tensor4_check(&t, &use, r->plan->context, &out, why)))
+    cl_int status = use->given && use->written ? check_own_places(t, use, why) : CL_SUCCESS;
+    if (status || (status = tensor4_check(t, use, r->plan->context, &out, why)))
         return status;
     c->mem[param] = out.mem;
     *at = tensor4_place(&out);
@@ -163,32 +102,40 @@ static cl_int check_scale(struct call *c, const struct reader *r, const clattn_t
 
 static cl_int check_side(struct call *c, const struct reader *r, const struct side *side, struct why *why)
 {
-    const bool scaled = problem_type_block(side->type).scaled, written = side->scale->shape[2] != 1;
-    const int32_t groups = scaled ? problem_groups(side->width, side->group) : 0;
+    const bool written = side->scale->shape[2] != 1, paged = r->p->page;
+    struct tensor4_use use = { side->scale_name, side->has_scale, { r->first, r->s.hk, r->rows, side->groups },
+                               4,                written,         paged ? "phrg" : "bhrg", paged };
     cl_int status;
     if (side->has_zero && written != (side->zero->shape[2] != 1))
-        INVALID("%s.shape[2] is %lld, but that of %s is %lld: both are read, or both are written", side->scale_name,
+        INVALID("%s.shape[r] is %lld, but that of %s is %lld: both are read, or both are written", side->scale_name,
                 (long long)side->scale->shape[2], side->zero_name, (long long)side->zero->shape[2]);
-    if ((status = check_cache(c, r, side, why)) ||
-        (status = check_scale(c, r, side->scale, side->scale_name, scaled, groups, written, side->scale_param,
-                              side->scale_at, why)) ||
-        (status = check_scale(c, r, side->zero, side->zero_name, side->has_zero, groups, written, side->zero_param,
-                              side->zero_at, why)))
+    if ((status = check_scale(c, r, side->scale, &use, side->scale_param, side->scale_at, why)))
+        return status;
+    use.name = side->zero_name;
+    use.given = side->has_zero;
+    if ((status = check_scale(c, r, side->zero, &use, side->zero_param, side->zero_at, why)))
         return status;
     c->args.given |= written ? 0 : side->given;
     return CL_SUCCESS;
 }
 
-static cl_int check_caches(struct call *c, const struct reader *r, struct why *why)
+static int32_t groups_of(int type, int32_t width, int32_t group)
+{
+    return problem_type_block(type).scaled ? problem_groups(width, group) : 0;
+}
+
+static cl_int check_scales(struct call *c, const struct reader *r, struct why *why)
 {
     const clattn_problem *const p = r->p;
     const clattn_append_args *const a = &r->a;
     struct arguments *const to = &c->args;
     const struct side sides[] = {
-        { "k", "k_scale", "k_zero", p->k_type, p->d, p->k_group, p->flags & CLATTN_K_ZERO, &a->k, &a->k_scale,
-          &a->k_zero, PARAM_K, PARAM_K_SCALE, PARAM_K_ZERO, CLA_K_SCALE_GIVEN, &to->k, &to->k_scale, &to->k_zero },
-        { "v", "v_scale", "v_zero", p->v_type, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, &a->v, &a->v_scale,
-          &a->v_zero, PARAM_V, PARAM_V_SCALE, PARAM_V_ZERO, CLA_V_SCALE_GIVEN, &to->v, &to->v_scale, &to->v_zero },
+        { "k_scale", "k_zero", problem_type_block(p->k_type).scaled, p->flags & CLATTN_K_ZERO,
+          groups_of(p->k_type, p->d, p->k_group), &a->k_scale, &a->k_zero, PARAM_K_SCALE, PARAM_K_ZERO,
+          CLA_K_SCALE_GIVEN, &to->k_scale, &to->k_zero },
+        { "v_scale", "v_zero", problem_type_block(p->v_type).scaled, p->flags & CLATTN_V_ZERO,
+          groups_of(p->v_type, p->dv, p->v_group), &a->v_scale, &a->v_zero, PARAM_V_SCALE, PARAM_V_ZERO,
+          CLA_V_SCALE_GIVEN, &to->v_scale, &to->v_zero },
     };
     const cl_int status = check_side(c, r, &sides[0], why);
     return status ? status : check_side(c, r, &sides[1], why);
@@ -199,8 +146,8 @@ static cl_int check_caches(struct call *c, const struct reader *r, struct why *w
 static cl_int check_new_rows(struct call *c, const struct reader *r, struct why *why)
 {
     const size_t bytes = problem_type_size(r->p->type);
-    const struct tensor_use k = { "new_k", { r->s.b, r->s.hk, r->s.nq }, r->p->d, bytes, false };
-    const struct tensor_use v = { "new_v", { r->s.b, r->s.hk, r->s.nq }, r->p->dv, bytes, false };
+    const struct tensor_use k = { "new_k", { r->s.b, r->s.hk, r->s.nq }, r->p->d, bytes, false, false, 0 };
+    const struct tensor_use v = { "new_v", { r->s.b, r->s.hk, r->s.nq }, r->p->dv, bytes, false, false, 0 };
     const cl_int status =
         tensor_check(&r->a.new_k, &k, r->plan->context, &c->mem[PARAM_NEW_K], &c->args.new_k, why);
     return status ? status
@@ -262,9 +209,9 @@ cl_int append_read(struct call *c, const struct call_plan *plan, const void *in,
         return status;
     if (r.a.reserved)
         INVALID("reserved is %d, must be 0", (int)r.a.reserved);
-    if ((status = read_sizes(&r, why)) || (status = read_pages(c, &r, why)) ||
-        (status = check_new_rows(c, &r, why)) || (status = check_caches(c, &r, why)) ||
-        (status = check_table(c, &r, why)) || (status = check_lists(c, &r, why)) ||
+    if ((status = read_sizes(&r, why)) || (status = check_new_rows(c, &r, why)) ||
+        (status = check_caches(c, &r, why)) || (status = check_scales(c, &r, why)) ||
+        (status = check_lists(c, &r, why)) ||
         (status = rotary_check(c, plan, &r.a.rotary, &r.s, r.p->d, why)))
         return status;
     return fill_numbers(&c->args, &r, why);

@@ -114,7 +114,7 @@ static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, co
 {
     struct sample sample;
     cl_int status = CL_SUCCESS;
-    if (p->n_aux) /* there is nothing to put into captured buffers */
+    if (p->n_aux || p->page || problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type)) /* no samples of these */
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
     l->problem.scale = sample.p.scale;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "problem/feature.h"
 #include "run/block_map.h"
+#include "run/caches.h"
 #include "run/tensor.h"
 
 #include <string.h>
@@ -40,21 +41,6 @@ cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward
 
 /* ---- Q, K, V, O and LSE ---- */
 
-/* A varlen tensor is one batch entry whose rows are those of all sequences, and contiguous is [rows,h,width]. */
-static clattn_tensor as_one_entry(const clattn_tensor *t, struct tensor_use *use, int64_t rows, bool rows_first)
-{
-    clattn_tensor one = *t;
-    use->extent[0] = use->extent[0] ? 1 : 0;
-    use->extent[2] = rows;
-    if (!t->stride[0] && !t->stride[1] && !t->stride[2] && rows_first) {
-        one.stride[1] = use->width;
-        one.stride[2] = use->width * use->extent[1]; /* at most 576 * 2^30 */
-    }
-    if (one.stride[1] || one.stride[2])
-        one.stride[0] = 0;
-    return one;
-}
-
 static cl_int check_tensors(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
@@ -62,44 +48,33 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
     const clattn_sizes *s = &r->s;
     struct arguments *to = &c->args;
     const size_t q_bytes = problem_type_size(p->type);
+    const bool varlen = p->flags & CLATTN_CU_Q;
     const struct {
+        int param;
         const clattn_tensor *tensor;
         struct tensor_use use;
         cla_rows_at *at;
-        bool varlen;
-        int64_t rows; /* where varlen */
     } rows[] = {
-        { &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false }, &to->q, p->flags & CLATTN_CU_Q, s->total_q },
-        { &a->k,
-          { "k", { s->b, s->hk, s->nk }, p->d, problem_type_size(p->k_type), false },
-          &to->k,
-          p->flags & CLATTN_CU_K,
-          s->total_k },
-        { &a->v,
-          { "v", { s->b, s->hk, s->nk }, p->dv, problem_type_size(p->v_type), false },
-          &to->v,
-          p->flags & CLATTN_CU_K,
-          s->total_k },
-        { &a->o, { "o", { s->b, s->h, s->nq }, p->dv, q_bytes, true }, &to->o, p->flags & CLATTN_CU_Q, s->total_q },
-        { &a->lse,
-          { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true },
-          &to->lse,
-          p->flags & CLATTN_CU_Q,
-          s->total_q },
+        { PARAM_Q, &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false, false, 0 }, &to->q },
+        { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, q_bytes, true, false, 0 }, &to->o },
+        { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true, false, 0 }, &to->lse },
     };
-    for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
-        if (i == PARAM_LSE && !a->lse.mem)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int param = rows[i].param;
+        if (param == PARAM_LSE && !a->lse.mem)
             continue; /* not wanted */
         struct tensor_use use = rows[i].use;
-        const clattn_tensor t =
-            rows[i].varlen ? as_one_entry(rows[i].tensor, &use, rows[i].rows, i != PARAM_LSE) : *rows[i].tensor;
-        cl_int status = tensor_check(&t, &use, r->context, &c->mem[i], rows[i].at, r->why);
+        clattn_tensor t = *rows[i].tensor;
+        if (varlen)
+            t = tensor_as_one_entry(&t, &use, s->total_q, param != PARAM_LSE);
+        cl_int status = tensor_check(&t, &use, r->context, &c->mem[param], rows[i].at, r->why);
         if (status)
             return status;
-        if (rows[i].varlen)
+        if (varlen)
             rows[i].at->b = 0;
     }
-    return CL_SUCCESS;
+    const struct caches caches = CACHES_OF(a);
+    return caches_check(&caches, &(struct caches_use){ p, s, r->context, false }, to, c->mem, r->why);
 }
 
 /* ---- Lists and what goes with scores ---- */

@@ -75,8 +75,8 @@ static cl_int check_tensors(struct call *c, const struct call_plan *plan, const 
 {
     const clattn_problem *const p = plan->p;
     const size_t bytes = problem_type_size(p->type);
-    const struct tensor_use in = { "in", { s->b, s->h, s->nq }, p->d, bytes, false };
-    const struct tensor_use out = { "out", { s->b, s->h, s->nq }, p->d, bytes, true };
+    const struct tensor_use in = { "in", { s->b, s->h, s->nq }, p->d, bytes, false, false, 0 };
+    const struct tensor_use out = { "out", { s->b, s->h, s->nq }, p->d, bytes, true, false, 0 };
     const struct array_use kv_len = { "kv_len", a->kv_len.mem != NULL, s->b, 4 };
     cl_int status;
     if ((status = tensor_check(&a->in, &in, plan->context, &c->mem[PARAM_Q], &c->args.q, why)) ||

@@ -32,21 +32,51 @@ static cl_int check_buffer(cl_mem mem, const char *name, cl_context context, boo
     return CL_SUCCESS;
 }
 
+static int64_t block_of(const struct tensor_use *use)
+{
+    return use->block ? use->block : 1;
+}
+
+static cl_int check_strides(const clattn_tensor *t, const struct tensor_use *use, struct why *why)
+{
+    static const char axis[] = "bhn";
+    const int64_t block = block_of(use);
+    for (int i = 0; i < 3; i++) {
+        if (t->stride[i] < 0)
+            INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
+        if (t->stride[i] % block)
+            INVALID("%s.stride[%c] is %lld, no multiple of %d", use->name, axis[i], (long long)t->stride[i],
+                    (int)block);
+    }
+    if (t->offset % (size_t)block)
+        INVALID("%s.offset is %zu, no multiple of %d", use->name, t->offset, (int)block);
+    return CL_SUCCESS;
+}
+
 /* Strides as they count: the caller's, or those of a contiguous tensor. */
 static cl_int resolve_strides(const clattn_tensor *t, const struct tensor_use *use, int64_t stride[3], struct why *why)
 {
-    static const char axis[] = "bhn";
-    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2];
-    for (int i = 0; i < 3; i++)
-        if (t->stride[i] < 0)
-            INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
-    stride[2] = contiguous ? use->width : t->stride[2];
-    stride[1] = t->stride[1];
-    stride[0] = t->stride[0];
-    if (contiguous &&
-        (!checked_mul(stride[2], use->extent[2], &stride[1]) || !checked_mul(stride[1], use->extent[1], &stride[0])))
+    const int inner = use->rows_first ? 1 : 2, outer = 3 - inner;
+    memcpy(stride, t->stride, sizeof t->stride);
+    const cl_int status = check_strides(t, use, why);
+    if (status || stride[0] || stride[1] || stride[2])
+        return status;
+    stride[inner] = use->width;
+    if (!checked_mul(stride[inner], use->extent[inner], &stride[outer]) ||
+        !checked_mul(stride[outer], use->extent[outer], &stride[0]))
         INVALID("%s: its size overflows", use->name);
     return CL_SUCCESS;
+}
+
+clattn_tensor tensor_as_one_entry(const clattn_tensor *t, struct tensor_use *use, int64_t rows, bool rows_first)
+{
+    clattn_tensor one = *t;
+    use->extent[0] = use->extent[0] ? 1 : 0;
+    use->extent[2] = rows;
+    use->rows_first = rows_first;
+    if (one.stride[1] || one.stride[2])
+        one.stride[0] = 0;
+    return one;
 }
 
 /* Elements from the first to behind the last one. */
@@ -83,6 +113,18 @@ static bool distinct(int axes, const int64_t *extent, const int64_t *stride, int
     return true;
 }
 
+/* No product overflows that reach() did not meet, but those of axes with one entry: these never step. */
+static cla_rows_at place_of(int64_t offset, const int64_t stride[3], const struct tensor_use *use)
+{
+    const int64_t block = block_of(use), bytes = block > 1 ? (int64_t)use->bytes : 1;
+    int64_t step[3];
+    for (int i = 0; i < 3; i++)
+        step[i] = use->extent[i] == 1 ? 0 : stride[i] / block * bytes;
+    if (block == 1)
+        memcpy(step, stride, sizeof step);
+    return (cla_rows_at){ .offset = offset / block * bytes, .b = step[0], .h = step[1], .row = step[2] };
+}
+
 cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
                     cla_rows_at *at, struct why *why)
 {
@@ -101,7 +143,7 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
         return status;
     if (t->offset > INT64_MAX || !reach(use, stride, &span) || !checked_add(span, (int64_t)t->offset, &end) ||
-        !checked_mul(end, (int64_t)use->bytes, &bytes))
+        !checked_mul(end / block_of(use), (int64_t)use->bytes, &bytes))
         INVALID("%s: offset, sizes and strides overflow", use->name);
     if ((uint64_t)bytes > size)
         return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
@@ -109,7 +151,7 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     if (use->written && !distinct(3, use->extent, stride, use->width))
         INVALID("%s: its strides make elements overlap", use->name);
     *mem = t->mem;
-    *at = (cla_rows_at){ .offset = (int64_t)t->offset, .b = stride[0], .h = stride[1], .row = stride[2] };
+    *at = place_of((int64_t)t->offset, stride, use);
     return CL_SUCCESS;
 }
 
@@ -178,10 +220,12 @@ cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_cont
 static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
                        struct why *why)
 {
-    static const char axis[] = "bhqk";
+    static const int order[2][4] = { { 3, 2, 1, 0 }, { 3, 1, 2, 0 } };
+    const char *const axis = use->axes ? use->axes : "bhqk";
     const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2] && !t->stride[3];
     int64_t step = 1;
-    for (int i = 3; i >= 0; i--) {
+    for (int n = 0; n < 4; n++) {
+        const int i = order[use->rows_first][n];
         if (t->shape[i] && t->shape[i] != 1 && t->shape[i] != use->extent[i])
             INVALID("%s.shape[%c] is %lld, must be %lld, or 1 to broadcast", use->name, axis[i], (long long)t->shape[i],
                     (long long)use->extent[i]);

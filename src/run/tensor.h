@@ -9,14 +9,19 @@
 /* How a tensor is used in a call. */
 struct tensor_use {
     const char *name;
-    int64_t extent[3]; /* b, heads, rows */
+    int64_t extent[3]; /* b or pages, heads, rows */
     int64_t width;     /* elements of a row */
-    size_t bytes;      /* of an element */
+    size_t bytes;      /* of an element, or of a block of them */
     bool written;
+    bool rows_first;   /* contiguous is [extent 0,rows,heads,width], not [extent 0,heads,rows,width] */
+    int block;         /* elements of a block; 0: an element is one */
 };
 
-/* Checks a tensor against its use and the handle's context. On success *at says where it lies, and *mem is its buffer,
- * NULL when it has no elements. */
+/* The use and strides of a varlen tensor: one entry, whose rows are those of all sequences. */
+clattn_tensor tensor_as_one_entry(const clattn_tensor *t, struct tensor_use *use, int64_t rows, bool rows_first);
+
+/* Checks a tensor against its use and the handle's context. On success *at says where it lies, in elements or, where
+ * blocks have more than one, in bytes, and *mem is its buffer, NULL when it has no elements. */
 cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
                     cla_rows_at *at, struct why *why);
 
@@ -44,6 +49,8 @@ struct tensor4_use {
     int64_t extent[4];
     size_t bytes;
     bool written;
+    const char *axes; /* their letters; NULL: bhqk */
+    bool rows_first;  /* contiguous is [b,q,h,k] */
 };
 struct tensor4 {
     cl_mem mem;                          /* NULL: no elements */
