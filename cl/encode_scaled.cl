@@ -18,8 +18,9 @@ CLA_FN float cla_measure(cla_coding *to, const cla_source *x, const cla_scales *
         largest = fmax(largest, v);
         odd |= !isfinite(v);
     }
-    const float range = s->has_zero ? largest - least : fmax(largest, -least);
-    const float scale = odd ? NAN : cla_divide(range, s->has_zero ? 2 * to->most + 1 : to->most);
+    const float range = s->has_zero ? largest - least : fmax(largest, fabs(least));
+    const float exact = cla_divide(range, s->has_zero ? 2 * to->most + 1 : to->most);
+    const float scale = odd ? NAN : exact < FLT_MIN ? 0 : exact; /* 1 / scale is finite */
     to->factor = cla_factor(scale);
     to->zero = s->has_zero ? cla_limit(rint(-to->most - 1 - least * to->factor), to->most) : 0;
     return scale;

@@ -15,11 +15,12 @@ CLA_FN const __global int *cla_table(const cla_args *a, const cla_pointers *at, 
  * entry, and all must come here. */
 CLA_FN int cla_fitting(const cla_args *a, const cla_pointers *at, int b, int length, int n, __local int *no_page)
 {
-    const int most = min(n, max(a->nk - length, 0)), end = most > 0 ? cla_page_of(a, length + most - 1) + 1 : 0;
+    const int most = min(n, max(a->nk - length, 0)); /* a longer sequence may be as long as int goes: nothing is added */
+    const int begin = most > 0 ? cla_page_of(a, length) : 0, end = most > 0 ? cla_page_of(a, length + most - 1) + 1 : 0;
     const __global int *table = cla_table(a, at, b);
     if (get_local_id(0) == 0) *no_page = INT_MAX;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = cla_page_of(a, length) + (int)get_local_id(0); i < end; i += (int)get_local_size(0))
+    for (int i = begin + (int)get_local_id(0); i < end; i += (int)get_local_size(0))
         if ((uint)table[i] >= (uint)a->pages) atomic_min(no_page, i);
     barrier(CLK_LOCAL_MEM_FENCE);
     return *no_page == INT_MAX ? most : max(*no_page * a->page - length, 0);

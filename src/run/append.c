@@ -33,7 +33,7 @@ static cl_int read_sizes(struct reader *r, struct why *why)
     const cl_int status = problem_check_sizes(&r->s, why);
     if (status)
         return status;
-    if (r->s.nq > r->s.nk && !r->a.new_len.mem)
+    if (r->s.b && r->s.nq > r->s.nk && !r->a.new_len.mem)
         INVALID("nq is %lld, but a sequence has room for nk %lld rows", (long long)r->s.nq, (long long)r->s.nk);
     return CL_SUCCESS;
 }

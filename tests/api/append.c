@@ -68,6 +68,7 @@ static void measure(const float *x, int n, int most, int has_zero, float *scale,
         largest = fmaxf(largest, fabsf(x[i]));
     }
     *scale = has_zero ? (high - low) / (float)(2 * most + 1) : largest / (float)most;
+    *scale = *scale < FLT_MIN ? 0 : *scale;
     *zero = 0;
     if (has_zero) {
         const float id = *scale != 0 ? 1 / *scale : 0;

@@ -17,7 +17,8 @@
 
 TAP_UNUSED static uint64_t bytes_random(uint64_t *state)
 {
-    return trial_hash(*state, 0, (*state += 1));
+    *state += 1;
+    return trial_hash(*state, 0, 0);
 }
 
 /* From low to high. */
@@ -28,7 +29,8 @@ TAP_UNUSED static int64_t bytes_pick(uint64_t *state, int64_t low, int64_t high)
 
 TAP_UNUSED static double bytes_normal(uint64_t *state)
 {
-    return trial_normal(*state, 1, (*state += 1));
+    *state += 1;
+    return trial_normal(*state, 1, 0);
 }
 
 /* ---- Buffers ---- */
