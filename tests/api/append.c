@@ -590,7 +590,8 @@ static int picked_group(int type, unsigned i, int width)
     return !is_scaled(type) ? 0 : group ? group < width ? group : width : width;
 }
 
-static void test_pairs(const struct device *d, cl_command_queue other)
+/* One in n of all pairs of storage types. */
+static void test_pairs(const struct device *d, cl_command_queue other, unsigned n, unsigned calls)
 {
     static const int types[] = { CLATTN_F32,  CLATTN_F16,  CLATTN_BF16, CLATTN_INT8,
                                  CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
@@ -608,19 +609,276 @@ static void test_pairs(const struct device *d, cl_command_queue other)
         p.page = i % 2 ? 4 : 0;
         p.flags = CLATTN_APPEND | (i % 3 ? CLATTN_ROTARY : 0);
         p.flags |= (is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0) | (is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0);
-        if (harness_deals(i, 1))
-            test_problem(d, &p, other, 40);
+        if (i % n == 0)
+            test_problem(d, &p, other, calls);
     }
+}
+
+/* ---- Special rows ---- */
+
+/* f64 stays f64, to the bit, and is rotated in double. */
+static void test_f64(const struct device *d, cl_command_queue other, unsigned calls)
+{
+    for (int paged = 0; paged < 2; paged++) {
+        clattn_problem p = CLATTN_PROBLEM_INIT;
+        p.type = p.k_type = p.v_type = CLATTN_F64;
+        p.d = 10;
+        p.dv = 37;
+        p.page = 3 * paged;
+        p.flags = CLATTN_APPEND | (paged ? CLATTN_ROTARY : 0);
+        test_problem(d, &p, other, calls);
+    }
+}
+
+/* A cache of one row, by default strides: its bytes, and its scale where it has one. */
+static int append_row(const struct device *d, int type, const float *x, int width, unsigned char *bytes, size_t size,
+                      float *scale)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
+    const clattn_sizes one = { .b = 1, .hk = 1, .nq = 1, .nk = 1 };
+    const cl_int none = 0;
+    cl_int e[5];
+    p.k_type = p.v_type = type;
+    p.d = width;
+    p.flags = CLATTN_APPEND;
+    clattn_plan plan = make_plan(d, &p);
+    const cl_mem_flags given = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+    cl_mem rows = clCreateBuffer(d->cl.context, given, (size_t)width * 4, (void *)(uintptr_t)x, &e[0]);
+    cl_mem k = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[1]);
+    cl_mem v = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[2]);
+    cl_mem len = clCreateBuffer(d->cl.context, given, 4, (void *)(uintptr_t)&none, &e[3]);
+    cl_mem scales = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 8, NULL, &e[4]);
+    if (!plan || e[0] || e[1] || e[2] || e[3] || e[4])
+        bail("no plan, or no buffers");
+    a.sizes = &one;
+    a.new_k.mem = a.new_v.mem = rows;
+    a.k.mem = k;
+    a.v.mem = v;
+    a.kv_len.mem = len;
+    if (is_scaled(type)) {
+        a.k_scale.mem = a.v_scale.mem = scales;
+        a.v_scale.offset = 1;
+    }
+    cl_int status = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
+    if (!status)
+        status = clEnqueueReadBuffer(d->queue, k, CL_TRUE, 0, size, bytes, 0, NULL, NULL);
+    if (!status)
+        status = clEnqueueReadBuffer(d->queue, scales, CL_TRUE, 0, 4, scale, 0, NULL, NULL);
+    clReleaseMemObject(rows);
+    clReleaseMemObject(k);
+    clReleaseMemObject(v);
+    clReleaseMemObject(len);
+    clReleaseMemObject(scales);
+    clattn_plan_release(plan);
+    return !status;
+}
+
+/* NaN and inf must not turn into numbers: the scale of their group is neither. Other groups do not mind. */
+static void test_not_finite(const struct device *d)
+{
+    static const float bad[] = { NAN, INFINITY, -INFINITY };
+    static const int types[] = { CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
+    for (size_t t = 0; t < 4; t++)
+        for (size_t i = 0; i < 3; i++) {
+            const int type = types[t], block = blocks[type].bytes, scaled = is_scaled(type);
+            unsigned char bytes[68];
+            float x[64], scale = 1;
+            double first = 0, second = 0;
+            for (int j = 0; j < 64; j++)
+                x[j] = (float)(j % 9 - 4);
+            x[17] = bad[i];
+            const int done = append_row(d, type, x, scaled ? 32 : 64, bytes, (size_t)(scaled ? 32 : 2 * block), &scale);
+            if (!scaled) {
+                convert_load(CLATTN_F16, bytes, &first, 1);
+                convert_load(CLATTN_F16, bytes + block, &second, 1);
+            }
+            ok(done && !isfinite(scaled ? (double)scale : first) && (scaled || isfinite(second)),
+               "%s: %f in a group of %s leaves no number there", d->name, (double)bad[i], type_names[type]);
+        }
+}
+
+/* Known bytes: what the reference quantisation of ggml makes of a ramp, and of zeros. */
+static void test_known(const struct device *d)
+{
+    float x[32], zero[32] = { 0 }, scale;
+    unsigned char bytes[34], want[34];
+    for (int i = 0; i < 32; i++)
+        x[i] = (float)(i - 16) * 0.75f;
+    ok(append_row(d, CLATTN_Q4_0, x, 32, bytes, 18, &scale) && bytes[0] == 0x00 && bytes[1] == 0x3e &&
+           bytes[2] == 0x80 && bytes[3] == 0x91 && bytes[17] == 0xf8,
+       "%s: q4_0 of a ramp from -12 by 0.75", d->name);
+    ok(append_row(d, CLATTN_Q4_0, zero, 32, bytes, 18, &scale) && bytes[0] == 0 && bytes[1] == 0x80 && bytes[2] == 0x88,
+       "%s: q4_0 of zeros has the scale -0", d->name);
+    memset(want, 0, sizeof want);
+    ok(append_row(d, CLATTN_Q8_0, zero, 32, bytes, 34, &scale) && !memcmp(bytes, want, 34), "%s: q8_0 of zeros",
+       d->name);
+    for (int i = 0; i < 32; i++)
+        x[i] = i ? (float)i - 0.5f : 127;
+    ok(append_row(d, CLATTN_Q8_0, x, 32, bytes, 34, &scale) && bytes[0] == 0x00 && bytes[1] == 0x3c &&
+           bytes[2] == 127 && bytes[3] == 1 && bytes[4] == 2 && bytes[33] == 31,
+       "%s: q8_0 takes halves away from zero", d->name);
+    ok(append_row(d, CLATTN_INT8, x, 32, bytes, 32, &scale) && bytes[0] == 127 && bytes[1] == 0 && bytes[2] == 2 &&
+           bytes[3] == 2 && scale == 1,
+       "%s: int8 takes halves to even", d->name);
+}
+
+/* ---- Refusals ---- */
+
+enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
+
+/* Fails as it should, in words, without an event, and nothing was written. */
+static void refused(const struct device *d, clattn_plan plan, const struct call *c, const clattn_append_args *a,
+                    cl_int want, const char *words, const char *what)
+{
+    cl_event event = NULL;
+    char detail[512] = "", why[512] = "";
+    const cl_int e = clattn_enqueue_append(plan, d->queue, a, 0, NULL, &event);
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    clFinish(d->queue);
+    ok(e == want && !event && strstr(detail, words) && agrees(c, d->queue, why, sizeof why),
+       "%s is refused (%s): %s %s", what, clattn_status_string(e), detail, why);
+}
+
+#define REFUSED(want, words, change)                                                                                   \
+    do {                                                                                                               \
+        clattn_append_args a = c.args;                                                                                 \
+        clattn_sizes s = c.sizes;                                                                                      \
+        a.sizes = &s;                                                                                                  \
+        change;                                                                                                        \
+        refused(d, plan, &c, &a, want, words, #change);                                                                \
+    } while (0)
+
+/* A call where every axis has more than one entry, scales are computed, and everything is given. */
+static void find_call(struct call *c, const clattn_problem *p, const struct device *d)
+{
+    for (uint64_t i = 0;; i++) {
+        uint64_t state = 33 + 1000 * i;
+        make_call(c, p, &state, d->cl.context);
+        if (c->sizes.b > 1 && c->sizes.hk > 1 && c->sizes.nq > 1 && c->sizes.nk > c->sizes.nq + 1 && c->rotates &&
+            c->k.place.stride[0] && c->new_place[0].stride[0] && c->k.computed && c->v.computed && c->new_len_given &&
+            c->dropped_wanted && (!p->page || (c->page > 1 && c->pages > 1)))
+            return;
+        free_call(c);
+    }
+}
+
+static void test_lacking(const struct device *d, const struct call *c, uint32_t change, const char *words)
+{
+    clattn_problem p = c->p;
+    p.flags ^= change;
+    clattn_plan plan = make_plan(d, &p);
+    refused(d, plan, c, &c->args, BAD, words, "a plan without the flag");
+    clattn_plan_release(plan);
+}
+
+static void test_refusals(const struct device *d, int k_type, int page)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    struct call c;
+    cl_int e;
+    p.type = p.v_type = CLATTN_F32;
+    p.k_type = k_type;
+    p.d = 64;
+    p.dv = 24;
+    p.k_group = is_scaled(k_type) ? 32 : 0;
+    p.page = page;
+    p.flags = CLATTN_APPEND | CLATTN_ROTARY | (is_scaled(k_type) ? CLATTN_K_ZERO : 0);
+    clattn_plan plan = make_plan(d, &p);
+    find_call(&c, &p, d);
+    cl_mem fixed = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, 1 << 20, NULL, &e);
+    cl_mem blind = clCreateBuffer(d->cl.context, CL_MEM_WRITE_ONLY, 1 << 20, NULL, &e);
+    cl_mem small = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 2, NULL, &e);
+    test_lacking(d, &c, CLATTN_APPEND, "the problem lacks CLATTN_APPEND");
+    test_lacking(d, &c, CLATTN_ROTARY, "the problem lacks CLATTN_ROTARY");
+    REFUSED(BAD, "nq is", s.nq = s.nk + 1; a.new_len.mem = NULL);
+    REFUSED(BAD, "nq is -1", s.nq = -1);
+    REFUSED(BAD, "nk is", s.nk = INT64_MAX);
+    REFUSED(BAD, "hk is", s.h = 1; s.hk = -1);
+    REFUSED(BAD, "struct_size", a.struct_size = sizeof a - 8);
+    REFUSED(BAD, "reserved is 1", a.reserved = 1);
+    REFUSED(BAD, "new_k.mem is NULL", a.new_k.mem = NULL);
+    REFUSED(BAD, "new_v.mem is NULL", a.new_v.mem = NULL);
+    REFUSED(SMALL, "new_k reaches", a.new_k.mem = small);
+    REFUSED(SMALL, "new_v reaches", a.new_v.offset = 1 << 20);
+    REFUSED(BAD, "CL_MEM_WRITE_ONLY", a.new_k.mem = blind);
+    REFUSED(BAD, "must not be negative", a.new_k.stride[2] = -1);
+    REFUSED(BAD, "overflow", a.new_k.stride[2] = INT64_MAX);
+    REFUSED(BAD, "k.mem is NULL", a.k.mem = NULL);
+    REFUSED(BAD, "v.mem is NULL", a.v.mem = NULL);
+    REFUSED(SMALL, "k reaches", a.k.mem = small);
+    REFUSED(SMALL, "v reaches", a.v.mem = small);
+    REFUSED(BAD, "k is written, but its buffer is CL_MEM_READ_ONLY", a.k.mem = fixed);
+    REFUSED(BAD, "v is written, but its buffer is CL_MEM_READ_ONLY", a.v.mem = fixed);
+    REFUSED(BAD, "k: its strides make elements overlap", a.k.stride[1] = 32);
+    REFUSED(BAD, "v: its strides make elements overlap",
+            a.v.stride[0] = a.v.stride[1] = a.v.stride[2] = 1);
+    REFUSED(BAD, "kv_len.mem is NULL", a.kv_len.mem = NULL);
+    REFUSED(BAD, "kv_len is written, but its buffer is CL_MEM_READ_ONLY", a.kv_len.mem = fixed);
+    REFUSED(BAD, "kv_len is read, but its buffer is CL_MEM_WRITE_ONLY", a.kv_len.mem = blind);
+    REFUSED(SMALL, "kv_len reaches", a.kv_len.offset += 2);
+    REFUSED(SMALL, "new_len reaches", a.new_len.offset += 1);
+    REFUSED(SMALL, "dropped reaches", a.dropped.offset += 2);
+    REFUSED(BAD, "dropped is written, but its buffer is CL_MEM_READ_ONLY", a.dropped.mem = fixed);
+    REFUSED(BAD, "rotary.width is 5", a.rotary.width = 5);
+    REFUSED(BAD, "rotary.width is 66", a.rotary.width = 66);
+    REFUSED(BAD, "rotary.positions is 0", a.rotary.positions = 0);
+    REFUSED(BAD, "rotary.cos.mem is NULL", a.rotary.cos.mem = NULL);
+    REFUSED(SMALL, "rotary.sin reaches", a.rotary.sin.mem = small);
+    if (is_scaled(k_type)) {
+        REFUSED(BAD, "k_scale.mem is NULL", a.k_scale.mem = NULL);
+        REFUSED(BAD, "k_zero.mem is NULL", a.k_zero.mem = NULL);
+        REFUSED(BAD, "both are read, or both are written", a.k_zero.shape[2] = 1);
+        REFUSED(BAD, "k_scale.shape[h] is 1", a.k_scale.shape[1] = 1);
+        REFUSED(BAD, "k_zero.shape[g] is 1", a.k_zero.shape[3] = 1);
+        REFUSED(BAD, "k_scale.shape[g] is 3", a.k_scale.shape[3] = 3);
+        REFUSED(BAD, "k_scale is written, but its buffer is CL_MEM_READ_ONLY", a.k_scale.mem = fixed);
+        REFUSED(SMALL, "k_scale reaches", a.k_scale.mem = small);
+        REFUSED(BAD, "k_scale: its strides make elements overlap",
+                a.k_scale.stride[0] = a.k_scale.stride[1] = a.k_scale.stride[2] = a.k_scale.stride[3] = 1);
+    } else {
+        REFUSED(BAD, "k_scale is given, but the problem does not say so", a.k_scale.mem = fixed);
+    }
+    REFUSED(BAD, "v_scale is given, but the problem does not say so", a.v_scale.mem = fixed);
+    if (blocks[k_type].elements > 1) {
+        REFUSED(BAD, "multiple of", a.k.offset += 1);
+        REFUSED(BAD, "multiple of", a.k.stride[2] += 1);
+    }
+    if (page) {
+        REFUSED(BAD, "page is -1", a.page = -1);
+        REFUSED(BAD, "pages is -1", a.pages = -1);
+        REFUSED(BAD, "pages is 0", a.pages = 0);
+        REFUSED(BAD, "block_table.mem is NULL", a.block_table.mem = NULL);
+        REFUSED(SMALL, "block_table reaches", a.block_table.mem = small);
+        REFUSED(BAD, "block_table_stride is -1", a.block_table_stride = -1);
+        REFUSED(SMALL, "k reaches", a.pages = 1 << 20);
+    } else {
+        REFUSED(BAD, "page is given", a.page = 4);
+        REFUSED(BAD, "block_table is given", a.block_table.mem = small);
+    }
+    clReleaseMemObject(fixed);
+    clReleaseMemObject(blind);
+    clReleaseMemObject(small);
+    free_call(&c);
+    clattn_plan_release(plan);
 }
 
 static void test_device(const struct device *d)
 {
+    const int quick = harness_flag("CLATTN_QUICK");
     cl_int e;
     cl_command_queue other =
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     if (e)
         other = d->queue;
-    test_pairs(d, other);
+    test_pairs(d, other, quick ? 5 : 1, quick ? 4 : 20);
+    test_f64(d, other, quick ? 4 : 20);
+    test_known(d);
+    test_not_finite(d);
+    test_refusals(d, CLATTN_F32, 0);
+    test_refusals(d, CLATTN_INT4, 4);
+    if (!quick)
+        test_refusals(d, CLATTN_Q8_0, 0);
     if (!e)
         clReleaseCommandQueue(other);
 }
