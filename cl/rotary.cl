@@ -8,7 +8,7 @@ __kernel void cla_rotary(const cla_args a, CLA_PARAMS)
     cla_pointers at;
     CLA_TAKE_PARAMS(at)
     size_t id = get_global_id(1) * get_global_size(0) + get_global_id(0);
-    if (id >= (size_t)a.parts) return;
+    if (id >= (size_t)a.rotary_items) return;
     const int part = id % a.row_parts, i = (id /= a.row_parts) % a.nq, h = (id /= a.nq) % a.h, b = id / a.h;
     const __global cla_q_elem *in = at.q + (a.q.offset + b * a.q.b + h * a.q.h + i * a.q.row);
     __global cla_q_elem *out = at.o + (a.o.offset + b * a.o.b + h * a.o.h + i * a.o.row);

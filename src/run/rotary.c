@@ -96,7 +96,7 @@ static cl_int count_parts(struct arguments *to, const clattn_sizes *s, int32_t d
     if (!checked_mul(s->b * s->h, s->nq, &rows) || !checked_mul(rows, to->row_parts, &parts) || parts > INT32_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
-    to->parts = parts;
+    to->rotary_items = parts;
     to->h = (cla_i32)s->h;
     to->nq = (cla_i32)s->nq;
     return CL_SUCCESS;
