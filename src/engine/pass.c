@@ -120,19 +120,21 @@ static bool rotates(const clattn_problem *p)
     return p->flags & CLATTN_ROTARY;
 }
 
-static int64_t groups_of_new_rows(const struct arguments *a, int items)
+static int64_t groups_of_new_rows(const struct target *t, const struct arguments *a)
 {
+    const int items = items_for_blocks(t);
     return a->sequences * (((int64_t)a->nq * a->row_parts + items - 1) / items);
 }
 
-static int64_t groups_of_sequences(const struct arguments *a, int items)
+static int64_t groups_of_sequences(const struct target *t, const struct arguments *a)
 {
-    (void)items;
+    (void)t;
     return a->sequences;
 }
 
-static int64_t groups_of_pairs(const struct arguments *a, int items)
+static int64_t groups_of_pairs(const struct target *t, const struct arguments *a)
 {
+    const int items = items_for_blocks(t);
     return (a->rotary_items + items - 1) / items;
 }
 
