@@ -139,6 +139,63 @@ static void write_scores(struct text *to, const struct target *t)
     text_add(to, "    return s;\n}\n");
 }
 
+/* ---- Caches that are written ---- */
+
+static bool has_rotary(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ROTARY;
+}
+static const struct choice room[] = { { "room_paged.cl", is_paged }, { "room_strided.cl", always } };
+static const struct choice rotation[] = { { "rotate.cl", has_rotary }, { NULL, always } };
+static const struct choice source[] = { { "source_rotated.cl", has_rotary }, { "source_plain.cl", always } };
+
+/* How elements are encoded in a storage type, and what that relies on. */
+static const struct {
+    const char *needs, *fragment;
+} encodings[] = {
+    [CLATTN_F32] = { "dtype_f32.cl", "encode_f32.cl" },    [CLATTN_F16] = { "dtype_f16.cl", "encode_f16.cl" },
+    [CLATTN_BF16] = { "dtype_bf16.cl", "encode_bf16.cl" }, [CLATTN_F64] = { "dtype_f64.cl", "encode_f64.cl" },
+    [CLATTN_INT8] = { NULL, "encode_int8.cl" },            [CLATTN_INT4] = { NULL, "encode_int4.cl" },
+    [CLATTN_Q8_0] = { NULL, "encode_q8_0.cl" },            [CLATTN_Q4_0] = { NULL, "encode_q4_0.cl" },
+};
+
+int slots_part(int type, int32_t group)
+{
+    enum { PLAIN = 16 };
+    const struct problem_block block = problem_type_block(type);
+    return block.scaled && group > 1 ? group : block.elements > 2 ? block.elements : PLAIN;
+}
+
+static void write_type(struct text *to, const struct target *t)
+{
+    source_write_fragment(to, encodings[t->p->type].needs);
+}
+
+/* Storage types of the caches, each once: those that rows are not stored in already. */
+static void write_cache_types(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_type(to, t);
+    if (p->k_type != p->type)
+        source_write_fragment(to, encodings[p->k_type].needs);
+    if (p->v_type != p->type && p->v_type != p->k_type)
+        source_write_fragment(to, encodings[p->v_type].needs);
+}
+
+static void write_encodings(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    if (problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled)
+        source_write_fragment(to, "encode_scaled.cl");
+    source_write_fragment(to, encodings[p->k_type].fragment);
+    if (p->v_type != p->k_type)
+        source_write_fragment(to, encodings[p->v_type].fragment);
+}
+
+static const char *room_slot(const struct target *t) { return chosen(room, t->p); }
+static const char *rotation_slot(const struct target *t) { return chosen(rotation, t->p); }
+static const char *source_slot(const struct target *t) { return chosen(source, t->p); }
+
 /* ---- The slots of each pass ---- */
 
 /* The engine's 2^x, or what takes the place of a device's own. */
@@ -244,6 +301,47 @@ const struct slot slots_block_map[] = {
     { NULL, NULL, NULL },
 };
 
+const struct slot slots_append[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_cache_types },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "exact.cl" },
+    { .fragment = "new_rows.cl" },
+    { .choose = room_slot },
+    { .choose = rotation_slot },
+    { .choose = source_slot },
+    { .fragment = "scales.cl" },
+    { .write = write_encodings },
+    { .fragment = "append.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_advance[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_type },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "new_rows.cl" },
+    { .choose = room_slot },
+    { .fragment = "advance.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_rotary[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_type },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "exact.cl" },
+    { .fragment = "rotate.cl" },
+    { .fragment = "rotary.cl" },
+    { NULL, NULL, NULL },
+};
+
 const struct slot slots_exp2_test[] = {
     { .fragment = "args.h" },
     { .fragment = "acc_f32.cl" },
@@ -314,6 +412,21 @@ void slots_merge_options(struct text *to, const struct target *t)
     text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
     text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d", s.items, s.column_items,
              s.vectors, s.width);
+}
+
+/* Rows as they are given are the only ones with a type of their own here: what is written is bytes to begin with. */
+void slots_append_options(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const char *const type = problem_type_name(p->type);
+    const int k = slots_part(p->k_type, p->k_group), v = slots_part(p->v_type, p->v_group);
+    text_add(to, " -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s -DCLA_WIDTH=1 -DCLA_D=%d -DCLA_DV=%d", type, type,
+             type, type, (int)p->d, (int)p->dv);
+    text_add(to, " -DCLA_INTO_K=%s -DCLA_INTO_V=%s -DCLA_K_GROUP=%d -DCLA_V_GROUP=%d -DCLA_K_ZERO=%d -DCLA_V_ZERO=%d",
+             problem_type_name(p->k_type), problem_type_name(p->v_type), (int)p->k_group, (int)p->v_group,
+             !!(p->flags & CLATTN_K_ZERO), !!(p->flags & CLATTN_V_ZERO));
+    text_add(to, " -DCLA_K_PART=%d -DCLA_V_PART=%d -DCLA_K_PARTS=%d -DCLA_V_PARTS=%d", k, v,
+             (int)problem_groups(p->d, k), (int)problem_groups(p->dv, v));
 }
 
 void slots_exp2_options(struct text *to, const struct target *t)
