@@ -16,7 +16,7 @@ for path in glob.glob(os.path.join(folder, 'index.json')) or glob.glob(os.path.j
     with open(path) as f:
         for case in json.load(f)['cases']:
             key, s = case['name'] + ' ' + ' '.join(case['features']), case['shape']
-            if re.search(chosen, key) and not re.search(lacking, key) and max(s['D'], s['Dv']) <= float(widest) and \
+            if re.search(chosen, key) and not (lacking and re.search(lacking, key)) and max(s['D'], s['Dv']) <= float(widest) and \
                     s['B'] * s['Hq'] * s['Tq'] * s['Tk'] * (s['D'] + s['Dv']) <= float(most):
                 names.append(case['name'])
 n, m = map(int, part.split('/')) if '/' in part else (0, 1)
