@@ -9,8 +9,8 @@
 The arrays of each case are written as .npy, clattn-run is called, and check.py compares what it wrote with the float64
 reference and with the peer's values. --filter and --without match the name or a feature; --args goes to clattn-run as
 it is (--device, --engine, --tune). --int4 runs the cases of int8 alone, with int4 in its place: the upper four bits of
-each byte, and scales 16 times as large; the peers' values are none of theirs. The last line is "N passed, N failed, N skipped"; exit status 1 when any failed or
-none passed.
+each byte, and scales 16 times as large; the peers' values are none of theirs. The last line is "N passed, N failed, N
+skipped"; exit status 1 when any failed or none passed.
 """
 import argparse
 import json
