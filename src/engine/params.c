@@ -21,6 +21,10 @@ static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_
 static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
 static bool is_paged(const struct target *t) { return t->p->page; }
+static bool has_k_scale(const struct target *t) { return problem_type_block(t->p->k_type).scaled; }
+static bool has_v_scale(const struct target *t) { return problem_type_block(t->p->v_type).scaled; }
+static bool has_k_zero(const struct target *t) { return t->p->flags & CLATTN_K_ZERO; }
+static bool has_v_zero(const struct target *t) { return t->p->flags & CLATTN_V_ZERO; }
 static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }
 static bool is_varlen(const struct target *t) { return problem_is_varlen(t->p); }
 /* All lists of lengths or none: plans with one of them or another share a program. */
@@ -75,6 +79,10 @@ static const struct {
     TAKE(PARAM_SLOPES, FORWARD, "slopes", has_alibi, "const __global float"),
     TAKE(PARAM_SINKS, FORWARD, "sinks", has_sinks, "const __global float"),
     TAKE(PARAM_BLOCK_TABLE, FORWARD, "block_table", is_paged, "const __global int"),
+    TAKE(PARAM_K_SCALE, FORWARD, "k_scale", has_k_scale, "const __global float"),
+    TAKE(PARAM_K_ZERO, FORWARD, "k_zero", has_k_zero, "const __global float"),
+    TAKE(PARAM_V_SCALE, FORWARD, "v_scale", has_v_scale, "const __global float"),
+    TAKE(PARAM_V_ZERO, FORWARD, "v_zero", has_v_zero, "const __global float"),
     TAKE(PARAM_ABSENT, FORWARD, "absent", is_paged, "const __global uchar"),
 
     TELL(ROWS_AT, FORWARD, q, NULL),
@@ -96,6 +104,10 @@ static const struct {
     TELL(LONG, FORWARD, cu_k_offset, is_varlen),
     TELL(LONG, FORWARD, table_stride, is_paged),
     TELL(LONG, FORWARD, table_offset, is_paged),
+    TELL(LONG, FORWARD, k_scale_offset, has_k_scale),
+    TELL(LONG, FORWARD, k_zero_offset, has_k_zero),
+    TELL(LONG, FORWARD, v_scale_offset, has_v_scale),
+    TELL(LONG, FORWARD, v_zero_offset, has_v_zero),
     TELL_ALL(LONG, FORWARD, aux_offset, has_aux, captured),
     TELL(LONG, FORWARD, workspace_offset, has_workspace),
     TELL(LONG, FORWARD, scale_bits, is_f64),
@@ -124,6 +136,10 @@ static const struct {
     TELL(INT, FORWARD, page_magic, is_paged),
     TELL(INT, FORWARD, page_shift, is_paged),
     TELL(INT, FORWARD, pages, is_paged),
+    TELL_ALL(INT, FORWARD, k_scale, has_k_scale, four),
+    TELL_ALL(INT, FORWARD, k_zero, has_k_zero, four),
+    TELL_ALL(INT, FORWARD, v_scale, has_v_scale, four),
+    TELL_ALL(INT, FORWARD, v_zero, has_v_zero, four),
     TELL(INT, FORWARD, heads_inner, NULL),
     TELL(INT, FORWARD, packed_heads, NULL),
     TELL(INT, FORWARD, heads, NULL),

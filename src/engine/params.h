@@ -27,6 +27,10 @@ enum param {
     PARAM_SLOPES,
     PARAM_SINKS,
     PARAM_BLOCK_TABLE,
+    PARAM_K_SCALE,
+    PARAM_K_ZERO,
+    PARAM_V_SCALE,
+    PARAM_V_ZERO,
     PARAM_ABSENT, /* zeros: what stands for every buffer that a call lacks, and for pages that there are not */
     PARAM_AUX,
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
@@ -40,6 +44,8 @@ struct arguments {
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 table_stride, table_offset; /* of a block table */
+    cla_i64 k_scale_offset, k_zero_offset, v_scale_offset, v_zero_offset;
+    cla_i32 k_scale[4], k_zero[4], v_scale[4], v_zero[4]; /* strides of the axes b or page, hk, row and group */
     cla_i64 aux_offset[CLATTN_AUX_MAX];
     cla_i64 workspace_offset;         /* in words of 4 bytes */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
