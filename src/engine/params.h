@@ -21,6 +21,8 @@ enum param {
     PARAM_CU_Q,
     PARAM_CU_K,
     PARAM_WORKSPACE,
+    PARAM_O_PARTS,
+    PARAM_LSE_PARTS,
     PARAM_BIAS,
     PARAM_MASK,
     PARAM_BLOCK_MAP,
@@ -35,13 +37,14 @@ enum param {
 /* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its
  * program, has those members that the list in params.c gives its pass. */
 struct arguments {
-    cla_rows_at q, k, v, o, lse;
+    cla_rows_at q, k, v, o, lse, o_parts, lse_parts;
     cla_scores_at bias, mask, map;
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 table_stride, table_offset; /* of a block table */
     cla_i64 aux_offset[CLATTN_AUX_MAX];
-    cla_i64 workspace_offset;         /* in words of 4 bytes */
+    cla_i64 states_offset, workspace_offset; /* of states of parts, and of the engine's own, in words of 4 bytes */
+    cla_i64 o_parts_stride, lse_parts_stride; /* from part to part */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
     cla_f32 scale, scale_log2, softcap; /* scale_log2: scale log2(e) */
     cla_i32 h, heads_per_kv;          /* query heads; those that share a key head */
@@ -52,6 +55,7 @@ struct arguments {
     cla_i32 write_lse;
     cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
     cla_i32 block_q, block_k;
+    cla_i32 parts, part_least;        /* of the keys, and how many a part has at least (split.h) */
     cla_i32 page, page_magic, page_shift, pages; /* rows of a page; how to divide by that (division.h); pages */
     cla_i32 groups;                   /* work-groups that have work: the grid may be larger */
     cla_i32 heads;                    /* b h / packed_heads: the work-groups of a block of rows */
@@ -61,6 +65,9 @@ struct arguments {
     cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
     cla_i32 map_shape[4];             /* of that map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
+    cla_i32 rows, dv;                 /* that are merged, all together, and their width */
+    cla_i32 merge_flags;              /* CLATTN_LSE_* */
+    cla_i32 lse_is_wide;              /* LSE of parts is of the type that is computed in, else float */
 };
 
 /* The buffers that a kernel takes, in the order of its parameters; returns how many. */

@@ -83,8 +83,8 @@ static void write_features(struct text *to, enum feature_kind kind, const char *
 static void write_types(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
-    const int types[] = { p->type, p->k_type, p->v_type, p->bias_type };
-    for (int i = 0; i < 4; i++) {
+    const int types[] = { p->type, p->k_type, p->v_type, p->o_type, p->bias_type };
+    for (int i = 0; i < 5; i++) {
         bool again = !types[i];
         for (int j = 0; j < i && !again; j++)
             again = types[j] == types[i];
@@ -171,6 +171,9 @@ static const char *total_slot(const struct target *t)
     return t->config->engine->total_scalars ? "total_workspace.cl" : "total_private.cl";
 }
 static const char *exp2_slot(const struct target *t) { return source_exp2(t->exp2); }
+/* Of vectors of any width, and as good everywhere: little is computed beside what is read. */
+static const char *merge_exp_slot(const struct target *t) { return is_f64(t->p) ? "exp_builtin.cl" : "exp_poly.cl"; }
+static const char *output_type_slot(const struct target *t) { return dtype(t->p->o_type); }
 
 static void write_params(struct text *to, const struct target *t)
 {
@@ -222,6 +225,18 @@ const struct slot slots_forward[] = {
     { NULL, NULL, NULL },
 };
 
+const struct slot slots_merge[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .choose = output_type_slot },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .choose = merge_exp_slot },
+    { .fragment = "merge.cl" },
+    { NULL, NULL, NULL },
+};
+
 const struct slot slots_block_map[] = {
     { .fragment = "args.h" },
     { .write = write_params },
@@ -247,13 +262,15 @@ void slots_forward_options(struct text *to, const struct target *t)
     const struct caps *const caps = t->caps;
     const struct config *const c = t->config;
     const struct engine *e = c->engine;
-    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s", (int)p->d, (int)p->dv,
-             problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
+    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", (int)p->d,
+             (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type),
+             problem_type_name(p->o_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_PAGED=%d", is_paged(p));
-    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
-             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
+    text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
+             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
+             p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
              feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);
     FEATURE_EACH(f)
@@ -271,8 +288,36 @@ void slots_forward_options(struct text *to, const struct target *t)
     text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
 }
 
+/* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere
+ * they are in neighbouring items. */
+struct merge_shape slots_merge_shape(const struct target *t)
+{
+    enum { COLUMN_ITEMS = 32, LANES = 8, VECTORS = 4 };
+    const struct config *const c = t->config;
+    struct merge_shape s = { 1, 1, VECTORS, engine_width(c->engine, &c->tile), 0 };
+    if (c->engine->items_per_group(&c->tile) > 1) {
+        const int most = (int)(t->caps->max_group < COLUMN_ITEMS * LANES ? t->caps->max_group : COLUMN_ITEMS * LANES);
+        s = (struct merge_shape){ 1, 1, 1, 1, 0 };
+        while (2 * s.items <= most)
+            s.items *= 2;
+        s.column_items = s.items < COLUMN_ITEMS ? s.items : COLUMN_ITEMS;
+    }
+    const int columns = s.column_items * s.vectors * s.width;
+    s.chunks = (t->p->dv + columns - 1) / columns;
+    return s;
+}
+
+void slots_merge_options(struct text *to, const struct target *t)
+{
+    const struct merge_shape s = slots_merge_shape(t);
+    const char *const type = problem_type_name(t->p->o_type);
+    text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
+    text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d", s.items, s.column_items,
+             s.vectors, s.width);
+}
+
 void slots_exp2_options(struct text *to, const struct target *t)
 {
     (void)t;
-    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4");
+    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_TO=f32 -DCLA_WIDTH=4");
 }

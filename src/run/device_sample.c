@@ -307,7 +307,7 @@ static cl_int make_workspace(struct device_sample *b, const struct launch *l, st
 {
     clattn_forward_args *const a = &b->args;
     size_t need;
-    cl_int status = launch_workspace(l, &launch_forward, a, &need, why);
+    cl_int status = launch_workspace(l, a, &need, why);
     if (status || need <= a->workspace_size)
         return status;
     if (a->workspace)

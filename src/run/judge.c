@@ -172,12 +172,24 @@ static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step,
     return status;
 }
 
+/* ---- Merging ---- */
+
+/* The same sample in two parts. */
+static cl_int judge_merge(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    b->args.splits = 2;
+    const cl_int status = judge_sample(b, l, step, twice, why);
+    b->args.splits = 0;
+    return status;
+}
+
 /* ---- Any pass ---- */
 
 /* NULL: nothing can be told of it by itself. */
 static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
                                       struct why *) = {
     [PASS_FORWARD] = judge_sample,
+    [PASS_MERGE] = judge_merge,
     [PASS_BLOCK_MAP] = judge_map,
 };
 

@@ -57,16 +57,16 @@ struct waits {
  */
 enum { OPERATION_PASSES = 4 };
 struct operation {
-    cl_int (*read)(struct call *, const struct call_plan *, const clattn_forward_args *, struct why *);
+    cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *); /* of its own type */
     int n, passes[OPERATION_PASSES];
 };
-extern const struct operation launch_forward, launch_block_map;
+extern const struct operation launch_forward, launch_merge, launch_block_map;
 
-/* Bytes of workspace that the operation needs: as much as that of its passes which needs most, since they share it. */
-cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,
-                        size_t *size, struct why *why);
+/* Bytes of workspace that a forward call needs: as much as that of its passes which needs most, since they share it. */
+cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
 
-cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                  const clattn_forward_args *args, const struct waits *waits, struct why *why);
+/* args: of the type that the operation reads. */
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                  const struct waits *waits, struct why *why);
 
 #endif

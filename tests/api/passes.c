@@ -28,6 +28,8 @@ static const struct member {
     MEMBER(ROWS, v),
     MEMBER(ROWS, o),
     MEMBER(ROWS, lse),
+    MEMBER(ROWS, o_parts),
+    MEMBER(ROWS, lse_parts),
     MEMBER(SCORES, bias),
     MEMBER(SCORES, mask),
     MEMBER(SCORES, map),
@@ -43,7 +45,10 @@ static const struct member {
     MEMBER(LONG, table_stride),
     MEMBER(LONG, table_offset),
     ARRAY(LONG, aux_offset, CLATTN_AUX_MAX),
+    MEMBER(LONG, states_offset),
     MEMBER(LONG, workspace_offset),
+    MEMBER(LONG, o_parts_stride),
+    MEMBER(LONG, lse_parts_stride),
     MEMBER(LONG, scale_bits),
     MEMBER(LONG, softcap_bits),
     MEMBER(FLOAT, scale),
@@ -64,6 +69,8 @@ static const struct member {
     MEMBER(INT, window_high),
     MEMBER(INT, block_q),
     MEMBER(INT, block_k),
+    MEMBER(INT, parts),
+    MEMBER(INT, part_least),
     MEMBER(INT, page),
     MEMBER(INT, page_magic),
     MEMBER(INT, page_shift),
@@ -77,6 +84,10 @@ static const struct member {
     ARRAY(INT, map_shape, 4),
     MEMBER(INT, mask_q),
     MEMBER(INT, mask_k),
+    MEMBER(INT, rows),
+    MEMBER(INT, dv),
+    MEMBER(INT, merge_flags),
+    MEMBER(INT, lse_is_wide),
 };
 enum { MEMBERS = (int)(sizeof members / sizeof *members) };
 
@@ -239,7 +250,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
     return e;
 }
 
-static cl_int read_both(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+static cl_int read_both(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     struct call map;
     memset(&map, 0, sizeof map);

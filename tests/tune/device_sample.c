@@ -32,10 +32,10 @@ static void change(cl_command_queue queue)
         bail("a buffer cannot be changed");
 }
 
-cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const clattn_forward_args *,
+cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const void *args,
                          const struct waits *, struct why *);
-cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                         const clattn_forward_args *args, const struct waits *waits, struct why *why);
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                         const struct waits *waits, struct why *why);
 
 static cl_int run_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
                           const struct waits *waits, struct why *why)
@@ -67,8 +67,8 @@ static cl_int run_block_map(struct launch *l, cl_command_queue queue, const clat
     return status;
 }
 
-cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                         const clattn_forward_args *args, const struct waits *waits, struct why *why)
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                         const struct waits *waits, struct why *why)
 {
     return what == &launch_forward ? run_forward(l, queue, args, waits, why)
                                    : run_block_map(l, queue, args, waits, why);
