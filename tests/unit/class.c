@@ -604,7 +604,8 @@ static int gains(const clattn_problem *a, const clattn_problem *b)
            (b->v_type != a->v_type && (a->v_type < CLATTN_INT8 || b->v_type != b->type)) ||
            (b->o_type != a->o_type && b->o_type != b->type) || (b->k_group && b->k_group != a->k_group) ||
            (b->v_group && b->v_group != a->v_group) || (b->page && b->page != a->page) ||
-           (b->splits && b->splits != a->splits) || b->d != a->d || b->dv != a->dv || (b->flags & ~a->flags) || b->causal > a->causal || (b->softcap > 0 && !(a->softcap > 0)) ||
+           (b->splits && b->splits != a->splits) || b->d != a->d || b->dv != a->dv || (b->flags & ~a->flags) ||
+           b->causal > a->causal || (b->softcap > 0 && !(a->softcap > 0)) ||
            (b->bias_type && b->bias_type != a->bias_type);
 }
 

@@ -466,7 +466,7 @@ static struct sample make(const struct row *r, uint64_t index)
     p.sizes.hk = heads[c[HEADS]][1];
     p.sizes.offset = offsets[index % (sizeof offsets / sizeof *offsets)];
     struct sample s = checked(&p, (uint32_t)mix(index), c[RAGGED]);
-    s.narrow_p = index % 3 == 0 && (p.type == CLATTN_F16 || p.type == CLATTN_BF16) && s.p.o_type == s.p.type;
+    s.narrow_p = index % 3 == 0 && (p.type == CLATTN_F16 || p.type == CLATTN_BF16);
     return s;
 }
 
