@@ -5,8 +5,10 @@
 #include "run/launch.h"
 
 #include "base/checked.h"
+#include "run/append.h"
 #include "run/block_map.h"
 #include "run/merge.h"
+#include "run/rotary.h"
 #include "run/tensor.h"
 
 #include <stdlib.h>
@@ -317,6 +319,8 @@ cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args,
 const struct operation launch_forward = { call_read_forward, 2, { PASS_FORWARD, PASS_MERGE } };
 const struct operation launch_merge = { merge_read, 1, { PASS_MERGE } };
 const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP } };
+const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE } };
+const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY } };
 
 /* A call with nothing to compute still waits and still has an event. */
 static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)

@@ -61,7 +61,7 @@ struct operation {
     cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *); /* of its own type */
     int n, passes[OPERATION_PASSES];
 };
-extern const struct operation launch_forward, launch_merge, launch_block_map;
+extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary;
 
 /* Bytes of workspace that a forward call needs: as much as that of its passes which needs most, since they share it. */
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
