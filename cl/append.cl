@@ -17,8 +17,8 @@ CLA_FN void cla_append_k(const cla_args *a, const cla_pointers *at, int b, int i
     cla_source_init(&x, at->new_k + cla_row_at(&a->new_k, b, h, i));
     cla_turn_source(&x, a, at, b, i, length);
     const cla_scales s = { 0, CLA_K_GROUP, CLA_K_ZERO, a->given & CLA_K_SCALE_GIVEN,
-                           at->k_scale + cla_scale_at(&a->k_scale, first, h, row),
-                           at->k_zero + cla_scale_at(&a->k_zero, first, h, row), a->k_scale.k, a->k_zero.k };
+                           at->k_scale + cla_scale_at(&a->k_scale_at, first, h, row),
+                           at->k_zero + cla_scale_at(&a->k_zero_at, first, h, row), a->k_scale_at.k, a->k_zero_at.k };
     const int c0 = part * CLA_K_PART;
     CLA_CAT(cla_encode_, CLA_INTO_K)(&x, &s, c0, min(c0 + CLA_K_PART, CLA_D), at->k + cla_row_at(&a->k, first, h, row));
 }
@@ -29,8 +29,8 @@ CLA_FN void cla_append_v(const cla_args *a, const cla_pointers *at, int b, int i
     cla_source x;
     cla_source_init(&x, at->new_v + cla_row_at(&a->new_v, b, h, i));
     const cla_scales s = { 0, CLA_V_GROUP, CLA_V_ZERO, a->given & CLA_V_SCALE_GIVEN,
-                           at->v_scale + cla_scale_at(&a->v_scale, first, h, row),
-                           at->v_zero + cla_scale_at(&a->v_zero, first, h, row), a->v_scale.k, a->v_zero.k };
+                           at->v_scale + cla_scale_at(&a->v_scale_at, first, h, row),
+                           at->v_zero + cla_scale_at(&a->v_zero_at, first, h, row), a->v_scale_at.k, a->v_zero_at.k };
     const int c0 = part * CLA_V_PART;
     CLA_CAT(cla_encode_, CLA_INTO_V)(&x, &s, c0, min(c0 + CLA_V_PART, CLA_DV),
                                      at->v + cla_row_at(&a->v, first, h, row));

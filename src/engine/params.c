@@ -20,6 +20,10 @@ static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK;
 static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
 static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
+static bool has_k_scale(const struct target *t) { return problem_type_block(t->p->k_type).scaled; }
+static bool has_v_scale(const struct target *t) { return problem_type_block(t->p->v_type).scaled; }
+static bool has_k_zero(const struct target *t) { return t->p->flags & CLATTN_K_ZERO; }
+static bool has_v_zero(const struct target *t) { return t->p->flags & CLATTN_V_ZERO; }
 static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }
 static bool is_varlen(const struct target *t) { return problem_is_varlen(t->p); }
 /* All lists of lengths or none: plans with one of them or another share a program. */
@@ -91,14 +95,18 @@ static const struct {
     TAKE(PARAM_SLOPES, FORWARD, "slopes", has_alibi, "const __global float"),
     TAKE(PARAM_SINKS, FORWARD, "sinks", has_sinks, "const __global float"),
     TAKE(PARAM_BLOCK_TABLE, FORWARD | APPEND | ADVANCE, "block_table", is_paged, "const __global int"),
-    TAKE(PARAM_ABSENT, FORWARD, "absent", is_paged, "const __global uchar"),
-    TAKE(PARAM_NEW_K, APPEND, "new_k", NULL, "const __global cla_q_elem"),
-    TAKE(PARAM_NEW_V, APPEND, "new_v", NULL, "const __global cla_q_elem"),
-    TAKE(PARAM_NEW_LEN, APPEND | ADVANCE, "new_len", NULL, "const __global int"),
+    TAKE(PARAM_K_SCALE, FORWARD, "k_scale", has_k_scale, "const __global float"),
+    TAKE(PARAM_K_ZERO, FORWARD, "k_zero", has_k_zero, "const __global float"),
+    TAKE(PARAM_V_SCALE, FORWARD, "v_scale", has_v_scale, "const __global float"),
+    TAKE(PARAM_V_ZERO, FORWARD, "v_zero", has_v_zero, "const __global float"),
     TAKE(PARAM_K_SCALE, APPEND, "k_scale", NULL, "__global float"),
     TAKE(PARAM_K_ZERO, APPEND, "k_zero", NULL, "__global float"),
     TAKE(PARAM_V_SCALE, APPEND, "v_scale", NULL, "__global float"),
     TAKE(PARAM_V_ZERO, APPEND, "v_zero", NULL, "__global float"),
+    TAKE(PARAM_ABSENT, FORWARD, "absent", is_paged, "const __global uchar"),
+    TAKE(PARAM_NEW_K, APPEND, "new_k", NULL, "const __global cla_q_elem"),
+    TAKE(PARAM_NEW_V, APPEND, "new_v", NULL, "const __global cla_q_elem"),
+    TAKE(PARAM_NEW_LEN, APPEND | ADVANCE, "new_len", NULL, "const __global int"),
     TAKE(PARAM_COSINES, APPEND | ROTARY, "cosines", has_rotary, "const __global float"),
     TAKE(PARAM_SINES, APPEND | ROTARY, "sines", has_rotary, "const __global float"),
     TAKE(PARAM_POSITIONS, APPEND | ROTARY, "positions", has_rotary, "const __global int"),
@@ -116,10 +124,10 @@ static const struct {
     TELL(SCORES_AT, FORWARD, bias, has_bias),
     TELL(SCORES_AT, FORWARD | BLOCK_MAP, mask, has_mask),
     TELL(SCORES_AT, FORWARD | BLOCK_MAP, map, has_map),
-    TELL(SCORES_AT, APPEND, k_scale, NULL),
-    TELL(SCORES_AT, APPEND, k_zero, NULL),
-    TELL(SCORES_AT, APPEND, v_scale, NULL),
-    TELL(SCORES_AT, APPEND, v_zero, NULL),
+    TELL(SCORES_AT, APPEND, k_scale_at, NULL),
+    TELL(SCORES_AT, APPEND, k_zero_at, NULL),
+    TELL(SCORES_AT, APPEND, v_scale_at, NULL),
+    TELL(SCORES_AT, APPEND, v_zero_at, NULL),
     TELL(LONG, FORWARD, slopes_stride, has_alibi),
     TELL(LONG, FORWARD, slopes_offset, has_alibi),
     TELL(LONG, FORWARD, sinks_offset, has_sinks),
@@ -135,6 +143,10 @@ static const struct {
     TELL(LONG, FORWARD, cu_k_offset, is_varlen),
     TELL(LONG, FORWARD | APPEND | ADVANCE, table_stride, is_paged),
     TELL(LONG, FORWARD | APPEND | ADVANCE, table_offset, is_paged),
+    TELL(LONG, FORWARD, k_scale_offset, has_k_scale),
+    TELL(LONG, FORWARD, k_zero_offset, has_k_zero),
+    TELL(LONG, FORWARD, v_scale_offset, has_v_scale),
+    TELL(LONG, FORWARD, v_zero_offset, has_v_zero),
     TELL_ALL(LONG, FORWARD, aux_offset, has_aux, captured),
     TELL(LONG, FORWARD, states_offset, NULL),
     TELL(LONG, FORWARD, workspace_offset, has_workspace),
@@ -174,6 +186,10 @@ static const struct {
     TELL(INT, FORWARD | APPEND | ADVANCE, page_magic, is_paged),
     TELL(INT, FORWARD | APPEND | ADVANCE, page_shift, is_paged),
     TELL(INT, FORWARD | APPEND | ADVANCE, pages, is_paged),
+    TELL_ALL(INT, FORWARD, k_scale, has_k_scale, four),
+    TELL_ALL(INT, FORWARD, k_zero, has_k_zero, four),
+    TELL_ALL(INT, FORWARD, v_scale, has_v_scale, four),
+    TELL_ALL(INT, FORWARD, v_zero, has_v_zero, four),
     TELL(INT, FORWARD, heads_inner, NULL),
     TELL(INT, FORWARD, packed_heads, NULL),
     TELL(INT, FORWARD, heads, NULL),

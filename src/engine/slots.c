@@ -39,6 +39,20 @@ static bool is_paged(const clattn_problem *p)
 {
     return p->page;
 }
+static bool has_scales(const clattn_problem *p)
+{
+    return problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled;
+}
+static bool is_blocks(int type)
+{
+    return problem_is_quantised(type) && !problem_type_block(type).scaled;
+}
+static bool has_blocks(const clattn_problem *p)
+{
+    return is_blocks(p->k_type) || is_blocks(p->v_type);
+}
+static const struct choice scaled[] = { { "storage_scaled.cl", has_scales }, { NULL, always } };
+static const struct choice blocks[] = { { "storage_blocks.cl", has_blocks }, { NULL, always } };
 static const struct choice rows[] = { { "rows_paged.cl", is_paged }, { "rows_strided.cl", always } };
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
@@ -52,7 +66,11 @@ static const char *dtype(int type)
     static const char *const by_type[] = { [CLATTN_F32] = "dtype_f32.cl",
                                            [CLATTN_F16] = "dtype_f16.cl",
                                            [CLATTN_BF16] = "dtype_bf16.cl",
-                                           [CLATTN_F64] = "dtype_f64.cl" };
+                                           [CLATTN_F64] = "dtype_f64.cl",
+                                           [CLATTN_INT8] = "dtype_int8.cl",
+                                           [CLATTN_INT4] = "dtype_int4.cl",
+                                           [CLATTN_Q8_0] = "dtype_q8_0.cl",
+                                           [CLATTN_Q4_0] = "dtype_q4_0.cl" };
     return by_type[type];
 }
 
@@ -209,6 +227,8 @@ static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); 
 static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
 static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
+static const char *scaled_slot(const struct target *t) { return chosen(scaled, t->p); }
+static const char *blocks_slot(const struct target *t) { return chosen(blocks, t->p); }
 static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
@@ -262,6 +282,8 @@ const struct slot slots_forward[] = {
     { .choose = kv_slot },
     { .choose = rows_slot },
     { .fragment = "storage_plain.cl" },
+    { .choose = scaled_slot },
+    { .choose = blocks_slot },
     { .fragment = "rows.cl" },
     { .write = write_sink },
     { .choose = exp_slot },
@@ -354,6 +376,13 @@ const struct slot slots_exp2_test[] = {
 
 /* ---- Options ---- */
 
+/* How K or V is quantised, if there are scales to say so. */
+static void add_groups(struct text *to, char name, int type, int32_t group, bool has_zero)
+{
+    if (problem_type_block(type).scaled)
+        text_add(to, " -DCLA_%c_GROUP=%d -DCLA_%c_HAS_ZERO=%d", name, (int)group, name, has_zero);
+}
+
 void slots_forward_options(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
@@ -366,6 +395,8 @@ void slots_forward_options(struct text *to, const struct target *t)
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_PAGED=%d", is_paged(p));
+    add_groups(to, 'K', p->k_type, p->k_group, p->flags & CLATTN_K_ZERO);
+    add_groups(to, 'V', p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
     text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
              "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
              p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,

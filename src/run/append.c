@@ -132,10 +132,10 @@ static cl_int check_scales(struct call *c, const struct reader *r, struct why *w
     const struct side sides[] = {
         { "k_scale", "k_zero", problem_type_block(p->k_type).scaled, p->flags & CLATTN_K_ZERO,
           groups_of(p->k_type, p->d, p->k_group), &a->k_scale, &a->k_zero, PARAM_K_SCALE, PARAM_K_ZERO,
-          CLA_K_SCALE_GIVEN, &to->k_scale, &to->k_zero },
+          CLA_K_SCALE_GIVEN, &to->k_scale_at, &to->k_zero_at },
         { "v_scale", "v_zero", problem_type_block(p->v_type).scaled, p->flags & CLATTN_V_ZERO,
           groups_of(p->v_type, p->dv, p->v_group), &a->v_scale, &a->v_zero, PARAM_V_SCALE, PARAM_V_ZERO,
-          CLA_V_SCALE_GIVEN, &to->v_scale, &to->v_zero },
+          CLA_V_SCALE_GIVEN, &to->v_scale_at, &to->v_zero_at },
     };
     const cl_int status = check_side(c, r, &sides[0], why);
     return status ? status : check_side(c, r, &sides[1], why);

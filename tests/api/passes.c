@@ -44,6 +44,10 @@ static const struct member {
     MEMBER(LONG, cu_k_offset),
     MEMBER(LONG, table_stride),
     MEMBER(LONG, table_offset),
+    MEMBER(LONG, k_scale_offset),
+    MEMBER(LONG, k_zero_offset),
+    MEMBER(LONG, v_scale_offset),
+    MEMBER(LONG, v_zero_offset),
     ARRAY(LONG, aux_offset, CLATTN_AUX_MAX),
     MEMBER(LONG, states_offset),
     MEMBER(LONG, workspace_offset),
@@ -75,6 +79,10 @@ static const struct member {
     MEMBER(INT, page_magic),
     MEMBER(INT, page_shift),
     MEMBER(INT, pages),
+    ARRAY(INT, k_scale, 4),
+    ARRAY(INT, k_zero, 4),
+    ARRAY(INT, v_scale, 4),
+    ARRAY(INT, v_zero, 4),
     MEMBER(INT, groups),
     MEMBER(INT, heads),
     MEMBER(INT, heads_inner),
@@ -301,7 +309,7 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
     if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
         bail("%s: %s", text, why);
     cl_event gate = clCreateUserEvent(d->cl.context, &e), done = NULL;
-    const struct waits waits = { 1, &gate, &done };
+    const struct waits waits = { 1, &gate, &done, NULL };
     memset(&launched, 0, sizeof launched);
     if (e || clear_map(&f) || trial_reset(&f.t, d->queue))
         bail("no buffers");
@@ -323,7 +331,7 @@ static void test_rest(const struct device *d)
 {
     static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
     static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     struct fixture f;
     struct why words;
     char why[512] = "";
