@@ -85,7 +85,7 @@ static int code(float x, int most, float scale, float zero)
 /* ---- Caches ---- */
 
 /* Scales, or zero points: axes first, hk, row, group. */
-struct scales {
+struct factors {
     struct bytes bytes;
     int64_t n[4], shape[4], stride[4], offset;
     int by_default;
@@ -98,7 +98,7 @@ struct cache {
     const int *order; /* of axes first, hk and row where strides are 0 */
     struct place place;
     struct bytes bytes;
-    struct scales scale, zero;
+    struct factors scale, zero;
 };
 
 static const struct {
@@ -116,11 +116,11 @@ static int is_scaled(int type)
     return type == CLATTN_INT8 || type == CLATTN_INT4;
 }
 
-static struct scales make_scales(const struct cache *c, const char *name, const int64_t n[3], const int64_t shape[4],
+static struct factors make_factors(const struct cache *c, const char *name, const int64_t n[3], const int64_t shape[4],
                                  uint64_t *state)
 {
     const int by_axes[4] = { c->order[0], c->order[1], c->order[2], 3 };
-    struct scales s = { .by_default = (int)bytes_pick(state, 0, 1), .offset = bytes_pick(state, 0, 3) };
+    struct factors s = { .by_default = (int)bytes_pick(state, 0, 1), .offset = bytes_pick(state, 0, 3) };
     int64_t step = 1;
     for (int i = 0; i < 4; i++) {
         s.n[i] = i < 3 ? n[i] : (c->width + c->group - 1) / c->group;
@@ -135,7 +135,7 @@ static struct scales make_scales(const struct cache *c, const char *name, const 
     return s;
 }
 
-static unsigned char *scale_at(const struct scales *s, int64_t first, int64_t h, int64_t row, int64_t group)
+static unsigned char *scale_at(const struct factors *s, int64_t first, int64_t h, int64_t row, int64_t group)
 {
     const int64_t index[4] = { first, h, row, group };
     int64_t at = s->offset;
@@ -144,7 +144,7 @@ static unsigned char *scale_at(const struct scales *s, int64_t first, int64_t h,
     return s->bytes.want + 4 * at;
 }
 
-static clattn_tensor4 scale_tensor(const struct scales *s)
+static clattn_tensor4 scale_tensor(const struct factors *s)
 {
     clattn_tensor4 t = { s->bytes.mem, (size_t)s->offset, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
     for (int i = 0; i < 4 && s->bytes.size; i++) {
@@ -155,7 +155,7 @@ static clattn_tensor4 scale_tensor(const struct scales *s)
 }
 
 /* Given scales are sometimes too small, so that values go beyond what the type holds; sometimes 0 or negative. */
-static void fill_scales(struct scales *s, int is_zero, uint64_t *state)
+static void fill_factors(struct factors *s, int is_zero, uint64_t *state)
 {
     for (size_t i = 0; i < s->bytes.size / 4; i++) {
         const float factor = bytes_pick(state, 0, 7) ? 0.03f : bytes_pick(state, 0, 1) ? 0.0f : -0.01f;
@@ -180,14 +180,14 @@ static struct cache make_cache(const char *name, int type, int64_t width, int gr
     for (int i = 0; i < 4; i++)
         shape[i] = c.computed ? 0 : bytes_pick(state, 0, 1);
     shape[2] = !c.computed;
-    c.scale = make_scales(&c, scale_names[*name == 'v'], n, shape, state);
+    c.scale = make_factors(&c, scale_names[*name == 'v'], n, shape, state);
     if (!c.computed)
-        fill_scales(&c.scale, 0, state);
+        fill_factors(&c.scale, 0, state);
     if (!has_zero)
         return c;
-    c.zero = make_scales(&c, zero_names[*name == 'v'], n, shape, state);
+    c.zero = make_factors(&c, zero_names[*name == 'v'], n, shape, state);
     if (!c.computed)
-        fill_scales(&c.zero, 1, state);
+        fill_factors(&c.zero, 1, state);
     return c;
 }
 
