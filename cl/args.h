@@ -39,6 +39,14 @@ typedef float cla_f32;
 #define CLA_LSE_OUT_LOG2 4
 #define CLA_LSE_OUT_EMPTY_INF 8
 
+/* The same of appends and rotations, and what of these is wanted. */
+#define CLA_NEW_LEN_GIVEN 1
+#define CLA_POSITIONS_GIVEN 2
+#define CLA_KV_LEN_GIVEN 4
+#define CLA_K_SCALE_GIVEN 8
+#define CLA_V_SCALE_GIVEN 16
+#define CLA_DROPPED_WANTED 32
+
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
  * axis. */
 typedef struct {

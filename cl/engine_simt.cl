@@ -247,9 +247,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->ty = (CLA_SHARES_ROWS ? ahead : t->lane) / CLA_TX;
     t->r0 = r0;
     t->end = end;
-    t->wide = CLA_WIDE_ROWS(cla_raw_q, e->q, cla_q_steps(e)) &&
-              CLA_WIDE_ROWS(cla_raw_k, cla_k_base(e), cla_k_steps(e)) &&
-              CLA_WIDE_ROWS(cla_raw_v, cla_v_base(e), cla_v_steps(e));
+    t->wide = CLA_ALL_WIDE(e);
     t->scale = scale;
     CLA_EACH_OWNED_ROW
         t->m[row] = cla_sink(e, r0 + row);

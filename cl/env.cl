@@ -52,12 +52,20 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define cla_load_q CLA_CAT(cla_load_, CLA_TQ)
 #define cla_load_k CLA_CAT(cla_load_, CLA_TK)
 #define cla_load_v CLA_CAT(cla_load_, CLA_TV)
-#define cla_unpack4_q CLA_CAT(cla_unpack4_, CLA_TQ)
-#define cla_unpack4_k CLA_CAT(cla_unpack4_, CLA_TK)
-#define cla_unpack4_v CLA_CAT(cla_unpack4_, CLA_TV)
 #define cla_loadn_q CLA_CAT(cla_loadn_, CLA_TQ)
 #define cla_loadn_k CLA_CAT(cla_loadn_, CLA_TK)
 #define cla_loadn_v CLA_CAT(cla_loadn_, CLA_TV)
+/* Of quantised storage. */
+#define cla_code_k CLA_CAT(cla_code_, CLA_TK)
+#define cla_code_v CLA_CAT(cla_code_, CLA_TV)
+#define cla_codes_k CLA_CAT(cla_codes_, CLA_TK)
+#define cla_codes_v CLA_CAT(cla_codes_, CLA_TV)
+#define cla_scale_k CLA_CAT(cla_scale_, CLA_TK)
+#define cla_scale_v CLA_CAT(cla_scale_, CLA_TV)
+#define cla_quad_k CLA_CAT(cla_quad_, CLA_TK)
+#define cla_quad_v CLA_CAT(cla_quad_, CLA_TV)
+#define cla_of_quad_k CLA_CAT(cla_of_quad_, CLA_TK)
+#define cla_of_quad_v CLA_CAT(cla_of_quad_, CLA_TV)
 
 /* Rows of operands are known by handles, of type cla_NAME_handle: those of K and V as their storage has it. Only
  * cla_get_NAME(e, row, column), an element, and cla_getn_NAME(n, e, row, column), n consecutive ones, look behind a
@@ -74,6 +82,8 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define cla_get_plain(x, e, row, column) cla_load_##x((row) + (column))
 #define cla_getn_plain(n, x, e, row, column) cla_loadn_##x(n, (row) + (column))
 #define CLA_HANDLE_plain(x) const __global cla_##x##_elem *
+#define CLA_HANDLE_blocks(x) const __global cla_##x##_elem *
+#define CLA_HANDLE_scaled(x) long4
 typedef CLA_HANDLE_plain(q) cla_q_handle;
 typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_k)(k) cla_k_handle;
 typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_v)(v) cla_v_handle;

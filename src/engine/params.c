@@ -20,12 +20,17 @@ static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK;
 static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
 static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
-static bool is_paged(const struct target *t) { return t->p->page; }
+static bool has_k_scale(const struct target *t) { return problem_type_block(t->p->k_type).scaled; }
+static bool has_v_scale(const struct target *t) { return problem_type_block(t->p->v_type).scaled; }
+static bool has_k_zero(const struct target *t) { return t->p->flags & CLATTN_K_ZERO; }
+static bool has_v_zero(const struct target *t) { return t->p->flags & CLATTN_V_ZERO; }
 static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }
 static bool is_varlen(const struct target *t) { return problem_is_varlen(t->p); }
 /* All lists of lengths or none: plans with one of them or another share a program. */
 static bool has_lists(const struct target *t) { return problem_has_lists(t->p); }
 static bool has_aux(const struct target *t) { return t->p->n_aux; }
+static bool is_paged(const struct target *t) { return t->p->page; }
+static bool has_rotary(const struct target *t) { return t->p->flags & CLATTN_ROTARY; }
 static int captured(const struct target *t) { return t->p->n_aux; }
 static int four(const struct target *t)
 {
@@ -41,7 +46,14 @@ static bool has_workspace(const struct target *t)
 
 /* Buffers first, in the order of enum param; then numbers of 64 bits before those of 32, so that no compiler pads. */
 enum kind { BUFFER, ROWS_AT, SCORES_AT, LONG, FLOAT, INT };
-enum { FORWARD = 1 << PASS_FORWARD, BLOCK_MAP = 1 << PASS_BLOCK_MAP, MERGE = 1 << PASS_MERGE };
+enum {
+    FORWARD = 1 << PASS_FORWARD,
+    MERGE = 1 << PASS_MERGE,
+    BLOCK_MAP = 1 << PASS_BLOCK_MAP,
+    APPEND = 1 << PASS_APPEND,
+    ADVANCE = 1 << PASS_ADVANCE,
+    ROTARY = 1 << PASS_ROTARY
+};
 
 static const struct {
     enum kind kind;
@@ -56,13 +68,18 @@ static const struct {
 #define TELL(kind, passes, name, taken) { kind, passes, #name, taken, NULL, offsetof(struct arguments, name), NULL }
 #define TELL_ALL(kind, passes, name, taken, members) \
     { kind, passes, #name, taken, NULL, offsetof(struct arguments, name), members }
-    TAKE(PARAM_Q, FORWARD, "q", NULL, "const __global cla_q_elem"),
+    TAKE(PARAM_Q, FORWARD | ROTARY, "q", NULL, "const __global cla_q_elem"),
     TAKE(PARAM_K, FORWARD, "k", NULL, "const __global cla_k_elem"),
     TAKE(PARAM_V, FORWARD, "v", NULL, "const __global cla_v_elem"),
+    TAKE(PARAM_K, APPEND, "k", NULL, "__global uchar"),
+    TAKE(PARAM_V, APPEND, "v", NULL, "__global uchar"),
     TAKE(PARAM_O, FORWARD | MERGE, "o", NULL, "__global cla_o_elem"),
+    TAKE(PARAM_O, ROTARY, "o", NULL, "__global cla_q_elem"),
     TAKE(PARAM_LSE, FORWARD | MERGE, "lse", NULL, "__global float"),
     TAKE(PARAM_Q_LEN, FORWARD, "q_len", has_lists, "const __global int"),
     TAKE(PARAM_KV_LEN, FORWARD, "kv_len", has_lists, "const __global int"),
+    TAKE(PARAM_KV_LEN, APPEND | ROTARY, "kv_len", NULL, "const __global int"),
+    TAKE(PARAM_KV_LEN, ADVANCE, "kv_len", NULL, "__global int"),
     TAKE(PARAM_KV_START, FORWARD, "kv_start", has_lists, "const __global int"),
     TAKE(PARAM_OFFSETS, FORWARD, "offsets", NULL, "const __global int"),
     TAKE(PARAM_CU_Q, FORWARD, "cu_q", is_varlen, "const __global int"),
@@ -77,24 +94,46 @@ static const struct {
     TAKE(PARAM_BLOCK_MAP, BLOCK_MAP, "block_map", NULL, "__global uchar"),
     TAKE(PARAM_SLOPES, FORWARD, "slopes", has_alibi, "const __global float"),
     TAKE(PARAM_SINKS, FORWARD, "sinks", has_sinks, "const __global float"),
-    TAKE(PARAM_BLOCK_TABLE, FORWARD, "block_table", is_paged, "const __global int"),
+    TAKE(PARAM_BLOCK_TABLE, FORWARD | APPEND | ADVANCE, "block_table", is_paged, "const __global int"),
+    TAKE(PARAM_K_SCALE, FORWARD, "k_scale", has_k_scale, "const __global float"),
+    TAKE(PARAM_K_ZERO, FORWARD, "k_zero", has_k_zero, "const __global float"),
+    TAKE(PARAM_V_SCALE, FORWARD, "v_scale", has_v_scale, "const __global float"),
+    TAKE(PARAM_V_ZERO, FORWARD, "v_zero", has_v_zero, "const __global float"),
+    TAKE(PARAM_K_SCALE, APPEND, "k_scale", NULL, "__global float"),
+    TAKE(PARAM_K_ZERO, APPEND, "k_zero", NULL, "__global float"),
+    TAKE(PARAM_V_SCALE, APPEND, "v_scale", NULL, "__global float"),
+    TAKE(PARAM_V_ZERO, APPEND, "v_zero", NULL, "__global float"),
     TAKE(PARAM_ABSENT, FORWARD, "absent", is_paged, "const __global uchar"),
+    TAKE(PARAM_NEW_K, APPEND, "new_k", NULL, "const __global cla_q_elem"),
+    TAKE(PARAM_NEW_V, APPEND, "new_v", NULL, "const __global cla_q_elem"),
+    TAKE(PARAM_NEW_LEN, APPEND | ADVANCE, "new_len", NULL, "const __global int"),
+    TAKE(PARAM_COSINES, APPEND | ROTARY, "cosines", has_rotary, "const __global float"),
+    TAKE(PARAM_SINES, APPEND | ROTARY, "sines", has_rotary, "const __global float"),
+    TAKE(PARAM_POSITIONS, APPEND | ROTARY, "positions", has_rotary, "const __global int"),
+    TAKE(PARAM_DROPPED, ADVANCE, "dropped", NULL, "__global int"),
 
-    TELL(ROWS_AT, FORWARD, q, NULL),
-    TELL(ROWS_AT, FORWARD, k, NULL),
-    TELL(ROWS_AT, FORWARD, v, NULL),
-    TELL(ROWS_AT, FORWARD | MERGE, o, NULL),
+    TELL(ROWS_AT, FORWARD | ROTARY, q, NULL),
+    TELL(ROWS_AT, FORWARD | APPEND, k, NULL),
+    TELL(ROWS_AT, FORWARD | APPEND, v, NULL),
+    TELL(ROWS_AT, FORWARD | MERGE | ROTARY, o, NULL),
     TELL(ROWS_AT, FORWARD | MERGE, lse, NULL),
     TELL(ROWS_AT, MERGE, o_parts, NULL),
     TELL(ROWS_AT, MERGE, lse_parts, NULL),
+    TELL(ROWS_AT, APPEND, new_k, NULL),
+    TELL(ROWS_AT, APPEND, new_v, NULL),
     TELL(SCORES_AT, FORWARD, bias, has_bias),
     TELL(SCORES_AT, FORWARD | BLOCK_MAP, mask, has_mask),
     TELL(SCORES_AT, FORWARD | BLOCK_MAP, map, has_map),
+    TELL(SCORES_AT, APPEND, k_scale_at, NULL),
+    TELL(SCORES_AT, APPEND, k_zero_at, NULL),
+    TELL(SCORES_AT, APPEND, v_scale_at, NULL),
+    TELL(SCORES_AT, APPEND, v_zero_at, NULL),
     TELL(LONG, FORWARD, slopes_stride, has_alibi),
     TELL(LONG, FORWARD, slopes_offset, has_alibi),
     TELL(LONG, FORWARD, sinks_offset, has_sinks),
     TELL(LONG, FORWARD, q_len_offset, has_lists),
     TELL(LONG, FORWARD, kv_len_offset, has_lists),
+    TELL(LONG, APPEND | ADVANCE | ROTARY, kv_len_offset, NULL),
     TELL(LONG, FORWARD, kv_start_offset, has_lists),
     TELL(LONG, FORWARD, offsets_offset, NULL),
     TELL(LONG, FORWARD, cu_q_offset, is_varlen),
@@ -102,22 +141,32 @@ static const struct {
     TELL(LONG, MERGE, o_parts_stride, NULL),
     TELL(LONG, MERGE, lse_parts_stride, NULL),
     TELL(LONG, FORWARD, cu_k_offset, is_varlen),
-    TELL(LONG, FORWARD, table_stride, is_paged),
-    TELL(LONG, FORWARD, table_offset, is_paged),
+    TELL(LONG, FORWARD | APPEND | ADVANCE, table_stride, is_paged),
+    TELL(LONG, FORWARD | APPEND | ADVANCE, table_offset, is_paged),
+    TELL(LONG, FORWARD, k_scale_offset, has_k_scale),
+    TELL(LONG, FORWARD, k_zero_offset, has_k_zero),
+    TELL(LONG, FORWARD, v_scale_offset, has_v_scale),
+    TELL(LONG, FORWARD, v_zero_offset, has_v_zero),
     TELL_ALL(LONG, FORWARD, aux_offset, has_aux, captured),
     TELL(LONG, FORWARD, states_offset, NULL),
     TELL(LONG, FORWARD, workspace_offset, has_workspace),
     TELL(LONG, FORWARD, scale_bits, is_f64),
     TELL(LONG, FORWARD, softcap_bits, has_softcap_f64),
     TELL(LONG, BLOCK_MAP, blocks, NULL),
+    TELL(LONG, APPEND | ADVANCE, new_len_offset, NULL),
+    TELL(LONG, APPEND | ROTARY, cosines_offset, has_rotary),
+    TELL(LONG, APPEND | ROTARY, sines_offset, has_rotary),
+    TELL(LONG, APPEND | ROTARY, positions_offset, has_rotary),
+    TELL(LONG, ADVANCE, dropped_offset, NULL),
+    TELL(LONG, ROTARY, rotary_items, NULL),
     TELL(FLOAT, FORWARD, scale, is_f32),
     TELL(FLOAT, FORWARD, scale_log2, is_f32),
     TELL(FLOAT, FORWARD, softcap, has_softcap),
     TELL(FLOAT, FORWARD, per_packed_head, NULL),
-    TELL(INT, FORWARD | MERGE, h, NULL),
+    TELL(INT, FORWARD | MERGE | ROTARY, h, NULL),
     TELL(INT, FORWARD, heads_per_kv, NULL),
-    TELL(INT, FORWARD | MERGE, nq, NULL),
-    TELL(INT, FORWARD, nk, NULL),
+    TELL(INT, FORWARD | MERGE | APPEND | ADVANCE | ROTARY, nq, NULL),
+    TELL(INT, FORWARD | APPEND | ADVANCE, nk, NULL),
     TELL(INT, FORWARD | MERGE, parts, NULL),
     TELL(INT, FORWARD, part_least, NULL),
     TELL(INT, FORWARD, total_q, is_varlen),
@@ -127,16 +176,20 @@ static const struct {
     TELL(INT, FORWARD, offset, NULL),
     TELL(INT, FORWARD, flags, has_lists),
     TELL(INT, MERGE, flags, NULL),
-    TELL(INT, FORWARD | MERGE, given, NULL),
+    TELL(INT, FORWARD | MERGE | APPEND | ADVANCE | ROTARY, given, NULL),
     TELL(INT, FORWARD | MERGE, write_lse, NULL),
     TELL(INT, FORWARD, window_low, has_window),
     TELL(INT, FORWARD, window_high, has_window),
     TELL(INT, FORWARD | BLOCK_MAP, block_q, has_map),
     TELL(INT, FORWARD | BLOCK_MAP, block_k, has_map),
-    TELL(INT, FORWARD, page, is_paged),
-    TELL(INT, FORWARD, page_magic, is_paged),
-    TELL(INT, FORWARD, page_shift, is_paged),
-    TELL(INT, FORWARD, pages, is_paged),
+    TELL(INT, FORWARD | APPEND | ADVANCE, page, is_paged),
+    TELL(INT, FORWARD | APPEND | ADVANCE, page_magic, is_paged),
+    TELL(INT, FORWARD | APPEND | ADVANCE, page_shift, is_paged),
+    TELL(INT, FORWARD | APPEND | ADVANCE, pages, is_paged),
+    TELL_ALL(INT, FORWARD, k_scale, has_k_scale, four),
+    TELL_ALL(INT, FORWARD, k_zero, has_k_zero, four),
+    TELL_ALL(INT, FORWARD, v_scale, has_v_scale, four),
+    TELL_ALL(INT, FORWARD, v_zero, has_v_zero, four),
     TELL(INT, FORWARD, heads_inner, NULL),
     TELL(INT, FORWARD, packed_heads, NULL),
     TELL(INT, FORWARD, heads, NULL),
@@ -148,6 +201,12 @@ static const struct {
     TELL(INT, MERGE, dv, NULL),
     TELL(INT, MERGE, merge_flags, NULL),
     TELL(INT, MERGE, lse_is_wide, NULL),
+    TELL(INT, APPEND | ROTARY, row_parts, NULL),
+    TELL(INT, APPEND | ADVANCE, sequences, NULL),
+    TELL(INT, APPEND, kv_heads, NULL),
+    TELL(INT, APPEND | ROTARY, rotary_rows, has_rotary),
+    TELL(INT, APPEND | ROTARY, rotary_width, has_rotary),
+    TELL(INT, APPEND | ROTARY, interleaved, has_rotary),
 };
 enum { LIST = (int)(sizeof list / sizeof *list) };
 

@@ -29,7 +29,18 @@ enum param {
     PARAM_SLOPES,
     PARAM_SINKS,
     PARAM_BLOCK_TABLE,
+    PARAM_K_SCALE,
+    PARAM_K_ZERO,
+    PARAM_V_SCALE,
+    PARAM_V_ZERO,
     PARAM_ABSENT, /* zeros: what stands for every buffer that a call lacks, and for pages that there are not */
+    PARAM_NEW_K,
+    PARAM_NEW_V,
+    PARAM_NEW_LEN,
+    PARAM_COSINES,
+    PARAM_SINES,
+    PARAM_POSITIONS,
+    PARAM_DROPPED,
     PARAM_AUX,
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
@@ -42,6 +53,8 @@ struct arguments {
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 table_stride, table_offset; /* of a block table */
+    cla_i64 k_scale_offset, k_zero_offset, v_scale_offset, v_zero_offset;
+    cla_i32 k_scale[4], k_zero[4], v_scale[4], v_zero[4]; /* strides of the axes b or page, hk, row and group */
     cla_i64 aux_offset[CLATTN_AUX_MAX];
     cla_i64 states_offset, workspace_offset; /* of states of parts, and of the engine's own, in words of 4 bytes */
     cla_i64 o_parts_stride, lse_parts_stride; /* from part to part */
@@ -68,6 +81,13 @@ struct arguments {
     cla_i32 rows, dv;                 /* that are merged, all together, and their width */
     cla_i32 merge_flags;              /* CLATTN_LSE_* */
     cla_i32 lse_is_wide;              /* LSE of parts is of the type that is computed in, else float */
+    cla_rows_at new_k, new_v;         /* rows that are appended to caches; k and v count bytes in that pass */
+    cla_scores_at k_scale_at, k_zero_at, v_scale_at, v_zero_at; /* axes b or page, head, row, group */
+    cla_i64 new_len_offset, positions_offset, dropped_offset, cosines_offset, sines_offset;
+    cla_i64 rotary_items;             /* pairs of all rows that are rotated, and elements behind them */
+    cla_i32 row_parts;                /* of a row of all heads of K and V that is appended; of one that is rotated */
+    cla_i32 sequences, kv_heads;
+    cla_i32 rotary_rows, rotary_width, interleaved; /* rows of the tables */
 };
 
 /* The buffers that a kernel takes, in the order of its parameters; returns how many. */

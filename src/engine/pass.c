@@ -108,6 +108,42 @@ static int64_t groups_of_blocks(const struct target *t, const struct arguments *
     return (a->blocks + items - 1) / items;
 }
 
+/* ---- Appending to caches, and rotating ---- */
+
+static bool appends(const clattn_problem *p)
+{
+    return p->flags & CLATTN_APPEND;
+}
+
+static bool rotates(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ROTARY;
+}
+
+static int64_t groups_of_new_rows(const struct target *t, const struct arguments *a)
+{
+    const int items = items_for_blocks(t);
+    return a->sequences * (((int64_t)a->nq * a->row_parts + items - 1) / items);
+}
+
+static int64_t groups_of_sequences(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return a->sequences;
+}
+
+static int64_t groups_of_pairs(const struct target *t, const struct arguments *a)
+{
+    const int items = items_for_blocks(t);
+    return (a->rotary_items + items - 1) / items;
+}
+
+/* No sequence, so that all groups are spare ones; and nothing that is divided by is 0. */
+static void idle_sequences(struct arguments *a)
+{
+    a->nq = a->row_parts = a->kv_heads = a->rotary_rows = 1;
+}
+
 /* ---- The table ---- */
 
 static const struct pass passes[] = {
@@ -135,6 +171,30 @@ static const struct pass passes[] = {
                          .slots = slots_block_map,
                          .items = items_for_blocks,
                          .groups = groups_of_blocks },
+    [PASS_APPEND] = { .name = "append",
+                      .kernel = "cla_append",
+                      .applies = appends,
+                      .slots = slots_append,
+                      .options = slots_append_options,
+                      .items = items_for_blocks,
+                      .groups = groups_of_new_rows,
+                      .idle = idle_sequences },
+    [PASS_ADVANCE] = { .name = "advance",
+                       .kernel = "cla_advance",
+                       .applies = appends,
+                       .slots = slots_advance,
+                       .options = slots_append_options,
+                       .items = items_for_blocks,
+                       .groups = groups_of_sequences,
+                       .idle = idle_sequences },
+    [PASS_ROTARY] = { .name = "rotary",
+                      .kernel = "cla_rotary",
+                      .applies = rotates,
+                      .slots = slots_rotary,
+                      .options = slots_append_options,
+                      .items = items_for_blocks,
+                      .groups = groups_of_pairs,
+                      .idle = idle_sequences },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
                     .slots = slots_exp2_test,

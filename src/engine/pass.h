@@ -6,7 +6,16 @@
 #include "engine/tile.h"
 
 /* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
-enum { PASS_FORWARD, PASS_MERGE, PASS_BLOCK_MAP, PASSES, PASS_EXP2 = PASSES };
+enum {
+    PASS_FORWARD,
+    PASS_MERGE,
+    PASS_BLOCK_MAP,
+    PASS_APPEND,
+    PASS_ADVANCE,
+    PASS_ROTARY,
+    PASSES,
+    PASS_EXP2 = PASSES
+};
 
 /* What a program is composed for: a pass of a checked problem on a device with a configuration. exp2: which 2^x
  * (caps.h), for the program that tests it; that one needs no problem and no configuration. */

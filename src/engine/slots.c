@@ -39,6 +39,20 @@ static bool is_paged(const clattn_problem *p)
 {
     return p->page;
 }
+static bool has_scales(const clattn_problem *p)
+{
+    return problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled;
+}
+static bool is_blocks(int type)
+{
+    return problem_is_quantised(type) && !problem_type_block(type).scaled;
+}
+static bool has_blocks(const clattn_problem *p)
+{
+    return is_blocks(p->k_type) || is_blocks(p->v_type);
+}
+static const struct choice scaled[] = { { "storage_scaled.cl", has_scales }, { NULL, always } };
+static const struct choice blocks[] = { { "storage_blocks.cl", has_blocks }, { NULL, always } };
 static const struct choice rows[] = { { "rows_paged.cl", is_paged }, { "rows_strided.cl", always } };
 static const char *chosen(const struct choice *c, const clattn_problem *p)
 {
@@ -52,7 +66,11 @@ static const char *dtype(int type)
     static const char *const by_type[] = { [CLATTN_F32] = "dtype_f32.cl",
                                            [CLATTN_F16] = "dtype_f16.cl",
                                            [CLATTN_BF16] = "dtype_bf16.cl",
-                                           [CLATTN_F64] = "dtype_f64.cl" };
+                                           [CLATTN_F64] = "dtype_f64.cl",
+                                           [CLATTN_INT8] = "dtype_int8.cl",
+                                           [CLATTN_INT4] = "dtype_int4.cl",
+                                           [CLATTN_Q8_0] = "dtype_q8_0.cl",
+                                           [CLATTN_Q4_0] = "dtype_q4_0.cl" };
     return by_type[type];
 }
 
@@ -139,6 +157,63 @@ static void write_scores(struct text *to, const struct target *t)
     text_add(to, "    return s;\n}\n");
 }
 
+/* ---- Caches that are written ---- */
+
+static bool has_rotary(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ROTARY;
+}
+static const struct choice room[] = { { "room_paged.cl", is_paged }, { "room_strided.cl", always } };
+static const struct choice rotation[] = { { "rotate.cl", has_rotary }, { NULL, always } };
+static const struct choice source[] = { { "source_rotated.cl", has_rotary }, { "source_plain.cl", always } };
+
+/* How elements are encoded in a storage type, and what that relies on. */
+static const struct {
+    const char *needs, *fragment;
+} encodings[] = {
+    [CLATTN_F32] = { "dtype_f32.cl", "encode_f32.cl" },    [CLATTN_F16] = { "dtype_f16.cl", "encode_f16.cl" },
+    [CLATTN_BF16] = { "dtype_bf16.cl", "encode_bf16.cl" }, [CLATTN_F64] = { "dtype_f64.cl", "encode_f64.cl" },
+    [CLATTN_INT8] = { NULL, "encode_int8.cl" },            [CLATTN_INT4] = { NULL, "encode_int4.cl" },
+    [CLATTN_Q8_0] = { NULL, "encode_q8_0.cl" },            [CLATTN_Q4_0] = { NULL, "encode_q4_0.cl" },
+};
+
+int slots_part(int type, int32_t group)
+{
+    enum { PLAIN = 16 };
+    const struct problem_block block = problem_type_block(type);
+    return block.scaled && group > 1 ? group : block.elements > 2 ? block.elements : PLAIN;
+}
+
+static void write_type(struct text *to, const struct target *t)
+{
+    source_write_fragment(to, encodings[t->p->type].needs);
+}
+
+/* Storage types of the caches, each once: those that rows are not stored in already. */
+static void write_cache_types(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_type(to, t);
+    if (p->k_type != p->type)
+        source_write_fragment(to, encodings[p->k_type].needs);
+    if (p->v_type != p->type && p->v_type != p->k_type)
+        source_write_fragment(to, encodings[p->v_type].needs);
+}
+
+static void write_encodings(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    if (problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled)
+        source_write_fragment(to, "encode_scaled.cl");
+    source_write_fragment(to, encodings[p->k_type].fragment);
+    if (p->v_type != p->k_type)
+        source_write_fragment(to, encodings[p->v_type].fragment);
+}
+
+static const char *room_slot(const struct target *t) { return chosen(room, t->p); }
+static const char *rotation_slot(const struct target *t) { return chosen(rotation, t->p); }
+static const char *source_slot(const struct target *t) { return chosen(source, t->p); }
+
 /* ---- The slots of each pass ---- */
 
 /* The engine's 2^x, or what takes the place of a device's own. */
@@ -152,6 +227,8 @@ static const char *acc_slot(const struct target *t) { return chosen(acc, t->p); 
 static const char *lengths_slot(const struct target *t) { return chosen(lengths, t->p); }
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
 static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
+static const char *scaled_slot(const struct target *t) { return chosen(scaled, t->p); }
+static const char *blocks_slot(const struct target *t) { return chosen(blocks, t->p); }
 static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
@@ -205,6 +282,8 @@ const struct slot slots_forward[] = {
     { .choose = kv_slot },
     { .choose = rows_slot },
     { .fragment = "storage_plain.cl" },
+    { .choose = scaled_slot },
+    { .choose = blocks_slot },
     { .fragment = "rows.cl" },
     { .write = write_sink },
     { .choose = exp_slot },
@@ -244,6 +323,47 @@ const struct slot slots_block_map[] = {
     { NULL, NULL, NULL },
 };
 
+const struct slot slots_append[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_cache_types },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "exact.cl" },
+    { .fragment = "new_rows.cl" },
+    { .choose = room_slot },
+    { .choose = rotation_slot },
+    { .choose = source_slot },
+    { .fragment = "scales.cl" },
+    { .write = write_encodings },
+    { .fragment = "append.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_advance[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_type },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "new_rows.cl" },
+    { .choose = room_slot },
+    { .fragment = "advance.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_rotary[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_type },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "exact.cl" },
+    { .fragment = "rotate.cl" },
+    { .fragment = "rotary.cl" },
+    { NULL, NULL, NULL },
+};
+
 const struct slot slots_exp2_test[] = {
     { .fragment = "args.h" },
     { .fragment = "acc_f32.cl" },
@@ -255,6 +375,13 @@ const struct slot slots_exp2_test[] = {
 };
 
 /* ---- Options ---- */
+
+/* How K or V is quantised, if there are scales to say so. */
+static void add_groups(struct text *to, char name, int type, int32_t group, bool has_zero)
+{
+    if (problem_type_block(type).scaled)
+        text_add(to, " -DCLA_%c_GROUP=%d -DCLA_%c_HAS_ZERO=%d", name, (int)group, name, has_zero);
+}
 
 void slots_forward_options(struct text *to, const struct target *t)
 {
@@ -268,6 +395,8 @@ void slots_forward_options(struct text *to, const struct target *t)
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_PAGED=%d", is_paged(p));
+    add_groups(to, 'K', p->k_type, p->k_group, p->flags & CLATTN_K_ZERO);
+    add_groups(to, 'V', p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
     text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
              "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
              p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
@@ -314,6 +443,21 @@ void slots_merge_options(struct text *to, const struct target *t)
     text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
     text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d", s.items, s.column_items,
              s.vectors, s.width);
+}
+
+/* Rows as they are given are the only ones with a type of their own here: what is written is bytes to begin with. */
+void slots_append_options(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const char *const type = problem_type_name(p->type);
+    const int k = slots_part(p->k_type, p->k_group), v = slots_part(p->v_type, p->v_group);
+    text_add(to, " -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s -DCLA_WIDTH=1 -DCLA_D=%d -DCLA_DV=%d", type, type,
+             type, type, (int)p->d, (int)p->dv);
+    text_add(to, " -DCLA_INTO_K=%s -DCLA_INTO_V=%s -DCLA_K_GROUP=%d -DCLA_V_GROUP=%d -DCLA_K_ZERO=%d -DCLA_V_ZERO=%d",
+             problem_type_name(p->k_type), problem_type_name(p->v_type), (int)p->k_group, (int)p->v_group,
+             !!(p->flags & CLATTN_K_ZERO), !!(p->flags & CLATTN_V_ZERO));
+    text_add(to, " -DCLA_K_PART=%d -DCLA_V_PART=%d -DCLA_K_PARTS=%d -DCLA_V_PARTS=%d", k, v,
+             (int)problem_groups(p->d, k), (int)problem_groups(p->dv, v));
 }
 
 void slots_exp2_options(struct text *to, const struct target *t)

@@ -75,6 +75,9 @@ struct answer {
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
                             double *scratch); /* in sample_answer.c */
 
+/* How far off a result may be for being stored in O's type. */
+double sample_rounding(int o_type, double o); /* in sample_answer.c */
+
 /* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
  * nor small, or NaN. */
 double sample_load(int type, const void *from);

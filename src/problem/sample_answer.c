@@ -82,9 +82,10 @@ static double epsilon(int type)
     return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
 }
 
-static double smallest_normal(int type)
+double sample_rounding(int o_type, double o)
 {
-    return type == CLATTN_F64 ? 0x1p-1022 : type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+    const double smallest = o_type == CLATTN_F64 ? 0x1p-1022 : o_type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+    return epsilon(o_type) * fabs(o) + smallest;
 }
 
 /* What a wrong weight of a key may do, for a weight of 1: a weight that may count as 0 may be wrong as a whole. */
@@ -131,7 +132,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
 {
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
-    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, eps = epsilon(p->o_type);
+    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
     const double narrow = s->narrow_p ? 2 * epsilon(p->type) : 0;
     const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
     const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
@@ -142,7 +143,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
             o_bound[c] += m->weight[k] / m->sum * fabs(v);
         }
     for (int64_t c = 0; c < p->dv; c++)
-        o_bound[c] = chain * o_bound[c] + (sink + eps) * fabs(o[c]) + smallest_normal(p->o_type);
+        o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_rounding(p->o_type, o[c]);
     for (int64_t k = e->k_begin; k < e->k_end; k++)
         for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
             o_bound[c] += 32 * unit * m->weight[k] / m->sum * doubt_of(p->type, m->weight[k], m->a[k]) *

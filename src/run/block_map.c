@@ -30,13 +30,13 @@ struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forwa
 {
     const bool given = p->flags & CLATTN_BLOCK_MAP;
     const int64_t q = given ? count_blocks(s->nq, a->block_q) : 0, k = given ? count_blocks(s->nk, a->block_k) : 0;
-    const struct tensor4_use use = { "block_map", given, { s->b, s->h, q, k }, 1, written };
+    const struct tensor4_use use = { "block_map", given, { s->b, s->h, q, k }, 1, written, NULL, false };
     return use;
 }
 
 struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s)
 {
-    const struct tensor4_use use = { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false };
+    const struct tensor4_use use = { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false };
     return use;
 }
 

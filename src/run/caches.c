@@ -81,26 +81,86 @@ static cl_int check_pages(struct reader *r)
 
 /* ---- K and V ---- */
 
-static cl_int check_rows(const struct reader *r, const char *name, const clattn_tensor *tensor, int type, int32_t width,
-                         int param, cla_rows_at *at)
+/* One of them. */
+struct operand {
+    const char *name, *scale_name, *zero_name;
+    const clattn_tensor *tensor;
+    const clattn_tensor4 *scale, *zero;
+    int type, param, scale_param, zero_param; /* PARAM_* */
+    int32_t width, group;
+    bool has_zero;
+    cla_rows_at *at;
+    cla_i64 *scale_offset, *zero_offset;
+    cla_i32 *scale_strides, *zero_strides; /* [4] */
+};
+
+static cl_int check_rows(const struct reader *r, const struct operand *o)
 {
     const clattn_sizes *const s = r->use->s;
-    const struct problem_block block = problem_type_block(type);
+    const struct problem_block block = problem_type_block(o->type);
     const bool varlen = r->use->p->flags & CLATTN_CU_K;
-    struct tensor_use use = { name, { s->b, s->hk, s->nk }, width, (size_t)block.bytes, r->use->written, false,
+    struct tensor_use use = { o->name, { s->b, s->hk, s->nk }, o->width, (size_t)block.bytes, r->use->written, false,
                               block.elements };
-    clattn_tensor t = *tensor;
+    clattn_tensor t = *o->tensor;
     if (varlen)
-        t = tensor_as_one_entry(tensor, &use, s->total_k, true);
+        t = tensor_as_one_entry(o->tensor, &use, s->total_k, true);
     if (r->page) {
         use.extent[0] = has_keys(s) ? r->in->pages : 0;
         use.extent[2] = r->page;
         use.rows_first = true;
     }
-    const cl_int status = tensor_check(&t, &use, r->use->context, &r->mem[param], at, r->why);
+    const cl_int status = tensor_check(&t, &use, r->use->context, &r->mem[o->param], o->at, r->why);
     if (varlen)
-        at->b = 0;
+        o->at->b = 0;
     return status;
+}
+
+/* Those that are written are computed for each row, so every row has its own. */
+static cl_int check_written(const struct tensor4_use *use, const struct tensor4 *t, struct why *why)
+{
+    for (int i = 0; i < 4; i++)
+        if (t->shape[i] != use->extent[i])
+            INVALID("%s.shape[%c] is %lld, must be %lld where every row has its own", use->name, use->axes[i],
+                    (long long)t->shape[i], (long long)use->extent[i]);
+    return CL_SUCCESS;
+}
+
+/* Scales or zero points. Kernels take their strides in 32 bits. */
+static cl_int check_scales(const struct reader *r, const char *name, const clattn_tensor4 *tensor, bool given,
+                           int32_t groups, int param, cla_i64 *offset, cla_i32 stride[4])
+{
+    const clattn_sizes *const s = r->use->s;
+    const bool varlen = r->use->p->flags & CLATTN_CU_K, paged = r->page;
+    const int64_t first = paged ? (has_keys(s) ? r->in->pages : 0) : varlen ? s->b != 0 : s->b;
+    const bool written = r->use->written && tensor->shape[2] != 1;
+    const struct tensor4_use use = {
+        name, given, { first, s->hk, paged ? r->page : varlen ? s->total_k : s->nk, groups }, sizeof(cl_float), written,
+        paged ? "phng" : "bhng", paged
+    };
+    struct why *const why = r->why;
+    struct tensor4 t;
+    cl_int status = tensor4_check(tensor, &use, r->use->context, &t, why);
+    if (!status && given && written)
+        status = check_written(&use, &t, why);
+    for (int i = 0; i < 4 && !status; i++) {
+        if (t.stride[i] > INT32_MAX)
+            INVALID("%s.stride[%c] is %lld, at most %d", name, use.axes[i], (long long)t.stride[i], INT32_MAX);
+        stride[i] = (cla_i32)t.stride[i];
+    }
+    r->mem[param] = t.mem;
+    *offset = t.offset;
+    return status;
+}
+
+static cl_int check_operand(const struct reader *r, const struct operand *o)
+{
+    const bool scaled = problem_type_block(o->type).scaled;
+    const int32_t groups = scaled ? problem_groups(o->width, o->group) : 0;
+    cl_int status;
+    if ((status = check_rows(r, o)) || (status = check_scales(r, o->scale_name, o->scale, scaled, groups,
+                                                              o->scale_param, o->scale_offset, o->scale_strides)))
+        return status;
+    return check_scales(r, o->zero_name, o->zero, o->has_zero, groups, o->zero_param, o->zero_offset, o->zero_strides);
 }
 
 cl_int caches_check(const struct caches *in, const struct caches_use *use, struct arguments *to, cl_mem mem[PARAMS],
@@ -108,8 +168,14 @@ cl_int caches_check(const struct caches *in, const struct caches_use *use, struc
 {
     struct reader r = { in, use, to, mem, 0, why };
     const clattn_problem *const p = use->p;
+    const struct operand k = { "k", "k_scale", "k_zero", in->k, in->k_scale, in->k_zero, p->k_type, PARAM_K,
+                               PARAM_K_SCALE, PARAM_K_ZERO, p->d, p->k_group, p->flags & CLATTN_K_ZERO, &to->k,
+                               &to->k_scale_offset, &to->k_zero_offset, to->k_scale, to->k_zero };
+    const struct operand v = { "v", "v_scale", "v_zero", in->v, in->v_scale, in->v_zero, p->v_type, PARAM_V,
+                               PARAM_V_SCALE, PARAM_V_ZERO, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, &to->v,
+                               &to->v_scale_offset, &to->v_zero_offset, to->v_scale, to->v_zero };
     cl_int status;
-    if ((status = check_pages(&r)) || (status = check_rows(&r, "k", in->k, p->k_type, p->d, PARAM_K, &to->k)))
+    if ((status = check_pages(&r)) || (status = check_operand(&r, &k)))
         return status;
-    return check_rows(&r, "v", in->v, p->v_type, p->dv, PARAM_V, &to->v);
+    return check_operand(&r, &v);
 }

@@ -8,11 +8,14 @@
 /* What a caller says of them. CACHES_OF(a): in any struct of clattn.h that has these members. */
 struct caches {
     const clattn_tensor *k, *v;
+    const clattn_tensor4 *k_scale, *k_zero, *v_scale, *v_zero;
     const clattn_array *block_table;
     int64_t block_table_stride, pages;
     int32_t page;
 };
-#define CACHES_OF(a) { &(a)->k, &(a)->v, &(a)->block_table, (a)->block_table_stride, (a)->pages, (a)->page }
+#define CACHES_OF(a) \
+    { &(a)->k, &(a)->v, &(a)->k_scale, &(a)->k_zero, &(a)->v_scale, &(a)->v_zero, &(a)->block_table, \
+      (a)->block_table_stride, (a)->pages, (a)->page }
 
 /* What they are checked for. Of the sizes b, hk, nk and total_k count. */
 struct caches_use {

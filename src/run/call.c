@@ -155,7 +155,7 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
     } rows[] = {
         { PARAM_BIAS,
           &r->a->bias,
-          { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false },
+          { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false, NULL, false },
           &to->bias },
         { PARAM_MASK, &r->a->mask, block_map_use_mask(p, s), &to->mask },
         { PARAM_BLOCK_MAP, &r->a->block_map, block_map_use_map(p, r->a, s, false), &to->map },
@@ -184,33 +184,15 @@ bool call_set_parts(struct call *c, int parts)
     return true;
 }
 
-/* Keys that a row block goes over, at most. */
-static int64_t seen_keys(const clattn_problem *p, const clattn_sizes *s, const struct rows *rows)
-{
-    int64_t low, high;
-    feature_range(p, &low, &high);
-    if (low == INT64_MIN || high == INT64_MAX || high - low + rows->per_group > s->nk)
-        return s->nk;
-    return high - low + rows->per_group;
-}
-
-/* Where entries have lengths of their own, one may have all the keys. */
-static bool may_be_alone(const clattn_problem *p)
-{
-    return problem_has_lists(p);
-}
-
 static cl_int set_split(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int32_t wanted,
                         struct why *why)
 {
     const clattn_problem *const p = plan->p;
-    const int64_t alone = s->b && may_be_alone(p) ? c->part_groups / s->b : c->part_groups;
     if (wanted < 0 || wanted > SPLITS_MAX)
         INVALID("splits is %d, outside 0 to %d", (int)wanted, SPLITS_MAX);
     const int forced = wanted ? wanted : p->splits;
     const struct split split =
-        forced ? split_by_force(forced)
-               : split_by_rule(plan->config, plan->caps, alone, seen_keys(p, s, &plan->rows));
+        forced ? split_by_force(forced) : split_by_rule(plan->config, plan->caps, p, s);
     c->parts_may_be_fewer = !forced;
     c->args.part_least = split.least;
     for (int parts = split.parts; !call_set_parts(c, parts); parts--)

@@ -277,10 +277,10 @@ void device_sample_close(struct device_sample *b)
 
 /* ---- Running ---- */
 
-static double event_seconds(cl_event event)
+static double event_seconds(cl_event first, cl_event event)
 {
     cl_ulong start = 0, end = 0;
-    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
+    if (clGetEventProfilingInfo(first ? first : event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
         clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end <= start)
         return 0;
     return (double)(end - start) * 1e-9;
@@ -323,8 +323,8 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
                          struct why *why)
 {
     clattn_sizes sizes = b->sample.p.sizes;
-    cl_event event = NULL;
-    const struct waits waits = { 0, NULL, &event };
+    cl_event event = NULL, first = NULL;
+    const struct waits waits = { 0, NULL, &event, &first };
     if (rows > 0 && rows < sizes.nq)
         sizes.nq = rows;
     b->args.sizes = &sizes;
@@ -335,12 +335,13 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
         return status;
     const double from = device_sample_now();
     status = launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
-    if (status)
-        return status;
-    if ((status = clFinish(b->queue)))
+    if (!status && (status = clFinish(b->queue)))
         why_cl(why, status, "clFinish");
     *seconds = device_sample_now() - from;
-    *device = status ? 0 : event_seconds(event);
-    clReleaseEvent(event);
+    *device = status ? 0 : event_seconds(first, event);
+    if (first)
+        clReleaseEvent(first);
+    if (event)
+        clReleaseEvent(event);
     return status;
 }

@@ -4,6 +4,8 @@
 
 #include "run/judge.h"
 
+#include "run/judge_merge.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +164,7 @@ static cl_int check_map(struct device_sample *b, struct why *why)
 /* The block map that is made of the sample's mask. */
 static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
 {
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     (void)step, (void)twice;
     cl_int status = device_sample_fill(b, b->mem[SAMPLE_MAP], DEVICE_SAMPLE_POISON, 0,
                                        (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
@@ -174,13 +176,13 @@ static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step,
 
 /* ---- Merging ---- */
 
-/* The same sample in two parts. */
+/* The same sample in two parts, and states that no forward pass made. */
 static cl_int judge_merge(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
 {
     b->args.splits = 2;
     const cl_int status = judge_sample(b, l, step, twice, why);
     b->args.splits = 0;
-    return status;
+    return status ? status : judge_merge_states(l, b->queue, why);
 }
 
 /* ---- Any pass ---- */

@@ -5,8 +5,10 @@
 #include "run/launch.h"
 
 #include "base/checked.h"
+#include "run/append.h"
 #include "run/block_map.h"
 #include "run/merge.h"
+#include "run/rotary.h"
 #include "run/tensor.h"
 
 #include <stdlib.h>
@@ -317,6 +319,8 @@ cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args,
 const struct operation launch_forward = { call_read_forward, 2, { PASS_FORWARD, PASS_MERGE } };
 const struct operation launch_merge = { merge_read, 1, { PASS_MERGE } };
 const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP } };
+const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE } };
+const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY } };
 
 /* A call with nothing to compute still waits and still has an event. */
 static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)
@@ -370,11 +374,14 @@ static cl_int enqueue_steps(const struct step *steps, int n, cl_command_queue qu
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < n && !status; i++) {
         cl_event event = NULL;
-        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event };
+        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event,
+                                   NULL };
         status = enqueue(kernel_of(&steps[i]), queue, steps[i].groups, (size_t)steps[i].pass->items, &own, why);
         if (before)
             clReleaseEvent(before);
         before = event;
+        if (!i && event && waits->first && !clRetainEvent(event))
+            *waits->first = event;
     }
     if (before)
         clReleaseEvent(before);
@@ -402,6 +409,8 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
     size_t bytes;
     cl_int status;
     memset(&c, 0, sizeof c);
+    if (waits->first)
+        *waits->first = NULL;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
         (status = what->read(&c, &plan, args, why)) || (status = settle_workspace(&bytes, l, what, &c, why)) ||
         (bytes && (status = take_workspace(l, &c, bytes, why))))
@@ -414,7 +423,7 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
 static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, struct why *why)
 {
     const struct target target = target_of(l, pass);
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     struct call c;
     cl_int status = CL_SUCCESS;
     memset(&c, 0, sizeof c);

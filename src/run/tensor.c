@@ -156,8 +156,8 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     return CL_SUCCESS;
 }
 
-cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
-                          int64_t *offset, struct why *why)
+static cl_int check_array(const clattn_array *t, const struct array_use *use, cl_context context, bool written,
+                          cl_mem *mem, int64_t *offset, struct why *why)
 {
     size_t size;
     int64_t end, bytes;
@@ -169,7 +169,7 @@ cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl
         return CL_SUCCESS;
     if (!t->mem)
         INVALID("%s.mem is NULL, but the problem says it is given", use->name);
-    cl_int status = check_buffer(t->mem, use->name, context, false, &size, why);
+    cl_int status = check_buffer(t->mem, use->name, context, written, &size, why);
     if (status)
         return status;
     if (t->offset > INT64_MAX || !checked_add((int64_t)t->offset, use->count, &end) ||
@@ -181,6 +181,18 @@ cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl
     *mem = t->mem;
     *offset = (int64_t)t->offset;
     return CL_SUCCESS;
+}
+
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                          int64_t *offset, struct why *why)
+{
+    return check_array(t, use, context, false, mem, offset, why);
+}
+
+cl_int tensor_check_output(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                           int64_t *offset, struct why *why)
+{
+    return check_array(t, use, context, true, mem, offset, why);
 }
 
 cl_int tensor_check_workspace(const struct workspace *space, size_t need, cl_context context, cl_mem *mem,

@@ -44,6 +44,10 @@ static const struct member {
     MEMBER(LONG, cu_k_offset),
     MEMBER(LONG, table_stride),
     MEMBER(LONG, table_offset),
+    MEMBER(LONG, k_scale_offset),
+    MEMBER(LONG, k_zero_offset),
+    MEMBER(LONG, v_scale_offset),
+    MEMBER(LONG, v_zero_offset),
     ARRAY(LONG, aux_offset, CLATTN_AUX_MAX),
     MEMBER(LONG, states_offset),
     MEMBER(LONG, workspace_offset),
@@ -75,6 +79,10 @@ static const struct member {
     MEMBER(INT, page_magic),
     MEMBER(INT, page_shift),
     MEMBER(INT, pages),
+    ARRAY(INT, k_scale, 4),
+    ARRAY(INT, k_zero, 4),
+    ARRAY(INT, v_scale, 4),
+    ARRAY(INT, v_zero, 4),
     MEMBER(INT, groups),
     MEMBER(INT, heads),
     MEMBER(INT, heads_inner),
@@ -88,6 +96,24 @@ static const struct member {
     MEMBER(INT, dv),
     MEMBER(INT, merge_flags),
     MEMBER(INT, lse_is_wide),
+    MEMBER(ROWS, new_k),
+    MEMBER(ROWS, new_v),
+    MEMBER(SCORES, k_scale),
+    MEMBER(SCORES, k_zero),
+    MEMBER(SCORES, v_scale),
+    MEMBER(SCORES, v_zero),
+    MEMBER(LONG, new_len_offset),
+    MEMBER(LONG, positions_offset),
+    MEMBER(LONG, dropped_offset),
+    MEMBER(LONG, cosines_offset),
+    MEMBER(LONG, sines_offset),
+    MEMBER(LONG, rotary_items),
+    MEMBER(INT, row_parts),
+    MEMBER(INT, sequences),
+    MEMBER(INT, kv_heads),
+    MEMBER(INT, rotary_rows),
+    MEMBER(INT, rotary_width),
+    MEMBER(INT, interleaved),
 };
 enum { MEMBERS = (int)(sizeof members / sizeof *members) };
 
@@ -283,7 +309,7 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
     if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
         bail("%s: %s", text, why);
     cl_event gate = clCreateUserEvent(d->cl.context, &e), done = NULL;
-    const struct waits waits = { 1, &gate, &done };
+    const struct waits waits = { 1, &gate, &done, NULL };
     memset(&launched, 0, sizeof launched);
     if (e || clear_map(&f) || trial_reset(&f.t, d->queue))
         bail("no buffers");
@@ -305,7 +331,7 @@ static void test_rest(const struct device *d)
 {
     static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
     static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     struct fixture f;
     struct why words;
     char why[512] = "";
@@ -360,6 +386,14 @@ static void test_everything(const struct device *d, const char *text, int type, 
     test_structs(d, what, &p);
 }
 
+/* Passes that write caches. */
+static void test_caches(const struct device *d, const char *text)
+{
+    clattn_problem p = each_case(text).problem;
+    p.flags |= CLATTN_APPEND | CLATTN_ROTARY;
+    test_structs(d, text, &p);
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const texts[] = {
@@ -376,6 +410,8 @@ static void test_device(const struct device *d)
     test_everything(d, texts[1], CLATTN_F16, "everything, in f16", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F32, "everything, in f32", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F64, "everything, in f64", CLATTN_AUX_MAX);
+    test_caches(d, "f32 b1 h1 q9 k9 d8 page4");
+    test_caches(d, "f64 b1 h1 q9 k9 d8");
     cl_int e;
     cl_command_queue queue =
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);

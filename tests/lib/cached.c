@@ -145,7 +145,7 @@ static cl_int make_scales(struct trial *t, struct tensor *x, struct scales *s, u
     int64_t shape[4];
     cl_int e;
     scales_shape(t, x, which, shape);
-    e = tensor4_place(&s->at, shape, CLATTN_F32, t->layout);
+    e = trial_tensor4(&s->at, shape, CLATTN_F32, t->layout);
     s->value = calloc((size_t)tensor4_count(&s->at) + 1, sizeof *s->value);
     return e ? e : s->value ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }

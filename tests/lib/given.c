@@ -101,7 +101,7 @@ static cl_int make_captured(struct trial *t, cl_context context)
 /* ---- Tensors of axes b, h, q and k ---- */
 
 /* Orders of the axes, the nearest first, and gaps behind each: as the layout says. */
-cl_int tensor4_place(struct tensor4 *x, const int64_t shape[4], int type, enum layout l)
+cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum layout l)
 {
     static const int usual[4] = { 3, 2, 1, 0 }, rows_outside[4] = { 3, 1, 2, 0 }, columns_first[4] = { 2, 3, 1, 0 };
     static const int64_t gap[4] = { 5, 3, 11, 2 };
@@ -167,7 +167,7 @@ static cl_int make_bias(struct trial *t, cl_context context)
     const size_t size = convert_size(type);
     unsigned char *used;
     int64_t full[4], index[4], i;
-    cl_int e = tensor4_place(&t->bias, t->x.bias_shape, type, t->layout);
+    cl_int e = trial_tensor4(&t->bias, t->x.bias_shape, type, t->layout);
     if (e)
         return e;
     used = trial_bias_used(t);
@@ -203,7 +203,7 @@ static cl_int make_bytes(struct trial *t, cl_context context, struct tensor4 *x,
 static cl_int make_mask(struct trial *t, cl_context context)
 {
     int64_t full[4];
-    cl_int e = tensor4_place(&t->mask, t->x.mask_shape, CLATTN_U8, t->layout);
+    cl_int e = trial_tensor4(&t->mask, t->x.mask_shape, CLATTN_U8, t->layout);
     if (e)
         return e;
     e = make_bytes(t, context, &t->mask, t->x.mask);
@@ -230,7 +230,7 @@ static cl_int make_map(struct trial *t, cl_context context)
     full_sizes(t, full);
     full[2] = (full[2] + x->block_q - 1) / x->block_q;
     full[3] = (full[3] + x->block_k - 1) / x->block_k;
-    e = tensor4_place(&t->map, !x->block_map && t->layout == SHARED ? full : x->block_shape, CLATTN_U8, t->layout);
+    e = trial_tensor4(&t->map, !x->block_map && t->layout == SHARED ? full : x->block_shape, CLATTN_U8, t->layout);
     if (!e)
         e = x->block_map ? make_bytes(t, context, &t->map, x->block_map) : make_blank(t, context);
     tensor4_argument(t, &t->map, full, &t->args.block_map);

@@ -139,7 +139,7 @@ size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);
 
 int64_t tensor4_count(const struct tensor4 *x);
 /* Places cells of `shape` with gaps as the layout says, and makes room for them. */
-cl_int tensor4_place(struct tensor4 *x, const int64_t shape[4], int type, enum layout l);
+cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum layout l);
 /* As an argument, where axes of a call have `full` elements. */
 void tensor4_argument(const struct trial *t, const struct tensor4 *x, const int64_t full[4], clattn_tensor4 *out);
 /* `count` elements of `type` behind `head` of poison, with the end of the buffer right behind them. */

@@ -19,6 +19,7 @@ static struct {
     size_t at, n;
     unsigned char bytes[8];
     int from, calls; /* the calls from the from-th on are changed */
+    bool of_lse;     /* of a merge, what is changed */
     enum { ALL, NO_LSE, NOTHING } writes;
     clattn_sizes sizes;
     size_t k_offset, v_offset;
@@ -67,10 +68,22 @@ static cl_int run_block_map(struct launch *l, cl_command_queue queue, const clat
     return status;
 }
 
+static cl_int run_merge(struct launch *l, cl_command_queue queue, const clattn_merge_args *args,
+                        const struct waits *waits, struct why *why)
+{
+    const cl_int status = __real_launch_run(l, &launch_merge, queue, args, waits, why);
+    if (!status) {
+        fault.mem = !fault.n ? NULL : fault.of_lse ? args->lse.mem : args->o.mem;
+        change(queue);
+    }
+    return status;
+}
+
 cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
                          const struct waits *waits, struct why *why)
 {
     return what == &launch_forward ? run_forward(l, queue, args, waits, why)
+           : what == &launch_merge ? run_merge(l, queue, args, waits, why)
                                    : run_block_map(l, queue, args, waits, why);
 }
 
@@ -445,6 +458,29 @@ static void test_map(const struct device *d)
     close_place(&x);
 }
 
+/* ---- Merging ---- */
+
+/* Every number that is merged wrong. */
+static void test_merge(const struct device *d)
+{
+    enum { DV = 5, ROWS = 15 }; /* as many as judge_merge.c has */
+    struct place x;
+    struct why why = { "" };
+    int good = 0, n = 0;
+    open_place(&x, d, "f16 b1 h2 q3 k40 d6/5 o:f32", NULL, 1);
+    ok(!judge_pass(PASS_MERGE, &x.sample, &x.launch, 1, false, &why), "partial results are merged right: %s", why.text);
+    for (int of_lse = 0; of_lse < 2; of_lse++)
+        for (int i = 0; i < (of_lse ? ROWS : ROWS * DV); i++, n++) {
+            const float wrong = 9;
+            arm(NULL, (size_t)i * sizeof wrong, &wrong, sizeof wrong, 1);
+            fault.of_lse = of_lse;
+            const cl_int status = judge_pass(PASS_MERGE, &x.sample, &x.launch, 1, false, &why);
+            good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, "merges");
+        }
+    is_int(good, n, "each of %d numbers that is merged wrong is seen", n);
+    close_place(&x);
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const texts[] = {
@@ -473,6 +509,7 @@ static void test_device(const struct device *d)
     test_copies(d);
     test_rows(d);
     test_map(d);
+    test_merge(d);
 }
 
 int main(void)

@@ -466,7 +466,7 @@ static struct sample make(const struct row *r, uint64_t index)
     p.sizes.hk = heads[c[HEADS]][1];
     p.sizes.offset = offsets[index % (sizeof offsets / sizeof *offsets)];
     struct sample s = checked(&p, (uint32_t)mix(index), c[RAGGED]);
-    s.narrow_p = index % 3 == 0 && (p.type == CLATTN_F16 || p.type == CLATTN_BF16) && s.p.o_type == s.p.type;
+    s.narrow_p = index % 3 == 0 && (p.type == CLATTN_F16 || p.type == CLATTN_BF16);
     return s;
 }
 
@@ -1101,6 +1101,58 @@ static void test_keys(void)
     }
 }
 
+/* K or V read with a slip: the rows of which head show it. */
+static bool slip_shows(const struct sample *s, int what, enum slip slip)
+{
+    const clattn_sizes *z = &s->p.sizes;
+    double *const o = room((size_t)s->p.dv, sizeof *o), *const o_bound = room((size_t)s->p.dv, sizeof *o);
+    double *const scratch = room(2 * (size_t)z->nk, sizeof *scratch);
+    struct truth t;
+    bool shown = false;
+    open_truth(&t, s);
+    free(t.data[what]);
+    t.data[what] = read_cache(s, what, t.k_rows, slip);
+    for (int64_t i = 0; i < z->b * z->h && !shown; i++) {
+        struct head x;
+        open_head(&x, &t, i / z->h, i % z->h);
+        for (int64_t q = 0; q < x.r.nq && !shown; q++) {
+            const struct answer a = sample_answer(s, i / z->h, i % z->h, q, o, o_bound, scratch);
+            shown = differs(&a, o, o_bound, x.o + q * x.r.dv, x.lse[q], x.r.dv);
+        }
+        close_head(&x);
+    }
+    close_truth(&t);
+    free(o);
+    free(o_bound);
+    free(scratch);
+    return shown;
+}
+
+/* A wrong scale, a zero point that is left out, and a wrong page each show, in K and in V, ragged or not. */
+static void test_slips(void)
+{
+    static const char *const words[SLIPS] = { "nothing", "the scale of the next group", "the scale of the next row",
+                                              "no zero point", "the next page" };
+    for (enum slip slip = NO_SLIP; slip < SLIPS; slip++) {
+        int wrong = 0, n = 0;
+        for (int type = CLATTN_INT8; type <= CLATTN_Q4_0; type++)
+            for (int i = 0; i < 8; i++) {
+                const bool v = i & 1, scaled = type <= CLATTN_INT4;
+                clattn_problem p = plain(i & 4 ? CLATTN_F16 : CLATTN_F32, 2, 2, 2, 5, 40, 64);
+                *(v ? &p.v_type : &p.k_type) = type;
+                *(v ? &p.v_group : &p.k_group) = scaled ? 32 : 0;
+                p.flags = CLATTN_KV_LEN | (scaled ? v ? CLATTN_V_ZERO : CLATTN_K_ZERO : 0);
+                p.page = 7;
+                if (!scaled && (slip == NEXT_ROW || slip == NO_ZERO))
+                    continue;
+                const struct sample s = checked(&p, (uint32_t)i, i & 2);
+                wrong += slip_shows(&s, v ? SAMPLE_V : SAMPLE_K, slip) == (slip == NO_SLIP);
+                n++;
+            }
+        ok(!wrong && n >= 16, "%s %s in K and V", words[slip], slip ? "shows" : "is wrong");
+    }
+}
+
 /* A configuration that ignores a feature is seen. */
 static bool matters(const struct sample *with, const struct sample *without)
 {
@@ -1246,6 +1298,7 @@ int main(int argc, char **argv)
     test_huge();
     test_load();
     test_keys();
+    test_slips();
     test_features();
     test_sharpness();
     test_rows_differ();

@@ -1,0 +1,18 @@
+/* Blocks of 32 elements in 18 bytes, as GGUF's q4_0: a scale in f16, and 16 bytes whose low halves are the first 16
+ * elements, each + 8, and whose high halves are the others. As dtype_q8_0.cl. */
+typedef uchar cla_elem_q4_0;
+#define CLA_STORAGE_q4_0 blocks
+#define CLA_BLOCK_Q4_0(p, c) ((p) + (uint)(c) / 32 * 18)
+#define CLA_HALF_Q4_0(c) ((c) / 16 % 2 * 4) /* bits below an element's own */
+#define cla_scale_q4_0(p, c) vload_half(0, (const __global half *)CLA_BLOCK_Q4_0(p, c))
+#define cla_code_q4_0(p, c) ((float)((CLA_BLOCK_Q4_0(p, c)[2 + (c) % 16] >> CLA_HALF_Q4_0(c) & 15) - 8))
+#define cla_codes_q4_0(n, p, c) \
+    convert_float##n(as_char##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16) >> (uchar##n)(CLA_HALF_Q4_0(c)) & \
+                                (uchar##n)(15)) - \
+                     (char##n)(8))
+static inline uint cla_quad_q4_0(const __global uchar *p, int c)
+{
+    const __global ushort *at = (const __global ushort *)(CLA_BLOCK_Q4_0(p, c) + 2 + c % 16);
+    return (at[0] | (uint)at[1] << 16) >> CLA_HALF_Q4_0(c);
+}
+static inline float4 cla_of_quad_q4_0(uint x) { return convert_float4(as_char4(x & 0x0f0f0f0f) - (char4)(8)); }

@@ -1,0 +1,202 @@
+/* cache_args.c - the arguments of paged and quantised K and V: what is refused, what is at the edge and works
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tests/lib/cached.h"
+#include "tests/lib/each.h"
+
+enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
+
+/* A case with its plan; everything ends where its buffer ends. */
+struct given {
+    const struct device *d;
+    struct cached x;
+    clattn_plan plan;
+};
+
+static void set_up(struct given *g, const struct device *d, const char *text, int padded)
+{
+    static const int32_t lengths[CACHED_B_MAX] = { 11, 7, 13 };
+    char why[512] = "";
+    struct cached_case c = { .problem = each_case(text).problem, .seed = 17, .padded = padded };
+    memcpy(c.kv_len, lengths, sizeof lengths);
+    g->d = d;
+    g->plan = NULL;
+    if (harness_plan(d, &c.problem, "naive", &g->plan, why, sizeof why))
+        bail("%s: %s", text, why);
+    if (cached_make(&g->x, d->cl.context, &c))
+        bail("%s: no buffers", text);
+    ok(cached_check(&g->x, d, g->plan, 0, why, sizeof why), "as it is given it is right: %s %s", text, why);
+}
+
+/* The call fails with `want`, in words, and nothing is written. */
+static void refused(struct given *g, const clattn_forward_args *a, cl_int want, const char *what)
+{
+    char detail[512] = "";
+    cl_event event = NULL;
+    const cl_int e = clattn_enqueue_forward(g->plan, g->d->queue, a, 0, NULL, &event);
+    clattn_error_detail(g->d->handle, detail, sizeof detail, NULL);
+    clFinish(g->d->queue);
+    if (!ok(e == want && !event && *detail, "%s is refused (%s): %s", what, clattn_status_string(e), detail))
+        diag("want %s", clattn_status_string(want));
+    if (!image_unchanged(&g->x.o, g->d->queue) || !image_unchanged(&g->x.lse, g->d->queue))
+        ok(0, "and nothing was written");
+}
+#define REFUSED(want, change)                                                                                          \
+    do {                                                                                                               \
+        clattn_forward_args a = g->x.args;                                                                             \
+        clattn_sizes s = g->x.sizes;                                                                                   \
+        a.sizes = &s;                                                                                                  \
+        change;                                                                                                        \
+        refused(g, &a, want, #change);                                                                                 \
+    } while (0)
+
+static void accepted(struct given *g, const clattn_forward_args *a, const char *what)
+{
+    char detail[512] = "";
+    const cl_int e = clattn_enqueue_forward(g->plan, g->d->queue, a, 0, NULL, NULL);
+    if (e)
+        clattn_error_detail(g->d->handle, detail, sizeof detail, NULL);
+    clFinish(g->d->queue);
+    ok(!e, "%s works: %s %s", what, clattn_status_string(e), detail);
+}
+#define ACCEPTED(change)                                                                                               \
+    do {                                                                                                               \
+        clattn_forward_args a = g->x.args;                                                                             \
+        clattn_sizes s = g->x.sizes;                                                                                   \
+        a.sizes = &s;                                                                                                  \
+        change;                                                                                                        \
+        accepted(g, &a, #change);                                                                                      \
+    } while (0)
+
+static void done(struct given *g)
+{
+    cached_free(&g->x);
+}
+
+/* ---- Pages ---- */
+
+static void test_pages(const struct device *d)
+{
+    struct given given, *const g = &given;
+    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 page4 kvlen:9,9,9 lse", 0);
+    REFUSED(BAD, a.block_table.mem = NULL);
+    REFUSED(BAD, a.page = -1);
+    REFUSED(BAD, a.page = (1 << 30) + 1);
+    REFUSED(BAD, a.pages = -1);
+    REFUSED(BAD, a.pages = ((int64_t)1 << 30) + 1);
+    REFUSED(BAD, a.pages = INT64_MAX);
+    REFUSED(BAD, a.pages = 0);
+    REFUSED(BAD, a.block_table_stride = -1);
+    REFUSED(BAD, a.block_table_stride = INT64_MAX);
+    REFUSED(SMALL, a.block_table_stride = 5);
+    REFUSED(SMALL, a.block_table.offset++);
+    REFUSED(BAD, a.block_table.offset = SIZE_MAX);
+    REFUSED(SMALL, s.nk = 17);     /* the table of the last sequence has four entries, not five */
+    REFUSED(SMALL, a.page = 3);    /* likewise */
+    REFUSED(SMALL, a.pages++);     /* K ends with its last page */
+    REFUSED(SMALL, a.page = 5);
+    REFUSED(SMALL, a.k.offset = 1);
+    REFUSED(SMALL, a.v.offset = 1);
+    REFUSED(SMALL, a.k.stride[0] = 65; a.k.stride[1] = 8; a.k.stride[2] = 16);
+    REFUSED(BAD, a.v.stride[2] = -16);
+    REFUSED(BAD, a.k.stride[0] = INT64_MAX);
+    REFUSED(BAD, a.k.mem = NULL);
+    REFUSED(BAD, a.k_scale = g->x.args.mask; a.k_scale.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.k.image.mem);
+    ACCEPTED(a.k.stride[0] = 64; a.k.stride[1] = 8; a.k.stride[2] = 16); /* as they are by default */
+    ACCEPTED(a.block_table_stride = 1);                                  /* the same entries serve all */
+    ACCEPTED(a.pages--);
+    ACCEPTED(s.nk = 16);
+    ACCEPTED(s.nk = 0; a.k.mem = a.v.mem = a.block_table.mem = NULL; a.pages = 0);
+    ACCEPTED(s.b = 0; a.k.mem = a.v.mem = a.block_table.mem = NULL; a.pages = 0);
+    done(g);
+}
+
+/* Pages, tables and scales of a problem that has none. */
+static void test_uncalled_for(const struct device *d)
+{
+    struct given given, *const g = &given;
+    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 kvlen:9,9,9 lse", 0);
+    REFUSED(BAD, a.page = 4);
+    REFUSED(BAD, a.pages = 4);
+    REFUSED(BAD, a.block_table_stride = 4);
+    REFUSED(BAD, a.block_table.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.k_scale.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.k_zero.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.v_scale.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.k.image.mem);
+    done(g);
+}
+
+/* ---- Quantised ---- */
+
+/* Rows of 16 elements are 16 and 8 bytes; scales for every group of every row. */
+static void test_scaled(const struct device *d, const char *text, int pages)
+{
+    struct given given, *const g = &given;
+    set_up(g, d, text, 0);
+    REFUSED(BAD, a.k_scale.mem = NULL);
+    REFUSED(BAD, a.v_scale.mem = NULL);
+    REFUSED(BAD, a.k_zero.mem = NULL);
+    REFUSED(BAD, a.v_zero.mem = g->x.v.scale.mem);
+    REFUSED(SMALL, a.k.offset = 1);
+    REFUSED(SMALL, a.v.offset = 2);
+    REFUSED(BAD, a.v.offset = 1);
+    REFUSED(BAD, a.v.stride[0] = 1);
+    REFUSED(BAD, a.v.stride[2] = 33);
+    REFUSED(BAD, a.v.offset = SIZE_MAX - 1);
+    REFUSED(SMALL, a.k_scale.offset = 1);
+    REFUSED(SMALL, a.v_scale.offset = 1);
+    REFUSED(SMALL, a.k_zero.offset = 1);
+    REFUSED(BAD, a.k_scale.offset = SIZE_MAX);
+    REFUSED(BAD, a.k_scale.shape[3] = 2);
+    REFUSED(BAD, a.k_scale.shape[0] = 7);
+    REFUSED(BAD, a.k_scale.shape[1] = 4);
+    REFUSED(BAD, a.k_scale.shape[2] = 5);
+    REFUSED(BAD, a.k_scale.stride[2] = -1);
+    REFUSED(BAD, a.k_scale.stride[0] = INT64_MAX);
+    REFUSED(BAD, a.k_zero.shape[2] = INT32_MAX);
+    if (pages)
+        REFUSED(SMALL, a.pages++);
+    else
+        REFUSED(SMALL, s.nk++);
+    ACCEPTED(for (int i = 0; i < 4; i++) a.k_scale.shape[i] = 1);
+    ACCEPTED(a.k_scale.shape[1] = 1; a.v_scale.shape[2] = 1; a.k_zero.shape[0] = 1);
+    ACCEPTED(s.nk = 0; a.k.mem = a.v.mem = a.k_scale.mem = a.v_scale.mem = a.block_table.mem = NULL;
+             a.pages = 0);
+    done(g);
+}
+
+static void test_blocks(const struct device *d, const char *text)
+{
+    struct given given, *const g = &given;
+    set_up(g, d, text, 0);
+    REFUSED(SMALL, a.k.offset = 32);
+    REFUSED(SMALL, a.v.offset = 32);
+    REFUSED(BAD, a.k.offset = 16);
+    REFUSED(BAD, a.v.offset = 1);
+    REFUSED(BAD, a.k.stride[0] = 80);
+    REFUSED(BAD, a.v.stride[1] = 65);
+    REFUSED(BAD, a.v.stride[2] = 34);
+    REFUSED(BAD, a.k.offset = SIZE_MAX - 31);
+    REFUSED(BAD, a.k.stride[0] = INT64_MAX - 31);
+    REFUSED(BAD, a.k_scale.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.k.image.mem);
+    done(g);
+}
+
+static void test_device(const struct device *d)
+{
+    test_pages(d);
+    test_uncalled_for(d);
+    test_scaled(d, "f32 b3 h4/2 q2 k13 d16 k:int8z v:int4 kvlen:9,9,9 lse", 0);
+    test_scaled(d, "f32 b3 h4/2 q2 k13 d16 k:int8z v:int4 page4 kvlen:9,9,9 lse", 1);
+    test_blocks(d, "f32 b3 h4/2 q2 k13 d64 k:q8_0 v:q4_0 kvlen:9,9,9 lse");
+    test_blocks(d, "f32 b3 h4/2 q2 k13 d64 k:q4_0 v:q8_0 page4 kvlen:9,9,9 lse");
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

@@ -1,0 +1,126 @@
+/* paged.c - K and V on pages: every engine and storage, every page size, tables of all kinds
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A plan serves every page size, so each combination is built once and called often. Unused pages, rows past the
+ * lengths and entries past them are NaN and numbers far outside. */
+#include "config.h"
+
+#include "tests/lib/caches.h"
+#include "tests/lib/each.h"
+
+static int is_emulated(const char *engine)
+{
+    return !strncmp(engine, "mma", 3);
+}
+
+/* A plan that the harness keeps; NULL where the engine does not take the problem. */
+static clattn_plan plan_of(const struct device *d, const char *engine, const clattn_problem *p, const char *text)
+{
+    char why[512] = "";
+    clattn_plan plan = NULL;
+    const cl_int e = harness_plan(d, p, engine, &plan, why, sizeof why);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, p, engine))
+        skip("%s, %s: %s", engine, text, why);
+    else if (e)
+        bail("%s, %s: %s", engine, text, why);
+    return plan;
+}
+
+static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
+                  const char *text)
+{
+    char why[512] = "";
+    struct cached x;
+    if (cached_make(&x, d->cl.context, c))
+        bail("%s: no buffers", text);
+    ok(cached_check(&x, d, plan, is_emulated(engine), why, sizeof why), "%s, %s, pages of %d%s%s%s: %s %s", d->name,
+       engine, (int)c->page, c->padded ? ", padded" : "", c->shared ? ", shared" : "", c->bad ? ", some missing" : "",
+       text, why);
+    cached_free(&x);
+}
+
+static struct cached_case read_case(const char *text)
+{
+    const clattn_workload w = each_case(text);
+    struct cached_case c = { .problem = w.problem, .seed = 11 };
+    for (int i = 0; i < CACHED_B_MAX; i++) {
+        c.kv_len[i] = w.kv_len[i];
+        c.q_len[i] = w.q_len[i];
+    }
+    return c;
+}
+
+/* ---- What is run ---- */
+
+/* Sequences of different lengths, one that is empty, lengths below 0 and beyond the capacity. */
+static void lengths_of(struct cached_case *c)
+{
+    static const int32_t lengths[CACHED_B_MAX] = { 37, 0, 61, 1000000, 1, -5, 64, 16 };
+    memcpy(c->kv_len, lengths, sizeof lengths);
+}
+
+/* Every page size on one engine; n: which it is. */
+static void test_sizes(const struct device *d, const char *engine, unsigned n, const char *text)
+{
+    struct cached_case c = read_case(text);
+    lengths_of(&c);
+    const clattn_plan plan = plan_of(d, engine, &c.problem, text);
+    for (c.page = 1; c.page <= 71 && plan; c.page++) {
+        const int last = c.page == 71;
+        c.padded = c.page % 3 == 0;
+        c.shared = c.page % 4 == 1;
+        c.bad = c.page % 5 == 2;
+        c.seed = (uint64_t)c.page;
+        if (last)
+            c.page = 1000; /* one of it has more than all keys */
+        if (harness_deals((unsigned)c.page + n, 3) || last)
+            check(d, engine, plan, &c, text);
+    }
+}
+
+/* Tables of every kind, of some page sizes. */
+static void test_tables(const struct device *d, const char *engine, unsigned n, const char *text)
+{
+    static const int32_t pages[] = { 1, 3, 8, 16, 50 };
+    struct cached_case c = read_case(text);
+    lengths_of(&c);
+    if (strstr(text, "varlen")) { /* of Q alone: pages take the place of K's */
+        static const int32_t rows[CACHED_B_MAX] = { 3, 0, 2, 1 };
+        memcpy(c.q_len, rows, sizeof rows);
+        c.problem.flags = (c.problem.flags & ~(uint32_t)CLATTN_CU_K) | CLATTN_CU_Q | CLATTN_KV_LEN;
+        c.problem.page = 8;
+    }
+    const clattn_plan plan = plan_of(d, engine, &c.problem, text);
+    for (unsigned i = 0; i < 10 && plan; i++) {
+        c.page = pages[i % 5];
+        c.padded = i & 1;
+        c.shared = i >> 1 & 1;
+        c.bad = i >> 2 & 1;
+        if (harness_deals(i + n, 2))
+            check(d, engine, plan, &c, text);
+    }
+}
+
+static void test_device(const struct device *d)
+{
+    static const char *const texts[] = {
+        "f32 b4 h4/2 q3 k64 d40 page16 kvlen:9,9,9,9 lse", "f32 b4 h2 q5 k64 d20/33 page16 kvlen:9,9,9,9 causal lse",
+        "f16 b4 h2/1 q3 k64 d64 page16 kvlen:9,9,9,9 lse", "bf16 b4 h2/1 q3 k64 d72/40 page16 kvlen:9,9,9,9 causal lse",
+        "f32 b4 h2/1 q2 k64 d40 k:f16 page16 kvlen:9,9,9,9 lse", "f32 b4 h2/1 q2 k64 d9 v:bf16 page4 kvlen:9,9,9,9 lse",
+        "f16 b3 h2/1 q35 k80 d64 page16 softcap5 causal lse", "f64 b4 h2/1 q3 k64 d20 page16 kvlen:9,9,9,9 lse",
+        "f32 b4 h2/1 q3 k64 d12 causal varlen lse", "f32 b2 h1 q3 k0 d8 page4 lse", "f32 b0 h1 q3 k5 d8 page4 lse",
+    };
+    enum { TEXTS = sizeof texts / sizeof *texts };
+    for (unsigned e = 0; e < 5; e++) {
+        const char *const engine = e < 4 ? harness_engine(e) : "mma_emu";
+        test_sizes(d, engine, e, is_emulated(engine) ? texts[2] : texts[0]);
+        for (unsigned i = 1; i < TEXTS; i++)
+            if (!is_emulated(engine) || strstr(texts[i], "f16"))
+                test_tables(d, engine, e, texts[i]);
+    }
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

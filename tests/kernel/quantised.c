@@ -1,0 +1,114 @@
+/* quantised.c - K and V in int8, int4, q8_0 and q4_0: every engine, every pair of types, groups of all kinds
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Against float64 on the values that the codes stand for. */
+#include "config.h"
+
+#include "tests/lib/caches.h"
+#include "tests/lib/each.h"
+
+/* A plan that the harness keeps; NULL where the engine does not take the problem. */
+static clattn_plan plan_of(const struct device *d, const char *engine, const clattn_problem *p, const char *text)
+{
+    char why[512] = "";
+    clattn_plan plan = NULL;
+    const cl_int e = harness_plan(d, p, engine, &plan, why, sizeof why);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, p, engine))
+        skip("%s, %s: %s", engine, text, why);
+    else if (e)
+        bail("%s, %s: %s", engine, text, why);
+    return plan;
+}
+
+static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
+                  const char *text)
+{
+    char why[512] = "";
+    struct cached x;
+    if (cached_make(&x, d->cl.context, c))
+        bail("%s: no buffers", text);
+    ok(cached_check(&x, d, plan, 0, why, sizeof why), "%s, %s%s, scales once along %d: %s %s", d->name, engine,
+       c->padded ? ", padded" : "", c->once, text, why);
+    cached_free(&x);
+}
+
+static struct cached_case read_case(const char *text)
+{
+    static const int32_t lengths[CACHED_B_MAX] = { 37, 0, 61, 1000000, 1, -5, 64, 16 };
+    const clattn_workload w = each_case(text);
+    struct cached_case c = { .problem = w.problem, .seed = 13 };
+    memcpy(c.kv_len, lengths, sizeof lengths);
+    for (int i = 0; i < CACHED_B_MAX; i++)
+        c.q_len[i] = i % 4;
+    return c;
+}
+
+/* Calls of one plan with scales along all axes, along some, along none; with gaps and without. */
+static void test_problem(const struct device *d, const char *engine, unsigned n, const char *text)
+{
+    struct cached_case c = read_case(text);
+    const clattn_plan plan = plan_of(d, engine, &c.problem, text);
+    for (unsigned i = 0; i < 16 && plan; i++) {
+        c.once = (int)i;
+        c.padded = (i ^ i >> 1 ^ i >> 2) & 1;
+        c.page = c.problem.page ? (int32_t)(1 + 5 * i % 23) : 0;
+        c.shared = i % 3 == 0;
+        c.bad = i % 2;
+        if (i == 0 || harness_deals(i + n, 4))
+            check(d, engine, plan, &c, text);
+    }
+}
+
+/* ---- What is run ---- */
+
+/* Every pair of storage types, of which one at least is quantised. */
+static void test_pairs(const struct device *d, const char *engine, unsigned n)
+{
+    static const char *const types[] = { "f32", "f16", "bf16", "int8", "int4", "q8_0", "q4_0", "int8:16z", "int4:32z" };
+    enum { TYPES = sizeof types / sizeof *types, PLAIN_TYPES = 3 };
+    for (unsigned k = 0; k < TYPES; k++)
+        for (unsigned v = 0; v < TYPES; v++) {
+            char text[128];
+            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) || !harness_deals(k * 4 + v + n, 4))
+                continue;
+            snprintf(text, sizeof text, "%s b4 h4/2 q3 k64 d64%s%s k:%s v:%s kvlen:9,9,9,9%s lse",
+                     types[(k + v) % PLAIN_TYPES], v % 3 ? "" : "/96", k % 2 ? "" : " page8", types[k], types[v],
+                     v % 2 ? " causal" : "");
+            test_problem(d, engine, k + v, text);
+        }
+}
+
+/* Widths that fill no vector, groups that are not whole, a scale for each element, varlen sequences, many rows. */
+static void test_rest(const struct device *d, const char *engine, unsigned n)
+{
+    static const char *const texts[] = {
+        "f32 b4 h2/1 q3 k64 d40 k:int8:16z v:int8:32 kvlen:9,9,9,9 lse",
+        "f32 b4 h2/1 q3 k64 d72/20 k:int4:16 v:int4:16z kvlen:9,9,9,9 causal lse",
+        "f32 b4 h2/1 q3 k64 d20/72 k:int4z v:int8:64 page8 kvlen:9,9,9,9 lse",
+        "f32 b4 h2/1 q3 k64 d40 k:int8:1z v:int4:1 kvlen:9,9,9,9 lse",
+        "f16 b4 h2/1 q3 k64 d36/33 k:int4:1z v:int8:1 page8 kvlen:9,9,9,9 lse",
+        "bf16 b4 h2 q3 k64 d9/7 k:int8 v:int8:1z kvlen:9,9,9,9 lse",
+        "f32 b4 h2 q3 k64 d6/2 k:int4:1 v:int4z page8 kvlen:9,9,9,9 lse",
+        "f32 b4 h2/1 q3 k64 d128/576 k:int8:48 v:int4:64z kvlen:9,9,9,9 lse",
+        "f32 b4 h4/2 q3 k64 d32 k:int8:16z v:q4_0 causal varlen lse",
+        "f32 b2 h2/1 q35 k80 d64 k:q8_0 v:int8 softcap5 causal lse",
+        "f16 b2 h2/1 q70 k140 d64 k:int4:32z v:q4_0 page8 causal lse",
+        "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse", "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
+    };
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+        test_problem(d, engine, i + n, texts[i]);
+}
+
+static void test_device(const struct device *d)
+{
+    const char *engine;
+    for (unsigned e = 0; (engine = harness_engine(e)); e++) {
+        test_pairs(d, engine, e);
+        test_rest(d, engine, e);
+    }
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
