@@ -73,8 +73,10 @@ static int run_one(struct bench *b, struct comparison *r, int n, double *ms, con
 static int open_inputs(struct bench *b, struct comparison *r, const char *problem, struct fault *f)
 {
     struct counts n;
+    struct stored_kv caches;
     int result = -1;
     double *q = NULL, *k = NULL, *v = NULL;
+    memset(&caches, 0, sizeof caches);
     if (inputs_count(&r->c, &n))
         return fault_set(f, EXIT_USAGE, "%s: its sizes overflow", problem);
     q = calloc(n.q + 1, sizeof *q);
@@ -85,10 +87,15 @@ static int open_inputs(struct bench *b, struct comparison *r, const char *proble
         goto out;
     }
     inputs_fill(&r->c, q, k, v);
-    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = r->c.lse, .x = &r->extras };
+    if (stored_kv_make(&caches, &r->c, k, v)) {
+        fault_set(f, EXIT_USAGE, "%s: no memory", problem);
+        goto out;
+    }
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .caches = &caches, .lse = r->c.lse, .x = &r->extras };
     const cl_int status = setup_open(&r->setup, &b->where, &r->c, &in);
     result = status ? cl_fault(f, NULL, status, problem) : 0;
 out:
+    stored_kv_free(&caches);
     free(q);
     free(k);
     free(v);
@@ -99,7 +106,7 @@ out:
 static cl_int blank_o(struct comparison *r, size_t n)
 {
     const unsigned char nan_byte = 0xff;
-    const size_t bytes = n * convert_size(r->setup.c.problem.type);
+    const size_t bytes = n * convert_size(r->setup.c.problem.o_type);
     return bytes ? clEnqueueFillBuffer(r->setup.queue, r->setup.args.o.mem, &nan_byte, 1, 0, bytes, 0, NULL, NULL)
                  : CL_SUCCESS;
 }
@@ -143,7 +150,7 @@ static int warm_up(struct bench *b, struct comparison *r, const char *problem, s
 /* Both are rounded to the type of O, and scores of the 16-bit types may be too. */
 static int differs(const struct bench *b, const struct comparison *r, int peer)
 {
-    const int type = r->setup.c.problem.type;
+    const int type = r->setup.c.problem.o_type;
     const double part = type == CLATTN_BF16 ? 5e-2 : type == CLATTN_F16 ? 1e-2 : 1e-3;
     return !b->peers[peer]->other && (isinf(r->off[peer]) || r->off[peer] > part * r->largest);
 }

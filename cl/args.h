@@ -33,6 +33,20 @@ typedef float cla_f32;
 #define CLA_OFFSETS 3
 #define CLA_OFFSETS_GIVEN 1 /* beside flags of arrays, in the argument `given` */
 
+/* Flags of a merge, as clattn.h names them. */
+#define CLA_LSE_IN_LOG2 1
+#define CLA_LSE_IN_EMPTY_INF 2
+#define CLA_LSE_OUT_LOG2 4
+#define CLA_LSE_OUT_EMPTY_INF 8
+
+/* The same of appends and rotations, and what of these is wanted. */
+#define CLA_NEW_LEN_GIVEN 1
+#define CLA_POSITIONS_GIVEN 2
+#define CLA_KV_LEN_GIVEN 4
+#define CLA_K_SCALE_GIVEN 8
+#define CLA_V_SCALE_GIVEN 16
+#define CLA_DROPPED_WANTED 32
+
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
  * axis. */
 typedef struct {

@@ -190,11 +190,12 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
             real x[CLA_W];
             CLA_EACH_LANE x[i] = o[(d + i) * CLA_NV + v];
             CLA_TRANSPOSE(real, x)
-            CLA_EACH_LANE if (row + i < rows) cla_put_vector(cla_o_row(e, row + i), d, x[i]);
+            CLA_EACH_LANE if (row + i < rows && CLA_IS_WRITTEN(e, CLA_LANE(l[v], const cla_scalar, i)))
+                cla_put_vector(e, cla_o_row(e, row + i), d, x[i]);
         }
         CLA_NO_UNROLL for (; d < CLA_DV; d++)
             for (int i = 0; i < min(CLA_W, rows - row); i++)
-                cla_put(cla_o_row(e, row + i), d, CLA_LANE(o[d * CLA_NV + v], cla_scalar, i));
+                cla_put(e, cla_o_row(e, row + i), d, CLA_LANE(o[d * CLA_NV + v], cla_scalar, i));
     }
     for (int i = 0; i < min(CLA_BQ, rows - t->r0); i++)
         cla_put_lse(e, t->r0 + i, ((const cla_scalar *)m)[i], ((const cla_scalar *)l)[i], 1);

@@ -394,24 +394,25 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l)
 {
     if (r >= cla_row_count(e, e->nq)) return;
-    __global cla_o_elem *row = cla_o_row(e, r);
+    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), t->c == 0);
+    if (!CLA_IS_WRITTEN(e, l)) return;
+    const long row = cla_o_row(e, r);
     const cla_scalar inverse = CLA_INVERSE(l);
 #define CLA_OUT(h, k, x) CLA_FINISHED(o[8 * (h) + 4 * (k) + (x)], l, inverse)
-    if (CLA_DV % 64 == 0 && CLA_ROW_IS_WIDE(row))
+    if (CLA_DV % 64 == 0 && CLA_ROW_IS_WIDE(e, row))
         CLA_UNROLL for (int h = 0; h < CLA_DV / 64; h++)
             CLA_UNROLL for (int x = 0; x < 2; x++) {
                 real y[8];
                 CLA_UNROLL for (int i = 0; i < 8; i++) y[i] = CLA_OUT(i / 2 * (CLA_DV / 64) + h, i % 2, x);
-                CLA_PUT_8(row, 64 * h + 16 * t->c + 8 * x, y)
+                CLA_PUT_8(e, row, 64 * h + 16 * t->c + 8 * x, y)
             }
     else
         CLA_UNROLL for (int h = 0; h < CLA_DVP / 16; h++)
             CLA_UNROLL for (int x = 0; x < 2; x++) {
                 const int p = 8 * h + 2 * t->c + x, d = 8 * (p % CLA_VC) + 2 * (p / CLA_VC);
-                if (d < CLA_DV) cla_put(row, d, CLA_OUT(h, 0, x));
-                if (d + 1 < CLA_DV) cla_put(row, d + 1, CLA_OUT(h, 1, x));
+                if (d < CLA_DV) cla_put(e, row, d, CLA_OUT(h, 0, x));
+                if (d + 1 < CLA_DV) cla_put(e, row, d + 1, CLA_OUT(h, 1, x));
             }
-    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), t->c == 0);
 }
 
 /* Registers are full in the loop: where to write is found out anew. */
@@ -419,7 +420,7 @@ CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, con
 {
     t->item = cla_item_again();
     t->c = t->item % 4;
-    t->r0 = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h);
+    t->r0 = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h, &e->part);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
         cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r]);
 }

@@ -85,8 +85,9 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, const real *o, const real *m, const real *l)
 {
     if (t->row >= cla_row_count(e, e->nq)) return;
-    __global cla_o_elem *row = cla_o_row(e, t->row);
-    const cla_scalar inverse = CLA_INVERSE(l[0]);
-    for (int i = 0; i < CLA_DV; i++) cla_put(row, i, CLA_FINISHED(o[i], l[0], inverse));
     cla_put_lse(e, t->row, m[0], l[0], 1);
+    if (!CLA_IS_WRITTEN(e, l[0])) return;
+    const long row = cla_o_row(e, t->row);
+    const cla_scalar inverse = CLA_INVERSE(l[0]);
+    for (int i = 0; i < CLA_DV; i++) cla_put(e, row, i, CLA_FINISHED(o[i], l[0], inverse));
 }

@@ -226,13 +226,15 @@ CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, con
 {
     const int rows = min(CLA_NR, cla_row_count(e, e->nq) - t->r0);
     CLA_NO_UNROLL for (int r = 0; r < rows; r++) {
-        __global cla_o_elem *row = cla_o_row(e, t->r0 + r);
+        const cla_scalar sum = ((const cla_scalar *)l)[r * CLA_W];
+        cla_put_lse(e, t->r0 + r, ((const cla_scalar *)m)[r * CLA_W], sum, 1);
+        if (!CLA_IS_WRITTEN(e, sum)) continue;
+        const long row = cla_o_row(e, t->r0 + r);
         const real inverse = CLA_INVERSE(l[r]);
         CLA_NO_UNROLL for (int c = 0; c < CLA_VECTORS(CLA_DV); c++) {
             const real x = CLA_FINISHED(o[c * CLA_NR + r], l[r], inverse);
-            if (CLA_DV >= CLA_W) cla_put_vector(row, CLA_COLUMN(c, CLA_DV), x);
-            else for (int i = 0; i < CLA_DV; i++) cla_put(row, i, CLA_LANE(x, cla_scalar, i));
+            if (CLA_DV >= CLA_W) cla_put_vector(e, row, CLA_COLUMN(c, CLA_DV), x);
+            else for (int i = 0; i < CLA_DV; i++) cla_put(e, row, i, CLA_LANE(x, cla_scalar, i));
         }
-        cla_put_lse(e, t->r0 + r, ((const cla_scalar *)m)[r * CLA_W], ((const cla_scalar *)l)[r * CLA_W], 1);
     }
 }

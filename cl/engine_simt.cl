@@ -431,17 +431,18 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const cla_real4 *
 {
     const int r = t->r0 + row_in_tile;
     if (r >= cla_row_count(e, e->nq)) return;
-    __global cla_o_elem *row = cla_o_row(e, r);
+    cla_put_lse(e, r, t->m[row_in_tile], l, t->tx == 0);
+    if (!CLA_IS_WRITTEN(e, l)) return;
+    const long row = cla_o_row(e, r);
     const cla_scalar inverse = CLA_INVERSE(l);
     CLA_UNROLL for (int c = 0; c < CLA_GD; c++) {
         const cla_real4 x = cla_finished_row(o[c], l, inverse);
         const int col = (c * CLA_TX + t->tx) * 4;
-        if (col < CLA_DV) cla_put(row, col, x.s0);
-        if (col + 1 < CLA_DV) cla_put(row, col + 1, x.s1);
-        if (col + 2 < CLA_DV) cla_put(row, col + 2, x.s2);
-        if (col + 3 < CLA_DV) cla_put(row, col + 3, x.s3);
+        if (col < CLA_DV) cla_put(e, row, col, x.s0);
+        if (col + 1 < CLA_DV) cla_put(e, row, col + 1, x.s1);
+        if (col + 2 < CLA_DV) cla_put(e, row, col + 2, x.s2);
+        if (col + 3 < CLA_DV) cla_put(e, row, col + 3, x.s3);
     }
-    cla_put_lse(e, r, t->m[row_in_tile], l, t->tx == 0);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, cla_real4 *o, const real *m, real *l)

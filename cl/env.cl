@@ -42,10 +42,13 @@ typedef CLA_CAT(CLA_INTEGER, CLA_SUFFIX) integer;
 #define CLA_UNIT_LOG2 (CLA_NATURAL ? CLA_LOG2E : 1)
 #define CLA_UNIT_LN (CLA_NATURAL ? 1 : CLA_LN2)
 
-/* CLA_TQ, CLA_TK, CLA_TV name the storage types of Q, K, V. */
+/* CLA_TQ, CLA_TK, CLA_TV, CLA_TO name the storage types of Q, K, V, O. */
 typedef CLA_CAT(cla_elem_, CLA_TQ) cla_q_elem;
 typedef CLA_CAT(cla_elem_, CLA_TK) cla_k_elem;
 typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
+typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
+#define cla_store_o CLA_CAT(cla_store_, CLA_TO)
+#define cla_storen_o CLA_CAT(cla_storen_, CLA_TO)
 #define cla_load_q CLA_CAT(cla_load_, CLA_TQ)
 #define cla_load_k CLA_CAT(cla_load_, CLA_TK)
 #define cla_load_v CLA_CAT(cla_load_, CLA_TV)

@@ -1,6 +1,6 @@
-/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed. Groups that share
- * a head are neighbours, and the longest causal rows come first; where heads share a bias or a mask, groups that share
- * its rows are neighbours. */
+/* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed, and a part of the
+ * keys that they see. Groups that share a head are neighbours, and the longest causal rows come first; where heads
+ * share a bias or a mask, groups that share its rows are neighbours. Parts are farthest apart. */
 CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
@@ -15,16 +15,22 @@ CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k
     CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-harmless)) & (k < (integer)(end)))
 }
 
+/* Keys of a part, at most, where rows see `keys` of them: whole tiles. src/engine/split.c says the same. */
+CLA_FN int cla_part_keys(const cla_args *a, int keys)
+{
+    return CLA_ROUND_UP(max((keys + a->parts - 1) / a->parts, a->part_least), CLA_BK);
+}
+
 __kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_forward(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;
     CLA_LOCAL(t)
-    int b, h;
-    const int r0 = cla_place(&a, CLA_GROUP, CLA_BQ, &b, &h);
+    int b, h, part;
+    const int r0 = cla_place(&a, CLA_GROUP, CLA_BQ, &b, &h, &part);
     cla_env e;
     CLA_TAKE_PARAMS(e.at)
-    cla_env_init(&e, &a, b, h);
+    cla_env_init(&e, &a, b, h, part);
     cla_sequence(&e);
 
     /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes
@@ -32,8 +38,13 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int q0 = cla_query(&e, r0), q1 = min(cla_query(&e, r0 + CLA_BQ - 1) + 1, e.q_len);
     const int harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
     const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
-    const int last = q0 < q1 ? min(e.k_end, cla_mask_end(&e, q0, q1)) : 0;
-    const int first = max(e.k_begin, cla_mask_begin(&e, q0, q1));
+    int last = q0 < q1 ? max(min(e.k_end, cla_mask_end(&e, q0, q1)), 0) : 0;
+    int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last);
+    if (a.parts > 1) {
+        const int keys = cla_part_keys(&a, last - first);
+        first += part * keys;
+        last = min(last, first + keys);
+    }
     /* Where there is nothing to see the loop is at key 0: compilers may load ahead of it. */
     const int end = first < last ? last : 0, begin = cla_mask_next(&e, q0, q1, min(first, end), end);
 
@@ -45,7 +56,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
 
     int next;
     /* The call has a workspace for it. A row that sees nothing closes no segment, and keeps its sink. */
-    const int is_long = a.nk > CLA_SEGMENT && begin < end;
+    const int is_long = (a.parts > 1 ? cla_part_keys(&a, a.nk) : a.nk) > CLA_SEGMENT && begin < end;
     if (is_long) cla_open_total(CLA_TOTAL(&e));
     CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
         const int stop = CLA_KEPT((k0 / CLA_SEGMENT + 1) * CLA_SEGMENT);

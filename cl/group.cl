@@ -2,6 +2,7 @@
 typedef struct {
     int unused;                       /* see args.h */
     int b, h, hk;                     /* batch entry or sequence, first query head, key/value head */
+    int part;                         /* of the keys: 0 .. a->parts - 1 */
     const cla_args *a;
     cla_pointers at;                  /* of all buffers */
     int nq, nk;                       /* rows of Q and of K that this sequence has */
@@ -15,11 +16,12 @@ typedef struct {
 } cla_env;
 
 /* By pointer: Oclgrind 21.10 knows no struct that an inlined function returns. */
-CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h)
+CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h, int part)
 {
     e->a = a;
     e->b = b;
     e->h = h;
+    e->part = part;
     e->hk = h / a->heads_per_kv;
     e->nq = a->nq;
     e->nk = a->nk;
@@ -51,13 +53,18 @@ CLA_FN int cla_head(const cla_env *e, int row)
 /* The number of this work-group. */
 #define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))
 
-/* Work-group `group` of all, with `rows` rows each: whose rows it has, and the first of them. Divisions are of 32 bits:
- * GPUs compute those of 64 by a hundred instructions each. */
-CLA_FN int cla_place(const cla_args *a, uint group, int rows, int *b, int *h)
+/* Work-group `group` of all, with `rows` rows each: which part of the keys and whose rows it has, and the first of
+ * them. Divisions are of 32 bits: GPUs compute those of 64 by a hundred instructions each. */
+CLA_FN int cla_place(const cla_args *a, uint group, int rows, int *b, int *h, int *part)
 {
     const int packed = CLA_PACKS_HEADS ? a->packed_heads : 1;
     const uint blocks = (a->nq * packed + rows - 1) / rows, heads = a->heads;
     const int spare = group >= (uint)a->groups; /* to round up the grid: sees rows past the end, so it does nothing */
+    *part = 0;
+    if (a->parts > 1 && !spare) {
+        *part = group / (blocks * heads);
+        group -= *part * (blocks * heads);
+    }
     const int bh = spare ? 0 : a->heads_inner ? group % heads : group / blocks;
     const int block = spare ? -1 : a->heads_inner ? group / heads : group % blocks;
     *b = bh / (a->h / packed);

@@ -4,113 +4,16 @@
 
 #include "arrays.h"
 
+#include "cache_files.h"
 #include "changes.h"
-#include "convert.h"
 #include "inputs.h"
+#include "tensor_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A file on the way in. Packed, it is one batch entry until read_sequences() finds b sequences in its total of rows, n
- * in the longest. */
-struct input {
-    const char *argument, *path;
-    struct npy a;
-    int64_t b, h, n, width, total;
-    int packed;
-};
-
-void arrays_swap(const double *x, double *y, int64_t b, int64_t h, int64_t n, int64_t w)
-{
-    for (int64_t at = 0; at < b * h; at++)
-        for (int64_t row = 0; row < n; row++, x += w)
-            memcpy(y + (((at / h) * n + row) * h + at % h) * w, x, (size_t)w * sizeof *x);
-}
-
-/* The storage type that a float file stands for; 0 for others. */
-static int storage(int npy_type)
-{
-    return npy_type == NPY_F4 ? CLATTN_F32 : npy_type == NPY_F2 ? CLATTN_F16 : npy_type == NPY_F8 ? CLATTN_F64 : 0;
-}
-
-static int read_tensor(struct input *x, int bthd, struct fault *f)
-{
-    const int first = x->packed ? 0 : 1; /* axis behind b */
-    char shape[NPY_SHAPE_TEXT];
-    if (npy_read(x->argument, x->path, &x->a, f) != 0)
-        return -1;
-    npy_shape(x->a.ndim, x->a.shape, shape);
-    if (x->a.type == NPY_I1 && x->argument[0] != 'Q')
-        return fault_set(f, EXIT_UNSUPPORTED,
-                         "%s: %s: quantised keys and values (|i1) are not supported by this version", x->argument,
-                         x->path);
-    if (storage(x->a.type) == 0)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", x->argument, x->path,
-                         npy_name(x->a.type));
-    if (x->a.ndim != first + 3)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %d axes, %s", x->argument, x->path, shape,
-                         first + 3, x->packed ? "[total,h,d]" : bthd ? "[b,n,h,d]" : "[b,h,n,d]");
-    x->b = x->packed ? 1 : x->a.shape[0];
-    x->h = x->a.shape[first + (bthd ? 1 : 0)];
-    x->n = x->total = x->a.shape[first + (bthd ? 0 : 1)];
-    x->width = x->a.shape[first + 2];
-    if (x->width < 1 || x->width > INT32_MAX || x->h < 1)
-        return fault_set(f, EXIT_USAGE,
-                         "%s: %s: its shape %s has a width or a number of heads of 0, or too large a one", x->argument,
-                         x->path, shape);
-    return 0;
-}
-
-/* "K.npy: k.npy: its shape [..] does not fit Q.npy: q.npy, [..]: why" */
-static int misfit(const struct input *x, const struct input *y, const char *why, struct fault *f)
-{
-    char of_x[NPY_SHAPE_TEXT], of_y[NPY_SHAPE_TEXT];
-    npy_shape(x->a.ndim, x->a.shape, of_x);
-    npy_shape(y->a.ndim, y->a.shape, of_y);
-    return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s does not fit %s of %s, %s: %s", x->argument, x->path, of_x,
-                     of_y, y->argument, y->path, why);
-}
-
-static int check_shapes(const struct input *q, const struct input *k, const struct input *v, struct fault *f)
-{
-    if (k->b != q->b && k->b != 1)
-        return misfit(k, q, "the batch axes differ", f);
-    if (q->h % k->h != 0)
-        return misfit(k, q, "the query heads are no multiple of the key heads", f);
-    if (k->width != q->width)
-        return misfit(k, q, "the widths differ", f);
-    if (v->b != k->b)
-        return misfit(v, k, "the batch axes differ", f);
-    if (v->h != k->h)
-        return misfit(v, k, "the numbers of heads differ", f);
-    if (v->n != k->n)
-        return misfit(v, k, "the numbers of rows differ", f);
-    return 0;
-}
-
-/* The file as doubles in [b,h,n,width] order, rounded to storage type `type`. */
-static int load(struct input *x, int bthd, int type, double **out, struct fault *f)
-{
-    const size_t count = x->a.count, bytes = (count ? count : 1) * sizeof **out;
-    *out = malloc(bytes);
-    if (!*out)
-        return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", x->argument, x->path);
-    convert_load(storage(x->a.type), x->a.data, *out, count);
-    npy_free(&x->a);
-    if (bthd && count) {
-        double *swapped = malloc(bytes);
-        if (!swapped)
-            return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", x->argument, x->path);
-        arrays_swap(*out, swapped, x->packed ? 1 : x->b, x->total, x->h, x->width);
-        free(*out);
-        *out = swapped;
-    }
-    inputs_round(type, *out, count);
-    return 0;
-}
-
 /* A file of one int32 per batch entry. most < 0: any value will do. */
-static int read_ints(const char *argument, const char *path, const struct input *q, int64_t most, struct npy *a,
+static int read_ints(const char *argument, const char *path, const struct tensor_file *q, int64_t most, struct npy *a,
                      struct fault *f)
 {
     char shape[NPY_SHAPE_TEXT], of_q[NPY_SHAPE_TEXT];
@@ -135,7 +38,7 @@ static int read_ints(const char *argument, const char *path, const struct input 
 }
 
 /* Where the sequences of varlen tensors begin: *out gets the list, `x` its b and n. */
-static int read_sequences(const char *argument, const char *path, struct input *x, int32_t **out, struct fault *f)
+static int read_sequences(const char *argument, const char *path, struct tensor_file *x, int32_t **out, struct fault *f)
 {
     char shape[NPY_SHAPE_TEXT], of_x[NPY_SHAPE_TEXT];
     struct npy a;
@@ -154,7 +57,7 @@ static int read_sequences(const char *argument, const char *path, struct input *
         fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want [b+1]", argument, path, shape);
     else if (cu[0] != 0)
         fault_set(f, EXIT_USAGE, "%s: %s: it begins with %ld, not with 0", argument, path, (long)cu[0]);
-    else if (cu[b] != x->total)
+    else if (cu[b] != x->file_n)
         fault_set(f, EXIT_USAGE, "%s: %s: it ends with %ld, not with the rows of %s, %s, which is %s", argument, path,
                   (long)cu[b], x->argument, x->path, of_x);
     else
@@ -202,8 +105,8 @@ static void take_offsets(struct arrays *a)
     a->in.offsets = x;
 }
 
-static void make_case(const struct options *o, struct arrays *a, const struct input *q, const struct input *k,
-                      const struct input *v)
+static void make_case(const struct options *o, struct arrays *a, const struct tensor_file *q,
+                      const struct tensor_file *k, const struct tensor_file *v)
 {
     clattn_workload *c = &a->c;
     clattn_problem *p = &c->problem;
@@ -212,7 +115,7 @@ static void make_case(const struct options *o, struct arrays *a, const struct in
     c->lse = o->lse != NULL;
     *p = o->problem;
     p->struct_size = sizeof *p;
-    p->type = p->k_type = p->v_type = o->type ? o->type : q->a.type == NPY_F2 ? CLATTN_F16 : CLATTN_F32;
+    p->type = o->type ? o->type : q->a.type == NPY_F2 ? CLATTN_F16 : CLATTN_F32;
     p->d = (int32_t)q->width;
     p->dv = (int32_t)v->width;
     p->align = o->has_diagonal ? o->align : CLATTN_ALIGN_BOTTOM_RIGHT;
@@ -229,16 +132,16 @@ static void make_case(const struct options *o, struct arrays *a, const struct in
         take_offsets(a);
     if (q->packed) {
         p->flags |= CLATTN_CU_Q | CLATTN_CU_K;
-        p->sizes.total_q = q->total;
-        p->sizes.total_k = k->total;
+        p->sizes.total_q = q->file_n;
+        p->sizes.total_k = k->file_n;
     }
     a->in.shared = k->b == 1 && q->b != 1;
     a->in.x = &a->x;
     a->in.lse = o->lse || o->verify;
 }
 
-static int read_lengths(const struct options *o, struct arrays *a, const struct input *q, const struct input *k,
-                        struct fault *f)
+static int read_lengths(const struct options *o, struct arrays *a, const struct tensor_file *q,
+                        const struct tensor_file *k, struct fault *f)
 {
     return read_ints("--q-len", o->q_len, q, q->n, &a->q_len, f) != 0 ||
                    read_ints("--kv-len", o->kv_len, q, k->n, &a->kv_len, f) != 0 ||
@@ -248,7 +151,8 @@ static int read_lengths(const struct options *o, struct arrays *a, const struct 
                : 0;
 }
 
-static int read_packing(const struct options *o, struct arrays *a, struct input *q, struct input *k, struct fault *f)
+static int read_packing(const struct options *o, struct arrays *a, struct tensor_file *q, struct tensor_file *k,
+                        struct fault *f)
 {
     if (read_sequences("--cu-q", o->cu_q, q, &a->x.cu_q, f) != 0 ||
         read_sequences("--cu-k", o->cu_k, k, &a->x.cu_k, f) != 0)
@@ -259,15 +163,29 @@ static int read_packing(const struct options *o, struct arrays *a, struct input 
     return 0;
 }
 
+/* Q, in its storage type. */
+static int take_queries(struct tensor_file *q, struct arrays *a, struct fault *f)
+{
+    const size_t count = q->a.count;
+    a->q = tensor_file_values(q, f);
+    if (!a->q)
+        return -1;
+    inputs_round(a->c.problem.type, a->q, count);
+    a->in.q = a->q;
+    return 0;
+}
+
 int arrays_read(const struct options *o, struct arrays *a, struct fault *f)
 {
-    const int packed = o->cu_q != NULL, bthd = o->bthd || packed;
-    struct input q = { "Q", o->q, { 0 }, 0, 0, 0, 0, 0, packed }, k = { "K", o->k, { 0 }, 0, 0, 0, 0, 0, packed };
-    struct input v = { "V", o->v, { 0 }, 0, 0, 0, 0, 0, packed };
+    const int packed = o->cu_q != NULL, paged = o->block_table != NULL;
+    struct tensor_file q = { .argument = "Q", .path = o->q, .packed = packed, .bthd = o->bthd };
+    struct tensor_file k = { .argument = "K", .path = o->k, .packed = packed, .paged = paged, .bthd = o->bthd };
+    struct tensor_file v = { .argument = "V", .path = o->v, .packed = packed, .paged = paged, .bthd = o->bthd };
     int status = -1;
     memset(a, 0, sizeof *a);
-    if (read_tensor(&q, bthd, f) != 0 || read_tensor(&k, bthd, f) != 0 || read_tensor(&v, bthd, f) != 0 ||
-        check_shapes(&q, &k, &v, f) != 0 || read_packing(o, a, &q, &k, f) != 0 || read_lengths(o, a, &q, &k, f) != 0)
+    if (tensor_file_read(&q, f) != 0 || tensor_file_read(&k, f) != 0 || tensor_file_read(&v, f) != 0 ||
+        tensor_file_fit(&q, &k, &v, f) != 0 || cache_files_table(o, &q, &k, &v, &a->caches.pages, f) != 0 ||
+        read_packing(o, a, &q, &k, f) != 0 || read_lengths(o, a, &q, &k, f) != 0)
         goto out;
     make_case(o, a, &q, &k, &v);
     if (changes_read(o, &a->c, &a->x, f) != 0)
@@ -277,13 +195,11 @@ int arrays_read(const struct options *o, struct arrays *a, struct fault *f)
         fault_set(f, EXIT_USAGE, "Q: %s: O would be too large", o->q);
         goto out;
     }
-    const int type = a->c.problem.type;
-    if (load(&q, bthd, type, &a->q, f) != 0 || load(&k, bthd, type, &a->k, f) != 0 ||
-        load(&v, bthd, type, &a->v, f) != 0)
+    if (take_queries(&q, a, f) != 0 || cache_files_read(o, &k, &v, &a->caches, &a->c.problem, &a->k, &a->v, f) != 0)
         goto out;
-    a->in.q = a->q;
     a->in.k = a->k;
     a->in.v = a->v;
+    a->in.caches = &a->caches;
     status = 0;
 out:
     npy_free(&q.a);
@@ -302,5 +218,6 @@ void arrays_free(struct arrays *a)
     npy_free(&a->kv_start);
     npy_free(&a->offsets);
     extras_free(&a->x);
+    stored_kv_free(&a->caches);
     memset(a, 0, sizeof *a);
 }

@@ -15,6 +15,7 @@ struct arrays {
     clattn_workload c;
     int long_lists, mixed; /* `in` has more lengths, or other offsets, than the problem string has words for */
     double *q, *k, *v;     /* [b,h,n,width], or [h,total,width] when packed, as they will be stored */
+    struct stored_kv caches;  /* K and V, as they lie there */
     struct npy q_len, kv_len, kv_start, offsets;
     struct extras x;       /* whatever else there is */
     struct setup_inputs in; /* points into the above */
@@ -23,8 +24,5 @@ struct arrays {
 /* Reads what `o` names. Returns 0, or -1 with `f` set; arrays_free() is due in both cases. */
 int arrays_read(const struct options *o, struct arrays *a, struct fault *f);
 void arrays_free(struct arrays *a);
-
-/* x [b,h,n,w] into y [b,n,h,w]; with h and n exchanged it leads back. */
-void arrays_swap(const double *x, double *y, int64_t b, int64_t h, int64_t n, int64_t w);
 
 #endif

@@ -5,12 +5,14 @@
 #include "arrays.h"
 #include "clock.h"
 #include "inputs.h"
+#include "merging.h"
 #include "opencl.h"
 #include "options.h"
 #include "output.h"
 #include "report.h"
 #include "rowmods.h"
 #include "setup.h"
+#include "tensor_file.h"
 #include "verify.h"
 
 #include <clattn.h>
@@ -29,6 +31,7 @@ struct run {
     clattn_handle handle;
     clattn_plan plan;
     struct setup setup;
+    struct merging merge; /* with --merge, in place of arrays and setup */
     struct outputs outputs;
     struct report report;
     struct rowmods rowmods;
@@ -119,10 +122,9 @@ static int emit_source(struct run *r, struct fault *f)
     return f->status ? -1 : 0;
 }
 
-static int make_plan(struct run *r, struct fault *f)
+static int make_plan(struct run *r, const clattn_problem *p, struct fault *f)
 {
     clattn_plan_options plan_options = CLATTN_PLAN_OPTIONS_INIT;
-    const clattn_problem *p = &r->arrays.c.problem;
     char why[1024] = "", config[512] = "";
     cl_int e = clattn_supports(r->handle, p, why, sizeof why);
     if (e != CL_SUCCESS)
@@ -144,6 +146,11 @@ static int make_plan(struct run *r, struct fault *f)
     return 0;
 }
 
+static cl_int run_once(struct run *r)
+{
+    return r->options.merge ? merging_run(&r->merge, r->plan) : setup_run(&r->setup, r->plan);
+}
+
 /* Times `rounds` calls; the call before was the warm-up. */
 static cl_int measure(struct run *r, int rounds)
 {
@@ -153,7 +160,7 @@ static cl_int measure(struct run *r, int rounds)
         return CL_OUT_OF_HOST_MEMORY;
     for (int i = 0; i < rounds && e == CL_SUCCESS; i++) {
         const double start = clock_ms();
-        e = setup_run(&r->setup, r->plan);
+        e = run_once(r);
         ms[i] = clock_ms() - start;
     }
     if (e == CL_SUCCESS)
@@ -178,7 +185,7 @@ static int compute(struct run *r, struct fault *f)
                          clattn_status_string(e));
     e = setup_prepare(&r->setup, r->plan);
     if (e == CL_SUCCESS)
-        e = setup_run(&r->setup, r->plan);
+        e = run_once(r);
     if (e == CL_SUCCESS && r->options.rounds)
         e = measure(r, r->options.rounds);
     if (e == CL_SUCCESS)
@@ -202,7 +209,21 @@ static int check(struct run *r, struct fault *f)
     return 0;
 }
 
-/* Adds the output x [b,h,n,w], with axes h and n exchanged if `swap`, in float32 unless `wide`. Overwrites x. */
+/* Adds the output x, in float32 unless `wide`. Overwrites x. */
+static int add_array(struct run *r, const char *argument, const char *path, double *x, int ndim, const int64_t *shape,
+                     int wide, struct fault *f)
+{
+    size_t count = 1;
+    for (int i = 0; i < ndim; i++)
+        count *= (size_t)shape[i];
+    for (size_t i = 0; i < count && !wide; i++) { /* in place: a float never lies beyond its double */
+        const float single = (float)x[i];
+        memcpy((char *)x + i * sizeof single, &single, sizeof single);
+    }
+    return outputs_add(&r->outputs, argument, path, wide ? NPY_F8 : NPY_F4, ndim, shape, x, f);
+}
+
+/* The same of x [b,h,n,w], with axes h and n exchanged if `swap`. */
 static int add_output(struct run *r, const char *argument, const char *path, double *x, const int64_t shape[4],
                       int swap, int wide, struct fault *f)
 {
@@ -216,16 +237,11 @@ static int add_output(struct run *r, const char *argument, const char *path, dou
         order = malloc(count * sizeof *order);
         if (!order)
             return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
-        arrays_swap(x, order, b, h, n, w);
+        tensor_file_swap(x, order, b, h, n, (size_t)w * sizeof *x);
         x = order;
     }
-    if (!wide)
-        for (size_t i = 0; i < count; i++) { /* in place: a float never lies beyond its double */
-            const float single = (float)x[i];
-            memcpy((char *)x + i * sizeof single, &single, sizeof single);
-        }
-    const int status = outputs_add(&r->outputs, argument, path, wide ? NPY_F8 : NPY_F4, (x == r->lse ? 3 : 4) - first,
-                                   (swap ? swapped : shape) + first, x, f);
+    const int status =
+        add_array(r, argument, path, x, (x == r->lse ? 3 : 4) - first, (swap ? swapped : shape) + first, wide, f);
     free(order);
     return status;
 }
@@ -244,19 +260,59 @@ static int write_outputs(struct run *r, struct fault *f)
     return outputs_commit(&r->outputs, f);
 }
 
+/* Reads, computes and verifies. */
+static int run_attention(struct run *r, struct fault *f)
+{
+    if (arrays_read(&r->options, &r->arrays, f) != 0 || open_device(r, f) != 0 ||
+        make_plan(r, &r->arrays.c.problem, f) != 0)
+        return -1;
+    const cl_int e = report_problem(&r->report, &r->arrays);
+    if (e != CL_SUCCESS)
+        return fault_set(f, exit_status(e), "this problem: %s", clattn_status_string(e));
+    return compute(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0 ? -1 : 0;
+}
+
+static int compute_merge(struct run *r, struct fault *f)
+{
+    cl_int e = merging_open(&r->merge, &r->where);
+    if (e == CL_SUCCESS)
+        e = run_once(r);
+    if (e == CL_SUCCESS && r->options.rounds)
+        e = measure(r, r->options.rounds);
+    if (e == CL_SUCCESS)
+        e = merging_fetch(&r->merge);
+    return e == CL_SUCCESS ? 0 : library_fault(r, "the merge", e, f);
+}
+
+static int run_merge(struct run *r, struct fault *f)
+{
+    const struct options *o = &r->options;
+    struct merging *m = &r->merge;
+    if (merging_read(o, m, f) != 0 || open_device(r, f) != 0)
+        return -1;
+    const clattn_problem p = merging_problem(m);
+    report_merge(&r->report, m->parts, m->rows, m->width, m->type);
+    if (make_plan(r, &p, f) != 0 || compute_merge(r, f) != 0)
+        return -1;
+    r->report.verified = o->verify;
+    if (o->verify && merging_verify(m, &r->report.verdict) != 0)
+        return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference");
+    if (o->out && add_array(r, "-o", o->out, m->o, m->ndim, m->shape, m->type == CLATTN_F64, f) != 0)
+        return -1;
+    if (o->lse && add_array(r, "--lse", o->lse, m->lse, m->ndim - 1, m->shape, 0, f) != 0)
+        return -1;
+    return outputs_commit(&r->outputs, f);
+}
+
 static int run(struct run *r, struct fault *f)
 {
     double error, bound;
     report_start(&r->report);
-    if (arrays_read(&r->options, &r->arrays, f) != 0 || open_device(r, f) != 0 || make_plan(r, f) != 0)
+    if ((r->options.merge ? run_merge : run_attention)(r, f) != 0)
         return -1;
     r->report.platform = r->where.platform_name;
     r->report.device = r->where.device_name;
-    const cl_int e = report_problem(&r->report, &r->arrays);
-    if (e != CL_SUCCESS)
-        return fault_set(f, exit_status(e), "this problem: %s", clattn_status_string(e));
-    if (compute(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0 ||
-        report_print(&r->report, r->options.json, f) != 0)
+    if (report_print(&r->report, r->options.json, f) != 0)
         return -1;
     if (!r->report.verified || r->report.verdict.good)
         return 0;
@@ -268,6 +324,7 @@ static void finish(struct run *r)
 {
     outputs_discard(&r->outputs);
     setup_close(&r->setup);
+    merging_free(&r->merge);
     rowmods_close(&r->rowmods);
     (void)clattn_plan_release(r->plan);
     (void)clattn_release(r->handle);

@@ -5,6 +5,7 @@
 #include "inputs.h"
 
 #include "convert.h"
+#include "quantise.h"
 
 #include <math.h>
 
@@ -28,6 +29,16 @@ double inputs_normal(uint64_t *state)
 void inputs_round(int type, double *x, size_t n)
 {
     double block[256];
+    unsigned char stored[2 * 256];
+    if (quantise_is_scaled(type))
+        return; /* by scales that are not known here */
+    for (size_t at = 0; at < n && quantise_is(type); at += 256) {
+        const size_t m = n - at < 256 ? n - at : 256;
+        quantise_store(type, NULL, x + at, stored, m);
+        quantise_load(type, NULL, stored, x + at, m);
+    }
+    if (quantise_is(type))
+        return;
     for (size_t at = 0; at < n; at += 256) {
         const size_t m = n - at < 256 ? n - at : 256;
         convert_store(type, x + at, block, m);
@@ -47,7 +58,7 @@ static void fill(double *x, size_t n, double size, int type, uint64_t seed, uint
     uint64_t state = inputs_stream(seed, stream);
     for (size_t i = 0; i < n; i++)
         x[i] = size * inputs_normal(&state);
-    inputs_round(type, x, n);
+    inputs_round(quantise_is(type) ? CLATTN_F32 : type, x, n);
 }
 
 clattn_problem inputs_defaults(const clattn_problem *given)
@@ -59,8 +70,14 @@ clattn_problem inputs_defaults(const clattn_problem *given)
         p.k_type = p.type;
     if (p.v_type == 0)
         p.v_type = p.type;
+    if (p.o_type == 0)
+        p.o_type = p.type;
     if (p.dv == 0)
         p.dv = p.d;
+    if (quantise_is_scaled(p.k_type) && p.k_group == 0)
+        p.k_group = p.d;
+    if (quantise_is_scaled(p.v_type) && p.v_group == 0)
+        p.v_group = p.dv;
     if (p.sizes.hk == 0)
         p.sizes.hk = p.sizes.h;
     if (p.scale == 0 && !(p.flags & CLATTN_SCALE))

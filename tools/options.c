@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 1 << 30 }; /* of a mask */
+enum { NUMBER_MAX = 1 << 30, SPLITS_MAX = 1024 }; /* of a mask; of clattn.h */
 
 /* A finite number and nothing else. Returns 0, or -1 when it is none. */
 static int read_real(const char *text, double *out)
@@ -78,6 +78,16 @@ static int read_window(void *into, const char *text, struct fault *f)
     return 0;
 }
 
+static int read_splits(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    long long n;
+    if (read_whole(text, &n) != 0 || n < 1 || n > SPLITS_MAX)
+        return fault_set(f, EXIT_USAGE, "--splits: %s is not a number of parts, 1 to %d", text, SPLITS_MAX);
+    o->problem.splits = (int32_t)n;
+    return 0;
+}
+
 /* ---- All options ---- */
 
 #define INTO struct options
@@ -103,6 +113,15 @@ static const struct args_row table[] = {
     ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b] <i4"),
     ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b] <i4"),
     ROW_TEXT("--kv-start", kv_start, "A.npy", "first valid row of K and V, [b] <i4"),
+    ROW_TEXT("--block-table", block_table, "T.npy", "K and V are [pages,page,hk,d]; T: the pages of each, [b,n] <i4"),
+    ROW_TEXT("--k-scale", k_scale, "F.npy", "scales of a K of type |i1, with its axes; those of 1 are broadcast"),
+    ROW_TEXT("--k-zero", k_zero, "F.npy", "and zero points: the value is (x - zero) scale"),
+    ROW_TEXT("--v-scale", v_scale, "F.npy", "the same for V"),
+    ROW_TEXT("--v-zero", v_zero, "F.npy", "and its zero points"),
+    ROW_TEXT("--k-type", k_type_text, "TYPE", "quantise K: int8 int4 q8_0 q4_0; of a K of type |i1 int8 or int4"),
+    ROW_TEXT("--v-type", v_type_text, "TYPE", "the same for V"),
+    ROW_READ("--splits", read_splits, "N", "compute the keys in N parts and merge these"),
+    ROW_FLAG("--merge", merge, "only merge: the files are O_PARTS.npy [S,...,dv] and LSE_PARTS.npy [S,...]"),
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--engine", engine, "NAME", "use this engine"),
     ROW_TEXT("--tile", tile, "TILE", "and this tile of it"),
@@ -113,16 +132,15 @@ static const struct args_row table[] = {
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
     ROW_LAST("--help", help, "print this"),
     ROW_LAST("--version", version, "print the version"),
-    ROW_LATER("--score-mod-grad"), ROW_LATER("--block-table"), ROW_LATER("--k-scale"), ROW_LATER("--k-zero"),
-    ROW_LATER("--v-scale"), ROW_LATER("--v-zero"), ROW_LATER("--k-type"), ROW_LATER("--v-type"),
-    ROW_LATER("--splits"), ROW_LATER("--merge"), ROW_LATER("--dout"), ROW_LATER("--dlse"), ROW_LATER("--dq"),
-    ROW_LATER("--dk"), ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
+    ROW_LATER("--score-mod-grad"), ROW_LATER("--dout"), ROW_LATER("--dlse"), ROW_LATER("--dq"), ROW_LATER("--dk"),
+    ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
     { .name = NULL },
 };
 
 void options_help(FILE *to)
 {
     fputs("usage: clattn-run [options] Q.npy K.npy V.npy\n"
+          "       clattn-run [options] --merge O_PARTS.npy LSE_PARTS.npy\n"
           "Computes attention O = softmax(scale Q K^T) V on an OpenCL device.\n\n", to);
     args_help(to, table);
     fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 not supported; 4 verification failed.\n", to);
@@ -141,6 +159,21 @@ static int read_type(struct options *o, struct fault *f)
             return 0;
         }
     return fault_set(f, EXIT_USAGE, "--type: %s is not f32, f16, bf16 or f64", o->type_text);
+}
+
+static int read_cache_type(const char *argument, const char *text, int *type, struct fault *f)
+{
+    static const struct { const char *name; int type; } types[] = {
+        { "int8", CLATTN_INT8 }, { "int4", CLATTN_INT4 }, { "q8_0", CLATTN_Q8_0 }, { "q4_0", CLATTN_Q4_0 },
+    };
+    if (!text)
+        return 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(text, types[i].name) == 0) {
+            *type = types[i].type;
+            return 0;
+        }
+    return fault_set(f, EXIT_USAGE, "%s: %s is not int8, int4, q8_0 or q4_0", argument, text);
 }
 
 static int read_layout(struct options *o, struct fault *f)
@@ -212,30 +245,21 @@ static int read_tune(struct options *o, struct fault *f)
     return fault_set(f, EXIT_USAGE, "--tune: %s is not auto, off, readonly, quick, full or record", o->tune_text);
 }
 
-/* What needs, or excludes, something else. */
-static int check_together(const struct options *o, struct fault *f)
-{
-    if (o->aux.n > 0 && o->mods.n == 0)
-        return fault_set(f, EXIT_USAGE, "--aux: %s needs --score-mod as well", o->aux.at[0]);
-    if (!o->cu_q != !o->cu_k)
-        return fault_set(f, EXIT_USAGE, "%s needs %s as well", o->cu_q ? "--cu-q" : "--cu-k",
-                         o->cu_q ? "--cu-k" : "--cu-q");
-    if (o->cu_q && o->layout_text)
-        return fault_set(f, EXIT_USAGE, "--layout: %s contradicts --cu-q: varlen tensors are [total,h,d]",
-                         o->layout_text);
-    if (o->mods.n > CLATTN_MODS_MAX)
-        return fault_set(f, EXIT_USAGE, "--score-mod: %s: at most %d of them", o->mods.at[CLATTN_MODS_MAX],
-                         CLATTN_MODS_MAX);
-    return 0;
-}
-
 static int read_operands(struct options *o, int n, char **files, struct fault *f)
 {
     if (o->emit_source) {
         if (n != 0)
             return fault_set(f, EXIT_USAGE, "%s: --emit-source takes no files", files[0]);
-        if (o->out || o->lse || o->verify || o->rounds || o->json)
-            return fault_set(f, EXIT_USAGE, "--emit-source computes nothing: no -o, --lse, --verify, --time or --json");
+        if (o->out || o->lse || o->verify || o->rounds || o->json || o->merge)
+            return fault_set(f, EXIT_USAGE,
+                             "--emit-source computes nothing: no -o, --lse, --verify, --time, --json or --merge");
+        return 0;
+    }
+    if (o->merge) {
+        if (n != 2)
+            return fault_set(f, EXIT_USAGE, "--merge takes two files, O_PARTS.npy and LSE_PARTS.npy, not %d", n);
+        o->o_parts = files[0];
+        o->lse_parts = files[1];
         return 0;
     }
     if (n < 3)
@@ -260,8 +284,10 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         return 0;
     if (o->alibi)
         o->has_diagonal = 1;
-    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0
-        || read_config(o, f) != 0 || read_tune(o, f) != 0 || check_together(o, f) != 0)
+    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0 ||
+        read_config(o, f) != 0 || read_tune(o, f) != 0 ||
+        read_cache_type("--k-type", o->k_type_text, &o->k_type, f) != 0 ||
+        read_cache_type("--v-type", o->v_type_text, &o->v_type, f) != 0 || options_check(o, f) != 0)
         return -1;
     return read_operands(o, files, argv + 1, f);
 }

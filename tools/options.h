@@ -14,13 +14,17 @@ struct options {
     const char *out, *lse, *type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
     const char *engine, *tile, *tune_text, *emit_source, *time_text;
     const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
+    const char *block_table, *k_scale, *k_zero, *v_scale, *v_zero, *k_type_text, *v_type_text;
     struct list mods, aux;      /* FILE.cl and NAME=A.npy */
     const char *q, *k, *v;
+    int merge;                  /* files are O_PARTS and LSE_PARTS instead */
+    const char *o_parts, *lse_parts;
     int verify, json, help, version;
     /* What some of it means. */
     int type;                   /* CLATTN_F32..; 0: the input's */
+    int k_type, v_type;         /* CLATTN_INT8..; 0: not quantised, or of a file that is */
     int bthd;
-    clattn_problem problem;     /* what needs no file: scale, softcap, masks, and the flags of these */
+    clattn_problem problem;     /* what needs no file: scale, softcap, masks, splits, and the flags of these */
     int has_diagonal;           /* something in it asks where the diagonal lies */
     int align;                  /* CLATTN_ALIGN_* */
     long long offset;           /* for CLATTN_ALIGN_OFFSET */
@@ -32,6 +36,9 @@ struct options {
 
 /* Reads the arguments behind argv[0]. Returns 0, or -1 with `f` set. */
 int options_parse(int argc, char **argv, struct options *o, struct fault *f);
+
+/* Whether options go together: part of options_parse(). */
+int options_check(const struct options *o, struct fault *f);
 
 /* The text of --help. */
 void options_help(FILE *to);

@@ -246,7 +246,7 @@ static double doubts(const struct scratch *w, const struct group *g, int64_t row
 static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *sum,
                    const double *lse, double *o_bound, double *lse_bound)
 {
-    const struct precision p = precision_of(r->type);
+    const struct precision p = precision_of(r->type), of_p = precision_of(r->p.type ? r->p.type : r->type);
     const double sink = r->sinks ? r->sinks[g->h] : -INFINITY, share = r->share > 0 ? r->share : 1;
     double chain[ROWS];
     int some[ROWS]; /* keys */
@@ -270,7 +270,7 @@ static void bounds(struct scratch *w, const struct reference *r, const struct gr
     for (int64_t row = 0; row < g->rows; row++)
         for (int64_t c = 0; c < r->dv; c++) {
             const double o = w->o[row * w->wide + c], t2 = w->t2[row * w->wide + c] / sum[row];
-            const double narrowed = r->narrow_p ? p.eps * t2 : 0; /* half of what P may do: its rounding */
+            const double narrowed = r->narrow_p ? of_p.eps * t2 : 0; /* half of what P may do: its rounding */
             const double weights = p.unit * DOUBT * w->t1[row * w->wide + c] + narrowed;
             const double adding = p.unit * chain[row] * t2 + narrowed;
             o_bound[row * r->dv + c] =

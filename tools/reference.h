@@ -18,7 +18,8 @@ struct reference {
     clattn_problem p;          /* of it only what has no member of its own here: causal, align, sizes.offset, softcap,
                                   the flags of what needs no array, and their numbers */
     int64_t b, h, hk, nq, nk, d, dv;
-    int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in it, as matrix units want */
+    int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in p.type (0: in that of O), as
+                                  matrix units want */
     double share; /* the part that is asked for (0: all) of what wrong weights may do, to O and to LSE: tests ask
                      more than is promised. What rounding alone may do stays: 64 additions beside a key that
                      has nearly all the weight are off by half of that now and then */
@@ -41,9 +42,9 @@ struct reference {
  * unless NULL o_bound and lse_bound of the same shapes: how far off each element may be. With the weights p_k of a row,
  * its n keys and its o_j, u = 2^-24 (f64: 2^-53), and a_k = |scale| sum_d |q k| plus |s| after each that there is of
  * softcap, mod, ALiBi and bias:
- *     o_bound   = u (32 T1 + (16 + 2 log2(1 + n)) T2) + 2 eps T2 (narrow_p) + eps |o_j| + tiny
+ *     o_bound   = u (32 T1 + (16 + 2 log2(1 + n)) T2) + 2 eps_p T2 (narrow_p) + eps |o_j| + tiny
  *                 T1 = sum_k p_k |v_kj - o_j| (1 + a_k), T2 = sum_k p_k |v_kj|; eps is half a unit in the last place of
- *                 O's type, tiny its smallest normal number
+ *                 O's type, tiny its smallest normal number; eps_p that of p.type
  *     lse_bound = 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|): LSE is float in every type
  * A sink is a key whose value is 0, with its own size for a_k. What is infinite in a_k does not count. A weight below
  * 2^-126 (f64: 2^-1022) of the largest may be 0. Both bounds are 0 where the result must be as it is: in O of rows that

@@ -85,11 +85,16 @@ static cl_int all_bytes(const struct arrays *a, double *bytes)
         z->nq = z->total_q;
         z->nk = z->total_k;
     }
-    const cl_int e = clattn_workload_cost(&all, &flops, bytes);
-    if (e == CL_SUCCESS && a->in.shared) {
-        const double row =
-            (double)p->d * (double)convert_size(p->k_type) + (double)p->dv * (double)convert_size(p->v_type);
-        *bytes -= (double)(z->b - 1) * (double)z->hk * (double)z->nk * row;
+    cl_int e = clattn_workload_cost(&all, &flops, bytes);
+    if (e == CL_SUCCESS && a->in.shared && z->b > 1) { /* one entry of K and V for all */
+        const double others = (double)z->b - 1;
+        double one = 0, none = 0;
+        z->b = 1;
+        e = clattn_workload_cost(&all, &flops, &one);
+        z->nk = 0;
+        if (e == CL_SUCCESS)
+            e = clattn_workload_cost(&all, &flops, &none);
+        *bytes -= others * (one - none);
     }
     return e;
 }
@@ -123,6 +128,16 @@ cl_int report_problem(struct report *r, const struct arrays *a)
         r->problem[0] = '\0';
     const cl_int e = entrywise ? entrywise_flops(a, &r->flops) : clattn_workload_cost(&whole, &r->flops, &bytes);
     return e == CL_SUCCESS ? all_bytes(a, &r->bytes) : e;
+}
+
+void report_merge(struct report *r, int64_t parts, int64_t rows, int64_t width, int type)
+{
+    const double cells = (double)parts * (double)rows, values = (double)rows * (double)width;
+    const double size = (double)convert_size(type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32);
+    snprintf(r->problem, sizeof r->problem, "merge of %lld parts, %lld rows of %lld", (long long)parts, (long long)rows,
+             (long long)width);
+    r->flops = 2 * cells * (double)width;
+    r->bytes = cells * ((double)width * size + 4) + values * (double)convert_size(type) + 4 * (double)rows;
 }
 
 void report_error(const struct report *r, double *error, double *bound)

@@ -22,6 +22,10 @@ void report_start(struct report *r);
 /* Fills problem, flops and bytes. Returns a clattn status. */
 cl_int report_problem(struct report *r, const struct arrays *a);
 
+/* The same for a merge of partial results of `width`, in storage type `type`, which no problem string
+ * describes. */
+void report_merge(struct report *r, int64_t parts, int64_t rows, int64_t width, int type);
+
 /* The error that is reported, and its bound: those of the element of O and LSE whose error is the largest share of its
  * bound. */
 void report_error(const struct report *r, double *error, double *bound);

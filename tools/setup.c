@@ -6,6 +6,7 @@
 
 #include "convert.h"
 #include "inputs.h"
+#include "quantise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct shape {
 
 static size_t bytes_of(const struct shape *t)
 {
-    return (size_t)t->b * (size_t)t->h * (size_t)t->n * (size_t)t->width * convert_size(t->type);
+    return quantise_bytes(t->type, (size_t)t->b * (size_t)t->h * (size_t)t->n * (size_t)t->width);
 }
 
 /* Strides of the axes b, h and n, in elements. */
@@ -29,23 +30,36 @@ static void strides_of(const struct shape *t, int64_t stride[3])
     stride[2] = t->bthd ? t->h * t->width : t->width;
 }
 
-/* Moves every row between doubles and the bytes of the device: to `bytes` when `store`, else from them. */
-static void move_rows(const struct shape *t, double *x, unsigned char *bytes, int store)
+/* A row on its way between the host and the device's bytes `at`: t says how it is stored there. */
+typedef void move_row(const struct shape *t, void *row, unsigned char *at);
+
+static void put_row(const struct shape *t, void *row, unsigned char *at)
+{
+    convert_store(t->type, row, at, (size_t)t->width);
+}
+
+static void get_row(const struct shape *t, void *row, unsigned char *at)
+{
+    convert_load(t->type, at, row, (size_t)t->width);
+}
+
+static void copy_row(const struct shape *t, void *row, unsigned char *at)
+{
+    memcpy(at, row, quantise_bytes(t->type, (size_t)t->width));
+}
+
+/* Moves every row of `rows`, which are `size` bytes each and lie in the order [b,h,n]. */
+static void move_rows(const struct shape *t, void *rows, size_t size, unsigned char *bytes, move_row *move)
 {
     int64_t stride[3];
-    const size_t width = (size_t)t->width, size = convert_size(t->type);
+    unsigned char *row = rows;
     if (bytes_of(t) == 0)
         return; /* the other axes may still be huge */
     strides_of(t, stride);
     for (int64_t b = 0; b < t->b; b++)
         for (int64_t h = 0; h < t->h; h++)
-            for (int64_t n = 0; n < t->n; n++, x += width) {
-                unsigned char *at = bytes + (size_t)(b * stride[0] + h * stride[1] + n * stride[2]) * size;
-                if (store)
-                    convert_store(t->type, x, at, width);
-                else
-                    convert_load(t->type, at, x, width);
-            }
+            for (int64_t n = 0; n < t->n; n++, row += size)
+                move(t, row, bytes + quantise_bytes(t->type, (size_t)(b * stride[0] + h * stride[1] + n * stride[2])));
 }
 
 /* Makes a buffer of n bytes with the contents of `from`; none when n is 0. */
@@ -61,15 +75,19 @@ static cl_int upload(const struct setup *s, cl_mem *out, const void *from, size_
     return status;
 }
 
-/* x NULL: an output, filled with bytes that are a NaN in every type. */
-static cl_int make_tensor(const struct setup *s, clattn_tensor *out, const struct shape *t, const double *x)
+/* Rows of values, or of bytes as they are stored; without either an output, filled with bytes that are a NaN in every
+ * type. */
+static cl_int make_tensor(const struct setup *s, clattn_tensor *out, const struct shape *t, const double *values,
+                          const unsigned char *stored)
 {
-    const size_t n = bytes_of(t);
+    const size_t n = bytes_of(t), width = (size_t)t->width;
     unsigned char *bytes = malloc(n ? n : 1);
     if (!bytes)
         return CL_OUT_OF_HOST_MEMORY;
-    if (x)
-        move_rows(t, (double *)(uintptr_t)x, bytes, 1);
+    if (stored)
+        move_rows(t, (void *)(uintptr_t)stored, quantise_bytes(t->type, width), bytes, copy_row);
+    else if (values)
+        move_rows(t, (void *)(uintptr_t)values, width * sizeof *values, bytes, put_row);
     else
         memset(bytes, 0xff, n);
     const cl_int status = upload(s, &out->mem, bytes, n);
@@ -100,7 +118,7 @@ static struct shape shape_of(const struct setup *s, int query, int64_t b, int64_
 
 static struct shape shape_o(const struct setup *s)
 {
-    return shape_of(s, 1, s->c.problem.sizes.b, s->c.problem.dv, s->c.problem.type);
+    return shape_of(s, 1, s->c.problem.sizes.b, s->c.problem.dv, s->c.problem.o_type);
 }
 
 static struct shape shape_lse(const struct setup *s)
@@ -110,21 +128,33 @@ static struct shape shape_lse(const struct setup *s)
     return t;
 }
 
+/* K or V: in a cache, else as Q lies. */
+static cl_int make_keys(const struct setup *s, clattn_tensor *out, const struct shape *plain, const struct stored *c,
+                        const double *x, int paged)
+{
+    const struct shape stored = { c ? c->b : 0, c ? c->h : 0, c ? c->n : 0, plain->width, plain->type,
+                                  paged || plain->bthd };
+    const double *const values = c && c->value ? c->value : x;
+    return make_tensor(s, out, c ? &stored : plain, values, c ? c->bytes : NULL);
+}
+
 static cl_int make_tensors(struct setup *s, const struct setup_inputs *in)
 {
     const clattn_problem *p = &s->c.problem;
+    const struct stored_kv *const c = in->caches;
     const int64_t b = p->sizes.b, kv_b = in->shared ? 1 : b;
     const struct shape q = shape_of(s, 1, b, p->d, p->type), o = shape_o(s), lse = shape_lse(s);
     const struct shape k = shape_of(s, 0, kv_b, p->d, p->k_type), v = shape_of(s, 0, kv_b, p->dv, p->v_type);
-    cl_int e = make_tensor(s, &s->args.q, &q, in->q);
+    const int paged = c && c->pages.table;
+    cl_int e = make_tensor(s, &s->args.q, &q, in->q, NULL);
     if (e == CL_SUCCESS)
-        e = make_tensor(s, &s->args.k, &k, in->k);
+        e = make_keys(s, &s->args.k, &k, c ? &c->k : NULL, in->k, paged);
     if (e == CL_SUCCESS)
-        e = make_tensor(s, &s->args.v, &v, in->v);
+        e = make_keys(s, &s->args.v, &v, c ? &c->v : NULL, in->v, paged);
     if (e == CL_SUCCESS)
-        e = make_tensor(s, &s->args.o, &o, NULL);
+        e = make_tensor(s, &s->args.o, &o, NULL, NULL);
     if (e == CL_SUCCESS && in->lse)
-        e = make_tensor(s, &s->args.lse, &lse, NULL);
+        e = make_tensor(s, &s->args.lse, &lse, NULL, NULL);
     if (in->shared && b != 1)
         s->args.k.stride[0] = s->args.v.stride[0] = 0;
     return e;
@@ -159,6 +189,38 @@ static cl_int upload_as(const struct setup *s, cl_mem *out, int type, const doub
 static size_t cells_of(const int64_t shape[4])
 {
     return (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * (size_t)shape[3];
+}
+
+/* Scales or zero points [shape]; nothing for NULL. */
+static cl_int make_scales(const struct setup *s, clattn_tensor4 *out, const int64_t shape[4], const double *from)
+{
+    if (!from)
+        return CL_SUCCESS;
+    memcpy(out->shape, shape, sizeof out->shape);
+    out->stride[3] = 1;
+    for (int axis = 3; axis > 0; axis--)
+        out->stride[axis - 1] = out->stride[axis] * shape[axis];
+    return upload_as(s, &out->mem, CLATTN_F32, from, cells_of(shape));
+}
+
+/* What goes with K and V in caches. */
+static cl_int make_caches(struct setup *s, const struct stored_kv *c)
+{
+    clattn_forward_args *a = &s->args;
+    const struct pages *const p = &c->pages;
+    cl_int e = make_scales(s, &a->k_scale, c->k.scale_shape, c->k.scale);
+    if (e == CL_SUCCESS)
+        e = make_scales(s, &a->k_zero, c->k.zero_shape, c->k.zero);
+    if (e == CL_SUCCESS)
+        e = make_scales(s, &a->v_scale, c->v.scale_shape, c->v.scale);
+    if (e == CL_SUCCESS)
+        e = make_scales(s, &a->v_zero, c->v.zero_shape, c->v.zero);
+    if (e != CL_SUCCESS || !p->table)
+        return e;
+    a->page = (int32_t)p->page;
+    a->pages = p->n;
+    a->block_table_stride = p->slots;
+    return upload(s, &a->block_table.mem, p->table, (size_t)(p->b * p->slots) * sizeof *p->table);
 }
 
 /* Bytes, or without any a buffer for them. */
@@ -229,6 +291,8 @@ cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_work
     e = make_tensors(s, in);
     if (e == CL_SUCCESS)
         e = make_lengths(s, in, c);
+    if (e == CL_SUCCESS && in->caches)
+        e = make_caches(s, in->caches);
     if (e == CL_SUCCESS && in->x)
         e = make_extras(s, in->x);
     return e;
@@ -284,7 +348,7 @@ static cl_int read_tensor(struct setup *s, cl_mem mem, const struct shape *t, do
         return CL_OUT_OF_HOST_MEMORY;
     const cl_int e = clEnqueueReadBuffer(s->queue, mem, CL_TRUE, 0, n, bytes, 0, NULL, NULL);
     if (e == CL_SUCCESS)
-        move_rows(t, to, bytes, 0);
+        move_rows(t, to, (size_t)t->width * sizeof *to, bytes, get_row);
     free(bytes);
     return e;
 }
@@ -304,7 +368,8 @@ void setup_close(struct setup *s)
     const cl_mem all[] = {
         a->q.mem,        a->k.mem,       a->v.mem,    a->o.mem,    a->lse.mem,  a->q_len.mem,     a->kv_len.mem,
         a->kv_start.mem, a->offsets.mem, a->cu_q.mem, a->cu_k.mem, a->bias.mem, a->mask.mem,      a->block_map.mem,
-        a->slopes.mem,   a->sinks.mem,   a->workspace,
+        a->slopes.mem,   a->sinks.mem,   a->workspace, a->k_scale.mem, a->k_zero.mem, a->v_scale.mem, a->v_zero.mem,
+        a->block_table.mem,
     };
     if (s->queue) {
         (void)clFinish(s->queue); /* a call that failed half-way may still be reading */

@@ -10,11 +10,14 @@
 
 #include "extras.h"
 #include "opencl.h"
+#include "stored.h"
 
-/* What a call reads. Lengths may be NULL: then those of the case are used, where its flags ask for them. x may be NULL
- * where the flags ask for none of it. */
+/* What a call reads. k and v are the values that are meant, whatever `caches` (NULL: none) says of how and where they
+ * are stored; without pages, what is not quantised is taken from k and v. Lengths may be NULL: then those of the case
+ * are used, where its flags ask for them. x may be NULL where the flags ask for none of it. */
 struct setup_inputs {
     const double *q, *k, *v;
+    const struct stored_kv *caches;
     int shared; /* k and v have a batch axis of 1, whatever b is */
     const int32_t *q_len, *kv_len, *kv_start, *offsets;
     int lse;    /* LSE is to be written */

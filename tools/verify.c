@@ -53,6 +53,11 @@ static void consider(struct farthest *worst, double error, double bound)
         *worst = f;
 }
 
+void farthest_consider(struct farthest *worst, double got, double want, double bound)
+{
+    consider(worst, distance(got, want), bound);
+}
+
 static void look_at_lse(const struct entry *e, struct farthest *worst)
 {
     const struct reference *r = &e->r;
@@ -121,7 +126,7 @@ static struct reference problem(const clattn_problem *p, const struct setup_inpu
     struct reference r;
     memset(&r, 0, sizeof r);
     r.p = *p;
-    r.type = p->type;
+    r.type = p->o_type;
     r.b = 1;
     r.h = p->sizes.h;
     r.hk = p->sizes.hk;

@@ -17,6 +17,9 @@ struct verdict {
     int good;               /* all within their bounds */
 };
 
+/* Looks at one element: keeps it when it is the farther one. */
+void farthest_consider(struct farthest *worst, double got, double want, double bound);
+
 /* The error as a part of its bound: infinite where that is 0 and the error is not. */
 double farthest_part(const struct farthest *f);
 

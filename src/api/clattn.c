@@ -172,11 +172,11 @@ cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, 
     const cl_int status = handle_check_plan(plan);
     if (status)
         return status;
-    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_forward, args, size, &why), &why);
+    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, args, size, &why), &why);
 }
 
-static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue,
-                  const clattn_forward_args *args, const struct waits *waits)
+static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue, const void *args,
+                  const struct waits *waits)
 {
     struct why why;
     const cl_int status = handle_check_plan(plan);
@@ -188,11 +188,29 @@ static cl_int run(clattn_plan plan, const struct operation *what, cl_command_que
 cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args, cl_uint n_wait,
                               const cl_event *wait_list, cl_event *event)
 {
-    return run(plan, &launch_forward, queue, args, &(struct waits){ n_wait, wait_list, event });
+    return run(plan, &launch_forward, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
 }
 
 cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
                                 cl_uint n_wait, const cl_event *wait_list, cl_event *event)
 {
-    return run(plan, &launch_block_map, queue, args, &(struct waits){ n_wait, wait_list, event });
+    return run(plan, &launch_block_map, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
+}
+
+cl_int clattn_enqueue_append(clattn_plan plan, cl_command_queue queue, const clattn_append_args *args, cl_uint n_wait,
+                             const cl_event *wait_list, cl_event *event)
+{
+    return run(plan, &launch_append, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
+}
+
+cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue, const clattn_rotary_args *args, cl_uint n_wait,
+                             const cl_event *wait_list, cl_event *event)
+{
+    return run(plan, &launch_rotary, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
+}
+
+cl_int clattn_enqueue_merge(clattn_plan plan, cl_command_queue queue, const clattn_merge_args *args, cl_uint n_wait,
+                            const cl_event *wait_list, cl_event *event)
+{
+    return run(plan, &launch_merge, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
 }

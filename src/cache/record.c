@@ -19,7 +19,7 @@ static const int64_t ns_max = INT64_C(1000000000000000); /* eleven days; doubles
 
 static const char version_key[] = "clattn-tune", version[] = "1";
 static const char hex[] = "0123456789abcdef";
-static const char class_bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789 ./:,#-";
+static const char class_bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789 ./:,#-_";
 static const char config_bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789 ,_";
 
 static const struct {

@@ -74,6 +74,7 @@ struct engine {
     /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL:
      * none, it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
+    int waves; /* work-groups for each compute unit that keys are split for (split.h) */
     bool narrow_p; /* P is stored in 16 bits: O may be farther off */
 };
 

@@ -91,4 +91,5 @@ const struct engine engine_cpu = {
     .rows_per_group = rows_per_group,
     .items_per_group = one_item,
     .keys_per_tile = keys,
+    .waves = 2,
 };

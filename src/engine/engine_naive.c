@@ -40,4 +40,5 @@ const struct engine engine_naive = {
     .rows_per_group = group,
     .items_per_group = group,
     .keys_per_tile = keys,
+    .waves = 1,
 };

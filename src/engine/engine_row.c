@@ -75,4 +75,5 @@ const struct engine engine_row = {
     .rows_per_group = rows_per_group,
     .items_per_group = one_item,
     .keys_per_tile = keys,
+    .waves = 2,
 };

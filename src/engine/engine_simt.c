@@ -133,6 +133,7 @@ const struct engine engine_simt = {
     .rows_per_group = rows_per_group,
     .items_per_group = items,
     .keys_per_tile = keys,
+    .waves = 4,
     .local_bytes = local_bytes,
     .total_scalars = total_scalars,
 };

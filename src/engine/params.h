@@ -21,6 +21,8 @@ enum param {
     PARAM_CU_Q,
     PARAM_CU_K,
     PARAM_WORKSPACE,
+    PARAM_O_PARTS,
+    PARAM_LSE_PARTS,
     PARAM_BIAS,
     PARAM_MASK,
     PARAM_BLOCK_MAP,
@@ -32,6 +34,13 @@ enum param {
     PARAM_V_SCALE,
     PARAM_V_ZERO,
     PARAM_ABSENT, /* zeros: what stands for every buffer that a call lacks, and for pages that there are not */
+    PARAM_NEW_K,
+    PARAM_NEW_V,
+    PARAM_NEW_LEN,
+    PARAM_COSINES,
+    PARAM_SINES,
+    PARAM_POSITIONS,
+    PARAM_DROPPED,
     PARAM_AUX,
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
@@ -39,7 +48,7 @@ enum param {
 /* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its
  * program, has those members that the list in params.c gives its pass. */
 struct arguments {
-    cla_rows_at q, k, v, o, lse;
+    cla_rows_at q, k, v, o, lse, o_parts, lse_parts;
     cla_scores_at bias, mask, map;
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
@@ -47,7 +56,8 @@ struct arguments {
     cla_i64 k_scale_offset, k_zero_offset, v_scale_offset, v_zero_offset;
     cla_i32 k_scale[4], k_zero[4], v_scale[4], v_zero[4]; /* strides of the axes b or page, hk, row and group */
     cla_i64 aux_offset[CLATTN_AUX_MAX];
-    cla_i64 workspace_offset;         /* in words of 4 bytes */
+    cla_i64 states_offset, workspace_offset; /* of states of parts, and of the engine's own, in words of 4 bytes */
+    cla_i64 o_parts_stride, lse_parts_stride; /* from part to part */
     cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
     cla_f32 scale, scale_log2, softcap; /* scale_log2: scale log2(e) */
     cla_i32 h, heads_per_kv;          /* query heads; those that share a key head */
@@ -58,6 +68,7 @@ struct arguments {
     cla_i32 write_lse;
     cla_i32 window_low, window_high;  /* keys that a row sees: from its diagonal + low to its diagonal + high */
     cla_i32 block_q, block_k;
+    cla_i32 parts, part_least;        /* of the keys, and how many a part has at least (split.h) */
     cla_i32 page, page_magic, page_shift, pages; /* rows of a page; how to divide by that (division.h); pages */
     cla_i32 groups;                   /* work-groups that have work: the grid may be larger */
     cla_i32 heads;                    /* b h / packed_heads: the work-groups of a block of rows */
@@ -67,6 +78,15 @@ struct arguments {
     cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
     cla_i32 map_shape[4];             /* of that map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
+    cla_i32 rows, dv;                 /* that are merged, all together, and their width */
+    cla_i32 merge_flags;              /* CLATTN_LSE_* */
+    cla_i32 lse_is_wide;              /* LSE of parts is of the type that is computed in, else float */
+    cla_rows_at new_k, new_v;         /* rows that are appended to caches; k and v count bytes in that pass */
+    cla_i64 new_len_offset, positions_offset, dropped_offset, cosines_offset, sines_offset;
+    cla_i64 rotary_items;             /* pairs of all rows that are rotated, and elements behind them */
+    cla_i32 row_parts;                /* of a row of all heads of K and V that is appended; of one that is rotated */
+    cla_i32 sequences, kv_heads;
+    cla_i32 rotary_rows, rotary_width, interleaved; /* rows of the tables */
 };
 
 /* The buffers that a kernel takes, in the order of its parameters; returns how many. */

@@ -4,8 +4,10 @@
 
 #include "engine/pass.h"
 
+#include "base/checked.h"
 #include "engine/params.h"
 #include "engine/slots.h"
+#include "engine/split.h"
 
 /* ---- Forward ---- */
 
@@ -20,29 +22,70 @@ static int items_of_engine(const struct target *t)
     return t->config->engine->items_per_group(&t->config->tile);
 }
 
-static int64_t groups_of_rows(const struct arguments *a, int items)
+static int64_t groups_of_rows(const struct target *t, const struct arguments *a)
 {
-    (void)items;
+    (void)t;
     return a->groups;
 }
 
-/* What the engine itself needs, and where a call has more keys than a segment (cl/total.cl) the sums of segments. */
+/* What the engine itself needs, and where a part has more keys than a segment (cl/total.cl) the sums of segments. */
 static int64_t bytes_of_engine(const struct target *t, const struct arguments *a)
 {
     const struct engine *const e = t->config->engine;
     const struct tile *const tile = &t->config->tile;
     const int64_t items = e->items_per_group(tile), segment = (int64_t)CLA_CHAIN * e->keys_per_tile(tile);
+    const int64_t keys = split_keys(a->nk, a->parts, a->part_least, e->keys_per_tile(tile));
     const int64_t total =
-        e->total_scalars && a->nk > segment ? e->total_scalars(tile, t->p) * engine_scalar_bytes(t->p) : 0;
+        e->total_scalars && keys > segment ? e->total_scalars(tile, t->p) * engine_scalar_bytes(t->p) : 0;
     return items * (total + e->own_words * (int64_t)sizeof(cl_uint));
 }
 
 /* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
 static void idle_rows(struct arguments *a)
 {
+    a->parts = a->part_least = 1;
     a->h = a->heads_per_kv = a->nq = a->nk = a->packed_heads = a->heads = 1;
     a->per_packed_head = 1;
     a->block_q = a->block_k = 1;
+}
+
+/* ---- Merging ---- */
+
+int64_t pass_state_rows(const struct arguments *a)
+{
+    return (int64_t)a->heads * a->packed_heads * a->nq;
+}
+
+/* States of all parts (cl/epilogue_output.cl): O and LSE of each row. Pass merge counts their rows in an int. */
+static bool bytes_of_states(const struct target *t, const struct arguments *a, int64_t *bytes)
+{
+    const int64_t rows = pass_state_rows(a), of_row = (t->p->dv + 1) * engine_scalar_bytes(t->p);
+    *bytes = 0;
+    if (a->parts < 2)
+        return true;
+    return rows * slots_merge_shape(t).chunks <= INT32_MAX && checked_mul(rows * a->parts, of_row, bytes);
+}
+
+static int items_to_merge(const struct target *t)
+{
+    return slots_merge_shape(t).items;
+}
+
+/* Items of a row's columns; the others have other rows, or share its parts: as cla_lanes() of cl/merge.cl says. */
+static int64_t groups_to_merge(const struct target *t, const struct arguments *a)
+{
+    const struct merge_shape s = slots_merge_shape(t);
+    const int most = s.items / s.column_items;
+    int lanes = 1;
+    while (2 * lanes <= most && a->parts >= 4 * lanes)
+        lanes *= 2;
+    const int64_t rows = most / lanes;
+    return ((int64_t)a->rows + rows - 1) / rows * s.chunks;
+}
+
+static void idle_merge(struct arguments *a)
+{
+    a->h = a->nq = a->dv = 1;
 }
 
 /* ---- Making a block map ---- */
@@ -59,9 +102,46 @@ static int items_for_blocks(const struct target *t)
     return t->caps->max_group < ENOUGH ? (int)t->caps->max_group : ENOUGH;
 }
 
-static int64_t groups_of_blocks(const struct arguments *a, int items)
+static int64_t groups_of_blocks(const struct target *t, const struct arguments *a)
 {
+    const int items = items_for_blocks(t);
     return (a->blocks + items - 1) / items;
+}
+
+/* ---- Appending to caches, and rotating ---- */
+
+static bool appends(const clattn_problem *p)
+{
+    return p->flags & CLATTN_APPEND;
+}
+
+static bool rotates(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ROTARY;
+}
+
+static int64_t groups_of_new_rows(const struct target *t, const struct arguments *a)
+{
+    const int items = items_for_blocks(t);
+    return a->sequences * (((int64_t)a->nq * a->row_parts + items - 1) / items);
+}
+
+static int64_t groups_of_sequences(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return a->sequences;
+}
+
+static int64_t groups_of_pairs(const struct target *t, const struct arguments *a)
+{
+    const int items = items_for_blocks(t);
+    return (a->rotary_items + items - 1) / items;
+}
+
+/* No sequence, so that all groups are spare ones; and nothing that is divided by is 0. */
+static void idle_sequences(struct arguments *a)
+{
+    a->nq = a->row_parts = a->kv_heads = a->rotary_rows = 1;
 }
 
 /* ---- The table ---- */
@@ -74,14 +154,47 @@ static const struct pass passes[] = {
                        .options = slots_forward_options,
                        .items = items_of_engine,
                        .groups = groups_of_rows,
+                       .call_bytes = bytes_of_states,
                        .group_bytes = bytes_of_engine,
                        .idle = idle_rows },
+    [PASS_MERGE] = { .name = "merge",
+                     .kernel = "cla_merge",
+                     .applies = always,
+                     .slots = slots_merge,
+                     .options = slots_merge_options,
+                     .items = items_to_merge,
+                     .groups = groups_to_merge,
+                     .idle = idle_merge },
     [PASS_BLOCK_MAP] = { .name = "block map",
                          .kernel = "cla_block_map",
                          .applies = makes_maps,
                          .slots = slots_block_map,
                          .items = items_for_blocks,
                          .groups = groups_of_blocks },
+    [PASS_APPEND] = { .name = "append",
+                      .kernel = "cla_append",
+                      .applies = appends,
+                      .slots = slots_append,
+                      .options = slots_append_options,
+                      .items = items_for_blocks,
+                      .groups = groups_of_new_rows,
+                      .idle = idle_sequences },
+    [PASS_ADVANCE] = { .name = "advance",
+                       .kernel = "cla_advance",
+                       .applies = appends,
+                       .slots = slots_advance,
+                       .options = slots_append_options,
+                       .items = items_for_blocks,
+                       .groups = groups_of_sequences,
+                       .idle = idle_sequences },
+    [PASS_ROTARY] = { .name = "rotary",
+                      .kernel = "cla_rotary",
+                      .applies = rotates,
+                      .slots = slots_rotary,
+                      .options = slots_append_options,
+                      .items = items_for_blocks,
+                      .groups = groups_of_pairs,
+                      .idle = idle_sequences },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
                     .slots = slots_exp2_test,

@@ -6,7 +6,16 @@
 #include "engine/tile.h"
 
 /* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
-enum { PASS_FORWARD, PASS_BLOCK_MAP, PASSES, PASS_EXP2 = PASSES };
+enum {
+    PASS_FORWARD,
+    PASS_MERGE,
+    PASS_BLOCK_MAP,
+    PASS_APPEND,
+    PASS_ADVANCE,
+    PASS_ROTARY,
+    PASSES,
+    PASS_EXP2 = PASSES
+};
 
 /* What a program is composed for: a pass of a checked problem on a device with a configuration. exp2: which 2^x
  * (caps.h), for the program that tests it; that one needs no problem and no configuration. */
@@ -33,12 +42,17 @@ struct pass {
     const struct slot *slots; /* in the order in which one relies on another; ends with an empty one */
     void (*options)(struct text *to, const struct target *); /* build options beside those that all have */
     int (*items)(const struct target *);          /* of a work-group */
-    int64_t (*groups)(const struct arguments *, int items); /* work-groups of a call; 0: there is nothing to do */
-    int64_t (*group_bytes)(const struct target *,
-                           const struct arguments *); /* of the workspace, for each; NULL: none */
+    int64_t (*groups)(const struct target *,
+                      const struct arguments *); /* work-groups of a call; 0: there is nothing to do */
+    /* Of the workspace: what all of a call share, false where that is too much, and what each group has; NULL: none. */
+    bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes);
+    int64_t (*group_bytes)(const struct target *, const struct arguments *);
     void (*idle)(struct arguments *); /* what to call it with where it has nothing to do, in place of zeros */
 };
 
 const struct pass *pass_at(int id);
+
+/* Rows of a forward call: those of each part's states. */
+int64_t pass_state_rows(const struct arguments *a);
 
 #endif

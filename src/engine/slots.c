@@ -101,8 +101,8 @@ static void write_features(struct text *to, enum feature_kind kind, const char *
 static void write_types(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
-    const int types[] = { p->type, p->k_type, p->v_type, p->bias_type };
-    for (int i = 0; i < 4; i++) {
+    const int types[] = { p->type, p->k_type, p->v_type, p->o_type, p->bias_type };
+    for (int i = 0; i < 5; i++) {
         bool again = !types[i];
         for (int j = 0; j < i && !again; j++)
             again = types[j] == types[i];
@@ -157,6 +157,63 @@ static void write_scores(struct text *to, const struct target *t)
     text_add(to, "    return s;\n}\n");
 }
 
+/* ---- Caches that are written ---- */
+
+static bool has_rotary(const clattn_problem *p)
+{
+    return p->flags & CLATTN_ROTARY;
+}
+static const struct choice room[] = { { "room_paged.cl", is_paged }, { "room_strided.cl", always } };
+static const struct choice rotation[] = { { "rotate.cl", has_rotary }, { NULL, always } };
+static const struct choice source[] = { { "source_rotated.cl", has_rotary }, { "source_plain.cl", always } };
+
+/* How elements are encoded in a storage type, and what that relies on. */
+static const struct {
+    const char *needs, *fragment;
+} encodings[] = {
+    [CLATTN_F32] = { "dtype_f32.cl", "encode_f32.cl" },    [CLATTN_F16] = { "dtype_f16.cl", "encode_f16.cl" },
+    [CLATTN_BF16] = { "dtype_bf16.cl", "encode_bf16.cl" }, [CLATTN_F64] = { "dtype_f64.cl", "encode_f64.cl" },
+    [CLATTN_INT8] = { NULL, "encode_int8.cl" },            [CLATTN_INT4] = { NULL, "encode_int4.cl" },
+    [CLATTN_Q8_0] = { NULL, "encode_q8_0.cl" },            [CLATTN_Q4_0] = { NULL, "encode_q4_0.cl" },
+};
+
+int slots_part(int type, int32_t group)
+{
+    enum { PLAIN = 16 };
+    const struct problem_block block = problem_type_block(type);
+    return block.scaled && group > 1 ? group : block.elements > 2 ? block.elements : PLAIN;
+}
+
+static void write_type(struct text *to, const struct target *t)
+{
+    source_write_fragment(to, encodings[t->p->type].needs);
+}
+
+/* Storage types of the caches, each once: those that rows are not stored in already. */
+static void write_cache_types(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_type(to, t);
+    if (p->k_type != p->type)
+        source_write_fragment(to, encodings[p->k_type].needs);
+    if (p->v_type != p->type && p->v_type != p->k_type)
+        source_write_fragment(to, encodings[p->v_type].needs);
+}
+
+static void write_encodings(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    if (problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled)
+        source_write_fragment(to, "encode_scaled.cl");
+    source_write_fragment(to, encodings[p->k_type].fragment);
+    if (p->v_type != p->k_type)
+        source_write_fragment(to, encodings[p->v_type].fragment);
+}
+
+static const char *room_slot(const struct target *t) { return chosen(room, t->p); }
+static const char *rotation_slot(const struct target *t) { return chosen(rotation, t->p); }
+static const char *source_slot(const struct target *t) { return chosen(source, t->p); }
+
 /* ---- The slots of each pass ---- */
 
 /* The engine's 2^x, or what takes the place of a device's own. */
@@ -191,6 +248,9 @@ static const char *total_slot(const struct target *t)
     return t->config->engine->total_scalars ? "total_workspace.cl" : "total_private.cl";
 }
 static const char *exp2_slot(const struct target *t) { return source_exp2(t->exp2); }
+/* Of vectors of any width, and as good everywhere: little is computed beside what is read. */
+static const char *merge_exp_slot(const struct target *t) { return is_f64(t->p) ? "exp_builtin.cl" : "exp_poly.cl"; }
+static const char *output_type_slot(const struct target *t) { return dtype(t->p->o_type); }
 
 static void write_params(struct text *to, const struct target *t)
 {
@@ -244,10 +304,63 @@ const struct slot slots_forward[] = {
     { NULL, NULL, NULL },
 };
 
+const struct slot slots_merge[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .choose = output_type_slot },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .choose = merge_exp_slot },
+    { .fragment = "merge.cl" },
+    { NULL, NULL, NULL },
+};
+
 const struct slot slots_block_map[] = {
     { .fragment = "args.h" },
     { .write = write_params },
     { .fragment = "block_map.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_append[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_cache_types },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "exact.cl" },
+    { .fragment = "new_rows.cl" },
+    { .choose = room_slot },
+    { .choose = rotation_slot },
+    { .choose = source_slot },
+    { .fragment = "scales.cl" },
+    { .write = write_encodings },
+    { .fragment = "append.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_advance[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_type },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "new_rows.cl" },
+    { .choose = room_slot },
+    { .fragment = "advance.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_rotary[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_type },
+    { .fragment = "env.cl" },
+    { .write = write_params },
+    { .fragment = "exact.cl" },
+    { .fragment = "rotate.cl" },
+    { .fragment = "rotary.cl" },
     { NULL, NULL, NULL },
 };
 
@@ -276,15 +389,17 @@ void slots_forward_options(struct text *to, const struct target *t)
     const struct caps *const caps = t->caps;
     const struct config *const c = t->config;
     const struct engine *e = c->engine;
-    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s", (int)p->d, (int)p->dv,
-             problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type));
+    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", (int)p->d,
+             (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type),
+             problem_type_name(p->o_type));
     if (p->bias_type)
         text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
     text_add(to, " -DCLA_PAGED=%d", is_paged(p));
     add_groups(to, 'K', p->k_type, p->k_group, p->flags & CLATTN_K_ZERO);
     add_groups(to, 'V', p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
-    text_add(to, " -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d -DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
-             problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
+    text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
+             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
+             p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
              feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);
     FEATURE_EACH(f)
@@ -302,8 +417,51 @@ void slots_forward_options(struct text *to, const struct target *t)
     text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
 }
 
+/* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere
+ * they are in neighbouring items. */
+struct merge_shape slots_merge_shape(const struct target *t)
+{
+    enum { COLUMN_ITEMS = 32, LANES = 8, VECTORS = 4 };
+    const struct config *const c = t->config;
+    struct merge_shape s = { 1, 1, VECTORS, engine_width(c->engine, &c->tile), 0 };
+    if (c->engine->items_per_group(&c->tile) > 1) {
+        const int most = (int)(t->caps->max_group < COLUMN_ITEMS * LANES ? t->caps->max_group : COLUMN_ITEMS * LANES);
+        s = (struct merge_shape){ 1, 1, 1, 1, 0 };
+        while (2 * s.items <= most)
+            s.items *= 2;
+        s.column_items = s.items < COLUMN_ITEMS ? s.items : COLUMN_ITEMS;
+    }
+    const int columns = s.column_items * s.vectors * s.width;
+    s.chunks = (t->p->dv + columns - 1) / columns;
+    return s;
+}
+
+void slots_merge_options(struct text *to, const struct target *t)
+{
+    const struct merge_shape s = slots_merge_shape(t);
+    const char *const type = problem_type_name(t->p->o_type);
+    text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
+    text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d", s.items, s.column_items,
+             s.vectors, s.width);
+}
+
+/* Rows as they are given are the only ones with a type of their own here: what is written is bytes to begin with. */
+void slots_append_options(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const char *const type = problem_type_name(p->type);
+    const int k = slots_part(p->k_type, p->k_group), v = slots_part(p->v_type, p->v_group);
+    text_add(to, " -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s -DCLA_WIDTH=1 -DCLA_D=%d -DCLA_DV=%d", type, type,
+             type, type, (int)p->d, (int)p->dv);
+    text_add(to, " -DCLA_INTO_K=%s -DCLA_INTO_V=%s -DCLA_K_GROUP=%d -DCLA_V_GROUP=%d -DCLA_K_ZERO=%d -DCLA_V_ZERO=%d",
+             problem_type_name(p->k_type), problem_type_name(p->v_type), (int)p->k_group, (int)p->v_group,
+             !!(p->flags & CLATTN_K_ZERO), !!(p->flags & CLATTN_V_ZERO));
+    text_add(to, " -DCLA_K_PART=%d -DCLA_V_PART=%d -DCLA_K_PARTS=%d -DCLA_V_PARTS=%d", k, v,
+             (int)problem_groups(p->d, k), (int)problem_groups(p->dv, v));
+}
+
 void slots_exp2_options(struct text *to, const struct target *t)
 {
     (void)t;
-    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_WIDTH=4");
+    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_TO=f32 -DCLA_WIDTH=4");
 }

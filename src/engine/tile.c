@@ -68,6 +68,7 @@ bool tile_config_at(struct config *out, const struct caps *caps, const clattn_pr
                     size_t index)
 {
     struct why why;
+    out->waves = 0;
     if ((out->engine = only))
         return engine_tile_at(&out->tile, only, caps, p, &index, &why);
     for (size_t n = 0; (out->engine = engine_ranked(caps, p, n)); n++)
@@ -78,7 +79,22 @@ bool tile_config_at(struct config *out, const struct caps *caps, const clattn_pr
 
 bool tile_is_same(const struct config *a, const struct config *b)
 {
-    return a->engine == b->engine && same_tile(&a->tile, &b->tile);
+    return a->engine == b->engine && same_tile(&a->tile, &b->tile) && tile_waves(a) == tile_waves(b);
+}
+
+/* ---- Waves ---- */
+
+enum { WAVES_MOST = 64 };
+static const struct values waves = TRY(1, 2, 4, 8, 16);
+
+int tile_waves(const struct config *config)
+{
+    return config->waves ? config->waves : config->engine->waves;
+}
+
+int tile_waves_listed(int i)
+{
+    return i < waves.n ? waves.at[i] : 0;
 }
 
 /* ---- The space of a search ---- */
@@ -108,7 +124,7 @@ bool tile_is_candidate(const struct config *c)
         listed = listed && is_listed(&e->numbers[i].values, c->tile.n[i]);
     for (const struct row *r = e->rows; r->widest && !listed; r++)
         listed = is_row(r, e, &c->tile);
-    return listed;
+    return listed && (!c->waves || is_listed(&waves, c->waves));
 }
 
 bool tile_suits(const struct config *c, const struct caps *caps)
@@ -157,7 +173,8 @@ bool tile_is_neighbour(const struct config *a, const struct config *b)
     while (a->engine->numbers[i].name && a->tile.n[i] == b->tile.n[i])
         i++;
     return a->engine == b->engine && a->engine->numbers[i].name &&
-           step(&t.n[i], &a->engine->numbers[i].values, b->tile.n[i] > a->tile.n[i]) && same_tile(&t, &b->tile);
+           step(&t.n[i], &a->engine->numbers[i].values, b->tile.n[i] > a->tile.n[i]) && same_tile(&t, &b->tile) &&
+           tile_waves(a) == tile_waves(b);
 }
 
 /* The n-th combination, the last number running fastest. */
@@ -179,6 +196,7 @@ bool tile_space_at(struct config *out, const struct caps *caps, const clattn_pro
                    size_t index)
 {
     out->engine = engine;
+    out->waves = 0;
     for (size_t n = 0; combination(&out->tile, engine, n); n++)
         if (may_try(out, caps, p) && !index--)
             return true;
@@ -201,8 +219,23 @@ static const char *read_number(const char *at, int *x)
     return at == from ? NULL : at;
 }
 
-static cl_int read_tile(struct tile *out, const struct engine *e, const char *at, struct why *why)
+/* What the engine says is the same whether it is written or not. */
+static cl_int read_waves(int *out, const struct engine *e, const char *text, struct why *why)
 {
+    static const char word[] = "waves";
+    const size_t n = sizeof word - 1;
+    const char *const end = strncmp(text, word, n) ? NULL : read_number(text + n, out);
+    if (!end || *end || *out < 1 || *out > WAVES_MOST)
+        return why_set(why, CLATTN_ERROR_SYNTAX, "\"%.40s\" behind a tile: only wavesN may be there, 1 to %d", text,
+                       WAVES_MOST);
+    *out = *out == e->waves ? 0 : *out;
+    return CL_SUCCESS;
+}
+
+static cl_int read_tile(struct config *c, const char *at, struct why *why)
+{
+    const struct engine *const e = c->engine;
+    struct tile *const out = &c->tile;
     const char *const text = at;
     memset(out, 0, sizeof *out);
     for (int i = 0; at && e->numbers[i].name; i++) {
@@ -212,6 +245,8 @@ static cl_int read_tile(struct tile *out, const struct engine *e, const char *at
         else
             at = read_number(at + n, &out->n[i]);
     }
+    if (at && *at == ' ')
+        return read_waves(&c->waves, e, at + 1, why);
     if (at && !*at)
         return CL_SUCCESS;
     struct why form;
@@ -230,6 +265,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
     }
     const size_t name = strcspn(text, " ");
+    out->waves = 0;
     if (!(out->engine = engine_find(text, name))) {
         char names[256];
         struct text t = { names, sizeof names, 0 };
@@ -241,7 +277,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
         why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);
         return engine_tile_at(&out->tile, out->engine, caps, p, &first, why) ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED;
     }
-    cl_int status = read_tile(&out->tile, out->engine, text + name + 1, why);
+    cl_int status = read_tile(out, text + name + 1, why);
     return status ? status : engine_fits(out->engine, &out->tile, caps, p, why);
 }
 
@@ -250,4 +286,6 @@ void tile_config_print(const struct config *c, struct text *to)
     text_add(to, "%s ", c->engine->name);
     for (int i = 0; c->engine->numbers[i].name; i++)
         text_add(to, "%s%s%d", i ? "," : "", c->engine->numbers[i].name, c->tile.n[i]);
+    if (tile_waves(c) != c->engine->waves)
+        text_add(to, " waves%d", tile_waves(c));
 }

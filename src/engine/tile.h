@@ -10,7 +10,12 @@
 struct config {
     const struct engine *engine;
     struct tile tile;
+    int waves; /* work-groups for each compute unit that keys are split for (split.h); 0: as the engine says */
 };
+
+int tile_waves(const struct config *config);
+/* The i-th that a search tries, ascending; 0: there are not that many. */
+int tile_waves_listed(int i);
 
 /* The index-th configuration for a problem on a device, the default first; of one engine unless `only` is NULL. false
  * when there are not that many. */
@@ -42,14 +47,14 @@ bool tile_space_at(struct config *out, const struct caps *caps, const clattn_pro
 
 /* ---- As text ---- */
 
-/* Reads "ENGINE" (its best row), "ENGINE TILE", or NULL (the default) into *out and checks that it can run. */
+/* Reads "ENGINE" (its best row), "ENGINE TILE", "ENGINE TILE wavesN", or NULL (the default) into *out and checks that it can run. */
 cl_int tile_config_read(struct config *out, const char *text, const struct caps *caps, const clattn_problem *p,
                         struct why *why);
 
 /* Whether `text` names a tile, and so leaves nothing to choose. */
 bool tile_config_is_pinned(const char *text);
 
-/* "ENGINE TILE", e.g. "cpu w16,nv4,rk4,rd4,bk64". */
+/* "ENGINE TILE", e.g. "cpu w16,nv4,rk4,rd4,bk64", and " wavesN" where that is not as the engine says. */
 void tile_config_print(const struct config *c, struct text *to);
 
 #endif

@@ -16,6 +16,9 @@
 static const int64_t widths[] = { 32, 64, 80, 96, 128, 192, 256, 320, 512, D_MAX, 0 };
 static const int64_t queries[] = { 1, 4, 8, 16, 128, 1024, 4096, 0 }, keys[] = { 256, 1024, 4096, 16384, 65536, 0 };
 static const int64_t ratios[] = { 1, 4, 8, 16, 0 }, heads[] = { 1, 8, 32, 0 };
+static const int64_t groups[] = { 1, 32, 64, 128, 0 }, splits[] = { 1, 8, 64, 0 };
+/* Stands for every page size: how large a page is hardly changes what is fast. */
+enum { PAGE = 16 };
 
 static int64_t round_up(int64_t x, const int64_t *to)
 {
@@ -66,26 +69,54 @@ static void set_features(clattn_workload *c, const clattn_problem *p, enum featu
     FEATURE_EACH(f)
         if (f->represent && f->step > lost && f->applies(p))
             f->represent(c, p);
-    if (FEATURE_STEP_VARLEN > lost && p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
+    if (FEATURE_STEP_ROWS > lost && p->page) /* with varlen Q, too: a problem string cannot say both */
+        c->problem.page = PAGE;
+    else if (FEATURE_STEP_ROWS > lost && p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
         c->problem.flags |= CLATTN_CU_Q | CLATTN_CU_K;
 }
 
+/* The group of a row whose width has been rounded; 0: the whole row. */
+static int32_t group_of(int32_t group, int32_t width, int32_t rounded)
+{
+    const int64_t x = group && group < width ? round_up(group, groups) : 0;
+    return x < rounded ? (int32_t)x : 0;
+}
+
+static int storage_of(int type, const clattn_problem *p, enum feature_step lost)
+{
+    return problem_is_quantised(type) && lost >= FEATURE_STEP_QUANTISED ? p->type : type;
+}
+
+/* What goes with the first step: how quantised storage is scaled, what O is stored in, and splits. Where a caller
+ * forces their number, it is the number that decides how many rows and keys a work-group should have; else the plan
+ * finds it, from the configuration among other things. */
+static void set_details(clattn_problem *to, const clattn_problem *p)
+{
+    to->o_type = p->o_type;
+    to->k_group = group_of(p->k_group, p->d, to->d);
+    to->v_group = group_of(p->v_group, p->dv, to->dv);
+    to->flags = p->flags & (CLATTN_K_ZERO | CLATTN_V_ZERO);
+    to->splits = p->splits ? (int32_t)round_up(p->splits, splits) : 0;
+}
+
 /* Types and widths. */
-static void set_shape(clattn_workload *c, const clattn_problem *p)
+static void set_shape(clattn_workload *c, const clattn_problem *p, enum feature_step lost)
 {
     const clattn_workload init = CLATTN_WORKLOAD_INIT;
     clattn_problem *to = &c->problem;
     *c = init;
-    to->type = p->type;
-    to->k_type = p->k_type;
-    to->v_type = p->v_type;
+    to->type = to->o_type = p->type;
+    to->k_type = storage_of(p->k_type, p, lost);
+    to->v_type = storage_of(p->v_type, p, lost);
     to->d = (int32_t)round_up(p->d, widths);
     to->dv = (int32_t)round_up(p->dv, widths);
+    if (lost < FEATURE_STEP_DETAILS)
+        set_details(to, p);
 }
 
 void class_of(clattn_workload *out, const clattn_problem *p)
 {
-    set_shape(out, p);
+    set_shape(out, p, FEATURE_STEP_NONE);
     set_features(out, p, FEATURE_STEP_NONE);
     set_sizes(&out->problem, &p->sizes);
 }
@@ -161,10 +192,11 @@ static void resize(clattn_workload *c, int way)
 
 bool class_near(clattn_workload *out, const clattn_workload *c, size_t n)
 {
-    if (n >= (FEATURE_STEP_MASKS + 1) * SIZES)
+    if (n >= FEATURE_STEPS * SIZES)
         return false;
-    set_shape(out, &c->problem);
-    set_features(out, &c->problem, (enum feature_step)(n / SIZES));
+    const enum feature_step lost = (enum feature_step)(n / SIZES);
+    set_shape(out, &c->problem, lost);
+    set_features(out, &c->problem, lost);
     out->problem.sizes = c->problem.sizes;
     set_rows(&out->problem, c->problem.sizes.nq, c->problem.sizes.nk);
     resize(out, (int)(n % SIZES));
@@ -183,7 +215,7 @@ bool class_common(clattn_workload *out, size_t n)
     clattn_problem p = CLATTN_PROBLEM_INIT;
     if (n >= TYPES * WIDTHS * MASKS * KINDS)
         return false;
-    p.type = p.k_type = p.v_type = types[n % TYPES];
+    p.type = p.k_type = p.v_type = p.o_type = types[n % TYPES];
     n /= TYPES;
     p.d = p.dv = ds[n % WIDTHS];
     n /= WIDTHS;

@@ -22,13 +22,17 @@ enum feature_fact {
     FEATURE_GATHERS = 16            /* needs the engine's gather_*.cl: CLA_GATHER */
 };
 
-/* A class has neighbours that lack its features up to one of these steps. Varlen goes second, by class.c. */
+/* A class has neighbours that lack its features up to one of these steps. No row has the steps that say what goes
+ * there: class.c knows them. */
 enum feature_step {
     FEATURE_STEP_NONE,
+    FEATURE_STEP_DETAILS, /* O's own type, forced splits, groups and zero points of quantised storage */
     FEATURE_STEP_SCORES,
-    FEATURE_STEP_VARLEN,
+    FEATURE_STEP_ROWS, /* varlen, and pages */
     FEATURE_STEP_READS,
-    FEATURE_STEP_MASKS
+    FEATURE_STEP_MASKS,
+    FEATURE_STEP_QUANTISED, /* quantised K and V become of Q's type */
+    FEATURE_STEPS
 };
 
 /* A word of a problem string: its name alone, or its name and a value right behind it. */

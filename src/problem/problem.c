@@ -45,6 +45,24 @@ int32_t problem_groups(int32_t width, int32_t group)
     return (width + group - 1) / group;
 }
 
+/* With a scale for each group, and zero points if it has them. */
+static double row_bytes(int32_t width, int type, int32_t group, bool has_zero)
+{
+    const struct problem_block block = types[type].block;
+    const double bytes = (double)width / block.elements * block.bytes;
+    return block.scaled ? bytes + 4.0 * problem_groups(width, group) * (has_zero ? 2 : 1) : bytes;
+}
+
+double problem_k_row_bytes(const clattn_problem *p)
+{
+    return row_bytes(p->d, p->k_type, p->k_group, p->flags & CLATTN_K_ZERO);
+}
+
+double problem_v_row_bytes(const clattn_problem *p)
+{
+    return row_bytes(p->dv, p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
+}
+
 size_t problem_type_size(int type)
 {
     return type >= CLATTN_F32 && type <= CLATTN_F64 ? (size_t)types[type].block.bytes : 0;

@@ -39,4 +39,8 @@ bool problem_is_quantised(int type);
 /* Scales of a row of `width` elements of which `group` share one. */
 int32_t problem_groups(int32_t width, int32_t group);
 
+/* Bytes of a row of K and of V, with what scales it. */
+double problem_k_row_bytes(const clattn_problem *p);
+double problem_v_row_bytes(const clattn_problem *p);
+
 #endif

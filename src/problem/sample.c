@@ -5,6 +5,7 @@
 #include "problem/sample.h"
 
 #include "problem/feature.h"
+#include "problem/sample_cache.h"
 #include "problem/workload.h"
 #include "base/checked.h"
 
@@ -29,8 +30,7 @@ double sample_number(uint32_t seed, int64_t at)
     return (n >= 0 ? n + 1 : n) / 16.0;
 }
 
-/* x is a float of at most 8 bits, and neither large nor small. */
-static void store(int type, double x, unsigned char *to)
+void sample_store(int type, double x, void *to)
 {
     const float f = (float)x;
     uint32_t bits;
@@ -153,11 +153,10 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
     const clattn_sizes *z = &p->sizes;
     const uint32_t f = p->flags;
     const struct feature *const feature = owner(what);
-    const int64_t rows_k = f & CLATTN_CU_K ? z->total_k : product(z->b, z->nk, 1, 1);
+    if (sample_cache_has(what))
+        return sample_cache_count(s, what);
     switch (what) {
     case SAMPLE_Q: return product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h, p->d, 1);
-    case SAMPLE_K: return product(rows_k, z->hk, p->d, 1);
-    case SAMPLE_V: return product(rows_k, z->hk, p->dv, 1);
     case SAMPLE_Q_LEN: return f & CLATTN_Q_LEN ? z->b : 0;
     case SAMPLE_KV_LEN: return f & CLATTN_KV_LEN ? z->b : 0;
     case SAMPLE_KV_START: return f & CLATTN_KV_START ? z->b : 0;
@@ -177,32 +176,26 @@ int sample_type(const struct sample *s, enum sample_what what)
     case SAMPLE_Q: return s->p.type;
     case SAMPLE_K: return s->p.k_type;
     case SAMPLE_V: return s->p.v_type;
+    case SAMPLE_K_SCALE:
+    case SAMPLE_K_ZERO:
+    case SAMPLE_V_SCALE:
+    case SAMPLE_V_ZERO: return CLATTN_F32;
     default: return CLATTN_I32;
     }
 }
 
-/* The row of K or V that element `at` is in: its entry, and its place there. */
-static int64_t key_of(const struct sample *s, int64_t at, int64_t width, int64_t *b)
+int64_t sample_block(const struct sample *s, enum sample_what what)
 {
-    const clattn_sizes *z = &s->p.sizes;
-    if (!(s->p.flags & CLATTN_CU_K)) {
-        *b = at / width / z->nk / z->hk;
-        return at / width % z->nk;
-    }
-    int64_t row = at / width / z->hk;
-    for (*b = 0; row >= workload_varlen(z->nk, *b, z->b); ++*b)
-        row -= workload_varlen(z->nk, *b, z->b);
-    return row;
+    const int type = sample_type(s, what);
+    return problem_is_quantised(type) ? problem_type_block(type).elements : 1;
 }
 
-static bool is_hidden(const struct sample *s, int64_t at, int64_t width)
+size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n)
 {
-    int64_t b;
-    if (!s->ragged || !(s->p.flags & (CLATTN_KV_LEN | CLATTN_KV_START)))
-        return false;
-    const int64_t k = key_of(s, at, width, &b);
-    const struct sample_entry e = sample_entry_of(s, b);
-    return k < e.k_begin || k >= e.k_end;
+    const int type = sample_type(s, what);
+    if (problem_is_quantised(type))
+        return (size_t)(n / problem_type_block(type).elements) * (size_t)problem_type_block(type).bytes;
+    return (size_t)n * (type == CLATTN_U8 ? 1 : type == CLATTN_I32 ? sizeof(int32_t) : problem_type_size(type));
 }
 
 /* Rows of Q are of three sizes, so that some softmaxes are sharp. */
@@ -212,20 +205,11 @@ double sample_value_q(const struct sample *s, int64_t at)
 }
 double sample_value_k(const struct sample *s, int64_t at)
 {
-    return s->k ? s->k[at] : sample_number(s->seed + 1, at);
+    return sample_cache_value(s, SAMPLE_K, at);
 }
 double sample_value_v(const struct sample *s, int64_t at)
 {
-    return s->v ? s->v[at] : sample_number(s->seed + 2, at);
-}
-
-static double real_value(const struct sample *s, enum sample_what what, int64_t at)
-{
-    switch (what) {
-    case SAMPLE_Q: return sample_value_q(s, at);
-    case SAMPLE_K: return is_hidden(s, at, s->p.d) ? (double)NAN : sample_value_k(s, at);
-    default: return is_hidden(s, at, s->p.dv) ? (double)NAN : sample_value_v(s, at);
-    }
+    return sample_cache_value(s, SAMPLE_V, at);
 }
 
 static int32_t whole_value(const struct sample *s, enum sample_what what, int64_t at)
@@ -244,7 +228,8 @@ static int32_t whole_value(const struct sample *s, enum sample_what what, int64_
 size_t sample_values(const struct sample *s)
 {
     enum { MOST = 1 << 20 };
-    const int64_t n[] = { sample_count(s, SAMPLE_Q), sample_count(s, SAMPLE_K), sample_count(s, SAMPLE_V) };
+    const int64_t n[] = { sample_count(s, SAMPLE_Q), sample_cache_values(s, SAMPLE_K),
+                          sample_cache_values(s, SAMPLE_V) };
     int64_t all = 0;
     for (int i = 0; i < 3; i++)
         all += within(n[i], 0, MOST + 1);
@@ -253,7 +238,8 @@ size_t sample_values(const struct sample *s)
 
 void sample_compute(struct sample *s, double *room)
 {
-    const int64_t nq = sample_count(s, SAMPLE_Q), nk = sample_count(s, SAMPLE_K), nv = sample_count(s, SAMPLE_V);
+    const int64_t nq = sample_count(s, SAMPLE_Q), nk = sample_cache_values(s, SAMPLE_K),
+                  nv = sample_cache_values(s, SAMPLE_V);
     s->q = s->k = s->v = NULL;
     for (int64_t at = 0; at < nq; at++)
         room[at] = sample_value_q(s, at);
@@ -297,6 +283,10 @@ void sample_fill(const struct sample *s, enum sample_what what, int64_t from, in
     const struct feature *const feature = owner(what);
     const int type = sample_type(s, what);
     unsigned char *out = to;
+    if (sample_cache_has(what)) {
+        sample_cache_fill(s, what, from, n, to);
+        return;
+    }
     for (int64_t at = from; at < from + n; at++) {
         if (type == CLATTN_I32) {
             const int32_t x = feature ? (int32_t)feature->tensor.value(s, at) : whole_value(s, what, at);
@@ -304,11 +294,11 @@ void sample_fill(const struct sample *s, enum sample_what what, int64_t from, in
             out += sizeof x;
             continue;
         }
-        const double x = feature ? feature->tensor.value(s, at) : real_value(s, what, at);
+        const double x = feature ? feature->tensor.value(s, at) : sample_value_q(s, at);
         if (type == CLATTN_U8) {
             *out++ = (unsigned char)x;
         } else {
-            store(type, x, out);
+            sample_store(type, x, out);
             out += problem_type_size(type);
         }
     }

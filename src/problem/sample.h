@@ -23,14 +23,20 @@ enum { SAMPLE_BLOCK = 32 }; /* of a block map, both ways */
 
 /* The tensors of a call. */
 enum sample_what { SAMPLE_Q, SAMPLE_K, SAMPLE_V, SAMPLE_BIAS, SAMPLE_MASK, SAMPLE_MAP, SAMPLE_SLOPES, SAMPLE_SINKS,
-                   SAMPLE_Q_LEN, SAMPLE_KV_LEN, SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLES };
+                   SAMPLE_K_SCALE, SAMPLE_K_ZERO, SAMPLE_V_SCALE, SAMPLE_V_ZERO, SAMPLE_Q_LEN, SAMPLE_KV_LEN,
+                   SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLE_TABLE, SAMPLES };
 
 /* Elements of one, 0 where the problem has none or they are too many; and the type that they are stored in. */
 int64_t sample_count(const struct sample *s, enum sample_what what);
 int sample_type(const struct sample *s, enum sample_what what);
 
-/* Elements from..from + n - 1 of one, as they are stored. Contiguous: [b,h,n,width], packed [total,h,width], bias and
- * mask [1,1,nq,nk]. */
+/* Bytes of n elements as they are stored, where n is a multiple of sample_block(): 1 unless they are quantised. */
+size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n);
+int64_t sample_block(const struct sample *s, enum sample_what what);
+
+/* Elements from..from + n - 1 of one, as they are stored, in whole blocks. Contiguous: [b,h,n,width], packed
+ * [total,h,width], bias and mask [1,1,nq,nk], paged K and V [pages,page,hk,width] (sample_cache.h); scales and zero
+ * points have the axes of their K or V, but groups for the width. */
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to);
 
 /* Computes all values of Q, K and V once, into room for sample_values() of them, so that answers take a tenth of the
@@ -56,7 +62,7 @@ struct sample_entry sample_entry_of(const struct sample *s, int64_t b);
 uint32_t sample_hash(uint32_t seed, int64_t at);
 double sample_number(uint32_t seed, int64_t at);
 
-/* Elements of Q, K and V, also of rows that are stored as NaN. */
+/* Elements of Q, K and V by their place among the values (sample_cache.h), also of rows that are stored as NaN. */
 double sample_value_q(const struct sample *s, int64_t at);
 double sample_value_k(const struct sample *s, int64_t at);
 double sample_value_v(const struct sample *s, int64_t at);
@@ -69,7 +75,12 @@ struct answer {
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
                             double *scratch); /* in sample_answer.c */
 
-/* Stored bytes to a number. */
+/* How far off a result may be for being stored in O's type. */
+double sample_rounding(int o_type, double o); /* in sample_answer.c */
+
+/* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
+ * nor small, or NaN. */
 double sample_load(int type, const void *from);
+void sample_store(int type, double x, void *to);
 
 #endif

@@ -82,9 +82,17 @@ static double epsilon(int type)
     return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
 }
 
-static double smallest_normal(int type)
+double sample_rounding(int o_type, double o)
 {
-    return type == CLATTN_F64 ? 0x1p-1022 : type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+    const double smallest = o_type == CLATTN_F64 ? 0x1p-1022 : o_type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+    return epsilon(o_type) * fabs(o) + smallest;
+}
+
+/* What a wrong weight of a key may do, for a weight of 1: a weight that may count as 0 may be wrong as a whole. */
+static double doubt_of(int type, double weight, double a)
+{
+    const bool wide = type == CLATTN_F64;
+    return weight < (wide ? 0x1p-1022 : 0x1p-126) ? 1 / (32 * (wide ? 0x1p-53 : 0x1p-24)) : 1 + a;
 }
 
 /* One row's softmax. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink: its weight, if any, and
@@ -124,8 +132,9 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
 {
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
-    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, eps = epsilon(p->type);
-    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + (s->narrow_p ? 2 * eps : 0);
+    const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    const double narrow = s->narrow_p ? 2 * epsilon(p->type) : 0;
+    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
     const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
     for (int64_t k = e->k_begin; k < e->k_end; k++)
         for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
@@ -134,10 +143,11 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
             o_bound[c] += m->weight[k] / m->sum * fabs(v);
         }
     for (int64_t c = 0; c < p->dv; c++)
-        o_bound[c] = chain * o_bound[c] + (sink + eps) * fabs(o[c]) + smallest_normal(p->type);
+        o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_rounding(p->o_type, o[c]);
     for (int64_t k = e->k_begin; k < e->k_end; k++)
         for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
-            o_bound[c] += 32 * unit * m->weight[k] / m->sum * (1 + m->a[k]) * fabs(sample_value_v(s, at + c) - o[c]);
+            o_bound[c] += 32 * unit * m->weight[k] / m->sum * doubt_of(p->type, m->weight[k], m->a[k]) *
+                          fabs(sample_value_v(s, at + c) - o[c]);
 }
 
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
@@ -157,6 +167,6 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
     const double lse = m.top + log(m.sum);
     double doubt = sinks ? m.sink / m.sum * (1 + fabs(m.sink_logit)) : 0;
     for (int64_t k = e.k_begin; k < e.k_end; k++)
-        doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * (1 + m.a[k]) : 0;
+        doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * doubt_of(p->type, m.weight[k], m.a[k]) : 0;
     return (struct answer){ lse, 0x1p-24 * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
 }

@@ -176,14 +176,6 @@ static double kept(const clattn_workload *c, const clattn_problem *p, int64_t b)
     return share * pairs;
 }
 
-/* Of K or V, with a scale for each group of each row, and zero points if it has them. */
-static double row_bytes(int32_t width, int type, int32_t group, bool has_zero)
-{
-    const struct problem_block block = problem_type_block(type);
-    const double bytes = (double)width / block.elements * block.bytes;
-    return block.scaled ? bytes + 4.0 * problem_groups(width, group) * (has_zero ? 2 : 1) : bytes;
-}
-
 cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, struct why *why)
 {
     clattn_problem p;
@@ -202,8 +194,7 @@ cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, str
     const double q_rows = (double)s->h * (p.flags & CLATTN_CU_Q ? (double)s->total_q : (double)s->b * (double)s->nq),
                  k_rows = (double)s->hk * (p.flags & CLATTN_CU_K ? (double)s->total_k : (double)s->b * (double)s->nk);
     *flops = 2 * (double)s->h * pairs * (p.d + p.dv);
-    *bytes = q_rows * (p.d * (double)problem_type_size(p.type) + p.dv * (double)problem_type_size(p.o_type)) + (c->lse ? 4 * q_rows : 0) +
-             k_rows * (row_bytes(p.d, p.k_type, p.k_group, p.flags & CLATTN_K_ZERO) +
-                       row_bytes(p.dv, p.v_type, p.v_group, p.flags & CLATTN_V_ZERO));
+    const double row = p.d * (double)problem_type_size(p.type) + p.dv * (double)problem_type_size(p.o_type);
+    *bytes = q_rows * (c->lse ? row + 4 : row) + k_rows * (problem_k_row_bytes(&p) + problem_v_row_bytes(&p));
     return CL_SUCCESS;
 }

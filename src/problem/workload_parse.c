@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/caller_struct.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
@@ -310,7 +311,8 @@ static cl_int read_words(struct reader *r, const char *text)
     cl_int status;
     if (!next_word(&text, word, sizeof word))
         SYNTAX("empty; expected e.g. \"f32 b1 h8 q1024 k1024 d64 causal\"");
-    if (!(r->c->problem.type = problem_type_find(word)))
+    r->c->problem.type = problem_type_find(word);
+    if (!problem_type_size(r->c->problem.type))
         SYNTAX("\"%.40s\": the first word must be f32, f16, bf16 or f64", word);
     while (next_word(&text, word, sizeof word)) {
         if (!*word)
@@ -350,6 +352,20 @@ static cl_int settle(struct reader *r)
     return CL_SUCCESS;
 }
 
+/* A caller's struct of a version that knew less of problems, into which nothing goes that was not there. */
+static cl_int shorten(clattn_workload *c, size_t members, struct why *why)
+{
+    const size_t problem = members - offsetof(clattn_workload, problem);
+    const unsigned char *const all = (const unsigned char *)&c->problem;
+    for (size_t i = problem; i < sizeof c->problem; i++)
+        if (all[i])
+            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
+                           "a clattn_workload of %zu bytes, of an older clattn.h, has no room for all that this says",
+                           members);
+    c->problem.struct_size = problem;
+    return CL_SUCCESS;
+}
+
 cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
 {
     clattn_workload c = { .struct_size = sizeof c, .problem = CLATTN_PROBLEM_INIT };
@@ -364,6 +380,8 @@ cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
     if ((status = read_words(&r, text)) || (status = settle(&r)))
         return status;
     if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))
+        return status;
+    if (members < sizeof c && (status = shorten(&c, members, why)))
         return status;
     memcpy(out, &c, members);
     out->struct_size = room;

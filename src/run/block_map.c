@@ -64,17 +64,18 @@ static void fill_map(struct arguments *to, const struct tensor4 *mask, const str
     to->block_k = a->block_k;
 }
 
-cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+cl_int block_map_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
     const clattn_problem *const p = plan->p;
-    const clattn_forward_args *const a = &c->given;
+    clattn_forward_args given;
+    const clattn_forward_args *const a = &given;
     clattn_sizes s;
     struct tensor4 mask, map;
     cl_int status;
     if ((p->flags & BOTH) != BOTH)
         INVALID("the problem lacks CLATTN_MASK or CLATTN_BLOCK_MAP");
-    if ((status = caller_struct_read(&c->given, sizeof c->given, in, "clattn_forward_args", why)) ||
+    if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
         (status = call_sizes(&s, p, a, why)) || (status = block_map_check(p, a, why)))
         return status;
     const struct tensor4_use mask_use = block_map_use_mask(p, &s), map_use = block_map_use_map(p, a, &s, true);

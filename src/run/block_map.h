@@ -15,6 +15,6 @@ struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forwa
                                      bool written);
 
 /* Reads a call that makes a map into *c, which begins as zeros. */
-cl_int block_map_read(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
+cl_int block_map_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 
 #endif

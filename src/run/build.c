@@ -83,17 +83,19 @@ static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 
 /* ---- Trying ---- */
 
-/* Two heads that share keys: a row in every lane of a tile, and some of the next; some keys more than a tile; all
- * lengths odd; two entries where anything is told of each. A program serves all scales of a kind (see source.c): one
+/* Two heads that share keys, and two more where K and V are paged or quantised; a row in every lane of a tile, and some
+ * of the next; some keys more than a tile; all lengths odd; two entries where anything is told of each. A program serves all scales of a kind (see source.c): one
  * beyond 2 would take the sample's scores out of the domain. */
 static void choose_sample(struct sample *s, const clattn_problem *p, const struct config *config)
 {
     enum { ROWS_MOST = 128, KEYS_BEHIND = 11, SCALE_MOST = 2 };
     const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
-    const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS;
+    const bool cached = p->page || problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type);
+    const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page;
+    const int64_t hk = cached ? 2 : 1;
     const int rows = config->engine->rows_per_group(&config->tile), keys = config->engine->keys_per_tile(&config->tile);
     *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
-    s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2, .hk = 1, .nk = keys + KEYS_BEHIND };
+    s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2 * hk, .hk = hk, .nk = keys + KEYS_BEHIND };
     s->p.sizes.nq = (rows < ROWS_MOST ? rows : ROWS_MOST) + 3;
     s->p.scale = fmax(-SCALE_MOST, fmin(s->p.scale, SCALE_MOST));
     sample_set_totals(&s->p);
@@ -114,7 +116,7 @@ static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, co
 {
     struct sample sample;
     cl_int status = CL_SUCCESS;
-    if (p->n_aux || p->page || problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type)) /* no samples of these */
+    if (p->n_aux) /* there is nothing to put into captured buffers */
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
     l->problem.scale = sample.p.scale;

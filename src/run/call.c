@@ -7,6 +7,7 @@
 #include "base/caller_struct.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "engine/split.h"
 #include "problem/feature.h"
 #include "run/block_map.h"
 #include "run/caches.h"
@@ -47,7 +48,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
     const clattn_forward_args *a = r->a;
     const clattn_sizes *s = &r->s;
     struct arguments *to = &c->args;
-    const size_t q_bytes = problem_type_size(p->type);
+    const size_t q_bytes = problem_type_size(p->type), o_bytes = problem_type_size(p->o_type);
     const bool varlen = p->flags & CLATTN_CU_Q;
     const struct {
         int param;
@@ -56,7 +57,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
         cla_rows_at *at;
     } rows[] = {
         { PARAM_Q, &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false, false, 0 }, &to->q },
-        { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, q_bytes, true, false, 0 }, &to->o },
+        { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, o_bytes, true, false, 0 }, &to->o },
         { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true, false, 0 }, &to->lse },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -173,8 +174,38 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 /* ---- Numbers ---- */
 
-static cl_int set_groups(struct arguments *to, const clattn_sizes *s, const struct rows *rows, struct why *why)
+bool call_set_parts(struct call *c, int parts)
 {
+    int64_t total;
+    if (!checked_mul(c->part_groups, parts, &total) || total > INT32_MAX)
+        return false;
+    c->args.parts = parts;
+    c->args.groups = (cla_i32)total;
+    return true;
+}
+
+static cl_int set_split(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int32_t wanted,
+                        struct why *why)
+{
+    const clattn_problem *const p = plan->p;
+    if (wanted < 0 || wanted > SPLITS_MAX)
+        INVALID("splits is %d, outside 0 to %d", (int)wanted, SPLITS_MAX);
+    const int forced = wanted ? wanted : p->splits;
+    const struct split split =
+        forced ? split_by_force(forced) : split_by_rule(plan->config, plan->caps, p, s);
+    c->parts_may_be_fewer = !forced;
+    c->args.part_least = split.least;
+    for (int parts = split.parts; !call_set_parts(c, parts); parts--)
+        if (forced)
+            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d parts of keys make too many work-groups", forced);
+    return CL_SUCCESS;
+}
+
+static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int32_t splits,
+                         struct why *why)
+{
+    const struct rows *const rows = &plan->rows;
+    struct arguments *const to = &c->args;
     const int packed_heads = gqa_heads(rows, s);
     const int64_t blocks = (s->nq * packed_heads + rows->per_group - 1) / rows->per_group;
     int64_t heads, total;
@@ -182,11 +213,14 @@ static cl_int set_groups(struct arguments *to, const clattn_sizes *s, const stru
         total > INT32_MAX)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
-    to->groups = (cla_i32)total;
     to->heads = (cla_i32)heads;
     to->packed_heads = packed_heads;
     to->per_packed_head = 1 / (cla_f32)packed_heads;
-    return CL_SUCCESS;
+    to->h = (cla_i32)s->h;
+    to->nq = (cla_i32)s->nq;
+    to->nk = (cla_i32)s->nk;
+    c->part_groups = total;
+    return set_split(c, plan, s, splits, why);
 }
 
 static int32_t clamp_offset(int64_t x)
@@ -211,10 +245,7 @@ static void fill_numbers(struct arguments *to, const clattn_problem *p, const cl
     to->scale = (cla_f32)p->scale;
     to->scale_log2 = (cla_f32)(p->scale * 1.4426950408889634);
     to->softcap = (cla_f32)p->softcap;
-    to->h = (cla_i32)s->h;
     to->heads_per_kv = (cla_i32)(s->h / s->hk);
-    to->nq = (cla_i32)s->nq;
-    to->nk = (cla_i32)s->nk;
     to->total_q = (cla_i32)s->total_q;
     to->total_k = (cla_i32)s->total_k;
     to->align = p->align;
@@ -231,15 +262,17 @@ static bool heads_share(const cla_scores_at *at)
     return !at->h && at->q;
 }
 
-cl_int call_read_forward(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
-    struct reader r = { plan->p, &c->given, { 0, 0, 0, 0, 0, 0, 0, 0 }, plan->context, why };
+    clattn_forward_args given;
+    struct reader r = { plan->p, &given, { 0, 0, 0, 0, 0, 0, 0, 0 }, plan->context, why };
     cl_int status;
-    if ((status = caller_struct_read(&c->given, sizeof c->given, in, "clattn_forward_args", why)) ||
-        (status = call_sizes(&r.s, plan->p, &c->given, why)) || (status = check_tensors(c, &r)) ||
+    if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
+        (status = call_sizes(&r.s, plan->p, &given, why)) || (status = check_tensors(c, &r)) ||
         (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
-        (status = set_groups(&c->args, &r.s, &plan->rows, why)))
+        (status = set_groups(c, plan, &r.s, given.splits, why)))
         return status;
+    c->workspace = (struct workspace){ given.workspace, given.workspace_offset, given.workspace_size };
     fill_numbers(&c->args, plan->p, &r.s);
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
     c->args.heads_inner =
@@ -247,13 +280,13 @@ cl_int call_read_forward(struct call *c, const struct call_plan *plan, const cla
     return CL_SUCCESS;
 }
 
-cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
+    clattn_forward_args given;
     clattn_sizes s;
     cl_int status;
-    if ((status = caller_struct_read(&c->given, sizeof c->given, in, "clattn_forward_args", why)) ||
-        (status = call_sizes(&s, plan->p, &c->given, why)))
+    if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
+        (status = call_sizes(&s, plan->p, &given, why)))
         return status;
-    c->args.nk = (cla_i32)s.nk;
-    return set_groups(&c->args, &s, &plan->rows, why);
+    return set_groups(c, plan, &s, given.splits, why);
 }

@@ -11,21 +11,34 @@ struct call_plan {
     const clattn_problem *p;
     struct rows rows;
     cl_context context;
+    const struct caps *caps;
+    const struct config *config;
+};
+
+/* Where a caller has room for what kernels keep meanwhile: bytes. */
+struct workspace {
+    cl_mem mem;
+    size_t offset, size;
 };
 
 /* Everything that the kernels of a call are given. mem: NULL for what has no elements or is not given. */
 struct call {
-    clattn_forward_args given; /* the caller's, of this version's size */
     struct arguments args;
     cl_mem mem[PARAMS];
+    struct workspace workspace;
+    int64_t part_groups;     /* work-groups of a part of the keys */
+    bool parts_may_be_fewer; /* a rule said how many, not the caller */
 };
 
-/* Reads a call into *c, which begins as zeros: of a forward pass all but its workspace. */
-cl_int call_read_forward(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
+/* Reads a clattn_forward_args into *c, which begins as zeros: all of a forward pass but where its workspace lies. */
+cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 
-/* What only sizes tell: `groups`, `heads`, `packed_heads`, `per_packed_head` and `nk` of the arguments, which decide
- * about the workspace. */
-cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why);
+/* What only sizes tell: `groups`, `parts`, `heads`, `packed_heads`, `nq`, `nk` and the like of the arguments, which
+ * decide about the workspace. */
+cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+
+/* Splits the keys into other many parts; false: those make too many work-groups. */
+bool call_set_parts(struct call *c, int parts);
 
 /* The sizes of a call whose struct has been read. */
 cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why);

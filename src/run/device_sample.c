@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/digest.h"
+#include "problem/sample_cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,11 +20,6 @@ double device_sample_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static size_t element_bytes(int type)
-{
-    return type == CLATTN_U8 ? 1 : type == CLATTN_I32 ? 4 : problem_type_size(type);
 }
 
 /* ---- Buffers ---- */
@@ -46,33 +42,40 @@ static cl_int write_part(struct device_sample *b, cl_mem mem, size_t at, size_t 
 
 static cl_int write_elements(struct device_sample *b, int what, int64_t count, int64_t copies, struct why *why)
 {
-    const size_t size = element_bytes(sample_type(&b->sample, what));
+    const struct sample *const s = &b->sample;
+    const int64_t block = sample_block(s, what), most = CHUNK / (int64_t)sample_bytes(s, what, block) * block;
     unsigned char *chunk = malloc(CHUNK);
     cl_int status = CL_SUCCESS;
     if (!chunk)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     for (int64_t from = 0, n; from < count && !status; from += n) {
-        n = count - from < (int64_t)(CHUNK / size) ? count - from : (int64_t)(CHUNK / size);
-        sample_fill(&b->sample, what, from, n, chunk);
+        n = count - from < most ? count - from : most;
+        sample_fill(s, what, from, n, chunk);
         for (int64_t c = 0; c < copies && !status; c++)
-            status = write_part(b, b->mem[what], (size_t)(c * count + from) * size, (size_t)n * size, chunk, why);
+            status = write_part(b, b->mem[what], sample_bytes(s, what, c * count + from), sample_bytes(s, what, n),
+                                chunk, why);
     }
     free(chunk);
     return status;
 }
 
+/* K and V with what scales them. */
+static bool has_copies(int what)
+{
+    return sample_cache_has((enum sample_what)what) && what != SAMPLE_TABLE;
+}
+
 static cl_int make_input(struct device_sample *b, cl_context context, int what, struct why *why)
 {
     const int64_t count = sample_count(&b->sample, what);
-    const int64_t copies = what == SAMPLE_K || what == SAMPLE_V ? b->copies : 1;
-    int64_t bytes;
+    const int64_t copies = has_copies(what) ? b->copies : 1;
+    int64_t all, bytes;
     cl_int status;
     if (!count)
         return CL_SUCCESS;
-    if (!checked_mul(count, copies, &bytes) ||
-        !checked_mul(bytes, (int64_t)element_bytes(sample_type(&b->sample, what)), &bytes))
+    if (!checked_mul(count, copies, &all) || !checked_mul(all, sizeof(double), &bytes)) /* no element has more */
         return why_set(why, CL_OUT_OF_RESOURCES, "the sample is too large");
-    if ((status = new_buffer(&b->mem[what], context, (size_t)bytes, why)))
+    if ((status = new_buffer(&b->mem[what], context, sample_bytes(&b->sample, what, all), why)))
         return status;
     return write_elements(b, what, count, copies, why);
 }
@@ -103,6 +106,33 @@ cl_int device_sample_poison(struct device_sample *b, struct why *why)
 
 /* ---- Opening ---- */
 
+/* Where rows of one of Q, O, K and V lie. */
+static void fill_strides(clattn_tensor *t, int64_t heads, int64_t rows, int64_t width)
+{
+    t->stride[0] = rows ? heads * rows * width : 0;
+    t->stride[1] = rows ? rows * width : width;
+    t->stride[2] = rows ? width : heads * width;
+}
+
+/* Paged K and V, and the block table. */
+static void fill_pages(struct device_sample *b)
+{
+    const struct sample_pages pages = sample_cache_pages(&b->sample);
+    const clattn_problem *p = &b->sample.p;
+    clattn_forward_args *const a = &b->args;
+    for (int v = 0; v < 2; v++) {
+        const int64_t width = v ? p->dv : p->d, row = p->sizes.hk * width;
+        int64_t *const stride = v ? a->v.stride : a->k.stride;
+        stride[0] = pages.page * row;
+        stride[1] = width;
+        stride[2] = row;
+    }
+    a->block_table.mem = b->mem[SAMPLE_TABLE];
+    a->block_table_stride = pages.stride;
+    a->pages = pages.count;
+    a->page = (int32_t)pages.page;
+}
+
 static void fill_args(struct device_sample *b)
 {
     const struct sample *s = &b->sample;
@@ -115,18 +145,20 @@ static void fill_args(struct device_sample *b)
     a->v.mem = b->mem[SAMPLE_V];
     a->o.mem = b->o;
     a->lse.mem = b->lse;
-    a->o.offset = DEVICE_SAMPLE_GUARD / problem_type_size(s->p.type);
+    a->o.offset = DEVICE_SAMPLE_GUARD / problem_type_size(s->p.o_type);
     a->lse.offset = DEVICE_SAMPLE_GUARD / sizeof(float);
     /* Said in full, so that a call on fewer rows finds the others where they lie. */
     const int64_t n = varlen_q ? 0 : z->nq, m = varlen_k ? 0 : z->nk;
-    const clattn_tensor *const of[] = { &a->q, &a->o, &a->k, &a->v };
-    for (int i = 0; i < 4; i++) {
-        clattn_tensor *t = (clattn_tensor *)(uintptr_t)of[i];
-        const int64_t width = i == 0 || i == 2 ? s->p.d : s->p.dv, heads = i < 2 ? z->h : z->hk, rows = i < 2 ? n : m;
-        t->stride[0] = rows ? heads * rows * width : 0;
-        t->stride[1] = rows ? rows * width : width;
-        t->stride[2] = rows ? width : heads * width;
-    }
+    fill_strides(&a->q, z->h, n, s->p.d);
+    fill_strides(&a->o, z->h, n, s->p.dv);
+    fill_strides(&a->k, z->hk, m, s->p.d);
+    fill_strides(&a->v, z->hk, m, s->p.dv);
+    if (s->p.page)
+        fill_pages(b);
+    a->k_scale.mem = b->mem[SAMPLE_K_SCALE]; /* contiguous, as their K and V are */
+    a->k_zero.mem = b->mem[SAMPLE_K_ZERO];
+    a->v_scale.mem = b->mem[SAMPLE_V_SCALE];
+    a->v_zero.mem = b->mem[SAMPLE_V_ZERO];
     a->lse.stride[0] = n ? z->h * n : 0;
     a->lse.stride[1] = n ? n : z->total_q;
     a->lse.stride[2] = 1;
@@ -155,7 +187,7 @@ static cl_int output_bytes(struct device_sample *b, struct why *why)
     const clattn_problem *p = &b->sample.p;
     const clattn_sizes *z = &p->sizes;
     int64_t rows = p->flags & CLATTN_CU_Q ? z->total_q : z->b * z->nq, o, lse;
-    if (!checked_mul(rows, z->h, &rows) || !checked_mul(rows, p->dv * (int64_t)problem_type_size(p->type), &o) ||
+    if (!checked_mul(rows, z->h, &rows) || !checked_mul(rows, p->dv * (int64_t)problem_type_size(p->o_type), &o) ||
         !checked_mul(rows, sizeof(float), &lse) || (uint64_t)o > SIZE_MAX / 2 || (uint64_t)lse > SIZE_MAX / 2)
         return why_set(why, CL_OUT_OF_RESOURCES, "the sample is too large");
     b->o_bytes = (size_t)o;
@@ -173,7 +205,7 @@ cl_int device_sample_read(struct device_sample *b, cl_mem mem, size_t at, size_t
 cl_int device_sample_digest(struct device_sample *b, int what, unsigned char to[32], struct why *why)
 {
     const int64_t count = sample_count(&b->sample, what);
-    const size_t bytes = (size_t)count * element_bytes(sample_type(&b->sample, what));
+    const size_t bytes = sample_bytes(&b->sample, what, count);
     unsigned char *all = malloc(bytes ? bytes : 1);
     cl_int status = all ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     if (!status)
@@ -245,28 +277,37 @@ void device_sample_close(struct device_sample *b)
 
 /* ---- Running ---- */
 
-static double event_seconds(cl_event event)
+static double event_seconds(cl_event first, cl_event event)
 {
     cl_ulong start = 0, end = 0;
-    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
+    if (clGetEventProfilingInfo(first ? first : event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ||
         clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) || end <= start)
         return 0;
     return (double)(end - start) * 1e-9;
 }
 
-/* The next copy of K and V. */
+/* The next copy of K and V, and of what scales them. */
 static void turn(struct device_sample *b)
 {
     b->at = (b->at + 1) % b->copies;
-    b->args.k.offset = (size_t)(b->at * sample_count(&b->sample, SAMPLE_K));
-    b->args.v.offset = (size_t)(b->at * sample_count(&b->sample, SAMPLE_V));
+    size_t *const offset[SAMPLES] = {
+        [SAMPLE_K] = &b->args.k.offset,
+        [SAMPLE_V] = &b->args.v.offset,
+        [SAMPLE_K_SCALE] = &b->args.k_scale.offset,
+        [SAMPLE_K_ZERO] = &b->args.k_zero.offset,
+        [SAMPLE_V_SCALE] = &b->args.v_scale.offset,
+        [SAMPLE_V_ZERO] = &b->args.v_zero.offset,
+    };
+    for (int what = 0; what < SAMPLES; what++)
+        if (offset[what])
+            *offset[what] = (size_t)(b->at * sample_count(&b->sample, what));
 }
 
 static cl_int make_workspace(struct device_sample *b, const struct launch *l, struct why *why)
 {
     clattn_forward_args *const a = &b->args;
     size_t need;
-    cl_int status = launch_workspace(l, &launch_forward, a, &need, why);
+    cl_int status = launch_workspace(l, a, &need, why);
     if (status || need <= a->workspace_size)
         return status;
     if (a->workspace)
@@ -282,8 +323,8 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
                          struct why *why)
 {
     clattn_sizes sizes = b->sample.p.sizes;
-    cl_event event = NULL;
-    const struct waits waits = { 0, NULL, &event };
+    cl_event event = NULL, first = NULL;
+    const struct waits waits = { 0, NULL, &event, &first };
     if (rows > 0 && rows < sizes.nq)
         sizes.nq = rows;
     b->args.sizes = &sizes;
@@ -294,12 +335,13 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
         return status;
     const double from = device_sample_now();
     status = launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
-    if (status)
-        return status;
-    if ((status = clFinish(b->queue)))
+    if (!status && (status = clFinish(b->queue)))
         why_cl(why, status, "clFinish");
     *seconds = device_sample_now() - from;
-    *device = status ? 0 : event_seconds(event);
-    clReleaseEvent(event);
+    *device = status ? 0 : event_seconds(first, event);
+    if (first)
+        clReleaseEvent(first);
+    if (event)
+        clReleaseEvent(event);
     return status;
 }

@@ -4,6 +4,8 @@
 
 #include "run/judge.h"
 
+#include "run/judge_merge.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ static cl_int check_row(struct device_sample *b, const int64_t at[3], double *ro
 {
     const struct sample *s = &b->sample;
     const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
-    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
+    const size_t size = problem_type_size(s->p.o_type), width = (size_t)s->p.dv;
     double *const want = room, *const bound = room + width, *const scratch = bound + width;
     float lse;
     if (row < 0)
@@ -52,7 +54,7 @@ static cl_int check_row(struct device_sample *b, const int64_t at[3], double *ro
     const struct answer a = sample_answer(s, at[0], at[1], at[2], want, bound, scratch);
     bool good = is_close(lse, a.lse, a.lse_bound);
     for (size_t c = 0; c < width && good; c++)
-        good = is_close(sample_load(s->p.type, got + c * size), want[c], bound[c]);
+        good = is_close(sample_load(s->p.o_type, got + c * size), want[c], bound[c]);
     return good ? CL_SUCCESS : wrong(why, at);
 }
 
@@ -62,7 +64,7 @@ static cl_int check_written(struct device_sample *b, const int64_t at[3], double
 {
     const struct sample *s = &b->sample;
     const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
-    const size_t size = problem_type_size(s->p.type), width = (size_t)s->p.dv;
+    const size_t size = problem_type_size(s->p.o_type), width = (size_t)s->p.dv;
     static const unsigned char poisoned[] = { DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
                                               DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
                                               DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON };
@@ -162,7 +164,7 @@ static cl_int check_map(struct device_sample *b, struct why *why)
 /* The block map that is made of the sample's mask. */
 static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
 {
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     (void)step, (void)twice;
     cl_int status = device_sample_fill(b, b->mem[SAMPLE_MAP], DEVICE_SAMPLE_POISON, 0,
                                        (size_t)sample_count(&b->sample, SAMPLE_MAP), why);
@@ -172,17 +174,32 @@ static cl_int judge_map(struct device_sample *b, struct launch *l, int64_t step,
     return status;
 }
 
+/* ---- Merging ---- */
+
+/* The same sample in two parts, and states that no forward pass made. */
+static cl_int judge_merge(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    b->args.splits = 2;
+    const cl_int status = judge_sample(b, l, step, twice, why);
+    b->args.splits = 0;
+    return status ? status : judge_merge_states(l, b->queue, why);
+}
+
 /* ---- Any pass ---- */
 
+/* NULL: nothing can be told of it by itself. */
 static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
                                       struct why *) = {
     [PASS_FORWARD] = judge_sample,
+    [PASS_MERGE] = judge_merge,
     [PASS_BLOCK_MAP] = judge_map,
 };
 
 cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice, struct why *why)
 {
     struct device_sample b;
+    if (!judges[pass])
+        return CL_SUCCESS;
     cl_int status = device_sample_open(&b, l->context, l->device, sample, twice, 1, why);
     if (!status)
         status = judges[pass](&b, l, step, twice, why);

@@ -5,7 +5,10 @@
 #include "run/launch.h"
 
 #include "base/checked.h"
+#include "run/append.h"
 #include "run/block_map.h"
+#include "run/merge.h"
+#include "run/rotary.h"
 #include "run/tensor.h"
 
 #include <stdlib.h>
@@ -206,26 +209,41 @@ static cl_int enqueue(cl_kernel kernel, cl_command_queue queue, size_t groups, s
 }
 
 /* 0 where the plan lacks the pass, too. */
-static size_t groups_of(const struct launch_pass *pass, const struct call *c)
+static size_t groups_of(const struct launch *l, const struct launch_pass *pass, const struct call *c)
 {
-    return pass->pass ? (size_t)pass->pass->groups(&c->args, pass->items) : 0;
+    const struct target target = target_of(l, pass);
+    return pass->pass ? (size_t)pass->pass->groups(&target, &c->args) : 0;
 }
 
 /* ---- Workspaces ---- */
+
+/* What all groups share comes first, and what each has begins behind it as aligned as the workspace itself. */
+static bool shared_bytes(const struct target *target, const struct pass *pass, const struct call *c, int64_t *bytes)
+{
+    *bytes = 0;
+    if (!pass->call_bytes)
+        return true;
+    if (!pass->call_bytes(target, &c->args, bytes) || !checked_add(*bytes, WORKSPACE_ALIGNMENT - 1, bytes))
+        return false;
+    *bytes -= *bytes % WORKSPACE_ALIGNMENT;
+    return true;
+}
 
 /* Spare groups of the grid have some as well. */
 static cl_int pass_workspace(size_t *size, const struct launch *l, const struct launch_pass *pass, const struct call *c,
                              struct why *why)
 {
     const struct target target = target_of(l, pass);
-    const size_t groups = groups_of(pass, c);
+    const size_t groups = groups_of(l, pass, c);
     const int64_t of_group = groups && pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c->args) : 0;
+    int64_t shared, bytes;
     *size = 0;
-    if (!of_group)
+    if (!groups)
         return CL_SUCCESS;
     const struct grid grid = grid_of(groups, (size_t)pass->items);
-    int64_t bytes;
-    if (!checked_mul((int64_t)(grid.wide * grid.high), of_group, &bytes) || (uint64_t)bytes > SIZE_MAX / 2)
+    if (!shared_bytes(&target, pass->pass, c, &shared) ||
+        !checked_mul((int64_t)(grid.wide * grid.high), of_group, &bytes) || !checked_add(bytes, shared, &bytes) ||
+        (uint64_t)bytes > SIZE_MAX / 2)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups need too much workspace", groups);
     if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the call needs a workspace of %lld bytes, the plan allows %zu",
@@ -247,28 +265,62 @@ static cl_int count_workspace(size_t *size, const struct launch *l, const struct
     return status;
 }
 
+/* Where the plan has no room for as many parts as would be fastest, they are fewer. */
+static cl_int settle_workspace(size_t *size, const struct launch *l, const struct operation *what, struct call *c,
+                               struct why *why)
+{
+    cl_int status;
+    while ((status = count_workspace(size, l, what, c, why)) && c->parts_may_be_fewer && c->args.parts > 1)
+        call_set_parts(c, c->args.parts - 1);
+    return status;
+}
+
+/* Where in the workspace the states of parts are, and what each group has. */
+static cl_int take_workspace(const struct launch *l, struct call *c, size_t bytes, struct why *why)
+{
+    const struct launch_pass *const forward = &l->passes[PASS_FORWARD];
+    const struct target target = target_of(l, forward);
+    int64_t shared, at;
+    const cl_int status =
+        tensor_check_workspace(&c->workspace, bytes, l->context, &c->mem[PARAM_WORKSPACE], &at, why);
+    if (status)
+        return status;
+    shared_bytes(&target, forward->pass, c, &shared);
+    c->args.states_offset = at;
+    c->args.workspace_offset = at + shared / (int64_t)sizeof(cl_uint);
+    if (c->args.parts > 1)
+        merge_take_states(c, &l->problem);
+    return CL_SUCCESS;
+}
+
 /* What the operation's calls are read for; rows are those of its first pass. */
 static struct call_plan plan_of(const struct launch *l, const struct operation *what)
 {
-    return (struct call_plan){ &l->problem, l->passes[what->passes[0]].rows, l->context };
+    return (struct call_plan){ .p = &l->problem,
+                               .rows = l->passes[what->passes[0]].rows,
+                               .context = l->context,
+                               .caps = l->caps,
+                               .config = &l->passes[PASS_FORWARD].config };
 }
 
-cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,
-                        size_t *size, struct why *why)
+cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
 {
-    const struct call_plan plan = plan_of(l, what);
+    const struct call_plan plan = plan_of(l, &launch_forward);
     struct call c;
     memset(&c, 0, sizeof c);
     if (!size)
         INVALID("size is NULL");
     const cl_int status = call_read_sizes(&c, &plan, args, why);
-    return status ? status : count_workspace(size, l, what, &c, why);
+    return status ? status : settle_workspace(size, l, &launch_forward, &c, why);
 }
 
 /* ---- Operations ---- */
 
-const struct operation launch_forward = { call_read_forward, 1, { PASS_FORWARD } };
+const struct operation launch_forward = { call_read_forward, 2, { PASS_FORWARD, PASS_MERGE } };
+const struct operation launch_merge = { merge_read, 1, { PASS_MERGE } };
 const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP } };
+const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE } };
+const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY } };
 
 /* A call with nothing to compute still waits and still has an event. */
 static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)
@@ -299,7 +351,7 @@ static int take_steps(struct step steps[OPERATION_PASSES], struct launch *l, con
     *status = CL_SUCCESS;
     for (int i = 0; i < what->n && !*status; i++) {
         struct launch_pass *const pass = &l->passes[what->passes[i]];
-        const size_t groups = groups_of(pass, c);
+        const size_t groups = groups_of(l, pass, c);
         if (!groups)
             continue;
         steps[n] = (struct step){ pass, pool_take(&pass->pool), groups };
@@ -322,11 +374,14 @@ static cl_int enqueue_steps(const struct step *steps, int n, cl_command_queue qu
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < n && !status; i++) {
         cl_event event = NULL;
-        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event };
+        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event,
+                                   NULL };
         status = enqueue(kernel_of(&steps[i]), queue, steps[i].groups, (size_t)steps[i].pass->items, &own, why);
         if (before)
             clReleaseEvent(before);
         before = event;
+        if (!i && event && waits->first && !clRetainEvent(event))
+            *waits->first = event;
     }
     if (before)
         clReleaseEvent(before);
@@ -346,19 +401,19 @@ static cl_int run_steps(struct launch *l, const struct operation *what, cl_comma
     return status;
 }
 
-cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                  const clattn_forward_args *args, const struct waits *waits, struct why *why)
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                  const struct waits *waits, struct why *why)
 {
     const struct call_plan plan = plan_of(l, what);
     struct call c;
     size_t bytes;
     cl_int status;
     memset(&c, 0, sizeof c);
+    if (waits->first)
+        *waits->first = NULL;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = what->read(&c, &plan, args, why)) || (status = count_workspace(&bytes, l, what, &c, why)))
-        return status;
-    if (bytes && (status = tensor_check_workspace(&c.given, bytes, l->context, &c.mem[PARAM_WORKSPACE],
-                                                  &c.args.workspace_offset, why)))
+        (status = what->read(&c, &plan, args, why)) || (status = settle_workspace(&bytes, l, what, &c, why)) ||
+        (bytes && (status = take_workspace(l, &c, bytes, why))))
         return status;
     return run_steps(l, what, queue, &c, waits, why);
 }
@@ -368,7 +423,7 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
 static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, struct why *why)
 {
     const struct target target = target_of(l, pass);
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     struct call c;
     cl_int status = CL_SUCCESS;
     memset(&c, 0, sizeof c);

@@ -46,27 +46,28 @@ void launch_clear(struct launch *l);
 /* Runs every kernel once on nothing: a driver that compiles at the first enqueue does it now. */
 cl_int launch_idle(struct launch *l, struct why *why);
 
-/* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. */
+/* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. `first`, unless it is NULL, receives
+ * the event of the call's first kernel, NULL where there is none but the last one: a call begins with that. */
 struct waits {
     cl_uint n;
     const cl_event *list;
-    cl_event *event;
+    cl_event *event, *first;
 };
 
 /* What a caller can ask of a plan: how its arguments are read, and the passes that they go through, one after another.
  */
 enum { OPERATION_PASSES = 4 };
 struct operation {
-    cl_int (*read)(struct call *, const struct call_plan *, const clattn_forward_args *, struct why *);
+    cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *); /* of its own type */
     int n, passes[OPERATION_PASSES];
 };
-extern const struct operation launch_forward, launch_block_map;
+extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary;
 
-/* Bytes of workspace that the operation needs: as much as that of its passes which needs most, since they share it. */
-cl_int launch_workspace(const struct launch *l, const struct operation *what, const clattn_forward_args *args,
-                        size_t *size, struct why *why);
+/* Bytes of workspace that a forward call needs: as much as that of its passes which needs most, since they share it. */
+cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
 
-cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                  const clattn_forward_args *args, const struct waits *waits, struct why *why);
+/* args: of the type that the operation reads. */
+cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                  const struct waits *waits, struct why *why);
 
 #endif

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/checked.h"
+#include "run/call.h"
 #include "run/tensor.h"
 
 #include <string.h>
@@ -155,8 +156,8 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     return CL_SUCCESS;
 }
 
-cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
-                          int64_t *offset, struct why *why)
+static cl_int check_array(const clattn_array *t, const struct array_use *use, cl_context context, bool written,
+                          cl_mem *mem, int64_t *offset, struct why *why)
 {
     size_t size;
     int64_t end, bytes;
@@ -168,7 +169,7 @@ cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl
         return CL_SUCCESS;
     if (!t->mem)
         INVALID("%s.mem is NULL, but the problem says it is given", use->name);
-    cl_int status = check_buffer(t->mem, use->name, context, false, &size, why);
+    cl_int status = check_buffer(t->mem, use->name, context, written, &size, why);
     if (status)
         return status;
     if (t->offset > INT64_MAX || !checked_add((int64_t)t->offset, use->count, &end) ||
@@ -182,25 +183,36 @@ cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl
     return CL_SUCCESS;
 }
 
-cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem,
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                          int64_t *offset, struct why *why)
+{
+    return check_array(t, use, context, false, mem, offset, why);
+}
+
+cl_int tensor_check_output(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                           int64_t *offset, struct why *why)
+{
+    return check_array(t, use, context, true, mem, offset, why);
+}
+
+cl_int tensor_check_workspace(const struct workspace *space, size_t need, cl_context context, cl_mem *mem,
                               int64_t *offset, struct why *why)
 {
-    enum { ALIGNMENT = 32 }; /* of the longest vector that kernels keep there */
     size_t size;
-    if (!a->workspace || a->workspace_size < need)
+    if (!space->mem || space->size < need)
         return why_set(why, CLATTN_ERROR_WORKSPACE, "the call needs a workspace of %zu bytes, %zu are given", need,
-                       a->workspace ? a->workspace_size : 0);
-    const cl_int status = check_buffer(a->workspace, "workspace", context, true, &size, why);
+                       space->mem ? space->size : 0);
+    const cl_int status = check_buffer(space->mem, "workspace", context, true, &size, why);
     if (status)
         return status;
-    if (a->workspace_offset % ALIGNMENT)
-        INVALID("workspace_offset is %zu, no multiple of %d", a->workspace_offset, ALIGNMENT);
-    if (a->workspace_offset > size || size - a->workspace_offset < need)
+    if (space->offset % WORKSPACE_ALIGNMENT)
+        INVALID("workspace_offset is %zu, no multiple of %d", space->offset, WORKSPACE_ALIGNMENT);
+    if (space->offset > size || size - space->offset < need)
         return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL,
                        "the workspace's buffer has %zu bytes, the call needs %zu from %zu on", size, need,
-                       a->workspace_offset);
-    *mem = a->workspace;
-    *offset = (int64_t)(a->workspace_offset / sizeof(cl_uint));
+                       space->offset);
+    *mem = space->mem;
+    *offset = (int64_t)(space->offset / sizeof(cl_uint));
     return CL_SUCCESS;
 }
 

@@ -34,9 +34,15 @@ struct array_use {
 };
 cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
                           int64_t *offset, struct why *why);
+/* The same of one that is written. */
+cl_int tensor_check_output(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                           int64_t *offset, struct why *why);
 
-/* The caller's workspace, of which a call needs `need` bytes, not 0; *offset in words of 4 bytes. */
-cl_int tensor_check_workspace(const clattn_forward_args *a, size_t need, cl_context context, cl_mem *mem,
+/* The caller's workspace, of which a call needs `need` bytes, not 0; *offset in words of 4 bytes. It begins at a
+ * multiple of the longest vector that kernels keep there. */
+enum { WORKSPACE_ALIGNMENT = 32 };
+struct workspace;
+cl_int tensor_check_workspace(const struct workspace *space, size_t need, cl_context context, cl_mem *mem,
                               int64_t *offset, struct why *why);
 
 /* What goes with scores: sizes of the axes b, h, q and k where it is not broadcast. */

@@ -27,10 +27,10 @@ static double work_of(const clattn_problem *p)
 static double bytes_of(const clattn_problem *p)
 {
     const clattn_sizes *z = &p->sizes;
-    const double q = (double)z->h * (double)z->nq * (p->d + p->dv) * (double)problem_type_size(p->type);
-    const double k = (double)z->hk * (double)z->nk * p->d * (double)problem_type_size(p->k_type);
-    const double v = (double)z->hk * (double)z->nk * p->dv * (double)problem_type_size(p->v_type);
-    return q + k + v + (double)z->nq * (double)z->nk * (p->bias_type ? 4 : 1);
+    const double q = (double)z->h * (double)z->nq *
+                     (p->d * (double)problem_type_size(p->type) + p->dv * (double)problem_type_size(p->o_type));
+    const double k = (double)z->hk * (double)z->nk * (problem_k_row_bytes(p) + problem_v_row_bytes(p));
+    return q + k + (double)z->nq * (double)z->nk * (p->bias_type ? 4 : 1);
 }
 
 /* Halves the sizes one after the other, heads, then queries, then keys, as long as every compute unit keeps something
@@ -61,8 +61,7 @@ static int64_t copies_of(const clattn_problem *p, const struct caps *caps)
 {
     enum { FEW = 16 };
     const double need = caps->cache_bytes ? fmin(2.0 * (double)caps->cache_bytes, BYTES_COLD) : BYTES_COLD;
-    const double k = (double)p->sizes.hk * (double)p->sizes.nk *
-                     (p->d * (double)problem_type_size(p->k_type) + p->dv * (double)problem_type_size(p->v_type));
+    const double k = (double)p->sizes.hk * (double)p->sizes.nk * (problem_k_row_bytes(p) + problem_v_row_bytes(p));
     return p->sizes.nq > FEW || k >= need ? 1 : (int64_t)(need / k) + 1;
 }
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "engine/split.h"
 #include "tune/timing_rounds.h"
 
 #include <math.h>
@@ -46,12 +47,21 @@ static bool add(struct search *s, const struct config *config)
     return true;
 }
 
+/* As many parts of the keys as differ: a number of the call, so that nothing is compiled for it. */
+static void add_waves(struct search *s, const struct config *of)
+{
+    struct config c;
+    for (size_t i = 0; split_waves_at(&c, s->caps, s->p, of, i); i++)
+        add(s, &c);
+}
+
 static void add_portfolio(struct search *s)
 {
     const struct search_options *const o = s->timing.o;
     const int most = s->effort == CLATTN_TUNE_QUICK ? ROWS_QUICK : s->room;
     struct config c;
     add(s, &o->control);
+    add_waves(s, &o->control);
     for (size_t i = 0; i < o->n_first; i++)
         add(s, &o->first[i]);
     for (int i = 0, rows = 0; rows < most && tile_config_at(&c, s->caps, s->p, NULL, (size_t)i); i++)
@@ -174,6 +184,9 @@ static bool open_batch(struct search *s)
 {
     struct entrant *list[OPEN_MAX];
     const int before = s->timing.out->trials;
+    const struct entrant *const best = timing_rounds_best(&s->timing);
+    if (best && !count_due(s))
+        add_waves(s, &best->config);
     if (s->effort == CLATTN_TUNE_FULL && !count_due(s))
         climb(s);
     for (struct entrant *c = s->timing.at; c < s->timing.at + s->timing.count && may_build(s); c++)

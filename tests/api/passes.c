@@ -28,6 +28,8 @@ static const struct member {
     MEMBER(ROWS, v),
     MEMBER(ROWS, o),
     MEMBER(ROWS, lse),
+    MEMBER(ROWS, o_parts),
+    MEMBER(ROWS, lse_parts),
     MEMBER(SCORES, bias),
     MEMBER(SCORES, mask),
     MEMBER(SCORES, map),
@@ -47,7 +49,10 @@ static const struct member {
     MEMBER(LONG, v_scale_offset),
     MEMBER(LONG, v_zero_offset),
     ARRAY(LONG, aux_offset, CLATTN_AUX_MAX),
+    MEMBER(LONG, states_offset),
     MEMBER(LONG, workspace_offset),
+    MEMBER(LONG, o_parts_stride),
+    MEMBER(LONG, lse_parts_stride),
     MEMBER(LONG, scale_bits),
     MEMBER(LONG, softcap_bits),
     MEMBER(FLOAT, scale),
@@ -68,6 +73,8 @@ static const struct member {
     MEMBER(INT, window_high),
     MEMBER(INT, block_q),
     MEMBER(INT, block_k),
+    MEMBER(INT, parts),
+    MEMBER(INT, part_least),
     MEMBER(INT, page),
     MEMBER(INT, page_magic),
     MEMBER(INT, page_shift),
@@ -85,6 +92,24 @@ static const struct member {
     ARRAY(INT, map_shape, 4),
     MEMBER(INT, mask_q),
     MEMBER(INT, mask_k),
+    MEMBER(INT, rows),
+    MEMBER(INT, dv),
+    MEMBER(INT, merge_flags),
+    MEMBER(INT, lse_is_wide),
+    MEMBER(ROWS, new_k),
+    MEMBER(ROWS, new_v),
+    MEMBER(LONG, new_len_offset),
+    MEMBER(LONG, positions_offset),
+    MEMBER(LONG, dropped_offset),
+    MEMBER(LONG, cosines_offset),
+    MEMBER(LONG, sines_offset),
+    MEMBER(LONG, rotary_items),
+    MEMBER(INT, row_parts),
+    MEMBER(INT, sequences),
+    MEMBER(INT, kv_heads),
+    MEMBER(INT, rotary_rows),
+    MEMBER(INT, rotary_width),
+    MEMBER(INT, interleaved),
 };
 enum { MEMBERS = (int)(sizeof members / sizeof *members) };
 
@@ -247,7 +272,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
     return e;
 }
 
-static cl_int read_both(struct call *c, const struct call_plan *plan, const clattn_forward_args *in, struct why *why)
+static cl_int read_both(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     struct call map;
     memset(&map, 0, sizeof map);
@@ -280,7 +305,7 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
     if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
         bail("%s: %s", text, why);
     cl_event gate = clCreateUserEvent(d->cl.context, &e), done = NULL;
-    const struct waits waits = { 1, &gate, &done };
+    const struct waits waits = { 1, &gate, &done, NULL };
     memset(&launched, 0, sizeof launched);
     if (e || clear_map(&f) || trial_reset(&f.t, d->queue))
         bail("no buffers");
@@ -302,7 +327,7 @@ static void test_rest(const struct device *d)
 {
     static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
     static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     struct fixture f;
     struct why words;
     char why[512] = "";
@@ -357,6 +382,14 @@ static void test_everything(const struct device *d, const char *text, int type, 
     test_structs(d, what, &p);
 }
 
+/* Passes that write caches. */
+static void test_caches(const struct device *d, const char *text)
+{
+    clattn_problem p = each_case(text).problem;
+    p.flags |= CLATTN_APPEND | CLATTN_ROTARY;
+    test_structs(d, text, &p);
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const texts[] = {
@@ -373,6 +406,8 @@ static void test_device(const struct device *d)
     test_everything(d, texts[1], CLATTN_F16, "everything, in f16", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F32, "everything, in f32", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F64, "everything, in f64", CLATTN_AUX_MAX);
+    test_caches(d, "f32 b1 h1 q9 k9 d8 page4");
+    test_caches(d, "f64 b1 h1 q9 k9 d8");
     cl_int e;
     cl_command_queue queue =
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);

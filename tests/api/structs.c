@@ -163,6 +163,13 @@ static clattn_counters counters;
 static clattn_cache_info cache_info;
 static clattn_import_count import_count;
 
+/* Sizes of version 0.1. */
+enum {
+    PROBLEM_0_1 = offsetof(clattn_problem, o_type),
+    CASE_0_1 = offsetof(clattn_workload, problem) + PROBLEM_0_1,
+    ARGS_0_1 = offsetof(clattn_forward_args, k_scale)
+};
+
 /* older: the size that the struct had in an earlier version; 0: none. written: the call fills it. */
 static const struct row {
     const char *name;
@@ -171,18 +178,18 @@ static const struct row {
     size_t size, older;
     int written;
 } rows[] = {
-    { "problem: supports", supports, &problem, sizeof problem, 0, 0 },
-    { "case: print", print_case, &a_case, sizeof a_case, 0, 0 },
-    { "case: cost", cost_of_case, &a_case, sizeof a_case, 0, 0 },
-    { "case: parse", parse_case, &a_case, sizeof a_case, 0, 1 },
+    { "problem: supports", supports, &problem, sizeof problem, PROBLEM_0_1, 0 },
+    { "case: print", print_case, &a_case, sizeof a_case, CASE_0_1, 0 },
+    { "case: cost", cost_of_case, &a_case, sizeof a_case, CASE_0_1, 0 },
+    { "case: parse", parse_case, &a_case, sizeof a_case, CASE_0_1, 1 },
     { "options: create", create, &options, sizeof options, offsetof(clattn_options, why), 0 },
     { "options: cache_stat", stat_with, &options, sizeof options, offsetof(clattn_options, why), 0 },
     { "options: cache_clear", clear_with, &options, sizeof options, offsetof(clattn_options, why), 0 },
     { "store: create", create_with_store, &store, sizeof store, 0, 0 },
     { "plan_options: plan_create", make_plan, &plan_options, sizeof plan_options, 0, 0 },
-    { "forward_args: enqueue_forward", enqueue, &args, sizeof args, 0, 0 },
-    { "forward_args: workspace_size", ask_workspace, &args, sizeof args, 0, 0 },
-    { "forward_args: enqueue_block_map", enqueue_map, &map_args, sizeof map_args, 0, 0 },
+    { "forward_args: enqueue_forward", enqueue, &args, sizeof args, ARGS_0_1, 0 },
+    { "forward_args: workspace_size", ask_workspace, &args, sizeof args, ARGS_0_1, 0 },
+    { "forward_args: enqueue_block_map", enqueue_map, &map_args, sizeof map_args, ARGS_0_1, 0 },
     { "tune_options: tune", tune, &tune_options, sizeof tune_options, 0, 0 },
     { "measure: tune", tune_with, &measure, sizeof measure, 0, 0 },
     { "plan_info: plan_get_info", ask_plan, &plan_info, sizeof plan_info, 0, 1 },

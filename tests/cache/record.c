@@ -125,7 +125,8 @@ static const struct {
     { 5, "class ", "line 6: class " },
     { 5, "class f16 ../../x:y,#-", NULL }, /* goes into no name */
     { 5, "class F16", "line 6: class " },
-    { 5, "class f16 mod:a_b", "line 6: class " },
+    { 5, "class f16 k:q8_0", NULL },
+    { 5, "class f16 mod:a+b", "line 6: class " },
     { 5, "class f16 \"x\"", "line 6: class " },
     { 5, "class f16;x", "line 6: class " },
     { 5, "class $(x)", "line 6: class " },

@@ -49,9 +49,13 @@ ok $? "there are cases of a real model"
 if find_peers; then
     if test -z "$full"; then
         judge_peers "$(share "^real_|$chosen" "${CLATTN_PART-}")" f32
+        judge_peers '^g_paged9_|^g_int8_channelz_17' f32 '' --int4
     else
         for engine in cpu row simt naive; do
-            for type in f32 f16 bf16; do judge_peers "$chosen" $type "--engine $engine"; done
+            for type in f32 f16 bf16; do
+                judge_peers "$chosen" $type "--engine $engine"
+                judge_peers "$chosen" $type "--engine $engine" --int4
+            done
         done
     fi
 fi

@@ -4,12 +4,13 @@
 """Runs the conformance cases through clattn-run and judges every output.
 
   run.py [--run PATH] [--dtype f32|f16|bf16] [--filter RE] [--without RE] [--tier onnx|golden|grid|real]
-         [--forward-only] [--args "..."] [--timeout S] [--keep DIR] [--report FILE.json] [--cases DIR] [-v]
+         [--forward-only] [--int4] [--args "..."] [--timeout S] [--keep DIR] [--report FILE.json] [--cases DIR] [-v]
 
 The arrays of each case are written as .npy, clattn-run is called, and check.py compares what it wrote with the float64
 reference and with the peer's values. --filter and --without match the name or a feature; --args goes to clattn-run as
-it is (--device, --engine, --tune). The last line is "N passed, N failed, N skipped"; exit status 1 when any failed or
-none passed.
+it is (--device, --engine, --tune). --int4 runs the cases of int8 alone, with int4 in its place: the upper four bits of
+each byte, and scales 16 times as large; the peers' values are none of theirs. The last line is "N passed, N failed, N
+skipped"; exit status 1 when any failed or none passed.
 """
 import argparse
 import json
@@ -89,6 +90,25 @@ class Command:
     def ask(self, option, name):
         self.outputs[name] = self.path('out_' + name + '.npy')
         self.args += [option, self.outputs[name]]
+
+
+QUANTISED = ('k', 'v', 'k_pages', 'v_pages')
+SCALES = ('k_scale', 'v_scale', 'k_scale_pages', 'v_scale_pages')
+
+
+def as_int4(arrays):
+    """A case of int8 as one of int4, whose scores are about as large."""
+    changed = dict(arrays)
+    for n in QUANTISED:
+        if n in arrays:
+            changed[n] = arrays[n] >> 4
+    for n in SCALES:
+        if n in arrays:
+            changed[n] = arrays[n] * 16
+    for n in ('k_zero', 'v_zero'):
+        if n in arrays:
+            changed[n] = arrays[n] >> 1
+    return changed
 
 
 def per_entry(case, x):
@@ -243,13 +263,18 @@ def try_case(case, o, folder):
     arrays = stored.inputs(case)
     if o.forward_only:
         arrays.pop('do', None)
+    if o.int4:
+        arrays = as_int4(arrays)
     c = command(case, arrays, folder, o.dtype)
+    if o.int4:
+        c.args += ['--k-type', 'int4', '--v-type', 'int4']
     status, words = run([o.run] + shlex.split(o.args) + c.args, o.timeout)
     if status:
         return ['exit %d: %s' % (status, words)]
     got = {n: np.load(file) for n, file in c.outputs.items() if os.path.exists(file)}
     missing = ['%s: not written' % n for n in c.outputs if n not in got]
     want, peer = expected(case, arrays, o.dtype)
+    peer = None if o.int4 else peer
     return missing + check.judge(case, got, want, peer, o.dtype)
 
 
@@ -266,6 +291,7 @@ def options():
     p.add_argument('--keep', help='folder for the files of every case')
     p.add_argument('--report', help='a JSON file of all verdicts')
     p.add_argument('--forward-only', action='store_true')
+    p.add_argument('--int4', action='store_true')
     p.add_argument('-v', action='store_true', help='print what passed, too')
     return p.parse_args()
 
@@ -274,7 +300,8 @@ def main():
     o = options()
     rows, skipped = [], 0
     for case in stored.chosen(o.cases, o.filter):
-        if (o.without and re.search(o.without, stored.key(case))) or (o.tier and case['tier'] != o.tier):
+        if (o.without and re.search(o.without, stored.key(case))) or (o.tier and case['tier'] != o.tier) or \
+                (o.int4 and 'int8' not in case['features']):
             skipped += 1
             continue
         began = time.time()

@@ -80,7 +80,7 @@ static const char probe[] =
     "{\n"
     "    cla_env e;\n"
     "    CLA_TAKE_PARAMS(e.at)\n"
-    "    cla_env_init(&e, &a, get_global_id(0) / a.h, get_global_id(0) % a.h / a.packed_heads * a.packed_heads);\n"
+    "    cla_env_init(&e, &a, get_global_id(0) / a.h, get_global_id(0) % a.h / a.packed_heads * a.packed_heads, 0);\n"
     "    cla_sequence(&e);\n"
     "    to += get_global_id(0) * 10;\n"
     "    PLACE(0, e.at.q, cla_q_row(&e, 0), CLA_D * sizeof(cla_q_elem))\n"

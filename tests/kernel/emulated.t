@@ -8,6 +8,7 @@
 . "$top_srcdir/tests/conformance/peers.sh"
 need_device
 
+lacking='int8|merge' # what the engine refuses, and what no engine computes
 tile="--engine mma_emu --tile nw1,rt1,bk16,qreg0"
 if find_peers; then
     most=1e7 types=f16

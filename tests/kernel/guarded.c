@@ -17,7 +17,7 @@ struct guarded {
     size_t size;
     cl_mem mem;
 };
-enum { GUARDED_MAX = 5 + LISTS + CLATTN_AUX_MAX + 3 };
+enum { GUARDED_MAX = 5 + LISTS + CLATTN_AUX_MAX + 7 };
 
 static size_t page_size(void)
 {
@@ -69,12 +69,17 @@ static cl_int replace_all(struct trial *t, struct guarded *g, unsigned *n, cl_co
     clattn_forward_args *const a = &t->args;
     cl_mem *const tensors[5] = { &a->q.mem, &a->k.mem, &a->v.mem, &a->o.mem, &a->lse.mem };
     cl_mem *const lists[LISTS] = { &a->q_len.mem, &a->kv_len.mem, &a->kv_start.mem, &a->offsets.mem,
-                                   &a->cu_q.mem,  &a->cu_k.mem,   &a->slopes.mem,   &a->sinks.mem };
+                                   &a->cu_q.mem,  &a->cu_k.mem,   &a->slopes.mem,   &a->sinks.mem,
+                                   &a->block_table.mem };
+    struct scales *const scales[4] = { &t->k.scale, &t->k.zero, &t->v.scale, &t->v.zero };
+    clattn_tensor4 *const of_scales[4] = { &a->k_scale, &a->k_zero, &a->v_scale, &a->v_zero };
     cl_int e = CL_SUCCESS;
     for (int i = 0; i < (t->c.lse ? 5 : 4) && !e; i++)
         e = replace(g, n, &t->image[i], tensors[i], context, at_end);
     for (int i = 0; i < LISTS && !e; i++)
         e = replace(g, n, &t->list[i], lists[i], context, at_end);
+    for (int i = 0; i < 4 && !e; i++)
+        e = replace(g, n, &scales[i]->at.image, &of_scales[i]->mem, context, at_end);
     for (size_t i = 0; i < t->x.n_aux && !e; i++)
         e = replace(g, n, &t->captured[i], &t->aux[i].mem, context, at_end);
     e = e ? e : replace(g, n, &t->bias.image, &a->bias.mem, context, at_end);
@@ -115,7 +120,9 @@ static void test_device(const struct device *d)
     static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
                                         "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse",
-                                        "b1 h2/1 q7 k15 d8 mask:11qk lse" };
+                                        "b1 h2/1 q7 k15 d8 mask:11qk lse",
+                                        "b2 h2/1 q3 k15 d8/6 page4 kvlen:15,6 k:int8 v:int4z lse",
+                                        "b2 h2/1 q3 k15 d32/64 k:q4_0 v:q8_0 splits2 lse" };
     enum { ROWS = sizeof rows / sizeof *rows };
     char engine[128];
     if (!may_share_memory(d)) {

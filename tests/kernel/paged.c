@@ -5,7 +5,7 @@
  * lengths and entries past them are NaN and numbers far outside. */
 #include "config.h"
 
-#include "tests/lib/cached.h"
+#include "tests/lib/caches.h"
 #include "tests/lib/each.h"
 
 /* How many times fewer cases than make check runs: Oclgrind is slow. */

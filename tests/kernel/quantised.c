@@ -4,7 +4,7 @@
  * Against float64 on the values that the codes stand for. */
 #include "config.h"
 
-#include "tests/lib/cached.h"
+#include "tests/lib/caches.h"
 #include "tests/lib/each.h"
 
 /* How many times fewer cases than make check runs: Oclgrind is slow. */

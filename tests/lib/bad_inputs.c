@@ -6,6 +6,7 @@
 
 #include "tools/convert.h"
 #include "tools/inputs.h"
+#include "tools/quantise.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,8 +91,10 @@ static double element(const struct bad_shape *s, const struct tensor *x, int64_t
     }
 }
 
-static void fill(struct tensor *x, const struct bad_shape *s, int64_t keys, unsigned which, uint64_t seed)
+static cl_int fill(struct trial *t, struct tensor *x, const struct bad_shape *s, unsigned which)
 {
+    const int64_t keys = t->sizes.nk;
+    const uint64_t seed = t->c.seed;
     const int64_t rows = x->n[0] * x->n[1] * x->n[2];
     for (int64_t row = 0; row < rows; row++)
         for (int64_t c = 0; c < x->width; c++) {
@@ -101,7 +104,9 @@ static void fill(struct tensor *x, const struct bad_shape *s, int64_t keys, unsi
             *to = s->kind == BAD_NORMAL ? s->a * trial_normal(seed, which, at)
                                         : element(s, x, keys, row % x->n[2], c, r);
         }
-    inputs_round(x->type, x->value, (size_t)(rows * x->width));
+    if (!quantise_is(x->type))
+        inputs_round(x->type, x->value, (size_t)(rows * x->width));
+    return cached_round(t, x);
 }
 
 static cl_int give_sinks(struct trial *t, double sink, cl_command_queue queue)
@@ -115,13 +120,12 @@ static cl_int give_sinks(struct trial *t, double sink, cl_command_queue queue)
 
 cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue)
 {
-    const uint64_t seed = t->c.seed;
     cl_int e;
     t->demand = WHOLE;
-    fill(&t->q, &bad->q, t->sizes.nk, 11, seed);
-    fill(&t->k, &bad->k, t->sizes.nk, 12, seed);
-    fill(&t->v, &bad->v, t->sizes.nk, 13, seed);
-    e = t->x.sinks ? give_sinks(t, bad->sink, queue) : CL_SUCCESS;
+    e = fill(t, &t->q, &bad->q, 11);
+    e = e ? e : fill(t, &t->k, &bad->k, 12);
+    e = e ? e : fill(t, &t->v, &bad->v, 13);
+    e = !e && t->x.sinks ? give_sinks(t, bad->sink, queue) : e;
     e = e ? e : trial_upload(t, queue, &t->q);
     e = e ? e : trial_upload(t, queue, &t->k);
     return e ? e : trial_upload(t, queue, &t->v);

@@ -168,6 +168,59 @@ static const char *const cases[] = {
     "b2 h4/2 q13 k70 d64 mod:causal,softcap lse", "b4 h2 q33 k70 d64 varlen mod:document,tanh_gate lse",
     "b3 h2 q33 k70 d64 mod:tanh_gate,alibi qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
 
+    /* pages, smaller and larger than tiles; sequences end within one, at its end and before the first */
+    "b2 h4/2 q3 k70 d64 page16 lse", "b3 h4/2 q33 k70 d64 page7 kvlen:70,9,33 lse", "b2 h2 q1 k257 d64 page1 lse",
+    "b3 h4/2 q20 k70 d64 page128 causal kvlen:70,0,13 lse", "b2 h2 q5 k64 d64 page64 kvlen:64,63 lse",
+    "b2 h4/2 q40 k130 d64 page33 causal kvlen:130,66 kvstart:60,0 qlen:40,13 bthd lse", "b2 h2 q5 k0 d64 page4 lse",
+    "b0 h2 q5 k9 d64 page4 lse", "b2 h2 q0 k9 d64 page4 lse", "b3 h2 q7 k90 d64 page3 kvlen:90,1,44 lse",
+    "b2 h4/1 q4 k300 d40/24 page16 window30,5 softcap4 alibi sink kvlen:300,77 lse",
+    "b2 h4/2 q20 k90 d64 page10 bias:bhqk mask:b1qk kvlen:90,33 lse",
+    "b2 h2 q37 k150 d64 page24 causal mask:11qk blocks:16,32 kvlen:150,90 lse",
+    "b2 h4/2 q13 k70 d64 page5 mod:relative,document kvlen:70,31 lse", "b1 h2/1 q129 k257 d41/26 page20 causal lse",
+
+    /* quantised K, V and both: every type, with groups of all sizes, and zero points */
+    "b2 h4/2 q3 k70 d64 k:int8 lse", "b2 h4/2 q33 k70 d64 v:int8 lse", "b2 h4/2 q3 k70 d64 k:int4 lse",
+    "b2 h4/2 q33 k70 d64 v:int4 lse", "b2 h4/2 q3 k70 d64 k:q8_0 lse", "b2 h4/2 q33 k70 d64 v:q8_0 lse",
+    "b2 h4/2 q3 k70 d64 k:q4_0 lse", "b2 h4/2 q33 k70 d64 v:q4_0 lse", "b2 h4/2 q33 k70 d64 k:int8:32 v:int8:16z lse",
+    "b2 h2 q5 k70 d64 k:int4:16z v:int4:32 lse", "b2 h2 q33 k70 d64 k:int8:1z v:int4:1 bthd lse",
+    "b2 h2 q4 k70 d64 k:int4:1z v:int8:1 lse", "b2 h4/1 q9 k70 d41/26 k:int8z v:int4z lse",
+    "b1 h2 q17 k37 d42/27 k:int4 v:int8:16 lse", "b1 h2 q17 k37 d72/40 k:int8:32z v:int4:16z causal lse",
+    "b2 h2 q20 k90 d96/32 k:q8_0 v:q4_0 causal kvlen:90,31 kvstart:9,0 lse",
+    "b2 h4/2 q1 k257 d64/160 k:q4_0 v:q8_0 lse", "b2 h4/2 q33 k70 d128 k:int8:32 v:q4_0 lse",
+    "b1 h2 q70 k33 d1/3 k:int8 v:int8z causal lse", "b1 h2 q5 k40 d256/288 k:q4_0 v:int4:64 lse",
+    "b1 h1 q3 k40 d576/512 k:int8:64 v:int8:64 lse", "b4 h4/2 q33 k70 d64 varlen causal k:int8:32 v:q8_0 lse",
+    "b4 h2 q7 k40 d64 varlen k:q4_0 v:int4:16z lse",
+    "b2 h4/2 q20 k90 d64 window20,9 softcap5 alibi bias:1hqk mask:b1qk sink k:int4:32 v:int8 lse",
+    "b2 h2 q37 k150 d64 k:q8_0 v:int8:32 blocks:16,32 lse", "b2 h4/2 q13 k70 d64 k:int8 v:q4_0 mod:relative lse",
+    "b2 h4/2 q5 k0 d64 k:int8 v:int4z lse", "b2 h2 q33 k1 d64 k:q4_0 v:int8z lse",
+    "b1 h4/2 q65 k65 d64 k:int8 v:int8 bthd lse", "b2 h4/2 q3 k70 d64 k:f16 v:int8:32 lse",
+    "b2 h4/2 q3 k70 d64 k:int4 v:bf16 lse",
+
+    /* quantised, in pages */
+    "b2 h4/2 q3 k70 d64 page16 kvlen:70,9 k:int8:32 v:q4_0 lse", "b2 h4/2 q33 k70 d64 page16 k:q8_0 v:int4:16z lse",
+    "b3 h2 q1 k150 d64 page7 kvlen:150,3,60 k:int4 v:int8z lse",
+    "b2 h4/1 q8 k90 d40/26 page9 causal k:int8z v:int8 lse", "b2 h4/2 q4 k70 d64 page1 kvlen:70,33 k:q4_0 v:q8_0 lse",
+    "b2 h2 q5 k130 d64 page64 v:int8:1z lse",
+
+    /* keys in parts: fewer than keys, as many, more; parts that see nothing, and rows that do */
+    "b2 h4/2 q3 k70 d64 splits1 lse", "b2 h4/2 q3 k700 d64 splits2 lse", "b1 h4/2 q1 k1000 d64 splits7 lse",
+    "b1 h8/1 q5 k513 d64 splits64 lse", "b2 h2 q33 k300 d64 splits3 lse", "b1 h2 q2 k3 d64 splits5 lse",
+    "b2 h2 q5 k0 d64 splits4 lse", "b0 h2 q3 k5 d64 splits2 lse", "b2 h2 q0 k5 d64 splits2 lse",
+    "b4 h4/2 q2 k600 d64 splits6 kvlen:600,1,0,333 kvstart:5,0,0,300 lse", "b2 h2 q70 k300 d64 splits4 causal lse",
+    "b2 h2 q130 k70 d64 splits3 causal lse", "b3 h2 q9 k400 d64 splits5 sink kvlen:400,3,0 lse",
+    "b1 h2 q33 k300 d64 splits4",
+    "b2 h4/2 q4 k500 d40/24 splits9 window100,20 softcap4 alibi bias:bhqk mask:b1qk sink lse",
+    "b4 h4/2 q9 k300 d64 varlen causal splits5 lse", "b1 h2 q20 k700 d64 splits6 blocks:16,64 lse",
+    "b2 h4/2 q13 k300 d64 splits4 mod:relative,document lse", "b1 h2/1 q3 k1025 d33/49 splits1024 lse",
+    "b1 h2 q3 k300 d64 splits3 scale1000 lse", "b3 h2 q5 k400 d64 splits7 page16 causal kvlen:400,17,300 lse",
+    "b2 h4/2 q3 k300 d64 splits3 k:int8:32 v:q4_0 bthd lse",
+    "b2 h4/2 q3 k300 d64 splits5 page16 kvlen:300,70 k:q8_0 v:int4:16z lse",
+
+    /* O of other types than Q */
+    "b2 h4/2 q33 k70 d64 o:f32 lse", "b2 h4/2 q3 k70 d64 o:f16 lse", "b2 h4/2 q33 k70 d40/26 o:bf16 causal lse",
+    "b2 h4/2 q3 k300 d64 splits4 o:f32 lse", "b4 h2 q33 k70 d64 varlen o:f16 lse", "b1 h2 q33 k0 d64 o:f32 sink lse",
+    "b2 h4/2 q3 k300 d64 splits3 page16 kvlen:300,70 k:int8 v:int8 o:f32 bthd lse",
+
     /* several at once */
     "b2 h4/2 q33 k70 d64 causal window20,9 softcap5 alibi bias:1hqk mask:b1qk sink mod:relative lse",
     "b3 h4/2 q70 k70 d48/32 varlen window20,9 softcap5 alibi bias:bhqk:f16 mask:bhqk blocks:16,16 sink mod:document lse"
@@ -192,7 +245,11 @@ static const char *const feature_cases[] = {
     "b2 h4/2 q37 k83 d41/26 window30,20 softcap4 bias:b1qk sink lse",
     "b3 h4/2 q37 k83 d41/26 varlen causal alibi mask:11qk mod:document,relative lse",
     "b1 h4/2 q130 k283 d41/26 blocks:16,32 lse",
-    "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1h1k:f16 lse"
+    "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1h1k:f16 lse",
+    "b2 h4/2 q37 k83 d41/26 page9 kvlen:83,20 causal lse", "b2 h4/2 q37 k83 d40/26 k:int8:16z v:int4z causal lse",
+    "b2 h4/2 q37 k83 d32/64 k:q8_0 v:q4_0 lse", "b2 h4/2 q37 k83 d64/32 page9 kvlen:83,20 k:q4_0 v:int8:16 lse",
+    "b2 h4/2 q3 k283 d41/26 splits5 sink lse",
+    "b2 h4/2 q37 k283 d40/26 splits3 page16 kvlen:283,70 k:int4 v:int8 o:f16 lse"
 };
 
 /* A kernel of each kind on as little work as shows anything: for simulators and sanitizers. */
@@ -203,7 +260,11 @@ static const char *const quick_features[] = { "b1 h2/1 q5 k9 d8 window3,1 softca
                                               "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
                                               "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative bias:11qk lse",
                                               "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse",
-                                              "b1 h2 q9 k40 d8 blocks:4,8 lse" };
+                                              "b1 h2 q9 k40 d8 blocks:4,8 lse",
+                                              "b2 h2/1 q5 k9 d8/6 page4 kvlen:9,3 lse",
+                                              "b2 h2/1 q3 k9 d8/6 k:int8 v:int4z lse",
+                                              "b1 h2/1 q3 k9 d32 page2 k:q4_0 v:q8_0 lse",
+                                              "b2 h2/1 q3 k40 d8 splits3 kvlen:40,7 o:f16 lse" };
 
 enum {
     N_CASE_TYPES = sizeof case_types / sizeof *case_types,

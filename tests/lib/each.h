@@ -122,7 +122,7 @@ static inline int each_is_chosen(const char *config)
 /* f64 takes no partner of another type. */
 static inline int each_is_sensible(const char *type, const char *row)
 {
-    return strcmp(type, "f64") || (!strstr(row, " k:") && !strstr(row, " v:"));
+    return strcmp(type, "f64") || (!strstr(row, " k:") && !strstr(row, " v:") && !strstr(row, " o:"));
 }
 
 #endif

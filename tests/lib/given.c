@@ -11,9 +11,8 @@
 
 /* ---- Numbers in a row ---- */
 
-/* `count` elements behind a few of poison, and the end of the buffer right behind them. */
-static cl_int make_list(struct image *im, cl_context context, int type, const void *from, size_t count, size_t head,
-                        clattn_array *out)
+cl_int trial_make_list(struct image *im, cl_context context, int type, const void *from, size_t count, size_t head,
+                       clattn_array *out)
 {
     const size_t size = image_size_of(type);
     cl_int e = image_alloc(im, head + count, type);
@@ -49,7 +48,7 @@ static cl_int make_ints(struct trial *t, cl_context context)
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows && !e; i++)
         if (rows[i].given)
-            e = make_list(&t->list[i], context, CLATTN_I32, rows[i].from, rows[i].count, HEAD, rows[i].to);
+            e = trial_make_list(&t->list[i], context, CLATTN_I32, rows[i].from, rows[i].count, HEAD, rows[i].to);
     return e;
 }
 
@@ -92,7 +91,8 @@ static cl_int make_captured(struct trial *t, cl_context context)
     size_t i;
     for (i = 0; i < t->x.n_aux && !e; i++) {
         const struct aux *a = &t->x.aux[i];
-        e = make_list(&t->captured[i], context, a->type, a->data, a->count, t->layout == PLAIN ? 0 : 1, &t->aux[i]);
+        e = trial_make_list(&t->captured[i], context, a->type, a->data, a->count, t->layout == PLAIN ? 0 : 1,
+                            &t->aux[i]);
     }
     t->args.aux = t->x.n_aux ? t->aux : NULL;
     return e;
@@ -101,7 +101,7 @@ static cl_int make_captured(struct trial *t, cl_context context)
 /* ---- Tensors of axes b, h, q and k ---- */
 
 /* Orders of the axes, the nearest first, and gaps behind each: as the layout says. */
-static cl_int place(struct tensor4 *x, const int64_t shape[4], int type, enum layout l)
+cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum layout l)
 {
     static const int usual[4] = { 3, 2, 1, 0 }, rows_outside[4] = { 3, 1, 2, 0 }, columns_first[4] = { 2, 3, 1, 0 };
     static const int64_t gap[4] = { 5, 3, 11, 2 };
@@ -136,7 +136,7 @@ size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4])
 
 /* `full` is what the call's sizes make of each axis. Broadcast axes: by default strides of a shape of 1, in other
  * layouts with a stride that must not be taken, in SHARED all of them with a stride of 0. */
-static void argument(const struct trial *t, const struct tensor4 *x, const int64_t full[4], clattn_tensor4 *out)
+void tensor4_argument(const struct trial *t, const struct tensor4 *x, const int64_t full[4], clattn_tensor4 *out)
 {
     static const int64_t nowhere = (int64_t)1 << 40;
     const int flat = tensor4_count(x) == 1; /* strides of 0 everywhere would say contiguous */
@@ -167,7 +167,7 @@ static cl_int make_bias(struct trial *t, cl_context context)
     const size_t size = convert_size(type);
     unsigned char *used;
     int64_t full[4], index[4], i;
-    cl_int e = place(&t->bias, t->x.bias_shape, type, t->layout);
+    cl_int e = trial_tensor4(&t->bias, t->x.bias_shape, type, t->layout);
     if (e)
         return e;
     used = trial_bias_used(t);
@@ -180,7 +180,7 @@ static cl_int make_bias(struct trial *t, cl_context context)
     free(used);
     e = image_buffer(&t->bias.image, context, CL_MEM_READ_ONLY);
     full_sizes(t, full);
-    argument(t, &t->bias, full, &t->args.bias);
+    tensor4_argument(t, &t->bias, full, &t->args.bias);
     return e;
 }
 
@@ -203,12 +203,12 @@ static cl_int make_bytes(struct trial *t, cl_context context, struct tensor4 *x,
 static cl_int make_mask(struct trial *t, cl_context context)
 {
     int64_t full[4];
-    cl_int e = place(&t->mask, t->x.mask_shape, CLATTN_U8, t->layout);
+    cl_int e = trial_tensor4(&t->mask, t->x.mask_shape, CLATTN_U8, t->layout);
     if (e)
         return e;
     e = make_bytes(t, context, &t->mask, t->x.mask);
     full_sizes(t, full);
-    argument(t, &t->mask, full, &t->args.mask);
+    tensor4_argument(t, &t->mask, full, &t->args.mask);
     return e;
 }
 
@@ -230,10 +230,10 @@ static cl_int make_map(struct trial *t, cl_context context)
     full_sizes(t, full);
     full[2] = (full[2] + x->block_q - 1) / x->block_q;
     full[3] = (full[3] + x->block_k - 1) / x->block_k;
-    e = place(&t->map, !x->block_map && t->layout == SHARED ? full : x->block_shape, CLATTN_U8, t->layout);
+    e = trial_tensor4(&t->map, !x->block_map && t->layout == SHARED ? full : x->block_shape, CLATTN_U8, t->layout);
     if (!e)
         e = x->block_map ? make_bytes(t, context, &t->map, x->block_map) : make_blank(t, context);
-    argument(t, &t->map, full, &t->args.block_map);
+    tensor4_argument(t, &t->map, full, &t->args.block_map);
     t->args.block_q = x->block_q;
     t->args.block_k = x->block_k;
     return e;
@@ -244,6 +244,8 @@ cl_int trial_give(struct trial *t, cl_context context)
     const uint32_t flags = t->c.problem.flags;
     cl_int e;
     if ((e = make_ints(t, context)) || (e = make_per_head(t, context)) || (e = make_captured(t, context)))
+        return e;
+    if ((e = cached_give(t, context)))
         return e;
     if (t->c.problem.bias_type && (e = make_bias(t, context)))
         return e;
@@ -262,4 +264,5 @@ void trial_take_back(struct trial *t)
     image_free(&t->bias.image);
     image_free(&t->mask.image);
     image_free(&t->map.image);
+    cached_free_all(t);
 }

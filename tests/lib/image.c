@@ -5,6 +5,7 @@
 #include "tests/lib/image.h"
 
 #include "tools/convert.h"
+#include "tools/quantise.h"
 #include "tests/lib/trial.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ size_t image_size_of(int type)
 
 cl_int image_alloc(struct image *im, size_t elements, int type)
 {
-    im->size = elements * image_size_of(type);
+    im->size = quantise_is(type) ? quantise_bytes(type, elements) : elements * image_size_of(type);
     im->byte = malloc(im->size + 1);
     return im->byte ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
@@ -28,7 +29,10 @@ void image_poison(struct image *im, int type)
     static const double bad[3] = { NAN, INFINITY, -INFINITY };
     const int32_t far = INT32_MIN;
     size_t size = image_size_of(type), i;
-    if (type == CLATTN_U8)
+    if (quantise_is(type))
+        quantise_poison(type, im->byte, im->size / quantise_bytes(type, (size_t)quantise_block(type)) *
+                                            (size_t)quantise_block(type));
+    else if (type == CLATTN_U8)
         memset(im->byte, 0xa5, im->size);
     else
         for (i = 0; i < im->size / size; i++)

@@ -5,6 +5,7 @@
 #include "tests/lib/trial.h"
 
 #include "tools/convert.h"
+#include "tools/quantise.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,9 +31,11 @@ double trial_normal(uint64_t seed, uint64_t a, uint64_t b)
 
 /* ---- Values ---- */
 
-/* What storage makes of a row. */
+/* What storage makes of a row; of one that is quantised when all are known, by their scales. */
 static void round_row(int type, double *row, int64_t width)
 {
+    if (quantise_is(type))
+        type = CLATTN_F32;
     double stored[576];
     convert_store(type, row, stored, (size_t)width);
     convert_load(type, stored, row, (size_t)width);
@@ -47,7 +50,7 @@ static void fill(struct tensor *x, uint64_t seed, unsigned which, double sigma)
             for (n = 0; n < x->n[2]; n++) {
                 double *row = tensor_row(x, b, h, n);
                 size_t at = tensor_at(x, b, h, n);
-                for (i = 0; i < x->width; i++)
+                for (i = 0; i < x->width && at != NOWHERE; i++)
                     row[i] = sigma * trial_normal(seed, which, at + (size_t)i);
                 round_row(x->type, row, x->width);
             }
@@ -86,14 +89,18 @@ static void aim(struct trial *t, double pull)
 }
 
 /* Logits of standard deviation 2 to 4 (by the seed) with the default scale. */
-void trial_fill_inputs(struct trial *t)
+cl_int trial_fill_inputs(struct trial *t)
 {
+    cl_int e;
     uint64_t seed = t->c.seed;
     double deviation = 2 + 2 * (double)(trial_hash(seed, 99, 0) >> 11) * 0x1p-53, sigma = sqrt(deviation);
     fill(&t->k, seed, 1, sigma);
     fill(&t->v, seed, 2, 1);
     fill(&t->q, seed, 0, sigma);
+    if ((e = cached_round(t, &t->k)) || (e = cached_round(t, &t->v)))
+        return e;
     aim(t, deviation / (deviation * sqrt((double)t->d)));
+    return CL_SUCCESS;
 }
 
 /* ---- Lengths ---- */
@@ -201,7 +208,11 @@ void trial_store(const struct trial *t, const struct tensor *x)
     for (b = 0; b < x->n[0]; b++)
         for (h = 0; h < x->n[1]; h++)
             for (n = 0; n < x->n[2]; n++)
-                if (trial_stores(t, x, b, h, n))
+                if (!trial_stores(t, x, b, h, n) || tensor_at(x, b, h, n) == NOWHERE)
+                    continue;
+                else if (quantise_is(x->type))
+                    cached_store_row(x, b, h, n);
+                else
                     convert_store(x->type, tensor_row(x, b, h, n),
                                   x->image->byte + tensor_at(x, b, h, n) * convert_size(x->type), (size_t)x->width);
 }

@@ -4,7 +4,7 @@
 
 #include "tests/lib/trial.h"
 
-#include "tools/convert.h"
+#include "tools/quantise.h"
 #include "tools/verify.h"
 
 #include <stdlib.h>
@@ -31,8 +31,20 @@ int64_t tensor_count(const struct tensor *x)
     return x->n[0] * x->n[1] * x->n[2] * x->width;
 }
 
+/* In pages, of axes page, head and row of the page. */
+static size_t paged_at(const struct tensor *x, int64_t b, int64_t h, int64_t n)
+{
+    const struct paging *const p = x->paging;
+    const int64_t page = p->table[b * p->slots + n / p->page];
+    if (page < 0 || page >= p->n)
+        return NOWHERE;
+    return x->offset + (size_t)(page * x->stride[0] + h * x->stride[1] + n % p->page * x->stride[2]);
+}
+
 size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 {
+    if (x->paging)
+        return paged_at(x, b, h, n);
     if (x->cu)
         return x->offset + (size_t)(h * x->stride[1] + (x->cu[b] + n) * x->stride[2]);
     return x->offset + (size_t)(b * x->stride[0] + h * x->stride[1] + n * x->stride[2]);
@@ -45,9 +57,11 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 
 /* ---- Placing ---- */
 
-/* How often an axis steps: varlen sequences have no axis b, and one of rows for them all. */
+/* How often an axis steps: varlen sequences have no axis b, and one of rows for them all; pages are in its place. */
 static int64_t extent(const struct tensor *x, int axis)
 {
+    if (x->paging)
+        return axis == 0 ? x->paging->n : axis == 1 ? x->n[1] : x->paging->page;
     if (x->cu)
         return axis == 0 ? 1 : axis == 1 ? x->n[1] : x->total;
     return x->n[axis];
@@ -56,24 +70,25 @@ static int64_t extent(const struct tensor *x, int axis)
 /* Gaps between rows, heads and entries. */
 enum { NONE, ODD, ALL_ALIGNED };
 
-/* Strides of `x` with every level `gap` elements wider than needed; `once` has a bit for each axis that is not stored.
+/* Strides of `x` with every level `gap` blocks wider than needed; `once` has a bit for each axis that is not stored.
  * Returns the elements of the whole buffer. */
 static size_t place(struct tensor *x, int bthd, int padded, int once)
 {
     static const int order[2][3] = { { 2, 1, 0 }, { 1, 2, 0 } };
     static const int64_t gap[3] = { 5, 3, 11 }, nowhere = (int64_t)1 << 40;
+    const int64_t block = quantise_block(x->type), aligned = block > 8 ? block : 8;
     int64_t step = x->width;
     int i;
-    x->offset = padded == ALL_ALIGNED ? 8 : padded ? 7 : 0;
+    x->offset = (size_t)(padded == ALL_ALIGNED ? aligned : padded ? 7 * block : 0);
     for (i = 0; i < 3; i++) {
         int axis = order[bthd][i];
-        step += padded == ALL_ALIGNED ? 8 + (8 - step % 8) % 8 : padded ? gap[i] : 0;
+        step += padded == ALL_ALIGNED ? aligned + (aligned - step % aligned) % aligned : padded ? gap[i] * block : 0;
         x->stride[axis] = once >> axis & 1 ? 0 : step;
         step *= once >> axis & 1 ? (extent(x, axis) > 0) : extent(x, axis);
     }
     if (x->cu && padded)
         x->stride[0] = nowhere; /* counts for nothing */
-    return x->offset + (size_t)step + (padded == ODD ? 13 : 0);
+    return x->offset + (size_t)(step + (padded == ODD ? 13 * block : 0));
 }
 
 /* Q, K and V of a row side by side: [b,n,(h+hk) d + hk dv] (bthd or not). */
@@ -99,7 +114,7 @@ static enum layout settle(const struct trial *t, enum layout l)
     const clattn_problem *p = &t->c.problem;
     int one = t->q.type == t->k.type && t->q.type == t->v.type;
     int same_rows = t->sizes.nq == t->sizes.nk && !(p->flags & CLATTN_CU_Q) == !(p->flags & CLATTN_CU_K);
-    if (l == PACKED && !(one && same_rows))
+    if (l == PACKED && !(one && same_rows && !p->page))
         return PADDED;
     if (l == OFFSETS && !trial_knows_diagonal(p))
         return PADDED;
@@ -114,8 +129,9 @@ static cl_int lay_out(struct trial *t)
     int padded = t->layout == ALIGNED ? ALL_ALIGNED : t->layout == PLAIN ? NONE : ODD, i;
     cl_int e = CL_SUCCESS;
     for (i = 0; i < 5 && !e; i++) {
-        int once = t->layout == SHARED ? 1 : t->layout == REPEAT ? (i == 1 ? 6 : 2) : 0;
-        int rows_outside = t->c.bthd || (x[i]->cu && t->layout != SHARED);
+        int once = t->layout == SHARED ? !x[i]->paging : t->layout == REPEAT ? (i == 1 ? 6 : 2) : 0;
+        int rows_outside = x[i]->paging ? t->layout == PLAIN || t->c.seed % 2
+                                        : t->c.bthd || (x[i]->cu && t->layout != SHARED);
         size_t n;
         if (t->layout == PACKED && i < 3) {
             n = i ? 0 : place_packed(t);
@@ -149,7 +165,7 @@ static void shape_all(struct trial *t)
     shape(&t->q, type, s->b, s->h, s->nq, t->d);
     shape(&t->k, p->k_type ? p->k_type : type, s->b, s->hk, s->nk, t->d);
     shape(&t->v, p->v_type ? p->v_type : type, s->b, s->hk, s->nk, t->dv);
-    shape(&t->o, type, s->b, s->h, s->nq, t->dv);
+    shape(&t->o, p->o_type ? p->o_type : type, s->b, s->h, s->nq, t->dv);
     shape(&t->lse, CLATTN_F32, s->b, s->h, s->nq, 1);
 }
 
@@ -167,6 +183,7 @@ static void shape_packed(struct trial *t)
 static cl_int make_values(struct trial *t)
 {
     struct tensor *x[5] = { &t->q, &t->k, &t->v, &t->o, &t->lse };
+    cl_int e;
     int i;
     for (i = 0; i < 5; i++) {
         x[i]->value = calloc((size_t)tensor_count(x[i]) + 1, sizeof *x[i]->value);
@@ -174,7 +191,8 @@ static cl_int make_values(struct trial *t)
             return CL_OUT_OF_HOST_MEMORY;
     }
     trial_fill_lengths(t);
-    trial_fill_inputs(t);
+    if ((e = cached_fill_table(t, t->layout == SHARED)) || (e = trial_fill_inputs(t)))
+        return e;
     return trial_find_kept(t);
 }
 
@@ -195,7 +213,7 @@ static void argument(const struct trial *t, const struct tensor *x, clattn_tenso
 {
     out->mem = x->image->mem;
     out->offset = x->offset;
-    if (t->layout != PLAIN || (t->c.bthd && x != &t->lse))
+    if (t->layout != PLAIN || (t->c.bthd && x != &t->lse && !x->paging))
         memcpy(out->stride, x->stride, sizeof out->stride);
 }
 
@@ -225,6 +243,7 @@ cl_int trial_make(struct trial *t, cl_context context, const clattn_workload *c,
     if ((e = trial_fill_extras(t)))
         return e;
     shape_packed(t);
+    cached_shape(t);
     if ((e = lay_out(t)) || (e = make_values(t)) || (e = make_buffers(t, context)))
         return e;
     make_args(t);
@@ -278,8 +297,9 @@ cl_int trial_reset(struct trial *t, cl_command_queue queue)
 
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x)
 {
+    const cl_int e = cached_write(t, x, queue);
     trial_store(t, x);
-    return image_write(x->image, queue);
+    return e ? e : image_write(x->image, queue);
 }
 
 void trial_free(struct trial *t)

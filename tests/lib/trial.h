@@ -26,6 +26,25 @@ enum layout {
 const char *layout_name(enum layout l);
 enum layout layout_find(const char *name); /* LAYOUTS when there is none */
 
+/* What goes with scores: axes b, h, q and k. And with rows of K or V: b or pages, h, rows and groups. */
+struct tensor4 {
+    struct image image;
+    int64_t shape[4], stride[4];
+    size_t offset;
+};
+
+/* Scales or zero points of a K or V. value: [shape]; NULL where there are none. */
+struct scales {
+    struct tensor4 at;
+    double *value;
+};
+
+/* Pages of K and V. */
+struct paging {
+    int64_t page, slots, n; /* rows of a page; 0: no pages. Slots of a sequence in the table; pages that there are */
+    int32_t *table;         /* [b,slots] */
+};
+
 /* One tensor inside an image. value: [b,h,n,width] without gaps, rounded to the storage type; n is the longest sequence
  * where they are packed. */
 struct tensor {
@@ -34,19 +53,15 @@ struct tensor {
     int64_t n[3], width;
     const int32_t *cu; /* packed: row 0 of b is row cu[b]; NULL: padded */
     int64_t total;     /* rows of all sequences, with cu */
+    const struct paging *paging; /* NULL: no pages. Else stride[0] leads from page to page, stride[2] within one */
     size_t offset;
     int64_t stride[3];
     double *value;
+    int64_t group;     /* of int8 and int4: elements that share a scale */
+    struct scales scale, zero;
 };
 
-/* The same for what goes with scores: axes b, h, q and k. */
-struct tensor4 {
-    struct image image;
-    int64_t shape[4], stride[4];
-    size_t offset;
-};
-
-enum list { Q_LEN, KV_LEN, KV_START, DIAGONALS, CU_Q, CU_K, SLOPES, SINKS, LISTS };
+enum list { Q_LEN, KV_LEN, KV_START, DIAGONALS, CU_Q, CU_K, SLOPES, SINKS, BLOCK_TABLE, LISTS };
 
 /* How much of the promised bound a result may use, but for what rounding O and P alone may do (struct reference).
  * Random inputs ask more of a kernel than the promise does: what right ones show is well below. */
@@ -65,6 +80,7 @@ struct trial {
     clattn_sizes sizes;
     int64_t d, dv;
     struct tensor q, k, v, o, lse;
+    struct paging paging;
     struct image image[5], list[LISTS], captured[CLATTN_AUX_MAX], workspace;
     struct tensor4 bias, mask, map;
     int64_t slopes_stride;
@@ -104,7 +120,7 @@ struct reference trial_problem(const struct trial *t);
 int trial_is_blank(const struct trial *t);
 /* Poisons O and LSE again. */
 cl_int trial_reset(struct trial *t, cl_command_queue queue);
-/* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it. */
+/* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it; the scales of K and V, too. */
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x);
 void trial_free(struct trial *t);
 
@@ -117,16 +133,35 @@ double trial_normal(uint64_t seed, uint64_t a, uint64_t b);
 
 int64_t tensor_count(const struct tensor *x);                                /* elements of value */
 double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n); /* the row in value */
-size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);   /* element of the row in the image */
+/* The element of the image that the row begins with; NOWHERE where the block table leads to no page: a row of zeros. */
+#define NOWHERE SIZE_MAX
+size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);
 
 int64_t tensor4_count(const struct tensor4 *x);
+/* Places cells of `shape` with gaps as the layout says, and makes room for them. */
+cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum layout l);
+/* As an argument, where axes of a call have `full` elements. */
+void tensor4_argument(const struct trial *t, const struct tensor4 *x, const int64_t full[4], clattn_tensor4 *out);
+/* `count` elements of `type` behind `head` of poison, with the end of the buffer right behind them. */
+cl_int trial_make_list(struct image *im, cl_context context, int type, const void *from, size_t count, size_t head,
+                       clattn_array *out);
 size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4]); /* element of the i-th cell, and its indices */
 
 /* Parts of trial_make(). */
+/* cached.c: K and V that are quantised or lie in pages. */
+void cached_shape(struct trial *t);                         /* how many pages, and groups: before tensors are placed */
+cl_int cached_fill_table(struct trial *t, int shared);      /* shared: by all sequences */
+/* Gives a quantised K or V its scales, and rounds its values; rows of no page become 0. */
+cl_int cached_round(struct trial *t, struct tensor *x);
+void cached_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n);
+cl_int cached_give(struct trial *t, cl_context context);    /* scales, zero points and the table, and their arguments */
+cl_int cached_write(const struct trial *t, struct tensor *x, cl_command_queue queue); /* scales, when they changed */
+int cached_unchanged(const struct trial *t, cl_command_queue queue);
+void cached_free_all(struct trial *t);
 enum { NOT_MADE = 9 }; /* in a block map: for the device to overwrite */
 cl_int trial_fill_extras(struct trial *t); /* inputs.c: bias, mask and the like, and the lengths of sequences */
 void trial_fill_lengths(struct trial *t);
-void trial_fill_inputs(struct trial *t);
+cl_int trial_fill_inputs(struct trial *t);
 void trial_store_inputs(struct trial *t);
 void trial_store_outputs(struct trial *t);
 /* kept.c: what lengths and masks say of an element, all but a bias of -inf and a score_mod. */

@@ -19,7 +19,7 @@ peers_are_right() { # WORDS TYPE ENGINE NAMES
 }
 
 if find_peers; then
-    most=1e7
+    most=1e7 lacking='int8|merge' # what the engine refuses, and what no engine computes
     test -z "$full" || most=inf
     all=$(within $most 256 "$chosen" '' 2>err) && test "$all" != '^() '
     ok $? "there are cases that engine mma_nv takes"

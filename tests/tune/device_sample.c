@@ -19,6 +19,7 @@ static struct {
     size_t at, n;
     unsigned char bytes[8];
     int from, calls; /* the calls from the from-th on are changed */
+    bool of_lse;     /* of a merge, what is changed */
     enum { ALL, NO_LSE, NOTHING } writes;
     clattn_sizes sizes;
     size_t k_offset, v_offset;
@@ -32,10 +33,10 @@ static void change(cl_command_queue queue)
         bail("a buffer cannot be changed");
 }
 
-cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const clattn_forward_args *,
+cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const void *args,
                          const struct waits *, struct why *);
-cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                         const clattn_forward_args *args, const struct waits *waits, struct why *why);
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                         const struct waits *waits, struct why *why);
 
 static cl_int run_forward(struct launch *l, cl_command_queue queue, const clattn_forward_args *args,
                           const struct waits *waits, struct why *why)
@@ -67,10 +68,22 @@ static cl_int run_block_map(struct launch *l, cl_command_queue queue, const clat
     return status;
 }
 
-cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue,
-                         const clattn_forward_args *args, const struct waits *waits, struct why *why)
+static cl_int run_merge(struct launch *l, cl_command_queue queue, const clattn_merge_args *args,
+                        const struct waits *waits, struct why *why)
+{
+    const cl_int status = __real_launch_run(l, &launch_merge, queue, args, waits, why);
+    if (!status) {
+        fault.mem = !fault.n ? NULL : fault.of_lse ? args->lse.mem : args->o.mem;
+        change(queue);
+    }
+    return status;
+}
+
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                         const struct waits *waits, struct why *why)
 {
     return what == &launch_forward ? run_forward(l, queue, args, waits, why)
+           : what == &launch_merge ? run_merge(l, queue, args, waits, why)
                                    : run_block_map(l, queue, args, waits, why);
 }
 
@@ -246,7 +259,7 @@ static void store_near(int type, double want, double bound, bool outside, bool b
 static int element_is_seen(struct place *x, const int64_t at[3], int64_t c, double want, double bound)
 {
     const bool is_o = c < x->sample.p.dv;
-    const int type = is_o ? x->sample.p.type : CLATTN_F32;
+    const int type = is_o ? x->sample.p.o_type : CLATTN_F32;
     const size_t size = convert_size(type);
     const int64_t row = is_o ? sample_row(&x->sample, at[0], at[1], at[2]) * x->sample.p.dv + c
                              : sample_lse(&x->sample, at[0], at[1], at[2]);
@@ -301,11 +314,11 @@ static void test_elements(struct place *x, bool all)
 /* Every third row, the first of all among them. */
 static void test_steps(struct place *x)
 {
-    const size_t size = convert_size(x->sample.p.type);
+    const size_t size = convert_size(x->sample.p.o_type);
     const double much = 1000;
     int good = 0, n = 0;
     unsigned char bytes[8];
-    convert_store(x->sample.p.type, &much, bytes, 1);
+    convert_store(x->sample.p.o_type, &much, bytes, 1);
     for (int64_t i = 0; i < count_rows(x); i++) {
         int64_t at[3];
         char words[64];
@@ -326,10 +339,10 @@ static void test_poison(struct place *x)
 {
     static const unsigned char poison[] = { 255, 255, 255, 255, 255, 255, 255, 255 };
     const double nan = (double)NAN;
-    const size_t size = convert_size(x->sample.p.type), last = (size_t)x->sample.p.dv - 1;
+    const size_t size = convert_size(x->sample.p.o_type), last = (size_t)x->sample.p.dv - 1;
     const char *const where = "row 0 of head 0, entry 0";
     unsigned char bytes[8];
-    convert_store(x->sample.p.type, &nan, bytes, 1);
+    convert_store(x->sample.p.o_type, &nan, bytes, 1);
     arm(x->bed.o, guard_of(x), bytes, size, 1);
     int good = judged(x, 1, false, x->sample.p.n_mods ? NULL : where);
     arm(x->bed.o, guard_of(x) + last * size, poison, size, 1);
@@ -445,12 +458,36 @@ static void test_map(const struct device *d)
     close_place(&x);
 }
 
+/* ---- Merging ---- */
+
+/* Every number that is merged wrong. */
+static void test_merge(const struct device *d)
+{
+    enum { DV = 5, ROWS = 15 }; /* as many as judge_merge.c has */
+    struct place x;
+    struct why why = { "" };
+    int good = 0, n = 0;
+    open_place(&x, d, "f16 b1 h2 q3 k40 d6/5 o:f32", NULL, 1);
+    ok(!judge_pass(PASS_MERGE, &x.sample, &x.launch, 1, false, &why), "partial results are merged right: %s", why.text);
+    for (int of_lse = 0; of_lse < 2; of_lse++)
+        for (int i = 0; i < (of_lse ? ROWS : ROWS * DV); i++, n++) {
+            const float wrong = 9;
+            arm(NULL, (size_t)i * sizeof wrong, &wrong, sizeof wrong, 1);
+            fault.of_lse = of_lse;
+            const cl_int status = judge_pass(PASS_MERGE, &x.sample, &x.launch, 1, false, &why);
+            good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, "merges");
+        }
+    is_int(good, n, "each of %d numbers that is merged wrong is seen", n);
+    close_place(&x);
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const texts[] = {
         "f32 b2 h2/1 q4 k7 d6/3 causal lse",
         "bf16 b2 h2 q3 k9 d5 lse",
         "f16 b3 h2/1 q4 k9 d4/6 varlen causal sink lse",
+        "f32 b2 h4/2 q3 k9 d6/4 page4 kvlen:5,8 lse",
         "f32 b2 h2 q3 k9 d4 qlen:2,1 kvlen:5,6 kvstart:1,2 alibi bias:bhqk:f16 mask:bhqk blocks:32,32 sink lse",
     };
     static const clattn_score_mod half = { "s = s * 0.5f;", NULL, 0 };
@@ -472,6 +509,7 @@ static void test_device(const struct device *d)
     test_copies(d);
     test_rows(d);
     test_map(d);
+    test_merge(d);
 }
 
 int main(void)

@@ -64,7 +64,7 @@ static int same_class(const clattn_problem *a, const clattn_problem *b)
 
 static int is_sound(const char *text)
 {
-    return *text && strlen(text) < CLASS_MAX && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789 ./:,#-")];
+    return *text && strlen(text) < CLASS_MAX && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789 ./:,#-_")];
 }
 
 /* What a class is but for its score_mods. */
@@ -142,6 +142,31 @@ static void make_sizes(clattn_sizes *z)
     z->total_k = size(30);
 }
 
+/* A quantised type that rows of the width may have, groups and zero points; or nothing of it. */
+static void make_quantised(clattn_problem *p, int32_t d, int32_t *type, int32_t *group, uint32_t zero)
+{
+    static const int32_t blocks[] = { 1, 2, 32, 32 };
+    static const int32_t some[] = { 0, 1, 16, 32, 48, 64, 96, 128, 160, 256, 560, 576 };
+    const int n = (int)below(4);
+    if (p->type == CLATTN_F64 || below(2) || d % blocks[n])
+        return;
+    *type = CLATTN_INT8 + n;
+    if (n < 2) {
+        *group = some[below(12)];
+        p->flags |= below(2) ? zero : 0;
+    }
+}
+
+static void make_caches(clattn_problem *p)
+{
+    make_quantised(p, p->d, &p->k_type, &p->k_group, CLATTN_K_ZERO);
+    make_quantised(p, p->dv, &p->v_type, &p->v_group, CLATTN_V_ZERO);
+    p->o_type = p->type == CLATTN_F64 || below(2) ? 0 : 1 + (int)below(3);
+    p->page = below(2) || p->flags & CLATTN_CU_K ? 0 : 1 + (int)below(1000);
+    p->splits = below(4) ? 0 : 1 + (int)below(1024);
+    p->flags |= (uint32_t)below(4) * CLATTN_APPEND;
+}
+
 static void make_features(clattn_problem *p)
 {
     enum { FLAGS = 2 * CLATTN_BLOCK_MAP };
@@ -167,6 +192,7 @@ static clattn_problem random_problem(void)
     p.d = width();
     p.dv = below(2) ? p.d : width();
     make_features(&p);
+    make_caches(&p);
     make_sizes(&p.sizes);
     if (!below(8))
         memset(&p.sizes, 0, sizeof p.sizes);
@@ -210,9 +236,15 @@ static void test_longest(void)
                                        "alibi bias:bhqk mask:bhqk blocks:1,2 sink varlen off-123456789 scale0.1234567 "
                                        "qlen:1,2,3 kvlen:1,2,3 kvstart:1,2,3");
             char text[ROOM];
+            if (types % 2) { /* one or the other */
+                p = problem("f32 b3 h32/2 q9999 k99999 d576/512 causal window1,2 softcap0.1234567890123456 alibi "
+                            "bias:bhqk mask:bhqk blocks:1,2 sink page999 k:int4:112z v:int8:112z o:f16 splits999 "
+                            "off-123456789 scale0.1234567 qlen:1,2,3 kvlen:1,2,3 kvstart:1,2,3");
+                p.o_type = 1 + (types + 1) % 3;
+            }
             p.type = 1 + types % 3;
-            p.k_type = 1 + types / 3 % 3;
-            p.v_type = 1 + types / 9;
+            p.k_type = types % 2 ? p.k_type : 1 + types / 3 % 3;
+            p.v_type = types % 2 ? p.v_type : 1 + types / 9;
             p.bias_type = bias;
             p.n_mods = 1;
             p.mods = &mod;
@@ -242,6 +274,17 @@ static const struct {
     { "f32 b1 h8 q5 k70 d64 window-1,-1 off7", "f32 b1 h8 q8 k256 d64 window256,256" },
     { "f32 b3 h8 q30 k40 d80 varlen qlen:1,2,3", "f32 b1 h32 q128 k256 d80 varlen" },
     { "f32 b2 h8 q30 k40 d80 kvlen:1,2 kvstart:0,1 scale0.7 seed3 lse bthd", "f32 b1 h32 q128 k256 d80" },
+    { "f32 b1 h8/2 q1 k4096 d128 page1 k:int8 v:q4_0 splits3 o:f16",
+      "f32 b1 h8/2 q1 k4096 d128 page16 k:int8 v:q4_0 o:f16 splits8" },
+    { "f16 b1 h8 q1 k4096 d96/66 page1073741824 k:q8_0 v:int4:16z",
+      "f16 b1 h8 q1 k4096 d96/80 page16 k:q8_0 v:int4:32z" },
+    { "f16 b1 h8 q1 k4096 d100 k:int8:1 v:int8:112z", "f16 b1 h8 q1 k4096 d128 k:int8:1 v:int8z" },
+    { "f16 b1 h8 q1 k4096 d17 k:int8:16 v:int8:32", "f16 b1 h8 q1 k4096 d32 k:int8 v:int8" },
+    { "f16 b1 h8 q1 k4096 d576 k:int8:48 v:int8:256", "f16 b1 h8 q1 k4096 d576 k:int8:64 v:int8:128" },
+    { "f16 b1 h8 q1 k4096 d65 k:int8:64 v:f32", "f16 b1 h8 q1 k4096 d80 k:int8:64 v:f32" },
+    { "f32 b1 h8 q1 k4096 d64 splits1", "f32 b1 h8 q1 k4096 d64 splits1" },
+    { "f32 b1 h8 q1 k4096 d64 splits2", "f32 b1 h8 q1 k4096 d64 splits8" },
+    { "f32 b1 h8 q1 k4096 d64 splits1024", "f32 b1 h8 q1 k4096 d64 splits64" },
     { "f16 b1 h64/1 q1 k100000 d33/200", "f16 b1 h32/2 q1 k65536 d64/256" },
     { "f64 b1073741824 h1 q1073741824 k1073741824 d576", "f64 b1 h32 q4096 k65536 d576" },
     { "f64 b1073741824 h1073741824 q1073741824 k1073741824 d576", "f64 b1 h32 q4096 k65536 d576" },
@@ -282,6 +325,10 @@ static void test_odd_sizes(void)
         class_text(&p, text);
         is_str(text, odd[i].class, "class of a problem with %s", odd[i].what);
     }
+    p = problem("f32 b3 h8 q30 k40 d80 page7");
+    p.flags |= CLATTN_CU_Q | CLATTN_APPEND | CLATTN_ROTARY;
+    class_text(&p, text);
+    is_str(text, "f32 b1 h32 q128 k256 d80 page16", "varlen queries are as others where K and V are paged");
     for (int i = 0; i < 2; i++) {
         p = problem("f32 b3 h8 q30 k40 d80 varlen");
         p.flags &= ~(uint32_t)(i ? CLATTN_CU_Q : CLATTN_CU_K);
@@ -364,12 +411,21 @@ static void other_heads(clattn_sizes *z)
     }
 }
 
+/* Another width of the bucket: where it is quantised, one that has as many elements in a row as scales ask for. */
+static int32_t other_width(int list, int32_t width, int32_t type)
+{
+    return type < CLATTN_INT8 ? (int32_t)other_of_bucket(list, width) : width;
+}
+
 /* Other numbers of the same buckets, and whatever does not count. */
 static clattn_problem alike(const clattn_problem *p)
 {
     clattn_problem q = *p;
-    q.d = (int32_t)other_of_bucket(WIDTH, p->d);
-    q.dv = (int32_t)other_of_bucket(VALUES, p->dv);
+    q.d = other_width(WIDTH, p->d, p->k_type);
+    q.dv = other_width(VALUES, p->dv, p->v_type);
+    q.page = p->page ? 1 + (int32_t)below(LARGEST) : 0;
+    q.splits = p->splits < 2 ? p->splits : p->splits < 9 ? 2 + (int32_t)below(7) : p->splits;
+    q.flags ^= (uint32_t)below(4) * CLATTN_APPEND;
     q.sizes.nq = other_of_bucket(QUERIES, p->sizes.nq);
     q.sizes.nk = other_of_bucket(KEYS, p->sizes.nk);
     other_heads(&q.sizes);
@@ -544,14 +600,19 @@ static void test_room(void)
 /* Features that b has and a has not; or other types and widths. */
 static int gains(const clattn_problem *a, const clattn_problem *b)
 {
-    return b->type != a->type || b->k_type != a->k_type || b->v_type != a->v_type || b->d != a->d || b->dv != a->dv ||
-           (b->flags & ~a->flags) || b->causal > a->causal || (b->softcap > 0 && !(a->softcap > 0)) ||
+    return b->type != a->type || (b->k_type != a->k_type && (a->k_type < CLATTN_INT8 || b->k_type != b->type)) ||
+           (b->v_type != a->v_type && (a->v_type < CLATTN_INT8 || b->v_type != b->type)) ||
+           (b->o_type != a->o_type && b->o_type != b->type) || (b->k_group && b->k_group != a->k_group) ||
+           (b->v_group && b->v_group != a->v_group) || (b->page && b->page != a->page) ||
+           (b->splits && b->splits != a->splits) || b->d != a->d || b->dv != a->dv || (b->flags & ~a->flags) ||
+           b->causal > a->causal || (b->softcap > 0 && !(a->softcap > 0)) ||
            (b->bias_type && b->bias_type != a->bias_type);
 }
 
 static int is_plain(const clattn_problem *p)
 {
-    return !p->flags && !p->causal && !(p->softcap > 0) && !p->bias_type;
+    return !p->flags && !p->causal && !(p->softcap > 0) && !p->bias_type && !p->page && !p->splits &&
+           p->o_type == p->type && p->k_type < CLATTN_INT8 && p->v_type < CLATTN_INT8;
 }
 
 /* Number 0 is the class itself; each is a class; features only ever go; in the end there are none. Returns how many. */
@@ -625,6 +686,14 @@ static void test_steps(void)
         { "f16 b1 h8/1 q128 k4096 d64", "f16 b1 h32/4 q128 k4096 d64" },
         { "f16 b1 h32/4 q128 k4096 d64", "f16 b1 h8/1 q128 k4096 d64" },
         { "f16 b1 h8/1 q128 k4096 d64", "f16 b1 h8 q128 k4096 d64" },
+        { "f16 b1 h8 q1 k4096 d64 causal page16", "f16 b1 h8 q1 k4096 d64 causal" },
+        { "f16 b1 h8 q1 k4096 d64 page16 k:int8 v:q4_0", "f16 b1 h8 q1 k4096 d64 page16 k:int8 v:q4_0" },
+        { "f16 b1 h8 q1 k4096 d64 page16 k:int8 v:q4_0", "f16 b1 h8 q1 k4096 d64 k:int8 v:q4_0" },
+        { "f16 b1 h8 q1 k4096 d64 page16 k:int8 v:q4_0", "f16 b1 h32 q1 k4096 d64" },
+        { "f32 b1 h8 q1 k4096 d64 page16 k:int8 v:q4_0", "f32 b1 h8 q1 k4096 d64" },
+        { "f32 b1 h8 q1 k4096 d64 page16 k:f16 v:q4_0", "f32 b1 h8 q1 k4096 d64 k:f16" },
+        { "f16 b1 h8 q1 k4096 d64 page16 k:int8:32z", "f16 b1 h8 q1 k4096 d64 page16 k:int8" },
+        { "f16 b1 h8 q1 k4096 d64 softcap30 o:f32 splits8", "f16 b1 h8 q1 k4096 d64 softcap30" },
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         ok(is_near(steps[i][0], steps[i][1]), "%s is near %s", steps[i][1], steps[i][0]);

@@ -17,6 +17,8 @@ static const char *const sound[] = {
     "f32 b1 h1 q1073741824 k1073741824 d1",
     "f32 b3 h2 q30 k40 d8 causal window3,4 softcap5 alibi bias:b11k:f16 mask:11qk blocks:16,16 sink mod:x,y varlen lse",
     "f32 b256 h1 q1073741824 k1 d1 varlen",
+    "f16 b1 h8/2 q1 k4096 d128/64 page16 k:int8:32z v:q4_0 o:f32 splits8",
+    "f32 b2 h4 q3 k70 d80 page1073741824 k:int4:16 v:int4:1z kvlen:7,9",
 };
 
 static cl_int parse(const char *text, clattn_workload *c, char *why, size_t len)
@@ -32,7 +34,7 @@ static int refused(cl_int e)
     return e == CLATTN_ERROR_SYNTAX || e == CLATTN_ERROR_NOT_SUPPORTED || e == CLATTN_ERROR_INVALID_ARGUMENT;
 }
 
-static const char alphabet[] = "f16b23 h/qkd:,.-+eE0987654x%nslvcauofT\t\n\\\"'\x80\xff";
+static const char alphabet[] = "f16b23 h/qkd:,.-+eE0987654x%nslvcauofTpgizt_\t\n\\\"'\x80\xff";
 
 /* One of them with up to eight bytes changed, added or dropped. */
 static void mutate(char *text, size_t room, uint64_t seed)

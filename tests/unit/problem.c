@@ -58,6 +58,24 @@ static const char *const canonical[] = {
     "f32 b1 h2 q3 k4 d5 mod:alibi",
     "f32 b1 h2 q3 k4 d5 mod:a.b,C-d_9",
     "f32 b3 h2 q30 k40 d5 varlen",
+    "f32 b1 h2 q3 k4 d5 page1",
+    "f32 b1 h2 q3 k4 d5 page1073741824",
+    "f16 b1 h2 q3 k4 d5 causal page16 off0",
+    "f32 b1 h2 q3 k4 d5 k:int8",
+    "f32 b1 h2 q3 k4 d5 v:int8z",
+    "f16 b1 h2 q3 k4 d5 k:int8:1 v:int8:1z",
+    "bf16 b1 h2 q3 k4 d80/64 k:int8:16 v:int8:32z",
+    "f32 b1 h2 q3 k4 d576 k:int4:560z v:int4:16",
+    "f32 b1 h2 q3 k4 d6/4 k:int4 v:int4z",
+    "f32 b1 h2 q3 k4 d32/64 k:q8_0 v:q4_0",
+    "bf16 b1 h2 q3 k4 d64/5 k:q4_0",
+    "f32 b3 h2 q30 k40 d5 varlen k:int8z",
+    "f32 b1 h2 q3 k4 d5 o:f16",
+    "bf16 b1 h2 q3 k4 d5 o:f32",
+    "f32 b1 h2 q3 k4 d5 splits1",
+    "f64 b1 h2 q3 k4 d5 page3 splits1024",
+    ("f16 b2 h8/2 q3 k4096 d128/64 causal page16 k:int8:32z v:q4_0 o:f32 off5 scale0.5 qlen:1,2 kvlen:4,5 splits7 "
+     "seed9 lse"),
     ("bf16 b2 h8/1 q30 k40 d59/33 causal window3,4 softcap5 alibi bias:b11k:f16 mask:11qk blocks:16,16 sink mod:x,y "
      "varlen k:f16 v:f16 off12 scale0.25 qlen:30,1 kvlen:40,2 kvstart:1,0 seed99 lse")
 };
@@ -83,6 +101,11 @@ static const char *const variants[] = { "f32  b1 h4/4 q3 k4 d5/5",
                                         "f32 b1 h2 q3 k4 d5 lse causal seed3",
                                         "f32 b1 h2 q3 k4 d5 scale5e-1",
                                         "f16 b1 h2 q3 k4 d5 k:f16 v:f16",
+                                        "f16 b1 h2 q3 k4 d5 o:f16",
+                                        "f16 b1 h2 q3 k4 d64 k:int8:64z v:int8:64",
+                                        "f16 b1 h2 q3 k4 d48 k:int8:64",
+                                        "f16 b1 h2 q3 k4 d1 k:int8:1",
+                                        "f32 b1 h2 q3 k4 d32 splits2 o:f16 v:q8_0 k:q4_0 page7",
                                         "f32 b1 h2 q3 k4 d5 scale0.1000000000000000055",
                                         "f32 b1 h2 q3 k4 d5 seed18446744073709551615",
                                         "f32 b1 h2 q3 k4 d5 seed0" };
@@ -257,8 +280,48 @@ static const struct {
                  { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 varlen bthd", "varlen" },
                  { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 bias:11qk:f64", "f64" },
                  { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 window1,2 window1,2", "twice" },
-                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 page16", "page16" },
-                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 splits4", "splits4" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 page", "page" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 page0", "page0" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 page-1", "page-1" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 page1073741825", "page1073741825" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 page16,2", "page16,2" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 page16 page16", "twice" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 varlen page16", "varlen" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 splits", "splits" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 splits0", "splits0" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 splits1025", "splits1025" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 splits2x", "splits2x" },
+                 { CLATTN_ERROR_SYNTAX, "int8 b1 h2 q3 k4 d5", "int8" },
+                 { CLATTN_ERROR_SYNTAX, "q8_0 b1 h2 q3 k4 d32", "q8_0" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int7", "int8" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:", "k:" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:z", "k:z" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8:", "k:int8:" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8:0", "k:int8:0" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8:-16", "k:int8:-16" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8:577", "k:int8:577" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8:16y", "k:int8:16y" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8zz", "k:int8zz" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:int8z:16", "k:int8z:16" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 v:int8:16:16", "v:int8:16:16" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 k:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "k:aaa" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 k:int8:24", "k_group is 24" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 v:int4:2", "v_group is 2" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 k:int4", "k in int4 has rows of 5" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d4/5 v:int4", "v in int4 has rows of 5" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d48 k:q8_0", "48" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d32/80 v:q4_0", "80" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 k:q8_0:32", "k_group" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 v:q4_0z", "v has zero points" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 k:f16z", "k has zero points" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 v:f16:16", "v_group" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f64 b1 h2 q3 k4 d64 k:int8", "f64" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f64 b1 h2 q3 k4 d64 v:q8_0", "f64" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f64 b1 h2 q3 k4 d5 o:f32", "f64" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 o:f64", "f64" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 o:int8", "o_type" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 bias:11qk:int8", "bias_type" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 o:", "o:" },
                  { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 bwd", "bwd" },
                  { CLATTN_ERROR_NOT_SUPPORTED, "f16 b2 h32/8 q2048 k2048 d128 causal bwd lse", "bwd" } };
 
@@ -379,7 +442,37 @@ static void test_arguments(void)
     ok(clattn_workload_print(&odd, text, sizeof text, NULL) != CL_SUCCESS, "nor one without struct_size");
 }
 
-/* Sizes that no version had: there was one so far. */
+/* A struct of version 0.1.0, and a problem that says so of itself: what is read into it can be read by it. */
+static void test_older(void)
+{
+    static const char plain[] = "f16 b1 h8/2 q33 k70 d64 causal k:int8 lse";
+    static const char *const newer[] = { "f32 b1 h2 q3 k4 d5 page4", "f32 b1 h2 q3 k4 d64 k:int8:16",
+                                         "f32 b1 h2 q3 k4 d64 v:int8:1z", "f32 b1 h2 q3 k4 d5 o:f16",
+                                         "f32 b1 h2 q3 k4 d5 splits1" };
+    enum { PROBLEM = offsetof(clattn_problem, o_type), ALL = offsetof(clattn_workload, problem) + PROBLEM };
+    clattn_workload c;
+    char text[128] = "", why[256] = "";
+    double flops, bytes;
+    memset(&c, 0x5a, sizeof c);
+    c.struct_size = ALL;
+    is_int(clattn_workload_parse(plain, &c, why, sizeof why), CL_SUCCESS, "an older struct is filled (%s)", why);
+    ok(c.struct_size == ALL && c.problem.struct_size == PROBLEM && c.problem.o_type == 0x5a5a5a5a,
+       "as far as it goes, with a problem of its version");
+    is_int(clattn_workload_print(&c, text, sizeof text, NULL), CL_SUCCESS, "and is printed");
+    is_str(text, plain, "as what was read");
+    is_int(clattn_workload_cost(&c, &flops, &bytes), CL_SUCCESS, "and has a cost");
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
+        clattn_workload before;
+        memset(&c, 0x5a, sizeof c);
+        c.struct_size = ALL;
+        before = c;
+        is_int(clattn_workload_parse(newer[i], &c, why, sizeof why), CLATTN_ERROR_NOT_SUPPORTED,
+               "%s does not fit into it: %s", newer[i], why);
+        ok(!memcmp(&c, &before, sizeof c), "and nothing is written");
+    }
+}
+
+/* Sizes that no version had. */
 static void test_room(void)
 {
     static const char text[] = "bf16 b1 h2 q3 k4 d5 qlen:2 seed7 lse";
@@ -422,6 +515,7 @@ int main(void)
     test_arguments();
     test_newer();
     test_longest();
+    test_older();
     test_room();
     return done_testing();
 }

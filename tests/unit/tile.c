@@ -455,7 +455,7 @@ static void test_matrix(void)
     struct caps c;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const clattn_problem p = problem(rows[i].type, 64, 64, 1000);
-        struct config config = { NULL, { { 0 } } };
+        struct config config = { .engine = NULL };
         char text[128];
         caps_generic(&c);
         c.nv_cc = rows[i].cc;

@@ -38,17 +38,31 @@ static int64_t pairs_of(const clattn_workload *c)
     return pairs;
 }
 
+/* Bytes of a row of K or V, with a float for each group, and another one for its zero point. */
+static double row_bytes(int type, int width, int group, int zero)
+{
+    const int of_group = group && group < width ? group : width, groups = (width + of_group - 1) / of_group;
+    switch (type) {
+    case CLATTN_INT8: return width + 4 * groups * (1 + zero);
+    case CLATTN_INT4: return width * 0.5 + 4 * groups * (1 + zero);
+    case CLATTN_Q8_0: return width / 32 * 34;
+    case CLATTN_Q4_0: return width / 32 * 18;
+    default: return width * size_of(type);
+    }
+}
+
 static double bytes_of(const clattn_workload *c)
 {
     const clattn_problem *p = &c->problem;
     const clattn_sizes *s = &p->sizes;
     int64_t hk = s->hk ? s->hk : s->h, dv = p->dv ? p->dv : p->d;
     int type = p->type ? p->type : CLATTN_F32, k_type = p->k_type ? p->k_type : type,
-        v_type = p->v_type ? p->v_type : type;
+        v_type = p->v_type ? p->v_type : type, o_type = p->o_type ? p->o_type : type;
     int64_t q_rows = p->flags & CLATTN_CU_Q ? s->total_q : s->b * s->nq;
     int64_t k_rows = p->flags & CLATTN_CU_K ? s->total_k : s->b * s->nk;
-    return (double)(s->h * q_rows * (p->d + dv) * size_of(type) + hk * k_rows * p->d * size_of(k_type) +
-                    hk * k_rows * dv * size_of(v_type) + (c->lse ? 4 * s->h * q_rows : 0));
+    return (double)(s->h * q_rows * (p->d * size_of(type) + dv * size_of(o_type)) + (c->lse ? 4 * s->h * q_rows : 0)) +
+           (double)(hk * k_rows) * (row_bytes(k_type, p->d, p->k_group, !!(p->flags & CLATTN_K_ZERO)) +
+                                    row_bytes(v_type, (int)dv, p->v_group, !!(p->flags & CLATTN_V_ZERO)));
 }
 
 static void check(const char *text)
@@ -78,6 +92,11 @@ static const char *const fixed[] = { "f32 b1 h1 q1 k1 d1",
                                      "f32 b1 h2 q20 k30 d5 causal off500",
                                      "f32 b1 h2 q20 k30 d5 causal off29",
                                      "f16 b1 h2 q3 k4 d5 k:f32 v:bf16",
+                                     "f16 b2 h4/2 q3 k40 d64 page16 k:int8 v:int4 lse",
+                                     "f16 b2 h4/2 q3 k40 d80/40 k:int8:32z v:int4:16z o:f32",
+                                     "bf16 b1 h4/2 q3 k40 d7 k:int8:1z",
+                                     "f32 b1 h2 q1 k4096 d128/96 k:q8_0 v:q4_0 o:f16 splits3",
+                                     "f32 b3 h2 q20 k31 d64 varlen k:q4_0 v:int8:48 kvlen:3,40,25",
                                      "f32 b0 h2 q3 k4 d5",
                                      "f32 b1 h2 q0 k4 d5",
                                      "f32 b1 h2 q3 k0 d5 causal lse",

@@ -1,10 +1,10 @@
-/* cached.h - K and V as caches keep them: on pages, quantised, with scales; built byte by byte, run and judged
+/* caches.h - K and V as caches keep them: on pages, quantised, with scales; built byte by byte, run and judged
  * SPDX-License-Identifier: Apache-2.0
  *
  * What no query may see is poison: unused pages, rows past the length, entries of the table past it, scales of such
  * rows. Whatever is written beside O and LSE is found out. */
-#ifndef CACHED_H
-#define CACHED_H
+#ifndef CACHES_H
+#define CACHES_H
 
 #include "tests/lib/harness.h"
 

@@ -1,0 +1,281 @@
+/* rotary.c - rows of Q that are rotated, in place or into another buffer
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * As in append.c, the host computes what every byte of every buffer has to be. */
+#include "config.h"
+
+#include "tests/lib/bytes.h"
+#include "tests/lib/each.h"
+
+enum { WIDEST = 576 };
+static const int order[] = { 0, 1, 2 };
+
+struct call {
+    int type;
+    int64_t d;
+    clattn_sizes sizes;
+    struct place in_place, out_place;
+    struct bytes in, out, kv_len;
+    size_t kv_len_at;
+    int same, lengths;
+    struct turning turning;
+    clattn_rotary_args args;
+};
+
+static void fill_in(struct call *c, uint64_t *state)
+{
+    const size_t size = convert_size(c->type);
+    const int64_t *const n = c->in_place.n;
+    for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        const int64_t at = bytes_row(&c->in_place, order, i / n[2] / n[1], i / n[2] % n[1], i % n[2]);
+        for (int64_t j = 0; j < c->d; j++) {
+            const double x = bytes_normal(state);
+            convert_store(c->type, &x, c->in.want + (size_t)(at + j) * size, 1);
+        }
+    }
+}
+
+static void make_lengths(struct call *c, uint64_t *state)
+{
+    const size_t b = (size_t)c->sizes.b;
+    c->lengths = bytes_pick(state, 0, 3) > 0;
+    c->kv_len_at = (size_t)bytes_pick(state, 0, 3);
+    c->kv_len = bytes_make("kv_len", c->lengths ? 4 * (c->kv_len_at + b + 1) : 0, state);
+    for (size_t i = 0; c->lengths && i < b; i++) {
+        const int64_t kind = bytes_pick(state, 0, 7);
+        const int32_t n = kind == 0 ? INT32_MAX : kind == 1 ? INT32_MIN : (int32_t)bytes_pick(state, -2, 40);
+        memcpy(c->kv_len.want + 4 * (c->kv_len_at + i), &n, 4);
+    }
+}
+
+static void make_call(struct call *c, int type, int64_t d, uint64_t *state, cl_context context)
+{
+    memset(c, 0, sizeof *c);
+    c->type = type;
+    c->d = d;
+    c->sizes.b = bytes_pick(state, 0, 9) ? bytes_pick(state, 1, 4) : 0;
+    c->sizes.h = bytes_pick(state, 1, 3);
+    c->sizes.nq = bytes_pick(state, 0, 9) ? bytes_pick(state, 1, 9) : 0;
+    c->same = (int)bytes_pick(state, 0, 1);
+    const int64_t n[3] = { c->sizes.b, c->sizes.h, c->sizes.nq };
+    const size_t size = convert_size(type);
+    c->in_place = bytes_place(n, d, 1, order, state);
+    c->out_place = c->same ? c->in_place : bytes_place(n, d, 1, order, state);
+    c->in = bytes_make("in", (size_t)c->in_place.end * size, state);
+    c->out = bytes_make("out", c->same ? 0 : (size_t)c->out_place.end * size, state);
+    fill_in(c, state);
+    make_lengths(c, state);
+    c->turning = bytes_turning(d, c->sizes.b * c->sizes.nq, state);
+    bytes_upload(&c->in, context, c->same ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY);
+    bytes_upload(&c->out, context, CL_MEM_WRITE_ONLY);
+    bytes_upload(&c->kv_len, context, CL_MEM_READ_ONLY);
+    bytes_turning_upload(&c->turning, context);
+    c->args = (clattn_rotary_args)CLATTN_ROTARY_ARGS_INIT;
+    c->args.sizes = &c->sizes;
+    c->args.in = bytes_tensor(&c->in, &c->in_place);
+    c->args.out = bytes_tensor(c->same ? &c->in : &c->out, &c->out_place);
+    c->args.kv_len = (clattn_array){ c->kv_len.mem, c->kv_len_at };
+    c->args.rotary = bytes_rotary(&c->turning);
+}
+
+static void free_call(struct call *c)
+{
+    bytes_free(&c->in);
+    bytes_free(&c->out);
+    bytes_free(&c->kv_len);
+    bytes_turning_free(&c->turning);
+}
+
+/* Elements behind the pairs keep their bits. */
+static void expect(struct call *c)
+{
+    const size_t size = convert_size(c->type);
+    const int64_t *const n = c->in_place.n;
+    struct bytes *const to = c->same ? &c->in : &c->out;
+    double x[WIDEST];
+    for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        const int64_t b = i / n[2] / n[1], h = i / n[2] % n[1], row = i % n[2];
+        const unsigned char *const from = c->in.want + (size_t)bytes_row(&c->in_place, order, b, h, row) * size;
+        unsigned char *const into = to->want + (size_t)bytes_row(&c->out_place, order, b, h, row) * size;
+        int32_t length = 0;
+        if (c->lengths)
+            memcpy(&length, c->kv_len.want + 4 * (c->kv_len_at + (size_t)b), 4);
+        convert_load(c->type, from, x, (size_t)c->d);
+        bytes_turn(&c->turning, b * n[2] + row, (length < 0 ? 0 : length) + row, x, c->type != CLATTN_F64);
+        memmove(into, from, (size_t)c->d * size);
+        convert_store(c->type, x, into, (size_t)c->turning.width);
+    }
+}
+
+static int agrees(const struct call *c, cl_command_queue queue, char *why, size_t len)
+{
+    return bytes_agree(&c->in, queue, why, len) && (c->same || bytes_agree(&c->out, queue, why, len)) &&
+           (!c->lengths || bytes_agree(&c->kv_len, queue, why, len));
+}
+
+/* Twice, the second behind the first: in place that turns twice as far. */
+static int rotate_twice(clattn_plan plan, struct call *c, cl_command_queue queue, char *why, size_t len)
+{
+    cl_event first = NULL, second = NULL;
+    cl_int e = clattn_enqueue_rotary(plan, queue, &c->args, 0, NULL, &first);
+    expect(c);
+    if (!e)
+        e = clattn_enqueue_rotary(plan, queue, &c->args, 1, &first, &second);
+    expect(c);
+    if (!e)
+        e = clWaitForEvents(1, &second);
+    if (first)
+        clReleaseEvent(first);
+    if (second)
+        clReleaseEvent(second);
+    snprintf(why, len, "%s", clattn_status_string(e));
+    return !e && agrees(c, queue, why, len);
+}
+
+static clattn_plan make_plan(const struct device *d, int type, int width, uint32_t flags)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_plan plan = NULL;
+    char why[512];
+    p.type = type;
+    p.d = width;
+    p.flags = flags;
+    o.config = "naive";
+    const cl_int e = clattn_plan_create(&plan, d->handle, &p, &o);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && type == CLATTN_F64)
+        return NULL;
+    clattn_error_detail(d->handle, why, sizeof why, NULL);
+    if (e)
+        bail("no plan: %s", why);
+    return plan;
+}
+
+static void test_type(const struct device *d, cl_command_queue other, int type, int width, unsigned calls)
+{
+    static const char *const names[] = {
+        [CLATTN_F32] = "f32", [CLATTN_F16] = "f16", [CLATTN_BF16] = "bf16", [CLATTN_F64] = "f64"
+    };
+    char why[512] = "";
+    unsigned i = 0;
+    int good = 1;
+    clattn_plan plan = make_plan(d, type, width, CLATTN_ROTARY);
+    if (!plan) {
+        skip("%s: %s", d->name, names[type]);
+        return;
+    }
+    for (; i < calls && good; i++) {
+        struct call c;
+        uint64_t state = 1000 * (uint64_t)i + 29;
+        make_call(&c, type, width, &state, d->cl.context);
+        good = rotate_twice(plan, &c, i % 2 ? d->queue : other, why, sizeof why);
+        if (!good)
+            clattn_error_detail(d->handle, why + strlen(why), sizeof why - strlen(why), NULL);
+        free_call(&c);
+    }
+    if (!ok(good, "%s: %s d%d, %u calls", d->name, names[type], width, i))
+        diag("call %u: %s", i - 1, why);
+    clattn_plan_release(plan);
+}
+
+/* ---- Refusals ---- */
+
+enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
+
+static void refused(const struct device *d, clattn_plan plan, struct call *c, const clattn_rotary_args *a, cl_int want,
+                    const char *words, const char *what)
+{
+    cl_event event = NULL;
+    char detail[512] = "", why[512] = "";
+    const cl_int e = clattn_enqueue_rotary(plan, d->queue, a, 0, NULL, &event);
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    clFinish(d->queue);
+    ok(e == want && !event && strstr(detail, words) && agrees(c, d->queue, why, sizeof why),
+       "%s is refused (%s): %s %s", what, clattn_status_string(e), detail, why);
+}
+
+#define REFUSED(want, words, change)                                                                                   \
+    do {                                                                                                               \
+        clattn_rotary_args a = c.args;                                                                                 \
+        clattn_sizes s = c.sizes;                                                                                      \
+        a.sizes = &s;                                                                                                  \
+        change;                                                                                                        \
+        refused(d, plan, &c, &a, want, words, #change);                                                                \
+    } while (0)
+
+/* The first call that has rows, another buffer for the output, lengths and positions. */
+static void find_call(struct call *c, const struct device *d)
+{
+    for (uint64_t i = 0;; i++) {
+        uint64_t state = 77 + 1000 * i;
+        make_call(c, CLATTN_F32, 24, &state, d->cl.context);
+        if (c->sizes.b > 1 && c->sizes.h > 1 && c->sizes.nq > 1 && !c->same && c->lengths && c->turning.given &&
+            c->in_place.stride[0])
+            return;
+        free_call(c);
+    }
+}
+
+static void test_refusals(const struct device *d)
+{
+    clattn_plan plan = make_plan(d, CLATTN_F32, 24, CLATTN_ROTARY), without = make_plan(d, CLATTN_F32, 24, 0);
+    struct call c;
+    cl_int e;
+    find_call(&c, d);
+    cl_mem fixed = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, c.out.size, NULL, &e);
+    cl_mem small = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 4, NULL, &e);
+    cl_mem both = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, c.out.size, NULL, &e);
+    refused(d, without, &c, &c.args, BAD, "the problem lacks CLATTN_ROTARY", "a plan without rotation");
+    REFUSED(BAD, "rotary.width is 0", a.rotary.width = 0);
+    REFUSED(BAD, "rotary.width is 3", a.rotary.width = 3);
+    REFUSED(BAD, "rotary.width is -2", a.rotary.width = -2);
+    REFUSED(BAD, "rotary.width is 26", a.rotary.width = 26);
+    REFUSED(BAD, "rotary.positions is 0", a.rotary.positions = 0);
+    REFUSED(BAD, "rotary.positions is", a.rotary.positions = INT64_MAX);
+    REFUSED(BAD, "rotary.interleaved is 2", a.rotary.interleaved = 2);
+    REFUSED(BAD, "rotary.cos.mem is NULL", a.rotary.cos.mem = NULL);
+    REFUSED(BAD, "rotary.sin.mem is NULL", a.rotary.sin.mem = NULL);
+    REFUSED(SMALL, "rotary.cos reaches", a.rotary.cos.mem = small; a.rotary.width = 24; a.rotary.cos.offset = 0);
+    REFUSED(SMALL, "rotary.cos reaches", a.rotary.positions = 1 << 30);
+    REFUSED(SMALL, "rotary.sin reaches", a.rotary.sin.mem = small);
+    REFUSED(SMALL, "rotary.given reaches", a.rotary.given.offset += 1);
+    REFUSED(BAD, "in.mem is NULL", a.in.mem = NULL);
+    REFUSED(BAD, "out.mem is NULL", a.out.mem = NULL);
+    REFUSED(BAD, "CL_MEM_READ_ONLY", a.out.mem = fixed);
+    REFUSED(SMALL, "out reaches", a.out.mem = small);
+    REFUSED(SMALL, "in reaches", a.in.offset = 1 << 20);
+    REFUSED(BAD, "must not be negative", a.in.stride[1] = -1);
+    REFUSED(BAD, "overlap", a.out.stride[0] = a.out.stride[1] = a.out.stride[2] = 24);
+    REFUSED(BAD, "has other strides", a.in = a.out; a.in.mem = a.out.mem = both; a.in.stride[0] = 0);
+    REFUSED(SMALL, "kv_len reaches", a.kv_len.offset += 2);
+    REFUSED(BAD, "nq is -1", s.nq = -1);
+    REFUSED(BAD, "struct_size", a.struct_size = 8);
+    REFUSED(BAD, "overflow", a.in.stride[0] = INT64_MAX);
+    clReleaseMemObject(fixed);
+    clReleaseMemObject(small);
+    clReleaseMemObject(both);
+    free_call(&c);
+    clattn_plan_release(plan);
+    clattn_plan_release(without);
+}
+
+static void test_device(const struct device *d)
+{
+    static const int types[] = { CLATTN_F32, CLATTN_F16, CLATTN_BF16, CLATTN_F64 }, widths[] = { 24, 2, 3, 64, 576 };
+    const int quick = harness_flag("CLATTN_QUICK");
+    cl_int e;
+    cl_command_queue other =
+        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    for (int i = 0; i < 4; i++)
+        for (int w = 0; w < 5; w++)
+            if (w == i || !quick)
+                test_type(d, e ? d->queue : other, types[i], widths[w], quick ? 6 : 40);
+    test_refusals(d);
+    if (!e)
+        clReleaseCommandQueue(other);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
