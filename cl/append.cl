@@ -5,10 +5,9 @@ CLA_FN long cla_row_at(const cla_rows_at *t, int first, int h, int row)
 {
     return t->offset + first * t->b + h * t->h + row * t->row;
 }
-CLA_FN long cla_scale_at(const cla_scores_at *t, int first, int h, int row)
-{
-    return t->offset + first * t->b + h * t->h + row * t->q;
-}
+#define CLA_SCALES_AT(name, a, at, first, h, row) \
+    ((at)->name + ((a)->name##_offset + (long)(first) * (a)->name[0] + (long)(h) * (a)->name[1] + \
+                   (long)(row) * (a)->name[2]))
 
 CLA_FN void cla_append_k(const cla_args *a, const cla_pointers *at, int b, int i, int h, int part, int length)
 {
@@ -17,8 +16,8 @@ CLA_FN void cla_append_k(const cla_args *a, const cla_pointers *at, int b, int i
     cla_source_init(&x, at->new_k + cla_row_at(&a->new_k, b, h, i));
     cla_turn_source(&x, a, at, b, i, length);
     const cla_scales s = { 0, CLA_K_GROUP, CLA_K_ZERO, a->given & CLA_K_SCALE_GIVEN,
-                           at->k_scale + cla_scale_at(&a->k_scale_at, first, h, row),
-                           at->k_zero + cla_scale_at(&a->k_zero_at, first, h, row), a->k_scale_at.k, a->k_zero_at.k };
+                           CLA_SCALES_AT(k_scale, a, at, first, h, row),
+                           CLA_SCALES_AT(k_zero, a, at, first, h, row), a->k_scale[3], a->k_zero[3] };
     const int c0 = part * CLA_K_PART;
     CLA_CAT(cla_encode_, CLA_INTO_K)(&x, &s, c0, min(c0 + CLA_K_PART, CLA_D), at->k + cla_row_at(&a->k, first, h, row));
 }
@@ -29,8 +28,8 @@ CLA_FN void cla_append_v(const cla_args *a, const cla_pointers *at, int b, int i
     cla_source x;
     cla_source_init(&x, at->new_v + cla_row_at(&a->new_v, b, h, i));
     const cla_scales s = { 0, CLA_V_GROUP, CLA_V_ZERO, a->given & CLA_V_SCALE_GIVEN,
-                           at->v_scale + cla_scale_at(&a->v_scale_at, first, h, row),
-                           at->v_zero + cla_scale_at(&a->v_zero_at, first, h, row), a->v_scale_at.k, a->v_zero_at.k };
+                           CLA_SCALES_AT(v_scale, a, at, first, h, row),
+                           CLA_SCALES_AT(v_zero, a, at, first, h, row), a->v_scale[3], a->v_zero[3] };
     const int c0 = part * CLA_V_PART;
     CLA_CAT(cla_encode_, CLA_INTO_V)(&x, &s, c0, min(c0 + CLA_V_PART, CLA_DV),
                                      at->v + cla_row_at(&a->v, first, h, row));

@@ -1,5 +1,5 @@
-/* Elements c0 to c1 - 1 of a row, which are whole groups and whole bytes, to int4 storage. Groups of one element meet in
- * a byte. */
+/* Elements c0 to c1 - 1 of a row, which are whole groups and whole bytes, to int4 storage. Groups of one element share
+ * bytes. */
 CLA_FN void cla_encode_int4(const cla_source *x, const cla_scales *s, int c0, int c1, __global uchar *row)
 {
     const int alone = s->group == 1, step = alone ? 2 : s->group;

@@ -15,8 +15,8 @@ CLA_FN const __global int *cla_table(const cla_args *a, const cla_pointers *at, 
  * entry, and all must come here. */
 CLA_FN int cla_fitting(const cla_args *a, const cla_pointers *at, int b, int length, int n, __local int *no_page)
 {
-    const int most = min(n, max(a->nk - length, 0)); /* a longer sequence may be as long as int goes: nothing is added */
-    const int begin = most > 0 ? cla_page_of(a, length) : 0, end = most > 0 ? cla_page_of(a, length + most - 1) + 1 : 0;
+    const int most = min(n, max(a->nk - length, 0)), some = most > 0; /* where none fits, length may be INT_MAX */
+    const int begin = some ? cla_page_of(a, length) : 0, end = some ? cla_page_of(a, length + most - 1) + 1 : 0;
     const __global int *table = cla_table(a, at, b);
     if (get_local_id(0) == 0) *no_page = INT_MAX;
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -200,13 +200,13 @@ cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const 
 cl_int clattn_enqueue_append(clattn_plan plan, cl_command_queue queue, const clattn_append_args *args, cl_uint n_wait,
                              const cl_event *wait_list, cl_event *event)
 {
-    return run(plan, &launch_append, queue, args, &(struct waits){ n_wait, wait_list, event });
+    return run(plan, &launch_append, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
 }
 
 cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue, const clattn_rotary_args *args, cl_uint n_wait,
                              const cl_event *wait_list, cl_event *event)
 {
-    return run(plan, &launch_rotary, queue, args, &(struct waits){ n_wait, wait_list, event });
+    return run(plan, &launch_rotary, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
 }
 
 cl_int clattn_enqueue_merge(clattn_plan plan, cl_command_queue queue, const clattn_merge_args *args, cl_uint n_wait,

@@ -82,7 +82,6 @@ struct arguments {
     cla_i32 merge_flags;              /* CLATTN_LSE_* */
     cla_i32 lse_is_wide;              /* LSE of parts is of the type that is computed in, else float */
     cla_rows_at new_k, new_v;         /* rows that are appended to caches; k and v count bytes in that pass */
-    cla_scores_at k_scale_at, k_zero_at, v_scale_at, v_zero_at; /* axes b or page, head, row, group */
     cla_i64 new_len_offset, positions_offset, dropped_offset, cosines_offset, sines_offset;
     cla_i64 rotary_items;             /* pairs of all rows that are rotated, and elements behind them */
     cla_i32 row_parts;                /* of a row of all heads of K and V that is appended; of one that is rotated */

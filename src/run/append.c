@@ -13,14 +13,12 @@
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
-/* What all checks of one call share. first, rows: the axes of a cache beside hk, which are b and nk or, where it is
- * paged, pages and rows of a page. */
+/* What all checks of one call share. */
 struct reader {
     const struct call_plan *plan;
     const clattn_problem *p;
     clattn_append_args a;
     clattn_sizes s;
-    int64_t first, rows;
 };
 
 /* ---- Sizes ---- */
@@ -41,10 +39,9 @@ static cl_int read_sizes(struct reader *r, struct why *why)
 /* ---- Caches ---- */
 
 /* Kernels take bytes: those that are not quantised were told in elements. */
-static void count_bytes(cla_rows_at *at, const struct reader *r, int type)
+static void count_bytes(cla_rows_at *at, const int64_t extent[3], int type)
 {
     const struct problem_block block = problem_type_block(type);
-    const int64_t extent[] = { r->first, r->s.hk, r->rows };
     cla_i64 *const steps[] = { &at->b, &at->h, &at->row };
     if (block.elements > 1)
         return;
@@ -53,92 +50,40 @@ static void count_bytes(cla_rows_at *at, const struct reader *r, int type)
     at->offset *= block.bytes;
 }
 
-static cl_int check_caches(struct call *c, struct reader *r, struct why *why)
+static cl_int check_caches(struct call *c, const struct reader *r, struct why *why)
 {
     const struct caches caches = CACHES_OF(&r->a);
     const struct caches_use use = { r->p, &r->s, r->plan->context, true };
     const cl_int status = caches_check(&caches, &use, &c->args, c->mem, why);
     if (status)
         return status;
-    r->first = !r->p->page ? r->s.b : r->s.b && r->s.nk ? r->a.pages : 0; /* without keys nothing lies anywhere */
-    r->rows = r->p->page ? c->args.page : r->s.nk;
-    count_bytes(&c->args.k, r, r->p->k_type);
-    count_bytes(&c->args.v, r, r->p->v_type);
+    const bool paged = r->p->page;
+    const int64_t extent[] = { paged ? r->a.pages : r->s.b, r->s.hk, paged ? c->args.page : r->s.nk };
+    count_bytes(&c->args.k, extent, r->p->k_type);
+    count_bytes(&c->args.v, extent, r->p->v_type);
     return CL_SUCCESS;
 }
 
-/* ---- Scales ---- */
-
-/* What goes with K or V. */
-struct side {
-    const char *scale_name, *zero_name;
-    bool has_scale, has_zero;
-    int32_t groups;
-    const clattn_tensor4 *scale, *zero;
-    int scale_param, zero_param, given;
-    cla_scores_at *scale_at, *zero_at;
-};
-
-/* Where the scales of rows are computed, each has a place of its own. */
-static cl_int check_own_places(const clattn_tensor4 *t, const struct tensor4_use *use, struct why *why)
+/* Scales that all rows share are read, and zero points with them. */
+static cl_int check_shared(const clattn_tensor4 *scale, const clattn_tensor4 *zero, const char *name, bool has_zero,
+                           struct why *why)
 {
-    for (int i = 0; i < 4; i++)
-        if (t->shape[i] == 1 && use->extent[i] > 1)
-            INVALID("%s.shape[%c] is 1, but each row gets its own", use->name, use->axes[i]);
+    if (has_zero && (scale->shape[2] == 1) != (zero->shape[2] == 1))
+        INVALID("%s_scale.shape[n] is %lld, but that of %s_zero is %lld: both are read, or both are written", name,
+                (long long)scale->shape[2], name, (long long)zero->shape[2]);
     return CL_SUCCESS;
-}
-
-static cl_int check_scale(struct call *c, const struct reader *r, const clattn_tensor4 *t,
-                          const struct tensor4_use *use, int param, cla_scores_at *at, struct why *why)
-{
-    struct tensor4 out;
-    cl_int status = use->given && use->written ? check_own_places(t, use, why) : CL_SUCCESS;
-    if (status || (status = tensor4_check(t, use, r->plan->context, &out, why)))
-        return status;
-    c->mem[param] = out.mem;
-    *at = tensor4_place(&out);
-    return CL_SUCCESS;
-}
-
-static cl_int check_side(struct call *c, const struct reader *r, const struct side *side, struct why *why)
-{
-    const bool written = side->scale->shape[2] != 1, paged = r->p->page;
-    struct tensor4_use use = { side->scale_name, side->has_scale, { r->first, r->s.hk, r->rows, side->groups },
-                               4,                written,         paged ? "phrg" : "bhrg", paged };
-    cl_int status;
-    if (side->has_zero && written != (side->zero->shape[2] != 1))
-        INVALID("%s.shape[r] is %lld, but that of %s is %lld: both are read, or both are written", side->scale_name,
-                (long long)side->scale->shape[2], side->zero_name, (long long)side->zero->shape[2]);
-    if ((status = check_scale(c, r, side->scale, &use, side->scale_param, side->scale_at, why)))
-        return status;
-    use.name = side->zero_name;
-    use.given = side->has_zero;
-    if ((status = check_scale(c, r, side->zero, &use, side->zero_param, side->zero_at, why)))
-        return status;
-    c->args.given |= written ? 0 : side->given;
-    return CL_SUCCESS;
-}
-
-static int32_t groups_of(int type, int32_t width, int32_t group)
-{
-    return problem_type_block(type).scaled ? problem_groups(width, group) : 0;
 }
 
 static cl_int check_scales(struct call *c, const struct reader *r, struct why *why)
 {
-    const clattn_problem *const p = r->p;
     const clattn_append_args *const a = &r->a;
-    struct arguments *const to = &c->args;
-    const struct side sides[] = {
-        { "k_scale", "k_zero", problem_type_block(p->k_type).scaled, p->flags & CLATTN_K_ZERO,
-          groups_of(p->k_type, p->d, p->k_group), &a->k_scale, &a->k_zero, PARAM_K_SCALE, PARAM_K_ZERO,
-          CLA_K_SCALE_GIVEN, &to->k_scale_at, &to->k_zero_at },
-        { "v_scale", "v_zero", problem_type_block(p->v_type).scaled, p->flags & CLATTN_V_ZERO,
-          groups_of(p->v_type, p->dv, p->v_group), &a->v_scale, &a->v_zero, PARAM_V_SCALE, PARAM_V_ZERO,
-          CLA_V_SCALE_GIVEN, &to->v_scale_at, &to->v_zero_at },
-    };
-    const cl_int status = check_side(c, r, &sides[0], why);
-    return status ? status : check_side(c, r, &sides[1], why);
+    cl_int status;
+    if ((status = check_shared(&a->k_scale, &a->k_zero, "k", r->p->flags & CLATTN_K_ZERO, why)) ||
+        (status = check_shared(&a->v_scale, &a->v_zero, "v", r->p->flags & CLATTN_V_ZERO, why)))
+        return status;
+    c->args.given |= (a->k_scale.shape[2] == 1 ? CLA_K_SCALE_GIVEN : 0) |
+                     (a->v_scale.shape[2] == 1 ? CLA_V_SCALE_GIVEN : 0);
+    return CL_SUCCESS;
 }
 
 /* ---- Rows and lists ---- */
@@ -210,7 +155,7 @@ cl_int append_read(struct call *c, const struct call_plan *plan, const void *in,
     if (r.a.reserved)
         INVALID("reserved is %d, must be 0", (int)r.a.reserved);
     if ((status = read_sizes(&r, why)) || (status = check_new_rows(c, &r, why)) ||
-        (status = check_caches(c, &r, why)) || (status = check_scales(c, &r, why)) ||
+        (status = check_scales(c, &r, why)) || (status = check_caches(c, &r, why)) ||
         (status = check_lists(c, &r, why)) ||
         (status = rotary_check(c, plan, &r.a.rotary, &r.s, r.p->d, why)))
         return status;

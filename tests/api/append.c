@@ -85,7 +85,7 @@ static int code(float x, int most, float scale, float zero)
 /* ---- Caches ---- */
 
 /* Scales, or zero points: axes first, hk, row, group. */
-struct scales {
+struct factors {
     struct bytes bytes;
     int64_t n[4], shape[4], stride[4], offset;
     int by_default;
@@ -98,7 +98,7 @@ struct cache {
     const int *order; /* of axes first, hk and row where strides are 0 */
     struct place place;
     struct bytes bytes;
-    struct scales scale, zero;
+    struct factors scale, zero;
 };
 
 static const struct {
@@ -116,11 +116,11 @@ static int is_scaled(int type)
     return type == CLATTN_INT8 || type == CLATTN_INT4;
 }
 
-static struct scales make_scales(const struct cache *c, const char *name, const int64_t n[3], const int64_t shape[4],
+static struct factors make_factors(const struct cache *c, const char *name, const int64_t n[3], const int64_t shape[4],
                                  uint64_t *state)
 {
     const int by_axes[4] = { c->order[0], c->order[1], c->order[2], 3 };
-    struct scales s = { .by_default = (int)bytes_pick(state, 0, 1), .offset = bytes_pick(state, 0, 3) };
+    struct factors s = { .by_default = (int)bytes_pick(state, 0, 1), .offset = bytes_pick(state, 0, 3) };
     int64_t step = 1;
     for (int i = 0; i < 4; i++) {
         s.n[i] = i < 3 ? n[i] : (c->width + c->group - 1) / c->group;
@@ -135,7 +135,7 @@ static struct scales make_scales(const struct cache *c, const char *name, const 
     return s;
 }
 
-static unsigned char *scale_at(const struct scales *s, int64_t first, int64_t h, int64_t row, int64_t group)
+static unsigned char *scale_at(const struct factors *s, int64_t first, int64_t h, int64_t row, int64_t group)
 {
     const int64_t index[4] = { first, h, row, group };
     int64_t at = s->offset;
@@ -144,7 +144,7 @@ static unsigned char *scale_at(const struct scales *s, int64_t first, int64_t h,
     return s->bytes.want + 4 * at;
 }
 
-static clattn_tensor4 scale_tensor(const struct scales *s)
+static clattn_tensor4 scale_tensor(const struct factors *s)
 {
     clattn_tensor4 t = { s->bytes.mem, (size_t)s->offset, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
     for (int i = 0; i < 4 && s->bytes.size; i++) {
@@ -155,11 +155,12 @@ static clattn_tensor4 scale_tensor(const struct scales *s)
 }
 
 /* Given scales are sometimes too small, so that values go beyond what the type holds; sometimes 0 or negative. */
-static void fill_scales(struct scales *s, int is_zero, uint64_t *state)
+static void fill_factors(struct factors *s, int is_zero, uint64_t *state)
 {
     for (size_t i = 0; i < s->bytes.size / 4; i++) {
         const float factor = bytes_pick(state, 0, 7) ? 0.03f : bytes_pick(state, 0, 1) ? 0.0f : -0.01f;
-        const float x = is_zero ? (float)bytes_pick(state, -20, 20) / 2 : factor * (1 + fabsf((float)bytes_normal(state)));
+        const float size = 1 + fabsf((float)bytes_normal(state));
+        const float x = is_zero ? (float)bytes_pick(state, -20, 20) / 2 : factor * size;
         memcpy(s->bytes.want + 4 * i, &x, 4);
     }
 }
@@ -180,14 +181,14 @@ static struct cache make_cache(const char *name, int type, int64_t width, int gr
     for (int i = 0; i < 4; i++)
         shape[i] = c.computed ? 0 : bytes_pick(state, 0, 1);
     shape[2] = !c.computed;
-    c.scale = make_scales(&c, scale_names[*name == 'v'], n, shape, state);
+    c.scale = make_factors(&c, scale_names[*name == 'v'], n, shape, state);
     if (!c.computed)
-        fill_scales(&c.scale, 0, state);
+        fill_factors(&c.scale, 0, state);
     if (!has_zero)
         return c;
-    c.zero = make_scales(&c, zero_names[*name == 'v'], n, shape, state);
+    c.zero = make_factors(&c, zero_names[*name == 'v'], n, shape, state);
     if (!c.computed)
-        fill_scales(&c.zero, 1, state);
+        fill_factors(&c.zero, 1, state);
     return c;
 }
 
@@ -578,7 +579,7 @@ static void test_problem(const struct device *d, const clattn_problem *p, cl_com
         all += rows;
         free_call(&c);
     }
-    if (!ok(good && all > calls, "%s: %u calls, %lld rows: %s", d->name, i, (long long)all, what))
+    if (!ok(good && all, "%s: %u calls, %lld rows: %s", d->name, i, (long long)all, what))
         diag("call %u: %s", i - 1, why);
     clattn_plan_release(plan);
 }
@@ -590,7 +591,7 @@ static int picked_group(int type, unsigned i, int width)
     return !is_scaled(type) ? 0 : group ? group < width ? group : width : width;
 }
 
-/* One in n of all pairs of storage types. */
+/* Pairs of storage types. One in three has every type as K and as V. */
 static void test_pairs(const struct device *d, cl_command_queue other, unsigned n, unsigned calls)
 {
     static const int types[] = { CLATTN_F32,  CLATTN_F16,  CLATTN_BF16, CLATTN_INT8,
@@ -599,7 +600,7 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
     for (unsigned i = 0; i < TYPES * TYPES; i++) {
         const int k = types[i / TYPES], v = types[i % TYPES];
         clattn_problem p = CLATTN_PROBLEM_INIT;
-        p.type = types[i % 3];
+        p.type = types[(i + i / 3) % 3];
         p.k_type = k;
         p.v_type = v;
         p.d = blocks[k].elements == 32 ? 32 * (1 + (int)i % 3) : (int)(2 + 2 * (i * 11 % 49));
@@ -607,9 +608,9 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
         p.k_group = picked_group(k, i, p.d);
         p.v_group = picked_group(v, i / 3, p.dv);
         p.page = i % 2 ? 4 : 0;
-        p.flags = CLATTN_APPEND | (i % 3 ? CLATTN_ROTARY : 0);
+        p.flags = CLATTN_APPEND | (i % 5 < 3 ? CLATTN_ROTARY : 0);
         p.flags |= (is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0) | (is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0);
-        if (i % n == 0)
+        if (harness_deals(i, n))
             test_problem(d, &p, other, calls);
     }
 }
@@ -829,8 +830,8 @@ static void test_refusals(const struct device *d, int k_type, int page)
         REFUSED(BAD, "k_scale.mem is NULL", a.k_scale.mem = NULL);
         REFUSED(BAD, "k_zero.mem is NULL", a.k_zero.mem = NULL);
         REFUSED(BAD, "both are read, or both are written", a.k_zero.shape[2] = 1);
-        REFUSED(BAD, "k_scale.shape[h] is 1", a.k_scale.shape[1] = 1);
-        REFUSED(BAD, "k_zero.shape[g] is 1", a.k_zero.shape[3] = 1);
+        REFUSED(BAD, "k_scale.shape[h] is 1, must be", a.k_scale.shape[1] = 1);
+        REFUSED(BAD, "k_zero.shape[g] is 1, must be", a.k_zero.shape[3] = 1);
         REFUSED(BAD, "k_scale.shape[g] is 3", a.k_scale.shape[3] = 3);
         REFUSED(BAD, "k_scale is written, but its buffer is CL_MEM_READ_ONLY", a.k_scale.mem = fixed);
         REFUSED(SMALL, "k_scale reaches", a.k_scale.mem = small);
@@ -871,7 +872,7 @@ static void test_device(const struct device *d)
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     if (e)
         other = d->queue;
-    test_pairs(d, other, quick ? 5 : 1, quick ? 4 : 20);
+    test_pairs(d, other, quick ? 9 : 3, quick ? 4 : 20);
     test_f64(d, other, quick ? 4 : 20);
     test_known(d);
     test_not_finite(d);

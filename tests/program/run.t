@@ -180,6 +180,130 @@ tensor kb0.npy '<f4' 4 0 2 32
 tensor vb0.npy '<f4' 4 0 2 32
 verified "no sequences" --cu-q none.npy --cu-k none.npy --causal --scale=0.25 qb0.npy kb0.npy vb0.npy
 
+# Pages of 41 rows, from ks.npy and vs.npy, [b,n,h,d]; then the same pages in the opposite order.
+page=20992
+for x in k v; do
+    raw ${x}s.npy >rows && npy '<f4' '(9, 41, 4, 32)' <rows >${x}pages.npy
+    for i in 8 7 6 5 4 3 2 1 0; do tail -c +$((i * page + 1)) rows | head -c $page; done | npy '<f4' '(9, 41, 4, 32)' \
+        >${x}back.npy
+done
+table() { # FILE ENTRIES...: of three sequences
+    target=$1
+    shift
+    ints flat.npy "$@"
+    raw flat.npy | npy '<i4' "(3, $(($# / 3)))" >"$target"
+}
+table forth.npy 0 1 2 3 4 5 6 7 8
+table order.npy 8 7 6 5 4 3 2 1 0
+verified "--block-table" --block-table forth.npy --causal --scale=0.25 "$Q" kpages.npy vpages.npy
+same "the same O" o.npy causal.npy
+verified "pages in another order" --block-table order.npy --causal --scale=0.25 "$Q" kback.npy vback.npy
+same "the same O" o.npy causal.npy
+verified "with Q and O in theirs" --layout bthd --block-table forth.npy --causal --scale=0.25 qs.npy kpages.npy \
+    vpages.npy
+swap o.npy back.npy 123 4
+same "the same O again" back.npy causal.npy
+ints within3.npy 41 82 100
+table unread.npy 0 -1 65535 3 4 -1 6 7 8
+verified "lengths of padded keys" --kv-len within3.npy "$Q" "$K" "$V"
+mv o.npy within.npy
+verified "and of pages, where entries behind them lead nowhere" --block-table unread.npy --kv-len within3.npy "$Q" \
+    kpages.npy vpages.npy
+same "give the same O" o.npy within.npy
+grep -q '^problem *f32 b3 h4 q123 k123 d32 page41 kvlen:41,82,100 lse$' out
+ok $? "the problem string has a word for pages"
+table shared.npy 0 1 2 0 1 2 0 1 2
+verified "pages that sequences share" --block-table shared.npy "$Q" kpages.npy vpages.npy
+same "are keys shared by the batch" o.npy shared.npy
+verified "entries that are no page" --block-table unread.npy "$Q" kpages.npy vpages.npy
+tensor notable.npy '<i4' 4 3 0
+verified "no entries at all" --block-table notable.npy "$Q" kpages.npy vpages.npy
+
+# Quantised K and V: of floats, and of bytes with scales of every shape.
+for type in int8 int4 q8_0 q4_0; do
+    verified "--k-type $type" --k-type $type "$Q" "$K" "$V"
+    grep -q "^problem .* k:$type lse$" out
+    ok $? "is in the problem string"
+    verified "--v-type $type" --v-type $type --kv-len "$L" "$Q" "$K" "$V"
+done
+verified "both, of different types" --k-type q4_0 --v-type int8 --type f16 --causal "$Q" "$K" "$V"
+real k8.npy '|i1' 1 3 4 123 32
+real v8.npy '|i1' 1 3 4 123 32
+printf '\000\000\200\074' | npy '<f4' '(1, 1, 1, 1)' >tensor1.npy # 1/64
+printf '\000\000\100\100' | npy '<f4' '(1, 1, 1, 1)' >three1.npy  # 3
+printf '\000\000\200\074\000\000\000\075\000\000\200\073\000\000\000\074' >scales # 1/64, 1/32, 1/256, 1/128
+npy '<f4' '(1, 4, 1, 1)' <scales >head1.npy
+npy '<f4' '(1, 1, 4, 1)' <scales >head2.npy # of [b,n,h,d], and of pages
+head -c 8 scales | npy '<f4' '(1, 1, 1, 2)' >group1.npy
+for i in 1 2 3 4 5 6 7 8; do cat scales; done | npy '<f4' '(1, 1, 1, 32)' >channel1.npy
+awk 'BEGIN { for (i = 0; i < 369; i++) print }' | while read -r line; do cat scales; done | npy '<f4' '(3, 4, 123, 1)' \
+    >token1.npy
+verified "|i1 with a scale" --k-scale tensor1.npy --v-scale tensor1.npy "$Q" k8.npy v8.npy
+grep -q '^problem *f32 b3 h4 q123 k123 d32 k:int8 v:int8 lse$' out
+ok $? "is int8"
+verified "and with a zero point" --k-scale tensor1.npy --k-zero three1.npy --v-scale tensor1.npy "$Q" k8.npy v8.npy
+grep -q ' k:int8z v:int8 ' out
+ok $? "which the problem string has a letter for"
+verified "a scale for each head, and for each group" --k-scale head1.npy --v-scale group1.npy "$Q" k8.npy v8.npy
+grep -q ' k:int8 v:int8:16 ' out
+ok $? "and a number for"
+verified "for each token, and for each channel" --k-scale token1.npy --v-scale channel1.npy "$Q" k8.npy v8.npy
+verified "K alone" --k-scale token1.npy --causal "$Q" k8.npy "$V"
+verified "V alone, in f16" --v-scale tensor1.npy --v-zero three1.npy --type f16 --causal "$Q" "$K" v8.npy
+real one8.npy '|i1' 1 1 4 123 32
+verified "shared by the batch" --k-scale head1.npy --v-scale channel1.npy "$Q" one8.npy one8.npy
+raw k8.npy | tr '\010-\367' '\000-\007\370-\377' | npy '|i1' '(3, 4, 123, 32)' >k4.npy
+verified "--k-type int4 of |i1" --k-type int4 --k-scale token1.npy --k-zero three1.npy "$Q" k4.npy "$V"
+grep -q ' k:int4z ' out
+ok $? "is int4"
+raw k8.npy | npy '|i1' '(3, 123, 4, 32)' >k8s.npy
+verified "--layout bthd" --layout bthd --k-scale head2.npy --v-type q4_0 qs.npy k8s.npy vs.npy
+raw k8.npy | npy '|i1' '(9, 41, 4, 32)' >k8pages.npy
+verified "in pages" --block-table order.npy --k-scale head2.npy --v-type q8_0 --causal "$Q" k8pages.npy vback.npy
+raw k8.npy | npy '|i1' '(369, 4, 32)' >k8p.npy
+npy '<f4' '(1, 4, 1)' <scales >head3.npy
+rest && verified "varlen" --cu-q cuq.npy --cu-k cuk.npy --k-scale head3.npy --v-type int8 qp.npy k8p.npy vp.npy
+
+# Parts of the keys.
+verified "--splits" --splits 4 --causal --scale=0.25 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+grep -q ' causal .*splits4 ' out
+ok $? "the problem string has a word for it"
+verified "as many as there may be" --splits=1024 --causal --scale=0.25 "$Q" "$K" "$V"
+same "the same O" o.npy causal.npy
+ints half3.npy 62 62 62
+rm -f o_both lse_both
+for part in --kv-len --kv-start; do
+    verified "half of the keys" $part half3.npy "$Q" "$K" "$V"
+    raw o.npy >>o_both && raw lse.npy >>lse_both
+done
+npy '<f4' '(2, 3, 4, 123, 32)' <o_both >o_parts.npy
+npy '<f4' '(2, 3, 4, 123)' <lse_both >lse_parts.npy
+verified "--merge" --merge o_parts.npy lse_parts.npy
+grep -q "'shape': (3,4,123,32)" o.npy && grep -q "'shape': (3,4,123)" lse.npy
+ok $? "O and LSE have the axes of a part"
+mv o.npy merged.npy && mv lse.npy merged_lse.npy
+verified "all keys at once" "$Q" "$K" "$V"
+same "give the same O" o.npy merged.npy
+same "and LSE" lse.npy merged_lse.npy
+real op.npy '<f4' 4 5 7 12
+real lp.npy '<f4' 4 5 7
+verified "parts of anything" --merge op.npy lp.npy
+verified "in f16" --type f16 --merge op.npy lp.npy
+real op1.npy '<f4' 4 1 12
+real lp1.npy '<f4' 4 1
+verified "one part of one row" --merge op1.npy lp1.npy
+tensor op0.npy '<f4' 4 0 7 12
+tensor lp0.npy '<f4' 4 0 7
+tensor none7.npy '<f4' 4 7 12
+verified "no parts" --merge op0.npy lp0.npy
+same "give O = 0" o.npy none7.npy
+tensor opr.npy '<f4' 4 3 0 12
+tensor lpr.npy '<f4' 4 3 0
+verified "no rows" --merge opr.npy lpr.npy
+grep -q "'shape': (0,12)" o.npy
+ok $? "give none"
+
 tensor k0.npy '<f4' 4 2 2 0 8
 tensor v0.npy '<f4' 4 2 2 0 3
 tensor q0.npy '<f4' 4 2 4 0 8

@@ -12,11 +12,10 @@ run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
 ok $? "--version"
 
-for option in score-mod-grad block-table k-scale k-zero v-scale v-zero k-type v-type splits merge dout dlse dq dk dv \
-    dbias dsinks dslopes; do
+for option in score-mod-grad dout dlse dq dk dv dbias dsinks dslopes; do
     refused 3 "--$option is not supported by this version" -o o.npy --$option x q.npy k.npy v.npy
 done
-refused 3 '--splits is not' --splits=3 -o o.npy q.npy k.npy v.npy
+refused 3 '--dout is not' --dout=x.npy -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option --frobnicate' --frobnicate -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option -x' -x q.npy k.npy v.npy
 refused 1 'unknown option --causally' --causally q.npy k.npy v.npy
@@ -36,6 +35,11 @@ refused 1 '--softcap: inf' --softcap inf q.npy k.npy v.npy
 for window in 3 3, ,3 -2,0 0,-2 1.5,2 '1, 2' 1,2,3 2147483648,0 123456789012345678901,1; do
     refused 1 "--window: $window" --window "$window" q.npy k.npy v.npy
 done
+for splits in 0 -1 1025 1.5 x ''; do
+    refused 1 "--splits: $splits is not a number of parts, 1 to 1024" --splits "$splits" q.npy k.npy v.npy
+done
+refused 1 '--k-type: int5 is not int8, int4, q8_0 or q4_0' --k-type int5 q.npy k.npy v.npy
+refused 1 '--v-type: f32 is not int8' --v-type=f32 q.npy k.npy v.npy
 refused 1 '--aux: x=len2.npy needs --score-mod as well' --aux x=len2.npy q.npy k.npy v.npy
 refused 1 '--cu-q needs --cu-k as well' --cu-q len2.npy q.npy k.npy v.npy
 refused 1 '--cu-k needs --cu-q as well' --cu-k len2.npy q.npy k.npy v.npy
@@ -49,8 +53,8 @@ refused 1 'Q: none.npy: No such file' none.npy k.npy v.npy
 refused 1 'K: err: it is not a .npy file' q.npy err v.npy
 refused 1 'Q: two lines?.npy: No such file' "$(printf 'two\nlines\033.npy')" k.npy v.npy
 tensor i1.npy '|i1' 1 2 2 7 8
-refused 3 'K: i1.npy: quantised' -o o.npy q.npy i1.npy v.npy
 refused 1 'Q: i1.npy: its type is |i1' i1.npy k.npy v.npy
+refused 1 'K: len2.npy: its type is <i4, want <f4, <f2, |i1 or <f8' q.npy len2.npy v.npy
 refused 1 'Q: len2.npy: its type is <i4' len2.npy k.npy v.npy
 tensor flat.npy '<f4' 4 2 4 40
 refused 1 'Q: flat.npy: its shape is [2,4,40], want 4 axes, [b,h,n,d]' flat.npy k.npy v.npy
@@ -80,6 +84,92 @@ ints neg.npy -1 0
 refused 1 '--kv-start: neg.npy: value -1 at [0] is outside 0 to 7' --kv-start neg.npy q.npy k.npy v.npy
 refused 1 '--q-len: q.npy: its type is <f4, want <i4' --q-len q.npy q.npy k.npy v.npy
 refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v.npy
+
+# Quantised K and V.
+tensor scale.npy '<f4' 4 2 2 7 1
+tensor vi1.npy '|i1' 1 2 2 7 3
+refused 1 'K: i1.npy: its type is |i1, which needs --k-scale as well' -o o.npy q.npy i1.npy v.npy
+refused 1 'V: vi1.npy: its type is |i1, which needs --v-scale as well' q.npy k.npy vi1.npy
+refused 1 '--k-zero: scale.npy needs --k-scale as well' --k-zero scale.npy q.npy i1.npy v.npy
+refused 1 '--v-zero: scale.npy needs --v-scale as well' --v-zero scale.npy --k-scale scale.npy q.npy i1.npy v.npy
+refused 1 '--k-scale: scale.npy: its elements are those of K, k.npy, whose type is <f4 and not |i1' --k-scale \
+    scale.npy q.npy k.npy v.npy
+refused 1 '--v-type: the width of V, v.npy, is 3, and no multiple of 2' --v-type int4 q.npy k.npy v.npy
+refused 1 '--k-type: the width of K, k.npy, is 8, and no multiple of 32' --k-type q8_0 q.npy k.npy v.npy
+refused 1 '--k-type: the width of K, k.npy, is 8, and no multiple of 32' --k-type q4_0 q.npy k.npy v.npy
+refused 1 '--k-type: the elements of K, i1.npy, are |i1: want int8 or int4' --k-type q4_0 --k-scale scale.npy q.npy \
+    i1.npy v.npy
+for axes in '2 2 7' '2 2 7 3' '3 1 1 1' '2 2 6 1' '1 4 1 1' '2 2 7 16' '2 2 7 1 1' '2 2 7 0'; do
+    tensor odd.npy '<f4' 4 $axes
+    text="[$(echo $axes | tr ' ' ,)]"
+    refused 1 "--k-scale: odd.npy: its shape $text does not fit [2,2,7,8] of K, i1.npy: want axes of 1" -o o.npy \
+        --k-scale odd.npy q.npy i1.npy v.npy
+    refused 1 "--k-zero: odd.npy: its shape $text does not fit [2,2,7,8] of K, i1.npy: want axes of 1" \
+        --k-scale scale.npy --k-zero odd.npy q.npy i1.npy v.npy
+done
+refused 1 '--k-scale: len2.npy: its type is <i4, want <f4, <f2 or <f8' --k-scale len2.npy q.npy i1.npy v.npy
+refused 1 '--v-scale: none.npy: No such file' --v-scale none.npy q.npy k.npy vi1.npy
+tensor groups8.npy '<f4' 4 1 1 1 8
+tensor groups4.npy '<f4' 4 1 1 1 4
+refused 1 '--k-zero: groups4.npy: it has 4 groups, where --k-scale, groups8.npy, has 8' --k-scale groups8.npy \
+    --k-zero groups4.npy q.npy i1.npy v.npy
+refused 1 'V: vi1.npy: its width 3 is odd, where int4 has two elements in a byte' --v-type int4 --v-scale scale.npy \
+    q.npy k.npy vi1.npy
+for byte in 010 367; do
+    { zeros 223 && printf "\\$byte"; } | npy '|i1' '(2, 2, 7, 8)' >far.npy
+    refused 1 "K: far.npy: it has an element of $(test $byte = 010 && echo 8 || echo -9), and int4 has -8 to 7" \
+        --k-type int4 --k-scale scale.npy q.npy far.npy v.npy
+done
+
+# Pages.
+tensor pk.npy '<f4' 4 5 3 2 8
+tensor pv.npy '<f4' 4 5 3 2 3
+tensor table.npy '<i4' 4 2 4
+refused 1 'K: flat.npy: its shape is [2,4,40], want 4 axes, [pages,page,h,d]' -o o.npy --block-table table.npy q.npy \
+    flat.npy pv.npy
+tensor pv4.npy '<f4' 4 4 3 2 3
+refused 1 'V: pv4.npy: its shape [4,3,2,3] does not fit [5,3,2,8] of K, pk.npy: the numbers of pages differ' \
+    --block-table table.npy q.npy pk.npy pv4.npy
+tensor pv2.npy '<f4' 4 5 2 2 3
+refused 1 'the numbers of rows differ' --block-table table.npy q.npy pk.npy pv2.npy
+tensor pk0.npy '<f4' 4 5 0 2 8
+refused 1 'K: pk0.npy: its shape [5,0,2,8] has pages of 0 rows' --block-table table.npy q.npy pk0.npy pv.npy
+tensor table3.npy '<i4' 4 3 4
+refused 1 '--block-table: table3.npy: its shape [3,4] does not fit [2,4,5,8] of Q, q.npy: want [2,max_pages]' \
+    --block-table table3.npy q.npy pk.npy pv.npy
+refused 1 '--block-table: len2.npy: its shape [2] does not fit' --block-table len2.npy q.npy pk.npy pv.npy
+refused 1 '--block-table: q.npy: its type is <f4, want <i4' --block-table q.npy q.npy pk.npy pv.npy
+refused 1 '--block-table: none.npy: No such file' --block-table none.npy q.npy pk.npy pv.npy
+refused 1 '--block-table: table.npy contradicts --cu-q' --block-table table.npy --cu-q len2.npy --cu-k len2.npy q.npy \
+    pk.npy pv.npy
+ints len13.npy 1 13
+refused 1 '--kv-len: len13.npy: value 13 at [1] is outside 0 to 12' --block-table table.npy --kv-len len13.npy q.npy \
+    pk.npy pv.npy
+
+# Merging.
+tensor op.npy '<f4' 4 3 2 5 8
+tensor lp.npy '<f4' 4 3 2 5
+refused 1 '--merge takes two files, O_PARTS.npy and LSE_PARTS.npy, not 1' --merge op.npy
+refused 1 '--merge takes two files, O_PARTS.npy and LSE_PARTS.npy, not 3' --merge op.npy lp.npy v.npy
+refused 1 '--merge takes no value' --merge=op.npy lp.npy
+tensor lp4.npy '<f4' 4 3 2 4
+refused 1 'LSE_PARTS: lp4.npy: its shape [3,2,4] does not fit [3,2,5,8] of O_PARTS, op.npy: want the axes but the' \
+    -o o.npy --merge op.npy lp4.npy
+refused 1 'LSE_PARTS: op.npy: its shape [3,2,5,8] does not fit [3,2,5,8] of O_PARTS' --merge op.npy op.npy
+refused 1 'O_PARTS: none.npy: No such file' --merge none.npy lp.npy
+refused 1 'LSE_PARTS: len2.npy: its type is <i4' --merge op.npy len2.npy
+refused 1 'O_PARTS: i1.npy: its type is |i1, want <f4, <f2 or <f8' --merge i1.npy lp.npy
+tensor flat1.npy '<f4' 4 3
+refused 1 'O_PARTS: flat1.npy: its shape is [3], want [S,...,dv]' --merge flat1.npy flat1.npy
+tensor wide0.npy '<f4' 4 3 5 0
+tensor wide0l.npy '<f4' 4 3 5
+refused 1 'O_PARTS: wide0.npy: its shape [3,5,0] has a width of 0' --merge wide0.npy wide0l.npy
+for option in --causal --scale=1 --softcap=2 --window=1,2 --align=3 --bias=x --mask=x --alibi=x --sinks=x \
+    --score-mod=x --q-len=x --kv-len=x --kv-start=x --block-table=x --k-scale=x --v-scale=x --k-type=int8 \
+    --v-type=q4_0 --splits=2 --layout=bhtd; do
+    refused 1 "${option%%=*}: --merge only merges what was computed before" $option --merge op.npy lp.npy
+done
+refused 1 '--cu-q: --merge only' --cu-q x --cu-k x --merge op.npy lp.npy
 
 for axes in '8' '4 1' '2 1 1 6' '3 1 1 1' '1 1 1 1 7' '1 5 1 7'; do
     tensor odd.npy '<f4' 4 $axes
@@ -153,8 +243,14 @@ test $status -eq 0 && grep -qF 's = document[q] == document[k] ? s : -INFINITY;'
     grep -q '#line 1 "softcap.cl"' out
 ok $? "--emit-source finds the score_mods that a problem names"
 refused 1 'there is no such score_mod' --emit-source 'f32 b1 h1 q1 k1 d8 mod:nonsense'
-refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 page16'" --emit-source 'f32 b1 h1 q1 k1 d8 page16'
+refused 1 "--emit-source: 'f32 b1 h1 q1 k1 d8 page'" --emit-source 'f32 b1 h1 q1 k1 d8 page'
+refused 1 "--emit-source: 'f32 b1 h1 q1 k1 d8 k:int3'" --emit-source 'f32 b1 h1 q1 k1 d8 k:int3'
+refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 bwd'" --emit-source 'f32 b1 h1 q1 k1 d8 bwd'
+run --emit-source 'f32 b1 h1 q1 k9 d32 page16 k:q8_0 v:int8:16z splits2 o:f16'
+test $status -eq 0 && test ! -s err && grep -q __kernel out
+ok $? "--emit-source knows pages, quantised types, parts and types of O"
 refused 1 'takes no files' --emit-source 'f32 b1 h1 q1 k1 d8' q.npy k.npy v.npy
+refused 1 'computes nothing' --merge --emit-source 'f32 b1 h1 q1 k1 d8'
 refused 1 'computes nothing' --emit-source 'f32 b1 h1 q1 k1 d8' --json
 refused 1 'engine "none" is none of' --emit-source 'f32 b1 h1 q1 k1 d8' --engine none
 run q.npy k.npy v.npy
