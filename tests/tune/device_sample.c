@@ -488,6 +488,8 @@ static void test_device(const struct device *d)
         "bf16 b2 h2 q3 k9 d5 lse",
         "f16 b3 h2/1 q4 k9 d4/6 varlen causal sink lse",
         "f32 b2 h4/2 q3 k9 d6/4 page4 kvlen:5,8 lse",
+        "f16 b2 h4/2 q2 k9 d32/16 page4 k:q8_0 v:int4z kvlen:5,8 o:f32 lse",
+        "f32 b3 h4/2 q3 k9 d8/20 varlen k:int8:1z v:int8:16 lse",
         "f32 b2 h2 q3 k9 d4 qlen:2,1 kvlen:5,6 kvstart:1,2 alibi bias:bhqk:f16 mask:bhqk blocks:32,32 sink lse",
     };
     static const clattn_score_mod half = { "s = s * 0.5f;", NULL, 0 };
