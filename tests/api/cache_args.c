@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tests/lib/cached.h"
+#include "tests/lib/caches.h"
 #include "tests/lib/each.h"
 
 enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
