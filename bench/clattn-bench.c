@@ -271,7 +271,8 @@ static cl_int fill_figures(const struct bench *b, const struct comparison *r, co
         g->best_ms = fmin(g->best_ms, r->ms[i]);
     g->twice = r->setup.c.problem.type == CLATTN_F64;
     g->peak_gflops = r->probe ? clock_median(r->peak, b->rounds) : NAN;
-    g->peak_gbytes_s = r->probe ? r->probe->copied : NAN;
+    g->copy_gbytes_s = r->probe ? r->probe->copied : NAN;
+    g->read_gbytes_s = r->probe ? r->probe->read : NAN;
     g->fraction = fraction(b, r, g);
     g->n_peers = b->n_peers;
     for (int i = 0; i < b->n_peers; i++) {

@@ -97,7 +97,7 @@ static int is_first_of_peak(const struct figures *all, size_t i)
     for (size_t n = 0; n < i; n++)
         if (all[n].twice == all[i].twice)
             return 0;
-    return !isnan(all[i].peak_gflops) && !isnan(all[i].peak_gbytes_s);
+    return !isnan(all[i].peak_gflops) && !isnan(figures_peak_gbytes_s(&all[i]));
 }
 
 /* A block of data for one kind of problem: ours, or that of the peer of that number. */
@@ -153,8 +153,8 @@ static void write_roofline(FILE *f, const struct figures *all, size_t n)
     for (size_t i = 0; i < n; i++)
         if (is_first_of_peak(all, i))
             fprintf(f, "%s (%s * x < %s ? %s * x : %s) with lines title 'roofline, %s'", lines++ ? "," : "",
-                    json_number(memory, all[i].peak_gbytes_s, 6), json_number(peak, all[i].peak_gflops, 6), memory,
-                    peak, all[i].twice ? "double" : "float");
+                    json_number(memory, figures_peak_gbytes_s(&all[i]), 6), json_number(peak, all[i].peak_gflops, 6),
+                    memory, peak, all[i].twice ? "double" : "float");
     for (size_t i = 0; i < n; i++) {
         if (!is_first_of_kind(all, i))
             continue;

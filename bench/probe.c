@@ -47,6 +47,23 @@ static const char source[] =
     "    const size_t first = get_global_id(0), step = get_global_size(0);\n"
     "#endif\n"
     "    for (int i = 0; i < each; i++) to[first + i * step] = from[first + i * step];\n"
+    "}\n"
+    /* Four chains of sums; `each` is a multiple of 4. */
+    "__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1)))\n"
+    "void read(__global const vec *from, __global vec *to, int each) {\n"
+    "#if LOCAL == 1\n"
+    "    const size_t first = get_global_id(0) * (size_t)each, step = 1;\n"
+    "#else\n"
+    "    const size_t first = get_global_id(0), step = get_global_size(0);\n"
+    "#endif\n"
+    "    vec a = (vec)(0), b = a, c = a, d = a;\n"
+    "    for (int i = 0; i < each; i += 4) {\n"
+    "        a += from[first + i * step];\n"
+    "        b += from[first + (i + 1) * step];\n"
+    "        c += from[first + (i + 2) * step];\n"
+    "        d += from[first + (i + 3) * step];\n"
+    "    }\n"
+    "    to[get_global_id(0)] = a + b + c + d;\n"
     "}\n";
 enum { CHAINS = 12, STEPS = 4, GROUPS_PER_UNIT = 16, TRIES = 5 };
 
@@ -157,28 +174,31 @@ static cl_int find_form(struct probe *p, int twice, size_t units)
     return best < 0 ? CL_BUILD_PROGRAM_FAILURE : open_form(p, &p->forms[best], twice, units);
 }
 
-/* ---- Copies ---- */
+/* ---- Copying and reading ---- */
 
+/* bytes: all that were moved. */
 static void take(double *best, double ms, size_t bytes)
 {
-    const double rate = 2 * (double)bytes / ms * 1e-6;
+    const double rate = (double)bytes / ms * 1e-6;
     *best = rate > *best ? rate : *best;
 }
 
-static void copy_by_kernel(struct probe *p, const struct form *f, cl_mem from, cl_mem to, size_t bytes, size_t units)
+/* times: how often each byte is moved. */
+static void move_by_kernel(struct probe *p, const char *name, size_t times, double *best, const struct form *f,
+                           cl_mem from, cl_mem to, size_t bytes, size_t units)
 {
     struct probe c = { .context = p->context, .device = p->device, .queue = p->queue, .local = (size_t)f->local };
     double ms;
     c.items = c.local * units * GROUPS_PER_UNIT;
-    const cl_int each = (cl_int)(bytes / (4 * (size_t)f->width) / c.items);
+    const cl_int each = (cl_int)(bytes / (4 * (size_t)f->width) / c.items / 4 * 4);
     cl_int status = build(&c, f, 0);
     if (!status)
-        c.kernel = clCreateKernel(c.program, "copy", &status);
+        c.kernel = clCreateKernel(c.program, name, &status);
     if (!status && !(status = clSetKernelArg(c.kernel, 0, sizeof from, &from)) &&
         !(status = clSetKernelArg(c.kernel, 1, sizeof to, &to)) &&
         !(status = clSetKernelArg(c.kernel, 2, sizeof each, &each)) && !(status = run(&c, &ms)))
         for (int n = 0; n < TRIES && !run(&c, &ms); n++)
-            take(&p->copied, ms, (size_t)each * c.items * 4 * (size_t)f->width);
+            take(best, ms, times * (size_t)each * c.items * 4 * (size_t)f->width);
     drop(&c);
 }
 
@@ -188,12 +208,12 @@ static void copy_by_command(struct probe *p, cl_mem from, cl_mem to, size_t byte
         const double t = clock_ms();
         if (clEnqueueCopyBuffer(p->queue, from, to, 0, 0, bytes, 0, NULL, NULL) || clFinish(p->queue))
             return;
-        take(&p->copied, clock_ms() - t, bytes);
+        take(&p->copied, clock_ms() - t, 2 * bytes);
     }
 }
 
 /* Buffers that no cache holds. */
-static cl_int find_copy(struct probe *p, size_t units)
+static cl_int find_rates(struct probe *p, size_t units)
 {
     const cl_float zero = 0;
     cl_ulong most = 0;
@@ -210,8 +230,10 @@ static cl_int find_copy(struct probe *p, size_t units)
         status = clEnqueueFillBuffer(p->queue, to, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
     if (!status) {
         copy_by_command(p, from, to, bytes);
-        for (int i = 0; i < FORMS; i++)
-            copy_by_kernel(p, &p->forms[i], from, to, bytes, units);
+        for (int i = 0; i < FORMS; i++) {
+            move_by_kernel(p, "copy", 2, &p->copied, &p->forms[i], from, to, bytes, units);
+            move_by_kernel(p, "read", 1, &p->read, &p->forms[i], from, to, bytes, units);
+        }
     }
     if (from)
         (void)clReleaseMemObject(from);
@@ -234,7 +256,7 @@ cl_int probe_open(struct probe *p, const struct opencl *where, int twice)
     p->forms = type & CL_DEVICE_TYPE_CPU ? cpu_forms : gpu_forms;
     p->queue = clCreateCommandQueue(p->context, p->device, 0, &status);
     if (!status)
-        status = find_copy(p, units);
+        status = find_rates(p, units);
     return status ? status : find_form(p, twice, units);
 }
 

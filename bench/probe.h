@@ -1,4 +1,4 @@
-/* probe.h - what a device can do at best: multiply-adds in registers, copying in memory
+/* probe.h - what a device can do at best: multiply-adds in registers, copying and reading in memory
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PROBE_H
 #define PROBE_H
@@ -16,6 +16,7 @@ struct probe {
     size_t items, local;
     double flops;        /* of one round */
     double copied;       /* GB/s, bytes read and bytes written */
+    double read;         /* GB/s, where bytes are only read */
 };
 
 /* Tries several forms of each, which takes a second or two. twice: double instead of float. probe_close() must be

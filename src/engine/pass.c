@@ -126,6 +126,12 @@ static int64_t groups_of_new_rows(const struct target *t, const struct arguments
     return a->sequences * (((int64_t)a->nq * a->row_parts + items - 1) / items);
 }
 
+/* Of several all look through a block table. */
+static int items_for_sequence(const struct target *t)
+{
+    return t->p->page ? items_for_blocks(t) : 1;
+}
+
 static int64_t groups_of_sequences(const struct target *t, const struct arguments *a)
 {
     (void)t;
@@ -184,7 +190,7 @@ static const struct pass passes[] = {
                        .applies = appends,
                        .slots = slots_advance,
                        .options = slots_append_options,
-                       .items = items_for_blocks,
+                       .items = items_for_sequence,
                        .groups = groups_of_sequences,
                        .idle = idle_sequences },
     [PASS_ROTARY] = { .name = "rotary",

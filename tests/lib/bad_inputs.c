@@ -106,7 +106,7 @@ static cl_int fill(struct trial *t, struct tensor *x, const struct bad_shape *s,
         }
     if (!quantise_is(x->type))
         inputs_round(x->type, x->value, (size_t)(rows * x->width));
-    return cached_round(t, x);
+    return keys_round(t, x);
 }
 
 static cl_int give_sinks(struct trial *t, double sink, cl_command_queue queue)

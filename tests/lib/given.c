@@ -245,7 +245,7 @@ cl_int trial_give(struct trial *t, cl_context context)
     cl_int e;
     if ((e = make_ints(t, context)) || (e = make_per_head(t, context)) || (e = make_captured(t, context)))
         return e;
-    if ((e = cached_give(t, context)))
+    if ((e = keys_give(t, context)))
         return e;
     if (t->c.problem.bias_type && (e = make_bias(t, context)))
         return e;
@@ -264,5 +264,5 @@ void trial_take_back(struct trial *t)
     image_free(&t->bias.image);
     image_free(&t->mask.image);
     image_free(&t->map.image);
-    cached_free_all(t);
+    keys_free_all(t);
 }

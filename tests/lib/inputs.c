@@ -97,7 +97,7 @@ cl_int trial_fill_inputs(struct trial *t)
     fill(&t->k, seed, 1, sigma);
     fill(&t->v, seed, 2, 1);
     fill(&t->q, seed, 0, sigma);
-    if ((e = cached_round(t, &t->k)) || (e = cached_round(t, &t->v)))
+    if ((e = keys_round(t, &t->k)) || (e = keys_round(t, &t->v)))
         return e;
     aim(t, deviation / (deviation * sqrt((double)t->d)));
     return CL_SUCCESS;
@@ -211,7 +211,7 @@ void trial_store(const struct trial *t, const struct tensor *x)
                 if (!trial_stores(t, x, b, h, n) || tensor_at(x, b, h, n) == NOWHERE)
                     continue;
                 else if (quantise_is(x->type))
-                    cached_store_row(x, b, h, n);
+                    keys_store_row(x, b, h, n);
                 else
                     convert_store(x->type, tensor_row(x, b, h, n),
                                   x->image->byte + tensor_at(x, b, h, n) * convert_size(x->type), (size_t)x->width);

@@ -191,7 +191,7 @@ static cl_int make_values(struct trial *t)
             return CL_OUT_OF_HOST_MEMORY;
     }
     trial_fill_lengths(t);
-    if ((e = cached_fill_table(t, t->layout == SHARED)) || (e = trial_fill_inputs(t)))
+    if ((e = keys_fill_table(t, t->layout == SHARED)) || (e = trial_fill_inputs(t)))
         return e;
     return trial_find_kept(t);
 }
@@ -243,7 +243,7 @@ cl_int trial_make(struct trial *t, cl_context context, const clattn_workload *c,
     if ((e = trial_fill_extras(t)))
         return e;
     shape_packed(t);
-    cached_shape(t);
+    keys_shape(t);
     if ((e = lay_out(t)) || (e = make_values(t)) || (e = make_buffers(t, context)))
         return e;
     make_args(t);
@@ -297,7 +297,7 @@ cl_int trial_reset(struct trial *t, cl_command_queue queue)
 
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x)
 {
-    const cl_int e = cached_write(t, x, queue);
+    const cl_int e = keys_write(t, x, queue);
     trial_store(t, x);
     return e ? e : image_write(x->image, queue);
 }

@@ -148,16 +148,16 @@ cl_int trial_make_list(struct image *im, cl_context context, int type, const voi
 size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4]); /* element of the i-th cell, and its indices */
 
 /* Parts of trial_make(). */
-/* cached.c: K and V that are quantised or lie in pages. */
-void cached_shape(struct trial *t);                         /* how many pages, and groups: before tensors are placed */
-cl_int cached_fill_table(struct trial *t, int shared);      /* shared: by all sequences */
+/* keys.c: K and V that are quantised or lie in pages. */
+void keys_shape(struct trial *t);                         /* how many pages, and groups: before tensors are placed */
+cl_int keys_fill_table(struct trial *t, int shared);      /* shared: by all sequences */
 /* Gives a quantised K or V its scales, and rounds its values; rows of no page become 0. */
-cl_int cached_round(struct trial *t, struct tensor *x);
-void cached_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n);
-cl_int cached_give(struct trial *t, cl_context context);    /* scales, zero points and the table, and their arguments */
-cl_int cached_write(const struct trial *t, struct tensor *x, cl_command_queue queue); /* scales, when they changed */
-int cached_unchanged(const struct trial *t, cl_command_queue queue);
-void cached_free_all(struct trial *t);
+cl_int keys_round(struct trial *t, struct tensor *x);
+void keys_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n);
+cl_int keys_give(struct trial *t, cl_context context);    /* scales, zero points and the table, and their arguments */
+cl_int keys_write(const struct trial *t, struct tensor *x, cl_command_queue queue); /* scales, when they changed */
+int keys_unchanged(const struct trial *t, cl_command_queue queue);
+void keys_free_all(struct trial *t);
 enum { NOT_MADE = 9 }; /* in a block map: for the device to overwrite */
 cl_int trial_fill_extras(struct trial *t); /* inputs.c: bias, mask and the like, and the lengths of sequences */
 void trial_fill_lengths(struct trial *t);

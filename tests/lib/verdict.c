@@ -92,7 +92,7 @@ static int check_made(struct trial *t, cl_command_queue queue, char *why, size_t
 static int check_given(struct trial *t, cl_command_queue queue, char *why, size_t len)
 {
     int i, same = image_unchanged(&t->bias.image, queue) && image_unchanged(&t->mask.image, queue) &&
-                  cached_unchanged(t, queue);
+                  keys_unchanged(t, queue);
     for (i = 0; i < LISTS; i++)
         same = same && image_unchanged(&t->list[i], queue);
     for (i = 0; i < CLATTN_AUX_MAX; i++)

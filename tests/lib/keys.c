@@ -1,4 +1,4 @@
-/* cached.c - a trial's K and V in caches: quantised, with scales of any shape, and in pages
+/* keys.c - a trial's K and V in caches: quantised, with scales of any shape, and in pages
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 enum { SPARE = 3 }; /* pages that nobody uses */
 
-void cached_shape(struct trial *t)
+void keys_shape(struct trial *t)
 {
     const clattn_problem *p = &t->c.problem;
     struct paging *const g = &t->paging;
@@ -50,7 +50,7 @@ static void fill_row(const struct trial *t, int64_t b, const int32_t *order, int
     }
 }
 
-cl_int cached_fill_table(struct trial *t, int shared)
+cl_int keys_fill_table(struct trial *t, int shared)
 {
     struct paging *const g = &t->paging;
     int32_t *order;
@@ -179,7 +179,7 @@ static void clear_absent(struct tensor *x)
                     memset(tensor_row(x, b, h, n), 0, (size_t)x->width * sizeof *x->value);
 }
 
-cl_int cached_round(struct trial *t, struct tensor *x)
+cl_int keys_round(struct trial *t, struct tensor *x)
 {
     const int is_k = x == &t->k, has_zero = (t->c.problem.flags & (is_k ? CLATTN_K_ZERO : CLATTN_V_ZERO)) != 0;
     const uint64_t which = is_k ? 0 : 2;
@@ -207,7 +207,7 @@ cl_int cached_round(struct trial *t, struct tensor *x)
     return CL_SUCCESS;
 }
 
-void cached_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
+void keys_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 {
     const struct quantise_row scales = row_of(x, b, h, n);
     unsigned char *const to = x->image->byte + quantise_bytes(x->type, tensor_at(x, b, h, n));
@@ -259,7 +259,7 @@ static cl_int give_scales(const struct trial *t, const struct tensor *x, struct 
     return e;
 }
 
-cl_int cached_write(const struct trial *t, struct tensor *x, cl_command_queue queue)
+cl_int keys_write(const struct trial *t, struct tensor *x, cl_command_queue queue)
 {
     struct scales *const both[2] = { &x->scale, &x->zero };
     cl_int e = CL_SUCCESS;
@@ -296,7 +296,7 @@ static cl_int give_table(struct trial *t, cl_context context)
     return e;
 }
 
-cl_int cached_give(struct trial *t, cl_context context)
+cl_int keys_give(struct trial *t, cl_context context)
 {
     clattn_forward_args *const a = &t->args;
     cl_int e = give_scales(t, &t->k, &t->k.scale, &a->k_scale, context);
@@ -306,13 +306,13 @@ cl_int cached_give(struct trial *t, cl_context context)
     return !e && t->paging.page ? give_table(t, context) : e;
 }
 
-int cached_unchanged(const struct trial *t, cl_command_queue queue)
+int keys_unchanged(const struct trial *t, cl_command_queue queue)
 {
     return image_unchanged(&t->k.scale.at.image, queue) && image_unchanged(&t->k.zero.at.image, queue) &&
            image_unchanged(&t->v.scale.at.image, queue) && image_unchanged(&t->v.zero.at.image, queue);
 }
 
-void cached_free_all(struct trial *t)
+void keys_free_all(struct trial *t)
 {
     struct scales *const all[4] = { &t->k.scale, &t->k.zero, &t->v.scale, &t->v.zero };
     for (int i = 0; i < 4; i++) {

@@ -1,0 +1,218 @@
+/* tuned_caches.c - plans of paged and quantised K and V: tuned, recorded, and refused where they are read wrong
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * CLATTN_FULL=1: wider heads. Linked with --wrap=clCreateProgramWithSource, so that a program can have a fault. */
+#include "config.h"
+
+#include "src/api/handle.h"
+#include "src/run/build.h"
+#include "tests/lib/cache_fixture.h"
+#include "tests/lib/each.h"
+#include "tests/lib/fake_measure.h"
+
+/* ---- Programs with a fault ---- */
+
+static const char *broken, *broken_to; /* what a program's text has instead, wherever it is; NULL: nothing */
+static int n_broken;
+
+static char *replaced(const char *text)
+{
+    const size_t from = strlen(broken), to = strlen(broken_to);
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, broken)); at += from)
+        n++;
+    char *const out = malloc(strlen(text) + n * to + 1);
+    char *end = out;
+    if (!out)
+        bail("no memory");
+    for (const char *next; (next = strstr(text, broken)); text = next + from, n_broken++)
+        end += sprintf(end, "%.*s%s", (int)(next - text), text, broken_to);
+    strcpy(end, text);
+    return out;
+}
+
+cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+cl_program __wrap_clCreateProgramWithSource(cl_context context, cl_uint n, const char **texts, const size_t *lengths,
+                                            cl_int *status)
+{
+    if (!broken)
+        return __real_clCreateProgramWithSource(context, n, texts, lengths, status);
+    char *text = replaced(texts[0]);
+    const cl_program program = __real_clCreateProgramWithSource(context, 1, (const char **)&text, NULL, status);
+    free(text);
+    return program;
+}
+
+/* What becomes of a program of the engine, made by a handle that knows nothing. */
+static cl_int build(const struct device *d, const clattn_problem *p, const char *engine, struct why *why)
+{
+    clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
+    struct launch launch;
+    struct config config;
+    int binary;
+    if (!h)
+        bail("no handle");
+    cl_int status = tile_config_read(&config, engine, &h->maker.caps, p, why);
+    if (status)
+        bail("%s: %s", engine, why->text);
+    if (!(status = build_launch(&launch, &h->maker, p, &config, true, &binary, why)))
+        launch_clear(&launch);
+    clattn_release(h);
+    return status;
+}
+
+static const char *const engines[] = { "naive", "row", "simt" };
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+static const char *const problems[] = { "f32 b2 h4/2 q3 k70 d64 page16 k:int4:16z v:q4_0",
+                                        "f16 b2 h4/2 q3 k70 d64 page16 k:q8_0 v:int8:16z" };
+enum { PROBLEMS = sizeof problems / sizeof *problems };
+
+/* Some faults show in every engine, others where it reads elements in that way. */
+static const struct wrong_text {
+    const char *from, *to, *what;
+    int problem;
+    bool in_all;
+} faults[] = {
+    { "+ e->b * a->table_stride + i]", "+ e->b * a->table_stride]", "which page", 1, true },
+    { "+ e->b * a->table_stride + i]", "+ i]", "whose pages", 0, true },
+    { "k - i * a->page", "i", "the row of a page", 0, true },
+    { "(long)(e)->hk * (e)->a->name[1]", "0", "whose scales", 1, true },
+    { "((code) - load(", "((code) + load(", "zero points", 0, false },
+    { "(long)(g) * CLA_STEP_OF", "0 * CLA_STEP_OF", "the scale of which group", 1, false },
+    { "^ 8) - 8", "^ 8) - 7", "an element of int4", 0, false },
+    { "- (char##n)(8)", "- (char##n)(7)", "some elements of int4 and q4_0", 0, false },
+    { "/ 32 * 18", "/ 32 * 18 * 0", "which block of q4_0", 0, true },
+    { "/ 16 % 2 * 4", "/ 16 % 1 * 4", "the upper half of q4_0", 0, true },
+    { "/ 32 * 34", "/ 32 * 34 * 0", "which block of q8_0", 1, true },
+};
+
+static clattn_problem problem_of(int i)
+{
+    const clattn_workload c = each_case(problems[i]);
+    clattn_problem p;
+    struct why why;
+    if (problem_read(&p, &c.problem, &why))
+        bail("%s", why.text);
+    return p;
+}
+
+static void test_fault(const struct device *d, const struct wrong_text *f)
+{
+    const clattn_problem p = problem_of(f->problem);
+    int met = 0, seen = 0, other = 0;
+    struct why why = { "" };
+    for (int i = 0; i < ENGINES; i++) {
+        n_broken = 0;
+        broken = f->from;
+        broken_to = f->to;
+        const cl_int status = build(d, &p, engines[i], &why);
+        broken = NULL;
+        met += n_broken > 0;
+        seen += status == CLATTN_ERROR_WRONG_RESULT;
+        if (status && status != CLATTN_ERROR_WRONG_RESULT && !other++)
+            diag("%s", why.text);
+    }
+    ok(met == ENGINES && !other && (f->in_all ? seen == met : seen > 0),
+       "%s: of %d programs that read %s wrong %d are refused", d->name, met, f->what, seen);
+}
+
+static void test_faults(const struct device *d)
+{
+    struct why why = { "" };
+    for (int i = 0; i < PROBLEMS * ENGINES; i++) {
+        const clattn_problem p = problem_of(i / ENGINES);
+        is_int(build(d, &p, engines[i % ENGINES], &why), CL_SUCCESS, "%s, %s: %s", engines[i % ENGINES],
+               problems[i / ENGINES], why.text);
+    }
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        test_fault(d, &faults[i]);
+}
+
+/* ---- Tuned ---- */
+
+/* A problem, another one of its class, and one that is near. */
+static const char *const full[] = { "f32 b1 h8/2 q1 k4096 d128 page16 k:int8 v:q4_0",
+                                    "f32 b2 h4/1 q1 k3000 d97/128 page7 k:int8 v:q4_0",
+                                    "f32 b1 h8/2 q1 k3000 d128 k:int8 v:q4_0" };
+static const char *const quick[] = { "f32 b1 h8/2 q1 k4096 d32 page16 k:int8 v:q4_0",
+                                     "f32 b2 h4/1 q1 k3000 d17/32 page7 k:int8 v:q4_0",
+                                     "f32 b1 h8/2 q1 k3000 d32 k:int8 v:q4_0" };
+static const char plain[] = "f16 b1 h8/2 q1 k300 d32",
+                  like_plain[] = "f16 b1 h8/2 q1 k300 d32 page5 k:int8:16z v:q8_0 o:f32";
+
+static clattn_handle open_handle(const struct device *d, int tune, const char *dir)
+{
+    clattn_options o = cache_fixture_options(tune, dir);
+    clattn_handle h = NULL;
+    o.tune_seconds = 100; /* time shall not decide */
+    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
+        bail("no handle");
+    return h;
+}
+
+/* A plan of `h` for a problem string is right, and made so; *config: of which configuration. */
+static void expect(const struct device *d, clattn_handle h, const char *text, int source, char config[128],
+                   const char *what)
+{
+    const struct cache_fixture n = cache_fixture_of(d, h);
+    struct cache_fixture_plan how;
+    char why[512] = "";
+    const int good = cache_fixture_run(&n, text, NULL, &how, why, sizeof why) == 1;
+    if (!ok(good && how.source == source && (!*config || !strcmp(config, how.config)), "%s", what))
+        diag("source %d, want %d; configuration %s, want %s; %s", how.source, source, how.config, config, why);
+    snprintf(config, 128, "%s", how.config);
+}
+
+/* Of all configurations that a search tries none computes wrong, and what it finds is there the next time. */
+static void test_search(const struct device *d, const char *problem, const char *same_class)
+{
+    char dir[NEST_PATH], config[128] = "";
+    if (cache_fixture_make(dir))
+        bail("no directory");
+    clattn_handle h = open_handle(d, CLATTN_TUNE_QUICK, dir);
+    expect(d, h, problem, CLATTN_ORIGIN_TUNED, config, "a plan of a paged int8 cache is tuned");
+    const clattn_counters c = cache_fixture_counters(h);
+    ok(c.searches == 1 && c.trials >= 2 && !c.trials_refused && c.record_saves == 1,
+       "of %d configurations %d are refused", (int)c.trials, (int)c.trials_refused);
+    clattn_release(h);
+    h = open_handle(d, CLATTN_TUNE_AUTO, dir);
+    expect(d, h, problem, CLATTN_ORIGIN_CACHED, config, "the next one knows its record");
+    expect(d, h, same_class, CLATTN_ORIGIN_CACHED, config, "it is the class's, whatever the page");
+    is_int((long long)cache_fixture_counters(h).searches, 0, "without another search");
+    clattn_release(h);
+    cache_fixture_remove(dir);
+}
+
+/* The record of a class that has no pages, or no quantised K and V, serves one that has. */
+static void test_near(const struct device *d, const char *problem, const char *unpaged)
+{
+    const char *const pairs[][2] = { { unpaged, problem }, { plain, like_plain } };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const clattn_workload c = each_case(pairs[i][0]);
+        char dir[NEST_PATH], config[128] = "";
+        if (cache_fixture_make(dir))
+            bail("no directory");
+        clattn_handle h = open_handle(d, CLATTN_TUNE_OFF, dir);
+        clattn_config_at(h, &c.problem, 1, config, sizeof config);
+        is_int(pretend_tune(h, &c.problem, CLATTN_TUNE_QUICK, config), CL_SUCCESS, "a record of %s", pairs[i][0]);
+        clattn_release(h);
+        h = open_handle(d, CLATTN_TUNE_READONLY, dir);
+        expect(d, h, pairs[i][1], CLATTN_ORIGIN_CACHED, config, "serves a plan of a class that is near");
+        clattn_release(h);
+        cache_fixture_remove(dir);
+    }
+}
+
+static void test_device(const struct device *d)
+{
+    const char *const *const text = harness_flag("CLATTN_FULL") ? full : quick;
+    test_faults(d);
+    test_search(d, text[0], text[1]);
+    test_near(d, text[0], text[2]);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
