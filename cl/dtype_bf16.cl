@@ -1,6 +1,7 @@
 /* bfloat16 storage, arithmetic in float, by integers: the upper half of a float. */
 typedef ushort cla_elem_bf16;
 #define CLA_STORAGE_bf16 plain
+#define CLA_BYTES_bf16(n) (2 * (n))
 #define cla_load_bf16(p) as_float((uint)*(p) << 16)
 #define cla_raw_bf16 ushort
 #define cla_unpack4_bf16(x) as_float4(convert_uint4(x) << 16)

@@ -2,6 +2,7 @@
  * Many of them begin at an even element. */
 typedef uchar cla_elem_int4;
 #define CLA_STORAGE_int4 scaled
+#define CLA_BYTES_int4(n) (((n) + 1) / 2)
 #define cla_code_int4(p, c) ((float)((((p)[(c) / 2] >> 4 * ((c) & 1) & 15) ^ 8) - 8))
 #define cla_codes_int4(n, p, c) cla_halves_int4_##n((p) + (c) / 2)
 

@@ -3,6 +3,7 @@
  * on, where p is `wide` in one load; of_quad: their codes. */
 typedef uchar cla_elem_int8;
 #define CLA_STORAGE_int8 scaled
+#define CLA_BYTES_int8(n) (n)
 #define cla_code_int8(p, c) ((float)((const __global char *)(p))[c])
 #define cla_codes_int8(n, p, c) convert_float##n(vload##n(0, (const __global char *)(p) + (c)))
 #define CLA_QUAD_BYTES_int8 4

@@ -2,6 +2,7 @@
  * elements, each + 8, and whose high halves are the others. As dtype_q8_0.cl. */
 typedef uchar cla_elem_q4_0;
 #define CLA_STORAGE_q4_0 blocks
+#define CLA_BYTES_q4_0(n) ((n) / 32 * 18)
 #define CLA_BLOCK_Q4_0(p, c) ((p) + (uint)(c) / 32 * 18)
 #define CLA_HALF_Q4_0(c) ((c) / 16 % 2 * 4) /* bits below an element's own */
 #define cla_scale_q4_0(p, c) vload_half(0, (const __global half *)CLA_BLOCK_Q4_0(p, c))

@@ -3,6 +3,7 @@
  * begin at a multiple of n. */
 typedef uchar cla_elem_q8_0;
 #define CLA_STORAGE_q8_0 blocks
+#define CLA_BYTES_q8_0(n) ((n) / 32 * 34)
 #define CLA_BLOCK_Q8_0(p, c) ((p) + (uint)(c) / 32 * 34)
 #define cla_scale_q8_0(p, c) vload_half(0, (const __global half *)CLA_BLOCK_Q8_0(p, c))
 #define cla_code_q8_0(p, c) ((float)(char)CLA_BLOCK_Q8_0(p, c)[2 + (c) % 32])

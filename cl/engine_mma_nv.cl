@@ -151,7 +151,7 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 {
-    if (CLA_MAY_BE_EVEN && CLA_D % 8 == 0 && t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_D % 8 == 0 && CLA_MAY_BE_EVEN && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
             if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_bytes(e));
@@ -177,7 +177,7 @@ CLA_FN void cla_store_k(cla_tile *t)
 /* Of a tile that is not whole a row past the last key is zero: the last one may be inf, and 0 * inf is NaN. */
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
-    if (CLA_MAY_BE_EVEN && CLA_DV % 8 == 0 && t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_DV % 8 == 0 && CLA_MAY_BE_EVEN && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
             CLA_UNROLL for (int i = 0; i < 4; i++) {
                 t->moved[4 * n + i] = (uint4)(0);

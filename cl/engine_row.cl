@@ -108,15 +108,34 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     }
 }
 
-/* The two products, with their operands by name: NAME has cla_NAME_handle, cla_NAME_row() and cla_read_NAME().
+/* While an operand is computed with, the memory that holds the other's next rows would be idle. So with vector i of
+ * `vectors` of a row of the one a share of a row of the other is asked for; all at once would be too many requests. */
+#define CLA_LINE 64
+#define CLA_NEXT(b) \
+    CLA_FN const __global uchar *cla_next_##b(const cla_env *e, int key) \
+    { \
+        return cla_start_##b(e, cla_##b##_row(e, min(key, cla_last(e->nk)))); \
+    } \
+    CLA_FN void cla_ask_##b(const __global uchar *row, int i, const int vectors) \
+    { \
+        const int share = CLA_ROW_BYTES_##b / (vectors ? vectors : 1); \
+        CLA_UNROLL for (int at = 0; at < share; at += CLA_LINE) cla_prefetch(row, i * share + at); \
+    }
+CLA_NEXT(k)
+CLA_NEXT(v)
+
+/* The two products, with their operands by name: NAME has cla_NAME_handle, cla_NAME_row() and
+ * cla_read_NAME(). Rows of `then` are asked for meanwhile.
  *
  * Scores dst of A, which is staged, and of rows of B. First those of keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the
  * sum of key j and row r at sums[r * CLA_W + j], its lanes apart. */
-#define CLA_DOTS(b, width) \
+#define CLA_DOTS(b, width, then) \
     CLA_FN void cla_dots_keys_##b(const cla_env *e, real *sums, const real *a, int k0, int n, int j0) \
     { \
         cla_##b##_handle rows[CLA_KEYS]; \
         CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) rows[j] = cla_##b##_row(e, k0 + min(j0 + j, cla_last(n))); \
+        const __global uchar *ahead[CLA_KEYS]; \
+        CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) ahead[j] = cla_next_##then(e, k0 + j0 + j); \
         for (int i0 = 0; i0 < CLA_WHOLE(width); i0 += CLA_CHAIN) { \
             real acc[CLA_KEYS][CLA_NR]; \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
@@ -124,6 +143,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
             CLA_NO_UNROLL for (int i = i0; i < min(i0 + CLA_CHAIN, CLA_WHOLE(width)); i++) \
                 CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
                     const real x = cla_read_##b(e, rows[j], i); \
+                    cla_ask_##then(ahead[j], i, CLA_WHOLE(width)); \
                     CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = x * a[i * CLA_NR + r] + acc[j][r]; \
                 } \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
@@ -152,7 +172,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
             } \
         } \
     }
-CLA_DOTS(k, CLA_D)
+CLA_DOTS(k, CLA_D, v)
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
@@ -178,9 +198,10 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 
 /* dst = f dst + weights B. First its vectors c0 .. c0 + count - 1, over all keys of the tile or those that are seen;
  * count and all are constants where this is expanded. */
-#define CLA_SUMS(b, width) \
+#define CLA_SUMS(b, width, then) \
     CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
-                                     const real *f, int k0, int n, int c0, const int count, const int all) \
+                                     const real *f, int k0, int n, int next, int c0, const int count, \
+                                     const int all) \
     { \
         real acc[CLA_RD][CLA_NR]; \
         CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
@@ -189,9 +210,11 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
         for (int i = 0; i < keys; i++) { \
             const int j = all ? i : t->seen[i]; \
             const cla_##b##_handle row = cla_##b##_row(e, k0 + j); \
+            const __global uchar *ahead = cla_next_##then(e, next + i); \
             CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
                 if (c < count) { \
                     const real x = cla_read_##b(e, row, c0 + c); \
+                    cla_ask_##then(ahead, c0 + c, CLA_VECTORS(width)); \
                     CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
                         acc[c][r] = x * (real)(cla_at(weights, j, r)) + acc[c][r]; \
                 } \
@@ -201,25 +224,25 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
                 if (c < count) dst[(c0 + c) * CLA_NR + r] = dst[(c0 + c) * CLA_NR + r] * f[r] + acc[c][r]; \
     } \
     CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
-                                  const real *f, int k0, int n, const int all) \
+                                  const real *f, int k0, int n, int next, const int all) \
     { \
         const int vectors = CLA_VECTORS(width), rest = vectors % CLA_RD; \
         int c = 0; \
-        for (; c + CLA_RD <= vectors; c += CLA_RD) \
-            cla_sums_columns_##b(t, e, dst, weights, f, k0, n, c, CLA_RD, all); \
-        if (rest) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, c, rest, all); \
+        CLA_UNROLL_BY(4) for (; c + CLA_RD <= vectors; c += CLA_RD) \
+            cla_sums_columns_##b(t, e, dst, weights, f, k0, n, next, c, CLA_RD, all); \
+        if (rest) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, next, c, rest, all); \
     } \
     CLA_FN void cla_sums_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, \
-                             int k0, int n) \
+                             int k0, int n, int next) \
     { \
-        if (!CLA_DROPS || t->n_seen == n) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 1); \
-        else cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 0); \
+        if (!CLA_DROPS || t->n_seen == n) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, next, 1); \
+        else cla_sums_keys_##b(t, e, dst, weights, f, k0, n, next, 0); \
     }
-CLA_SUMS(v, CLA_DV)
+CLA_SUMS(v, CLA_DV, k)
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
-    cla_sums_v(t, e, o, s, f, k0, n);
+    cla_sums_v(t, e, o, s, f, k0, n, next);
 }
 
 CLA_FN void cla_write(cla_tile *t, const cla_env *e, real *o, const real *m, const real *l)

@@ -81,6 +81,14 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define cla_getn_v(n, e, row, column) CLA_CAT(cla_getn_, CLA_STORAGE_v)(n, v, e, row, column)
 #define cla_get_plain(x, e, row, column) cla_load_##x((row) + (column))
 #define cla_getn_plain(n, x, e, row, column) cla_loadn_##x(n, (row) + (column))
+/* Where a row's first byte lies, and how many there are. */
+#define cla_start_k(e, row) CLA_CAT(cla_start_, CLA_STORAGE_k)(k, e, row)
+#define cla_start_v(e, row) CLA_CAT(cla_start_, CLA_STORAGE_v)(v, e, row)
+#define cla_start_plain(x, e, row) ((const __global uchar *)(row))
+#define cla_start_blocks(x, e, row) (row)
+#define cla_start_scaled(x, e, row) cla_##x##_codes_of(e, row)
+#define CLA_ROW_BYTES_k CLA_CAT(CLA_BYTES_, CLA_TK)(CLA_D)
+#define CLA_ROW_BYTES_v CLA_CAT(CLA_BYTES_, CLA_TV)(CLA_DV)
 #define CLA_HANDLE_plain(x) const __global cla_##x##_elem *
 #define CLA_HANDLE_blocks(x) const __global cla_##x##_elem *
 #define CLA_HANDLE_scaled(x) long4

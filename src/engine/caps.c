@@ -31,6 +31,15 @@ const struct quirk *caps_quirk(const char *platform)
     return q;
 }
 
+bool caps_prefetches(const struct caps *caps)
+{
+    static const char *const platforms[] = { "Portable Computing Language", "Intel(R) OpenCL" };
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++)
+        is_known |= !strncmp(caps->platform, platforms[i], strlen(platforms[i]));
+    return caps->kind == CAPS_CPU && is_known;
+}
+
 void caps_copy(struct caps *to, const struct caps *from)
 {
     memcpy(to, from, offsetof(struct caps, selftest));

@@ -47,6 +47,9 @@ void caps_copy(struct caps *to, const struct caps *from);
 /* The row for a platform. */
 const struct quirk *caps_quirk(const char *platform);
 
+/* Whether the compiler of a CPU is known to take clang's __builtin_prefetch(). */
+bool caps_prefetches(const struct caps *caps);
+
 /* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */
 void caps_generic(struct caps *caps);
 

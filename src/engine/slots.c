@@ -233,6 +233,10 @@ static const char *exp_slot(const struct target *t)
 {
     return is_f64(t->p) ? "exp_builtin.cl" : exp2_of(t->config->engine, t->caps);
 }
+static const char *prefetch_slot(const struct target *t)
+{
+    return caps_prefetches(t->caps) ? "prefetch_line.cl" : "prefetch_none.cl";
+}
 static const char *load_slot(const struct target *t)
 {
     const struct engine *const e = t->config->engine;
@@ -289,6 +293,7 @@ const struct slot slots_forward[] = {
     { .choose = exp_slot },
     { .fragment = "weight.cl" },
     { .fragment = "epilogue_output.cl" },
+    { .choose = prefetch_slot },
     { .choose = load_slot },
     { .choose = engine_slot },
     { .fragment = "tile.cl" },

@@ -156,7 +156,7 @@ static bool is_row_right(const struct states *x, int64_t row, const unsigned cha
 static cl_int run_merge(const struct states *x, struct launch *l, cl_command_queue queue, struct why *why)
 {
     const clattn_sizes sizes = { 1, HEADS, HEADS, ROWS_OF_HEAD, 0, 0, 0, 0 };
-    const struct waits none = { 0, NULL, NULL };
+    const struct waits none = { 0, NULL, NULL, NULL };
     clattn_merge_args a = CLATTN_MERGE_ARGS_INIT;
     a.sizes = &sizes;
     a.parts = STATE_PARTS;

@@ -13,19 +13,20 @@
 /* ---- The test ---- */
 
 /* The tests cover both types; products alone, a diagonal, and everything that is done to a tile of scores; rows that
- * are loaded 16 bytes at a time, and others; separate heads, and heads packed into one tile; more than a tile of
- * queries and of keys, and a rest; and so many groups that the grid has two rows, because the device's own registers
- * tell a group its index. */
+ * are loaded 16 bytes at a time, others, and those of pages; separate heads, and heads packed into one tile; more than a
+ * tile of queries and of keys, and a rest; and so many groups that the grid has two rows, because the device's own
+ * registers tell a group its index. */
 static const struct {
     int type, d, dv;
     bool causal, scores;
-    int h, hk, nq, nk;
-} tests[] = { { CLATTN_F16, 64, 64, false, false, 2, 2, 131, 133 },
-              { CLATTN_F16, 128, 128, true, false, 2, 1, 131, 133 },
-              { CLATTN_F16, 41, 26, true, true, 2, 1, 131, 133 },
-              { CLATTN_BF16, 64, 64, false, false, 2, 1, 131, 133 },
-              { CLATTN_BF16, 128, 128, true, false, 2, 2, 131, 133 },
-              { CLATTN_F16, 16, 16, true, false, 520, 520, 1, 20 } };
+    int h, hk, nq, nk, page;
+} tests[] = { { CLATTN_F16, 64, 64, false, false, 2, 2, 131, 133, 0 },
+              { CLATTN_F16, 128, 128, true, false, 2, 1, 131, 133, 0 },
+              { CLATTN_F16, 41, 26, true, true, 2, 1, 131, 133, 0 },
+              { CLATTN_F16, 64, 64, true, false, 2, 1, 131, 133, 16 },
+              { CLATTN_BF16, 64, 64, false, false, 2, 1, 131, 133, 0 },
+              { CLATTN_BF16, 128, 128, true, false, 2, 2, 131, 133, 0 },
+              { CLATTN_F16, 16, 16, true, false, 520, 520, 1, 20, 0 } };
 enum { TESTS = sizeof tests / sizeof *tests };
 
 static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
@@ -35,6 +36,7 @@ static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
     given.d = tests[i].d;
     given.dv = tests[i].dv;
     given.causal = tests[i].causal;
+    given.page = tests[i].page;
     given.softcap = tests[i].scores ? 5 : 0;
     given.flags = tests[i].scores ? CLATTN_MASK : 0;
     given.sizes = (clattn_sizes){ 1, tests[i].h, tests[i].hk, tests[i].nq, tests[i].nk, 0, 0, 0 };

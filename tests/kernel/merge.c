@@ -65,11 +65,12 @@ static void test_counts(const struct device *d, const char *text, const char *en
         skip("%s: not here", text);
         return;
     }
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && wrong < 0; i++)
+    const int64_t most = p.dv > 64 ? 65 : 1000; /* wide ones take long to make up */
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && wrong < 0 && counts[i] <= most; i++)
         if (!is_right(d, plan, &p, sizes[i % 3], counts[i], (enum states_layout)(i % STATES_LAYOUTS), 0, why,
                       sizeof why))
             wrong = counts[i];
-    if (!ok(wrong < 0, "%s, %s: 0 to 1000 parts: %s", d->name, engine, text))
+    if (!ok(wrong < 0, "%s, %s: 0 to %d parts: %s", d->name, engine, (int)most, text))
         diag("%lld parts: %s", (long long)wrong, why);
 }
 
@@ -291,7 +292,7 @@ static void test_device(const struct device *d)
         test_repeated(d, engines[e]);
         test_nothing(d, engines[e]);
         test_many(d, engines[e], 5000);
-        test_many(d, engines[e], 300000);
+        test_many(d, engines[e], 70000);
         test_far(d, engines[e]);
         test_brackets(d, engines[e]);
         test_unsound(d, engines[e]);

@@ -212,8 +212,8 @@ verified "and of pages, where entries behind them lead nowhere" --block-table un
 same "give the same O" o.npy within.npy
 grep -q '^problem *f32 b3 h4 q123 k123 d32 page41 kvlen:41,82,100 lse$' out
 ok $? "the problem string has a word for pages"
-table shared.npy 0 1 2 0 1 2 0 1 2
-verified "pages that sequences share" --block-table shared.npy "$Q" kpages.npy vpages.npy
+table alike.npy 0 1 2 0 1 2 0 1 2
+verified "pages that sequences share" --block-table alike.npy "$Q" kpages.npy vpages.npy
 same "are keys shared by the batch" o.npy shared.npy
 verified "entries that are no page" --block-table unread.npy "$Q" kpages.npy vpages.npy
 tensor notable.npy '<i4' 4 3 0

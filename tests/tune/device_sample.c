@@ -22,7 +22,7 @@ static struct {
     bool of_lse;     /* of a merge, what is changed */
     enum { ALL, NO_LSE, NOTHING } writes;
     clattn_sizes sizes;
-    size_t k_offset, v_offset;
+    size_t k_offset, v_offset, scale_offset;
 } fault; /* and what the last call was given */
 
 static void change(cl_command_queue queue)
@@ -52,6 +52,7 @@ static cl_int run_forward(struct launch *l, cl_command_queue queue, const clattn
     fault.sizes = *args->sizes;
     fault.k_offset = args->k.offset;
     fault.v_offset = args->v.offset;
+    fault.scale_offset = args->k_scale.offset;
     if (!status)
         change(queue);
     return status;
@@ -385,11 +386,12 @@ static void test_copies(const struct device *d)
     enum { COPIES = 3 };
     struct place x;
     int good = 0;
-    open_place(&x, d, "f32 b2 h2 q3 k7 d6/5", NULL, COPIES);
+    open_place(&x, d, "f32 b2 h2 q3 k7 d32/5 k:int8:16", NULL, COPIES);
     const size_t k = (size_t)sample_count(&x.sample, SAMPLE_K), v = (size_t)sample_count(&x.sample, SAMPLE_V);
     for (size_t i = 1; i <= 2 * COPIES; i++)
-        good += judged(&x, 1, false, NULL) && fault.k_offset == i % COPIES * k && fault.v_offset == i % COPIES * v;
-    is_int(good, 2 * COPIES, "copies of K and V are used in turn, and are alike");
+        good += judged(&x, 1, false, NULL) && fault.k_offset == i % COPIES * k && fault.v_offset == i % COPIES * v &&
+                fault.scale_offset == i % COPIES * k / 16;
+    is_int(good, 2 * COPIES, "copies of K and V, and of scales, are used in turn, and are alike");
     close_place(&x);
 }
 
@@ -488,6 +490,8 @@ static void test_device(const struct device *d)
         "bf16 b2 h2 q3 k9 d5 lse",
         "f16 b3 h2/1 q4 k9 d4/6 varlen causal sink lse",
         "f32 b2 h4/2 q3 k9 d6/4 page4 kvlen:5,8 lse",
+        "f16 b2 h4/2 q2 k9 d32/16 page4 k:q8_0 v:int4z kvlen:5,8 o:f32 lse",
+        "f32 b3 h4/2 q3 k9 d8/20 varlen k:int8:1z v:int8:16 lse",
         "f32 b2 h2 q3 k9 d4 qlen:2,1 kvlen:5,6 kvstart:1,2 alibi bias:bhqk:f16 mask:bhqk blocks:32,32 sink lse",
     };
     static const clattn_score_mod half = { "s = s * 0.5f;", NULL, 0 };

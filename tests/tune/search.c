@@ -229,7 +229,7 @@ static void test_refused(void)
     tile_config_print(&control, &to);
     o.no_open = name;
     r = run(&o, CLATTN_TUNE_FULL, 100);
-    ok(r.control_refused && memcmp(&r.best, &control, sizeof control) && truth(&r.best) < (double)INFINITY &&
+    ok(r.control_refused && !tile_is_same(&r.best, &control) && truth(&r.best) < (double)INFINITY &&
            is_tidy(&o),
        "a control that is refused is not the answer");
     ok(r.measured && truth(&r.best) <= 1.01 * o.d.best_opened, "but the best of the others that were timed is");
@@ -249,7 +249,7 @@ static void test_times(double time, const char *what)
     o.bad_time = "";
     o.time = time;
     r = run(&o, CLATTN_TUNE_FULL, 60);
-    ok(!r.measured && !memcmp(&r.best, &control, sizeof control) && is_tidy(&o), "nor do all when all are %s", what);
+    ok(!r.measured && tile_is_same(&r.best, &control) && is_tidy(&o), "nor do all when all are %s", what);
 }
 
 static void test_failing_runs(void)
@@ -301,7 +301,7 @@ static void test_margin(double factor, int wins)
     space = (struct space){ both, 2 };
     odd_init(&o, CLOCK_EXACT, 1);
     const struct search_result r = run(&o, CLATTN_TUNE_QUICK, 100);
-    ok(r.measured && !memcmp(&r.best, &both[wins].config, sizeof control), "%g times the time %s", factor,
+    ok(r.measured && tile_is_same(&r.best, &both[wins].config), "%g times the time %s", factor,
        wins ? "wins" : "does not win");
     space = old;
 }
@@ -315,7 +315,7 @@ static void test_noise(void)
         odd_init(&o, CLOCK_WILD, (uint64_t)i);
         const struct search_result r = run(&o, CLATTN_TUNE_QUICK, 20);
         noisy += r.noisy;
-        kept += r.noisy && !memcmp(&r.best, &control, sizeof control);
+        kept += r.noisy && tile_is_same(&r.best, &control);
         short_ones += r.rounds == 3 * 9;
         rounds = r.noisy && o.rounds > rounds ? o.rounds : rounds;
     }
@@ -556,6 +556,80 @@ static void test_climb(void)
     space = old;
 }
 
+/* ---- Waves ---- */
+
+/* A device on which the second row of the table is twice as fast as others, and 4 waves are better than any other
+ * number of them. */
+struct wavy {
+    struct config opened[64];
+    int n;
+    double now;
+};
+static cl_int wavy_open(void *user, const struct config *c, struct why *why)
+{
+    struct wavy *w = user;
+    (void)why;
+    if (w->n < 64)
+        w->opened[w->n++] = *c;
+    w->now += 0.001;
+    return CL_SUCCESS;
+}
+static cl_int wavy_run(void *user, const struct config *c, double *seconds)
+{
+    struct wavy *w = user;
+    struct config second;
+    tile_config_at(&second, &caps, &problem, NULL, 1);
+    second.waves = c->waves;
+    *seconds = 0.001 * (tile_is_same(c, &second) ? 0.5 : 1) * (1 + 0.1 * fabs(log2(tile_waves(c) / 4.0)));
+    w->now += *seconds;
+    return CL_SUCCESS;
+}
+static void wavy_close(void *user, const struct config *c)
+{
+    (void)user, (void)c;
+}
+static double wavy_now(void *user)
+{
+    return ((struct wavy *)user)->now;
+}
+static bool wavy_told(void *user, const clattn_progress *p)
+{
+    (void)user, (void)p;
+    return true;
+}
+
+/* Numbers of waves of the default and of the best are tried where they make a difference. */
+static void test_waves(const char *text, int effort, int differs)
+{
+    const clattn_problem before = problem;
+    const struct config old = control;
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    struct wavy w = { .n = 0 };
+    const struct search_ops ops = { &w, wavy_open, wavy_run, wavy_close, wavy_now, wavy_told };
+    struct search_result r;
+    struct config second;
+    struct why why;
+    int of_control = 0, twice = 0;
+    if (workload_parse(&c, text, &why) || problem_read(&problem, &c.problem, &why) ||
+        !tile_config_at(&control, &caps, &problem, NULL, 0) || !tile_config_at(&second, &caps, &problem, NULL, 1))
+        bail("%s: %s", text, why.text);
+    const struct search_options o = { effort, 100, "class", control, NULL, 0, 0 };
+    search_run(&r, &ops, &o, &caps, &problem);
+    for (int i = 0; i < w.n; i++) {
+        struct config same = w.opened[i];
+        for (int j = 0; j < i; j++)
+            twice += tile_is_same(&w.opened[j], &w.opened[i]);
+        same.waves = 0;
+        of_control += tile_is_same(&same, &control) && w.opened[i].waves;
+    }
+    second.waves = differs ? 4 : 0;
+    ok(!twice && (of_control > 0) == differs && tile_is_same(&r.best, &second),
+       "effort %d: waves %s: %d of the default, %d configurations twice: %s", effort,
+       differs ? "are tried and the best wins" : "make no difference", of_control, twice, text);
+    problem = before;
+    control = old;
+}
+
 int main(void)
 {
     static const double bad[] = { 0, -1, NAN, INFINITY };
@@ -596,6 +670,12 @@ int main(void)
     test_other_engines(10, 0);
     test_other_engines(2, 1);
     test_climb();
+    for (int effort = CLATTN_TUNE_QUICK; effort <= CLATTN_TUNE_FULL; effort++) {
+        test_waves("f32 b1 h1 q1 k65536 d64", effort, 1);
+        test_waves("f32 b1 h1 q1 k65536 d64 splits3", effort, 0);
+        test_waves("f32 b1 h64 q1024 k65536 d64", effort, 0);
+        test_waves("f32 b1 h1 q1 k500 d64", effort, 0);
+    }
     for (int clock = 0; clock < CLOCKS; clock++) {
         if (clock == CLOCK_FLICKER || clock == CLOCK_WILD) /* too noisy to tell: test_noise() */
             continue;

@@ -1,7 +1,7 @@
 /* tuned_caches.c - plans of paged and quantised K and V: tuned, recorded, and refused where they are read wrong
  * SPDX-License-Identifier: Apache-2.0
  *
- * Linked with --wrap=clCreateProgramWithSource, so that a program can have a fault. */
+ * CLATTN_FULL=1: wider heads. Linked with --wrap=clCreateProgramWithSource, so that a program can have a fault. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -131,10 +131,15 @@ static void test_faults(const struct device *d)
 
 /* ---- Tuned ---- */
 
-static const char problem[] = "f32 b1 h8/2 q1 k4096 d128 page16 k:int8 v:q4_0",
-                  same_class[] = "f32 b2 h4/1 q1 k3000 d97/128 page7 k:int8 v:q4_0",
-                  unpaged[] = "f32 b1 h8/2 q1 k3000 d128 k:int8 v:q4_0", plain[] = "f16 b1 h8/2 q1 k300 d64",
-                  like_plain[] = "f16 b1 h8/2 q1 k300 d64 page5 k:int8:16z v:q8_0 o:f32";
+/* A problem, another one of its class, and one that is near. */
+static const char *const full[] = { "f32 b1 h8/2 q1 k4096 d128 page16 k:int8 v:q4_0",
+                                    "f32 b2 h4/1 q1 k3000 d97/128 page7 k:int8 v:q4_0",
+                                    "f32 b1 h8/2 q1 k3000 d128 k:int8 v:q4_0" };
+static const char *const quick[] = { "f32 b1 h8/2 q1 k4096 d32 page16 k:int8 v:q4_0",
+                                     "f32 b2 h4/1 q1 k3000 d17/32 page7 k:int8 v:q4_0",
+                                     "f32 b1 h8/2 q1 k3000 d32 k:int8 v:q4_0" };
+static const char plain[] = "f16 b1 h8/2 q1 k300 d32",
+                  like_plain[] = "f16 b1 h8/2 q1 k300 d32 page5 k:int8:16z v:q8_0 o:f32";
 
 static clattn_handle open_handle(const struct device *d, int tune, const char *dir)
 {
@@ -160,7 +165,7 @@ static void expect(const struct device *d, clattn_handle h, const char *text, in
 }
 
 /* Of all configurations that a search tries none computes wrong, and what it finds is there the next time. */
-static void test_search(const struct device *d)
+static void test_search(const struct device *d, const char *problem, const char *same_class)
 {
     char dir[NEST_PATH], config[128] = "";
     if (cache_fixture_make(dir))
@@ -180,9 +185,9 @@ static void test_search(const struct device *d)
 }
 
 /* The record of a class that has no pages, or no quantised K and V, serves one that has. */
-static void test_near(const struct device *d)
+static void test_near(const struct device *d, const char *problem, const char *unpaged)
 {
-    static const char *const pairs[][2] = { { unpaged, problem }, { plain, like_plain } };
+    const char *const pairs[][2] = { { unpaged, problem }, { plain, like_plain } };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const clattn_workload c = each_case(pairs[i][0]);
         char dir[NEST_PATH], config[128] = "";
@@ -201,9 +206,10 @@ static void test_near(const struct device *d)
 
 static void test_device(const struct device *d)
 {
+    const char *const *const text = harness_flag("CLATTN_FULL") ? full : quick;
     test_faults(d);
-    test_search(d);
-    test_near(d);
+    test_search(d, text[0], text[1]);
+    test_near(d, text[0], text[2]);
 }
 
 int main(void)

@@ -5,6 +5,8 @@
 #include "src/engine/caps.h"
 #include "tests/lib/tap.h"
 
+#include <stdio.h>
+
 static const char *const platforms[] = { "",
                                          "Portable Computing Language",
                                          "NVIDIA CUDA",
@@ -37,6 +39,27 @@ static void test_plain_platforms(void)
     ok(caps_quirk("Intel(R) OpenCL") == caps_quirk(""), "Intel's CPU runtime is no GPU");
     ok(caps_quirk("rusticl") != caps_quirk("") && caps_quirk("rusticl 23.1") == caps_quirk("rusticl"),
        "names are prefixes");
+}
+
+/* Others compile through SPIR-V, which has no such instruction, or are no CPUs. */
+static void test_prefetches(void)
+{
+    static const struct {
+        const char *platform;
+        enum caps_kind kind;
+        bool want;
+    } rows[] = { { "Portable Computing Language", CAPS_CPU, true },   { "Intel(R) OpenCL", CAPS_CPU, true },
+                 { "Portable Computing Language", CAPS_GPU, false },  { "Intel(R) OpenCL Graphics", CAPS_GPU, false },
+                 { "rusticl", CAPS_CPU, false },                      { "Oclgrind", CAPS_CPU, false },
+                 { "", CAPS_CPU, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct caps caps;
+        caps_generic(&caps);
+        caps.kind = rows[i].kind;
+        snprintf(caps.platform, sizeof caps.platform, "%s", rows[i].platform);
+        ok(caps_prefetches(&caps) == rows[i].want, "'%s', %s: %s", rows[i].platform,
+           rows[i].kind == CAPS_CPU ? "CPU" : "GPU", rows[i].want ? "asks for lines in advance" : "does not");
+    }
 }
 
 /* What was found where these ran (doc/runtimes): another number there is another finding. */
@@ -79,6 +102,7 @@ int main(void)
         test_quirk(platforms[i]);
     test_plain_platforms();
     test_findings();
+    test_prefetches();
     test_generic();
     return done_testing();
 }

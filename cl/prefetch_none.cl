@@ -1,0 +1,2 @@
+/* Prefetch slot: nothing is asked for in advance. */
+CLA_FN void cla_prefetch(const __global uchar *row, int at) {}

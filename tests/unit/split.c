@@ -1,0 +1,114 @@
+/* split.c - into how many parts a call splits its keys, by the rule
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "src/engine/split.h"
+#include "src/problem/workload.h"
+#include "tests/lib/tap.h"
+
+/* Engine naive asks for 1 wave, simt for 4. */
+static const struct {
+    const char *problem, *config;
+    int units, parts, least;
+    const char *why;
+} rules[] = {
+    { "f32 b1 h1 q1 k8192 d8", "naive wg32,bk16", 2, 2, 256, "one work-group for two units" },
+    { "f32 b1 h1 q1 k8192 d8", "naive wg32,bk16", 7, 7, 256, "for seven" },
+    { "f32 b1 h1 q1 k8192 d8", "naive wg32,bk16", 1, 1, 256, "for one" },
+    { "f32 b1 h1 q1 k8192 d8", "naive wg32,bk16 waves3", 7, 21, 256, "three waves of it" },
+    { "f32 b1 h1 q1 k65536 d8", "naive wg32,bk16", 1000, 64, 256, "never more than 64" },
+    { "f32 b1 h1 q1 k8192 d8", "naive wg32,bk16", 1000, 32, 256, "256 keys to a part" },
+    { "f32 b1 h1 q1 k8191 d8", "naive wg32,bk16", 1000, 31, 256, "at least" },
+    { "f32 b1 h1 q1 k8192 d8", "simt tx16,ty4,tm4,tn8,ch8,cv4,qres0", 1000, 16, 512, "and four tiles" },
+    { "f32 b1 h1 q1 k511 d8", "naive wg32,bk16", 1000, 1, 256, "too few keys for two parts" },
+    { "f32 b2 h3 q1 k8192 d8", "naive wg32,bk16", 12, 2, 256, "six work-groups for twelve units" },
+    { "f32 b2 h3 q1 k8192 d8", "naive wg32,bk16", 13, 3, 256, "for thirteen" },
+    { "f32 b2 h3 q33 k8192 d8", "naive wg32,bk16", 13, 2, 256, "two blocks of rows each" },
+    { "f32 b1 h8/2 q3 k8192 d8", "naive wg32,bk16", 10, 5, 256, "heads that are packed" },
+    { "f32 b4 h1 q1 k8192 d8 kvlen:1,1,1,9", "naive wg32,bk16", 8, 8, 256, "one entry may have all the keys" },
+    { "f32 b4 h2 q1 k8192 d8 varlen", "naive wg32,bk16", 8, 4, 256, "or one sequence" },
+    { "f32 b1 h1 q1 k8192 d8 window600,100", "naive wg32,bk16", 8, 2, 256, "a window has 700 keys, and 31 of other rows" },
+    { "f32 b1 h1 q1 k8192 d8 window600,-1", "naive wg32,bk16", 8, 8, 256, "one that is open may have all" },
+    { "f32 b1 h1 q1 k8192 d8 causal window600,-1", "naive wg32,bk16", 8, 2, 256, "unless a diagonal ends it" },
+    { "f32 b0 h1 q1 k8192 d8", "naive wg32,bk16", 8, 1, 256, "no entry" },
+    { "f32 b0 h1 q1 k8192 d8 varlen", "naive wg32,bk16", 8, 1, 256, "no sequence" },
+    { "f32 b1 h1 q0 k8192 d8", "naive wg32,bk16", 8, 1, 256, "no row" },
+    { "f32 b1 h1 q1 k0 d8", "naive wg32,bk16", 8, 1, 256, "no key" },
+    { "f32 b1 h1 q1 k1073741824 d8", "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", 16, 64, 256, "the most keys there may be" },
+    { "f32 b1073741824 h1 q1073741824 k8192 d8", "naive wg32,bk16", 1000, 1, 256, "more rows than there are numbers" },
+};
+
+static void test_rules(void)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        clattn_workload c = CLATTN_WORKLOAD_INIT;
+        clattn_problem p;
+        struct config config;
+        struct caps caps;
+        struct why why = { "" };
+        caps_generic(&caps);
+        caps.compute_units = (unsigned)rules[i].units;
+        if (workload_parse(&c, rules[i].problem, &why) || problem_read(&p, &c.problem, &why) ||
+            tile_config_read(&config, rules[i].config, &caps, &p, &why))
+            bail("%s: %s", rules[i].problem, why.text);
+        const struct split s = split_by_rule(&config, &caps, &p, &p.sizes);
+        if (!ok(s.parts == rules[i].parts && s.least == rules[i].least, "%s: %d parts of at least %d: %s", rules[i].why,
+                rules[i].parts, rules[i].least, rules[i].problem))
+            diag("got %d of %d", s.parts, s.least);
+    }
+}
+
+/* All keys are in some part, no part is longer than it may be, and each is whole tiles. */
+static void test_keys(void)
+{
+    static const int leasts[] = { 1, 16, 256, 1000 }, tiles[] = { 1, 16, 48, 64 };
+    int short_ones = 0, ragged = 0, small = 0, more = 0;
+    for (int64_t keys = 0; keys < 2000; keys += 7)
+        for (int parts = 1; parts <= 1024; parts = parts * 3 / 2 + 1)
+            for (int i = 0; i < 16; i++) {
+                const int least = leasts[i / 4], tile = tiles[i % 4];
+                const int64_t n = split_keys(keys, parts, least, tile);
+                short_ones += n * parts < keys;
+                ragged += parts > 1 && n % tile;
+                small += parts > 1 && n < least;
+                more += parts > 1 && n >= least + tile && (n - tile) * parts >= keys;
+            }
+    ok(!short_ones && !ragged && !small && !more, "parts have all keys, in whole tiles, as few as do: %d, %d, %d, %d are "
+       "too short, ragged, below the least, longer than they must be", short_ones, ragged, small, more);
+    is_int(split_keys(77, 1, 1, 64), 77, "one part is all there is");
+    is_int(split_keys(1 << 30, 1024, 1, 64), 1 << 20, "the most keys in the most parts");
+}
+
+/* Configurations that differ in waves alone, each with another number of parts. */
+static void test_waves(void)
+{
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    clattn_problem p;
+    struct config from, x;
+    struct caps caps;
+    struct why why = { "" };
+    int seen[9], n = 1, same = 0, engine = 0;
+    caps_generic(&caps);
+    caps.compute_units = 4;
+    if (workload_parse(&c, "f32 b1 h2 q1 k16384 d8", &why) || problem_read(&p, &c.problem, &why) ||
+        tile_config_read(&from, "row", &caps, &p, &why))
+        bail("%s", why.text);
+    seen[0] = split_by_rule(&from, &caps, &p, &p.sizes).parts;
+    for (size_t i = 0; i < 8 && split_waves_at(&x, &caps, &p, &from, i); i++) {
+        seen[n++] = split_by_rule(&x, &caps, &p, &p.sizes).parts;
+        engine += x.engine != from.engine || memcmp(&x.tile, &from.tile, sizeof x.tile);
+        for (int j = 0; j < n - 1; j++)
+            same += seen[j] == seen[n - 1];
+    }
+    ok(n == 5 && !same && !engine, "%d other numbers of waves, each with parts of its own", n - 1);
+    p.splits = 3;
+    ok(!split_waves_at(&x, &caps, &p, &from, 0), "none where the problem says how many parts");
+}
+
+int main(void)
+{
+    test_rules();
+    test_keys();
+    test_waves();
+    return done_testing();
+}
