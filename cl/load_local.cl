@@ -67,7 +67,7 @@ typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
                 if (within || c + i < (width)) ((float *)&y)[i] = cla_##x##_element(e, row, c + i); \
             return as_uint4(y); \
         } \
-        const int g = c / CLA_GROUP_##x; \
+        const int g = CLA_GROUP_OF(x, c); \
         return (uint4)(cla_quad_##x(cla_##x##_codes_of(e, row), c, wide), \
                        as_uint(CLA_ONE_SCALE(x##_scale, e, row, row.s1, g, float)), \
                        as_uint(CLA_RAW_ZERO(x)(x, e, row, g)), 0); \

@@ -22,7 +22,7 @@ CLA_FN int cla_fitting(const cla_args *a, const cla_pointers *at, int b, int len
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = begin + (int)get_local_id(0); i < end; i += (int)get_local_size(0))
         if ((uint)table[i] >= (uint)a->pages) atomic_min(no_page, i);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* all have read what one may write now */
     return *no_page == INT_MAX ? most : max(*no_page * a->page - length, 0);
 }
 #define CLA_FITTING(a, at, b, length, n, name) cla_fitting(a, at, b, length, n, &name)

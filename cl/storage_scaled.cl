@@ -8,6 +8,7 @@
 #define CLA_COLUMNS_v CLA_DV
 #define CLA_HAS_ZERO_k CLA_K_HAS_ZERO
 #define CLA_HAS_ZERO_v CLA_V_HAS_ZERO
+#define CLA_GROUP_OF(x, c) (CLA_GROUP_##x >= CLA_COLUMNS_##x ? 0 : (c) / CLA_GROUP_##x)
 #define CLA_ROW_IS_THERE(row) ((row).s3 != 0)
 
 /* Where zero points of operand x are, and a code without its own; likewise where there are none. */
@@ -56,7 +57,7 @@ CLA_SCALES(16)
     } \
     CLA_FN float cla_##x##_element(const cla_env *e, long4 row, int c) \
     { \
-        const int g = c / CLA_GROUP_##x; \
+        const int g = CLA_GROUP_OF(x, c); \
         const float code = cla_code_##x(cla_##x##_codes_of(e, row), c); \
         return CLA_LESS_ZERO(x)(x, code, e, row, g, float, CLA_ONE_SCALE) * \
                CLA_ONE_SCALE(x##_scale, e, row, row.s1, g, float); \
@@ -69,7 +70,7 @@ CLA_SCALES(16)
     { \
         float##n y; \
         if (CLA_GROUP_##x == 1 || CLA_GROUP_##x >= CLA_COLUMNS_##x || c % n == 0) { \
-            const int g = c / CLA_GROUP_##x; \
+            const int g = CLA_GROUP_OF(x, c); \
             const float##n codes = cla_codes_##x(n, cla_##x##_codes_of(e, row), c); \
             if (CLA_GROUP_##x == 1) \
                 y = CLA_LESS_ZERO(x)(x, codes, e, row, g, float##n, CLA_SOME_SCALES) * \

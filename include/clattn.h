@@ -1169,7 +1169,7 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
 
 /**
  * Rotary embedding: element pairs of a row at position p are turned by an angle, whose cosine and sine stand in row p
- * of two tables. (x, y) becomes (x cos - y sin, x sin + y cos).
+ * of two tables. (x, y) becomes (x cos - y sin, x sin + y cos), with each product and sum rounded.
  */
 typedef struct clattn_rotary {
     clattn_array cos, sin;
@@ -1190,8 +1190,8 @@ typedef struct clattn_append_args {
     size_t struct_size;
     /**< sizeof(clattn_append_args) */
     const clattn_sizes *sizes;
-    /**< b, hk, nq: the new rows of each sequence, and nk: the rows that a sequence has room for, at most. NULL: those
-     *   of the plan's problem. */
+    /**< b, hk, nq: the new rows of each sequence, and nk: the rows that a sequence has room for, at most; h is 0 or a
+     *   multiple of hk. NULL: those of the plan's problem. */
     clattn_tensor new_k, new_v;
     /**< Read: [b,hk,nq,d] and [b,hk,nq,dv], of the problem's `type`. */
     clattn_array new_len;
@@ -1199,16 +1199,18 @@ typedef struct clattn_append_args {
     clattn_tensor k, v;
     /**< The caches, as in clattn_forward_args. Written: rows kv_len[b] to kv_len[b] + new_len[b] - 1. */
     clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
-    /**< As in clattn_forward_args. Where axis row is 1 they are read, and values beyond what the type holds become its
-     *   least or greatest; else those of the new rows are computed and written. */
+    /**< As in clattn_forward_args. Where shape[2] is 1, scales and zero points are read, and values beyond what the type
+     *   holds become its least or greatest. Else (0, or all rows) those of the new rows are computed and written, and no
+     *   other axis may be broadcast. So 0 and 1 differ where there is one row, as on pages of 1. */
     clattn_array block_table;
     int64_t block_table_stride, pages;
     int32_t page, reserved;
     /**< As in clattn_forward_args; reserved is 0. */
     clattn_array kv_len;
-    /**< int32 [b]: the rows that each sequence has, below 0 taken as 0. Advanced by the rows that were written. */
+    /**< int32 [b]: the rows that each sequence has, below 0 taken as 0. Advanced by the rows that were written; also
+     *   where there were none, so that it is not below 0 any more. */
     clattn_rotary rotary;
-    /**< Turns the new rows of K before they are converted; needs CLATTN_ROTARY. width 0: none. */
+    /**< Turns the new rows of K, in f32 (f64 in f64), before they are converted; needs CLATTN_ROTARY. width 0: none. */
     clattn_array dropped;
     /**< int32 [b], written: how many of a sequence's new rows were not, because it has no room for them or its block
      *   table leads to no page. mem NULL: not told. */
@@ -1270,10 +1272,20 @@ typedef struct clattn_merge_args {
 
 /**
  * Enqueues the writing of new rows of K and V behind those that each sequence has, in the storage types of the cache,
- * and then advances kv_len. Asynchronous, as clattn_enqueue_forward(). The quantised types are written so: q8_0 and
- * q4_0 as ggml's reference quantisation writes them; int8 and int4 with scale = the largest |x| of the group / 127 (7),
- * and with zero points scale = (largest - smallest) / 255 (15) over the group's values and 0; each element the nearest,
- * ties to even.
+ * and then advances kv_len. Asynchronous, as clattn_enqueue_forward(). Rows of a sequence are written in order: from
+ * the first that finds no place on all of them are dropped, so that no hole is left. New rows and caches must not
+ * overlap, and what several sequences append to one page is up to the caller.
+ *
+ * The bytes of quantised rows are the same on every device, q8_0 and q4_0 as ggml's reference quantisation writes them.
+ * In int8 and int4, with values from -m - 1 to m (m is 127 and 7),
+ *
+ *     scale    the largest |x| of the group / m; with zero points (largest - smallest) / (2 m + 1), where 0 counts as
+ *              one of the group's elements. One below 2^-126 is written as 0.
+ *     zero     -m - 1 - smallest / scale, rounded to an integer, at most m
+ *     element  x / scale + zero, rounded to an integer and clamped; zero without a scale, or where the scale is 0
+ *
+ * in f32: / scale is a product with the rounded 1 / scale, and integers are the nearest, ties to even. An element that
+ * is NaN or infinite makes a scale that is computed NaN, and so its whole group.
  *
  * @param plan       its problem has CLATTN_APPEND, and the types, widths, groups and paging of the cache
  * @param queue      as for clattn_enqueue_forward()

@@ -78,6 +78,14 @@ static int64_t rows_before(const struct cached *x, int64_t b, int keys)
     return n;
 }
 
+void cached_shorten(struct cached_case *c)
+{
+    clattn_sizes *const s = &c->problem.sizes;
+    s->b = s->b > 2 ? 2 : s->b;
+    s->nq = s->nq > 2 ? 2 : s->nq;
+    s->nk = s->nk > 19 ? 19 : s->nk;
+}
+
 /* ---- Pages ---- */
 
 /* The page that entry i of a sequence names. A permutation: 7 has no divisor in common with the count, or 11. */

@@ -39,6 +39,9 @@ struct cached {
     clattn_forward_args args;
 };
 
+/* Makes its sizes small: two sequences of a few rows. */
+void cached_shorten(struct cached_case *c);
+
 /* Builds everything. cached_free() is due whatever it returns. */
 cl_int cached_make(struct cached *x, cl_context context, const struct cached_case *c);
 /* Runs it by the plan and judges: 1, or 0 and words. narrow_p: of matrix units. */
