@@ -139,7 +139,7 @@ CLA_FN void cla_sums(const cla_item *t, const cla_args *a, const __global cla_sc
     CLA_EACH_VECTOR o[v] += lost[v];
 }
 
-/* The logarithm of all, as the caller wants it; m and l are in the unit and relative to the greatest that parts have. */
+/* The logarithm of all, as the caller wants it; m and l are in the unit and relative to the greatest of the parts. */
 CLA_FN float cla_merged_lse(const cla_args *a, cla_scalar m, cla_scalar l)
 {
     const int in = a->merge_flags & CLA_LSE_IN_LOG2, out = a->merge_flags & CLA_LSE_OUT_LOG2;

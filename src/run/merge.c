@@ -95,7 +95,8 @@ static cl_int check_read(struct call *c, const clattn_merge_args *a, const clatt
     const struct parts all[] = {
         { "o_parts", &a->o_parts, a->o_parts_stride, { "o_parts", { b, h, nq }, p->dv, bytes, false, false, 0 },
           &c->mem[PARAM_O_PARTS], &to->o_parts, &to->o_parts_stride },
-        { "lse_parts", &a->lse_parts, a->lse_parts_stride, { "lse_parts", { b, h, nq }, 1, sizeof(cl_float), false, false, 0 },
+        { "lse_parts", &a->lse_parts, a->lse_parts_stride,
+          { "lse_parts", { b, h, nq }, 1, sizeof(cl_float), false, false, 0 },
           &c->mem[PARAM_LSE_PARTS], &to->lse_parts, &to->lse_parts_stride },
     };
     cl_int status = CL_SUCCESS;

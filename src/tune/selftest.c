@@ -12,10 +12,10 @@
 
 /* ---- The test ---- */
 
-/* The tests cover both types; products alone, a diagonal, and everything that is done to a tile of scores; rows that
- * are loaded 16 bytes at a time, others, and those of pages; separate heads, and heads packed into one tile; more than a
- * tile of queries and of keys, and a rest; and so many groups that the grid has two rows, because the device's own
- * registers tell a group its index. */
+/* The tests cover both types; products alone, a diagonal, and everything that is done to a tile of scores; rows
+ * that are loaded 16 bytes at a time, others, and those of pages; separate heads, and heads packed into one tile;
+ * more than a tile of queries and of keys, and a rest; and so many groups that the grid has two rows, because the
+ * device's own registers tell a group its index. */
 static const struct {
     int type, d, dv;
     bool causal, scores;

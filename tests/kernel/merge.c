@@ -212,7 +212,8 @@ static void hand_over(const struct device *d, struct states *from, struct states
         const clattn_tensor *const x = &from->args.o, *const y = &from->args.lse;
         float value;
         for (int64_t c = 0; c < from->dv; c++) {
-            memcpy(&value, o + (x->offset + (size_t)(b * x->stride[0] + h * x->stride[1] + n * x->stride[2] + c)) * 4, 4);
+            const int64_t in = b * x->stride[0] + h * x->stride[1] + n * x->stride[2] + c;
+            memcpy(&value, o + (x->offset + (size_t)in) * 4, 4);
             to->o[(at * rows + r) * to->dv + c] = (double)value;
         }
         memcpy(&value, lse + (y->offset + (size_t)(b * y->stride[0] + h * y->stride[1] + n * y->stride[2])) * 4, 4);

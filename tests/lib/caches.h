@@ -13,7 +13,7 @@ enum { CACHED_B_MAX = 8 };
 /* How a call is made. The problem's sizes count, and of its flags those of lengths. */
 struct cached_case {
     clattn_problem problem;
-    int32_t page;                                      /* rows of a page, where the problem is paged; 0: the problem's */
+    int32_t page;                                      /* rows of a page, where there are pages; 0: the problem's */
     int32_t kv_len[CACHED_B_MAX], q_len[CACHED_B_MAX]; /* where flags say so, and with CLATTN_CU_Q and CLATTN_CU_K */
     int padded;    /* gaps between rows, heads and pages, and odd offsets; else contiguous */
     int shared;    /* sequences share the pages of the first */

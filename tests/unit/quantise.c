@@ -247,7 +247,8 @@ static void test_pages(void)
     int good = 1, used = 0, spare = 0;
     for (int i = 0; i < ALL; i++)
         x[i] = 1 + i;
-    if (pages_make(&p, B, NK, PAGE, kv_len, 5) != 0 || !(pool = malloc((size_t)(p.n * H * PAGE * WIDTH) * sizeof *pool)))
+    if (pages_make(&p, B, NK, PAGE, kv_len, 5) != 0 ||
+        !(pool = malloc((size_t)(p.n * H * PAGE * WIDTH) * sizeof *pool)))
         bail("no memory");
     for (int i = 0; i < B * p.slots; i++) {
         const int is_read = i % p.slots * PAGE < kv_len[i / p.slots];

@@ -27,7 +27,7 @@ static const struct {
     { "f32 b1 h8/2 q3 k8192 d8", "naive wg32,bk16", 10, 5, 256, "heads that are packed" },
     { "f32 b4 h1 q1 k8192 d8 kvlen:1,1,1,9", "naive wg32,bk16", 8, 8, 256, "one entry may have all the keys" },
     { "f32 b4 h2 q1 k8192 d8 varlen", "naive wg32,bk16", 8, 4, 256, "or one sequence" },
-    { "f32 b1 h1 q1 k8192 d8 window600,100", "naive wg32,bk16", 8, 2, 256, "a window has 700 keys, and 31 of other rows" },
+    { "f32 b1 h1 q1 k8192 d8 window600,100", "naive wg32,bk16", 8, 2, 256, "a window has 700 keys, 31 of other rows" },
     { "f32 b1 h1 q1 k8192 d8 window600,-1", "naive wg32,bk16", 8, 8, 256, "one that is open may have all" },
     { "f32 b1 h1 q1 k8192 d8 causal window600,-1", "naive wg32,bk16", 8, 2, 256, "unless a diagonal ends it" },
     { "f32 b0 h1 q1 k8192 d8", "naive wg32,bk16", 8, 1, 256, "no entry" },
@@ -73,8 +73,10 @@ static void test_keys(void)
                 small += parts > 1 && n < least;
                 more += parts > 1 && n >= least + tile && (n - tile) * parts >= keys;
             }
-    ok(!short_ones && !ragged && !small && !more, "parts have all keys, in whole tiles, as few as do: %d, %d, %d, %d are "
-       "too short, ragged, below the least, longer than they must be", short_ones, ragged, small, more);
+    ok(!short_ones && !ragged && !small && !more,
+       "parts have all keys, in whole tiles, as few as do: %d, %d, %d, %d are too short, ragged, below the least, longer "
+       "than they must be",
+       short_ones, ragged, small, more);
     is_int(split_keys(77, 1, 1, 64), 77, "one part is all there is");
     is_int(split_keys(1 << 30, 1024, 1, 64), 1 << 20, "the most keys in the most parts");
 }
