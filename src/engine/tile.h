@@ -47,8 +47,8 @@ bool tile_space_at(struct config *out, const struct caps *caps, const clattn_pro
 
 /* ---- As text ---- */
 
-/* Reads "ENGINE" (its best row), "ENGINE TILE", "ENGINE TILE wavesN", or NULL (the default) into *out and checks that it
- * can run. */
+/* Reads "ENGINE" (its best row), "ENGINE TILE", "ENGINE TILE wavesN", or NULL (the default) into *out and checks that
+ * it can run. */
 cl_int tile_config_read(struct config *out, const char *text, const struct caps *caps, const clattn_problem *p,
                         struct why *why);
 

@@ -74,8 +74,8 @@ static void test_keys(void)
                 more += parts > 1 && n >= least + tile && (n - tile) * parts >= keys;
             }
     ok(!short_ones && !ragged && !small && !more,
-       "parts have all keys, in whole tiles, as few as do: %d, %d, %d, %d are too short, ragged, below the least, longer "
-       "than they must be",
+       "parts have all keys, in whole tiles, as few as do: %d, %d, %d, %d are too short, ragged, below the least, "
+       "longer than they must be",
        short_ones, ragged, small, more);
     is_int(split_keys(77, 1, 1, 64), 77, "one part is all there is");
     is_int(split_keys(1 << 30, 1024, 1, 64), 1 << 20, "the most keys in the most parts");
