@@ -36,7 +36,9 @@ struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forwa
 
 struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s)
 {
-    const struct tensor4_use use = { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false };
+    const struct tensor4_use use = {
+        "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false
+    };
     return use;
 }
 
