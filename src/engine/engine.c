@@ -4,6 +4,8 @@
 
 #include "engine/engine.h"
 
+#include "engine/params.h"
+
 #include <string.h>
 
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
@@ -85,6 +87,18 @@ static cl_int check_device(const struct engine *e, const struct tile *t, const s
     return CL_SUCCESS;
 }
 
+/* Only everything at once, with many captured buffers, is too much. */
+static cl_int check_parameters(const struct engine *e, const struct tile *t, const struct caps *caps,
+                               const clattn_problem *p, struct why *why)
+{
+    const struct config config = { .engine = e, .tile = *t };
+    const struct target target = { .pass = PASS_FORWARD, .p = p, .caps = caps, .config = &config };
+    const size_t bytes = params_bytes(&target);
+    if (bytes > PARAMS_PROMISED)
+        REFUSE("its kernel would have %zu bytes of parameters, OpenCL promises %d", bytes, PARAMS_PROMISED);
+    return CL_SUCCESS;
+}
+
 cl_int engine_fits(const struct engine *e, const struct tile *t, const struct caps *caps, const clattn_problem *p,
                    struct why *why)
 {
@@ -93,7 +107,8 @@ cl_int engine_fits(const struct engine *e, const struct tile *t, const struct ca
         return status;
     if (engine_verdict(e, caps) == CAPS_FAILED)
         REFUSE("failed its test on this device");
-    if ((status = check_numbers(e, t, why)) || (e->fits && (status = e->fits(t, caps, p, why))))
+    if ((status = check_numbers(e, t, why)) || (e->fits && (status = e->fits(t, caps, p, why))) ||
+        (status = check_parameters(e, t, caps, p, why)))
         return status;
     return check_device(e, t, caps, p, why);
 }

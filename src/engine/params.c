@@ -265,6 +265,12 @@ size_t params_pack(void *to, const struct arguments *from, const struct target *
     return at + rest;
 }
 
+size_t params_bytes(const struct target *t)
+{
+    int buffers[PARAMS];
+    return params_pack(NULL, NULL, t) + sizeof(cla_i64) * (size_t)params_buffers(buffers, t);
+}
+
 /* ---- Text ---- */
 
 static const char *buffer_type(int param, int i, const struct target *t)

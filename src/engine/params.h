@@ -93,10 +93,13 @@ struct arguments {
 int params_buffers(int list[PARAMS], const struct target *target);
 
 /* The struct that it takes, as its program declares it: returns its bytes, and writes them to `to` unless that is NULL.
- * Room for all of struct arguments and two words more is always enough. A struct has at most PARAMS_BYTES; OpenCL 1.2
- * promises kernels 1024 for struct and buffers together (tests/api/passes.t). */
-enum { PARAMS_BYTES = 700, PARAMS_WORDS = sizeof(struct arguments) / sizeof(cla_i64) + 2 };
+ * Room for all of struct arguments and two words more is always enough. */
+enum { PARAMS_WORDS = sizeof(struct arguments) / sizeof(cla_i64) + 2 };
 size_t params_pack(void *to, const struct arguments *from, const struct target *target);
+
+/* Bytes of a kernel's parameters, struct and buffers; and what OpenCL 1.2 promises that a kernel may have. */
+enum { PARAMS_PROMISED = 1024 };
+size_t params_bytes(const struct target *target);
 
 /* Writes the fragment that declares them: cla_args, struct cla_pointers, CLA_PARAMS, CLA_TAKE_PARAMS. */
 void params_write(struct text *to, const struct target *target);

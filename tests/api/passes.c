@@ -239,9 +239,9 @@ static void test_pass(const struct device *d, const char *what, const struct tar
         right = got[i] == want[i];
     int buffers[PARAMS];
     const size_t all = bytes + 8 * (size_t)params_buffers(buffers, t);
-    ok(right && n > 4 && got[n] == (cl_long)bytes && bytes <= PARAMS_BYTES && all <= 1024,
-       "pass %s, engine %s: a struct of %zu bytes as the host packs it, at most %d; with buffers %zu, at most 1024: %s",
-       pass_at(t->pass)->name, t->config->engine->name, bytes, PARAMS_BYTES, all, what);
+    ok(right && n > 4 && got[n] == (cl_long)bytes && all == params_bytes(t) && all <= 1024,
+       "pass %s, engine %s: a struct of %zu bytes as the host packs it; with buffers %zu, at most 1024: %s",
+       pass_at(t->pass)->name, t->config->engine->name, bytes, all, what);
     free(text);
     source_free(&source);
 }
@@ -362,6 +362,16 @@ static void test_structs(const struct device *d, const char *what, const clattn_
     }
 }
 
+/* More than kernels may take: refused by every engine, in words. */
+static void test_too_much(const struct device *d, const clattn_problem *given, const char *what)
+{
+    char why[512] = "";
+    const cl_int e = clattn_emit_source(d->handle, given, "naive", why, sizeof why, NULL);
+    ok(e == CLATTN_ERROR_NOT_SUPPORTED && strstr(why, "bytes of parameters"), "too much for a kernel: %s: %s", what,
+       why);
+    ok(clattn_supports(d->handle, given, why, sizeof why) == CLATTN_ERROR_NOT_SUPPORTED, "no engine takes it: %s", why);
+}
+
 /* All that there is, in one problem; with captured buffers as many as there may be. */
 static void test_everything(const struct device *d, const char *text, int type, const char *what, int n_aux)
 {
@@ -372,14 +382,19 @@ static void test_everything(const struct device *d, const char *text, int type, 
     clattn_problem p = each_case(text).problem;
     for (int i = 0; i < CLATTN_AUX_MAX; i++)
         aux[i] = (clattn_aux){ names[i], CLATTN_F32 };
-    p.flags |= CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
+    p.flags |= CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | (p.page ? 0 : CLATTN_CU_K);
     p.sizes.total_q = p.sizes.total_k = 9;
     p.mods = &mod;
     p.aux = n_aux ? aux : NULL;
     p.n_mods = 1;
     p.n_aux = n_aux;
-    p.type = p.k_type = p.v_type = type;
-    test_structs(d, what, &p);
+    p.type = type;
+    if (!p.page)
+        p.k_type = p.v_type = type;
+    if (p.page && n_aux)
+        test_too_much(d, &p, what);
+    else
+        test_structs(d, what, &p);
 }
 
 /* Passes that write caches. */
@@ -392,6 +407,8 @@ static void test_caches(const struct device *d, const char *text)
 
 static void test_device(const struct device *d)
 {
+    static const char cached[] = "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink "
+                                 "page4 k:int8z v:int8z";
     static const char *const texts[] = {
         "f32 b1 h1 q1 k1 d8",
         "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
@@ -406,6 +423,9 @@ static void test_device(const struct device *d)
     test_everything(d, texts[1], CLATTN_F16, "everything, in f16", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F32, "everything, in f32", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F64, "everything, in f64", CLATTN_AUX_MAX);
+    test_everything(d, cached, CLATTN_F32, "everything, in f32 and int8 on pages", 0);
+    test_everything(d, cached, CLATTN_F32, "everything and captured buffers, in f32 and int8 on pages",
+                    CLATTN_AUX_MAX);
     test_caches(d, "f32 b1 h1 q9 k9 d8 page4");
     test_caches(d, "f64 b1 h1 q9 k9 d8");
     cl_int e;

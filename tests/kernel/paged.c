@@ -121,6 +121,8 @@ static void test_device(const struct device *d)
     enum { TEXTS = sizeof texts / sizeof *texts };
     for (unsigned e = 0; e < 5; e++) {
         const char *const engine = e < 4 ? harness_engine(e) : "mma_emu";
+        if (!each_is_chosen(engine))
+            continue;
         test_sizes(d, engine, e, is_emulated(engine) ? texts[2] : texts[0]);
         for (unsigned i = 1; i < TEXTS; i++)
             if (harness_deals(i + e, quick()) && (!is_emulated(engine) || strstr(texts[i], "f16")))
