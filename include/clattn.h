@@ -1199,9 +1199,9 @@ typedef struct clattn_append_args {
     clattn_tensor k, v;
     /**< The caches, as in clattn_forward_args. Written: rows kv_len[b] to kv_len[b] + new_len[b] - 1. */
     clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
-    /**< As in clattn_forward_args. Where shape[2] is 1, scales and zero points are read, and values beyond what the type
-     *   holds become its least or greatest. Else (0, or all rows) those of the new rows are computed and written, and no
-     *   other axis may be broadcast. So 0 and 1 differ where there is one row, as on pages of 1. */
+    /**< As in clattn_forward_args. Where shape[2] is 1, scales and zero points are read, and values beyond what the
+     *   type holds become its least or greatest. Else (0, or all rows) those of the new rows are computed and written,
+     *   and no other axis may be broadcast. So 0 and 1 differ where there is one row, as on pages of 1. */
     clattn_array block_table;
     int64_t block_table_stride, pages;
     int32_t page, reserved;
