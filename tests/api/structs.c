@@ -19,7 +19,7 @@ enum { BEYOND = 40, ROOM = 1 << 16, JUNK = 0xa5 };
 /* What the calls work on, and a page that nobody may touch behind `end`. */
 static struct {
     const struct device *d;
-    clattn_plan plan, map_plan;
+    clattn_plan plan, map_plan, cache_plan;
     unsigned char *from, *end;
 } on;
 
@@ -87,6 +87,14 @@ static cl_int ask_workspace(void *a)
 static cl_int enqueue_map(void *a)
 {
     return clattn_enqueue_block_map(on.map_plan, on.d->queue, a, 0, NULL, NULL);
+}
+static cl_int append(void *a)
+{
+    return clattn_enqueue_append(on.cache_plan, on.d->queue, a, 0, NULL, NULL);
+}
+static cl_int rotate(void *a)
+{
+    return clattn_enqueue_rotary(on.cache_plan, on.d->queue, a, 0, NULL, NULL);
 }
 static int cancel(void *user, const clattn_progress *p)
 {
@@ -156,6 +164,8 @@ static clattn_store store = { sizeof store, get_none, NULL, NULL };
 static clattn_plan_options plan_options = CLATTN_PLAN_OPTIONS_INIT;
 static clattn_sizes no_sizes = { 0, 2, 2, 3, 5, 0, 0, 0 };
 static clattn_forward_args args = CLATTN_FORWARD_ARGS_INIT, map_args = CLATTN_FORWARD_ARGS_INIT;
+static clattn_append_args append_args = CLATTN_APPEND_ARGS_INIT;
+static clattn_rotary_args rotary_args = CLATTN_ROTARY_ARGS_INIT;
 static clattn_tune_options tune_options = CLATTN_TUNE_OPTIONS_INIT;
 static clattn_measure measure = { sizeof measure, open_none, run_none, NULL, NULL };
 static clattn_plan_info plan_info;
@@ -190,6 +200,8 @@ static const struct row {
     { "forward_args: enqueue_forward", enqueue, &args, sizeof args, ARGS_0_1, 0 },
     { "forward_args: workspace_size", ask_workspace, &args, sizeof args, ARGS_0_1, 0 },
     { "forward_args: enqueue_block_map", enqueue_map, &map_args, sizeof map_args, ARGS_0_1, 0 },
+    { "append_args: enqueue_append", append, &append_args, sizeof append_args, 0, 0 },
+    { "rotary_args: enqueue_rotary", rotate, &rotary_args, sizeof rotary_args, 0, 0 },
     { "tune_options: tune", tune, &tune_options, sizeof tune_options, 0, 0 },
     { "measure: tune", tune_with, &measure, sizeof measure, 0, 0 },
     { "plan_info: plan_get_info", ask_plan, &plan_info, sizeof plan_info, 0, 1 },
@@ -287,7 +299,9 @@ static void fill_structs(void)
     a_case.problem.sizes.b = 1;
     options.cache_dir = "";
     options.tune = CLATTN_TUNE_OFF;
-    args.sizes = map_args.sizes = &no_sizes;
+    args.sizes = map_args.sizes = append_args.sizes = rotary_args.sizes = &no_sizes;
+    rotary_args.rotary.positions = 1;
+    rotary_args.rotary.width = 2;
     map_args.block_q = map_args.block_k = 2;
     tune_options.progress = cancel;
     tune_options.effort = CLATTN_TUNE_QUICK;
@@ -309,10 +323,16 @@ static void test_device(const struct device *d)
     on.d = d;
     on.plan = open_plan(d, 0);
     on.map_plan = open_plan(d, CLATTN_MASK | CLATTN_BLOCK_MAP);
+    on.cache_plan = open_plan(d, CLATTN_APPEND | CLATTN_ROTARY);
+    cl_int e;
+    cl_mem table = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, sizeof(cl_float), NULL, &e);
+    rotary_args.rotary.cos.mem = rotary_args.rotary.sin.mem = table;
     for (int i = 0; i < ROWS; i++)
         test_row(&rows[i]);
     clattn_plan_release(on.plan);
     clattn_plan_release(on.map_plan);
+    clattn_plan_release(on.cache_plan);
+    clReleaseMemObject(table);
 }
 
 int main(void)
