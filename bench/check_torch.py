@@ -18,7 +18,8 @@ TINY = {torch.float32: 2.0**-126, torch.float16: 2.0**-14, torch.bfloat16: 2.0**
 
 def taken(problem):
     p = parse(problem)
-    if p['type'] not in EPS or p['h'] != p['h2'] or p['d'] != p['d2'] or 'axes' in p:
+    if p['type'] not in EPS or p['h'] != p['h2'] or p['d'] != p['d2'] or 'axes' in p or p['lengths'] or p['bthd'] or \
+            p['scale'] is not None or (p['causal'] and p['q'] != p['k']):
         raise SystemExit('%s: not for this program' % problem)
     return p
 

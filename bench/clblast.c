@@ -82,8 +82,10 @@ static void unfused_close(void *self)
 static const char *cannot(const clattn_workload *c)
 {
     const clattn_problem *p = &c->problem;
-    if (p->type != CLATTN_F32 || p->k_type != CLATTN_F32 || p->v_type != CLATTN_F32)
+    if (p->type != CLATTN_F32 || p->k_type != CLATTN_F32 || p->v_type != CLATTN_F32 || p->o_type != CLATTN_F32)
         return "only f32";
+    if (p->page)
+        return "no pages";
     if (c->bthd)
         return "only the layout [b,h,n,d]";
     if (p->softcap || p->bias_type || p->n_mods || p->flags & (CLATTN_ALIBI | CLATTN_SINKS))

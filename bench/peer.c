@@ -20,14 +20,32 @@ struct own {
     clattn_plan plan;
     struct setup *setup;
     clattn_forward_args args;
+    cl_mem workspace; /* its own: another plan needs another one */
 };
 
 static void own_close(void *self)
 {
     struct own *o = self;
-    if (o)
-        (void)clattn_plan_release(o->plan);
+    if (!o)
+        return;
+    (void)clattn_plan_release(o->plan);
+    if (o->workspace)
+        (void)clReleaseMemObject(o->workspace);
     free(o);
+}
+
+static cl_int give_workspace(struct own *o)
+{
+    size_t need = 0;
+    cl_int status = clattn_workspace_size(o->plan, &o->args, &need);
+    if (!status && need)
+        o->workspace = clCreateBuffer(o->setup->context, CL_MEM_READ_WRITE, need, NULL, &status);
+    if (status)
+        o->workspace = NULL;
+    o->args.workspace = o->workspace;
+    o->args.workspace_offset = 0;
+    o->args.workspace_size = status ? 0 : need;
+    return status;
 }
 
 /* Takes o, which holds the arguments. */
@@ -37,6 +55,8 @@ static cl_int own_open(void **self, struct own *o, clattn_handle handle, const c
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     options.config = config;
     cl_int status = clattn_plan_create(&o->plan, handle, p, &options);
+    if (!status)
+        status = give_workspace(o);
     if (status) {
         (void)clattn_error_detail(handle, why, len, NULL);
         own_close(o);
@@ -89,7 +109,10 @@ static cl_int default_open(void **self, const struct opencl *where, clattn_handl
 static cl_int plain_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
                          size_t len)
 {
-    enum { LAYOUT = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K };
+    enum {
+        LAYOUT = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
+                 CLATTN_K_ZERO | CLATTN_V_ZERO
+    };
     const clattn_tensor4 none = CLATTN_TENSOR4_INIT;
     const clattn_array nothing = { NULL, 0 };
     const clattn_problem *given = &s->c.problem;
@@ -103,6 +126,11 @@ static cl_int plain_open(void **self, const struct opencl *where, clattn_handle 
     p.v_type = given->v_type;
     p.d = given->d;
     p.dv = given->dv;
+    p.o_type = given->o_type;
+    p.k_group = given->k_group;
+    p.v_group = given->v_group;
+    p.page = given->page;
+    p.splits = given->splits;
     p.flags = given->flags & LAYOUT;
     p.scale = given->scale;
     p.sizes = given->sizes;

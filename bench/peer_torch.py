@@ -2,7 +2,7 @@
 # peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
 # SPDX-License-Identifier: Apache-2.0
 """peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] [--cuda] [--backend LIST]
-'PROBLEM' ...
+[--plain] 'PROBLEM' ...
 
 Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
 median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is
@@ -11,6 +11,11 @@ PASSIVE.
 That slows PyTorch itself where a call takes less than a millisecond. --alone is for those: each side in a process of
 its own, three of each in turn, with PyTorch's own policy; the least times count, since nothing but noise is added to
 them.
+
+What a problem string has and PyTorch has not is an error that names the word: pages, quantised keys and values, mixed
+types, a type of O, LSE, and most of what changes scores. Lengths (kvlen) and causality with fewer queries than keys are
+a mask there. --plain leaves pages, the types of keys and values and that of O out on its side alone, which then
+computes the same on keys and values of Q's type that lie in one piece; the line says so.
 
 --cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each
 once a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's
@@ -27,8 +32,17 @@ BACKENDS = dict(flash='FLASH_ATTENTION', efficient='EFFICIENT_ATTENTION', cudnn=
 TYPES = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16, f64=torch.float64)
 
 
+PLAIN = re.compile(r'(page\d+|[kvo]:\S+)') # how keys, values and O are stored
+
+
+def without(problem):
+    """The problem with all words but those of storage, and these."""
+    words = problem.split()
+    return ' '.join(w for w in words if not PLAIN.fullmatch(w)), ' '.join(w for w in words if PLAIN.fullmatch(w))
+
+
 def parse(problem):
-    p = dict(causal=False)
+    p = dict(causal=False, lengths=None, scale=None, bthd=False)
     for word in problem.split():
         m = re.fullmatch(r'([bhqkd])(\d+)(?:/(\d+))?', word)
         if word in TYPES:
@@ -37,27 +51,46 @@ def parse(problem):
             p[m[1]], p[m[1] + '2'] = int(m[2]), int(m[3] or m[2])
         elif word == 'causal':
             p['causal'] = True
+        elif word == 'bthd':
+            p['bthd'] = True
+        elif m := re.fullmatch(r'scale(.+)', word):
+            p['scale'] = float(m[1])
+        elif m := re.fullmatch(r'kvlen:([\d,]+)', word):
+            p['lengths'] = [int(n) for n in m[1].split(',')]
         elif (m := re.fullmatch(r'(bias|mask):([b1][h1][q1][k1])', word)) and 'axes' not in p:
             p['what'], p['axes'] = m[1], m[2]
-        elif not word.startswith('seed'):
+        elif not re.fullmatch(r'(seed|splits)\d+', word): # how the work is split is PyTorch's own affair
             raise SystemExit('%s: not for PyTorch here: %s' % (problem, word))
-    if p['causal'] and p['q'] != p['k']:
-        raise SystemExit('%s: PyTorch aligns causal masks top-left' % problem)
-    if p['causal'] and 'axes' in p:
-        raise SystemExit('%s: PyTorch takes a %s or causal, not both' % (problem, p['what']))
+    if p['causal'] and p['q'] > p['k']:
+        raise SystemExit('%s: PyTorch gives NaN for rows that see no key' % problem)
+    if (p['causal'] or p['lengths']) and 'axes' in p:
+        raise SystemExit('%s: PyTorch takes a %s, or causality and lengths, not both' % (problem, p['what']))
     return p
+
+
+def kept(p):
+    """A mask of causality, the last query with the last key, and of lengths; None where PyTorch needs none."""
+    if not p['lengths'] and (not p['causal'] or p['q'] == p['k'] or p['q'] == 1):
+        return None
+    end = torch.tensor(p['lengths'] or [p['k']]).reshape(-1, 1, 1, 1)
+    q, k = torch.arange(p['q']).reshape(1, 1, -1, 1), torch.arange(p['k']).reshape(1, 1, 1, -1)
+    return (k <= q + end - p['q']) & (k < end) if p['causal'] else k < end
 
 
 def torch_round(p, backend=None, where='cpu'):
     def rand(h, n, d):
-        return torch.randn(p['b'], h, n, d, device=where).to(p['type'])
+        shape = (p['b'], n, h, d) if p['bthd'] else (p['b'], h, n, d)
+        x = torch.randn(*shape, device=where).to(p['type'])
+        return x.transpose(1, 2) if p['bthd'] else x
     q, k, v = rand(p['h'], p['q'], p['d']), rand(p['h2'], p['k'], p['d']), rand(p['h2'], p['k'], p['d2'])
-    gqa = dict(enable_gqa=True) if p['h'] != p['h2'] else {}
-    mask = None
+    more = dict(enable_gqa=True) if p['h'] != p['h2'] else {}
+    if p['scale'] is not None:
+        more['scale'] = p['scale']
+    mask, is_causal = kept(p), p['causal'] and p['q'] == p['k'] and not p['lengths']
     if 'axes' in p:
         shape = [p[x] if x in p else 1 for x in p['axes']]
         mask = torch.rand(shape) < 0.75 if p['what'] == 'mask' else (2 * torch.randn(shape)).to(p['type'])
-        mask = mask.to(where)
+    mask = None if mask is None else mask.to(where)
     only, finish = contextlib.nullcontext, (torch.cuda.synchronize if where == 'cuda' else lambda: None)
     if backend:
         from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -69,10 +102,16 @@ def torch_round(p, backend=None, where='cpu'):
         with only():
             finish()
             t = time.perf_counter()
-            torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=p['causal'], **gqa)
+            torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal, **more)
             finish()
             return (time.perf_counter() - t) * 1e3
     return run
+
+
+def theirs_of(o, problem):
+    """What PyTorch is to do, and words for what that lacks."""
+    plain, rest = without(problem) if o.plain else (problem, '')
+    return plain, ' (without %s)' % rest if rest else ''
 
 
 @contextlib.contextmanager
@@ -92,13 +131,14 @@ def our_rounds(o, bench, problem):
 
 
 def in_turn(o, bench, problem):
-    theirs = torch_round(parse(problem))
+    plain, lacks = theirs_of(o, problem)
+    theirs = torch_round(parse(plain))
     with our_rounds(o, bench, problem) as our_round:
         for _ in range(3):
             theirs(), our_round()
         rows = [(our_round(), theirs()) for _ in range(o.rounds)]
-    print('%s  ours %.3f ms  torch %s %.3f ms  %.2f times ours' % (
-        problem, statistics.median(r[0] for r in rows), torch.__version__, statistics.median(r[1] for r in rows),
+    print('%s  ours %.3f ms  torch %s%s %.3f ms  %.2f times ours' % (
+        problem, statistics.median(r[0] for r in rows), torch.__version__, lacks, statistics.median(r[1] for r in rows),
         statistics.median(r[1] / r[0] for r in rows)), flush=True)
 
 
@@ -117,9 +157,11 @@ def warm_up(p, names, where):
 
 
 def against_backends(o, bench, problem):
-    p = parse(problem)
-    pairs = p['q'] * (p['q'] + 1) / 2 if p['causal'] else p['q'] * p['k']
-    gflop = 2 * p['b'] * p['h'] * (p['d'] + p['d2']) * pairs * 1e-9
+    plain, lacks = theirs_of(o, problem)
+    p = parse(plain)
+    ends = p['lengths'] or [p['k']] * p['b']
+    pairs = sum(max(0, n - max(0, p['q'] - 1 - q)) if p['causal'] else n for n in ends for q in range(p['q']))
+    gflop = 2 * p['h'] * (p['d'] + p['d2']) * pairs * 1e-9
     with our_rounds(o, bench, problem) as our_round:
         runs, refused = warm_up(p, o.backend, 'cuda' if o.cuda else 'cpu')
         sides = [('ours', our_round)] + list(runs.items())
@@ -128,8 +170,8 @@ def against_backends(o, bench, problem):
             for name, run in sides if i % 2 else reversed(sides):
                 ms[name].append(run())
     ms = {name: m[3:] for name, m in ms.items()}
-    words = ['%s  ours %.3f ms %.4g TF/s  torch %s' % (
-        problem, statistics.median(ms['ours']), gflop / statistics.median(ms['ours']), torch.__version__)]
+    words = ['%s  ours %.3f ms %.4g TF/s  torch %s%s' % (
+        problem, statistics.median(ms['ours']), gflop / statistics.median(ms['ours']), torch.__version__, lacks)]
     for name in runs:
         m = statistics.median(ms[name])
         ratio = statistics.median(b / a for a, b in zip(ms['ours'], ms[name]))
@@ -149,19 +191,21 @@ def all_backends(o, bench):
 
 
 def alone(o, bench, problem):
+    plain, lacks = theirs_of(o, problem)
+
     def ours(): # round after round, as below: between those of --json a probe runs, and caches and threads go cold
         r = subprocess.run(bench + ['--rounds-on-stdin', problem], input='\n' * (3 + o.rounds), stdout=subprocess.PIPE,
                            text=True, check=True)
         return min(float(line) for line in r.stdout.split('\n')[1:] if line)
 
     def theirs():
-        r = subprocess.run([sys.executable, __file__, '--alone', '--rounds', str(o.rounds), '--torch-only', problem],
+        r = subprocess.run([sys.executable, __file__, '--alone', '--rounds', str(o.rounds), '--torch-only', plain],
                            stdout=subprocess.PIPE, text=True, check=True)
         return float(r.stdout)
     rows = [(ours(), theirs()) for _ in range(3)]
     a, b = min(r[0] for r in rows), min(r[1] for r in rows)
-    print('%s  ours %.4f ms  torch %s %.4f ms  %.2f times ours, least times, each alone' % (
-        problem, a, torch.__version__, b, b / a), flush=True)
+    print('%s  ours %.4f ms  torch %s%s %.4f ms  %.2f times ours, least times, each alone' % (
+        problem, a, torch.__version__, lacks, b, b / a), flush=True)
 
 
 def main():
@@ -171,6 +215,7 @@ def main():
     a.add_argument('--device'), a.add_argument('--config'), a.add_argument('--alone', action='store_true')
     a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')
     a.add_argument('--cuda', action='store_true'), a.add_argument('--backend', type=lambda x: x.split(','))
+    a.add_argument('--plain', action='store_true')
     o = a.parse_args()
     if o.cuda and not o.backend:
         o.backend = ['flash']

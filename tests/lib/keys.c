@@ -140,12 +140,23 @@ static void widen_scale(struct tensor *x, int64_t b, int64_t h, int64_t n)
     }
 }
 
+/* What the strides are by default where K and V are paged: rows of a page before heads. */
+static void place_as_pages(struct tensor4 *x)
+{
+    x->stride[3] = 1;
+    x->stride[1] = x->shape[3];
+    x->stride[2] = x->shape[1] * x->stride[1];
+    x->stride[0] = x->shape[2] * x->stride[2];
+}
+
 static cl_int make_scales(struct trial *t, struct tensor *x, struct scales *s, uint64_t which)
 {
     int64_t shape[4];
     cl_int e;
     scales_shape(t, x, which, shape);
     e = trial_tensor4(&s->at, shape, CLATTN_F32, t->layout);
+    if (t->layout == PLAIN && x->paging)
+        place_as_pages(&s->at);
     s->value = calloc((size_t)tensor4_count(&s->at) + 1, sizeof *s->value);
     return e ? e : s->value ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }

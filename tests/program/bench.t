@@ -14,9 +14,14 @@ refused 1 '--json takes no value' --json=1 "$tiny"
 refused 1 'unknown option --frobnicate' --frobnicate "$tiny"
 refused 1 '--rounds needs a value: N' "$tiny" --rounds
 refused 1 '--suite: there is no "none"' --suite none
+refused 1 '"f32 b1 h1 q1 k9 d8 page0": ' 'f32 b1 h1 q1 k9 d8 page0'
+refused 1 '"f32 b1 h1 q1 k9 d8 k:q8_0": ' 'f32 b1 h1 q1 k9 d8 k:q8_0'
+refused 1 '"f32 b1 h1 q1 k9 d8 splits0": ' 'f32 b1 h1 q1 k9 d8 splits0'
 run --help
 grep -q '^      prefill  *q = k from 128' out
 ok $? "clattn-bench --help names the suites"
+grep -q '^      decode  *1 to 16 queries' out
+ok $? "decode among them"
 
 call=plain
 need_device
@@ -33,11 +38,20 @@ run --device "$device" --against naive --rounds 1 \
     'f32 b3 h2 q33 k40 d16 varlen causal blocks:8,16 mod:document,tanh_gate,relative'
 test $status -eq 0 && test "$(grep -c ' times ours$' out)" -eq 2
 ok $? "whatever problem strings have words for"
+run --device "$device" --against naive --rounds 1 \
+    'f32 b2 h4/2 q2 k40 d32 causal page16 k:int8:16z v:q4_0 splits3 kvlen:40,9' \
+    'f16 b2 h2 q3 k40 d32 page7 k:int4z v:q8_0 o:f32' 'f32 b3 h2 q2 k30 d32 varlen k:q8_0 v:int8:16 splits2'
+test $status -eq 0 && test "$(grep -c ' times ours$' out)" -eq 3
+ok $? "caches and parts among it"
+run --device "$device" --against plain --rounds 1 'f32 b1 h2 q2 k40 d32 causal sink page16 k:int8z v:q4_0 splits3'
+test $status -eq 0 && grep -q ' times ours$' out
+ok $? "and the same without what changes scores"
 run --device "$device" --rounds 1 "$tiny" "$tiny mod:nonsense"
 test $status -eq 1 && test "$(wc -l <out)" -eq 1 && grep -q 'there is no such score_mod' err
 ok $? "but not a score_mod that nobody knows"
 run --device="$device" --rounds 1 --json "$tiny"
-test $status -eq 0 && grep -q '"peak_gflops": [0-9].*"peak_gbytes_s": [0-9].*"roofline_fraction": [0-9]' out
+figure='[0-9].*'
+test $status -eq 0 && grep -q "\"peak_gflops\": $figure\"read_gbytes_s\": $figure\"roofline_fraction\": $figure" out
 ok $? "the ceilings of the device are probed"
 
 # A gnuplot that draws nothing, and says no to what it is not asked.
