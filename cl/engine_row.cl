@@ -26,8 +26,9 @@
 #define CLA_O_FACTOR(f, i) f[(i) % CLA_NR]
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
-/* Keys whose sums are under way: those of a vector are added up across their lanes together. */
+/* Keys whose sums are under way; those of a vector are added up across their lanes together. */
 #define CLA_KEYS (CLA_RK < CLA_W ? CLA_RK : CLA_W)
+#define CLA_KEY_GROUPS (CLA_W / CLA_KEYS)
 /* First column of vector i of a row: the last vector of a ragged row overlaps the one before. */
 #define CLA_WHOLE(width) ((width) / CLA_W)
 #define CLA_IS_RAGGED(width) ((width) % CLA_W != 0)
@@ -73,17 +74,20 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return k0 + j * CLA_W;
 #define CLA_ACROSS_16(x, op) CLA_ACROSS_BY(x, op, 8) CLA_ACROSS_8(x, op)
 #define CLA_ACROSS(x, op) CLA_CAT(CLA_ACROSS_, CLA_WIDTH)(x, op)
 
-/* x[0] becomes the sums of x[0], x[1], .. across their lanes: as turning, but what would be turned is added up. */
-#define CLA_FOLD_BY(x, g) \
-    CLA_UNROLL for (int i = 0; i < g; i++) { \
-        const real a = x[i], b = x[i + g]; \
-        x[i] = (real)(CLA_LOWER(g)) + (real)(CLA_UPPER(g)); \
-    }
-#define CLA_FOLD_2(x) CLA_FOLD_BY(x, 1)
-#define CLA_FOLD_4(x) CLA_FOLD_BY(x, 2) CLA_FOLD_2(x)
-#define CLA_FOLD_8(x) CLA_FOLD_BY(x, 4) CLA_FOLD_4(x)
-#define CLA_FOLD_16(x) CLA_FOLD_BY(x, 8) CLA_FOLD_8(x)
-#define CLA_FOLD(x) CLA_CAT(CLA_FOLD_, CLA_WIDTH)(x)
+/* x[0] becomes the sums of n vectors x[0], x[1], .. across their lanes: as turning, but what would be turned is added
+ * up. Sum i ends in lane i. A part of that, for n less than a vector has lanes: then lane i, i + n, .. have shares of
+ * sum i. And the rest, for n such vectors, each with shares of `had` sums: lane i of vector v has one of v had + i. */
+#define CLA_FOLD_BY(x, n, had, g) \
+    if ((g) >= (had) && (g) < (n) * (had)) \
+        CLA_UNROLL for (int i = 0; i < (n) * (had) / (g) / 2; i++) { \
+            const real a = x[2 * i], b = x[2 * i + 1]; \
+            x[i] = (real)(CLA_LOWER(g)) + (real)(CLA_UPPER(g)); \
+        }
+#define CLA_FOLD_2(x, n, had) CLA_FOLD_BY(x, n, had, 1)
+#define CLA_FOLD_4(x, n, had) CLA_FOLD_2(x, n, had) CLA_FOLD_BY(x, n, had, 2)
+#define CLA_FOLD_8(x, n, had) CLA_FOLD_4(x, n, had) CLA_FOLD_BY(x, n, had, 4)
+#define CLA_FOLD_16(x, n, had) CLA_FOLD_8(x, n, had) CLA_FOLD_BY(x, n, had, 8)
+#define CLA_FOLD(x, n, had) CLA_CAT(CLA_FOLD_, CLA_WIDTH)(x, n, had)
 
 CLA_FN void cla_most(real *x)
 {
@@ -136,6 +140,7 @@ CLA_NEXT(v)
         CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) rows[j] = cla_##b##_row(e, k0 + min(j0 + j, cla_last(n))); \
         const __global uchar *ahead[CLA_KEYS]; \
         CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) ahead[j] = cla_next_##then(e, k0 + j0 + j); \
+        real sum[CLA_NR][CLA_KEYS]; \
         for (int i0 = 0; i0 < CLA_WHOLE(width); i0 += CLA_CHAIN) { \
             real acc[CLA_KEYS][CLA_NR]; \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
@@ -147,27 +152,28 @@ CLA_NEXT(v)
                     CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = x * a[i * CLA_NR + r] + acc[j][r]; \
                 } \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
-                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
-                    sums[r * CLA_W + j] = i0 ? sums[r * CLA_W + j] + acc[j][r] : acc[j][r]; \
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) sum[r][j] = i0 ? sum[r][j] + acc[j][r] : acc[j][r]; \
         } \
         if (CLA_IS_RAGGED(width)) \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
                 const real x = cla_new(cla_read_##b(e, rows[j], CLA_WHOLE(width)), width); \
-                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
-                    const real before = CLA_WHOLE(width) ? sums[r * CLA_W + j] : (real)(0); \
-                    sums[r * CLA_W + j] = x * a[CLA_WHOLE(width) * CLA_NR + r] + before; \
-                } \
+                CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
+                    sum[r][j] = x * a[CLA_WHOLE(width) * CLA_NR + r] + (CLA_WHOLE(width) ? sum[r][j] : (real)(0)); \
             } \
+        CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
+            CLA_FOLD(sum[r], CLA_KEYS, 1) \
+            sums[r * CLA_KEY_GROUPS + j0 % CLA_W / CLA_KEYS] = sum[r][0]; \
+        } \
     } \
     CLA_FN void cla_dots_##b(const cla_env *e, real *dst, const real *a, int k0, int n) \
     { \
         CLA_NO_UNROLL for (int j = 0; j < CLA_COLS(n); j++) { \
-            real sums[CLA_NR * CLA_W]; \
+            real sums[CLA_NR * CLA_KEY_GROUPS]; \
             CLA_UNROLL for (int i = 0; i < CLA_W; i += CLA_KEYS) \
-                cla_dots_keys_##b(e, sums + i, a, k0, n, j * CLA_W + i); \
+                cla_dots_keys_##b(e, sums, a, k0, n, j * CLA_W + i); \
             CLA_UNROLL for (int r = 0; r < CLA_NR; r++) { \
-                real *x = sums + r * CLA_W; \
-                CLA_FOLD(x) \
+                real *x = sums + r * CLA_KEY_GROUPS; \
+                CLA_FOLD(x, CLA_KEY_GROUPS, CLA_KEYS) \
                 dst[j * CLA_NR + r] = x[0]; \
             } \
         } \

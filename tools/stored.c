@@ -21,9 +21,10 @@ static void *room(int64_t n, size_t size)
 
 /* ---- Quantised rows ---- */
 
+/* Blocks hold their scales themselves. */
 static int64_t groups_of(const struct stored *s)
 {
-    return (s->width + s->group - 1) / s->group;
+    return s->group ? (s->width + s->group - 1) / s->group : 0;
 }
 
 /* Where the scales of a row begin in an array of `shape`. */
