@@ -582,7 +582,8 @@ typedef struct clattn_plan_options {
     /**< NULL: the best configuration known that builds here. "ENGINE": likewise, of that engine. "ENGINE TILE", as
      *   clattn_config_at() writes it: this one or none. */
     size_t max_workspace;
-    /**< Bytes of workspace that a call may need at most; 0: no bound. */
+    /**< Bytes of workspace that a call may need at most; 0: no bound. Keys are split into fewer parts where more would
+     *   need more. */
 } clattn_plan_options;
 
 #define CLATTN_PLAN_OPTIONS_INIT { sizeof(clattn_plan_options), 0, 0 }
@@ -631,7 +632,8 @@ CLATTN_API cl_int clattn_plan_retain(clattn_plan plan);
 CLATTN_API cl_int clattn_plan_release(clattn_plan plan);
 
 /**
- * Writes the configuration that a plan uses, "ENGINE TILE". HACKING explains the numbers of a tile.
+ * Writes the configuration that a plan uses, "ENGINE TILE". HACKING explains the numbers of a tile, and the " wavesN"
+ * that may stand behind it.
  *
  * @param plan    not NULL
  * @param text    receives the configuration
@@ -1078,9 +1080,11 @@ typedef struct clattn_forward_args {
 /**
  * Computes the bytes of workspace that a call needs, exactly. No device work.
  *
- * It is 0 where the plan's engine is cpu, row or naive. Engines simt and mma_nv, those of GPUs, need none for keys of
- * up to 64 tiles, which are 1024 to 16384 keys; the sums of longer rows are kept there, 8 (dv + 2) bytes or more for a
- * row.
+ * It is 0 for calls whose rows and heads give the whole device something to do. Where they do not, the keys are split,
+ * and each part has 4 (dv + 1) bytes there for each row (f64: 8). A call that brings no workspace is not split, unless
+ * it or the problem says into how many parts: it is right, and slower. Engines simt and mma_nv, those of GPUs, also keep
+ * there the sums of rows that have more keys in a part than 64 tiles, which are 1024 to 16384 keys: 8 (dv + 2) bytes or
+ * more for a row. Such a call needs a workspace in any case.
  *
  * @param plan  not NULL
  * @param args  only the sizes are read; not NULL

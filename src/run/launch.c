@@ -293,6 +293,13 @@ static cl_int take_workspace(const struct launch *l, struct call *c, size_t byte
     return CL_SUCCESS;
 }
 
+/* Programs of the first release bring no workspace where there was no need for one. */
+static void spare_workspace(struct call *c)
+{
+    if (c->parts_may_be_fewer && !c->workspace.mem)
+        call_set_parts(c, 1);
+}
+
 /* What the operation's calls are read for; rows are those of its first pass. */
 static struct call_plan plan_of(const struct launch *l, const struct operation *what)
 {
@@ -412,7 +419,10 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
     if (waits->first)
         *waits->first = NULL;
     if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = what->read(&c, &plan, args, why)) || (status = settle_workspace(&bytes, l, what, &c, why)) ||
+        (status = what->read(&c, &plan, args, why)))
+        return status;
+    spare_workspace(&c);
+    if ((status = settle_workspace(&bytes, l, what, &c, why)) ||
         (bytes && (status = take_workspace(l, &c, bytes, why))))
         return status;
     return run_steps(l, what, queue, &c, waits, why);

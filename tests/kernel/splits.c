@@ -20,7 +20,9 @@ static const struct {
     { "f16 b2 h4/2 q5 k300 d41/26 causal lse", 64 },
     { "f32 b1 h8/1 q3 k170 d16 sink lse", 8 }, /* heads are packed */
     { "f16 b1 h8/1 q3 k170 d16 sink lse", 8 },
+    { "f16 b1 h2 q20 k100 d32/64 causal lse", 4 }, /* rows of O are written 8 elements at a time */
     { "bf16 b2 h2 q17 k90 d24/40 o:f32 lse", 8 },
+    { "f16 b1 h2 q20 k100 d24/64 o:bf16 lse", 4 },
     { "f64 b2 h4/2 q7 k170 d33/19 causal sink lse", 8 },
     { "f32 b1 h4/2 q33 k170 d24 window30,20 softcap4 bias:bhqk alibi sink lse", 4 },
     { "f16 b1 h4/2 q33 k170 d24 window30,20 softcap4 bias:bhqk alibi sink lse", 4 },
@@ -32,6 +34,9 @@ static const struct {
     { "f16 b4 h8/2 q3 k170 d16 kvlen:170,0,33,100 qlen:3,1,2,0 kvstart:0,0,9,99 lse", 4 },
     { "f32 b2 h2 q9 k130 d16 mod:document,relative lse", 4 },
     { "f32 b2 h2 q9 k130 d16 bthd", 4 }, /* no LSE */
+    { "f32 b2 h4/2 q3 k170 d32 page16 kvlen:170,70 sink lse", 4 },
+    { "f16 b2 h4/2 q3 k170 d32 page7 kvlen:170,70 lse", 4 },
+    { "bf16 b2 h4/2 q3 k170 d32 page7 k:int8 v:q8_0 kvlen:170,70 lse", 4 },
     { "f32 b2 h2 q5 k0 d16 sink lse", 2 },
     { "f32 b2 h2 q0 k9 d16 lse", 2 },
 };
@@ -188,6 +193,29 @@ static size_t states(int parts)
     return parts > 1 ? ((size_t)parts * 2 * 3 * 21 * 4 + 31) / 32 * 32 : 0;
 }
 
+/* As programs of the first release call: no workspace, and so no parts. One that is too small is refused. */
+static void test_without(const struct device *d, struct fixture *f)
+{
+    char why[512] = "";
+    size_t size = 0;
+    clattn_forward_args a = f->t.args;
+    cl_int e = trial_reset(&f->t, d->queue);
+    e = e ? e : clattn_workspace_size(f->plan, &a, &size);
+    a.workspace = NULL;
+    a.workspace_size = 0;
+    e = e ? e : clattn_enqueue_forward(f->plan, d->queue, &a, 0, NULL, NULL);
+    e = e ? e : clFinish(d->queue);
+    ok(!e && size && trial_verify(&f->t, d->queue, why, sizeof why), "a call without a workspace is right: %s %s",
+       clattn_status_string(e), why);
+    a.splits = 2;
+    is_int(clattn_enqueue_forward(f->plan, d->queue, &a, 0, NULL, NULL), CLATTN_ERROR_WORKSPACE,
+           "unless it asks for parts");
+    a = f->t.args;
+    a.workspace_size = size - 1;
+    is_int(clattn_enqueue_forward(f->plan, d->queue, &a, 0, NULL, NULL), CLATTN_ERROR_WORKSPACE,
+           "and one byte too few is refused");
+}
+
 static void test_workspace(const struct device *d)
 {
     static const char text[] = "f32 b1 h2 q3 k4096 d16/20 lse";
@@ -220,6 +248,7 @@ static void test_workspace(const struct device *d)
            (long long)(rule ? states(2) : 0), "as many as fit");
     ok(!trial_run(&f.t, small, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "which are right: %s", why);
     clattn_plan_release(small);
+    test_without(d, &f);
     fixture_close(&f);
 }
 
