@@ -1082,9 +1082,9 @@ typedef struct clattn_forward_args {
  *
  * It is 0 for calls whose rows and heads give the whole device something to do. Where they do not, the keys are split,
  * and each part has 4 (dv + 1) bytes there for each row (f64: 8). A call that brings no workspace is not split, unless
- * it or the problem says into how many parts: it is right, and slower. Engines simt and mma_nv, those of GPUs, also keep
- * there the sums of rows that have more keys in a part than 64 tiles, which are 1024 to 16384 keys: 8 (dv + 2) bytes or
- * more for a row. Such a call needs a workspace in any case.
+ * it or the problem says into how many parts: it is right, and slower. Engines simt and mma_nv, those of GPUs, also
+ * keep there the sums of rows that have more keys in a part than 64 tiles, which are 1024 to 16384 keys: 8 (dv + 2)
+ * bytes or more for a row. Such a call needs a workspace in any case.
  *
  * @param plan  not NULL
  * @param args  only the sizes are read; not NULL
