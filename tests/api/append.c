@@ -352,7 +352,7 @@ static void make_table(struct call *c, uint64_t *state)
     c->table_stride = bytes_pick(state, 0, 1) ? 0 : c->entries + bytes_pick(state, 0, 2);
     c->table_at = (size_t)bytes_pick(state, 0, 3);
     const int64_t stride = c->table_stride ? c->table_stride : c->entries;
-    c->table = bytes_make("block_table", 4 * (c->table_at + (size_t)(stride * b + 1)), state);
+    c->table = bytes_make("block_table", 4 * (c->table_at + (size_t)(b ? stride * (b - 1) + c->entries : 0)), state);
     for (int64_t i = 0; i < b; i++) {
         const int64_t length = get_int(&c->kv_len, c->kv_len_at + (size_t)i);
         for (int64_t e = (length > 0 ? length : 0) / c->page; e < c->entries; e++)
@@ -372,7 +372,7 @@ static void make_sizes(struct call *c, uint64_t *state)
     c->new_len_given = s->nq > s->nk || bytes_pick(state, 0, 1);
     if (!c->p.page)
         return;
-    c->page = (int)bytes_pick(state, 1, 17);
+    c->page = bytes_pick(state, 0, 3) ? (int)bytes_pick(state, 1, 17) : 1;
     c->pages = s->b * ((s->nk + c->page - 1) / c->page);
     c->pages += bytes_pick(state, 1, 3);
     while (c->pages % 7 == 0) /* so that 7 i + 3 meets each once */
