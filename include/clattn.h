@@ -55,9 +55,10 @@
  *     T1 = sum_k p_k |V[k,j] - o| (1 + a_k)           T2 = sum_k p_k |V[k,j]|
  *
  * eps is u for f32 and f64, 2^-11 for f16 and 2^-8 for bf16 (the type of O), and tiny is the smallest normal number of
- * that type. Engines that use matrix units (mma_nv) store p in 16 bits: 2 eps T2 more, and 2^-32 n max|V| as well in
- * f16. A sink is one more key, with V = 0 and a = |sink|. A weight below 2^-126 (f64: 2^-1022) of the row's largest may
- * count as 0. What a score_mod loses to its own rounding is not included.
+ * that type. Engines that use matrix units (mma_nv) store p in 16 bits, in the type of Q: 2 eps T2 more, with the eps
+ * of that type, and 2^-32 n max|V| as well in f16. A sink is one more key, with V = 0 and a = |sink|. A weight below
+ * 2^-126 (f64: 2^-1022) of the row's largest may count as 0. What a score_mod loses to its own rounding is not
+ * included.
  *
  * The bound holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at most
  * 1e38, in magnitude. There finite inputs give finite results. Beyond that nothing is promised but that nothing
@@ -1050,10 +1051,11 @@ typedef struct clattn_forward_args {
     const clattn_array *aux;
     /**< [n_aux] captured buffers. The score_mods must not read beyond their ends: the library cannot check that. */
     clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
-    /**< f32, for int8 and int4: axes b, hk, row and group of groups of k_group (v_group) elements, and where K and V
-     *   are paged axes page, hk, row of the page and group. Each axis may be 1 (broadcast): a scale per tensor, head,
-     *   channel, token or group. Contiguous strides are those of that order of axes, where K and V are paged of the
-     *   order page, row, hk, group. Zero points where CLATTN_K_ZERO and CLATTN_V_ZERO say so. */
+    /**< f32, for int8 and int4: axes b, hk, row and group of groups of k_group (v_group) elements, where K and V are
+     *   paged axes page, hk, row of the page and group, and in varlen 1, hk, row of all sequences and group. Each axis
+     *   may be 1 (broadcast): a scale per tensor, head, channel, token or group. Contiguous strides are those of that
+     *   order of axes, where K and V are paged of the order page, row, hk, group. Zero points where CLATTN_K_ZERO and
+     *   CLATTN_V_ZERO say so. */
     clattn_array block_table;
     /**< int32 [b, ceil(nk / page)], where K and V are paged: entry i of sequence b is the page that has its keys i page
      *   to (i + 1) page - 1. Sequences may share pages. Entries of pages whose keys are all at kv_len or beyond are
