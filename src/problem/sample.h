@@ -76,7 +76,7 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
                             double *scratch); /* in sample_answer.c */
 
 /* How far off a result may be for being stored in O's type. */
-double sample_rounding(int o_type, double o); /* in sample_answer.c */
+double sample_answer_rounding(int o_type, double o); /* in sample_answer.c */
 
 /* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
  * nor small, or NaN. */

@@ -82,7 +82,7 @@ static double epsilon(int type)
     return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
 }
 
-double sample_rounding(int o_type, double o)
+double sample_answer_rounding(int o_type, double o)
 {
     const double smallest = o_type == CLATTN_F64 ? 0x1p-1022 : o_type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
     return epsilon(o_type) * fabs(o) + smallest;
@@ -143,7 +143,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
             o_bound[c] += m->weight[k] / m->sum * fabs(v);
         }
     for (int64_t c = 0; c < p->dv; c++)
-        o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_rounding(p->o_type, o[c]);
+        o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_answer_rounding(p->o_type, o[c]);
     for (int64_t k = e->k_begin; k < e->k_end; k++)
         for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
             o_bound[c] += 32 * unit * m->weight[k] / m->sum * doubt_of(p->type, m->weight[k], m->a[k]) *

@@ -137,7 +137,7 @@ static bool is_o_right(const struct states *x, const struct merged *m, int64_t r
         t1 += isinf(part) ? 0 : w * (1 + fabs(part)) * fabs(o_of(i, row, column, dv) - o);
         t2 += isinf(part) ? 0 : w * fabs(o_of(i, row, column, dv));
     }
-    return is_close(got, o, m->unit * (32 * t1 + m->chain * t2) + sample_rounding(x->p->o_type, o));
+    return is_close(got, o, m->unit * (32 * t1 + m->chain * t2) + sample_answer_rounding(x->p->o_type, o));
 }
 
 static bool is_row_right(const struct states *x, int64_t row, const unsigned char *o, const unsigned char *lse)

@@ -41,7 +41,7 @@ new cl/engine_trial.cl cl/engine_naive.cl
 new src/engine/engine_trial.c src/engine/engine_naive.c
 changed src/engine/engine.c '/^#define ENGINES(X)/s/$/ X(trial)/'
 changed src/engine/Makefile.inc 's|^\(.*\)engine_simt\.c.*|&\n\1engine_trial.c \\|'
-changed Makefile.am 's| cl/engine_simt\.cl| & cl/engine_trial.cl|'
+changed Makefile.am 's|cl/engine_simt\.cl|& cl/engine_trial.cl|'
 
 diff -rq original "$copy" >out
 sed -e 's|^Files original/\(.*\) and .* differ$|\1|' -e "s|^Only in $copy/*\(.*\): |\1/|" out | sort >files
