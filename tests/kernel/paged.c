@@ -125,7 +125,7 @@ static void test_device(const struct device *d)
             continue;
         test_sizes(d, engine, e, is_emulated(engine) ? texts[2] : texts[0]);
         for (unsigned i = 1; i < TEXTS; i++)
-            if (harness_deals(i + e, quick()) && (!is_emulated(engine) || strstr(texts[i], "f16")))
+            if (harness_deals(i + e, 3 * quick()) && (!is_emulated(engine) || strstr(texts[i], "f16")))
                 test_tables(d, engine, e, texts[i]);
     }
 }

@@ -62,7 +62,7 @@ static void test_problem(const struct device *d, const char *engine, unsigned n,
         c.page = c.problem.page ? (int32_t)(1 + 5 * i % 23) : 0;
         c.shared = i % 3 == 0;
         c.bad = i % 2;
-        if (i == 0 || harness_deals(i + n, 4 * quick()))
+        if (i == 0 || harness_deals(i + n, 8 * quick()))
             check(d, engine, plan, &c, text);
     }
 }
@@ -77,7 +77,7 @@ static void test_pairs(const struct device *d, const char *engine, unsigned n)
     for (unsigned k = 0; k < TYPES; k++)
         for (unsigned v = 0; v < TYPES; v++) {
             char text[128];
-            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) || !harness_deals(k * 4 + v + n, 8 * quick()))
+            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) || !harness_deals(k * 4 + v + n, 16 * quick()))
                 continue;
             snprintf(text, sizeof text, "%s b4 h4/2 q3 k64 d64%s%s k:%s v:%s kvlen:9,9,9,9%s lse",
                      types[(k + v) % PLAIN_TYPES], v % 3 ? "" : "/96", k % 2 ? "" : " page8", types[k], types[v],
@@ -104,7 +104,7 @@ static void test_rest(const struct device *d, const char *engine, unsigned n)
         "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse", "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
     };
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (harness_deals(i + n, 2 * quick()))
+        if (harness_deals(i + n, 4 * quick()))
             test_problem(d, engine, i + n, texts[i]);
 }
 

@@ -99,7 +99,7 @@ static void test_problems(const struct device *d)
 {
     for (size_t i = 0; i < PROBLEMS; i++)
         for (size_t e = 0; e < ENGINES; e++)
-            if (harness_deals((unsigned)(i + e), 4) && harness_flag("CLATTN_QUICK") <= (i < 2))
+            if (harness_deals((unsigned)(i + e), 8) && harness_flag("CLATTN_QUICK") <= (i < 2))
                 check(d, problems[i].text, engines[e], problems[i].all, (enum layout)(i % 2));
 }
 
@@ -109,7 +109,7 @@ static void test_few_rows(const struct device *d)
     char text[128];
     for (int q = 1; q <= 16; q++)
         for (size_t e = 0; e < ENGINES; e++)
-            if (harness_deals((unsigned)(q + (int)e), 5)) {
+            if (harness_deals((unsigned)(q + (int)e), 10)) {
                 snprintf(text, sizeof text, "%s b1 h8/2 q%d k%d d16 causal lse", e == ENGINES - 1 ? "f16" : "f32", q,
                          200 + q);
                 check(d, text, engines[e], 3, PADDED);
