@@ -134,8 +134,8 @@ static void fill(struct arguments *a)
     for (int i = 0; i < MEMBERS; i++)
         for (size_t at = 0; at < size_of(&members[i]) * (size_t)members[i].n;
              at += size_of(&members[i]) < 8 ? 4 : 8, next++) {
-            const int32_t narrow = (int32_t)(0x10000001 * next);
-            const int64_t wide = 0x100000001000001 * next;
+            const int32_t narrow = (int32_t)(0x1000001 * next);
+            const int64_t wide = 0x10000001000001 * next;
             memcpy((char *)a + members[i].at + at, size_of(&members[i]) < 8 ? (const void *)&narrow : &wide,
                    size_of(&members[i]) < 8 ? 4 : 8);
         }
