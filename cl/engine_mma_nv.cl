@@ -151,7 +151,7 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 {
-    if (CLA_D % 8 == 0 && CLA_MAY_BE_EVEN && t->wide && k0 + CLA_BK <= t->end) {
+    if (((CLA_D % 8 == 0) & CLA_MAY_BE_EVEN) && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
             if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_bytes(e));
@@ -177,7 +177,7 @@ CLA_FN void cla_store_k(cla_tile *t)
 /* Of a tile that is not whole a row past the last key is zero: the last one may be inf, and 0 * inf is NaN. */
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
-    if (CLA_DV % 8 == 0 && CLA_MAY_BE_EVEN && t->wide && k0 + CLA_BK <= t->end) {
+    if (((CLA_DV % 8 == 0) & CLA_MAY_BE_EVEN) && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
             CLA_UNROLL for (int i = 0; i < 4; i++) {
                 t->moved[4 * n + i] = (uint4)(0);
@@ -261,9 +261,9 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->end = end;
     t->scale = scale;
     t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC, CLA_KC);
-    t->wide = ((uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
-               (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e)) * 2) % 16 == 0 &&
-              (!CLA_MAY_BE_EVEN || cla_rows_are_even(e));
+    t->wide = (((uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
+                (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e)) * 2) % 16 == 0) &
+              (!CLA_MAY_BE_EVEN | cla_rows_are_even(e));
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
     CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
