@@ -80,6 +80,15 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
 
 /* ---- Lists and what goes with scores ---- */
 
+cl_int call_check_arrays(struct call *c, const struct call_array *arrays, size_t n, cl_context context, struct why *why)
+{
+    cl_int status = CL_SUCCESS;
+    for (size_t i = 0; i < n && !status; i++)
+        status = tensor_check_array(arrays[i].array, &arrays[i].use, context, &c->mem[arrays[i].param],
+                                    arrays[i].offset, why);
+    return status;
+}
+
 static cl_int check_arrays(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
@@ -93,12 +102,7 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
                        a->slopes_stride < 0 ? ", must not be negative" : ", but the problem has no ALiBi");
     if (b > 1 && (!checked_mul(b - 1, a->slopes_stride, &slopes) || !checked_add(slopes, h, &slopes)))
         return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT, "slopes: its stride overflows");
-    const struct {
-        int param;
-        const clattn_array *array;
-        struct array_use use;
-        cla_i64 *offset;
-    } rows[] = {
+    const struct call_array rows[] = {
         { PARAM_Q_LEN, &a->q_len, { "q_len", flags & CLATTN_Q_LEN, b, 4 }, &to->q_len_offset },
         { PARAM_KV_LEN, &a->kv_len, { "kv_len", flags & CLATTN_KV_LEN, b, 4 }, &to->kv_len_offset },
         { PARAM_KV_START, &a->kv_start, { "kv_start", flags & CLATTN_KV_START, b, 4 }, &to->kv_start_offset },
@@ -108,14 +112,8 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
         { PARAM_SLOPES, &a->slopes, { "slopes", flags & CLATTN_ALIBI, b ? slopes : 0, 4 }, &to->slopes_offset },
         { PARAM_SINKS, &a->sinks, { "sinks", flags & CLATTN_SINKS, h, 4 }, &to->sinks_offset },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cl_int status =
-            tensor_check_array(rows[i].array, &rows[i].use, r->context, &c->mem[rows[i].param], rows[i].offset, r->why);
-        if (status)
-            return status;
-    }
     to->slopes_stride = a->slopes_stride;
-    return CL_SUCCESS;
+    return call_check_arrays(c, rows, sizeof rows / sizeof *rows, r->context, r->why);
 }
 
 static cl_int check_aux(struct call *c, const struct reader *r)

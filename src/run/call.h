@@ -5,6 +5,7 @@
 
 #include "engine/params.h"
 #include "problem/gqa.h"
+#include "run/tensor.h"
 
 /* What a plan's calls are read for. */
 struct call_plan {
@@ -36,6 +37,17 @@ cl_int call_read_forward(struct call *c, const struct call_plan *plan, const voi
 /* What only sizes tell: `groups`, `parts`, `heads`, `packed_heads`, `nq`, `nk` and the like of the arguments, which
  * decide about the workspace. */
 cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+
+/* An array that a call's kernels read: the buffer that it becomes, and where its first element lies. */
+struct call_array {
+    int param;
+    const clattn_array *array;
+    struct array_use use;
+    cla_i64 *offset;
+};
+/* Checks n of them, in their order. */
+cl_int call_check_arrays(struct call *c, const struct call_array *arrays, size_t n, cl_context context,
+                         struct why *why);
 
 /* Splits the keys into other many parts; false: those make too many work-groups. */
 bool call_set_parts(struct call *c, int parts);

@@ -35,12 +35,7 @@ cl_int rotary_check(struct call *c, const struct call_plan *plan, const clattn_r
     if (!r->cos.mem || !r->sin.mem)
         INVALID("rotary.%s.mem is NULL", r->cos.mem ? "sin" : "cos");
     const int64_t of_table = r->positions * (r->width / 2);
-    const struct {
-        int param;
-        const clattn_array *array;
-        struct array_use use;
-        cla_i64 *offset;
-    } rows[] = {
+    const struct call_array rows[] = {
         { PARAM_COSINES, &r->cos, { "rotary.cos", true, of_table, 4 }, &to->cosines_offset },
         { PARAM_SINES, &r->sin, { "rotary.sin", true, of_table, 4 }, &to->sines_offset },
         { PARAM_POSITIONS,
@@ -48,10 +43,8 @@ cl_int rotary_check(struct call *c, const struct call_plan *plan, const clattn_r
           { "rotary.given", r->given.mem != NULL, s->b * s->nq, 4 },
           &to->positions_offset },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((status = tensor_check_array(rows[i].array, &rows[i].use, plan->context, &c->mem[rows[i].param],
-                                         rows[i].offset, why)))
-            return status;
+    if ((status = call_check_arrays(c, rows, sizeof rows / sizeof *rows, plan->context, why)))
+        return status;
     to->rotary_rows = (cla_i32)r->positions;
     to->rotary_width = r->width;
     to->interleaved = r->interleaved;
