@@ -19,19 +19,6 @@ static int is_emulated(const char *engine)
     return !strncmp(engine, "mma", 3);
 }
 
-/* A plan that the harness keeps; NULL where the engine does not take the problem. */
-static clattn_plan plan_of(const struct device *d, const char *engine, const clattn_problem *p, const char *text)
-{
-    char why[512] = "";
-    clattn_plan plan = NULL;
-    const cl_int e = harness_plan(d, p, engine, &plan, why, sizeof why);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, p, engine))
-        skip("%s, %s: %s", engine, text, why);
-    else if (e)
-        bail("%s, %s: %s", engine, text, why);
-    return plan;
-}
-
 static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
                   const char *text)
 {
@@ -72,7 +59,7 @@ static void test_sizes(const struct device *d, const char *engine, unsigned n, c
 {
     struct cached_case c = read_case(text);
     lengths_of(&c);
-    const clattn_plan plan = plan_of(d, engine, &c.problem, text);
+    const clattn_plan plan = each_plan(d, engine, &c.problem, text);
     for (c.page = 1; c.page <= 71 && plan; c.page++) {
         const int last = c.page == 71;
         c.padded = c.page % 3 == 0;
@@ -98,7 +85,7 @@ static void test_tables(const struct device *d, const char *engine, unsigned n, 
         c.problem.flags = (c.problem.flags & ~(uint32_t)CLATTN_CU_K) | CLATTN_CU_Q | CLATTN_KV_LEN;
         c.problem.page = 8;
     }
-    const clattn_plan plan = plan_of(d, engine, &c.problem, text);
+    const clattn_plan plan = each_plan(d, engine, &c.problem, text);
     for (unsigned i = 0; i < 10 && plan; i++) {
         c.page = pages[i % 5];
         c.padded = i & 1;

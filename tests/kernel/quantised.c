@@ -13,19 +13,6 @@ static unsigned quick(void)
     return harness_flag("CLATTN_QUICK") ? 3 : 1;
 }
 
-/* A plan that the harness keeps; NULL where the engine does not take the problem. */
-static clattn_plan plan_of(const struct device *d, const char *engine, const clattn_problem *p, const char *text)
-{
-    char why[512] = "";
-    clattn_plan plan = NULL;
-    const cl_int e = harness_plan(d, p, engine, &plan, why, sizeof why);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, p, engine))
-        skip("%s, %s: %s", engine, text, why);
-    else if (e)
-        bail("%s, %s: %s", engine, text, why);
-    return plan;
-}
-
 static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
                   const char *text)
 {
@@ -55,7 +42,7 @@ static struct cached_case read_case(const char *text)
 static void test_problem(const struct device *d, const char *engine, unsigned n, const char *text)
 {
     struct cached_case c = read_case(text);
-    const clattn_plan plan = plan_of(d, engine, &c.problem, text);
+    const clattn_plan plan = each_plan(d, engine, &c.problem, text);
     for (unsigned i = 0; i < 16 && plan; i++) {
         c.once = (int)i;
         c.padded = (i ^ i >> 1 ^ i >> 2) & 1;

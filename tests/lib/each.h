@@ -99,6 +99,20 @@ static inline int each_engine(const struct device *d, const char *type, const ch
     return 0;
 }
 
+/* A plan that the harness keeps; NULL where the engine does not take the problem. */
+static inline clattn_plan each_plan(const struct device *d, const char *engine, const clattn_problem *p,
+                                    const char *text)
+{
+    char why[512] = "";
+    clattn_plan plan = NULL;
+    const cl_int e = harness_plan(d, p, engine, &plan, why, sizeof why);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, p, engine))
+        skip("%s, %s: %s", engine, text, why);
+    else if (e)
+        bail("%s, %s: %s", engine, text, why);
+    return plan;
+}
+
 /* Whether the first word of `text` is among those of `list`. */
 static inline int each_is_among(const char *list, const char *text)
 {
