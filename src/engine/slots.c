@@ -167,15 +167,11 @@ static const struct choice room[] = { { "room_paged.cl", is_paged }, { "room_str
 static const struct choice rotation[] = { { "rotate.cl", has_rotary }, { NULL, always } };
 static const struct choice source[] = { { "source_rotated.cl", has_rotary }, { "source_plain.cl", always } };
 
-/* How elements are encoded in a storage type, and what that relies on. */
-static const struct {
-    const char *needs, *fragment;
-} encodings[] = {
-    [CLATTN_F32] = { "dtype_f32.cl", "encode_f32.cl" },    [CLATTN_F16] = { "dtype_f16.cl", "encode_f16.cl" },
-    [CLATTN_BF16] = { "dtype_bf16.cl", "encode_bf16.cl" }, [CLATTN_F64] = { "dtype_f64.cl", "encode_f64.cl" },
-    [CLATTN_INT8] = { NULL, "encode_int8.cl" },            [CLATTN_INT4] = { NULL, "encode_int4.cl" },
-    [CLATTN_Q8_0] = { NULL, "encode_q8_0.cl" },            [CLATTN_Q4_0] = { NULL, "encode_q4_0.cl" },
-};
+/* What encodes elements in a quantised storage type. */
+static const char *const encodings[] = { [CLATTN_INT8] = "encode_int8.cl",
+                                         [CLATTN_INT4] = "encode_int4.cl",
+                                         [CLATTN_Q8_0] = "encode_q8_0.cl",
+                                         [CLATTN_Q4_0] = "encode_q4_0.cl" };
 
 int slots_part(int type, int32_t group)
 {
@@ -186,7 +182,13 @@ int slots_part(int type, int32_t group)
 
 static void write_type(struct text *to, const struct target *t)
 {
-    source_write_fragment(to, encodings[t->p->type].needs);
+    source_write_fragment(to, dtype(t->p->type));
+}
+
+/* Elements of quantised types are written byte by byte, and need no words of their own. */
+static void write_plain_type(struct text *to, int type)
+{
+    source_write_fragment(to, problem_is_quantised(type) ? NULL : dtype(type));
 }
 
 /* Storage types of the caches, each once: those that rows are not stored in already. */
@@ -195,9 +197,17 @@ static void write_cache_types(struct text *to, const struct target *t)
     const clattn_problem *const p = t->p;
     write_type(to, t);
     if (p->k_type != p->type)
-        source_write_fragment(to, encodings[p->k_type].needs);
+        write_plain_type(to, p->k_type);
     if (p->v_type != p->type && p->v_type != p->k_type)
-        source_write_fragment(to, encodings[p->v_type].needs);
+        write_plain_type(to, p->v_type);
+}
+
+static void write_encoding(struct text *to, int type)
+{
+    if (problem_is_quantised(type))
+        source_write_fragment(to, encodings[type]);
+    else
+        text_add(to, "CLA_ENCODE_PLAIN(%s)\n", problem_type_name(type));
 }
 
 static void write_encodings(struct text *to, const struct target *t)
@@ -205,9 +215,10 @@ static void write_encodings(struct text *to, const struct target *t)
     const clattn_problem *const p = t->p;
     if (problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled)
         source_write_fragment(to, "encode_scaled.cl");
-    source_write_fragment(to, encodings[p->k_type].fragment);
+    source_write_fragment(to, "encode_plain.cl");
+    write_encoding(to, p->k_type);
     if (p->v_type != p->k_type)
-        source_write_fragment(to, encodings[p->v_type].fragment);
+        write_encoding(to, p->v_type);
 }
 
 static const char *room_slot(const struct target *t) { return chosen(room, t->p); }
