@@ -291,7 +291,7 @@ static cl_int clear_map(struct fixture *f)
 {
     const unsigned char zero = 0;
     const cl_int e = clEnqueueFillBuffer(f->d->queue, f->t.args.block_map.mem, &zero, 1, f->t.args.block_map.offset,
-                                         (size_t)tensor4_count(&f->t.map), 0, NULL, NULL);
+                                         (size_t)array4_count(&f->t.map), 0, NULL, NULL);
     return e ? e : clFinish(f->d->queue);
 }
 

@@ -213,10 +213,10 @@ static void test_totals(struct fixture *f)
 }
 
 /* A tensor exactly as long as its buffer works, one byte less does not. */
-static void test_edge(struct fixture *f, const struct tensor4 *x, size_t size, clattn_tensor4 *in, const char *name)
+static void test_edge(struct fixture *f, const struct array4 *x, size_t size, clattn_tensor4 *in, const char *name)
 {
     int64_t index[4];
-    const size_t n = (tensor4_at(x, tensor4_count(x) - 1, index) + 1) * size;
+    const size_t n = (array4_at(x, array4_count(x) - 1, index) + 1) * size;
     clattn_forward_args *a = &f->t.args;
     const cl_mem whole = in->mem;
     int shorter;

@@ -162,8 +162,8 @@ static void test_bias(const struct device *d, const struct kind *kind, double bi
     cl_int e = open_kind(&f, d, kind, text, why, sizeof why);
     if (e)
         bail("%s: %s", text, why);
-    for (i = 0; i < tensor4_count(&t->bias); i++) {
-        const size_t at = tensor4_at(&t->bias, i, index);
+    for (i = 0; i < array4_count(&t->bias); i++) {
+        const size_t at = array4_at(&t->bias, i, index);
         if (index[2] > 1)
             continue;
         t->x.bias[i] = index[2] == 1 && index[3] == 4 ? 0 : bias;

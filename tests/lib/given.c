@@ -101,7 +101,7 @@ static cl_int make_captured(struct trial *t, cl_context context)
 /* ---- Tensors of axes b, h, q and k ---- */
 
 /* Orders of the axes, the nearest first, and gaps behind each: as the layout says. */
-cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum layout l)
+cl_int trial_array4(struct array4 *x, const int64_t shape[4], int type, enum layout l)
 {
     static const int usual[4] = { 3, 2, 1, 0 }, rows_outside[4] = { 3, 1, 2, 0 }, columns_first[4] = { 2, 3, 1, 0 };
     static const int64_t gap[4] = { 5, 3, 11, 2 };
@@ -117,12 +117,12 @@ cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum l
     return image_alloc(&x->image, x->offset + (size_t)step, type);
 }
 
-int64_t tensor4_count(const struct tensor4 *x)
+int64_t array4_count(const struct array4 *x)
 {
     return x->shape[0] * x->shape[1] * x->shape[2] * x->shape[3];
 }
 
-size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4])
+size_t array4_at(const struct array4 *x, int64_t i, int64_t index[4])
 {
     size_t at = x->offset;
     int axis;
@@ -136,10 +136,10 @@ size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4])
 
 /* `full` is what the call's sizes make of each axis. Broadcast axes: by default strides of a shape of 1, in other
  * layouts with a stride that must not be taken, in SHARED all of them with a stride of 0. */
-void tensor4_argument(const struct trial *t, const struct tensor4 *x, const int64_t full[4], clattn_tensor4 *out)
+void array4_argument(const struct trial *t, const struct array4 *x, const int64_t full[4], clattn_tensor4 *out)
 {
     static const int64_t nowhere = (int64_t)1 << 40;
-    const int flat = tensor4_count(x) == 1; /* strides of 0 everywhere would say contiguous */
+    const int flat = array4_count(x) == 1; /* strides of 0 everywhere would say contiguous */
     int i;
     out->mem = x->image.mem;
     out->offset = x->offset;
@@ -167,20 +167,20 @@ static cl_int make_bias(struct trial *t, cl_context context)
     const size_t size = convert_size(type);
     unsigned char *used;
     int64_t full[4], index[4], i;
-    cl_int e = trial_tensor4(&t->bias, t->x.bias_shape, type, t->layout);
+    cl_int e = trial_array4(&t->bias, t->x.bias_shape, type, t->layout);
     if (e)
         return e;
     used = trial_bias_used(t);
     if (!used)
         return CL_OUT_OF_HOST_MEMORY;
     image_poison(&t->bias.image, type);
-    for (i = 0; i < tensor4_count(&t->bias); i++)
+    for (i = 0; i < array4_count(&t->bias); i++)
         if (used[i])
-            convert_store(type, &t->x.bias[i], t->bias.image.byte + tensor4_at(&t->bias, i, index) * size, 1);
+            convert_store(type, &t->x.bias[i], t->bias.image.byte + array4_at(&t->bias, i, index) * size, 1);
     free(used);
     e = image_buffer(&t->bias.image, context, CL_MEM_READ_ONLY);
     full_sizes(t, full);
-    tensor4_argument(t, &t->bias, full, &t->args.bias);
+    array4_argument(t, &t->bias, full, &t->args.bias);
     return e;
 }
 
@@ -191,24 +191,24 @@ static unsigned char some(uint64_t seed, uint64_t i)
     return kind[trial_hash(seed, 96, i) % 4];
 }
 
-static cl_int make_bytes(struct trial *t, cl_context context, struct tensor4 *x, const unsigned char *from)
+static cl_int make_bytes(struct trial *t, cl_context context, struct array4 *x, const unsigned char *from)
 {
     int64_t index[4], i;
     image_canaries(&x->image);
-    for (i = 0; i < tensor4_count(x); i++)
-        x->image.byte[tensor4_at(x, i, index)] = from[i] ? some(t->c.seed, (uint64_t)i) : 0;
+    for (i = 0; i < array4_count(x); i++)
+        x->image.byte[array4_at(x, i, index)] = from[i] ? some(t->c.seed, (uint64_t)i) : 0;
     return image_buffer(&x->image, context, CL_MEM_READ_ONLY);
 }
 
 static cl_int make_mask(struct trial *t, cl_context context)
 {
     int64_t full[4];
-    cl_int e = trial_tensor4(&t->mask, t->x.mask_shape, CLATTN_U8, t->layout);
+    cl_int e = trial_array4(&t->mask, t->x.mask_shape, CLATTN_U8, t->layout);
     if (e)
         return e;
     e = make_bytes(t, context, &t->mask, t->x.mask);
     full_sizes(t, full);
-    tensor4_argument(t, &t->mask, full, &t->args.mask);
+    array4_argument(t, &t->mask, full, &t->args.mask);
     return e;
 }
 
@@ -217,8 +217,8 @@ static cl_int make_blank(struct trial *t, cl_context context)
 {
     int64_t index[4], i;
     image_canaries(&t->map.image);
-    for (i = 0; i < tensor4_count(&t->map); i++)
-        t->map.image.byte[tensor4_at(&t->map, i, index)] = NOT_MADE;
+    for (i = 0; i < array4_count(&t->map); i++)
+        t->map.image.byte[array4_at(&t->map, i, index)] = NOT_MADE;
     return image_buffer(&t->map.image, context, CL_MEM_READ_WRITE);
 }
 
@@ -230,10 +230,10 @@ static cl_int make_map(struct trial *t, cl_context context)
     full_sizes(t, full);
     full[2] = (full[2] + x->block_q - 1) / x->block_q;
     full[3] = (full[3] + x->block_k - 1) / x->block_k;
-    e = trial_tensor4(&t->map, !x->block_map && t->layout == SHARED ? full : x->block_shape, CLATTN_U8, t->layout);
+    e = trial_array4(&t->map, !x->block_map && t->layout == SHARED ? full : x->block_shape, CLATTN_U8, t->layout);
     if (!e)
         e = x->block_map ? make_bytes(t, context, &t->map, x->block_map) : make_blank(t, context);
-    tensor4_argument(t, &t->map, full, &t->args.block_map);
+    array4_argument(t, &t->map, full, &t->args.block_map);
     t->args.block_q = x->block_q;
     t->args.block_k = x->block_k;
     return e;

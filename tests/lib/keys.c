@@ -141,7 +141,7 @@ static void widen_scale(struct tensor *x, int64_t b, int64_t h, int64_t n)
 }
 
 /* What the strides are by default where K and V are paged: rows of a page before heads. */
-static void place_as_pages(struct tensor4 *x)
+static void place_as_pages(struct array4 *x)
 {
     x->stride[3] = 1;
     x->stride[1] = x->shape[3];
@@ -154,10 +154,10 @@ static cl_int make_scales(struct trial *t, struct tensor *x, struct scales *s, u
     int64_t shape[4];
     cl_int e;
     scales_shape(t, x, which, shape);
-    e = trial_tensor4(&s->at, shape, CLATTN_F32, t->layout);
+    e = trial_array4(&s->at, shape, CLATTN_F32, t->layout);
     if (t->layout == PLAIN && x->paging)
         place_as_pages(&s->at);
-    s->value = calloc((size_t)tensor4_count(&s->at) + 1, sizeof *s->value);
+    s->value = calloc((size_t)array4_count(&s->at) + 1, sizeof *s->value);
     return e ? e : s->value ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
@@ -165,7 +165,7 @@ static cl_int make_scales(struct trial *t, struct tensor *x, struct scales *s, u
 static void fill_zeros(const struct trial *t, struct tensor *x, uint64_t which)
 {
     const double most = x->type == CLATTN_INT8 ? 64 : 4;
-    for (int64_t i = 0; i < tensor4_count(&x->zero.at); i++) {
+    for (int64_t i = 0; i < array4_count(&x->zero.at); i++) {
         const double any = (double)(trial_hash(t->c.seed, 94 + which, (uint64_t)i) >> 11) * 0x1p-53;
         x->zero.value[i] = (i % 2 ? floor(most * (2 * any - 1)) : (double)(float)(most * (2 * any - 1)));
     }
@@ -206,10 +206,10 @@ cl_int keys_round(struct trial *t, struct tensor *x)
             e = make_scales(t, x, &x->zero, which + 1);
         if (e)
             return e;
-        for (int64_t i = 0; i < tensor4_count(&x->scale.at); i++)
+        for (int64_t i = 0; i < array4_count(&x->scale.at); i++)
             x->scale.value[i] = 0;
         each_row_of(x, widen_scale);
-        for (int64_t i = 0; i < tensor4_count(&x->scale.at); i++)
+        for (int64_t i = 0; i < array4_count(&x->scale.at); i++)
             x->scale.value[i] = (double)(float)(x->scale.value[i] / half);
         if (has_zero)
             fill_zeros(t, x, which);
@@ -241,16 +241,16 @@ static void mark_used(const struct trial *t, const struct tensor *x, const struc
 /* Writes scales or zero points into their image, poison where nobody reads them. */
 static cl_int store_scales(const struct trial *t, const struct tensor *x, struct scales *s)
 {
-    unsigned char *const used = calloc((size_t)tensor4_count(&s->at) + 1, 1);
+    unsigned char *const used = calloc((size_t)array4_count(&s->at) + 1, 1);
     int64_t index[4];
     if (!used)
         return CL_OUT_OF_HOST_MEMORY;
     mark_used(t, x, s, used);
     image_poison(&s->at.image, CLATTN_F32);
-    for (int64_t i = 0; i < tensor4_count(&s->at); i++) {
+    for (int64_t i = 0; i < array4_count(&s->at); i++) {
         const float value = (float)s->value[i];
         if (used[i])
-            memcpy(s->at.image.byte + tensor4_at(&s->at, i, index) * sizeof value, &value, sizeof value);
+            memcpy(s->at.image.byte + array4_at(&s->at, i, index) * sizeof value, &value, sizeof value);
     }
     free(used);
     return CL_SUCCESS;
@@ -266,7 +266,7 @@ static cl_int give_scales(const struct trial *t, const struct tensor *x, struct 
     axes_of(x, full);
     e = store_scales(t, x, s);
     e = e ? e : image_buffer(&s->at.image, context, CL_MEM_READ_ONLY);
-    tensor4_argument(t, &s->at, full, out);
+    array4_argument(t, &s->at, full, out);
     return e;
 }
 

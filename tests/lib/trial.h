@@ -27,7 +27,7 @@ const char *layout_name(enum layout l);
 enum layout layout_find(const char *name); /* LAYOUTS when there is none */
 
 /* What goes with scores: axes b, h, q and k. And with rows of K or V: b or pages, h, rows and groups. */
-struct tensor4 {
+struct array4 {
     struct image image;
     int64_t shape[4], stride[4];
     size_t offset;
@@ -35,7 +35,7 @@ struct tensor4 {
 
 /* Scales or zero points of a K or V. value: [shape]; NULL where there are none. */
 struct scales {
-    struct tensor4 at;
+    struct array4 at;
     double *value;
 };
 
@@ -82,7 +82,7 @@ struct trial {
     struct tensor q, k, v, o, lse;
     struct paging paging;
     struct image image[5], list[LISTS], captured[CLATTN_AUX_MAX], workspace;
-    struct tensor4 bias, mask, map;
+    struct array4 bias, mask, map;
     int64_t slopes_stride;
     int32_t q_rows[CLATTN_LIST_MAX], k_rows[CLATTN_LIST_MAX]; /* that exist: all, or those of the sequence */
     int32_t q_len[CLATTN_LIST_MAX], kv_len[CLATTN_LIST_MAX], kv_start[CLATTN_LIST_MAX]; /* clamped, for every b */
@@ -137,15 +137,15 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n); /* 
 #define NOWHERE SIZE_MAX
 size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);
 
-int64_t tensor4_count(const struct tensor4 *x);
+int64_t array4_count(const struct array4 *x);
 /* Places cells of `shape` with gaps as the layout says, and makes room for them. */
-cl_int trial_tensor4(struct tensor4 *x, const int64_t shape[4], int type, enum layout l);
+cl_int trial_array4(struct array4 *x, const int64_t shape[4], int type, enum layout l);
 /* As an argument, where axes of a call have `full` elements. */
-void tensor4_argument(const struct trial *t, const struct tensor4 *x, const int64_t full[4], clattn_tensor4 *out);
+void array4_argument(const struct trial *t, const struct array4 *x, const int64_t full[4], clattn_tensor4 *out);
 /* `count` elements of `type` behind `head` of poison, with the end of the buffer right behind them. */
 cl_int trial_make_list(struct image *im, cl_context context, int type, const void *from, size_t count, size_t head,
                        clattn_array *out);
-size_t tensor4_at(const struct tensor4 *x, int64_t i, int64_t index[4]); /* element of the i-th cell, and its indices */
+size_t array4_at(const struct array4 *x, int64_t i, int64_t index[4]); /* element of the i-th cell, and its indices */
 
 /* Parts of trial_make(). */
 /* keys.c: K and V that are quantised or lie in pages. */

@@ -61,10 +61,10 @@ static int check_map(struct trial *t, const unsigned char *now, char *why, size_
 {
     int64_t index[4], i, all, keep;
     int blank = 1;
-    for (i = 0; i < tensor4_count(&t->map); i++)
-        blank = blank && now[tensor4_at(&t->map, i, index)] == NOT_MADE;
-    for (i = 0; i < tensor4_count(&t->map) && !blank; i++) {
-        const size_t at = tensor4_at(&t->map, i, index);
+    for (i = 0; i < array4_count(&t->map); i++)
+        blank = blank && now[array4_at(&t->map, i, index)] == NOT_MADE;
+    for (i = 0; i < array4_count(&t->map) && !blank; i++) {
+        const size_t at = array4_at(&t->map, i, index);
         count_block(t, index, &all, &keep);
         if ((now[at] == 0) != (keep == 0) || (now[at] == 2 && keep != all) || now[at] > 2) {
             snprintf(why, len, "block map[%lld,%lld,%lld,%lld] is %d where %lld of %lld are kept", (long long)index[0],
