@@ -34,7 +34,7 @@ ok $? "f32: engine simt ($(json engine))"
 
 # The record is kept, and the next start takes it. What is measured means nothing.
 problem='f16 b1 h1 q64 k64 d64'
-CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 5 \
+CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 60 \
     "$problem"
 sound
 ok $? "clattn-tune ends ($(tail -n 1 out))"
