@@ -5,12 +5,10 @@ typedef uchar cla_elem_q4_0;
 #define CLA_BYTES_q4_0(n) ((n) / 32 * 18)
 #define CLA_BLOCK_Q4_0(p, c) ((p) + (uint)(c) / 32 * 18)
 #define CLA_HALF_Q4_0(c) ((c) / 16 % 2 * 4) /* bits below an element's own */
-#define cla_scale_q4_0(p, c) vload_half(0, (const __global half *)CLA_BLOCK_Q4_0(p, c))
+#define cla_scale_q4_0(p, c) vload_half4(0, (const __global half *)CLA_BLOCK_Q4_0(p, c)).s0
 #define cla_code_q4_0(p, c) ((float)((CLA_BLOCK_Q4_0(p, c)[2 + (c) % 16] >> CLA_HALF_Q4_0(c) & 15) - 8))
 #define cla_codes_q4_0(n, p, c) \
-    convert_float##n(as_char##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16) >> (uchar##n)(CLA_HALF_Q4_0(c)) & \
-                                (uchar##n)(15)) - \
-                     (char##n)(8))
+    convert_float##n((convert_int##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16)) >> CLA_HALF_Q4_0(c) & 15) - 8)
 static inline uint cla_quad_q4_0(const __global uchar *p, int c)
 {
     const __global ushort *at = (const __global ushort *)(CLA_BLOCK_Q4_0(p, c) + 2 + c % 16);

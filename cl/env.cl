@@ -81,6 +81,12 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define cla_getn_v(n, e, row, column) CLA_CAT(cla_getn_, CLA_STORAGE_v)(n, v, e, row, column)
 #define cla_get_plain(x, e, row, column) cla_load_##x((row) + (column))
 #define cla_getn_plain(n, x, e, row, column) cla_loadn_##x(n, (row) + (column))
+/* Vectors of a row that are read one behind the other, since they share bytes: a block has two at least, and rows have
+ * whole blocks. */
+#define CLA_TOGETHER_k CLA_CAT(CLA_TOGETHER_, CLA_STORAGE_k)
+#define CLA_TOGETHER_plain 1
+#define CLA_TOGETHER_scaled 1
+#define CLA_TOGETHER_blocks 2
 /* Where a row's first byte lies, and how many there are. */
 #define cla_start_k(e, row) CLA_CAT(cla_start_, CLA_STORAGE_k)(k, e, row)
 #define cla_start_v(e, row) CLA_CAT(cla_start_, CLA_STORAGE_v)(v, e, row)
