@@ -44,10 +44,14 @@ static int one_item(const struct tile *t)
     return 1;
 }
 
-/* Of engine cpu's lanes, which are rows, half stay idle or more. */
+/* Of engine cpu's lanes, which are rows, half would stay idle or more; or all have a row, but of few queries that share
+ * wide keys, as in generation: K and V are not in caches then, and this engine asks for them ahead. In narrow ones its
+ * sums across lanes cost more than that saves. */
 static bool rows_are_few(const struct caps *caps, const clattn_problem *p)
 {
-    return p->sizes.nq && 2 * gqa_shared_rows(p) <= engine_lanes(caps, p);
+    const int64_t rows = gqa_shared_rows(p), lanes = engine_lanes(caps, p);
+    const bool is_wide = p->d >= 128 && 2 * p->sizes.nq <= lanes;
+    return p->sizes.nq && rows <= (is_wide ? lanes : lanes / 2);
 }
 
 static int rank(const struct caps *caps, const clattn_problem *p)

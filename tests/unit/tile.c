@@ -507,6 +507,16 @@ static void test_shared(void)
     is_str(first(&c, &p, text, sizeof text), "row w16,nr4,rk4,rd4,bk64", "four heads share keys");
     p.sizes.hk = 2;
     is_str(first(&c, &p, text, sizeof text), "cpu w16,nv1,rk8,rd8,bk64", "sixteen do");
+    p.d = p.dv = 128;
+    is_str(first(&c, &p, text, sizeof text), "row w16,nr8,rk2,rd2,bk64", "and their rows are wide");
+    p.sizes.h = 34;
+    ok(!strncmp(first(&c, &p, text, sizeof text), "cpu", 3), "seventeen, more than lanes: %s", text);
+    p.sizes.h = 2;
+    p.sizes.nq = 16;
+    ok(!strncmp(first(&c, &p, text, sizeof text), "cpu", 3), "sixteen queries of wide rows: %s", text);
+    p.d = p.dv = 64;
+    p.sizes.h = 32;
+    p.sizes.nq = 1;
     p.flags = CLATTN_ALIBI;
     is_str(first(&c, &p, text, sizeof text), "row w16,nr1,rk8,rd8,bk64", "sixteen that are kept apart");
     p.sizes.nq = 0;
