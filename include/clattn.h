@@ -1053,8 +1053,8 @@ typedef struct clattn_forward_args {
     clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
     /**< f32, for int8 and int4: axes b, hk, row and group of groups of k_group (v_group) elements, where K and V are
      *   paged axes page, hk, row of the page and group, and in varlen 1, hk, row of all sequences and group. Each axis
-     *   may be 1 (broadcast): a scale per tensor, head, channel, token or group. Contiguous strides are those of that
-     *   order of axes, where K and V are paged of the order page, row, hk, group. Zero points where CLATTN_K_ZERO and
+     *   may be 1 (broadcast): a scale per tensor, head, channel, token or group. Contiguous is the order of their K and
+     *   V: b, hk, row, group; page, row, hk, group; and in varlen row, hk, group. Zero points where CLATTN_K_ZERO and
      *   CLATTN_V_ZERO say so. */
     clattn_array block_table;
     /**< int32 [b, ceil(nk / page)], where K and V are paged: entry i of sequence b is the page that has its keys i page

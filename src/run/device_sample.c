@@ -133,15 +133,6 @@ static void fill_pages(struct device_sample *b)
     a->page = (int32_t)pages.page;
 }
 
-/* Scales and zero points of varlen K and V, whose rows come before heads; of others they are contiguous. */
-static void fill_scales(clattn_tensor4 *scale, clattn_tensor4 *zero, int64_t heads, int32_t width, int32_t group)
-{
-    const int64_t groups = group ? problem_groups(width, group) : 0;
-    scale->stride[1] = zero->stride[1] = groups;
-    scale->stride[2] = zero->stride[2] = heads * groups;
-    scale->stride[3] = zero->stride[3] = 1;
-}
-
 static void fill_args(struct device_sample *b)
 {
     const struct sample *s = &b->sample;
@@ -168,10 +159,6 @@ static void fill_args(struct device_sample *b)
     a->k_zero.mem = b->mem[SAMPLE_K_ZERO];
     a->v_scale.mem = b->mem[SAMPLE_V_SCALE];
     a->v_zero.mem = b->mem[SAMPLE_V_ZERO];
-    if (varlen_k) {
-        fill_scales(&a->k_scale, &a->k_zero, z->hk, s->p.d, s->p.k_group);
-        fill_scales(&a->v_scale, &a->v_zero, z->hk, s->p.dv, s->p.v_group);
-    }
     a->lse.stride[0] = n ? z->h * n : 0;
     a->lse.stride[1] = n ? n : z->total_q;
     a->lse.stride[2] = 1;

@@ -305,8 +305,6 @@ static cl_int make_scales(const struct cached *x, const struct plan_of *m, int o
     const int64_t width = once & 8 ? 1 : m->groups;
     for (int i = 0; i < 3; i++)
         shape.extent[i] = once >> i & 1 ? 1 : m->extent[i];
-    if (!problem_of(x)->page)
-        shape.rows_first = 0;
     int64_t stride[3];
     const int64_t n = lay_out(x, &shape, width, 1, stride);
     for (int i = 0; i < 3; i++) {

@@ -140,8 +140,8 @@ static void widen_scale(struct tensor *x, int64_t b, int64_t h, int64_t n)
     }
 }
 
-/* What the strides are by default where K and V are paged: rows of a page before heads. */
-static void place_as_pages(struct array4 *x)
+/* What the strides are by default where K and V are paged or varlen: rows before heads. */
+static void place_rows_first(struct array4 *x)
 {
     x->stride[3] = 1;
     x->stride[1] = x->shape[3];
@@ -155,8 +155,8 @@ static cl_int make_scales(struct trial *t, struct tensor *x, struct scales *s, u
     cl_int e;
     scales_shape(t, x, which, shape);
     e = trial_array4(&s->at, shape, CLATTN_F32, t->layout);
-    if (t->layout == PLAIN && x->paging)
-        place_as_pages(&s->at);
+    if (t->layout == PLAIN && (x->paging || x->cu))
+        place_rows_first(&s->at);
     s->value = calloc((size_t)array4_count(&s->at) + 1, sizeof *s->value);
     return e ? e : s->value ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
