@@ -119,13 +119,19 @@ static struct quantise_row row_of(const struct tensor *x, int64_t b, int64_t h, 
                                    scale[3] != 1, zero[3] != 1 };
 }
 
+/* Whether row (b, n) lies somewhere: a varlen sequence may have fewer than the longest one. */
+static int has_place(const struct tensor *x, int64_t b, int64_t h, int64_t n)
+{
+    return x->cu ? n < x->cu[b + 1] - x->cu[b] : tensor_at(x, b, h, n) != NOWHERE;
+}
+
 /* Calls `use` for each row that lies somewhere. */
 static void each_row_of(struct tensor *x, void (*use)(struct tensor *x, int64_t b, int64_t h, int64_t n))
 {
     for (int64_t b = 0; b < x->n[0]; b++)
         for (int64_t h = 0; h < x->n[1]; h++)
             for (int64_t n = 0; n < x->n[2]; n++)
-                if (tensor_at(x, b, h, n) != NOWHERE)
+                if (has_place(x, b, h, n))
                     use(x, b, h, n);
 }
 
