@@ -1,8 +1,8 @@
 /* pairs.c - every two features together: rows that cover all pairs of choices, made up as the test runs
  * SPDX-License-Identifier: Apache-2.0
  *
- * pairs.t: a seeded ninth of the rows, on the default engine; CLATTN_PART=1: all the others, so that the two parts run
- * every pair. CLATTN_FULL=1: every row, on every engine.
+ * pairs.t: a seeded twelfth of the rows, on the default engine; CLATTN_PART=1: all the others, so that the two parts
+ * run every pair. CLATTN_FULL=1: every row, on every engine.
  * pairs.t N: row N alone. pairs.t --list: the problems of all rows, which needs no device. */
 #include "config.h"
 
@@ -11,7 +11,8 @@
 
 /* ---- Choices ---- */
 
-enum { TYPE, MASK, BIAS, SCORE, SINK, WINDOW, PLACE, DIAGONAL, WIDTH, FACTORS, CHOICES = 12, ROWS_MAX = 400 };
+enum { TYPE, MASK, BIAS, SCORE, SINK, WINDOW, PLACE, DIAGONAL, WIDTH, PAGE, K_TYPE, V_TYPE, O_TYPE, SPLITS, FACTORS };
+enum { CHOICES = 13, ROWS_MAX = 400 };
 
 /* Words of a problem string; {q}, {k} and {b} of PLACE say where. Each list ends with NULL. */
 static const char *const words[FACTORS][CHOICES] = {
@@ -25,12 +26,18 @@ static const char *const words[FACTORS][CHOICES] = {
     [WINDOW] = { "", "window19,0", "window-1,12", "window25,6", NULL },
     [PLACE] = { "b2 h4/2 q33 k70", "b2 h4/2 q47 k90", "b2 h4/2 q61 k61", "b3 h2/1 q33 k70", "b2 h4/2 q40 k66 bthd",
                 "b3 h2 q33 k70 qlen:33,20,0 kvlen:70,3,41 kvstart:5,0,9", "b3 h4/2 q41 k83 varlen",
-                "b5 h2 q65 k65 varlen", "b4 h2/1 q50 k50 varlen", "b2 h4/1 q70 k52", NULL },
+                "b5 h2 q65 k65 varlen", "b4 h2/1 q50 k50 varlen", "b2 h4/1 q70 k52", "b3 h8/2 q1 k90 kvlen:90,0,41",
+                "b2 h4/1 q5 k83 kvlen:29,83", NULL },
     [DIAGONAL] = { "", "off11", "off-9", NULL },
     [WIDTH] = { "d64", "d40/24", "d33/49", "d128/64", NULL },
+    [PAGE] = { "", "page1", "page7", "page64", NULL },
+    [K_TYPE] = { "", "k:int8", "k:int8:16z", "k:int4:1z", "k:int4:32", "k:q8_0", "k:q4_0", "k:bf16", NULL },
+    [V_TYPE] = { "", "v:int8z", "v:int8:1", "v:int4", "v:int4:16z", "v:q8_0", "v:q4_0", "v:f32", NULL },
+    [O_TYPE] = { "", "o:f32", "o:f16", "o:bf16", NULL },
+    [SPLITS] = { "", "splits2", "splits5", "splits64", NULL },
 };
 static const enum layout layouts[CHOICES] = { PLAIN, PADDED, PACKED, SHARED, PADDED, REPEAT, PLAIN, UNEVEN, PACKED,
-                                              OFFSETS };
+                                              OFFSETS, PADDED, PLAIN };
 
 struct row {
     signed char choice[FACTORS]; /* -1: not chosen yet */
@@ -53,14 +60,31 @@ static int has(int factor, int choice, const char *text)
     return strstr(words[factor][choice], text) != NULL;
 }
 
-/* Two choices that contradict each other: top-left and an offset, one buffer and several types, two offsets. */
+static int is_k_or_v(int factor)
+{
+    return factor == K_TYPE || factor == V_TYPE;
+}
+
+/* Whether a width has rows that this type does not store: int4 has pairs, and GGUF's types have blocks of 32. */
+static int is_cut(int width, int factor, int type)
+{
+    const int odd = has(WIDTH, width, "d33"), narrow = odd || has(WIDTH, width, "d40");
+    return (odd && has(factor, type, "int4")) || (narrow && has(factor, type, ":q"));
+}
+
+/* Two choices that contradict each other: top-left and an offset, one buffer and several types, two offsets; f64 and
+ * another type, K's or V's type twice, varlen sequences on pages, one buffer and pages, a row that ends in a block. */
 static int forbidden(int f, int x, int g, int y)
 {
     if (f > g)
         return forbidden(g, y, f, x);
     return (f == MASK && g == DIAGONAL && has(f, x, "causal-tl") && y) ||
            (f == TYPE && g == PLACE && has(f, x, " k:") && layouts[y] == PACKED) ||
-           (f == PLACE && g == DIAGONAL && layouts[x] == OFFSETS && y);
+           (f == PLACE && g == DIAGONAL && layouts[x] == OFFSETS && y) ||
+           (f == TYPE && (is_k_or_v(g) || g == O_TYPE) && has(f, x, "f64") && y) ||
+           (f == TYPE && is_k_or_v(g) && has(f, x, " k:") && y) ||
+           (f == PLACE && (is_k_or_v(g) || g == PAGE) && layouts[x] == PACKED && y) ||
+           (f == PLACE && g == PAGE && has(f, x, "varlen") && y) || (f == WIDTH && is_k_or_v(g) && is_cut(x, g, y));
 }
 
 /* ---- Making rows ---- */
@@ -161,7 +185,8 @@ static void write_problem(const struct row *r, unsigned index, char *text, size_
     const char *type = words[TYPE][r->choice[TYPE]];
     const size_t name = strcspn(type, " ");
     size_t n = (size_t)snprintf(text, len, "%.*s", (int)name, type);
-    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL };
+    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL, PAGE, K_TYPE, V_TYPE,
+                                 O_TYPE, SPLITS };
     size_t i;
     for (i = 0; i < sizeof order / sizeof *order; i++) {
         const char *word = words[order[i]][r->choice[order[i]]];
@@ -195,7 +220,7 @@ static void run_full(const struct device *d)
 
 static int is_dealt(unsigned row)
 {
-    return harness_deals((unsigned)(trial_hash(6, row, 0) % 9), 9);
+    return harness_deals((unsigned)(trial_hash(6, row, 0) % 12), 12);
 }
 
 static void run_part(const struct device *d)
