@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "engine/params.h"
+#include "engine/defines.h"
 #include "engine/slots.h"
 #include "engine/split.h"
 
@@ -63,18 +64,18 @@ static bool bytes_of_states(const struct target *t, const struct arguments *a, i
     *bytes = 0;
     if (a->parts < 2)
         return true;
-    return rows * slots_merge_shape(t).chunks <= INT32_MAX && checked_mul(rows * a->parts, of_row, bytes);
+    return rows * defines_merge_shape(t).chunks <= INT32_MAX && checked_mul(rows * a->parts, of_row, bytes);
 }
 
 static int items_to_merge(const struct target *t)
 {
-    return slots_merge_shape(t).items;
+    return defines_merge_shape(t).items;
 }
 
 /* Items of a row's columns; the others have other rows, or share its parts: as cla_lanes() of cl/merge.cl says. */
 static int64_t groups_to_merge(const struct target *t, const struct arguments *a)
 {
-    const struct merge_shape s = slots_merge_shape(t);
+    const struct merge_shape s = defines_merge_shape(t);
     const int most = s.items / s.column_items;
     int lanes = 1;
     while (2 * lanes <= most && a->parts >= 4 * lanes)
@@ -157,7 +158,7 @@ static const struct pass passes[] = {
                        .kernel = "cla_forward",
                        .applies = always,
                        .slots = slots_forward,
-                       .options = slots_forward_options,
+                       .options = defines_forward,
                        .items = items_of_engine,
                        .groups = groups_of_rows,
                        .call_bytes = bytes_of_states,
@@ -167,7 +168,7 @@ static const struct pass passes[] = {
                      .kernel = "cla_merge",
                      .applies = always,
                      .slots = slots_merge,
-                     .options = slots_merge_options,
+                     .options = defines_merge,
                      .items = items_to_merge,
                      .groups = groups_to_merge,
                      .idle = idle_merge },
@@ -181,7 +182,7 @@ static const struct pass passes[] = {
                       .kernel = "cla_append",
                       .applies = appends,
                       .slots = slots_append,
-                      .options = slots_append_options,
+                      .options = defines_append,
                       .items = items_for_blocks,
                       .groups = groups_of_new_rows,
                       .idle = idle_sequences },
@@ -189,7 +190,7 @@ static const struct pass passes[] = {
                        .kernel = "cla_advance",
                        .applies = appends,
                        .slots = slots_advance,
-                       .options = slots_append_options,
+                       .options = defines_append,
                        .items = items_for_sequence,
                        .groups = groups_of_sequences,
                        .idle = idle_sequences },
@@ -197,14 +198,14 @@ static const struct pass passes[] = {
                       .kernel = "cla_rotary",
                       .applies = rotates,
                       .slots = slots_rotary,
-                      .options = slots_append_options,
+                      .options = defines_append,
                       .items = items_for_blocks,
                       .groups = groups_of_pairs,
                       .idle = idle_sequences },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
                     .slots = slots_exp2_test,
-                    .options = slots_exp2_options },
+                    .options = defines_exp2 },
 };
 
 const struct pass *pass_at(int id)

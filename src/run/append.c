@@ -6,7 +6,7 @@
 
 #include "base/caller_struct.h"
 #include "base/checked.h"
-#include "engine/slots.h"
+#include "engine/defines.h"
 #include "run/caches.h"
 #include "run/rotary.h"
 #include "run/tensor.h"
@@ -127,8 +127,8 @@ static cl_int fill_numbers(struct arguments *to, const struct reader *r, struct 
 {
     const clattn_problem *const p = r->p;
     const clattn_sizes *const s = &r->s;
-    const int64_t of_head = problem_groups(p->d, slots_part(p->k_type, p->k_group)) +
-                            problem_groups(p->dv, slots_part(p->v_type, p->v_group));
+    const int64_t of_head = problem_groups(p->d, defines_part(p->k_type, p->k_group)) +
+                            problem_groups(p->dv, defines_part(p->v_type, p->v_group));
     int64_t parts = s->hk * of_head;
     to->row_parts = (cla_i32)parts;
     if (!checked_mul(parts, s->nq ? s->nq : 1, &parts) || !checked_mul(parts, s->b ? s->b : 1, &parts) ||

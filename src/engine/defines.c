@@ -1,0 +1,107 @@
+/* defines.c - the build options of each pass's program: its numbers and types. Knows no device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/defines.h"
+
+#include "problem/feature.h"
+#include "problem/gqa.h"
+
+#include <math.h>
+
+/* How K or V is quantised, if there are scales to say so. */
+static void add_groups(struct text *to, char name, int type, int32_t group, bool has_zero)
+{
+    if (problem_type_block(type).scaled)
+        text_add(to, " -DCLA_%c_GROUP=%d -DCLA_%c_HAS_ZERO=%d", name, (int)group, name, has_zero);
+}
+
+void defines_forward(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const struct caps *const caps = t->caps;
+    const struct config *const c = t->config;
+    const struct engine *e = c->engine;
+    text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", (int)p->d,
+             (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type),
+             problem_type_name(p->o_type));
+    if (p->bias_type)
+        text_add(to, " -DCLA_TB=%s", problem_type_name(p->bias_type));
+    text_add(to, " -DCLA_PAGED=%d", p->page != 0);
+    add_groups(to, 'K', p->k_type, p->k_group, p->flags & CLATTN_K_ZERO);
+    add_groups(to, 'V', p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
+    text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
+             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
+             p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
+             feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
+             gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);
+    FEATURE_EACH(f)
+        if (f->options && f->applies(p))
+            f->options(to, p);
+    text_add(to, " -DCLA_WIDTH=%d", engine_width(e, &c->tile));
+    for (int i = 0; e->numbers[i].name; i++) {
+        text_add(to, " -DCLA_");
+        for (const char *s = e->numbers[i].name; *s; s++)
+            text_add(to, "%c", *s - 'a' + 'A');
+        text_add(to, "=%d", c->tile.n[i]);
+    }
+    text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d", p->type == CLATTN_F64 ? caps->fma64 : caps->fma,
+             caps->sub_group, caps->nv_cc);
+    text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
+}
+
+/* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere
+ * they are in neighbouring items. */
+struct merge_shape defines_merge_shape(const struct target *t)
+{
+    enum { COLUMN_ITEMS = 32, LANES = 8, VECTORS = 4 };
+    const struct config *const c = t->config;
+    struct merge_shape s = { 1, 1, VECTORS, engine_width(c->engine, &c->tile), 0 };
+    if (c->engine->items_per_group(&c->tile) > 1) {
+        const int most = (int)(t->caps->max_group < COLUMN_ITEMS * LANES ? t->caps->max_group : COLUMN_ITEMS * LANES);
+        s = (struct merge_shape){ 1, 1, 1, 1, 0 };
+        while (2 * s.items <= most)
+            s.items *= 2;
+        s.column_items = s.items < COLUMN_ITEMS ? s.items : COLUMN_ITEMS;
+    }
+    const int columns = s.column_items * s.vectors * s.width;
+    s.chunks = (t->p->dv + columns - 1) / columns;
+    return s;
+}
+
+void defines_merge(struct text *to, const struct target *t)
+{
+    const struct merge_shape s = defines_merge_shape(t);
+    const char *const type = problem_type_name(t->p->o_type);
+    text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
+    text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d", s.items, s.column_items,
+             s.vectors, s.width);
+}
+
+int defines_part(int type, int32_t group)
+{
+    enum { PLAIN = 16 };
+    const struct problem_block block = problem_type_block(type);
+    return block.scaled && group > 1 ? group : block.elements > 2 ? block.elements : PLAIN;
+}
+
+/* Rows as they are given are the only ones with a type of their own here: what is written is bytes to begin with. */
+void defines_append(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const char *const type = problem_type_name(p->type);
+    const int k = defines_part(p->k_type, p->k_group), v = defines_part(p->v_type, p->v_group);
+    text_add(to, " -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s -DCLA_WIDTH=1 -DCLA_D=%d -DCLA_DV=%d", type, type,
+             type, type, (int)p->d, (int)p->dv);
+    text_add(to, " -DCLA_INTO_K=%s -DCLA_INTO_V=%s -DCLA_K_GROUP=%d -DCLA_V_GROUP=%d -DCLA_K_ZERO=%d -DCLA_V_ZERO=%d",
+             problem_type_name(p->k_type), problem_type_name(p->v_type), (int)p->k_group, (int)p->v_group,
+             !!(p->flags & CLATTN_K_ZERO), !!(p->flags & CLATTN_V_ZERO));
+    text_add(to, " -DCLA_K_PART=%d -DCLA_V_PART=%d -DCLA_K_PARTS=%d -DCLA_V_PARTS=%d", k, v,
+             (int)problem_groups(p->d, k), (int)problem_groups(p->dv, v));
+}
+
+void defines_exp2(struct text *to, const struct target *t)
+{
+    (void)t;
+    text_add(to, " -cl-mad-enable -DCLA_TQ=f32 -DCLA_TK=f32 -DCLA_TV=f32 -DCLA_TO=f32 -DCLA_WIDTH=4");
+}

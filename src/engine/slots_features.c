@@ -1,0 +1,86 @@
+/* slots_features.c - what fills the slots of masks, scores, bias and sinks: problem/feature.h has their rows. Knows no
+ * device API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/slots_features.h"
+
+#include "engine/source.h"
+#include "problem/feature.h"
+
+static void write_feature(struct text *to, const struct feature *f, const clattn_problem *p)
+{
+    source_write_fragment(to, f->needs ? f->needs(p) : NULL);
+    if (f->write)
+        f->write(to, p);
+    else
+        source_write_fragment(to, f->fragment);
+}
+
+/* The features of a kind, or `none` where the problem asks for none of them. */
+static void write_features(struct text *to, enum feature_kind kind, const char *none, const clattn_problem *p)
+{
+    bool some = false;
+    FEATURE_EACH(f)
+        if (f->kind == kind && feature_is_compiled(f, p)) {
+            write_feature(to, f, p);
+            some = true;
+        }
+    source_write_fragment(to, some ? NULL : none);
+}
+
+/* How the answers of all masks become one: x starts as `from`, and for each mask x = before cla_NAME_ after. */
+static const struct {
+    const char *head, *from, *before, *after, *tail;
+} combinations[] = {
+    { "int cla_mask_begin(const cla_env *e, int q0, int q1)", "int x = 0;", "x = max(x, cla_", "_begin(e, q0, q1));",
+      "return x;" },
+    { "int cla_mask_end(const cla_env *e, int q0, int q1)", "int x = e->k_end;", "x = min(x, cla_", "_end(e, q0, q1));",
+      "return x;" },
+    { "int cla_mask_next(const cla_env *e, int q0, int q1, int k, int end)", "", "k = cla_",
+      "_next(e, q0, q1, k, end);", "return k;" },
+};
+enum { COMBINATIONS = sizeof combinations / sizeof *combinations };
+
+void slots_features_masks(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_features(to, FEATURE_MASK, NULL, p);
+    text_add(to, "#line 1 \"masks\"\n");
+    for (int c = 0; c < COMBINATIONS; c++) {
+        text_add(to, "CLA_FN %s\n{\n    %s\n", combinations[c].head, combinations[c].from);
+        FEATURE_EACH(f)
+            if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
+                text_add(to, "    %s%s%s\n", combinations[c].before, f->name, combinations[c].after);
+        text_add(to, "    %s\n}\n", combinations[c].tail);
+    }
+    text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, "
+                 "int k1, int n)\n{\n");
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
+            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", f->name, f->name);
+    text_add(to, "}\n");
+}
+
+void slots_features_scores(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    write_features(to, FEATURE_SCORE, NULL, p);
+    text_add(to, "#line 1 \"scores\"\n#define CLA_SCORE_DROPS %d\n",
+             -feature_any_compiled(p, FEATURE_SCORE, FEATURE_HAS_HOLES));
+    text_add(to, "CLA_FN real cla_score(const cla_env *e, real s, integer q, integer k)\n{\n");
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_SCORE && feature_is_compiled(f, p))
+            text_add(to, "    s = cla_%s(e, s, q, k);\n", f->name);
+    text_add(to, "    return s;\n}\n");
+}
+
+void slots_features_sink(struct text *to, const struct target *t)
+{
+    write_features(to, FEATURE_SINK, "sink_none.cl", t->p);
+}
+
+void slots_features_bias(struct text *to, const struct target *t)
+{
+    write_features(to, FEATURE_BIAS, "bias_none.cl", t->p);
+}
