@@ -3,29 +3,7 @@
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
-#include "run/call.h"
-
-#include <pthread.h>
-
-/* A kernel ready to run. clSetKernelArg is not thread-safe on one kernel: calls take one of a few, under its lock. */
-enum { POOL_SIZE = 4 };
-struct pool {
-    unsigned next;
-    struct {
-        pthread_mutex_t lock;
-        cl_kernel kernel;
-    } of[POOL_SIZE];
-};
-
-/* A pass made runnable; pass NULL: the plan lacks it. */
-struct launch_pass {
-    const struct pass *pass;
-    struct config config;
-    struct rows rows;                /* that its work-groups own */
-    struct pool pool;
-    int items;                      /* of a work-group */
-    int n_buffers, buffers[PARAMS]; /* that its kernel takes */
-};
+#include "run/launch_pass.h"
 
 struct launch {
     cl_context context; /* borrowed from the handle, as is caps */
@@ -46,14 +24,6 @@ void launch_clear(struct launch *l);
 /* Runs every kernel once on nothing: a driver that compiles at the first enqueue does it now. */
 cl_int launch_idle(struct launch *l, struct why *why);
 
-/* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. `first`, unless it is NULL, receives
- * the event of the call's first kernel, NULL where there is none but the last one: a call begins with that. */
-struct waits {
-    cl_uint n;
-    const cl_event *list;
-    cl_event *event, *first;
-};
-
 /* What a caller can ask of a plan: how its arguments are read, and the passes that they go through, one after another.
  */
 enum { OPERATION_PASSES = 4 };
@@ -62,6 +32,9 @@ struct operation {
     int n, passes[OPERATION_PASSES];
 };
 extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary;
+
+/* What the operation's calls are read for; rows are those of its first pass. */
+struct call_plan launch_call_plan(const struct launch *l, const struct operation *what);
 
 /* Bytes of workspace that a forward call needs: as much as that of its passes which needs most, since they share it. */
 cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
