@@ -24,6 +24,18 @@ static inline int each_device(void (*test)(const struct device *))
     return done_testing();
 }
 
+/* Reports a call that must have failed (e): with `want`, in words among which are these, and without an event. Then the
+ * queue is done. */
+static inline void each_refused(const struct device *d, cl_int e, cl_event event, cl_int want, const char *words,
+                                const char *what)
+{
+    char detail[512] = "";
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    clFinish(d->queue);
+    ok(e == want && !event && *detail && strstr(detail, words), "%s is refused (%s): %s", what,
+       clattn_status_string(e), detail);
+}
+
 /* A problem string that is one. */
 static inline clattn_workload each_case(const char *text)
 {
