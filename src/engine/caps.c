@@ -11,16 +11,19 @@
 static const struct quirk quirks[] = {
     /* Mesa 22.3: compiling explicit float16 code takes 8 to over 110 s, large tiles likewise; the kernel query says 32
      * where 1024 run. */
-    { "rusticl", "", true, 64, 64, true },
+    { "rusticl", "", true, 64, 64, true, false },
     /* Oclgrind 21.10 cannot interpret the `freeze` its own optimiser leaves behind. */
-    { "Oclgrind", " -cl-opt-disable", false, 64, 64, false },
+    { "Oclgrind", " -cl-opt-disable", false, 64, 64, false, false },
     /* GPUs that are small, or may be, and those with few registers an item: tiles of many registers spill. */
-    { "QUALCOMM", "", false, 64, 0, false },
-    { "ARM Platform", "", false, 64, 0, false },
-    { "Apple", "", false, 64, 0, false },
-    { "Intel(R) OpenCL Graphics", "", false, 64, 0, false }, /* but see caps.sub_group */
-    { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false },
-    { "", "", false, 0, 0, false },
+    { "QUALCOMM", "", false, 64, 0, false, false },
+    { "ARM Platform", "", false, 64, 0, false, false },
+    { "Apple", "", false, 64, 0, false, false },
+    { "Intel(R) OpenCL Graphics", "", false, 64, 0, false, false }, /* but see caps.sub_group */
+    { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false, false },
+    /* Others compile through SPIR-V, which has no prefetch that a CPU makes an instruction of. */
+    { "Intel(R) OpenCL", "", false, 0, 0, false, true }, /* of CPUs: GPUs are above */
+    { "Portable Computing Language", "", false, 0, 0, false, true },
+    { "", "", false, 0, 0, false, false },
 };
 
 const struct quirk *caps_quirk(const char *platform)
@@ -33,11 +36,7 @@ const struct quirk *caps_quirk(const char *platform)
 
 bool caps_prefetches(const struct caps *caps)
 {
-    static const char *const platforms[] = { "Portable Computing Language", "Intel(R) OpenCL" };
-    bool is_known = false;
-    for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++)
-        is_known |= !strncmp(caps->platform, platforms[i], strlen(platforms[i]));
-    return caps->kind == CAPS_CPU && is_known;
+    return caps->kind == CAPS_CPU && caps->quirk->prefetches;
 }
 
 void caps_copy(struct caps *to, const struct caps *from)

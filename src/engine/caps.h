@@ -13,7 +13,7 @@ enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED, CAPS_ENGINES = 16 };
 /* Which 2^x engines get that ask for the device's own: that one unless it was seen to be too far off. */
 enum { CAPS_EXP2_UNTESTED, CAPS_EXP2_NATIVE, CAPS_EXP2_POLY, CAPS_EXP2_BUILTIN };
 
-/* What a platform gets wrong, found by its name. */
+/* What a platform gets wrong, and what only few can do: found by its name. */
 struct quirk {
     const char *platform;       /* beginning of its name */
     const char *options;        /* more build options, "" for none */
@@ -21,6 +21,7 @@ struct quirk {
     int first_group;            /* work-items per group of default tiles, 0 for no bound */
     int largest_group;          /* work-items per group of tiles that are tried at all, 0 for no bound */
     bool kernel_group_is_wrong; /* CL_KERNEL_WORK_GROUP_SIZE understates what runs */
+    bool prefetches;            /* its compiler for CPUs takes clang's __builtin_prefetch() */
 };
 
 struct caps {
@@ -47,7 +48,7 @@ void caps_copy(struct caps *to, const struct caps *from);
 /* The row for a platform. */
 const struct quirk *caps_quirk(const char *platform);
 
-/* Whether the compiler of a CPU is known to take clang's __builtin_prefetch(). */
+/* Whether kernels may ask for lines in advance: on CPUs alone, where the platform is known for it. */
 bool caps_prefetches(const struct caps *caps);
 
 /* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */

@@ -11,6 +11,7 @@ static const char *const platforms[] = { "",
                                          "Portable Computing Language",
                                          "NVIDIA CUDA",
                                          "AMD Accelerated Parallel Processing",
+                                         "Intel(R) OpenCL",
                                          "Intel(R) OpenCL Graphics",
                                          "Intel(R) OpenCL HD Graphics",
                                          "QUALCOMM Snapdragon(TM)",
@@ -34,9 +35,11 @@ static void test_plain_platforms(void)
 {
     const struct quirk *none = caps_quirk("");
     ok(caps_quirk("NVIDIA CUDA") == none && !none->first_group && !none->largest_group &&
-           !none->compiles_vectors_slowly && !none->kernel_group_is_wrong,
+           !none->compiles_vectors_slowly && !none->kernel_group_is_wrong && !none->prefetches,
        "a platform without a row of its own has no quirk");
-    ok(caps_quirk("Intel(R) OpenCL") == caps_quirk(""), "Intel's CPU runtime is no GPU");
+    const struct quirk *const cpu = caps_quirk("Intel(R) OpenCL");
+    ok(cpu != caps_quirk("Intel(R) OpenCL Graphics") && cpu != caps_quirk("Intel(R) OpenCL HD Graphics"),
+       "Intel's CPU runtime is no GPU");
     ok(caps_quirk("rusticl") != caps_quirk("") && caps_quirk("rusticl 23.1") == caps_quirk("rusticl"),
        "names are prefixes");
 }
@@ -56,7 +59,7 @@ static void test_prefetches(void)
         struct caps caps;
         caps_generic(&caps);
         caps.kind = rows[i].kind;
-        snprintf(caps.platform, sizeof caps.platform, "%s", rows[i].platform);
+        caps.quirk = caps_quirk(rows[i].platform);
         ok(caps_prefetches(&caps) == rows[i].want, "'%s', %s: %s", rows[i].platform,
            rows[i].kind == CAPS_CPU ? "CPU" : "GPU", rows[i].want ? "asks for lines in advance" : "does not");
     }
@@ -65,17 +68,19 @@ static void test_prefetches(void)
 /* What was found where these ran (doc/runtimes): another number there is another finding. */
 static void test_findings(void)
 {
-    static const struct quirk found[] = { { "rusticl", "", true, 64, 64, true },
-                                          { "Oclgrind", " -cl-opt-disable", false, 64, 64, false },
-                                          { "QUALCOMM Snapdragon(TM)", "", false, 64, 0, false },
-                                          { "ARM Platform", "", false, 64, 0, false },
-                                          { "Apple", "", false, 64, 0, false },
-                                          { "Intel(R) OpenCL Graphics", "", false, 64, 0, false },
-                                          { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false } };
+    static const struct quirk found[] = { { "rusticl", "", true, 64, 64, true, false },
+                                          { "Oclgrind", " -cl-opt-disable", false, 64, 64, false, false },
+                                          { "QUALCOMM Snapdragon(TM)", "", false, 64, 0, false, false },
+                                          { "ARM Platform", "", false, 64, 0, false, false },
+                                          { "Apple", "", false, 64, 0, false, false },
+                                          { "Intel(R) OpenCL Graphics", "", false, 64, 0, false, false },
+                                          { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false, false },
+                                          { "Intel(R) OpenCL", "", false, 0, 0, false, true },
+                                          { "Portable Computing Language", "", false, 0, 0, false, true } };
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         const struct quirk *const q = caps_quirk(found[i].platform), *const want = &found[i];
         ok(!strcmp(q->options, want->options) && q->compiles_vectors_slowly == want->compiles_vectors_slowly &&
-               q->first_group == want->first_group &&
+               q->prefetches == want->prefetches && q->first_group == want->first_group &&
                q->largest_group == want->largest_group && q->kernel_group_is_wrong == want->kernel_group_is_wrong,
            "%s: what was found", want->platform);
     }
