@@ -9,31 +9,23 @@ CLA_FN long cla_row_at(const cla_rows_at *t, int first, int h, int row)
     ((at)->name + ((a)->name##_offset + (long)(first) * (a)->name[0] + (long)(h) * (a)->name[1] + \
                    (long)(row) * (a)->name[2]))
 
-CLA_FN void cla_append_k(const cla_args *a, const cla_pointers *at, int b, int i, int h, int part, int length)
-{
-    const int first = cla_first_axis(a, at, b, length + i), row = cla_row_axis(a, length + i);
-    cla_source x;
-    cla_source_init(&x, at->new_k + cla_row_at(&a->new_k, b, h, i));
-    cla_turn_source(&x, a, at, b, i, length);
-    const cla_scales s = { 0, CLA_K_GROUP, CLA_K_ZERO, a->given & CLA_K_SCALE_GIVEN,
-                           CLA_SCALES_AT(k_scale, a, at, first, h, row),
-                           CLA_SCALES_AT(k_zero, a, at, first, h, row), a->k_scale[3], a->k_zero[3] };
-    const int c0 = part * CLA_K_PART;
-    CLA_CAT(cla_encode_, CLA_INTO_K)(&x, &s, c0, min(c0 + CLA_K_PART, CLA_D), at->k + cla_row_at(&a->k, first, h, row));
-}
-
-CLA_FN void cla_append_v(const cla_args *a, const cla_pointers *at, int b, int i, int h, int part, int length)
-{
-    const int first = cla_first_axis(a, at, b, length + i), row = cla_row_axis(a, length + i);
-    cla_source x;
-    cla_source_init(&x, at->new_v + cla_row_at(&a->new_v, b, h, i));
-    const cla_scales s = { 0, CLA_V_GROUP, CLA_V_ZERO, a->given & CLA_V_SCALE_GIVEN,
-                           CLA_SCALES_AT(v_scale, a, at, first, h, row),
-                           CLA_SCALES_AT(v_zero, a, at, first, h, row), a->v_scale[3], a->v_zero[3] };
-    const int c0 = part * CLA_V_PART;
-    CLA_CAT(cla_encode_, CLA_INTO_V)(&x, &s, c0, min(c0 + CLA_V_PART, CLA_DV),
-                                     at->v + cla_row_at(&a->v, first, h, row));
-}
+/* A part of a row of K or of V; `turns`: rows of K are rotated where the problem says so. */
+#define CLA_APPEND(k, K, width, turns) \
+    CLA_FN void cla_append_##k(const cla_args *a, const cla_pointers *at, int b, int i, int h, int part, int length) \
+    { \
+        const int first = cla_first_axis(a, at, b, length + i), row = cla_row_axis(a, length + i); \
+        const int c0 = part * CLA_##K##_PART; \
+        cla_source x; \
+        cla_source_init(&x, at->new_##k + cla_row_at(&a->new_##k, b, h, i)); \
+        if (turns) cla_turn_source(&x, a, at, b, i, length); \
+        const cla_scales s = { 0, CLA_##K##_GROUP, CLA_##K##_ZERO, a->given & CLA_##K##_SCALE_GIVEN, \
+                               CLA_SCALES_AT(k##_scale, a, at, first, h, row), \
+                               CLA_SCALES_AT(k##_zero, a, at, first, h, row), a->k##_scale[3], a->k##_zero[3] }; \
+        CLA_CAT(cla_encode_, CLA_INTO_##K)(&x, &s, c0, min(c0 + CLA_##K##_PART, width), \
+                                           at->k + cla_row_at(&a->k, first, h, row)); \
+    }
+CLA_APPEND(k, K, CLA_D, 1)
+CLA_APPEND(v, V, CLA_DV, 0)
 
 __kernel void cla_append(const cla_args a, CLA_PARAMS)
 {

@@ -54,12 +54,13 @@ enum {
     ADVANCE = 1 << PASS_ADVANCE,
     ROTARY = 1 << PASS_ROTARY
 };
+#define ALWAYS(passes) ((passes) << PASSES) /* whatever the row's condition says of others */
 
 static const struct {
     enum kind kind;
     int passes;         /* that take it: a bit for each */
     const char *name;   /* in kernels */
-    bool (*taken)(const struct target *); /* NULL: by every kernel of these passes */
+    bool (*taken)(const struct target *); /* the condition; NULL: by every kernel of these passes */
     const char *type;   /* of a buffer's elements */
     size_t at;          /* a buffer's enum param; of a number its place in struct arguments */
     int (*members)(const struct target *); /* of an array; NULL: it is none */
@@ -77,13 +78,11 @@ static const struct {
     TAKE(PARAM_O, ROTARY, "o", NULL, "__global cla_q_elem"),
     TAKE(PARAM_LSE, FORWARD | MERGE, "lse", NULL, "__global float"),
     TAKE(PARAM_Q_LEN, FORWARD, "q_len", has_lists, "const __global int"),
-    TAKE(PARAM_KV_LEN, FORWARD, "kv_len", has_lists, "const __global int"),
-    TAKE(PARAM_KV_LEN, APPEND | ROTARY, "kv_len", NULL, "const __global int"),
+    TAKE(PARAM_KV_LEN, FORWARD | ALWAYS(APPEND | ROTARY), "kv_len", has_lists, "const __global int"),
     TAKE(PARAM_KV_LEN, ADVANCE, "kv_len", NULL, "__global int"),
     TAKE(PARAM_KV_START, FORWARD, "kv_start", has_lists, "const __global int"),
     TAKE(PARAM_OFFSETS, FORWARD, "offsets", NULL, "const __global int"),
-    TAKE(PARAM_CU_Q, FORWARD, "cu_q", is_varlen, "const __global int"),
-    TAKE(PARAM_CU_Q, MERGE, "cu_q", NULL, "const __global int"),
+    TAKE(PARAM_CU_Q, FORWARD | ALWAYS(MERGE), "cu_q", is_varlen, "const __global int"),
     TAKE(PARAM_CU_K, FORWARD, "cu_k", is_varlen, "const __global int"),
     TAKE(PARAM_WORKSPACE, FORWARD, "workspace", NULL, "__global uint"),
     TAKE(PARAM_O_PARTS, MERGE, "o_parts", NULL, "const __global cla_scalar"),
@@ -128,25 +127,19 @@ static const struct {
     TELL(LONG, FORWARD, slopes_offset, has_alibi),
     TELL(LONG, FORWARD, sinks_offset, has_sinks),
     TELL(LONG, FORWARD, q_len_offset, has_lists),
-    TELL(LONG, FORWARD, kv_len_offset, has_lists),
-    TELL(LONG, APPEND | ADVANCE | ROTARY, kv_len_offset, NULL),
+    TELL(LONG, FORWARD | ALWAYS(APPEND | ADVANCE | ROTARY), kv_len_offset, has_lists),
     TELL(LONG, FORWARD, kv_start_offset, has_lists),
     TELL(LONG, FORWARD, offsets_offset, NULL),
-    TELL(LONG, FORWARD, cu_q_offset, is_varlen),
-    TELL(LONG, MERGE, cu_q_offset, NULL),
+    TELL(LONG, FORWARD | ALWAYS(MERGE), cu_q_offset, is_varlen),
     TELL(LONG, MERGE, o_parts_stride, NULL),
     TELL(LONG, MERGE, lse_parts_stride, NULL),
     TELL(LONG, FORWARD, cu_k_offset, is_varlen),
     TELL(LONG, FORWARD | APPEND | ADVANCE, table_stride, is_paged),
     TELL(LONG, FORWARD | APPEND | ADVANCE, table_offset, is_paged),
-    TELL(LONG, FORWARD, k_scale_offset, has_k_scale),
-    TELL(LONG, APPEND, k_scale_offset, NULL),
-    TELL(LONG, FORWARD, k_zero_offset, has_k_zero),
-    TELL(LONG, APPEND, k_zero_offset, NULL),
-    TELL(LONG, FORWARD, v_scale_offset, has_v_scale),
-    TELL(LONG, APPEND, v_scale_offset, NULL),
-    TELL(LONG, FORWARD, v_zero_offset, has_v_zero),
-    TELL(LONG, APPEND, v_zero_offset, NULL),
+    TELL(LONG, FORWARD | ALWAYS(APPEND), k_scale_offset, has_k_scale),
+    TELL(LONG, FORWARD | ALWAYS(APPEND), k_zero_offset, has_k_zero),
+    TELL(LONG, FORWARD | ALWAYS(APPEND), v_scale_offset, has_v_scale),
+    TELL(LONG, FORWARD | ALWAYS(APPEND), v_zero_offset, has_v_zero),
     TELL_ALL(LONG, FORWARD, aux_offset, has_aux, captured),
     TELL(LONG, FORWARD, states_offset, NULL),
     TELL(LONG, FORWARD, workspace_offset, has_workspace),
@@ -169,13 +162,11 @@ static const struct {
     TELL(INT, FORWARD | APPEND | ADVANCE, nk, NULL),
     TELL(INT, FORWARD | MERGE, parts, NULL),
     TELL(INT, FORWARD, part_least, NULL),
-    TELL(INT, FORWARD, total_q, is_varlen),
-    TELL(INT, MERGE, total_q, NULL),
+    TELL(INT, FORWARD | ALWAYS(MERGE), total_q, is_varlen),
     TELL(INT, FORWARD, total_k, is_varlen),
     TELL(INT, FORWARD, align, NULL),
     TELL(INT, FORWARD, offset, NULL),
-    TELL(INT, FORWARD, flags, has_lists),
-    TELL(INT, MERGE, flags, NULL),
+    TELL(INT, FORWARD | ALWAYS(MERGE), flags, has_lists),
     TELL(INT, FORWARD | MERGE | APPEND | ADVANCE | ROTARY, given, NULL),
     TELL(INT, FORWARD | MERGE, write_lse, NULL),
     TELL(INT, FORWARD, window_low, has_window),
@@ -186,14 +177,10 @@ static const struct {
     TELL(INT, FORWARD | APPEND | ADVANCE, page_magic, is_paged),
     TELL(INT, FORWARD | APPEND | ADVANCE, page_shift, is_paged),
     TELL(INT, FORWARD | APPEND | ADVANCE, pages, is_paged),
-    TELL_ALL(INT, FORWARD, k_scale, has_k_scale, four),
-    TELL_ALL(INT, APPEND, k_scale, NULL, four),
-    TELL_ALL(INT, FORWARD, k_zero, has_k_zero, four),
-    TELL_ALL(INT, APPEND, k_zero, NULL, four),
-    TELL_ALL(INT, FORWARD, v_scale, has_v_scale, four),
-    TELL_ALL(INT, APPEND, v_scale, NULL, four),
-    TELL_ALL(INT, FORWARD, v_zero, has_v_zero, four),
-    TELL_ALL(INT, APPEND, v_zero, NULL, four),
+    TELL_ALL(INT, FORWARD | ALWAYS(APPEND), k_scale, has_k_scale, four),
+    TELL_ALL(INT, FORWARD | ALWAYS(APPEND), k_zero, has_k_zero, four),
+    TELL_ALL(INT, FORWARD | ALWAYS(APPEND), v_scale, has_v_scale, four),
+    TELL_ALL(INT, FORWARD | ALWAYS(APPEND), v_zero, has_v_zero, four),
     TELL(INT, FORWARD, heads_inner, NULL),
     TELL(INT, FORWARD, packed_heads, NULL),
     TELL(INT, FORWARD, heads, NULL),
@@ -227,7 +214,8 @@ static const struct {
 
 static bool is_taken(int i, const struct target *t)
 {
-    return list[i].passes & 1 << t->pass && (!list[i].taken || list[i].taken(t));
+    const int pass = 1 << t->pass;
+    return list[i].passes & ALWAYS(pass) || (list[i].passes & pass && (!list[i].taken || list[i].taken(t)));
 }
 
 /* ---- Calls ---- */
