@@ -201,6 +201,50 @@ static void test_known(const struct device *d)
        "%s: int8 takes halves to even", d->name);
 }
 
+/* More sequences than a row of the grid has work-groups, of the kernel that writes as of the one that counts. */
+static void test_grid(const struct device *d)
+{
+    enum { SEQUENCES = 70000 };
+    static const clattn_sizes sizes = { .b = SEQUENCES, .hk = 1, .nq = 1, .nk = 1 };
+    const size_t size = 4 * (size_t)SEQUENCES;
+    uint64_t state = 1;
+    char why[512] = "";
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
+    struct bytes rows = bytes_make("new_k", size, &state), k = bytes_make("k", size, &state);
+    struct bytes v = bytes_make("v", size, &state), kv_len = bytes_make("kv_len", size, &state);
+    memset(kv_len.want, 0, size);
+    for (int32_t i = 0; i < SEQUENCES; i++) {
+        const double x = i;
+        convert_store(CLATTN_F32, &x, rows.want + 4 * (size_t)i, 1);
+    }
+    bytes_upload(&rows, d->cl.context, CL_MEM_READ_ONLY);
+    bytes_upload(&k, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&v, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&kv_len, d->cl.context, CL_MEM_READ_WRITE);
+    p.d = 1;
+    p.flags = CLATTN_APPEND;
+    a.sizes = &sizes;
+    a.new_k.mem = a.new_v.mem = rows.mem;
+    a.k.mem = k.mem;
+    a.v.mem = v.mem;
+    a.kv_len.mem = kv_len.mem;
+    clattn_plan plan = appended_plan(d, &p);
+    const cl_int e = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
+    memcpy(k.want, rows.want, size);
+    memcpy(v.want, rows.want, size);
+    for (int32_t i = 0, one = 1; i < SEQUENCES; i++)
+        memcpy(kv_len.want + 4 * (size_t)i, &one, 4);
+    ok(!e && bytes_agree(&k, d->queue, why, sizeof why) && bytes_agree(&v, d->queue, why, sizeof why) &&
+           bytes_agree(&kv_len, d->queue, why, sizeof why),
+       "%s: a row for each of %d sequences: %s %s", d->name, SEQUENCES, clattn_status_string(e), why);
+    bytes_free(&rows);
+    bytes_free(&k);
+    bytes_free(&v);
+    bytes_free(&kv_len);
+    clattn_plan_release(plan);
+}
+
 static void test_device(const struct device *d)
 {
     const int quick = harness_flag("CLATTN_QUICK");
@@ -213,6 +257,8 @@ static void test_device(const struct device *d)
     test_f64(d, other, quick ? 4 : 20);
     test_known(d);
     test_not_finite(d);
+    if (!quick)
+        test_grid(d);
     if (!e)
         clReleaseCommandQueue(other);
 }

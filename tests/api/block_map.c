@@ -201,6 +201,14 @@ static void test_largest(const struct device *d)
     ok(harness_check_text(d, largest, NULL, PADDED, why, sizeof why) == 1, "%s: %s", largest, why);
 }
 
+/* More blocks than a row of the grid has work-items. */
+static void test_grid(const struct device *d)
+{
+    static const char many[] = "f32 b1 h1 q257 k257 d1 mask:11qk blocks:1,1 lse";
+    char why[512] = "";
+    ok(harness_check_text(d, many, "row", PADDED, why, sizeof why) == 1, "%s: %s", many, why);
+}
+
 static void test_device(const struct device *d)
 {
     struct fixture f;
@@ -216,6 +224,7 @@ static void test_device(const struct device *d)
     test_one(d);
     test_nothing(d);
     test_largest(d);
+    test_grid(d);
 }
 
 int main(void)

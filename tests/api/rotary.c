@@ -48,14 +48,20 @@ static void make_lengths(struct call *c, uint64_t *state)
     }
 }
 
-static void make_call(struct call *c, int type, int64_t d, uint64_t *state, cl_context context)
+static clattn_sizes pick_sizes(uint64_t *state)
+{
+    clattn_sizes s = { .b = bytes_pick(state, 0, 9) ? bytes_pick(state, 1, 4) : 0 };
+    s.h = bytes_pick(state, 1, 3);
+    s.nq = bytes_pick(state, 0, 9) ? bytes_pick(state, 1, 9) : 0;
+    return s;
+}
+
+static void make_call(struct call *c, int type, int64_t d, clattn_sizes sizes, uint64_t *state, cl_context context)
 {
     memset(c, 0, sizeof *c);
     c->type = type;
     c->d = d;
-    c->sizes.b = bytes_pick(state, 0, 9) ? bytes_pick(state, 1, 4) : 0;
-    c->sizes.h = bytes_pick(state, 1, 3);
-    c->sizes.nq = bytes_pick(state, 0, 9) ? bytes_pick(state, 1, 9) : 0;
+    c->sizes = sizes;
     c->same = (int)bytes_pick(state, 0, 1);
     const int64_t n[3] = { c->sizes.b, c->sizes.h, c->sizes.nq };
     const size_t size = convert_size(type);
@@ -167,7 +173,8 @@ static void test_type(const struct device *d, cl_command_queue other, int type, 
     for (; i < calls && good; i++) {
         struct call c;
         uint64_t state = 1000 * (uint64_t)i + 29;
-        make_call(&c, type, width, &state, d->cl.context);
+        const clattn_sizes sizes = pick_sizes(&state);
+        make_call(&c, type, width, sizes, &state, d->cl.context);
         good = rotate_twice(plan, &c, i % 2 ? d->queue : other, why, sizeof why);
         if (!good)
             clattn_error_detail(d->handle, why + strlen(why), sizeof why - strlen(why), NULL);
@@ -175,6 +182,20 @@ static void test_type(const struct device *d, cl_command_queue other, int type, 
     }
     if (!ok(good, "%s: %s d%d, %u calls", d->name, names[type], width, i))
         diag("call %u: %s", i - 1, why);
+    clattn_plan_release(plan);
+}
+
+/* More pairs than a row of the grid has work-items. */
+static void test_grid(const struct device *d)
+{
+    static const clattn_sizes sizes = { .b = 2, .h = 2, .nq = 17000 };
+    char why[512] = "";
+    uint64_t state = 1;
+    struct call c;
+    clattn_plan plan = make_plan(d, CLATTN_F32, 3, CLATTN_ROTARY);
+    make_call(&c, CLATTN_F32, 3, sizes, &state, d->cl.context);
+    ok(rotate_twice(plan, &c, d->queue, why, sizeof why), "%s: many rows: %s", d->name, why);
+    free_call(&c);
     clattn_plan_release(plan);
 }
 
@@ -207,7 +228,8 @@ static void find_call(struct call *c, const struct device *d)
 {
     for (uint64_t i = 0;; i++) {
         uint64_t state = 77 + 1000 * i;
-        make_call(c, CLATTN_F32, 24, &state, d->cl.context);
+        const clattn_sizes sizes = pick_sizes(&state);
+        make_call(c, CLATTN_F32, 24, sizes, &state, d->cl.context);
         if (c->sizes.b > 1 && c->sizes.h > 1 && c->sizes.nq > 1 && !c->same && c->lengths && c->turning.given &&
             c->in_place.stride[0])
             return;
@@ -269,6 +291,7 @@ static void test_device(const struct device *d)
         for (int w = 0; w < 5; w++)
             if (w == i || !quick)
                 test_type(d, e ? d->queue : other, types[i], widths[w], quick ? 6 : 40);
+    test_grid(d);
     test_refusals(d);
     if (!e)
         clReleaseCommandQueue(other);
