@@ -113,9 +113,10 @@ CLA_FN cla_scalar cla_top(const cla_item *t, const cla_args *a, const __global f
     return top;
 }
 
-/* o and l become the sums of this item's parts. A part that saw nothing is passed over, whatever its O holds. */
+/* o and l become the sums of this item's parts, relative to the greatest LSE of all. A part that saw nothing is passed
+ * over, whatever its O holds, so `most` is a number wherever it is used. */
 CLA_FN void cla_sums(const cla_item *t, const cla_args *a, const __global cla_scalar *o_parts,
-                     const __global float *lse, cla_scalar pivot, real *o, real *l)
+                     const __global float *lse, cla_scalar most, real *o, real *l)
 {
     const cla_scalar unit = a->merge_flags & CLA_LSE_IN_LOG2 ? 1 : CLA_LOG2E;
     const long at = cla_state_of(t, &a->lse_parts), o_at = cla_state_of(t, &a->o_parts);
@@ -128,7 +129,7 @@ CLA_FN void cla_sums(const cla_item *t, const cla_args *a, const __global cla_sc
             const cla_scalar x = cla_part_lse(a, lse, at + p * a->lse_parts_stride);
             if (x == -INFINITY) continue;
             const __global cla_scalar *row = o_parts + (o_at + p * a->o_parts_stride);
-            const real w = cla_exp2((real)((x - pivot) * unit));
+            const real w = cla_exp2((real)((x - most) * unit));
             part_l += w;
             CLA_EACH_VECTOR part[v] += w * cla_part_o(row, t->column + v * CLA_COLUMN_ITEMS * CLA_WIDTH, a->dv);
         }
@@ -179,7 +180,7 @@ void cla_merge(const cla_args a, CLA_PARAMS)
     }
     real o[CLA_VECTORS], l = (real)(0);
     CLA_EACH_VECTOR o[v] = (real)(0);
-    if (t.is_there) cla_sums(&t, &a, at.o_parts, at.lse_parts, m == -INFINITY ? 0 : m, o, &l);
+    if (t.is_there) cla_sums(&t, &a, at.o_parts, at.lse_parts, m, o, &l);
     CLA_UNROLL for (int n = CLA_LANES_MOST / 2; n; n /= 2) {
         CLA_EACH_VECTOR tree[item * CLA_VECTORS + v] = o[v];
         tree_l[item] = l;
