@@ -280,6 +280,40 @@ static void test_refusals(const struct device *d)
     clattn_plan_release(without);
 }
 
+/* From the same place with other strides: along an axis of one entry they do not matter. */
+static void test_strides(const struct device *d)
+{
+    static const char *const axes[] = { "b", "h", "nq" };
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t n = 1; n <= 2; n++) {
+            const int64_t size[3] = { axis == 0 ? n : 1, axis == 1 ? n : 1, axis == 2 ? n : 1 };
+            const clattn_sizes sizes = { .b = size[0], .h = size[1], .nq = size[2] };
+            uint64_t state = 5;
+            char why[512] = "";
+            cl_event event = NULL;
+            struct call c;
+            clattn_plan plan = make_plan(d, CLATTN_F32, 2, CLATTN_ROTARY);
+            make_call(&c, CLATTN_F32, 2, sizes, &state, d->cl.context);
+            cl_int e = CL_SUCCESS;
+            cl_mem mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 64, NULL, &e);
+            c.args.in = (clattn_tensor){ mem, 0, { 4, 4, 4 } };
+            c.args.out = c.args.in;
+            c.args.out.stride[axis] = 8;
+            if (!e)
+                e = clattn_enqueue_rotary(plan, d->queue, &c.args, 0, NULL, &event);
+            clattn_error_detail(d->handle, why, sizeof why, NULL);
+            ok(n == 1 ? !e : e == BAD && strstr(why, "has other strides"), "%s: in place, %s %d with another stride: %s",
+               d->name, axes[axis], (int)n, clattn_status_string(e));
+            clFinish(d->queue);
+            if (event)
+                clReleaseEvent(event);
+            if (mem)
+                clReleaseMemObject(mem);
+            free_call(&c);
+            clattn_plan_release(plan);
+        }
+}
+
 static void test_device(const struct device *d)
 {
     static const int types[] = { CLATTN_F32, CLATTN_F16, CLATTN_BF16, CLATTN_F64 }, widths[] = { 24, 2, 3, 64, 576 };
@@ -293,6 +327,7 @@ static void test_device(const struct device *d)
                 test_type(d, e ? d->queue : other, types[i], widths[w], quick ? 6 : 40);
     test_grid(d);
     test_refusals(d);
+    test_strides(d);
     if (!e)
         clReleaseCommandQueue(other);
 }
