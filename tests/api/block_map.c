@@ -159,12 +159,51 @@ static void test_order(struct fixture *f)
     clReleaseCommandQueue(queue);
 }
 
-/* A map of one block, which stands for all of the mask though its shape could be a broadcast one. */
-static void test_one(const struct device *d)
+/* A map of one block, which stands for all of the mask though its shape could be a broadcast one; and of blocks so
+ * narrow that some begin with a row that drops all they have. */
+static void test_shapes(const struct device *d)
 {
-    static const char problem[] = "f32 b1 h1 q5 k7 d8 mask:bhqk blocks:64,64 lse";
-    char why[512] = "";
-    ok(harness_check_text(d, problem, NULL, PADDED, why, sizeof why) == 1, "a map of one block (%s): %s", why, problem);
+    static const char *const problems[] = { "f32 b1 h1 q5 k7 d8 mask:bhqk blocks:64,64 lse",
+                                            "f32 b1 h1 q9 k20 d8 mask:11qk blocks:4,1 lse" };
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        char why[512] = "";
+        ok(harness_check_text(d, problems[i], NULL, PADDED, why, sizeof why) == 1, "a map: %s: %s", problems[i], why);
+    }
+}
+
+/* A map with blocks all along queries and keys, of a mask that is broadcast along one of them. */
+static void test_broadcast(struct fixture *f, int along_k)
+{
+    enum { Q = 9, K = 20, BQ = 4, BK = 2, BLOCKS_Q = 3, BLOCKS_K = 10 };
+    const int n = along_k ? K : Q, block = along_k ? BK : BQ;
+    const clattn_sizes sizes = { .b = 1, .h = 1, .hk = 1, .nq = Q, .nk = K };
+    clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
+    unsigned char cells[K], map[BLOCKS_Q * BLOCKS_K];
+    int wrong = 0;
+    for (int i = 0; i < n; i++)
+        cells[i] = i % 5 > 1;
+    a.sizes = &sizes;
+    a.mask.mem = buffer(f, CL_MEM_READ_ONLY, sizeof cells);
+    a.mask.shape[0] = a.mask.shape[1] = a.mask.shape[along_k ? 2 : 3] = 1;
+    a.block_map.mem = buffer(f, CL_MEM_READ_WRITE, sizeof map);
+    a.block_q = BQ;
+    a.block_k = BK;
+    cl_int e = clEnqueueWriteBuffer(f->d->queue, a.mask.mem, CL_TRUE, 0, (size_t)n, cells, 0, NULL, NULL);
+    e = e ? e : clattn_enqueue_block_map(f->plan, f->d->queue, &a, 0, NULL, NULL);
+    e = e ? e : clEnqueueReadBuffer(f->d->queue, a.block_map.mem, CL_TRUE, 0, sizeof map, map, 0, NULL, NULL);
+    for (int i = 0; i < BLOCKS_Q * BLOCKS_K && !e; i++) {
+        const int first = (along_k ? i % BLOCKS_K : i / BLOCKS_K) * block;
+        int some = 0, all = 1;
+        for (int at = first; at < first + block && at < n; at++) {
+            some |= cells[at];
+            all &= cells[at];
+        }
+        wrong += map[i] != (some ? 1 + all : 0);
+    }
+    ok(!e && !wrong, "a whole map of a mask along %s alone: %s, %d blocks are wrong", along_k ? "keys" : "queries",
+       clattn_status_string(e), wrong);
+    clReleaseMemObject(a.mask.mem);
+    clReleaseMemObject(a.block_map.mem);
 }
 
 /* The most blocks that axes may have, of no keys: their product is beyond any number, and nothing is done. */
@@ -219,9 +258,11 @@ static void test_device(const struct device *d)
     test_alone(&f);
     test_most(&f);
     test_order(&f);
+    test_broadcast(&f, 0);
+    test_broadcast(&f, 1);
     fixture_close(&f);
     test_plans(d);
-    test_one(d);
+    test_shapes(d);
     test_nothing(d);
     test_largest(d);
     test_grid(d);
