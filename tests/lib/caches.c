@@ -302,17 +302,17 @@ static cl_int make_scales(const struct cached *x, const struct plan_of *m, int o
                           clattn_tensor4 *t)
 {
     struct plan_of shape = *m;
-    const int64_t width = once & 8 ? 1 : m->groups;
+    const int64_t width = once & 8 ? 1 : m->groups, step = x->c.padded ? 2 : 1; /* from group to group */
     for (int i = 0; i < 3; i++)
         shape.extent[i] = once >> i & 1 ? 1 : m->extent[i];
     int64_t stride[3];
-    const int64_t n = lay_out(x, &shape, width, 1, stride);
+    const int64_t n = lay_out(x, &shape, width * step, 1, stride);
     for (int i = 0; i < 3; i++) {
         t->shape[i] = once >> i & 1 ? 1 : 0;
         t->stride[i] = stride[i];
     }
     t->shape[3] = once & 8 ? 1 : 0;
-    t->stride[3] = 1;
+    t->stride[3] = step;
     t->offset = x->c.padded ? 3 : 0;
     if (image_alloc(im, t->offset + (size_t)n, CLATTN_F32))
         return CL_OUT_OF_HOST_MEMORY;
