@@ -108,9 +108,9 @@ static void test_f64(const struct device *d, cl_command_queue other, unsigned ca
     }
 }
 
-/* A cache of one row, by default strides: its bytes, and its scale where it has one. */
-static int append_row(const struct device *d, int type, const float *x, int width, unsigned char *bytes, size_t size,
-                      float *scale)
+/* A cache of one row, by default strides: its bytes, and its scale where it has one. With zero points or without. */
+static int append_row_by(const struct device *d, int type, int has_zero, const float *x, int width,
+                         unsigned char *bytes, size_t size, float *scale)
 {
     clattn_problem p = CLATTN_PROBLEM_INIT;
     clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
@@ -119,14 +119,14 @@ static int append_row(const struct device *d, int type, const float *x, int widt
     cl_int e[5];
     p.k_type = p.v_type = type;
     p.d = width;
-    p.flags = CLATTN_APPEND;
+    p.flags = CLATTN_APPEND | (has_zero ? CLATTN_K_ZERO | CLATTN_V_ZERO : 0);
     clattn_plan plan = appended_plan(d, &p);
     const cl_mem_flags given = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     cl_mem rows = clCreateBuffer(d->cl.context, given, (size_t)width * 4, (void *)(uintptr_t)x, &e[0]);
     cl_mem k = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[1]);
     cl_mem v = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[2]);
     cl_mem len = clCreateBuffer(d->cl.context, given, 4, (void *)(uintptr_t)&none, &e[3]);
-    cl_mem scales = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 8, NULL, &e[4]);
+    cl_mem scales = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 16, NULL, &e[4]);
     if (!plan || e[0] || e[1] || e[2] || e[3] || e[4])
         bail("no plan, or no buffers");
     a.sizes = &one;
@@ -137,6 +137,11 @@ static int append_row(const struct device *d, int type, const float *x, int widt
     if (encoded_is_scaled(type)) {
         a.k_scale.mem = a.v_scale.mem = scales;
         a.v_scale.offset = 1;
+    }
+    if (has_zero) {
+        a.k_zero.mem = a.v_zero.mem = scales;
+        a.k_zero.offset = 2;
+        a.v_zero.offset = 3;
     }
     cl_int status = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
     if (!status)
@@ -152,7 +157,13 @@ static int append_row(const struct device *d, int type, const float *x, int widt
     return !status;
 }
 
-/* NaN and inf must not turn into numbers: the scale of their group is neither. Other groups do not mind. */
+static int append_row(const struct device *d, int type, const float *x, int width, unsigned char *bytes, size_t size,
+                      float *scale)
+{
+    return append_row_by(d, type, 0, x, width, bytes, size, scale);
+}
+
+/* NaN and inf must not turn into numbers: the scale of their group is NaN. Other groups do not mind. */
 static void test_not_finite(const struct device *d)
 {
     static const float bad[] = { NAN, INFINITY, -INFINITY };
@@ -171,7 +182,7 @@ static void test_not_finite(const struct device *d)
                 convert_load(CLATTN_F16, bytes, &first, 1);
                 convert_load(CLATTN_F16, bytes + block, &second, 1);
             }
-            ok(done && !isfinite(scaled ? (double)scale : first) && (scaled || isfinite(second)),
+            ok(done && isnan(scaled ? (double)scale : first) && (scaled || isfinite(second)),
                "%s: %f in a group of %s leaves no number there", d->name, (double)bad[i], encoded_types[type].name);
         }
 }
@@ -199,6 +210,25 @@ static void test_known(const struct device *d)
     ok(append_row(d, CLATTN_INT8, x, 32, bytes, 32, &scale) && bytes[0] == 127 && bytes[1] == 0 && bytes[2] == 2 &&
            bytes[3] == 2 && scale == 1,
        "%s: int8 takes halves to even", d->name);
+}
+
+/* A scale that would be below 2^-126, and one that would be above all numbers. */
+static void test_ends(const struct device *d)
+{
+    static const unsigned char zeros[32];
+    unsigned char bytes[32];
+    float x[32], scale = 1;
+    for (int i = 0; i < 32; i++)
+        x[i] = (float)(i - 16) * 0x1p-128f; /* denormals among them */
+    ok(append_row(d, CLATTN_INT8, x, 32, bytes, 32, &scale) && scale == 0 && !memcmp(bytes, zeros, 32),
+       "%s: int8 of numbers so small that their scale is 0", d->name);
+    x[0] = -127 * 0x1p-126f;
+    ok(append_row(d, CLATTN_INT8, x, 32, bytes, 32, &scale) && scale == 0x1p-126f && bytes[0] == 129,
+       "%s: and of the least whose scale is not", d->name);
+    for (int i = 0; i < 32; i++)
+        x[i] = i % 2 ? 3e38f : -3e38f;
+    ok(append_row_by(d, CLATTN_INT8, 1, x, 32, bytes, 32, &scale) && isinf(scale),
+       "%s: int8 of a range that no number holds has an infinite scale", d->name);
 }
 
 /* More sequences than a row of the grid has work-groups, of the kernel that writes as of the one that counts. Every
@@ -258,6 +288,7 @@ static void test_device(const struct device *d)
     test_f64(d, other, quick ? 4 : 20);
     test_known(d);
     test_not_finite(d);
+    test_ends(d);
     if (!quick)
         test_grid(d);
     if (!e)

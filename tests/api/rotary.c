@@ -302,8 +302,8 @@ static void test_strides(const struct device *d)
             if (!e)
                 e = clattn_enqueue_rotary(plan, d->queue, &c.args, 0, NULL, &event);
             clattn_error_detail(d->handle, why, sizeof why, NULL);
-            ok(n == 1 ? !e : e == BAD && strstr(why, "has other strides"), "%s: in place, %s %d with another stride: %s",
-               d->name, axes[axis], (int)n, clattn_status_string(e));
+            ok(n == 1 ? !e : e == BAD && strstr(why, "has other strides"),
+               "%s: in place, %s %d with another stride: %s", d->name, axes[axis], (int)n, clattn_status_string(e));
             clFinish(d->queue);
             if (event)
                 clReleaseEvent(event);
