@@ -10,19 +10,19 @@ CLA_FN uint cla_split(float x, int *e)
     return field ? m | 0x800000 : m << shift;
 }
 
-/* q 2^e, q of at least 26 bits, to the nearest float, halves up; what is too large to the largest. */
+/* q 2^e, which is at least 2^-160, and q of 26 to 53 bits, to the nearest float, halves up; what is too large to the
+ * largest. */
 CLA_FN float cla_join(ulong q, int e)
 {
     const int lost = max(40 - (int)clz(q), -149 - e);
-    if (lost > 62) return 0;
     const ulong m = (q + (1ul << (lost - 1))) >> lost;
     const ulong bits = ((ulong)(e + lost + 149) << 23) + m; /* the first bit of m, where it has 24, counts one */
     return as_float((uint)min(bits, 0x7f7ffffful));
 }
 
-/* a / b as IEEE 754 rounds it, for a >= 0 and an odd integer b, or for a = 1 and a finite b > 0: OpenCL's own may be
- * off by 2.5 ulp. What is left of the division cannot matter, for no such quotient lies half-way between two floats: b
- * times what does has more binary digits than a float. An infinite or NaN a stays what it is. */
+/* a / b as IEEE 754 rounds it, for a >= 0 and an odd integer b up to 255, or for a = 1 and a finite b > 0: OpenCL's
+ * own may be off by 2.5 ulp. What is left of the division cannot matter, for no such quotient lies half-way between two
+ * floats: b times what does has more binary digits than a float. An infinite or NaN a stays what it is. */
 CLA_FN float cla_divide(float a, float b)
 {
     int ea, eb;
