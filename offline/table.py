@@ -16,10 +16,10 @@ LEGEND = """\
 # regs: a work-item's (Intel: a hardware thread's); local, spill: bytes, of a work-group and of a work-item; occ: waves
 # per SIMD (AMD), warps per SM (NVIDIA), hardware threads per EU (Intel); QK, PV, tile: % multiply-adds among the
 # instructions of the two hot loops and of the whole loop over key tiles, all arms of branches counted; ?: it does not
-# add up"""
-FORMAT = '%-40s %-13s %7s %6s %3s %5s %3s %3s %4s  %s'
-WIDTH = 139
-HEAD = FORMAT % ('problem', 'target', 'regs', 'local', 'occ', 'spill', 'QK', 'PV', 'tile', '')
+# add up; flight: bytes of global memory that a work-item waits for at a time, in the loops of Q K^T / P V"""
+FORMAT = '%-50s %-13s %7s %6s %3s %5s %3s %3s %4s %9s  %s'
+WIDTH = 159
+HEAD = FORMAT % ('problem', 'target', 'regs', 'local', 'occ', 'spill', 'QK', 'PV', 'tile', 'flight', '')
 
 
 def fail(*words):
@@ -157,6 +157,14 @@ def shares(path, values):
     return done.stdout.split() if done.returncode == 0 else ['-' if done.returncode == 3 else '?'] * 3
 
 
+def in_flight(path):
+    """Bytes that a work-item waits for at a time, as text."""
+    if not path.endswith(('.o', '.cubin')):
+        return '-'
+    done = output(sys.executable, os.path.join(HERE, 'in-flight.py'), path)
+    return done.stdout.strip() if done.returncode == 0 else '-' if done.returncode == 3 else '?'
+
+
 def verdict(row, group, spill, parts):
     """What is wrong with it, in words."""
     wrong = []
@@ -180,16 +188,32 @@ def passed(row, group, parts):
 
 class Table:
     def __init__(self, args):
-        self.args, self.lines, self.count = args, [], dict(ok=0, FAIL=0, skip=0)
+        self.args, self.lines, self.known, self.count = args, [], {}, dict(ok=0, FAIL=0, skip=0)
 
     def say(self, line):
         print(line, flush=True)
         self.lines.append(line)
 
-    def tell(self, row, group, fields, values):
-        target, state, registers, local, spill, told, _, path, note = fields
-        told = occupancy(target, registers, local, told, values) if state == 'ok' else told
-        parts = shares(path, values) if state == 'ok' else ['-'] * 3
+    def facts(self, group, path, options, folder):
+        """Of each target what check.sh says, shares, bytes in flight: once for rows with the same program."""
+        targets = '(%s)' % group.targets
+        chosen = [t for t in known_targets() if re.fullmatch(targets, t) and re.search(self.args.target, t)]
+        own = [o.partition('=')[0] for o in group.options]  # which replace those of the same name
+        options = [o for o in options if o.partition('=')[0] not in own] + group.options
+        with open(path) as f:
+            key = f.read(), *options, *chosen
+        if chosen and (key not in self.known or self.args.objects):
+            values, self.known[key] = defines(options), []
+            for fields in compile_all(path, '|'.join(chosen), options, folder, self.args.jobs):
+                target, state, registers, local, _, told, _, made, _ = fields
+                good = state == 'ok'
+                fields[5] = occupancy(target, registers, local, told, values) if good else told
+                self.known[key].append((fields, shares(made, values) if good else ['-'] * 3,
+                                        in_flight(made) if good else '-'))
+        return self.known.get(key, [])
+
+    def tell(self, row, group, fields, parts, flight):
+        target, state, registers, local, spill, told, _, _, note = fields
         if state == 'ok':
             wrong = verdict(row, group, spill, parts)
             state, words = ('FAIL', 'FAIL: ' + ', '.join(wrong)) if wrong else ('ok', passed(row, group, parts))
@@ -198,25 +222,15 @@ class Table:
         self.count[state] += 1
         columns = (row.problem, target, registers, local, told, spill) + tuple(
             p if p in '-?' else str(int(float(p))) for p in parts)  # rounded down: what is below a floor looks so
-        self.say((FORMAT % (columns + (words,))).rstrip()[:WIDTH])
-
-    def group(self, row, group, path, options, folder):
-        targets = '(%s)' % group.targets
-        chosen = [t for t in known_targets() if re.fullmatch(targets, t) and re.search(self.args.target, t)]
-        if not chosen:
-            return
-        own = [o.partition('=')[0] for o in group.options]  # which replace those of the same name
-        options = [o for o in options if o.partition('=')[0] not in own] + group.options
-        fields = compile_all(path, '|'.join(chosen), options, folder, self.args.jobs)
-        for f in fields:
-            self.tell(row, group, f, defines(options))
+        self.say((FORMAT % (columns + (flight, words))).rstrip()[:WIDTH])
 
     def row(self, row, folder, last):
         path, title, options = compose(self.args.run, row, folder)
         if title != last:
             self.say('# ' + title)
         for g in row.groups:
-            self.group(row, g, path, options, os.path.join(folder, g.name))
+            for fact in self.facts(g, path, options, os.path.join(folder, g.name)):
+                self.tell(row, g, *fact)
         return title
 
 
