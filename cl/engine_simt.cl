@@ -173,14 +173,25 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 #define CLA_Q_PLACE(t, chunk) ((t)->q + (CLA_QRES ? (chunk) * CLA_CH * CLA_QP : ((chunk) & 1) * CLA_QSTEP))
 #define CLA_KV_PLACE(t, chunk) ((t)->kv + ((chunk) & 1) * CLA_KVSTEP)
 
+/* On pages rows are found before any of them is loaded: the number of a page is waited for, and with it what was loaded
+ * earlier. Others are found as they are loaded, which takes fewer registers. */
+#define CLA_FINDS_FIRST CLA_PAGED
+#define CLA_FOUND(from, row) (CLA_FINDS_FIRST ? (from) : (row))
+
 /* Operands of the first product, by name: a chunk of dims of NAME's rows is on its way in NAMEr[], then stored
  * transposed at its place. NAME has cla_load4_NAME(), cla_unpack4_NAME() and cla_NAME_row(). */
 #define CLA_CHUNKS_OF(name, rows, width, row_of, scaled, place) \
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int first, int chunk) \
     { \
+        cla_##name##_handle from[CLA_ROUNDS(rows, CLA_CH)]; \
+        if (CLA_FINDS_FIRST) { \
+            CLA_EACH_ROUND(rows, CLA_CH) \
+                from[n] = cla_##name##_row(e, row_of(t, first + row)); \
+            CLA_END_ROUND \
+        } \
         CLA_EACH_ROUND(rows, CLA_CH) \
-            t->name##r[n] = cla_load4_##name(e, cla_##name##_row(e, row_of(t, first + row)), chunk * CLA_CH + c, \
-                                             (width) % CLA_CH == 0, t->wide); \
+            t->name##r[n] = cla_load4_##name(e, CLA_FOUND(from[n], cla_##name##_row(e, row_of(t, first + row))), \
+                                             chunk * CLA_CH + c, (width) % CLA_CH == 0, t->wide); \
         CLA_END_ROUND \
     } \
     CLA_FN void cla_store_##name(cla_tile *t, int chunk) \
@@ -211,9 +222,16 @@ CLA_FN int cla_key_of_chunk(int v, int row)
 #define CLA_KEYS_OF(name, width, padded) \
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int k0, int chunk) \
     { \
+        cla_##name##_handle from[CLA_ROUNDS(CLA_CV, padded)]; \
+        if (CLA_FINDS_FIRST) { \
+            CLA_EACH_ROUND(CLA_CV, padded) \
+                from[n] = cla_##name##_row(e, CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, row))); \
+            CLA_END_ROUND \
+        } \
         CLA_EACH_ROUND(CLA_CV, padded) \
             const int k = CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, row)); \
-            t->name##r[n] = cla_load4_##name(e, cla_##name##_row(e, k), c, (width) == (padded), t->wide); \
+            t->name##r[n] = cla_load4_##name(e, CLA_FOUND(from[n], cla_##name##_row(e, k)), c, (width) == (padded), \
+                                             t->wide); \
         CLA_END_ROUND \
     } \
     CLA_FN void cla_store_##name(cla_tile *t, int k0, int chunk) \
