@@ -24,6 +24,7 @@ struct row {
     int most_shared;         /* most rows that share keys (gqa.h), 0 for any */
     int narrowest, broadest; /* vector widths of the device, 0 for any */
     int sub_group;           /* that of the device (caps.h), 0 for any */
+    bool large;              /* takes registers that GPUs with a first_group (caps.h) may not have */
     bool causal;             /* for causal problems only */
     bool converted;          /* for K stored in 16 bits only */
     bool plain;              /* for problems only that scale scores, and drop them by causal masks, windows, lengths */

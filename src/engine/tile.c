@@ -8,13 +8,19 @@
 
 #include <string.h>
 
+/* Work-items per group of the tiles that a device is to begin with, 0 for any. */
+static int first_group(const struct caps *caps)
+{
+    return caps->sub_group ? 0 : caps->quirk->first_group;
+}
+
 static bool row_meant_for(const struct row *r, const struct caps *caps, const clattn_problem *p)
 {
-    const int width = (int)caps->float_width;
+    const int width = (int)caps->float_width, small = first_group(caps);
     return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
            (!r->most_shared || (p->sizes.nq && gqa_shared_rows(p) <= r->most_shared)) &&
            (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
-           (!r->sub_group || r->sub_group == caps->sub_group) && (!r->causal || p->causal) &&
+           (!r->sub_group || r->sub_group == caps->sub_group) && (!r->large || !small) && (!r->causal || p->causal) &&
            (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16) &&
            (!r->plain || !(problem_changes_scores(p) || problem_has_holes(p)));
 }
@@ -45,7 +51,7 @@ static bool same_tile(const struct tile *a, const struct tile *b)
 static bool engine_tile_at(struct tile *out, const struct engine *e, const struct caps *caps, const clattn_problem *p,
                            size_t *index, struct why *why)
 {
-    const int most = caps->sub_group ? 0 : caps->quirk->first_group;
+    const int most = first_group(caps);
     for (int small = 1; small >= 0; small--)
         for (const struct row *r = e->rows; r->widest; r++) {
             struct tile t, before;
