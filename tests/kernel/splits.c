@@ -116,6 +116,21 @@ static void test_few_rows(const struct device *d)
             }
 }
 
+/* The same of matrix units, which see packed rows, parts and pages by ways of their own: every number of queries with
+ * one, four and eight heads that share keys, half of them on pages; make check runs single queries and a quarter. */
+static void test_few_rows_by_matrix(const struct device *d)
+{
+    static const char *const heads[] = { "h2", "h4/1", "h8/1" };
+    char text[128];
+    for (int q = 1; q <= 16; q++)
+        for (int i = 0; i < 3; i++)
+            if (q == 1 || harness_deals((unsigned)(q / 2 + i), 4)) {
+                snprintf(text, sizeof text, "f16 b2 %s q%d k%d d16/32 causal kvlen:%d,70%s lse", heads[i], q, 90 + q,
+                         90 + q, (q + i) % 2 ? " page7" : "");
+                check(d, text, engines[ENGINES - 1], 2, PADDED);
+            }
+}
+
 /* ---- The bound ---- */
 
 static void check_bad(const struct device *d, const struct bad *bad, const char *engine, const char *type, int64_t q,
@@ -273,6 +288,7 @@ static void test_device(const struct device *d)
     if (harness_flag("CLATTN_QUICK"))
         return;
     test_few_rows(d);
+    test_few_rows_by_matrix(d);
     test_bad(d);
     test_long(d);
     test_workspace(d);
