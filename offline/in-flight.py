@@ -83,7 +83,7 @@ class Nvidia:
 
 # ---- the loop ----
 
-WAYS_MOST = 20000
+WAYS_MOST = 10000
 
 
 def most_in_blocks(code, body, head, machine):
