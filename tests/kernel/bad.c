@@ -89,7 +89,7 @@ static void test_pair(const struct device *d, size_t e, size_t t)
     int able = 1;
     for (const struct bad *bad = bads; bad->name && able; bad++) {
         const int64_t most = most_keys(bad, engines[e], e, t);
-        if (bad_suits(bad, types[t]) && (is_due(bad, e, t) || most > 5000))
+        if (bad_suits(bad, types[t], "") && (is_due(bad, e, t) || most > 5000))
             able = test(d, bad, engines[e], types[t], most);
     }
 }

@@ -170,7 +170,7 @@ static void test_bad(const struct device *d)
     for (size_t e = 0; e < ENGINES; e++)
         if (harness_deals((unsigned)e + 3, 5))
             for (const struct bad *bad = bads; bad->name; bad++)
-                if (bad_suits(bad, types[e]))
+                if (bad_suits(bad, types[e], ""))
                     check_bad(d, bad, engines[e], types[e], 2, 1000, 0);
 }
 

@@ -76,7 +76,7 @@ static void print_table(void)
 struct class {
     int engine, type;
     char words[WORDS], config[160];
-    int varlen, lengths; /* varlen sequences; lengths of padded ones */
+    int varlen, lengths, paged, split; /* varlen sequences; lengths of padded ones; pages; keys in parts */
 };
 
 static void add(struct class *k, int in, const char *word)
@@ -85,23 +85,60 @@ static void add(struct class *k, int in, const char *word)
         snprintf(k->words + strlen(k->words), sizeof k->words - strlen(k->words), " %s", word);
 }
 
+static void draw_engine(struct class *k)
+{
+    k->engine = (int)below(4 * 4 + 1) / 4;
+    k->type = k->engine == EMULATED ? 1 + (int)below(2) : (int)below(N_TYPES);
+}
+
+/* Storage of K or V that rows of this width may have; "" where it is drawn again. */
+static void add_stored(struct class *k, const char *k_or_v, int width)
+{
+    static const char *const names[] = { "int8", "int4", "q8_0", "q4_0" };
+    static const char *const groups[] = { "", "", ":1", ":16", ":32", ":48", ":64" };
+    static const int blocks[] = { 1, 2, 32, 32 };
+    const int i = (int)below(sizeof blocks / sizeof *blocks), scaled = blocks[i] < 32;
+    char word[32];
+    snprintf(word, sizeof word, "%s%s%s%s", k_or_v, names[i], scaled ? ONE_OF(groups) : "",
+             scaled && below(2) ? "z" : "");
+    add(k, 1, width % blocks[i] ? "" : word);
+}
+
+/* What caches are made of: K and V each on its own, or a plain pair of types; the type of O; pages; parts. */
+static void draw_cache(struct class *k, const int widths[2])
+{
+    static const char *const partners[] = { "k:f32", "v:bf16", "k:f16 v:f16", "k:bf16 v:f32" };
+    static const char *const results[] = { "o:f32", "o:f16", "o:bf16" };
+    const int wide = !strcmp(types[k->type], "f64"), quantised = !wide && k->engine != EMULATED && below(2);
+    if (quantised && below(4))
+        add_stored(k, "k:", widths[0]);
+    if (quantised && below(4))
+        add_stored(k, "v:", widths[1]);
+    if (!quantised && !wide && k->engine != EMULATED)
+        add(k, 4, ONE_OF(partners));
+    if (!wide)
+        add(k, 4, ONE_OF(results));
+    k->paged = !k->varlen && below(3) == 0;
+    k->split = below(3) == 0;
+}
+
 static void draw_class(struct class *k)
 {
-    static const char *const widths[] = { "d64",    "d64",     "d128", "d8",       "d1",      "d33/49", "d40/24",
-                                          "d80",    "d128/64", "d256", "d192/128", "d17/130", "d576/512" };
+    static const int widths[][2] = { { 64, 64 },   { 64, 64 },  { 128, 128 }, { 8, 8 },     { 1, 1 },
+                                     { 33, 49 },   { 40, 24 },  { 80, 80 },   { 128, 64 },  { 256, 256 },
+                                     { 192, 128 }, { 17, 130 }, { 96, 32 },   { 576, 512 } };
     static const char *const masks[] = { "mask:bhqk", "mask:11qk", "mask:b11k", "mask:1hq1", "blocks:16,32",
                                          "mask:bhqk blocks:32,16" };
     static const char *const biases[] = { "bias:bhqk", "bias:11qk:f16", "bias:1h1k:bf16", "bias:b1q1", "bias:1hqk" };
     static const char *const mods[] = { "mod:document", "mod:strided", "mod:relative", "mod:tanh_gate",
                                         "mod:relative,softcap", "mod:causal" };
     static const char *const windows[] = { "window19,0", "window-1,12", "window25,6", "window300,-1" };
-    static const char *const partners[] = { "k:f32", "v:bf16", "k:f16 v:f16", "k:bf16 v:f32" };
     static const char *const scales[] = { "scale0.125", "scale-0.25", "scale1", "scale0" };
+    const int *const width = widths[below(sizeof widths / sizeof *widths)];
     const int causal = below(3) == 0;
     memset(k, 0, sizeof *k);
-    k->engine = (int)below(4 * 4 + 1) / 4;
-    k->type = k->engine == EMULATED ? 1 + (int)below(2) : (int)below(N_TYPES);
-    add(k, 1, ONE_OF(widths));
+    draw_engine(k);
+    snprintf(k->words, sizeof k->words, " d%d/%d", width[0], width[1]);
     add(k, 1, causal ? (below(4) ? "causal" : "causal-tl") : "");
     add(k, 4, ONE_OF(windows));
     add(k, 6, "softcap5");
@@ -111,11 +148,22 @@ static void draw_class(struct class *k)
     add(k, 4, "sink");
     add(k, 8, ONE_OF(mods));
     add(k, 4, ONE_OF(scales));
-    if (strcmp(types[k->type], "f64") && k->engine != EMULATED)
-        add(k, 5, ONE_OF(partners));
     k->varlen = below(5) == 0;
     k->lengths = !k->varlen && below(3) == 0;
     add(k, 1, k->varlen ? "varlen" : "");
+    draw_cache(k, width);
+}
+
+/* Rows of a page and parts are a call's own: any, where the class has them. */
+static size_t draw_pages(const struct class *k, char *text, size_t len)
+{
+    static const int64_t parts[] = { 1, 2, 3, 5, 8, 13, 64 };
+    size_t n = 0;
+    if (k->paged)
+        n += (size_t)snprintf(text, len, " page%lld", (long long)(1 + below(below(2) ? 8 : 70)));
+    if (k->split)
+        n += (size_t)snprintf(text + n, len - n, " splits%lld", (long long)parts[below(sizeof parts / sizeof *parts)]);
+    return n;
 }
 
 /* Rows and heads, and lengths where the class has them. */
@@ -136,6 +184,7 @@ static void draw_problem(const struct class *k, char *text, size_t len)
             n += (size_t)snprintf(text + n, len - n, "%s%lld", j ? "," : "",
                                   (long long)(low + below((i == 2 ? most / 3 : most - low) + 1)));
     }
+    n += draw_pages(k, text + n, len - n);
     snprintf(text + n, len - n, " seed%lld lse", (long long)below(1000000));
 }
 
@@ -160,6 +209,21 @@ static int draw_config(const struct device *d, struct class *k, const char *text
 
 static int over;
 
+/* The plan of the class, which serves pages of any size and any number of parts: the call says which. */
+static cl_int make_plan(const struct device *d, const struct class *k, struct trial *t, clattn_plan *plan, char *why,
+                        size_t len)
+{
+    enum { SOME_ROWS = 16 };
+    clattn_problem p = t->c.problem;
+    t->args.splits = p.splits;
+    p.splits = 0;
+    if (p.page) {
+        t->args.page = p.page;
+        p.page = SOME_ROWS;
+    }
+    return harness_plan(d, &p, k->config, plan, why, len);
+}
+
 /* Runs a problem, notes how much of its promise it uses, and tells what is over it. */
 static void run(const struct device *d, const struct class *k, const char *text, const struct bad *bad,
                 enum layout layout)
@@ -172,8 +236,8 @@ static void run(const struct device *d, const struct class *k, const char *text,
     cl_int e = trial_make(&t, d->cl.context, &c, layout);
     t.demand = WHOLE;
     e = e || !bad ? e : bad_fill(bad, &t, d->queue);
-    e = e ? e : harness_plan(d, &t.c.problem, k->config, &plan, why, sizeof why);
-    const int unsupported = e == CLATTN_ERROR_NOT_SUPPORTED;
+    e = e ? e : make_plan(d, k, &t, &plan, why, sizeof why);
+    const int unsupported = e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, &t.c.problem, k->config);
     e = e ? e : trial_run(&t, plan, d->queue);
     const int fetched = !e && trial_fetch(&t, d->queue, why, sizeof why) && !trial_truth(&t, NULL, &x, NULL);
     const double part = fetched ? trial_part(&t, &x, why, sizeof why) : INFINITY;
@@ -210,18 +274,22 @@ static void run_class(const struct device *d)
 
 static void run_bad(const struct device *d)
 {
-    struct class k;
-    char text[WORDS];
+    struct class k = { .words = "" };
+    char text[2 * WORDS];
     int64_t n_bads = 0;
-    draw_class(&k);
     while (bads[n_bads].name)
         n_bads++;
     const struct bad *bad = &bads[below(n_bads)];
+    const int widths[2] = { bad->d ? bad->d : 8 << below(5), 8 << below(5) };
+    draw_engine(&k);
+    draw_cache(&k, widths);
     const int64_t most = k.engine == EMULATED ? EMULATED_KEYS : SOME_KEYS;
-    snprintf(text, sizeof text, "%s b1 h2/1 q%lld k%lld d%d/%d %s seed%lld", types[k.type],
-             (long long)(1 + below(20)), (long long)(1 + below(1 + below(most))), bad->d ? bad->d : 8 << below(5),
-             8 << below(5), bad_words(bad), (long long)below(1000000));
-    if (bad_suits(bad, types[k.type]) && draw_config(d, &k, text))
+    size_t n = (size_t)snprintf(text, sizeof text, "%s b1 h2/1 q%lld k%lld d%d/%d%s", types[k.type],
+                                (long long)(1 + below(20)), (long long)(1 + below(1 + below(most))), widths[0],
+                                widths[1], k.words);
+    n += draw_pages(&k, text + n, sizeof text - n);
+    snprintf(text + n, sizeof text - n, " %s seed%lld", bad_words(bad), (long long)below(1000000));
+    if (bad_suits(bad, types[k.type], k.words) && draw_config(d, &k, text))
         run(d, &k, text, bad, PADDED);
     harness_forget();
 }

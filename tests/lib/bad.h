@@ -38,7 +38,7 @@ const char *bad_words(const struct bad *bad);
 /* Fills a trial of such a problem, its buffers too, and demands the whole bound of it. */
 cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);
 
-/* Whether a problem of this type can hold it. */
-int bad_suits(const struct bad *bad, const char *type);
+/* Whether a problem of this type can hold it; `words` may name more types. */
+int bad_suits(const struct bad *bad, const char *type, const char *words);
 
 #endif

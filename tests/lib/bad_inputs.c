@@ -64,9 +64,13 @@ const char *bad_words(const struct bad *bad)
     return bad->sink > -(double)INFINITY ? "scale1 sink lse" : "scale1 lse";
 }
 
-int bad_suits(const struct bad *bad, const char *type)
+int bad_suits(const struct bad *bad, const char *type, const char *words)
 {
-    return !bad->wide_only || strcmp(type, "f16") != 0;
+    static const char *const narrow[] = { ":f16", ":q8_0", ":q4_0" }; /* GGUF's types have scales in f16 */
+    int suits = strcmp(type, "f16") != 0;
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        suits = suits && !strstr(words, narrow[i]);
+    return suits || !bad->wide_only;
 }
 
 static double smallest_normal(int type)
@@ -91,19 +95,34 @@ static double element(const struct bad_shape *s, const struct tensor *x, int64_t
     }
 }
 
+/* The first row that lies where this one does, as an index of rows: a block table may lead to a page twice. */
+static int64_t first_of(const struct tensor *x, int64_t row)
+{
+    const struct paging *const p = x->paging;
+    const int64_t n = row % x->n[2], h = row / x->n[2] % x->n[1], b = row / x->n[2] / x->n[1];
+    int64_t slot = 0;
+    if (!p)
+        return row;
+    while (p->table[slot] != p->table[b * p->slots + n / p->page])
+        slot++;
+    return (slot / p->slots * x->n[1] + h) * x->n[2] + slot % p->slots * p->page + n % p->page;
+}
+
 static cl_int fill(struct trial *t, struct tensor *x, const struct bad_shape *s, unsigned which)
 {
     const int64_t keys = t->sizes.nk;
     const uint64_t seed = t->c.seed;
     const int64_t rows = x->n[0] * x->n[1] * x->n[2];
-    for (int64_t row = 0; row < rows; row++)
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t first = first_of(x, row);
         for (int64_t c = 0; c < x->width; c++) {
-            const uint64_t at = (uint64_t)(row * x->width + c);
+            const uint64_t at = (uint64_t)(first * x->width + c);
             double *to = x->value + row * x->width + c;
             const double r = (double)(trial_hash(seed, which, at) >> 11) * 0x1p-53;
             *to = s->kind == BAD_NORMAL ? s->a * trial_normal(seed, which, at)
-                                        : element(s, x, keys, row % x->n[2], c, r);
+                                        : element(s, x, keys, first % x->n[2], c, r);
         }
+    }
     if (!quantise_is(x->type))
         inputs_round(x->type, x->value, (size_t)(rows * x->width));
     return keys_round(t, x);
