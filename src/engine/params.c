@@ -232,6 +232,17 @@ int params_buffers(int to[PARAMS], const struct target *t)
     return n;
 }
 
+static size_t bytes_of(int i, const struct target *t)
+{
+    return types[list[i].kind].bytes * (size_t)(list[i].members ? list[i].members(t) : 1);
+}
+
+/* What is behind `n` bytes of numbers, up to the next number of 64 bits. */
+static size_t rest_of(size_t n)
+{
+    return (sizeof(cla_i64) - n % sizeof(cla_i64)) % sizeof(cla_i64);
+}
+
 size_t params_pack(void *to, const struct arguments *from, const struct target *t)
 {
     static const unsigned char none[sizeof(cla_i64)];
@@ -242,15 +253,14 @@ size_t params_pack(void *to, const struct arguments *from, const struct target *
     for (int i = 0; i < LIST; i++) {
         if (list[i].kind == BUFFER || !is_taken(i, t))
             continue;
-        const size_t n = types[list[i].kind].bytes * (size_t)(list[i].members ? list[i].members(t) : 1);
+        const size_t n = bytes_of(i, t);
         if (out)
             memcpy(out + at, (const unsigned char *)from + list[i].at, n);
         at += n;
     }
-    const size_t rest = (sizeof none - at % sizeof none) % sizeof none;
     if (out)
-        memcpy(out + at, none, rest);
-    return at + rest;
+        memcpy(out + at, none, rest_of(at));
+    return at + rest_of(at);
 }
 
 size_t params_bytes(const struct target *t)
@@ -275,8 +285,11 @@ static void write_name(struct text *to, int param, int i, const struct target *t
         text_add(to, "aux_%s", t->p->aux[param - PARAM_AUX].name);
 }
 
+/* The struct ends with a number of its own where a compiler would pad it: rusticl of Mesa 22.3 refuses an argument of
+ * as many bytes as sizeof says there. */
 static void write_struct(struct text *to, const struct target *t)
 {
+    size_t bytes = sizeof(cla_i64);
     text_add(to, "typedef struct {\n    cla_i64 unused;\n"); /* see args.h */
     for (int i = 0; i < LIST; i++) {
         if (list[i].kind == BUFFER || !is_taken(i, t))
@@ -285,8 +298,9 @@ static void write_struct(struct text *to, const struct target *t)
         if (list[i].members)
             text_add(to, "[%d]", list[i].members(t));
         text_add(to, ";\n");
+        bytes += bytes_of(i, t);
     }
-    text_add(to, "} cla_args;\n");
+    text_add(to, "%s} cla_args;\n", rest_of(bytes) ? "    cla_i32 rest;\n" : "");
 }
 
 static bool takes(int param, const int *buffers, int n)

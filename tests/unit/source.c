@@ -343,6 +343,23 @@ static void test_packing(void)
     source_free(&s);
 }
 
+/* The struct of numbers needs no padding: its numbers of 32 bits are even in number, whatever the problem has. */
+static void test_struct(void)
+{
+    for (int capped = 0; capped < 2; capped++) {
+        clattn_problem p = plain();
+        p.softcap = 30 * capped;
+        struct source s = compose(&p, "naive");
+        const char *const end = strstr(s.text, "} cla_args;"), *line = s.text;
+        int n = 0;
+        for (; end && line < end; line += strcspn(line, "\n") + 1)
+            n = !strncmp(line, "typedef struct", 14) ? 0
+                : n + (!strncmp(line, "    cla_i32 ", 12) || !strncmp(line, "    cla_f32 ", 12));
+        ok(end && n && n % 2 == 0, "%s: %d numbers of 32 bits", capped ? "softcap" : "plain", n);
+        source_free(&s);
+    }
+}
+
 /* Lengths and strides are arguments: another size, the same program, unless heads are packed. */
 static void test_sizes_do_not_matter(void)
 {
@@ -427,6 +444,7 @@ int main(void)
     test_macros();
     test_types();
     test_packing();
+    test_struct();
     test_sizes_do_not_matter();
     test_options();
     test_device_options();
