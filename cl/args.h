@@ -47,6 +47,12 @@ typedef float cla_f32;
 #define CLA_V_SCALE_GIVEN 16
 #define CLA_DROPPED_WANTED 32
 
+/* What a backward call is given, and what it wants. */
+#define CLA_DLSE_GIVEN 64
+#define CLA_DQ_WANTED 1
+#define CLA_DK_WANTED 2
+#define CLA_DV_WANTED 4
+
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
  * axis. */
 typedef struct {

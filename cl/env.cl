@@ -47,14 +47,25 @@ typedef CLA_CAT(cla_elem_, CLA_TQ) cla_q_elem;
 typedef CLA_CAT(cla_elem_, CLA_TK) cla_k_elem;
 typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
 typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
+/* Gradients are stored as what they are the gradients of. */
 #define cla_store_o CLA_CAT(cla_store_, CLA_TO)
 #define cla_storen_o CLA_CAT(cla_storen_, CLA_TO)
+#define cla_store_dq CLA_CAT(cla_store_, CLA_TQ)
+#define cla_storen_dq CLA_CAT(cla_storen_, CLA_TQ)
+#define cla_store_dk CLA_CAT(cla_store_, CLA_TK)
+#define cla_storen_dk CLA_CAT(cla_storen_, CLA_TK)
+#define cla_store_dv CLA_CAT(cla_store_, CLA_TV)
+#define cla_storen_dv CLA_CAT(cla_storen_, CLA_TV)
 #define cla_load_q CLA_CAT(cla_load_, CLA_TQ)
 #define cla_load_k CLA_CAT(cla_load_, CLA_TK)
 #define cla_load_v CLA_CAT(cla_load_, CLA_TV)
 #define cla_loadn_q CLA_CAT(cla_loadn_, CLA_TQ)
 #define cla_loadn_k CLA_CAT(cla_loadn_, CLA_TK)
 #define cla_loadn_v CLA_CAT(cla_loadn_, CLA_TV)
+#define cla_load_o CLA_CAT(cla_load_, CLA_TO)
+#define cla_loadn_o CLA_CAT(cla_loadn_, CLA_TO)
+#define cla_load_dout cla_load_o
+#define cla_loadn_dout cla_loadn_o
 /* Of quantised storage. */
 #define cla_code_k CLA_CAT(cla_code_, CLA_TK)
 #define cla_code_v CLA_CAT(cla_code_, CLA_TV)
@@ -74,9 +85,11 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define CLA_STORAGE_k CLA_CAT(CLA_STORAGE_, CLA_TK)
 #define CLA_STORAGE_v CLA_CAT(CLA_STORAGE_, CLA_TV)
 #define cla_get_q(e, row, column) cla_get_plain(q, e, row, column)
+#define cla_get_dout(e, row, column) cla_get_plain(dout, e, row, column)
 #define cla_get_k(e, row, column) CLA_CAT(cla_get_, CLA_STORAGE_k)(k, e, row, column)
 #define cla_get_v(e, row, column) CLA_CAT(cla_get_, CLA_STORAGE_v)(v, e, row, column)
 #define cla_getn_q(n, e, row, column) cla_getn_plain(n, q, e, row, column)
+#define cla_getn_dout(n, e, row, column) cla_getn_plain(n, dout, e, row, column)
 #define cla_getn_k(n, e, row, column) CLA_CAT(cla_getn_, CLA_STORAGE_k)(n, k, e, row, column)
 #define cla_getn_v(n, e, row, column) CLA_CAT(cla_getn_, CLA_STORAGE_v)(n, v, e, row, column)
 #define cla_get_plain(x, e, row, column) cla_load_##x((row) + (column))
@@ -99,5 +112,6 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define CLA_HANDLE_blocks(x) const __global cla_##x##_elem *
 #define CLA_HANDLE_scaled(x) long4
 typedef CLA_HANDLE_plain(q) cla_q_handle;
+typedef CLA_HANDLE_plain(o) cla_dout_handle;
 typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_k)(k) cla_k_handle;
 typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_v)(v) cla_v_handle;

@@ -4,13 +4,6 @@
  * the unit of scores, and the sum l of its weights relative to that. */
 #define CLA_IS_SPLIT(e) ((e)->a->parts > 1)
 
-/* Where a row lies. Computed where it is used, at the end: kept from the start it takes registers from the loop over
- * keys. */
-CLA_FN long cla_written_row(const cla_env *e, const cla_rows_at *at, int row)
-{
-    return at->offset + e->b * at->b + (e->h + cla_head(e, row)) * at->h + (e->first_q + cla_query(e, row)) * at->row;
-}
-
 /* States are [part,b,h,nq,dv], and behind them all [part,b,h,nq] of LSE. */
 CLA_FN __global cla_scalar *cla_states(const cla_env *e)
 {
@@ -47,8 +40,6 @@ CLA_FN real cla_finished_row(real o, cla_scalar l, cla_scalar inverse)
 
 /* One finished element of the row that begins at `row`; CLA_WIDTH of them, from `column` on; and 8, x[0] .. x[7], where
  * the row is wide and the engine has cla_pack2(). */
-#define CLA_PUT_SCALAR(x, p) (*(p) = (x))
-#define CLA_PUT_SCALARS(n, x, p) vstore##n(x, 0, p)
 CLA_FN void cla_put(const cla_env *e, long row, int column, cla_scalar x)
 {
     if (CLA_IS_SPLIT(e)) cla_states(e)[row + column] = x;
@@ -56,7 +47,7 @@ CLA_FN void cla_put(const cla_env *e, long row, int column, cla_scalar x)
 }
 CLA_FN void cla_put_vector(const cla_env *e, long row, int column, real x)
 {
-    if (CLA_IS_SPLIT(e)) CLA_STORE_WIDE(CLA_PUT_SCALARS, CLA_PUT_SCALAR, x, cla_states(e) + row + column);
+    if (CLA_IS_SPLIT(e)) CLA_STORE_PLAIN(x, cla_states(e) + row + column);
     else CLA_STORE_WIDE(cla_storen_o, cla_store_o, x, e->at.o + row + column);
 }
 #define CLA_ROW_IS_WIDE(e, row) \

@@ -1,15 +1,6 @@
 /* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed, and a part of the
  * keys that they see. Groups that share a head are neighbours, and the longest causal rows come first; where heads
  * share a bias or a mask, groups that share its rows are neighbours. Parts are farthest apart. */
-CLA_FN void cla_scores(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
-{
-    CLA_EACH_ELEMENT(t, k0, n)
-        const real scale = CLA_SCALES_LATE ? (real)(CLA_SCALE(e->a)) : (real)(1);
-        CLA_ELEMENT = cla_score(e, CLA_ELEMENT * scale, cla_s_q(t, e, r), cla_s_k(t, k0, j));
-    CLA_END_ELEMENT
-    cla_bias(t, e, s, k0, n);
-}
-
 CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int harmless, int end)
 {
     CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-harmless)) & (k < (integer)(end)))
@@ -66,7 +57,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_qk(&t, &e, s, k0, n);
             cla_scores(&t, &e, s, k0, n);
             if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, harmless, end);
-            cla_mask_drop(&t, &e, s, q0, q1, k0, k1, n);
+            cla_mask_drop(&t, &e, s, q0, q1, k0, k1, k0, n);
             if (CLA_DROPS) cla_mark_seen(&t, s, n);
             cla_softmax(&t, s, m, l, f, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);

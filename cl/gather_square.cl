@@ -22,9 +22,7 @@
             CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH * CLA_WIDTH; i++) \
                 cell[i] = load(at + min(q + i / CLA_WIDTH, last_q) * q_step + \
                                min(k + i % CLA_WIDTH, last_k) * k_step); \
-            CLA_EACH_LANE x[i] = CLA_WIDE(CLA_PRIVATE_N, CLA_PRIVATE_1, cell + i * CLA_WIDTH); \
+            CLA_EACH_LANE x[i] = CLA_LOAD_PLAIN(cell + i * CLA_WIDTH); \
         } \
         CLA_TRANSPOSE(CLA_VECTOR(T), x) \
     }
-#define CLA_PRIVATE_1(p) (*(p))
-#define CLA_PRIVATE_N(n, p) vload##n(0, p)

@@ -50,6 +50,13 @@ CLA_FN int cla_head(const cla_env *e, int row)
     return CLA_PACKS_HEADS ? row - cla_query(e, row) * e->a->packed_heads : 0;
 }
 
+/* Where a row of another tensor lies. Computed where it is used, at the end: kept from the start it takes registers
+ * from the loop over keys. */
+CLA_FN long cla_written_row(const cla_env *e, const cla_rows_at *at, int row)
+{
+    return at->offset + e->b * at->b + (e->h + cla_head(e, row)) * at->h + (e->first_q + cla_query(e, row)) * at->row;
+}
+
 /* The number of this work-group. */
 #define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))
 

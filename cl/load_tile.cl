@@ -1,9 +1,10 @@
-/* Load slot of engine `cpu`, any storage: each tile of K, then of V, is converted once into private memory. Converting
+/* Load slot of engine `cpu`, any storage: each tile of an operand is converted once into private memory. Converting
  * at every broadcast instead costs 1.2 times (bf16) to 2.6 times (f16) as much as the whole kernel. */
 /* Whole vectors, which are stored as such: by vstore it is in pieces. */
+#define CLA_TILE_ROWS (CLA_BACKWARD ? CLA_MAX(CLA_BK, CLA_W * CLA_NV) : CLA_BK) /* those of the largest tile */
 #define CLA_PITCH(width) CLA_ROUND_UP(width, CLA_W)
 typedef struct {
-    real x[CLA_BK * CLA_PITCH(CLA_MAX(CLA_D, CLA_DV)) / CLA_W];
+    real at[CLA_TILE_ROWS * CLA_PITCH(CLA_MAX(CLA_D, CLA_DV)) / CLA_W];
 } cla_rows;
 typedef const cla_scalar *cla_row_ptr;
 
@@ -20,27 +21,17 @@ typedef const cla_scalar *cla_row_ptr;
         for (; d < (width); d++) at[d] = cla_get_##x(e, from, d); \
     }
 
-CLA_FN void cla_rows_k(cla_rows *rows, const cla_env *e, int k0, int n)
-{
-    for (int j = 0; j < n; j++) {
-        const cla_k_handle from = cla_k_row(e, k0 + j);
-        real *to = rows->x + j * (CLA_PITCH(CLA_D) / CLA_W);
-        CLA_CONVERT(k, CLA_D, to, e, from)
+#define CLA_LOADS(x, width) \
+    CLA_FN void cla_rows_##x(cla_rows *rows, const cla_env *e, int k0, int n) \
+    { \
+        for (int j = 0; j < n; j++) { \
+            const cla_##x##_handle from = cla_##x##_row(e, k0 + j); \
+            real *to = rows->at + j * (CLA_PITCH(width) / CLA_W); \
+            if (CLA_BACKWARD && (width) % CLA_W != 0) to[(width) / CLA_W] = (real)(0); /* is read whole there */ \
+            CLA_CONVERT(x, width, to, e, from) \
+        } \
+    } \
+    CLA_FN cla_row_ptr cla_row_##x(const cla_rows *rows, const cla_env *e, int k0, int j) \
+    { \
+        return (const cla_scalar *)rows->at + j * CLA_PITCH(width); \
     }
-}
-CLA_FN void cla_rows_v(cla_rows *rows, const cla_env *e, int k0, int n)
-{
-    for (int j = 0; j < n; j++) {
-        const cla_v_handle from = cla_v_row(e, k0 + j);
-        real *to = rows->x + j * (CLA_PITCH(CLA_DV) / CLA_W);
-        CLA_CONVERT(v, CLA_DV, to, e, from)
-    }
-}
-CLA_FN cla_row_ptr cla_row_k(const cla_rows *rows, const cla_env *e, int k0, int j)
-{
-    return (const cla_scalar *)rows->x + j * CLA_PITCH(CLA_D);
-}
-CLA_FN cla_row_ptr cla_row_v(const cla_rows *rows, const cla_env *e, int k0, int j)
-{
-    return (const cla_scalar *)rows->x + j * CLA_PITCH(CLA_DV);
-}

@@ -50,8 +50,8 @@ CLA_FN void cla_blocks_drop(const cla_tile *t, const cla_env *e, real *s, int k0
         integer keep;
         CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++)
             CLA_LANE(keep, CLA_INTEGER, i) =
-                cla_block(e, min(cla_slot_row(t, r) + i * CLA_ROW_STEP, cla_last(e->nq)),
-                          min(cla_slot_k(t, k0, j) + i * CLA_KEY_STEP, cla_last(e->a->nk)));
+                cla_block(e, min(CLA_SQUARE_Q + i * CLA_ROW_STEP, cla_last(e->nq)),
+                          min(CLA_SQUARE_K + i * CLA_KEY_STEP, cla_last(e->a->nk)));
         CLA_ELEMENT = keep != (integer)(0) ? CLA_ELEMENT : (real)(-INFINITY);
     CLA_END_ELEMENT
 }

@@ -38,7 +38,7 @@ CLA_FN int cla_lanes(int parts)
 CLA_FN void cla_find(cla_item *t, const cla_args *a, const __global int *cu)
 {
     const uint group = (uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0);
-    const uint chunks = (a->dv + CLA_COLUMNS - 1) / CLA_COLUMNS, block = group / chunks;
+    const uint chunks = (a->columns + CLA_COLUMNS - 1) / CLA_COLUMNS, block = group / chunks;
     const int item = get_local_id(0), others = item / CLA_COLUMN_ITEMS;
     t->lanes = cla_lanes(a->parts);
     t->lane = others % t->lanes;
@@ -56,7 +56,7 @@ CLA_FN void cla_find(cla_item *t, const cla_args *a, const __global int *cu)
         t->first = clamp(at_b[0], 0, a->total_q);
         t->n = clamp(clamp(at_b[1], 0, a->total_q) - t->first, 0, a->nq);
     }
-    t->is_there = is_row && t->q < t->n && t->column < a->dv;
+    t->is_there = is_row && t->q < t->n && t->column < a->columns;
 }
 
 /* Of a row in a tensor; of states, which know no sequences, and of what is written. */
@@ -131,7 +131,7 @@ CLA_FN void cla_sums(const cla_item *t, const cla_args *a, const __global cla_sc
             const __global cla_scalar *row = o_parts + (o_at + p * a->o_parts_stride);
             const real w = cla_exp2((real)((x - most) * unit));
             part_l += w;
-            CLA_EACH_VECTOR part[v] += w * cla_part_o(row, t->column + v * CLA_COLUMN_ITEMS * CLA_WIDTH, a->dv);
+            CLA_EACH_VECTOR part[v] += w * cla_part_o(row, t->column + v * CLA_COLUMN_ITEMS * CLA_WIDTH, a->columns);
         }
         cla_add(l, &l_lost, part_l);
         CLA_EACH_VECTOR cla_add(&o[v], &lost[v], part[v]);
@@ -155,7 +155,7 @@ CLA_FN void cla_write(const cla_item *t, const cla_args *a, const cla_pointers *
     __global cla_o_elem *row = at->o + cla_written_of(t, &a->o);
     CLA_EACH_VECTOR {
         const int column = t->column + v * CLA_COLUMN_ITEMS * CLA_WIDTH;
-        if (column < a->dv) cla_write_o(row, column, a->dv, sum == 0 ? (real)(0) : o[v] * inverse);
+        if (column < a->columns) cla_write_o(row, column, a->columns, sum == 0 ? (real)(0) : o[v] * inverse);
     }
     if (a->write_lse && !t->column) at->lse[cla_written_of(t, &a->lse)] = cla_merged_lse(a, m, sum);
 }

@@ -20,6 +20,13 @@
 #define CLA_STORE_WIDE_8(storen, store, x, p) storen(8, x, p)
 #define CLA_STORE_WIDE_16(storen, store, x, p) storen(16, x, p)
 #define CLA_STORE_WIDE CLA_CAT(CLA_STORE_WIDE_, CLA_WIDTH)
+/* What is stored as it is computed with. */
+#define CLA_PLAIN_1(p) (*(p))
+#define CLA_PLAIN_N(n, p) vload##n(0, p)
+#define CLA_LOAD_PLAIN(p) CLA_WIDE(CLA_PLAIN_N, CLA_PLAIN_1, p)
+#define CLA_KEEP_1(x, p) (*(p) = (x))
+#define CLA_KEEP_N(n, x, p) vstore##n(x, 0, p)
+#define CLA_STORE_PLAIN(x, p) CLA_STORE_WIDE(CLA_KEEP_N, CLA_KEEP_1, x, p)
 
 /* Turning in place: a round of distance g exchanges, between rows i and i + g, the upper lanes of the one with the
  * lower lanes of the other, in every group of 2 g lanes. Lane by lane: Oclgrind 21.10 crashes on what a.lo compiles

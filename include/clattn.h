@@ -1,5 +1,5 @@
 /**
- * clattn.h - fused attention, forward, on any OpenCL device
+ * clattn.h - fused attention on any OpenCL device
  * SPDX-License-Identifier: Apache-2.0
  *
  * This header is the reference manual. It needs the types of OpenCL 1.2 only, works from C99 and C++, and never defines
@@ -198,7 +198,8 @@ enum {
     CLATTN_K_ZERO = 2048,    /**< calls give k_zero: K has zero points (int8 and int4 only) */
     CLATTN_V_ZERO = 4096,    /**< calls give v_zero */
     CLATTN_APPEND = 8192,    /**< the plan has clattn_enqueue_append(), too */
-    CLATTN_ROTARY = 16384    /**< the plan has clattn_enqueue_rotary(), too, and what it appends may be rotated */
+    CLATTN_ROTARY = 16384,   /**< the plan has clattn_enqueue_rotary(), too, and what it appends may be rotated */
+    CLATTN_BACKWARD = 32768  /**< the plan has clattn_enqueue_backward(), and no other call that runs kernels */
 };
 
 /**
@@ -319,13 +320,14 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  *
  *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [mask:DIMS]
  *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [varlen] [pageP] [k:TYPE] [v:TYPE] [o:TYPE] [offN] [bthd] [scaleX]
- *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [seedN] [lse]
+ *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [seedN] [lse] [bwd]
  *
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
  * letter, or 1 where it is broadcast: bhqk, 11qk, b11k. blocks is a block map of that granularity. mod names
  * score_mods, by the files in examples/score_mods; whoever reads the string supplies texts and buffers. varlen: Q, K
  * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. k: and v: may name a
  * quantised type as well; int8 and int4 may be followed by :GROUP, and by z where there are zero points (k:int8:32z).
+ * bwd: the gradients of all that.
  */
 typedef struct clattn_workload {
     size_t struct_size;
@@ -360,7 +362,7 @@ typedef struct clattn_workload {
  * @param len   bytes of `why`
  * @return CL_SUCCESS
  *         CLATTN_ERROR_SYNTAX             the text is no problem string
- *         CLATTN_ERROR_NOT_SUPPORTED      it has words of features that this version lacks (page, bwd, ...)
+ *         CLATTN_ERROR_NOT_SUPPORTED      the problem is one that this version lacks (gradients of pages, ...)
  *         CLATTN_ERROR_INVALID_ARGUMENT   a pointer is NULL, struct_size is wrong, or the problem contradicts itself
  */
 CLATTN_API cl_int clattn_workload_parse(const char *text, clattn_workload *out, char *why, size_t len)
@@ -381,13 +383,13 @@ CLATTN_API cl_int clattn_workload_parse(const char *text, clattn_workload *out, 
 CLATTN_API cl_int clattn_workload_print(const clattn_workload *c, char *text, size_t len, size_t *needed);
 
 /**
- * Counts the work of one forward call.
+ * Counts the work of one call: of a forward one, or with CLATTN_BACKWARD of a backward one.
  *
  * @param c      the workload; not NULL
  * @param flops  receives 2 (d + dv) for each query row and key that causality, window and lengths keep, over all query
- *               heads; boolean masks and block maps are not counted. May be NULL.
- * @param bytes  receives the bytes of Q, K, V and O, and of LSE when it is wanted, once each in their storage types.
- *               May be NULL.
+ *               heads, backward 2 (3 d + 2 dv); boolean masks and block maps are not counted. May be NULL.
+ * @param bytes  receives the bytes of Q, K, V and O, and of LSE when it is wanted, once each in their storage types;
+ *               backward also those of dO and of all gradients. May be NULL.
  * @return CL_SUCCESS, or a status as of clattn_workload_print()
  */
 CLATTN_API cl_int clattn_workload_cost(const clattn_workload *c, double *flops, double *bytes) CLATTN_MUST_CHECK;
@@ -1138,6 +1140,85 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
  */
 CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
                                            cl_uint n_wait, const cl_event *wait_list, cl_event *event)
+    CLATTN_MUST_CHECK;
+
+/* ---- Gradients ---- */
+
+/*
+ * Given dO, the gradient of some loss with respect to O, and dLSE, that with respect to LSE, with p[q,k] = exp(s[q,k] -
+ * lse[q]) and D[q] = dot(dO[q], O[q]) - dLSE[q]:
+ *
+ *     dV[k]   = sum_q p[q,k] dO[q]
+ *     ds[q,k] = p[q,k] (dot(dO[q], V[k]) - D[q])      with respect to the score after its last step
+ *     ds      = ds (1 - tanh(s / c)^2)                softcap c, s being the score before it
+ *     dQ[q]   = scale sum_k ds[q,k] K[k]
+ *     dK[k]   = scale sum_q ds[q,k] Q[q]
+ *
+ * dK and dV are summed over the query heads that share a key/value head. Where a mask, a length or a bias drops a key
+ * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no row
+ * sees, have gradients of exactly 0. The same call gives the same bits every time: nothing is added up in an order that
+ * depends on chance. Gradients are stored as what they are the gradients of; arithmetic and sums are in f32 (f64: f64,
+ * but LSE is f32).
+ *
+ * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag, is that of the
+ * plan whose O and LSE they are. Quantised and paged K and V have no gradients, nor have score_mods.
+ */
+
+/** The arguments of clattn_enqueue_backward(). */
+typedef struct clattn_backward_args {
+    size_t struct_size;
+    /**< sizeof(clattn_backward_args) */
+    const clattn_forward_args *forward;
+    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace and splits. */
+    clattn_tensor dout;
+    /**< Read: dO, in the type and shape of O. */
+    clattn_tensor dlse;
+    /**< Read unless mem is NULL: f32, in the shape of LSE. It counts for nothing in rows that see nothing. */
+    clattn_tensor dq, dk, dv;
+    /**< Each is written unless its mem is NULL, and then not computed either. They have the types and shapes of Q, K
+     *   and V. Where K and V have an axis b of stride 0 those of dk and dv may be 0 as well: then they are summed over
+     *   b. They must not overlap anything that is read. */
+    cl_mem workspace;
+    /**< A buffer with at least clattn_backward_workspace_size() bytes from workspace_offset on. The caller frees it.
+     *   Calls that may run at the same time need one each. */
+    size_t workspace_offset, workspace_size;
+    /**< Bytes; the offset is a multiple of 32. */
+} clattn_backward_args;
+#define CLATTN_BACKWARD_ARGS_INIT \
+    { sizeof(clattn_backward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
+      CLATTN_TENSOR_INIT, 0, 0, 0 }
+
+/**
+ * Computes the bytes of workspace that a backward call needs, exactly. No device work.
+ *
+ * A row of Q has 8 bytes there, and where dQ is wanted 4 bytes for each element, d being rounded up to a multiple of 16
+ * at most, once for each stripe of keys that is worked on at the same time (f64: twice as much of all). There are as
+ * many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's max_workspace has no room for
+ * them.
+ *
+ * @param plan  its problem has CLATTN_BACKWARD; not NULL
+ * @param args  sizes and strides of axis b are read, and which of dq, dk and dv are wanted; not NULL
+ * @param size  receives the bytes; not NULL
+ * @return as clattn_workspace_size()
+ */
+CLATTN_API cl_int clattn_backward_workspace_size(clattn_plan plan, const clattn_backward_args *args, size_t *size)
+    CLATTN_MUST_CHECK;
+
+/**
+ * Enqueues the backward pass. Asynchronous, as clattn_enqueue_forward().
+ *
+ * @param plan       its problem has CLATTN_BACKWARD; not NULL
+ * @param queue      as for clattn_enqueue_forward()
+ * @param args       not NULL; may be freed when the function returns, as may what it points to
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      receives an event that completes when all gradients are written, which the caller releases; may be
+ *                   NULL
+ * @return the statuses of clattn_enqueue_forward(), and
+ *         CLATTN_ERROR_INVALID_ARGUMENT   also where the problem lacks CLATTN_BACKWARD
+ */
+CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue queue, const clattn_backward_args *args,
+                                          cl_uint n_wait, const cl_event *wait_list, cl_event *event)
     CLATTN_MUST_CHECK;
 
 /* ---- Caches, and partial results ---- */

@@ -137,7 +137,7 @@ static void make_case(const struct options *o, struct arrays *a, const struct te
     }
     a->in.shared = k->b == 1 && q->b != 1;
     a->in.x = &a->x;
-    a->in.lse = o->lse || o->verify;
+    a->in.lse = o->lse || o->verify || o->dout;
 }
 
 static int read_lengths(const struct options *o, struct arrays *a, const struct tensor_file *q,

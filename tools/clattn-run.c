@@ -4,6 +4,8 @@
 
 #include "arrays.h"
 #include "clock.h"
+#include "gradient_files.h"
+#include "gradients.h"
 #include "inputs.h"
 #include "merging.h"
 #include "opencl.h"
@@ -31,6 +33,8 @@ struct run {
     clattn_handle handle;
     clattn_plan plan;
     struct setup setup;
+    struct gradient_files gradient_files; /* with --dout */
+    struct gradients gradients;
     struct merging merge; /* with --merge, in place of arrays and setup */
     struct outputs outputs;
     struct report report;
@@ -193,6 +197,33 @@ static int compute(struct run *r, struct fault *f)
     return e == CL_SUCCESS ? 0 : library_fault(r, "the run", e, f);
 }
 
+/* The backward call behind that, with a plan of its own for the same problem. */
+static int compute_gradients(struct run *r, struct fault *f)
+{
+    const struct gradient_files *const from = &r->gradient_files;
+    struct gradients *const g = &r->gradients;
+    clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_problem p = r->arrays.c.problem;
+    if (!r->options.dout)
+        return 0;
+    p.flags |= CLATTN_BACKWARD;
+    options.config = r->options.config[0] ? r->options.config : NULL;
+    cl_int e = clattn_plan_create(&g->plan, r->handle, &p, &options);
+    if (e != CL_SUCCESS)
+        return library_fault(r, "gradients", e, f);
+    g->dout = from->dout;
+    g->dlse = from->dlse;
+    g->dq = from->dq;
+    g->dk = from->dk;
+    g->dv = from->dv;
+    e = gradients_open(g, &r->setup);
+    if (e == CL_SUCCESS)
+        e = gradients_run(g, &r->setup);
+    if (e == CL_SUCCESS)
+        e = gradients_read(g, &r->setup);
+    return e == CL_SUCCESS ? 0 : library_fault(r, "gradients", e, f);
+}
+
 static int check(struct run *r, struct fault *f)
 {
     const struct extras *x = &r->arrays.x;
@@ -246,6 +277,30 @@ static int add_output(struct run *r, const char *argument, const char *path, dou
     return status;
 }
 
+static int write_gradients(struct run *r, struct fault *f)
+{
+    const struct options *o = &r->options;
+    const struct gradient_files *g = &r->gradient_files;
+    const clattn_problem *p = &r->arrays.c.problem;
+    const clattn_sizes *z = &p->sizes;
+    const int64_t b = o->cu_q ? 1 : z->b, kv_b = r->arrays.in.shared ? 1 : b;
+    const int64_t n = o->cu_q ? z->total_q : z->nq, m = o->cu_k ? z->total_k : z->nk;
+    const struct {
+        const char *argument, *path;
+        double *values;
+        int64_t shape[4];
+    } all[] = {
+        { "--dq", o->dq, g->dq, { b, z->h, n, p->d } },
+        { "--dk", o->dk, g->dk, { kv_b, z->hk, m, p->d } },
+        { "--dv", o->dv, g->dv, { kv_b, z->hk, m, p->dv } },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].values && add_output(r, all[i].argument, all[i].path, all[i].values, all[i].shape,
+                                        o->bthd || o->cu_q, p->type == CLATTN_F64, f) != 0)
+            return -1;
+    return 0;
+}
+
 static int write_outputs(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
@@ -257,19 +312,20 @@ static int write_outputs(struct run *r, struct fault *f)
         return -1;
     if (o->lse && add_output(r, "--lse", o->lse, r->lse, of_lse, 0, 0, f) != 0)
         return -1;
-    return outputs_commit(&r->outputs, f);
+    return write_gradients(r, f) != 0 ? -1 : outputs_commit(&r->outputs, f);
 }
 
 /* Reads, computes and verifies. */
 static int run_attention(struct run *r, struct fault *f)
 {
-    if (arrays_read(&r->options, &r->arrays, f) != 0 || open_device(r, f) != 0 ||
+    if (arrays_read(&r->options, &r->arrays, f) != 0 ||
+        gradient_files_read(&r->options, &r->arrays, &r->gradient_files, f) != 0 || open_device(r, f) != 0 ||
         make_plan(r, &r->arrays.c.problem, f) != 0)
         return -1;
     const cl_int e = report_problem(&r->report, &r->arrays);
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "this problem: %s", clattn_status_string(e));
-    return compute(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0 ? -1 : 0;
+    return compute(r, f) != 0 || compute_gradients(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0 ? -1 : 0;
 }
 
 static int compute_merge(struct run *r, struct fault *f)
@@ -323,6 +379,8 @@ static int run(struct run *r, struct fault *f)
 static void finish(struct run *r)
 {
     outputs_discard(&r->outputs);
+    gradients_close(&r->gradients);
+    gradient_files_free(&r->gradient_files);
     setup_close(&r->setup);
     merging_free(&r->merge);
     rowmods_close(&r->rowmods);

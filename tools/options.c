@@ -121,6 +121,11 @@ static const struct args_row table[] = {
     ROW_TEXT("--k-type", k_type_text, "TYPE", "quantise K: int8 int4 q8_0 q4_0; of a K of type |i1 int8 or int4"),
     ROW_TEXT("--v-type", v_type_text, "TYPE", "the same for V"),
     ROW_READ("--splits", read_splits, "N", "compute the keys in N parts and merge these"),
+    ROW_TEXT("--dout", dout, "F.npy", "the gradient of O, of its shape: compute gradients, too"),
+    ROW_TEXT("--dlse", dlse, "F.npy", "the gradient of the log-sum-exp"),
+    ROW_TEXT("--dq", dq, "DQ.npy", "write the gradient of Q"),
+    ROW_TEXT("--dk", dk, "DK.npy", "write the gradient of K"),
+    ROW_TEXT("--dv", dv, "DV.npy", "write the gradient of V"),
     ROW_FLAG("--merge", merge, "only merge: the files are O_PARTS.npy [S,...,dv] and LSE_PARTS.npy [S,...]"),
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--engine", engine, "NAME", "use this engine"),
@@ -132,8 +137,7 @@ static const struct args_row table[] = {
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
     ROW_LAST("--help", help, "print this"),
     ROW_LAST("--version", version, "print the version"),
-    ROW_LATER("--score-mod-grad"), ROW_LATER("--dout"), ROW_LATER("--dlse"), ROW_LATER("--dq"), ROW_LATER("--dk"),
-    ROW_LATER("--dv"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
+    ROW_LATER("--score-mod-grad"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
     { .name = NULL },
 };
 

@@ -20,6 +20,13 @@ static int check_together(const struct options *o, struct fault *f)
     if (o->cu_q && o->block_table)
         return fault_set(f, EXIT_USAGE, "--block-table: %s contradicts --cu-q: varlen keys lie in no pages",
                          o->block_table);
+    const struct { const char *name, *path; } gradients[] = { { "--dlse", o->dlse }, { "--dq", o->dq },
+                                                              { "--dk", o->dk }, { "--dv", o->dv } };
+    for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++)
+        if (gradients[i].path && !o->dout)
+            return fault_set(f, EXIT_USAGE, "%s: %s needs --dout as well", gradients[i].name, gradients[i].path);
+    if (o->dout && !o->dq && !o->dk && !o->dv)
+        return fault_set(f, EXIT_USAGE, "--dout: %s needs --dq, --dk or --dv as well", o->dout);
     if (o->k_zero && !o->k_scale)
         return fault_set(f, EXIT_USAGE, "--k-zero: %s needs --k-scale as well", o->k_zero);
     if (o->v_zero && !o->v_scale)
@@ -44,7 +51,7 @@ static int check_merge(const struct options *o, struct fault *f)
         { "--block-table", o->block_table != NULL }, { "--k-scale", o->k_scale != NULL },
         { "--k-zero", o->k_zero != NULL }, { "--v-scale", o->v_scale != NULL }, { "--v-zero", o->v_zero != NULL },
         { "--k-type", o->k_type_text != NULL }, { "--v-type", o->v_type_text != NULL },
-        { "--splits", o->problem.splits != 0 },
+        { "--splits", o->problem.splits != 0 }, { "--dout", o->dout != NULL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows && o->merge; i++)
         if (rows[i].given)

@@ -116,16 +116,26 @@ static struct shape shape_of(const struct setup *s, int query, int64_t b, int64_
     return p->flags & (query ? CLATTN_CU_Q : CLATTN_CU_K) ? packed : padded;
 }
 
-static struct shape shape_o(const struct setup *s)
+static struct shape shape_like(const struct setup *s, enum setup_like what)
 {
-    return shape_of(s, 1, s->c.problem.sizes.b, s->c.problem.dv, s->c.problem.o_type);
+    const clattn_problem *p = &s->c.problem;
+    const int64_t b = p->sizes.b, kv_b = s->shared ? 1 : b;
+    struct shape lse = shape_of(s, 1, b, 1, CLATTN_F32);
+    lse.bthd = 0;
+    return what == SETUP_Q   ? shape_of(s, 1, b, p->d, p->type)
+           : what == SETUP_K ? shape_of(s, 0, kv_b, p->d, p->k_type)
+           : what == SETUP_V ? shape_of(s, 0, kv_b, p->dv, p->v_type)
+           : what == SETUP_O ? shape_of(s, 1, b, p->dv, p->o_type)
+                             : lse;
 }
 
-static struct shape shape_lse(const struct setup *s)
+cl_int setup_tensor(const struct setup *s, enum setup_like what, const double *values, clattn_tensor *out)
 {
-    struct shape t = shape_of(s, 1, s->c.problem.sizes.b, 1, CLATTN_F32);
-    t.bthd = 0;
-    return t;
+    const struct shape t = shape_like(s, what);
+    const cl_int e = make_tensor(s, out, &t, values, NULL);
+    if ((what == SETUP_K || what == SETUP_V) && s->shared)
+        out->stride[0] = 0;
+    return e;
 }
 
 /* K or V: in a cache, else as Q lies. */
@@ -140,22 +150,19 @@ static cl_int make_keys(const struct setup *s, clattn_tensor *out, const struct 
 
 static cl_int make_tensors(struct setup *s, const struct setup_inputs *in)
 {
-    const clattn_problem *p = &s->c.problem;
     const struct stored_kv *const c = in->caches;
-    const int64_t b = p->sizes.b, kv_b = in->shared ? 1 : b;
-    const struct shape q = shape_of(s, 1, b, p->d, p->type), o = shape_o(s), lse = shape_lse(s);
-    const struct shape k = shape_of(s, 0, kv_b, p->d, p->k_type), v = shape_of(s, 0, kv_b, p->dv, p->v_type);
+    const struct shape k = shape_like(s, SETUP_K), v = shape_like(s, SETUP_V);
     const int paged = c && c->pages.table;
-    cl_int e = make_tensor(s, &s->args.q, &q, in->q, NULL);
+    cl_int e = setup_tensor(s, SETUP_Q, in->q, &s->args.q);
     if (e == CL_SUCCESS)
         e = make_keys(s, &s->args.k, &k, c ? &c->k : NULL, in->k, paged);
     if (e == CL_SUCCESS)
         e = make_keys(s, &s->args.v, &v, c ? &c->v : NULL, in->v, paged);
     if (e == CL_SUCCESS)
-        e = make_tensor(s, &s->args.o, &o, NULL, NULL);
+        e = setup_tensor(s, SETUP_O, NULL, &s->args.o);
     if (e == CL_SUCCESS && in->lse)
-        e = make_tensor(s, &s->args.lse, &lse, NULL, NULL);
-    if (in->shared && b != 1)
+        e = setup_tensor(s, SETUP_LSE, NULL, &s->args.lse);
+    if (s->shared)
         s->args.k.stride[0] = s->args.v.stride[0] = 0;
     return e;
 }
@@ -280,6 +287,7 @@ cl_int setup_open(struct setup *s, const struct opencl *where, const clattn_work
     s->c = *c;
     s->c.problem = inputs_defaults(&c->problem);
     s->context = where->context;
+    s->shared = in->shared && c->problem.sizes.b != 1;
     s->sizes = s->c.problem.sizes;
     s->args.struct_size = sizeof s->args;
     s->args.sizes = &s->sizes;
@@ -338,9 +346,10 @@ cl_int setup_run(struct setup *s, clattn_plan plan)
     return clFinish(s->queue);
 }
 
-static cl_int read_tensor(struct setup *s, cl_mem mem, const struct shape *t, double *to)
+cl_int setup_fetch(struct setup *s, enum setup_like what, cl_mem mem, double *to)
 {
-    const size_t n = bytes_of(t);
+    const struct shape t = shape_like(s, what);
+    const size_t n = bytes_of(&t);
     if (n == 0)
         return CL_SUCCESS;
     unsigned char *bytes = malloc(n);
@@ -348,18 +357,15 @@ static cl_int read_tensor(struct setup *s, cl_mem mem, const struct shape *t, do
         return CL_OUT_OF_HOST_MEMORY;
     const cl_int e = clEnqueueReadBuffer(s->queue, mem, CL_TRUE, 0, n, bytes, 0, NULL, NULL);
     if (e == CL_SUCCESS)
-        move_rows(t, to, (size_t)t->width * sizeof *to, bytes, get_row);
+        move_rows(&t, to, (size_t)t.width * sizeof *to, bytes, get_row);
     free(bytes);
     return e;
 }
 
 cl_int setup_read(struct setup *s, double *o, double *lse)
 {
-    const struct shape to = shape_o(s), tl = shape_lse(s);
-    const cl_int e = read_tensor(s, s->args.o.mem, &to, o);
-    if (e != CL_SUCCESS || !lse)
-        return e;
-    return read_tensor(s, s->args.lse.mem, &tl, lse);
+    const cl_int e = setup_fetch(s, SETUP_O, s->args.o.mem, o);
+    return e == CL_SUCCESS && lse ? setup_fetch(s, SETUP_LSE, s->args.lse.mem, lse) : e;
 }
 
 void setup_close(struct setup *s)

@@ -26,6 +26,7 @@ struct setup_inputs {
 
 struct setup {
     clattn_workload c; /* with nothing left to default */
+    int shared;        /* K and V have a batch axis of 1, and b is larger */
     cl_context context;
     cl_command_queue queue;
     clattn_sizes sizes;
@@ -48,6 +49,12 @@ cl_int setup_run(struct setup *s, clattn_plan plan);
 
 /* O into o [b,h,nq,dv] and, unless NULL, LSE into lse [b,h,nq]; packed [h,total,dv] and [h,total]. */
 cl_int setup_read(struct setup *s, double *o, double *lse);
+
+/* Tensors that lie as one of the call's does: one more, with these values or, where `values` is NULL, with NaN; and its
+ * values back, in the order of setup_inputs. The caller releases out->mem. */
+enum setup_like { SETUP_Q, SETUP_K, SETUP_V, SETUP_O, SETUP_LSE };
+cl_int setup_tensor(const struct setup *s, enum setup_like what, const double *values, clattn_tensor *out);
+cl_int setup_fetch(struct setup *s, enum setup_like what, cl_mem mem, double *to);
 
 void setup_close(struct setup *s);
 

@@ -68,7 +68,7 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     status = plan_choose(&config, &p, caps, problem, config_text, &why);
     if (!status && h)
         build_settle(&h->maker, &p, &config);
-    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = caps, .config = &config };
+    const struct target target = { .pass = pass_main(&p), .p = &p, .caps = caps, .config = &config };
     if (!status && !(status = source_compose(&source, &target, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);
@@ -172,7 +172,16 @@ cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, 
     const cl_int status = handle_check_plan(plan);
     if (status)
         return status;
-    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, args, size, &why), &why);
+    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_forward, args, size, &why), &why);
+}
+
+cl_int clattn_backward_workspace_size(clattn_plan plan, const clattn_backward_args *args, size_t *size)
+{
+    struct why why;
+    const cl_int status = handle_check_plan(plan);
+    if (status)
+        return status;
+    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_backward, args, size, &why), &why);
 }
 
 static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue, const void *args,
@@ -189,6 +198,12 @@ cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queue, const cl
                               const cl_event *wait_list, cl_event *event)
 {
     return run(plan, &launch_forward, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
+}
+
+cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue queue, const clattn_backward_args *args,
+                               cl_uint n_wait, const cl_event *wait_list, cl_event *event)
+{
+    return run(plan, &launch_backward, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
 }
 
 cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,

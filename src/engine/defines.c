@@ -16,12 +16,9 @@ static void add_groups(struct text *to, char name, int type, int32_t group, bool
         text_add(to, " -DCLA_%c_GROUP=%d -DCLA_%c_HAS_ZERO=%d", name, (int)group, name, has_zero);
 }
 
-void defines_forward(struct text *to, const struct target *t)
+/* Widths and storage types. */
+static void add_storage(struct text *to, const clattn_problem *p)
 {
-    const clattn_problem *const p = t->p;
-    const struct caps *const caps = t->caps;
-    const struct config *const c = t->config;
-    const struct engine *e = c->engine;
     text_add(to, " -cl-mad-enable -DCLA_D=%d -DCLA_DV=%d -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", (int)p->d,
              (int)p->dv, problem_type_name(p->type), problem_type_name(p->k_type), problem_type_name(p->v_type),
              problem_type_name(p->o_type));
@@ -30,11 +27,28 @@ void defines_forward(struct text *to, const struct target *t)
     text_add(to, " -DCLA_PAGED=%d", p->page != 0);
     add_groups(to, 'K', p->k_type, p->k_group, p->flags & CLATTN_K_ZERO);
     add_groups(to, 'V', p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
-    text_add(to, " -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
+}
+
+/* What is done to scores. */
+static void add_scores(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const struct config *const c = t->config;
+    text_add(to, " -DCLA_BACKWARD=%d -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
              "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
-             p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p), fabs(p->scale) > 1,
-             feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
-             gqa_rows(p, e->rows_per_group(&c->tile)).packs_heads);
+             !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p),
+             fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
+             gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads);
+}
+
+void defines_forward(struct text *to, const struct target *t)
+{
+    const clattn_problem *const p = t->p;
+    const struct caps *const caps = t->caps;
+    const struct config *const c = t->config;
+    const struct engine *e = c->engine;
+    add_storage(to, p);
+    add_scores(to, t);
     FEATURE_EACH(f)
         if (f->options && f->applies(p))
             f->options(to, p);
@@ -48,6 +62,14 @@ void defines_forward(struct text *to, const struct target *t)
     text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d", p->type == CLATTN_F64 ? caps->fma64 : caps->fma,
              caps->sub_group, caps->nv_cc);
     text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
+}
+
+void defines_rows(struct text *to, const struct target *t)
+{
+    add_storage(to, t->p);
+    add_scores(to, t);
+    text_add(to, " -DCLA_WIDTH=%d -DCLA_ITEMS=%d -DCLA_BLOCK=%d", engine_width(t->config->engine, &t->config->tile),
+             pass_at(t->pass)->items(t), DEFINES_BLOCK);
 }
 
 /* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere

@@ -92,7 +92,7 @@ static cl_int check_parameters(const struct engine *e, const struct tile *t, con
                                const clattn_problem *p, struct why *why)
 {
     const struct config config = { .engine = e, .tile = *t };
-    const struct target target = { .pass = PASS_FORWARD, .p = p, .caps = caps, .config = &config };
+    const struct target target = { .pass = pass_main(p), .p = p, .caps = caps, .config = &config };
     const size_t bytes = params_bytes(&target);
     if (bytes > PARAMS_PROMISED)
         REFUSE("its kernel would have %zu bytes of parameters, OpenCL promises %d", bytes, PARAMS_PROMISED);
@@ -103,6 +103,8 @@ cl_int engine_fits(const struct engine *e, const struct tile *t, const struct ca
                    struct why *why)
 {
     cl_int status;
+    if (p->flags & CLATTN_BACKWARD && !e->backward)
+        REFUSE("has no backward pass");
     if (e->suits && (status = e->suits(caps, p, why)))
         return status;
     if (engine_verdict(e, caps) == CAPS_FAILED)

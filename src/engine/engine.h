@@ -27,6 +27,7 @@ struct row {
     bool large;              /* takes registers that GPUs with a first_group (caps.h) may not have */
     bool causal;             /* for causal problems only */
     bool converted;          /* for K stored in 16 bits only */
+    bool backward;           /* for backward passes, and only for them */
     bool plain;              /* for problems only that scale scores, and drop them by causal masks, windows, lengths */
 };
 
@@ -48,6 +49,8 @@ struct tile_number {
 struct engine {
     const char *name;
     const char *fragment;
+    const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
+    const char *backward; /* the fragment of its backward pass over keys; NULL: it has none */
     struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */
     const struct row *rows;                       /* ends with widest 0 */
     int width;           /* lanes of `real`; 0: number `width_at` of the tile says how many */

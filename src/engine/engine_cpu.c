@@ -24,8 +24,22 @@ static const struct row rows[] = {
     { .tile = { { 0, 2, 6, 6, 64 } }, .widest = D_MAX, .broadest = 8 },
     { .tile = { { 0, 4, 2, 2, 64 } }, .widest = 192, .broadest = 8 },
     { .tile = { { 0, 2, 4, 4, 16 } }, .widest = D_MAX },
+    { .tile = { { 0, 4, 6, 4, 48 } }, .widest = 256, .narrowest = 16, .backward = true },
+    { .tile = { { 0, 3, 8, 8, 64 } }, .widest = 256, .narrowest = 16, .backward = true },
+    { .tile = { { 0, 2, 8, 8, 48 } }, .widest = D_MAX, .narrowest = 16, .backward = true },
+    { .tile = { { 0, 3, 4, 4, 48 } }, .widest = 256, .broadest = 8, .backward = true },
+    { .tile = { { 0, 2, 6, 6, 48 } }, .widest = D_MAX, .backward = true },
+    { .tile = { { 0, 2, 4, 4, 16 } }, .widest = D_MAX, .backward = true },
     { .widest = 0 },
 };
+
+/* Backward: K^T, V^T and their gradients, P, dS and scores before they were changed, three converted tiles. */
+static int64_t backward_bytes(const int *n, const clattn_problem *p)
+{
+    const int64_t keys = n[W] * n[NV], rows = keys > n[BK] ? keys : n[BK];
+    const int64_t row = engine_round_up((p->d > p->dv ? p->d : p->dv), n[W]);
+    return engine_scalar_bytes(p) * (2 * keys * (p->d + p->dv) + 3 * n[BK] * keys + 3 * rows * row);
+}
 
 static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
@@ -35,7 +49,8 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
      * losses. */
     const int64_t rows = n[W] * n[NV];
     const int64_t s = engine_round_up(n[BK], n[W]), row = engine_round_up((p->d > p->dv ? p->d : p->dv), n[W]);
-    const int64_t bytes = engine_scalar_bytes(p) * (rows * (p->d + 3 * p->dv + s) + n[BK] * row);
+    const int64_t forward = engine_scalar_bytes(p) * (rows * (p->d + 3 * p->dv + s) + n[BK] * row);
+    const int64_t bytes = p->flags & CLATTN_BACKWARD ? backward_bytes(n, p) : forward;
     enum { PRIVATE_MAX = 768 << 10 };
     if (bytes > PRIVATE_MAX)
         REFUSE("needs %lld KiB of private memory, at most %d are taken", (long long)(bytes >> 10), PRIVATE_MAX >> 10);
@@ -56,11 +71,15 @@ static int one_item(const struct tile *t)
     return 1;
 }
 
-/* K and V are converted once for each tile, unless they are stored as they are computed with; of pages it is looked up
- * once where rows lie. */
+/* Rows are converted once for each tile, unless they are stored as they are computed with; of pages it is looked up
+ * once where they lie. Backward reads rows of Q and O as well, and those of K by whole vectors. */
 static const char *load(const clattn_problem *p)
 {
+    const bool backward = p->flags & CLATTN_BACKWARD;
     const bool stored_as_used = p->type == CLATTN_F64 || (p->k_type == CLATTN_F32 && p->v_type == CLATTN_F32);
+    const bool all_stored_so = p->type == CLATTN_F64 || (p->type == CLATTN_F32 && p->o_type == CLATTN_F32);
+    if (backward)
+        return stored_as_used && all_stored_so && p->d % 16 == 0 ? "load_rows.cl" : "load_tile.cl";
     return !stored_as_used ? "load_tile.cl" : p->page ? "load_pages.cl" : "load_rows.cl";
 }
 
@@ -73,6 +92,8 @@ static int rank(const struct caps *caps, const clattn_problem *p)
 const struct engine engine_cpu = {
     .name = "cpu",
     .fragment = "engine_cpu.cl",
+    .products = "products_cpu.cl",
+    .backward = "engine_cpu_backward.cl",
     .numbers = {
         [W] = { "w", "lanes of a vector: rows of Q", 2, 16, TRY(2, 4, 8, 16) },
         [NV] = { "nv", "vectors of rows: a work-group has w nv rows", 1, 8, TRY(1, 2, 3, 4) },

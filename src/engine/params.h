@@ -41,6 +41,11 @@ enum param {
     PARAM_SINES,
     PARAM_POSITIONS,
     PARAM_DROPPED,
+    PARAM_DOUT,
+    PARAM_DLSE,
+    PARAM_DQ,
+    PARAM_DK,
+    PARAM_DV,
     PARAM_AUX,
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
@@ -49,6 +54,11 @@ enum param {
  * program, has those members that the list in params.c gives its pass. */
 struct arguments {
     cla_rows_at q, k, v, o, lse, o_parts, lse_parts;
+    cla_rows_at dout, dlse, dq, dk, dv; /* of a backward call */
+    cla_rows_at stats;                  /* what its passes tell each other of each row (cl/stats.cl) */
+    cla_i64 stats_rows;                 /* how many */
+    cla_i32 wanted;                     /* of it: CLA_DQ_WANTED .. */
+    cla_i32 shared_batch;               /* batch entries that dK and dV are summed over; 0: each has its own */
     cla_scores_at bias, mask, map;
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
@@ -78,7 +88,7 @@ struct arguments {
     cla_i64 blocks;                   /* of a block map that is made: the grid may be larger */
     cla_i32 map_shape[4];             /* of that map, which may be broadcast */
     cla_i32 mask_q, mask_k;           /* cells of its mask, 1 where that is broadcast */
-    cla_i32 rows, dv;                 /* that are merged, all together, and their width */
+    cla_i32 rows, columns;            /* that are merged, all together, and their width */
     cla_i32 merge_flags;              /* CLATTN_LSE_* */
     cla_i32 lse_is_wide;              /* LSE of parts is of the type that is computed in, else float */
     cla_rows_at new_k, new_v;         /* rows that are appended to caches; k and v count bytes in that pass */

@@ -12,10 +12,14 @@
 
 /* ---- Forward ---- */
 
-static bool always(const clattn_problem *p)
+static bool is_backward(const clattn_problem *p)
 {
-    (void)p;
-    return true;
+    return p->flags & CLATTN_BACKWARD;
+}
+
+static bool is_forward(const clattn_problem *p)
+{
+    return !is_backward(p);
 }
 
 static int items_of_engine(const struct target *t)
@@ -86,7 +90,7 @@ static int64_t groups_to_merge(const struct target *t, const struct arguments *a
 
 static void idle_merge(struct arguments *a)
 {
-    a->h = a->nq = a->dv = 1;
+    a->h = a->nq = a->columns = 1;
 }
 
 /* ---- Making a block map ---- */
@@ -94,7 +98,7 @@ static void idle_merge(struct arguments *a)
 static bool makes_maps(const clattn_problem *p)
 {
     enum { BOTH = CLATTN_MASK | CLATTN_BLOCK_MAP };
-    return (p->flags & BOTH) == BOTH;
+    return (p->flags & BOTH) == BOTH && is_forward(p);
 }
 
 static int items_for_blocks(const struct target *t)
@@ -151,12 +155,52 @@ static void idle_sequences(struct arguments *a)
     a->nq = a->row_parts = a->kv_heads = a->rotary_rows = 1;
 }
 
+/* ---- Backward ---- */
+
+/* L and D of each row, and dQ as each stripe of keys adds it up (cl/stats.cl). */
+static bool bytes_of_gradients(const struct target *t, const struct arguments *a, int64_t *bytes)
+{
+    const int64_t width = engine_width(t->config->engine, &t->config->tile);
+    const int64_t pitch = (t->p->d + width - 1) / width * width;
+    const int64_t of_row = (2 + (a->wanted & CLA_DQ_WANTED ? a->parts * pitch : 0)) * engine_scalar_bytes(t->p);
+    return checked_mul(a->stats_rows, of_row, bytes);
+}
+
+/* Those that read and write rows of whole heads, block by block. */
+static int items_for_rows(const struct target *t)
+{
+    return t->config->engine->items_per_group(&t->config->tile) > 1 ? items_for_blocks(t) : 1;
+}
+
+static int64_t groups_of_row_blocks(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return a->wanted ? (int64_t)a->heads * ((a->nq + DEFINES_BLOCK - 1) / DEFINES_BLOCK) : 0;
+}
+
+static int64_t groups_of_keys(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return a->wanted ? a->groups : 0;
+}
+
+static int64_t groups_to_sum(const struct target *t, const struct arguments *a)
+{
+    return a->wanted & CLA_DQ_WANTED ? groups_of_row_blocks(t, a) : 0;
+}
+
+static void idle_gradients(struct arguments *a)
+{
+    idle_rows(a);
+    a->heads = 0;
+}
+
 /* ---- The table ---- */
 
 static const struct pass passes[] = {
     [PASS_FORWARD] = { .name = "forward",
                        .kernel = "cla_forward",
-                       .applies = always,
+                       .applies = is_forward,
                        .slots = slots_forward,
                        .options = defines_forward,
                        .items = items_of_engine,
@@ -166,7 +210,7 @@ static const struct pass passes[] = {
                        .idle = idle_rows },
     [PASS_MERGE] = { .name = "merge",
                      .kernel = "cla_merge",
-                     .applies = always,
+                     .applies = is_forward,
                      .slots = slots_merge,
                      .options = defines_merge,
                      .items = items_to_merge,
@@ -202,6 +246,33 @@ static const struct pass passes[] = {
                       .items = items_for_blocks,
                       .groups = groups_of_pairs,
                       .idle = idle_sequences },
+    [PASS_DELTA] = { .name = "delta",
+                     .kernel = "cla_delta",
+                     .applies = is_backward,
+                     .slots = slots_delta,
+                     .options = defines_rows,
+                     .items = items_for_rows,
+                     .groups = groups_of_row_blocks,
+                     .call_bytes = bytes_of_gradients,
+                     .idle = idle_gradients },
+    [PASS_BACKWARD_KEYS] = { .name = "backward over keys",
+                             .kernel = "cla_backward_keys",
+                             .applies = is_backward,
+                             .slots = slots_backward_keys,
+                             .options = defines_forward,
+                             .items = items_of_engine,
+                             .groups = groups_of_keys,
+                             .call_bytes = bytes_of_gradients,
+                             .idle = idle_gradients },
+    [PASS_SUM_DQ] = { .name = "sum of dQ",
+                      .kernel = "cla_sum_dq",
+                      .applies = is_backward,
+                      .slots = slots_sum_dq,
+                      .options = defines_rows,
+                      .items = items_for_rows,
+                      .groups = groups_to_sum,
+                      .call_bytes = bytes_of_gradients,
+                      .idle = idle_gradients },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
                     .slots = slots_exp2_test,
@@ -211,4 +282,9 @@ static const struct pass passes[] = {
 const struct pass *pass_at(int id)
 {
     return &passes[id];
+}
+
+int pass_main(const clattn_problem *p)
+{
+    return is_backward(p) ? PASS_BACKWARD_KEYS : PASS_FORWARD;
 }

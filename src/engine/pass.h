@@ -13,6 +13,9 @@ enum {
     PASS_APPEND,
     PASS_ADVANCE,
     PASS_ROTARY,
+    PASS_DELTA,
+    PASS_BACKWARD_KEYS,
+    PASS_SUM_DQ,
     PASSES,
     PASS_EXP2 = PASSES
 };
@@ -51,6 +54,9 @@ struct pass {
 };
 
 const struct pass *pass_at(int id);
+
+/* The pass that does most of the work of the problem's plans, and whose configuration is chosen. */
+int pass_main(const clattn_problem *p);
 
 /* Rows of a forward call: those of each part's states. */
 int64_t pass_state_rows(const struct arguments *a);

@@ -178,10 +178,17 @@ static const char *load_slot(const struct target *t)
     const struct engine *const e = t->config->engine;
     return e->load ? e->load(t->p) : NULL;
 }
+static const char *products_slot(const struct target *t) { return t->config->engine->products; }
 static const char *engine_slot(const struct target *t) { return t->config->engine->fragment; }
+static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
 static const char *gather_slot(const struct target *t)
 {
     return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;
+}
+/* Lanes are keys where keys are owned. */
+static const char *gather_keys_slot(const struct target *t)
+{
+    return feature_any(t->p, FEATURE_GATHERS) ? "gather_row.cl" : NULL;
 }
 static const char *total_slot(const struct target *t)
 {
@@ -223,17 +230,81 @@ const struct slot slots_forward[] = {
     { .fragment = "epilogue_output.cl" },
     { .choose = prefetch_slot },
     { .choose = load_slot },
+    { .choose = products_slot },
     { .choose = engine_slot },
+    { .fragment = "own_queries.cl" },
     { .fragment = "tile.cl" },
     { .choose = gather_slot },
     { .write = slots_features_masks },
     { .write = slots_features_scores },
     { .write = slots_features_bias },
+    { .fragment = "logits.cl" },
     { .fragment = "softmax.cl" },
     { .choose = total_slot },
     { .fragment = "total.cl" },
     { .fragment = "forward.cl" },
     { .write = write_mods },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_delta[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_types },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .fragment = "group.cl" },
+    { .choose = lengths_slot },
+    { .choose = kv_slot },
+    { .fragment = "stats.cl" },
+    { .fragment = "delta.cl" },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_backward_keys[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_types },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .fragment = "group.cl" },
+    { .choose = lengths_slot },
+    { .choose = kv_slot },
+    { .choose = rows_slot },
+    { .fragment = "storage_plain.cl" },
+    { .fragment = "rows.cl" },
+    { .choose = exp_slot },
+    { .fragment = "stats.cl" },
+    { .choose = load_slot },
+    { .choose = products_slot },
+    { .choose = backward_slot },
+    { .fragment = "own_keys.cl" },
+    { .fragment = "tile.cl" },
+    { .choose = gather_keys_slot },
+    { .write = slots_features_masks },
+    { .write = slots_features_scores },
+    { .write = slots_features_gradients },
+    { .write = slots_features_bias },
+    { .fragment = "logits.cl" },
+    { .fragment = "backward_keys.cl" },
+    { .write = write_mods },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_sum_dq[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_types },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .fragment = "group.cl" },
+    { .choose = lengths_slot },
+    { .choose = kv_slot },
+    { .fragment = "stats.cl" },
+    { .fragment = "sum_dq.cl" },
     { NULL, NULL, NULL },
 };
 

@@ -55,10 +55,10 @@ void slots_features_masks(struct text *to, const struct target *t)
         text_add(to, "    %s\n}\n", combinations[c].tail);
     }
     text_add(to, "CLA_FN void cla_mask_drop(const cla_tile *t, const cla_env *e, real *s, int q0, int q1, int k0, "
-                 "int k1, int n)\n{\n");
+                 "int k1, int at, int n)\n{\n");
     FEATURE_EACH(f)
         if (f->kind == FEATURE_MASK && feature_is_compiled(f, p))
-            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, k0, n);\n", f->name, f->name);
+            text_add(to, "    if (!cla_%s_full(e, q0, q1, k0, k1)) cla_%s_drop(t, e, s, at, n);\n", f->name, f->name);
     text_add(to, "}\n");
 }
 
@@ -73,6 +73,30 @@ void slots_features_scores(struct text *to, const struct target *t)
         if (f->kind == FEATURE_SCORE && feature_is_compiled(f, p))
             text_add(to, "    s = cla_%s(e, s, q, k);\n", f->name);
     text_add(to, "    return s;\n}\n");
+}
+
+/* Back through what was done to a score: every change of it that is not a sum of the score and something else has a
+ * fragment for that, which is told the score before the change. */
+void slots_features_gradients(struct text *to, const struct target *t)
+{
+    const struct feature *changes[FEATURE_PLACES];
+    int n = 0, needed = 0;
+    FEATURE_EACH(f)
+        if (f->kind == FEATURE_SCORE && feature_is_compiled(f, t->p)) {
+            changes[n++] = f;
+            if (f->gradient) {
+                needed = n;
+                source_write_fragment(to, f->gradient);
+            }
+        }
+    text_add(to, "#line 1 \"gradients\"\n#define CLA_CURVED %d\n", needed > 0);
+    text_add(to, "CLA_FN real cla_score_grad(const cla_env *e, real s0, real ds, integer q, integer k)\n{\n");
+    for (int i = 0; i + 1 < needed; i++)
+        text_add(to, "    const real s%d = cla_%s(e, s%d, q, k);\n", i + 1, changes[i]->name, i);
+    for (int i = needed; i--;)
+        if (changes[i]->gradient)
+            text_add(to, "    ds = cla_%s_grad(e, s%d, ds, q, k);\n", changes[i]->name, i);
+    text_add(to, "    return ds;\n}\n");
 }
 
 void slots_features_sink(struct text *to, const struct target *t)

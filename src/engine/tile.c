@@ -21,6 +21,7 @@ static bool row_meant_for(const struct row *r, const struct caps *caps, const cl
            (!r->most_shared || (p->sizes.nq && gqa_shared_rows(p) <= r->most_shared)) &&
            (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
            (!r->sub_group || r->sub_group == caps->sub_group) && (!r->large || !small) && (!r->causal || p->causal) &&
+           r->backward == !!(p->flags & CLATTN_BACKWARD) &&
            (!r->converted || p->k_type == CLATTN_F16 || p->k_type == CLATTN_BF16) &&
            (!r->plain || !(problem_changes_scores(p) || problem_has_holes(p)));
 }

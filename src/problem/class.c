@@ -95,7 +95,7 @@ static void set_details(clattn_problem *to, const clattn_problem *p)
     to->o_type = p->o_type;
     to->k_group = group_of(p->k_group, p->d, to->d);
     to->v_group = group_of(p->v_group, p->dv, to->dv);
-    to->flags = p->flags & (CLATTN_K_ZERO | CLATTN_V_ZERO);
+    to->flags |= p->flags & (CLATTN_K_ZERO | CLATTN_V_ZERO);
     to->splits = p->splits ? (int32_t)round_up(p->splits, splits) : 0;
 }
 
@@ -105,6 +105,7 @@ static void set_shape(clattn_workload *c, const clattn_problem *p, enum feature_
     const clattn_workload init = CLATTN_WORKLOAD_INIT;
     clattn_problem *to = &c->problem;
     *c = init;
+    to->flags = p->flags & CLATTN_BACKWARD;
     to->type = to->o_type = p->type;
     to->k_type = storage_of(p->k_type, p, lost);
     to->v_type = storage_of(p->v_type, p, lost);

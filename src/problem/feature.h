@@ -73,6 +73,7 @@ struct feature {
     const char *(*needs)(const clattn_problem *p);  /* a fragment that goes before, or NULL */
     void (*write)(struct text *to, const clattn_problem *p);   /* text in the place of a fragment */
     void (*options)(struct text *to, const clattn_problem *p); /* " -DCLA_NAME=..": numbers to build the program with */
+    const char *gradient;                           /* of a score: the fragment of its derivative; NULL: that is 1 */
 
     /* Problem strings. Words are printed in the order of `place`, from 0 to FEATURE_PLACES - 1, and then of rows. */
     int place;
@@ -94,6 +95,7 @@ struct feature {
     struct feature_tensor tensor;
     bool (*keeps)(const struct feature_at *at);     /* of a mask */
     double (*change)(const struct feature_at *at, double x); /* a changed score; of a sink, its logit */
+    double (*slope)(const struct feature_at *at, double x);  /* the derivative of that; NULL: 1 */
 };
 
 /* Rows in the order in which kernels apply them, each table ended by a row without a name. */

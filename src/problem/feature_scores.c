@@ -67,6 +67,12 @@ static double softcap_change(const struct feature_at *at, double x)
     return cap * tanh(x / cap);
 }
 
+static double softcap_slope(const struct feature_at *at, double x)
+{
+    const double t = tanh(x / at->s->p.softcap);
+    return 1 - t * t;
+}
+
 /* ---- mods: the caller's texts, whose answer nobody knows ---- */
 
 static bool mods_applies(const clattn_problem *p)
@@ -238,12 +244,14 @@ const struct feature feature_scores[] = {
       .check = softcap_check,
       .needs = softcap_needs,
       .fragment = "score_softcap.cl",
+      .gradient = "grad_softcap.cl",
       .place = 2,
       .words = { { "softcap", true, softcap_read } },
       .print = softcap_print,
       .step = FEATURE_STEP_SCORES,
       .represent = softcap_represent,
-      .change = softcap_change },
+      .change = softcap_change,
+      .slope = softcap_slope },
     { .name = "mods",
       .kind = FEATURE_SCORE,
       .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD | FEATURE_CHANGES_SCORES,

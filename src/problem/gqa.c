@@ -8,7 +8,7 @@
 
 static bool may_pack_heads(const clattn_problem *p)
 {
-    return !feature_any(p, FEATURE_DIFFERS_BY_HEAD);
+    return !feature_any(p, FEATURE_DIFFERS_BY_HEAD) && !(p->flags & CLATTN_BACKWARD);
 }
 
 struct rows gqa_rows(const clattn_problem *p, int per_group)

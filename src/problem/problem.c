@@ -223,7 +223,7 @@ static cl_int check_features(clattn_problem *p, struct why *why)
 {
     enum {
         FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
-                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY
+                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BACKWARD
     };
     FEATURE_EACH(f) {
         const cl_int status = f->check ? f->check(p, why) : CL_SUCCESS;
@@ -236,6 +236,25 @@ static cl_int check_features(clattn_problem *p, struct why *why)
         INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
     if (!feature_any(p, FEATURE_KNOWS_DIAGONAL))
         p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
+    return CL_SUCCESS;
+}
+
+/* What has no gradients. */
+static cl_int check_backward(const clattn_problem *p, struct why *why)
+{
+    if (!(p->flags & CLATTN_BACKWARD))
+        return CL_SUCCESS;
+    if (p->flags & (CLATTN_APPEND | CLATTN_ROTARY))
+        INVALID("CLATTN_BACKWARD goes with neither CLATTN_APPEND nor CLATTN_ROTARY");
+    if (p->splits)
+        INVALID("splits is %d, but a backward pass does not split its keys", (int)p->splits);
+    if (problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type))
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "quantised K and V have no gradients");
+    if (p->page)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "gradients of paged K and V are not supported");
+    if (p->n_mods)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "score_mod %s has no derivative",
+                       p->mods[0].name ? p->mods[0].name : "0");
     return CL_SUCCESS;
 }
 
@@ -253,5 +272,5 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
         (status = check_width("dv", p->dv, why)) || (status = check_caches(p, why)) ||
         (status = check_hint(&p->sizes, why)) || (status = check_scale(p, why)))
         return status;
-    return check_features(p, why);
+    return (status = check_features(p, why)) ? status : check_backward(p, why);
 }

@@ -157,6 +157,11 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
         return sample_cache_count(s, what);
     switch (what) {
     case SAMPLE_Q: return product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h, p->d, 1);
+    case SAMPLE_O:
+    case SAMPLE_DOUT:
+        return f & CLATTN_BACKWARD
+                   ? product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h, p->dv, 1)
+                   : 0;
     case SAMPLE_Q_LEN: return f & CLATTN_Q_LEN ? z->b : 0;
     case SAMPLE_KV_LEN: return f & CLATTN_KV_LEN ? z->b : 0;
     case SAMPLE_KV_START: return f & CLATTN_KV_START ? z->b : 0;
@@ -176,6 +181,8 @@ int sample_type(const struct sample *s, enum sample_what what)
     case SAMPLE_Q: return s->p.type;
     case SAMPLE_K: return s->p.k_type;
     case SAMPLE_V: return s->p.v_type;
+    case SAMPLE_O:
+    case SAMPLE_DOUT: return s->p.o_type;
     case SAMPLE_K_SCALE:
     case SAMPLE_K_ZERO:
     case SAMPLE_V_SCALE:
@@ -210,6 +217,22 @@ double sample_value_k(const struct sample *s, int64_t at)
 double sample_value_v(const struct sample *s, int64_t at)
 {
     return sample_cache_value(s, SAMPLE_V, at);
+}
+
+double sample_value_o(const struct sample *s, int64_t at)
+{
+    return sample_number(s->seed + 8, at);
+}
+double sample_value_dout(const struct sample *s, int64_t at)
+{
+    return sample_number(s->seed + 9, at);
+}
+
+static double real_value(const struct sample *s, enum sample_what what, int64_t at)
+{
+    return what == SAMPLE_O      ? sample_value_o(s, at)
+           : what == SAMPLE_DOUT ? sample_value_dout(s, at)
+                                 : sample_value_q(s, at);
 }
 
 static int32_t whole_value(const struct sample *s, enum sample_what what, int64_t at)
@@ -294,7 +317,7 @@ void sample_fill(const struct sample *s, enum sample_what what, int64_t from, in
             out += sizeof x;
             continue;
         }
-        const double x = feature ? feature->tensor.value(s, at) : sample_value_q(s, at);
+        const double x = feature ? feature->tensor.value(s, at) : real_value(s, what, at);
         if (type == CLATTN_U8) {
             *out++ = (unsigned char)x;
         } else {

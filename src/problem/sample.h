@@ -24,7 +24,8 @@ enum { SAMPLE_BLOCK = 32 }; /* of a block map, both ways */
 /* The tensors of a call. */
 enum sample_what { SAMPLE_Q, SAMPLE_K, SAMPLE_V, SAMPLE_BIAS, SAMPLE_MASK, SAMPLE_MAP, SAMPLE_SLOPES, SAMPLE_SINKS,
                    SAMPLE_K_SCALE, SAMPLE_K_ZERO, SAMPLE_V_SCALE, SAMPLE_V_ZERO, SAMPLE_Q_LEN, SAMPLE_KV_LEN,
-                   SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLE_TABLE, SAMPLES };
+                   SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLE_TABLE,
+                   SAMPLE_O, SAMPLE_DOUT, SAMPLES }; /* the last two: of a backward call */
 
 /* Elements of one, 0 where the problem has none or they are too many; and the type that they are stored in. */
 int64_t sample_count(const struct sample *s, enum sample_what what);
@@ -77,6 +78,29 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
 
 /* How far off a result may be for being stored in O's type. */
 double sample_answer_rounding(int o_type, double o); /* in sample_answer.c */
+
+/* What a backward call reads of O and dO, which need not be the answer of anything. */
+double sample_value_o(const struct sample *s, int64_t at);
+double sample_value_dout(const struct sample *s, int64_t at);
+
+/* A score: whether it is kept, what it is after all changes, what sizes it had on the way, added up, and its derivative
+ * by what it was before them. */
+struct sample_score {
+    bool kept;
+    double logit, size, slope;
+};
+struct sample_score sample_answer_score(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
+                                        int64_t q, int64_t k); /* in sample_answer.c */
+/* Row k of K or V that head h of entry b reads, among the values. */
+int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k);
+
+/* A row of a gradient, `width` elements, and how far off each may be, where LSE is lse[sample_lse()]: of dQ row n of
+ * head h, of dK or dV row n of key/value head h. In sample_gradient.c. */
+enum { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_GRADIENTS };
+void sample_gradient(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n, double *row,
+                     double *bound);
+/* An LSE that keeps weights within range where nobody computed it. */
+double sample_gradient_lse(const struct sample *s);
 
 /* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
  * nor small, or NaN. */

@@ -9,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Row k of K or V of (b, h): where it begins. */
-static int64_t key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k)
+int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k)
 {
     const clattn_sizes *z = &s->p.sizes;
     const int64_t hk = h / (z->h / z->hk);
@@ -23,12 +22,13 @@ struct rules {
     int n_masks, n_changes;
     bool (*keeps[RULES_MAX])(const struct feature_at *);
     double (*change[RULES_MAX])(const struct feature_at *, double);
+    double (*slope[RULES_MAX])(const struct feature_at *, double);
     double (*sink)(const struct feature_at *, double); /* NULL: none */
 };
 
 static struct rules rules_of(const clattn_problem *p)
 {
-    struct rules r = { 0, 0, { NULL }, { NULL }, NULL };
+    struct rules r = { .n_masks = 0 };
     FEATURE_EACH(f) {
         if (!f->applies(p))
             continue;
@@ -36,8 +36,10 @@ static struct rules rules_of(const clattn_problem *p)
             r.keeps[r.n_masks++] = f->keeps;
         if (f->kind == FEATURE_SINK)
             r.sink = f->change;
-        else if (f->change && r.n_changes < RULES_MAX)
+        else if (f->change && r.n_changes < RULES_MAX) {
+            r.slope[r.n_changes] = f->slope;
             r.change[r.n_changes++] = f->change;
+        }
     }
     return r;
 }
@@ -50,8 +52,10 @@ static bool keeps(const struct rules *r, const struct sample_entry *e, const str
     return kept;
 }
 
-/* The logit of an element, and in *a the sizes that it had step by step, added up: what rounding may take a part of. */
-static double logit(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at, double *a)
+/* The logit of an element; in *a the sizes that it had step by step, added up, which rounding may take a part of; and
+ * its derivative. */
+static double logit(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at, double *a,
+                    double *slope)
 {
     const struct sample *s = at->s;
     const clattn_problem *p = &s->p;
@@ -70,10 +74,23 @@ static double logit(const struct rules *r, const struct feature_at *at, int64_t 
     size += more_size;
     x *= p->scale;
     *a = fabs(p->scale) * size;
+    *slope = 1;
     for (int i = 0; i < r->n_changes; i++) {
+        *slope *= r->slope[i] ? r->slope[i](at, x) : 1;
         x = r->change[i](at, x);
         *a += fabs(x);
     }
+    return x;
+}
+
+struct sample_score sample_answer_score(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
+                                        int64_t q, int64_t k)
+{
+    const struct rules rules = rules_of(&s->p);
+    const struct feature_at at = { s, h, q, k, e->offset };
+    struct sample_score x = { .kept = keeps(&rules, e, &at) };
+    if (x.kept)
+        x.logit = logit(&rules, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k), &x.size, &x.slope);
     return x;
 }
 
@@ -110,12 +127,13 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
     struct feature_at at = { s, h, q, 0, e->offset };
     const double none = -(double)INFINITY, sink = rules.sink ? rules.sink(&at, none) : none;
     const int64_t q_at = sample_row(s, b, h, q);
+    double slope;
     m->top = m->sink_logit = sink;
     m->keys = 0;
     for (int64_t k = e->k_begin; k < e->k_end; k++) {
         at.k = k;
         const bool kept = keeps(&rules, e, &at);
-        m->weight[k] = kept ? logit(&rules, &at, q_at, key_row(s, e, b, h, k), &m->a[k]) : none;
+        m->weight[k] = kept ? logit(&rules, &at, q_at, sample_answer_key_row(s, e, b, h, k), &m->a[k], &slope) : none;
         m->top = fmax(m->top, m->weight[k]);
         m->keys += kept;
     }
@@ -137,7 +155,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
     const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
     const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
     for (int64_t k = e->k_begin; k < e->k_end; k++)
-        for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
+        for (int64_t c = 0, at = sample_answer_key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
             const double v = sample_value_v(s, at + c);
             o[c] += m->weight[k] / m->sum * v;
             o_bound[c] += m->weight[k] / m->sum * fabs(v);
@@ -145,7 +163,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
     for (int64_t c = 0; c < p->dv; c++)
         o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_answer_rounding(p->o_type, o[c]);
     for (int64_t k = e->k_begin; k < e->k_end; k++)
-        for (int64_t c = 0, at = key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
+        for (int64_t c = 0, at = sample_answer_key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
             o_bound[c] += 32 * unit * m->weight[k] / m->sum * doubt_of(p->type, m->weight[k], m->a[k]) *
                           fabs(sample_value_v(s, at + c) - o[c]);
 }

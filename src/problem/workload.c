@@ -130,6 +130,8 @@ cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why
         text_add(to, " seed%llu", (unsigned long long)c->seed);
     if (c->lse)
         text_add(to, " lse");
+    if (p.flags & CLATTN_BACKWARD)
+        text_add(to, " bwd");
     return CL_SUCCESS;
 }
 
@@ -193,8 +195,12 @@ cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, str
         pairs *= (double)s->b;
     const double q_rows = (double)s->h * (p.flags & CLATTN_CU_Q ? (double)s->total_q : (double)s->b * (double)s->nq),
                  k_rows = (double)s->hk * (p.flags & CLATTN_CU_K ? (double)s->total_k : (double)s->b * (double)s->nk);
-    *flops = 2 * (double)s->h * pairs * (p.d + p.dv);
+    const bool backward = p.flags & CLATTN_BACKWARD;
+    *flops = 2 * (double)s->h * pairs * (backward ? 3 * p.d + 2 * p.dv : p.d + p.dv);
     const double row = p.d * (double)problem_type_size(p.type) + p.dv * (double)problem_type_size(p.o_type);
-    *bytes = q_rows * (c->lse ? row + 4 : row) + k_rows * (problem_k_row_bytes(&p) + problem_v_row_bytes(&p));
+    const double of_keys = k_rows * (problem_k_row_bytes(&p) + problem_v_row_bytes(&p));
+    *bytes = q_rows * (c->lse || backward ? row + 4 : row) + of_keys;
+    if (backward) /* dO and dQ, dK and dV */
+        *bytes += q_rows * row + of_keys;
     return CL_SUCCESS;
 }

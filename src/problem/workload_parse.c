@@ -190,10 +190,11 @@ static cl_int read_varlen(struct reader *r, const char *w, const char *v)
     r->c->problem.flags |= CLATTN_CU_Q | CLATTN_CU_K;
     return CL_SUCCESS;
 }
-static cl_int read_later(struct reader *r, const char *w, const char *v)
+static cl_int read_bwd(struct reader *r, const char *w, const char *v)
 {
-    (void)v;
-    return why_set(r->why, CLATTN_ERROR_NOT_SUPPORTED, "\"%.40s\" is not supported by this version", w);
+    (void)w, (void)v;
+    r->c->problem.flags |= CLATTN_BACKWARD;
+    return CL_SUCCESS;
 }
 
 /* A word is its name alone, or its name and a value right behind it. Of the rows that fit the one with the longest name
@@ -214,7 +215,7 @@ static const struct word {
     { "scale", true, read_scale },
     { "seed", true, read_seed },
     { "varlen", false, read_varlen },
-    { "bwd", false, read_later },
+    { "bwd", false, read_bwd },
     { "page", true, read_page },
     { "splits", true, read_splits },
     { "o:", true, read_o_type },

@@ -29,6 +29,7 @@ typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_K
 struct reader {
     const clattn_problem *p;
     const clattn_forward_args *a;
+    bool backward; /* O and LSE are read */
     clattn_sizes s;
     cl_context context;
     struct why *why;
@@ -57,12 +58,12 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
         cla_rows_at *at;
     } rows[] = {
         { PARAM_Q, &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false, false, 0 }, &to->q },
-        { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, o_bytes, true, false, 0 }, &to->o },
-        { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true, false, 0 }, &to->lse },
+        { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, o_bytes, !r->backward, false, 0 }, &to->o },
+        { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), !r->backward, false, 0 }, &to->lse },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int param = rows[i].param;
-        if (param == PARAM_LSE && !a->lse.mem)
+        if (param == PARAM_LSE && !a->lse.mem && !r->backward)
             continue; /* not wanted */
         struct tensor_use use = rows[i].use;
         clattn_tensor t = *rows[i].tensor;
@@ -260,18 +261,33 @@ static bool heads_share(const cla_scores_at *at)
     return !at->h && at->q;
 }
 
+cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given, clattn_sizes *s,
+                        struct why *why)
+{
+    struct reader r = { .p = plan->p,
+                        .a = given,
+                        .backward = plan->p->flags & CLATTN_BACKWARD,
+                        .context = plan->context,
+                        .why = why };
+    cl_int status;
+    if ((status = call_sizes(&r.s, plan->p, given, why)) || (status = check_tensors(c, &r)) ||
+        (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)))
+        return status;
+    fill_numbers(&c->args, plan->p, &r.s);
+    *s = r.s;
+    return CL_SUCCESS;
+}
+
 cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     clattn_forward_args given;
-    struct reader r = { plan->p, &given, { 0, 0, 0, 0, 0, 0, 0, 0 }, plan->context, why };
+    clattn_sizes s;
     cl_int status;
     if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
-        (status = call_sizes(&r.s, plan->p, &given, why)) || (status = check_tensors(c, &r)) ||
-        (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)) ||
-        (status = set_groups(c, plan, &r.s, given.splits, why)))
+        (status = call_read_inputs(c, plan, &given, &s, why)) ||
+        (status = set_groups(c, plan, &s, given.splits, why)))
         return status;
     c->workspace = (struct workspace){ given.workspace, given.workspace_offset, given.workspace_size };
-    fill_numbers(&c->args, plan->p, &r.s);
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
     c->args.heads_inner =
         heads_share(&c->args.bias) || (heads_share(&c->args.mask) && !(plan->p->flags & CLATTN_BLOCK_MAP));

@@ -27,12 +27,17 @@ struct call {
     struct arguments args;
     cl_mem mem[PARAMS];
     struct workspace workspace;
-    int64_t part_groups;     /* work-groups of a part of the keys */
+    int64_t part_groups;     /* work-groups of a part of the keys, or of a stripe of them */
     bool parts_may_be_fewer; /* a rule said how many, not the caller */
 };
 
 /* Reads a clattn_forward_args into *c, which begins as zeros: all of a forward pass but where its workspace lies. */
 cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+
+/* Everything but how the work is parted: the sizes of the call as well. Where the problem asks for gradients O and LSE
+ * are read, else written. */
+cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given, clattn_sizes *s,
+                        struct why *why);
 
 /* What only sizes tell: `groups`, `parts`, `heads`, `packed_heads`, `nq`, `nk` and the like of the arguments, which
  * decide about the workspace. */

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/digest.h"
 #include "problem/sample_cache.h"
+#include "run/device_gradients.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ cl_int device_sample_fill(struct device_sample *b, cl_mem mem, unsigned char byt
     return status ? why_cl(why, status, "clEnqueueFillBuffer") : CL_SUCCESS;
 }
 
-static cl_int make_output(struct device_sample *b, cl_context context, cl_mem *mem, size_t bytes, struct why *why)
+cl_int device_sample_output(struct device_sample *b, cl_context context, cl_mem *mem, size_t bytes, struct why *why)
 {
     cl_int status = new_buffer(mem, context, bytes + 2 * DEVICE_SAMPLE_GUARD, why);
     if (!status)
@@ -97,8 +98,15 @@ static cl_int make_output(struct device_sample *b, cl_context context, cl_mem *m
     return status;
 }
 
+static bool is_backward(const struct device_sample *b)
+{
+    return b->sample.p.flags & CLATTN_BACKWARD;
+}
+
 cl_int device_sample_poison(struct device_sample *b, struct why *why)
 {
+    if (is_backward(b))
+        return device_gradients_poison(b, why);
     const cl_int status = device_sample_fill(b, b->o, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->o_bytes, why);
     return status ? status
                   : device_sample_fill(b, b->lse, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->lse_bytes, why);
@@ -237,8 +245,8 @@ cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device
         b->queue = NULL;
         return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
     }
-    if ((status = output_bytes(b, why)) || (status = make_output(b, context, &b->o, b->o_bytes, why)) ||
-        (status = make_output(b, context, &b->lse, b->lse_bytes, why)) || (status = device_sample_poison(b, why)))
+    if ((status = output_bytes(b, why)) || (status = device_sample_output(b, context, &b->o, b->o_bytes, why)) ||
+        (status = device_sample_output(b, context, &b->lse, b->lse_bytes, why)))
         return status;
     compute(b);
     for (int what = 0; what < SAMPLES && !status; what++) {
@@ -251,6 +259,8 @@ cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device
     if (!status && !(b->seen && b->seen_lse))
         status = why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     fill_args(b);
+    if (!status)
+        status = is_backward(b) ? device_gradients_open(b, context, why) : device_sample_poison(b, why);
     return status;
 }
 
@@ -263,6 +273,7 @@ void device_sample_close(struct device_sample *b)
     for (int what = 0; what < SAMPLES; what++)
         if (b->mem[what])
             clReleaseMemObject(b->mem[what]);
+    device_gradients_close(b);
     if (b->o)
         clReleaseMemObject(b->o);
     if (b->lse)
@@ -305,9 +316,11 @@ static void turn(struct device_sample *b)
 
 static cl_int make_workspace(struct device_sample *b, const struct launch *l, struct why *why)
 {
+    if (is_backward(b))
+        return device_gradients_args(b, l, why);
     clattn_forward_args *const a = &b->args;
     size_t need;
-    cl_int status = launch_workspace(l, a, &need, why);
+    cl_int status = launch_workspace(l, &launch_forward, a, &need, why);
     if (status || need <= a->workspace_size)
         return status;
     if (a->workspace)
@@ -334,7 +347,8 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     if (status)
         return status;
     const double from = device_sample_now();
-    status = launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
+    status = is_backward(b) ? launch_run(l, &launch_backward, b->queue, &b->gradients.args, &waits, why)
+                            : launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
     if (!status && (status = clFinish(b->queue)))
         why_cl(why, status, "clFinish");
     *seconds = device_sample_now() - from;

@@ -6,6 +6,15 @@
 #include "problem/sample.h"
 #include "run/launch.h"
 
+/* Of a sample whose problem asks for gradients: LSE, which O and LSE of the sample's inputs go with, and what is
+ * written, by SAMPLE_DQ .., without the guards. */
+struct gradient_buffers {
+    float *lse;
+    cl_mem lse_mem, mem[SAMPLE_GRADIENTS];
+    size_t bytes[SAMPLE_GRADIENTS];
+    clattn_backward_args args;
+};
+
 struct device_sample {
     struct sample sample;
     cl_command_queue queue;   /* in order, profiling */
@@ -17,6 +26,7 @@ struct device_sample {
     bool guarded;
     unsigned char *seen, *seen_lse; /* O and LSE with their guards, as a look saw them */
     double *values;                 /* of the sample, where they are few */
+    struct gradient_buffers gradients;
 };
 
 /* guarded: everything that is not to be written is looked at afterwards. copies: of K and V, at least 1.
@@ -33,7 +43,10 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
 /* What lies around outputs, in bytes, and what outputs hold before a call: NaN in every type. */
 enum { DEVICE_SAMPLE_GUARD = 4096, DEVICE_SAMPLE_GUARD_BYTE = 0xa5, DEVICE_SAMPLE_POISON = 0xff };
 
-/* Poisons O and LSE; fills a part of a buffer, or reads it; and what an input holds now. For judge.c. */
+/* Makes a buffer for an output, with guards around it. */
+cl_int device_sample_output(struct device_sample *b, cl_context context, cl_mem *mem, size_t bytes, struct why *why);
+
+/* Poisons O and LSE, or gradients; fills a part of a buffer, or reads it; and what an input holds now. For judge.c. */
 cl_int device_sample_poison(struct device_sample *b, struct why *why);
 cl_int device_sample_fill(struct device_sample *b, cl_mem mem, unsigned char byte, size_t at, size_t n,
                           struct why *why);

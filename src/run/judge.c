@@ -4,6 +4,8 @@
 
 #include "run/judge.h"
 
+#include "base/digest.h"
+#include "run/judge_backward.h"
 #include "run/judge_merge.h"
 
 #include <math.h>
@@ -138,9 +140,26 @@ static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
     return status;
 }
 
+/* The same of gradients. */
+static cl_int judge_backward(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    unsigned char first[DIGEST_BYTES], again[DIGEST_BYTES];
+    cl_int status;
+    if ((status = run_poisoned(b, l, why)) || (status = judge_backward_check(b, step, why)) ||
+        (b->guarded && (status = check_inputs(b, why))) || !twice)
+        return status;
+    if ((status = judge_backward_digest(b, first, why)) || (status = run_poisoned(b, l, why)) ||
+        (status = judge_backward_digest(b, again, why)))
+        return status;
+    return memcmp(first, again, sizeof first) ? why_set(why, CLATTN_ERROR_WRONG_RESULT, "a second run gives other bits")
+                                              : CL_SUCCESS;
+}
+
 cl_int judge_sample(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
 {
     cl_int status;
+    if (b->sample.p.flags & CLATTN_BACKWARD)
+        return judge_backward(b, l, step, twice, why);
     if ((status = run_poisoned(b, l, why)) || (status = check(b, step, why)))
         return status;
     return twice ? repeat(b, l, why) : CL_SUCCESS;
@@ -193,6 +212,9 @@ static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, i
     [PASS_FORWARD] = judge_sample,
     [PASS_MERGE] = judge_merge,
     [PASS_BLOCK_MAP] = judge_map,
+    [PASS_DELTA] = judge_backward,
+    [PASS_BACKWARD_KEYS] = judge_backward,
+    [PASS_SUM_DQ] = judge_backward,
 };
 
 cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice, struct why *why)

@@ -5,6 +5,7 @@
 #include "run/launch.h"
 
 #include "run/append.h"
+#include "run/backward.h"
 #include "run/block_map.h"
 #include "run/launch_workspace.h"
 #include "run/merge.h"
@@ -42,7 +43,8 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, co
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;
     for (int i = 0; i < PASSES; i++) /* of a pass that the plan lacks, too: its calls are read, to be refused */
-        l->passes[i].rows = gqa_rows(p, config->engine->rows_per_group(&config->tile));
+        l->passes[i] = (struct launch_pass){ .config = *config,
+                                             .rows = gqa_rows(p, config->engine->rows_per_group(&config->tile)) };
     cl_int status = make_absent(l, why);
     for (int i = 0; i < PASSES && !status; i++)
         if (programs[i])
@@ -99,11 +101,23 @@ static cl_int check_waits(const struct launch *l, cl_uint n, const cl_event *lis
 
 /* ---- Operations ---- */
 
-const struct operation launch_forward = { call_read_forward, 2, { PASS_FORWARD, PASS_MERGE } };
-const struct operation launch_merge = { merge_read, 1, { PASS_MERGE } };
-const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP } };
-const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE } };
-const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY } };
+const struct operation launch_forward = { call_read_forward, 2, { PASS_FORWARD, PASS_MERGE }, call_read_sizes };
+const struct operation launch_merge = { merge_read, 1, { PASS_MERGE }, NULL };
+const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP }, NULL };
+const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE }, NULL };
+const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY }, NULL };
+const struct operation launch_backward = { backward_read, 3, { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_SUM_DQ },
+                                           backward_read_sizes };
+
+cl_int launch_check(const struct launch *l, const struct operation *what, struct why *why)
+{
+    const bool backward = l->problem.flags & CLATTN_BACKWARD;
+    if (backward == (what == &launch_backward))
+        return CL_SUCCESS;
+    return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
+                   backward ? "the problem has CLATTN_BACKWARD: its plans have clattn_enqueue_backward() only"
+                            : "the problem lacks CLATTN_BACKWARD");
+}
 
 struct call_plan launch_call_plan(const struct launch *l, const struct operation *what)
 {
@@ -111,7 +125,7 @@ struct call_plan launch_call_plan(const struct launch *l, const struct operation
                                .rows = l->passes[what->passes[0]].rows,
                                .context = l->context,
                                .caps = l->caps,
-                               .config = &l->passes[PASS_FORWARD].config };
+                               .config = &l->passes[what->passes[0]].config };
 }
 
 /* A call with nothing to compute still waits and still has an event. */
@@ -198,12 +212,13 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
     memset(&c, 0, sizeof c);
     if (waits->first)
         *waits->first = NULL;
-    if ((status = check_queue(l, queue, why)) || (status = check_waits(l, waits->n, waits->list, why)) ||
+    if ((status = launch_check(l, what, why)) || (status = check_queue(l, queue, why)) ||
+        (status = check_waits(l, waits->n, waits->list, why)) ||
         (status = what->read(&c, &plan, args, why)))
         return status;
     launch_workspace_spare(&c);
     if ((status = launch_workspace_settle(&bytes, l, what, &c, why)) ||
-        (bytes && (status = launch_workspace_take(l, &c, bytes, why))))
+        (bytes && (status = launch_workspace_take(l, what, &c, bytes, why))))
         return status;
     return run_steps(l, what, queue, &c, waits, why);
 }

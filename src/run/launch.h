@@ -30,14 +30,21 @@ enum { OPERATION_PASSES = 4 };
 struct operation {
     cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *); /* of its own type */
     int n, passes[OPERATION_PASSES];
+    cl_int (*read_sizes)(struct call *, const struct call_plan *, const void *args, struct why *); /* of that, what
+                                                        decides about the workspace; NULL: it needs none */
 };
-extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary;
+extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary,
+    launch_backward;
 
 /* What the operation's calls are read for; rows are those of its first pass. */
 struct call_plan launch_call_plan(const struct launch *l, const struct operation *what);
 
-/* Bytes of workspace that a forward call needs: as much as that of its passes which needs most, since they share it. */
-cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why);
+/* Whether the plan has the operation: gradients have plans of their own. */
+cl_int launch_check(const struct launch *l, const struct operation *what, struct why *why);
+
+/* Bytes of workspace that a call needs: as much as that of its passes which needs most, since they share it. */
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const void *args, size_t *size,
+                        struct why *why);
 
 /* args: of the type that the operation reads. */
 cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,

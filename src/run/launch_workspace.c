@@ -67,19 +67,20 @@ cl_int launch_workspace_settle(size_t *size, const struct launch *l, const struc
     return status;
 }
 
-cl_int launch_workspace_take(const struct launch *l, struct call *c, size_t bytes, struct why *why)
+cl_int launch_workspace_take(const struct launch *l, const struct operation *what, struct call *c, size_t bytes,
+                             struct why *why)
 {
-    const struct launch_pass *const forward = &l->passes[PASS_FORWARD];
-    const struct target target = launch_pass_target(l, forward);
+    const struct launch_pass *const first = &l->passes[what->passes[0]];
+    const struct target target = launch_pass_target(l, first);
     int64_t shared, at;
     const cl_int status =
         tensor_check_workspace(&c->workspace, bytes, l->context, &c->mem[PARAM_WORKSPACE], &at, why);
     if (status)
         return status;
-    shared_bytes(&target, forward->pass, c, &shared);
+    shared_bytes(&target, first->pass, c, &shared);
     c->args.states_offset = at;
     c->args.workspace_offset = at + shared / (int64_t)sizeof(cl_uint);
-    if (c->args.parts > 1)
+    if (what == &launch_forward && c->args.parts > 1)
         merge_take_states(c, &l->problem);
     return CL_SUCCESS;
 }
@@ -90,13 +91,16 @@ void launch_workspace_spare(struct call *c)
         call_set_parts(c, 1);
 }
 
-cl_int launch_workspace(const struct launch *l, const clattn_forward_args *args, size_t *size, struct why *why)
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const void *args, size_t *size,
+                        struct why *why)
 {
-    const struct call_plan plan = launch_call_plan(l, &launch_forward);
+    const struct call_plan plan = launch_call_plan(l, what);
     struct call c;
+    cl_int status;
     memset(&c, 0, sizeof c);
     if (!size)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "size is NULL");
-    const cl_int status = call_read_sizes(&c, &plan, args, why);
-    return status ? status : launch_workspace_settle(size, l, &launch_forward, &c, why);
+    if ((status = launch_check(l, what, why)) || (status = what->read_sizes(&c, &plan, args, why)))
+        return status;
+    return launch_workspace_settle(size, l, what, &c, why);
 }

@@ -13,6 +13,7 @@ cl_int launch_workspace_settle(size_t *size, const struct launch *l, const struc
                                struct why *why);
 
 /* Takes the caller's buffer: tells kernels where in it the states of parts are, and what each group has. */
-cl_int launch_workspace_take(const struct launch *l, struct call *c, size_t bytes, struct why *why);
+cl_int launch_workspace_take(const struct launch *l, const struct operation *what, struct call *c, size_t bytes,
+                             struct why *why);
 
 #endif

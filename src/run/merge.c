@@ -31,7 +31,7 @@ void merge_take_states(struct call *c, const clattn_problem *p)
     a->lse_parts = (cla_rows_at){ .offset = at + a->parts * rows * dv, .b = heads * nq, .h = nq, .row = 1 };
     a->lse_parts_stride = rows;
     a->rows = (cla_i32)rows;
-    a->dv = (cla_i32)dv;
+    a->columns = (cla_i32)dv;
     a->lse_is_wide = 1;
 }
 
@@ -129,7 +129,7 @@ static cl_int fill_numbers(struct arguments *to, const clattn_merge_args *a, con
     to->rows = (cla_i32)rows;
     to->h = (cla_i32)s->h;
     to->nq = (cla_i32)s->nq;
-    to->dv = p->dv;
+    to->columns = p->dv;
     to->parts = (cla_i32)a->parts;
     to->merge_flags = (cla_i32)a->flags;
     return CL_SUCCESS;

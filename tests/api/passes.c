@@ -297,7 +297,7 @@ static cl_int clear_map(struct fixture *f)
 
 static void test_chain(const struct device *d, cl_command_queue queue, const char *text)
 {
-    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
+    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD }, NULL };
     struct fixture f;
     struct why words;
     char why[512] = "";
@@ -325,7 +325,7 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
 /* Where there is nothing to do in the first, the second has the caller's list to itself. */
 static void test_rest(const struct device *d)
 {
-    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD } };
+    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD }, NULL };
     static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
     const struct waits none = { 0, NULL, NULL, NULL };
     struct fixture f;

@@ -19,7 +19,7 @@ enum { BEYOND = 40, ROOM = 1 << 16, JUNK = 0xa5 };
 /* What the calls work on, and a page that nobody may touch behind `end`. */
 static struct {
     const struct device *d;
-    clattn_plan plan, map_plan, cache_plan;
+    clattn_plan plan, map_plan, cache_plan, backward_plan;
     unsigned char *from, *end;
 } on;
 
@@ -96,6 +96,15 @@ static cl_int rotate(void *a)
 {
     return clattn_enqueue_rotary(on.cache_plan, on.d->queue, a, 0, NULL, NULL);
 }
+static cl_int go_back(void *a)
+{
+    return clattn_enqueue_backward(on.backward_plan, on.d->queue, a, 0, NULL, NULL);
+}
+static cl_int ask_backward(void *a)
+{
+    size_t size;
+    return clattn_backward_workspace_size(on.backward_plan, a, &size);
+}
 static int cancel(void *user, const clattn_progress *p)
 {
     (void)user;
@@ -166,6 +175,7 @@ static clattn_sizes no_sizes = { 0, 2, 2, 3, 5, 0, 0, 0 };
 static clattn_forward_args args = CLATTN_FORWARD_ARGS_INIT, map_args = CLATTN_FORWARD_ARGS_INIT;
 static clattn_append_args append_args = CLATTN_APPEND_ARGS_INIT;
 static clattn_rotary_args rotary_args = CLATTN_ROTARY_ARGS_INIT;
+static clattn_backward_args backward_args = CLATTN_BACKWARD_ARGS_INIT;
 static clattn_tune_options tune_options = CLATTN_TUNE_OPTIONS_INIT;
 static clattn_measure measure = { sizeof measure, open_none, run_none, NULL, NULL };
 static clattn_plan_info plan_info;
@@ -202,6 +212,8 @@ static const struct row {
     { "forward_args: enqueue_block_map", enqueue_map, &map_args, sizeof map_args, ARGS_0_1, 0 },
     { "append_args: enqueue_append", append, &append_args, sizeof append_args, 0, 0 },
     { "rotary_args: enqueue_rotary", rotate, &rotary_args, sizeof rotary_args, 0, 0 },
+    { "backward_args: enqueue_backward", go_back, &backward_args, sizeof backward_args, 0, 0 },
+    { "backward_args: backward_workspace_size", ask_backward, &backward_args, sizeof backward_args, 0, 0 },
     { "tune_options: tune", tune, &tune_options, sizeof tune_options, 0, 0 },
     { "measure: tune", tune_with, &measure, sizeof measure, 0, 0 },
     { "plan_info: plan_get_info", ask_plan, &plan_info, sizeof plan_info, 0, 1 },
@@ -300,6 +312,7 @@ static void fill_structs(void)
     options.cache_dir = "";
     options.tune = CLATTN_TUNE_OFF;
     args.sizes = map_args.sizes = append_args.sizes = rotary_args.sizes = &no_sizes;
+    backward_args.forward = &args;
     rotary_args.rotary.positions = 1;
     rotary_args.rotary.width = 2;
     map_args.block_q = map_args.block_k = 2;
@@ -324,6 +337,7 @@ static void test_device(const struct device *d)
     on.plan = open_plan(d, 0);
     on.map_plan = open_plan(d, CLATTN_MASK | CLATTN_BLOCK_MAP);
     on.cache_plan = open_plan(d, CLATTN_APPEND | CLATTN_ROTARY);
+    on.backward_plan = open_plan(d, CLATTN_BACKWARD);
     cl_int e;
     cl_mem table = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, sizeof(cl_float), NULL, &e);
     rotary_args.rotary.cos.mem = rotary_args.rotary.sin.mem = table;
@@ -332,6 +346,7 @@ static void test_device(const struct device *d)
     clattn_plan_release(on.plan);
     clattn_plan_release(on.map_plan);
     clattn_plan_release(on.cache_plan);
+    clattn_plan_release(on.backward_plan);
     clReleaseMemObject(table);
 }
 

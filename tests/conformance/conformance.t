@@ -50,12 +50,18 @@ if find_peers; then
     if test -z "$full"; then
         judge_peers "$(share "^real_|$chosen" "${CLATTN_PART-}")" f32
         judge_peers '^g_paged9_|^g_int8_channelz_17' f32 '' --int4
+        lacking='score_mod|paged|int8|merge'
+        small=$(within 3e7 128 'backward' "${CLATTN_PART-0/16}")
+        judge_gradients "$small" f32
     else
         for engine in cpu row simt naive; do
             for type in f32 f16 bf16; do
                 judge_peers "$chosen" $type "--engine $engine"
                 judge_peers "$chosen" $type "--engine $engine" --int4
             done
+        done
+        for type in f32 f16 bf16; do
+            judge_gradients backward $type "--engine cpu"
         done
     fi
 fi

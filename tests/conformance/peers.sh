@@ -10,6 +10,7 @@ full=${CLATTN_FULL-} full=${full#0}
 test -z "$full" || chosen=.
 printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >devices # under test, one per line; an empty line is the default
 lacking= # a pattern of features that are left out; none of those that this version has
+direction=--forward-only
 
 find_peers() { # sets $python; or says what is missing
     for python in ${PYTHON-} python3; do
@@ -28,10 +29,16 @@ judge_peers() { # NAMES TYPE [ARGS [OPTIONS]]: on every device that is tested; A
     names=$1 type=$2 args=${3-} options=${4-}
     while IFS= read -r device <&3; do
         quoted=$(printf %s "$device" | sed "s/'/'\\\\''/g")
-        "$python" -B "$peers/run.py" --run "$program" --dtype "$type" --forward-only $options \
+        "$python" -B "$peers/run.py" --run "$program" --dtype "$type" $direction $options \
             --filter "$names" --without "$lacking" --args "--tune off --device '$quoted' $args" >out 2>err
         ok $? "conformance in $type${options:+ $options}${args:+, $args}${device:+ on $device}: $(tail -n 1 out)"
     done 3<devices
+}
+
+judge_gradients() { # NAMES TYPE [ARGS]: likewise, gradients too, of the cases that have some and are NAMES
+    lacking='score_mod|paged|int8|merge' direction=
+    judge_peers "$1" "$2" "${3-}" '--gradients dq,dk,dv'
+    lacking= direction=--forward-only
 }
 
 share() { # NAMES PART: a pattern of the cases chosen by NAMES; PART is N/M: of every M-th

@@ -169,20 +169,18 @@ def add_score_mod(c, case, arrays):
             c.args += ['--aux', n[len('aux_'):] + '=' + file]
 
 
-def add_gradients(c, case, arrays):
+def add_gradients(c, case, arrays, which):
+    """Asks for those of `which` that the case has."""
     if 'do' not in arrays:
         return
     c.give('--dout', 'do', arrays['do'], '<f4')
-    for n in ('dq', 'dk', 'dv'):
-        c.ask('--' + n, n)
     if 'dlse' in arrays:
         c.give('--dlse', 'dlse', arrays['dlse'], '<f4')
-    if 'bias' in arrays:
-        c.ask('--dbias', 'dbias')
-    if 'sink' in arrays:
-        c.ask('--dsinks', 'dsink')
-    if 'alibi_slopes' in arrays and 'kind' not in case:
-        c.ask('--dslopes', 'dslope')
+    has = dict(dq=True, dk=True, dv=True, dbias='bias' in arrays, dsink='sink' in arrays,
+               dslope='alibi_slopes' in arrays and 'kind' not in case)
+    for n in which:
+        if has[n]:
+            c.ask(dict(dsink='--dsinks', dslope='--dslopes').get(n, '--' + n), n)
     if case['attrs'].get('score_mod'):
         c.args += ['--score-mod-grad', c.text('mod_grad.cl', mod_text(case, arrays, 'dscore'))]
 
@@ -195,7 +193,7 @@ def keys_and_values(arrays):
     return arrays['k'], arrays['v']
 
 
-def command(case, arrays, folder, dtype):
+def command(case, arrays, folder, dtype, gradients):
     c = Command(folder)
     if case.get('kind') == 'merge':
         c.ask('-o', 'o')
@@ -209,7 +207,7 @@ def command(case, arrays, folder, dtype):
     add_numbers(c, case)
     add_arrays(c, case, arrays)
     add_score_mod(c, case, arrays)
-    add_gradients(c, case, arrays)
+    add_gradients(c, case, arrays, gradients)
     k, v = keys_and_values(arrays)
     for n, x in (('q', arrays['q']), ('k', k), ('v', v)):
         c.args.append(c.write(n, x, None if x.dtype == np.int8 else '<f4'))
@@ -265,7 +263,7 @@ def try_case(case, o, folder):
         arrays.pop('do', None)
     if o.int4:
         arrays = as_int4(arrays)
-    c = command(case, arrays, folder, o.dtype)
+    c = command(case, arrays, folder, o.dtype, o.gradients.split(','))
     if o.int4:
         c.args += ['--k-type', 'int4', '--v-type', 'int4']
     status, words = run([o.run] + shlex.split(o.args) + c.args, o.timeout)
@@ -292,6 +290,7 @@ def options():
     p.add_argument('--report', help='a JSON file of all verdicts')
     p.add_argument('--forward-only', action='store_true')
     p.add_argument('--int4', action='store_true')
+    p.add_argument('--gradients', default='dq,dk,dv', help='those that are asked for: also dbias, dsink, dslope')
     p.add_argument('-v', action='store_true', help='print what passed, too')
     return p.parse_args()
 

@@ -123,10 +123,20 @@ static enum layout settle(const struct trial *t, enum layout l)
     return l;
 }
 
+static int gaps_of(enum layout l)
+{
+    return l == ALIGNED ? ALL_ALIGNED : l == PLAIN ? NONE : ODD;
+}
+
+size_t trial_place(struct tensor *x, int bthd, enum layout l, int without_b)
+{
+    return place(x, bthd, gaps_of(l), without_b);
+}
+
 static cl_int lay_out(struct trial *t)
 {
     struct tensor *x[5] = { &t->q, &t->k, &t->v, &t->o, &t->lse };
-    int padded = t->layout == ALIGNED ? ALL_ALIGNED : t->layout == PLAIN ? NONE : ODD, i;
+    int padded = gaps_of(t->layout), i;
     cl_int e = CL_SUCCESS;
     for (i = 0; i < 5 && !e; i++) {
         int once = t->layout == SHARED ? !x[i]->paging : t->layout == REPEAT ? (i == 1 ? 6 : 2) : 0;

@@ -137,6 +137,10 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n); /* 
 #define NOWHERE SIZE_MAX
 size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);
 
+/* Gives a tensor strides with the gaps of a layout, and says how many elements its buffer has. without_b: axis b steps
+ * by 0. */
+size_t trial_place(struct tensor *x, int bthd, enum layout l, int without_b);
+
 int64_t array4_count(const struct array4 *x);
 /* Places cells of `shape` with gaps as the layout says, and makes room for them. */
 cl_int trial_array4(struct array4 *x, const int64_t shape[4], int type, enum layout l);

@@ -12,10 +12,10 @@ run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
 ok $? "--version"
 
-for option in score-mod-grad dout dlse dq dk dv dbias dsinks dslopes; do
+for option in score-mod-grad dbias dsinks dslopes; do
     refused 3 "--$option is not supported by this version" -o o.npy --$option x q.npy k.npy v.npy
 done
-refused 3 '--dout is not' --dout=x.npy -o o.npy q.npy k.npy v.npy
+refused 3 '--dbias is not' --dbias=x.npy -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option --frobnicate' --frobnicate -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option -x' -x q.npy k.npy v.npy
 refused 1 'unknown option --causally' --causally q.npy k.npy v.npy
@@ -41,6 +41,11 @@ done
 refused 1 '--k-type: int5 is not int8, int4, q8_0 or q4_0' --k-type int5 q.npy k.npy v.npy
 refused 1 '--v-type: f32 is not int8' --v-type=f32 q.npy k.npy v.npy
 refused 1 '--aux: x=len2.npy needs --score-mod as well' --aux x=len2.npy q.npy k.npy v.npy
+refused 1 '--dout: do.npy needs --dq, --dk or --dv as well' --dout do.npy q.npy k.npy v.npy
+for option in dlse dq dk dv; do
+    refused 1 "--$option: x.npy needs --dout as well" --$option x.npy q.npy k.npy v.npy
+done
+refused 1 '--dout: --merge only merges' --merge --dout x.npy --dq y.npy q.npy k.npy
 refused 1 '--cu-q needs --cu-k as well' --cu-q len2.npy q.npy k.npy v.npy
 refused 1 '--cu-k needs --cu-q as well' --cu-k len2.npy q.npy k.npy v.npy
 refused 1 '--layout: bhtd contradicts --cu-q' --cu-q len2.npy --cu-k len2.npy --layout bhtd q.npy k.npy v.npy
@@ -245,7 +250,10 @@ ok $? "--emit-source finds the score_mods that a problem names"
 refused 1 'there is no such score_mod' --emit-source 'f32 b1 h1 q1 k1 d8 mod:nonsense'
 refused 1 "--emit-source: 'f32 b1 h1 q1 k1 d8 page'" --emit-source 'f32 b1 h1 q1 k1 d8 page'
 refused 1 "--emit-source: 'f32 b1 h1 q1 k1 d8 k:int3'" --emit-source 'f32 b1 h1 q1 k1 d8 k:int3'
-refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 bwd'" --emit-source 'f32 b1 h1 q1 k1 d8 bwd'
+refused 3 "--emit-source: 'f32 b1 h1 q1 k1 d8 page4 bwd'" --emit-source 'f32 b1 h1 q1 k1 d8 page4 bwd'
+run --emit-source 'f32 b1 h1 q9 k9 d8 causal softcap5 bwd'
+test $status -eq 0 && test ! -s err && grep -q cla_backward_keys out
+ok $? "--emit-source knows gradients"
 run --emit-source 'f32 b1 h1 q1 k9 d32 page16 k:q8_0 v:int8:16z splits2 o:f16'
 test $status -eq 0 && test ! -s err && grep -q __kernel out
 ok $? "--emit-source knows pages, quantised types, parts and types of O"

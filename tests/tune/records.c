@@ -262,7 +262,7 @@ static void test_not_for_here(const struct device *d, const char *second)
         "nonsense 1", "cpu w16", "cpu", "naive wg7,bk3", "naive wg0,bk0", "simt tx1,ty1", "cpu w16,nv3,rk7,rd5,bk63"
     };
     static const char *const classes[] = { "nonsense", "f32", "f32 b1 h1 q16 k256 d577 causal",
-                                           "f32 b1 h1 q16 k256 d32 bwd" };
+                                           "f32 b1 h1 q16 k256 d32 page16 bwd" };
     struct place x = open_place(d, CLATTN_TUNE_OFF);
     char *record = make_record(x.h, problems[0], CLATTN_TUNE_QUICK, second), out[EDITED];
     clattn_wisdom_forget(x.h, NULL);

@@ -322,8 +322,12 @@ static const struct {
                  { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d64 o:int8", "o_type" },
                  { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 bias:11qk:int8", "bias_type" },
                  { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 o:", "o:" },
-                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 bwd", "bwd" },
-                 { CLATTN_ERROR_NOT_SUPPORTED, "f16 b2 h32/8 q2048 k2048 d128 causal bwd lse", "bwd" } };
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 page4 bwd", "paged" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 k:int8 bwd", "quantised" },
+                 { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d32 v:q4_0 bwd", "quantised" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 splits2 bwd", "splits" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 bwd bwd", "bwd" },
+                 { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 bwd1", "bwd1" } };
 
 /* Status 0 in the table: any of the three that clattn_workload_parse() may give. */
 static int refused(cl_int got, cl_int want)

@@ -1,0 +1,5 @@
+/* Work-groups own keys: row slots are keys, and columns are queries, those of a tile from k0 on. */
+#define CLA_SQUARE_Q cla_slot_k(t, k0, j)
+#define CLA_SQUARE_K cla_slot_row(t, r)
+#define CLA_ELEMENT_Q (CLA_COUNT * CLA_ROW_STEP + (integer)(CLA_SQUARE_Q))
+#define CLA_ELEMENT_K (CLA_COUNT * CLA_KEY_STEP + (integer)(CLA_SQUARE_K))

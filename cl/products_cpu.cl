@@ -1,0 +1,92 @@
+/* The two products of engine `cpu`, between tiles in private memory whose lanes are rows that a work-item owns and the
+ * rows of another operand. An engine's fragment declares cla_tile and says
+ *     CLA_ROOM(t, NAME)    where cla_rows_NAME() of the load slot has fetched rows of NAME to
+ *     CLA_ALL_SEEN(t, n)   whether all n rows of a tile count; else only those n_seen of t->seen do
+ *     cla_low_keys()       see engine_cpu.cl
+ * Operands go by name. Widths are constants of the text: those of functions, which are constants only after inlining,
+ * cost PoCL some per cent.
+ *
+ * Scores dst of rows of B and of A^T. First those of rows j0 .. j0 + count - 1 of the tile of n, for the vectors from
+ * v0 on; the others get 0, which the mask drops. count and v0 are constants where this is expanded. */
+#define CLA_DOTS(b, width) \
+    CLA_FN void cla_dots_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n, \
+                                  int j0, const int count, const int v0) \
+    { \
+        cla_row_ptr rows[CLA_RK]; \
+        CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+            rows[j] = cla_row_##b(CLA_ROOM(t, b), e, k0, min(j0 + j, cla_last(n))); \
+        for (int d0 = 0; d0 < (width); d0 += CLA_CHAIN) { \
+            real acc[CLA_RK][CLA_NV]; \
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[j][v] = (real)(0); \
+            CLA_NO_UNROLL for (int d = d0; d < min(d0 + CLA_CHAIN, width); d++) \
+                CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+                    if (j < count) { \
+                        const real x = (real)(rows[j][d]); \
+                        CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
+                            if (v >= v0) acc[j][v] = x * a[d * CLA_NV + v] + acc[j][v]; \
+                    } \
+            CLA_UNROLL for (int j = 0; j < CLA_RK; j++) \
+                CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
+                    if (j < count) { \
+                        const int i = (j0 + j) * CLA_NV + v; \
+                        dst[i] = d0 ? dst[i] + acc[j][v] : acc[j][v]; \
+                    } \
+        } \
+    } \
+    CLA_FN void cla_dots_##b(cla_tile *t, const cla_env *e, real *dst, const real *a, int k0, int n) \
+    { \
+        const int rest = CLA_BK % CLA_RK, low = cla_low_keys(t, k0, n); \
+        int j0 = 0; \
+        for (; j0 + rest < n && j0 < low; j0 += CLA_RK) cla_dots_keys_##b(t, e, dst, a, k0, n, j0, CLA_RK, 0); \
+        if (CLA_LOW) for (; j0 + rest < n; j0 += CLA_RK) cla_dots_keys_##b(t, e, dst, a, k0, n, j0, CLA_RK, CLA_LOW); \
+        /* the last keys of a whole tile: dst ends at CLA_BK */ \
+        if (rest && j0 < n) cla_dots_keys_##b(t, e, dst, a, k0, n, j0, rest, 0); \
+    }
+/* What key j adds to acc, of the vectors from v0 on; within cla_sums_columns_b(). */
+#define CLA_ADD_KEY(b, j, v0) { \
+    cla_row_ptr row = cla_row_##b(CLA_ROOM(t, b), e, k0, j) + d0; \
+    CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+        if (c < count) { \
+            const real x = (real)(row[c]); \
+            CLA_UNROLL for (int v = (v0); v < CLA_NV; v++) acc[c][v] = x * weights[(j) * CLA_NV + v] + acc[c][v]; \
+        } \
+}
+
+/* dst = f dst + B^T weights. First its columns d0 .. d0 + count - 1, over all keys of the tile or those that are seen;
+ * count and all are constants where this is expanded. Loops go to CLA_RD all the same: those with a bound that is a
+ * constant only after inlining stay loops on PoCL, and the sums in memory (3 to 4 %). */
+#define CLA_SUMS(b, width) \
+    CLA_FN void cla_sums_columns_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
+                                     const real *f, int k0, int n, int d0, const int count, const int all) \
+    { \
+        real acc[CLA_RD][CLA_NV]; \
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) acc[c][v] = (real)(0); \
+        const int low = all ? cla_low_keys(t, k0, n) : t->n_seen; \
+        CLA_UNROLL_BY(4) for (int i = 0; i < low; i++) { \
+            const int j = all ? i : t->seen[i]; \
+            CLA_ADD_KEY(b, j, 0) \
+        } \
+        if (CLA_LOW && all) \
+            CLA_NO_UNROLL for (int j = low; j < n; j++) { \
+                CLA_ADD_KEY(b, j, CLA_LOW) \
+            } \
+        CLA_UNROLL for (int c = 0; c < CLA_RD; c++) \
+            CLA_UNROLL for (int v = 0; v < CLA_NV; v++) \
+                if (c < count) dst[(d0 + c) * CLA_NV + v] = dst[(d0 + c) * CLA_NV + v] * f[v] + acc[c][v]; \
+    } \
+    CLA_FN void cla_sums_keys_##b(const cla_tile *t, const cla_env *e, real *dst, const real *weights, \
+                                  const real *f, int k0, int n, const int all) \
+    { \
+        int d = 0; \
+        for (; d + CLA_RD <= (width); d += CLA_RD) \
+            cla_sums_columns_##b(t, e, dst, weights, f, k0, n, d, CLA_RD, all); \
+        if (d < (width)) cla_sums_columns_##b(t, e, dst, weights, f, k0, n, d, (width) % CLA_RD, all); \
+    } \
+    CLA_FN void cla_sums_##b(cla_tile *t, const cla_env *e, real *dst, const real *weights, const real *f, int k0, \
+                             int n) \
+    { \
+        if (CLA_ALL_SEEN(t, n)) cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 1); \
+        else cla_sums_keys_##b(t, e, dst, weights, f, k0, n, 0); \
+    }

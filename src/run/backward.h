@@ -1,0 +1,14 @@
+/* backward.h - the arguments of a backward call, checked
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef BACKWARD_H
+#define BACKWARD_H
+
+#include "run/call.h"
+
+/* Reads a clattn_backward_args into *c, which begins as zeros: all but where its workspace lies. */
+cl_int backward_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+
+/* What decides about the workspace: sizes, and what is wanted. */
+cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+
+#endif

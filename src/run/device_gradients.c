@@ -1,0 +1,159 @@
+/* device_gradients.c - what a backward call of a sample has beside the sample's inputs
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "run/device_gradients.h"
+
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- LSE ---- */
+
+/* What queries the answer's LSE is made for: all of a small sample. */
+static void answer_lse(const struct sample *s, float *lse, double *room)
+{
+    const clattn_sizes *const z = &s->p.sizes;
+    for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
+        const int64_t b = i / z->nq / z->h, h = i / z->nq % z->h, q = i % z->nq, at = sample_lse(s, b, h, q);
+        if (at >= 0)
+            lse[at] = (float)sample_answer(s, b, h, q, room, room + s->p.dv, room + 2 * s->p.dv).lse;
+    }
+}
+
+static cl_int make_lse(struct device_sample *b, cl_context context, struct why *why)
+{
+    const struct sample *const s = &b->sample;
+    const size_t n = b->lse_bytes / sizeof(float);
+    double *const room = malloc(2 * ((size_t)s->p.dv + (size_t)s->p.sizes.nk + 1) * sizeof *room);
+    cl_int status = CL_SUCCESS;
+    b->gradients.lse = malloc(b->lse_bytes + 1);
+    if (!room || !b->gradients.lse) {
+        free(room);
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    }
+    for (size_t i = 0; i < n; i++)
+        b->gradients.lse[i] = (float)sample_gradient_lse(s);
+    if (s->ragged)
+        answer_lse(s, b->gradients.lse, room);
+    free(room);
+    if (n)
+        b->gradients.lse_mem = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, b->lse_bytes,
+                                              b->gradients.lse, &status);
+    return status ? why_cl(why, status, "clCreateBuffer") : CL_SUCCESS;
+}
+
+/* ---- Gradients ---- */
+
+static int64_t width_of(const clattn_problem *p, int which)
+{
+    return which == SAMPLE_DV ? p->dv : p->d;
+}
+static int type_of(const clattn_problem *p, int which)
+{
+    return which == SAMPLE_DQ ? p->type : which == SAMPLE_DK ? p->k_type : p->v_type;
+}
+
+static cl_int make_room(struct device_sample *b, cl_context context, int which, struct why *why)
+{
+    const clattn_problem *const p = &b->sample.p;
+    const clattn_sizes *const z = &p->sizes;
+    const bool keys = which != SAMPLE_DQ, varlen = p->flags & (keys ? CLATTN_CU_K : CLATTN_CU_Q);
+    int64_t rows = keys ? z->nk : z->nq, bytes;
+    if (varlen ? (rows = keys ? z->total_k : z->total_q, false) : !checked_mul(rows, z->b, &rows))
+        rows = -1;
+    if (rows < 0 || !checked_mul(rows, keys ? z->hk : z->h, &rows) ||
+        !checked_mul(rows, width_of(p, which) * (int64_t)problem_type_size(type_of(p, which)), &bytes) ||
+        (uint64_t)bytes > SIZE_MAX / 2)
+        return why_set(why, CL_OUT_OF_RESOURCES, "the sample is too large");
+    b->gradients.bytes[which] = (size_t)bytes;
+    return device_sample_output(b, context, &b->gradients.mem[which], (size_t)bytes, why);
+}
+
+int64_t device_gradients_row(const struct sample *s, int which, int64_t b, int64_t h, int64_t n)
+{
+    const clattn_sizes *const z = &s->p.sizes;
+    const struct sample_entry e = sample_entry_of(s, b);
+    if (which == SAMPLE_DQ)
+        return sample_row(s, b, h, n);
+    if (n >= e.nk)
+        return -1;
+    return s->p.flags & CLATTN_CU_K ? (e.k_first + n) * z->hk + h : (b * z->hk + h) * z->nk + n;
+}
+
+/* As the tensor that it is the gradient of. */
+static clattn_tensor like(const clattn_tensor *t, cl_mem mem, size_t offset)
+{
+    clattn_tensor x = *t;
+    x.mem = mem;
+    x.offset = offset;
+    return x;
+}
+
+static void fill_args(struct device_sample *b)
+{
+    const clattn_problem *const p = &b->sample.p;
+    clattn_backward_args *const a = &b->gradients.args;
+    clattn_tensor *const to[SAMPLE_GRADIENTS] = { &a->dq, &a->dk, &a->dv };
+    const clattn_tensor *const of[SAMPLE_GRADIENTS] = { &b->args.q, &b->args.k, &b->args.v };
+    a->struct_size = sizeof *a;
+    a->forward = &b->args;
+    b->args.o = like(&b->args.o, b->mem[SAMPLE_O], 0);
+    b->args.lse = like(&b->args.lse, b->gradients.lse_mem, 0);
+    a->dout = like(&b->args.o, b->mem[SAMPLE_DOUT], 0);
+    for (int i = 0; i < SAMPLE_GRADIENTS; i++)
+        *to[i] = like(of[i], b->gradients.mem[i], DEVICE_SAMPLE_GUARD / problem_type_size(type_of(p, i)));
+}
+
+cl_int device_gradients_open(struct device_sample *b, cl_context context, struct why *why)
+{
+    cl_int status = make_lse(b, context, why);
+    for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++)
+        status = make_room(b, context, i, why);
+    if (!status)
+        status = device_gradients_poison(b, why);
+    fill_args(b);
+    return status;
+}
+
+cl_int device_gradients_poison(struct device_sample *b, struct why *why)
+{
+    cl_int status = CL_SUCCESS;
+    for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++)
+        status = device_sample_fill(b, b->gradients.mem[i], DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD,
+                                    b->gradients.bytes[i], why);
+    return status;
+}
+
+cl_int device_gradients_args(struct device_sample *b, const struct launch *l, struct why *why)
+{
+    clattn_backward_args *const a = &b->gradients.args;
+    size_t need;
+    cl_int status;
+    if ((status = launch_workspace(l, &launch_backward, a, &need, why)) || need <= a->workspace_size)
+        return status;
+    if (a->workspace)
+        clReleaseMemObject(a->workspace);
+    a->workspace_size = 0;
+    a->workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, need, NULL, &status);
+    if (!a->workspace || status) {
+        a->workspace = NULL;
+        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+    }
+    a->workspace_size = need;
+    return CL_SUCCESS;
+}
+
+void device_gradients_close(struct device_sample *b)
+{
+    for (int i = 0; i < SAMPLE_GRADIENTS; i++)
+        if (b->gradients.mem[i])
+            clReleaseMemObject(b->gradients.mem[i]);
+    if (b->gradients.lse_mem)
+        clReleaseMemObject(b->gradients.lse_mem);
+    if (b->gradients.args.workspace)
+        clReleaseMemObject(b->gradients.args.workspace);
+    free(b->gradients.lse);
+    memset(&b->gradients, 0, sizeof b->gradients);
+}

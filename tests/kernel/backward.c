@@ -1,0 +1,122 @@
+/* backward.c - gradients against float64, case by case
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * backward.t: every eighth case of cases.h that gradients know, in a type and layout by turns; CLATTN_PART=n: another
+ * eighth; CLATTN_FULL=1: every case in every type. CLATTN_QUICK=1: a few small cases, for simulators.
+ * backward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
+#include "config.h"
+
+#include "tests/lib/cases.h"
+#include "tests/lib/each.h"
+#include "tests/lib/graded.h"
+
+enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV, WITH_DLSE = ALL | 1 << GRADED_DLSE };
+
+/* Words of problems that have no gradients. */
+static int is_differentiable(const char *row)
+{
+    static const char *const without[] = { " page", "int8", "int4", "q8_0", "q4_0", " mod:", " splits" };
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (strstr(row, without[i]))
+            return 0;
+    return 1;
+}
+
+/* Twice: right, and the same bits. */
+static void check(const struct device *d, const char *text, const char *config, enum layout layout, unsigned wanted)
+{
+    const clattn_workload c = each_case(text);
+    struct graded g, again;
+    char why[1024] = "";
+    double most = 0;
+    clattn_plan plan = each_plan(d, config, &c.problem, text);
+    if (!plan)
+        return;
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, layout, wanted);
+    cl_int e2 = e ? e : graded_make(&again, d->cl.context, d->queue, &c, layout, wanted);
+    if (!e2 && !(e2 = graded_run(&g, plan, d->queue)))
+        e2 = graded_run(&again, plan, d->queue);
+    const int good = !e2 && graded_verify(&g, d->queue, &most, why, sizeof why);
+    if (!ok(good, "%s, %s, %s: %s (%.3f of the bound)", d->name, config ? config : "default", layout_name(layout), text,
+            most))
+        diag("%s %s\nagain: tests/kernel/backward.t '%s' '%s' %s", clattn_status_string(e2), why, text,
+             config ? config : "", layout_name(layout));
+    else if (!graded_verify(&again, d->queue, &most, why, sizeof why) || !graded_is_same(&g, &again))
+        ok(0, "a second run gives the same bits: %s", text);
+    if (!e)
+        graded_free(&again);
+    graded_free(&g);
+}
+
+static void check_row(const struct device *d, const char *type, const char *row, unsigned seed, const char *config,
+                      enum layout layout, unsigned wanted)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s %s seed%u bwd", type, row, seed);
+    if (harness_may_refuse_text(d, text, config))
+        skip("%s: no configuration here", text);
+    else
+        check(d, text, config, layout, wanted);
+}
+
+static void test_cases(const struct device *d)
+{
+    const int full = harness_flag("CLATTN_FULL");
+    for (unsigned i = 0; i < N_CASES; i++)
+        for (unsigned t = 0; t < N_CASE_TYPES; t++) {
+            const int turn = t == (i / 5 + i / 40) % N_CASE_TYPES;
+            if (is_differentiable(cases[i]) && each_is_sensible(case_types[t], cases[i]) &&
+                (full || (turn && harness_deals(i / 5, 8))))
+                check_row(d, case_types[t], cases[i], 3000 + i, NULL, (enum layout)(i % LAYOUTS),
+                          i % 3 ? WITH_DLSE : ALL);
+        }
+}
+
+/* Each gradient by itself, and none. */
+static void test_wanted(const struct device *d)
+{
+    static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal lse seed5 bwd";
+    for (unsigned wanted = 0; wanted < 8; wanted++)
+        check(d, text, NULL, PADDED, wanted << GRADED_DQ);
+}
+
+static char **arguments;
+static void test_one(const struct device *d)
+{
+    const char *const config = arguments[2] && *arguments[2] ? arguments[2] : NULL;
+    const enum layout layout = arguments[2] && arguments[3] ? layout_find(arguments[3]) : PADDED;
+    if (layout == LAYOUTS)
+        bail("no layout '%s'", arguments[3]);
+    check(d, arguments[1], config, layout, WITH_DLSE);
+}
+
+static void test_quick(const struct device *d)
+{
+    static const char *const more[] = { "b1 h2/1 q5 k9 d8 window3,1 softcap4 sink lse",
+                                        "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
+                                        "b3 h2/1 q6 k9 d8 varlen bias:11qk lse",
+                                        "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse" };
+    for (unsigned i = 0; i < sizeof quick_cases / sizeof *quick_cases; i++)
+        check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
+    for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
+        check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
+}
+
+static void test(const struct device *d)
+{
+    if (arguments[1]) {
+        test_one(d);
+    } else if (harness_flag("CLATTN_QUICK")) {
+        test_quick(d);
+    } else {
+        test_cases(d);
+        test_wanted(d);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    arguments = argv;
+    return each_device(test);
+}

@@ -1,0 +1,282 @@
+/* graded.c - gradients of a trial: made-up dO and dLSE, poisoned buffers, the verdict
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "tests/lib/graded.h"
+
+#include "tools/convert.h"
+#include "tools/inputs.h"
+#include "tools/reference_backward.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[GRADED_N] = { "dO", "dLSE", "dQ", "dK", "dV" };
+
+static int is_keys(int i)
+{
+    return i == GRADED_DK || i == GRADED_DV;
+}
+
+/* Whether row n of a tensor is in its buffer. */
+static int is_there(const struct graded *g, int i, int64_t b, int64_t h, int64_t n)
+{
+    if (i == GRADED_DOUT)
+        return g->t.sees[(b * g->t.sizes.h + h) * g->t.sizes.nq + n];
+    return n < (is_keys(i) ? g->t.k_rows[b] : g->t.q_rows[b]);
+}
+
+static void store(const struct graded *g, int i)
+{
+    const struct tensor *const x = &g->x[i];
+    for (int64_t b = 0; b < x->n[0]; b++)
+        for (int64_t h = 0; h < x->n[1]; h++)
+            for (int64_t n = 0; n < x->n[2]; n++)
+                if (is_there(g, i, b, h, n))
+                    convert_store(x->type, tensor_row(x, b, h, n),
+                                  x->image->byte + tensor_at(x, b, h, n) * convert_size(x->type), (size_t)x->width);
+}
+
+/* The tensor beside which it lies, in a buffer of its own. */
+static cl_int place(struct graded *g, int i, const struct tensor *like)
+{
+    struct tensor *const x = &g->x[i];
+    *x = *like;
+    x->image = &g->image[i];
+    x->value = NULL;
+    if (is_keys(i) && g->summed)
+        x->n[0] = 1;
+    const int rows_outside = (g->t.c.bthd || x->cu) && i != GRADED_DLSE; /* as LSE: [h,total_q] */
+    const size_t n = trial_place(x, rows_outside, g->t.layout, is_keys(i) && g->summed);
+    x->value = calloc((size_t)tensor_count(x) + 1, sizeof *x->value);
+    return x->value ? image_alloc(x->image, n, x->type) : CL_OUT_OF_HOST_MEMORY;
+}
+
+static void fill(struct graded *g, int i)
+{
+    struct tensor *const x = &g->x[i];
+    const int64_t n = tensor_count(x);
+    const int given = i == GRADED_DOUT || i == GRADED_DLSE;
+    for (int64_t at = 0; at < n; at++)
+        x->value[at] = given ? trial_normal(g->t.c.seed, 70 + (uint64_t)i, (uint64_t)at) : NAN;
+    if (given) {
+        inputs_round(x->type, x->value, (size_t)n);
+        image_poison(x->image, x->type);
+    } else {
+        image_canaries(x->image);
+    }
+    store(g, i);
+}
+
+static void argument(const struct graded *g, int i, clattn_tensor *to)
+{
+    const struct tensor *const x = &g->x[i];
+    to->mem = x->image->mem;
+    to->offset = x->offset;
+    if (g->t.layout != PLAIN || (g->t.c.bthd && i != GRADED_DLSE) || (is_keys(i) && g->summed))
+        memcpy(to->stride, x->stride, sizeof to->stride);
+}
+
+/* O and LSE of the forward pass. */
+static cl_int give_outputs(struct graded *g, cl_command_queue queue)
+{
+    struct trial *const t = &g->t;
+    struct truth truth;
+    cl_int e = CL_OUT_OF_HOST_MEMORY;
+    if (trial_truth(t, NULL, &truth, NULL) == 0) {
+        memcpy(t->o.value, truth.o, (size_t)tensor_count(&t->o) * sizeof *truth.o);
+        memcpy(t->lse.value, truth.lse, (size_t)tensor_count(&t->lse) * sizeof *truth.lse);
+        inputs_round(t->o.type, t->o.value, (size_t)tensor_count(&t->o));
+        trial_store(t, &t->o);
+        trial_store(t, &t->lse);
+        e = image_write(t->o.image, queue);
+        e = e ? e : image_write(t->lse.image, queue);
+    }
+    truth_free(&truth);
+    return e;
+}
+
+/* What float64 says. Where batch entries share keys their gradients are summed here. */
+static cl_int find_truth(struct graded *g)
+{
+    const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
+    struct reference r = trial_problem(&g->t);
+    const size_t keys = (size_t)(r.b * r.hk * r.nk);
+    const size_t n[GRADED_N] = { [GRADED_DQ] = (size_t)(r.b * r.h * r.nq * r.d),
+                                 [GRADED_DK] = keys * (size_t)r.d,
+                                 [GRADED_DV] = keys * (size_t)r.dv };
+    for (int i = GRADED_DQ; i < GRADED_N; i++) {
+        g->want[i] = calloc(n[i] + 1, sizeof **g->want);
+        g->bound[i] = calloc(n[i] + 1, sizeof **g->bound);
+        if (!g->want[i] || !g->bound[i])
+            return CL_OUT_OF_HOST_MEMORY;
+    }
+    r.share = usual;
+    const struct reference_gradients to = {
+        .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,
+        .dq = g->want[GRADED_DQ], .dk = g->want[GRADED_DK], .dv = g->want[GRADED_DV],
+        .dq_bound = g->bound[GRADED_DQ], .dk_bound = g->bound[GRADED_DK], .dv_bound = g->bound[GRADED_DV],
+        .q_type = g->t.q.type, .k_type = g->t.k.type, .v_type = g->t.v.type,
+    };
+    if (reference_backward(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
+        return CL_OUT_OF_HOST_MEMORY;
+    for (int i = GRADED_DK; i < GRADED_N && g->summed && r.b; i++)
+        for (size_t at = n[i] / (size_t)r.b; at < n[i]; at++) {
+            g->want[i][at % (n[i] / (size_t)r.b)] += g->want[i][at];
+            g->bound[i][at % (n[i] / (size_t)r.b)] += g->bound[i][at];
+        }
+    return CL_SUCCESS;
+}
+
+cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
+                   enum layout layout, unsigned wanted)
+{
+    clattn_workload with_lse = *c;
+    clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
+    cl_int e;
+    memset(g, 0, sizeof *g);
+    with_lse.lse = 1;
+    if ((e = trial_make(&g->t, context, &with_lse, layout)))
+        return e;
+    const struct tensor *const like[GRADED_N] = { &g->t.o, &g->t.lse, &g->t.q, &g->t.k, &g->t.v };
+    g->summed = g->t.layout == SHARED && g->t.sizes.b > 1 && !(c->problem.flags & CLATTN_CU_K);
+    g->args.struct_size = sizeof g->args;
+    g->args.forward = &g->t.args;
+    for (int i = 0; i < GRADED_N && !e; i++) {
+        if ((e = place(g, i, like[i])))
+            break;
+        fill(g, i);
+        if (i != GRADED_DOUT && !(wanted >> i & 1))
+            continue;
+        if (!(e = image_buffer(&g->image[i], context, i <= GRADED_DLSE ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE)))
+            argument(g, i, to[i]);
+    }
+    if (e || (e = give_outputs(g, queue)))
+        return e;
+    return find_truth(g);
+}
+
+cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
+{
+    struct image *const im = &g->workspace;
+    cl_context context;
+    size_t need;
+    cl_int e = clattn_backward_workspace_size(plan, &g->args, &need);
+    if (!e && need && !im->mem) {
+        e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+        e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
+        if (e)
+            return e;
+        image_canaries(im);
+        e = image_buffer(im, context, CL_MEM_READ_WRITE);
+        g->args.workspace = im->mem;
+        g->args.workspace_offset = WORKSPACE_MARGIN;
+        g->args.workspace_size = need;
+    }
+    e = e ? e : clattn_enqueue_backward(plan, queue, &g->args, 0, NULL, NULL);
+    return e ? e : clFinish(queue);
+}
+
+/* ---- The verdict ---- */
+
+/* Reads a gradient: 1 when nothing but its rows changed in its buffer. */
+static int fetch(struct graded *g, int i, cl_command_queue queue)
+{
+    struct tensor *const x = &g->x[i];
+    const size_t size = convert_size(x->type);
+    unsigned char *const now = image_read(x->image, queue);
+    if (!now)
+        return 0;
+    for (int64_t b = 0; b < x->n[0]; b++)
+        for (int64_t h = 0; h < x->n[1]; h++)
+            for (int64_t n = 0; n < x->n[2] && is_there(g, i, b, h, n); n++) {
+                const size_t at = tensor_at(x, b, h, n) * size;
+                convert_load(x->type, now + at, tensor_row(x, b, h, n), (size_t)x->width);
+                memcpy(x->image->byte + at, now + at, (size_t)x->width * size);
+            }
+    const int same = !memcmp(x->image->byte, now, x->image->size);
+    free(now);
+    return same;
+}
+
+static int compare(const struct graded *g, int i, double *most, char *why, size_t len)
+{
+    const struct tensor *const x = &g->x[i];
+    const int64_t rows = x->n[2];
+    for (int64_t at = 0; at < tensor_count(x); at++) {
+        const int64_t row = at / x->width, b = row / rows / x->n[1], h = row / rows % x->n[1], n = row % rows;
+        if (!is_there(g, i, b, h, n))
+            continue;
+        const double error = fabs(x->value[at] - g->want[i][at]), bound = g->bound[i][at];
+        const double share = error == 0 ? 0 : error / bound;
+        *most = share > *most ? share : *most;
+        if (share <= 1)
+            continue;
+        snprintf(why, len, "%s[%lld,%lld,%lld,%lld] is %.9g, not %.9g: off by %.3g, %.3g of the bound", names[i],
+                 (long long)b, (long long)h, (long long)n, (long long)(at % x->width), x->value[at], g->want[i][at],
+                 error, share);
+        return 0;
+    }
+    return 1;
+}
+
+static int workspace_is_whole(const struct graded *g, cl_command_queue queue)
+{
+    const struct image *const im = &g->workspace;
+    unsigned char *const now = im->mem ? image_read(im, queue) : NULL;
+    const int same = !im->mem || (now && !memcmp(now, im->byte, WORKSPACE_MARGIN) &&
+                                  !memcmp(now + im->size - WORKSPACE_MARGIN, im->byte + im->size - WORKSPACE_MARGIN,
+                                          WORKSPACE_MARGIN));
+    free(now);
+    return same;
+}
+
+int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len)
+{
+    const clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
+    *most = 0;
+    for (int i = 0; i < GRADED_N; i++) {
+        if (!to[i]->mem)
+            continue;
+        if (i <= GRADED_DLSE ? !image_unchanged(&g->image[i], queue) : !fetch(g, i, queue)) {
+            snprintf(why, len, "the buffer of %s changed where it must not", names[i]);
+            return 0;
+        }
+        if (i > GRADED_DLSE && !compare(g, i, most, why, len))
+            return 0;
+    }
+    for (int i = 0; i < 5; i++)
+        if (!image_unchanged(&g->t.image[i], queue)) {
+            snprintf(why, len, "the forward call's buffer %d changed", i);
+            return 0;
+        }
+    if (!workspace_is_whole(g, queue)) {
+        snprintf(why, len, "it writes beside the workspace");
+        return 0;
+    }
+    return 1;
+}
+
+int graded_is_same(const struct graded *x, const struct graded *y)
+{
+    int same = 1;
+    for (int i = GRADED_DQ; i < GRADED_N; i++)
+        same = same && x->image[i].size == y->image[i].size &&
+               !memcmp(x->image[i].byte, y->image[i].byte, x->image[i].size);
+    return same;
+}
+
+void graded_free(struct graded *g)
+{
+    for (int i = 0; i < GRADED_N; i++) {
+        image_free(&g->image[i]);
+        free(g->x[i].value);
+        free(g->want[i]);
+        free(g->bound[i]);
+    }
+    image_free(&g->workspace);
+    trial_free(&g->t);
+    memset(g, 0, sizeof *g);
+}

@@ -1,0 +1,35 @@
+/* graded.h - gradients of a trial: made-up dO and dLSE, poisoned buffers, the verdict
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * O and LSE are what float64 says, rounded as they are stored: a backward pass is judged on its own. dO of rows that
+ * see nothing is poison, as Q is there, and as K and V are where nobody looks. */
+#ifndef GRADED_H
+#define GRADED_H
+
+#include "tests/lib/trial.h"
+
+enum { GRADED_DOUT, GRADED_DLSE, GRADED_DQ, GRADED_DK, GRADED_DV, GRADED_N };
+
+struct graded {
+    struct trial t;
+    struct tensor x[GRADED_N]; /* by GRADED_*; value as in trial.h */
+    double *bound[GRADED_N], *want[GRADED_N]; /* of dQ, dK and dV */
+    struct image image[GRADED_N], workspace;
+    clattn_backward_args args;
+    int summed; /* dK and dV have a batch axis of 1 */
+};
+
+/* `c` has CLATTN_BACKWARD. wanted: a bit for each of dQ, dK and dV by its GRADED_*; dLSE is given where its bit is
+ * there. Returns CL_SUCCESS or what failed; graded_free() is due in both cases. */
+cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
+                   enum layout layout, unsigned wanted);
+/* One call, with just the workspace that it asks for, and waits. */
+cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue);
+/* 1 when all gradients are within their bounds and nothing else was written; else 0 and `why`. *most: the largest part
+ * of a bound that an error was. */
+int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len);
+/* The bits of what was written, after graded_verify(): whether another run gave the same. */
+int graded_is_same(const struct graded *x, const struct graded *y);
+void graded_free(struct graded *g);
+
+#endif

@@ -1,0 +1,121 @@
+/* gradient_files.c - what clattn-run reads for gradients, and room for them
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "gradient_files.h"
+
+#include "convert.h"
+#include "inputs.h"
+#include "tensor_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The shape of O: of b, h, nq and dv, as it lies in a file. */
+static int shape_of_o(const struct options *o, const clattn_problem *p, int64_t shape[4])
+{
+    const clattn_sizes *const z = &p->sizes;
+    const int64_t padded[2][4] = { { z->b, z->h, z->nq, p->dv }, { z->b, z->nq, z->h, p->dv } };
+    const int64_t packed[3] = { z->total_q, z->h, p->dv };
+    memcpy(shape, o->cu_q ? packed : padded[o->bthd], (o->cu_q ? 3 : 4) * sizeof *shape);
+    return o->cu_q ? 3 : 4;
+}
+
+static int misfit(const char *argument, const char *path, const struct npy *a, int ndim, const int64_t *want,
+                  struct fault *f)
+{
+    char got[NPY_SHAPE_TEXT], wanted[NPY_SHAPE_TEXT];
+    npy_shape(a->ndim, a->shape, got);
+    npy_shape(ndim, want, wanted);
+    return fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s", argument, path, got, wanted);
+}
+
+static int fits(const struct npy *a, int ndim, const int64_t *want)
+{
+    return a->ndim == ndim && memcmp(a->shape, want, (size_t)ndim * sizeof *want) == 0;
+}
+
+static int read_dout(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
+{
+    const clattn_problem p = inputs_defaults(&a->c.problem);
+    struct tensor_file x = { .argument = "--dout", .path = o->dout, .packed = o->cu_q != NULL, .bthd = o->bthd };
+    int64_t want[4];
+    int status = -1;
+    const int ndim = shape_of_o(o, &p, want);
+    if (tensor_file_read(&x, f) != 0)
+        goto out;
+    if (!fits(&x.a, ndim, want)) {
+        misfit("--dout", o->dout, &x.a, ndim, want, f);
+    } else if (tensor_file_storage(x.a.type) == 0) {
+        fault_set(f, EXIT_USAGE, "--dout: %s: its type is %s, want <f4, <f2 or <f8", o->dout, npy_name(x.a.type));
+    } else {
+        const size_t count = x.a.count;
+        if ((g->dout = tensor_file_values(&x, f))) {
+            inputs_round(p.o_type, g->dout, count);
+            status = 0;
+        }
+    }
+out:
+    npy_free(&x.a);
+    return status;
+}
+
+static int read_dlse(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
+{
+    const clattn_sizes *const z = &a->c.problem.sizes;
+    const int64_t padded[3] = { z->b, z->h, z->nq }, packed[2] = { z->h, z->total_q };
+    const int64_t *const want = o->cu_q ? packed : padded;
+    const int ndim = o->cu_q ? 2 : 3;
+    struct npy x;
+    int status = -1;
+    if (!o->dlse)
+        return 0;
+    if (npy_read("--dlse", o->dlse, &x, f) != 0)
+        return -1;
+    if (!fits(&x, ndim, want))
+        misfit("--dlse", o->dlse, &x, ndim, want, f);
+    else if (tensor_file_storage(x.type) == 0)
+        fault_set(f, EXIT_USAGE, "--dlse: %s: its type is %s, want <f4, <f2 or <f8", o->dlse, npy_name(x.type));
+    else if (!(g->dlse = malloc((x.count ? x.count : 1) * sizeof *g->dlse)))
+        fault_set(f, EXIT_UNSUPPORTED, "--dlse: %s: there is no memory for it", o->dlse);
+    else
+        status = 0;
+    if (status == 0) {
+        convert_load(tensor_file_storage(x.type), x.data, g->dlse, x.count);
+        inputs_round(CLATTN_F32, g->dlse, x.count);
+    }
+    npy_free(&x);
+    return status;
+}
+
+/* Room for a gradient of n elements, where its file is named. */
+static int make_room(const char *path, size_t n, double **to, struct fault *f)
+{
+    if (path && !(*to = malloc((n ? n : 1) * sizeof **to)))
+        return fault_set(f, EXIT_UNSUPPORTED, "there is no memory for the outputs");
+    return 0;
+}
+
+int gradient_files_read(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
+{
+    struct counts n;
+    memset(g, 0, sizeof *g);
+    if (!o->dout)
+        return 0;
+    if (inputs_count(&a->c, &n) != 0)
+        return fault_set(f, EXIT_USAGE, "the outputs would be too large");
+    return read_dout(o, a, g, f) != 0 || read_dlse(o, a, g, f) != 0 || make_room(o->dq, n.q, &g->dq, f) != 0 ||
+                   make_room(o->dk, n.k, &g->dk, f) != 0 || make_room(o->dv, n.v, &g->dv, f) != 0
+               ? -1
+               : 0;
+}
+
+void gradient_files_free(struct gradient_files *g)
+{
+    free(g->dout);
+    free(g->dlse);
+    free(g->dq);
+    free(g->dk);
+    free(g->dv);
+    memset(g, 0, sizeof *g);
+}

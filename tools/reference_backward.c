@@ -1,0 +1,203 @@
+/* reference_backward.c - gradients of attention in float64 on the host, for the tests
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "reference_backward.h"
+
+#include "reference_rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One row of scores and what becomes of it. [nk] but for o, [dv]. */
+struct row {
+    double *s, *a, *p, *dp, *dp_off, *ds, *ds_off, *raw, *o;
+    unsigned char *keep;
+};
+
+static void row_free(struct row *w)
+{
+    free(w->s);
+    free(w->keep);
+}
+
+static int row_make(struct row *w, const struct reference *r)
+{
+    const size_t nk = (size_t)r->nk + 1;
+    w->s = calloc(8 * nk + (size_t)r->dv, sizeof *w->s);
+    w->keep = calloc(nk, 1);
+    if (!w->s || !w->keep)
+        return -1;
+    w->a = w->s + nk;
+    w->p = w->a + nk;
+    w->dp = w->p + nk;
+    w->dp_off = w->dp + nk;
+    w->ds = w->dp_off + nk;
+    w->ds_off = w->ds + nk;
+    w->raw = w->ds_off + nk;
+    w->o = w->raw + nk;
+    return 0;
+}
+
+static int64_t clamp(int64_t x, int64_t most)
+{
+    return x < 0 ? 0 : x > most ? most : x;
+}
+
+/* Row q of head h of entry b: the keys that lengths, causality and windows leave. */
+static struct reference_line line_of(const struct reference *r, int64_t b, int64_t h, int64_t q)
+{
+    const int64_t far = INT64_C(1) << 60;
+    const int64_t q_len = r->q_len ? clamp(r->q_len[b], r->nq) : r->nq;
+    const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
+    const int64_t given = r->p.sizes.offset < -far ? -far : r->p.sizes.offset > far ? far : r->p.sizes.offset;
+    const int64_t offset = r->p.align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
+                           : r->p.align == CLATTN_ALIGN_OFFSET     ? given
+                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
+                                                                   : 0;
+    struct reference_line at = { r->b0 + b, h, q, q + offset, r->kv_start ? clamp(r->kv_start[b], r->nk) : 0,
+                                 q < q_len ? kv_len : 0 };
+    reference_range(r, &at);
+    return at;
+}
+
+static double dot(const double *x, const double *y, int64_t n, double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += x[i] * y[i];
+        *size += fabs(x[i] * y[i]);
+    }
+    return sum;
+}
+
+static double unit_of(const struct reference *r)
+{
+    return r->type == CLATTN_F64 ? ldexp(1, -53) : ldexp(1, -24);
+}
+/* What computing may lose, of which tests ask a part; what is stored in few bits is as it is. */
+static double computing(const struct reference *r)
+{
+    return (r->share > 0 ? r->share : 1) * unit_of(r);
+}
+static double length(double terms)
+{
+    return 16 + 2 * log2(1 + terms);
+}
+
+/* Weights of the row, its O, and LSE; returns how many keys it keeps. */
+static int64_t weigh(const struct reference *r, struct row *w, const struct reference_line *at, const double *q,
+                     const double *k, const double *v, double *lse)
+{
+    const double sink = r->sinks ? r->sinks[at->h] : -INFINITY;
+    double most = sink;
+    int64_t n = 0;
+    reference_keep(r, at, w->keep);
+    for (int64_t i = at->lo; i < at->hi; i++)
+        if (w->keep[i])
+            w->s[i] = dot(q, k + i * r->d, r->d, &w->a[i]);
+        else
+            w->s[i] = w->a[i] = 0;
+    for (int64_t i = at->lo; i < at->hi; i++)
+        w->raw[i] = r->scale * w->s[i];
+    (void)reference_change(r, at, w->s, w->a, w->keep);
+    for (int64_t i = at->lo; i < at->hi; i++)
+        if (w->keep[i] && w->s[i] != -INFINITY) {
+            most = fmax(most, w->s[i]);
+            n++;
+        }
+    double sum = sink > -INFINITY ? exp(sink - most) : 0;
+    for (int64_t i = at->lo; i < at->hi; i++)
+        sum += w->p[i] = w->keep[i] && w->s[i] != -INFINITY ? exp(w->s[i] - most) : 0;
+    memset(w->o, 0, (size_t)r->dv * sizeof *w->o);
+    *lse = most + log(sum);
+    for (int64_t i = at->lo; i < at->hi && n; i++) {
+        w->p[i] /= sum;
+        for (int64_t c = 0; c < r->dv && w->p[i] != 0; c++)
+            w->o[c] += w->p[i] * v[i * r->dv + c];
+    }
+    return n;
+}
+
+/* ds, with respect to scale times the product, and how far off it may be; *w of the comment in the header in w->a. */
+static void differentiate(const struct reference *r, struct row *w, const struct reference_line *at, const double *v,
+                          const double *dout, double dlse, double lse, int64_t n)
+{
+    const double u = computing(r), single = ldexp(1, -24), c = r->p.softcap;
+    const double eps = r->type == CLATTN_F16 ? ldexp(1, -11) : r->type == CLATTN_BF16 ? ldexp(1, -8) : unit_of(r);
+    double size;
+    const double delta = dot(dout, w->o, r->dv, &size) - dlse;
+    const double delta_off = (u * length((double)r->dv) + eps) * size + single * fabs(dlse);
+    for (int64_t i = at->lo; i < at->hi; i++) {
+        w->ds[i] = w->ds_off[i] = 0;
+        if (w->p[i] == 0)
+            continue;
+        const double a = w->a[i];
+        const double off = u * (32 * (1 + a) + length((double)n)) + single * (1 + 2 * fabs(lse));
+        const double dp = dot(dout, v + i * r->dv, r->dv, &size);
+        w->a[i] = off;
+        w->ds[i] = w->p[i] * (dp - delta);
+        w->ds_off[i] = w->p[i] * (u * length((double)r->dv) * size + delta_off) + (off + 8 * u) * fabs(w->ds[i]);
+        if (c > 0) {
+            const double t = tanh(w->raw[i] / c), factor = 1 - t * t;
+            w->ds_off[i] = w->ds_off[i] * factor + fabs(w->ds[i]) * u * (8 + 4 * a / c);
+            w->ds[i] *= factor;
+        }
+    }
+}
+
+/* to += x y, and how far off the sum may be: each term by x_off |y|, and by `more` of its size. */
+static void add(double *to, double *off, double x, double x_off, double more, const double *y, int64_t n)
+{
+    for (int64_t c = 0; c < n; c++) {
+        to[c] += x * y[c];
+        off[c] += (x_off + more * fabs(x)) * fabs(y[c]);
+    }
+}
+
+static void finish(int type, const double *x, double *bound, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        bound[i] += bound[i] > 0 || x[i] != 0 ? reference_rounding(type, x[i]) : 0;
+}
+
+int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
+                       const struct reference_gradients *g)
+{
+    const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
+    const int64_t share = r->hk ? r->h / r->hk : 1;
+    const double u = computing(r), over_q = u * length((double)(r->nq * share)), over_k = u * length((double)r->nk);
+    struct row w;
+    memset(&w, 0, sizeof w);
+    if (row_make(&w, r) != 0) {
+        row_free(&w);
+        return -1;
+    }
+    for (int64_t i = 0; i < r->b * r->h * r->nq; i++) {
+        const int64_t b = i / r->nq / r->h, h = i / r->nq % r->h, row = (b * r->h + h) * q_pitch + i % r->nq;
+        const int64_t keys = (b * r->hk + h / share) * k_pitch;
+        const struct reference_line at = line_of(r, b, h, i % r->nq);
+        const double *const dout = g->dout + row * r->dv;
+        double lse;
+        const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
+        if (!n)
+            continue;
+        differentiate(r, &w, &at, v + keys * r->dv, dout, g->dlse ? g->dlse[row] : 0, lse, n);
+        for (int64_t key = at.lo; key < at.hi; key++) {
+            const double p = w.p[key], ds = w.ds[key] * r->scale, ds_off = w.ds_off[key] * fabs(r->scale);
+            if (p == 0)
+                continue;
+            const int64_t to_k = (keys + key) * r->d, to_v = (keys + key) * r->dv;
+            add(g->dv + to_v, g->dv_bound + to_v, p, w.a[key] * p, over_q, dout, r->dv);
+            add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, over_q, q + row * r->d, r->d);
+            add(g->dq + row * r->d, g->dq_bound + row * r->d, ds, ds_off, over_k, k + to_k, r->d);
+        }
+    }
+    finish(g->q_type, g->dq, g->dq_bound, r->b * r->h * q_pitch * r->d);
+    finish(g->k_type, g->dk, g->dk_bound, r->b * r->hk * k_pitch * r->d);
+    finish(g->v_type, g->dv, g->dv_bound, r->b * r->hk * k_pitch * r->dv);
+    row_free(&w);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* reference_backward.h - gradients of attention in float64 on the host, for the tests
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From the formulas of SEMANTICS, like reference.h, whose struct says what is computed. */
+#ifndef REFERENCE_BACKWARD_H
+#define REFERENCE_BACKWARD_H
+
+#include "reference.h"
+
+/* What is given, and what is wanted: arrays in the order of their tensors, the pitches of struct reference included.
+ * Sums over heads that share keys are in dk and dv; those over batch entries are up to the caller.
+ *
+ * Bounds say how far off each element may be, with u = 2^-24 (f64: 2^-53, but for LSE, which is float), n the keys of a
+ * row, a as in reference.h, and L(m) = 16 + 2 log2(1 + m) for a sum of m terms:
+ *     p    is off by w p                 w = u (32 (1 + a) + L(n)) + 2^-24 (1 + 2 |lse|)
+ *     dp   by u L(dv) sum |dO V|
+ *     D    by u L(dv) sum |dO O| + eps_O sum |dO O| + 2^-24 |dLSE|
+ * ds   by p (what dp and D are) + (w + 8 u) p |dp - D|; softcap: times what the factor is, and more by u (8 + 4 a / c)
+ *     dV   by sum_q (w + u L(rows)) p |dO|, and rounding in the type of V; dQ and dK likewise, with ds
+ * `share` of struct reference: the part of what u says that is asked for; what is stored in few bits is as it is. */
+struct reference_gradients {
+    const double *dout, *dlse;             /* [b,h,nq,dv], [b,h,nq]; dlse NULL: none */
+    double *dq, *dk, *dv;                  /* as q, k and v */
+    double *dq_bound, *dk_bound, *dv_bound;
+    int q_type, k_type, v_type;            /* that gradients are stored in */
+};
+
+/* Returns 0, or -1 without memory. */
+int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
+                       const struct reference_gradients *g);
+
+#endif
