@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "args.h"
+#include "backward.h"
 #include "clock.h"
 #include "convert.h"
 #include "fault.h"
@@ -47,6 +48,7 @@ struct comparison {
     struct extras extras;           /* c.problem points into them */
     struct setup setup;
     clattn_plan plan;
+    struct backward backward;       /* where gradients are asked for */
     void *peers[PEERS_MAX];
     struct probe *probe;            /* NULL: the roofline is not known */
     double *ms;                     /* [1 + n_peers][rounds] */
@@ -62,10 +64,20 @@ static int cl_fault(struct fault *f, clattn_handle h, cl_int status, const char 
                      clattn_status_string(status), *words ? ": " : "", words);
 }
 
+static int is_backward(const struct comparison *r)
+{
+    return (r->c.problem.flags & CLATTN_BACKWARD) != 0;
+}
+
+static cl_int run_ours(struct comparison *r)
+{
+    return is_backward(r) ? gradients_run(&r->backward.g, &r->setup) : setup_run(&r->setup, r->plan);
+}
+
 static int run_one(struct bench *b, struct comparison *r, int n, double *ms, const char *problem, struct fault *f)
 {
     const double t = clock_ms();
-    const cl_int status = n ? b->peers[n - 1]->run(r->peers[n - 1]) : setup_run(&r->setup, r->plan);
+    const cl_int status = n ? b->peers[n - 1]->run(r->peers[n - 1]) : run_ours(r);
     *ms = clock_ms() - t;
     return status ? cl_fault(f, n ? NULL : b->handle, status, problem) : 0;
 }
@@ -91,7 +103,8 @@ static int open_inputs(struct bench *b, struct comparison *r, const char *proble
         fault_set(f, EXIT_USAGE, "%s: no memory", problem);
         goto out;
     }
-    const struct setup_inputs in = { .q = q, .k = k, .v = v, .caches = &caches, .lse = r->c.lse, .x = &r->extras };
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .caches = &caches, .lse = r->c.lse || is_backward(r),
+                                     .x = &r->extras };
     const cl_int status = setup_open(&r->setup, &b->where, &r->c, &in);
     result = status ? cl_fault(f, NULL, status, problem) : 0;
 out:
@@ -130,7 +143,7 @@ static int warm_up(struct bench *b, struct comparison *r, const char *problem, s
     double *ours = calloc(n.o + 1, sizeof *ours), *theirs = calloc(n.o + 1, sizeof *theirs);
     int result = ours && theirs ? 0 : fault_set(f, EXIT_USAGE, "%s: no memory", problem);
     for (int i = 0; i <= b->n_peers && !result; i++) {
-        cl_int status = blank_o(r, n.o);
+        cl_int status = is_backward(r) ? CL_SUCCESS : blank_o(r, n.o); /* its O is an input */
         if (!status && (result = run_one(b, r, i, &ms, problem, f)))
             break;
         if (!status)
@@ -172,7 +185,11 @@ static int comparison_open(struct bench *b, struct comparison *r, const char *pr
         return cl_fault(f, b->handle, status, problem);
     if (open_inputs(b, r, problem, f))
         return -1;
-    if ((status = setup_prepare(&r->setup, r->plan)))
+    if (is_backward(r) && b->n_peers)
+        return fault_set(f, EXIT_UNSUPPORTED, "%s: %s computes no gradients", problem, b->peers[0]->name);
+    status = is_backward(r) ? backward_open(&r->backward, b->handle, r->plan, &r->setup)
+                            : setup_prepare(&r->setup, r->plan);
+    if (status)
         return cl_fault(f, b->handle, status, problem);
     for (int i = 0; i < b->n_peers; i++)
         if (b->peers[i]->open(&r->peers[i], &b->where, b->handle, &r->setup, why, sizeof why))
@@ -188,6 +205,7 @@ static void comparison_close(struct bench *b, struct comparison *r)
 {
     for (int i = 0; i < b->n_peers; i++)
         b->peers[i]->close(r->peers[i]);
+    backward_close(&r->backward);
     setup_close(&r->setup);
     (void)clattn_plan_release(r->plan);
     extras_free(&r->extras);

@@ -17,6 +17,9 @@ types, a type of O, LSE, and most of what changes scores. Lengths (kvlen) and ca
 a mask there. --plain leaves pages, the types of keys and values and that of O out on its side alone, which then
 computes the same on keys and values of Q's type that lie in one piece; the line says so.
 
+A problem with bwd is timed backward alone: autograd's of its forward pass, which has run before; gradients of a bias
+are among them.
+
 --cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each
 once a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's
 clock, from the call to the end of all that was enqueued (torch.cuda.synchronize()), as clattn-bench counts. TF/s are of
@@ -42,7 +45,7 @@ def without(problem):
 
 
 def parse(problem):
-    p = dict(causal=False, lengths=None, scale=None, bthd=False)
+    p = dict(causal=False, lengths=None, scale=None, bthd=False, backward=False)
     for word in problem.split():
         m = re.fullmatch(r'([bhqkd])(\d+)(?:/(\d+))?', word)
         if word in TYPES:
@@ -53,6 +56,8 @@ def parse(problem):
             p['causal'] = True
         elif word == 'bthd':
             p['bthd'] = True
+        elif word == 'bwd':
+            p['backward'] = True
         elif m := re.fullmatch(r'scale(.+)', word):
             p['scale'] = float(m[1])
         elif m := re.fullmatch(r'kvlen:([\d,]+)', word):
@@ -97,6 +102,19 @@ def torch_round(p, backend=None, where='cpu'):
 
         def only():
             return sdpa_kernel(getattr(SDPBackend, BACKENDS[backend]))
+
+    def run_backward():
+        with only():
+            o = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal, **more)
+            finish()
+            t = time.perf_counter()
+            torch.autograd.grad(o, inputs, d_o)
+            finish()
+            return (time.perf_counter() - t) * 1e3
+    if p['backward']:
+        inputs = [x.requires_grad_() for x in (q, k, v) + ((mask,) if p.get('what') == 'bias' else ())]
+        d_o = torch.randn(p['b'], p['h'], p['q'], p['d2'], device=where).to(p['type'])
+        return run_backward
 
     def run():
         with only():
@@ -161,7 +179,8 @@ def against_backends(o, bench, problem):
     p = parse(plain)
     ends = p['lengths'] or [p['k']] * p['b']
     pairs = sum(max(0, n - max(0, p['q'] - 1 - q)) if p['causal'] else n for n in ends for q in range(p['q']))
-    gflop = 2 * p['h'] * (p['d'] + p['d2']) * pairs * 1e-9
+    widths = 3 * p['d'] + 2 * p['d2'] if p['backward'] else p['d'] + p['d2']
+    gflop = 2 * p['h'] * widths * pairs * 1e-9
     with our_rounds(o, bench, problem) as our_round:
         runs, refused = warm_up(p, o.backend, 'cuda' if o.cuda else 'cpu')
         sides = [('ours', our_round)] + list(runs.items())
