@@ -156,6 +156,7 @@ CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return max(k0 + 4 * t-
         const int at = t->lane + n * CLA_LANES, row = at / ((width) / 4), c = at % ((width) / 4) * 4; \
         if ((rows) * (width) / 4 % CLA_LANES == 0 || at < (rows) * (width) / 4) {
 #define CLA_END_ROUND }}
+#define CLA_ROW_OF_ROUND(width) (((t)->lane + n * CLA_LANES) / ((width) / 4))
 
 /* Each row of the tile has one item that owns it: rows that are one transfer wide. */
 #define CLA_EACH_OWNED_ROW CLA_EACH_ROUND(CLA_BQ, 4)
@@ -174,9 +175,14 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 #define CLA_KV_PLACE(t, chunk) ((t)->kv + ((chunk) & 1) * CLA_KVSTEP)
 
 /* On pages rows are found before any of them is loaded: the number of a page is waited for, and with it what was loaded
- * earlier. Others are found as they are loaded, which takes fewer registers. */
+ * earlier. Others are found as they are loaded, which takes fewer registers. Items without one in the last round find
+ * some row, of those that are there. */
 #define CLA_FINDS_FIRST CLA_PAGED
 #define CLA_FOUND(from, row) (CLA_FINDS_FIRST ? (from) : (row))
+/* They have nothing on its way then: NVIDIA's compilers look at that before they look at whether it is there. */
+#define CLA_BLANK(name, rows, width) \
+    if (CLA_FINDS_FIRST && (rows) * (width) / 4 % CLA_LANES != 0) \
+        t->name##r[CLA_ROUNDS(rows, width) - 1] = (cla_raw4_##name)(0);
 
 /* Operands of the first product, by name: a chunk of dims of NAME's rows is on its way in NAMEr[], then stored
  * transposed at its place. NAME has cla_load4_NAME(), cla_unpack4_NAME() and cla_NAME_row(). */
@@ -184,11 +190,10 @@ CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int first, int chunk) \
     { \
         cla_##name##_handle from[CLA_ROUNDS(rows, CLA_CH)]; \
-        if (CLA_FINDS_FIRST) { \
-            CLA_EACH_ROUND(rows, CLA_CH) \
-                from[n] = cla_##name##_row(e, row_of(t, first + row)); \
-            CLA_END_ROUND \
-        } \
+        CLA_BLANK(name, rows, CLA_CH) \
+        if (CLA_FINDS_FIRST) \
+            CLA_UNROLL for (int n = 0; n < CLA_ROUNDS(rows, CLA_CH); n++) \
+                from[n] = cla_##name##_row(e, row_of(t, first + CLA_ROW_OF_ROUND(CLA_CH))); \
         CLA_EACH_ROUND(rows, CLA_CH) \
             t->name##r[n] = cla_load4_##name(e, CLA_FOUND(from[n], cla_##name##_row(e, row_of(t, first + row))), \
                                              chunk * CLA_CH + c, (width) % CLA_CH == 0, t->wide); \
@@ -223,11 +228,10 @@ CLA_FN int cla_key_of_chunk(int v, int row)
     CLA_FN void cla_fetch_##name(cla_tile *t, const cla_env *e, int k0, int chunk) \
     { \
         cla_##name##_handle from[CLA_ROUNDS(CLA_CV, padded)]; \
-        if (CLA_FINDS_FIRST) { \
-            CLA_EACH_ROUND(CLA_CV, padded) \
-                from[n] = cla_##name##_row(e, CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, row))); \
-            CLA_END_ROUND \
-        } \
+        CLA_BLANK(name, CLA_CV, padded) \
+        if (CLA_FINDS_FIRST) \
+            CLA_UNROLL for (int n = 0; n < CLA_ROUNDS(CLA_CV, padded); n++) \
+                from[n] = cla_##name##_row(e, CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, CLA_ROW_OF_ROUND(padded)))); \
         CLA_EACH_ROUND(CLA_CV, padded) \
             const int k = CLA_LIMITED(t, k0 + cla_key_of_chunk(chunk, row)); \
             t->name##r[n] = cla_load4_##name(e, CLA_FOUND(from[n], cla_##name##_row(e, k)), c, (width) == (padded), \
