@@ -75,7 +75,7 @@ bool split_waves_at(struct config *out, const struct caps *caps, const clattn_pr
 {
     int before = parts_of(from, caps, p);
     const int own = before;
-    if (p->splits)
+    if (p->splits || p->flags & CLATTN_BACKWARD)
         return false;
     *out = *from;
     for (int i = 0; (out->waves = tile_waves_listed(i)); i++) {

@@ -12,7 +12,7 @@
 /* What computing may lose, in parts of what is added up: several times what a right kernel does. */
 static double doubt(const struct sample *s, double size)
 {
-    return (s->p.type == CLATTN_F64 ? 0x1p-53 : 0x1p-24) * (64 + 32 * size) + 0x1p-24;
+    return (s->p.type == CLATTN_F64 ? 0x1p-53 : 0x1p-24) * (64 + 32 * size);
 }
 
 double sample_gradient_lse(const struct sample *s)

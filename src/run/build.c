@@ -93,7 +93,9 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
     const bool cached = p->page || problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type);
     const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page;
     const int64_t hk = cached ? 2 : 1;
-    const int rows = config->engine->rows_per_group(&config->tile), keys = config->engine->keys_per_tile(&config->tile);
+    const int own = config->engine->rows_per_group(&config->tile), tile = config->engine->keys_per_tile(&config->tile);
+    const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */
+    const int rows = backward ? tile : own, keys = backward ? own : tile;
     *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
     s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2 * hk, .hk = hk, .nk = keys + KEYS_BEHIND };
     s->p.sizes.nq = (rows < ROWS_MOST ? rows : ROWS_MOST) + 3;

@@ -87,7 +87,7 @@ cl_int launch_workspace_take(const struct launch *l, const struct operation *wha
 
 void launch_workspace_spare(struct call *c)
 {
-    if (c->parts_may_be_fewer && !c->workspace.mem)
+    if (c->parts_may_be_fewer && !c->args.wanted && !c->workspace.mem) /* gradients always have some */
         call_set_parts(c, 1);
 }
 
