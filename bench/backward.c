@@ -30,7 +30,10 @@ cl_int backward_open(struct backward *b, clattn_handle handle, clattn_plan plan,
     cl_int e;
     if (inputs_count(&s->c, &n))
         return CL_INVALID_VALUE;
-    double *const dout = b->values = calloc(n.o + n.q + n.k + n.v + 1, sizeof *b->values);
+    const int64_t *const bias = s->args.bias.shape;
+    const size_t cells = (size_t)bias[0] * (size_t)bias[1] * (size_t)bias[2] * (size_t)bias[3];
+    const size_t slopes = (size_t)s->sizes.b * (size_t)s->sizes.h;
+    double *const dout = b->values = calloc(n.o + n.q + n.k + n.v + cells + 2 * slopes + 1, sizeof *b->values);
     if (!dout)
         return CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < n.o; i++)
@@ -39,6 +42,10 @@ cl_int backward_open(struct backward *b, clattn_handle handle, clattn_plan plan,
     b->g.dq = dout + n.o;
     b->g.dk = b->g.dq + n.q;
     b->g.dv = b->g.dk + n.k;
+    double *const rest = b->g.dv + n.v;
+    b->g.dbias = s->args.bias.mem ? rest : NULL;
+    b->g.dslopes = s->args.slopes.mem ? rest + cells : NULL;
+    b->g.dsinks = s->args.sinks.mem ? rest + cells + slopes : NULL;
     if ((e = clattn_plan_retain(plan)) != CL_SUCCESS)
         return e;
     b->g.plan = plan;

@@ -52,6 +52,9 @@ typedef float cla_f32;
 #define CLA_DQ_WANTED 1
 #define CLA_DK_WANTED 2
 #define CLA_DV_WANTED 4
+#define CLA_DBIAS_WANTED 8
+#define CLA_DSINKS_WANTED 16
+#define CLA_DSLOPES_WANTED 32
 
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
  * axis. */

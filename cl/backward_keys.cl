@@ -6,29 +6,40 @@ CLA_FN void cla_drop_unseen(const cla_tile *t, const cla_env *e, real *s, int k0
     CLA_KEEP_WHERE((k >= (integer)(begin)) & (k < (integer)(end)))
 }
 
-/* Weights from scores, with L of the row. Those that are next to nothing are 0: products with them would be denormal.
- * */
+/* Weights from scores, with L of the row. What is dropped is 0 even where L is NaN, and so is what is next to nothing:
+ * products with that would be denormal. None is much above 1, unless L is wrong. k0 is the first query here, as in all
+ * that goes over the elements of a tile. */
 #define CLA_LIGHTEST (sizeof(cla_scalar) == 8 ? -900 : -100)
 CLA_FN void cla_become_weights(const cla_tile *t, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
         const real row = CLA_L_OF(t, r, j), x = (CLA_ELEMENT - row) * CLA_UNIT_LOG2;
-        const integer gone = (x < (real)(CLA_LIGHTEST)) | (row == (real)(INFINITY));
-        CLA_ELEMENT = gone ? (real)(0) : cla_exp2(x);
+        const integer dropped = (CLA_ELEMENT == (real)(-INFINITY)) | (row == (real)(INFINITY));
+        const integer gone = dropped | (x < (real)(CLA_LIGHTEST));
+        CLA_ELEMENT = gone ? (real)(0) : cla_exp2(x > (real)(1) ? (real)(1) : x);
     CLA_END_ELEMENT
 }
 
-/* dS from dP: p (dp - D), then back through what was done to scores. `raw`: products of Q and K, where that matters.
- * What weighs nothing has no gradient, whatever is stored there. */
-CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, const real *p, const real *raw, int k0,
-                                 int n)
+/* dS from dP: p (dp - D). What weighs nothing has no gradient, whatever is stored there. */
+CLA_FN void cla_become_gradients(const cla_tile *t, real *s, const real *p, int k0, int n)
+{
+    CLA_EACH_ELEMENT(t, k0, n)
+        const real weight = p[j * CLA_R_N + r];
+        CLA_ELEMENT = weight == (real)(0) ? (real)(0) : weight * (CLA_ELEMENT - CLA_D_OF(t, r, j));
+    CLA_END_ELEMENT
+}
+
+/* Then back through what was done to scores. `raw`: products of Q and K, where that matters. */
+CLA_FN void cla_go_back(const cla_tile *t, const cla_env *e, real *s, const real *raw, int k0, int n)
 {
     const real late = CLA_SCALES_LATE ? (real)(CLA_SCALE(e->a)) : (real)(1);
     CLA_EACH_ELEMENT(t, k0, n)
-        const int at = j * CLA_R_N + r;
-        real ds = p[at] * (CLA_ELEMENT - CLA_D_OF(t, r, j));
-        if (CLA_CURVED) ds = cla_score_grad(e, raw[at] * late, ds, CLA_ELEMENT_Q, CLA_ELEMENT_K);
-        CLA_ELEMENT = p[at] == (real)(0) ? (real)(0) : ds * CLA_SCALE(e->a);
+        real ds = CLA_ELEMENT;
+        if (CLA_CURVED) {
+            ds = cla_score_grad(e, raw[j * CLA_R_N + r] * late, ds, CLA_ELEMENT_Q, CLA_ELEMENT_K);
+            ds = CLA_ELEMENT == (real)(0) ? (real)(0) : ds;
+        }
+        CLA_ELEMENT = ds * CLA_SCALE(e->a);
     CLA_END_ELEMENT
 }
 
@@ -46,7 +57,9 @@ CLA_FN void cla_take_queries(cla_tile *t, const cla_env *e, int q0, int n, int k
     cla_mask_drop(t, e, p, q0, q0 + n, t->k0, last, q0, n);
     cla_become_weights(t, p, q0, n);
     cla_gradients_of(t, e, ds, q0, n);
-    cla_become_gradients(t, e, ds, p, raw, q0, n);
+    cla_become_gradients(t, ds, p, q0, n);
+    cla_take_gradients(t, e, ds, q0, n);
+    cla_go_back(t, e, ds, raw, q0, n);
     cla_add_gradients(t, e, p, ds, q0, n, k0, k1);
 }
 
@@ -67,6 +80,23 @@ CLA_FN int cla_tile_of_stripe(int i, int stripe, int stripes)
     return i * stripes + (i & 1 ? stripes - 1 - stripe : stripe);
 }
 
+CLA_FN void cla_enter(cla_env *e, const cla_args *a, int b, int h, int stripe)
+{
+    cla_env_init(e, a, b, h, stripe);
+    cla_sequence(e);
+}
+
+/* The heads of an entry that share the keys of a tile. */
+CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, int hk, int stripe)
+{
+    CLA_NO_UNROLL for (int h = hk * a->heads_per_kv; h < (hk + 1) * a->heads_per_kv; h++) {
+        cla_enter(e, a, b, h, stripe);
+        cla_open_gradients(t, e);
+        if (t->k0 < e->nk) cla_take_head(t, e);
+        cla_close_gradients(t, e);
+    }
+}
+
 __kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_backward_keys(const cla_args a, CLA_PARAMS)
 {
@@ -74,34 +104,38 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
     cla_env e;
     CLA_LOCAL(t)
     CLA_TAKE_PARAMS(e.at)
-    const uint kv_heads = a.h / a.heads_per_kv, units = a.groups / a.parts, unit = CLA_GROUP % units;
-    const int spare = CLA_GROUP >= (uint)a.groups, stripe = CLA_GROUP / units;
-    const int hk = unit % kv_heads, b0 = unit / kv_heads, b1 = a.shared_batch ? a.shared_batch : b0 + 1;
-    const int h0 = hk * a.heads_per_kv, h1 = h0 + a.heads_per_kv;
-    const int tiles = spare ? 0 : (a.nk + CLA_OWN - 1) / CLA_OWN;
+    /* A unit is the key/value heads and entries whose keys one work-group has: mostly one of each. */
+    const int spare = CLA_GROUP >= (uint)a.groups, across = a.h / a.heads_per_kv / a.unit_hk;
+    const uint units = max(a.groups / a.parts, 1), unit = CLA_GROUP % units;
+    const int stripe = CLA_GROUP / units, tiles = spare ? 0 : a.tiles;
+    const int hk0 = unit % across * a.unit_hk, hk1 = hk0 + a.unit_hk, b0 = unit / across * a.unit_b;
+    const int b1 = spare ? b0 : b0 + a.unit_b;
 
-    if (a.wanted & CLA_DQ_WANTED && !spare)
-        CLA_NO_UNROLL for (int b = b0; b < b1; b++)
-            CLA_NO_UNROLL for (int h = h0; h < h1; h++) {
-                cla_env_init(&e, &a, b, h, stripe);
-                cla_sequence(&e);
-                cla_clear_queries(&t, &e);
-            }
+    CLA_NO_UNROLL for (int b = b0; b < b1; b++)
+        CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
+            cla_enter(&e, &a, b, h, stripe);
+            if (a.wanted & CLA_DQ_WANTED) cla_clear_queries(&e);
+            cla_begin_gradients(&e);
+        }
     CLA_NO_UNROLL for (int i = 0; i * a.parts < tiles; i++) {
-        const int tile = cla_tile_of_stripe(i, stripe, a.parts), k0 = tile * CLA_OWN;
-        cla_env_init(&e, &a, b0, h0, stripe);
-        cla_sequence(&e);
-        if (tile >= tiles || k0 >= e.nk) continue;
-        cla_begin_keys(&t, &e, k0, CLA_Q_SCALE(&a));
-        cla_clear_keys(&t);
-        CLA_NO_UNROLL for (int b = b0; b < b1; b++)
-            CLA_NO_UNROLL for (int h = h0; h < h1; h++) {
-                cla_env_init(&e, &a, b, h, stripe);
-                cla_sequence(&e);
-                cla_take_head(&t, &e);
+        const int tile = cla_tile_of_stripe(i, stripe, a.parts);
+        if (tile >= tiles) continue;
+        t.k0 = tile * CLA_OWN;
+        if (CLA_TAKES)
+            CLA_NO_UNROLL for (int b = b0; b < b1; b++)
+                CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
+                    cla_enter(&e, &a, b, h, stripe);
+                    cla_clear_gradients(&t, &e);
+                }
+        CLA_NO_UNROLL for (int hk = hk0; hk < hk1; hk++)
+            CLA_NO_UNROLL for (int b = b0; b < b1; b++) {
+                cla_enter(&e, &a, b, hk * a.heads_per_kv, stripe);
+                if (t.k0 < e.nk && (b == b0 || !a.shares_keys)) {
+                    cla_begin_keys(&t, &e, t.k0, CLA_Q_SCALE(&a));
+                    cla_clear_keys(&t);
+                }
+                cla_take_heads(&t, &e, &a, b, hk, stripe);
+                if (t.k0 < e.nk && (b == b1 - 1 || !a.shares_keys)) cla_write_keys(&t, &e);
             }
-        cla_env_init(&e, &a, b0, h0, stripe);
-        cla_sequence(&e);
-        cla_write_keys(&t, &e);
     }
 }

@@ -1,18 +1,26 @@
 /* The first pass of a backward call: L and D of every row of Q (stats.cl). Where O is 0, as in rows that see nothing,
  * it does not matter what dO is. */
-CLA_FN real cla_product(real o, real dout) { return o == (real)(0) ? (real)(0) : o * dout; }
-CLA_FN cla_scalar cla_dot_of_rows(const __global cla_o_elem *x, const __global cla_o_elem *y)
+CLA_FN real cla_product(const __global cla_o_elem *o, const __global cla_o_elem *dout)
+{
+    const real x = CLA_WIDE(cla_loadn_o, cla_load_o, o);
+    return x == (real)(0) ? (real)(0) : x * CLA_WIDE(cla_loadn_o, cla_load_o, dout);
+}
+/* The last columns of a ragged row come with some that are there already: PoCL 3.1 makes loads of a loop over single
+ * halves behind vectors of them that want to be aligned, and rows are not. */
+CLA_FN cla_scalar cla_dot_of_rows(const __global cla_o_elem *o, const __global cla_o_elem *dout)
 {
     real sum = (real)(0);
-    cla_scalar rest = 0;
-    int c = 0;
-    CLA_NO_UNROLL for (; c + CLA_WIDTH <= CLA_DV; c += CLA_WIDTH)
-        sum += cla_product(CLA_WIDE(cla_loadn_o, cla_load_o, x + c), CLA_WIDE(cla_loadn_o, cla_load_o, y + c));
-    CLA_NO_UNROLL for (; c < CLA_DV; c++) {
-        const cla_scalar o = cla_load_o(x + c);
-        rest += o == 0 ? 0 : o * cla_load_o(y + c);
+    CLA_NO_UNROLL for (int c = 0; c + CLA_WIDTH <= CLA_DV; c += CLA_WIDTH) sum += cla_product(o + c, dout + c);
+    if (CLA_DV % CLA_WIDTH != 0 && CLA_DV > CLA_WIDTH) {
+        const int last = CLA_DV - CLA_WIDTH;
+        const integer is_new = CLA_COUNT >= (integer)(CLA_WIDTH - CLA_DV % CLA_WIDTH);
+        sum += is_new ? cla_product(o + last, dout + last) : (real)(0);
     }
-    CLA_EACH_LANE rest += CLA_LANE(sum, cla_scalar, i);
+    cla_scalar rest = cla_lane_sum(sum);
+    CLA_NO_UNROLL for (int c = 0; c < (CLA_DV < CLA_WIDTH ? CLA_DV : 0); c++) {
+        const cla_scalar x = cla_load_o(o + c);
+        rest += x == 0 ? 0 : x * cla_load_o(dout + c);
+    }
     return rest;
 }
 

@@ -5,6 +5,19 @@ typedef half cla_elem_f16;
 #define cla_load_f16(p) vload_half(0, p)
 #define cla_raw_f16 ushort
 #define cla_unpack4_f16(x) vload_half4(0, (const half *)&(x))
-#define cla_loadn_f16(n, p) vload_half##n(0, p)
+#define cla_loadn_f16(n, p) cla_load_halves_##n(p)
 #define cla_store_f16(x, p) vstore_half_rte(x, 0, p)
 #define cla_storen_f16(n, x, p) vstore_half##n##_rte(x, 0, p)
+
+/* By their bits: PoCL 3.1 takes vectors of halves for aligned ones where it does not convert them on the spot, and rows
+ * are not. */
+#define CLA_LOAD_HALVES(n) \
+    static inline float##n cla_load_halves_##n(const __global half *p) \
+    { \
+        const ushort##n bits = vload##n(0, (const __global ushort *)p); \
+        return vload_half##n(0, (const half *)&bits); \
+    }
+CLA_LOAD_HALVES(2)
+CLA_LOAD_HALVES(4)
+CLA_LOAD_HALVES(8)
+CLA_LOAD_HALVES(16)

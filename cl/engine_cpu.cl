@@ -88,7 +88,6 @@ CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
     }
 }
 
-
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
     cla_rows_v(&t->rows, e, k0, n);

@@ -11,7 +11,7 @@
 #define CLA_LANES 1
 #define CLA_OWN (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
-#define CLA_S_N (CLA_BK * CLA_NV) /* (query j, vector v) at j * CLA_NV + v */
+#define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_RK) * CLA_NV) /* (query j, vector v) at j * CLA_NV + v; dQ takes CLA_RK */
 #define CLA_COLS(n) (n)
 #define CLA_UNROLL_COLS CLA_NO_UNROLL
 #define CLA_UNROLL_ROWS CLA_NO_UNROLL
@@ -24,6 +24,7 @@ typedef struct {
     int k0, n_seen, n_keys;
     real k[CLA_D * CLA_NV], v[CLA_DV * CLA_NV], dk[CLA_D * CLA_NV], dv[CLA_DV * CLA_NV];
     real ones[CLA_NV];
+    cla_scalar slope;                      /* the gradient of a head's, as far as it is added up */
     cla_rows q_rows, dout_rows, k_rows;
     cla_scalar lse[CLA_BK], delta[CLA_BK]; /* L and D of the queries */
     int seen[CLA_BK];                      /* queries in which keys of the tile weigh something */
@@ -190,7 +191,7 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
 }
 
 /* What this stripe adds up of dQ begins at 0. */
-CLA_FN void cla_clear_queries(cla_tile *t, const cla_env *e)
+CLA_FN void cla_clear_queries(const cla_env *e)
 {
     CLA_NO_UNROLL for (int q = 0; q < e->nq; q++) {
         __global cla_scalar *to = cla_part_of_dq(e, e->part, q);

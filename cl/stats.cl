@@ -6,13 +6,27 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
 {
     return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * cla_stats_row(e, q);
 }
-/* A row of dQ as a stripe of keys adds it up: of whole vectors. All stripes lie behind the stats, each [row,pitch]. */
+/* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
+ * vectors; of slopes [b,h,tile of keys]; of a bias without an axis of keys each stripe its cells. What is not wanted is
+ * not there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
-CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
+CLA_FN __global cla_scalar *cla_dq_parts(const cla_env *e)
+{
+    return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * e->a->stats_rows;
+}
+CLA_FN __global cla_scalar *cla_slope_parts(const cla_env *e)
 {
     const cla_args *a = e->a;
-    return (__global cla_scalar *)(e->at.workspace + a->states_offset) + 2 * a->stats_rows +
-           (part * a->stats_rows + cla_stats_row(e, q)) * CLA_DQ_PITCH;
+    return cla_dq_parts(e) + (a->wanted & CLA_DQ_WANTED ? a->parts * a->stats_rows * CLA_DQ_PITCH : 0);
+}
+CLA_FN __global cla_scalar *cla_bias_parts(const cla_env *e)
+{
+    const cla_args *a = e->a;
+    return cla_slope_parts(e) + (a->wanted & CLA_DSLOPES_WANTED ? (long)a->heads * a->tiles : 0);
+}
+CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
+{
+    return cla_dq_parts(e) + (part * e->a->stats_rows + cla_stats_row(e, q)) * CLA_DQ_PITCH;
 }
 
 /* Work-group `group` of those that have a block of `rows` queries of one head each: whose, and the first row; past the

@@ -20,6 +20,12 @@
 #define CLA_STORE_WIDE_8(storen, store, x, p) storen(8, x, p)
 #define CLA_STORE_WIDE_16(storen, store, x, p) storen(16, x, p)
 #define CLA_STORE_WIDE CLA_CAT(CLA_STORE_WIDE_, CLA_WIDTH)
+CLA_FN cla_scalar cla_lane_sum(real x)
+{
+    cla_scalar sum = 0;
+    CLA_EACH_LANE sum += CLA_LANE(x, cla_scalar, i);
+    return sum;
+}
 /* What is stored as it is computed with. */
 #define CLA_PLAIN_1(p) (*(p))
 #define CLA_PLAIN_N(n, p) vload##n(0, p)

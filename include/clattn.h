@@ -1153,12 +1153,14 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  *     ds      = ds (1 - tanh(s / c)^2)                softcap c, s being the score before it
  *     dQ[q]   = scale sum_k ds[q,k] K[k]
  *     dK[k]   = scale sum_q ds[q,k] Q[q]
+ *     dBias   = ds[q,k] after the last step          dSlope = -sum_q,k ds[q,k] |q + offset - k|
+ *     dSink   = -sum_q exp(sink - lse[q]) D[q]
  *
  * dK and dV are summed over the query heads that share a key/value head. Where a mask, a length or a bias drops a key
  * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no row
  * sees, have gradients of exactly 0. The same call gives the same bits every time: nothing is added up in an order that
  * depends on chance. Gradients are stored as what they are the gradients of; arithmetic and sums are in f32 (f64: f64,
- * but LSE is f32).
+ * but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag, is that of the
  * plan whose O and LSE they are. Quantised and paged K and V have no gradients, nor have score_mods.
@@ -1177,7 +1179,14 @@ typedef struct clattn_backward_args {
     clattn_tensor dq, dk, dv;
     /**< Each is written unless its mem is NULL, and then not computed either. They have the types and shapes of Q, K
      *   and V. Where K and V have an axis b of stride 0 those of dk and dv may be 0 as well: then they are summed over
-     *   b. They must not overlap anything that is read. */
+     *   b; strides of 0 everywhere mean contiguous, with an axis b. They must not overlap each other, nor anything that
+     *   is read. */
+    clattn_tensor4 dbias;
+    /**< Written unless mem is NULL: f32 (f64: double), whatever bias_type is, of the shape of the bias, and summed over
+     *   what that is broadcast over, axes that it steps along by 0 included. */
+    clattn_array dslopes, dsinks;
+    /**< Written unless mem is NULL: f32, as slopes and sinks lie, dslopes slopes_stride apart; where that is 0 they are
+     *   summed over b. */
     cl_mem workspace;
     /**< A buffer with at least clattn_backward_workspace_size() bytes from workspace_offset on. The caller frees it.
      *   Calls that may run at the same time need one each. */
@@ -1186,18 +1195,21 @@ typedef struct clattn_backward_args {
 } clattn_backward_args;
 #define CLATTN_BACKWARD_ARGS_INIT \
     { sizeof(clattn_backward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
-      CLATTN_TENSOR_INIT, 0, 0, 0 }
+      CLATTN_TENSOR_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, { 0, 0 }, 0, 0, 0 }
 
 /**
  * Computes the bytes of workspace that a backward call needs, exactly. No device work.
  *
- * A row of Q has 8 bytes there, and where dQ is wanted 4 bytes for each element, d being rounded up to a multiple of 16
- * at most, once for each stripe of keys that is worked on at the same time (f64: twice as much of all). There are as
- * many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's max_workspace has no room for
- * them.
+ * A row of Q has 8 bytes there, and where dQ is wanted 4 bytes for each element, d being rounded up to a multiple of
+ * 16 at most, once for each stripe of keys that is worked on at the same time (f64: twice as much of all). There are
+ * as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's max_workspace has no room
+ * for them. The gradient of slopes takes 4 bytes for each head and tile of keys, that of a bias without an axis k 4
+ * for each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
+ * group has the keys of all of them, so that there are more stripes.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
- * @param args  sizes and strides of axis b are read, and which of dq, dk and dv are wanted; not NULL
+ * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not
+ *              NULL
  * @param size  receives the bytes; not NULL
  * @return as clattn_workspace_size()
  */
@@ -1409,7 +1421,7 @@ CLATTN_API cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue
  * parts, for O and LSE, what the bound of a forward pass is with each part as a key: its LSE the score, its O the
  * value.
  *
- * @param plan       any plan with the widths and the o_type of the result
+ * @param plan       any plan with the widths and the o_type of the result, but for gradients
  * @param queue      as for clattn_enqueue_forward()
  * @param args       not NULL; may be freed when the function returns
  * @param n_wait     as for clattn_enqueue_forward()

@@ -83,6 +83,7 @@ static int read_bias(const struct options *o, clattn_workload *c, struct extras 
                                : a.type == NPY_F8 && c->problem.type == CLATTN_F64 ? CLATTN_F64
                                                                                          : CLATTN_F32;
         x->bias = doubles(&a, c->problem.bias_type);
+        x->bias_axes = a.ndim;
         status = x->bias ? 0 : no_memory(argument, path, f);
     }
     npy_free(&a);
@@ -110,9 +111,10 @@ static int read_mask(const struct options *o, clattn_workload *c, struct extras 
     return status;
 }
 
-/* Reads slopes, [h] or with `by_entry` also [b,h], or sinks, [h]. *rows receives b, or 1 where that axis is absent. */
+/* Reads slopes, [h] or with `by_entry` also [b,h], or sinks, [h]. *rows receives b, or 1 where that axis is absent, and
+ * *axes how many there are. */
 static int read_heads(const char *argument, const char *path, int by_entry, const clattn_sizes *z, double **out,
-                      int64_t *rows, struct fault *f)
+                      int64_t *rows, int *axes, struct fault *f)
 {
     struct npy a;
     char shape[NPY_SHAPE_TEXT], sizes[64];
@@ -129,6 +131,7 @@ static int read_heads(const char *argument, const char *path, int by_entry, cons
                            sizes);
     if (status == 0) {
         *rows = two && z->b > 0 ? z->b : 1;
+        *axes = a.ndim;
         *out = doubles(&a, CLATTN_F32);
         status = *out ? 0 : no_memory(argument, path, f);
     }
@@ -140,9 +143,10 @@ static int read_lists(const struct options *o, clattn_workload *c, struct extras
 {
     const clattn_sizes *z = &c->problem.sizes;
     int64_t one;
-    if (o->alibi && read_heads("--alibi", o->alibi, 1, z, &x->slopes, &x->slopes_b, f) != 0)
+    int axes;
+    if (o->alibi && read_heads("--alibi", o->alibi, 1, z, &x->slopes, &x->slopes_b, &x->slopes_axes, f) != 0)
         return -1;
-    if (o->sinks && read_heads("--sinks", o->sinks, 0, z, &x->sinks, &one, f) != 0)
+    if (o->sinks && read_heads("--sinks", o->sinks, 0, z, &x->sinks, &one, &axes, f) != 0)
         return -1;
     c->problem.flags |= (uint32_t)((o->alibi ? CLATTN_ALIBI : 0) | (o->sinks ? CLATTN_SINKS : 0));
     return 0;

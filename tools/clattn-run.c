@@ -216,6 +216,9 @@ static int compute_gradients(struct run *r, struct fault *f)
     g->dq = from->dq;
     g->dk = from->dk;
     g->dv = from->dv;
+    g->dbias = from->dbias;
+    g->dslopes = from->dslopes;
+    g->dsinks = from->dsinks;
     e = gradients_open(g, &r->setup);
     if (e == CL_SUCCESS)
         e = gradients_run(g, &r->setup);
@@ -277,6 +280,22 @@ static int add_output(struct run *r, const char *argument, const char *path, dou
     return status;
 }
 
+/* Gradients of bias, slopes and sinks, in the shapes of what they belong to. */
+static int write_others(struct run *r, struct fault *f)
+{
+    const struct options *o = &r->options;
+    const struct gradient_files *g = &r->gradient_files;
+    const struct extras *x = &r->arrays.x;
+    const int64_t slopes[2] = { x->slopes_b, r->arrays.c.problem.sizes.h };
+    if (g->dbias && add_array(r, "--dbias", o->dbias, g->dbias, x->bias_axes, x->bias_shape + 4 - x->bias_axes,
+                              r->arrays.c.problem.type == CLATTN_F64, f) != 0)
+        return -1;
+    if (g->dslopes && add_array(r, "--dslopes", o->dslopes, g->dslopes, x->slopes_axes, slopes + 2 - x->slopes_axes, 0,
+                                f) != 0)
+        return -1;
+    return g->dsinks ? add_array(r, "--dsinks", o->dsinks, g->dsinks, 1, slopes + 1, 0, f) : 0;
+}
+
 static int write_gradients(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
@@ -298,7 +317,7 @@ static int write_gradients(struct run *r, struct fault *f)
         if (all[i].values && add_output(r, all[i].argument, all[i].path, all[i].values, all[i].shape,
                                         o->bthd || o->cu_q, p->type == CLATTN_F64, f) != 0)
             return -1;
-    return 0;
+    return write_others(r, f);
 }
 
 static int write_outputs(struct run *r, struct fault *f)

@@ -18,6 +18,7 @@ struct aux {
 
 struct extras {
     int64_t bias_shape[4], mask_shape[4], block_shape[4]; /* of b, h, q, k: 1 where broadcast; the last counts blocks */
+    int bias_axes, slopes_axes;   /* of their files, where they come from files */
     double *bias;                 /* [bias_shape], rounded to the problem's bias_type */
     unsigned char *mask;          /* [mask_shape] */
     unsigned char *block_map;     /* [block_shape]; NULL with a mask: then the device makes it from the mask */

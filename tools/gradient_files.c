@@ -104,6 +104,27 @@ int gradient_files_read(const struct options *o, const struct arrays *a, struct 
         return 0;
     if (inputs_count(&a->c, &n) != 0)
         return fault_set(f, EXIT_USAGE, "the outputs would be too large");
+    const struct extras *const x = &a->x;
+    const int64_t *const cells = x->bias_shape;
+    const size_t h = (size_t)a->c.problem.sizes.h;
+    const struct {
+        const char *argument, *path, *needs;
+        int has;
+        size_t n;
+        double **to;
+    } others[] = {
+        { "--dbias", o->dbias, "--bias", x->bias != NULL,
+          (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2] * (size_t)cells[3], &g->dbias },
+        { "--dslopes", o->dslopes, "--alibi", x->slopes != NULL, (size_t)x->slopes_b * h, &g->dslopes },
+        { "--dsinks", o->dsinks, "--sinks", x->sinks != NULL, h, &g->dsinks },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].path && !others[i].has)
+            return fault_set(f, EXIT_USAGE, "%s: %s needs %s as well", others[i].argument, others[i].path,
+                             others[i].needs);
+        if (make_room(others[i].path, others[i].n, others[i].to, f) != 0)
+            return -1;
+    }
     return read_dout(o, a, g, f) != 0 || read_dlse(o, a, g, f) != 0 || make_room(o->dq, n.q, &g->dq, f) != 0 ||
                    make_room(o->dk, n.k, &g->dk, f) != 0 || make_room(o->dv, n.v, &g->dv, f) != 0
                ? -1
@@ -117,5 +138,8 @@ void gradient_files_free(struct gradient_files *g)
     free(g->dq);
     free(g->dk);
     free(g->dv);
+    free(g->dbias);
+    free(g->dslopes);
+    free(g->dsinks);
     memset(g, 0, sizeof *g);
 }

@@ -8,7 +8,7 @@
 
 /* Arrays as struct gradients has them. */
 struct gradient_files {
-    double *dout, *dlse, *dq, *dk, *dv;
+    double *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
 };
 
 /* Reads --dout and --dlse of `o`, which must fit the case of `a`, and makes room for what is to be written. Returns 0,

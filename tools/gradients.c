@@ -4,6 +4,9 @@
 
 #include "gradients.h"
 
+#include "convert.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* What a call writes, and what that lies like. */
@@ -19,6 +22,63 @@ static void outputs_of(struct gradients *g, struct output to[OUTPUTS])
     to[0] = (struct output){ g->dq, &g->args.dq, SETUP_Q };
     to[1] = (struct output){ g->dk, &g->args.dk, SETUP_K };
     to[2] = (struct output){ g->dv, &g->args.dv, SETUP_V };
+}
+
+/* What is written in float, or in f64 dbias in double: how many, and where the call has its buffer. */
+struct cells {
+    double *values;
+    cl_mem *mem;
+    size_t n;
+    int type;
+};
+enum { CELLS = 3 };
+
+static void cells_of(struct gradients *g, const struct setup *s, struct cells to[CELLS])
+{
+    const clattn_tensor4 *const bias = &s->args.bias;
+    const clattn_sizes *const z = &s->sizes;
+    const int64_t *const shape = bias->shape;
+    const size_t slopes = (size_t)(s->args.slopes_stride ? z->b : 1) * (size_t)z->h;
+    to[0] = (struct cells){ g->dbias, &g->args.dbias.mem,
+                            (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * (size_t)shape[3],
+                            s->c.problem.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32 };
+    to[1] = (struct cells){ g->dslopes, &g->args.dslopes.mem, slopes, CLATTN_F32 };
+    to[2] = (struct cells){ g->dsinks, &g->args.dsinks.mem, (size_t)z->h, CLATTN_F32 };
+}
+
+static cl_int make_cells(struct gradients *g, const struct setup *s)
+{
+    struct cells cells[CELLS];
+    cl_int e = CL_SUCCESS;
+    cells_of(g, s, cells);
+    for (int i = 0; i < CELLS && e == CL_SUCCESS; i++)
+        if (cells[i].values && cells[i].n) {
+            *cells[i].mem =
+                clCreateBuffer(s->context, CL_MEM_READ_WRITE, cells[i].n * convert_size(cells[i].type), NULL, &e);
+            if (e != CL_SUCCESS)
+                *cells[i].mem = NULL;
+        }
+    memcpy(g->args.dbias.shape, s->args.bias.shape, sizeof g->args.dbias.shape);
+    return e;
+}
+
+static cl_int read_cells(struct gradients *g, struct setup *s)
+{
+    struct cells cells[CELLS];
+    cl_int e = CL_SUCCESS;
+    cells_of(g, s, cells);
+    for (int i = 0; i < CELLS && e == CL_SUCCESS; i++) {
+        const size_t bytes = cells[i].n * convert_size(cells[i].type);
+        unsigned char *const at = *cells[i].mem ? malloc(bytes) : NULL;
+        if (!*cells[i].mem)
+            continue;
+        e = at ? clEnqueueReadBuffer(s->queue, *cells[i].mem, CL_TRUE, 0, bytes, at, 0, NULL, NULL)
+               : CL_OUT_OF_HOST_MEMORY;
+        if (e == CL_SUCCESS)
+            convert_load(cells[i].type, at, cells[i].values, cells[i].n);
+        free(at);
+    }
+    return e;
 }
 
 static cl_int make_workspace(struct gradients *g, const struct setup *s)
@@ -46,6 +106,8 @@ cl_int gradients_open(struct gradients *g, const struct setup *s)
     for (int i = 0; i < OUTPUTS && e == CL_SUCCESS; i++)
         if (outputs[i].values)
             e = setup_tensor(s, outputs[i].like, NULL, outputs[i].tensor);
+    if (e == CL_SUCCESS)
+        e = make_cells(g, s);
     return e == CL_SUCCESS ? make_workspace(g, s) : e;
 }
 
@@ -63,13 +125,14 @@ cl_int gradients_read(struct gradients *g, struct setup *s)
     for (int i = 0; i < OUTPUTS && e == CL_SUCCESS; i++)
         if (outputs[i].values)
             e = setup_fetch(s, outputs[i].like, outputs[i].tensor->mem, outputs[i].values);
-    return e;
+    return e == CL_SUCCESS ? read_cells(g, s) : e;
 }
 
 void gradients_close(struct gradients *g)
 {
     const clattn_backward_args *const a = &g->args;
-    const cl_mem all[] = { a->dout.mem, a->dlse.mem, a->dq.mem, a->dk.mem, a->dv.mem, a->workspace };
+    const cl_mem all[] = { a->dout.mem, a->dlse.mem, a->dq.mem, a->dk.mem, a->dv.mem, a->dbias.mem, a->dslopes.mem,
+                           a->dsinks.mem, a->workspace };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             (void)clReleaseMemObject(all[i]);

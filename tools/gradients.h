@@ -11,9 +11,9 @@
 struct gradients {
     const double *dout, *dlse;
     double *dq, *dk, *dv;
+    double *dbias, *dslopes, *dsinks; /* as extras.h has what they are the gradients of */
     clattn_plan plan;
     clattn_backward_args args;
-    size_t workspace; /* bytes of args.workspace */
 };
 
 /* Makes the buffers of a call whose forward call is that of `s`. Returns CL_SUCCESS or what failed; gradients_close()

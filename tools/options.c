@@ -126,6 +126,9 @@ static const struct args_row table[] = {
     ROW_TEXT("--dq", dq, "DQ.npy", "write the gradient of Q"),
     ROW_TEXT("--dk", dk, "DK.npy", "write the gradient of K"),
     ROW_TEXT("--dv", dv, "DV.npy", "write the gradient of V"),
+    ROW_TEXT("--dbias", dbias, "DB.npy", "write the gradient of the bias, of its shape"),
+    ROW_TEXT("--dslopes", dslopes, "DS.npy", "write that of the slopes"),
+    ROW_TEXT("--dsinks", dsinks, "DS.npy", "write that of the sinks"),
     ROW_FLAG("--merge", merge, "only merge: the files are O_PARTS.npy [S,...,dv] and LSE_PARTS.npy [S,...]"),
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--engine", engine, "NAME", "use this engine"),
@@ -137,7 +140,7 @@ static const struct args_row table[] = {
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
     ROW_LAST("--help", help, "print this"),
     ROW_LAST("--version", version, "print the version"),
-    ROW_LATER("--score-mod-grad"), ROW_LATER("--dbias"), ROW_LATER("--dsinks"), ROW_LATER("--dslopes"),
+    ROW_LATER("--score-mod-grad"),
     { .name = NULL },
 };
 

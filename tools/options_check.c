@@ -21,12 +21,17 @@ static int check_together(const struct options *o, struct fault *f)
         return fault_set(f, EXIT_USAGE, "--block-table: %s contradicts --cu-q: varlen keys lie in no pages",
                          o->block_table);
     const struct { const char *name, *path; } gradients[] = { { "--dlse", o->dlse }, { "--dq", o->dq },
-                                                              { "--dk", o->dk }, { "--dv", o->dv } };
+                                                              { "--dk", o->dk }, { "--dv", o->dv },
+                                                              { "--dbias", o->dbias }, { "--dslopes", o->dslopes },
+                                                              { "--dsinks", o->dsinks } };
     for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++)
         if (gradients[i].path && !o->dout)
             return fault_set(f, EXIT_USAGE, "%s: %s needs --dout as well", gradients[i].name, gradients[i].path);
-    if (o->dout && !o->dq && !o->dk && !o->dv)
-        return fault_set(f, EXIT_USAGE, "--dout: %s needs --dq, --dk or --dv as well", o->dout);
+    int wanted = 0;
+    for (size_t i = 1; i < sizeof gradients / sizeof *gradients; i++)
+        wanted = wanted || gradients[i].path;
+    if (o->dout && !wanted)
+        return fault_set(f, EXIT_USAGE, "--dout: %s needs --dq, --dk, --dv or another gradient as well", o->dout);
     if (o->k_zero && !o->k_scale)
         return fault_set(f, EXIT_USAGE, "--k-zero: %s needs --k-scale as well", o->k_zero);
     if (o->v_zero && !o->v_scale)

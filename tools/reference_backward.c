@@ -12,7 +12,7 @@
 
 /* One row of scores and what becomes of it. [nk] but for o, [dv]. */
 struct row {
-    double *s, *a, *p, *dp, *dp_off, *ds, *ds_off, *raw, *o;
+    double *s, *a, *p, *top, *top_off, *ds, *ds_off, *raw, *o; /* top: ds before softcap's factor */
     unsigned char *keep;
 };
 
@@ -31,9 +31,9 @@ static int row_make(struct row *w, const struct reference *r)
         return -1;
     w->a = w->s + nk;
     w->p = w->a + nk;
-    w->dp = w->p + nk;
-    w->dp_off = w->dp + nk;
-    w->ds = w->dp_off + nk;
+    w->top = w->p + nk;
+    w->top_off = w->top + nk;
+    w->ds = w->top_off + nk;
     w->ds_off = w->ds + nk;
     w->raw = w->ds_off + nk;
     w->o = w->raw + nk;
@@ -123,15 +123,17 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
 
 /* ds, with respect to scale times the product, and how far off it may be; *w of the comment in the header in w->a. */
 static void differentiate(const struct reference *r, struct row *w, const struct reference_line *at, const double *v,
-                          const double *dout, double dlse, double lse, int64_t n)
+                          const double *dout, double dlse, double lse, int64_t n, double *d, double *d_off)
 {
     const double u = computing(r), single = ldexp(1, -24), c = r->p.softcap;
     const double eps = r->type == CLATTN_F16 ? ldexp(1, -11) : r->type == CLATTN_BF16 ? ldexp(1, -8) : unit_of(r);
     double size;
     const double delta = dot(dout, w->o, r->dv, &size) - dlse;
     const double delta_off = (u * length((double)r->dv) + eps) * size + single * fabs(dlse);
+    *d = delta;
+    *d_off = delta_off;
     for (int64_t i = at->lo; i < at->hi; i++) {
-        w->ds[i] = w->ds_off[i] = 0;
+        w->ds[i] = w->ds_off[i] = w->top[i] = w->top_off[i] = 0;
         if (w->p[i] == 0)
             continue;
         const double a = w->a[i];
@@ -140,6 +142,8 @@ static void differentiate(const struct reference *r, struct row *w, const struct
         w->a[i] = off;
         w->ds[i] = w->p[i] * (dp - delta);
         w->ds_off[i] = w->p[i] * (u * length((double)r->dv) * size + delta_off) + (off + 8 * u) * fabs(w->ds[i]);
+        w->top[i] = w->ds[i];
+        w->top_off[i] = w->ds_off[i];
         if (c > 0) {
             const double t = tanh(w->raw[i] / c), factor = 1 - t * t;
             w->ds_off[i] = w->ds_off[i] * factor + fabs(w->ds[i]) * u * (8 + 4 * a / c);
@@ -155,6 +159,40 @@ static void add(double *to, double *off, double x, double x_off, double more, co
         to[c] += x * y[c];
         off[c] += (x_off + more * fabs(x)) * fabs(y[c]);
     }
+}
+
+/* What a row adds to gradients of bias, slopes and sinks; more: of sums. */
+static void add_others(const struct reference *r, const struct row *w, const struct reference_line *at,
+                       const struct reference_gradients *g, double more)
+{
+    const int64_t *const shape = r->bias_shape, index[3] = { at->b, at->h, at->q };
+    int64_t cell = 0;
+    for (int axis = 0; axis < 3 && g->dbias; axis++)
+        cell = cell * shape[axis] + (shape[axis] == 1 ? 0 : index[axis]);
+    for (int64_t k = at->lo; k < at->hi; k++) {
+        const double away = fabs((double)(at->diagonal - k)), ds = w->top[k], off = w->top_off[k] + more * fabs(ds);
+        if (g->dbias) {
+            g->dbias[cell * shape[3] + (shape[3] == 1 ? 0 : k)] += ds;
+            g->dbias_bound[cell * shape[3] + (shape[3] == 1 ? 0 : k)] += off;
+        }
+        if (g->dslopes) {
+            const int64_t to = (r->slopes_b == 1 ? 0 : at->b) * r->h + at->h;
+            g->dslopes[to] -= ds * away;
+            g->dslopes_bound[to] += off * away;
+        }
+    }
+}
+
+static void add_sink(const struct reference *r, const struct reference_gradients *g, int64_t h, double lse, double d,
+                     double d_off, double more)
+{
+    const double p = r->sinks && lse > -INFINITY ? exp(r->sinks[h] - lse) : 0;
+    const double logit = r->sinks ? r->sinks[h] : 0;
+    const double off = computing(r) * 32 * (1 + fabs(logit)) + ldexp(1, -24) * (1 + 2 * fabs(lse));
+    if (!g->dsinks || p == 0)
+        return;
+    g->dsinks[h] -= p * d;
+    g->dsinks_bound[h] += p * d_off + (off + more) * p * fabs(d);
 }
 
 static void finish(int type, const double *x, double *bound, int64_t n)
@@ -181,10 +219,16 @@ int reference_backward(const struct reference *r, const double *q, const double 
         const struct reference_line at = line_of(r, b, h, i % r->nq);
         const double *const dout = g->dout + row * r->dv;
         double lse;
+        const double dlse = g->dlse ? g->dlse[row] : 0;
+        const double over_all = u * length((double)(r->b * r->h * r->nq) * (double)r->nk);
+        double d = -dlse, d_off = ldexp(1, -24) * fabs(dlse);
         const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
+        if (n)
+            differentiate(r, &w, &at, v + keys * r->dv, dout, dlse, lse, n, &d, &d_off);
+        add_sink(r, g, h, lse, d, d_off, over_all);
         if (!n)
             continue;
-        differentiate(r, &w, &at, v + keys * r->dv, dout, g->dlse ? g->dlse[row] : 0, lse, n);
+        add_others(r, &w, &at, g, over_all);
         for (int64_t key = at.lo; key < at.hi; key++) {
             const double p = w.p[key], ds = w.ds[key] * r->scale, ds_off = w.ds_off[key] * fabs(r->scale);
             if (p == 0)
@@ -198,6 +242,13 @@ int reference_backward(const struct reference *r, const double *q, const double 
     finish(g->q_type, g->dq, g->dq_bound, r->b * r->h * q_pitch * r->d);
     finish(g->k_type, g->dk, g->dk_bound, r->b * r->hk * k_pitch * r->d);
     finish(g->v_type, g->dv, g->dv_bound, r->b * r->hk * k_pitch * r->dv);
+    if (g->dbias)
+        finish(r->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, g->dbias, g->dbias_bound,
+               r->bias_shape[0] * r->bias_shape[1] * r->bias_shape[2] * r->bias_shape[3]);
+    if (g->dslopes)
+        finish(CLATTN_F32, g->dslopes, g->dslopes_bound, r->slopes_b * r->h);
+    if (g->dsinks)
+        finish(CLATTN_F32, g->dsinks, g->dsinks_bound, r->h);
     row_free(&w);
     return 0;
 }

@@ -23,6 +23,10 @@ struct reference_gradients {
     double *dq, *dk, *dv;                  /* as q, k and v */
     double *dq_bound, *dk_bound, *dv_bound;
     int q_type, k_type, v_type;            /* that gradients are stored in */
+    /* NULL: not wanted, or what it is the gradient of is not there. [bias_shape], [slopes_b,h], [h]; stored in float,
+     * in f64 dbias in double. dBias is ds before softcap's factor, off as that is and by u L(b h nq nk) of its size,
+     * and so are the others: dSlope is -ds |q + offset - k|, dSink -p D of the sink. */
+    double *dbias, *dslopes, *dsinks, *dbias_bound, *dslopes_bound, *dsinks_bound;
 };
 
 /* Returns 0, or -1 without memory. */

@@ -38,7 +38,7 @@ static int64_t backward_bytes(const int *n, const clattn_problem *p)
 {
     const int64_t keys = n[W] * n[NV], rows = keys > n[BK] ? keys : n[BK];
     const int64_t row = engine_round_up((p->d > p->dv ? p->d : p->dv), n[W]);
-    return engine_scalar_bytes(p) * (2 * keys * (p->d + p->dv) + 3 * n[BK] * keys + 3 * rows * row);
+    return engine_scalar_bytes(p) * (2 * keys * (p->d + p->dv) + 3 * (n[BK] + n[RK]) * keys + 3 * rows * row);
 }
 
 static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
@@ -72,7 +72,7 @@ static int one_item(const struct tile *t)
 }
 
 /* Rows are converted once for each tile, unless they are stored as they are computed with; of pages it is looked up
- * once where they lie. Backward reads rows of Q and O as well, and those of K by whole vectors. */
+ * once where they lie. Backward reads rows of Q and dO as well, and those of K by whole vectors. */
 static const char *load(const clattn_problem *p)
 {
     const bool backward = p->flags & CLATTN_BACKWARD;

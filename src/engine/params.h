@@ -46,6 +46,9 @@ enum param {
     PARAM_DQ,
     PARAM_DK,
     PARAM_DV,
+    PARAM_DBIAS,
+    PARAM_DSLOPES,
+    PARAM_DSINKS,
     PARAM_AUX,
     PARAMS = PARAM_AUX + CLATTN_AUX_MAX
 };
@@ -58,7 +61,13 @@ struct arguments {
     cla_rows_at stats;                  /* what its passes tell each other of each row (cl/stats.cl) */
     cla_i64 stats_rows;                 /* how many */
     cla_i32 wanted;                     /* of it: CLA_DQ_WANTED .. */
-    cla_i32 shared_batch;               /* batch entries that dK and dV are summed over; 0: each has its own */
+    cla_i32 tiles;                      /* of keys, of the longest sequence */
+    cla_i32 unit_b, unit_hk;            /* entries and key/value heads that a work-group has the keys of */
+    cla_i32 shares_keys;                /* whether these entries have the same keys, whose gradients are summed */
+    cla_scores_at dbias, bias_part;     /* the latter: of a stripe's own, where dbias has no axis of keys */
+    cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has that axis */
+    cla_i32 bias_shape[4];              /* 1 where the bias is broadcast */
+    cla_i64 dslopes_offset, dsinks_offset;
     cla_scores_at bias, mask, map;
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;

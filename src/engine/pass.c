@@ -157,16 +157,20 @@ static void idle_sequences(struct arguments *a)
 
 /* ---- Backward ---- */
 
-/* L and D of each row, and dQ as each stripe of keys adds it up (cl/stats.cl). */
+/* L and D of each row, and what stripes of keys add up (cl/stats.cl). */
 static bool bytes_of_gradients(const struct target *t, const struct arguments *a, int64_t *bytes)
 {
     const int64_t width = engine_width(t->config->engine, &t->config->tile);
     const int64_t pitch = (t->p->d + width - 1) / width * width;
-    const int64_t of_row = (2 + (a->wanted & CLA_DQ_WANTED ? a->parts * pitch : 0)) * engine_scalar_bytes(t->p);
-    return checked_mul(a->stats_rows, of_row, bytes);
+    const int64_t of_row = 2 + (a->wanted & CLA_DQ_WANTED ? a->parts * pitch : 0);
+    const int64_t slopes = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
+    int64_t scalars, cells;
+    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(a->bias_cells, a->parts, &cells) &&
+           checked_add(scalars, slopes, &scalars) && checked_add(scalars, cells, &scalars) &&
+           checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
 }
 
-/* Those that read and write rows of whole heads, block by block. */
+/* Of passes whose work-groups have a block of rows of one head each, or of results. */
 static int items_for_rows(const struct target *t)
 {
     return t->config->engine->items_per_group(&t->config->tile) > 1 ? items_for_blocks(t) : 1;
@@ -181,7 +185,7 @@ static int64_t groups_of_row_blocks(const struct target *t, const struct argumen
 static int64_t groups_of_keys(const struct target *t, const struct arguments *a)
 {
     (void)t;
-    return a->wanted ? a->groups : 0;
+    return a->wanted & ~CLA_DSINKS_WANTED ? a->groups : 0;
 }
 
 static int64_t groups_to_sum(const struct target *t, const struct arguments *a)
@@ -189,10 +193,52 @@ static int64_t groups_to_sum(const struct target *t, const struct arguments *a)
     return a->wanted & CLA_DQ_WANTED ? groups_of_row_blocks(t, a) : 0;
 }
 
+static int64_t blocks_of(int64_t n)
+{
+    return (n + DEFINES_BLOCK - 1) / DEFINES_BLOCK;
+}
+
+static int64_t groups_to_sum_bias(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return blocks_of(a->bias_cells);
+}
+
+static int64_t groups_to_sum_slopes(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return a->wanted & CLA_DSLOPES_WANTED ? blocks_of(a->slopes_stride ? a->heads : a->h) : 0;
+}
+
+static int64_t groups_to_sum_sinks(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return a->wanted & CLA_DSINKS_WANTED ? blocks_of(a->h) : 0;
+}
+
+static bool is_biased(const clattn_problem *p)
+{
+    return is_backward(p) && p->bias_type;
+}
+
+static bool is_sloped(const clattn_problem *p)
+{
+    return is_backward(p) && p->flags & CLATTN_ALIBI;
+}
+
+static bool is_sinking(const clattn_problem *p)
+{
+    return is_backward(p) && p->flags & CLATTN_SINKS;
+}
+
+/* Nothing is wanted, and nothing that is divided by is 0. */
 static void idle_gradients(struct arguments *a)
 {
     idle_rows(a);
     a->heads = 0;
+    a->unit_b = a->unit_hk = 1;
+    for (int i = 0; i < 4; i++)
+        a->bias_shape[i] = 1;
 }
 
 /* ---- The table ---- */
@@ -273,6 +319,33 @@ static const struct pass passes[] = {
                       .groups = groups_to_sum,
                       .call_bytes = bytes_of_gradients,
                       .idle = idle_gradients },
+    [PASS_SUM_DBIAS] = { .name = "sum of dBias",
+                         .kernel = "cla_sum_dbias",
+                         .applies = is_biased,
+                         .slots = slots_sum_dbias,
+                         .options = defines_rows,
+                         .items = items_for_rows,
+                         .groups = groups_to_sum_bias,
+                         .call_bytes = bytes_of_gradients,
+                         .idle = idle_gradients },
+    [PASS_SUM_DSLOPES] = { .name = "sum of dSlope",
+                           .kernel = "cla_sum_dslopes",
+                           .applies = is_sloped,
+                           .slots = slots_sum_dslopes,
+                           .options = defines_rows,
+                           .items = items_for_rows,
+                           .groups = groups_to_sum_slopes,
+                           .call_bytes = bytes_of_gradients,
+                           .idle = idle_gradients },
+    [PASS_SUM_DSINKS] = { .name = "sum of dSink",
+                          .kernel = "cla_sum_dsinks",
+                          .applies = is_sinking,
+                          .slots = slots_sum_dsinks,
+                          .options = defines_rows,
+                          .items = items_for_rows,
+                          .groups = groups_to_sum_sinks,
+                          .call_bytes = bytes_of_gradients,
+                          .idle = idle_gradients },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
                     .slots = slots_exp2_test,

@@ -247,20 +247,19 @@ const struct slot slots_forward[] = {
     { NULL, NULL, NULL },
 };
 
-const struct slot slots_delta[] = {
-    { .fragment = "args.h" },
-    { .choose = acc_slot },
-    { .write = write_types },
-    { .fragment = "env.cl" },
-    { .fragment = "transpose.cl" },
-    { .write = write_params },
-    { .fragment = "group.cl" },
-    { .choose = lengths_slot },
-    { .choose = kv_slot },
-    { .fragment = "stats.cl" },
-    { .fragment = "delta.cl" },
-    { NULL, NULL, NULL },
-};
+/* Passes that read or write rows of heads, or what comes of them, by a fragment of their own. */
+#define ROW_PASS(name) \
+    { \
+        { .fragment = "args.h" }, { .choose = acc_slot }, { .write = write_types }, { .fragment = "env.cl" }, \
+            { .fragment = "transpose.cl" }, { .write = write_params }, { .fragment = "group.cl" }, \
+            { .choose = lengths_slot }, { .choose = kv_slot }, { .fragment = "stats.cl" }, { .fragment = name }, \
+            { NULL, NULL, NULL }, \
+    }
+const struct slot slots_delta[] = ROW_PASS("delta.cl");
+const struct slot slots_sum_dq[] = ROW_PASS("sum_dq.cl");
+const struct slot slots_sum_dbias[] = ROW_PASS("sum_dbias.cl");
+const struct slot slots_sum_dslopes[] = ROW_PASS("sum_dslopes.cl");
+const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
 
 const struct slot slots_backward_keys[] = {
     { .fragment = "args.h" },
@@ -288,23 +287,9 @@ const struct slot slots_backward_keys[] = {
     { .write = slots_features_gradients },
     { .write = slots_features_bias },
     { .fragment = "logits.cl" },
+    { .write = slots_features_taken },
     { .fragment = "backward_keys.cl" },
     { .write = write_mods },
-    { NULL, NULL, NULL },
-};
-
-const struct slot slots_sum_dq[] = {
-    { .fragment = "args.h" },
-    { .choose = acc_slot },
-    { .write = write_types },
-    { .fragment = "env.cl" },
-    { .fragment = "transpose.cl" },
-    { .write = write_params },
-    { .fragment = "group.cl" },
-    { .choose = lengths_slot },
-    { .choose = kv_slot },
-    { .fragment = "stats.cl" },
-    { .fragment = "sum_dq.cl" },
     { NULL, NULL, NULL },
 };
 

@@ -99,6 +99,35 @@ void slots_features_gradients(struct text *to, const struct target *t)
     text_add(to, "    return ds;\n}\n");
 }
 
+/* What takes dS for gradients of its own: fragments, and for each of their functions one that calls them all. */
+void slots_features_taken(struct text *to, const struct target *t)
+{
+    static const struct {
+        const char *head, *name, *call;
+    } functions[] = {
+        { "void cla_begin_gradients(const cla_env *e)", "begin", "(e);" },
+        { "void cla_clear_gradients(const cla_tile *t, const cla_env *e)", "clear", "(t, e);" },
+        { "void cla_open_gradients(cla_tile *t, const cla_env *e)", "open", "(t, e);" },
+        { "void cla_take_gradients(cla_tile *t, const cla_env *e, const real *s, int k0, int n)", "take",
+          "(t, e, s, k0, n);" },
+        { "void cla_close_gradients(const cla_tile *t, const cla_env *e)", "close", "(t, e);" },
+    };
+    bool some = false;
+    FEATURE_EACH(f)
+        if (f->taken && feature_is_compiled(f, t->p)) {
+            source_write_fragment(to, f->taken);
+            some = true;
+        }
+    text_add(to, "#line 1 \"taken\"\n#define CLA_TAKES %d\n", some);
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        text_add(to, "CLA_FN %s\n{\n", functions[i].head);
+        FEATURE_EACH(f)
+            if (f->taken && feature_is_compiled(f, t->p))
+                text_add(to, "    cla_%s_%s%s\n", f->name, functions[i].name, functions[i].call);
+        text_add(to, "}\n");
+    }
+}
+
 void slots_features_sink(struct text *to, const struct target *t)
 {
     write_features(to, FEATURE_SINK, "sink_none.cl", t->p);

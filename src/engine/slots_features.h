@@ -10,6 +10,7 @@ void slots_features_masks(struct text *to, const struct target *target);
 void slots_features_scores(struct text *to, const struct target *target);
 void slots_features_sink(struct text *to, const struct target *target);
 void slots_features_gradients(struct text *to, const struct target *t);
+void slots_features_taken(struct text *to, const struct target *t);
 void slots_features_bias(struct text *to, const struct target *target);
 
 #endif

@@ -101,6 +101,77 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
     return CL_SUCCESS;
 }
 
+/* ---- Gradients of bias, slopes and sinks ---- */
+
+/* The shape of the bias as it counts: an axis of 1, or one that does not step, is broadcast. */
+static void read_bias_shape(struct arguments *to, const struct reader *r)
+{
+    const clattn_tensor4 *const bias = &r->forward.bias;
+    const int64_t extent[4] = { r->s.b, r->s.h, r->s.nq, r->s.nk };
+    const bool contiguous = !bias->stride[0] && !bias->stride[1] && !bias->stride[2] && !bias->stride[3];
+    for (int i = 0; i < 4; i++)
+        to->bias_shape[i] = bias->shape[i] == 1 || (!contiguous && !bias->stride[i]) ? 1 : (cla_i32)extent[i];
+}
+
+static bool bias_has_cells(const struct arguments *a)
+{
+    return a->bias_shape[0] && a->bias_shape[1] && a->bias_shape[2] && a->bias_shape[3];
+}
+
+static cl_int check_bias(struct call *c, const struct reader *r, cl_context context)
+{
+    struct arguments *const to = &c->args;
+    const cla_i32 *const shape = to->bias_shape;
+    struct tensor4 t;
+    read_bias_shape(to, r);
+    const struct tensor4_use use = { "dbias", r->p->bias_type != 0, { shape[0], shape[1], shape[2], shape[3] },
+                                     (size_t)engine_scalar_bytes(r->p), true, NULL, false };
+    if (!r->a.dbias.mem)
+        return CL_SUCCESS;
+    clattn_tensor4 dbias = r->a.dbias;
+    for (int i = 0; i < 4; i++) /* given as the bias is, its size with a stride of 0 */
+        if (shape[i] == 1 && !dbias.stride[i])
+            dbias.shape[i] = 1;
+    const cl_int status = tensor4_check(&dbias, &use, context, &t, r->why);
+    if (status || !t.mem || !r->s.b)
+        return status;
+    c->mem[PARAM_DBIAS] = t.mem;
+    to->dbias = tensor4_place(&t);
+    to->wanted |= CLA_DBIAS_WANTED;
+    return CL_SUCCESS;
+}
+
+static cl_int check_arrays(struct call *c, const struct reader *r, cl_context context)
+{
+    const clattn_sizes *const s = &r->s;
+    struct arguments *const to = &c->args;
+    const int64_t slopes = s->b ? (s->b - 1) * r->forward.slopes_stride + s->h : 0; /* as the slopes reach */
+    const struct {
+        int param, wanted;
+        uint32_t flag;
+        const clattn_array *array;
+        struct array_use use;
+        cla_i64 *offset;
+    } rows[] = {
+        { PARAM_DSLOPES, CLA_DSLOPES_WANTED, CLATTN_ALIBI, &r->a.dslopes, { "dslopes", false, slopes, 4 },
+          &to->dslopes_offset },
+        { PARAM_DSINKS, CLA_DSINKS_WANTED, CLATTN_SINKS, &r->a.dsinks, { "dsinks", false, s->h, 4 },
+          &to->dsinks_offset },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct array_use use = rows[i].use;
+        use.given = r->p->flags & rows[i].flag;
+        if (!rows[i].array->mem)
+            continue;
+        const cl_int status =
+            tensor_check_output(rows[i].array, &use, context, &c->mem[rows[i].param], rows[i].offset, r->why);
+        if (status)
+            return status;
+        to->wanted |= c->mem[rows[i].param] ? rows[i].wanted : 0;
+    }
+    return CL_SUCCESS;
+}
+
 /* ---- Numbers ---- */
 
 /* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them. Each keeps a dQ
@@ -113,16 +184,44 @@ static int stripes(int64_t units, int64_t tiles, int compute_units)
     return n;
 }
 
+/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. */
+static void set_units(struct arguments *to, const clattn_sizes *s, bool shared)
+{
+    const bool bias = to->wanted & CLA_DBIAS_WANTED;
+    to->shares_keys = shared;
+    to->unit_b = s->b && (shared || (bias && to->bias_shape[0] == 1)) ? (cla_i32)s->b : 1;
+    to->unit_hk = bias && to->bias_shape[1] == 1 ? (cla_i32)s->hk : 1;
+}
+
+/* Where a bias has no axis of keys each stripe adds up cells of its own. */
+static bool set_bias_cells(struct arguments *to)
+{
+    const cla_i32 *const shape = to->bias_shape;
+    int64_t n = 1;
+    if (!(to->wanted & CLA_DBIAS_WANTED) || shape[3] != 1)
+        return true;
+    to->bias_part = (cla_scores_at){ .b = shape[0] == 1 ? 0 : (int64_t)shape[1] * shape[2],
+                                     .h = shape[1] == 1 ? 0 : shape[2],
+                                     .q = shape[2] != 1 };
+    for (int i = 0; i < 3; i++)
+        if (!checked_mul(n, shape[i], &n))
+            return false;
+    to->bias_cells = n;
+    return true;
+}
+
 static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, bool shared,
                          struct why *why)
 {
     struct arguments *const to = &c->args;
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
     const int64_t blocks = (s->nq + DEFINES_BLOCK - 1) / DEFINES_BLOCK, own = plan->rows.per_group;
-    const int64_t units = (shared ? 1 : s->b) * s->hk;
     int64_t heads, groups, rows;
+    set_units(to, s, shared);
+    const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
-        groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows))
+        groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||
+        !set_bias_cells(to))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     to->heads = (cla_i32)heads;
@@ -132,12 +231,12 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->h = (cla_i32)s->h;
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
-    to->shared_batch = shared ? (cla_i32)s->b : 0;
+    to->tiles = (cla_i32)tiles;
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;
     c->parts_may_be_fewer = true;
-    for (int n = stripes(units, (s->nk + own - 1) / own, (int)plan->caps->compute_units); !call_set_parts(c, n); n--)
+    for (int n = stripes(units, tiles, (int)plan->caps->compute_units); !call_set_parts(c, n); n--)
         continue;
     return CL_SUCCESS;
 }
@@ -149,7 +248,8 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
     struct reader r = { .p = plan->p, .why = why };
     cl_int status;
     if ((status = read_structs(&r, in)) || (status = call_read_inputs(c, plan, &r.forward, &r.s, why)) ||
-        (status = check_shared(&r)) || (status = check_tensors(c, &r, plan->context)))
+        (status = check_shared(&r)) || (status = check_tensors(c, &r, plan->context)) ||
+        (status = check_bias(c, &r, plan->context)) || (status = check_arrays(c, &r, plan->context)))
         return status;
     c->workspace = (struct workspace){ r.a.workspace, r.a.workspace_offset, r.a.workspace_size };
     return set_groups(c, plan, &r.s, r.shared, why);
@@ -162,8 +262,12 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
     if ((status = read_structs(&r, in)) || (status = call_sizes(&r.s, plan->p, &r.forward, why)) ||
         (status = check_shared(&r)))
         return status;
-    const bool queries = r.s.b && r.s.nq, keys = r.s.b && r.s.nk; /* that there are */
+    read_bias_shape(&c->args, &r);
+    const bool queries = r.s.b && (r.p->flags & CLATTN_CU_Q ? r.s.total_q : r.s.nq); /* that there are any */
+    const bool keys = r.s.b && (r.p->flags & CLATTN_CU_K ? r.s.total_k : r.s.nk);
     c->args.wanted = (queries && r.a.dq.mem ? CLA_DQ_WANTED : 0) | (keys && r.a.dk.mem ? CLA_DK_WANTED : 0) |
-                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0);
+                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) | (r.a.dslopes.mem && r.s.b ? CLA_DSLOPES_WANTED : 0) |
+                     (r.a.dsinks.mem ? CLA_DSINKS_WANTED : 0) |
+                     (r.a.dbias.mem && r.s.b && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
     return set_groups(c, plan, &r.s, r.shared, why);
 }

@@ -54,7 +54,7 @@ struct call_array {
 cl_int call_check_arrays(struct call *c, const struct call_array *arrays, size_t n, cl_context context,
                          struct why *why);
 
-/* Splits the keys into other many parts; false: those make too many work-groups. */
+/* Splits the keys into another number of parts; false: that makes too many work-groups. */
 bool call_set_parts(struct call *c, int parts);
 
 /* The sizes of a call whose struct has been read. */

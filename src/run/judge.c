@@ -212,9 +212,7 @@ static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, i
     [PASS_FORWARD] = judge_sample,
     [PASS_MERGE] = judge_merge,
     [PASS_BLOCK_MAP] = judge_map,
-    [PASS_DELTA] = judge_backward,
-    [PASS_BACKWARD_KEYS] = judge_backward,
-    [PASS_SUM_DQ] = judge_backward,
+    [PASS_BACKWARD_KEYS] = judge_backward, /* with those before and behind it */
 };
 
 cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice, struct why *why)

@@ -290,7 +290,7 @@ def options():
     p.add_argument('--report', help='a JSON file of all verdicts')
     p.add_argument('--forward-only', action='store_true')
     p.add_argument('--int4', action='store_true')
-    p.add_argument('--gradients', default='dq,dk,dv', help='those that are asked for: also dbias, dsink, dslope')
+    p.add_argument('--gradients', default='dq,dk,dv,dbias,dsink,dslope', help='those that are asked for')
     p.add_argument('-v', action='store_true', help='print what passed, too')
     return p.parse_args()
 

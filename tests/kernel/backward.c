@@ -10,7 +10,10 @@
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
 
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV, WITH_DLSE = ALL | 1 << GRADED_DLSE };
+enum {
+    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS,
+    WITH_DLSE = ALL | 1 << GRADED_DLSE
+};
 
 /* Words of problems that have no gradients. */
 static int is_differentiable(const char *row)
@@ -29,11 +32,11 @@ static void check(const struct device *d, const char *text, const char *config, 
     struct graded g, again;
     char why[1024] = "";
     double most = 0;
-    clattn_plan plan = each_plan(d, config, &c.problem, text);
-    if (!plan)
-        return;
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, layout, wanted);
     cl_int e2 = e ? e : graded_make(&again, d->cl.context, d->queue, &c, layout, wanted);
+    const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text); /* of the layout: it may have offsets */
+    if (!plan)
+        goto out;
     if (!e2 && !(e2 = graded_run(&g, plan, d->queue)))
         e2 = graded_run(&again, plan, d->queue);
     const int good = !e2 && graded_verify(&g, d->queue, &most, why, sizeof why);
@@ -43,6 +46,7 @@ static void check(const struct device *d, const char *text, const char *config, 
              config ? config : "", layout_name(layout));
     else if (!graded_verify(&again, d->queue, &most, why, sizeof why) || !graded_is_same(&g, &again))
         ok(0, "a second run gives the same bits: %s", text);
+out:
     if (!e)
         graded_free(&again);
     graded_free(&g);
@@ -67,7 +71,7 @@ static void test_cases(const struct device *d)
             const int turn = t == (i / 5 + i / 40) % N_CASE_TYPES;
             if (is_differentiable(cases[i]) && each_is_sensible(case_types[t], cases[i]) &&
                 (full || (turn && harness_deals(i / 5, 8))))
-                check_row(d, case_types[t], cases[i], 3000 + i, NULL, (enum layout)(i % LAYOUTS),
+                check_row(d, case_types[t], cases[i], 3000 + i, NULL, (enum layout)((i + i / 5) % LAYOUTS),
                           i % 3 ? WITH_DLSE : ALL);
         }
 }
@@ -75,9 +79,27 @@ static void test_cases(const struct device *d)
 /* Each gradient by itself, and none. */
 static void test_wanted(const struct device *d)
 {
-    static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal lse seed5 bwd";
-    for (unsigned wanted = 0; wanted < 8; wanted++)
+    static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal bias:1h11 alibi sink lse seed5 bwd";
+    for (unsigned wanted = 0; wanted < 16; wanted++)
         check(d, text, NULL, PADDED, wanted << GRADED_DQ);
+}
+
+/* What every engine that has gradients shows itself on: each feature, several tiles of keys and queries, no rows. */
+static void test_features(const struct device *d)
+{
+    static const char *const rows[] = {
+        "b2 h4/2 q70 k150 d41/26 window30,20 softcap4 bias:b1qk sink lse",
+        "b2 h4/2 q70 k150 d41/26 causal alibi mask:11qk bias:1hq1:f16 lse",
+        "b2 h6/3 q70 k150 d41/26 causal alibi mask:11qk bias:11qk lse",
+        "b3 h4/2 q70 k150 d40/24 varlen softcap4 bias:1h1k sink lse",
+        "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
+        "b4 h2 q33 k70 d64 causal alibi sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
+        "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse", "b0 h2 q3 k5 d64 alibi sink lse", "b2 h2 q0 k5 d64 bias:bhqk lse",
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
+            check_row(d, case_types[(i + n) % N_CASE_TYPES], rows[i], 40 + i, NULL,
+                      (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
 }
 
 static char **arguments;
@@ -109,8 +131,9 @@ static void test(const struct device *d)
     } else if (harness_flag("CLATTN_QUICK")) {
         test_quick(d);
     } else {
-        test_cases(d);
+        test_features(d);
         test_wanted(d);
+        test_cases(d);
     }
 }
 

@@ -61,6 +61,9 @@ static void fill(struct graded *g, int i)
     const int given = i == GRADED_DOUT || i == GRADED_DLSE;
     for (int64_t at = 0; at < n; at++)
         x->value[at] = given ? trial_normal(g->t.c.seed, 70 + (uint64_t)i, (uint64_t)at) : NAN;
+    for (int64_t row = 0; i == GRADED_DLSE && row < n; row++) /* of rows that no sequence has */
+        if (row % x->n[2] >= g->t.q_rows[row / x->n[2] / x->n[1]])
+            x->value[row] = 0;
     if (given) {
         inputs_round(x->type, x->value, (size_t)n);
         image_poison(x->image, x->type);
@@ -77,6 +80,85 @@ static void argument(const struct graded *g, int i, clattn_tensor *to)
     to->offset = x->offset;
     if (g->t.layout != PLAIN || (g->t.c.bthd && i != GRADED_DLSE) || (is_keys(i) && g->summed))
         memcpy(to->stride, x->stride, sizeof to->stride);
+}
+
+/* ---- Bias, slopes, sinks ---- */
+
+static cl_int make_cells(struct graded *g, int which, const int64_t shape[4], int type, cl_context context)
+{
+    struct graded_cells *const x = &g->cells[which];
+    cl_int e = trial_array4(&x->at, shape, type, which == GRADED_DBIAS ? g->t.layout : PLAIN);
+    if (e)
+        return e;
+    x->type = type;
+    x->count = array4_count(&x->at);
+    x->want = calloc((size_t)x->count + 1, sizeof *x->want);
+    x->bound = calloc((size_t)x->count + 1, sizeof *x->bound);
+    image_canaries(&x->at.image);
+    return x->want && x->bound ? image_buffer(&x->at.image, context, CL_MEM_READ_WRITE) : CL_OUT_OF_HOST_MEMORY;
+}
+
+static cl_int make_others(struct graded *g, cl_context context)
+{
+    const struct trial *const t = &g->t;
+    const clattn_sizes *const s = &t->sizes;
+    const int64_t full[4] = { s->b, s->h, s->nq, s->nk }, heads[4] = { 1, 1, 1, s->h };
+    const int64_t slopes[4] = { 1, 1, t->x.slopes_b, t->args.slopes_stride ? t->args.slopes_stride : s->h };
+    cl_int e = CL_SUCCESS;
+    if (t->x.bias && s->b) {
+        e = make_cells(g, GRADED_DBIAS, t->x.bias_shape, t->q.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, context);
+        array4_argument(t, &g->cells[GRADED_DBIAS].at, full, &g->args.dbias);
+    }
+    if (!e && t->x.slopes && s->b) {
+        e = make_cells(g, GRADED_DSLOPES, slopes, CLATTN_F32, context);
+        g->args.dslopes = (clattn_array){ g->cells[GRADED_DSLOPES].at.image.mem, 0 };
+    }
+    if (!e && t->x.sinks) {
+        e = make_cells(g, GRADED_DSINKS, heads, CLATTN_F32, context);
+        g->args.dsinks = (clattn_array){ g->cells[GRADED_DSINKS].at.image.mem, 0 };
+    }
+    return e;
+}
+
+/* Where element i of what was wanted lies: slopes of an entry may have a gap behind them. */
+static size_t cell_at(const struct graded *g, int which, int64_t i)
+{
+    int64_t index[4];
+    const int64_t h = g->t.sizes.h;
+    const struct graded_cells *const x = &g->cells[which];
+    return which == GRADED_DSLOPES ? (size_t)(i / h * x->at.shape[3] + i % h) : array4_at(&x->at, i, index);
+}
+static int64_t cells_wanted(const struct graded *g, int which)
+{
+    return which == GRADED_DSLOPES && g->cells[which].count ? g->t.x.slopes_b * g->t.sizes.h : g->cells[which].count;
+}
+
+static int fetch_cells(struct graded *g, int which, cl_command_queue queue, double *most, char *why, size_t len)
+{
+    static const char *const names_of[GRADED_CELLS] = { "dBias", "dSlope", "dSink" };
+    struct graded_cells *const x = &g->cells[which];
+    const size_t size = convert_size(x->type);
+    unsigned char *const now = image_read(&x->at.image, queue);
+    int good = now != NULL;
+    for (int64_t i = 0; i < cells_wanted(g, which) && good; i++) {
+        const size_t at = cell_at(g, which, i) * size;
+        double got;
+        convert_load(x->type, now + at, &got, 1);
+        memcpy(x->at.image.byte + at, now + at, size);
+        const double error = fabs(got - x->want[i]), share = error == 0 ? 0 : error / x->bound[i];
+        *most = share > *most ? share : *most;
+        if (!(share <= 1)) {
+            snprintf(why, len, "%s[%lld] is %.9g, not %.9g: %.3g of the bound", names_of[which], (long long)i, got,
+                     x->want[i], share);
+            good = 0;
+        }
+    }
+    if (good && memcmp(now, x->at.image.byte, x->at.image.size)) {
+        snprintf(why, len, "the buffer of %s changed where it must not", names_of[which]);
+        good = 0;
+    }
+    free(now);
+    return good;
 }
 
 /* O and LSE of the forward pass. */
@@ -119,6 +201,9 @@ static cl_int find_truth(struct graded *g)
         .dq = g->want[GRADED_DQ], .dk = g->want[GRADED_DK], .dv = g->want[GRADED_DV],
         .dq_bound = g->bound[GRADED_DQ], .dk_bound = g->bound[GRADED_DK], .dv_bound = g->bound[GRADED_DV],
         .q_type = g->t.q.type, .k_type = g->t.k.type, .v_type = g->t.v.type,
+        .dbias = g->cells[GRADED_DBIAS].want, .dbias_bound = g->cells[GRADED_DBIAS].bound,
+        .dslopes = g->cells[GRADED_DSLOPES].want, .dslopes_bound = g->cells[GRADED_DSLOPES].bound,
+        .dsinks = g->cells[GRADED_DSINKS].want, .dsinks_bound = g->cells[GRADED_DSINKS].bound,
     };
     if (reference_backward(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
         return CL_OUT_OF_HOST_MEMORY;
@@ -153,6 +238,8 @@ cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue,
         if (!(e = image_buffer(&g->image[i], context, i <= GRADED_DLSE ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE)))
             argument(g, i, to[i]);
     }
+    if (!e && wanted & GRADED_OTHERS)
+        e = make_others(g, context);
     if (e || (e = give_outputs(g, queue)))
         return e;
     return find_truth(g);
@@ -247,6 +334,9 @@ int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *
         if (i > GRADED_DLSE && !compare(g, i, most, why, len))
             return 0;
     }
+    for (int i = 0; i < GRADED_CELLS; i++)
+        if (g->cells[i].count && !fetch_cells(g, i, queue, most, why, len))
+            return 0;
     for (int i = 0; i < 5; i++)
         if (!image_unchanged(&g->t.image[i], queue)) {
             snprintf(why, len, "the forward call's buffer %d changed", i);
@@ -265,6 +355,9 @@ int graded_is_same(const struct graded *x, const struct graded *y)
     for (int i = GRADED_DQ; i < GRADED_N; i++)
         same = same && x->image[i].size == y->image[i].size &&
                !memcmp(x->image[i].byte, y->image[i].byte, x->image[i].size);
+    for (int i = 0; i < GRADED_CELLS; i++)
+        same = same && (!x->cells[i].count || !memcmp(x->cells[i].at.image.byte, y->cells[i].at.image.byte,
+                                                      x->cells[i].at.image.size));
     return same;
 }
 
@@ -275,6 +368,11 @@ void graded_free(struct graded *g)
         free(g->x[i].value);
         free(g->want[i]);
         free(g->bound[i]);
+    }
+    for (int i = 0; i < GRADED_CELLS; i++) {
+        image_free(&g->cells[i].at.image);
+        free(g->cells[i].want);
+        free(g->cells[i].bound);
     }
     image_free(&g->workspace);
     trial_free(&g->t);

@@ -10,8 +10,20 @@
 
 enum { GRADED_DOUT, GRADED_DLSE, GRADED_DQ, GRADED_DK, GRADED_DV, GRADED_N };
 
+/* The gradient of what goes with scores: cells of a bias, or a list of one for each head. `at` says where they lie; in
+ * a list axis h alone has more than one, or b as well. count 0: the problem has no such thing, or it is not wanted. */
+struct graded_cells {
+    struct array4 at;
+    int64_t count;
+    int type;
+    double *want, *bound;
+};
+enum { GRADED_OTHERS = 1 << GRADED_N };
+enum { GRADED_DBIAS, GRADED_DSLOPES, GRADED_DSINKS, GRADED_CELLS };
+
 struct graded {
     struct trial t;
+    struct graded_cells cells[GRADED_CELLS];
     struct tensor x[GRADED_N]; /* by GRADED_*; value as in trial.h */
     double *bound[GRADED_N], *want[GRADED_N]; /* of dQ, dK and dV */
     struct image image[GRADED_N], workspace;
@@ -19,8 +31,9 @@ struct graded {
     int summed; /* dK and dV have a batch axis of 1 */
 };
 
-/* `c` has CLATTN_BACKWARD. wanted: a bit for each of dQ, dK and dV by its GRADED_*; dLSE is given where its bit is
- * there. Returns CL_SUCCESS or what failed; graded_free() is due in both cases. */
+/* `c` has CLATTN_BACKWARD. wanted: a bit for each of dQ, dK and dV by its GRADED_*, and GRADED_OTHERS for all that
+ * bias, slopes and sinks have; dLSE is given where its bit is there. Returns CL_SUCCESS or what failed; graded_free()
+ * is due in both cases. */
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted);
 /* One call, with just the workspace that it asks for, and waits. */

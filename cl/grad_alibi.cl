@@ -1,0 +1,19 @@
+/* The gradient of ALiBi's slopes: dS times what the slope was multiplied with, summed for each head and tile of keys in
+ * the workspace, which sum_dslopes.cl sums. */
+CLA_FN void cla_alibi_begin(const cla_env *e) {}
+CLA_FN void cla_alibi_clear(const cla_tile *t, const cla_env *e) {}
+CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e) { t->slope = 0; }
+CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
+{
+    real sum = (real)(0);
+    if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
+    CLA_EACH_ELEMENT(t, k0, n)
+        sum -= CLA_ELEMENT * fabs(real_(CLA_ELEMENT_Q + (integer)(e->offset) - CLA_ELEMENT_K));
+    CLA_END_ELEMENT
+    t->slope += cla_lane_sum(sum);
+}
+CLA_FN void cla_alibi_close(const cla_tile *t, const cla_env *e)
+{
+    if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
+    cla_slope_parts(e)[(long)(e->b * e->a->h + e->h) * e->a->tiles + t->k0 / CLA_OWN] = t->slope;
+}
