@@ -18,10 +18,12 @@
 #define CLA_LOCAL(t)
 #define CLA_ROW_STEP 0
 #define CLA_KEY_STEP 1
+#define CLA_ITEM 0
+#define CLA_SYNC_GLOBAL
 #define CLA_LOW 0
 
 typedef struct {
-    int k0, n_seen, n_keys;
+    int first, n_seen, n_keys;
     real k[CLA_D * CLA_NV], v[CLA_DV * CLA_NV], dk[CLA_D * CLA_NV], dv[CLA_DV * CLA_NV];
     real ones[CLA_NV];
     cla_scalar slope;                      /* the gradient of a head's, as far as it is added up */
@@ -31,17 +33,13 @@ typedef struct {
     int keys[CLA_DROPS ? CLA_OWN : 1];     /* keys that some query of the tile sees, where there are holes */
 } cla_tile;
 
-CLA_FN int cla_slot_row(const cla_tile *t, int r) { return t->k0 + r * CLA_W; }
+CLA_FN int cla_slot_row(const cla_tile *t, int r) { return t->first + r * CLA_W; }
 CLA_FN int cla_slot_k(const cla_tile *t, int q0, int j) { return q0 + j; }
 CLA_FN int cla_low_keys(const cla_tile *t, int k0, int n) { return n; }
 #define CLA_L_OF(t, r, j) (real)((t)->lse[j])
 #define CLA_D_OF(t, r, j) (real)((t)->delta[j])
 #define CLA_ROOM(t, b) (&(t)->b##_rows)
 #define CLA_ALL_SEEN(t, n) ((t)->n_seen == (n))
-CLA_FN const __global cla_o_elem *cla_dout_row(const cla_env *e, int q)
-{
-    return e->at.dout + cla_written_row(e, &e->a->dout, q);
-}
 CLA_LOADS(q, CLA_D)
 CLA_LOADS(dout, CLA_DV)
 CLA_LOADS(k, CLA_D)
@@ -73,10 +71,11 @@ CLA_SUMS(dout, CLA_DV)
 CLA_TURNED(k, CLA_D)
 CLA_TURNED(v, CLA_DV)
 
+CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e) {}
 /* The keys that this work-group owns next. */
 CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale)
 {
-    t->k0 = k0;
+    t->first = k0;
     cla_turn_k(t->k, e, k0, scale);
     cla_turn_v(t->v, e, k0, 1);
     if (e->a->wanted & CLA_DQ_WANTED) cla_rows_k(&t->k_rows, e, k0, min(CLA_OWN, e->nk - k0));
@@ -103,7 +102,7 @@ CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int q0, int n)
 {
     cla_dots_q(t, e, s, t->k, q0, n);
 }
-CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, int q0, int n)
+CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real *p, int q0, int n)
 {
     cla_dots_dout(t, e, dp, t->v, q0, n);
 }
@@ -120,7 +119,7 @@ CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds
         CLA_UNROLL for (int c = 0; c < CLA_NV; c++) acc[r][c] = (real)(0);
     CLA_NO_UNROLL for (int i = low; i < high; i++) {
         const int j = CLA_DROPS ? t->keys[i] : i;
-        cla_row_ptr row = cla_row_k(CLA_ROOM(t, k), e, t->k0, j) + c0 * CLA_W;
+        cla_row_ptr row = cla_row_k(CLA_ROOM(t, k), e, t->first, j) + c0 * CLA_W;
         real x[CLA_NV];
         CLA_UNROLL for (int c = 0; c < CLA_NV; c++)
             if (c < count) x[c] = CLA_LOAD_PLAIN(row + c * CLA_W);
@@ -187,8 +186,17 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
     if (wanted & CLA_DV_WANTED) cla_sums_dout(t, e, t->dv, p, t->ones, q0, n);
     if (wanted & CLA_DK_WANTED) cla_sums_q(t, e, t->dk, ds, t->ones, q0, n);
     if (wanted & CLA_DQ_WANTED)
-        cla_add_dq(t, e, ds, q0, n, CLA_DROPS ? 0 : k0 - t->k0, CLA_DROPS ? t->n_keys : k1 - t->k0);
+        cla_add_dq(t, e, ds, q0, n, CLA_DROPS ? 0 : k0 - t->first, CLA_DROPS ? t->n_keys : k1 - t->first);
 }
+
+/* A number of each item, added up. */
+CLA_FN cla_scalar cla_group_sum(const cla_tile *t, cla_scalar x) { return x; }
+
+/* What ADD makes of the dS of a tile of queries from q0 on, vector by vector of keys. */
+#define CLA_TAKE_TILE(t, e, s, k0, n, by_query, by_key, ADD) \
+    CLA_EACH_SQUARE(t, k0, n) \
+        ADD(e, q, k, (s)[j * CLA_R_N + r]); \
+    CLA_END_SQUARE
 
 /* What this stripe adds up of dQ begins at 0. */
 CLA_FN void cla_clear_queries(const cla_env *e)
@@ -205,7 +213,7 @@ CLA_FN void cla_clear_queries(const cla_env *e)
     CLA_FN void cla_write_##x(const cla_tile *t, const cla_env *e) \
     { \
         CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) { \
-            const int key = t->k0 + v * CLA_W, n = min(CLA_W, e->nk - key); \
+            const int key = t->first + v * CLA_W, n = min(CLA_W, e->nk - key); \
             int d = 0; \
             CLA_NO_UNROLL for (; d + CLA_W <= (width); d += CLA_W) { \
                 real y[CLA_W]; \
@@ -221,10 +229,6 @@ CLA_FN void cla_clear_queries(const cla_env *e)
                                   e->at.x + cla_key_row(e, &e->a->x, key + i) + d); \
         } \
     }
-CLA_FN long cla_key_row(const cla_env *e, const cla_rows_at *at, int k)
-{
-    return at->offset + e->b * at->b + e->hk * at->h + (e->first_k + k) * at->row;
-}
 CLA_WRITTEN_BACK(dk, CLA_D)
 CLA_WRITTEN_BACK(dv, CLA_DV)
 CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e)

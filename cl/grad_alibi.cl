@@ -15,5 +15,6 @@ CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, int k0,
 CLA_FN void cla_alibi_close(const cla_tile *t, const cla_env *e)
 {
     if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
-    cla_slope_parts(e)[(long)(e->b * e->a->h + e->h) * e->a->tiles + t->k0 / CLA_OWN] = t->slope;
+    const cla_scalar slope = cla_group_sum(t, t->slope);
+    if (CLA_ITEM == 0) cla_slope_parts(e)[(long)(e->b * e->a->h + e->h) * e->a->tiles + t->first / CLA_OWN] = slope;
 }

@@ -16,16 +16,18 @@ CLA_FN void cla_bias_begin(const cla_env *e)
 {
     const cla_args *a = e->a;
     if (!(a->wanted & CLA_DBIAS_WANTED) || !a->bias_cells || !cla_owns_bias(e)) return;
-    CLA_NO_UNROLL for (int q = 0; q < cla_bias_rows(e); q++)
+    CLA_NO_UNROLL for (int q = CLA_ITEM; q < cla_bias_rows(e); q += CLA_LANES)
         cla_bias_parts(e)[e->part * a->bias_cells + cla_bias_cell(e, &a->bias_part, q)] = 0;
+    CLA_SYNC_GLOBAL
 }
 CLA_FN void cla_bias_clear(const cla_tile *t, const cla_env *e)
 {
     const cla_args *a = e->a;
     if (!(a->wanted & CLA_DBIAS_WANTED) || a->bias_cells || !cla_owns_bias(e)) return;
     CLA_NO_UNROLL for (int q = 0; q < cla_bias_rows(e); q++)
-        CLA_NO_UNROLL for (int k = t->k0; k < min(t->k0 + CLA_OWN, a->nk); k++)
+        CLA_NO_UNROLL for (int k = t->first + CLA_ITEM; k < min(t->first + CLA_OWN, a->nk); k += CLA_LANES)
             e->at.dbias[cla_bias_cell(e, &a->dbias, q) + k * a->dbias.k] = 0;
+    CLA_SYNC_GLOBAL
 }
 CLA_FN void cla_bias_open(cla_tile *t, const cla_env *e) {}
 CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
@@ -42,9 +44,8 @@ CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
 }
 CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
 {
-    if (!(e->a->wanted & CLA_DBIAS_WANTED)) return;
-    CLA_EACH_SQUARE(t, k0, n)
-        cla_bias_add(e, q, k, s[j * CLA_R_N + r]);
-    CLA_END_SQUARE
+    const cla_args *a = e->a;
+    if (!(a->wanted & CLA_DBIAS_WANTED)) return;
+    CLA_TAKE_TILE(t, e, s, k0, n, a->bias_shape[2] != 1, !a->bias_cells, cla_bias_add)
 }
 CLA_FN void cla_bias_close(const cla_tile *t, const cla_env *e) {}

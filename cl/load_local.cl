@@ -7,10 +7,12 @@ typedef CLA_CAT(CLA_SCALAR, 4) cla_real4;
 #define CLA_RAW_q CLA_CAT(cla_raw_, CLA_TQ)
 #define CLA_RAW_k CLA_CAT(cla_raw_, CLA_TK)
 #define CLA_RAW_v CLA_CAT(cla_raw_, CLA_TV)
+#define CLA_RAW_dout CLA_CAT(cla_raw_, CLA_TO)
 #define CLA_RAW4_plain(x) CLA_CAT(CLA_RAW_##x, 4)
 #define CLA_RAW4_scaled(x) uint4
 #define CLA_RAW4_blocks(x) uint2
 typedef CLA_RAW4_plain(q) cla_raw4_q;
+typedef CLA_RAW4_plain(dout) cla_raw4_dout;
 typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_k)(k) cla_raw4_k;
 typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
 
@@ -51,6 +53,7 @@ typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
     } \
     CLA_FN cla_real4 cla_unpack4_##x(cla_raw4_##x raw) { return CLA_UNPACK4_##x(raw); }
 #define CLA_UNPACK4_q CLA_CAT(cla_unpack4_, CLA_TQ)
+#define CLA_UNPACK4_dout CLA_CAT(cla_unpack4_, CLA_TO)
 #define CLA_UNPACK4_k CLA_CAT(cla_unpack4_, CLA_TK)
 #define CLA_UNPACK4_v CLA_CAT(cla_unpack4_, CLA_TV)
 
@@ -91,5 +94,6 @@ typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
     CLA_FN float4 cla_unpack4_##x(uint2 raw) { return cla_of_quad_##x(raw.s0) * as_float(raw.s1); }
 
 CLA_LOADS_plain(q, CLA_D)
+CLA_LOADS_plain(dout, CLA_DV)
 CLA_CAT(CLA_LOADS_, CLA_STORAGE_k)(k, CLA_D)
 CLA_CAT(CLA_LOADS_, CLA_STORAGE_v)(v, CLA_DV)

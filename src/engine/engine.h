@@ -50,7 +50,9 @@ struct engine {
     const char *name;
     const char *fragment;
     const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
-    const char *backward; /* the fragment of its backward pass over keys; NULL: it has none */
+    /* Fragments of its backward passes: of all of them, NULL: it has none; and of the one that owns keys. */
+    const char *backward, *backward_keys;
+    bool dq_in_stripes; /* that pass adds up dQ, too, each stripe of keys apart; else dQ has a pass that owns queries */
     struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */
     const struct row *rows;                       /* ends with widest 0 */
     int width;           /* lanes of `real`; 0: number `width_at` of the tile says how many */

@@ -94,6 +94,7 @@ const struct engine engine_cpu = {
     .fragment = "engine_cpu.cl",
     .products = "products_cpu.cl",
     .backward = "engine_cpu_backward.cl",
+    .dq_in_stripes = true,
     .numbers = {
         [W] = { "w", "lanes of a vector: rows of Q", 2, 16, TRY(2, 4, 8, 16) },
         [NV] = { "nv", "vectors of rows: a work-group has w nv rows", 1, 8, TRY(1, 2, 3, 4) },

@@ -31,13 +31,33 @@ static const struct row rows[] = {
     { .tile = { { 8, 8, 4, 4, 8, 8, 1 } }, .widest = 64 },
     { .tile = { { 16, 4, 4, 4, 8, 2, 0 } }, .widest = D_MAX },
     { .tile = { { 4, 4, 4, 4, 4, 4, 0 } }, .widest = 64 },
+    { .tile = { { 16, 8, 8, 4, 8, 8, 0 } }, .widest = 64, .backward = true },
+    { .tile = { { 8, 16, 4, 4, 8, 8, 0 } }, .widest = 64, .backward = true },
+    { .tile = { { 32, 4, 8, 4, 8, 4, 0 } }, .widest = 128, .backward = true },
+    { .tile = { { 16, 8, 4, 4, 8, 8, 0 } }, .widest = 128, .backward = true },
+    { .tile = { { 32, 8, 4, 4, 8, 2, 0 } }, .widest = D_MAX, .backward = true },
+    { .tile = { { 16, 4, 4, 4, 8, 4, 0 } }, .widest = 256, .backward = true },
+    { .tile = { { 8, 8, 4, 4, 8, 8, 0 } }, .widest = 64, .backward = true },
+    { .tile = { { 16, 4, 4, 4, 8, 2, 0 } }, .widest = D_MAX, .backward = true },
+    { .tile = { { 4, 4, 4, 4, 4, 4, 0 } }, .widest = 64, .backward = true },
     { .widest = 0 },
 };
+
+/* As engine_simt_backward.cl declares it, in the pass that takes more. */
+static int64_t backward_local_bytes(const int *n, const clattn_problem *p)
+{
+    const int64_t bq = n[TM] * n[TY], bk = n[TN] * n[TX], own = 2 * n[CH] * (bq + 4), weights = bk * (bq + 4);
+    const int64_t chunk = n[CH] * (bk + 4), of_rows = 2 * (bq > bk ? bq : bk);
+    const int64_t summed = (int64_t)n[CV] * engine_round_up(p->d > p->dv ? p->d : p->dv, 4 * n[TX]);
+    return 4 * bk + engine_scalar_bytes(p) * (own + 2 * (chunk > summed ? chunk : summed) + weights + of_rows);
+}
 
 /* As engine_simt.cl declares it. */
 static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
 {
     const int *n = t->n;
+    if (p->flags & CLATTN_BACKWARD)
+        return backward_local_bytes(n, p);
     const int64_t bq = n[TM] * n[TY], bk = n[TN] * n[TX], ch = n[CH];
     const int in_p = !n[QRES] && p->d <= CLA_CHAIN && 2 * ch <= bk - n[TX];
     const int64_t q = in_p ? 0 : (n[QRES] ? engine_round_up(p->d, n[CH]) : 2 * ch) * (bq + 4);
@@ -46,15 +66,17 @@ static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
     return seen + engine_scalar_bytes(p) * (q + 2 * (k_chunk > v_chunk ? k_chunk : v_chunk) + weights + of_rows);
 }
 
-/* Of one item: its part of S, whose place that of the tile in O takes, and of O, and what it is moving. */
+/* Of one item: its part of S, whose place that of the tile in O takes, and of O, and what it is moving; backward P and
+ * dS, and two sums. */
 static int64_t private_bytes(const struct tile *t, const clattn_problem *p)
 {
     const int *n = t->n;
     const int64_t items = (int64_t)n[TX] * n[TY], columns = engine_round_up(p->dv, 4 * n[TX]);
     const int64_t o = n[TM] * columns / n[TX], s = (int64_t)n[TM] * n[TN] > o ? n[TM] * n[TN] : o;
+    const int64_t sums = p->flags & CLATTN_BACKWARD ? s + n[TM] * engine_round_up(p->d, 4 * n[TX]) / n[TX] : 0;
     const int64_t moved = (int64_t)n[TM] * n[TY] * n[CH] + (int64_t)n[TN] * n[TX] * n[CH] +
                           n[CV] * columns;
-    return engine_scalar_bytes(p) * (s + o + (moved + items - 1) / items);
+    return engine_scalar_bytes(p) * (s + o + sums + (moved + items - 1) / items);
 }
 
 static int keys(const struct tile *t)
@@ -84,6 +106,8 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     enum { GROUP_PRIVATE_MAX = 256 << 10 };
     const int64_t all = private_bytes(t, p) * t->n[TX] * t->n[TY];
     const cl_int status = check_places(t->n, keys(t), why);
+    if (!status && p->flags & CLATTN_BACKWARD && t->n[QRES])
+        REFUSE("has no backward pass with qres 1");
     if (!status && caps->kind == CAPS_CPU && all > GROUP_PRIVATE_MAX)
         REFUSE("needs %lld KiB of private memory, at most %d are taken of a CPU", (long long)(all >> 10),
                GROUP_PRIVATE_MAX >> 10);
@@ -118,6 +142,9 @@ static int rank(const struct caps *caps, const clattn_problem *p)
 const struct engine engine_simt = {
     .name = "simt",
     .fragment = "engine_simt.cl",
+    .products = "products_simt.cl",
+    .backward = "engine_simt_backward.cl",
+    .backward_keys = "engine_simt_keys.cl",
     .numbers = {
         [TX] = { "tx", "work-items along the keys, and along the columns of V", 2, 64, TRY(4, 8, 16, 32) },
         [TY] = { "ty", "work-items along the rows of Q", 1, 64, TRY(4, 8, 16) },

@@ -59,9 +59,10 @@ enum {
     SUM_DBIAS = 1 << PASS_SUM_DBIAS,
     SUM_DSLOPES = 1 << PASS_SUM_DSLOPES,
     SUM_DSINKS = 1 << PASS_SUM_DSINKS,
-    BACKWARD = DELTA | KEYS | SUM_DQ | SUM_DBIAS | SUM_DSLOPES | SUM_DSINKS,
+    QUERIES = 1 << PASS_BACKWARD_QUERIES,
+    BACKWARD = DELTA | KEYS | QUERIES | SUM_DQ | SUM_DBIAS | SUM_DSLOPES | SUM_DSINKS,
     ON_ROWS = FORWARD | BACKWARD, /* those that find rows by cl/group.cl */
-    ON_SCORES = FORWARD | KEYS
+    ON_SCORES = FORWARD | KEYS | QUERIES
 };
 #define ALWAYS(passes) ((passes) << PASSES) /* whatever the row's condition says of others */
 
@@ -121,9 +122,9 @@ static const struct {
     TAKE(PARAM_SINES, APPEND | ROTARY, "sines", has_rotary, "const __global float"),
     TAKE(PARAM_POSITIONS, APPEND | ROTARY, "positions", has_rotary, "const __global int"),
     TAKE(PARAM_DROPPED, ADVANCE, "dropped", NULL, "__global int"),
-    TAKE(PARAM_DOUT, DELTA | KEYS, "dout", NULL, "const __global cla_o_elem"),
+    TAKE(PARAM_DOUT, DELTA | KEYS | QUERIES, "dout", NULL, "const __global cla_o_elem"),
     TAKE(PARAM_DLSE, DELTA | SUM_DSINKS, "dlse", NULL, "const __global float"),
-    TAKE(PARAM_DQ, SUM_DQ, "dq", NULL, "__global cla_q_elem"),
+    TAKE(PARAM_DQ, QUERIES | SUM_DQ, "dq", NULL, "__global cla_q_elem"),
     TAKE(PARAM_DK, KEYS, "dk", NULL, "__global cla_k_elem"),
     TAKE(PARAM_DV, KEYS, "dv", NULL, "__global cla_v_elem"),
     TAKE(PARAM_DBIAS, KEYS | SUM_DBIAS, "dbias", has_bias, "__global cla_scalar"),
@@ -135,9 +136,9 @@ static const struct {
     TELL(ROWS_AT, ON_ROWS | APPEND, v, NULL),
     TELL(ROWS_AT, FORWARD | MERGE | ROTARY | DELTA, o, NULL),
     TELL(ROWS_AT, FORWARD | MERGE | DELTA | SUM_DSINKS, lse, NULL),
-    TELL(ROWS_AT, DELTA | KEYS, dout, NULL),
+    TELL(ROWS_AT, DELTA | KEYS | QUERIES, dout, NULL),
     TELL(ROWS_AT, DELTA | SUM_DSINKS, dlse, NULL),
-    TELL(ROWS_AT, SUM_DQ, dq, NULL),
+    TELL(ROWS_AT, QUERIES | SUM_DQ, dq, NULL),
     TELL(ROWS_AT, KEYS, dk, NULL),
     TELL(ROWS_AT, KEYS, dv, NULL),
     TELL(ROWS_AT, BACKWARD, stats, NULL),

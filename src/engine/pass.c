@@ -162,7 +162,8 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
 {
     const int64_t width = engine_width(t->config->engine, &t->config->tile);
     const int64_t pitch = (t->p->d + width - 1) / width * width;
-    const int64_t of_row = 2 + (a->wanted & CLA_DQ_WANTED ? a->parts * pitch : 0);
+    const bool stripes = a->wanted & CLA_DQ_WANTED && t->config->engine->dq_in_stripes;
+    const int64_t of_row = 2 + (stripes ? a->parts * pitch : 0);
     const int64_t slopes = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
     int64_t scalars, cells;
     return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(a->bias_cells, a->parts, &cells) &&
@@ -184,8 +185,24 @@ static int64_t groups_of_row_blocks(const struct target *t, const struct argumen
 
 static int64_t groups_of_keys(const struct target *t, const struct arguments *a)
 {
-    (void)t;
-    return a->wanted & ~CLA_DSINKS_WANTED ? a->groups : 0;
+    const int others = CLA_DSINKS_WANTED | (t->config->engine->dq_in_stripes ? 0 : CLA_DQ_WANTED);
+    return a->wanted & ~others ? a->groups : 0;
+}
+
+static int64_t groups_of_queries(const struct target *t, const struct arguments *a)
+{
+    const int64_t own = t->config->engine->rows_per_group(&t->config->tile);
+    return a->wanted & CLA_DQ_WANTED ? (int64_t)a->heads * ((a->nq + own - 1) / own) : 0;
+}
+
+static bool has_stripes(const struct engine *e)
+{
+    return e->dq_in_stripes;
+}
+
+static bool has_queries_apart(const struct engine *e)
+{
+    return !e->dq_in_stripes;
 }
 
 static int64_t groups_to_sum(const struct target *t, const struct arguments *a)
@@ -310,9 +327,20 @@ static const struct pass passes[] = {
                              .groups = groups_of_keys,
                              .call_bytes = bytes_of_gradients,
                              .idle = idle_gradients },
+    [PASS_BACKWARD_QUERIES] = { .name = "backward over queries",
+                                .kernel = "cla_backward_queries",
+                                .applies = is_backward,
+                                .serves = has_queries_apart,
+                                .slots = slots_backward_queries,
+                                .options = defines_forward,
+                                .items = items_of_engine,
+                                .groups = groups_of_queries,
+                                .call_bytes = bytes_of_gradients,
+                                .idle = idle_gradients },
     [PASS_SUM_DQ] = { .name = "sum of dQ",
                       .kernel = "cla_sum_dq",
                       .applies = is_backward,
+                      .serves = has_stripes,
                       .slots = slots_sum_dq,
                       .options = defines_rows,
                       .items = items_for_rows,
@@ -355,6 +383,11 @@ static const struct pass passes[] = {
 const struct pass *pass_at(int id)
 {
     return &passes[id];
+}
+
+bool pass_applies(int id, const clattn_problem *p, const struct engine *e)
+{
+    return passes[id].applies(p) && (!passes[id].serves || passes[id].serves(e));
 }
 
 int pass_main(const clattn_problem *p)

@@ -15,6 +15,7 @@ enum {
     PASS_ROTARY,
     PASS_DELTA,
     PASS_BACKWARD_KEYS,
+    PASS_BACKWARD_QUERIES,
     PASS_SUM_DQ,
     PASS_SUM_DBIAS,
     PASS_SUM_DSLOPES,
@@ -44,7 +45,8 @@ struct arguments;
 struct pass {
     const char *name;
     const char *kernel;
-    bool (*applies)(const clattn_problem *);      /* whether a plan of the problem has the pass */
+    bool (*applies)(const clattn_problem *);      /* whether plans of the problem have the pass .. */
+    bool (*serves)(const struct engine *);        /* .. and those of the engine; NULL: all */
     const struct slot *slots; /* in the order in which one relies on another; ends with an empty one */
     void (*options)(struct text *to, const struct target *); /* build options beside those that all have */
     int (*items)(const struct target *);          /* of a work-group */
@@ -57,6 +59,9 @@ struct pass {
 };
 
 const struct pass *pass_at(int id);
+
+/* Whether a plan has it. */
+bool pass_applies(int id, const clattn_problem *p, const struct engine *e);
 
 /* The pass that does most of the work of the problem's plans, and whose configuration is chosen. */
 int pass_main(const clattn_problem *p);

@@ -181,6 +181,7 @@ static const char *load_slot(const struct target *t)
 static const char *products_slot(const struct target *t) { return t->config->engine->products; }
 static const char *engine_slot(const struct target *t) { return t->config->engine->fragment; }
 static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
+static const char *backward_keys_slot(const struct target *t) { return t->config->engine->backward_keys; }
 static const char *gather_slot(const struct target *t)
 {
     return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;
@@ -209,16 +210,14 @@ static void write_mods(struct text *to, const struct target *t)
     mods_write_texts(to, t->p);
 }
 
+/* How the slots of passes begin that go over rows of heads. */
+#define FINDS_ROWS \
+    { .fragment = "args.h" }, { .choose = acc_slot }, { .write = write_types }, { .fragment = "env.cl" }, \
+        { .fragment = "transpose.cl" }, { .write = write_params }, { .fragment = "group.cl" }, \
+        { .choose = lengths_slot }, { .choose = kv_slot }
+
 const struct slot slots_forward[] = {
-    { .fragment = "args.h" },
-    { .choose = acc_slot },
-    { .write = write_types },
-    { .fragment = "env.cl" },
-    { .fragment = "transpose.cl" },
-    { .write = write_params },
-    { .fragment = "group.cl" },
-    { .choose = lengths_slot },
-    { .choose = kv_slot },
+    FINDS_ROWS,
     { .choose = rows_slot },
     { .fragment = "storage_plain.cl" },
     { .choose = scaled_slot },
@@ -229,10 +228,10 @@ const struct slot slots_forward[] = {
     { .fragment = "weight.cl" },
     { .fragment = "epilogue_output.cl" },
     { .choose = prefetch_slot },
+    { .fragment = "own_queries.cl" },
     { .choose = load_slot },
     { .choose = products_slot },
     { .choose = engine_slot },
-    { .fragment = "own_queries.cl" },
     { .fragment = "tile.cl" },
     { .choose = gather_slot },
     { .write = slots_features_masks },
@@ -250,10 +249,7 @@ const struct slot slots_forward[] = {
 /* Passes that read or write rows of heads, or what comes of them, by a fragment of their own. */
 #define ROW_PASS(name) \
     { \
-        { .fragment = "args.h" }, { .choose = acc_slot }, { .write = write_types }, { .fragment = "env.cl" }, \
-            { .fragment = "transpose.cl" }, { .write = write_params }, { .fragment = "group.cl" }, \
-            { .choose = lengths_slot }, { .choose = kv_slot }, { .fragment = "stats.cl" }, { .fragment = name }, \
-            { NULL, NULL, NULL }, \
+        FINDS_ROWS, { .fragment = "stats.cl" }, { .fragment = name }, { NULL, NULL, NULL }, \
     }
 const struct slot slots_delta[] = ROW_PASS("delta.cl");
 const struct slot slots_sum_dq[] = ROW_PASS("sum_dq.cl");
@@ -261,34 +257,35 @@ const struct slot slots_sum_dbias[] = ROW_PASS("sum_dbias.cl");
 const struct slot slots_sum_dslopes[] = ROW_PASS("sum_dslopes.cl");
 const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
 
+/* Passes of gradients that go over tiles. */
+#define OWNS(own) \
+    FINDS_ROWS, { .choose = rows_slot }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
+        { .choose = exp_slot }, { .fragment = "stats.cl" }, { .fragment = "rows_gradient.cl" }, { .fragment = own }, \
+        { .choose = load_slot }, { .choose = products_slot }, { .choose = backward_slot }
+#define DIFFERENTIATES_SCORES \
+    { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
+        { .write = slots_features_bias }, { .fragment = "logits.cl" }
+
 const struct slot slots_backward_keys[] = {
-    { .fragment = "args.h" },
-    { .choose = acc_slot },
-    { .write = write_types },
-    { .fragment = "env.cl" },
-    { .fragment = "transpose.cl" },
-    { .write = write_params },
-    { .fragment = "group.cl" },
-    { .choose = lengths_slot },
-    { .choose = kv_slot },
-    { .choose = rows_slot },
-    { .fragment = "storage_plain.cl" },
-    { .fragment = "rows.cl" },
-    { .choose = exp_slot },
-    { .fragment = "stats.cl" },
-    { .choose = load_slot },
-    { .choose = products_slot },
-    { .choose = backward_slot },
-    { .fragment = "own_keys.cl" },
+    OWNS("own_keys.cl"),
+    { .choose = backward_keys_slot },
     { .fragment = "tile.cl" },
     { .choose = gather_keys_slot },
-    { .write = slots_features_masks },
-    { .write = slots_features_scores },
-    { .write = slots_features_gradients },
-    { .write = slots_features_bias },
-    { .fragment = "logits.cl" },
+    DIFFERENTIATES_SCORES,
     { .write = slots_features_taken },
+    { .fragment = "backward.cl" },
     { .fragment = "backward_keys.cl" },
+    { .write = write_mods },
+    { NULL, NULL, NULL },
+};
+
+const struct slot slots_backward_queries[] = {
+    OWNS("own_queries.cl"),
+    { .fragment = "tile.cl" },
+    { .choose = gather_slot },
+    DIFFERENTIATES_SCORES,
+    { .fragment = "backward.cl" },
+    { .fragment = "backward_queries.cl" },
     { .write = write_mods },
     { NULL, NULL, NULL },
 };

@@ -174,12 +174,15 @@ static cl_int check_arrays(struct call *c, const struct reader *r, cl_context co
 
 /* ---- Numbers ---- */
 
-/* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them. Each keeps a dQ
- * of its own. */
-static int stripes(int64_t units, int64_t tiles, int compute_units)
+/* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them, where each keeps
+ * a dQ or cells of a bias of its own; else one for each tile. */
+static int stripes(const struct call_plan *plan, const struct arguments *a, int64_t units, int64_t tiles)
 {
+    const int64_t compute_units = plan->caps->compute_units;
     int n = 1;
-    while (n < tiles && units * n % compute_units && units * n < 4 * (int64_t)compute_units)
+    if (!plan->config->engine->dq_in_stripes && !a->bias_cells && tiles > 1 && units * tiles <= INT32_MAX)
+        return (int)tiles;
+    while (n < tiles && units * n % compute_units && units * n < 4 * compute_units)
         n++;
     return n;
 }
@@ -236,7 +239,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->stats_rows = rows;
     c->part_groups = units;
     c->parts_may_be_fewer = true;
-    for (int n = stripes(units, tiles, (int)plan->caps->compute_units); !call_set_parts(c, n); n--)
+    for (int n = stripes(plan, to, units, tiles); !call_set_parts(c, n); n--)
         continue;
     return CL_SUCCESS;
 }

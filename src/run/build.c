@@ -45,7 +45,7 @@ static cl_int get_all(struct set *set, struct maker *maker, const clattn_problem
     words->text[0] = '\0';
     for (int i = 0; i < PASSES && !status; i++) {
         const struct target target = { .pass = i, .p = p, .caps = &maker->caps, .config = config };
-        if (!pass_at(i)->applies(p))
+        if (!pass_applies(i, p, config->engine))
             continue;
         said.text[0] = '\0';
         status = get(set, maker, &target, anew, &said);

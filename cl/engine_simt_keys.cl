@@ -1,0 +1,47 @@
+/* Engine `simt` where keys are owned: sum_1 is dK, sum_2 is dV. dQ has a pass of its own. */
+CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale)
+{
+    cla_begin_own(t, k0, e->nk, scale);
+}
+CLA_FN void cla_clear_keys(cla_tile *t) { cla_clear_sums(t); }
+CLA_FN void cla_clear_queries(const cla_env *e) {}
+CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n) { cla_fetch_numbers(t, e, q0); }
+
+CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, const real *ds, int q0, int n, int k0,
+                              int k1)
+{
+    const int wanted = e->a->wanted;
+    if (wanted & CLA_DV_WANTED) cla_add_2(t, e, p, q0);
+    if (wanted & CLA_DK_WANTED) cla_add_1(t, e, ds, q0);
+    if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) CLA_BARRIER_SPENT
+}
+
+/* What ADD makes of the dS of a tile of queries from q0 on, by four keys at a time: by those of each query, or of the sum
+ * of all queries; by all sums of four, or their sum. An item has the same queries and keys in every tile, so that what it
+ * adds to is its own. */
+#define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) { \
+    const int queries = (by_query) ? CLA_BK : 1, quads = (by_key) ? CLA_BQ / 4 : 1; \
+    cla_share(t, s); \
+    CLA_BARRIER_OFFERED \
+    CLA_NO_UNROLL for (int i = CLA_ITEM; i < queries * quads; i += CLA_LANES) { \
+        const int slot = i / quads, quad = i % quads; \
+        const int q = (by_query) ? (q0) + cla_key_in_tile(slot / CLA_TX, slot % CLA_TX) : 0; \
+        real sum = (real)(0); \
+        CLA_NO_UNROLL for (int x = slot; x < ((by_query) ? slot + 1 : CLA_BK); x++) { \
+            real of_query = (real)(0); \
+            CLA_NO_UNROLL for (int y = quad; y < ((by_key) ? quad + 1 : CLA_BQ / 4); y++) \
+                of_query += CLA_AT4((t)->p + x * CLA_QP + 4 * y); \
+            sum += of_query; \
+        } \
+        if (q < (e)->nq) ADD(e, q, (t)->first + 4 * quad, sum); \
+    } \
+    CLA_BARRIER_TAKEN \
+}
+
+#define CLA_ROW_OF_dk(e, r) cla_key_row(e, &(e)->a->dk, r)
+#define CLA_ROW_OF_dv(e, r) cla_key_row(e, &(e)->a->dv, r)
+CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e)
+{
+    if (e->a->wanted & CLA_DK_WANTED) CLA_WRITTEN_ROWS(dk, 1, CLA_D)
+    if (e->a->wanted & CLA_DV_WANTED) CLA_WRITTEN_ROWS(dv, 2, CLA_DV)
+}
