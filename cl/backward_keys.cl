@@ -68,16 +68,19 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
             if (a.wanted & CLA_DQ_WANTED) cla_clear_queries(&e);
             cla_begin_gradients(&e);
         }
+    if (CLA_TAKES) CLA_SYNC_GLOBAL
     CLA_NO_UNROLL for (int i = 0; i * a.parts < tiles; i++) {
         const int tile = cla_tile_of_stripe(i, stripe, a.parts);
         if (tile >= tiles) continue;
         t.first = tile * CLA_OWN;
-        if (CLA_TAKES)
+        if (CLA_TAKES) {
             CLA_NO_UNROLL for (int b = b0; b < b1; b++)
                 CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
                     cla_enter(&e, &a, b, h, stripe);
                     cla_clear_gradients(&t, &e);
                 }
+            CLA_SYNC_GLOBAL
+        }
         CLA_NO_UNROLL for (int hk = hk0; hk < hk1; hk++)
             CLA_NO_UNROLL for (int b = b0; b < b1; b++) {
                 cla_enter(&e, &a, b, hk * a.heads_per_kv, stripe);

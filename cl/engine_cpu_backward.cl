@@ -189,9 +189,6 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
         cla_add_dq(t, e, ds, q0, n, CLA_DROPS ? 0 : k0 - t->first, CLA_DROPS ? t->n_keys : k1 - t->first);
 }
 
-/* A number of each item, added up. */
-CLA_FN cla_scalar cla_group_sum(const cla_tile *t, cla_scalar x) { return x; }
-
 /* What ADD makes of the dS of a tile of queries from q0 on, vector by vector of keys. */
 #define CLA_TAKE_TILE(t, e, s, k0, n, by_query, by_key, ADD) \
     CLA_EACH_SQUARE(t, k0, n) \

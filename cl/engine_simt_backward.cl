@@ -15,7 +15,7 @@
  *     5 CHUNK      chunk v of rows is read, chunk v + 1 is stored | chunk v + 1 is read, chunk v + 2 is stored over
  *                  chunk v. Behind the last one P, the marks, L and D, and both buffers are free for what comes next
  *     6 SPENT      the same, where nothing is summed
- *     7 OFFERED    a number of each item, or dS, lies in P | others read it
+ *     7 OFFERED    dS lies in P | others read it
  *     8 TAKEN      it is read | P is stored over it
  * Chunks are counted on from product to product, so that none is stored over one that is read. */
 #define CLA_BARRIER_ENTERED barrier(CLK_LOCAL_MEM_FENCE);
@@ -175,18 +175,6 @@ CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real
 {
     if (CLA_MARKS) cla_mark_seen(t, p, 0);
     cla_product_2(t, e, dp, at);
-}
-
-/* A number of each item, added up in their order; the first item gets the sum. */
-CLA_FN cla_scalar cla_group_sum(const cla_tile *t, cla_scalar x)
-{
-    cla_scalar sum = 0;
-    t->p[CLA_ITEM] = x;
-    CLA_BARRIER_OFFERED
-    if (CLA_ITEM == 0)
-        CLA_NO_UNROLL for (int i = 0; i < CLA_LANES; i++) sum += t->p[i];
-    CLA_BARRIER_TAKEN
-    return sum;
 }
 
 /* Rows of a gradient that are there: `row` is where its row r begins. */

@@ -1,5 +1,5 @@
-/* The gradient of ALiBi's slopes: dS times what the slope was multiplied with, summed for each head and tile of keys in
- * the workspace, which sum_dslopes.cl sums. */
+/* The gradient of ALiBi's slopes: dS times what the slope was multiplied with, summed by each item for each head and
+ * tile of keys in the workspace, which sum_dslopes.cl sums. */
 CLA_FN void cla_alibi_begin(const cla_env *e) {}
 CLA_FN void cla_alibi_clear(const cla_tile *t, const cla_env *e) {}
 CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e) { t->slope = 0; }
@@ -15,6 +15,6 @@ CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, int k0,
 CLA_FN void cla_alibi_close(const cla_tile *t, const cla_env *e)
 {
     if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
-    const cla_scalar slope = cla_group_sum(t, t->slope);
-    if (CLA_ITEM == 0) cla_slope_parts(e)[(long)(e->b * e->a->h + e->h) * e->a->tiles + t->first / CLA_OWN] = slope;
+    const long tile = (long)(e->b * e->a->h + e->h) * e->a->tiles + t->first / CLA_OWN;
+    cla_slope_parts(e)[tile * CLA_LANES + CLA_ITEM] = t->slope;
 }

@@ -18,7 +18,6 @@ CLA_FN void cla_bias_begin(const cla_env *e)
     if (!(a->wanted & CLA_DBIAS_WANTED) || !a->bias_cells || !cla_owns_bias(e)) return;
     CLA_NO_UNROLL for (int q = CLA_ITEM; q < cla_bias_rows(e); q += CLA_LANES)
         cla_bias_parts(e)[e->part * a->bias_cells + cla_bias_cell(e, &a->bias_part, q)] = 0;
-    CLA_SYNC_GLOBAL
 }
 CLA_FN void cla_bias_clear(const cla_tile *t, const cla_env *e)
 {
@@ -27,7 +26,6 @@ CLA_FN void cla_bias_clear(const cla_tile *t, const cla_env *e)
     CLA_NO_UNROLL for (int q = 0; q < cla_bias_rows(e); q++)
         CLA_NO_UNROLL for (int k = t->first + CLA_ITEM; k < min(t->first + CLA_OWN, a->nk); k += CLA_LANES)
             e->at.dbias[cla_bias_cell(e, &a->dbias, q) + k * a->dbias.k] = 0;
-    CLA_SYNC_GLOBAL
 }
 CLA_FN void cla_bias_open(cla_tile *t, const cla_env *e) {}
 CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)

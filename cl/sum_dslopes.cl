@@ -1,4 +1,4 @@
-/* The gradient of slopes, from what the tiles of keys came to: of one head, over the entries that share it. */
+/* The gradient of slopes, from what the tiles of keys came to, each by the items of a work-group: of one head, over the entries that share it. */
 __kernel __attribute__((reqd_work_group_size(CLA_ITEMS, 1, 1)))
 void cla_sum_dslopes(const cla_args a, CLA_PARAMS)
 {
@@ -10,9 +10,13 @@ void cla_sum_dslopes(const cla_args a, CLA_PARAMS)
     CLA_NO_UNROLL for (int i = first + (int)get_local_id(0); i < min(first + CLA_BLOCK, n); i += CLA_ITEMS) {
         cla_scalar sum = 0;
         CLA_NO_UNROLL for (int b = 0; b < (shared ? entries : 1); b++) {
-            const __global cla_scalar *from = cla_slope_parts(&e) + ((long)b * a.h + i) * a.tiles;
+            const __global cla_scalar *from = cla_slope_parts(&e) + ((long)b * a.h + i) * a.tiles * CLA_PARTNERS;
             cla_scalar part = 0;
-            CLA_NO_UNROLL for (int tile = 0; tile < a.tiles; tile++) part += from[tile];
+            CLA_NO_UNROLL for (int tile = 0; tile < a.tiles; tile++) {
+                cla_scalar of_tile = 0;
+                CLA_NO_UNROLL for (int n = 0; n < CLA_PARTNERS; n++) of_tile += *from++;
+                part += of_tile;
+            }
             sum += part;
         }
         e.at.dslopes[a.dslopes_offset + (shared ? 0 : i / a.h * a.slopes_stride) + i % a.h] = (float)sum;

@@ -34,11 +34,14 @@ static void add_scores(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
     const struct config *const c = t->config;
-    text_add(to, " -DCLA_BACKWARD=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
+    text_add(to, " -DCLA_BACKWARD=%d -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
              "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
-             !!(p->flags & CLATTN_BACKWARD), c->engine->dq_in_stripes, p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p),
+             !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p),
              fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads);
+    if (p->flags & CLATTN_BACKWARD)
+        text_add(to, " -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d", c->engine->dq_in_stripes,
+                 c->engine->items_per_group(&c->tile));
 }
 
 void defines_forward(struct text *to, const struct target *t)
