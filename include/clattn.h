@@ -575,6 +575,19 @@ CLATTN_API cl_int clattn_config_at(clattn_handle handle, const clattn_problem *p
 CLATTN_API cl_int clattn_emit_source(clattn_handle handle, const clattn_problem *problem, const char *config,
                                      char *text, size_t len, size_t *needed);
 
+/**
+ * Writes the program of one kernel of a plan: clattn_emit_source() writes that of the kernel which does most of the
+ * work.
+ *
+ * @param kernel  the kernel's name, e.g. "cla_backward_queries", as profilers show it; NULL: that of
+ *                clattn_emit_source()
+ * Everything else is as for clattn_emit_source().
+ * @return also CLATTN_ERROR_INVALID_ARGUMENT where plans of the problem have no such kernel; the reason names those
+ *         that they have
+ */
+CLATTN_API cl_int clattn_emit_kernel(clattn_handle handle, const clattn_problem *problem, const char *config,
+                                     const char *kernel, char *text, size_t len, size_t *needed);
+
 /* ---- Plans ---- */
 
 /** Options of a plan. */

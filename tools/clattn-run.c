@@ -112,10 +112,11 @@ static int emit_source(struct run *r, struct fault *f)
         return fault_set(f, EXIT_USAGE, "--emit-source: '%s': %s", o->emit_source, words);
     if (o->device && open_device(r, f) != 0)
         return -1;
-    e = clattn_emit_source(r->handle, &c.problem, config, NULL, 0, &need);
+    e = clattn_emit_kernel(r->handle, &c.problem, config, o->kernel, NULL, 0, &need);
     if (need > 0) {
         text = calloc(1, need);
-        e = text ? clattn_emit_source(r->handle, &c.problem, config, text, need, &need) : CL_OUT_OF_HOST_MEMORY;
+        e = text ? clattn_emit_kernel(r->handle, &c.problem, config, o->kernel, text, need, &need)
+                 : CL_OUT_OF_HOST_MEMORY;
     }
     if (e != CL_SUCCESS || !text)
         fault_set(f, exit_status(e), "--emit-source: %s%s%s", clattn_status_string(e), text && *text ? ": " : "",

@@ -135,6 +135,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--tile", tile, "TILE", "and this tile of it"),
     ROW_TEXT("--tune", tune_text, "MODE", "auto, off, readonly, quick, full or record (see clattn-cache(5))"),
     ROW_TEXT("--emit-source", emit_source, "PROBLEM", "print the program for a problem string; needs no device"),
+    ROW_TEXT("--kernel", kernel, "NAME", "that of another of its kernels, e.g. cla_backward_queries"),
     ROW_FLAG("--verify", verify, "compare with float64 on the host; exit 4 when over the bound"),
     ROW_TEXT("--time", time_text, "N", "run N times more and report the median"),
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
@@ -254,6 +255,8 @@ static int read_tune(struct options *o, struct fault *f)
 
 static int read_operands(struct options *o, int n, char **files, struct fault *f)
 {
+    if (o->kernel && !o->emit_source)
+        return fault_set(f, EXIT_USAGE, "--kernel needs --emit-source");
     if (o->emit_source) {
         if (n != 0)
             return fault_set(f, EXIT_USAGE, "%s: --emit-source takes no files", files[0]);

@@ -12,7 +12,7 @@ enum { ROUNDS_MAX = 1000000 };
 struct options {
     /* As given; NULL when not. */
     const char *out, *lse, *type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
-    const char *engine, *tile, *tune_text, *emit_source, *time_text;
+    const char *engine, *tile, *tune_text, *emit_source, *kernel, *time_text;
     const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
     const char *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
     const char *block_table, *k_scale, *k_zero, *v_scale, *v_zero, *k_type_text, *v_type_text;

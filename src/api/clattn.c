@@ -48,8 +48,32 @@ cl_int clattn_config_at(clattn_handle h, const clattn_problem *problem, size_t i
     return CL_SUCCESS;
 }
 
+/* The pass whose kernel has that name. */
+static cl_int find_pass(int *id, const char *kernel, const clattn_problem *p, const struct engine *e, struct why *why)
+{
+    char names[256] = "";
+    struct text list = { names, sizeof names, 0 };
+    *id = pass_main(p);
+    for (int i = 0; kernel && i < PASSES; i++) {
+        if (!pass_applies(i, p, e))
+            continue;
+        *id = i;
+        if (!strcmp(pass_at(i)->kernel, kernel))
+            return CL_SUCCESS;
+        text_add(&list, "%s%s", list.length ? ", " : "", pass_at(i)->kernel);
+    }
+    return kernel ? why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "there is no kernel \"%.64s\", but %s", kernel, names)
+                  : CL_SUCCESS;
+}
+
 cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const char *config_text, char *text,
                           size_t len, size_t *needed)
+{
+    return clattn_emit_kernel(h, problem, config_text, NULL, text, len, needed);
+}
+
+cl_int clattn_emit_kernel(clattn_handle h, const clattn_problem *problem, const char *config_text,
+                          const char *kernel, char *text, size_t len, size_t *needed)
 {
     struct text to = { text, text ? len : 0, 0 };
     struct why why = { "" };
@@ -68,8 +92,9 @@ cl_int clattn_emit_source(clattn_handle h, const clattn_problem *problem, const 
     status = plan_choose(&config, &p, caps, problem, config_text, &why);
     if (!status && h)
         build_settle(&h->maker, &p, &config);
-    const struct target target = { .pass = pass_main(&p), .p = &p, .caps = caps, .config = &config };
-    if (!status && !(status = source_compose(&source, &target, &why))) {
+    struct target target = { .p = &p, .caps = caps, .config = &config };
+    if (!status && !(status = find_pass(&target.pass, kernel, &p, config.engine, &why)) &&
+        !(status = source_compose(&source, &target, &why))) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);
         text_add(&to, " %s\n", source.options);
