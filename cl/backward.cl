@@ -42,8 +42,8 @@ CLA_FN void cla_go_back(const cla_tile *t, const cla_env *e, real *s, const real
     CLA_END_ELEMENT
 }
 
-/* P and dP - D times P of a tile whose columns begin at `at`; its queries are q0 .. q1 - 1, its keys k0 .. k1 - 1. whole:
- * it holds no others. */
+/* P, and dP - D times P, of a tile whose columns begin at `at`; its queries are q0 .. q1 - 1, its keys k0 .. k1 - 1.
+ * whole: it holds no other keys. */
 CLA_FN void cla_weigh(cla_tile *t, const cla_env *e, real *p, real *ds, real *raw, int at, int n, int q0, int q1,
                       int k0, int k1, int whole)
 {

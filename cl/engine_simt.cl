@@ -68,6 +68,9 @@ CLA_CHUNKS_OF(k, k, CLA_BK, CLA_D, CLA_LIMITED, CLA_K_SCALED, CLA_KV_PLACE)
 CLA_KEYS_OF(v, v, CLA_DV, CLA_DVP, CLA_KV_PLACE)
 CLA_SUMS_OF(v, CLA_DV)
 
+/* Keys that some row of the tile sees. */
+CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n) { cla_mark(t, s, -INFINITY); }
+
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
     cla_take_place(t);

@@ -173,7 +173,7 @@ CLA_FN void cla_clear_sums(cla_tile *t)
 CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int at, int n) { cla_product_1(t, e, s, at); }
 CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real *p, int at, int n)
 {
-    if (CLA_MARKS) cla_mark_seen(t, p, 0);
+    if (CLA_MARKS) cla_mark(t, p, 0);
     cla_product_2(t, e, dp, at);
 }
 

@@ -16,9 +16,9 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
     if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) CLA_BARRIER_SPENT
 }
 
-/* What ADD makes of the dS of a tile of queries from q0 on, by four keys at a time: by those of each query, or of the sum
- * of all queries; by all sums of four, or their sum. An item has the same queries and keys in every tile, so that what it
- * adds to is its own. */
+/* What ADD makes of the dS of a tile of queries from q0 on, by four keys at a time: by those of each query, or of the
+ * sum of all queries; by all sums of four, or their sum. An item has the same queries and keys in every tile, so that
+ * what it adds to is its own. */
 #define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) { \
     const int queries = (by_query) ? CLA_BK : 1, quads = (by_key) ? CLA_BQ / 4 : 1; \
     cla_share(t, s); \

@@ -6,7 +6,7 @@
  *
  *     row of slot r       = first + ty * TM + r                     s[j * R_N + g] holds rows 4g .. 4g + 3 of key j
  *     key of slot j       = k0 + (j / 4) * 4 * TX + 4 * tx + j % 4
- *     column of slot c, i = (c * TX + tx) * 4 + i                   o[r * n + c] holds columns i = 0 .. 3 of row r, of n
+ *     column of slot c, i = (c * TX + tx) * 4 + i                   o[r * n + c] holds columns i = 0 .. 3 of row r
  *
  * Chunks of CH dims of operands of the first product are transposed in local memory; of the second there are chunks of
  * CV keys. Every chunk is double-buffered: the next one is on its way in registers while this one is used, and one
@@ -30,7 +30,7 @@
 #define CLA_CHUNKS_IN(width) (((width) + CLA_CH - 1) / CLA_CH)
 #define CLA_KP (CLA_BK + 4)
 #define CLA_QP (CLA_BQ + 4)
-#define CLA_PARTS_IN(width) (((width) + CLA_CHAIN - 1) / CLA_CHAIN) /* of the first product: a chain of additions each */
+#define CLA_PARTS_IN(width) (((width) + CLA_CHAIN - 1) / CLA_CHAIN) /* of the first product: a chain each */
 #define CLA_PART_CHUNKS (CLA_CHAIN / CLA_CH)
 #define CLA_TURNS ((CLA_BK + CLA_CHAIN - 1) / CLA_CHAIN) /* of the second one: likewise */
 #define CLA_ROUNDS(rows, width) (((rows) * (width) / 4 + CLA_LANES - 1) / CLA_LANES)
@@ -214,7 +214,7 @@ CLA_FN int cla_key_of_chunk(int v, int row)
 /* Engines count it among their barriers: the others stand there. */
 #define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
 /* Marks the keys that some row of the tile sees: those whose element is not `nothing`. */
-CLA_FN void cla_mark_seen(cla_tile *t, const real *s, cla_scalar nothing)
+CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
 {
     for (int i = t->lane; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
     CLA_BARRIER_CLEARED

@@ -1,4 +1,5 @@
-/* The gradient of slopes, from what the tiles of keys came to, each by the items of a work-group: of one head, over the entries that share it. */
+/* The gradient of slopes, from what the items of a work-group came to for each tile of keys: of one head, over the
+ * entries that share it. */
 __kernel __attribute__((reqd_work_group_size(CLA_ITEMS, 1, 1)))
 void cla_sum_dslopes(const cla_args a, CLA_PARAMS)
 {

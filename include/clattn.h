@@ -579,11 +579,17 @@ CLATTN_API cl_int clattn_emit_source(clattn_handle handle, const clattn_problem 
  * Writes the program of one kernel of a plan: clattn_emit_source() writes that of the kernel which does most of the
  * work.
  *
- * @param kernel  the kernel's name, e.g. "cla_backward_queries", as profilers show it; NULL: that of
- *                clattn_emit_source()
- * Everything else is as for clattn_emit_source().
- * @return also CLATTN_ERROR_INVALID_ARGUMENT where plans of the problem have no such kernel; the reason names those
- *         that they have
+ * @param handle   as for clattn_emit_source()
+ * @param problem  not NULL
+ * @param config   as clattn_plan_options.config; may be NULL
+ * @param kernel   the kernel's name as profilers show it, e.g. "cla_backward_queries"; NULL: that of
+ *                 clattn_emit_source()
+ * @param text     receives the program, or on failure the reason
+ * @param len      bytes of `text`
+ * @param needed   receives the bytes that the whole text takes, NUL included; may be NULL
+ * @return as clattn_emit_source(), and
+ *         CLATTN_ERROR_INVALID_ARGUMENT   also where plans of the problem have no such kernel: the reason names those
+ *                                         that they have
  */
 CLATTN_API cl_int clattn_emit_kernel(clattn_handle handle, const clattn_problem *problem, const char *config,
                                      const char *kernel, char *text, size_t len, size_t *needed);
@@ -1213,11 +1219,12 @@ typedef struct clattn_backward_args {
 /**
  * Computes the bytes of workspace that a backward call needs, exactly. No device work.
  *
- * A row of Q has 8 bytes there, and where dQ is wanted 4 bytes for each element, d being rounded up to a multiple of
- * 16 at most, once for each stripe of keys that is worked on at the same time (f64: twice as much of all). There are
- * as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's max_workspace has no room
- * for them. The gradient of slopes takes 4 bytes for each head and tile of keys, that of a bias without an axis k 4
- * for each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
+ * A row of Q has 8 bytes there (f64: twice as much of all). With engine cpu it has 4 more for each element where dQ is
+ * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
+ * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
+ * max_workspace has no room for them. Engine simt computes dQ apart, and needs nothing for it. The gradient of slopes
+ * takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis k 4 for
+ * each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
  * group has the keys of all of them, so that there are more stripes.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL

@@ -166,9 +166,9 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t of_row = 2 + (stripes ? a->parts * pitch : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
     int64_t scalars, cells, slopes;
-    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) && checked_mul(a->bias_cells, a->parts, &cells) &&
-           checked_add(scalars, slopes, &scalars) && checked_add(scalars, cells, &scalars) &&
-           checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
+    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&
+           checked_mul(a->bias_cells, a->parts, &cells) && checked_add(scalars, slopes, &scalars) &&
+           checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
 }
 
 /* Of passes whose work-groups have a block of rows of one head each, or of results. */

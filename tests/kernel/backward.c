@@ -84,22 +84,49 @@ static void test_wanted(const struct device *d)
         check(d, text, NULL, PADDED, wanted << GRADED_DQ);
 }
 
-/* What every engine that has gradients shows itself on: each feature, several tiles of keys and queries, no rows. */
+/* Each feature, several tiles of keys and queries, no rows. */
+static const char *const features[] = {
+    "b2 h4/2 q70 k150 d41/26 window30,20 softcap4 bias:b1qk sink lse",
+    "b2 h4/2 q70 k150 d41/26 causal alibi mask:11qk bias:1hq1:f16 lse",
+    "b2 h6/3 q70 k150 d41/26 causal alibi mask:11qk bias:11qk lse",
+    "b3 h4/2 q70 k150 d40/24 varlen softcap4 bias:1h1k sink lse",
+    "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
+    "b4 h2 q33 k70 d64 causal alibi sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
+    "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse",
+    "b0 h2 q3 k5 d64 alibi sink lse",
+    "b2 h2 q0 k5 d64 bias:bhqk lse",
+};
+enum { N_FEATURE_ROWS = sizeof features / sizeof *features };
+
 static void test_features(const struct device *d)
 {
-    static const char *const rows[] = {
-        "b2 h4/2 q70 k150 d41/26 window30,20 softcap4 bias:b1qk sink lse",
-        "b2 h4/2 q70 k150 d41/26 causal alibi mask:11qk bias:1hq1:f16 lse",
-        "b2 h6/3 q70 k150 d41/26 causal alibi mask:11qk bias:11qk lse",
-        "b3 h4/2 q70 k150 d40/24 varlen softcap4 bias:1h1k sink lse",
-        "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
-        "b4 h2 q33 k70 d64 causal alibi sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
-        "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse", "b0 h2 q3 k5 d64 alibi sink lse", "b2 h2 q0 k5 d64 bias:bhqk lse",
-    };
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
-            check_row(d, case_types[(i + n) % N_CASE_TYPES], rows[i], 40 + i, NULL,
+            check_row(d, case_types[(i + n) % N_CASE_TYPES], features[i], 40 + i, NULL,
                       (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
+}
+
+/* The same on an engine whose work-items share a tile: few items, which PoCL compiles sooner; and tiles that users
+ * have, with chains and chunks of more than one kind. */
+static void test_simt(const struct device *d)
+{
+    static const struct {
+        const char *config, *row;
+    } more[] = {
+        { "simt", "b1 h2/1 q70 k150 d64 causal lse" },
+        { "simt", "b1 h4/2 q70 k90 d96/72 window40,9 bias:1hqk lse" },
+        { "simt", "b2 h1 q40 k70 d72/200 softcap4 alibi lse" },
+        { "simt tx8,ty4,tm8,tn8,ch4,cv16,qres0", "b1 h2/1 q70 k150 d40 mask:b1qk bias:1h1k alibi lse" },
+        { "simt tx16,ty2,tm4,tn8,ch8,cv4,qres0", "b1 h2/1 q140 k70 d130 causal bias:11q1 lse" },
+    };
+    for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
+        if (harness_deals(i, 4))
+            check_row(d, case_types[(i + 2) % N_CASE_TYPES], features[i], 60 + i,
+                      "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", (enum layout)((i + 1) % LAYOUTS), WITH_DLSE);
+    for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
+        if (harness_deals(i, 4))
+            check_row(d, case_types[i % N_CASE_TYPES], more[i].row, 80 + i, more[i].config,
+                      (enum layout)(i % LAYOUTS), WITH_DLSE);
 }
 
 static char **arguments;
@@ -132,6 +159,7 @@ static void test(const struct device *d)
         test_quick(d);
     } else {
         test_features(d);
+        test_simt(d);
         test_wanted(d);
         test_cases(d);
     }
