@@ -40,28 +40,6 @@ static int row_make(struct row *w, const struct reference *r)
     return 0;
 }
 
-static int64_t clamp(int64_t x, int64_t most)
-{
-    return x < 0 ? 0 : x > most ? most : x;
-}
-
-/* Row q of head h of entry b: the keys that lengths, causality and windows leave. */
-static struct reference_line line_of(const struct reference *r, int64_t b, int64_t h, int64_t q)
-{
-    const int64_t far = INT64_C(1) << 60;
-    const int64_t q_len = r->q_len ? clamp(r->q_len[b], r->nq) : r->nq;
-    const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
-    const int64_t given = r->p.sizes.offset < -far ? -far : r->p.sizes.offset > far ? far : r->p.sizes.offset;
-    const int64_t offset = r->p.align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
-                           : r->p.align == CLATTN_ALIGN_OFFSET     ? given
-                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
-                                                                   : 0;
-    struct reference_line at = { r->b0 + b, h, q, q + offset, r->kv_start ? clamp(r->kv_start[b], r->nk) : 0,
-                                 q < q_len ? kv_len : 0 };
-    reference_range(r, &at);
-    return at;
-}
-
 static double dot(const double *x, const double *y, int64_t n, double *size)
 {
     double sum = 0;
@@ -216,7 +194,7 @@ int reference_backward(const struct reference *r, const double *q, const double 
     for (int64_t i = 0; i < r->b * r->h * r->nq; i++) {
         const int64_t b = i / r->nq / r->h, h = i / r->nq % r->h, row = (b * r->h + h) * q_pitch + i % r->nq;
         const int64_t keys = (b * r->hk + h / share) * k_pitch;
-        const struct reference_line at = line_of(r, b, h, i % r->nq);
+        const struct reference_line at = reference_line_of(r, b, h, i % r->nq);
         const double *const dout = g->dout + row * r->dv;
         double lse;
         const double dlse = g->dlse ? g->dlse[row] : 0;
