@@ -2,7 +2,7 @@
 # peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
 # SPDX-License-Identifier: Apache-2.0
 """peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] [--cuda] [--backend LIST]
-[--plain] 'PROBLEM' ...
+[--plain] [--backward] 'PROBLEM' ...
 
 Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
 median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is
@@ -18,7 +18,7 @@ a mask there. --plain leaves pages, the types of keys and values and that of O o
 computes the same on keys and values of Q's type that lie in one piece; the line says so.
 
 A problem with bwd is timed backward alone: autograd's of its forward pass, which has run before; gradients of a bias
-are among them.
+are among them. --backward makes every problem one with bwd, so that one list serves both passes.
 
 --cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each
 once a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's
@@ -29,7 +29,10 @@ import argparse, contextlib, json, os, re, statistics, subprocess, sys, time
 
 if '--alone' not in sys.argv[1:]:
     os.environ['OMP_WAIT_POLICY'] = 'PASSIVE'
-import torch
+try:
+    import torch
+except ImportError as e:
+    raise SystemExit('peer_torch.py needs PyTorch: %s' % e)
 
 BACKENDS = dict(flash='FLASH_ATTENTION', efficient='EFFICIENT_ATTENTION', cudnn='CUDNN_ATTENTION', math='MATH')
 TYPES = dict(f32=torch.float32, f16=torch.float16, bf16=torch.bfloat16, f64=torch.float64)
@@ -42,6 +45,10 @@ def without(problem):
     """The problem with all words but those of storage, and these."""
     words = problem.split()
     return ' '.join(w for w in words if not PLAIN.fullmatch(w)), ' '.join(w for w in words if PLAIN.fullmatch(w))
+
+
+def with_backward(problem):
+    return problem if 'bwd' in problem.split() else problem + ' bwd'
 
 
 def parse(problem):
@@ -234,8 +241,10 @@ def main():
     a.add_argument('--device'), a.add_argument('--config'), a.add_argument('--alone', action='store_true')
     a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')
     a.add_argument('--cuda', action='store_true'), a.add_argument('--backend', type=lambda x: x.split(','))
-    a.add_argument('--plain', action='store_true')
+    a.add_argument('--plain', action='store_true'), a.add_argument('--backward', action='store_true')
     o = a.parse_args()
+    if o.backward:
+        o.problems = [with_backward(p) for p in o.problems]
     if o.cuda and not o.backend:
         o.backend = ['flash']
     if o.backend and (o.alone or set(o.backend) - set(BACKENDS)):

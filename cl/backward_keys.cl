@@ -30,12 +30,6 @@ CLA_FN int cla_tile_of_stripe(int i, int stripe, int stripes)
     return i * stripes + (i & 1 ? stripes - 1 - stripe : stripe);
 }
 
-CLA_FN void cla_enter(cla_env *e, const cla_args *a, int b, int h, int stripe)
-{
-    cla_env_init(e, a, b, h, stripe);
-    cla_sequence(e);
-}
-
 /* The heads of an entry that share the keys of a tile. */
 CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, int hk, int stripe)
 {

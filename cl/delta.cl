@@ -31,8 +31,7 @@ void cla_delta(const cla_args a, CLA_PARAMS)
     int b, h;
     CLA_TAKE_PARAMS(e.at)
     const int q0 = cla_block_of_rows(&a, CLA_GROUP, CLA_BLOCK, &b, &h);
-    cla_env_init(&e, &a, b, h, 0);
-    cla_sequence(&e);
+    cla_enter(&e, &a, b, h, 0);
     CLA_NO_UNROLL for (int q = q0 + (int)get_local_id(0); q < min(q0 + CLA_BLOCK, e.nq); q += CLA_ITEMS) {
         const cla_scalar lse = e.at.lse[cla_written_row(&e, &a.lse, q)];
         cla_scalar delta = 0;

@@ -30,6 +30,13 @@ CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
     return cla_dq_parts(e) + (part * e->a->stats_rows + cla_stats_row(e, q)) * CLA_DQ_PITCH;
 }
 
+/* Turns to head h of entry b; part: which stripe of keys, where there are several. */
+CLA_FN void cla_enter(cla_env *e, const cla_args *a, int b, int h, int part)
+{
+    cla_env_init(e, a, b, h, part);
+    cla_sequence(e);
+}
+
 /* Work-group `group` of those that have a block of `rows` queries of one head each: whose, and the first row; past the
  * end for a group that only rounds up the grid. */
 CLA_FN int cla_block_of_rows(const cla_args *a, uint group, int rows, int *b, int *h)

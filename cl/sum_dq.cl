@@ -8,8 +8,7 @@ void cla_sum_dq(const cla_args a, CLA_PARAMS)
     int b, h;
     CLA_TAKE_PARAMS(e.at)
     const int q0 = cla_block_of_rows(&a, CLA_GROUP, CLA_BLOCK, &b, &h);
-    cla_env_init(&e, &a, b, h, 0);
-    cla_sequence(&e);
+    cla_enter(&e, &a, b, h, 0);
     const int n = clamp(e.nq - q0, 0, CLA_BLOCK) * VECTORS;
     CLA_NO_UNROLL for (int at = (int)get_local_id(0); at < n; at += CLA_ITEMS) {
         const int q = q0 + at / VECTORS, c = at % VECTORS * CLA_WIDTH;

@@ -24,8 +24,7 @@ void cla_sum_dsinks(const cla_args a, CLA_PARAMS)
         const cla_scalar sink = e.at.sinks[a.sinks_offset + h];
         cla_scalar sum = 0;
         CLA_NO_UNROLL for (int b = 0; b < a.heads / a.h; b++) {
-            cla_env_init(&e, &a, b, h, 0);
-            cla_sequence(&e);
+            cla_enter(&e, &a, b, h, 0);
             CLA_NO_UNROLL for (int q0 = 0; q0 < e.nq; q0 += CLA_BLOCK) sum += cla_sink_part(&e, sink, q0);
         }
         e.at.dsinks[a.dsinks_offset + h] = (float)sum;

@@ -1182,7 +1182,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag, is that of the
- * plan whose O and LSE they are. Quantised and paged K and V have no gradients, nor have score_mods.
+ * plan whose O and LSE they are. Quantised and paged K and V have no gradients, nor have score_mods. examples/train.c
+ * is a whole program.
  */
 
 /** The arguments of clattn_enqueue_backward(). */

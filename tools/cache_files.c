@@ -4,7 +4,7 @@
 
 #include "cache_files.h"
 
-#include "convert.h"
+#include "floats.h"
 #include "inputs.h"
 #include "quantise.h"
 
@@ -96,22 +96,14 @@ static int read_scales(const struct source *x, const char *argument, const char 
                        struct fault *f)
 {
     struct npy a;
-    int status = 0;
-    if (npy_read(argument, path, &a, f) != 0)
+    if (floats_read(argument, path, &a, f) != 0)
         return -1;
-    const int type = tensor_file_storage(a.type);
-    if (type == 0)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", argument, path,
-                           npy_name(a.type));
-    if (status == 0)
-        status = scale_shape(x, argument, path, &a, shape, f);
+    int status = scale_shape(x, argument, path, &a, shape, f);
     if (status == 0) {
         const size_t size = (size_t)shape[3] * sizeof **out;
-        double *const values = malloc((a.count ? a.count : 1) * sizeof *values);
+        double *const values = floats_values(argument, path, &a, CLATTN_F32, f);
         *out = malloc((a.count ? a.count : 1) * sizeof **out);
         if (values && *out) {
-            convert_load(type, a.data, values, a.count);
-            inputs_round(CLATTN_F32, values, a.count);
             if (x->file->packed || x->file->paged || x->file->bthd)
                 tensor_file_swap(values, *out, shape[0], shape[2], shape[1], size);
             else

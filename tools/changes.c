@@ -4,8 +4,7 @@
 
 #include "changes.h"
 
-#include "convert.h"
-#include "inputs.h"
+#include "floats.h"
 #include "npy.h"
 #include "score_mods.h"
 
@@ -19,31 +18,7 @@
 
 enum { TEXT_MAX = 1 << 20 }; /* the library's limit */
 
-static int no_memory(const char *argument, const char *path, struct fault *f)
-{
-    return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
-}
-
 /* ---- Arrays ---- */
-
-/* Reads a file of floats as doubles, rounded to `type`. */
-static double *doubles(const struct npy *a, int type)
-{
-    const int from = a->type == NPY_F4 ? CLATTN_F32 : a->type == NPY_F2 ? CLATTN_F16 : CLATTN_F64;
-    double *x = malloc((a->count ? a->count : 1) * sizeof *x);
-    if (x) {
-        convert_load(from, a->data, x, a->count);
-        inputs_round(type, x, a->count);
-    }
-    return x;
-}
-
-static int want_floats(const char *argument, const char *path, const struct npy *a, struct fault *f)
-{
-    if (a->type == NPY_F4 || a->type == NPY_F2 || a->type == NPY_F8)
-        return 0;
-    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", argument, path, npy_name(a->type));
-}
 
 /* Compares the axes of a file, aligned right, with those of the scores: each must be 1 or equal. */
 static int broadcast(const char *argument, const char *path, const struct npy *a, const clattn_sizes *z,
@@ -73,18 +48,16 @@ static int read_bias(const struct options *o, clattn_workload *c, struct extras 
     struct npy a;
     if (!path)
         return 0;
-    if (npy_read(argument, path, &a, f) != 0)
+    if (floats_read(argument, path, &a, f) != 0)
         return -1;
-    int status = want_floats(argument, path, &a, f);
-    if (status == 0)
-        status = broadcast(argument, path, &a, &c->problem.sizes, x->bias_shape, c->bias_axes, f);
+    int status = broadcast(argument, path, &a, &c->problem.sizes, x->bias_shape, c->bias_axes, f);
     if (status == 0) {
         c->problem.bias_type = a.type == NPY_F2                                          ? CLATTN_F16
                                : a.type == NPY_F8 && c->problem.type == CLATTN_F64 ? CLATTN_F64
                                                                                          : CLATTN_F32;
-        x->bias = doubles(&a, c->problem.bias_type);
+        x->bias = floats_values(argument, path, &a, c->problem.bias_type, f);
         x->bias_axes = a.ndim;
-        status = x->bias ? 0 : no_memory(argument, path, f);
+        status = x->bias ? 0 : -1;
     }
     npy_free(&a);
     return status;
@@ -118,22 +91,22 @@ static int read_heads(const char *argument, const char *path, int by_entry, cons
 {
     struct npy a;
     char shape[NPY_SHAPE_TEXT], sizes[64];
-    if (npy_read(argument, path, &a, f) != 0)
+    int status = 0;
+    if (floats_read(argument, path, &a, f) != 0)
         return -1;
     npy_shape(a.ndim, a.shape, shape);
     snprintf(sizes, sizeof sizes, by_entry ? "[%lld] or [%lld,%lld]" : "[%lld]", (long long)(z->h),
              (long long)(z->b), (long long)(z->h));
-    int status = want_floats(argument, path, &a, f);
     const int one = a.ndim == 1 && a.shape[0] == z->h;
     const int two = by_entry && a.ndim == 2 && a.shape[0] == z->b && a.shape[1] == z->h;
-    if (status == 0 && !one && !two)
+    if (!one && !two)
         status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s, by the heads of Q", argument, path, shape,
                            sizes);
     if (status == 0) {
         *rows = two && z->b > 0 ? z->b : 1;
         *axes = a.ndim;
-        *out = doubles(&a, CLATTN_F32);
-        status = *out ? 0 : no_memory(argument, path, f);
+        *out = floats_values(argument, path, &a, CLATTN_F32, f);
+        status = *out ? 0 : -1;
     }
     npy_free(&a);
     return status;
@@ -161,7 +134,7 @@ static char *read_bytes(int fd, size_t n, const char *argument, const char *path
     size_t at = 0;
     ssize_t got = 1;
     if (!text) {
-        no_memory(argument, path, f);
+        fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
         return NULL;
     }
     while (at < n && (got > 0 || (got < 0 && errno == EINTR)))

@@ -231,16 +231,21 @@ static int compute_gradients(struct run *r, struct fault *f)
 static int check(struct run *r, struct fault *f)
 {
     const struct extras *x = &r->arrays.x;
+    const struct gradient_files *const g = &r->gradient_files;
+    const struct verify_gradients gradients = { g->dout, g->dlse,
+                                                { g->dq, g->dk, g->dv, g->dbias, g->dslopes, g->dsinks } };
     char why[4096] = "";
     if (!r->options.verify)
         return 0;
     if (x->n_mods && rowmods_open(&r->rowmods, &r->where, x, r->arrays.c.problem.type == CLATTN_F64, why, sizeof why))
         return fault_set(f, EXIT_UNSUPPORTED, "--verify: the score_mods on their own: %s", why);
     if (verify(&r->arrays.c, &r->arrays.in, verify_narrow_p(r->report.engine), rowmods_change, &r->rowmods, r->o,
-               r->lse, &r->report.verdict) != 0)
+               r->lse, g->dout ? &gradients : NULL, &r->report.verdict) != 0)
         return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference%s",
                          x->n_mods ? ", or the score_mods failed on their own" : "");
     r->report.verified = 1;
+    for (int i = 0; i < VERIFY_GRADIENTS; i++)
+        r->report.verified_gradients[i] = g->dout && gradients.got[i];
     return 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include "gradient_files.h"
 
-#include "convert.h"
+#include "floats.h"
 #include "inputs.h"
 #include "tensor_file.h"
 
@@ -40,22 +40,17 @@ static int read_dout(const struct options *o, const struct arrays *a, struct gra
     const clattn_problem p = inputs_defaults(&a->c.problem);
     struct tensor_file x = { .argument = "--dout", .path = o->dout, .packed = o->cu_q != NULL, .bthd = o->bthd };
     int64_t want[4];
-    int status = -1;
     const int ndim = shape_of_o(o, &p, want);
-    if (tensor_file_read(&x, f) != 0)
-        goto out;
-    if (!fits(&x.a, ndim, want)) {
-        misfit("--dout", o->dout, &x.a, ndim, want, f);
-    } else if (tensor_file_storage(x.a.type) == 0) {
-        fault_set(f, EXIT_USAGE, "--dout: %s: its type is %s, want <f4, <f2 or <f8", o->dout, npy_name(x.a.type));
-    } else {
+    int status = tensor_file_read(&x, f);
+    if (status == 0 && !fits(&x.a, ndim, want))
+        status = misfit("--dout", o->dout, &x.a, ndim, want, f);
+    if (status == 0) {
         const size_t count = x.a.count;
-        if ((g->dout = tensor_file_values(&x, f))) {
+        g->dout = tensor_file_values(&x, f);
+        if (g->dout)
             inputs_round(p.o_type, g->dout, count);
-            status = 0;
-        }
+        status = g->dout ? 0 : -1;
     }
-out:
     npy_free(&x.a);
     return status;
 }
@@ -67,25 +62,16 @@ static int read_dlse(const struct options *o, const struct arrays *a, struct gra
     const int64_t *const want = o->cu_q ? packed : padded;
     const int ndim = o->cu_q ? 2 : 3;
     struct npy x;
-    int status = -1;
     if (!o->dlse)
         return 0;
-    if (npy_read("--dlse", o->dlse, &x, f) != 0)
+    if (floats_read("--dlse", o->dlse, &x, f) != 0)
         return -1;
     if (!fits(&x, ndim, want))
         misfit("--dlse", o->dlse, &x, ndim, want, f);
-    else if (tensor_file_storage(x.type) == 0)
-        fault_set(f, EXIT_USAGE, "--dlse: %s: its type is %s, want <f4, <f2 or <f8", o->dlse, npy_name(x.type));
-    else if (!(g->dlse = malloc((x.count ? x.count : 1) * sizeof *g->dlse)))
-        fault_set(f, EXIT_UNSUPPORTED, "--dlse: %s: there is no memory for it", o->dlse);
     else
-        status = 0;
-    if (status == 0) {
-        convert_load(tensor_file_storage(x.type), x.data, g->dlse, x.count);
-        inputs_round(CLATTN_F32, g->dlse, x.count);
-    }
+        g->dlse = floats_values("--dlse", o->dlse, &x, CLATTN_F32, f);
     npy_free(&x);
-    return status;
+    return g->dlse ? 0 : -1;
 }
 
 /* Room for a gradient of n elements, where its file is named. */

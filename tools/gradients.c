@@ -46,18 +46,28 @@ static void cells_of(struct gradients *g, const struct setup *s, struct cells to
     to[2] = (struct cells){ g->dsinks, &g->args.dsinks.mem, (size_t)z->h, CLATTN_F32 };
 }
 
+/* Holds NaN, so that what a kernel does not write is visible. */
+static cl_mem make_buffer(const struct setup *s, size_t bytes, cl_int *e)
+{
+    void *const image = malloc(bytes);
+    cl_mem mem = NULL;
+    *e = CL_OUT_OF_HOST_MEMORY;
+    if (image) {
+        memset(image, 0xff, bytes);
+        mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, image, e);
+    }
+    free(image);
+    return *e == CL_SUCCESS ? mem : NULL;
+}
+
 static cl_int make_cells(struct gradients *g, const struct setup *s)
 {
     struct cells cells[CELLS];
     cl_int e = CL_SUCCESS;
     cells_of(g, s, cells);
     for (int i = 0; i < CELLS && e == CL_SUCCESS; i++)
-        if (cells[i].values && cells[i].n) {
-            *cells[i].mem =
-                clCreateBuffer(s->context, CL_MEM_READ_WRITE, cells[i].n * convert_size(cells[i].type), NULL, &e);
-            if (e != CL_SUCCESS)
-                *cells[i].mem = NULL;
-        }
+        if (cells[i].values && cells[i].n)
+            *cells[i].mem = make_buffer(s, cells[i].n * convert_size(cells[i].type), &e);
     memcpy(g->args.dbias.shape, s->args.bias.shape, sizeof g->args.dbias.shape);
     return e;
 }

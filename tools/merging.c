@@ -5,7 +5,7 @@
 #include "merging.h"
 
 #include "convert.h"
-#include "inputs.h"
+#include "floats.h"
 #include "npy.h"
 #include "reference.h"
 #include "tensor_file.h"
@@ -21,25 +21,6 @@ static int parts_type(const struct merging *m)
 }
 
 /* ---- Files ---- */
-
-static double *doubles(const struct npy *a, int type)
-{
-    double *x = malloc((a->count ? a->count : 1) * sizeof *x);
-    if (!x)
-        return NULL;
-    convert_load(tensor_file_storage(a->type), a->data, x, a->count);
-    inputs_round(type, x, a->count);
-    return x;
-}
-
-static int read_floats(const char *argument, const char *path, struct npy *a, struct fault *f)
-{
-    if (npy_read(argument, path, a, f) != 0)
-        return -1;
-    if (tensor_file_storage(a->type) != 0)
-        return 0;
-    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", argument, path, npy_name(a->type));
-}
 
 /* O_PARTS is [S,...,dv] and LSE_PARTS [S,...]. */
 static int take_shapes(const struct options *o, struct merging *m, const struct npy *of_o, const struct npy *of_lse,
@@ -76,12 +57,12 @@ int merging_read(const struct options *o, struct merging *m, struct fault *f)
     struct npy of_o = { 0 }, of_lse = { 0 };
     int status = -1;
     memset(m, 0, sizeof *m);
-    if (read_floats("O_PARTS", o->o_parts, &of_o, f) != 0 || read_floats("LSE_PARTS", o->lse_parts, &of_lse, f) != 0 ||
+    if (floats_read("O_PARTS", o->o_parts, &of_o, f) != 0 || floats_read("LSE_PARTS", o->lse_parts, &of_lse, f) != 0 ||
         take_shapes(o, m, &of_o, &of_lse, f) != 0)
         goto out;
     m->type = o->type ? o->type : CLATTN_F32;
-    m->o_parts = doubles(&of_o, parts_type(m));
-    m->lse_parts = doubles(&of_lse, CLATTN_F32);
+    m->o_parts = floats_values("O_PARTS", o->o_parts, &of_o, parts_type(m), f);
+    m->lse_parts = floats_values("LSE_PARTS", o->lse_parts, &of_lse, CLATTN_F32, f);
     m->o = malloc((size_t)(m->rows * m->width + 1) * sizeof *m->o);
     m->lse = malloc((size_t)(m->rows + 1) * sizeof *m->lse);
     if (m->o_parts && m->lse_parts && m->o && m->lse)

@@ -35,11 +35,6 @@ struct scratch {
     unsigned char *keep;  /* [ROWS,ld] */
 };
 
-/* One batch entry: its lengths within bounds, and where its diagonal lies. */
-struct entry {
-    int64_t b, q_len, kv_len, kv_start, offset;
-};
-
 /* malloc of rows * columns doubles, zero, or NULL when that overflows or there is no memory. */
 static double *grid(int64_t rows, int64_t columns)
 {
@@ -109,45 +104,13 @@ static void add_distance(double *restrict y, double a, const double *restrict x,
             y[at + lane] += a * fabs(x[at + lane] - from[at + lane]);
 }
 
-static int64_t clamp(int64_t x, int64_t most)
-{
-    return x < 0 ? 0 : x > most ? most : x;
-}
-
-/* What no sum of a few overflows with, and no size reaches. */
-static int64_t bounded(int64_t x)
-{
-    const int64_t far = INT64_C(1) << 60;
-    return x < -far ? -far : x > far ? far : x;
-}
-
-static struct entry entry_of(const struct reference *r, int64_t b)
-{
-    const int64_t q_len = r->q_len ? clamp(r->q_len[b], r->nq) : r->nq;
-    const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
-    const int64_t offset = r->p.align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
-                           : r->p.align == CLATTN_ALIGN_OFFSET     ? bounded(r->p.sizes.offset)
-                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
-                                                                 : 0;
-    const struct entry e = { b, q_len, kv_len, r->kv_start ? clamp(r->kv_start[b], r->nk) : 0, offset };
-    return e;
-}
-
 /* Rows of one head, the keys that lengths, causality and windows leave to each, and the union of these. */
 struct group {
     int64_t h, rows, first, last;
     struct reference_line at[ROWS];
 };
 
-/* Row q of head h. */
-static struct reference_line line_of(const struct reference *r, const struct entry *e, int64_t h, int64_t q)
-{
-    struct reference_line at = { r->b0 + e->b, h, q, q + e->offset, e->kv_start, q < e->q_len ? e->kv_len : 0 };
-    reference_range(r, &at);
-    return at;
-}
-
-static struct group group_of(const struct reference *r, const struct entry *e, int64_t h, int64_t q0)
+static struct group group_of(const struct reference *r, int64_t b, int64_t h, int64_t q0)
 {
     struct group g;
     memset(&g, 0, sizeof g);
@@ -155,7 +118,7 @@ static struct group group_of(const struct reference *r, const struct entry *e, i
     g.rows = r->nq - q0 < ROWS ? r->nq - q0 : ROWS;
     g.first = r->nk;
     for (int64_t row = 0; row < g.rows; row++) {
-        const struct reference_line at = line_of(r, e, h, q0 + row);
+        const struct reference_line at = reference_line_of(r, b, h, q0 + row);
         g.at[row] = at;
         if (at.hi == 0)
             continue;
@@ -335,21 +298,19 @@ int reference_forward(const struct reference *r, const double *q, const double *
         return 0; /* the other axes may still be huge */
     if (scratch_make(&w, r) != 0)
         goto out;
-    for (int64_t b = 0; b < r->b; b++) {
-        const struct entry e = entry_of(r, b);
+    for (int64_t b = 0; b < r->b; b++)
         for (int64_t h = 0; h < r->h; h++) {
             const int64_t share = r->h / r->hk, key_head = b * r->hk + h / share, rows = (b * r->h + h) * q_pitch;
             if (h % share == 0)
                 load_head(&w, r, k + key_head * k_pitch * r->d, v + key_head * k_pitch * r->dv);
             for (int64_t q0 = 0; q0 < r->nq; q0 += ROWS) {
-                const struct group g = group_of(r, &e, h, q0);
+                const struct group g = group_of(r, b, h, q0);
                 const int64_t at = rows + q0;
                 if (attend(&w, r, &g, q + at * r->d, o + at * r->dv, lse + at, o_bound ? o_bound + at * r->dv : NULL,
                            lse_bound ? lse_bound + at : NULL, seen ? seen + key_head * r->nk : NULL) != 0)
                     goto out;
             }
         }
-    }
     status = 0;
 out:
     scratch_free(&w);

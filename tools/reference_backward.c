@@ -1,4 +1,4 @@
-/* reference_backward.c - gradients of attention in float64 on the host, for the tests
+/* reference_backward.c - gradients of attention in float64 on the host, for --verify and the tests
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -38,28 +38,6 @@ static int row_make(struct row *w, const struct reference *r)
     w->raw = w->ds_off + nk;
     w->o = w->raw + nk;
     return 0;
-}
-
-static int64_t clamp(int64_t x, int64_t most)
-{
-    return x < 0 ? 0 : x > most ? most : x;
-}
-
-/* Row q of head h of entry b: the keys that lengths, causality and windows leave. */
-static struct reference_line line_of(const struct reference *r, int64_t b, int64_t h, int64_t q)
-{
-    const int64_t far = INT64_C(1) << 60;
-    const int64_t q_len = r->q_len ? clamp(r->q_len[b], r->nq) : r->nq;
-    const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], r->nk) : r->nk;
-    const int64_t given = r->p.sizes.offset < -far ? -far : r->p.sizes.offset > far ? far : r->p.sizes.offset;
-    const int64_t offset = r->p.align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
-                           : r->p.align == CLATTN_ALIGN_OFFSET     ? given
-                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
-                                                                   : 0;
-    struct reference_line at = { r->b0 + b, h, q, q + offset, r->kv_start ? clamp(r->kv_start[b], r->nk) : 0,
-                                 q < q_len ? kv_len : 0 };
-    reference_range(r, &at);
-    return at;
 }
 
 static double dot(const double *x, const double *y, int64_t n, double *size)
@@ -121,15 +99,29 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
     return n;
 }
 
+/* How far off the LSE of a row may be, and O in a sum with dO. */
+struct given {
+    double lse, o;
+};
+
+static struct given given_of(const struct reference *r, const struct reference_gradients *g, const double *o,
+                             int64_t row, double lse)
+{
+    const double eps = r->type == CLATTN_F16 ? ldexp(1, -11) : r->type == CLATTN_BF16 ? ldexp(1, -8) : unit_of(r);
+    struct given off = { g->lse_bound ? g->lse_bound[row] : ldexp(1, -24) * (1 + 2 * fabs(lse)), 0 };
+    for (int64_t c = row * r->dv, i = 0; i < r->dv; c++, i++)
+        off.o += fabs(g->dout[c]) * (g->o_bound ? g->o_bound[c] : eps * fabs(o[i]));
+    return off;
+}
+
 /* ds, with respect to scale times the product, and how far off it may be; *w of the comment in the header in w->a. */
 static void differentiate(const struct reference *r, struct row *w, const struct reference_line *at, const double *v,
-                          const double *dout, double dlse, double lse, int64_t n, double *d, double *d_off)
+                          const double *dout, double dlse, struct given given, int64_t n, double *d, double *d_off)
 {
-    const double u = computing(r), single = ldexp(1, -24), c = r->p.softcap;
-    const double eps = r->type == CLATTN_F16 ? ldexp(1, -11) : r->type == CLATTN_BF16 ? ldexp(1, -8) : unit_of(r);
+    const double u = computing(r), c = r->p.softcap, lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99);
     double size;
     const double delta = dot(dout, w->o, r->dv, &size) - dlse;
-    const double delta_off = (u * length((double)r->dv) + eps) * size + single * fabs(dlse);
+    const double delta_off = u * length((double)r->dv) * size + given.o + ldexp(1, -24) * fabs(dlse);
     *d = delta;
     *d_off = delta_off;
     for (int64_t i = at->lo; i < at->hi; i++) {
@@ -137,7 +129,7 @@ static void differentiate(const struct reference *r, struct row *w, const struct
         if (w->p[i] == 0)
             continue;
         const double a = w->a[i];
-        const double off = u * (32 * (1 + a) + length((double)n)) + single * (1 + 2 * fabs(lse));
+        const double off = (w->p[i] < lost ? 1 : 0) + u * (32 * (1 + a) + length((double)n)) + given.lse;
         const double dp = dot(dout, v + i * r->dv, r->dv, &size);
         w->a[i] = off;
         w->ds[i] = w->p[i] * (dp - delta);
@@ -183,30 +175,31 @@ static void add_others(const struct reference *r, const struct row *w, const str
     }
 }
 
-static void add_sink(const struct reference *r, const struct reference_gradients *g, int64_t h, double lse, double d,
-                     double d_off, double more)
+static void add_sink(const struct reference *r, const struct reference_gradients *g, int64_t h, double lse,
+                     double lse_off, double d, double d_off, double more)
 {
-    const double p = r->sinks && lse > -INFINITY ? exp(r->sinks[h] - lse) : 0;
+    const double p = r->sinks && lse != -INFINITY ? exp(r->sinks[h] - lse) : 0; /* NaN stays */
     const double logit = r->sinks ? r->sinks[h] : 0;
-    const double off = computing(r) * 32 * (1 + fabs(logit)) + ldexp(1, -24) * (1 + 2 * fabs(lse));
+    const double off = computing(r) * 32 * (1 + fabs(logit)) + lse_off;
     if (!g->dsinks || p == 0)
         return;
     g->dsinks[h] -= p * d;
     g->dsinks_bound[h] += p * d_off + (off + more) * p * fabs(d);
 }
 
-static void finish(int type, const double *x, double *bound, int64_t n)
+void reference_backward_store(int type, const double *x, double *bound, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         bound[i] += bound[i] > 0 || x[i] != 0 ? reference_rounding(type, x[i]) : 0;
 }
 
-int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
-                       const struct reference_gradients *g)
+int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,
+                           const struct reference_gradients *g)
 {
     const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
     const int64_t share = r->hk ? r->h / r->hk : 1;
     const double u = computing(r), over_q = u * length((double)(r->nq * share)), over_k = u * length((double)r->nk);
+    const double terms = (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq) * (double)r->nk;
     struct row w;
     memset(&w, 0, sizeof w);
     if (row_make(&w, r) != 0) {
@@ -216,16 +209,17 @@ int reference_backward(const struct reference *r, const double *q, const double 
     for (int64_t i = 0; i < r->b * r->h * r->nq; i++) {
         const int64_t b = i / r->nq / r->h, h = i / r->nq % r->h, row = (b * r->h + h) * q_pitch + i % r->nq;
         const int64_t keys = (b * r->hk + h / share) * k_pitch;
-        const struct reference_line at = line_of(r, b, h, i % r->nq);
+        const struct reference_line at = reference_line_of(r, b, h, i % r->nq);
         const double *const dout = g->dout + row * r->dv;
         double lse;
         const double dlse = g->dlse ? g->dlse[row] : 0;
-        const double over_all = u * length((double)(r->b * r->h * r->nq) * (double)r->nk);
+        const double over_all = u * length(terms);
         double d = -dlse, d_off = ldexp(1, -24) * fabs(dlse);
         const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
+        const struct given given = given_of(r, g, w.o, row, lse);
         if (n)
-            differentiate(r, &w, &at, v + keys * r->dv, dout, dlse, lse, n, &d, &d_off);
-        add_sink(r, g, h, lse, d, d_off, over_all);
+            differentiate(r, &w, &at, v + keys * r->dv, dout, dlse, given, n, &d, &d_off);
+        add_sink(r, g, h, lse, given.lse, d, d_off, over_all);
         if (!n)
             continue;
         add_others(r, &w, &at, g, over_all);
@@ -239,16 +233,25 @@ int reference_backward(const struct reference *r, const double *q, const double 
             add(g->dq + row * r->d, g->dq_bound + row * r->d, ds, ds_off, over_k, k + to_k, r->d);
         }
     }
-    finish(g->q_type, g->dq, g->dq_bound, r->b * r->h * q_pitch * r->d);
-    finish(g->k_type, g->dk, g->dk_bound, r->b * r->hk * k_pitch * r->d);
-    finish(g->v_type, g->dv, g->dv_bound, r->b * r->hk * k_pitch * r->dv);
-    if (g->dbias)
-        finish(r->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, g->dbias, g->dbias_bound,
-               r->bias_shape[0] * r->bias_shape[1] * r->bias_shape[2] * r->bias_shape[3]);
-    if (g->dslopes)
-        finish(CLATTN_F32, g->dslopes, g->dslopes_bound, r->slopes_b * r->h);
-    if (g->dsinks)
-        finish(CLATTN_F32, g->dsinks, g->dsinks_bound, r->h);
     row_free(&w);
+    return 0;
+}
+
+int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
+                       const struct reference_gradients *g)
+{
+    const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
+    if (reference_backward_add(r, q, k, v, g) != 0)
+        return -1;
+    reference_backward_store(g->q_type, g->dq, g->dq_bound, r->b * r->h * q_pitch * r->d);
+    reference_backward_store(g->k_type, g->dk, g->dk_bound, r->b * r->hk * k_pitch * r->d);
+    reference_backward_store(g->v_type, g->dv, g->dv_bound, r->b * r->hk * k_pitch * r->dv);
+    if (g->dbias)
+        reference_backward_store(r->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, g->dbias, g->dbias_bound,
+                                 r->bias_shape[0] * r->bias_shape[1] * r->bias_shape[2] * r->bias_shape[3]);
+    if (g->dslopes)
+        reference_backward_store(CLATTN_F32, g->dslopes, g->dslopes_bound, r->slopes_b * r->h);
+    if (g->dsinks)
+        reference_backward_store(CLATTN_F32, g->dsinks, g->dsinks_bound, r->h);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* reference_backward.h - gradients of attention in float64 on the host, for the tests
+/* reference_backward.h - gradients of attention in float64 on the host, for --verify and the tests
  * SPDX-License-Identifier: Apache-2.0
  *
  * From the formulas of SEMANTICS, like reference.h, whose struct says what is computed. */
@@ -12,14 +12,21 @@
  *
  * Bounds say how far off each element may be, with u = 2^-24 (f64: 2^-53, but for LSE, which is float), n the keys of a
  * row, a as in reference.h, and L(m) = 16 + 2 log2(1 + m) for a sum of m terms:
- *     p    is off by w p                 w = u (32 (1 + a) + L(n)) + 2^-24 (1 + 2 |lse|)
+ *     p    is off by w p                 w = u (32 (1 + a) + L(n)) + 2^-24 (1 + 2 |lse|), and 1 more where p may count
+ *                                        as 0, below 2^-99 (f64: 2^-899) with room for what it may be off itself
  *     dp   by u L(dv) sum |dO V|
  *     D    by u L(dv) sum |dO O| + eps_O sum |dO O| + 2^-24 |dLSE|
  * ds   by p (what dp and D are) + (w + 8 u) p |dp - D|; softcap: times what the factor is, and more by u (8 + 4 a / c)
  *     dV   by sum_q (w + u L(rows)) p |dO|, and rounding in the type of V; dQ and dK likewise, with ds
- * `share` of struct reference: the part of what u says that is asked for; what is stored in few bits is as it is. */
+ * `share` of struct reference: the part of what u says that is asked for; what is stored in few bits is as it is.
+ *
+ * That is for O and LSE which are right but for their storage. Those that a device computed are as far off as o_bound
+ * and lse_bound say, if these are given: D is off by sum |dO| o_bound in place of eps_O sum |dO O|, and w has lse_bound
+ * in place of 2^-24 (1 + 2 |lse|). */
 struct reference_gradients {
     const double *dout, *dlse;             /* [b,h,nq,dv], [b,h,nq]; dlse NULL: none */
+    const double *o_bound, *lse_bound;     /* as dout and dlse; both or none */
+    int64_t entries;                       /* of all batch entries, where b is a part of them; 0: b */
     double *dq, *dk, *dv;                  /* as q, k and v */
     double *dq_bound, *dk_bound, *dv_bound;
     int q_type, k_type, v_type;            /* that gradients are stored in */
@@ -29,7 +36,14 @@ struct reference_gradients {
     double *dbias, *dslopes, *dsinks, *dbias_bound, *dslopes_bound, *dsinks_bound;
 };
 
-/* Returns 0, or -1 without memory. */
+/* Adds what one or some batch entries give to gradients and bounds, before any of it is stored. Returns 0, or -1
+ * without memory. */
+int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,
+                           const struct reference_gradients *g);
+/* Behind all entries: adds to the bounds of n sums what storing these as `type` may do. */
+void reference_backward_store(int type, const double *x, double *bound, int64_t n);
+
+/* All at once. Returns 0, or -1 without memory. */
 int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
                        const struct reference_gradients *g);
 

@@ -10,8 +10,8 @@ struct reference_line {
     int64_t b, h, q, diagonal, lo, hi;
 };
 
-/* Narrows [lo,hi) to the range of keys that causality and windows leave; [0,0) where that is none. */
-void reference_range(const struct reference *r, struct reference_line *at);
+/* Row q of head h of entry b, with the keys that lengths, causality and windows leave; [0,0) where these are none. */
+struct reference_line reference_line_of(const struct reference *r, int64_t b, int64_t h, int64_t q);
 
 /* keep[nk]: what is decided key by key, before any score. */
 void reference_keep(const struct reference *r, const struct reference_line *at, unsigned char *keep);

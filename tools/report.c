@@ -144,6 +144,8 @@ void report_error(const struct report *r, double *error, double *bound)
 {
     const struct verdict *v = &r->verdict;
     const struct farthest *f = farthest_part(&v->lse) > farthest_part(&v->o) ? &v->lse : &v->o;
+    for (int i = 0; i < VERIFY_GRADIENTS; i++)
+        f = farthest_part(&v->gradients[i]) > farthest_part(f) ? &v->gradients[i] : f;
     *error = f->error;
     *bound = f->bound;
 }
@@ -205,6 +207,10 @@ static void print_text(const struct report *r)
         printf("max-error %.3g bound %.3g\n", r->verdict.o.error, r->verdict.o.bound);
         printf("lse-error %.3g bound %.3g\n", r->verdict.lse.error, r->verdict.lse.bound);
     }
+    for (int i = 0; i < VERIFY_GRADIENTS; i++)
+        if (r->verified_gradients[i])
+            printf("%s-error %.3g bound %.3g\n", verify_gradient_names[i], r->verdict.gradients[i].error,
+                   r->verdict.gradients[i].bound);
 }
 
 int report_print(const struct report *r, int json, struct fault *f)

@@ -4,7 +4,7 @@
 
 #include "tensor_file.h"
 
-#include "convert.h"
+#include "floats.h"
 
 #include <clattn.h>
 
@@ -17,11 +17,6 @@ void tensor_file_swap(const void *from, void *to, int64_t b, int64_t h, int64_t 
     for (int64_t at = 0; at < b * h; at++)
         for (int64_t i = 0; i < n; i++, row += size)
             memcpy((unsigned char *)to + (size_t)(((at / h) * n + i) * h + at % h) * size, row, size);
-}
-
-int tensor_file_storage(int npy_type)
-{
-    return npy_type == NPY_F4 ? CLATTN_F32 : npy_type == NPY_F2 ? CLATTN_F16 : npy_type == NPY_F8 ? CLATTN_F64 : 0;
 }
 
 /* Whether heads stand behind rows. */
@@ -37,8 +32,8 @@ int tensor_file_read(struct tensor_file *x, struct fault *f)
     if (npy_read(x->argument, x->path, &x->a, f) != 0)
         return -1;
     npy_shape(x->a.ndim, x->a.shape, shape);
-    const int may_be_bytes = x->argument[0] != 'Q';
-    if (tensor_file_storage(x->a.type) == 0 && !(may_be_bytes && x->a.type == NPY_I1))
+    const int may_be_bytes = x->argument[0] == 'K' || x->argument[0] == 'V';
+    if (floats_storage(x->a.type) == 0 && !(may_be_bytes && x->a.type == NPY_I1))
         return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2%s or <f8", x->argument, x->path,
                          npy_name(x->a.type), may_be_bytes ? ", |i1" : "");
     if (x->a.ndim != first + 3)
@@ -101,10 +96,7 @@ static void *in_order(const struct tensor_file *x, void *rows, size_t size)
 
 double *tensor_file_values(struct tensor_file *x, struct fault *f)
 {
-    const size_t count = x->a.count;
-    double *values = malloc((count ? count : 1) * sizeof *values);
-    if (values)
-        convert_load(tensor_file_storage(x->a.type), x->a.data, values, count);
+    double *values = floats_values(x->argument, x->path, &x->a, CLATTN_F64, f);
     npy_free(&x->a);
     values = in_order(x, values, (size_t)x->width * sizeof *values);
     if (!values)

@@ -22,9 +22,6 @@ int tensor_file_read(struct tensor_file *x, struct fault *f);
 int tensor_file_fit(const struct tensor_file *q, const struct tensor_file *k, const struct tensor_file *v,
                     struct fault *f);
 
-/* The storage type that a float file stands for; 0 for others. */
-int tensor_file_storage(int npy_type);
-
 /* The rows of floats in [b,h,n,width] order, as doubles that the caller frees. Frees what the file held. NULL with `f`
  * set when there is no memory. */
 double *tensor_file_values(struct tensor_file *x, struct fault *f);

@@ -1,4 +1,4 @@
-/* verify.c - O and LSE of a call against the float64 reference
+/* verify.c - O, LSE and gradients of a call against the float64 reference
  * SPDX-License-Identifier: Apache-2.0
  *
  * One batch entry, or sequence, at a time: that serves keys shared by all entries, and keeps the memory small. */
@@ -7,6 +7,7 @@
 #include "verify.h"
 
 #include "inputs.h"
+#include "verify_gradients.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 /* One batch entry: the problem of it alone, and its part of every array. */
 struct entry {
     struct reference r;
+    int64_t q_row, k_row; /* its first rows in arrays of all */
     const double *q, *k, *v, *o, *lse;
     double *want_o, *want_lse, *bound_o, *bound_lse; /* with the pitch of o */
 };
@@ -159,28 +161,48 @@ static void enter(struct entry *e, const clattn_workload *c, const clattn_proble
     const clattn_sizes *z = &p->sizes;
     const int32_t *cu_q = in->x ? in->x->cu_q : NULL, *cu_k = in->x ? in->x->cu_k : NULL;
     struct reference *r = &e->r;
-    int64_t q, k;
-    r->nq = rows_of(cu_q, b, z->h, z->nq, z->total_q, &r->q_pitch, &q);
-    r->nk = rows_of(cu_k, in->shared ? 0 : b, z->hk, z->nk, z->total_k, &r->k_pitch, &k);
+    r->nq = rows_of(cu_q, b, z->h, z->nq, z->total_q, &r->q_pitch, &e->q_row);
+    r->nk = rows_of(cu_k, in->shared ? 0 : b, z->hk, z->nk, z->total_k, &r->k_pitch, &e->k_row);
     r->b0 = b;
     r->q_len = at(lengths(p, CLATTN_Q_LEN, in->q_len, c->q_len), b);
     r->kv_len = at(lengths(p, CLATTN_KV_LEN, in->kv_len, c->kv_len), b);
     r->kv_start = at(lengths(p, CLATTN_KV_START, in->kv_start, c->kv_start), b);
     r->offsets = at(in->offsets, b);
-    e->q = in->q + q * p->d;
-    e->k = in->k + k * p->d;
-    e->v = in->v + k * p->dv;
-    e->o = o + q * p->dv;
-    e->lse = lse ? lse + q : NULL;
+    e->q = in->q + e->q_row * p->d;
+    e->k = in->k + e->k_row * p->d;
+    e->v = in->v + e->k_row * p->dv;
+    e->o = o + e->q_row * p->dv;
+    e->lse = lse ? lse + e->q_row : NULL;
+}
+
+/* O and LSE of entry b, and what it adds to gradients. */
+static int check_entry(struct entry *e, struct expected *expected, struct verdict *out)
+{
+    const double *const from[3] = { e->q, e->k, e->v };
+    if (reference_forward(&e->r, e->q, e->k, e->v, e->want_o, e->want_lse, e->bound_o, e->bound_lse, NULL) != 0)
+        return -1;
+    look_at_o(e, &out->o);
+    if (e->lse)
+        look_at_lse(e, &out->lse);
+    return expected->given ? expected_add(expected, &e->r, from, e->q_row, e->k_row, e->bound_o, e->bound_lse) : 0;
+}
+
+static int is_good(const struct verdict *v)
+{
+    int good = farthest_part(&v->o) <= 1 && farthest_part(&v->lse) <= 1;
+    for (int i = 0; i < VERIFY_GRADIENTS; i++)
+        good = good && farthest_part(&v->gradients[i]) <= 1;
+    return good;
 }
 
 int verify(const clattn_workload *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
-           const double *o, const double *lse, struct verdict *out)
+           const double *o, const double *lse, const struct verify_gradients *gradients, struct verdict *out)
 {
     const clattn_problem p = inputs_defaults(&c->problem);
     const clattn_sizes *z = &p.sizes;
     const int64_t pitch = p.flags & CLATTN_CU_Q ? z->total_q : z->nq;
     const size_t rows = (size_t)z->h * (size_t)pitch, values = rows * (size_t)p.dv;
+    struct expected expected = { 0 };
     struct entry e;
     int status = -1;
     memset(out, 0, sizeof *out);
@@ -193,19 +215,26 @@ int verify(const clattn_workload *c, const struct setup_inputs *in, int narrow_p
     e.want_lse = malloc((rows + 1) * sizeof *e.want_lse);
     e.bound_o = malloc((values + 1) * sizeof *e.bound_o);
     e.bound_lse = malloc((rows + 1) * sizeof *e.bound_lse);
-    if (!e.want_o || !e.want_lse || !e.bound_o || !e.bound_lse)
+    if (!e.want_o || !e.want_lse || !e.bound_o || !e.bound_lse ||
+        (gradients && expected_make(&expected, gradients, c, in->x) != 0))
         goto out;
     for (int64_t b = 0; b < z->b && rows > 0; b++) {
         enter(&e, c, &p, in, b, o, lse);
-        if (reference_forward(&e.r, e.q, e.k, e.v, e.want_o, e.want_lse, e.bound_o, e.bound_lse, NULL) != 0)
+        if (check_entry(&e, &expected, out) != 0)
             goto out;
-        look_at_o(&e, &out->o);
-        if (lse)
-            look_at_lse(&e, &out->lse);
     }
-    out->good = farthest_part(&out->o) <= 1 && farthest_part(&out->lse) <= 1;
+    if (gradients) {
+        expected_store(&expected, &p);
+        for (int64_t b = 0; b < z->b; b++) {
+            enter(&e, c, &p, in, b, o, lse);
+            expected_look_at_rows(&expected, &e.r, e.q_row, e.k_row, out->gradients);
+        }
+        expected_look_at_others(&expected, out->gradients);
+    }
+    out->good = is_good(out);
     status = 0;
 out:
+    expected_free(&expected);
     free(e.want_o);
     free(e.want_lse);
     free(e.bound_o);

@@ -130,6 +130,11 @@ struct sample_entry sample_entry_of(const struct sample *s, int64_t b)
     return e;
 }
 
+struct sample_range sample_range_of(const struct sample_entry *e, int64_t q)
+{
+    return q < e->q_len ? (struct sample_range){ e->k_begin, e->k_end } : (struct sample_range){ 0, 0 };
+}
+
 /* ---- Tensors ---- */
 
 static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d)

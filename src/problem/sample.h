@@ -59,6 +59,12 @@ struct sample_entry {
 };
 struct sample_entry sample_entry_of(const struct sample *s, int64_t b);
 
+/* The keys that lengths leave to query q of it: [begin,end), none where q does not count. */
+struct sample_range {
+    int64_t begin, end;
+};
+struct sample_range sample_range_of(const struct sample_entry *e, int64_t q);
+
 /* What tensors are made of. sample_number(): a multiple of 1/16 in [-2, 2], never 0. */
 uint32_t sample_hash(uint32_t seed, int64_t at);
 double sample_number(uint32_t seed, int64_t at);

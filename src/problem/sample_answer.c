@@ -46,7 +46,8 @@ static struct rules rules_of(const clattn_problem *p)
 
 static bool keeps(const struct rules *r, const struct sample_entry *e, const struct feature_at *at)
 {
-    bool kept = at->q < e->q_len && at->k >= e->k_begin && at->k < e->k_end;
+    const struct sample_range range = sample_range_of(e, at->q);
+    bool kept = at->k >= range.begin && at->k < range.end;
     for (int i = 0; i < r->n_masks && kept; i++)
         kept = r->keeps[i](at);
     return kept;
@@ -112,10 +113,11 @@ static double doubt_of(int type, double weight, double a)
     return weight < (wide ? 0x1p-1022 : 0x1p-126) ? 1 / (32 * (wide ? 0x1p-53 : 0x1p-24)) : 1 + a;
 }
 
-/* One row's softmax. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink: its weight, if any, and
- * its logit, -inf for none. */
+/* One row's softmax, over the keys of `range`. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink:
+ * its weight, if any, and its logit, -inf for none. */
 struct softmax {
     double *weight, *a;
+    struct sample_range range;
     double top, sum, sink, sink_logit;
     int64_t keys;
 };
@@ -130,7 +132,8 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
     double slope;
     m->top = m->sink_logit = sink;
     m->keys = 0;
-    for (int64_t k = e->k_begin; k < e->k_end; k++) {
+    m->range = sample_range_of(e, q);
+    for (int64_t k = m->range.begin; k < m->range.end; k++) {
         at.k = k;
         const bool kept = keeps(&rules, e, &at);
         m->weight[k] = kept ? logit(&rules, &at, q_at, sample_answer_key_row(s, e, b, h, k), &m->a[k], &slope) : none;
@@ -138,7 +141,7 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
         m->keys += kept;
     }
     m->sum = m->sink = sink > none ? exp(sink - m->top) : 0;
-    for (int64_t k = e->k_begin; k < e->k_end; k++) {
+    for (int64_t k = m->range.begin; k < m->range.end; k++) {
         m->weight[k] = m->weight[k] > none ? exp(m->weight[k] - m->top) : 0;
         m->sum += m->weight[k];
     }
@@ -154,7 +157,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
     const double narrow = s->narrow_p ? 2 * epsilon(p->type) : 0;
     const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
     const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
-    for (int64_t k = e->k_begin; k < e->k_end; k++)
+    for (int64_t k = m->range.begin; k < m->range.end; k++)
         for (int64_t c = 0, at = sample_answer_key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
             const double v = sample_value_v(s, at + c);
             o[c] += m->weight[k] / m->sum * v;
@@ -162,7 +165,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
         }
     for (int64_t c = 0; c < p->dv; c++)
         o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_answer_rounding(p->o_type, o[c]);
-    for (int64_t k = e->k_begin; k < e->k_end; k++)
+    for (int64_t k = m->range.begin; k < m->range.end; k++)
         for (int64_t c = 0, at = sample_answer_key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
             o_bound[c] += 32 * unit * m->weight[k] / m->sum * doubt_of(p->type, m->weight[k], m->a[k]) *
                           fabs(sample_value_v(s, at + c) - o[c]);
@@ -173,7 +176,7 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
 {
     const clattn_problem *p = &s->p;
     const struct sample_entry e = sample_entry_of(s, b);
-    struct softmax m = { scratch, scratch + p->sizes.nk, 0, 0, 0, 0, 0 };
+    struct softmax m = { scratch, scratch + p->sizes.nk, { 0, 0 }, 0, 0, 0, 0, 0 };
     memset(o, 0, (size_t)p->dv * sizeof *o);
     memset(o_bound, 0, (size_t)p->dv * sizeof *o);
     weigh(s, &e, b, h, q, &m);
@@ -184,7 +187,7 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
     const bool sinks = m.sink_logit > -(double)INFINITY;
     const double lse = m.top + log(m.sum);
     double doubt = sinks ? m.sink / m.sum * (1 + fabs(m.sink_logit)) : 0;
-    for (int64_t k = e.k_begin; k < e.k_end; k++)
+    for (int64_t k = m.range.begin; k < m.range.end; k++)
         doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * doubt_of(p->type, m.weight[k], m.a[k]) : 0;
     return (struct answer){ lse, 0x1p-24 * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
 }

@@ -64,7 +64,7 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
     const struct sample_entry e = sample_entry_of(s, b);
     const int64_t share = s->p.sizes.h / s->p.sizes.hk;
     for (int64_t h = hk * share; h < (hk + 1) * share; h++)
-        for (int64_t q = 0; q < e.q_len; q++) {
+        for (int64_t q = 0; q < e.nq; q++) {
             const struct element x = element_of(s, &e, lse, b, h, q, k);
             const int64_t at = sample_row(s, b, h, q);
             if (x.p == 0)
@@ -80,7 +80,8 @@ static void add_keys(const struct sample *s, const float *lse, int64_t b, int64_
                      double *bound)
 {
     const struct sample_entry e = sample_entry_of(s, b);
-    for (int64_t k = e.k_begin; k < e.k_end && q < e.q_len; k++) {
+    const struct sample_range range = sample_range_of(&e, q);
+    for (int64_t k = range.begin; k < range.end; k++) {
         const struct element x = element_of(s, &e, lse, b, h, q, k);
         if (x.p != 0)
             add(s, row, bound, x.ds, x.ds_off, sample_answer_key_row(s, &e, b, h, k), s->p.d, sample_value_k);

@@ -316,6 +316,43 @@ tensor qb0.npy '<f4' 4 0 4 5 8
 tensor kb0.npy '<f4' 4 0 2 7 8
 tensor vb0.npy '<f4' 4 0 2 7 3
 verified "no batch" qb0.npy kb0.npy vb0.npy
+# Gradients, of O and LSE that the same call computed.
+graded() { # DESCRIPTION GRADIENTS ARGS...: each of these is written, and is what float64 says
+    what=$1 wanted=$2 good=0
+    shift 2
+    for x in $wanted; do
+        rm -f $x.npy
+        set -- "--$x" $x.npy "$@"
+    done
+    on --engine cpu --verify "$@"
+    test $status -eq 0 && test "$(grep -c '^[a-z]*-error ' out)" -eq $(($(echo $wanted | wc -w) + 2)) || good=1
+    for x in $wanted; do
+        grep -q "^$x-error [-+.0-9e]* bound [-+.0-9e]*$" out && test -s $x.npy || good=1
+    done
+    ok $good "$what"
+}
+graded "gradients" "dq dk dv" --causal --dout "$V" --dlse "$data/lse.npy" "$Q" "$K" "$V"
+mv dq.npy plain.npy
+graded "--layout bthd" "dq dk" --causal --dout vs.npy --dlse "$data/lse.npy" --layout bthd qs.npy ks.npy vs.npy
+swap dq.npy back.npy 123 4
+same "the same dQ in the other order" back.npy plain.npy
+graded "of V alone, with lengths, in f16" dv --kv-len "$L" --q-len "$L" --dout "$V" --type f16 "$Q" "$K" "$V"
+graded "of keys shared by the batch" "dk dv" --dout "$V" "$Q" one_K.npy one_V.npy
+grep -q "'shape': (1,4,123,32)" dk.npy
+ok $? "are summed over it"
+graded "of all that changes scores" "dq dk dv dbias dslopes dsinks" --softcap 0.5 --bias bias3.npy --alibi alibi1.npy \
+    --sinks alibi1.npy --dout "$V" "$Q" "$K" "$V"
+grep -q "'shape': (4,1,123)" dbias.npy && grep -q "'shape': (4,)" dslopes.npy && grep -q "'shape': (4,)" dsinks.npy
+ok $? "have the shapes of what they belong to"
+graded "of varlen sequences" "dq dk dv dsinks" --causal --cu-q cuq.npy --cu-k cuk.npy --sinks alibi1.npy --dout vp.npy \
+    qp.npy kp.npy vp.npy
+graded "without keys" "dq dk dsinks" --sinks alibi1.npy --dout zero.npy q.npy k0.npy v0.npy
+tensor ob0.npy '<f4' 4 0 4 5 3
+graded "without a batch" "dq dk dv" --dout ob0.npy qb0.npy kb0.npy vb0.npy
+on --json --engine cpu --verify --dout "$V" --dq dq.npy "$Q" "$K" "$V"
+test $status -eq 0 && ! grep -q '"max_error": null' out
+ok $? "--json has the error of the worst"
+
 tensor q8.npy '<f8' 8 2 4 5 8
 verified "<f8 input" q8.npy k.npy v.npy
 grep -q '^problem *f32 ' out

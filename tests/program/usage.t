@@ -193,6 +193,13 @@ tensor three.npy '<f4' 4 3
 refused 1 '--alibi: three.npy: its shape is [3], want [4] or [2,4]' --alibi three.npy q.npy k.npy v.npy
 refused 1 '--sinks: slopes.npy: its shape is [2,4], want [4]' --sinks slopes.npy q.npy k.npy v.npy
 refused 1 '--sinks: len2.npy: its type is <i4' --sinks len2.npy q.npy k.npy v.npy
+tensor do.npy '<f4' 4 2 4 5 3
+tensor of.npy '|i1' 1 2 4 5 3
+refused 1 '--dout: of.npy: its type is |i1, want <f4, <f2 or <f8' --dout of.npy --dq x.npy q.npy k.npy v.npy
+refused 1 '--dout: q.npy: its shape is [2,4,5,8], want [2,4,5,3]' --dout q.npy --dq x.npy q.npy k.npy v.npy
+refused 1 '--dlse: len2.npy: its type is <i4, want <f4, <f2 or <f8' --dout do.npy --dlse len2.npy --dq x.npy q.npy \
+    k.npy v.npy
+refused 1 '--dlse: four.npy: its shape is [4], want [2,4,5]' --dout do.npy --dlse four.npy --dq x.npy q.npy k.npy v.npy
 echo 's += x[k];' >mod.cl
 refused 1 '--score-mod: none.cl: No such file' --score-mod none.cl q.npy k.npy v.npy
 refused 1 '--score-mod: .: it is not a regular file' --score-mod . q.npy k.npy v.npy

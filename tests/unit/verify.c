@@ -7,7 +7,7 @@
 
 #include "tools/inputs.h"
 #include "tools/json.h"
-#include "tools/reference.h"
+#include "tools/reference_backward.h"
 #include "tools/verify.h"
 
 #include <math.h>
@@ -66,7 +66,8 @@ static int accepts(const clattn_workload *c, const struct setup_inputs *in, doub
     const double before = *at;
     struct verdict verdict;
     *at = x;
-    const int status = verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, lse, &verdict);
+    void *const user = in->x ? (void *)(uintptr_t)in->x : NULL;
+    const int status = verify(c, in, 0, mods_reference, user, o, lse, NULL, &verdict);
     *at = before;
     return status == 0 && verdict.good;
 }
@@ -75,7 +76,7 @@ static int accepts(const clattn_workload *c, const struct setup_inputs *in, doub
 static struct verdict judge(const clattn_workload *c, const struct setup_inputs *in, const double *with_lse)
 {
     struct verdict verdict;
-    if (verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, with_lse, &verdict) != 0)
+    if (verify(c, in, 0, mods_reference, in->x ? (void *)(uintptr_t)in->x : NULL, o, with_lse, NULL, &verdict) != 0)
         bail("no memory");
     return verdict;
 }
@@ -167,13 +168,13 @@ static void check_reach(void)
     x[N - 1] = NAN;
     got[N - 1] = NAN;
     got[N - 256] = NAN;
-    int status = verify(&c, &in, 0, NULL, NULL, got, NULL, &near_by);
+    int status = verify(&c, &in, 0, NULL, NULL, got, NULL, NULL, &near_by);
     got[N - 257] = NAN;
-    status += verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off);
+    status += verify(&c, &in, 0, NULL, NULL, got, NULL, NULL, &far_off);
     ok(!status && near_by.good && !far_off.good, "NaN in a value reaches no farther than a tile");
     for (int i = 0; i < N; i++)
         got[i] = NAN;
-    ok(!verify(&c, &in, 0, NULL, NULL, got, NULL, &far_off) && !far_off.good && isinf(far_off.o.error),
+    ok(!verify(&c, &in, 0, NULL, NULL, got, NULL, NULL, &far_off) && !far_off.good && isinf(far_off.o.error),
        "so NaN everywhere is no result");
 }
 
@@ -268,6 +269,122 @@ static void check_packed(void)
     extras_free(&x);
 }
 
+/* Puts `x` at element `at` of a gradient, and says whether that is found right, or puts it back. */
+static int accepts_gradient(const clattn_workload *c, const struct setup_inputs *in, const struct verify_gradients *g,
+                            double *at, double x)
+{
+    const double before = *at;
+    struct verdict verdict;
+    *at = x;
+    const int status = verify(c, in, 0, NULL, NULL, o, lse, g, &verdict);
+    *at = before;
+    return status == 0 && verdict.good;
+}
+
+/* Summed over entries that share a bias, slopes and sinks, they are those of the whole. */
+static void check_gradients(void)
+{
+    enum { MOST = B * H * NQ * D }; /* elements of any of them */
+    static double dout[B * H * NQ * DV], dlse[B * H * NQ], got[VERIFY_GRADIENTS][MOST], bound[VERIFY_GRADIENTS][MOST];
+    static const int last[VERIFY_GRADIENTS] = { B * H * NQ * D - 1, B * HK * NK * D - 1, B * HK * NK * DV - 1,
+                                                H * NQ * NK - 1, H - 1, H - 1 };
+    struct extras x;
+    struct verdict verdict;
+    const clattn_workload c = changed("causal softcap3 alibi bias:1hqk sink seed1", &x);
+    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
+    struct verify_gradients given = { dout, dlse, { got[0], got[1], got[2], got[3], got[4], got[5] } };
+    struct reference r = whole();
+    uint64_t stream = inputs_stream(1, 2);
+    for (int i = 0; i < B * H * NQ * DV; i++)
+        dout[i] = inputs_normal(&stream);
+    for (int i = 0; i < B * H * NQ; i++)
+        dlse[i] = inputs_normal(&stream);
+    r.p = c.problem;
+    verify_take_extras(&r, &x);
+    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
+        bail("no memory");
+    const struct reference_gradients to = { .dout = dout, .dlse = dlse, .o_bound = o_bound, .lse_bound = lse_bound,
+                                            .dq = got[VERIFY_DQ], .dk = got[VERIFY_DK], .dv = got[VERIFY_DV],
+                                            .dbias = got[VERIFY_DBIAS], .dslopes = got[VERIFY_DSLOPES],
+                                            .dsinks = got[VERIFY_DSINKS], .dq_bound = bound[VERIFY_DQ],
+                                            .dk_bound = bound[VERIFY_DK], .dv_bound = bound[VERIFY_DV],
+                                            .dbias_bound = bound[VERIFY_DBIAS],
+                                            .dslopes_bound = bound[VERIFY_DSLOPES],
+                                            .dsinks_bound = bound[VERIFY_DSINKS] };
+    if (reference_backward(&r, q, k, v, &to) != 0 || verify(&c, &in, 0, NULL, NULL, o, lse, &given, &verdict) != 0)
+        bail("no memory");
+    ok(verdict.good, "the right gradients are right");
+    for (int i = 0; i < VERIFY_GRADIENTS; i++) {
+        double *const at = &got[i][last[i]], off = bound[i][last[i]];
+        ok(verdict.gradients[i].error == 0 && off > 0 && off < 1e-3 &&
+               accepts_gradient(&c, &in, &given, at, *at + 0.9 * off) &&
+               !accepts_gradient(&c, &in, &given, at, *at - 1.1 * off) && !accepts_gradient(&c, &in, &given, at, NAN),
+           "%s: an error is held against the bound", verify_gradient_names[i]);
+    }
+    ok(!accepts_gradient(&c, &in, &given, &got[VERIFY_DBIAS][NK - 1], 1e-30), "what no query sees has 0 and no bound");
+    double *const at = &got[VERIFY_DK][0], off = bound[VERIFY_DK][0];
+    given.got[VERIFY_DK] = NULL;
+    ok(accepts_gradient(&c, &in, &given, at, *at + 2 * off), "what is not given is not looked at");
+    extras_free(&x);
+}
+
+enum { N_DQ = B * H * NQ * D, N_DV = B * HK * NK * DV };
+struct rows { /* what goes into gradients, and dQ and dV of it */
+    double dout[B * H * NQ * DV], dlse[B * H * NQ], dq[N_DQ], dk[B * HK * NK * D], dv[N_DV];
+    double dq_bound[N_DQ], dk_bound[B * HK * NK * D], dv_bound[N_DV];
+};
+
+static void differentiate(struct rows *x, const double *off_o, const double *off_lse)
+{
+    const struct reference_gradients to = { .dout = x->dout, .dlse = x->dlse, .o_bound = off_o, .lse_bound = off_lse,
+                                            .dq = x->dq, .dk = x->dk, .dv = x->dv, .dq_bound = x->dq_bound,
+                                            .dk_bound = x->dk_bound, .dv_bound = x->dv_bound };
+    const struct reference r = whole();
+    if (reference_backward(&r, q, k, v, &to) != 0)
+        bail("no memory");
+}
+
+/* The largest part of its bound that an element is away from what another is. */
+static double most_apart(const double *x, const double *y, const double *bound, int n)
+{
+    struct farthest worst = { 0, 0 };
+    for (int i = 0; i < n; i++)
+        farthest_consider(&worst, x[i], y[i], bound[i]);
+    return farthest_part(&worst);
+}
+
+/* An LSE that is too large by x makes weights smaller by exp(-x), as a smaller dO would, and an O that is off by x does
+ * what a dLSE does that is off by dot(dO, x). */
+static void check_inexact(void)
+{
+    static struct rows exact, room, of_lse, of_o;
+    static double off[B * H * NQ * DV];
+    const clattn_workload c = make_case();
+    uint64_t stream = inputs_stream(3, 4);
+    inputs_fill(&c, q, k, v);
+    for (int i = 0; i < B * H * NQ * DV; i++) {
+        off[i] = 1e-3;
+        exact.dout[i] = inputs_normal(&stream);
+    }
+    room = of_lse = of_o = exact;
+    for (int i = 0; i < B * H * NQ * DV; i++) {
+        of_lse.dout[i] *= exp(-off[i]);
+        of_o.dlse[i / DV] -= fabs(exact.dout[i]) * off[i];
+    }
+    differentiate(&exact, NULL, NULL);
+    differentiate(&room, off, off);
+    differentiate(&of_lse, NULL, NULL);
+    differentiate(&of_o, NULL, NULL);
+    ok(most_apart(of_lse.dv, exact.dv, exact.dv_bound, N_DV) > 1 &&
+           most_apart(of_lse.dv, exact.dv, room.dv_bound, N_DV) < 1 &&
+           most_apart(of_lse.dv, exact.dv, room.dv_bound, N_DV) > 0.5,
+       "gradients may be as far off as LSE makes them");
+    ok(most_apart(of_o.dq, exact.dq, exact.dq_bound, N_DQ) > 1 &&
+           most_apart(of_o.dq, exact.dq, room.dq_bound, N_DQ) < 1 &&
+           most_apart(of_o.dq, exact.dq, room.dq_bound, N_DQ) > 0.1,
+       "and as O does");
+}
+
 static void check_inputs(void)
 {
     const char *text = "bf16 b2 h8/2 q300 k200 d64/32 k:f16 seed3";
@@ -342,6 +459,8 @@ int main(void)
     check_shared();
     check_changes();
     check_packed();
+    check_gradients();
+    check_inexact();
     check_inputs();
     check_json();
     return done_testing();
