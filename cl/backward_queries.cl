@@ -18,8 +18,7 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
     CLA_LOCAL(tile)
     CLA_TAKE_PARAMS(env.at)
     const int q0 = cla_block_of_rows(&a, CLA_GROUP, CLA_OWN, &b, &h);
-    cla_env_init(e, &a, b, h, 0);
-    cla_sequence(e);
+    cla_enter(e, &a, b, h, 0);
     const int q1 = min(q0 + CLA_OWN, e->q_len), last = q0 < q1 ? max(min(e->k_end, cla_mask_end(e, q0, q1)), 0) : 0;
     const int first = min(max(e->k_begin, cla_mask_begin(e, q0, q1)), last), end = first < last ? last : 0;
 

@@ -90,9 +90,14 @@ def output(*command):
     return subprocess.run(command, capture_output=True, text=True, env=ENV, stdin=subprocess.DEVNULL)
 
 
-def compose(run, row, folder):
+def kernels(row):
+    """Those that a row is compiled for."""
+    return ['cla_backward_keys', 'cla_backward_queries'] if 'bwd' in row.problem.split() else ['cla_forward']
+
+
+def compose(run, row, kernel, folder):
     """The program in a file, its tile as words, its build options."""
-    command = [run, '--emit-source', row.problem, '--engine', row.engine]
+    command = [run, '--emit-source', row.problem, '--kernel', kernel, '--engine', row.engine]
     done = output(*command, *(['--tile', row.tile] if row.tile else []))
     if done.returncode:
         fail(' '.join(command) + ':', done.stderr.strip())
@@ -103,10 +108,10 @@ def compose(run, row, folder):
     return path, '%s %s' % (engine, tile), options
 
 
-def compile_all(path, targets, options, folder, jobs):
+def compile_all(path, kernel, targets, options, folder, jobs):
     """What check.sh says: a list of fields per target."""
     done = output('bash', os.path.join(HERE, 'check.sh'), '-m', '-j', str(jobs), '-t', targets, '-o', folder, path,
-                  'cla_forward', *options)
+                  kernel, *options)
     if done.returncode not in (0, 1, 3):
         fail('check.sh:', done.stderr.strip())
     return [line.split('\t') for line in done.stdout.splitlines()]
@@ -194,7 +199,7 @@ class Table:
         print(line, flush=True)
         self.lines.append(line)
 
-    def facts(self, group, path, options, folder):
+    def facts(self, group, path, kernel, options, folder):
         """Of each target what check.sh says, shares, bytes in flight: once for rows with the same program."""
         targets = '(%s)' % group.targets
         chosen = [t for t in known_targets() if re.fullmatch(targets, t) and re.search(self.args.target, t)]
@@ -204,7 +209,7 @@ class Table:
             key = f.read(), *options, *chosen
         if chosen and (key not in self.known or self.args.objects):
             values, self.known[key] = defines(options), []
-            for fields in compile_all(path, '|'.join(chosen), options, folder, self.args.jobs):
+            for fields in compile_all(path, kernel, '|'.join(chosen), options, folder, self.args.jobs):
                 target, state, registers, local, _, told, _, made, _ = fields
                 good = state == 'ok'
                 fields[5] = occupancy(target, registers, local, told, values) if good else told
@@ -212,7 +217,7 @@ class Table:
                                         in_flight(made) if good else '-'))
         return self.known.get(key, [])
 
-    def tell(self, row, group, fields, parts, flight):
+    def tell(self, row, kernel, group, fields, parts, flight):
         target, state, registers, local, spill, told, _, _, note = fields
         if state == 'ok':
             wrong = verdict(row, group, spill, parts)
@@ -220,18 +225,21 @@ class Table:
         else:
             words = '%s: %s' % (state, note)
         self.count[state] += 1
-        columns = (row.problem, target, registers, local, told, spill) + tuple(
+        problem = row.problem + kernel.replace('cla_', ' ').replace('backward_', '').replace(' forward', '')
+        columns = (problem, target, registers, local, told, spill) + tuple(
             p if p in '-?' else str(int(float(p))) for p in parts)  # rounded down: what is below a floor looks so
         self.say((FORMAT % (columns + (flight, words))).rstrip()[:WIDTH])
 
     def row(self, row, folder, last):
-        path, title, options = compose(self.args.run, row, folder)
-        if title != last:
-            self.say('# ' + title)
-        for g in row.groups:
-            for fact in self.facts(g, path, options, os.path.join(folder, g.name)):
-                self.tell(row, g, *fact)
-        return title
+        for kernel in kernels(row):
+            path, title, options = compose(self.args.run, row, kernel, folder)
+            if title != last:
+                self.say('# ' + title)
+            last = title
+            for g in row.groups:
+                for fact in self.facts(g, path, kernel, options, os.path.join(folder, g.name)):
+                    self.tell(row, kernel, g, *fact)
+        return last
 
 
 def known_targets(known=[]):

@@ -108,6 +108,7 @@ static void test_features(const struct device *d)
 
 /* The same on an engine whose work-items share a tile: few items, which PoCL compiles sooner; and tiles that users
  * have, with chains and chunks of more than one kind. */
+static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
 static void test_simt(const struct device *d)
 {
     static const struct {
@@ -122,7 +123,7 @@ static void test_simt(const struct device *d)
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         if (harness_deals(i, 4))
             check_row(d, case_types[(i + 2) % N_CASE_TYPES], features[i], 60 + i,
-                      "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", (enum layout)((i + 1) % LAYOUTS), WITH_DLSE);
+                      few_items, (enum layout)((i + 1) % LAYOUTS), WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         if (harness_deals(i, 4))
             check_row(d, case_types[i % N_CASE_TYPES], more[i].row, 80 + i, more[i].config,
@@ -145,10 +146,15 @@ static void test_quick(const struct device *d)
                                         "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen bias:11qk lse",
                                         "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse" };
+    /* Of queries, keys and chunks more than one tile, for those who look for races. */
+    static const char *const tiles[] = { "b1 h2/1 q20 k37 d9/6 causal alibi mask:11qk bias:11q1 lse",
+                                         "b1 h1 q20 k18 d70 bias:11qk lse" };
     for (unsigned i = 0; i < sizeof quick_cases / sizeof *quick_cases; i++)
         check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
+    for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        check_row(d, "f32", tiles[i], i, few_items, PADDED, WITH_DLSE);
 }
 
 static void test(const struct device *d)
