@@ -27,7 +27,6 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
     t->end = max(end, 1);
     cla_fetch_numbers(t, e, q0);
     cla_clear_sums(t);
-    CLA_BARRIER_ENTERED
     int next;
     CLA_NO_UNROLL for (int k0 = cla_mask_next(e, q0, q1, min(first, end), end); k0 < end; k0 = next) {
         const int n = min(CLA_BK, end - k0);

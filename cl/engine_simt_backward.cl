@@ -7,18 +7,16 @@
  * So owned and other are K and Q, V and dO where keys are owned, and the other way round where queries are.
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
- *     1 ENTERED    L and D of rows are there, where queries are owned | all read them
- *     2 STAGED     chunk i of both operands is stored, chunk i - 1 is read, L and D of columns are there, all marks are
- *                  set behind scores | chunk i is read, chunk i + 1 is stored over chunk i - 1
- *     3 CLEARED    no column is marked as seen | items mark those in which a row of theirs weighs
- *     4 WEIGHTS    weights and chunk 0 of rows are stored | both are read
- *     5 CHUNK      chunk v of rows is read, chunk v + 1 is stored | chunk v + 1 is read, chunk v + 2 is stored over
+ *     1 STAGED     chunk i of both operands is stored, chunk i - 1 is read, L and D are there, all marks are set | chunk i
+ *                  is read, chunk i + 1 is stored over chunk i - 1, L and D are read behind scores
+ *     2 CLEARED    no column is marked as seen | items mark those in which a row of theirs weighs
+ *     3 WEIGHTS    weights and chunk 0 of rows are stored | both are read
+ *     4 CHUNK      chunk v of rows is read, chunk v + 1 is stored | chunk v + 1 is read, chunk v + 2 is stored over
  *                  chunk v. Behind the last one P, the marks, L and D, and both buffers are free for what comes next
- *     6 SPENT      the same, where nothing is summed
- *     7 OFFERED    dS lies in P | others read it
- *     8 TAKEN      it is read | P is stored over it
+ *     5 SPENT      the same, where nothing is summed
+ *     6 OFFERED    dS lies in P | others read it
+ *     7 TAKEN      it is read | P is stored over it
  * Chunks are counted on from product to product, so that none is stored over one that is read. */
-#define CLA_BARRIER_ENTERED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_STAGED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_WEIGHTS barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_CHUNK barrier(CLK_LOCAL_MEM_FENCE);

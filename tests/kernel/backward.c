@@ -154,7 +154,8 @@ static void test_quick(const struct device *d)
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
-        check_row(d, "f32", tiles[i], i, few_items, PADDED, WITH_DLSE);
+        for (unsigned wanted = 0; wanted < 2; wanted++)
+            check_row(d, "f32", tiles[i], i, few_items, PADDED, wanted ? WITH_DLSE : GRADED_OTHERS);
 }
 
 static void test(const struct device *d)
