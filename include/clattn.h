@@ -304,13 +304,17 @@ typedef struct clattn_problem {
     int32_t splits;
     /**< Into how many parts the keys of a row are split, to be worked on at the same time and merged: 1 to 1024; 0: as
      *   many as the device needs. Calls may say otherwise (clattn_forward_args.splits). */
-    int32_t reserved_2;
-    /**< 0 */
+    uint32_t aux_grads;
+    /**< With CLATTN_BACKWARD, else ignored: bit i marks that calls may want the gradient of aux[i], which is CLATTN_F32
+     *   or _F64. */
+    const char *const *mod_grads;
+    /**< With CLATTN_BACKWARD, else ignored: [n_mods] derivatives of the score_mods, see "Gradients" below. Read only
+     *   while a call with the problem lasts. */
 } clattn_problem;
 
 #define CLATTN_PROBLEM_INIT \
     { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0 }
+      0, 0, 0, 0, 0 }
 
 enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
 
@@ -1150,7 +1154,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  *
  *     dV[k]   = sum_q p[q,k] dO[q]
  *     ds[q,k] = p[q,k] (dot(dO[q], V[k]) - D[q])      with respect to the score after its last step
- *     ds      = ds (1 - tanh(s / c)^2)                softcap c, s being the score before it
+ *     ds      = mod_grad(ds, s, b, h, q, k)           score_mods, the last one first, s being the score before each
+ *     ds      = ds (1 - tanh(s / c)^2)                softcap c, likewise
  *     dQ[q]   = scale sum_k ds[q,k] K[k]
  *     dK[k]   = scale sum_q ds[q,k] Q[q]
  *     dBias   = ds[q,k] after the last step          dSlope = -sum_q,k ds[q,k] |q + offset - k|
@@ -1162,8 +1167,17 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * depends on chance. Gradients are stored as what they are the gradients of; arithmetic and sums are in f32 (f64: f64,
  * but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
  *
- * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag, is that of the
- * plan whose O and LSE they are. Quantised and paged K and V have no gradients, nor have score_mods.
+ * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
+ * with it only, is that of the plan whose O and LSE they are. Quantised and paged K and V have no gradients.
+ *
+ * Derivatives of score_mods
+ * -------------------------
+ * clattn_problem.mod_grads[i] belongs to mods[i] and is OpenCL C as well: statements that turn ds, the gradient with
+ * respect to s after that mod, into that with respect to s before it, by assigning ds, e.g. "ds *= 1 - t * t;". An
+ * empty text leaves it as it is. In scope are ds, s (the score before the mod), b, h, q, k and the captured buffers, in
+ * the form that the mod has: with CLATTN_MOD_VECTOR ds and s are `real`, q and k `integer`, and the same rules apply.
+ * Where a key is dropped the gradient stays 0, whatever the text makes of it. A problem with CLATTN_BACKWARD and a mod
+ * without a derivative is CLATTN_ERROR_NOT_SUPPORTED.
  */
 
 /** The arguments of clattn_enqueue_backward(). */

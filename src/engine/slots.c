@@ -8,6 +8,7 @@
 #include "engine/slots_features.h"
 #include "engine/source.h"
 #include "problem/feature.h"
+#include "problem/mod_grads.h"
 #include "problem/mods.h"
 
 #include <string.h>
@@ -207,6 +208,7 @@ static void write_params(struct text *to, const struct target *t)
 static void write_mods(struct text *to, const struct target *t)
 {
     mods_write_texts(to, t->p);
+    mod_grads_write_texts(to, t->p);
 }
 
 const struct slot slots_forward[] = {

@@ -75,6 +75,11 @@ void slots_features_scores(struct text *to, const struct target *t)
     text_add(to, "    return s;\n}\n");
 }
 
+static bool has_gradient(const struct feature *f)
+{
+    return f->gradient || f->write_gradient;
+}
+
 /* Back through what was done to a score: every change of it that is not a sum of the score and something else has a
  * fragment for that, which is told the score before the change. */
 void slots_features_gradients(struct text *to, const struct target *t)
@@ -84,17 +89,18 @@ void slots_features_gradients(struct text *to, const struct target *t)
     FEATURE_EACH(f)
         if (f->kind == FEATURE_SCORE && feature_is_compiled(f, t->p)) {
             changes[n++] = f;
-            if (f->gradient) {
+            if (has_gradient(f))
                 needed = n;
-                source_write_fragment(to, f->gradient);
-            }
+            source_write_fragment(to, f->gradient);
+            if (f->write_gradient)
+                f->write_gradient(to, t->p);
         }
     text_add(to, "#line 1 \"gradients\"\n#define CLA_CURVED %d\n", needed > 0);
     text_add(to, "CLA_FN real cla_score_grad(const cla_env *e, real s0, real ds, integer q, integer k)\n{\n");
     for (int i = 0; i + 1 < needed; i++)
         text_add(to, "    const real s%d = cla_%s(e, s%d, q, k);\n", i + 1, changes[i]->name, i);
     for (int i = needed; i--;)
-        if (changes[i]->gradient)
+        if (has_gradient(changes[i]))
             text_add(to, "    ds = cla_%s_grad(e, s%d, ds, q, k);\n", changes[i]->name, i);
     text_add(to, "    return ds;\n}\n");
 }

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "problem/mod_grads.h"
 #include "problem/mods.h"
 #include "problem/workload.h"
 
@@ -258,6 +259,7 @@ const struct feature feature_scores[] = {
       .applies = mods_applies,
       .check = check_mods,
       .write = mods_write_calls,
+      .write_gradient = mod_grads_write_calls,
       .place = 8,
       .words = { { "mod:", true, mods_read } },
       .is_said = mods_is_said, /* a string has their names, a problem their texts */

@@ -39,6 +39,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, co
     l->caps = caps;
     l->problem = *p;
     l->problem.mods = NULL;
+    l->problem.mod_grads = NULL;
     l->problem.aux = l->aux;
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;

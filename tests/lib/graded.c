@@ -6,7 +6,7 @@
 
 #include "tools/convert.h"
 #include "tools/inputs.h"
-#include "tools/reference_backward.h"
+#include "tests/lib/mods.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,6 +185,7 @@ static cl_int find_truth(struct graded *g)
 {
     const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
     struct reference r = trial_problem(&g->t);
+    struct mods_gradients mods = { .x = &g->t.x };
     const size_t keys = (size_t)(r.b * r.hk * r.nk);
     const size_t n[GRADED_N] = { [GRADED_DQ] = (size_t)(r.b * r.h * r.nq * r.d),
                                  [GRADED_DK] = keys * (size_t)r.d,
@@ -204,6 +205,7 @@ static cl_int find_truth(struct graded *g)
         .dbias = g->cells[GRADED_DBIAS].want, .dbias_bound = g->cells[GRADED_DBIAS].bound,
         .dslopes = g->cells[GRADED_DSLOPES].want, .dslopes_bound = g->cells[GRADED_DSLOPES].bound,
         .dsinks = g->cells[GRADED_DSINKS].want, .dsinks_bound = g->cells[GRADED_DSINKS].bound,
+        .mod_grad = mods_back, .mod_user = &mods,
     };
     if (reference_backward(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
         return CL_OUT_OF_HOST_MEMORY;
