@@ -1178,7 +1178,23 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * the form that the mod has: with CLATTN_MOD_VECTOR ds and s are `real`, q and k `integer`, and the same rules apply.
  * Where a key is dropped the gradient stays 0, whatever the text makes of it. A problem with CLATTN_BACKWARD and a mod
  * without a derivative is CLATTN_ERROR_NOT_SUPPORTED.
+ *
+ * A captured buffer that is learnt (a table of relative positions, gates) is marked in clattn_problem.aux_grads. For
+ * each buffer NAME of CLATTN_F32 or _F64, marked or not, a text may assign two variables more: NAME_index (int, in the
+ * vector form `integer`; -1 before the text: none), the element that this query and key looked up, and NAME_grad (as ds;
+ * 0 before it), what that element receives, e.g. "table_index = h * 32 + bucket; table_grad = ds;" for a mod that
+ * adds table[h * 32 + bucket]. A mod that looks up several elements of one buffer captures it under several names. An
+ * index outside [0, n) is ignored, and so is everything where ds is 0. Plans that have marked buffers run on engines
+ * whose work-groups are one work-item each: cpu.
  */
+
+/** Where the gradient of a captured buffer goes: clattn_backward_args.daux. */
+typedef struct clattn_aux_gradient {
+    clattn_array to;
+    /**< Written unless mem is NULL: f32 (f64: double), 0 for elements that nothing looks up. */
+    int64_t n;
+    /**< Elements, 1 to 2^30. */
+} clattn_aux_gradient;
 
 /** The arguments of clattn_enqueue_backward(). */
 typedef struct clattn_backward_args {
@@ -1206,10 +1222,12 @@ typedef struct clattn_backward_args {
      *   Calls that may run at the same time need one each. */
     size_t workspace_offset, workspace_size;
     /**< Bytes; the offset is a multiple of 32. */
+    const clattn_aux_gradient *daux;
+    /**< [n_aux]; NULL: none is wanted. Only of buffers that clattn_problem.aux_grads marks. */
 } clattn_backward_args;
 #define CLATTN_BACKWARD_ARGS_INIT \
     { sizeof(clattn_backward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
-      CLATTN_TENSOR_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, { 0, 0 }, 0, 0, 0 }
+      CLATTN_TENSOR_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, { 0, 0 }, 0, 0, 0, 0 }
 
 /**
  * Computes the bytes of workspace that a backward call needs, exactly. No device work.
@@ -1219,7 +1237,9 @@ typedef struct clattn_backward_args {
  * as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's max_workspace has no room
  * for them. The gradient of slopes takes 4 bytes for each head and tile of keys, that of a bias without an axis k 4
  * for each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
- * group has the keys of all of them, so that there are more stripes.
+ * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for each
+ * of their n elements and each work-group: b hk of them for each stripe or, where those would have more elements than
+ * dQ, one that has the keys of all heads and entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
  * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not

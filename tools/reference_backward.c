@@ -95,6 +95,7 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
     const double sink = r->sinks ? r->sinks[at->h] : -INFINITY;
     double most = sink;
     int64_t n = 0;
+    *lse = -INFINITY;
     reference_keep(r, at, w->keep);
     for (int64_t i = at->lo; i < at->hi; i++)
         if (w->keep[i])

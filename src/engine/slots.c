@@ -263,6 +263,35 @@ const struct slot slots_sum_dbias[] = ROW_PASS("sum_dbias.cl");
 const struct slot slots_sum_dslopes[] = ROW_PASS("sum_dslopes.cl");
 const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
 
+/* Where each element of the gradients of captured buffers goes. */
+static void write_daux(struct text *to, const struct target *t)
+{
+    text_add(to, "#line 1 \"daux\"\nCLA_FN void cla_put_daux(const cla_env *e, long i, cla_scalar x)\n{\n"
+                 "    const cla_args *a = e->a;\n");
+    for (int j = 0; j < t->p->n_aux; j++)
+        if (t->p->aux_grads >> j & 1)
+            text_add(to, "    if (i >= a->aux_at[%d] && i < a->aux_at[%d] + a->aux_n[%d])\n"
+                         "        e->at.daux_%s[a->daux_offset[%d] + i - a->aux_at[%d]] = x;\n",
+                     j, j, j, t->p->aux[j].name, j, j);
+    text_add(to, "}\n");
+}
+
+const struct slot slots_sum_daux[] = {
+    { .fragment = "args.h" },
+    { .choose = acc_slot },
+    { .write = write_types },
+    { .fragment = "env.cl" },
+    { .fragment = "transpose.cl" },
+    { .write = write_params },
+    { .fragment = "group.cl" },
+    { .choose = lengths_slot },
+    { .choose = kv_slot },
+    { .fragment = "stats.cl" },
+    { .write = write_daux },
+    { .fragment = "sum_daux.cl" },
+    { NULL, NULL, NULL },
+};
+
 const struct slot slots_backward_keys[] = {
     { .fragment = "args.h" },
     { .choose = acc_slot },

@@ -105,6 +105,11 @@ void slots_features_gradients(struct text *to, const struct target *t)
     text_add(to, "    return ds;\n}\n");
 }
 
+static bool is_taken(const struct feature *f, const clattn_problem *p)
+{
+    return f->taken && feature_is_compiled(f, p) && (!f->takes || f->takes(p));
+}
+
 /* What takes dS for gradients of its own: fragments, and for each of their functions one that calls them all. */
 void slots_features_taken(struct text *to, const struct target *t)
 {
@@ -120,7 +125,7 @@ void slots_features_taken(struct text *to, const struct target *t)
     };
     bool some = false;
     FEATURE_EACH(f)
-        if (f->taken && feature_is_compiled(f, t->p)) {
+        if (is_taken(f, t->p)) {
             source_write_fragment(to, f->taken);
             some = true;
         }
@@ -128,7 +133,7 @@ void slots_features_taken(struct text *to, const struct target *t)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         text_add(to, "CLA_FN %s\n{\n", functions[i].head);
         FEATURE_EACH(f)
-            if (f->taken && feature_is_compiled(f, t->p))
+            if (is_taken(f, t->p))
                 text_add(to, "    cla_%s_%s%s\n", f->name, functions[i].name, functions[i].call);
         text_add(to, "}\n");
     }

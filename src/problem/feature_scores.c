@@ -81,6 +81,11 @@ static bool mods_applies(const clattn_problem *p)
     return p->n_mods;
 }
 
+static bool mods_takes(const clattn_problem *p)
+{
+    return p->aux_grads;
+}
+
 static cl_int check_mods(clattn_problem *p, struct why *why)
 {
     return mods_check(p, why);
@@ -260,6 +265,8 @@ const struct feature feature_scores[] = {
       .check = check_mods,
       .write = mods_write_calls,
       .write_gradient = mod_grads_write_calls,
+      .taken = "grad_mods.cl",
+      .takes = mods_takes,
       .place = 8,
       .words = { { "mod:", true, mods_read } },
       .is_said = mods_is_said, /* a string has their names, a problem their texts */

@@ -43,9 +43,20 @@ static cl_int check_names(const clattn_problem *p, int i, struct why *why)
     return CL_SUCCESS;
 }
 
+static cl_int check_marks(const clattn_problem *p, struct why *why)
+{
+    if (p->aux_grads >> p->n_aux)
+        INVALID("aux_grads is 0x%x, but n_aux is %d", (unsigned)p->aux_grads, (int)p->n_aux);
+    for (int i = 0; i < p->n_aux; i++)
+        if (p->aux_grads >> i & 1 && !is_real(&p->aux[i]))
+            INVALID("aux_grads marks aux[%d], \"%.40s\", whose type %d is neither CLATTN_F32 nor CLATTN_F64", i,
+                    p->aux[i].name, (int)p->aux[i].type);
+    return CL_SUCCESS;
+}
+
 cl_int mod_grads_check(const clattn_problem *p, struct why *why)
 {
-    cl_int status = CL_SUCCESS;
+    cl_int status = check_marks(p, why);
     for (int i = 0; i < p->n_mods && !status; i++)
         status = check_text(p, i, why);
     for (int i = 0; i < p->n_aux && !status; i++)
@@ -85,6 +96,17 @@ static void write_results(struct text *to, const clattn_problem *p, int i)
         if (is_real(&p->aux[j]))
             text_add(to, "    %s %s%s = -1;\n    %s %s%s = 0;\n", vector ? "integer" : "int", p->aux[j].name, results[0],
                      vector ? "real" : "cla_scalar", p->aux[j].name, results[1]);
+    if (p->aux_grads)
+        text_add(to, "    const %s cla_ds = ds;\n", vector ? "real" : "cla_scalar");
+}
+
+/* What it looked up, to where it is summed. */
+static void write_look_ups(struct text *to, const clattn_problem *p, int i)
+{
+    for (int j = 0; j < p->n_aux; j++)
+        if (p->aux_grads >> j & 1)
+            text_add(to, "    cla_look_up%s(cla_e, %d, cla_ds, %s%s, %s%s);\n", mods_is_vector(&p->mods[i]) ? "s" : "", j,
+                     p->aux[j].name, results[0], p->aux[j].name, results[1]);
 }
 
 void mod_grads_write_texts(struct text *to, const clattn_problem *p)
@@ -95,6 +117,7 @@ void mod_grads_write_texts(struct text *to, const clattn_problem *p)
         text_add(to, "\n{\n");
         write_results(to, p, i);
         mods_write_inside(to, "derivative of ", p->mods[i].name, p->mod_grads[i]);
+        write_look_ups(to, p, i);
         text_add(to, "    return ds;\n}\n");
     }
 }

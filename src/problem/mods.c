@@ -114,7 +114,7 @@ void mods_write_head(struct text *to, const clattn_problem *p, int i, bool back)
     text_add(to, "%s s, const int b, const int h, const %s q, const %s k", real, integer, integer);
     for (int j = 0; j < p->n_aux; j++)
         text_add(to, ", %s *%s", mods_aux_type(p->aux[j].type), p->aux[j].name);
-    text_add(to, ")");
+    text_add(to, "%s)", back && p->aux_grads ? ", const cla_env *cla_e" : "");
 }
 
 void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back)
@@ -130,7 +130,7 @@ void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back)
                  x, function, i, back ? "CLA_LANE(ds, cla_scalar, i), " : "");
     for (int j = 0; j < p->n_aux; j++)
         text_add(to, ", e->at.aux_%s + e->a->aux_offset[%d]", p->aux[j].name, j);
-    text_add(to, ");\n");
+    text_add(to, "%s);\n", back && p->aux_grads ? ", e" : "");
 }
 
 void mods_write_bounds(struct text *to, const clattn_problem *p)

@@ -11,7 +11,7 @@
 #include "tests/lib/graded.h"
 
 enum {
-    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS,
+    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS | GRADED_CAPTURED,
     WITH_DLSE = ALL | 1 << GRADED_DLSE
 };
 
