@@ -1180,12 +1180,12 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * without a derivative is CLATTN_ERROR_NOT_SUPPORTED.
  *
  * A captured buffer that is learnt (a table of relative positions, gates) is marked in clattn_problem.aux_grads. For
- * each buffer NAME of CLATTN_F32 or _F64, marked or not, a text may assign two variables more: NAME_index (int, in the
- * vector form `integer`; -1 before the text: none), the element that this query and key looked up, and NAME_grad (as ds;
- * 0 before it), what that element receives, e.g. "table_index = h * 32 + bucket; table_grad = ds;" for a mod that
- * adds table[h * 32 + bucket]. A mod that looks up several elements of one buffer captures it under several names. An
- * index outside [0, n) is ignored, and so is everything where ds is 0. Plans that have marked buffers run on engines
- * whose work-groups are one work-item each: cpu.
+ * each buffer NAME of CLATTN_F32 or _F64, marked or not, a text may assign two variables more: NAME_index, an int or in
+ * the vector form an `integer`, is the element that this query and key looked up, and -1 (none) before the text;
+ * NAME_grad, of the type of ds, is what that element receives, and 0 before it. For a mod that adds table[h * 32 +
+ * bucket] that is "table_index = h * 32 + bucket; table_grad = ds;". A buffer of which a mod looks up several elements
+ * is captured under several names. An index outside [0, n) is ignored, and so is everything where ds is 0. Plans with
+ * marked buffers run on engines whose work-groups are one work-item each: cpu.
  */
 
 /** Where the gradient of a captured buffer goes: clattn_backward_args.daux. */
@@ -1237,9 +1237,9 @@ typedef struct clattn_backward_args {
  * as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's max_workspace has no room
  * for them. The gradient of slopes takes 4 bytes for each head and tile of keys, that of a bias without an axis k 4
  * for each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
- * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for each
- * of their n elements and each work-group: b hk of them for each stripe or, where those would have more elements than
- * dQ, one that has the keys of all heads and entries.
+ * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for
+ * each of their n elements and each work-group: b hk of them for each stripe or, where those would have more elements
+ * than dQ, one that has the keys of all heads and entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
  * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not

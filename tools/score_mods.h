@@ -18,8 +18,8 @@ uint32_t score_mods_flags(const char *text);
  * text) set. */
 int score_mods_declare(const char *text, const clattn_sizes *z, struct extras *x, const char **why);
 
-/* Adds the texts called `names`, with commas between, to x->mods, their derivatives to x->mod_grads, and the buffers that they declare, for a call of
- * sizes `z`. Returns 0, or -1 with *why (static text) set. */
+/* Adds the texts called `names`, with commas between, to x->mods, their derivatives to x->mod_grads, and the buffers
+ * that they declare, for a call of sizes `z`. Returns 0, or -1 with *why (static text) set. */
 int score_mods_add(const char *names, const clattn_sizes *z, struct extras *x, const char **why);
 
 #endif

@@ -1,5 +1,5 @@
-/* mod_grads.c - derivatives of score_mods: the caller's texts checked, and wrapped into functions of a program. Knows no
- * device.
+/* mod_grads.c - derivatives of score_mods: the caller's texts checked, and wrapped into functions of a program.
+ * Knows no device.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -15,8 +15,8 @@ static cl_int check_text(const clattn_problem *p, int i, struct why *why)
 {
     const char *const text = p->mod_grads ? p->mod_grads[i] : NULL, *const name = p->mods[i].name;
     if (!text)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "score_mod %d%s%.80s has no derivative: mod_grads[%d] is NULL", i,
-                       name ? ", " : "", name ? name : "", i);
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "score_mod %d%s%.80s has no derivative: mod_grads[%d] is NULL",
+                       i, name ? ", " : "", name ? name : "", i);
     if (strlen(text) > MODS_TEXT_MAX)
         INVALID("mod_grads[%d] is longer than %d bytes", i, MODS_TEXT_MAX);
     return CL_SUCCESS;
@@ -94,8 +94,8 @@ static void write_results(struct text *to, const clattn_problem *p, int i)
     const bool vector = mods_is_vector(&p->mods[i]);
     for (int j = 0; j < p->n_aux; j++)
         if (is_real(&p->aux[j]))
-            text_add(to, "    %s %s%s = -1;\n    %s %s%s = 0;\n", vector ? "integer" : "int", p->aux[j].name, results[0],
-                     vector ? "real" : "cla_scalar", p->aux[j].name, results[1]);
+            text_add(to, "    %s %s%s = -1;\n    %s %s%s = 0;\n", vector ? "integer" : "int", p->aux[j].name,
+                     results[0], vector ? "real" : "cla_scalar", p->aux[j].name, results[1]);
     if (p->aux_grads)
         text_add(to, "    const %s cla_ds = ds;\n", vector ? "real" : "cla_scalar");
 }
@@ -105,8 +105,9 @@ static void write_look_ups(struct text *to, const clattn_problem *p, int i)
 {
     for (int j = 0; j < p->n_aux; j++)
         if (p->aux_grads >> j & 1)
-            text_add(to, "    cla_look_up%s(cla_e, %d, cla_ds, %s%s, %s%s);\n", mods_is_vector(&p->mods[i]) ? "s" : "", j,
-                     p->aux[j].name, results[0], p->aux[j].name, results[1]);
+            text_add(to, "    cla_look_up%s(cla_e, %d, cla_ds, %s%s, %s%s);\n",
+                     mods_is_vector(&p->mods[i]) ? "s" : "", j, p->aux[j].name, results[0], p->aux[j].name,
+                     results[1]);
 }
 
 void mod_grads_write_texts(struct text *to, const clattn_problem *p)

@@ -1,5 +1,5 @@
-/* mod_grads.h - derivatives of score_mods: the caller's texts checked, and wrapped into functions of a program. Knows no
- * device.
+/* mod_grads.h - derivatives of score_mods: the caller's texts checked, and wrapped into functions of a program.
+ * Knows no device.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MOD_GRADS_H
 #define MOD_GRADS_H

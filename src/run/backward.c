@@ -229,8 +229,8 @@ static int stripes(int64_t units, int64_t tiles, int compute_units)
     return n;
 }
 
-/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Each has all of the
- * captured buffers' gradients, unless these would take more room than dQ. */
+/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Each has all of
+ * the captured buffers' gradients, unless these would take more room than dQ. */
 static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t dq_of_head)
 {
     const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > dq_of_head;

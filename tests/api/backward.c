@@ -215,8 +215,8 @@ static void test_ignored(void)
     clattn_class_of(on.d->handle, &m.p, unmarked, sizeof unmarked, NULL);
     m.grads[1] = "ds = 3 * ds;";
     clattn_class_of(on.d->handle, &m.p, other, sizeof other, NULL);
-    ok(*kept && strcmp(kept, unmarked) && strcmp(unmarked, other), "marks and derivatives make other classes: %s, %s, %s",
-       kept, unmarked, other);
+    ok(*kept && strcmp(kept, unmarked) && strcmp(unmarked, other),
+       "marks and derivatives make other classes: %s, %s, %s", kept, unmarked, other);
     m.p.flags &= ~(uint32_t)CLATTN_BACKWARD;
     clattn_class_of(on.d->handle, &m.p, class, sizeof class, NULL);
     m.p.mod_grads = none;
