@@ -119,6 +119,7 @@ static void test_quick(const struct device *d)
     static const char *const more[] = { "b1 h2/1 q5 k9 d8 window3,1 softcap4 sink lse",
                                         "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen bias:11qk lse",
+                                        "b2 h2/1 q6 k9 d8 causal mod:tanh_gate,head_scale,relative_bias lse",
                                         "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse" };
     for (unsigned i = 0; i < sizeof quick_cases / sizeof *quick_cases; i++)
         check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
