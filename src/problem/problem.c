@@ -266,10 +266,8 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
         p->dv = p->d;
     if (p->reserved)
         INVALID("reserved is %d, must be 0", (int)p->reserved);
-    if (!(p->flags & CLATTN_BACKWARD)) {
-        p->mod_grads = NULL;
+    if (!(p->flags & CLATTN_BACKWARD))
         p->aux_grads = 0;
-    }
     if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
         (status = check_width("dv", p->dv, why)) || (status = check_caches(p, why)) ||
         (status = check_hint(&p->sizes, why)) || (status = check_scale(p, why)))

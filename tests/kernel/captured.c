@@ -161,7 +161,7 @@ static void test(const struct device *d)
         "f32 b2 h4/2 q37 k150 d8 causal bias:11q1 lse bwd",
         "f32 b3 h4/2 q40 k200 d8 varlen mask:11qk alibi lse bwd",
         "f16 b4 h2 q33 k70 d8 causal sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse bwd",
-        "f64 b2 h4/2 q37 k150 d8 softcap4 bias:bhqk lse bwd", "f32 b0 h2 q3 k5 d8 lse bwd",
+        "f64 b2 h4/2 q37 k150 d8 softcap4 bias:bhq1 lse bwd", "f32 b0 h2 q3 k5 d8 lse bwd",
         "f32 b2 h2 q0 k5 d8 lse bwd", "f32 b2 h2 q5 k0 d8 lse bwd",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

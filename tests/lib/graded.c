@@ -131,18 +131,20 @@ static int is_learnt(const struct extras *x, size_t i)
     return is;
 }
 
+/* What follows the elements must stay as it is. */
 static cl_int make_captured(struct graded *g, cl_context context)
 {
+    enum { BEHIND = 8 };
     const struct extras *const x = &g->t.x;
     cl_int e = CL_SUCCESS;
     for (size_t i = 0; i < x->n_aux && !e; i++) {
-        const int64_t shape[4] = { 1, 1, 1, (int64_t)x->aux[i].count };
+        const int64_t shape[4] = { 1, 1, 1, (int64_t)x->aux[i].count + BEHIND };
         const int which = GRADED_DAUX + (int)i;
         if (!is_learnt(x, i))
             continue;
         e = make_cells(g, which, shape, g->t.q.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, context);
         g->t.c.problem.aux_grads |= 1u << i;
-        g->daux[i] = (clattn_aux_gradient){ { g->cells[which].at.image.mem, 0 }, shape[3] };
+        g->daux[i] = (clattn_aux_gradient){ { g->cells[which].at.image.mem, 0 }, shape[3] - BEHIND };
         g->args.daux = g->daux;
     }
     return e;
@@ -158,6 +160,8 @@ static size_t cell_at(const struct graded *g, int which, int64_t i)
 }
 static int64_t cells_wanted(const struct graded *g, int which)
 {
+    if (which >= GRADED_DAUX)
+        return g->cells[which].count ? g->daux[which - GRADED_DAUX].n : 0;
     return which == GRADED_DSLOPES && g->cells[which].count ? g->t.x.slopes_b * g->t.sizes.h : g->cells[which].count;
 }
 
