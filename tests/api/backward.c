@@ -217,6 +217,12 @@ static void test_ignored(void)
     clattn_class_of(on.d->handle, &m.p, other, sizeof other, NULL);
     ok(*kept && strcmp(kept, unmarked) && strcmp(unmarked, other),
        "marks and derivatives make other classes: %s, %s, %s", kept, unmarked, other);
+    m.aux[0].type = CLATTN_F32;
+    m.p.aux_grads = 1;
+    clattn_class_of(on.d->handle, &m.p, class, sizeof class, NULL);
+    m.p.aux_grads = 2;
+    clattn_class_of(on.d->handle, &m.p, again, sizeof again, NULL);
+    ok(*class && strcmp(class, again), "and so do other marks: %s, %s", class, again);
     m.p.flags &= ~(uint32_t)CLATTN_BACKWARD;
     clattn_class_of(on.d->handle, &m.p, class, sizeof class, NULL);
     m.p.mod_grads = none;
