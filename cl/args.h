@@ -55,6 +55,7 @@ typedef float cla_f32;
 #define CLA_DBIAS_WANTED 8
 #define CLA_DSINKS_WANTED 16
 #define CLA_DSLOPES_WANTED 32
+#define CLA_DAUX_WANTED 64
 
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
  * axis. */

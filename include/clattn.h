@@ -304,13 +304,17 @@ typedef struct clattn_problem {
     int32_t splits;
     /**< Into how many parts the keys of a row are split, to be worked on at the same time and merged: 1 to 1024; 0: as
      *   many as the device needs. Calls may say otherwise (clattn_forward_args.splits). */
-    int32_t reserved_2;
-    /**< 0 */
+    uint32_t aux_grads;
+    /**< With CLATTN_BACKWARD, else ignored: bit i marks that calls may want the gradient of aux[i], which is CLATTN_F32
+     *   or _F64. */
+    const char *const *mod_grads;
+    /**< With CLATTN_BACKWARD, else ignored: [n_mods] derivatives of the score_mods, see "Gradients" below. Read only
+     *   while a call with the problem lasts. */
 } clattn_problem;
 
 #define CLATTN_PROBLEM_INIT \
     { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0 }
+      0, 0, 0, 0, 0 }
 
 enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
 
@@ -1169,7 +1173,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  *
  *     dV[k]   = sum_q p[q,k] dO[q]
  *     ds[q,k] = p[q,k] (dot(dO[q], V[k]) - D[q])      with respect to the score after its last step
- *     ds      = ds (1 - tanh(s / c)^2)                softcap c, s being the score before it
+ *     ds      = mod_grad(ds, s, b, h, q, k)           score_mods, the last one first, s being the score before each
+ *     ds      = ds (1 - tanh(s / c)^2)                softcap c, likewise
  *     dQ[q]   = scale sum_k ds[q,k] K[k]
  *     dK[k]   = scale sum_q ds[q,k] Q[q]
  *     dBias   = ds[q,k] after the last step          dSlope = -sum_q,k ds[q,k] |q + offset - k|
@@ -1181,10 +1186,35 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * depends on chance. Gradients are stored as what they are the gradients of; arithmetic and sums are in f32 (f64: f64,
  * but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
  *
- * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag, is that of the
- * plan whose O and LSE they are. Quantised and paged K and V have no gradients, nor have score_mods. examples/train.c
- * is a whole program.
+ * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
+ * with it only, is that of the plan whose O and LSE they are. Quantised and paged K and V have no gradients.
+ * examples/train.c is a whole program.
+ *
+ * Derivatives of score_mods
+ * -------------------------
+ * clattn_problem.mod_grads[i] belongs to mods[i] and is OpenCL C as well: statements that turn ds, the gradient with
+ * respect to s after that mod, into that with respect to s before it, by assigning ds, e.g. "ds *= 1 - t * t;". An
+ * empty text leaves it as it is. In scope are ds, s (the score before the mod), b, h, q, k and the captured buffers, in
+ * the form that the mod has: with CLATTN_MOD_VECTOR ds and s are `real`, q and k `integer`, and the same rules apply.
+ * Where a key is dropped the gradient stays 0, whatever the text makes of it. A problem with CLATTN_BACKWARD and a mod
+ * without a derivative is CLATTN_ERROR_NOT_SUPPORTED.
+ *
+ * A captured buffer that is learnt (a table of relative positions, gates) is marked in clattn_problem.aux_grads. For
+ * each buffer NAME of CLATTN_F32 or _F64, marked or not, a text may assign two variables more: NAME_index, an int or in
+ * the vector form an `integer`, is the element that this query and key looked up, and -1 (none) before the text;
+ * NAME_grad, of the type of ds, is what that element receives, and 0 before it. For a mod that adds table[h * 32 +
+ * bucket] that is "table_index = h * 32 + bucket; table_grad = ds;". A buffer of which a mod looks up several elements
+ * is captured under several names. An index outside [0, n) is ignored, and so is everything where ds is 0. Plans with
+ * marked buffers run on engines whose work-groups are one work-item each: cpu.
  */
+
+/** Where the gradient of a captured buffer goes: clattn_backward_args.daux. */
+typedef struct clattn_aux_gradient {
+    clattn_array to;
+    /**< Written unless mem is NULL: f32 (f64: double), 0 for elements that nothing looks up. */
+    int64_t n;
+    /**< Elements, 1 to 2^30. */
+} clattn_aux_gradient;
 
 /** The arguments of clattn_enqueue_backward(). */
 typedef struct clattn_backward_args {
@@ -1212,10 +1242,12 @@ typedef struct clattn_backward_args {
      *   Calls that may run at the same time need one each. */
     size_t workspace_offset, workspace_size;
     /**< Bytes; the offset is a multiple of 32. */
+    const clattn_aux_gradient *daux;
+    /**< [n_aux]; NULL: none is wanted. Only of buffers that clattn_problem.aux_grads marks. */
 } clattn_backward_args;
 #define CLATTN_BACKWARD_ARGS_INIT \
     { sizeof(clattn_backward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
-      CLATTN_TENSOR_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, { 0, 0 }, 0, 0, 0 }
+      CLATTN_TENSOR_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, { 0, 0 }, 0, 0, 0, 0 }
 
 /**
  * Computes the bytes of workspace that a backward call needs, exactly. No device work.
@@ -1226,7 +1258,9 @@ typedef struct clattn_backward_args {
  * max_workspace has no room for them. Engine simt computes dQ apart, and needs nothing for it. The gradient of slopes
  * takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis k 4 for
  * each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
- * group has the keys of all of them, so that there are more stripes.
+ * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for
+ * each of their n elements and each work-group: b hk of them for each stripe or, where those would have more elements
+ * than dQ, one that has the keys of all heads and entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
  * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not

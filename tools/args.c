@@ -41,8 +41,6 @@ static int take(const struct args_row *r, char *arg, char *next, void *into, str
     char *const equals = arg[1] == '-' ? strchr(arg, '=') : NULL;
     char *const value = equals ? equals + 1 : next;
     void *const field = (char *)into + r->at;
-    if (r->kind == ARGS_LATER)
-        return fault_set(f, EXIT_UNSUPPORTED, "%s is not supported by this version", r->name);
     if (!r->value) {
         if (equals)
             return fault_set(f, EXIT_USAGE, "%s takes no value", r->name);

@@ -13,8 +13,7 @@ enum args_kind {
     ARGS_FLAG, /* int, becomes 1 */
     ARGS_LAST, /* a flag after which nothing is read */
     ARGS_LIST, /* takes a value, and may be given several times: struct list */
-    ARGS_READ, /* is read where it stands, by the row's function; takes a value where the row has a name for one */
-    ARGS_LATER /* belongs to features that this version lacks */
+    ARGS_READ  /* is read where it stands, by the row's function; takes a value where the row has a name for one */
 };
 
 /* A table ends with a row without a name. */
@@ -31,7 +30,6 @@ struct args_row {
 #define ROW_LAST(name, field, help) { name, ARGS_LAST, offsetof(INTO, field), NULL, help, NULL }
 #define ROW_LIST(name, field, value, help) { name, ARGS_LIST, offsetof(INTO, field), value, help, NULL }
 #define ROW_READ(name, read, value, help) { name, ARGS_READ, 0, value, help, read }
-#define ROW_LATER(name) { name, ARGS_LATER, 0, NULL, NULL, NULL }
 
 /* The values of an option that may be given several times. */
 enum { LIST_MAX = 16 };

@@ -211,11 +211,14 @@ static int read_aux(const char *value, struct extras *x, struct fault *f)
         status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s: a buffer must have elements", argument, equals + 1,
                            shape);
     if (status == 0) {
-        const struct aux *aux = extras_aux(x, name, a.type == NPY_F4 ? CLATTN_F32 : CLATTN_I32, a.count, &why);
-        if (aux)
+        struct aux *aux = extras_aux(x, name, a.type == NPY_F4 ? CLATTN_F32 : CLATTN_I32, a.count, &why);
+        if (aux) {
             memcpy(aux->data, a.data, a.count * 4);
-        else
+            aux->ndim = a.ndim;
+            memcpy(aux->shape, a.shape, sizeof aux->shape);
+        } else {
             status = fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, value, why);
+        }
     }
     npy_free(&a);
     return status;
@@ -232,12 +235,19 @@ static int read_mods(const struct options *o, clattn_workload *c, struct extras 
         x->owned[i] = text;
         x->mods[x->n_mods++] = mod;
     }
+    for (int i = 0; i < o->mod_grads.n; i++) { /* as many as mods, or none */
+        char *text = read_text("--score-mod-grad", o->mod_grads.at[i], f);
+        if (!text)
+            return -1;
+        x->mod_grads[i] = x->owned[CLATTN_MODS_MAX + i] = text;
+    }
     for (int i = 0; i < o->aux.n; i++)
         if (read_aux(o->aux.at[i], x, f) != 0)
             return -1;
     name_mods(c, x);
     p->mods = x->mods;
     p->n_mods = (int32_t)x->n_mods;
+    p->mod_grads = x->mod_grads;
     p->aux = x->aux_names;
     p->n_aux = (int32_t)x->n_aux;
     return 0;

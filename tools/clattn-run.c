@@ -70,18 +70,19 @@ static void print_log(const char *log)
     putc('\n', stderr);
 }
 
-/* Sets the fault of a plan that cannot be made. A build failure with texts of the caller's is taken to be theirs. */
-static int plan_fault(struct run *r, cl_int e, struct fault *f)
+/* Sets the fault of a plan that cannot be made: `what`, or where it is a build failure with texts of the caller's,
+ * which is taken to be theirs, the last one of the option. */
+static int plan_fault(struct run *r, const char *what, const char *option, const struct list *texts, cl_int e,
+                      struct fault *f)
 {
-    const char *config = r->options.config;
-    char *log = e == CLATTN_ERROR_BUILD && r->options.mods.n ? calloc(1, LOG_MAX) : NULL;
+    char *log = e == CLATTN_ERROR_BUILD && texts->n ? calloc(1, LOG_MAX) : NULL;
     if (!log)
-        return library_fault(r, config[0] ? config : "this problem", e, f);
+        return library_fault(r, what, e, f);
     (void)clattn_error_detail(r->handle, log, LOG_MAX, NULL);
     print_log(log);
     free(log);
-    return fault_set(f, EXIT_USAGE, "--score-mod: %s: the compiler rejects the program with it",
-                     r->options.mods.at[r->options.mods.n - 1]);
+    return fault_set(f, EXIT_USAGE, "%s: %s: the compiler rejects the program with it", option,
+                     texts->at[texts->n - 1]);
 }
 
 static int open_device(struct run *r, struct fault *f)
@@ -138,7 +139,8 @@ static int make_plan(struct run *r, const clattn_problem *p, struct fault *f)
     const double start = clock_ms();
     e = clattn_plan_create(&r->plan, r->handle, p, &plan_options);
     if (e != CL_SUCCESS)
-        return plan_fault(r, e, f);
+        return plan_fault(r, r->options.config[0] ? r->options.config : "this problem", "--score-mod",
+                          &r->options.mods, e, f);
     r->report.plan_ms = clock_ms() - start;
     e = clattn_plan_config(r->plan, config, sizeof config, NULL);
     if (e == CL_SUCCESS)
@@ -203,15 +205,18 @@ static int compute_gradients(struct run *r, struct fault *f)
 {
     const struct gradient_files *const from = &r->gradient_files;
     struct gradients *const g = &r->gradients;
+    const struct extras *const x = &r->arrays.x;
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     clattn_problem p = r->arrays.c.problem;
     if (!r->options.dout)
         return 0;
     p.flags |= CLATTN_BACKWARD;
+    for (size_t i = 0; i < x->n_aux; i++)
+        p.aux_grads |= from->daux[i] ? 1u << i : 0;
     options.config = r->options.config[0] ? r->options.config : NULL;
     cl_int e = clattn_plan_create(&g->plan, r->handle, &p, &options);
     if (e != CL_SUCCESS)
-        return library_fault(r, "gradients", e, f);
+        return plan_fault(r, "gradients", "--score-mod-grad", &r->options.mod_grads, e, f);
     g->dout = from->dout;
     g->dlse = from->dlse;
     g->dq = from->dq;
@@ -220,6 +225,10 @@ static int compute_gradients(struct run *r, struct fault *f)
     g->dbias = from->dbias;
     g->dslopes = from->dslopes;
     g->dsinks = from->dsinks;
+    for (size_t i = 0; i < x->n_aux; i++) {
+        g->daux[i] = from->daux[i];
+        g->captured[i].n = (int64_t)x->aux[i].count;
+    }
     e = gradients_open(g, &r->setup);
     if (e == CL_SUCCESS)
         e = gradients_run(g, &r->setup);
@@ -286,7 +295,7 @@ static int add_output(struct run *r, const char *argument, const char *path, dou
     return status;
 }
 
-/* Gradients of bias, slopes and sinks, in the shapes of what they belong to. */
+/* Gradients of bias, slopes, sinks and captured buffers, in the shapes of what they belong to. */
 static int write_others(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
@@ -299,7 +308,13 @@ static int write_others(struct run *r, struct fault *f)
     if (g->dslopes && add_array(r, "--dslopes", o->dslopes, g->dslopes, x->slopes_axes, slopes + 2 - x->slopes_axes, 0,
                                 f) != 0)
         return -1;
-    return g->dsinks ? add_array(r, "--dsinks", o->dsinks, g->dsinks, 1, slopes + 1, 0, f) : 0;
+    if (g->dsinks && add_array(r, "--dsinks", o->dsinks, g->dsinks, 1, slopes + 1, 0, f) != 0)
+        return -1;
+    for (size_t i = 0; i < x->n_aux; i++)
+        if (g->daux[i] && add_array(r, "--daux", g->daux_path[i], g->daux[i], x->aux[i].ndim, x->aux[i].shape,
+                                    r->arrays.c.problem.type == CLATTN_F64, f) != 0)
+            return -1;
+    return 0;
 }
 
 static int write_gradients(struct run *r, struct fault *f)

@@ -237,6 +237,7 @@ int extras_mods(clattn_workload *c, struct extras *x, const char **why)
     fill_aux(c, x);
     p->mods = x->mods;
     p->n_mods = (int32_t)x->n_mods;
+    p->mod_grads = x->mod_grads;
     p->aux = x->aux_names;
     p->n_aux = (int32_t)x->n_aux;
     return 0;

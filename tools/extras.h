@@ -13,6 +13,8 @@ struct aux {
     char name[64];
     int32_t type;   /* CLATTN_F32 .. CLATTN_U8 */
     size_t count;   /* elements */
+    int ndim;       /* of its file, where it comes from one */
+    int64_t shape[8];
     void *data;
 };
 
@@ -28,6 +30,7 @@ struct extras {
     double *sinks;                /* [h] */
     int32_t *cu_q, *cu_k;         /* [b + 1] */
     size_t n_mods, n_aux;
+    const char *mod_grads[CLATTN_MODS_MAX]; /* their derivatives, or NULL */
     clattn_score_mod mods[CLATTN_MODS_MAX]; /* texts and names live as long as the program, or in `owned` */
     struct aux aux[CLATTN_AUX_MAX];
     clattn_aux aux_names[CLATTN_AUX_MAX];   /* of aux[], for clattn_problem.aux */
@@ -35,10 +38,10 @@ struct extras {
 };
 
 /* Seeded extras for everything that the problem of `c` asks for and its words describe; score_mods by their names. Sets
- * mods, n_mods, aux and n_aux of c->problem to point into `x`. The same numbers on every platform; every value matters:
- * bias has standard deviation 2 and a few cells of -inf; mask keeps 3 of 4 cells, and none in some rows; with blocks, 7
- * of 8 blocks are empty, the rest whole or thinned like a mask (whole only where there is no mask). Returns 0, or -1
- * with *why (static text) set; extras_free() is due in both cases. */
+ * mods, n_mods, mod_grads, aux and n_aux of c->problem to point into `x`. The same numbers on every platform; every
+ * value matters: bias has standard deviation 2 and a few cells of -inf; mask keeps 3 of 4 cells, and none in some rows;
+ * with blocks, 7 of 8 blocks are empty, the rest whole or thinned like a mask (whole only where there is no mask).
+ * Returns 0, or -1 with *why (static text) set; extras_free() is due in both cases. */
 int extras_fill(clattn_workload *c, struct extras *x, const char **why);
 
 /* Only the score_mods and their buffers, of `c` and into an `x` without any. */

@@ -82,6 +82,26 @@ static int make_room(const char *path, size_t n, double **to, struct fault *f)
     return 0;
 }
 
+/* "NAME=D.npy": room for the gradient of the buffer of that name. */
+static int make_daux(const char *value, const struct extras *x, struct gradient_files *g, struct fault *f)
+{
+    const char *const argument = "--daux", *const equals = strchr(value, '=');
+    const size_t n = equals ? (size_t)(equals - value) : 0;
+    size_t i = 0;
+    if (n == 0)
+        return fault_set(f, EXIT_USAGE, "%s: %s is not NAME=D.npy", argument, value);
+    while (i < x->n_aux && (strncmp(x->aux[i].name, value, n) != 0 || x->aux[i].name[n]))
+        i++;
+    if (i == x->n_aux)
+        return fault_set(f, EXIT_USAGE, "%s: %s: there is no --aux of that name", argument, value);
+    if (x->aux[i].type != CLATTN_F32)
+        return fault_set(f, EXIT_USAGE, "%s: %s: only a buffer of <f4 has a gradient", argument, value);
+    if (g->daux[i])
+        return fault_set(f, EXIT_USAGE, "%s: %s: it is written already", argument, value);
+    g->daux_path[i] = equals + 1;
+    return make_room(equals + 1, x->aux[i].count, &g->daux[i], f);
+}
+
 int gradient_files_read(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
 {
     struct counts n;
@@ -111,6 +131,9 @@ int gradient_files_read(const struct options *o, const struct arrays *a, struct 
         if (make_room(others[i].path, others[i].n, others[i].to, f) != 0)
             return -1;
     }
+    for (int i = 0; i < o->daux.n; i++)
+        if (make_daux(o->daux.at[i], x, g, f) != 0)
+            return -1;
     return read_dout(o, a, g, f) != 0 || read_dlse(o, a, g, f) != 0 || make_room(o->dq, n.q, &g->dq, f) != 0 ||
                    make_room(o->dk, n.k, &g->dk, f) != 0 || make_room(o->dv, n.v, &g->dv, f) != 0
                ? -1
@@ -127,5 +150,7 @@ void gradient_files_free(struct gradient_files *g)
     free(g->dbias);
     free(g->dslopes);
     free(g->dsinks);
+    for (int i = 0; i < CLATTN_AUX_MAX; i++)
+        free(g->daux[i]);
     memset(g, 0, sizeof *g);
 }

@@ -8,7 +8,8 @@
 
 /* Arrays as struct gradients has them. */
 struct gradient_files {
-    double *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
+    double *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks, *daux[CLATTN_AUX_MAX];
+    const char *daux_path[CLATTN_AUX_MAX];
 };
 
 /* Reads --dout and --dlse of `o`, which must fit the case of `a`, and makes room for what is to be written. Returns 0,

@@ -31,19 +31,22 @@ struct cells {
     size_t n;
     int type;
 };
-enum { CELLS = 3 };
+enum { OTHERS = 3, CELLS = OTHERS + CLATTN_AUX_MAX };
 
 static void cells_of(struct gradients *g, const struct setup *s, struct cells to[CELLS])
 {
     const clattn_tensor4 *const bias = &s->args.bias;
     const clattn_sizes *const z = &s->sizes;
     const int64_t *const shape = bias->shape;
+    const int wide = s->c.problem.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32;
     const size_t slopes = (size_t)(s->args.slopes_stride ? z->b : 1) * (size_t)z->h;
     to[0] = (struct cells){ g->dbias, &g->args.dbias.mem,
-                            (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * (size_t)shape[3],
-                            s->c.problem.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32 };
+                            (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * (size_t)shape[3], wide };
     to[1] = (struct cells){ g->dslopes, &g->args.dslopes.mem, slopes, CLATTN_F32 };
     to[2] = (struct cells){ g->dsinks, &g->args.dsinks.mem, (size_t)z->h, CLATTN_F32 };
+    for (int i = 0; i < CLATTN_AUX_MAX; i++)
+        to[OTHERS + i] =
+            (struct cells){ g->daux[i], &g->captured[i].to.mem, g->daux[i] ? (size_t)g->captured[i].n : 0, wide };
 }
 
 /* Holds NaN, so that what a kernel does not write is visible. */
@@ -109,6 +112,7 @@ cl_int gradients_open(struct gradients *g, const struct setup *s)
     struct output outputs[OUTPUTS];
     outputs_of(g, outputs);
     g->args.struct_size = sizeof g->args;
+    g->args.daux = s->c.problem.n_aux ? g->captured : NULL;
     g->args.forward = &s->args;
     cl_int e = setup_tensor(s, SETUP_O, g->dout, &g->args.dout);
     if (e == CL_SUCCESS && g->dlse)
@@ -146,6 +150,9 @@ void gradients_close(struct gradients *g)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             (void)clReleaseMemObject(all[i]);
+    for (int i = 0; i < CLATTN_AUX_MAX; i++)
+        if (g->captured[i].to.mem)
+            (void)clReleaseMemObject(g->captured[i].to.mem);
     (void)clattn_plan_release(g->plan);
     memset(g, 0, sizeof *g);
 }

@@ -11,7 +11,8 @@
 struct gradients {
     const double *dout, *dlse;
     double *dq, *dk, *dv;
-    double *dbias, *dslopes, *dsinks; /* as extras.h has what they are the gradients of */
+    double *dbias, *dslopes, *dsinks, *daux[CLATTN_AUX_MAX]; /* as extras.h has what they are the gradients of */
+    clattn_aux_gradient captured[CLATTN_AUX_MAX];
     clattn_plan plan;
     clattn_backward_args args;
 };

@@ -129,6 +129,8 @@ static const struct args_row table[] = {
     ROW_TEXT("--dbias", dbias, "DB.npy", "write the gradient of the bias, of its shape"),
     ROW_TEXT("--dslopes", dslopes, "DS.npy", "write that of the slopes"),
     ROW_TEXT("--dsinks", dsinks, "DS.npy", "write that of the sinks"),
+    ROW_LIST("--score-mod-grad", mod_grads, "FILE.cl", "the derivative of a --score-mod, one for each, in their order"),
+    ROW_LIST("--daux", daux, "NAME=D.npy", "write the gradient of a buffer of --aux, <f4, of its shape"),
     ROW_FLAG("--merge", merge, "only merge: the files are O_PARTS.npy [S,...,dv] and LSE_PARTS.npy [S,...]"),
     ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
     ROW_TEXT("--engine", engine, "NAME", "use this engine"),
@@ -141,7 +143,6 @@ static const struct args_row table[] = {
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
     ROW_LAST("--help", help, "print this"),
     ROW_LAST("--version", version, "print the version"),
-    ROW_LATER("--score-mod-grad"),
     { .name = NULL },
 };
 

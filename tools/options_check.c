@@ -23,7 +23,8 @@ static int check_together(const struct options *o, struct fault *f)
     const struct { const char *name, *path; } gradients[] = { { "--dlse", o->dlse }, { "--dq", o->dq },
                                                               { "--dk", o->dk }, { "--dv", o->dv },
                                                               { "--dbias", o->dbias }, { "--dslopes", o->dslopes },
-                                                              { "--dsinks", o->dsinks } };
+                                                              { "--dsinks", o->dsinks },
+                                                              { "--daux", o->daux.n ? o->daux.at[0] : NULL } };
     for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++)
         if (gradients[i].path && !o->dout)
             return fault_set(f, EXIT_USAGE, "%s: %s needs --dout as well", gradients[i].name, gradients[i].path);
@@ -36,6 +37,11 @@ static int check_together(const struct options *o, struct fault *f)
         return fault_set(f, EXIT_USAGE, "--k-zero: %s needs --k-scale as well", o->k_zero);
     if (o->v_zero && !o->v_scale)
         return fault_set(f, EXIT_USAGE, "--v-zero: %s needs --v-scale as well", o->v_zero);
+    if (o->mod_grads.n > 0 && !o->dout)
+        return fault_set(f, EXIT_USAGE, "--score-mod-grad: %s needs --dout as well", o->mod_grads.at[0]);
+    if (o->dout && o->mod_grads.n != o->mods.n)
+        return fault_set(f, EXIT_USAGE, "--score-mod-grad: there are %d of them, want one for each of %d --score-mod",
+                         o->mod_grads.n, o->mods.n);
     if (o->mods.n > CLATTN_MODS_MAX)
         return fault_set(f, EXIT_USAGE, "--score-mod: %s: at most %d of them", o->mods.at[CLATTN_MODS_MAX],
                          CLATTN_MODS_MAX);

@@ -7,7 +7,7 @@
 
 #include "fault.h"
 
-enum { OUTPUTS_MAX = 8 }; /* O, LSE, and all gradients */
+enum { OUTPUTS_MAX = 24 }; /* O, LSE, and all gradients, of captured buffers too */
 
 /* Files that are being written. Zero it before use; outputs_discard() must be called in any case. */
 struct outputs {

@@ -12,7 +12,7 @@
 
 /* One row of scores and what becomes of it. [nk] but for o, [dv]. */
 struct row {
-    double *s, *a, *p, *top, *top_off, *ds, *ds_off, *raw, *o; /* top: ds before softcap's factor */
+    double *s, *a, *p, *p_off, *top, *top_off, *ds, *ds_off, *raw, *o; /* top: ds behind the last change; p_off: w */
     unsigned char *keep;
 };
 
@@ -25,13 +25,14 @@ static void row_free(struct row *w)
 static int row_make(struct row *w, const struct reference *r)
 {
     const size_t nk = (size_t)r->nk + 1;
-    w->s = calloc(8 * nk + (size_t)r->dv, sizeof *w->s);
+    w->s = calloc(9 * nk + (size_t)r->dv, sizeof *w->s);
     w->keep = calloc(nk, 1);
     if (!w->s || !w->keep)
         return -1;
     w->a = w->s + nk;
     w->p = w->a + nk;
-    w->top = w->p + nk;
+    w->p_off = w->p + nk;
+    w->top = w->p_off + nk;
     w->top_off = w->top + nk;
     w->ds = w->top_off + nk;
     w->ds_off = w->ds + nk;
@@ -65,13 +66,14 @@ static double length(double terms)
     return 16 + 2 * log2(1 + terms);
 }
 
-/* Weights of the row, its O, and LSE; returns how many keys it keeps. */
+/* Weights of the row, its O, and LSE; returns how many keys it keeps, -1 when a score_mod failed. */
 static int64_t weigh(const struct reference *r, struct row *w, const struct reference_line *at, const double *q,
                      const double *k, const double *v, double *lse)
 {
     const double sink = r->sinks ? r->sinks[at->h] : -INFINITY;
     double most = sink;
     int64_t n = 0;
+    *lse = -INFINITY;
     reference_keep(r, at, w->keep);
     for (int64_t i = at->lo; i < at->hi; i++)
         if (w->keep[i])
@@ -80,7 +82,8 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
             w->s[i] = w->a[i] = 0;
     for (int64_t i = at->lo; i < at->hi; i++)
         w->raw[i] = r->scale * w->s[i];
-    (void)reference_change(r, at, w->s, w->a, w->keep);
+    if (reference_change(r, at, w->s, w->a, w->keep) != 0)
+        return -1;
     for (int64_t i = at->lo; i < at->hi; i++)
         if (w->keep[i] && w->s[i] != -INFINITY) {
             most = fmax(most, w->s[i]);
@@ -114,33 +117,48 @@ static struct given given_of(const struct reference *r, const struct reference_g
     return off;
 }
 
-/* ds, with respect to scale times the product, and how far off it may be; *w of the comment in the header in w->a. */
+/* Back through the changes of scores: softcap's factor last, on what the score was before it. */
+static int go_back(const struct reference *r, struct row *w, const struct reference_line *at,
+                   const struct reference_gradients *g, double more)
+{
+    const double u = computing(r), c = r->p.softcap;
+    const struct reference_mod_row row = { at->b, at->h, at->q, r->nk, w->s, w->a, w->ds, w->ds_off, u, more };
+    for (int64_t i = 0; i < r->nk; i++) {
+        const int seen = i >= at->lo && i < at->hi;
+        w->s[i] = seen && c > 0 ? c * tanh(w->raw[i] / c) : w->raw[i];
+        w->ds[i] = seen ? w->top[i] : 0;
+        w->ds_off[i] = seen ? w->top_off[i] : 0;
+    }
+    if (r->mod && g->mod_grad(g->mod_user, &row) != 0)
+        return -1;
+    for (int64_t i = at->lo; i < at->hi && c > 0; i++) {
+        const double t = tanh(w->raw[i] / c), factor = 1 - t * t;
+        w->ds_off[i] = w->ds_off[i] * factor + fabs(w->ds[i]) * u * (8 + 4 * w->a[i] / c);
+        w->ds[i] *= factor;
+    }
+    return 0;
+}
+
+/* ds behind the last change of scores, and how far off it may be. */
 static void differentiate(const struct reference *r, struct row *w, const struct reference_line *at, const double *v,
                           const double *dout, double dlse, struct given given, int64_t n, double *d, double *d_off)
 {
-    const double u = computing(r), c = r->p.softcap, lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99);
+    const double u = computing(r), lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99);
     double size;
     const double delta = dot(dout, w->o, r->dv, &size) - dlse;
     const double delta_off = u * length((double)r->dv) * size + given.o + ldexp(1, -24) * fabs(dlse);
     *d = delta;
     *d_off = delta_off;
     for (int64_t i = at->lo; i < at->hi; i++) {
-        w->ds[i] = w->ds_off[i] = w->top[i] = w->top_off[i] = 0;
+        w->top[i] = w->top_off[i] = 0;
         if (w->p[i] == 0)
             continue;
         const double a = w->a[i];
         const double off = (w->p[i] < lost ? 1 : 0) + u * (32 * (1 + a) + length((double)n)) + given.lse;
         const double dp = dot(dout, v + i * r->dv, r->dv, &size);
-        w->a[i] = off;
-        w->ds[i] = w->p[i] * (dp - delta);
-        w->ds_off[i] = w->p[i] * (u * length((double)r->dv) * size + delta_off) + (off + 8 * u) * fabs(w->ds[i]);
-        w->top[i] = w->ds[i];
-        w->top_off[i] = w->ds_off[i];
-        if (c > 0) {
-            const double t = tanh(w->raw[i] / c), factor = 1 - t * t;
-            w->ds_off[i] = w->ds_off[i] * factor + fabs(w->ds[i]) * u * (8 + 4 * a / c);
-            w->ds[i] *= factor;
-        }
+        w->p_off[i] = off;
+        w->top[i] = w->p[i] * (dp - delta);
+        w->top_off[i] = w->p[i] * (u * length((double)r->dv) * size + delta_off) + (off + 8 * u) * fabs(w->top[i]);
     }
 }
 
@@ -217,18 +235,22 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
         double d = -dlse, d_off = ldexp(1, -24) * fabs(dlse);
         const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
         const struct given given = given_of(r, g, w.o, row, lse);
-        if (n)
+        if (n > 0)
             differentiate(r, &w, &at, v + keys * r->dv, dout, dlse, given, n, &d, &d_off);
         add_sink(r, g, h, lse, given.lse, d, d_off, over_all);
         if (!n)
             continue;
+        if (n < 0 || go_back(r, &w, &at, g, over_all) != 0) {
+            row_free(&w);
+            return -1;
+        }
         add_others(r, &w, &at, g, over_all);
         for (int64_t key = at.lo; key < at.hi; key++) {
             const double p = w.p[key], ds = w.ds[key] * r->scale, ds_off = w.ds_off[key] * fabs(r->scale);
             if (p == 0)
                 continue;
             const int64_t to_k = (keys + key) * r->d, to_v = (keys + key) * r->dv;
-            add(g->dv + to_v, g->dv_bound + to_v, p, w.a[key] * p, over_q, dout, r->dv);
+            add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key] * p, over_q, dout, r->dv);
             add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, over_q, q + row * r->d, r->d);
             add(g->dq + row * r->d, g->dq_bound + row * r->d, ds, ds_off, over_k, k + to_k, r->d);
         }

@@ -7,6 +7,16 @@
 
 #include "reference.h"
 
+/* A row of ds behind the score_mods, which a caller leads back through them: ds, how far off each may be, and 0 where a
+ * key is dropped. s: scores before the first mod. a: as in reference.h. Of what computing may lose, u: of a product or
+ * a function, more: of sums over all rows, in parts of what is added up. */
+struct reference_mod_row {
+    int64_t b, h, q, nk;
+    const double *s, *a;
+    double *ds, *off, u, more;
+};
+typedef int (*reference_mod_grad)(void *user, const struct reference_mod_row *row); /* 0, or -1, which ends the whole */
+
 /* What is given, and what is wanted: arrays in the order of their tensors, the pitches of struct reference included.
  * Sums over heads that share keys are in dk and dv; those over batch entries are up to the caller.
  *
@@ -16,7 +26,8 @@
  *                                        as 0, below 2^-99 (f64: 2^-899) with room for what it may be off itself
  *     dp   by u L(dv) sum |dO V|
  *     D    by u L(dv) sum |dO O| + eps_O sum |dO O| + 2^-24 |dLSE|
- * ds   by p (what dp and D are) + (w + 8 u) p |dp - D|; softcap: times what the factor is, and more by u (8 + 4 a / c)
+ * ds   by p (what dp and D are) + (w + 8 u) p |dp - D|; softcap: times what the factor is, and more by u (8 + 4 a / c);
+ *      score_mods: as mod_grad says
  *     dV   by sum_q (w + u L(rows)) p |dO|, and rounding in the type of V; dQ and dK likewise, with ds
  * `share` of struct reference: the part of what u says that is asked for; what is stored in few bits is as it is.
  *
@@ -34,16 +45,18 @@ struct reference_gradients {
      * in f64 dbias in double. dBias is ds before softcap's factor, off as that is and by u L(b h nq nk) of its size,
      * and so are the others: dSlope is -ds |q + offset - k|, dSink -p D of the sink. */
     double *dbias, *dslopes, *dsinks, *dbias_bound, *dslopes_bound, *dsinks_bound;
+    reference_mod_grad mod_grad; /* of a problem with score_mods */
+    void *mod_user;
 };
 
 /* Adds what one or some batch entries give to gradients and bounds, before any of it is stored. Returns 0, or -1
- * without memory. */
+ * without memory or when a score_mod failed. */
 int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,
                            const struct reference_gradients *g);
 /* Behind all entries: adds to the bounds of n sums what storing these as `type` may do. */
 void reference_backward_store(int type, const double *x, double *bound, int64_t n);
 
-/* All at once. Returns 0, or -1 without memory. */
+/* All at once. Returns 0, or -1 without memory or when a score_mod failed. */
 int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
                        const struct reference_gradients *g);
 

@@ -112,9 +112,8 @@ int score_mods_declare(const char *text, const clattn_sizes *z, struct extras *x
     return 0;
 }
 
-static const struct mod_text *find(const char *name, size_t n)
+static const struct mod_text *find(const struct mod_text *t, const char *name, size_t n)
 {
-    const struct mod_text *t = mod_texts;
     while (t->name && (strncmp(t->name, name, n) != 0 || strcmp(t->name + n, ".cl") != 0))
         t++;
     return t->name ? t : NULL;
@@ -124,12 +123,13 @@ int score_mods_add(const char *names, const clattn_sizes *z, struct extras *x, c
 {
     while (*names) {
         const size_t n = strcspn(names, ",");
-        const struct mod_text *t = find(names, n);
+        const struct mod_text *t = find(mod_texts, names, n), *const grad = find(mod_grad_texts, names, n);
         if (!t)
             return failed(why, "there is no such score_mod in examples/score_mods");
         if (x->n_mods == CLATTN_MODS_MAX)
             return failed(why, "there are too many score_mods");
         const clattn_score_mod mod = { t->text, t->name, score_mods_flags(t->text) };
+        x->mod_grads[x->n_mods] = grad ? grad->text : NULL;
         x->mods[x->n_mods++] = mod;
         if (score_mods_declare(t->text, z, x, why) != 0)
             return -1;

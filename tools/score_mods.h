@@ -9,6 +9,7 @@ struct mod_text {
     const char *name, *text; /* name: "causal.cl" */
 };
 extern const struct mod_text mod_texts[]; /* by name, ends with name NULL; generated */
+extern const struct mod_text mod_grad_texts[]; /* their derivatives, under the same names */
 
 /* CLATTN_MOD_* that the first line of a text asks for. */
 uint32_t score_mods_flags(const char *text);
@@ -17,8 +18,8 @@ uint32_t score_mods_flags(const char *text);
  * text) set. */
 int score_mods_declare(const char *text, const clattn_sizes *z, struct extras *x, const char **why);
 
-/* Adds the texts called `names`, with commas between, to x->mods, and the buffers that they declare, for a call of
- * sizes `z`. Returns 0, or -1 with *why (static text) set. */
+/* Adds the texts called `names`, with commas between, to x->mods, their derivatives to x->mod_grads, and the buffers
+ * that they declare, for a call of sizes `z`. Returns 0, or -1 with *why (static text) set. */
 int score_mods_add(const char *names, const clattn_sizes *z, struct extras *x, const char **why);
 
 #endif

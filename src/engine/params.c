@@ -29,6 +29,7 @@ static bool is_varlen(const struct target *t) { return problem_is_varlen(t->p); 
 /* All lists of lengths or none: plans with one of them or another share a program. */
 static bool has_lists(const struct target *t) { return problem_has_lists(t->p); }
 static bool has_aux(const struct target *t) { return t->p->n_aux; }
+static bool has_marks(const struct target *t) { return t->p->aux_grads; }
 static bool is_paged(const struct target *t) { return t->p->page; }
 static bool has_rotary(const struct target *t) { return t->p->flags & CLATTN_ROTARY; }
 static int captured(const struct target *t) { return t->p->n_aux; }
@@ -60,7 +61,8 @@ enum {
     SUM_DSLOPES = 1 << PASS_SUM_DSLOPES,
     SUM_DSINKS = 1 << PASS_SUM_DSINKS,
     QUERIES = 1 << PASS_BACKWARD_QUERIES,
-    BACKWARD = DELTA | KEYS | QUERIES | SUM_DQ | SUM_DBIAS | SUM_DSLOPES | SUM_DSINKS,
+    SUM_DAUX = 1 << PASS_SUM_DAUX,
+    BACKWARD = DELTA | KEYS | QUERIES | SUM_DQ | SUM_DBIAS | SUM_DSLOPES | SUM_DSINKS | SUM_DAUX,
     ON_ROWS = FORWARD | BACKWARD, /* those that find rows by cl/group.cl */
     ON_SCORES = FORWARD | KEYS | QUERIES
 };
@@ -182,6 +184,9 @@ static const struct {
     TELL(LONG, ROTARY, rotary_items, NULL),
     TELL(LONG, BACKWARD, stats_rows, NULL),
     TELL(LONG, KEYS | SUM_DBIAS, bias_cells, has_bias),
+    TELL(LONG, BACKWARD, aux_cells, NULL),
+    TELL_ALL(LONG, KEYS | SUM_DAUX, aux_at, has_marks, captured),
+    TELL_ALL(LONG, SUM_DAUX, daux_offset, has_marks, captured),
     TELL(LONG, SUM_DSLOPES, dslopes_offset, NULL),
     TELL(LONG, SUM_DSINKS, dsinks_offset, NULL),
     TELL(FLOAT, ON_SCORES, scale, is_f32),
@@ -227,6 +232,7 @@ static const struct {
     TELL(INT, BACKWARD, wanted, NULL),
     TELL(INT, BACKWARD, tiles, NULL),
     TELL_ALL(INT, KEYS | SUM_DBIAS, bias_shape, has_bias, four),
+    TELL_ALL(INT, KEYS | SUM_DAUX, aux_n, has_marks, captured),
     TELL(INT, KEYS, unit_b, NULL),
     TELL(INT, KEYS, unit_hk, NULL),
     TELL(INT, KEYS, shares_keys, NULL),
@@ -258,7 +264,7 @@ static bool is_taken(int i, const struct target *t)
 
 /* ---- Calls ---- */
 
-/* Captured buffers stand last. */
+/* Captured buffers stand last, or the gradients of those that are marked. */
 int params_buffers(int to[PARAMS], const struct target *t)
 {
     int n = 0;
@@ -267,6 +273,9 @@ int params_buffers(int to[PARAMS], const struct target *t)
             to[n++] = (int)list[i].at;
     for (int i = 0; ON_SCORES & 1 << t->pass && i < t->p->n_aux; i++)
         to[n++] = PARAM_AUX + i;
+    for (int i = 0; SUM_DAUX & 1 << t->pass && i < t->p->n_aux; i++)
+        if (t->p->aux_grads >> i & 1)
+            to[n++] = PARAM_DAUX + i;
     return n;
 }
 
@@ -311,7 +320,9 @@ size_t params_bytes(const struct target *t)
 
 static const char *buffer_type(int param, int i, const struct target *t)
 {
-    return param < PARAM_AUX ? list[i].type : mods_aux_type(t->p->aux[param - PARAM_AUX].type);
+    return param < PARAM_AUX    ? list[i].type
+           : param < PARAM_DAUX ? mods_aux_type(t->p->aux[param - PARAM_AUX].type)
+                                : "__global cla_scalar";
 }
 
 /* Names of captured buffers are the caller's: they get a prefix. */
@@ -319,8 +330,10 @@ static void write_name(struct text *to, int param, int i, const struct target *t
 {
     if (param < PARAM_AUX)
         text_add(to, "%s", list[i].name);
-    else
+    else if (param < PARAM_DAUX)
         text_add(to, "aux_%s", t->p->aux[param - PARAM_AUX].name);
+    else
+        text_add(to, "daux_%s", t->p->aux[param - PARAM_DAUX].name);
 }
 
 /* The struct ends with a number of its own where a compiler would pad it: rusticl of Mesa 22.3 refuses an argument of

@@ -50,7 +50,8 @@ enum param {
     PARAM_DSLOPES,
     PARAM_DSINKS,
     PARAM_AUX,
-    PARAMS = PARAM_AUX + CLATTN_AUX_MAX
+    PARAM_DAUX = PARAM_AUX + CLATTN_AUX_MAX,
+    PARAMS = PARAM_DAUX + CLATTN_AUX_MAX
 };
 
 /* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its
@@ -68,6 +69,10 @@ struct arguments {
     cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has that axis */
     cla_i32 bias_shape[4];              /* 1 where the bias is broadcast */
     cla_i64 dslopes_offset, dsinks_offset;
+    cla_i64 aux_cells;                  /* elements of all captured buffers whose gradients are wanted */
+    cla_i64 aux_at[CLATTN_AUX_MAX];     /* where those of a buffer begin among them */
+    cla_i64 daux_offset[CLATTN_AUX_MAX];
+    cla_i32 aux_n[CLATTN_AUX_MAX];      /* how many: 0 where it is not wanted */
     cla_scores_at bias, mask, map;
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;

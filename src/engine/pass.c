@@ -165,9 +165,10 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const bool stripes = a->wanted & CLA_DQ_WANTED && t->config->engine->dq_in_stripes;
     const int64_t of_row = 2 + (stripes ? a->parts * pitch : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
-    int64_t scalars, cells, slopes;
+    int64_t scalars, cells, slopes, tables;
     return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&
-           checked_mul(a->bias_cells, a->parts, &cells) && checked_add(scalars, slopes, &scalars) &&
+           checked_mul(a->bias_cells, a->parts, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
+           checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
            checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
 }
 
@@ -233,6 +234,12 @@ static int64_t groups_to_sum_sinks(const struct target *t, const struct argument
     return a->wanted & CLA_DSINKS_WANTED ? blocks_of(a->h) : 0;
 }
 
+static int64_t groups_to_sum_aux(const struct target *t, const struct arguments *a)
+{
+    (void)t;
+    return blocks_of(a->aux_cells);
+}
+
 static bool is_biased(const clattn_problem *p)
 {
     return is_backward(p) && p->bias_type;
@@ -246,6 +253,11 @@ static bool is_sloped(const clattn_problem *p)
 static bool is_sinking(const clattn_problem *p)
 {
     return is_backward(p) && p->flags & CLATTN_SINKS;
+}
+
+static bool is_marked(const clattn_problem *p)
+{
+    return is_backward(p) && p->aux_grads;
 }
 
 /* Nothing is wanted, and nothing that is divided by is 0. */
@@ -374,6 +386,15 @@ static const struct pass passes[] = {
                           .groups = groups_to_sum_sinks,
                           .call_bytes = bytes_of_gradients,
                           .idle = idle_gradients },
+    [PASS_SUM_DAUX] = { .name = "sum of dAux",
+                        .kernel = "cla_sum_daux",
+                        .applies = is_marked,
+                        .slots = slots_sum_daux,
+                        .options = defines_rows,
+                        .items = items_for_rows,
+                        .groups = groups_to_sum_aux,
+                        .call_bytes = bytes_of_gradients,
+                        .idle = idle_gradients },
     [PASS_EXP2] = { .name = "2^x",
                     .kernel = "cla_power",
                     .slots = slots_exp2_test,

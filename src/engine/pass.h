@@ -20,6 +20,7 @@ enum {
     PASS_SUM_DBIAS,
     PASS_SUM_DSLOPES,
     PASS_SUM_DSINKS,
+    PASS_SUM_DAUX,
     PASSES,
     PASS_EXP2 = PASSES
 };

@@ -8,6 +8,7 @@
 #include "engine/slots_features.h"
 #include "engine/source.h"
 #include "problem/feature.h"
+#include "problem/mod_grads.h"
 #include "problem/mods.h"
 
 #include <string.h>
@@ -208,6 +209,7 @@ static void write_params(struct text *to, const struct target *t)
 static void write_mods(struct text *to, const struct target *t)
 {
     mods_write_texts(to, t->p);
+    mod_grads_write_texts(to, t->p);
 }
 
 /* How the slots of passes begin that go over rows of heads. */
@@ -256,6 +258,27 @@ const struct slot slots_sum_dq[] = ROW_PASS("sum_dq.cl");
 const struct slot slots_sum_dbias[] = ROW_PASS("sum_dbias.cl");
 const struct slot slots_sum_dslopes[] = ROW_PASS("sum_dslopes.cl");
 const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
+
+/* Where each element of the gradients of captured buffers goes. */
+static void write_daux(struct text *to, const struct target *t)
+{
+    text_add(to, "#line 1 \"daux\"\nCLA_FN void cla_put_daux(const cla_env *e, long i, cla_scalar x)\n{\n"
+                 "    const cla_args *a = e->a;\n");
+    for (int j = 0; j < t->p->n_aux; j++)
+        if (t->p->aux_grads >> j & 1)
+            text_add(to, "    if (i >= a->aux_at[%d] && i < a->aux_at[%d] + a->aux_n[%d])\n"
+                         "        e->at.daux_%s[a->daux_offset[%d] + i - a->aux_at[%d]] = x;\n",
+                     j, j, j, t->p->aux[j].name, j, j);
+    text_add(to, "}\n");
+}
+
+const struct slot slots_sum_daux[] = {
+    FINDS_ROWS,
+    { .fragment = "stats.cl" },
+    { .write = write_daux },
+    { .fragment = "sum_daux.cl" },
+    { NULL, NULL, NULL },
+};
 
 /* Passes of gradients that go over tiles. */
 #define OWNS(own) \

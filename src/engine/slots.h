@@ -7,6 +7,6 @@
 
 extern const struct slot slots_forward[], slots_merge[], slots_block_map[], slots_append[], slots_advance[],
     slots_rotary[], slots_delta[], slots_backward_keys[], slots_backward_queries[], slots_sum_dq[],
-    slots_sum_dbias[], slots_sum_dslopes[], slots_sum_dsinks[], slots_exp2_test[];
+    slots_sum_dbias[], slots_sum_dslopes[], slots_sum_dsinks[], slots_sum_daux[], slots_exp2_test[];
 
 #endif

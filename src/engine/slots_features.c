@@ -75,6 +75,11 @@ void slots_features_scores(struct text *to, const struct target *t)
     text_add(to, "    return s;\n}\n");
 }
 
+static bool has_gradient(const struct feature *f)
+{
+    return f->gradient || f->write_gradient;
+}
+
 /* Back through what was done to a score: every change of it that is not a sum of the score and something else has a
  * fragment for that, which is told the score before the change. */
 void slots_features_gradients(struct text *to, const struct target *t)
@@ -84,19 +89,25 @@ void slots_features_gradients(struct text *to, const struct target *t)
     FEATURE_EACH(f)
         if (f->kind == FEATURE_SCORE && feature_is_compiled(f, t->p)) {
             changes[n++] = f;
-            if (f->gradient) {
+            if (has_gradient(f))
                 needed = n;
-                source_write_fragment(to, f->gradient);
-            }
+            source_write_fragment(to, f->gradient);
+            if (f->write_gradient)
+                f->write_gradient(to, t->p);
         }
     text_add(to, "#line 1 \"gradients\"\n#define CLA_CURVED %d\n", needed > 0);
     text_add(to, "CLA_FN real cla_score_grad(const cla_env *e, real s0, real ds, integer q, integer k)\n{\n");
     for (int i = 0; i + 1 < needed; i++)
         text_add(to, "    const real s%d = cla_%s(e, s%d, q, k);\n", i + 1, changes[i]->name, i);
     for (int i = needed; i--;)
-        if (changes[i]->gradient)
+        if (has_gradient(changes[i]))
             text_add(to, "    ds = cla_%s_grad(e, s%d, ds, q, k);\n", changes[i]->name, i);
     text_add(to, "    return ds;\n}\n");
+}
+
+static bool is_taken(const struct feature *f, const clattn_problem *p)
+{
+    return f->taken && feature_is_compiled(f, p) && (!f->takes || f->takes(p));
 }
 
 /* What takes dS for gradients of its own: fragments, and for each of their functions one that calls them all. */
@@ -114,7 +125,7 @@ void slots_features_taken(struct text *to, const struct target *t)
     };
     bool some = false;
     FEATURE_EACH(f)
-        if (f->taken && feature_is_compiled(f, t->p)) {
+        if (is_taken(f, t->p)) {
             source_write_fragment(to, f->taken);
             some = true;
         }
@@ -122,7 +133,7 @@ void slots_features_taken(struct text *to, const struct target *t)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         text_add(to, "CLA_FN %s\n{\n", functions[i].head);
         FEATURE_EACH(f)
-            if (f->taken && feature_is_compiled(f, t->p))
+            if (is_taken(f, t->p))
                 text_add(to, "    cla_%s_%s%s\n", f->name, functions[i].name, functions[i].call);
         text_add(to, "}\n");
     }

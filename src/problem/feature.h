@@ -73,8 +73,10 @@ struct feature {
     const char *(*needs)(const clattn_problem *p);  /* a fragment that goes before, or NULL */
     void (*write)(struct text *to, const clattn_problem *p);   /* text in the place of a fragment */
     void (*options)(struct text *to, const clattn_problem *p); /* " -DCLA_NAME=..": numbers to build the program with */
-    const char *gradient;                           /* of a score: the fragment of its derivative; NULL: that is 1 */
+    const char *gradient;                           /* of a score: the fragment of its derivative */
+    void (*write_gradient)(struct text *to, const clattn_problem *p); /* in its place; both NULL: that is 1 */
     const char *taken;                              /* what makes the gradient of the feature's own tensor, or NULL */
+    bool (*takes)(const clattn_problem *p);         /* whether that is there; NULL: always */
 
     /* Problem strings. Words are printed in the order of `place`, from 0 to FEATURE_PLACES - 1, and then of rows. */
     int place;

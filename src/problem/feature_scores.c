@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "problem/mod_grads.h"
 #include "problem/mods.h"
 #include "problem/workload.h"
 
@@ -78,6 +79,11 @@ static double softcap_slope(const struct feature_at *at, double x)
 static bool mods_applies(const clattn_problem *p)
 {
     return p->n_mods;
+}
+
+static bool mods_takes(const clattn_problem *p)
+{
+    return p->aux_grads;
 }
 
 static cl_int check_mods(clattn_problem *p, struct why *why)
@@ -258,6 +264,9 @@ const struct feature feature_scores[] = {
       .applies = mods_applies,
       .check = check_mods,
       .write = mods_write_calls,
+      .write_gradient = mod_grads_write_calls,
+      .taken = "grad_mods.cl",
+      .takes = mods_takes,
       .place = 8,
       .words = { { "mod:", true, mods_read } },
       .is_said = mods_is_said, /* a string has their names, a problem their texts */

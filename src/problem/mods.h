@@ -6,6 +6,8 @@
 #include "base/why.h"
 #include "base/text.h"
 
+enum { MODS_TEXT_MAX = 1 << 20 }; /* bytes of a text */
+
 /* Checks mods and aux of a problem whose type is known. */
 cl_int mods_check(const clattn_problem *p, struct why *why);
 
@@ -17,5 +19,23 @@ void mods_write_calls(struct text *to, const clattn_problem *p);
 
 /* Writes those functions, the caller's texts: at the end of a program, where their macros meet nothing of ours. */
 void mods_write_texts(struct text *to, const clattn_problem *p);
+
+/* ---- For mod_grads.c, which writes derivatives alike ---- */
+
+bool mods_is_vector(const clattn_score_mod *m);
+
+/* The function of text i, without a body; and a call of it for all lanes, which assigns s. back: of its derivative,
+ * which has ds and s, and assigns ds. */
+void mods_write_head(struct text *to, const clattn_problem *p, int i, bool back);
+void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back);
+
+/* Elements past the last query and key are computed too and dropped afterwards: lets a text read at [q] and [k]. Texts
+ * for vectors never index. */
+void mods_write_bounds(struct text *to, const clattn_problem *p);
+
+/* A text inside a function: what goes before the function, and the text with the caller's own file name and lines in
+ * front of the compiler, `of` before that name. An empty line ends it, should its last one end in a backslash. */
+void mods_write_before(struct text *to, const char *text);
+void mods_write_inside(struct text *to, const char *of, const char *name, const char *text);
 
 #endif

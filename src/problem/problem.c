@@ -4,8 +4,9 @@
 
 #include "problem/problem.h"
 
-#include "problem/feature.h"
 #include "base/caller_struct.h"
+#include "problem/feature.h"
+#include "problem/mod_grads.h"
 
 #include <float.h>
 #include <math.h>
@@ -252,10 +253,7 @@ static cl_int check_backward(const clattn_problem *p, struct why *why)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "quantised K and V have no gradients");
     if (p->page)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "gradients of paged K and V are not supported");
-    if (p->n_mods)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "score_mod %s has no derivative",
-                       p->mods[0].name ? p->mods[0].name : "0");
-    return CL_SUCCESS;
+    return mod_grads_check(p, why);
 }
 
 cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why)
@@ -266,8 +264,10 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
     p->struct_size = sizeof *p;
     if (!p->dv)
         p->dv = p->d;
-    if (p->reserved || p->reserved_2)
-        INVALID("reserved is %d, must be 0", (int)(p->reserved ? p->reserved : p->reserved_2));
+    if (p->reserved)
+        INVALID("reserved is %d, must be 0", (int)p->reserved);
+    if (!(p->flags & CLATTN_BACKWARD))
+        p->aux_grads = 0;
     if ((status = check_types(p, why)) || (status = check_width("d", p->d, why)) ||
         (status = check_width("dv", p->dv, why)) || (status = check_caches(p, why)) ||
         (status = check_hint(&p->sizes, why)) || (status = check_scale(p, why)))

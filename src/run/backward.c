@@ -6,6 +6,7 @@
 
 #include "base/caller_struct.h"
 #include "base/checked.h"
+#include "base/text.h"
 #include "engine/defines.h"
 #include "run/tensor.h"
 
@@ -172,6 +173,50 @@ static cl_int check_arrays(struct call *c, const struct reader *r, cl_context co
     return CL_SUCCESS;
 }
 
+/* ---- Gradients of captured buffers ---- */
+
+static bool is_wanted(const struct reader *r, int i)
+{
+    return r->a.daux && r->a.daux[i].to.mem;
+}
+
+/* How many elements each has that is wanted. */
+static cl_int read_daux(struct arguments *to, const struct reader *r)
+{
+    struct why *const why = r->why;
+    if (r->a.daux && !r->p->n_aux)
+        INVALID("daux is given, but the problem has no captured buffers");
+    for (int i = 0; i < r->p->n_aux; i++) {
+        const int64_t n = is_wanted(r, i) ? r->a.daux[i].n : 0;
+        to->aux_at[i] = to->aux_cells;
+        if (!is_wanted(r, i))
+            continue;
+        if (!(r->p->aux_grads >> i & 1))
+            INVALID("daux[%d] is given, but aux_grads of the problem does not mark aux[%d]", i, i);
+        if (n < 1 || n > ROWS_MAX)
+            INVALID("daux[%d].n is %lld, outside 1 to %d", i, (long long)n, ROWS_MAX);
+        to->aux_n[i] = (cla_i32)n;
+        to->aux_cells += n;
+        to->wanted |= CLA_DAUX_WANTED;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int check_daux(struct call *c, const struct reader *r, cl_context context)
+{
+    cl_int status = read_daux(&c->args, r);
+    for (int i = 0; i < r->p->n_aux && !status; i++) {
+        char name[16];
+        struct text to = { name, sizeof name, 0 };
+        text_add(&to, "daux[%d]", i);
+        const struct array_use use = { name, true, c->args.aux_n[i], (size_t)engine_scalar_bytes(r->p) };
+        if (is_wanted(r, i))
+            status = tensor_check_output(&r->a.daux[i].to, &use, context, &c->mem[PARAM_DAUX + i],
+                                         &c->args.daux_offset[i], r->why);
+    }
+    return status;
+}
+
 /* ---- Numbers ---- */
 
 /* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them, where each keeps
@@ -187,13 +232,14 @@ static int stripes(const struct call_plan *plan, const struct arguments *a, int6
     return n;
 }
 
-/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. */
-static void set_units(struct arguments *to, const clattn_sizes *s, bool shared)
+/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Each has all of
+ * the captured buffers' gradients, unless these would take more room than dQ. */
+static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t dq_of_head)
 {
-    const bool bias = to->wanted & CLA_DBIAS_WANTED;
+    const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > dq_of_head;
     to->shares_keys = shared;
-    to->unit_b = s->b && (shared || (bias && to->bias_shape[0] == 1)) ? (cla_i32)s->b : 1;
-    to->unit_hk = bias && to->bias_shape[1] == 1 ? (cla_i32)s->hk : 1;
+    to->unit_b = s->b && (all || shared || (bias && to->bias_shape[0] == 1)) ? (cla_i32)s->b : 1;
+    to->unit_hk = all || (bias && to->bias_shape[1] == 1) ? (cla_i32)s->hk : 1;
 }
 
 /* Where a bias has no axis of keys each stripe adds up cells of its own. */
@@ -220,7 +266,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
     const int64_t blocks = (s->nq + DEFINES_BLOCK - 1) / DEFINES_BLOCK, own = plan->rows.per_group;
     int64_t heads, groups, rows;
-    set_units(to, s, shared);
+    set_units(to, s, shared, s->nq * plan->p->d);
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
         groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||
@@ -252,7 +298,8 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
     cl_int status;
     if ((status = read_structs(&r, in)) || (status = call_read_inputs(c, plan, &r.forward, &r.s, why)) ||
         (status = check_shared(&r)) || (status = check_tensors(c, &r, plan->context)) ||
-        (status = check_bias(c, &r, plan->context)) || (status = check_arrays(c, &r, plan->context)))
+        (status = check_bias(c, &r, plan->context)) || (status = check_arrays(c, &r, plan->context)) ||
+        (status = check_daux(c, &r, plan->context)))
         return status;
     c->workspace = (struct workspace){ r.a.workspace, r.a.workspace_offset, r.a.workspace_size };
     return set_groups(c, plan, &r.s, r.shared, why);
@@ -272,5 +319,7 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
                      (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) | (r.a.dslopes.mem && r.s.b ? CLA_DSLOPES_WANTED : 0) |
                      (r.a.dsinks.mem ? CLA_DSINKS_WANTED : 0) |
                      (r.a.dbias.mem && r.s.b && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
+    if ((status = read_daux(&c->args, &r)))
+        return status;
     return set_groups(c, plan, &r.s, r.shared, why);
 }

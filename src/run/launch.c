@@ -39,6 +39,7 @@ cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, co
     l->caps = caps;
     l->problem = *p;
     l->problem.mods = NULL;
+    l->problem.mod_grads = NULL;
     l->problem.aux = l->aux;
     for (int i = 0; i < p->n_aux; i++)
         l->aux[i].type = p->aux[i].type;
@@ -106,9 +107,9 @@ const struct operation launch_merge = { merge_read, 1, { PASS_MERGE }, NULL };
 const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP }, NULL };
 const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE }, NULL };
 const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY }, NULL };
-const struct operation launch_backward = { backward_read, 7,
+const struct operation launch_backward = { backward_read, 8,
                                            { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_BACKWARD_QUERIES, PASS_SUM_DQ,
-                                             PASS_SUM_DBIAS, PASS_SUM_DSLOPES, PASS_SUM_DSINKS },
+                                             PASS_SUM_DBIAS, PASS_SUM_DSLOPES, PASS_SUM_DSINKS, PASS_SUM_DAUX },
                                            backward_read_sizes };
 
 cl_int launch_check(const struct launch *l, const struct operation *what, struct why *why)

@@ -26,7 +26,7 @@ cl_int launch_idle(struct launch *l, struct why *why);
 
 /* What a caller can ask of a plan: how its arguments are read, and the passes that they go through, one after another.
  */
-enum { OPERATION_PASSES = 7 };
+enum { OPERATION_PASSES = 8 };
 struct operation {
     cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *); /* of its own type */
     int n, passes[OPERATION_PASSES];

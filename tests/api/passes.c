@@ -93,11 +93,33 @@ static const struct member {
     MEMBER(INT, mask_q),
     MEMBER(INT, mask_k),
     MEMBER(INT, rows),
-    MEMBER(INT, dv),
+    MEMBER(INT, columns),
     MEMBER(INT, merge_flags),
     MEMBER(INT, lse_is_wide),
     MEMBER(ROWS, new_k),
     MEMBER(ROWS, new_v),
+    MEMBER(ROWS, dout),
+    MEMBER(ROWS, dlse),
+    MEMBER(ROWS, dq),
+    MEMBER(ROWS, dk),
+    MEMBER(ROWS, dv),
+    MEMBER(ROWS, stats),
+    MEMBER(SCORES, dbias),
+    MEMBER(SCORES, bias_part),
+    MEMBER(LONG, stats_rows),
+    MEMBER(LONG, bias_cells),
+    MEMBER(LONG, dslopes_offset),
+    MEMBER(LONG, dsinks_offset),
+    MEMBER(LONG, aux_cells),
+    ARRAY(LONG, aux_at, CLATTN_AUX_MAX),
+    ARRAY(LONG, daux_offset, CLATTN_AUX_MAX),
+    ARRAY(INT, aux_n, CLATTN_AUX_MAX),
+    ARRAY(INT, bias_shape, 4),
+    MEMBER(INT, wanted),
+    MEMBER(INT, tiles),
+    MEMBER(INT, unit_b),
+    MEMBER(INT, unit_hk),
+    MEMBER(INT, shares_keys),
     MEMBER(LONG, new_len_offset),
     MEMBER(LONG, positions_offset),
     MEMBER(LONG, dropped_offset),
@@ -343,7 +365,7 @@ static void test_rest(const struct device *d)
 /* Every pass of a problem, by an engine with a workspace and by one without; by matrix units where they take it. */
 static void test_structs(const struct device *d, const char *what, const clattn_problem *given)
 {
-    static const char *const engines[] = { "naive", "simt", "mma_emu" };
+    static const char *const engines[] = { "naive", "simt", "mma_emu", "cpu" };
     struct caps caps;
     struct why why;
     clattn_problem p;
@@ -376,6 +398,7 @@ static void test_too_much(const struct device *d, const clattn_problem *given, c
 static void test_everything(const struct device *d, const char *text, int type, const char *what, int n_aux)
 {
     static const clattn_score_mod mod = { "s = s;", NULL, 0 };
+    static const char *const grad = "";
     static const char names[CLATTN_AUX_MAX][2] = { "a", "c", "d", "e", "f", "g", "i", "j",
                                                    "l", "m", "n", "o", "p", "r", "t", "u" };
     clattn_aux aux[CLATTN_AUX_MAX];
@@ -388,6 +411,8 @@ static void test_everything(const struct device *d, const char *text, int type, 
     p.aux = n_aux ? aux : NULL;
     p.n_mods = 1;
     p.n_aux = n_aux;
+    p.mod_grads = &grad;
+    p.aux_grads = (1u << n_aux) - 1;
     p.type = type;
     if (!p.page)
         p.k_type = p.v_type = type;
@@ -409,6 +434,8 @@ static void test_device(const struct device *d)
 {
     static const char cached[] = "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink "
                                  "page4 k:int8z v:int8z";
+    static const char backward[] = "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink "
+                                   "bwd";
     static const char *const texts[] = {
         "f32 b1 h1 q1 k1 d8",
         "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
@@ -426,6 +453,8 @@ static void test_device(const struct device *d)
     test_everything(d, cached, CLATTN_F32, "everything, in f32 and int8 on pages", 0);
     test_everything(d, cached, CLATTN_F32, "everything and captured buffers, in f32 and int8 on pages",
                     CLATTN_AUX_MAX);
+    test_everything(d, backward, CLATTN_F32, "everything, backward, in f32", 3);
+    test_everything(d, backward, CLATTN_F64, "everything, backward, in f64", 3);
     test_caches(d, "f32 b1 h1 q9 k9 d8 page4");
     test_caches(d, "f64 b1 h1 q9 k9 d8");
     cl_int e;

@@ -50,7 +50,7 @@ if find_peers; then
     if test -z "$full"; then
         judge_peers "$(share "^real_|$chosen" "${CLATTN_PART-}")" f32
         judge_peers '^g_paged9_|^g_int8_channelz_17' f32 '' --int4
-        lacking='score_mod|paged|int8|merge'
+        lacking='paged|int8|merge'
         small=$(within 3e7 128 'backward' "${CLATTN_PART-0/16}")
         judge_gradients "$small" f32
     else

@@ -36,7 +36,7 @@ judge_peers() { # NAMES TYPE [ARGS [OPTIONS]]: on every device that is tested; A
 }
 
 judge_gradients() { # NAMES TYPE [ARGS]: likewise, gradients too, of the cases that have some and are NAMES
-    lacking='score_mod|paged|int8|merge' direction=
+    lacking='paged|int8|merge' direction=
     judge_peers "$1" "$2" "${3-}" "--timeout 240"
     lacking= direction=--forward-only
 }

@@ -11,14 +11,14 @@
 #include "tests/lib/graded.h"
 
 enum {
-    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS,
+    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS | GRADED_CAPTURED,
     WITH_DLSE = ALL | 1 << GRADED_DLSE
 };
 
 /* Words of problems that have no gradients. */
 static int is_differentiable(const char *row)
 {
-    static const char *const without[] = { " page", "int8", "int4", "q8_0", "q4_0", " mod:", " splits" };
+    static const char *const without[] = { " page", "int8", "int4", "q8_0", "q4_0", " splits" };
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (strstr(row, without[i]))
             return 0;
@@ -90,6 +90,8 @@ static const char *const features[] = {
     "b2 h4/2 q70 k150 d41/26 causal alibi mask:11qk bias:1hq1:f16 lse",
     "b2 h6/3 q70 k150 d41/26 causal alibi mask:11qk bias:11qk lse",
     "b3 h4/2 q70 k150 d40/24 varlen softcap4 bias:1h1k sink lse",
+    "b2 h4/2 q70 k150 d41/26 causal softcap9 alibi bias:11qk mod:softcap,tanh_gate,relative lse",
+    "b3 h4/2 q33 k90 d40/24 varlen mod:document,head_scale,strided sink lse",
     "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
     "b4 h2 q33 k70 d64 causal alibi sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
     "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse",
@@ -145,6 +147,7 @@ static void test_quick(const struct device *d)
     static const char *const more[] = { "b1 h2/1 q5 k9 d8 window3,1 softcap4 sink lse",
                                         "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen bias:11qk lse",
+                                        "b2 h2/1 q6 k9 d8 causal mod:tanh_gate,head_scale,relative_bias lse",
                                         "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse" };
     /* Of queries, keys and chunks more than one tile, for those who look for races. */
     static const char *const tiles[] = { "b1 h2/1 q20 k37 d9/6 causal alibi mask:11qk bias:11q1 lse",

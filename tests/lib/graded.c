@@ -6,7 +6,7 @@
 
 #include "tools/convert.h"
 #include "tools/inputs.h"
-#include "tools/reference_backward.h"
+#include "tests/lib/mods.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,6 +120,36 @@ static cl_int make_others(struct graded *g, cl_context context)
     return e;
 }
 
+/* Whether a derivative says what the element of a buffer receives. */
+static int is_learnt(const struct extras *x, size_t i)
+{
+    char name[80];
+    int is = 0;
+    snprintf(name, sizeof name, "%s_index", x->aux[i].name);
+    for (size_t n = 0; n < x->n_mods && x->aux[i].type == CLATTN_F32; n++)
+        is = is || (x->mod_grads[n] && strstr(x->mod_grads[n], name));
+    return is;
+}
+
+/* What follows the elements must stay as it is. */
+static cl_int make_captured(struct graded *g, cl_context context)
+{
+    enum { BEHIND = 8 };
+    const struct extras *const x = &g->t.x;
+    cl_int e = CL_SUCCESS;
+    for (size_t i = 0; i < x->n_aux && !e; i++) {
+        const int64_t shape[4] = { 1, 1, 1, (int64_t)x->aux[i].count + BEHIND };
+        const int which = GRADED_DAUX + (int)i;
+        if (!is_learnt(x, i))
+            continue;
+        e = make_cells(g, which, shape, g->t.q.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, context);
+        g->t.c.problem.aux_grads |= 1u << i;
+        g->daux[i] = (clattn_aux_gradient){ { g->cells[which].at.image.mem, 0 }, shape[3] - BEHIND };
+        g->args.daux = g->daux;
+    }
+    return e;
+}
+
 /* Where element i of what was wanted lies: slopes of an entry may have a gap behind them. */
 static size_t cell_at(const struct graded *g, int which, int64_t i)
 {
@@ -130,12 +160,15 @@ static size_t cell_at(const struct graded *g, int which, int64_t i)
 }
 static int64_t cells_wanted(const struct graded *g, int which)
 {
+    if (which >= GRADED_DAUX)
+        return g->cells[which].count ? g->daux[which - GRADED_DAUX].n : 0;
     return which == GRADED_DSLOPES && g->cells[which].count ? g->t.x.slopes_b * g->t.sizes.h : g->cells[which].count;
 }
 
 static int fetch_cells(struct graded *g, int which, cl_command_queue queue, double *most, char *why, size_t len)
 {
-    static const char *const names_of[GRADED_CELLS] = { "dBias", "dSlope", "dSink" };
+    static const char *const names_of[] = { "dBias", "dSlope", "dSink" };
+    const char *const name = which < GRADED_DAUX ? names_of[which] : g->t.x.aux[which - GRADED_DAUX].name;
     struct graded_cells *const x = &g->cells[which];
     const size_t size = convert_size(x->type);
     unsigned char *const now = image_read(&x->at.image, queue);
@@ -148,13 +181,13 @@ static int fetch_cells(struct graded *g, int which, cl_command_queue queue, doub
         const double error = fabs(got - x->want[i]), share = error == 0 ? 0 : error / x->bound[i];
         *most = share > *most ? share : *most;
         if (!(share <= 1)) {
-            snprintf(why, len, "%s[%lld] is %.9g, not %.9g: %.3g of the bound", names_of[which], (long long)i, got,
-                     x->want[i], share);
+            snprintf(why, len, "%s[%lld] is %.9g, not %.9g: %.3g of the bound", name, (long long)i, got, x->want[i],
+                     share);
             good = 0;
         }
     }
     if (good && memcmp(now, x->at.image.byte, x->at.image.size)) {
-        snprintf(why, len, "the buffer of %s changed where it must not", names_of[which]);
+        snprintf(why, len, "the buffer of %s changed where it must not", name);
         good = 0;
     }
     free(now);
@@ -185,6 +218,11 @@ static cl_int find_truth(struct graded *g)
 {
     const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
     struct reference r = trial_problem(&g->t);
+    struct mods_gradients mods = { .x = &g->t.x };
+    for (int i = 0; i < CLATTN_AUX_MAX; i++) {
+        mods.daux[i] = g->cells[GRADED_DAUX + i].want;
+        mods.bound[i] = g->cells[GRADED_DAUX + i].bound;
+    }
     const size_t keys = (size_t)(r.b * r.hk * r.nk);
     const size_t n[GRADED_N] = { [GRADED_DQ] = (size_t)(r.b * r.h * r.nq * r.d),
                                  [GRADED_DK] = keys * (size_t)r.d,
@@ -204,6 +242,7 @@ static cl_int find_truth(struct graded *g)
         .dbias = g->cells[GRADED_DBIAS].want, .dbias_bound = g->cells[GRADED_DBIAS].bound,
         .dslopes = g->cells[GRADED_DSLOPES].want, .dslopes_bound = g->cells[GRADED_DSLOPES].bound,
         .dsinks = g->cells[GRADED_DSINKS].want, .dsinks_bound = g->cells[GRADED_DSINKS].bound,
+        .mod_grad = mods_back, .mod_user = &mods,
     };
     if (reference_backward(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
         return CL_OUT_OF_HOST_MEMORY;
@@ -240,6 +279,8 @@ cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue,
     }
     if (!e && wanted & GRADED_OTHERS)
         e = make_others(g, context);
+    if (!e && wanted & GRADED_CAPTURED)
+        e = make_captured(g, context);
     if (e || (e = give_outputs(g, queue)))
         return e;
     return find_truth(g);

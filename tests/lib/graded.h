@@ -18,8 +18,8 @@ struct graded_cells {
     int type;
     double *want, *bound;
 };
-enum { GRADED_OTHERS = 1 << GRADED_N };
-enum { GRADED_DBIAS, GRADED_DSLOPES, GRADED_DSINKS, GRADED_CELLS };
+enum { GRADED_OTHERS = 1 << GRADED_N, GRADED_CAPTURED = 2 << GRADED_N };
+enum { GRADED_DBIAS, GRADED_DSLOPES, GRADED_DSINKS, GRADED_DAUX, GRADED_CELLS = GRADED_DAUX + CLATTN_AUX_MAX };
 
 struct graded {
     struct trial t;
@@ -28,11 +28,13 @@ struct graded {
     double *bound[GRADED_N], *want[GRADED_N]; /* of dQ, dK and dV */
     struct image image[GRADED_N], workspace;
     clattn_backward_args args;
+    clattn_aux_gradient daux[CLATTN_AUX_MAX];
     int summed; /* dK and dV have a batch axis of 1 */
 };
 
 /* `c` has CLATTN_BACKWARD. wanted: a bit for each of dQ, dK and dV by its GRADED_*, and GRADED_OTHERS for all that
- * bias, slopes and sinks have; dLSE is given where its bit is there. Returns CL_SUCCESS or what failed; graded_free()
+ * bias, slopes and sinks have; GRADED_CAPTURED: of all captured buffers that derivatives of score_mods know of, which
+ * marks them in t.c.problem; dLSE is given where its bit is there. Returns CL_SUCCESS or what failed; graded_free()
  * is due in both cases. */
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted);

@@ -36,8 +36,9 @@ static size_t write_mods(const clattn_problem *p, char *to, size_t room)
     int32_t i;
     for (i = 0; i < p->n_mods; i++) {
         const clattn_score_mod *m = &p->mods[i];
-        n += (size_t)snprintf(n < room ? to + n : NULL, n < room ? room - n : 0, "%u %s %s\n", (unsigned)m->flags,
-                              m->name ? m->name : "", m->text);
+        n += (size_t)snprintf(n < room ? to + n : NULL, n < room ? room - n : 0, "%u %s %s\n%s\n", (unsigned)m->flags,
+                              m->name ? m->name : "", m->text,
+                              p->mod_grads && p->mod_grads[i] ? p->mod_grads[i] : "none");
     }
     for (i = 0; i < p->n_aux; i++)
         n += (size_t)snprintf(n < room ? to + n : NULL, n < room ? room - n : 0, "%d %s\n", (int)p->aux[i].type,
@@ -69,6 +70,7 @@ static void class_of(const clattn_problem *from, clattn_problem *to)
     memcpy(to, from, sizeof *to);
     memset(&to->sizes, 0, sizeof to->sizes);
     to->mods = NULL;
+    to->mod_grads = NULL;
     to->aux = NULL;
 }
 

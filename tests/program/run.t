@@ -146,6 +146,45 @@ on -o o.npy --score-mod kinds.cl --score-mod bad.cl --aux worth=worth.npy --aux=
 test $status -eq 1 && test ! -s out && test ! -e o.npy && grep -q 'bad\.cl:2' err && grep -q nonsense err &&
     tail -n 1 err | grep -q '^clattn-run: --score-mod: bad.cl: '
 ok $? "what the compiler says against a text is shown, with its file and line"
+# Their gradients, beside those of what the library does itself.
+real do.npy '<f4' 4 3 4 123 32
+gradients() { # DESCRIPTION ARGS...
+    what=$1
+    shift
+    rm -f d[qkv].npy
+    on --dout do.npy --dq dq.npy --dk dk.npy --dv dv.npy "$@" "$Q" "$K" "$V"
+    test $status -eq 0 && test -s dq.npy && test -s dk.npy && test -s dv.npy
+    ok $? "$what"
+}
+printf '// clattn: vector\n%s\n%s' 'const real t = tanh(s / 0.5f);' 'ds *= 1.0f - t * t;' >capgrad.cl
+gradients "gradients with --softcap" --softcap 0.5
+for x in q k v; do mv d$x.npy of-d$x.npy; done
+gradients "--score-mod-grad" --score-mod cap.cl --score-mod-grad capgrad.cl
+for x in q k v; do same "the same d$x" d$x.npy of-d$x.npy; done
+echo 's += worth[k];' >worth.cl
+echo 'worth_index = k; worth_grad = ds;' >worthgrad.cl
+raw worth.npy | npy '<f4' '(1, 1, 1, 123)' >worths.npy
+gradients "--dbias" --causal --bias worths.npy --dbias dworths.npy
+for x in q k v; do mv d$x.npy of-d$x.npy; done
+raw dworths.npy | npy '<f4' '(123,)' >of-dworth.npy
+gradients "--daux" --causal --score-mod worth.cl --score-mod-grad worthgrad.cl --aux worth=worth.npy \
+    --daux worth=dworth.npy
+for x in q k v; do same "the same d$x" d$x.npy of-d$x.npy; done
+difference=$("$compare" dworth.npy of-dworth.npy) && awk -v x="$difference" 'BEGIN { exit !(x < 0.01) }'
+ok $? "the same dworth, of sums up to 1156 (${difference-})"
+gradients "two of them" --score-mod cap.cl --score-mod worth.cl --score-mod-grad capgrad.cl \
+    --score-mod-grad=worthgrad.cl --aux worth=worth.npy
+mod="--score-mod worth.cl --score-mod-grad worthgrad.cl --aux worth=worth.npy --aux kind=kind.npy --dout do.npy"
+refused 1 '--daux: dw.npy is not NAME=D.npy' --device "$device" $mod --daux dw.npy "$Q" "$K" "$V"
+refused 1 '--daux: wort=dw.npy: there is no --aux' --device "$device" $mod --daux wort=dw.npy "$Q" "$K" "$V"
+refused 1 '--daux: kind=dw.npy: only a buffer of <f4' --device "$device" $mod --daux kind=dw.npy "$Q" "$K" "$V"
+refused 1 '--daux: worth=x: it is written already' --device "$device" $mod --daux worth=dw.npy --daux worth=x \
+    "$Q" "$K" "$V"
+echo 'ds *= nonsense;' >badgrad.cl
+on --dout do.npy --dq dq.npy --score-mod cap.cl --score-mod-grad badgrad.cl "$Q" "$K" "$V"
+test $status -eq 1 && grep -q 'derivative of cap\.cl:1' err && grep -q nonsense err &&
+    tail -n 1 err | grep -q '^clattn-run: --score-mod-grad: badgrad.cl: '
+ok $? "what the compiler says against a derivative is shown"
 tensor four.npy "<f4" 4 4
 echo "s += x[k];" >mod.cl
 refused 1 'means something else in a score_mod' --device "$device" --score-mod mod.cl --aux k=four.npy q.npy k.npy v.npy

@@ -12,10 +12,6 @@ run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out
 ok $? "--version"
 
-for option in score-mod-grad; do
-    refused 3 "--$option is not supported by this version" -o o.npy --$option x q.npy k.npy v.npy
-done
-refused 3 '--score-mod-grad is not' --score-mod-grad=x.cl -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option --frobnicate' --frobnicate -o o.npy q.npy k.npy v.npy
 refused 1 'unknown option -x' -x q.npy k.npy v.npy
 refused 1 'unknown option --causally' --causally q.npy k.npy v.npy
@@ -42,7 +38,11 @@ refused 1 '--k-type: int5 is not int8, int4, q8_0 or q4_0' --k-type int5 q.npy k
 refused 1 '--v-type: f32 is not int8' --v-type=f32 q.npy k.npy v.npy
 refused 1 '--aux: x=len2.npy needs --score-mod as well' --aux x=len2.npy q.npy k.npy v.npy
 refused 1 '--dout: do.npy needs --dq, --dk, --dv or another gradient as well' --dout do.npy q.npy k.npy v.npy
-for option in dlse dq dk dv dbias dslopes dsinks; do
+refused 1 '--score-mod-grad: there are 0 of them, want one for each of 1 --score-mod' --score-mod x.cl --dout do.npy \
+    --dq x.npy q.npy k.npy v.npy
+refused 1 '--score-mod-grad: there are 2 of them, want one for each of 1 --score-mod' --score-mod x.cl --dout do.npy \
+    --dq x.npy --score-mod-grad x.cl --score-mod-grad=x.cl q.npy k.npy v.npy
+for option in dlse dq dk dv dbias dslopes dsinks score-mod-grad daux; do
     refused 1 "--$option: x.npy needs --dout as well" --$option x.npy q.npy k.npy v.npy
 done
 refused 1 '--dout: --merge only merges' --merge --dout x.npy --dq y.npy q.npy k.npy

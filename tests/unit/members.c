@@ -29,7 +29,6 @@ static const struct {
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, page), (1 << 30) + 1, "page is 1073741825" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, splits), -1, "splits is -1" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, splits), 1025, "splits is 1025" },
-    { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, reserved_2), 1, "reserved" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, k_type), 5, "k_type 5" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, v_type), 11, "v_type 11" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, type), CLATTN_INT8, "type 7" },

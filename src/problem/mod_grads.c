@@ -1,0 +1,124 @@
+/* mod_grads.c - derivatives of score_mods: the caller's texts checked, and wrapped into functions of a program.
+ * Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "problem/mod_grads.h"
+
+#include "problem/mods.h"
+
+#include <string.h>
+
+#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+static cl_int check_text(const clattn_problem *p, int i, struct why *why)
+{
+    const char *const text = p->mod_grads ? p->mod_grads[i] : NULL, *const name = p->mods[i].name;
+    if (!text)
+        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "score_mod %d%s%.80s has no derivative: mod_grads[%d] is NULL",
+                       i, name ? ", " : "", name ? name : "", i);
+    if (strlen(text) > MODS_TEXT_MAX)
+        INVALID("mod_grads[%d] is longer than %d bytes", i, MODS_TEXT_MAX);
+    return CL_SUCCESS;
+}
+
+/* Whether a captured buffer may have a gradient. */
+static bool is_real(const clattn_aux *aux)
+{
+    return aux->type == CLATTN_F32 || aux->type == CLATTN_F64;
+}
+
+/* What a text says of the element that it looks up: behind the buffer's name. */
+static const char *const results[] = { "_index", "_grad" };
+
+/* These names are no other buffer's. */
+static cl_int check_names(const clattn_problem *p, int i, struct why *why)
+{
+    const size_t n = strlen(p->aux[i].name);
+    for (int j = 0; j < p->n_aux && is_real(&p->aux[i]); j++)
+        for (int r = 0; r < 2; r++)
+            if (!strncmp(p->aux[j].name, p->aux[i].name, n) && !strcmp(p->aux[j].name + n, results[r]))
+                INVALID("aux[%d].name \"%.40s\" means something else in a derivative, which aux[%d] is \"%.40s\" in", j,
+                        p->aux[j].name, i, p->aux[i].name);
+    return CL_SUCCESS;
+}
+
+static cl_int check_marks(const clattn_problem *p, struct why *why)
+{
+    if (p->aux_grads >> p->n_aux)
+        INVALID("aux_grads is 0x%x, but n_aux is %d", (unsigned)p->aux_grads, (int)p->n_aux);
+    for (int i = 0; i < p->n_aux; i++)
+        if (p->aux_grads >> i & 1 && !is_real(&p->aux[i]))
+            INVALID("aux_grads marks aux[%d], \"%.40s\", whose type %d is neither CLATTN_F32 nor CLATTN_F64", i,
+                    p->aux[i].name, (int)p->aux[i].type);
+    return CL_SUCCESS;
+}
+
+cl_int mod_grads_check(const clattn_problem *p, struct why *why)
+{
+    cl_int status = check_marks(p, why);
+    for (int i = 0; i < p->n_mods && !status; i++)
+        status = check_text(p, i, why);
+    for (int i = 0; i < p->n_aux && !status; i++)
+        status = check_names(p, i, why);
+    return status;
+}
+
+/* Scores before each mod are computed once more. What has no gradient behind the mods has none before any of them,
+ * whatever a text makes of 0. */
+void mod_grads_write_calls(struct text *to, const clattn_problem *p)
+{
+    text_add(to, "#line 1 \"mod_grads\"\n");
+    for (int i = 0; i < p->n_mods; i++) {
+        mods_write_head(to, p, i, true);
+        text_add(to, ";\n");
+    }
+    text_add(to, "CLA_FN real cla_mods_grad(const cla_env *e, real s, real ds, integer q, integer k)\n{\n");
+    mods_write_bounds(to, p);
+    text_add(to, "    const integer none = ds == (real)(0);\n    const real s0 = s;\n");
+    for (int i = 0; i + 1 < p->n_mods; i++) {
+        mods_write_call(to, p, i, false);
+        text_add(to, "    const real s%d = s;\n", i + 1);
+    }
+    for (int i = p->n_mods; i--;) {
+        text_add(to, "    s = s%d;\n", i);
+        mods_write_call(to, p, i, true);
+        text_add(to, "    ds = none ? (real)(0) : ds;\n");
+    }
+    text_add(to, "    return ds;\n}\n");
+}
+
+/* A text can say what it looks up whether calls want that or not. */
+static void write_results(struct text *to, const clattn_problem *p, int i)
+{
+    const bool vector = mods_is_vector(&p->mods[i]);
+    for (int j = 0; j < p->n_aux; j++)
+        if (is_real(&p->aux[j]))
+            text_add(to, "    %s %s%s = -1;\n    %s %s%s = 0;\n", vector ? "integer" : "int", p->aux[j].name,
+                     results[0], vector ? "real" : "cla_scalar", p->aux[j].name, results[1]);
+    if (p->aux_grads)
+        text_add(to, "    const %s cla_ds = ds;\n", vector ? "real" : "cla_scalar");
+}
+
+/* What it looked up, to where it is summed. */
+static void write_look_ups(struct text *to, const clattn_problem *p, int i)
+{
+    for (int j = 0; j < p->n_aux; j++)
+        if (p->aux_grads >> j & 1)
+            text_add(to, "    cla_look_up%s(cla_e, %d, cla_ds, %s%s, %s%s);\n",
+                     mods_is_vector(&p->mods[i]) ? "s" : "", j, p->aux[j].name, results[0], p->aux[j].name,
+                     results[1]);
+}
+
+void mod_grads_write_texts(struct text *to, const clattn_problem *p)
+{
+    for (int i = 0; i < p->n_mods && p->flags & CLATTN_BACKWARD; i++) {
+        mods_write_before(to, p->mod_grads[i]);
+        mods_write_head(to, p, i, true);
+        text_add(to, "\n{\n");
+        write_results(to, p, i);
+        mods_write_inside(to, "derivative of ", p->mods[i].name, p->mod_grads[i]);
+        write_look_ups(to, p, i);
+        text_add(to, "    return ds;\n}\n");
+    }
+}
