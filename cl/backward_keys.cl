@@ -62,7 +62,7 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
             if (a.wanted & CLA_DQ_WANTED) cla_clear_queries(&e);
             cla_begin_gradients(&e);
         }
-    if (CLA_TAKES) CLA_SYNC_GLOBAL
+    if (CLA_TAKES) { CLA_SYNC_GLOBAL }
     CLA_NO_UNROLL for (int i = 0; i * a.parts < tiles; i++) {
         const int tile = cla_tile_of_stripe(i, stripe, a.parts);
         if (tile >= tiles) continue;

@@ -7,8 +7,8 @@
  * So owned and other are K and Q, V and dO where keys are owned, and the other way round where queries are.
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
- *     1 STAGED     chunk i of both operands is stored, chunk i - 1 is read, L and D are there, all marks are set | chunk i
- *                  is read, chunk i + 1 is stored over chunk i - 1, L and D are read behind scores
+ *     1 STAGED     chunk i of both operands is stored, chunk i - 1 is read, L and D are there, all marks are set
+ *                  | chunk i is read, chunk i + 1 is stored over chunk i - 1, L and D are read behind scores
  *     2 CLEARED    no column is marked as seen | items mark those in which a row of theirs weighs
  *     3 WEIGHTS    weights and chunk 0 of rows are stored | both are read
  *     4 CHUNK      chunk v of rows is read, chunk v + 1 is stored | chunk v + 1 is read, chunk v + 2 is stored over

@@ -13,7 +13,7 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
     const int wanted = e->a->wanted;
     if (wanted & CLA_DV_WANTED) cla_add_2(t, e, p, q0);
     if (wanted & CLA_DK_WANTED) cla_add_1(t, e, ds, q0);
-    if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) CLA_BARRIER_SPENT
+    if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) { CLA_BARRIER_SPENT }
 }
 
 /* What ADD makes of the dS of a tile of queries from q0 on, by four keys at a time: by those of each query, or of the

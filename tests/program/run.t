@@ -175,6 +175,8 @@ ok $? "the same dworth, of sums up to 1156 (${difference-})"
 gradients "two of them" --score-mod cap.cl --score-mod worth.cl --score-mod-grad capgrad.cl \
     --score-mod-grad=worthgrad.cl --aux worth=worth.npy
 mod="--score-mod worth.cl --score-mod-grad worthgrad.cl --aux worth=worth.npy --aux kind=kind.npy --dout do.npy"
+refused 3 '--verify: gradients of score_mods are not checked' --device "$device" --verify $mod --dq dq.npy \
+    "$Q" "$K" "$V"
 refused 1 '--daux: dw.npy is not NAME=D.npy' --device "$device" $mod --daux dw.npy "$Q" "$K" "$V"
 refused 1 '--daux: wort=dw.npy: there is no --aux' --device "$device" $mod --daux wort=dw.npy "$Q" "$K" "$V"
 refused 1 '--daux: kind=dw.npy: only a buffer of <f4' --device "$device" $mod --daux kind=dw.npy "$Q" "$K" "$V"
