@@ -12,6 +12,6 @@
         if (k_step == 1 && k + CLA_WIDTH <= nk) \
             *x = CLA_WIDE(loadn, load, from + k); \
         else \
-            CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++) \
+            CLA_UNROLL_BY(4) for (int i = 0; i < CLA_WIDTH; i++) /* in registers, where there are 4 */ \
                 CLA_LANE(*x, T, i) = load(from + min(k + i, cla_last(nk)) * k_step); \
     }

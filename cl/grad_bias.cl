@@ -37,8 +37,8 @@ CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
     else if (a->dbias.k == 1 && k + CLA_WIDTH <= a->nk)
         CLA_STORE_PLAIN(CLA_LOAD_PLAIN(to + k) + x, to + k);
     else
-        CLA_NO_UNROLL for (int i = 0; i < min(CLA_WIDTH, a->nk - k); i++)
-            to[(k + i) * a->dbias.k] += CLA_LANE(x, const cla_scalar, i);
+        CLA_UNROLL_BY(4) for (int i = 0; i < CLA_WIDTH; i++)
+            if (k + i < a->nk) to[(k + i) * a->dbias.k] += CLA_LANE(x, const cla_scalar, i);
 }
 CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
 {
