@@ -134,7 +134,7 @@ static cl_int check_bias(struct call *c, const struct reader *r, cl_context cont
         if (shape[i] == 1 && !dbias.stride[i])
             dbias.shape[i] = 1;
     const cl_int status = tensor4_check(&dbias, &use, context, &t, r->why);
-    if (status || !t.mem || !r->s.b)
+    if (status || !t.mem)
         return status;
     c->mem[PARAM_DBIAS] = t.mem;
     to->dbias = tensor4_place(&t);
@@ -142,11 +142,18 @@ static cl_int check_bias(struct call *c, const struct reader *r, cl_context cont
     return CL_SUCCESS;
 }
 
+/* As far as the slopes: those that all entries share are there without any. */
+static int64_t slopes_reach(const struct reader *r)
+{
+    const int64_t step = r->forward.slopes_stride;
+    return r->s.b ? (r->s.b - 1) * step + r->s.h : step ? 0 : r->s.h;
+}
+
 static cl_int check_arrays(struct call *c, const struct reader *r, cl_context context)
 {
     const clattn_sizes *const s = &r->s;
     struct arguments *const to = &c->args;
-    const int64_t slopes = s->b ? (s->b - 1) * r->forward.slopes_stride + s->h : 0; /* as the slopes reach */
+    const int64_t slopes = slopes_reach(r);
     const struct {
         int param, wanted;
         uint32_t flag;
@@ -242,17 +249,18 @@ static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, 
     to->unit_hk = all || (bias && to->bias_shape[1] == 1) ? (cla_i32)s->hk : 1;
 }
 
-/* Where a bias has no axis of keys each stripe adds up cells of its own. */
-static bool set_bias_cells(struct arguments *to)
+/* Where a bias has no axis of keys each stripe adds up cells of its own. All are the sum of no stripes where there are
+ * no entries. */
+static bool set_bias_cells(struct arguments *to, bool any)
 {
     const cla_i32 *const shape = to->bias_shape;
     int64_t n = 1;
-    if (!(to->wanted & CLA_DBIAS_WANTED) || shape[3] != 1)
+    if (!(to->wanted & CLA_DBIAS_WANTED) || (shape[3] != 1 && any))
         return true;
     to->bias_part = (cla_scores_at){ .b = shape[0] == 1 ? 0 : (int64_t)shape[1] * shape[2],
                                      .h = shape[1] == 1 ? 0 : shape[2],
                                      .q = shape[2] != 1 };
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!checked_mul(n, shape[i], &n))
             return false;
     to->bias_cells = n;
@@ -270,7 +278,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
         groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||
-        !set_bias_cells(to))
+        !set_bias_cells(to, s->b))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     to->heads = (cla_i32)heads;
@@ -287,6 +295,8 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     c->parts_may_be_fewer = true;
     for (int n = stripes(plan, to, units, tiles); !call_set_parts(c, n); n--)
         continue;
+    if (!s->b)
+        to->parts = 0;
     return CL_SUCCESS;
 }
 
@@ -316,9 +326,9 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
     const bool queries = r.s.b && (r.p->flags & CLATTN_CU_Q ? r.s.total_q : r.s.nq); /* that there are any */
     const bool keys = r.s.b && (r.p->flags & CLATTN_CU_K ? r.s.total_k : r.s.nk);
     c->args.wanted = (queries && r.a.dq.mem ? CLA_DQ_WANTED : 0) | (keys && r.a.dk.mem ? CLA_DK_WANTED : 0) |
-                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) | (r.a.dslopes.mem && r.s.b ? CLA_DSLOPES_WANTED : 0) |
+                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) | (r.a.dslopes.mem && slopes_reach(&r) ? CLA_DSLOPES_WANTED : 0) |
                      (r.a.dsinks.mem ? CLA_DSINKS_WANTED : 0) |
-                     (r.a.dbias.mem && r.s.b && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
+                     (r.a.dbias.mem && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
     if ((status = read_daux(&c->args, &r)))
         return status;
     return set_groups(c, plan, &r.s, r.shared, why);

@@ -95,7 +95,8 @@ static const char *const features[] = {
     "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
     "b4 h2 q33 k70 d64 causal alibi sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
     "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse",
-    "b0 h2 q3 k5 d64 alibi sink lse",
+    "b0 h2 q3 k5 d64 alibi bias:1hqk sink lse",
+    "b0 h2 q3 k5 d64 alibi bias:11q1 lse",
     "b2 h2 q0 k5 d64 bias:bhqk lse",
 };
 enum { N_FEATURE_ROWS = sizeof features / sizeof *features };

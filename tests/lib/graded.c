@@ -105,11 +105,11 @@ static cl_int make_others(struct graded *g, cl_context context)
     const int64_t full[4] = { s->b, s->h, s->nq, s->nk }, heads[4] = { 1, 1, 1, s->h };
     const int64_t slopes[4] = { 1, 1, t->x.slopes_b, t->args.slopes_stride ? t->args.slopes_stride : s->h };
     cl_int e = CL_SUCCESS;
-    if (t->x.bias && s->b) {
+    if (t->x.bias) {
         e = make_cells(g, GRADED_DBIAS, t->x.bias_shape, t->q.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, context);
         array4_argument(t, &g->cells[GRADED_DBIAS].at, full, &g->args.dbias);
     }
-    if (!e && t->x.slopes && s->b) {
+    if (!e && t->x.slopes) {
         e = make_cells(g, GRADED_DSLOPES, slopes, CLATTN_F32, context);
         g->args.dslopes = (clattn_array){ g->cells[GRADED_DSLOPES].at.image.mem, 0 };
     }
