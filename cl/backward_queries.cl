@@ -5,33 +5,28 @@ CLA_FN void cla_take_keys(cla_tile *t, const cla_env *e, int k0, int n, int q1)
     real p[CLA_S_N], ds[CLA_S_N], raw[CLA_CURVED ? CLA_S_N : 1];
     cla_weigh(t, e, p, ds, raw, k0, n, t->first, q1, k0, k0 + n, n == CLA_BK);
     cla_go_back(t, e, ds, raw, k0, n);
-    cla_add_1(t, e, ds, k0);
+    cla_add_keys(t, e, ds, k0, n);
 }
 
-#define CLA_ROW_OF_dq(e, r) cla_written_row(e, &(e)->a->dq, r)
 __kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_backward_queries(const cla_args a, CLA_PARAMS)
 {
-    cla_tile tile, *const t = &tile;
-    cla_env env, *const e = &env;
+    cla_tile t;
+    cla_env e;
     int b, h;
-    CLA_LOCAL(tile)
-    CLA_TAKE_PARAMS(env.at)
+    CLA_LOCAL(t)
+    CLA_TAKE_PARAMS(e.at)
     const int q0 = cla_block_of_rows(&a, CLA_GROUP, CLA_OWN, &b, &h);
-    cla_enter(e, &a, b, h, 0);
-    const int q1 = min(q0 + CLA_OWN, e->q_len), last = q0 < q1 ? max(min(e->k_end, cla_mask_end(e, q0, q1)), 0) : 0;
-    const int first = min(max(e->k_begin, cla_mask_begin(e, q0, q1)), last), end = first < last ? last : 0;
+    cla_enter(&e, &a, b, h, 0);
+    const int q1 = min(q0 + CLA_OWN, e.q_len), last = q0 < q1 ? max(min(e.k_end, cla_mask_end(&e, q0, q1)), 0) : 0;
+    const int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last), end = first < last ? last : 0;
 
-    cla_begin_own(t, q0, e->nq, CLA_Q_SCALE(&a));
-    cla_begin_head(t, e);
-    t->end = max(end, 1);
-    cla_fetch_numbers(t, e, q0);
-    cla_clear_sums(t);
+    cla_begin_rows(&t, &e, q0, end, CLA_Q_SCALE(&a));
     int next;
-    CLA_NO_UNROLL for (int k0 = cla_mask_next(e, q0, q1, min(first, end), end); k0 < end; k0 = next) {
+    CLA_NO_UNROLL for (int k0 = cla_mask_next(&e, q0, q1, min(first, end), end); k0 < end; k0 = next) {
         const int n = min(CLA_BK, end - k0);
-        next = cla_mask_next(e, q0, q1, k0 + n, end);
-        cla_take_keys(t, e, k0, n, q1);
+        next = cla_mask_next(&e, q0, q1, k0 + n, end);
+        cla_take_keys(&t, &e, k0, n, q1);
     }
-    CLA_WRITTEN_ROWS(dq, 1, CLA_D)
+    cla_write_rows(&t, &e);
 }

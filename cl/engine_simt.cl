@@ -181,8 +181,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     const int chunks = CLA_BK / CLA_CV;
     CLA_FORGET_PLACES(t, next)
     cla_store_v(t, k0, 0);
-    CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
-        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
+    cla_share(t, s);
     CLA_BARRIER_WEIGHTS
     CLA_NO_UNROLL for (int turn = 0; turn < CLA_TURNS; turn++) {
         cla_real4 part[CLA_O_N];

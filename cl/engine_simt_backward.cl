@@ -117,13 +117,6 @@ CLA_SUMS_OF(2, CLA_DV)
 CLA_PRODUCT_OF(1, CLA_D, CLA_PLACE_OWNED_1, CLA_PLACE_OTHER_1)
 CLA_PRODUCT_OF(2, CLA_DV, CLA_PLACE_OWNED_2, CLA_PLACE_OTHER_2)
 
-/* The tile's P or dS, where all items read it. */
-CLA_FN void cla_share(const cla_tile *t, const real *s)
-{
-    CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
-        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
-}
-
 /* sum += s other: the tile's own part first, which is short. */
 #define CLA_ADD_OF(n, width) \
     CLA_FN void cla_add_##n(cla_tile *t, const cla_env *e, const real *s, int at) \

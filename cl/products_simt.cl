@@ -240,6 +240,13 @@ CLA_FN __local cla_real4 *cla_own_p(const cla_tile *t, int j, int g)
     return (__local cla_real4 *)(t->p + (j * CLA_TX + t->tx) * CLA_QP + cla_row_in_tile(t, g));
 }
 
+/* The tile's P, where all items read it. */
+CLA_FN void cla_share(const cla_tile *t, const real *s)
+{
+    CLA_UNROLL for (int j = 0; j < CLA_TN; j++)
+        CLA_UNROLL for (int g = 0; g < CLA_R_N; g++) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
+}
+
 /* The first product, of one chunk: dst += A B^T, both transposed, from this item's rows a and keys b on. */
 CLA_FN void cla_dots(real *dst, const __local cla_scalar *a, const __local cla_scalar *b)
 {

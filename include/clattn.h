@@ -1181,10 +1181,12 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  *     dSink   = -sum_q exp(sink - lse[q]) D[q]
  *
  * dK and dV are summed over the query heads that share a key/value head. Where a mask, a length or a bias drops a key
- * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no row
- * sees, have gradients of exactly 0. The same call gives the same bits every time: nothing is added up in an order that
- * depends on chance. Gradients are stored as what they are the gradients of; arithmetic and sums are in f32 (f64: f64,
- * but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
+ * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no
+ * row sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that
+ * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
+ * same bits every time: nothing is added up in an order that depends on chance. Gradients are stored as what they are
+ * the gradients of; arithmetic and sums are in f32 (f64: f64, but LSE is f32). A weight below 2^-100 (f64: 2^-900) may
+ * count as 0.
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
  * with it only, is that of the plan whose O and LSE they are. Quantised and paged K and V have no gradients.

@@ -216,7 +216,9 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
 {
     const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
     const int64_t share = r->hk ? r->h / r->hk : 1;
-    const double u = computing(r), over_q = u * length((double)(r->nq * share)), over_k = u * length((double)r->nk);
+    const double entries = (double)(g->entries ? g->entries : 1); /* which may share K and V */
+    const double u = computing(r), over_k = u * length((double)r->nk);
+    const double over_q = u * length((double)(r->nq * share) * entries);
     const double terms = (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq) * (double)r->nk;
     struct row w;
     memset(&w, 0, sizeof w);

@@ -31,6 +31,7 @@ static const struct row rows[] = {
     { .tile = { { 8, 8, 4, 4, 8, 8, 1 } }, .widest = 64 },
     { .tile = { { 16, 4, 4, 4, 8, 2, 0 } }, .widest = D_MAX },
     { .tile = { { 4, 4, 4, 4, 4, 4, 0 } }, .widest = 64 },
+    /* Backward, with two sums in registers; the first ones take 20 to 35 KiB, the last but one fits in f64 too. */
     { .tile = { { 8, 16, 4, 8, 16, 8, 0 } }, .widest = 64, .backward = true, .plain = true, .converted = true },
     { .tile = { { 8, 16, 4, 8, 8, 8, 0 } }, .widest = 64, .backward = true, .plain = true },
     { .tile = { { 8, 16, 4, 4, 8, 4, 0 } }, .widest = 64, .backward = true },
@@ -147,6 +148,7 @@ const struct engine engine_simt = {
     .products = "products_simt.cl",
     .backward = "engine_simt_backward.cl",
     .backward_keys = "engine_simt_keys.cl",
+    .backward_queries = "engine_simt_queries.cl",
     .numbers = {
         [TX] = { "tx", "work-items along the keys, and along the columns of V", 2, 64, TRY(4, 8, 16, 32) },
         [TY] = { "ty", "work-items along the rows of Q", 1, 64, TRY(4, 8, 16) },

@@ -67,6 +67,7 @@ enum {
     ON_SCORES = FORWARD | KEYS | QUERIES
 };
 #define ALWAYS(passes) ((passes) << PASSES) /* whatever the row's condition says of others */
+typedef char passes_fit_twice_in_an_int[2 * PASSES < 32 ? 1 : -1];
 
 static const struct {
     enum kind kind;

@@ -183,6 +183,7 @@ static const char *products_slot(const struct target *t) { return t->config->eng
 static const char *engine_slot(const struct target *t) { return t->config->engine->fragment; }
 static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
 static const char *backward_keys_slot(const struct target *t) { return t->config->engine->backward_keys; }
+static const char *backward_queries_slot(const struct target *t) { return t->config->engine->backward_queries; }
 static const char *gather_slot(const struct target *t)
 {
     return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;
@@ -304,6 +305,7 @@ const struct slot slots_backward_keys[] = {
 
 const struct slot slots_backward_queries[] = {
     OWNS("own_queries.cl"),
+    { .choose = backward_queries_slot },
     { .fragment = "tile.cl" },
     { .choose = gather_slot },
     DIFFERENTIATES_SCORES,

@@ -239,8 +239,8 @@ static int stripes(const struct call_plan *plan, const struct arguments *a, int6
     return n;
 }
 
-/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Each has all of
- * the captured buffers' gradients, unless these would take more room than dQ. */
+/* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Where the tables
+ * of captured buffers, one for each group, would take more room than dQ, it has those of all: then there are fewer. */
 static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t dq_of_head)
 {
     const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > dq_of_head;
@@ -272,7 +272,8 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
 {
     struct arguments *const to = &c->args;
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
-    const int64_t blocks = (s->nq + DEFINES_BLOCK - 1) / DEFINES_BLOCK, own = plan->rows.per_group;
+    const int64_t own = plan->rows.per_group, block = own < DEFINES_BLOCK ? own : DEFINES_BLOCK; /* of queries */
+    const int64_t blocks = (s->nq + block - 1) / block;
     int64_t heads, groups, rows;
     set_units(to, s, shared, s->nq * plan->p->d);
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
@@ -292,7 +293,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;
-    c->parts_may_be_fewer = true;
+    c->parts_may_be_fewer = plan->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells;
     for (int n = stripes(plan, to, units, tiles); !call_set_parts(c, n); n--)
         continue;
     if (!s->b)
@@ -326,7 +327,8 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
     const bool queries = r.s.b && (r.p->flags & CLATTN_CU_Q ? r.s.total_q : r.s.nq); /* that there are any */
     const bool keys = r.s.b && (r.p->flags & CLATTN_CU_K ? r.s.total_k : r.s.nk);
     c->args.wanted = (queries && r.a.dq.mem ? CLA_DQ_WANTED : 0) | (keys && r.a.dk.mem ? CLA_DK_WANTED : 0) |
-                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) | (r.a.dslopes.mem && slopes_reach(&r) ? CLA_DSLOPES_WANTED : 0) |
+                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) |
+                     (r.a.dslopes.mem && (r.s.b || !r.forward.slopes_stride) ? CLA_DSLOPES_WANTED : 0) |
                      (r.a.dsinks.mem ? CLA_DSINKS_WANTED : 0) |
                      (r.a.dbias.mem && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
     if ((status = read_daux(&c->args, &r)))
