@@ -56,6 +56,7 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
     const int hk0 = unit % across * a.unit_hk, hk1 = hk0 + a.unit_hk, b0 = unit / across * a.unit_b;
     const int b1 = spare ? b0 : b0 + a.unit_b;
 
+    cla_begin_group(&t, CLA_Q_SCALE(&a));
     CLA_NO_UNROLL for (int b = b0; b < b1; b++)
         CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
             cla_enter(&e, &a, b, h, stripe);

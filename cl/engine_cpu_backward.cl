@@ -71,6 +71,7 @@ CLA_SUMS(dout, CLA_DV)
 CLA_TURNED(k, CLA_D)
 CLA_TURNED(v, CLA_DV)
 
+CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale) {}
 CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e) {}
 /* The keys that this work-group owns next. */
 CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale)

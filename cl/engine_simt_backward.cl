@@ -149,17 +149,23 @@ CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e)
     t->end = max(CLA_OWNS_QUERIES ? e->k_end : e->q_len, 1);
     t->wide = CLA_ALL_WIDE(e) && CLA_IS_WIDE_plain(dout, cla_dout_row(e, 0), e->a->dout.row);
 }
-CLA_FN void cla_begin_own(cla_tile *t, int first, int end, cla_scalar scale)
+CLA_FN void cla_begin_own(cla_tile *t, int first, int end)
 {
-    cla_take_place(t);
     t->first = first;
     t->own_end = end;
-    t->scale = scale;
 }
 CLA_FN void cla_clear_sums(cla_tile *t)
 {
     CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(CLA_D); i++) t->sum_1[i] = (cla_real4)(0);
     CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(CLA_DV); i++) t->sum_2[i] = (cla_real4)(0);
+}
+/* All is there from the start: what a branch may leave alone a compiler reads all the same, to choose. */
+CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
+{
+    cla_take_place(t);
+    cla_begin_own(t, 0, 1);
+    t->scale = scale;
+    cla_clear_sums(t);
 }
 CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int at, int n) { cla_product_1(t, e, s, at); }
 CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real *p, int at, int n)
