@@ -78,6 +78,8 @@ if usual; then
         'f32 b1 h2 q300 k133 d64 causal lse'; do
         case_is_right $where,pieces=3,approximate=1 "$problem" ''
     done
+    case_is_right $where,pieces=3,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' '' backward
+    case_is_right driver=470,cc=75 'f16 b2 h2/1 q40 k70 d96/72 varlen bias:1h1k sink lse bwd' '' backward
 fi
 if rest; then
     several driver=470,cc=75,approximate=-1 engines 'simt mma_nv'
@@ -88,6 +90,7 @@ if rest; then
     several driver=550,cc=80,approximate=1 forward '' CLATTN_TEST_TYPES=f16 CLATTN_FULL=1
     several driver=535,cc=90,approximate=-1,schedule=highest forward '' CLATTN_TEST_TYPES='f32 bf16'
     several driver=550,cc=80,approximate=-1 dropped ''
+    several driver=535,cc=90,schedule=random,seed=3,pieces=2 backward '' CLATTN_QUICK=1
     several driver=550,cc=80,approximate=-1 rescale '' CLATTN_PART=1
     # A single key gives V exactly where 1 / 1 is exact, which PTX's manual does not promise.
     several driver=535,cc=80 rounding 'simt mma_nv' CLATTN_PART=1

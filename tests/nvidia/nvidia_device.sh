@@ -39,8 +39,8 @@ on_nvidia() { # WORDS COMMAND...: status in $status, text in out and err
 }
 sound() { test $status -eq 0 && test ! -s findings && ! grep -q '^not ok' out; }
 json() { sed -n "s/.*\"$1\": \"\([^\"]*\)\".*/\1/p" out; }
-case_is_right() { # WORDS PROBLEM ENGINE
-    on_nvidia "$1" "$top_builddir/tests/kernel/forward.t" "$2" "$3"
+case_is_right() { # WORDS PROBLEM ENGINE [TEST]
+    on_nvidia "$1" "$top_builddir/tests/kernel/${4-forward}.t" "$2" "$3"
     sound && grep -q '^ok 1 - NVIDIA' out && ! grep -q SKIP out
     ok $? "$3, $1: $2"
 }
