@@ -57,7 +57,7 @@ static void check_row(const struct device *d, const char *type, const char *row,
 {
     char text[512];
     snprintf(text, sizeof text, "%s %s seed%u bwd", type, row, seed);
-    if (harness_may_refuse_text(d, text, config))
+    if (harness_may_refuse_text(d, text, NULL)) /* all tiles here are small */
         skip("%s: no configuration here", text);
     else
         check(d, text, config, layout, wanted);
@@ -120,11 +120,15 @@ static void test_simt(const struct device *d)
         { "simt", "b1 h2/1 q70 k150 d64 causal lse" },
         { "simt", "b1 h4/2 q70 k90 d96/72 window40,9 bias:1hqk lse" },
         { "simt", "b2 h1 q40 k70 d72/200 softcap4 alibi lse" },
+        { few_items, "b2 h4/2 q70 k150 d41/26 causal softcap9 alibi bias:11qk mod:softcap,relative lse" },
         { "simt tx8,ty4,tm8,tn8,ch4,cv16,qres0", "b1 h2/1 q70 k150 d40 mask:b1qk bias:1h1k alibi lse" },
         { "simt tx16,ty2,tm4,tn8,ch8,cv4,qres0", "b1 h2/1 q140 k70 d130 causal bias:11q1 lse" },
     };
+    /* PoCL's optimiser takes minutes for some of these kernels, so from now on it has none to do. */
+    if (!harness_flag("CLATTN_FULL"))
+        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
-        if (harness_deals(i, 4))
+        if (harness_deals(i, 4) && !strstr(features[i], " mod:")) /* which look elements up */
             check_row(d, case_types[(i + 2) % N_CASE_TYPES], features[i], 60 + i,
                       few_items, (enum layout)((i + 1) % LAYOUTS), WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
@@ -170,9 +174,9 @@ static void test(const struct device *d)
         test_quick(d);
     } else {
         test_features(d);
-        test_simt(d);
         test_wanted(d);
         test_cases(d);
+        test_simt(d); /* last, as it says */
     }
 }
 
