@@ -63,6 +63,8 @@ CLA_FN void cla_fetch_numbers(cla_tile *t, const cla_env *e, int q0)
 
 /* ---- Products ---- */
 
+CLA_LOADS_plain(dout, CLA_DV)
+
 /* Chunks before those of a product, in the order of a tile. */
 #define CLA_BEFORE_2 CLA_CHUNKS_IN(CLA_D)
 #define CLA_BEHIND_2 (CLA_BEFORE_2 + CLA_CHUNKS_IN(CLA_DV))
@@ -144,9 +146,10 @@ CLA_ADD_OF(2, CLA_DV)
 
 /* ---- What the passes ask for ---- */
 
-CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e)
+/* What it does not own ends at `end`. */
+CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
 {
-    t->end = max(CLA_OWNS_QUERIES ? e->k_end : e->q_len, 1);
+    t->end = max(end, 1);
     t->wide = CLA_ALL_WIDE(e) && CLA_IS_WIDE_plain(dout, cla_dout_row(e, 0), e->a->dout.row);
 }
 CLA_FN void cla_begin_own(cla_tile *t, int first, int end)

@@ -1,4 +1,5 @@
 /* Engine `simt` where keys are owned: sum_1 is dK, sum_2 is dV. dQ has a pass of its own. */
+CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e) { cla_begin_others(t, e, e->q_len); }
 CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale) { cla_begin_own(t, k0, e->nk); }
 CLA_FN void cla_clear_keys(cla_tile *t) { cla_clear_sums(t); }
 CLA_FN void cla_clear_queries(const cla_env *e) {}

@@ -3,8 +3,7 @@ CLA_FN void cla_begin_rows(cla_tile *t, const cla_env *e, int q0, int end, cla_s
 {
     cla_begin_group(t, scale);
     cla_begin_own(t, q0, e->nq);
-    cla_begin_head(t, e);
-    t->end = max(end, 1);
+    cla_begin_others(t, e, end);
     cla_fetch_numbers(t, e, q0);
 }
 CLA_FN void cla_add_keys(cla_tile *t, const cla_env *e, const real *ds, int k0, int n) { cla_add_1(t, e, ds, k0); }

@@ -94,6 +94,5 @@ typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
     CLA_FN float4 cla_unpack4_##x(uint2 raw) { return cla_of_quad_##x(raw.s0) * as_float(raw.s1); }
 
 CLA_LOADS_plain(q, CLA_D)
-CLA_LOADS_plain(dout, CLA_DV)
 CLA_CAT(CLA_LOADS_, CLA_STORAGE_k)(k, CLA_D)
 CLA_CAT(CLA_LOADS_, CLA_STORAGE_v)(v, CLA_DV)
