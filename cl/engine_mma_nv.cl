@@ -1,20 +1,5 @@
-/* Engine `mma_nv`: NVIDIA's matrix units by mma.sync m16n8k16, operands in registers only, K and V in f16 or bf16 as
- * they are stored. A work-group of NW warps of 32 items makes a BQ x DV block of O; a warp owns RT tiles of 16 queries,
- * going over the keys in tiles of BK. Its load slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for
- * any device.
- *
- * Item 4 g + c of a warp (g < 8, c < 4) holds of each 16 x 8 tile of S or O rows g and g + 8, columns 2 c and 2 c + 1.
- *     row of slot r = r0 + 16 RT warp + g + 8 r              s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n
- *     key of slot j = k0 + 16 (n / 2) + 4 c + 2 (n % 2) + i  o[(row tile * DVP / 8 + n) * 4 + 2 (row half) + i]
- *
- * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
- * an item owns dims 8 c .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the
- * names above. P is in registers as it comes: the layout of S is that of a left operand.
- *     K: rows as they are; every other row swaps the halves of 8 chunks, where rows are whole multiples of 8
- *     V: quads of keys, 8 bytes for a column: V[4 r .. 4 r + 3][d], by bytes of 4 rows once per work-group. Chunk p of
- *        quad row r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
- *     Q: registers (QREG 1), or local memory where each item reads what it wrote
- * All 16-byte accesses are free of bank conflicts then. One buffer each for K and V, and two barriers a tile:
+/* Engine `mma_nv`: NVIDIA's matrix units, K and V in f16 or bf16 as they are stored. A work-group makes a BQ x DV block
+ * of O, and products_mma.cl says who holds what. One buffer each for K and V, and two barriers a tile:
  *     fetch V | Q K^T, softmax | store V | barrier 4 | fetch next K | P V | store K | barrier 5
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
@@ -23,48 +8,18 @@
  *     3 FIRST_K  K of the first tile is stored | it is read
  *     4 V        V is stored, K is read | V is read, the next K stored
  *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
- * An item keeps Q to itself.
- *
- * CLA_DOTS and CLA_SUMS take operands by name, fetching and storing does not: cla_fetch_k() and cla_store_k() stage
- * rows for the former, cla_fetch_v() and cla_store_v() for the latter, and each is written for the one buffer that it
- * has, since registers are full. Another operand takes a copy with its own name and width. */
-#define CLA_BARRIER_CLEARED barrier(CLK_LOCAL_MEM_FENCE);
+ * An item keeps Q to itself. */
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_V barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_K barrier(CLK_LOCAL_MEM_FENCE);
 
-#define CLA_LANES (32 * CLA_NW)
-#define CLA_BQ (16 * CLA_RT * CLA_NW)
-#define CLA_R_N (2 * CLA_RT)
-#define CLA_COLS(n) (CLA_BK / 4)
-#define CLA_COVERED(n) CLA_BK
-#define CLA_S_N (CLA_BK / 4 * CLA_R_N)
-#define CLA_DP CLA_ROUND_UP(CLA_D, 32)
-#define CLA_DVP CLA_ROUND_UP(CLA_DV, 16)
-#define CLA_O_N (CLA_RT * CLA_DVP / 2)
+#define CLA_DP CLA_DOTTED(CLA_D)
+#define CLA_DVP CLA_SUMMED(CLA_DV)
+#define CLA_O_N CLA_SUMS_N(CLA_DV)
 #define CLA_KC (CLA_DP / 8) /* chunks of a row */
 #define CLA_VC (CLA_DVP / 8)
-#define CLA_ROUNDS(chunks) (((chunks) + CLA_LANES - 1) / CLA_LANES)
-#define CLA_V_ROUNDS CLA_ROUNDS(CLA_BK / 4 * CLA_VC)
-#define CLA_STAGED CLA_MAX(CLA_ROUNDS(CLA_BK * CLA_KC), 4 * CLA_V_ROUNDS)
-#define CLA_Q_FRAGMENTS (CLA_RT * CLA_DP / 16)
-#define CLA_UNROLL_COLS CLA_UNROLL
-#define CLA_UNROLL_ROWS CLA_UNROLL
 #define CLA_UNROLL_O CLA_UNROLL
-
-typedef struct {
-    int item, g, c, r0, end;
-    int wide;                      /* whether 8 elements can be loaded at once, and rows are even or cannot be */
-    int same;                      /* whether no maximum rose in this tile: every f is 1 */
-    int k_place;                   /* of this item's first chunk of K, where CLA_LIKE_ROWS */
-    float scale;                   /* of scores */
-    cla_warp warp;
-    __local uint4 *q, *k, *v;
-    __local int *seen;             /* whether some query sees a key of the tile */
-    uint4 qr[CLA_QREG ? CLA_Q_FRAGMENTS : 1];
-    uint4 moved[CLA_STAGED]; /* on their way */
-} cla_tile;
 
 #define CLA_LOCAL(t) \
     __local uint4 cla_local_k[CLA_BK * CLA_KC] __attribute__((aligned(16))); \
@@ -112,37 +67,6 @@ typedef struct {
 #undef CLA_KEPT
 #define CLA_KEPT(x) cla_kept(x)
 
-CLA_FN int cla_slot_row(const cla_tile *t, int r)
-{
-    return t->r0 + t->item / 32 * (16 * CLA_RT) + t->g + 8 * r;
-}
-CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j)
-{
-    return k0 + 16 * (j / 4) + 4 * t->c + j % 4; /* 2 (n % 2) + i */
-}
-
-/* ---- From global memory ---- */
-
-/* Elements c .. c + 7 of a row; those past the width are zero. */
-CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
-{
-    if (wide && c + 8 <= width) return *(const __global uint4 *)(row + c);
-    uint x[8];
-    CLA_UNROLL for (int i = 0; i < 8; i++) x[i] = c + i < width ? row[c + i] : 0;
-    return (uint4)(x[0] | x[1] << 16, x[2] | x[3] << 16, x[4] | x[5] << 16, x[6] | x[7] << 16);
-}
-
-/* `rows` x `chunks` of 16 bytes: this item's row and chunk in round n. Where the items of a work-group make whole rows,
- * its chunk is always the same. */
-#define CLA_WHOLE_ROWS(chunks) (CLA_LANES % (chunks) == 0)
-#define CLA_EACH_CHUNK(rows, chunks) \
-    CLA_UNROLL for (int n = 0; n < CLA_ROUNDS((rows) * (chunks)); n++) { \
-        const int at = t->item + n * CLA_LANES; \
-        const int row = CLA_WHOLE_ROWS(chunks) ? t->item / (chunks) + n * (CLA_LANES / (chunks)) : at / (chunks); \
-        const int c = CLA_WHOLE_ROWS(chunks) ? t->item % (chunks) : at % (chunks); \
-        if ((rows) * (chunks) % CLA_LANES == 0 || at < (rows) * (chunks)) {
-#define CLA_END_CHUNK }}
-
 /* Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row
  * on, compilers would keep the distances to the others in registers, and there are none to spare. */
 #define CLA_CHUNK(first, c, row, step) \
@@ -166,7 +90,6 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 }
 /* Whether all chunks of an item lie alike in rows that swap halves alike: their places are CLA_LANES chunks apart. */
 #define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % 2 == 0)
-CLA_FN int cla_k_place(int row, int c, const int chunks) { return row * chunks + (chunks % 8 ? c : c ^ 4 * (row & 1)); }
 CLA_FN void cla_store_k(cla_tile *t)
 {
     CLA_EACH_CHUNK(CLA_BK, CLA_KC)
@@ -196,68 +119,37 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
         cla_converge(t->warp);
     }
 }
-/* (i * CLA_VC + c) ^ swap, as an address that differs by a constant from i to i where a row has whole swaps of 8
- * chunks. */
-CLA_FN int cla_v_chunk(int i, int c, int swap)
-{
-    return CLA_VC % 8 ? (i * CLA_VC + c) ^ swap : i * CLA_VC + (c ^ swap);
-}
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
 CLA_FN void cla_store_v(cla_tile *t)
 {
-#define CLA_QUAD(s) \
-    (uint4)(cla_low_halves(x[0].s, x[1].s), cla_low_halves(x[2].s, x[3].s), cla_high_halves(x[0].s, x[1].s), \
-            cla_high_halves(x[2].s, x[3].s))
-#define CLA_PUT_QUAD(s, i) t->v[row * 4 * CLA_VC + cla_v_chunk(i, c, 2 * (row & 3))] = CLA_QUAD(s);
     CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
         uint4 x[4];
         CLA_UNROLL for (int i = 0; i < 4; i++) {
             x[i] = t->moved[4 * n + i];
             if (CLA_DROPS) x[i] = t->seen[4 * row + i] ? x[i] : (uint4)(0);
         }
-        CLA_PUT_QUAD(x, 0)
-        CLA_PUT_QUAD(y, 1)
-        CLA_PUT_QUAD(z, 2)
-        CLA_PUT_QUAD(w, 3)
+        cla_put_quads(t->v, x, row, c, CLA_VC);
     CLA_END_CHUNK
 }
 
 /* Marks the keys that some row of the work-group sees. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
-    for (int i = t->item; i < CLA_BK; i += CLA_LANES) t->seen[i] = 0;
-    CLA_BARRIER_CLEARED
-    CLA_UNROLL for (int j = 0; j < CLA_COLS(n); j++) {
-        int seen = 0;
-        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) seen |= s[j * CLA_R_N + r] != -INFINITY;
-        if (seen) atomic_or(t->seen + cla_slot_k(t, 0, j), 1);
-    }
+    cla_mark(t, s, -INFINITY);
     CLA_BARRIER_MARKED
 }
 
 /* ---- The loop ---- */
 
-/* Fragment `step` (of 16 dims) of row tile i: four registers. */
-CLA_FN __local uint4 *cla_q_place(const cla_tile *t, int i, int step)
-{
-    return t->q + ((t->item / 32 * CLA_RT + i) * (CLA_DP / 16) + step) * 32 + t->item % 32;
-}
-CLA_FN uint4 cla_q_fragment(const cla_tile *t, int i, int step)
-{
-    return CLA_QREG ? t->qr[i * (CLA_DP / 16) + step] : *cla_q_place(t, i, step);
-}
-CLA_FN void cla_put_q(cla_tile *t, int i, int step, uint4 x)
-{
-    if (CLA_QREG) t->qr[i * (CLA_DP / 16) + step] = x;
-    else *cla_q_place(t, i, step) = x;
-}
+#define CLA_Q_ROW(t, e, r) cla_q_row(e, r)
+CLA_OWNED_OF(q, CLA_D, CLA_Q_ROW)
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
     t->item = get_local_id(0);
     t->g = t->item % 32 / 4;
     t->c = t->item % 4;
-    t->r0 = r0;
+    t->first = r0;
     t->end = end;
     t->scale = scale;
     t->k_place = cla_k_place(t->item / CLA_KC, t->item % CLA_KC, CLA_KC);
@@ -266,62 +158,12 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
               (!CLA_MAY_BE_EVEN | cla_rows_are_even(e));
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
-    CLA_UNROLL for (int i = 0; i < CLA_RT; i++)
-        CLA_UNROLL for (int d = 0; d < CLA_DP / 32; d++) {
-            const __global ushort *low = (const __global ushort *)cla_q_row(e, cla_slot_row(t, 2 * i));
-            const __global ushort *high = (const __global ushort *)cla_q_row(e, cla_slot_row(t, 2 * i + 1));
-            const uint4 x = cla_load8(low, 32 * d + 8 * t->c, CLA_D, t->wide);
-            const uint4 y = cla_load8(high, 32 * d + 8 * t->c, CLA_D, t->wide);
-            cla_put_q(t, i, 2 * d, (uint4)(x.x, y.x, x.y, y.y));
-            cla_put_q(t, i, 2 * d + 1, (uint4)(x.z, y.z, x.w, y.w));
-        }
+    cla_begin_q(t, e);
     cla_fetch_k(t, e, begin);
     cla_store_k(t);
     CLA_BARRIER_FIRST_K
 }
 
-/* The two products. First dst = A B^T, operands by name: NAME of the left one has cla_NAME_fragment(), that of the
- * right one lies in t->NAME as K does. `width` is a whole multiple of 32. */
-#define CLA_DOTS(a, b, width) \
-    CLA_FN void cla_dots_##a##b(const cla_tile *t, real *dst) \
-    { \
-        CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) dst[i] = 0; \
-        CLA_UNROLL_MMA for (int d = 0; d < (width) / 32; d++) { \
-            uint4 left[CLA_RT][2]; \
-            CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
-                CLA_UNROLL for (int h = 0; h < 2; h++) left[i][h] = cla_##a##_fragment(t, i, 2 * d + h); \
-            CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 8; j++) { \
-                /* Key 16 (j / 2) + 4 (g / 2) + 2 (j % 2) + g % 2, chunk 4 d + c: its place, in parts that step by
-                 * constants. */ \
-                const int first = (16 * (j / 2) + 2 * (j % 2)) * ((width) / 8), key = 4 * (t->g / 2) + t->g % 2; \
-                const uint4 right = \
-                    t->b[(width) / 8 % 8 ? first + key * ((width) / 8) + 4 * d + t->c \
-                                         : first + 8 * (d / 2) + (cla_k_place(key, t->c, (width) / 8) ^ 4 * (d % 2))]; \
-                CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
-                    const int h = x / CLA_RT, i = x % CLA_RT; \
-                    real *const at = dst + 2 * j * CLA_R_N + 2 * i; \
-                    cla_mma(t->warp, at, at + CLA_R_N, at + 1, at + CLA_R_N + 1, left[i][h], h ? right.z : right.x, \
-                            h ? right.w : right.y); \
-                } \
-            } \
-        } \
-    }
-/* Then dst += weights B, which lies in t->NAME as V does. `width` is a whole multiple of 16. */
-#define CLA_SUMS(b, width) \
-    CLA_FN void cla_sums_##b(const cla_tile *t, real *dst, uint4 (*weights)[CLA_RT]) \
-    { \
-        CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 16; j++) { \
-            CLA_UNROLL_MMA for (int h = 0; h < (width) / 16; h++) { \
-                const uint4 right = t->b[(4 * j + t->c) * 4 * ((width) / 8) + 8 * h + (t->g ^ 2 * t->c)]; \
-                CLA_UNROLL_MMA for (int x = 0; x < 2 * CLA_RT; x++) { \
-                    const int n = x / CLA_RT, i = x % CLA_RT; \
-                    real *const at = dst + i * ((width) / 2) + 8 * h + 4 * n; \
-                    cla_mma(t->warp, at, at + 1, at + 2, at + 3, weights[j][i], n ? right.z : right.x, \
-                            n ? right.w : right.y); \
-                } \
-            } \
-        } \
-    }
 CLA_DOTS(q, k, CLA_DP)
 CLA_SUMS(v, CLA_DVP)
 
@@ -370,12 +212,7 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
         CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] *= f[i / (CLA_DVP / 2) * 2 + i / 2 % 2];
     uint4 p[CLA_BK / 16][CLA_RT]; /* as soon as can be: half of the registers of s */
     CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++)
-        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) {
-            const real *const x = s + 4 * j * CLA_R_N + 2 * i; /* keys 16 j + 4 c .. + 3 of two rows */
-            p[j][i] = (uint4)(cla_pack2(x[0], x[CLA_R_N]), cla_pack2(x[1], x[CLA_R_N + 1]),
-                              cla_pack2(x[2 * CLA_R_N], x[3 * CLA_R_N]),
-                              cla_pack2(x[2 * CLA_R_N + 1], x[3 * CLA_R_N + 1]));
-        }
+        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) p[j][i] = cla_left_weights(s, j, i, 1, 1);
     cla_store_v(t);
     CLA_BARRIER_V
     cla_fetch_k(t, e, next);
@@ -420,7 +257,7 @@ CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, con
 {
     t->item = cla_item_again();
     t->c = t->item % 4;
-    t->r0 = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h, &e->part);
+    t->first = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h, &e->part);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
         cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r]);
 }

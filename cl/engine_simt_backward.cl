@@ -53,12 +53,7 @@
 #define CLA_D_OF(t, r, j) CLA_NUMBER_OF(t, (t)->m + CLA_NUMBERS, r, j)
 CLA_FN void cla_fetch_numbers(cla_tile *t, const cla_env *e, int q0)
 {
-    for (int i = t->lane; i < CLA_NUMBERS; i += CLA_LANES) {
-        const int there = q0 + i < e->nq;
-        const __global cla_scalar *from = cla_stats(e, min(q0 + i, cla_last(e->nq)));
-        t->m[i] = there ? from[0] : INFINITY;
-        t->m[CLA_NUMBERS + i] = there ? from[1] : 0;
-    }
+    cla_fetch_stats(t->m, e, q0, CLA_NUMBERS, t->lane, CLA_LANES);
 }
 
 /* ---- Products ---- */

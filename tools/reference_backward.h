@@ -29,6 +29,7 @@ typedef int (*reference_mod_grad)(void *user, const struct reference_mod_row *ro
  * ds   by p (what dp and D are) + (w + 8 u) p |dp - D|; softcap: times what the factor is, and more by u (8 + 4 a / c);
  *      score_mods: as mod_grad says
  *     dV   by sum_q (w + u L(rows)) p |dO|, and rounding in the type of V; dQ and dK likewise, with ds
+ * narrow_p: dV by 2 eps_p sum p |dO| more, and dQ and dK likewise; eps_p is that of p.type.
  * `share` of struct reference: the part of what u says that is asked for; what is stored in few bits is as it is.
  *
  * That is for O and LSE which are right but for their storage. Those that a device computed are as far off as o_bound

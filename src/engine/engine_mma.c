@@ -20,12 +20,26 @@ static const struct row rows[] = {
     { .tile = { { 8, 1, 64, 1 } }, .widest = 128 },
     { .tile = { { 4, 1, 32, 1 } }, .widest = 128 },
     { .tile = { { 4, 1, 16, 0 } }, .widest = 256 },
+    /* Backward, with two sums in registers. */
+    { .tile = { { 4, 1, 32, 0 } }, .widest = 64, .backward = true },
+    { .tile = { { 4, 1, 16, 0 } }, .widest = 128, .backward = true },
     { .widest = 0 },
 };
+
+/* As engine_mma_backward.cl declares it, in the pass that takes more. */
+static int64_t backward_local_bytes(const struct tile *t, const clattn_problem *p)
+{
+    const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
+    const int64_t d = engine_round_up(p->d, 32), dv = engine_round_up(p->dv, 32), widest = d > dv ? d : dv;
+    const int64_t owned = t->n[QREG] ? 0 : rows * (d + dv), numbers = 2 * (rows > bk ? rows : bk);
+    return 2 * (2 * bk * widest + owned) + 4 * (numbers + bk);
+}
 
 /* As engine_mma_nv.cl declares it. */
 static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
 {
+    if (p->flags & CLATTN_BACKWARD)
+        return backward_local_bytes(t, p);
     const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
     const int64_t k = bk * engine_round_up(p->d, 32), v = bk * engine_round_up(p->dv, 16);
     return 2 * (k + v + (t->n[QREG] ? 0 : rows * engine_round_up(p->d, 32))) + (problem_has_holes(p) ? 4 * bk : 0);
@@ -33,12 +47,15 @@ static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
 
 static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why *why)
 {
-    enum { WIDEST = 256 };
+    const bool backward = p->flags & CLATTN_BACKWARD;
+    const int widest = backward ? 128 : 256; /* two sums fill the registers */
     (void)caps;
     if ((p->type != CLATTN_F16 && p->type != CLATTN_BF16) || p->k_type != p->type || p->v_type != p->type)
         REFUSE("matrix units take Q, K and V in f16 or in bf16, all alike");
-    if (p->d > WIDEST || p->dv > WIDEST)
-        REFUSE("d %d and dv %d: at most %d here", (int)p->d, (int)p->dv, WIDEST);
+    if (backward && p->o_type != p->type)
+        REFUSE("matrix units take dO in the type of Q, K and V");
+    if (p->d > widest || p->dv > widest)
+        REFUSE("d %d and dv %d: at most %d here", (int)p->d, (int)p->dv, widest);
     return CL_SUCCESS;
 }
 static cl_int suits_nv(const struct caps *caps, const clattn_problem *p, struct why *why)
@@ -104,6 +121,10 @@ static int rank_nv(const struct caps *caps, const clattn_problem *p)
 const struct engine engine_mma_nv = {
     .name = "mma_nv",
     .fragment = "engine_mma_nv.cl",
+    .products = "products_mma.cl",
+    .backward = "engine_mma_backward.cl",
+    .backward_keys = "engine_mma_keys.cl",
+    .backward_queries = "engine_mma_queries.cl",
     .numbers = NUMBERS,
     .rows = rows,
     .width = 1,
@@ -126,6 +147,10 @@ const struct engine engine_mma_nv = {
 const struct engine engine_mma_emu = {
     .name = "mma_emu",
     .fragment = "engine_mma_nv.cl",
+    .products = "products_mma.cl",
+    .backward = "engine_mma_backward.cl",
+    .backward_keys = "engine_mma_keys.cl",
+    .backward_queries = "engine_mma_queries.cl",
     .numbers = NUMBERS,
     .rows = rows,
     .width = 1,

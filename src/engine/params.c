@@ -38,10 +38,8 @@ static int four(const struct target *t)
     (void)t;
     return 4;
 }
-static bool has_workspace(const struct target *t)
-{
-    return t->config->engine->total_scalars || t->config->engine->own_words;
-}
+static bool has_words(const struct target *t) { return t->config->engine->own_words; }
+static bool has_workspace(const struct target *t) { return t->config->engine->total_scalars || has_words(t); }
 
 /* ---- The list ---- */
 
@@ -174,6 +172,7 @@ static const struct {
     TELL_ALL(LONG, ON_SCORES, aux_offset, has_aux, captured),
     TELL(LONG, ON_ROWS, states_offset, NULL),
     TELL(LONG, FORWARD, workspace_offset, has_workspace),
+    TELL(LONG, KEYS | QUERIES, workspace_offset, has_words),
     TELL(LONG, ON_SCORES, scale_bits, is_f64),
     TELL(LONG, ON_SCORES, softcap_bits, has_softcap_f64),
     TELL(LONG, BLOCK_MAP, blocks, NULL),

@@ -33,16 +33,22 @@ static int64_t groups_of_rows(const struct target *t, const struct arguments *a)
     return a->groups;
 }
 
+static int64_t words_of_engine(const struct target *t, const struct arguments *a)
+{
+    (void)a;
+    return (int64_t)items_of_engine(t) * t->config->engine->own_words * (int64_t)sizeof(cl_uint);
+}
+
 /* What the engine itself needs, and where a part has more keys than a segment (cl/total.cl) the sums of segments. */
 static int64_t bytes_of_engine(const struct target *t, const struct arguments *a)
 {
     const struct engine *const e = t->config->engine;
     const struct tile *const tile = &t->config->tile;
-    const int64_t items = e->items_per_group(tile), segment = (int64_t)CLA_CHAIN * e->keys_per_tile(tile);
+    const int64_t segment = (int64_t)CLA_CHAIN * e->keys_per_tile(tile);
     const int64_t keys = split_keys(a->nk, a->parts, a->part_least, e->keys_per_tile(tile));
     const int64_t total =
         e->total_scalars && keys > segment ? e->total_scalars(tile, t->p) * engine_scalar_bytes(t->p) : 0;
-    return items * (total + e->own_words * (int64_t)sizeof(cl_uint));
+    return e->items_per_group(tile) * total + words_of_engine(t, a);
 }
 
 /* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
@@ -338,6 +344,7 @@ static const struct pass passes[] = {
                              .items = items_of_engine,
                              .groups = groups_of_keys,
                              .call_bytes = bytes_of_gradients,
+                             .group_bytes = words_of_engine,
                              .idle = idle_gradients },
     [PASS_BACKWARD_QUERIES] = { .name = "backward over queries",
                                 .kernel = "cla_backward_queries",
@@ -348,6 +355,7 @@ static const struct pass passes[] = {
                                 .items = items_of_engine,
                                 .groups = groups_of_queries,
                                 .call_bytes = bytes_of_gradients,
+                                .group_bytes = words_of_engine,
                                 .idle = idle_gradients },
     [PASS_SUM_DQ] = { .name = "sum of dQ",
                       .kernel = "cla_sum_dq",

@@ -83,7 +83,9 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
                             double *scratch); /* in sample_answer.c */
 
 /* How far off a result may be for being stored in O's type. */
-double sample_answer_rounding(int o_type, double o); /* in sample_answer.c */
+/* What storing as `type` may do, in parts of what is stored; of a result o, whose rest may be denormal. */
+double sample_answer_epsilon(int type);
+double sample_answer_rounding(int o_type, double o);
 
 /* What a backward call reads of O and dO, which need not be the answer of anything. */
 double sample_value_o(const struct sample *s, int64_t at);

@@ -95,7 +95,7 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
     return x;
 }
 
-static double epsilon(int type)
+double sample_answer_epsilon(int type)
 {
     return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
 }
@@ -103,7 +103,7 @@ static double epsilon(int type)
 double sample_answer_rounding(int o_type, double o)
 {
     const double smallest = o_type == CLATTN_F64 ? 0x1p-1022 : o_type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
-    return epsilon(o_type) * fabs(o) + smallest;
+    return sample_answer_epsilon(o_type) * fabs(o) + smallest;
 }
 
 /* What a wrong weight of a key may do, for a weight of 1: a weight that may count as 0 may be wrong as a whole. */
@@ -154,7 +154,7 @@ static void average(const struct sample *s, const struct sample_entry *e, int64_
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
     const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
-    const double narrow = s->narrow_p ? 2 * epsilon(p->type) : 0;
+    const double narrow = s->narrow_p ? 2 * sample_answer_epsilon(p->type) : 0;
     const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
     const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
     for (int64_t k = m->range.begin; k < m->range.end; k++)

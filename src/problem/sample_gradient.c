@@ -47,14 +47,15 @@ static struct element element_of(const struct sample *s, const struct sample_ent
                              p * off * size * fabs(s->p.scale) };
 }
 
-/* Adds w times a row of values. */
+/* Adds w times a row of values. Matrix units have w in 16 bits. */
 static void add(const struct sample *s, double *row, double *bound, double w, double off, int64_t at, int64_t width,
                 double (*value)(const struct sample *, int64_t))
 {
+    const double narrow = s->narrow_p ? 2 * sample_answer_epsilon(s->p.type) : 0;
     for (int64_t c = 0; c < width; c++) {
         const double x = value(s, at * width + c);
         row[c] += w * x;
-        bound[c] += (off + doubt(s, 0) * fabs(w)) * fabs(x);
+        bound[c] += (off + (doubt(s, 0) + narrow) * fabs(w)) * fabs(x);
     }
 }
 

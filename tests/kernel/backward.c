@@ -29,11 +29,12 @@ static int is_differentiable(const char *row)
 static void check(const struct device *d, const char *text, const char *config, enum layout layout, unsigned wanted)
 {
     const clattn_workload c = each_case(text);
+    const unsigned narrow = config && !strncmp(config, "mma", 3) ? GRADED_NARROW : 0;
     struct graded g, again;
     char why[1024] = "";
     double most = 0;
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, layout, wanted);
-    cl_int e2 = e ? e : graded_make(&again, d->cl.context, d->queue, &c, layout, wanted);
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, layout, wanted | narrow);
+    cl_int e2 = e ? e : graded_make(&again, d->cl.context, d->queue, &c, layout, wanted | narrow);
     const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text); /* of the layout: it may have offsets */
     if (!plan)
         goto out;

@@ -214,7 +214,7 @@ static cl_int give_outputs(struct graded *g, cl_command_queue queue)
 }
 
 /* What float64 says. Where batch entries share keys their gradients are summed here. */
-static cl_int find_truth(struct graded *g)
+static cl_int find_truth(struct graded *g, int narrow_p)
 {
     const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
     struct reference r = trial_problem(&g->t);
@@ -234,6 +234,7 @@ static cl_int find_truth(struct graded *g)
             return CL_OUT_OF_HOST_MEMORY;
     }
     r.share = usual;
+    r.narrow_p = narrow_p;
     const struct reference_gradients to = {
         .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,
         .dq = g->want[GRADED_DQ], .dk = g->want[GRADED_DK], .dv = g->want[GRADED_DV],
@@ -283,7 +284,7 @@ cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue,
         e = make_captured(g, context);
     if (e || (e = give_outputs(g, queue)))
         return e;
-    return find_truth(g);
+    return find_truth(g, (wanted & GRADED_NARROW) != 0);
 }
 
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)

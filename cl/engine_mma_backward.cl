@@ -1,0 +1,239 @@
+/* Engine `mma_nv`, backward: rows are what a work-group owns, keys or queries, and columns are the others. Four products
+ * where keys are owned, three where queries are: products_mma.cl has them, and says who holds what.
+ *
+ *     scores = owned_1 other_1^T, dP = owned_2 other_2^T       rows x columns, over dims
+ *     sum_1 += dS other_1, sum_2 += P other_2                  rows x dims, over columns; the latter for dV only
+ *
+ * So owned and other are K and Q, V and dO where keys are owned, and the other way round where queries are. The others
+ * are staged for one product after the other, as rows to multiply with or to add up, in two buffers by turns:
+ *     fetch | store | barrier 2 | product
+ *
+ * Barriers, each of which separates what all items did before it | from what any of them does behind it:
+ *     1 CLEARED  no column is marked as seen | items mark those in which a row of theirs weighs
+ *     2 STAGED   rows are stored in one buffer, those in the other one are read; L and D are there, all marks are set
+ *                | these rows are read, the next are stored in the other buffer; L, D and marks are read. Behind the
+ *                barrier of a sum L and D are free
+ *     3 SPENT    L and D are read, and nothing is summed | the next ones are stored
+ * An item keeps what it owns to itself. */
+#define CLA_BARRIER_STAGED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_SPENT barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_SYNC_GLOBAL barrier(CLK_GLOBAL_MEM_FENCE);
+
+#define CLA_OWN CLA_BQ
+#define CLA_ITEM get_local_id(0)
+#define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS) /* rows of Q that see nothing may be NaN */
+#define CLA_ROW_STEP 1
+#define CLA_KEY_STEP 0
+#define CLA_NUMBERS (CLA_OWNS_QUERIES ? CLA_BQ : CLA_BK) /* of queries in a tile */
+#define CLA_OTHER_N (CLA_BK * CLA_MAX(CLA_DOTTED(CLA_D), CLA_DOTTED(CLA_DV)) / 8) /* of a buffer */
+
+#define CLA_LOCAL(t) \
+    __local uint4 cla_local_others[2 * CLA_OTHER_N] __attribute__((aligned(16))); \
+    __local cla_scalar cla_local_m[2 * CLA_NUMBERS]; \
+    t.others = cla_local_others; \
+    t.m = cla_local_m; \
+    CLA_CAT(CLA_LOCAL_OWNED_, CLA_QREG)(t) CLA_CAT(CLA_LOCAL_SEEN_, CLA_OWNS_QUERIES)(t)
+#define CLA_LOCAL_OWNED_1(t) t.owned_1 = t.owned_2 = 0;
+#define CLA_LOCAL_OWNED_0(t) \
+    __local uint4 cla_local_owned_1[CLA_BQ * CLA_DOTTED(CLA_D) / 8] __attribute__((aligned(16))); \
+    __local uint4 cla_local_owned_2[CLA_BQ * CLA_DOTTED(CLA_DV) / 8] __attribute__((aligned(16))); \
+    t.owned_1 = cla_local_owned_1; \
+    t.owned_2 = cla_local_owned_2;
+#define CLA_LOCAL_SEEN_0(t) \
+    __local int cla_local_seen[CLA_BK]; \
+    t.seen = cla_local_seen;
+#define CLA_LOCAL_SEEN_1(t) CLA_CAT(CLA_LOCAL_DROPS_, CLA_DROPS)(t)
+#define CLA_LOCAL_DROPS_0(t) t.seen = 0;
+#define CLA_LOCAL_DROPS_1(t) CLA_LOCAL_SEEN_0(t)
+
+/* L and D of an element's query. */
+#define CLA_L_OF(t, r, j) (t)->m[CLA_NUMBER_OF(t, r, j)]
+#define CLA_D_OF(t, r, j) (t)->m[CLA_NUMBERS + CLA_NUMBER_OF(t, r, j)]
+#define CLA_NUMBER_OF(t, r, j) (CLA_OWNS_QUERIES ? cla_slot_row(t, r) - (t)->first : cla_slot_k(t, 0, j))
+CLA_FN void cla_fetch_numbers(cla_tile *t, const cla_env *e, int q0)
+{
+    cla_fetch_stats(t->m, e, q0, CLA_NUMBERS, t->item, CLA_LANES);
+}
+
+/* ---- Staging ---- */
+
+CLA_FN __local uint4 *cla_other_buffer(cla_tile *t)
+{
+    t->turn ^= 1;
+    return t->others + t->turn * CLA_OTHER_N;
+}
+
+/* Rows of an operand by its name, which is a macro itself; of those that a work-group owns, and of the others. */
+#define CLA_OPERAND_ROW(x, e, r) ((const __global ushort *)CLA_CAT(CLA_CAT(cla_, x), _row)(e, r))
+#define CLA_OWNED_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_1, e, min(r, (t)->own_end - 1))
+#define CLA_OWNED_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_2, e, min(r, (t)->own_end - 1))
+#define CLA_OTHER_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OTHER_1, e, min(r, (t)->end - 1))
+#define CLA_OTHER_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OTHER_2, e, min(r, (t)->end - 1))
+CLA_OWNED_OF(owned_1, CLA_D, CLA_OWNED_1_ROW)
+CLA_OWNED_OF(owned_2, CLA_DV, CLA_OWNED_2_ROW)
+
+/* The other rows, from `at` on, to multiply with: past the last one of the loop they repeat it, and their scores are
+ * dropped. To add up: those are zero, as are rows in which nothing weighs, since 0 * NaN would be NaN. */
+#define CLA_STAGED_OF(which, width, row_of) \
+    CLA_FN void cla_fetch_dotted_##which(cla_tile *t, const cla_env *e, int at0) \
+    { \
+        CLA_EACH_CHUNK(CLA_BK, CLA_DOTTED(width) / 8) \
+            t->moved[n] = cla_load8(row_of(t, e, at0 + row), 8 * c, width, t->wide); \
+        CLA_END_CHUNK \
+        cla_converge(t->warp); \
+    } \
+    CLA_FN void cla_store_dotted_##which(cla_tile *t) \
+    { \
+        t->other_##which = cla_other_buffer(t); \
+        CLA_EACH_CHUNK(CLA_BK, CLA_DOTTED(width) / 8) \
+            t->other_##which[cla_k_place(row, c, CLA_DOTTED(width) / 8)] = t->moved[n]; \
+        CLA_END_CHUNK \
+    } \
+    CLA_FN void cla_fetch_summed_##which(cla_tile *t, const cla_env *e, int at0) \
+    { \
+        CLA_EACH_CHUNK(CLA_BK / 4, CLA_SUMMED(width) / 8) \
+            CLA_UNROLL for (int i = 0; i < 4; i++) { \
+                const int r = at0 + 4 * row + i; \
+                t->moved[4 * n + i] = \
+                    r < t->end ? cla_load8(row_of(t, e, r), 8 * c, width, t->wide) : (uint4)(0); \
+            } \
+        CLA_END_CHUNK \
+        cla_converge(t->warp); \
+    } \
+    CLA_FN void cla_store_summed_##which(cla_tile *t) \
+    { \
+        t->other_##which = cla_other_buffer(t); \
+        CLA_EACH_CHUNK(CLA_BK / 4, CLA_SUMMED(width) / 8) \
+            uint4 x[4]; \
+            CLA_UNROLL for (int i = 0; i < 4; i++) { \
+                x[i] = t->moved[4 * n + i]; \
+                if (CLA_MARKS) x[i] = t->seen[4 * row + i] ? x[i] : (uint4)(0); \
+            } \
+            cla_put_quads(t->other_##which, x, row, c, CLA_SUMMED(width) / 8); \
+        CLA_END_CHUNK \
+    }
+CLA_STAGED_OF(1, CLA_D, CLA_OTHER_1_ROW)
+CLA_STAGED_OF(2, CLA_DV, CLA_OTHER_2_ROW)
+
+/* ---- Products ---- */
+
+CLA_DOTS(owned_1, other_1, CLA_DOTTED(CLA_D))
+CLA_DOTS(owned_2, other_2, CLA_DOTTED(CLA_DV))
+CLA_SUMS(other_1, CLA_SUMMED(CLA_D))
+CLA_SUMS(other_2, CLA_SUMMED(CLA_DV))
+
+CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int at, int n)
+{
+    cla_fetch_dotted_1(t, e, at);
+    cla_store_dotted_1(t);
+    CLA_BARRIER_STAGED
+    cla_fetch_dotted_2(t, e, at);
+    cla_dots_owned_1other_1(t, s);
+    CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
+}
+CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real *p, int at, int n)
+{
+    if (CLA_MARKS) cla_mark(t, p, 0);
+    cla_store_dotted_2(t);
+    CLA_BARRIER_STAGED
+    cla_dots_owned_2other_2(t, dp);
+}
+
+/* P and dS are multiplied in 16 bits. f16 holds but a part of the numbers that they may be, so what a row has of them
+ * is multiplied by a power of two, its room, and so is its sum. Up to 2^8 times as much as the largest one so far has
+ * room; when there is none the sum is scaled down. bf16 goes as far as float does. */
+#define CLA_NEEDS_ROOM CLA_CAT(CLA_NEEDS_ROOM_, CLA_TQ)
+#define CLA_NEEDS_ROOM_f16 1
+#define CLA_NEEDS_ROOM_bf16 0
+#define CLA_ALL_ROOM (CLA_NEEDS_ROOM ? 0x1p120f : 1.0f) /* of rows whose sum is 0 */
+#define CLA_EXPONENT(x) (as_int(x) >> 23 & 255)
+CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, const int of_tile)
+{
+    CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
+        real top = 0;
+        CLA_UNROLL for (int j = 0; j < CLA_BK / 4; j++) top = fmax(top, fabs(s[j * CLA_R_N + r]));
+        CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) top = fmax(top, cla_exchange(t->warp, top, by));
+        if (top * room[r] > 0x1p15f) {
+            const int now = 2 * 127 + 7 - CLA_EXPONENT(top), less = CLA_EXPONENT(room[r]) - now;
+            const real factor = less > 126 ? 0 : as_float((127 - less) << 23);
+            CLA_UNROLL for (int i = 0; i < of_tile / 2; i++)
+                sum[r / 2 * of_tile + i / 2 * 4 + 2 * (r % 2) + i % 2] *= factor;
+            room[r] = as_float(now << 23);
+        }
+    }
+}
+
+/* sum += s other. */
+#define CLA_ADD_OF(n, width) \
+    CLA_FN void cla_add_##n(cla_tile *t, const cla_env *e, const real *s, int at) \
+    { \
+        uint4 weights[CLA_BK / 16][CLA_RT]; \
+        cla_fetch_summed_##n(t, e, at); \
+        if (CLA_NEEDS_ROOM) cla_make_room(t, s, t->room_##n, t->sum_##n, CLA_SUMMED(width) / 2); \
+        CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++) \
+            CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
+                weights[j][i] = cla_left_weights(s, j, i, t->room_##n[2 * i], t->room_##n[2 * i + 1]); \
+        cla_store_summed_##n(t); \
+        CLA_BARRIER_STAGED \
+        cla_sums_other_##n(t, t->sum_##n, weights); \
+    }
+CLA_ADD_OF(1, CLA_D)
+CLA_ADD_OF(2, CLA_DV)
+
+/* ---- What the passes ask for ---- */
+
+/* Turns to a head: what it does not own ends at `end`. */
+CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
+{
+    const uint starts = (uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
+                        (uint)(uintptr_t)cla_dout_row(e, 0);
+    const uint steps = (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e) | e->a->dout.row);
+    t->end = max(end, 1);
+    t->wide = (starts | steps * 2) % 16 == 0;
+    cla_warp_init(&t->warp, e, t->item);
+}
+CLA_FN void cla_begin_own(cla_tile *t, int first, int end)
+{
+    t->first = first;
+    t->own_end = end;
+}
+CLA_FN void cla_clear_sums(cla_tile *t)
+{
+    CLA_UNROLL for (int i = 0; i < CLA_SUMS_N(CLA_D); i++) t->sum_1[i] = 0;
+    CLA_UNROLL for (int i = 0; i < CLA_SUMS_N(CLA_DV); i++) t->sum_2[i] = 0;
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) t->room_1[r] = t->room_2[r] = CLA_ALL_ROOM;
+}
+/* All is there from the start: what a branch may leave alone a compiler reads all the same, to choose. */
+CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
+{
+    t->item = get_local_id(0);
+    t->g = t->item % 32 / 4;
+    t->c = t->item % 4;
+    t->scale = scale;
+    t->turn = 0;
+    cla_begin_own(t, 0, 1);
+    cla_clear_sums(t);
+}
+CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e)
+{
+    cla_begin_owned_1(t, e);
+    cla_begin_owned_2(t, e);
+}
+
+/* Rows of a gradient that are there: `row` is where its row r begins. Columns 2 c + x of tiles 2 h and 2 h + 1 are
+ * chunk p = 8 h + 2 c + x. */
+#define CLA_WRITTEN_ROWS(x, n, width) \
+    CLA_UNROLL for (int slot = 0; slot < CLA_R_N; slot++) { \
+        const int r = cla_slot_row(t, slot), chunks = CLA_SUMMED(width) / 8; \
+        const real *const sum = t->sum_##n + slot / 2 * (CLA_SUMMED(width) / 2) + 2 * (slot % 2); \
+        const real factor = as_float((254 << 23) - as_int(t->room_##n[slot])); /* the inverse of a power of two */ \
+        if (r < t->own_end) { \
+            const long row = CLA_ROW_OF_##x(e, r); \
+            CLA_UNROLL for (int h = 0; h < CLA_SUMMED(width) / 16; h++) \
+                CLA_UNROLL for (int i = 0; i < 2; i++) { \
+                    const int p = 8 * h + 2 * t->c + i, d = 8 * (p % chunks) + 2 * (p / chunks); \
+                    if (d < (width)) cla_store_##x(sum[8 * h + i] * factor, e->at.x + row + d); \
+                    if (d + 1 < (width)) cla_store_##x(sum[8 * h + 4 + i] * factor, e->at.x + row + d + 1); \
+                } \
+        } \
+    }
