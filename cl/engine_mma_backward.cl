@@ -14,9 +14,13 @@
  *                | these rows are read, the next are stored in the other buffer; L, D and marks are read. Behind the
  *                barrier of a sum L and D are free
  *     3 SPENT    L and D are read, and nothing is summed | the next ones are stored
+ *     4 OFFERED  dS is stored for others | they read it
+ *     5 TAKEN    it is read | the next one is stored
  * An item keeps what it owns to itself. */
 #define CLA_BARRIER_STAGED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_SPENT barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_OFFERED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_TAKEN barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_SYNC_GLOBAL barrier(CLK_GLOBAL_MEM_FENCE);
 
 #define CLA_OWN CLA_BQ
@@ -24,15 +28,21 @@
 #define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS) /* rows of Q that see nothing may be NaN */
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
+#define CLA_QP (CLA_BQ + 4)
 #define CLA_NUMBERS (CLA_OWNS_QUERIES ? CLA_BQ : CLA_BK) /* of queries in a tile */
 #define CLA_OTHER_N (CLA_BK * CLA_MAX(CLA_DOTTED(CLA_D), CLA_DOTTED(CLA_DV)) / 8) /* of a buffer */
 
 #define CLA_LOCAL(t) \
     __local uint4 cla_local_others[2 * CLA_OTHER_N] __attribute__((aligned(16))); \
-    __local cla_scalar cla_local_m[2 * CLA_NUMBERS]; \
+    __local cla_scalar cla_local_m[2 * CLA_NUMBERS] __attribute__((aligned(16))); \
     t.others = cla_local_others; \
     t.m = cla_local_m; \
-    CLA_CAT(CLA_LOCAL_OWNED_, CLA_QREG)(t) CLA_CAT(CLA_LOCAL_SEEN_, CLA_OWNS_QUERIES)(t)
+    CLA_CAT(CLA_LOCAL_OWNED_, CLA_QREG)(t) CLA_CAT(CLA_LOCAL_SEEN_, CLA_OWNS_QUERIES)(t) \
+    CLA_CAT(CLA_LOCAL_P_, CLA_HAS_BIAS)(t)
+#define CLA_LOCAL_P_0(t) t.p = 0;
+#define CLA_LOCAL_P_1(t) \
+    __local cla_scalar cla_local_p[CLA_OWNS_QUERIES ? 1 : CLA_BK * CLA_QP]; \
+    t.p = cla_local_p;
 #define CLA_LOCAL_OWNED_1(t) t.owned_1 = t.owned_2 = 0;
 #define CLA_LOCAL_OWNED_0(t) \
     __local uint4 cla_local_owned_1[CLA_BQ * CLA_DOTTED(CLA_D) / 8] __attribute__((aligned(16))); \
@@ -40,7 +50,7 @@
     t.owned_1 = cla_local_owned_1; \
     t.owned_2 = cla_local_owned_2;
 #define CLA_LOCAL_SEEN_0(t) \
-    __local int cla_local_seen[CLA_BK]; \
+    __local int cla_local_seen[CLA_BK] __attribute__((aligned(16))); \
     t.seen = cla_local_seen;
 #define CLA_LOCAL_SEEN_1(t) CLA_CAT(CLA_LOCAL_DROPS_, CLA_DROPS)(t)
 #define CLA_LOCAL_DROPS_0(t) t.seen = 0;
@@ -127,12 +137,12 @@ CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int at, int n)
     cla_fetch_dotted_1(t, e, at);
     cla_store_dotted_1(t);
     CLA_BARRIER_STAGED
-    cla_fetch_dotted_2(t, e, at);
     cla_dots_owned_1other_1(t, s);
     CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
 }
 CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real *p, int at, int n)
 {
+    cla_fetch_dotted_2(t, e, at);
     if (CLA_MARKS) cla_mark(t, p, 0);
     cla_store_dotted_2(t);
     CLA_BARRIER_STAGED
@@ -168,11 +178,11 @@ CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, con
     CLA_FN void cla_add_##n(cla_tile *t, const cla_env *e, const real *s, int at) \
     { \
         uint4 weights[CLA_BK / 16][CLA_RT]; \
-        cla_fetch_summed_##n(t, e, at); \
         if (CLA_NEEDS_ROOM) cla_make_room(t, s, t->room_##n, t->sum_##n, CLA_SUMMED(width) / 2); \
         CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++) \
             CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
                 weights[j][i] = cla_left_weights(s, j, i, t->room_##n[2 * i], t->room_##n[2 * i + 1]); \
+        cla_fetch_summed_##n(t, e, at); \
         cla_store_summed_##n(t); \
         CLA_BARRIER_STAGED \
         cla_sums_other_##n(t, t->sum_##n, weights); \

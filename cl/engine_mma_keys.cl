@@ -19,6 +19,15 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
     if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) { CLA_BARRIER_SPENT }
 }
 
+CLA_FN void cla_share(const cla_tile *t, const real *s)
+{
+    CLA_UNROLL for (int j = 0; j < CLA_BK / 4; j++)
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
+            t->p[cla_slot_k(t, 0, j) * CLA_QP + cla_slot_row(t, r) - t->first] = s[j * CLA_R_N + r];
+}
+CLA_FN int cla_shared_column(int x) { return x; }
+#define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) CLA_TAKE_SHARED_TILE(t, e, s, q0, by_query, by_key, ADD)
+
 #define CLA_ROW_OF_dk(e, r) cla_key_row(e, &(e)->a->dk, r)
 #define CLA_ROW_OF_dv(e, r) cla_key_row(e, &(e)->a->dv, r)
 CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e)

@@ -14,27 +14,9 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
     if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) { CLA_BARRIER_SPENT }
 }
 
-/* What ADD makes of the dS of a tile of queries from q0 on, by four keys at a time: by those of each query, or of the
- * sum of all queries; by all sums of four, or their sum. An item has the same queries and keys in every tile, so that
- * what it adds to is its own. */
-#define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) { \
-    const int queries = (by_query) ? CLA_BK : 1, quads = (by_key) ? CLA_BQ / 4 : 1; \
-    cla_share(t, s); \
-    CLA_BARRIER_OFFERED \
-    CLA_NO_UNROLL for (int i = CLA_ITEM; i < queries * quads; i += CLA_LANES) { \
-        const int slot = i / quads, quad = i % quads; \
-        const int q = (by_query) ? (q0) + cla_key_in_tile(slot / CLA_TX, slot % CLA_TX) : 0; \
-        real sum = (real)(0); \
-        CLA_NO_UNROLL for (int x = slot; x < ((by_query) ? slot + 1 : CLA_BK); x++) { \
-            real of_query = (real)(0); \
-            CLA_NO_UNROLL for (int y = quad; y < ((by_key) ? quad + 1 : CLA_BQ / 4); y++) \
-                of_query += CLA_AT4((t)->p + x * CLA_QP + 4 * y); \
-            sum += of_query; \
-        } \
-        if (q < (e)->nq) ADD(e, q, (t)->first + 4 * quad, sum); \
-    } \
-    CLA_BARRIER_TAKEN \
-}
+/* Columns of P are in the order of slots. */
+CLA_FN int cla_shared_column(int x) { return cla_key_in_tile(x / CLA_TX, x % CLA_TX); }
+#define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) CLA_TAKE_SHARED_TILE(t, e, s, q0, by_query, by_key, ADD)
 
 #define CLA_ROW_OF_dk(e, r) cla_key_row(e, &(e)->a->dk, r)
 #define CLA_ROW_OF_dv(e, r) cla_key_row(e, &(e)->a->dv, r)

@@ -42,8 +42,9 @@
     uint4 moved[CLA_STAGED]; /* on their way */
 #define CLA_TILE_OF_PASS_1 \
     int own_end, turn; /* behind the last row; which buffer was stored to last */ \
+    cla_scalar slope;  /* the gradient of a head's, as far as this item has added it up */ \
     __local uint4 *owned_1, *owned_2, *others, *other_1, *other_2; \
-    __local cla_scalar *m; /* L and D */ \
+    __local cla_scalar *m, *p; /* L and D; dS of a tile, where a bias has a gradient */ \
     uint4 owned_1r[CLA_ROWS_N(CLA_D)], owned_2r[CLA_ROWS_N(CLA_DV)]; \
     uint4 moved[CLA_MAX(CLA_MOVED(CLA_D), CLA_MOVED(CLA_DV))]; \
     real sum_1[CLA_SUMS_N(CLA_D)], sum_2[CLA_SUMS_N(CLA_DV)], room_1[CLA_R_N], room_2[CLA_R_N];

@@ -40,8 +40,8 @@ static void add_scores(struct text *to, const struct target *t)
              fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads);
     if (p->flags & CLATTN_BACKWARD)
-        text_add(to, " -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d", c->engine->dq_in_stripes,
-                 c->engine->items_per_group(&c->tile));
+        text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d", p->bias_type != 0,
+                 c->engine->dq_in_stripes, c->engine->items_per_group(&c->tile));
 }
 
 void defines_forward(struct text *to, const struct target *t)

@@ -23,6 +23,7 @@ static const struct row rows[] = {
     /* Backward, with two sums in registers. */
     { .tile = { { 4, 1, 32, 0 } }, .widest = 64, .backward = true },
     { .tile = { { 4, 1, 16, 0 } }, .widest = 128, .backward = true },
+    { .tile = { { 4, 2, 16, 0 } }, .widest = 64, .backward = true, .plain = true },
     { .widest = 0 },
 };
 
@@ -32,7 +33,8 @@ static int64_t backward_local_bytes(const struct tile *t, const clattn_problem *
     const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
     const int64_t d = engine_round_up(p->d, 32), dv = engine_round_up(p->dv, 32), widest = d > dv ? d : dv;
     const int64_t owned = t->n[QREG] ? 0 : rows * (d + dv), numbers = 2 * (rows > bk ? rows : bk);
-    return 2 * (2 * bk * widest + owned) + 4 * (numbers + bk);
+    const int64_t shared = p->bias_type ? bk * (rows + 4) : 0;
+    return 2 * (2 * bk * widest + owned) + 4 * (numbers + bk + shared);
 }
 
 /* As engine_mma_nv.cl declares it. */

@@ -284,7 +284,8 @@ const struct slot slots_sum_daux[] = {
 /* Passes of gradients that go over tiles. */
 #define OWNS(own) \
     FINDS_ROWS, { .choose = rows_slot }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
-        { .choose = exp_slot }, { .fragment = "stats.cl" }, { .fragment = "rows_gradient.cl" }, { .fragment = own }, \
+        { .choose = exp_slot }, { .fragment = "stats.cl" }, { .fragment = "rows_gradient.cl" }, \
+        { .fragment = "gradient_shared.cl" }, { .fragment = own }, \
         { .choose = load_slot }, { .choose = products_slot }, { .choose = backward_slot }
 #define DIFFERENTIATES_SCORES \
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
