@@ -138,6 +138,29 @@ static void test_simt(const struct device *d)
                       (enum layout)(i % LAYOUTS), WITH_DLSE);
 }
 
+/* Matrix units, emulated: the features, and logits so far apart that weights of a row leave what f16 holds, a row's
+ * first ones being the smaller ones or the larger ones. */
+static void test_mma(const struct device *d)
+{
+    static const char *const tiles[] = { "mma_emu nw2,rt1,bk16,qreg0", "mma_emu nw1,rt2,bk32,qreg1",
+                                         "mma_emu nw1,rt1,bk32,qreg0" };
+    static const struct {
+        const char *type, *config, *row;
+    } more[] = {
+        { "f16", "mma_emu nw1,rt1,bk16,qreg0", "b1 h2/1 q70 k150 d64 scale1 lse" },
+        { "f16", "mma_emu nw1,rt1,bk16,qreg1", "b1 h1 q40 k90 d32/128 scale2 causal lse" },
+        { "bf16", "mma_emu nw2,rt1,bk32,qreg0", "b1 h2/1 q70 k150 d72/40 scale1 window40,9 bias:1hqk lse" },
+        { "f16", "mma_emu", "b1 h2/1 q70 k90 d128/96 causal alibi lse" },
+    };
+    for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
+        if (harness_deals(i, 4) && !strstr(features[i], " mod:"))
+            check_row(d, i % 2 ? "bf16" : "f16", features[i], 90 + i, tiles[i % 3], (enum layout)((i + 2) % LAYOUTS),
+                      WITH_DLSE);
+    for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
+        if (harness_deals(i, 4))
+            check_row(d, more[i].type, more[i].row, 110 + i, more[i].config, (enum layout)(i % LAYOUTS), WITH_DLSE);
+}
+
 static char **arguments;
 static void test_one(const struct device *d)
 {
@@ -165,6 +188,9 @@ static void test_quick(const struct device *d)
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
         for (unsigned wanted = 0; wanted < 2; wanted++)
             check_row(d, "f32", tiles[i], i, few_items, PADDED, wanted ? WITH_DLSE : GRADED_OTHERS);
+    for (unsigned wanted = 0; wanted < 2; wanted++)
+        check_row(d, "f16", "b1 h2/1 q20 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted,
+                  "mma_emu nw1,rt1,bk16,qreg0", PADDED, wanted ? WITH_DLSE : GRADED_OTHERS);
 }
 
 static void test(const struct device *d)
@@ -177,6 +203,7 @@ static void test(const struct device *d)
         test_features(d);
         test_wanted(d);
         test_cases(d);
+        test_mma(d);
         test_simt(d); /* last, as it says */
     }
 }
