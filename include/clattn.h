@@ -1186,7 +1186,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
  * same bits every time: nothing is added up in an order that depends on chance. Gradients are stored as what they are
  * the gradients of; arithmetic and sums are in f32 (f64: f64, but LSE is f32). A weight below 2^-100 (f64: 2^-900) may
- * count as 0.
+ * count as 0. Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK
+ * and dV only.
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
  * with it only, is that of the plan whose O and LSE they are. Quantised and paged K and V have no gradients.
@@ -1257,7 +1258,8 @@ typedef struct clattn_backward_args {
  * A row of Q has 8 bytes there (f64: twice as much of all). With engine cpu it has 4 more for each element where dQ is
  * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
- * max_workspace has no room for them. Engine simt computes dQ apart, and needs nothing for it. The gradient of slopes
+ * max_workspace has no room for them. Engines simt and mma_nv compute dQ apart, and need nothing
+ * for it. The gradient of slopes
  * takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis k 4 for
  * each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
  * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for

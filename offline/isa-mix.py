@@ -4,7 +4,7 @@
 """isa-mix.py FILE...                    the loops of an AMD code object, an NVIDIA cubin or an Intel listing (*.asm)
 isa-mix.py --tile d=64,dv=64,tx=8,ty=16,tm=8,tn=8,ch=8,cv=8 FILE...
                                       shares of engine simt's loops: Q K^T, P V, and the whole loop over key tiles
-isa-mix.py --mma d=64,dv=64,nw=4,rt=2,bk=64 CUBIN...
+isa-mix.py --mma d=64,dv=64,nw=4,rt=2,bk=64,pass=cla_forward CUBIN...
                                       of engine mma_nv's loop over key tiles, taken the shortest way that passes all its
                                       matrix instructions: instructions, matrix ones, local accesses, moves, their
                                       share; ? where the matrix ones are not as many as the tile has, or registers go to
@@ -359,18 +359,25 @@ def plain_path(code):
     return [c for n in (best[head][1] if head in best else []) for c in code[spans[n][0]:spans[n][1]]]
 
 
-def matrix_instructions(n, code):
+# Of each pass the widths that it multiplies over, and those that it sums.
+PRODUCTS = dict(cla_forward=('d', 'dv'), cla_backward_keys=('d dv', 'd dv'), cla_backward_queries=('d dv', 'd'))
+
+
+def matrix_instructions(numbers, code):
     """Of a tile, per warp."""
-    d, dv = -(-n['d'] // 32) * 32, -(-n['dv'] // 16) * 16
+    dots, sums = PRODUCTS[numbers['pass']]
+    n = {k: int(v) for k, v in numbers.items() if k != 'pass'}
     steps = 2 if any(c[1].startswith('HMMA.1688') for c in code) else 1
-    return steps * n['rt'] * (d // 16 * n['bk'] // 8 + n['bk'] // 16 * dv // 8)
+    dims = sum(-(-n[x] // 32) * 32 for x in dots.split())
+    columns = sum(-(-n[x] // 16) * 16 for x in sums.split())
+    return steps * n['rt'] * (dims // 16 * n['bk'] // 8 + n['bk'] // 16 * columns // 8)
 
 
 def mma_report(path, numbers):
     code = plain_path(read(path))
     count = [sum(bool(re.match(p, c[1])) for c in code) for p in ('HMMA', 'LDS|STS', 'LDL|STL')]
     moves = sum(bool(MOVES.match(c[1])) for c in code)
-    if not code or count[0] != matrix_instructions({k: int(v) for k, v in numbers.items()}, code) or count[2]:
+    if not code or count[0] != matrix_instructions(numbers, code) or count[2]:
         return '?'
     return '%d %d %d %d %.1f' % (len(code), count[0], count[1], moves, 100 * count[0] / len(code))
 

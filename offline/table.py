@@ -145,7 +145,7 @@ def occupancy(target, registers, local, told, values):
 
 def matrix_share(path, values):
     """Of the matrix instructions in engine mma_nv's loop, as text."""
-    numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in 'D DV NW RT BK'.split())
+    numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in 'D DV NW RT BK PASS'.split())
     done = output(sys.executable, os.path.join(HERE, 'isa-mix.py'), '--mma', numbers, path)
     return done.stdout.split()[-1] if done.returncode == 0 else '-' if done.returncode == 3 else '?'
 
@@ -208,7 +208,7 @@ class Table:
         with open(path) as f:
             key = f.read(), *options, *chosen
         if chosen and (key not in self.known or self.args.objects):
-            values, self.known[key] = defines(options), []
+            values, self.known[key] = dict(defines(options), PASS=kernel), []
             for fields in compile_all(path, kernel, '|'.join(chosen), options, folder, self.args.jobs):
                 target, state, registers, local, _, told, _, made, _ = fields
                 good = state == 'ok'

@@ -6,6 +6,7 @@
 
 #include "tools/convert.h"
 #include "tools/inputs.h"
+#include "tools/verify.h"
 #include "tests/lib/mods.h"
 
 #include <math.h>
@@ -213,8 +214,8 @@ static cl_int give_outputs(struct graded *g, cl_command_queue queue)
     return e;
 }
 
-/* What float64 says. Where batch entries share keys their gradients are summed here. */
-static cl_int find_truth(struct graded *g, int narrow_p)
+/* What float64 says, and how far off the engine may be. Where batch entries share keys their gradients are summed here. */
+static cl_int find_truth(struct graded *g)
 {
     const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
     struct reference r = trial_problem(&g->t);
@@ -227,14 +228,21 @@ static cl_int find_truth(struct graded *g, int narrow_p)
     const size_t n[GRADED_N] = { [GRADED_DQ] = (size_t)(r.b * r.h * r.nq * r.d),
                                  [GRADED_DK] = keys * (size_t)r.d,
                                  [GRADED_DV] = keys * (size_t)r.dv };
+    for (int i = 0; i < GRADED_CELLS; i++)
+        if (g->cells[i].count) {
+            memset(g->cells[i].want, 0, (size_t)g->cells[i].count * sizeof *g->cells[i].want);
+            memset(g->cells[i].bound, 0, (size_t)g->cells[i].count * sizeof *g->cells[i].bound);
+        }
     for (int i = GRADED_DQ; i < GRADED_N; i++) {
+        free(g->want[i]);
+        free(g->bound[i]);
         g->want[i] = calloc(n[i] + 1, sizeof **g->want);
         g->bound[i] = calloc(n[i] + 1, sizeof **g->bound);
         if (!g->want[i] || !g->bound[i])
             return CL_OUT_OF_HOST_MEMORY;
     }
     r.share = usual;
-    r.narrow_p = narrow_p;
+    r.narrow_p = g->t.narrow_p;
     const struct reference_gradients to = {
         .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,
         .dq = g->want[GRADED_DQ], .dk = g->want[GRADED_DK], .dv = g->want[GRADED_DV],
@@ -284,15 +292,21 @@ cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue,
         e = make_captured(g, context);
     if (e || (e = give_outputs(g, queue)))
         return e;
-    return find_truth(g, (wanted & GRADED_NARROW) != 0);
+    return find_truth(g);
 }
 
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
 {
     struct image *const im = &g->workspace;
+    const int before = g->t.narrow_p;
+    char config[512] = "";
     cl_context context;
-    size_t need;
-    cl_int e = clattn_backward_workspace_size(plan, &g->args, &need);
+    size_t need = 0;
+    cl_int e = clattn_plan_config(plan, config, sizeof config, NULL);
+    g->t.narrow_p = verify_narrow_p(config);
+    if (!e && g->t.narrow_p != before)
+        e = find_truth(g);
+    e = e ? e : clattn_backward_workspace_size(plan, &g->args, &need);
     if (!e && need && !im->mem) {
         e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);

@@ -18,7 +18,7 @@ struct graded_cells {
     int type;
     double *want, *bound;
 };
-enum { GRADED_OTHERS = 1 << GRADED_N, GRADED_CAPTURED = 2 << GRADED_N, GRADED_NARROW = 4 << GRADED_N };
+enum { GRADED_OTHERS = 1 << GRADED_N, GRADED_CAPTURED = 2 << GRADED_N };
 enum { GRADED_DBIAS, GRADED_DSLOPES, GRADED_DSINKS, GRADED_DAUX, GRADED_CELLS = GRADED_DAUX + CLATTN_AUX_MAX };
 
 struct graded {
@@ -34,7 +34,7 @@ struct graded {
 
 /* `c` has CLATTN_BACKWARD. wanted: a bit for each of dQ, dK and dV by its GRADED_*, and GRADED_OTHERS for all that
  * bias, slopes and sinks have; GRADED_CAPTURED: of all captured buffers that derivatives of score_mods know of, which
- * marks them in t.c.problem; dLSE is given where its bit is there; GRADED_NARROW: by an engine of matrix units. Returns CL_SUCCESS or what failed; graded_free()
+ * marks them in t.c.problem; dLSE is given where its bit is there. Returns CL_SUCCESS or what failed; graded_free()
  * is due in both cases. */
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted);
