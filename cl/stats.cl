@@ -26,6 +26,10 @@ CLA_FN __global cla_scalar *cla_aux_parts(const cla_env *e)
     const cla_args *a = e->a;
     return cla_slope_parts(e) + (a->wanted & CLA_DSLOPES_WANTED ? (long)a->heads * a->tiles * CLA_PARTNERS : 0);
 }
+CLA_FN __global cla_scalar *cla_aux_of_group(const cla_env *e)
+{
+    return cla_aux_parts(e) + CLA_GROUP * e->a->aux_cells;
+}
 CLA_FN __global cla_scalar *cla_bias_parts(const cla_env *e)
 {
     return cla_aux_parts(e) + e->a->groups * e->a->aux_cells;
@@ -39,6 +43,7 @@ CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
 CLA_FN void cla_enter(cla_env *e, const cla_args *a, int b, int h, int part)
 {
     cla_env_init(e, a, b, h, part);
+    e->looked = 0;
     cla_sequence(e);
 }
 

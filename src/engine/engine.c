@@ -105,8 +105,8 @@ cl_int engine_fits(const struct engine *e, const struct tile *t, const struct ca
     cl_int status;
     if (p->flags & CLATTN_BACKWARD && !e->backward)
         REFUSE("has no backward pass");
-    if (p->aux_grads && e->items_per_group(t) > 1)
-        REFUSE("its work-groups have several items: gradients of captured buffers are for engines of one");
+    if (p->aux_grads && !e->look_ups)
+        REFUSE("has no gradients of captured buffers");
     if (e->suits && (status = e->suits(caps, p, why)))
         return status;
     if (engine_verdict(e, caps) == CAPS_FAILED)

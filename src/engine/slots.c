@@ -184,6 +184,10 @@ static const char *engine_slot(const struct target *t) { return t->config->engin
 static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
 static const char *backward_keys_slot(const struct target *t) { return t->config->engine->backward_keys; }
 static const char *backward_queries_slot(const struct target *t) { return t->config->engine->backward_queries; }
+static const char *look_ups_slot(const struct target *t)
+{
+    return t->p->aux_grads ? t->config->engine->look_ups : NULL;
+}
 static const char *gather_slot(const struct target *t)
 {
     return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;
@@ -210,7 +214,7 @@ static void write_params(struct text *to, const struct target *t)
 static void write_mods(struct text *to, const struct target *t)
 {
     mods_write_texts(to, t->p);
-    mod_grads_write_texts(to, t->p);
+    mod_grads_write_texts(to, t->p, t->pass == PASS_BACKWARD_KEYS);
 }
 
 /* How the slots of passes begin that go over rows of heads. */
@@ -296,6 +300,7 @@ const struct slot slots_backward_keys[] = {
     { .fragment = "tile.cl" },
     { .choose = gather_keys_slot },
     DIFFERENTIATES_SCORES,
+    { .choose = look_ups_slot },
     { .write = slots_features_taken },
     { .fragment = "backward.cl" },
     { .fragment = "backward_keys.cl" },

@@ -227,12 +227,13 @@ static cl_int check_daux(struct call *c, const struct reader *r, cl_context cont
 /* ---- Numbers ---- */
 
 /* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them, where each keeps
- * a dQ or cells of a bias of its own; else one for each tile. */
+ * a dQ, or cells of a bias or captured buffers, of its own; else one for each tile. */
 static int stripes(const struct call_plan *plan, const struct arguments *a, int64_t units, int64_t tiles)
 {
     const int64_t compute_units = plan->caps->compute_units;
     int n = 1;
-    if (!plan->config->engine->dq_in_stripes && !a->bias_cells && tiles > 1 && units * tiles <= INT32_MAX)
+    const bool own = plan->config->engine->dq_in_stripes || a->bias_cells || a->aux_cells;
+    if (!own && tiles > 1 && units * tiles <= INT32_MAX)
         return (int)tiles;
     while (n < tiles && units * n % compute_units && units * n < 4 * compute_units)
         n++;
