@@ -1,12 +1,13 @@
-/* What derivatives look up, where the items of a work-group share its cells: item i adds to every LANES-th cell, from
- * cell i on, what all of them say, in one order. Of half a tile at a time they say it where P lies at other times: an
- * item in its own places, of elements in the first half of these, of what those receive in the other half. Texts are
- * run for that once more, one look-up at a time.
+/* What derivatives look up, where the items of a work-group share its cells: CLA_SHARERS of them a table, of which each
+ * adds to every CLA_SHARERS-th cell what a part of the items say, in one order. Of half a tile at a time they say it
+ * where P lies at other times: an item in its own places, of elements in the first half of these, of what those receive
+ * in the other half. Texts are run for that once more, one look-up at a time.
  *
  * Barriers: LOOKED    look-ups are stored | all items read them
  *           COUNTED   they are read | others, or P, are stored over them */
 #define CLA_BARRIER_LOOKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_COUNTED barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_SHARERS (CLA_LANES / CLA_TABLES)
 #define CLA_HALF (CLA_S_N / 2)
 #define CLA_RECEIVED (CLA_TN / 2 * CLA_TX * CLA_QP) /* from an element's place to that of what it receives */
 #define CLA_AS_INTEGER(x) CLA_VECTOR(CLA_CAT(as_, CLA_INTEGER))(x)
@@ -55,17 +56,18 @@ CLA_FN void cla_share_look_ups(const cla_tile *t, cla_env *e, const real *s, con
     e->looked = 0;
 }
 
-/* Cells of this item. Neighbours often look the same one up: their sum goes there. */
+/* Cells of this item. Neighbours often look the same one up: their sum goes there. What is none, -1, is nobody's. */
 CLA_FN void cla_add_look_ups(const cla_tile *t, const cla_env *e, int buffer)
 {
-    __global cla_scalar *cells = cla_aux_of_group(e) + e->a->aux_at[buffer];
+    const int table = t->lane / CLA_SHARERS, place = t->lane % CLA_SHARERS;
+    __global cla_scalar *cells = cla_aux_table(e, table) + e->a->aux_at[buffer];
     CLA_INTEGER cell = -1;
     cla_scalar sum = 0;
-    CLA_NO_UNROLL for (int item = 0; item < CLA_LANES; item++)
+    CLA_NO_UNROLL for (int item = table; item < CLA_LANES; item += CLA_TABLES)
         CLA_NO_UNROLL for (int i = 0; i < CLA_HALF; i++) {
             const __local cla_scalar *from = t->p + (i / CLA_R_N * CLA_TX + item % CLA_TX) * CLA_QP +
                                              item / CLA_TX * CLA_TM + i % CLA_R_N * 4;
-            const integer at = CLA_AS_INTEGER(CLA_AT4(from)), mine = at % (integer)(CLA_LANES) == (integer)(t->lane);
+            const integer at = CLA_AS_INTEGER(CLA_AT4(from)), mine = at % (integer)(CLA_SHARERS) == (integer)(place);
             if (!any(mine)) continue;
             const real grad = CLA_AT4(from + CLA_RECEIVED);
             CLA_UNROLL for (int l = 0; l < 4; l++)

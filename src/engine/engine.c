@@ -135,6 +135,14 @@ int engine_lanes(const struct caps *caps, const clattn_problem *p)
     return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : engine_least_lanes(p);
 }
 
+/* An item goes through what as many others look up as share a table with it: few are fast, many take less room. */
+int engine_tables(const struct engine *e, const struct tile *t)
+{
+    enum { SHARERS = 32 };
+    const int items = e->items_per_group(t);
+    return items % SHARERS ? 1 : items / SHARERS;
+}
+
 bool engine_vectors_are_fast(const struct caps *caps)
 {
     return caps->kind == CAPS_CPU && !caps->quirk->compiles_vectors_slowly;

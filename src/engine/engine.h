@@ -107,6 +107,9 @@ int engine_width(const struct engine *e, const struct tile *t);
 int engine_lanes(const struct caps *caps, const clattn_problem *p);
 int engine_least_lanes(const clattn_problem *p);
 
+/* Tables of cells of captured buffers that a work-group adds gradients up in. */
+int engine_tables(const struct engine *e, const struct tile *t);
+
 /* Whether the device is a CPU whose driver takes explicit vectors well. */
 bool engine_vectors_are_fast(const struct caps *caps);
 

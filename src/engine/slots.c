@@ -260,9 +260,12 @@ const struct slot slots_forward[] = {
     }
 const struct slot slots_delta[] = ROW_PASS("delta.cl");
 const struct slot slots_sum_dq[] = ROW_PASS("sum_dq.cl");
-const struct slot slots_sum_dbias[] = ROW_PASS("sum_dbias.cl");
-const struct slot slots_sum_dslopes[] = ROW_PASS("sum_dslopes.cl");
 const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
+
+/* Passes that sum up what lies in the workspace. */
+#define SUMS FINDS_ROWS, { .fragment = "stats.cl" }, { .fragment = "sums.cl" }
+const struct slot slots_sum_dbias[] = { SUMS, { .fragment = "sum_dbias.cl" }, { NULL, NULL, NULL } };
+const struct slot slots_sum_dslopes[] = { SUMS, { .fragment = "sum_dslopes.cl" }, { NULL, NULL, NULL } };
 
 /* Where each element of the gradients of captured buffers goes. */
 static void write_daux(struct text *to, const struct target *t)
@@ -278,8 +281,7 @@ static void write_daux(struct text *to, const struct target *t)
 }
 
 const struct slot slots_sum_daux[] = {
-    FINDS_ROWS,
-    { .fragment = "stats.cl" },
+    SUMS,
     { .write = write_daux },
     { .fragment = "sum_daux.cl" },
     { NULL, NULL, NULL },
