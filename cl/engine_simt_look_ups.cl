@@ -16,7 +16,7 @@
 CLA_FN void cla_look_up(const cla_env *e, int n, int j, int lane, cla_scalar ds, int index, cla_scalar grad)
 {
     cla_looked *to = e->looked;
-    if (!to || to->n != n || ds == 0 || index < 0 || index >= e->a->aux_n[j]) return;
+    if (!to || to->n != n || ds == 0 || index >= e->a->aux_n[j]) return;
     CLA_LANE(to->at, CLA_INTEGER, lane) = index;
     CLA_LANE(to->grad, cla_scalar, lane) = grad;
 }
@@ -24,7 +24,7 @@ CLA_FN void cla_look_ups(const cla_env *e, int n, int j, real ds, integer index,
 {
     cla_looked *to = e->looked;
     if (!to || to->n != n) return;
-    to->at = (ds == (real)(0)) | (index < (integer)(0)) | (index >= (integer)(e->a->aux_n[j])) ? (integer)(-1) : index;
+    to->at = (ds == (real)(0)) | (index >= (integer)(e->a->aux_n[j])) ? (integer)(-1) : index;
     to->grad = grad;
 }
 
@@ -56,7 +56,7 @@ CLA_FN void cla_share_look_ups(const cla_tile *t, cla_env *e, const real *s, con
     e->looked = 0;
 }
 
-/* Cells of this item. Neighbours often look the same one up: their sum goes there. What is none, -1, is nobody's. */
+/* Cells of this item. Neighbours often look the same one up: their sum goes there. There is none below 0. */
 CLA_FN void cla_add_look_ups(const cla_tile *t, const cla_env *e, int buffer)
 {
     const int table = t->lane / CLA_SHARERS, place = t->lane % CLA_SHARERS;

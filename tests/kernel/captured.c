@@ -15,18 +15,19 @@
 enum { MARGIN = 16, NEAR = 3, TURNS = 7 };
 enum { WANTED = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 
+#define LINE_GOES_ON "?" "?/\n"
 /* Key k is element k - NEAR: the first ones and, for a short buffer, the last ones lie outside. The second text looks
- * that up once more, and one of another buffer, by names that the preprocessor makes. */
+ * that up once more, and one of another buffer. The preprocessor makes names in every way that it knows. */
 static const struct form {
     const char *name, *first, *second;
     uint32_t flags;
 } forms[] = {
-    { "scalar", "table_index = k - 3;\ntable_grad = q + 1;\nds *= ds / ds;",
+    { "scalar", "table_in" LINE_GOES_ON "dex = k - 3;\ntable_grad = q + 1;\nds *= ds / ds;",
       "#define SAY(name, i, x) name##_index = i; name##_grad = x;\n"
       "SAY(turn, q % 7, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       0 },
-    { "vector", "table_index = k - 3;\ntable_grad = real_(q + 1);\nds *= ds / ds;",
-      "#define SAY(name, i, x) name##_index = i; name##_grad = x;\n"
+    { "vector", "table_in\\\ndex = k - 3;\ntable_grad = real_(q + 1);\nds *= ds / ds;",
+      "#define SAY(name, i, x) name%:%:_index = i; name%:%:_grad = x;\n"
       "SAY(turn, q % 7, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       CLATTN_MOD_VECTOR },
 };
