@@ -8,8 +8,8 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
 }
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
  * vectors, unless the engine has a pass for it; of slopes [b,h,tile of keys,item]; of captured buffers each work-group
- * its own tables of all that are wanted, one behind the other; of a bias without an axis of keys each stripe its cells. What
- * is not wanted is not there. */
+ * its own tables of all that are wanted, one behind the other; of a bias without an axis of keys each stripe its cells.
+ * What is not wanted is not there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
 CLA_FN __global cla_scalar *cla_dq_parts(const cla_env *e)
 {

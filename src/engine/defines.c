@@ -79,8 +79,9 @@ void defines_rows(struct text *to, const struct target *t)
 {
     add_storage(to, t->p);
     add_scores(to, t);
-    text_add(to, " -DCLA_WIDTH=%d -DCLA_ITEMS=%d -DCLA_BLOCK=%d -DCLA_RESULTS=%d", engine_width(t->config->engine, &t->config->tile),
-             pass_at(t->pass)->items(t), DEFINES_BLOCK, defines_results(t));
+    text_add(to, " -DCLA_WIDTH=%d -DCLA_ITEMS=%d -DCLA_BLOCK=%d -DCLA_RESULTS=%d",
+             engine_width(t->config->engine, &t->config->tile), pass_at(t->pass)->items(t), DEFINES_BLOCK,
+             defines_results(t));
 }
 
 /* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere

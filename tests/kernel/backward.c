@@ -142,7 +142,7 @@ static void test_simt(const struct device *d)
 static void test_look_ups(const struct device *d)
 {
     static const char *const looking[][2] = {
-        { few_items, "b2 h4/2 q70 k150 d41/26 scale1.5 window30,20 bias:11qk mod:tanh_gate,pair_bias,relative_bias lse" },
+        { few_items, "b2 h4/2 q70 k150 d9/26 scale1.5 window30,9 bias:11qk mod:tanh_gate,pair_bias,relative_bias lse" },
         { "simt", "b2 h4/2 q70 k90 d64 causal alibi mod:head_scale,document,relative_bias lse" },
     };
     for (unsigned i = 0; i < 2; i++)
