@@ -2,19 +2,19 @@
  * them, and of all batch entries where these share them too. Where the engine does all in one pass, it adds up dQ as
  * well. A work-group has every parts-th tile of keys of a key/value head: its stripe. */
 /* A tile of queries, of which some may see keys of [k0, k1). */
-CLA_FN void cla_take_queries(cla_tile *t, const cla_env *e, int q0, int n, int k0, int k1)
+CLA_FN void cla_take_queries(cla_tile *t, cla_env *e, int q0, int n, int k0, int k1)
 {
     real p[CLA_S_N], ds[CLA_S_N], raw[CLA_CURVED ? CLA_S_N : 1];
     const int behind = t->first + CLA_OWN, first = max(t->first, e->k_begin), last = min(behind, e->k_end);
     cla_begin_queries(t, e, q0, n);
     cla_weigh(t, e, p, ds, raw, q0, n, q0, q0 + n, first, last, first == t->first && last == behind);
-    cla_take_gradients(t, e, ds, q0, n);
+    cla_take_gradients(t, e, ds, raw, q0, n);
     cla_go_back(t, e, ds, raw, q0, n);
     cla_add_gradients(t, e, p, ds, q0, n, k0, k1);
 }
 
 /* All queries of a head. */
-CLA_FN void cla_take_head(cla_tile *t, const cla_env *e)
+CLA_FN void cla_take_head(cla_tile *t, cla_env *e)
 {
     const int low = max(t->first, e->k_begin), high = min(t->first + CLA_OWN, e->k_end);
     CLA_NO_UNROLL for (int q0 = 0; low < high && q0 < e->q_len; q0 += CLA_BK) {

@@ -3,7 +3,7 @@
 CLA_FN void cla_alibi_begin(const cla_env *e) {}
 CLA_FN void cla_alibi_clear(const cla_tile *t, const cla_env *e) {}
 CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e) { t->slope = 0; }
-CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
+CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, const real *raw, int k0, int n)
 {
     real sum = (real)(0);
     if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;

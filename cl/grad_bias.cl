@@ -40,7 +40,7 @@ CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
         CLA_UNROLL_BY(4) for (int i = 0; i < CLA_WIDTH; i++)
             if (k + i < a->nk) to[(k + i) * a->dbias.k] += CLA_LANE(x, const cla_scalar, i);
 }
-CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
+CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, const real *raw, int k0, int n)
 {
     const cla_args *a = e->a;
     if (!(a->wanted & CLA_DBIAS_WANTED)) return;

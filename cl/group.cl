@@ -1,6 +1,12 @@
 /* Who this work-group is, and where its rows lie. Fixed, not a slot. */
 typedef struct {
     int unused;                       /* see args.h */
+    int n;                            /* which look-up of derivatives is wanted */
+    integer at;                       /* the elements, -1 for none, */
+    real grad;                        /* and what they receive */
+} cla_looked;
+typedef struct {
+    int unused;                       /* see args.h */
     int b, h, hk;                     /* batch entry or sequence, first query head, key/value head */
     int part;                         /* of the keys: 0 .. a->parts - 1 */
     const cla_args *a;
@@ -13,6 +19,7 @@ typedef struct {
     const __global cla_v_elem *v;
     long q_stride, k_stride, v_stride; /* from row to row */
     int first_q, first_k;             /* of a varlen sequence, in the tensor */
+    cla_looked *looked;               /* where derivatives put what they look up; 0: nowhere */
 } cla_env;
 
 /* By pointer: Oclgrind 21.10 knows no struct that an inlined function returns. */

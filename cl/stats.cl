@@ -8,8 +8,8 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
 }
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
  * vectors, unless the engine has a pass for it; of slopes [b,h,tile of keys,item]; of captured buffers each work-group
- * its own of all that are wanted, one behind the other; of a bias without an axis of keys each stripe its cells. What
- * is not wanted is not there. */
+ * its own tables of all that are wanted, one behind the other; of a bias without an axis of keys each stripe its cells.
+ * What is not wanted is not there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
 CLA_FN __global cla_scalar *cla_dq_parts(const cla_env *e)
 {
@@ -26,9 +26,13 @@ CLA_FN __global cla_scalar *cla_aux_parts(const cla_env *e)
     const cla_args *a = e->a;
     return cla_slope_parts(e) + (a->wanted & CLA_DSLOPES_WANTED ? (long)a->heads * a->tiles * CLA_PARTNERS : 0);
 }
+CLA_FN __global cla_scalar *cla_aux_table(const cla_env *e, int table)
+{
+    return cla_aux_parts(e) + ((long)CLA_GROUP * CLA_TABLES + table) * e->a->aux_cells;
+}
 CLA_FN __global cla_scalar *cla_bias_parts(const cla_env *e)
 {
-    return cla_aux_parts(e) + e->a->groups * e->a->aux_cells;
+    return cla_aux_parts(e) + (long)e->a->groups * CLA_TABLES * e->a->aux_cells;
 }
 CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
 {
@@ -39,6 +43,7 @@ CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
 CLA_FN void cla_enter(cla_env *e, const cla_args *a, int b, int h, int part)
 {
     cla_env_init(e, a, b, h, part);
+    e->looked = 0;
     cla_sequence(e);
 }
 

@@ -1,14 +1,15 @@
-/* Gradients of captured buffers, from what work-groups that own keys came to, in their order. */
+/* Gradients of captured buffers, from what work-groups that own keys came to. */
+CLA_FN cla_scalar cla_sum_of_cell(const cla_env *e, long i, int share)
+{
+    return cla_share_of(cla_aux_parts(e) + i, (long)e->a->groups * CLA_TABLES, e->a->aux_cells, share);
+}
+
 __kernel __attribute__((reqd_work_group_size(CLA_ITEMS, 1, 1)))
 void cla_sum_daux(const cla_args a, CLA_PARAMS)
 {
     cla_env e;
+    CLA_LOCAL_SHARES
     CLA_TAKE_PARAMS(e.at)
     e.a = &a;
-    const long first = (long)CLA_GROUP * CLA_BLOCK, end = min(first + CLA_BLOCK, a.aux_cells);
-    CLA_NO_UNROLL for (long i = first + (long)get_local_id(0); i < end; i += CLA_ITEMS) {
-        cla_scalar sum = 0;
-        CLA_NO_UNROLL for (int group = 0; group < a.groups; group++) sum += cla_aux_parts(&e)[group * a.aux_cells + i];
-        cla_put_daux(&e, i, sum);
-    }
+    CLA_SUM_RESULTS(&e, a.aux_cells, cla_sum_of_cell, cla_put_daux)
 }

@@ -1,18 +1,24 @@
-/* The gradient of a bias without an axis of keys, from what the stripes of keys came to, in their order. Of any bias,
- * which is 0, where there are no batch entries. */
+/* The gradient of a bias without an axis of keys, from what the stripes of keys came to. Of any bias, which is 0, where
+ * there are no batch entries. */
+CLA_FN cla_scalar cla_sum_of_cell(const cla_env *e, long i, int share)
+{
+    return cla_share_of(cla_bias_parts(e) + i, e->a->parts, e->a->bias_cells, share);
+}
+CLA_FN void cla_put_dbias(const cla_env *e, long i, cla_scalar sum)
+{
+    const cla_args *a = e->a;
+    const long k = i % a->bias_shape[3], row = i / a->bias_shape[3];
+    const long q = row % a->bias_shape[2], h = row / a->bias_shape[2] % a->bias_shape[1];
+    const long b = row / a->bias_shape[2] / a->bias_shape[1];
+    e->at.dbias[a->dbias.offset + b * a->dbias.b + h * a->dbias.h + q * a->dbias.q + k * a->dbias.k] = sum;
+}
+
 __kernel __attribute__((reqd_work_group_size(CLA_ITEMS, 1, 1)))
 void cla_sum_dbias(const cla_args a, CLA_PARAMS)
 {
     cla_env e;
+    CLA_LOCAL_SHARES
     CLA_TAKE_PARAMS(e.at)
     e.a = &a;
-    const long first = (long)CLA_GROUP * CLA_BLOCK, end = min(first + CLA_BLOCK, a.bias_cells);
-    CLA_NO_UNROLL for (long i = first + (long)get_local_id(0); i < end; i += CLA_ITEMS) {
-        const long k = i % a.bias_shape[3], row = i / a.bias_shape[3];
-        const long q = row % a.bias_shape[2], h = row / a.bias_shape[2] % a.bias_shape[1];
-        const long b = row / a.bias_shape[2] / a.bias_shape[1];
-        cla_scalar sum = 0;
-        CLA_NO_UNROLL for (int part = 0; part < a.parts; part++) sum += cla_bias_parts(&e)[part * a.bias_cells + i];
-        e.at.dbias[a.dbias.offset + b * a.dbias.b + h * a.dbias.h + q * a.dbias.q + k * a.dbias.k] = sum;
-    }
+    CLA_SUM_RESULTS(&e, a.bias_cells, cla_sum_of_cell, cla_put_dbias)
 }

@@ -1,25 +1,31 @@
 /* The gradient of slopes, from what the items of a work-group came to for each tile of keys: of one head, over the
  * entries that share it. */
+CLA_FN int cla_shares_slopes(const cla_env *e) { return e->a->slopes_stride == 0; }
+CLA_FN cla_scalar cla_sum_of_head(const cla_env *e, long i, int share)
+{
+    const cla_args *a = e->a;
+    cla_scalar sum = 0;
+    CLA_NO_UNROLL for (int b = 0; b < (cla_shares_slopes(e) ? a->heads / a->h : 1); b++) {
+        const __global cla_scalar *from = cla_slope_parts(e) + ((long)b * a->h + i) * a->tiles * CLA_PARTNERS;
+        cla_scalar part = 0;
+        CLA_NO_UNROLL for (int tile = 0; tile < a->tiles; tile++)
+            part += cla_share_of(from + (long)tile * CLA_PARTNERS, CLA_PARTNERS, 1, share);
+        sum += part;
+    }
+    return sum;
+}
+CLA_FN void cla_put_dslope(const cla_env *e, long i, cla_scalar sum)
+{
+    const cla_args *a = e->a;
+    e->at.dslopes[a->dslopes_offset + (cla_shares_slopes(e) ? 0 : i / a->h * a->slopes_stride) + i % a->h] = (float)sum;
+}
+
 __kernel __attribute__((reqd_work_group_size(CLA_ITEMS, 1, 1)))
 void cla_sum_dslopes(const cla_args a, CLA_PARAMS)
 {
     cla_env e;
+    CLA_LOCAL_SHARES
     CLA_TAKE_PARAMS(e.at)
     e.a = &a;
-    const int entries = a.heads / a.h, shared = a.slopes_stride == 0;
-    const int first = CLA_GROUP * CLA_BLOCK, n = shared ? a.h : a.heads;
-    CLA_NO_UNROLL for (int i = first + (int)get_local_id(0); i < min(first + CLA_BLOCK, n); i += CLA_ITEMS) {
-        cla_scalar sum = 0;
-        CLA_NO_UNROLL for (int b = 0; b < (shared ? entries : 1); b++) {
-            const __global cla_scalar *from = cla_slope_parts(&e) + ((long)b * a.h + i) * a.tiles * CLA_PARTNERS;
-            cla_scalar part = 0;
-            CLA_NO_UNROLL for (int tile = 0; tile < a.tiles; tile++) {
-                cla_scalar of_tile = 0;
-                CLA_NO_UNROLL for (int n = 0; n < CLA_PARTNERS; n++) of_tile += *from++;
-                part += of_tile;
-            }
-            sum += part;
-        }
-        e.at.dslopes[a.dslopes_offset + (shared ? 0 : i / a.h * a.slopes_stride) + i % a.h] = (float)sum;
-    }
+    CLA_SUM_RESULTS(&e, cla_shares_slopes(&e) ? a.h : a.heads, cla_sum_of_head, cla_put_dslope)
 }

@@ -1207,8 +1207,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * the vector form an `integer`, is the element that this query and key looked up, and -1 (none) before the text;
  * NAME_grad, of the type of ds, is what that element receives, and 0 before it. For a mod that adds table[h * 32 +
  * bucket] that is "table_index = h * 32 + bucket; table_grad = ds;". A buffer of which a mod looks up several elements
- * is captured under several names. An index outside [0, n) is ignored, and so is everything where ds is 0. Plans with
- * marked buffers run on engines whose work-groups are one work-item each: cpu.
+ * is captured under several names. An index outside [0, n) is ignored, and so is everything where ds is 0. Engines cpu
+ * and simt have these gradients; with simt a text may run more than once for a query and key.
  */
 
 /** Where the gradient of a captured buffer goes: clattn_backward_args.daux. */
@@ -1263,8 +1263,9 @@ typedef struct clattn_backward_args {
  * takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis k 4 for
  * each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
  * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for
- * each of their n elements and each work-group: b hk of them for each stripe or, where those would have more elements
- * than dQ, one that has the keys of all heads and entries.
+ * each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There are b hk
+ * groups for each stripe or, where those would have more elements than dQ, one that has the keys of all heads and
+ * entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
  * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not

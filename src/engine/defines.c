@@ -40,8 +40,8 @@ static void add_scores(struct text *to, const struct target *t)
              fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads);
     if (p->flags & CLATTN_BACKWARD)
-        text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d", p->bias_type != 0,
-                 c->engine->dq_in_stripes, c->engine->items_per_group(&c->tile));
+        text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d -DCLA_TABLES=%d", p->bias_type != 0,
+                 c->engine->dq_in_stripes, c->engine->items_per_group(&c->tile), engine_tables(c->engine, &c->tile));
 }
 
 void defines_forward(struct text *to, const struct target *t)
@@ -67,12 +67,21 @@ void defines_forward(struct text *to, const struct target *t)
     text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");
 }
 
+/* Where items share sums, neighbours among them read what lies side by side: results, or what is summed for one. */
+int defines_results(const struct target *t)
+{
+    enum { SIDE_BY_SIDE = 8 };
+    const int items = pass_at(t->pass)->items(t);
+    return items == 1 ? DEFINES_BLOCK : t->pass == PASS_SUM_DSLOPES || items % SIDE_BY_SIDE ? 1 : SIDE_BY_SIDE;
+}
+
 void defines_rows(struct text *to, const struct target *t)
 {
     add_storage(to, t->p);
     add_scores(to, t);
-    text_add(to, " -DCLA_WIDTH=%d -DCLA_ITEMS=%d -DCLA_BLOCK=%d", engine_width(t->config->engine, &t->config->tile),
-             pass_at(t->pass)->items(t), DEFINES_BLOCK);
+    text_add(to, " -DCLA_WIDTH=%d -DCLA_ITEMS=%d -DCLA_BLOCK=%d -DCLA_RESULTS=%d",
+             engine_width(t->config->engine, &t->config->tile), pass_at(t->pass)->items(t), DEFINES_BLOCK,
+             defines_results(t));
 }
 
 /* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere

@@ -105,8 +105,8 @@ cl_int engine_fits(const struct engine *e, const struct tile *t, const struct ca
     cl_int status;
     if (p->flags & CLATTN_BACKWARD && !e->backward)
         REFUSE("has no backward pass");
-    if (p->aux_grads && e->items_per_group(t) > 1)
-        REFUSE("its work-groups have several items: gradients of captured buffers are for engines of one");
+    if (p->aux_grads && !e->look_ups)
+        REFUSE("has no gradients of captured buffers");
     if (e->suits && (status = e->suits(caps, p, why)))
         return status;
     if (engine_verdict(e, caps) == CAPS_FAILED)
@@ -133,6 +133,14 @@ int engine_lanes(const struct caps *caps, const clattn_problem *p)
 {
     const int w = (int)caps->float_width / (p->type == CLATTN_F64 ? 2 : 1);
     return w >= 16 ? 16 : w >= 8 ? 8 : w >= 4 ? 4 : engine_least_lanes(p);
+}
+
+/* An item goes through what as many others look up as share a table with it: few are fast, many take less room. */
+int engine_tables(const struct engine *e, const struct tile *t)
+{
+    enum { SHARERS = 32 };
+    const int items = e->items_per_group(t);
+    return items % SHARERS ? 1 : items / SHARERS;
 }
 
 bool engine_vectors_are_fast(const struct caps *caps)

@@ -52,6 +52,7 @@ struct engine {
     const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
     /* Fragments of its backward passes: of all of them, NULL: it has none; of those that own keys and queries. */
     const char *backward, *backward_keys, *backward_queries;
+    const char *look_ups; /* how its items add up what derivatives look up; NULL: captured buffers have no gradients */
     bool dq_in_stripes; /* that pass adds up dQ, too, each stripe of keys apart; else dQ has a pass that owns queries */
     struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */
     const struct row *rows;                       /* ends with widest 0 */
@@ -105,6 +106,9 @@ int engine_width(const struct engine *e, const struct tile *t);
 /* Lanes of a native vector of what the problem computes in; of the shortest that any device has. */
 int engine_lanes(const struct caps *caps, const clattn_problem *p);
 int engine_least_lanes(const clattn_problem *p);
+
+/* Tables of cells of captured buffers that a work-group adds gradients up in. */
+int engine_tables(const struct engine *e, const struct tile *t);
 
 /* Whether the device is a CPU whose driver takes explicit vectors well. */
 bool engine_vectors_are_fast(const struct caps *caps);

@@ -94,6 +94,7 @@ const struct engine engine_cpu = {
     .fragment = "engine_cpu.cl",
     .products = "products_cpu.cl",
     .backward = "engine_cpu_backward.cl",
+    .look_ups = "engine_cpu_look_ups.cl",
     .dq_in_stripes = true,
     .numbers = {
         [W] = { "w", "lanes of a vector: rows of Q", 2, 16, TRY(2, 4, 8, 16) },

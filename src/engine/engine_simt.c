@@ -149,6 +149,7 @@ const struct engine engine_simt = {
     .backward = "engine_simt_backward.cl",
     .backward_keys = "engine_simt_keys.cl",
     .backward_queries = "engine_simt_queries.cl",
+    .look_ups = "engine_simt_look_ups.cl",
     .numbers = {
         [TX] = { "tx", "work-items along the keys, and along the columns of V", 2, 64, TRY(4, 8, 16, 32) },
         [TY] = { "ty", "work-items along the rows of Q", 1, 64, TRY(4, 8, 16) },

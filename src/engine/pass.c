@@ -174,6 +174,7 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     int64_t scalars, cells, slopes, tables;
     return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&
            checked_mul(a->bias_cells, a->parts, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
+           checked_mul(tables, engine_tables(t->config->engine, &t->config->tile), &tables) &&
            checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
            checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
 }
@@ -217,33 +218,31 @@ static int64_t groups_to_sum(const struct target *t, const struct arguments *a)
     return a->wanted & CLA_DQ_WANTED ? groups_of_row_blocks(t, a) : 0;
 }
 
-static int64_t blocks_of(int64_t n)
+static int64_t groups_of_results(const struct target *t, int64_t n)
 {
-    return (n + DEFINES_BLOCK - 1) / DEFINES_BLOCK;
+    const int of_group = defines_results(t);
+    return (n + of_group - 1) / of_group;
 }
 
 static int64_t groups_to_sum_bias(const struct target *t, const struct arguments *a)
 {
-    (void)t;
-    return blocks_of(a->bias_cells);
+    return groups_of_results(t, a->bias_cells);
 }
 
 static int64_t groups_to_sum_slopes(const struct target *t, const struct arguments *a)
 {
-    (void)t;
-    return a->wanted & CLA_DSLOPES_WANTED ? blocks_of(a->slopes_stride ? a->heads : a->h) : 0;
+    return a->wanted & CLA_DSLOPES_WANTED ? groups_of_results(t, a->slopes_stride ? a->heads : a->h) : 0;
 }
 
 static int64_t groups_to_sum_sinks(const struct target *t, const struct arguments *a)
 {
     (void)t;
-    return a->wanted & CLA_DSINKS_WANTED ? blocks_of(a->h) : 0;
+    return a->wanted & CLA_DSINKS_WANTED ? (a->h + DEFINES_BLOCK - 1) / DEFINES_BLOCK : 0;
 }
 
 static int64_t groups_to_sum_aux(const struct target *t, const struct arguments *a)
 {
-    (void)t;
-    return blocks_of(a->aux_cells);
+    return groups_of_results(t, a->aux_cells);
 }
 
 static bool is_biased(const clattn_problem *p)

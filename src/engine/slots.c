@@ -184,6 +184,10 @@ static const char *engine_slot(const struct target *t) { return t->config->engin
 static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
 static const char *backward_keys_slot(const struct target *t) { return t->config->engine->backward_keys; }
 static const char *backward_queries_slot(const struct target *t) { return t->config->engine->backward_queries; }
+static const char *look_ups_slot(const struct target *t)
+{
+    return t->p->aux_grads ? t->config->engine->look_ups : NULL;
+}
 static const char *gather_slot(const struct target *t)
 {
     return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;
@@ -210,7 +214,7 @@ static void write_params(struct text *to, const struct target *t)
 static void write_mods(struct text *to, const struct target *t)
 {
     mods_write_texts(to, t->p);
-    mod_grads_write_texts(to, t->p);
+    mod_grads_write_texts(to, t->p, t->pass == PASS_BACKWARD_KEYS);
 }
 
 /* How the slots of passes begin that go over rows of heads. */
@@ -256,9 +260,12 @@ const struct slot slots_forward[] = {
     }
 const struct slot slots_delta[] = ROW_PASS("delta.cl");
 const struct slot slots_sum_dq[] = ROW_PASS("sum_dq.cl");
-const struct slot slots_sum_dbias[] = ROW_PASS("sum_dbias.cl");
-const struct slot slots_sum_dslopes[] = ROW_PASS("sum_dslopes.cl");
 const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
+
+/* Passes that sum up what lies in the workspace. */
+#define SUMS FINDS_ROWS, { .fragment = "stats.cl" }, { .fragment = "sums.cl" }
+const struct slot slots_sum_dbias[] = { SUMS, { .fragment = "sum_dbias.cl" }, { NULL, NULL, NULL } };
+const struct slot slots_sum_dslopes[] = { SUMS, { .fragment = "sum_dslopes.cl" }, { NULL, NULL, NULL } };
 
 /* Where each element of the gradients of captured buffers goes. */
 static void write_daux(struct text *to, const struct target *t)
@@ -274,8 +281,7 @@ static void write_daux(struct text *to, const struct target *t)
 }
 
 const struct slot slots_sum_daux[] = {
-    FINDS_ROWS,
-    { .fragment = "stats.cl" },
+    SUMS,
     { .write = write_daux },
     { .fragment = "sum_daux.cl" },
     { NULL, NULL, NULL },
@@ -297,6 +303,7 @@ const struct slot slots_backward_keys[] = {
     { .fragment = "tile.cl" },
     { .choose = gather_keys_slot },
     DIFFERENTIATES_SCORES,
+    { .choose = look_ups_slot },
     { .write = slots_features_taken },
     { .fragment = "backward.cl" },
     { .fragment = "backward_keys.cl" },

@@ -64,11 +64,41 @@ cl_int mod_grads_check(const clattn_problem *p, struct why *why)
     return status;
 }
 
+/* Whether text i may say what it looked up in buffer j, which is marked. A name that the preprocessor puts together
+ * may be any. */
+static bool looks_up(const clattn_problem *p, int i, int j)
+{
+    static const char *const joints[] = { "##", "%:%:", "\\", "?" "?" };
+    const char *const name = p->aux[j].name;
+    bool says = false;
+    for (size_t n = 0; n < sizeof joints / sizeof *joints; n++)
+        says = says || strstr(p->mod_grads[i], joints[n]);
+    for (const char *s = p->mod_grads[i]; !says && (s = strstr(s, name)); s++)
+        says = !strncmp(s + strlen(name), results[0], strlen(results[0]));
+    return says && p->aux_grads >> j & 1;
+}
+
+/* The look-ups are numbered, text by text: how many there are, and the buffer of each. */
+static void write_buffers(struct text *to, const clattn_problem *p)
+{
+    int n = 0;
+    text_add(to, "__constant int cla_look_up_buffers[] = { ");
+    for (int i = 0; i < p->n_mods; i++)
+        for (int j = 0; j < p->n_aux; j++)
+            if (looks_up(p, i, j)) {
+                text_add(to, "%d, ", j);
+                n++;
+            }
+    text_add(to, "-1 };\n#define CLA_LOOK_UPS %d\n", n);
+}
+
 /* Scores before each mod are computed once more. What has no gradient behind the mods has none before any of them,
  * whatever a text makes of 0. */
 void mod_grads_write_calls(struct text *to, const clattn_problem *p)
 {
     text_add(to, "#line 1 \"mod_grads\"\n");
+    if (p->aux_grads)
+        write_buffers(to, p);
     for (int i = 0; i < p->n_mods; i++) {
         mods_write_head(to, p, i, true);
         text_add(to, ";\n");
@@ -100,25 +130,27 @@ static void write_results(struct text *to, const clattn_problem *p, int i)
         text_add(to, "    const %s cla_ds = ds;\n", vector ? "real" : "cla_scalar");
 }
 
-/* What it looked up, to where it is summed. */
-static void write_look_ups(struct text *to, const clattn_problem *p, int i)
+/* What it looked up, to where it is summed; *n: the number of the next look-up. */
+static void write_look_ups(struct text *to, const clattn_problem *p, int i, int *n)
 {
+    const bool vector = mods_is_vector(&p->mods[i]);
     for (int j = 0; j < p->n_aux; j++)
-        if (p->aux_grads >> j & 1)
-            text_add(to, "    cla_look_up%s(cla_e, %d, cla_ds, %s%s, %s%s);\n",
-                     mods_is_vector(&p->mods[i]) ? "s" : "", j, p->aux[j].name, results[0], p->aux[j].name,
-                     results[1]);
+        if (looks_up(p, i, j))
+            text_add(to, "    cla_look_up%s(cla_e, %d, %d, %scla_ds, %s%s, %s%s);\n", vector ? "s" : "", (*n)++, j,
+                     vector ? "" : "cla_lane, ", p->aux[j].name, results[0], p->aux[j].name, results[1]);
 }
 
-void mod_grads_write_texts(struct text *to, const clattn_problem *p)
+void mod_grads_write_texts(struct text *to, const clattn_problem *p, bool look_ups)
 {
+    int n = 0;
     for (int i = 0; i < p->n_mods && p->flags & CLATTN_BACKWARD; i++) {
         mods_write_before(to, p->mod_grads[i]);
         mods_write_head(to, p, i, true);
         text_add(to, "\n{\n");
         write_results(to, p, i);
         mods_write_inside(to, "derivative of ", p->mods[i].name, p->mod_grads[i]);
-        write_look_ups(to, p, i);
+        if (look_ups)
+            write_look_ups(to, p, i, &n);
         text_add(to, "    return ds;\n}\n");
     }
 }

@@ -14,7 +14,8 @@ cl_int mod_grads_check(const clattn_problem *p, struct why *why);
  * the first. It calls functions that it declares, and those of the mods. */
 void mod_grads_write_calls(struct text *to, const clattn_problem *p);
 
-/* Writes those functions, the caller's texts, if the problem asks for gradients. */
-void mod_grads_write_texts(struct text *to, const clattn_problem *p);
+/* Writes those functions, the caller's texts, if the problem asks for gradients. look_ups: they tell cla_look_up(), or
+ * cla_look_ups() of vectors, what they look up of marked buffers. */
+void mod_grads_write_texts(struct text *to, const clattn_problem *p, bool look_ups);
 
 #endif

@@ -114,7 +114,9 @@ void mods_write_head(struct text *to, const clattn_problem *p, int i, bool back)
     text_add(to, "%s s, const int b, const int h, const %s q, const %s k", real, integer, integer);
     for (int j = 0; j < p->n_aux; j++)
         text_add(to, ", %s *%s", mods_aux_type(p->aux[j].type), p->aux[j].name);
-    text_add(to, "%s)", back && p->aux_grads ? ", const cla_env *cla_e" : "");
+    if (back && p->aux_grads)
+        text_add(to, ", const cla_env *cla_e%s", vector ? "" : ", const int cla_lane");
+    text_add(to, ")");
 }
 
 void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back)
@@ -130,7 +132,9 @@ void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back)
                  x, function, i, back ? "CLA_LANE(ds, cla_scalar, i), " : "");
     for (int j = 0; j < p->n_aux; j++)
         text_add(to, ", e->at.aux_%s + e->a->aux_offset[%d]", p->aux[j].name, j);
-    text_add(to, "%s);\n", back && p->aux_grads ? ", e" : "");
+    if (back && p->aux_grads)
+        text_add(to, mods_is_vector(&p->mods[i]) ? ", e" : ", e, i");
+    text_add(to, ");\n");
 }
 
 void mods_write_bounds(struct text *to, const clattn_problem *p)

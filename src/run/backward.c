@@ -227,12 +227,13 @@ static cl_int check_daux(struct call *c, const struct reader *r, cl_context cont
 /* ---- Numbers ---- */
 
 /* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them, where each keeps
- * a dQ or cells of a bias of its own; else one for each tile. */
+ * a dQ, or cells of a bias or captured buffers, of its own; else one for each tile. */
 static int stripes(const struct call_plan *plan, const struct arguments *a, int64_t units, int64_t tiles)
 {
     const int64_t compute_units = plan->caps->compute_units;
     int n = 1;
-    if (!plan->config->engine->dq_in_stripes && !a->bias_cells && tiles > 1 && units * tiles <= INT32_MAX)
+    const bool own = plan->config->engine->dq_in_stripes || a->bias_cells || a->aux_cells;
+    if (!own && tiles > 1 && units * tiles <= INT32_MAX)
         return (int)tiles;
     while (n < tiles && units * n % compute_units && units * n < 4 * compute_units)
         n++;
@@ -240,10 +241,10 @@ static int stripes(const struct call_plan *plan, const struct arguments *a, int6
 }
 
 /* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Where the tables
- * of captured buffers, one for each group, would take more room than dQ, it has those of all: then there are fewer. */
-static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t dq_of_head)
+ * of captured buffers, some for each group, would take more room than dQ, it has those of all: then there are fewer. */
+static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t most_cells)
 {
-    const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > dq_of_head;
+    const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > most_cells;
     to->shares_keys = shared;
     to->unit_b = s->b && (all || shared || (bias && to->bias_shape[0] == 1)) ? (cla_i32)s->b : 1;
     to->unit_hk = all || (bias && to->bias_shape[1] == 1) ? (cla_i32)s->hk : 1;
@@ -275,7 +276,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     const int64_t own = plan->rows.per_group, block = own < DEFINES_BLOCK ? own : DEFINES_BLOCK; /* of queries */
     const int64_t blocks = (s->nq + block - 1) / block;
     int64_t heads, groups, rows;
-    set_units(to, s, shared, s->nq * plan->p->d);
+    set_units(to, s, shared, s->nq * plan->p->d / engine_tables(plan->config->engine, &plan->config->tile));
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
         groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||

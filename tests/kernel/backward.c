@@ -11,7 +11,8 @@
 #include "tests/lib/graded.h"
 
 enum {
-    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS | GRADED_CAPTURED,
+    OTHERS = GRADED_OTHERS | GRADED_CAPTURED,
+    ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | OTHERS,
     WITH_DLSE = ALL | 1 << GRADED_DLSE
 };
 
@@ -128,7 +129,7 @@ static void test_simt(const struct device *d)
     if (!harness_flag("CLATTN_FULL"))
         setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
-        if (harness_deals(i, 4) && !strstr(features[i], " mod:")) /* which look elements up */
+        if (harness_deals(i, 4))
             check_row(d, case_types[(i + 2) % N_CASE_TYPES], features[i], 60 + i,
                       few_items, (enum layout)((i + 1) % LAYOUTS), WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
@@ -150,6 +151,7 @@ static void test_mma(const struct device *d)
         { "f16", "mma_emu nw1,rt1,bk16,qreg1", "b1 h1 q40 k90 d32/128 scale2 causal lse" },
         { "bf16", "mma_emu nw2,rt1,bk32,qreg0", "b1 h2/1 q70 k150 d72/40 scale1 window40,9 bias:1hqk lse" },
         { "f16", "mma_emu", "b1 h2/1 q70 k90 d128/96 causal alibi lse" },
+        { "bf16", "mma_emu nw1,rt1,bk32,qreg1", "b1 h2/1 q40 k70 d24 causal mod:softcap lse" },
     };
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         if (harness_deals(i, 4) && !strstr(features[i], " mod:"))
@@ -158,6 +160,19 @@ static void test_mma(const struct device *d)
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         if (harness_deals(i, 4))
             check_row(d, more[i].type, more[i].row, 110 + i, more[i].config, (enum layout)(i % LAYOUTS), WITH_DLSE);
+}
+
+/* What derivatives look up there, several at a time; CLATTN_PART: in every type. */
+static void test_look_ups(const struct device *d)
+{
+    static const char *const looking[][2] = {
+        { few_items, "b2 h4/2 q70 k150 d9/26 scale1.5 window30,9 bias:11qk mod:tanh_gate,pair_bias,relative_bias lse" },
+        { "simt", "b2 h4/2 q70 k90 d64 causal alibi mod:head_scale,document,relative_bias lse" },
+    };
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
+            check_row(d, case_types[(i + n) % N_CASE_TYPES], looking[i][1], 90 + i, looking[i][0],
+                      (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
 }
 
 static char **arguments;
@@ -179,17 +194,18 @@ static void test_quick(const struct device *d)
                                         "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse" };
     /* Of queries, keys and chunks more than one tile, for those who look for races. */
     static const char *const tiles[] = { "b1 h2/1 q20 k37 d9/3 causal alibi mask:11qk bias:11q1 lse",
-                                         "b1 h1 q20 k18 d70 bias:11qk lse" };
+                                         "b1 h1 q20 k18 d70 bias:11qk lse",
+                                         "b1 h2/1 q20 k18 d9/3 mod:tanh_gate,relative_bias lse" };
     for (unsigned i = 0; i < sizeof quick_cases / sizeof *quick_cases; i++)
         check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
         for (unsigned wanted = 0; wanted < 2; wanted++)
-            check_row(d, "f32", tiles[i], i, few_items, PADDED, wanted ? WITH_DLSE : GRADED_OTHERS);
+            check_row(d, "f32", tiles[i], i, few_items, PADDED, wanted ? WITH_DLSE : OTHERS);
     for (unsigned wanted = 0; wanted < 2; wanted++)
         check_row(d, "f16", "b1 h2/1 q40 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted,
-                  "mma_emu nw2,rt1,bk16,qreg0", PADDED, wanted ? WITH_DLSE : GRADED_OTHERS);
+                  "mma_emu nw2,rt1,bk16,qreg0", PADDED, wanted ? WITH_DLSE : OTHERS);
 }
 
 static void test(const struct device *d)
@@ -203,7 +219,8 @@ static void test(const struct device *d)
         test_wanted(d);
         test_cases(d);
         test_mma(d);
-        test_simt(d); /* last, as it says */
+        test_simt(d); /* behind those, as it says */
+        test_look_ups(d);
     }
 }
 
