@@ -34,6 +34,7 @@ CLA_FN void cla_share_look_ups(const cla_tile *t, cla_env *e, const real *s, con
     const real late = CLA_SCALES_LATE ? (real)(CLA_SCALE(e->a)) : (real)(1);
     cla_looked looked;
     looked.n = n;
+    looked.grad = (real)(0);
     e->looked = &looked;
     CLA_NO_UNROLL for (int i = 0; i < CLA_HALF; i++) {
         const int element = part * CLA_HALF + i, j = element / CLA_R_N, r = element % CLA_R_N;
@@ -43,7 +44,6 @@ CLA_FN void cla_share_look_ups(const cla_tile *t, cla_env *e, const real *s, con
             score = CLA_ALL_IF(x == element) ? raw[x] : score;
         }
         looked.at = (integer)(-1);
-        looked.grad = (real)(0);
         cla_score_grad(e, score * late, ds, CLA_ELEMENT_Q, CLA_ELEMENT_K);
         if (all(looked.at == (integer)(looked.at.s0))) {
             looked.grad.s0 = cla_lane_sum(looked.grad);
