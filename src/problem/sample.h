@@ -105,8 +105,9 @@ int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry 
 enum { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_GRADIENTS };
 void sample_gradient(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n, double *row,
                      double *bound);
-/* An LSE that keeps weights within range where nobody computed it. */
-double sample_gradient_lse(const struct sample *s);
+/* An LSE for a row where nobody computed it: no weight is above 1, which kernels rely on, and most rows' are about as
+ * large as with their own. */
+double sample_gradient_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);
 
 /* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
  * nor small, or NaN. */

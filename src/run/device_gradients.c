@@ -11,14 +11,16 @@
 
 /* ---- LSE ---- */
 
-/* What queries the answer's LSE is made for: all of a small sample. */
-static void answer_lse(const struct sample *s, float *lse, double *room)
+/* The answer's own, of all rows of a small sample, and of those rows of a large one that are looked at. */
+static void fill_lse(const struct sample *s, float *lse, double *room)
 {
     const clattn_sizes *const z = &s->p.sizes;
+    const int64_t step = s->ragged ? 1 : device_sample_step(s);
     for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
         const int64_t b = i / z->nq / z->h, h = i / z->nq % z->h, q = i % z->nq, at = sample_lse(s, b, h, q);
         if (at >= 0)
-            lse[at] = (float)sample_answer(s, b, h, q, room, room + s->p.dv, room + 2 * s->p.dv).lse;
+            lse[at] = (float)(i % step ? sample_gradient_lse(s, b, h, q)
+                                       : sample_answer(s, b, h, q, room, room + s->p.dv, room + 2 * s->p.dv).lse);
     }
 }
 
@@ -33,10 +35,8 @@ static cl_int make_lse(struct device_sample *b, cl_context context, struct why *
         free(room);
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     }
-    for (size_t i = 0; i < n; i++)
-        b->gradients.lse[i] = (float)sample_gradient_lse(s);
-    if (s->ragged)
-        answer_lse(s, b->gradients.lse, room);
+    memset(b->gradients.lse, 0, b->lse_bytes);
+    fill_lse(s, b->gradients.lse, room);
     free(room);
     if (n)
         b->gradients.lse_mem = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, b->lse_bytes,

@@ -286,6 +286,13 @@ void device_sample_close(struct device_sample *b)
     memset(b, 0, sizeof *b);
 }
 
+int64_t device_sample_step(const struct sample *s)
+{
+    enum { FEW = 8 };
+    const clattn_sizes *const z = &s->p.sizes;
+    return z->b * z->h * z->nq / FEW + 1;
+}
+
 /* ---- Running ---- */
 
 static double event_seconds(cl_event first, cl_event event)
