@@ -2,7 +2,7 @@
 # peer_torch.py - clattn-bench beside PyTorch's scaled_dot_product_attention, round by round in turn
 # SPDX-License-Identifier: Apache-2.0
 """peer_torch.py [--bench PATH] [--rounds N] [--device TEXT] [--config TEXT] [--alone] [--cuda] [--backend LIST]
-[--plain] [--backward] 'PROBLEM' ...
+[--plain] [--backward | --training] 'PROBLEM' ...
 
 Runs PyTorch on the CPU with as many threads as it has cores, one round of each in turn, and prints the medians and the
 median of the ratios within a round. Idle OpenMP threads that spin would slow the other side: OMP_WAIT_POLICY is
@@ -19,6 +19,10 @@ computes the same on keys and values of Q's type that lie in one piece; the line
 
 A problem with bwd is timed backward alone: autograd's of its forward pass, which has run before; gradients of a bias
 are among them. --backward makes every problem one with bwd, so that one list serves both passes.
+
+--training: forward and backward, one after the other in each round, as a step of training has them: on our side the
+plan of the problem, which writes LSE too, and that of its gradients; on PyTorch's the forward pass of inputs that
+require gradients, and autograd.grad. Prints forward, backward and both; ratios are medians of those within a round.
 
 --cuda: PyTorch on the GPU. --backend: which of its ways, flash, efficient, cudnn and math with commas between, each
 once a round; flash is FlashAttention-2 unless PyTorch was told otherwise. Both sides' times are those of the host's
@@ -49,6 +53,12 @@ def without(problem):
 
 def with_backward(problem):
     return problem if 'bwd' in problem.split() else problem + ' bwd'
+
+
+def training_problems(problem):
+    """What we run: forward with LSE, which gradients are made of, and backward."""
+    forward = ' '.join(w for w in problem.split() if w != 'bwd')
+    return forward if 'lse' in forward.split() else forward + ' lse', with_backward(forward)
 
 
 def parse(problem):
@@ -89,7 +99,8 @@ def kept(p):
     return (k <= q + end - p['q']) & (k < end) if p['causal'] else k < end
 
 
-def torch_round(p, backend=None, where='cpu'):
+def torch_round(p, backend=None, where='cpu', training=False):
+    """A function that runs once and returns milliseconds; with `training` those of forward and of backward."""
     def rand(h, n, d):
         shape = (p['b'], n, h, d) if p['bthd'] else (p['b'], h, n, d)
         x = torch.randn(*shape, device=where).to(p['type'])
@@ -110,27 +121,33 @@ def torch_round(p, backend=None, where='cpu'):
         def only():
             return sdpa_kernel(getattr(SDPBackend, BACKENDS[backend]))
 
-    def run_backward():
-        with only():
-            o = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal, **more)
-            finish()
-            t = time.perf_counter()
-            torch.autograd.grad(o, inputs, d_o)
-            finish()
-            return (time.perf_counter() - t) * 1e3
-    if p['backward']:
-        inputs = [x.requires_grad_() for x in (q, k, v) + ((mask,) if p.get('what') == 'bias' else ())]
-        d_o = torch.randn(p['b'], p['h'], p['q'], p['d2'], device=where).to(p['type'])
-        return run_backward
+    def forward():
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal, **more)
+
+    def timed(call):
+        finish()
+        t = time.perf_counter()
+        result = call()
+        finish()
+        return result, (time.perf_counter() - t) * 1e3
 
     def run():
         with only():
-            finish()
-            t = time.perf_counter()
-            torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal, **more)
-            finish()
-            return (time.perf_counter() - t) * 1e3
-    return run
+            return timed(forward)[1]
+
+    def run_both():
+        with only():
+            o, ms = timed(forward)
+            return ms, timed(lambda: torch.autograd.grad(o, inputs, d_o))[1]
+
+    def run_backward():
+        with only():
+            o = forward()
+            return timed(lambda: torch.autograd.grad(o, inputs, d_o))[1]
+    if p['backward'] or training:
+        inputs = [x.requires_grad_() for x in (q, k, v) + ((mask,) if p.get('what') == 'bias' else ())]
+        d_o = torch.randn(p['b'], p['h'], p['q'], p['d2'], device=where).to(p['type'])
+    return run_both if training else run_backward if p['backward'] else run
 
 
 def theirs_of(o, problem):
@@ -167,12 +184,12 @@ def in_turn(o, bench, problem):
         statistics.median(r[1] / r[0] for r in rows)), flush=True)
 
 
-def warm_up(p, names, where):
+def warm_up(p, names, where, training=False):
     """What runs of them, by name, and why the others do not."""
     runs, refused = {}, {}
     for name in names:
         try:
-            run = torch_round(p, name, where)
+            run = torch_round(p, name, where, training)
             for _ in range(3):
                 run()
             runs[name] = run
@@ -205,11 +222,38 @@ def against_backends(o, bench, problem):
     print('  '.join(words + ['%s refuses: %s' % r for r in refused.items()]), flush=True)
 
 
+def with_sum(ms):
+    return ms[0], ms[1], ms[0] + ms[1]
+
+
+def training(o, bench, problem):
+    """Forward, backward and both, each side's once a round, back and forth."""
+    plain, lacks = theirs_of(o, problem)
+    forward, backward = training_problems(problem)
+    with our_rounds(o, bench, forward) as our_forward, our_rounds(o, bench, backward) as our_backward:
+        runs, refused = warm_up(parse(plain), o.backend or [None], 'cuda' if o.cuda else 'cpu', True)
+        sides = [('ours', lambda: (our_forward(), our_backward()))] + list(runs.items())
+        rows = {name: [] for name, _ in sides}
+        for i in range(3 + o.rounds):
+            for name, run in sides if i % 2 else reversed(sides):
+                rows[name].append(with_sum(run()))
+    rows = {name: list(zip(*r[3:])) for name, r in rows.items()}
+    for name in runs:
+        words = ['%s  torch %s%s%s' % (problem, torch.__version__, ' ' + name if name else '', lacks)]
+        for what, ours, theirs in zip(('forward', 'backward', 'both'), rows['ours'], rows[name]):
+            words.append('%s ours %.3f ms, %.3f ms, %.2f times ours' % (
+                what, statistics.median(ours), statistics.median(theirs),
+                statistics.median(b / a for a, b in zip(ours, theirs))))
+        print('  '.join(words), flush=True)
+    for name, why in refused.items():
+        print('%s  %s refuses: %s' % (problem, name or 'torch', why), flush=True)
+
+
 def all_backends(o, bench):
     status = 0
     for problem in o.problems:
         try:
-            against_backends(o, bench, problem)
+            (training if o.training else against_backends)(o, bench, problem)
         except (SystemExit, OSError, RuntimeError, ValueError) as e:
             print('%s: not measured: %s' % (problem, (str(e).splitlines() or ['?'])[0]), flush=True)
             status = 1
@@ -242,6 +286,7 @@ def main():
     a.add_argument('--torch-only', action='store_true', help=argparse.SUPPRESS), a.add_argument('problems', nargs='+')
     a.add_argument('--cuda', action='store_true'), a.add_argument('--backend', type=lambda x: x.split(','))
     a.add_argument('--plain', action='store_true'), a.add_argument('--backward', action='store_true')
+    a.add_argument('--training', action='store_true')
     o = a.parse_args()
     if o.backward:
         o.problems = [with_backward(p) for p in o.problems]
@@ -249,6 +294,8 @@ def main():
         o.backend = ['flash']
     if o.backend and (o.alone or set(o.backend) - set(BACKENDS)):
         a.error('--backend takes %s, and no --alone' % ', '.join(BACKENDS))
+    if o.training and (o.alone or o.backward):
+        a.error('--training has both passes in turn: no --alone, no --backward')
     if o.cuda and not torch.cuda.is_available():
         raise SystemExit('this PyTorch, %s, finds no GPU' % torch.__version__)
     torch.set_num_threads(os.cpu_count())
@@ -260,7 +307,7 @@ def main():
     if o.backend:
         all_backends(o, bench)
     for problem in o.problems:
-        (alone if o.alone else in_turn)(o, bench, problem)
+        (alone if o.alone else training if o.training else in_turn)(o, bench, problem)
 
 
 if __name__ == '__main__':

@@ -95,7 +95,7 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
     memset(w->o, 0, (size_t)r->dv * sizeof *w->o);
     *lse = most + log(sum);
     for (int64_t i = at->lo; i < at->hi && n; i++) {
-        w->p[i] /= sum;
+        w->p[i] = w->keep[i] ? w->p[i] / sum : 0; /* also where the sum is NaN */
         for (int64_t c = 0; c < r->dv && w->p[i] != 0; c++)
             w->o[c] += w->p[i] * v[i * r->dv + c];
     }
@@ -219,7 +219,7 @@ static void add_sink(const struct reference *r, const struct reference_gradients
 void reference_backward_store(int type, const double *x, double *bound, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        bound[i] += bound[i] > 0 || x[i] != 0 ? reference_rounding(type, x[i]) : 0;
+        bound[i] = !isfinite(x[i]) ? 0 : bound[i] + (bound[i] > 0 || x[i] != 0 ? reference_rounding(type, x[i]) : 0);
 }
 
 int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,

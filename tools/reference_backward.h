@@ -54,7 +54,8 @@ struct reference_gradients {
  * without memory or when a score_mod failed. */
 int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,
                            const struct reference_gradients *g);
-/* Behind all entries: adds to the bounds of n sums what storing these as `type` may do. */
+/* Behind all entries: adds to the bounds of n sums what storing these as `type` may do; 0 where one is NaN or infinite,
+ * and must be. */
 void reference_backward_store(int type, const double *x, double *bound, int64_t n);
 
 /* All at once. Returns 0, or -1 without memory or when a score_mod failed. */

@@ -178,7 +178,7 @@ static void enter(struct entry *e, const clattn_workload *c, const clattn_proble
 /* O and LSE of entry b, and what it adds to gradients. */
 static int check_entry(struct entry *e, struct expected *expected, struct verdict *out)
 {
-    const double *const from[3] = { e->q, e->k, e->v };
+    const double *const from[5] = { e->q, e->k, e->v, e->o, e->lse ? e->lse : e->want_lse };
     if (reference_forward(&e->r, e->q, e->k, e->v, e->want_o, e->want_lse, e->bound_o, e->bound_lse, NULL) != 0)
         return -1;
     look_at_o(e, &out->o);

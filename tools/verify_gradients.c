@@ -9,6 +9,7 @@
 
 #include "inputs.h"
 #include "reference_backward.h"
+#include "verify_taint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ int expected_make(struct expected *x, const struct verify_gradients *given, cons
             continue;
         x->want[i] = calloc((size_t)x->n[i] + 1, sizeof **x->want);
         x->bound[i] = calloc((size_t)x->n[i] + 1, sizeof **x->bound);
-        if (!x->want[i] || !x->bound[i])
+        x->taint[i] = calloc((size_t)x->n[i] + 1, 1);
+        if (!x->want[i] || !x->bound[i] || !x->taint[i])
             return -1;
     }
     return 0;
@@ -52,11 +54,12 @@ void expected_free(struct expected *x)
     for (int i = 0; i < VERIFY_GRADIENTS; i++) {
         free(x->want[i]);
         free(x->bound[i]);
+        free(x->taint[i]);
     }
     memset(x, 0, sizeof *x);
 }
 
-int expected_add(struct expected *x, const struct reference *r, const double *const from[3], int64_t q, int64_t k,
+int expected_add(struct expected *x, const struct reference *r, const double *const from[5], int64_t q, int64_t k,
                  const double *o_bound, const double *lse_bound)
 {
     const struct reference_gradients to = {
@@ -78,7 +81,23 @@ int expected_add(struct expected *x, const struct reference *r, const double *co
         .dslopes_bound = x->bound[VERIFY_DSLOPES],
         .dsinks_bound = x->bound[VERIFY_DSINKS],
     };
-    return reference_backward_add(r, from[0], from[1], from[2], &to);
+    const struct taint taint = {
+        .r = r,
+        .q = from[0],
+        .k = from[1],
+        .v = from[2],
+        .o = from[3],
+        .lse = from[4],
+        .dout = to.dout,
+        .dlse = to.dlse,
+        .dq = x->taint[VERIFY_DQ] + q * r->d,
+        .dk = x->taint[VERIFY_DK] + k * r->d,
+        .dv = x->taint[VERIFY_DV] + k * r->dv,
+        .dbias = x->taint[VERIFY_DBIAS],
+        .dslopes = x->taint[VERIFY_DSLOPES],
+        .dsinks = x->taint[VERIFY_DSINKS],
+    };
+    return taint_mark(&taint) == 0 ? reference_backward_add(r, from[0], from[1], from[2], &to) : -1;
 }
 
 void expected_store(struct expected *x, const clattn_problem *p)
@@ -91,8 +110,11 @@ void expected_store(struct expected *x, const clattn_problem *p)
 
 static void look(const struct expected *x, int i, int64_t from, int64_t to, struct farthest *worst)
 {
-    for (int64_t at = from; at < to && x->given->got[i]; at++)
-        farthest_consider(worst, x->given->got[i][at], x->want[i][at], x->bound[i][at]);
+    for (int64_t at = from; at < to && x->given->got[i]; at++) {
+        const double got = x->given->got[i][at], want = x->want[i][at];
+        if (!(x->taint[i][at] & TAINT_ALL) && !(taint_strange(got) && (taint_strange(want) || x->taint[i][at])))
+            farthest_consider(worst, got, want, x->bound[i][at]);
+    }
 }
 
 void expected_look_at_rows(const struct expected *x, const struct reference *r, int64_t q, int64_t k,

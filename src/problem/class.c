@@ -215,26 +215,36 @@ bool class_near(clattn_workload *out, const clattn_workload *c, size_t n)
 
 /* ---- The common ones ---- */
 
+/* Prompts, short ones, decoding, and gradients, each in all types and widths, without a mask and causal. The record of
+ * h8 q1024 k1024 serves gradients of all other sizes (class_near()); those where heads share keys differ most. */
+static const struct {
+    int64_t nq, nk, h, hk;
+    bool backward, only_causal;
+} kinds[] = {
+    { 1024, 1024, 8, 8, false, false }, { 4096, 4096, 32, 32, false, false }, { 128, 256, 32, 32, false, false },
+    { 1, 4096, 32, 32, false, false },  { 1024, 1024, 8, 8, true, false },    { 4096, 4096, 32, 8, true, true },
+};
+
 bool class_common(clattn_workload *out, size_t n)
 {
     static const int types[] = { CLATTN_F32, CLATTN_F16, CLATTN_BF16 }, ds[] = { 64, 128 };
-    static const struct {
-        int64_t nq, nk, h;
-    } sizes[] = { { 1024, 1024, 8 }, { 4096, 4096, 32 }, { 128, 256, 32 }, { 1, 4096, 32 } };
-    enum { TYPES = 3, WIDTHS = 2, MASKS = 2, KINDS = 4 };
+    enum { TYPES = 3, WIDTHS = 2, MASKS = 2, KINDS = sizeof kinds / sizeof *kinds };
     clattn_problem p = CLATTN_PROBLEM_INIT;
-    if (n >= TYPES * WIDTHS * MASKS * KINDS)
+    size_t kind = 0, of_kind;
+    for (; kind < KINDS && n >= (of_kind = TYPES * WIDTHS * (kinds[kind].only_causal ? 1 : MASKS)); kind++)
+        n -= of_kind;
+    if (kind == KINDS)
         return false;
     p.type = p.k_type = p.v_type = p.o_type = types[n % TYPES];
     n /= TYPES;
     p.d = p.dv = ds[n % WIDTHS];
-    n /= WIDTHS;
-    p.causal = (int32_t)(n % MASKS);
-    n /= MASKS;
+    p.causal = kinds[kind].only_causal || n / WIDTHS;
+    p.flags = kinds[kind].backward ? CLATTN_BACKWARD : 0;
     p.sizes.b = 1;
-    p.sizes.h = p.sizes.hk = sizes[n].h;
-    p.sizes.nq = sizes[n].nq;
-    p.sizes.nk = sizes[n].nk;
+    p.sizes.h = kinds[kind].h;
+    p.sizes.hk = kinds[kind].hk;
+    p.sizes.nq = kinds[kind].nq;
+    p.sizes.nk = kinds[kind].nk;
     class_of(out, &p);
     return true;
 }

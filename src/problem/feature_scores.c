@@ -138,15 +138,16 @@ static void alibi_print(struct text *to, const clattn_workload *c, const clattn_
     text_add(to, " alibi");
 }
 
-static int64_t heads_count(const clattn_sizes *z)
+/* Those of one entry serve all, or each has its own, of the same value. */
+static int64_t alibi_count(const clattn_sizes *z)
 {
-    return z->h;
+    int64_t n;
+    return checked_mul(z->b, z->h, &n) ? n : 0;
 }
 
-static double alibi_value(const struct sample *s, int64_t h)
+static double alibi_value(const struct sample *s, int64_t at)
 {
-    (void)s;
-    return 1.0 / (double)(2 << h % 8);
+    return 1.0 / (double)(2 << at % s->p.sizes.h % 8);
 }
 
 static double alibi_change(const struct feature_at *at, double x)
@@ -206,7 +207,7 @@ static double bias_value(const struct sample *s, int64_t at)
 
 static double bias_change(const struct feature_at *at, double x)
 {
-    return x + bias_value(at->s, at->q * at->s->p.sizes.nk + at->k);
+    return x + bias_value(at->s, at->q * at->s->p.sizes.nk + (at->s->other_shapes ? 0 : at->k));
 }
 
 /* ---- sink: a logit for each head that has no value ---- */
@@ -227,6 +228,11 @@ static void sink_print(struct text *to, const clattn_workload *c, const clattn_p
 {
     (void)c, (void)p;
     text_add(to, " sink");
+}
+
+static int64_t sink_count(const clattn_sizes *z)
+{
+    return z->h;
 }
 
 static double sink_value(const struct sample *s, int64_t h)
@@ -286,7 +292,7 @@ const struct feature feature_scores[] = {
       .print = alibi_print,
       .step = FEATURE_STEP_SCORES,
       .represent = softcap_represent,
-      .tensor = { SAMPLE_SLOPES, CLATTN_F32, heads_count, alibi_value },
+      .tensor = { SAMPLE_SLOPES, CLATTN_F32, alibi_count, alibi_value },
       .change = alibi_change },
     { .name = "bias",
       .kind = FEATURE_BIAS,
@@ -313,7 +319,7 @@ const struct feature feature_scores[] = {
       .print = sink_print,
       .step = FEATURE_STEP_SCORES,
       .represent = softcap_represent,
-      .tensor = { SAMPLE_SINKS, CLATTN_F32, heads_count, sink_value },
+      .tensor = { SAMPLE_SINKS, CLATTN_F32, sink_count, sink_value },
       .change = sink_change },
     { .name = NULL },
 };

@@ -164,8 +164,10 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
     case SAMPLE_Q: return product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h, p->d, 1);
     case SAMPLE_O:
     case SAMPLE_DOUT:
-        return f & CLATTN_BACKWARD
-                   ? product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h, p->dv, 1)
+    case SAMPLE_DLSE:
+        return f & CLATTN_BACKWARD && (what != SAMPLE_DLSE || s->other_shapes)
+                   ? product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h,
+                             what == SAMPLE_DLSE ? 1 : p->dv, 1)
                    : 0;
     case SAMPLE_Q_LEN: return f & CLATTN_Q_LEN ? z->b : 0;
     case SAMPLE_KV_LEN: return f & CLATTN_KV_LEN ? z->b : 0;
@@ -191,7 +193,8 @@ int sample_type(const struct sample *s, enum sample_what what)
     case SAMPLE_K_SCALE:
     case SAMPLE_K_ZERO:
     case SAMPLE_V_SCALE:
-    case SAMPLE_V_ZERO: return CLATTN_F32;
+    case SAMPLE_V_ZERO:
+    case SAMPLE_DLSE: return CLATTN_F32;
     default: return CLATTN_I32;
     }
 }
@@ -233,9 +236,15 @@ double sample_value_dout(const struct sample *s, int64_t at)
     return sample_number(s->seed + 9, at);
 }
 
+double sample_value_dlse(const struct sample *s, int64_t at)
+{
+    return s->other_shapes ? sample_number(s->seed + 10, at) : 0;
+}
+
 static double real_value(const struct sample *s, enum sample_what what, int64_t at)
 {
     return what == SAMPLE_O      ? sample_value_o(s, at)
+           : what == SAMPLE_DLSE ? sample_value_dlse(s, at)
            : what == SAMPLE_DOUT ? sample_value_dout(s, at)
                                  : sample_value_q(s, at);
 }

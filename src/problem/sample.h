@@ -12,6 +12,7 @@ struct sample {
     clattn_problem p;         /* checked; its sizes are the call's */
     uint32_t seed;
     bool ragged; /* lengths, starts and offsets are odd, and what is not seen holds NaN; else all rows count */
+    bool other_shapes; /* of a backward call: a bias without an axis of keys, slopes of each entry, and dLSE */
     bool narrow_p;            /* what runs on it stores P in 16 bits, as matrix units do, and may be farther off */
     const double *q, *k, *v;  /* their values, as sample_compute() left them; NULL: computed where they are needed */
 };
@@ -25,7 +26,7 @@ enum { SAMPLE_BLOCK = 32 }; /* of a block map, both ways */
 enum sample_what { SAMPLE_Q, SAMPLE_K, SAMPLE_V, SAMPLE_BIAS, SAMPLE_MASK, SAMPLE_MAP, SAMPLE_SLOPES, SAMPLE_SINKS,
                    SAMPLE_K_SCALE, SAMPLE_K_ZERO, SAMPLE_V_SCALE, SAMPLE_V_ZERO, SAMPLE_Q_LEN, SAMPLE_KV_LEN,
                    SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLE_TABLE,
-                   SAMPLE_O, SAMPLE_DOUT, SAMPLES }; /* the last two: of a backward call */
+                   SAMPLE_O, SAMPLE_DOUT, SAMPLE_DLSE, SAMPLES }; /* the last three: of a backward call */
 
 /* Elements of one, 0 where the problem has none or they are too many; and the type that they are stored in. */
 int64_t sample_count(const struct sample *s, enum sample_what what);
@@ -87,9 +88,10 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
 double sample_answer_epsilon(int type);
 double sample_answer_rounding(int o_type, double o);
 
-/* What a backward call reads of O and dO, which need not be the answer of anything. */
+/* What a backward call reads of O, dO and dLSE, which need not be the answer of anything. */
 double sample_value_o(const struct sample *s, int64_t at);
 double sample_value_dout(const struct sample *s, int64_t at);
+double sample_value_dlse(const struct sample *s, int64_t at); /* 0 where it is not given */
 
 /* A score: whether it is kept, what it is after all changes, what sizes it had on the way, added up, and its derivative
  * by what it was before them. */
@@ -102,13 +104,22 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
 /* Row k of K or V that head h of entry b reads, among the values. */
 int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k);
 
-/* A row of a gradient, `width` elements, and how far off each may be, where LSE is lse[sample_lse()]: of dQ row n of
- * head h, of dK or dV row n of key/value head h. In sample_gradient.c. */
-enum { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_GRADIENTS };
+/* Gradients as they are stored: [entries,heads,rows,width], packed as the tensors that they are of; rows 0 where the
+ * problem has no such tensor. dBias has the shape of the sample's bias. In sample_gradient.c. */
+enum { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_DBIAS, SAMPLE_DSLOPES, SAMPLE_DSINKS, SAMPLE_GRADIENTS };
+struct sample_gradient_shape {
+    int64_t entries, heads, rows, width;
+    int type;
+};
+struct sample_gradient_shape sample_gradient_shape(const struct sample *s, int which);
+
+/* Row n of head h of entry b of a gradient, `width` elements, and how far off each may be, where LSE is
+ * lse[sample_lse()]. */
 void sample_gradient(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n, double *row,
                      double *bound);
-/* An LSE that keeps weights within range where nobody computed it. */
-double sample_gradient_lse(const struct sample *s);
+/* An LSE for a row where nobody computed it: no weight is above 1, which kernels rely on, and most rows' are about as
+ * large as with their own. */
+double sample_gradient_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);
 
 /* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
  * nor small, or NaN. */

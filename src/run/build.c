@@ -91,10 +91,11 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
     enum { ROWS_MOST = 128, KEYS_BEHIND = 11, SCALE_MOST = 2 };
     const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
     const bool cached = p->page || problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type);
-    const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page;
     const int64_t hk = cached ? 2 : 1;
     const int own = config->engine->rows_per_group(&config->tile), tile = config->engine->keys_per_tile(&config->tile);
     const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */
+    const bool summed = backward && (p->bias_type || p->flags & (CLATTN_ALIBI | CLATTN_SINKS)); /* over entries */
+    const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page || summed;
     const int rows = backward ? tile : own, keys = backward ? own : tile;
     *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
     s->p.sizes = (clattn_sizes){ .b = two ? 2 : 1, .h = 2 * hk, .hk = hk, .nk = keys + KEYS_BEHIND };

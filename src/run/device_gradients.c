@@ -11,14 +11,16 @@
 
 /* ---- LSE ---- */
 
-/* What queries the answer's LSE is made for: all of a small sample. */
-static void answer_lse(const struct sample *s, float *lse, double *room)
+/* The answer's own, of all rows of a small sample, and of those rows of a large one that are looked at. */
+static void fill_lse(const struct sample *s, float *lse, double *room)
 {
     const clattn_sizes *const z = &s->p.sizes;
+    const int64_t step = s->ragged ? 1 : device_sample_step(s);
     for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
         const int64_t b = i / z->nq / z->h, h = i / z->nq % z->h, q = i % z->nq, at = sample_lse(s, b, h, q);
         if (at >= 0)
-            lse[at] = (float)sample_answer(s, b, h, q, room, room + s->p.dv, room + 2 * s->p.dv).lse;
+            lse[at] = (float)(i % step ? sample_gradient_lse(s, b, h, q)
+                                       : sample_answer(s, b, h, q, room, room + s->p.dv, room + 2 * s->p.dv).lse);
     }
 }
 
@@ -33,10 +35,8 @@ static cl_int make_lse(struct device_sample *b, cl_context context, struct why *
         free(room);
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     }
-    for (size_t i = 0; i < n; i++)
-        b->gradients.lse[i] = (float)sample_gradient_lse(s);
-    if (s->ragged)
-        answer_lse(s, b->gradients.lse, room);
+    memset(b->gradients.lse, 0, b->lse_bytes);
+    fill_lse(s, b->gradients.lse, room);
     free(room);
     if (n)
         b->gradients.lse_mem = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, b->lse_bytes,
@@ -46,25 +46,22 @@ static cl_int make_lse(struct device_sample *b, cl_context context, struct why *
 
 /* ---- Gradients ---- */
 
-static int64_t width_of(const clattn_problem *p, int which)
+/* Those of Q, K and V alone in a large sample, which is for timing. */
+static bool is_wanted(const struct sample *s, int which)
 {
-    return which == SAMPLE_DV ? p->dv : p->d;
-}
-static int type_of(const clattn_problem *p, int which)
-{
-    return which == SAMPLE_DQ ? p->type : which == SAMPLE_DK ? p->k_type : p->v_type;
+    return (s->ragged || which <= SAMPLE_DV) && sample_gradient_shape(s, which).rows;
 }
 
 static cl_int make_room(struct device_sample *b, cl_context context, int which, struct why *why)
 {
     const clattn_problem *const p = &b->sample.p;
-    const clattn_sizes *const z = &p->sizes;
-    const bool keys = which != SAMPLE_DQ, varlen = p->flags & (keys ? CLATTN_CU_K : CLATTN_CU_Q);
-    int64_t rows = keys ? z->nk : z->nq, bytes;
-    if (varlen ? (rows = keys ? z->total_k : z->total_q, false) : !checked_mul(rows, z->b, &rows))
-        rows = -1;
-    if (rows < 0 || !checked_mul(rows, keys ? z->hk : z->h, &rows) ||
-        !checked_mul(rows, width_of(p, which) * (int64_t)problem_type_size(type_of(p, which)), &bytes) ||
+    const struct sample_gradient_shape x = sample_gradient_shape(&b->sample, which);
+    const bool varlen = p->flags & (which == SAMPLE_DQ ? CLATTN_CU_Q : CLATTN_CU_K) && which <= SAMPLE_DV;
+    int64_t rows = which == SAMPLE_DQ ? p->sizes.total_q : p->sizes.total_k, bytes;
+    if (!is_wanted(&b->sample, which))
+        return CL_SUCCESS;
+    if ((!varlen && !checked_mul(x.rows, x.entries, &rows)) || !checked_mul(rows, x.heads, &rows) ||
+        !checked_mul(rows, x.width, &bytes) || !checked_mul(bytes, (int64_t)problem_type_size(x.type), &bytes) ||
         (uint64_t)bytes > SIZE_MAX / 2)
         return why_set(why, CL_OUT_OF_RESOURCES, "the sample is too large");
     b->gradients.bytes[which] = (size_t)bytes;
@@ -73,13 +70,14 @@ static cl_int make_room(struct device_sample *b, cl_context context, int which, 
 
 int64_t device_gradients_row(const struct sample *s, int which, int64_t b, int64_t h, int64_t n)
 {
-    const clattn_sizes *const z = &s->p.sizes;
+    const struct sample_gradient_shape x = sample_gradient_shape(s, which);
     const struct sample_entry e = sample_entry_of(s, b);
     if (which == SAMPLE_DQ)
         return sample_row(s, b, h, n);
-    if (n >= e.nk)
+    if (which <= SAMPLE_DV && n >= e.nk)
         return -1;
-    return s->p.flags & CLATTN_CU_K ? (e.k_first + n) * z->hk + h : (b * z->hk + h) * z->nk + n;
+    return which <= SAMPLE_DV && s->p.flags & CLATTN_CU_K ? (e.k_first + n) * x.heads + h
+                                                          : (b * x.heads + h) * x.rows + n;
 }
 
 /* As the tensor that it is the gradient of. */
@@ -91,19 +89,32 @@ static clattn_tensor like(const clattn_tensor *t, cl_mem mem, size_t offset)
     return x;
 }
 
+static size_t behind_guard(const struct sample *s, int which)
+{
+    return DEVICE_SAMPLE_GUARD / problem_type_size(sample_gradient_shape(s, which).type);
+}
+
 static void fill_args(struct device_sample *b)
 {
-    const clattn_problem *const p = &b->sample.p;
+    const struct sample *const s = &b->sample;
+    const cl_mem *const mem = b->gradients.mem;
     clattn_backward_args *const a = &b->gradients.args;
-    clattn_tensor *const to[SAMPLE_GRADIENTS] = { &a->dq, &a->dk, &a->dv };
-    const clattn_tensor *const of[SAMPLE_GRADIENTS] = { &b->args.q, &b->args.k, &b->args.v };
+    clattn_tensor *const to[] = { &a->dq, &a->dk, &a->dv };
+    const clattn_tensor *const of[] = { &b->args.q, &b->args.k, &b->args.v };
     a->struct_size = sizeof *a;
     a->forward = &b->args;
     b->args.o = like(&b->args.o, b->mem[SAMPLE_O], 0);
     b->args.lse = like(&b->args.lse, b->gradients.lse_mem, 0);
     a->dout = like(&b->args.o, b->mem[SAMPLE_DOUT], 0);
-    for (int i = 0; i < SAMPLE_GRADIENTS; i++)
-        *to[i] = like(of[i], b->gradients.mem[i], DEVICE_SAMPLE_GUARD / problem_type_size(type_of(p, i)));
+    a->dlse = like(&b->args.lse, b->mem[SAMPLE_DLSE], 0);
+    for (int i = SAMPLE_DQ; i <= SAMPLE_DV; i++)
+        *to[i] = like(of[i], mem[i], behind_guard(s, i));
+    a->dbias = b->args.bias;
+    a->dbias.mem = mem[SAMPLE_DBIAS];
+    a->dbias.offset = behind_guard(s, SAMPLE_DBIAS);
+    a->dbias.stride[2] = sample_gradient_shape(s, SAMPLE_DBIAS).width;
+    a->dslopes = (clattn_array){ mem[SAMPLE_DSLOPES], behind_guard(s, SAMPLE_DSLOPES) };
+    a->dsinks = (clattn_array){ mem[SAMPLE_DSINKS], behind_guard(s, SAMPLE_DSINKS) };
 }
 
 cl_int device_gradients_open(struct device_sample *b, cl_context context, struct why *why)
@@ -121,8 +132,9 @@ cl_int device_gradients_poison(struct device_sample *b, struct why *why)
 {
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++)
-        status = device_sample_fill(b, b->gradients.mem[i], DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD,
-                                    b->gradients.bytes[i], why);
+        if (b->gradients.mem[i])
+            status = device_sample_fill(b, b->gradients.mem[i], DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD,
+                                        b->gradients.bytes[i], why);
     return status;
 }
 

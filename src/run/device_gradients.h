@@ -5,8 +5,8 @@
 
 #include "run/device_sample.h"
 
-/* Makes LSE, from the sample's answers where it is ragged, which small samples are, and room for gradients with guards
- * around them, and writes b->gradients.args. What was made is b's, and closed with it. */
+/* Makes LSE, the answer's own where rows are looked at, and room for gradients with guards around them, and writes
+ * b->gradients.args. What was made is b's, and closed with it. */
 cl_int device_gradients_open(struct device_sample *b, cl_context context, struct why *why);
 void device_gradients_close(struct device_sample *b);
 

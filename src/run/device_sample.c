@@ -180,6 +180,11 @@ static void fill_args(struct device_sample *b)
     a->block_map.stride[2] = (z->nk + SAMPLE_BLOCK - 1) / SAMPLE_BLOCK;
     if (a->block_map.mem)
         a->block_q = a->block_k = SAMPLE_BLOCK;
+    if (s->other_shapes) {
+        a->bias.shape[3] = 1;
+        a->bias.stride[3] = 0;
+        a->slopes_stride = b->mem[SAMPLE_SLOPES] ? z->h : 0;
+    }
     a->slopes.mem = b->mem[SAMPLE_SLOPES];
     a->sinks.mem = b->mem[SAMPLE_SINKS];
     a->q_len.mem = b->mem[SAMPLE_Q_LEN];
@@ -284,6 +289,13 @@ void device_sample_close(struct device_sample *b)
     free(b->seen_lse);
     free(b->values);
     memset(b, 0, sizeof *b);
+}
+
+int64_t device_sample_step(const struct sample *s)
+{
+    enum { FEW = 8 };
+    const clattn_sizes *const z = &s->p.sizes;
+    return z->b * z->h * z->nq / FEW + 1;
 }
 
 /* ---- Running ---- */

@@ -40,6 +40,9 @@ void device_sample_close(struct device_sample *b);
 cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows, double *seconds, double *device,
                          struct why *why);
 
+/* Looking at rows this far apart is looking at a few of a large sample. */
+int64_t device_sample_step(const struct sample *s);
+
 /* What lies around outputs, in bytes, and what outputs hold before a call: NaN in every type. */
 enum { DEVICE_SAMPLE_GUARD = 4096, DEVICE_SAMPLE_GUARD_BYTE = 0xa5, DEVICE_SAMPLE_POISON = 0xff };
 

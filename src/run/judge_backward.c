@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[SAMPLE_GRADIENTS] = { "dQ", "dK", "dV" };
+static const char *const names[SAMPLE_GRADIENTS] = { "dQ", "dK", "dV", "dBias", "dSlopes", "dSinks" };
 
 /* A gradient with its guards. */
 static cl_int see(struct device_sample *b, int which, unsigned char **seen, struct why *why)
@@ -31,15 +31,15 @@ static bool guards_are_whole(const unsigned char *seen, size_t bytes)
     return whole;
 }
 
-static bool is_close(const struct sample *s, int which, int type, const unsigned char *got, const float *lse,
+static bool is_close(const struct sample *s, int which, const unsigned char *got, const float *lse,
                      const int64_t at[3], double *room)
 {
-    const size_t size = problem_type_size(type);
-    const int64_t width = which == SAMPLE_DV ? s->p.dv : s->p.d;
-    sample_gradient(s, which, lse, at[0], at[1], at[2], room, room + width);
-    for (int64_t c = 0; c < width; c++) {
-        const double x = sample_load(type, got + (size_t)c * size);
-        if (x != room[c] && !(fabs(x - room[c]) <= room[width + c]))
+    const struct sample_gradient_shape x = sample_gradient_shape(s, which);
+    const size_t size = problem_type_size(x.type);
+    sample_gradient(s, which, lse, at[0], at[1], at[2], room, room + x.width);
+    for (int64_t c = 0; c < x.width; c++) {
+        const double is = sample_load(x.type, got + (size_t)c * size);
+        if (is != room[c] && !(fabs(is - room[c]) <= room[x.width + c]))
             return false;
     }
     return true;
@@ -57,54 +57,52 @@ static bool is_written(const unsigned char *got, size_t size, int64_t width)
     return written;
 }
 
-static cl_int check_rows(struct device_sample *b, int which, const unsigned char *seen, int64_t step, double *room,
-                         struct why *why)
+/* Where rows have one element, each the sum of many, all of them. */
+static cl_int check_rows(struct device_sample *b, int which, const unsigned char *seen, int64_t step, struct why *why)
 {
     const struct sample *const s = &b->sample;
-    const clattn_sizes *const z = &s->p.sizes;
-    const int type = which == SAMPLE_DQ ? s->p.type : which == SAMPLE_DK ? s->p.k_type : s->p.v_type;
-    const int64_t width = which == SAMPLE_DV ? s->p.dv : s->p.d;
-    const int64_t heads = which == SAMPLE_DQ ? z->h : z->hk, rows = which == SAMPLE_DQ ? z->nq : z->nk;
-    const size_t size = problem_type_size(type);
-    for (int64_t i = 0; i < z->b * heads * rows; i += step) {
-        const int64_t at[3] = { i / rows / heads, i / rows % heads, i % rows };
+    const struct sample_gradient_shape x = sample_gradient_shape(s, which);
+    const size_t size = problem_type_size(x.type);
+    double *const room = malloc(2 * (size_t)x.width * sizeof *room);
+    cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
+    for (int64_t i = 0; i < x.entries * x.heads * x.rows && !status; i += x.width > 1 ? step : 1) {
+        const int64_t at[3] = { i / x.rows / x.heads, i / x.rows % x.heads, i % x.rows };
         const int64_t row = device_gradients_row(s, which, at[0], at[1], at[2]);
         if (row < 0)
             continue;
-        const unsigned char *const got = seen + (size_t)(row * width) * size;
-        if (!(s->p.n_mods ? is_written(got, size, width)
-                          : is_close(s, which, type, got, b->gradients.lse, at, room)))
-            return why_set(why, CLATTN_ERROR_WRONG_RESULT,
-                           "it computes something else: %s, row %lld of head %lld, entry %lld", names[which],
-                           (long long)at[2], (long long)at[1], (long long)at[0]);
-    }
-    return CL_SUCCESS;
-}
-
-cl_int judge_backward_check(struct device_sample *b, int64_t step, struct why *why)
-{
-    const clattn_problem *const p = &b->sample.p;
-    double *const room = malloc(2 * (size_t)(p->d > p->dv ? p->d : p->dv) * sizeof *room);
-    cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++) {
-        unsigned char *seen = NULL;
-        if (!(status = see(b, i, &seen, why)) && !guards_are_whole(seen, b->gradients.bytes[i]))
-            status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "it writes beside %s", names[i]);
-        if (!status)
-            status = check_rows(b, i, seen + DEVICE_SAMPLE_GUARD, step, room, why);
-        free(seen);
+        const unsigned char *const got = seen + (size_t)(row * x.width) * size;
+        if (!(s->p.n_mods ? is_written(got, size, x.width) : is_close(s, which, got, b->gradients.lse, at, room)))
+            status = why_set(why, CLATTN_ERROR_WRONG_RESULT,
+                             "it computes something else: %s, row %lld of head %lld, entry %lld", names[which],
+                             (long long)at[2], (long long)at[1], (long long)at[0]);
     }
     free(room);
     return status;
 }
 
-cl_int judge_backward_digest(struct device_sample *b, unsigned char to[32], struct why *why)
+cl_int judge_backward_check(struct device_sample *b, int64_t step, struct why *why)
 {
-    unsigned char digests[SAMPLE_GRADIENTS][DIGEST_BYTES];
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++) {
         unsigned char *seen = NULL;
-        if (!(status = see(b, i, &seen, why)))
+        if (!b->gradients.mem[i])
+            continue;
+        if (!(status = see(b, i, &seen, why)) && !guards_are_whole(seen, b->gradients.bytes[i]))
+            status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "it writes beside %s", names[i]);
+        if (!status)
+            status = check_rows(b, i, seen + DEVICE_SAMPLE_GUARD, step, why);
+        free(seen);
+    }
+    return status;
+}
+
+cl_int judge_backward_digest(struct device_sample *b, unsigned char to[32], struct why *why)
+{
+    unsigned char digests[SAMPLE_GRADIENTS][DIGEST_BYTES] = { { 0 } };
+    cl_int status = CL_SUCCESS;
+    for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++) {
+        unsigned char *seen = NULL;
+        if (b->gradients.mem[i] && !(status = see(b, i, &seen, why)))
             digest_of(digests[i], seen, b->gradients.bytes[i] + 2 * DEVICE_SAMPLE_GUARD);
         free(seen);
     }

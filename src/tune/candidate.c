@@ -124,9 +124,7 @@ void candidate_inputs_close(struct candidate_inputs *g)
 
 cl_int candidate_check(struct candidate *t, struct candidate_inputs *g, struct why *why)
 {
-    enum { ROWS = 8 };
-    const clattn_sizes *z = &g->timed.sample.p.sizes;
-    return judge_sample(&g->timed, &t->launch, z->b * z->h * z->nq / ROWS + 1, false, why);
+    return judge_sample(&g->timed, &t->launch, device_sample_step(&g->timed.sample), false, why);
 }
 
 /* ---- Timing ---- */

@@ -4,6 +4,7 @@
  *   device=TEXT      where; "" by default
  *   list             config-0=.. and so on: the configurations there are
  *   trial=CONFIG     trial=STATUS of clattn_trial_create(), timed=STATUS of three runs, seconds= of the last
+ *   gradients[=CONFIG]  gradients=STATUS of a plan for those of everything, config=, source=, binary=
  *   set=CONFIG       set=STATUS of clattn_set_config()
  *   tune=SECONDS     tune=STATUS of a quick clattn_tune(), tuned=CONFIG
  *   storm=WORD,N     first of all words: what follows, from the first call of OpenCL to the last release, N times
@@ -250,6 +251,21 @@ static void do_run(struct client *b, const char *config)
     clattn_plan_release(plan);
 }
 
+/* The library computes gradients by itself, on a sample, before it hands out a plan. */
+static void do_gradients(struct client *b, const char *config)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_problem p = b->problem;
+    clattn_plan plan = NULL;
+    o.config = *config ? config : NULL;
+    p.flags |= CLATTN_BACKWARD | CLATTN_ALIBI | CLATTN_SINKS | CLATTN_Q_LEN;
+    p.bias_type = CLATTN_F32;
+    if (tell(b, "gradients", clattn_plan_create(&plan, b->handle, &p, &o)))
+        return;
+    describe(plan);
+    clattn_plan_release(plan);
+}
+
 static void do_trial(struct client *b, const char *config)
 {
     clattn_trial trial = NULL;
@@ -311,7 +327,8 @@ static void print_counters(const struct client *b)
 static const struct {
     const char *word;
     void (*run)(struct client *b, const char *value);
-} words[] = { { "run", do_run }, { "trial", do_trial }, { "tune", do_tune }, { "set", do_set }, { "list", do_list } };
+} words[] = { { "run", do_run },   { "trial", do_trial }, { "gradients", do_gradients },
+              { "tune", do_tune }, { "set", do_set },     { "list", do_list } };
 
 static void obey(struct client *b, const char *argument)
 {

@@ -17,7 +17,7 @@
  *   binary-wrong               kernels of a program from a binary compute nothing
  *   binary-size=N              what CL_PROGRAM_BINARY_SIZES says; binaries-fail: CL_PROGRAM_BINARIES
  *   time=zero|equal|backwards|constant|10x|none     what profiling says
- *   result=OPTIONS:HOW         kernels with OPTIONS among their build options: see evil_damage()
+ *   result=OPTIONS:HOW         kernels with OPTIONS among their name and build options: see evil_damage()
  *   slow=OPTIONS               take 40 ms longer
  *   hang=OPTIONS               are never enqueued: the call does not return; crash=OPTIONS: it raises SIGSEGV
  *   log=FILE                   a line for each build, log of a failed one, program from binary, kernel enqueued
@@ -86,14 +86,16 @@ struct evil_kernel {
     struct evil_kernel *next;
     cl_kernel kernel;
     struct evil_program *program;
+    char name[32];
     bool is_mem[EVIL_ARGS];
     cl_mem mem[EVIL_ARGS];
     unsigned long hash[EVIL_ARGS]; /* of arguments that are none */
 };
 
 /* A kernel's output before it runs, and what is done to it after. HOW: right (nothing) wrong (the largest value has the
- * other sign) lse (that of LSE has) nan (it is NaN) overrun (one element past the end) half (the second one is not
- * written) inputs (an element of Q is the next number) second (wrong from the second call with the same sizes on). */
+ * other sign) lse (that of LSE has) last (that of the kernel's last buffer has, of floats) nan (it is NaN) overrun (one
+ * element past the end) half (the second one is not written) inputs (an element of Q is the next number) second (wrong
+ * from the second call with the same sizes on). */
 struct evil_shot {
     struct evil_program *program;
     cl_mem q, out;

@@ -320,6 +320,24 @@ ok $? "all: CLATTN_ERROR_WRONG_RESULT, also for what is asked for, which nothing
 builds=$(grep '^clBuildProgram source' log | grep -cF -- "$(options_of "$default" | sed 's/ $//')")
 test "$builds" -eq 1
 ok $? "and none is compiled twice by the same handle ($builds)"
+
+# The same of gradients, of which each is judged: what sums one of them up, or writes it, is wrong.
+fresh
+client '' gradients
+gradients=$(value config)
+test $status -eq 0 && nothing_left && test "$(value gradients)" = CL_SUCCESS && test -n "$gradients"
+ok $? "a plan for gradients: '$gradients'"
+for what in sum_dbias:dBias backward_keys:dBias sum_dslopes:dSlopes sum_dsinks:dSinks; do
+    fresh
+    client "result= cla_${what%:*} :last" gradients="$gradients"
+    test $status -eq 3 && nothing_left && test "$(value gradients)" = CLATTN_ERROR_WRONG_RESULT &&
+        grep -q "^words=.*${what#*:}, row" out && test -z "$(find "$cache/bin" -type f 2>/dev/null)"
+    ok $? "cla_${what%:*} is wrong: so is ${what#*:}, and there is no plan ($(value gradients))"
+done
+fresh
+client 'result= cla_sum_dslopes :last' gradients
+test $status -eq 3 && nothing_left && test "$(value gradients)" = CLATTN_ERROR_WRONG_RESULT
+ok $? "nor with any other tile ($(value gradients))"
 unset CLATTN_TUNE
 
 test -z "$full" || two=

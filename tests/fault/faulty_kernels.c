@@ -7,6 +7,7 @@
 #ifdef CL_LAYER_API_VERSION
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +34,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL my_clCreateKernel(cl_program program, const c
     if (kernel) {
         struct evil_kernel *const k = evil_find_kernel(kernel);
         *k = (struct evil_kernel){ .next = k->next, .kernel = kernel, .program = p };
+        snprintf(k->name, sizeof k->name, "%s", name);
         evil_objects(EVIL_KERNEL, 1);
     }
     return kernel;

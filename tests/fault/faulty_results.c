@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,16 +24,26 @@ static cl_mem slot(const struct evil_kernel *k, int n)
     return NULL;
 }
 
+/* Of passes that sum a gradient, and of the one over keys where there is a bias, that is the result. */
+static cl_mem last_slot(const struct evil_kernel *k)
+{
+    cl_mem last = NULL;
+    for (int i = 0; i < EVIL_ARGS; i++)
+        last = k->is_mem[i] ? k->mem[i] : last;
+    return last;
+}
+
 static size_t element_size(const char *options)
 {
     return evil_matches(options, " -DCLA_TQ=f64 ") ? 8 : evil_matches(options, " -DCLA_TQ=f32 ") ? 4 : 2;
 }
 
-/* What is to happen to kernels of these options; "" for nothing. */
-static void find_how(char how[16], const char *options)
+/* What is to happen to the kernel; "" for nothing. */
+static void find_how(char how[16], const struct evil_kernel *k)
 {
-    char text[EVIL_VALUE_MAX];
+    char text[EVIL_VALUE_MAX], options[4096];
     how[0] = '\0';
+    snprintf(options, sizeof options, "%s %s", k->name, k->program->options ? k->program->options : "");
     for (const char *at = NULL; !how[0] && evil_next(&at, "result", text);) {
         char *const colon = strrchr(text, ':');
         if (!colon || strlen(colon) > 15)
@@ -46,13 +57,14 @@ static void find_how(char how[16], const char *options)
 bool evil_aim(struct evil_shot *s, const struct evil_kernel *k, cl_command_queue queue)
 {
     memset(s, 0, sizeof *s);
-    find_how(s->how, k->program->options);
-    const bool lse = !strcmp(s->how, "lse");
-    if (!s->how[0] || !strcmp(s->how, "right") || !(s->out = slot(k, lse ? SLOT_LSE : SLOT_O)))
+    find_how(s->how, k);
+    const bool lse = !strcmp(s->how, "lse"), last = !strcmp(s->how, "last");
+    if (!s->how[0] || !strcmp(s->how, "right") ||
+        !(s->out = last ? last_slot(k) : slot(k, lse ? SLOT_LSE : SLOT_O)))
         return false;
     s->program = k->program;
     s->q = slot(k, SLOT_Q);
-    s->element = lse ? 4 : element_size(k->program->options);
+    s->element = lse || last ? 4 : element_size(k->program->options);
     s->size = evil_size(s->out) / s->element * s->element;
     s->hash = k->hash[0];
     s->before = malloc(s->size + 1);
@@ -136,7 +148,8 @@ static void spoil(struct evil_shot *s, cl_command_queue queue, const struct evil
         (void)evil_transfer(queue, s->out, middle, w->last - middle, NULL, s->before + middle);
     else if (!strcmp(s->how, "overrun") && w->last < s->size)
         put(s, queue, s->out, w->last, x);
-    else if (!strcmp(s->how, "wrong") || !strcmp(s->how, "lse") || (!strcmp(s->how, "second") && seen_before(s)))
+    else if (!strcmp(s->how, "wrong") || !strcmp(s->how, "lse") || !strcmp(s->how, "last") ||
+             (!strcmp(s->how, "second") && seen_before(s)))
         put(s, queue, s->out, w->largest, x & ~sign ? x ^ sign : (uint64_t)0x3f << (8 * s->element - 8));
 }
 

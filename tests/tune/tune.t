@@ -89,6 +89,9 @@ if test $status -eq 2 && test -z "$device"; then
 fi
 test $status -eq 0 && test ! -s err && test "$(lines out)" -ge 4 && test "$(sort -u out | wc -l)" -eq "$(lines out)"
 ok $? "--classes: all usual ones, each once"
+test "$(grep -c ' bwd$' out)" -ge 6 && grep -q '^bf16 .* causal bwd$' out && grep -q '^f16 b1 h32/8 .* bwd$' out &&
+    grep -q '^f32 .* d64 bwd$' out
+ok $? "and those of training"
 
 # ---- Classes ----
 
@@ -165,6 +168,15 @@ if script -qec 'exit 3' /dev/null </dev/null >out 2>&1; test $? -eq 3; then
 else
     skip "no script, so no terminal"
 fi
+
+CLATTN_CACHE_DIR=$tmp/cache12
+quick --json --in-process 'f32 b1 h1 q16 k64 d8 bwd'
+test $status -eq 0 && last 1 0 0 0 && grep -q '"class": "f32 [^"]* bwd", "result": "tuned"' out
+ok $? "gradients are tuned"
+on --list --json
+test $status -eq 0 && test "$(lines out)" -eq 1 && grep -q '^{"class": "f32 [^"]* bwd", "config": "[a-z]' out
+ok $? "and listed"
+CLATTN_CACHE_DIR=$tmp/cache
 
 # ---- Records ----
 

@@ -11,7 +11,8 @@
 /* All that is measured is measured on one small class. */
 static const char problem[] = "f32 b1 h1 q9 k20 d8 causal lse", same_class[] = "f32 b1 h2 q13 k41 d8 causal lse",
                   capped[] = "f32 b1 h1 q9 k20 d8 causal softcap30 lse",
-                  captures[] = "f32 b1 h1 q9 k20 d8 causal mod:tanh_gate lse";
+                  captures[] = "f32 b1 h1 q9 k20 d8 causal mod:tanh_gate lse",
+                  gradients[] = "f32 b1 h1 q9 k20 d8 causal bwd", same_gradients[] = "f32 b3 h1 q13 k41 d8 causal bwd";
 enum { THREADS = 4, HANDLES = 4, SECONDS = 30 };
 
 static clattn_problem read_problem(const char *text)
@@ -39,9 +40,9 @@ static void fresh(char dir[NEST_PATH])
 }
 
 /* The index-th configuration of the table; "" when there are not so many. */
-static void table(char config[128], const struct device *d, size_t index)
+static void table(char config[128], const struct device *d, const char *text, size_t index)
 {
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = read_problem(text);
     *config = '\0';
     clattn_config_at(d->handle, &p, index, config, 128);
 }
@@ -333,6 +334,42 @@ static void test_captures(const struct device *d, const char *second)
     cache_fixture_remove(dir);
 }
 
+/* ---- Gradients: classes of their own ---- */
+
+/* Where the configuration of a plan comes from, and which it is; what it computes, other tests look at. */
+static void expect_plan(clattn_handle h, const char *text, int source, const char *config, const char *what)
+{
+    const clattn_problem p = read_problem(text);
+    clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
+    clattn_plan plan = NULL;
+    char got[128] = "";
+    const cl_int e = clattn_plan_create(&plan, h, &p, NULL);
+    if (!e && (clattn_plan_config(plan, got, sizeof got, NULL) || clattn_plan_get_info(plan, &info)))
+        bail("a plan says nothing of itself");
+    if (!ok(!e && info.origin == source && !strcmp(got, config), "gradients: %s", what))
+        diag("%s; source %d, want %d; configuration %s, want %s", clattn_status_string(e), (int)info.origin, source,
+             got, config);
+    clattn_plan_release(plan);
+}
+
+static void test_gradients(const struct device *d, const char *first)
+{
+    char dir[NEST_PATH], config[128];
+    table(config, d, gradients, 1);
+    if (!*config) {
+        skip("one configuration computes gradients on %s", d->name);
+        return;
+    }
+    fresh(dir);
+    make_record(d, dir, gradients, config);
+    clattn_handle h = open_handle(d, CLATTN_TUNE_READONLY, dir);
+    expect_plan(h, gradients, CLATTN_ORIGIN_CACHED, config, "the record of their class");
+    expect_plan(h, same_gradients, CLATTN_ORIGIN_CACHED, config, "which others of it have");
+    expect_plan(h, problem, CLATTN_ORIGIN_DEFAULT, first, "it is nothing to a forward pass");
+    clattn_release(h);
+    cache_fixture_remove(dir);
+}
+
 /* ---- The caller's buffers ---- */
 
 /* A call of the caller's waits for an event of his while a plan is made and measured beside it. */
@@ -373,9 +410,9 @@ static void test_bystander(const struct device *d)
 static void test_device(const struct device *d)
 {
     char dir[NEST_PATH], first[128], second[128], third[128];
-    table(first, d, 0);
-    table(second, d, 1);
-    table(third, d, 2);
+    table(first, d, problem, 0);
+    table(second, d, problem, 1);
+    table(third, d, problem, 2);
     if (!*third) {
         skip("there is nothing to choose from on %s", d->name);
         return;
@@ -391,6 +428,7 @@ static void test_device(const struct device *d)
     test_record(d, first, second);
     test_forget(d, first, second, third);
     test_captures(d, second);
+    test_gradients(d, first);
     test_refused_options(d);
     cache_fixture_remove(dir);
     fresh(dir);

@@ -717,6 +717,13 @@ static void test_common(void)
     ok(!class_common(&c, n + 1) && !class_common(&c, SIZE_MAX), "and no more");
     ok(!add_seen("f16 b1 h32 q4096 k4096 d128 causal") && !add_seen("f16 b1 h32 q1 k4096 d128"),
        "prompts and decoding are among them");
+    ok(!add_seen("f32 b1 h8 q1024 k1024 d64 bwd") && !add_seen("bf16 b1 h8 q1024 k1024 d128 causal bwd") &&
+           !add_seen("f16 b1 h32/8 q4096 k4096 d128 causal bwd"),
+       "and so is training, with keys of many heads too");
+    ok(is_near("f16 b4 h16 q2048 k2048 d100 bwd", "f16 b1 h8 q1024 k1024 d128 bwd") &&
+           is_near("f32 b2 h32/8 q700 k700 d64 causal bwd", "f32 b1 h8 q1024 k1024 d64 causal bwd") &&
+           !is_near("f32 b1 h8 q1024 k1024 d64 bwd", "f32 b1 h8 q1024 k1024 d64"),
+       "whose records serve gradients of other sizes, and no forward pass's does");
 }
 
 int main(void)

@@ -16,7 +16,8 @@
 static const char *const names[SAMPLES] = { "Q",           "K",      "V",       "bias",     "mask",
                                             "map",         "slopes", "sinks",   "k_scale",  "k_zero",
                                             "v_scale",     "v_zero", "q_len",   "kv_len",   "kv_start",
-                                            "offsets",     "cu_q",   "cu_k",    "block table" };
+                                            "offsets",     "cu_q",   "cu_k",    "block table", "O",       "dO",
+                                            "dLSE" };
 
 static void *room(size_t n, size_t size)
 {
@@ -555,7 +556,7 @@ static const char *check_counts(const struct truth *t)
         [SAMPLE_BIAS] = p->bias_type ? z->nq * z->nk : 0,
         [SAMPLE_MASK] = f & CLATTN_MASK ? z->nq * z->nk : 0,
         [SAMPLE_MAP] = f & CLATTN_BLOCK_MAP ? blocks : 0,
-        [SAMPLE_SLOPES] = f & CLATTN_ALIBI ? z->h : 0,
+        [SAMPLE_SLOPES] = f & CLATTN_ALIBI ? z->b * z->h : 0,
         [SAMPLE_SINKS] = f & CLATTN_SINKS ? z->h : 0,
         [SAMPLE_Q_LEN] = f & CLATTN_Q_LEN ? z->b : 0,
         [SAMPLE_KV_LEN] = f & CLATTN_KV_LEN ? z->b : 0,
@@ -1240,6 +1241,33 @@ static void test_sharpness(void)
     ok(sharp > NQ / 10 && flat > NQ / 10, "of %d softmaxes %d are sharp and %d flat", NQ, sharp, flat);
 }
 
+/* The LSE that gradients are timed with: no weight is above 1; most rows have one that a half holds, where a bias and
+ * ALiBi do not make all of them small. */
+static void test_made_up_lse(void)
+{
+    static const int ds[] = { 1, 8, 64, 128, 576 };
+    enum { NQ = 96, NK = 512 };
+    for (int i = 0; i < 10; i++) {
+        clattn_problem p = plain(CLATTN_F32, 1, 2, 1, NQ, NK, ds[i % 5]);
+        p.flags = CLATTN_BACKWARD | (i > 4 ? CLATTN_ALIBI : 0);
+        p.bias_type = i > 4 ? CLATTN_F32 : 0;
+        p.softcap = i > 6 ? 30 : 0;
+        const struct sample s = checked(&p, 1, false);
+        const struct sample_entry e = sample_entry_of(&s, 0);
+        int above = 0, small = 0;
+        for (int64_t row = 0; row < 2 * NQ; row++) {
+            const double lse = sample_gradient_lse(&s, 0, row / NQ, row % NQ);
+            double most = -(double)INFINITY;
+            for (int64_t k = 0; k < NK; k++)
+                most = fmax(most, sample_answer_score(&s, &e, 0, row / NQ, row % NQ, k).logit);
+            above += most > lse;
+            small += most < lse - 9;
+        }
+        ok(!above && (i > 4 || small < 2 * NQ * 3 / 4),
+           "d%d: weights beside an LSE that is made up; %d of %d rows have small ones", ds[i % 5], small, 2 * NQ);
+    }
+}
+
 /* Rows read in the place of others show. */
 static void test_rows_differ(void)
 {
@@ -1301,6 +1329,7 @@ int main(int argc, char **argv)
     test_slips();
     test_features();
     test_sharpness();
+    test_made_up_lse();
     test_rows_differ();
     test_bounds();
     return done_testing();

@@ -281,51 +281,126 @@ static int accepts_gradient(const clattn_workload *c, const struct setup_inputs 
     return status == 0 && verdict.good;
 }
 
+/* A call, and its gradients as they should be. */
+static struct {
+    clattn_workload c;
+    struct extras x;
+    struct setup_inputs in;
+    double dout[B * H * NQ * DV], dlse[B * H * NQ];
+    double got[VERIFY_GRADIENTS][B * H * NQ * D], bound[VERIFY_GRADIENTS][B * H * NQ * D]; /* the most of any */
+    struct verify_gradients given;
+} call;
+
+static void open_call(const char *text)
+{
+    uint64_t stream = inputs_stream(1, 2);
+    call.c = changed(text, &call.x);
+    call.in = (struct setup_inputs){ .q = q, .k = k, .v = v, .lse = 1, .x = &call.x };
+    call.given = (struct verify_gradients){ call.dout, call.dlse, { NULL } };
+    for (int i = 0; i < VERIFY_GRADIENTS; i++)
+        call.given.got[i] = call.got[i];
+    for (int i = 0; i < B * H * NQ * DV; i++)
+        call.dout[i] = inputs_normal(&stream);
+    for (int i = 0; i < B * H * NQ; i++)
+        call.dlse[i] = inputs_normal(&stream);
+}
+
+static void compute_call(void)
+{
+    double(*const got)[B * H * NQ * D] = call.got, (*const bound)[B * H * NQ * D] = call.bound;
+    struct reference r = whole();
+    const struct reference_gradients to = { .dout = call.dout, .dlse = call.dlse, .o_bound = o_bound,
+                                            .lse_bound = lse_bound, .dq = got[VERIFY_DQ], .dk = got[VERIFY_DK],
+                                            .dv = got[VERIFY_DV], .dbias = got[VERIFY_DBIAS],
+                                            .dslopes = got[VERIFY_DSLOPES], .dsinks = got[VERIFY_DSINKS],
+                                            .dq_bound = bound[VERIFY_DQ], .dk_bound = bound[VERIFY_DK],
+                                            .dv_bound = bound[VERIFY_DV], .dbias_bound = bound[VERIFY_DBIAS],
+                                            .dslopes_bound = bound[VERIFY_DSLOPES],
+                                            .dsinks_bound = bound[VERIFY_DSINKS] };
+    memset(call.got, 0, sizeof call.got);
+    memset(call.bound, 0, sizeof call.bound);
+    r.p = call.c.problem;
+    verify_take_extras(&r, &call.x);
+    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0 ||
+        reference_backward(&r, q, k, v, &to) != 0)
+        bail("no memory");
+}
+
+static int accepts_call(int which, int at, double x)
+{
+    return accepts_gradient(&call.c, &call.in, &call.given, &call.got[which][at], x);
+}
+
 /* Summed over entries that share a bias, slopes and sinks, they are those of the whole. */
 static void check_gradients(void)
 {
-    enum { MOST = B * H * NQ * D }; /* elements of any of them */
-    static double dout[B * H * NQ * DV], dlse[B * H * NQ], got[VERIFY_GRADIENTS][MOST], bound[VERIFY_GRADIENTS][MOST];
     static const int last[VERIFY_GRADIENTS] = { B * H * NQ * D - 1, B * HK * NK * D - 1, B * HK * NK * DV - 1,
                                                 H * NQ * NK - 1, H - 1, H - 1 };
-    struct extras x;
     struct verdict verdict;
-    const clattn_workload c = changed("causal softcap3 alibi bias:1hqk sink seed1", &x);
-    const struct setup_inputs in = { .q = q, .k = k, .v = v, .lse = 1, .x = &x };
-    struct verify_gradients given = { dout, dlse, { got[0], got[1], got[2], got[3], got[4], got[5] } };
-    struct reference r = whole();
-    uint64_t stream = inputs_stream(1, 2);
-    for (int i = 0; i < B * H * NQ * DV; i++)
-        dout[i] = inputs_normal(&stream);
-    for (int i = 0; i < B * H * NQ; i++)
-        dlse[i] = inputs_normal(&stream);
-    r.p = c.problem;
-    verify_take_extras(&r, &x);
-    if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0)
-        bail("no memory");
-    const struct reference_gradients to = { .dout = dout, .dlse = dlse, .o_bound = o_bound, .lse_bound = lse_bound,
-                                            .dq = got[VERIFY_DQ], .dk = got[VERIFY_DK], .dv = got[VERIFY_DV],
-                                            .dbias = got[VERIFY_DBIAS], .dslopes = got[VERIFY_DSLOPES],
-                                            .dsinks = got[VERIFY_DSINKS], .dq_bound = bound[VERIFY_DQ],
-                                            .dk_bound = bound[VERIFY_DK], .dv_bound = bound[VERIFY_DV],
-                                            .dbias_bound = bound[VERIFY_DBIAS],
-                                            .dslopes_bound = bound[VERIFY_DSLOPES],
-                                            .dsinks_bound = bound[VERIFY_DSINKS] };
-    if (reference_backward(&r, q, k, v, &to) != 0 || verify(&c, &in, 0, NULL, NULL, o, lse, &given, &verdict) != 0)
+    open_call("causal softcap3 alibi bias:1hqk sink seed1");
+    compute_call();
+    if (verify(&call.c, &call.in, 0, NULL, NULL, o, lse, &call.given, &verdict) != 0)
         bail("no memory");
     ok(verdict.good, "the right gradients are right");
     for (int i = 0; i < VERIFY_GRADIENTS; i++) {
-        double *const at = &got[i][last[i]], off = bound[i][last[i]];
-        ok(verdict.gradients[i].error == 0 && off > 0 && off < 1e-3 &&
-               accepts_gradient(&c, &in, &given, at, *at + 0.9 * off) &&
-               !accepts_gradient(&c, &in, &given, at, *at - 1.1 * off) && !accepts_gradient(&c, &in, &given, at, NAN),
+        const double x = call.got[i][last[i]], off = call.bound[i][last[i]];
+        ok(verdict.gradients[i].error == 0 && off > 0 && off < 1e-3 && accepts_call(i, last[i], x + 0.9 * off) &&
+               !accepts_call(i, last[i], x - 1.1 * off) && !accepts_call(i, last[i], NAN),
            "%s: an error is held against the bound", verify_gradient_names[i]);
     }
-    ok(!accepts_gradient(&c, &in, &given, &got[VERIFY_DBIAS][NK - 1], 1e-30), "what no query sees has 0 and no bound");
-    double *const at = &got[VERIFY_DK][0], off = bound[VERIFY_DK][0];
-    given.got[VERIFY_DK] = NULL;
-    ok(accepts_gradient(&c, &in, &given, at, *at + 2 * off), "what is not given is not looked at");
-    extras_free(&x);
+    ok(!accepts_call(VERIFY_DBIAS, NK - 1, 1e-30), "what no query sees has 0 and no bound");
+    call.given.got[VERIFY_DK] = NULL;
+    ok(accepts_call(VERIFY_DK, 0, call.got[VERIFY_DK][0] + 2 * call.bound[VERIFY_DK][0]),
+       "what is not given is not looked at");
+    extras_free(&call.x);
+}
+
+/* Row q sees keys q + 1 to q + 3, so key 0 is seen by nobody. All is of the first head of the first entry. */
+static void check_nan(void)
+{
+    enum { HEAD = NQ * NK };
+    struct {
+        const char *what;
+        double *at;
+        struct {
+            int which, at, may_be; /* NaN, where there is none */
+        } others[5];
+        int which, must_be; /* NaN */
+    } const cases[] = {
+        { "a key that no row sees", k, { { VERIFY_DK, 0, 0 }, { VERIFY_DQ, 0, 0 }, { VERIFY_DBIAS, 0, 0 } }, -1, 0 },
+        { "its value", v, { { VERIFY_DV, 0, 0 }, { VERIFY_DQ, D - 1, 0 }, { VERIFY_DSINKS, 0, 0 } }, -1, 0 },
+        { "a key", k + 4 * D + 1,
+          { { VERIFY_DQ, 5 * D + 1, 1 }, { VERIFY_DQ, 5 * D, 0 }, { VERIFY_DK, (HK * NK + 4) * D, 0 } },
+          VERIFY_DQ, 2 * D },
+        { "a query", q + 2 * D + 1,
+          { { VERIFY_DK, 8 * D + 1, 1 }, { VERIFY_DQ, 3 * D + 1, 0 }, { VERIFY_DK, (NK + 4) * D, 0 },
+            { VERIFY_DBIAS, 3 * NK + 8, 0 }, { VERIFY_DV, 8 * DV, 1 } },
+          VERIFY_DK, 4 * D },
+        { "a row of dO", call.dout + 2 * DV + 1,
+          { { VERIFY_DV, 8 * DV + 1, 1 }, { VERIFY_DV, 8 * DV, 0 }, { VERIFY_DQ, 3 * D, 0 },
+            { VERIFY_DBIAS, HEAD + 2 * NK + 4, 0 } },
+          VERIFY_DV, 4 * DV + 1 },
+        { "dLSE of a row", call.dlse + 2, { { VERIFY_DV, 4 * DV, 0 }, { VERIFY_DQ, 3 * D, 0 } }, VERIFY_DSINKS, 0 },
+    };
+    open_call("causal window2,0 alibi bias:1hqk sink seed1");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double before = *cases[i].at;
+        struct verdict verdict;
+        int good = 1;
+        *cases[i].at = NAN;
+        compute_call();
+        if (verify(&call.c, &call.in, 0, NULL, NULL, o, lse, &call.given, &verdict) != 0)
+            bail("no memory");
+        for (int j = 0; j < 5 && (cases[i].others[j].which || cases[i].others[j].at); j++)
+            good = good &&
+                   accepts_call(cases[i].others[j].which, cases[i].others[j].at, NAN) == cases[i].others[j].may_be;
+        ok(verdict.good && good, "NaN in %s: where it may get is known", cases[i].what);
+        if (cases[i].which >= 0)
+            ok(isnan(call.got[cases[i].which][cases[i].must_be]) && !accepts_call(cases[i].which, cases[i].must_be, 0),
+               "and it has to get into %s", verify_gradient_names[cases[i].which]);
+        *cases[i].at = before;
+    }
+    extras_free(&call.x);
 }
 
 enum { N_DQ = B * H * NQ * D, N_DV = B * HK * NK * DV };
@@ -460,6 +535,7 @@ int main(void)
     check_changes();
     check_packed();
     check_gradients();
+    check_nan();
     check_inexact();
     check_inputs();
     check_json();

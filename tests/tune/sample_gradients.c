@@ -1,0 +1,258 @@
+/* sample_gradients.c - what the library sees of gradients that are changed behind its back
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * As device_sample.c does for O and LSE: every call is right, and is changed when it is over. */
+#include "config.h"
+
+#include "src/api/handle.h"
+#include "src/run/device_gradients.h"
+#include "src/run/judge.h"
+#include "tests/lib/each.h"
+
+#include "tools/convert.h"
+
+#include <math.h>
+
+static const char *const names[SAMPLE_GRADIENTS] = { "dQ", "dK", "dV", "dBias", "dSlopes", "dSinks" };
+
+/* ---- Calls that are changed afterwards ---- */
+
+static struct {
+    int which;  /* the gradient that is; SAMPLE_GRADIENTS: none */
+    size_t at, n;
+    unsigned char bytes[8];
+    int from, calls; /* calls from the from-th on are */
+    bool none_runs;
+} fault;
+
+static cl_mem mem_of(const clattn_backward_args *a, int which)
+{
+    const cl_mem mem[SAMPLE_GRADIENTS + 1] = { a->dq.mem, a->dk.mem, a->dv.mem, a->dbias.mem, a->dslopes.mem,
+                                               a->dsinks.mem };
+    return mem[which];
+}
+
+cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const void *args,
+                         const struct waits *, struct why *);
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                         const struct waits *waits, struct why *why);
+
+cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
+                         const struct waits *waits, struct why *why)
+{
+    const cl_int status = fault.none_runs ? clEnqueueMarkerWithWaitList(queue, 0, NULL, waits->event)
+                                          : __real_launch_run(l, what, queue, args, waits, why);
+    const cl_mem mem = mem_of(args, fault.which);
+    if (!status && ++fault.calls >= fault.from && mem &&
+        (clFinish(queue) || clEnqueueWriteBuffer(queue, mem, CL_TRUE, fault.at, fault.n, fault.bytes, 0, NULL, NULL)))
+        bail("a buffer cannot be changed");
+    return status;
+}
+
+static void arm(int which, size_t at, const void *bytes, size_t n, int from)
+{
+    memset(&fault, 0, sizeof fault);
+    fault.which = which;
+    fault.at = at;
+    fault.n = n;
+    fault.from = from;
+    memcpy(fault.bytes, bytes, n);
+}
+static void disarm(void)
+{
+    arm(SAMPLE_GRADIENTS, 0, "", 0, 1);
+}
+
+/* ---- Beds ---- */
+
+struct place {
+    const char *text;
+    struct maker *maker;
+    struct sample sample;
+    struct launch launch;
+    struct device_sample bed;
+    double *want, *bound; /* a row's */
+};
+
+static void open_bed(struct place *x, bool other_shapes)
+{
+    struct why why;
+    x->sample.other_shapes = other_shapes;
+    if (device_sample_open(&x->bed, x->maker->context, x->maker->device, &x->sample, true, 1, &why))
+        bail("%s: %s", x->text, why.text);
+}
+
+/* By the first configuration of the table. */
+static void open_place(struct place *x, const struct device *d, const char *text)
+{
+    clattn_workload c = each_case(text);
+    struct config config;
+    struct why why;
+    char name[128];
+    int binary;
+    *x = (struct place){ .text = text, .maker = &d->handle->maker };
+    x->sample = (struct sample){ .seed = 2, .ragged = true };
+    disarm();
+    if (clattn_config_at(d->handle, &c.problem, 0, name, sizeof name) ||
+        problem_read(&x->sample.p, &c.problem, &why) ||
+        tile_config_read(&config, name, &x->maker->caps, &x->sample.p, &why) ||
+        build_launch(&x->launch, x->maker, &x->sample.p, &config, true, &binary, &why))
+        bail("%s: %s", text, why.text);
+    x->sample.p.sizes = c.problem.sizes;
+    if (!x->sample.p.sizes.hk)
+        x->sample.p.sizes.hk = x->sample.p.sizes.h;
+    sample_set_totals(&x->sample.p);
+    const size_t widest = (size_t)(x->sample.p.d + x->sample.p.dv + x->sample.p.sizes.nk);
+    x->want = calloc(2 * widest, sizeof *x->want);
+    if (!x->want)
+        bail("no memory");
+    x->bound = x->want + widest;
+}
+
+static void close_place(struct place *x)
+{
+    disarm();
+    launch_clear(&x->launch);
+    free(x->want);
+}
+
+static bool judged(struct place *x, bool twice, const char *words)
+{
+    struct why why = { "" };
+    const cl_int status = judge_sample(&x->bed, &x->launch, 1, twice, &why);
+    const bool good = words ? status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) : !status;
+    if (!good)
+        diag("%s: status %d, %s; expected %s", x->text, (int)status, why.text, words ? words : "success");
+    return good;
+}
+
+/* ---- Elements ---- */
+
+/* A number as much off as `bound`, or a little more. */
+static void store_near(int type, double want, double bound, bool outside, unsigned char bytes[8])
+{
+    for (int i = 0; i <= 100; i++) {
+        double x = want + (outside ? 1 + 0.01 * i : 1 - 0.01 * i) * bound, got;
+        convert_store(type, &x, bytes, 1);
+        convert_load(type, bytes, &got, 1);
+        if ((fabs(got - want) > bound) == outside && (!outside || bound > 0))
+            return;
+    }
+    const double far = want + 1; /* where there is no room for error */
+    convert_store(type, outside ? &far : &want, bytes, 1);
+}
+
+static bool element_is_seen(struct place *x, int which, const int64_t at[3], int64_t c)
+{
+    const struct sample_gradient_shape shape = sample_gradient_shape(&x->sample, which);
+    const size_t size = convert_size(shape.type);
+    const int64_t row = device_gradients_row(&x->sample, which, at[0], at[1], at[2]);
+    const size_t place = DEVICE_SAMPLE_GUARD + (size_t)(row * shape.width + c) * size;
+    unsigned char bytes[8];
+    char words[80];
+    snprintf(words, sizeof words, "%s, row %d of head %d, entry %d", names[which], (int)at[2], (int)at[1], (int)at[0]);
+    sample_gradient(&x->sample, which, x->bed.gradients.lse, at[0], at[1], at[2], x->want, x->bound);
+    store_near(shape.type, x->want[c], x->bound[c], true, bytes);
+    arm(which, place, bytes, size, 1);
+    const bool seen = judged(x, false, words);
+    store_near(shape.type, x->want[c], x->bound[c], false, bytes);
+    arm(which, place, bytes, size, 1);
+    return seen && judged(x, false, NULL);
+}
+
+/* The first and the last element of every row. */
+static void test_elements(struct place *x, int which)
+{
+    const struct sample_gradient_shape shape = sample_gradient_shape(&x->sample, which);
+    int n = 0, good = 0;
+    for (int64_t i = 0; i < shape.entries * shape.heads * shape.rows; i++) {
+        const int64_t at[3] = { i / shape.rows / shape.heads, i / shape.rows % shape.heads, i % shape.rows };
+        if (device_gradients_row(&x->sample, which, at[0], at[1], at[2]) < 0)
+            continue;
+        for (int64_t c = 0; c < shape.width; c += shape.width > 1 ? shape.width - 1 : 1, n++)
+            good += element_is_seen(x, which, at, c);
+    }
+    ok(n > 0 && good == n, "%s: an element that is off by more than its bound is seen, one that is off by less may be: "
+       "%d of %d, %s", names[which], good, n, x->text);
+}
+
+/* ---- What is not written, or should not be ---- */
+
+static void test_rest(struct place *x, int which)
+{
+    const size_t end = DEVICE_SAMPLE_GUARD + x->bed.gradients.bytes[which];
+    const size_t beside[] = { 0, DEVICE_SAMPLE_GUARD - 1, end, end + DEVICE_SAMPLE_GUARD - 1 };
+    const unsigned char guard = DEVICE_SAMPLE_GUARD_BYTE;
+    const size_t size = convert_size(sample_gradient_shape(&x->sample, which).type);
+    char words[64];
+    int good = 0;
+    snprintf(words, sizeof words, "it writes beside %s", names[which]);
+    for (int i = 0; i < 4; i++) {
+        arm(which, beside[i], "\0", 1, 1);
+        good += judged(x, false, words);
+        if (clEnqueueWriteBuffer(x->bed.queue, mem_of(&x->bed.gradients.args, which), CL_TRUE, beside[i], 1, &guard, 0,
+                                 NULL, NULL))
+            bail("a buffer cannot be changed");
+    }
+    arm(which, end - size, "\377\377\377\377\377\377\377\377", size, 1);
+    good += judged(x, false, names[which]);
+    arm(which, end - size, "\1\1\1\1\1\1\1\1", size, 2);
+    good += judged(x, true, "a second run gives other bits");
+    ok(good == 6, "%s: so is a byte beside it, a NaN, and other bits of a second run: %d of 6", names[which], good);
+}
+
+/* ---- Of a plan that is made ---- */
+
+static void test_pass(struct place *x)
+{
+    struct why why = { "" };
+    int good = 0, n = 0;
+    ok(!judge_pass(PASS_BACKWARD_KEYS, &x->sample, &x->launch, 1, false, &why), "in both shapes all is right: %s, %s",
+       x->text, why.text);
+    for (int which = 0; which < SAMPLE_GRADIENTS; which++)
+        for (int call = 1; call <= 2; call++) {
+            const float wrong = 77;
+            if (!sample_gradient_shape(&x->sample, which).rows)
+                continue;
+            arm(which, DEVICE_SAMPLE_GUARD, &wrong, sizeof wrong, call);
+            const cl_int status = judge_pass(PASS_BACKWARD_KEYS, &x->sample, &x->launch, 1, false, &why);
+            good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, names[which]) && fault.calls == call;
+            n++;
+        }
+    ok(n >= 6 && good == n, "a number that is wrong in one of them is seen: %d of %d", good, n);
+    disarm();
+    fault.none_runs = true;
+    is_int(judge_pass(PASS_BACKWARD_KEYS, &x->sample, &x->launch, 1, false, &why), CLATTN_ERROR_WRONG_RESULT,
+           "a call that does nothing is seen: %s", why.text);
+}
+
+static void test_device(const struct device *d)
+{
+    static const char *const texts[] = {
+        "f32 b2 h4/2 q5 k7 d6/4 causal alibi bias:11qk sink bwd",
+        "bf16 b3 h2 q4 k9 d4 varlen bias:11qk:f16 sink bwd",
+        "f16 b2 h2/1 q3 k8 d5 qlen:2,1 kvlen:5,6 softcap2 alibi bwd",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct place x;
+        open_place(&x, d, texts[i]);
+        for (int other = 0; other < 2; other++) {
+            open_bed(&x, other);
+            ok(judged(&x, true, NULL), "%s: all is right in shape %d", texts[i], other);
+            for (int which = 0; which < SAMPLE_GRADIENTS; which++)
+                if (sample_gradient_shape(&x.sample, which).rows) {
+                    test_elements(&x, which);
+                    test_rest(&x, which);
+                }
+            disarm();
+            device_sample_close(&x.bed);
+        }
+        test_pass(&x);
+        close_place(&x);
+    }
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
