@@ -318,7 +318,7 @@ cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
     cl_context context;
     size_t need;
     cl_int e = clattn_backward_workspace_size(plan, &g->args, &need);
-    if (!e && need && !im->mem) {
+    if (!e && need > g->args.workspace_size) {
         e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
         if (e)

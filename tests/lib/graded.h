@@ -38,7 +38,7 @@ struct graded {
  * is due in both cases. */
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted);
-/* One call, with just the workspace that it asks for, and waits. */
+/* One call, with just the workspace that it asks for unless the test gave it one, and waits. */
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue);
 /* O, LSE and what float64 says once more, after a test changed inputs. */
 cl_int graded_truth(struct graded *g, cl_command_queue queue);
