@@ -155,7 +155,8 @@ int main(int argc, char **argv)
     n = harness_open(&devices, &why);
     if (!n)
         return skip_all("%s", why);
-    diag("%u rows cover %u of %u pairs; this part runs %u of them", pairs.n_rows, pairs.n_covered, pairs.n_pairs, count_dealt());
+    diag("%u rows cover %u of %u pairs; this part runs %u of them", pairs.n_rows, pairs.n_covered, pairs.n_pairs,
+         count_dealt());
     ok(pairs.n_covered == pairs.n_pairs, "every pair that goes together is in some row");
     for (i = 0; i < n; i++)
         if (argc > 1 && strtoul(argv[1], NULL, 10) < pairs.n_rows)

@@ -96,7 +96,9 @@ static cl_int make_cells(struct graded *g, int which, const int64_t shape[4], in
     x->bound = calloc((size_t)x->count + 1, sizeof *x->bound);
     x->got = calloc((size_t)x->count + 1, sizeof *x->got);
     image_canaries(&x->at.image);
-    return x->want && x->bound && x->got ? image_buffer(&x->at.image, context, CL_MEM_READ_WRITE) : CL_OUT_OF_HOST_MEMORY;
+    if (!x->want || !x->bound || !x->got)
+        return CL_OUT_OF_HOST_MEMORY;
+    return image_buffer(&x->at.image, context, CL_MEM_READ_WRITE);
 }
 
 static cl_int make_others(struct graded *g, cl_context context)
