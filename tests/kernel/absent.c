@@ -3,28 +3,32 @@
  *
  * Compilers may load ahead of a test or a loop what is used behind it alone. So for every batch entry and head a kernel
  * asks the fragments where the first key, the first and the last row of Q and an entry of each array lie, whether there
- * are any or not, with the arguments and buffers of a real call. */
+ * are any or not, with the arguments and buffers of a real call; of a backward call each kernel that goes over rows. */
 #include "config.h"
 
 #include "src/api/handle.h"
 #include "tests/lib/each.h"
+#include "tests/lib/graded.h"
 
 /* ---- What the library hands to kernels ---- */
 
 enum { ARGS_MAX = PARAMS + 1 };
-static struct {
+static struct seen {
+    int called;
     struct arguments args;
     struct target target;
     cl_mem mem[ARGS_MAX]; /* as the kernel's parameters */
-    int calls, absent;    /* of buffers: NULL or no buffer */
-} seen;
+} by_pass[PASSES], *seen = by_pass; /* of the pass that was called last */
+static int buffers, absent;         /* of all calls; absent: NULL or no buffer */
 
 size_t __real_params_pack(void *to, const struct arguments *from, const struct target *target);
 size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target);
 size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target)
 {
-    seen.args = *from;
-    seen.target = *target;
+    seen = &by_pass[target->pass];
+    seen->called = 1;
+    seen->args = *from;
+    seen->target = *target;
     return __real_params_pack(to, from, target);
 }
 
@@ -32,7 +36,7 @@ size_t __wrap_params_pack(void *to, const struct arguments *from, const struct t
 static int parameter(int buffer)
 {
     int list[PARAMS];
-    const int n = params_buffers(list, &seen.target);
+    const int n = params_buffers(list, &seen->target);
     for (int i = 0; i < n; i++)
         if (list[i] == buffer)
             return 1 + i;
@@ -44,84 +48,125 @@ cl_int __wrap_clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *from)
 cl_int __wrap_clSetKernelArg(cl_kernel k, cl_uint i, size_t n, const void *from)
 {
     if (n == sizeof(cl_mem) && i < ARGS_MAX) {
-        seen.calls++;
-        seen.absent += !from || !*(const cl_mem *)from;
-        seen.mem[i] = from ? *(const cl_mem *)from : NULL;
+        buffers++;
+        absent += !from || !*(const cl_mem *)from;
+        seen->mem[i] = from ? *(const cl_mem *)from : NULL;
     }
     return __real_clSetKernelArg(k, i, n, from);
 }
 
+static void forget(void)
+{
+    memset(by_pass, 0, sizeof by_pass);
+    buffers = absent = 0;
+}
+
 /* ---- Where fragments would read ---- */
 
-/* From the beginning of its buffer to behind what is read, in bytes: the tensors' rows, then the arrays' entries. */
-enum { Q_FIRST, Q_LAST, K_FIRST, V_FIRST, OF_Q_LEN, OF_KV_LEN, OF_KV_START, OF_OFFSETS, OF_CU_Q, OF_CU_K, PLACES };
+/* From the beginning of its buffer to behind what is read, in bytes: of tensors a row, which one that is absent need
+ * not have; of arrays an entry. */
+enum {
+    FORWARD = 1 << PASS_FORWARD,
+    DELTA = 1 << PASS_DELTA,
+    KEYS = 1 << PASS_BACKWARD_KEYS,
+    QUERIES = 1 << PASS_BACKWARD_QUERIES,
+    OF_SINKS = 1 << PASS_SUM_DSINKS,
+    ON_TILES = FORWARD | KEYS | QUERIES,
+    ON_ROWS = DELTA | OF_SINKS,
+    ALL = ON_TILES | ON_ROWS
+};
 static const struct {
-    const char *name;
-    int param;
-    const char *entry; /* of an array: which, and how many entries behind the batch entry's own are read */
-} places[PLACES] = { { "q", PARAM_Q, "" },
-                     { "the last q", PARAM_Q, "" },
-                     { "k", PARAM_K, "" },
-                     { "v", PARAM_V, "" },
-                     { "q_len", PARAM_Q_LEN, "CLA_Q_LEN, 0" },
-                     { "kv_len", PARAM_KV_LEN, "CLA_KV_LEN, 0" },
-                     { "kv_start", PARAM_KV_START, "CLA_KV_START, 0" },
-                     { "offsets", PARAM_OFFSETS, "CLA_OFFSETS_GIVEN, 0" },
-                     { "cu_q", PARAM_CU_Q, "CLA_CU_Q, 1" },
-                     { "cu_k", PARAM_CU_K, "CLA_CU_K, 1" } };
+    const char *name; /* of the buffer in kernels */
+    int param, passes;
+    const char *at, *bytes;
+    int is_array;
+} places[] = {
+#define OUTPUT(x) "e.at." x " + cla_written_row(&e, &a." x ", 0)"
+#define ENTRY(x, array, more) "e.at." x " + (a." x "_offset + cla_entry(&e, " array ") + " more ")", "sizeof(int)", 1
+    { "q", PARAM_Q, ON_TILES, "cla_q_row(&e, 0)", "CLA_D * sizeof(cla_q_elem)", 0 },
+    { "q", PARAM_Q, ON_TILES, "cla_q_row(&e, 1 << 20)", "CLA_D * sizeof(cla_q_elem)", 0 },
+    { "k", PARAM_K, ON_TILES, "cla_k_row(&e, 0)", "CLA_D * sizeof(cla_k_elem)", 0 },
+    { "v", PARAM_V, ON_TILES, "cla_v_row(&e, 0)", "CLA_DV * sizeof(cla_v_elem)", 0 },
+    { "dout", PARAM_DOUT, KEYS | QUERIES, "cla_dout_row(&e, 0)", "CLA_DV * sizeof(cla_o_elem)", 0 },
+    { "dout", PARAM_DOUT, DELTA, OUTPUT("dout"), "CLA_DV * sizeof(cla_o_elem)", 0 },
+    { "o", PARAM_O, DELTA, OUTPUT("o"), "CLA_DV * sizeof(cla_o_elem)", 0 },
+    { "lse", PARAM_LSE, ON_ROWS, OUTPUT("lse"), "sizeof(float)", 0 },
+    { "dlse", PARAM_DLSE, ON_ROWS, OUTPUT("dlse"), "sizeof(float)", 1 },
+    { "workspace", PARAM_WORKSPACE, DELTA | KEYS | QUERIES, "cla_stats(&e, 0)", "2 * sizeof(cla_scalar)", 0 },
+    { "dbias", PARAM_DBIAS, KEYS, "e.at.dbias + cla_bias_cell(&e, &a.dbias, 0)", "sizeof(cla_scalar)", 1 },
+    { "slopes", PARAM_SLOPES, ON_TILES, "e.at.slopes + (a.slopes_offset + e.b * a.slopes_stride + e.h)",
+      "sizeof(float)", 0 },
+    { "q_len", PARAM_Q_LEN, ALL, ENTRY("q_len", "CLA_Q_LEN", "0") },
+    { "kv_len", PARAM_KV_LEN, ALL, ENTRY("kv_len", "CLA_KV_LEN", "0") },
+    { "kv_start", PARAM_KV_START, ALL, ENTRY("kv_start", "CLA_KV_START", "0") },
+    { "offsets", PARAM_OFFSETS, ALL, ENTRY("offsets", "CLA_OFFSETS_GIVEN", "0") },
+    { "cu_q", PARAM_CU_Q, ALL, ENTRY("cu_q", "CLA_CU_Q", "1") },
+    { "cu_k", PARAM_CU_K, ALL, ENTRY("cu_k", "CLA_CU_K", "1") },
+};
+enum { PLACES = sizeof places / sizeof *places };
+
+static int is_asked(int i)
+{
+    return places[i].passes >> seen->target.pass & 1 && parameter(places[i].param);
+}
 
 static const char probe[] =
     "\n#line 1 \"probe\"\n"
-    "#define PLACE(i, base, p, bytes) \\\n"
-    "    to[i] = (const __global uchar *)(p) - (const __global uchar *)(base) + (long)(bytes);\n"
-    "#define ENTRY(i, name, what, more) \\\n"
-    "    PLACE(i, e.at.name, e.at.name + (a.name##_offset + cla_entry(&e, what) + more), sizeof(int))\n"
     "__kernel void cla_probe(const cla_args a, CLA_PARAMS, __global long *to)\n"
     "{\n"
     "    cla_env e;\n"
     "    CLA_TAKE_PARAMS(e.at)\n"
     "    cla_env_init(&e, &a, get_global_id(0) / a.h, get_global_id(0) % a.h / a.packed_heads * a.packed_heads, 0);\n"
-    "    cla_sequence(&e);\n"
-    "    to += get_global_id(0) * 10;\n"
-    "    PLACE(0, e.at.q, cla_q_row(&e, 0), CLA_D * sizeof(cla_q_elem))\n"
-    "    PLACE(1, e.at.q, cla_q_row(&e, 1 << 20), CLA_D * sizeof(cla_q_elem))\n"
-    "    PLACE(2, e.at.k, cla_k_row(&e, 0), CLA_D * sizeof(cla_k_elem))\n"
-    "    PLACE(3, e.at.v, cla_v_row(&e, 0), CLA_DV * sizeof(cla_v_elem))\n";
-enum { ENTRY_MAX = 64 };
-static void add_entries(char *text)
+    "    cla_sequence(&e);\n";
+enum { PLACE_MAX = 256 };
+static void add_probe(char *text)
 {
-    for (int i = OF_Q_LEN; i < PLACES; i++)
-        if (parameter(places[i].param))
-            sprintf(text + strlen(text), "    ENTRY(%d, %s, %s)\n", i, places[i].name, places[i].entry);
-    strcat(text, "}\n");
+    text += strlen(strcpy(text, probe));
+    for (int i = 0; i < PLACES; i++)
+        if (is_asked(i))
+            text += sprintf(text, "    to[get_global_id(0) * %d + %d] = (const __global uchar *)(%s) - (const __global "
+                            "uchar *)e.at.%s + (long)(%s);\n", PLACES, i, places[i].at, places[i].name,
+                            places[i].bytes);
+    strcpy(text, "}\n");
 }
 
-/* The program of a plan with the probe behind it. */
-static cl_program build(const struct device *d, const clattn_problem *p)
+/* What was called: a real problem and its plan. */
+struct asked {
+    const struct device *d;
+    const struct trial *t;
+    const char *config;
+    clattn_plan plan;
+};
+
+/* The program of the pass that was called last with the probe behind it. */
+static cl_program build(const struct asked *of)
 {
+    const clattn_handle handle = of->d->handle;
+    const clattn_problem *const p = &of->t->c.problem;
+    const char *const kernel = pass_at(seen->target.pass)->kernel;
     size_t n = 0;
-    clattn_emit_source(d->handle, p, "naive", NULL, 0, &n);
-    char *text = malloc(n + sizeof probe + PLACES * ENTRY_MAX), options[4096];
-    if (!text || clattn_emit_source(d->handle, p, "naive", text, n, NULL))
-        bail("no source");
+    clattn_emit_kernel(handle, p, of->config, kernel, NULL, 0, &n);
+    char *text = malloc(n + sizeof probe + PLACES * PLACE_MAX), options[4096];
+    if (!text || clattn_emit_kernel(handle, p, of->config, kernel, text, n, NULL))
+        bail("no source: %s", text ? text : "");
     const char *from = strstr(text, " -"); /* `// CONFIG OPTIONS` is its first line */
     snprintf(options, sizeof options, "%.*s", from ? (int)strcspn(from, "\n") : 0, from ? from : "");
-    strcat(text, probe);
-    add_entries(text);
+    add_probe(text + strlen(text));
     cl_int e;
     const char *all = text;
-    cl_program program = clCreateProgramWithSource(d->cl.context, 1, &all, NULL, &e);
-    if (e || clBuildProgram(program, 1, &d->cl.device, options, NULL, NULL))
-        bail("the probe is not built");
+    cl_program program = clCreateProgramWithSource(of->d->cl.context, 1, &all, NULL, &e);
+    if (e || clBuildProgram(program, 1, &of->d->cl.device, options, NULL, NULL))
+        bail("the probe of %s is not built", kernel);
     free(text);
     return program;
 }
 
 /* Runs it in place of the kernel that was called last: `to` has PLACES numbers for each batch entry and head. */
-static void ask(const struct device *d, const clattn_problem *p, size_t heads, cl_long *to)
+static void ask(const struct asked *of, size_t heads, cl_long *to)
 {
+    const struct device *const d = of->d;
     const size_t bytes = heads * PLACES * sizeof *to;
-    cl_program program = build(d, p);
+    cl_program program = build(of);
     cl_uint n_args = 0;
     cl_int e;
     cl_kernel kernel = clCreateKernel(program, "cla_probe", &e);
@@ -129,10 +174,10 @@ static void ask(const struct device *d, const clattn_problem *p, size_t heads, c
     if (e || clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL))
         bail("no probe");
     cl_ulong packed[PARAMS_WORDS];
-    const size_t told = __real_params_pack(packed, &seen.args, &seen.target);
+    const size_t told = __real_params_pack(packed, &seen->args, &seen->target);
     e = __real_clSetKernelArg(kernel, 0, told, packed);
     for (cl_uint i = 1; i < n_args && !e; i++)
-        e = __real_clSetKernelArg(kernel, i, sizeof(cl_mem), i + 1 < n_args ? &seen.mem[i] : &out);
+        e = __real_clSetKernelArg(kernel, i, sizeof(cl_mem), i + 1 < n_args ? &seen->mem[i] : &out);
     if (e || clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &heads, NULL, 0, NULL, NULL) ||
         clEnqueueReadBuffer(d->queue, out, CL_TRUE, 0, bytes, to, 0, NULL, NULL))
         bail("the probe does not run");
@@ -163,45 +208,45 @@ static void empty_ends(const struct device *d, cl_mem *made, int param, int64_t 
     *made = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof cu, cu, &e);
     if (e)
         bail("no buffer");
-    seen.mem[parameter(param)] = *made;
+    seen->mem[parameter(param)] = *made;
     *offset = 0;
 }
 
 /* Of what stands for an array the first entry is read, of varlen sequences also the second, and nothing else. */
-static int is_outside(const struct fixture *f, size_t i, cl_long end)
+static int is_outside(const struct asked *of, size_t i, cl_long end)
 {
-    const int place = (int)(i % PLACES), head = (int)(i / PLACES), heads = (int)f->t.sizes.h;
-    const cl_mem mem = seen.mem[parameter(places[place].param)], absent = f->plan->plan.launch.absent;
+    const int place = (int)(i % PLACES), head = (int)(i / PLACES), heads = (int)of->t->sizes.h;
+    const cl_mem mem = seen->mem[parameter(places[place].param)];
     size_t size = 0;
-    if (!parameter(places[place].param))
+    if (!is_asked(place))
         return 0;
     clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL);
-    if (mem == absent && place >= OF_Q_LEN)
+    if (mem == of->plan->plan.launch.absent && places[place].is_array)
         size = 2 * sizeof(cl_int);
     if (end > 0 && (cl_ulong)end <= size)
         return 0;
-    diag("batch entry %d, head %d: %s ends at byte %lld of %zu", head / heads, head % heads, places[place].name,
+    diag("batch entry %d, head %d: %s ends at byte %lld of %zu", head / heads, head % heads, places[place].at,
          (long long)end, size);
     return 1;
 }
 
-/* Where everything lies, of a call that was just made. */
-static void test_places(const struct fixture *f, const char *text)
+/* Where everything lies, of the pass that was called last. */
+static void test_places(const struct asked *of, const char *text)
 {
-    const size_t heads = (size_t)(f->t.sizes.b * f->t.sizes.h);
+    const size_t heads = (size_t)(of->t->sizes.b * of->t->sizes.h);
     cl_long at[HEADS_MAX * PLACES];
     cl_mem cu[2] = { NULL, NULL };
     int out = 0;
     if (heads > HEADS_MAX)
         bail("too many heads");
-    if (f->t.sizes.b == 3 && f->t.c.problem.flags & CLATTN_CU_Q) {
-        empty_ends(f->d, &cu[0], PARAM_CU_Q, f->t.sizes.total_q, &seen.args.cu_q_offset);
-        empty_ends(f->d, &cu[1], PARAM_CU_K, f->t.sizes.total_k, &seen.args.cu_k_offset);
+    if (of->t->sizes.b == 3 && of->t->c.problem.flags & CLATTN_CU_Q) {
+        empty_ends(of->d, &cu[0], PARAM_CU_Q, of->t->sizes.total_q, &seen->args.cu_q_offset);
+        empty_ends(of->d, &cu[1], PARAM_CU_K, of->t->sizes.total_k, &seen->args.cu_k_offset);
     }
-    ask(f->d, &f->t.c.problem, heads, at);
+    ask(of, heads, at);
     for (size_t i = 0; i < heads * PLACES; i++)
-        out += is_outside(f, i, at[i]);
-    ok(!out, "every first row and entry lies in its buffer: %s", text);
+        out += is_outside(of, i, at[i]);
+    ok(!out, "every first row and entry of pass %s lies in its buffer: %s", pass_at(seen->target.pass)->name, text);
     for (int i = 0; i < 2; i++)
         if (cu[i])
             clReleaseMemObject(cu[i]);
@@ -223,23 +268,72 @@ static void test_call(const struct device *d, const char *text, enum layout layo
     }
     if (status)
         bail("%s: %s", text, why);
-    memset(&seen, 0, sizeof seen);
+    forget();
     if (!ok(!trial_run(&f.t, f.plan, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "%s: %s", d->name,
             text))
         diag("%s", why);
-    ok(seen.calls && !seen.absent, "none of %d buffers is NULL: %s", seen.calls, text);
-    if (!seen.absent)
-        test_places(&f, text);
+    const struct asked of = { d, &f.t, "naive", f.plan };
+    ok(buffers && !absent, "none of %d buffers is NULL: %s", buffers, text);
+    if (!absent)
+        test_places(&of, text);
     if (!f.t.sizes.nk)
-        ok(is_a_point(&seen.args.bias) && is_a_point(&seen.args.mask), "what is read at (q, k) has no strides: %s",
+        ok(is_a_point(&seen->args.bias) && is_a_point(&seen->args.mask), "what is read at (q, k) has no strides: %s",
            text);
     fixture_close(&f);
+}
+
+/* Of what a backward call may lack: dLSE, and each gradient. */
+enum { GRADIENTS = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS, DLSE = 1 << GRADED_DLSE };
+#define FEW_ITEMS "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0"
+static const struct {
+    const char *text, *config;
+    enum layout layout;
+    unsigned wanted;
+} backward_calls[] = {
+    { "f32 b3 h2/1 q7 k9 d8 causal varlen alibi bias:11qk sink bwd", "cpu", PLAIN, GRADIENTS | DLSE },
+    { "f32 b3 h2/1 q7 k9 d8 causal varlen alibi bias:11qk sink bwd", "cpu", PLAIN, 1 << GRADED_DV },
+    { "f32 b2 h4/2 q3 k9 d8 causal qlen:0,3 kvlen:9,0 kvstart:9,0 bias:b1q1 bwd", "cpu", PADDED, GRADIENTS },
+    { "f32 b2 h2 q5 k0 d9 alibi bias:1h1k sink bwd", "cpu", PADDED, GRADIENTS }, /* no key */
+    { "f32 b3 h2 q5 k0 d8 varlen sink bwd", "cpu", PADDED, GRADIENTS | DLSE },
+    { "f64 b2 h2 q0 k9 d8 causal bias:1h1k sink bwd", "cpu", PADDED, GRADIENTS }, /* no query */
+    { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DQ },
+    { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DV | DLSE },
+};
+
+static void test_backward_call(const struct device *d, size_t i)
+{
+    const char *const text = backward_calls[i].text, *const config = backward_calls[i].config;
+    const clattn_workload c = each_case(text);
+    struct graded g;
+    char why[512] = "";
+    double most;
+    if (harness_may_refuse(d, &c.problem, NULL)) {
+        skip("%s lacks f64: %s", d->name, text);
+        return;
+    }
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, backward_calls[i].layout, backward_calls[i].wanted);
+    struct asked of = { d, &g.t, config, e ? NULL : each_plan(d, config, &g.t.c.problem, text) };
+    if (e || !of.plan)
+        bail("%s: %s", text, clattn_status_string(e));
+    forget();
+    e = graded_run(&g, of.plan, d->queue);
+    ok(!e && graded_verify(&g, d->queue, &most, why, sizeof why), "%s: %s (%s %s)", d->name, text,
+       clattn_status_string(e), why);
+    ok(buffers && !absent, "none of %d buffers is NULL: %s", buffers, text);
+    for (int pass = 0; pass < PASSES && !absent; pass++)
+        if (by_pass[pass].called && ALL >> pass & 1) {
+            seen = &by_pass[pass];
+            test_places(&of, text);
+        }
+    graded_free(&g);
 }
 
 static void test_device(const struct device *d)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         test_call(d, calls[i].text, calls[i].layout);
+    for (size_t i = 0; i < sizeof backward_calls / sizeof *backward_calls; i++)
+        test_backward_call(d, i);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 
 #include "tests/lib/cases.h"
 #include "tests/lib/each.h"
+#include "tests/lib/graded.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ struct guarded {
     size_t size;
     cl_mem mem;
 };
-enum { GUARDED_MAX = 5 + LISTS + CLATTN_AUX_MAX + 7 };
+enum { GUARDED_MAX = 5 + LISTS + CLATTN_AUX_MAX + 7 + GRADED_N + GRADED_CELLS + 1 };
 
 static size_t page_size(void)
 {
@@ -87,6 +88,85 @@ static cl_int replace_all(struct trial *t, struct guarded *g, unsigned *n, cl_co
     return e ? e : replace(g, n, &t->map.image, &a->block_map.mem, context, at_end);
 }
 
+/* Of a gradient all elements count, those behind the last that is looked up as well. */
+static cl_int replace_gradients(struct graded *x, struct guarded *g, unsigned *n, cl_context context, int at_end)
+{
+    clattn_backward_args *const a = &x->args;
+    cl_mem *const tensors[GRADED_N] = { &a->dout.mem, &a->dlse.mem, &a->dq.mem, &a->dk.mem, &a->dv.mem };
+    cl_mem *const cells[GRADED_DAUX] = { &a->dbias.mem, &a->dslopes.mem, &a->dsinks.mem };
+    cl_int e = CL_SUCCESS;
+    for (int i = 0; i < GRADED_N && !e; i++)
+        e = replace(g, n, &x->image[i], tensors[i], context, at_end);
+    for (int i = 0; i < GRADED_CELLS && !e; i++) {
+        const int captured = i - GRADED_DAUX;
+        e = replace(g, n, &x->cells[i].at.image, captured < 0 ? cells[i] : &x->daux[captured].to.mem, context, at_end);
+        if (captured >= 0)
+            x->daux[captured].n = x->cells[i].count;
+    }
+    return e;
+}
+
+/* A workspace from the page before on, or as far up to the page behind as its alignment lets it lie. */
+static cl_int give_workspace(struct graded *x, clattn_plan plan, struct guarded *g, unsigned *n, cl_context context,
+                             int at_end)
+{
+    enum { ALIGNED = 32 };
+    const size_t page = page_size();
+    struct image im = { NULL, 0, NULL };
+    size_t need;
+    cl_int e = clattn_backward_workspace_size(plan, &x->args, &need);
+    if (e || !need)
+        return e;
+    const size_t whole = (need + page - 1) / page * page;
+    e = image_alloc(&im, whole, CLATTN_U8);
+    if (!e) {
+        image_canaries(&im);
+        e = guard(&g[(*n)++], &im, context, at_end);
+    }
+    x->args.workspace = g[*n - 1].mem;
+    x->args.workspace_offset = at_end ? (whole - need) / ALIGNED * ALIGNED : 0;
+    x->args.workspace_size = need;
+    free(im.byte);
+    return e;
+}
+
+/* What lies between the workspace and its pages is as it was. */
+static int workspace_is_kept(const struct graded *x, cl_command_queue queue)
+{
+    struct image im = { NULL, 0, x->args.workspace };
+    if (!im.mem || clGetMemObjectInfo(im.mem, CL_MEM_SIZE, sizeof im.size, &im.size, NULL))
+        return !im.mem;
+    unsigned char *const now = image_read(&im, queue);
+    int same = now && !image_alloc(&im, im.size, CLATTN_U8);
+    if (same)
+        image_canaries(&im);
+    for (size_t i = 0; i < im.size && same; i++)
+        same = (i >= x->args.workspace_offset && i < x->args.workspace_offset + x->args.workspace_size) ||
+               now[i] == im.byte[i];
+    free(now);
+    free(im.byte);
+    return same;
+}
+
+static void unguard(struct guarded *g, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (g[i].pages)
+            munmap(g[i].pages, g[i].size);
+}
+
+static void announce(const char *engine, const char *text, int at_end)
+{
+    diag("%s, %s, %s", engine, text, at_end ? "up to the page behind" : "from the page before on");
+}
+
+static void report(int good, const struct device *d, const char *engine, int at_end, cl_int e, const char *why,
+                   const char *text)
+{
+    ok(good, "%s, %s, nothing beyond %s (%s %s): %s", d->name, engine, at_end ? "the ends" : "the beginnings",
+       clattn_status_string(e), why, text);
+}
+
 static void check(const struct device *d, const char *type, const char *row, const char *engine, int at_end)
 {
     char text[256], why[1024] = "";
@@ -103,15 +183,44 @@ static void check(const struct device *d, const char *type, const char *row, con
     if (e == CLATTN_ERROR_NOT_SUPPORTED) {
         skip("%s, %s: %s", d->name, engine, why);
     } else {
-        diag("%s, %s, %s", engine, text, at_end ? "up to the page behind" : "from the page before on");
+        announce(engine, text, at_end);
         e = e ? e : trial_run(&t, plan, d->queue);
-        ok(!e && trial_verify(&t, d->queue, why, sizeof why), "%s, %s, nothing beyond %s (%s %s): %s", d->name, engine,
-           at_end ? "the ends" : "the beginnings", clattn_status_string(e), why, text);
+        report(!e && trial_verify(&t, d->queue, why, sizeof why), d, engine, at_end, e, why, text);
     }
     trial_free(&t);
-    for (unsigned i = 0; i < n; i++)
-        if (guarded[i].pages)
-            munmap(guarded[i].pages, guarded[i].size);
+    unguard(guarded, n);
+}
+
+/* The same of gradients: all that there are, of captured buffers where an engine computes these. */
+static void check_backward(const struct device *d, const char *type, const char *row, const char *engine, int at_end)
+{
+    const unsigned wanted = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | 1 << GRADED_DLSE | GRADED_OTHERS |
+                            (strncmp(engine, "simt", 4) ? GRADED_CAPTURED : 0);
+    char text[256], why[1024] = "";
+    struct guarded guarded[GUARDED_MAX];
+    struct graded x;
+    unsigned n = 0;
+    double most;
+    memset(guarded, 0, sizeof guarded);
+    snprintf(text, sizeof text, "%s %s bwd", type, row);
+    const clattn_workload c = each_case(text);
+    cl_int e = graded_make(&x, d->cl.context, d->queue, &c, PLAIN, wanted);
+    const clattn_plan plan = e ? NULL : each_plan(d, engine, &x.t.c.problem, text);
+    if (e || plan) {
+        e = e ? e : replace_all(&x.t, guarded, &n, d->cl.context, at_end);
+        e = e ? e : replace_gradients(&x, guarded, &n, d->cl.context, at_end);
+        e = e ? e : give_workspace(&x, plan, guarded, &n, d->cl.context, at_end);
+        announce(engine, text, at_end);
+        e = e ? e : graded_run(&x, plan, d->queue);
+        int good = !e && graded_verify(&x, d->queue, &most, why, sizeof why);
+        if (good && !(good = workspace_is_kept(&x, d->queue)))
+            snprintf(why, sizeof why, "it writes beside the workspace");
+        report(good, d, engine, at_end, e, why, text);
+    }
+    if (x.args.workspace)
+        clReleaseMemObject(x.args.workspace);
+    graded_free(&x);
+    unguard(guarded, n);
 }
 
 /* Both sides of one kernel: rows, keys and columns that fill no tile, vector or chunk, or all but one element of it. */
@@ -146,7 +255,39 @@ static void test_device(const struct device *d)
     }
 }
 
+/* Rows of Q, keys and columns likewise, and gradients that are added up in every way. */
+static void test_gradients(const struct device *d)
+{
+    static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+    static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
+                                        "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk sink lse",
+                                        "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,head_scale blocks:4,8 sink lse",
+                                        "b2 h1 q21 k39 d17/33 window9,3 softcap4 bias:11q1:f16 lse",
+                                        "b2 h2/1 q33 k17 d8 qlen:33,7 kvlen:17,9 kvstart:0,4 bias:11qk alibi lse",
+                                        "b3 h2 q5 k40 d3/5 varlen causal alibi mod:relative_bias bias:bhq1 lse" };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    static const char *const types[] = { "f32", "f16", "bf16" };
+    if (!may_share_memory(d))
+        return;
+    /* PoCL's optimiser takes minutes for some of these kernels. */
+    if (!harness_flag("CLATTN_FULL"))
+        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    for (unsigned i = 0; i < ROWS; i++)
+        for (int at_end = 0; at_end < 2; at_end++) {
+            if (i == 0 || harness_deals(i + 1, 3))
+                check_backward(d, types[i % 3], rows[i], "cpu", at_end);
+            if (harness_deals(i + 2, 3))
+                check_backward(d, types[(i + 1) % 3], rows[i], few_items, at_end);
+        }
+}
+
+static void test(const struct device *d)
+{
+    test_device(d);
+    test_gradients(d); /* last, as it says */
+}
+
 int main(void)
 {
-    return each_device(test_device);
+    return each_device(test);
 }

@@ -95,8 +95,11 @@ static cl_int make_cells(struct graded *g, int which, const int64_t shape[4], in
     x->count = array4_count(&x->at);
     x->want = calloc((size_t)x->count + 1, sizeof *x->want);
     x->bound = calloc((size_t)x->count + 1, sizeof *x->bound);
+    x->got = calloc((size_t)x->count + 1, sizeof *x->got);
     image_canaries(&x->at.image);
-    return x->want && x->bound ? image_buffer(&x->at.image, context, CL_MEM_READ_WRITE) : CL_OUT_OF_HOST_MEMORY;
+    if (!x->want || !x->bound || !x->got)
+        return CL_OUT_OF_HOST_MEMORY;
+    return image_buffer(&x->at.image, context, CL_MEM_READ_WRITE);
 }
 
 static cl_int make_others(struct graded *g, cl_context context)
@@ -159,40 +162,48 @@ static size_t cell_at(const struct graded *g, int which, int64_t i)
     const struct graded_cells *const x = &g->cells[which];
     return which == GRADED_DSLOPES ? (size_t)(i / h * x->at.shape[3] + i % h) : array4_at(&x->at, i, index);
 }
-static int64_t cells_wanted(const struct graded *g, int which)
+int64_t graded_cells_wanted(const struct graded *g, int which)
 {
     if (which >= GRADED_DAUX)
         return g->cells[which].count ? g->daux[which - GRADED_DAUX].n : 0;
     return which == GRADED_DSLOPES && g->cells[which].count ? g->t.x.slopes_b * g->t.sizes.h : g->cells[which].count;
 }
 
-static int fetch_cells(struct graded *g, int which, cl_command_queue queue, double *most, char *why, size_t len)
+static const char *name_of_cells(const struct graded *g, int which)
 {
     static const char *const names_of[] = { "dBias", "dSlope", "dSink" };
-    const char *const name = which < GRADED_DAUX ? names_of[which] : g->t.x.aux[which - GRADED_DAUX].name;
+    return which < GRADED_DAUX ? names_of[which] : g->t.x.aux[which - GRADED_DAUX].name;
+}
+
+/* Reads them: 1 when nothing else changed in their buffer. */
+static int fetch_cells(struct graded *g, int which, cl_command_queue queue)
+{
     struct graded_cells *const x = &g->cells[which];
     const size_t size = convert_size(x->type);
     unsigned char *const now = image_read(&x->at.image, queue);
-    int good = now != NULL;
-    for (int64_t i = 0; i < cells_wanted(g, which) && good; i++) {
+    for (int64_t i = 0; i < graded_cells_wanted(g, which) && now; i++) {
         const size_t at = cell_at(g, which, i) * size;
-        double got;
-        convert_load(x->type, now + at, &got, 1);
+        convert_load(x->type, now + at, &x->got[i], 1);
         memcpy(x->at.image.byte + at, now + at, size);
-        const double error = fabs(got - x->want[i]), share = error == 0 ? 0 : error / x->bound[i];
-        *most = share > *most ? share : *most;
-        if (!(share <= 1)) {
-            snprintf(why, len, "%s[%lld] is %.9g, not %.9g: %.3g of the bound", name, (long long)i, got, x->want[i],
-                     share);
-            good = 0;
-        }
     }
-    if (good && memcmp(now, x->at.image.byte, x->at.image.size)) {
-        snprintf(why, len, "the buffer of %s changed where it must not", name);
-        good = 0;
-    }
+    const int same = now && !memcmp(now, x->at.image.byte, x->at.image.size);
     free(now);
-    return good;
+    return same;
+}
+
+static int compare_cells(const struct graded *g, int which, double *most, char *why, size_t len)
+{
+    const struct graded_cells *const x = &g->cells[which];
+    for (int64_t i = 0; i < graded_cells_wanted(g, which); i++) {
+        const double error = fabs(x->got[i] - x->want[i]), share = error == 0 ? 0 : error / x->bound[i];
+        *most = share > *most ? share : *most;
+        if (share <= 1)
+            continue;
+        snprintf(why, len, "%s[%lld] is %.9g, not %.9g: %.3g of the bound", name_of_cells(g, which), (long long)i,
+                 x->got[i], x->want[i], share);
+        return 0;
+    }
+    return 1;
 }
 
 /* O and LSE of the forward pass. */
@@ -214,12 +225,26 @@ static cl_int give_outputs(struct graded *g, cl_command_queue queue)
     return e;
 }
 
-/* What float64 says, and how far off the engine may be. Where batch entries share keys their gradients are summed here. */
+static void forget_truth(struct graded *g)
+{
+    for (int i = GRADED_DQ; i < GRADED_N; i++) {
+        free(g->want[i]);
+        free(g->bound[i]);
+        g->want[i] = g->bound[i] = NULL;
+    }
+    for (int i = 0; i < GRADED_CELLS; i++)
+        for (int64_t at = 0; at < g->cells[i].count; at++)
+            g->cells[i].want[at] = g->cells[i].bound[at] = 0;
+}
+
+/* What float64 says, and how far off the engine may be. Where batch entries share keys their gradients are summed
+ * here. */
 static cl_int find_truth(struct graded *g)
 {
     const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
     struct reference r = trial_problem(&g->t);
     struct mods_gradients mods = { .x = &g->t.x };
+    forget_truth(g);
     for (int i = 0; i < CLATTN_AUX_MAX; i++) {
         mods.daux[i] = g->cells[GRADED_DAUX + i].want;
         mods.bound[i] = g->cells[GRADED_DAUX + i].bound;
@@ -228,14 +253,7 @@ static cl_int find_truth(struct graded *g)
     const size_t n[GRADED_N] = { [GRADED_DQ] = (size_t)(r.b * r.h * r.nq * r.d),
                                  [GRADED_DK] = keys * (size_t)r.d,
                                  [GRADED_DV] = keys * (size_t)r.dv };
-    for (int i = 0; i < GRADED_CELLS; i++)
-        if (g->cells[i].count) {
-            memset(g->cells[i].want, 0, (size_t)g->cells[i].count * sizeof *g->cells[i].want);
-            memset(g->cells[i].bound, 0, (size_t)g->cells[i].count * sizeof *g->cells[i].bound);
-        }
     for (int i = GRADED_DQ; i < GRADED_N; i++) {
-        free(g->want[i]);
-        free(g->bound[i]);
         g->want[i] = calloc(n[i] + 1, sizeof **g->want);
         g->bound[i] = calloc(n[i] + 1, sizeof **g->bound);
         if (!g->want[i] || !g->bound[i])
@@ -261,6 +279,12 @@ static cl_int find_truth(struct graded *g)
             g->bound[i][at % (n[i] / (size_t)r.b)] += g->bound[i][at];
         }
     return CL_SUCCESS;
+}
+
+cl_int graded_truth(struct graded *g, cl_command_queue queue)
+{
+    const cl_int e = give_outputs(g, queue);
+    return e ? e : find_truth(g);
 }
 
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
@@ -290,9 +314,7 @@ cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue,
         e = make_others(g, context);
     if (!e && wanted & GRADED_CAPTURED)
         e = make_captured(g, context);
-    if (e || (e = give_outputs(g, queue)))
-        return e;
-    return find_truth(g);
+    return e ? e : graded_truth(g, queue);
 }
 
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
@@ -307,7 +329,7 @@ cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
     if (!e && g->t.narrow_p != before)
         e = find_truth(g);
     e = e ? e : clattn_backward_workspace_size(plan, &g->args, &need);
-    if (!e && need && !im->mem) {
+    if (!e && need > g->args.workspace_size) {
         e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
         e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
         if (e)
@@ -376,32 +398,43 @@ static int workspace_is_whole(const struct graded *g, cl_command_queue queue)
     return same;
 }
 
-int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len)
+int graded_fetch(struct graded *g, cl_command_queue queue, char *why, size_t len)
 {
     const clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
-    *most = 0;
-    for (int i = 0; i < GRADED_N; i++) {
-        if (!to[i]->mem)
-            continue;
-        if (i <= GRADED_DLSE ? !image_unchanged(&g->image[i], queue) : !fetch(g, i, queue)) {
+    for (int i = 0; i < GRADED_N; i++)
+        if (to[i]->mem && !(i <= GRADED_DLSE ? image_unchanged(&g->image[i], queue) : fetch(g, i, queue))) {
             snprintf(why, len, "the buffer of %s changed where it must not", names[i]);
             return 0;
         }
-        if (i > GRADED_DLSE && !compare(g, i, most, why, len))
-            return 0;
-    }
     for (int i = 0; i < GRADED_CELLS; i++)
-        if (g->cells[i].count && !fetch_cells(g, i, queue, most, why, len))
-            return 0;
-    for (int i = 0; i < 5; i++)
-        if (!image_unchanged(&g->t.image[i], queue)) {
-            snprintf(why, len, "the forward call's buffer %d changed", i);
+        if (g->cells[i].count && !fetch_cells(g, i, queue)) {
+            snprintf(why, len, "the buffer of %s changed where it must not", name_of_cells(g, i));
             return 0;
         }
     if (!workspace_is_whole(g, queue)) {
         snprintf(why, len, "it writes beside the workspace");
         return 0;
     }
+    return 1;
+}
+
+int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len)
+{
+    const clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
+    *most = 0;
+    if (!graded_fetch(g, queue, why, len))
+        return 0;
+    for (int i = GRADED_DQ; i < GRADED_N; i++)
+        if (to[i]->mem && !compare(g, i, most, why, len))
+            return 0;
+    for (int i = 0; i < GRADED_CELLS; i++)
+        if (g->cells[i].count && !compare_cells(g, i, most, why, len))
+            return 0;
+    for (int i = 0; i < 5; i++)
+        if (!image_unchanged(&g->t.image[i], queue)) {
+            snprintf(why, len, "the forward call's buffer %d changed", i);
+            return 0;
+        }
     return 1;
 }
 
@@ -429,6 +462,7 @@ void graded_free(struct graded *g)
         image_free(&g->cells[i].at.image);
         free(g->cells[i].want);
         free(g->cells[i].bound);
+        free(g->cells[i].got);
     }
     image_free(&g->workspace);
     trial_free(&g->t);

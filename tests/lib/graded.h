@@ -16,7 +16,7 @@ struct graded_cells {
     struct array4 at;
     int64_t count;
     int type;
-    double *want, *bound;
+    double *want, *bound, *got; /* got: what graded_fetch() read */
 };
 enum { GRADED_OTHERS = 1 << GRADED_N, GRADED_CAPTURED = 2 << GRADED_N };
 enum { GRADED_DBIAS, GRADED_DSLOPES, GRADED_DSINKS, GRADED_DAUX, GRADED_CELLS = GRADED_DAUX + CLATTN_AUX_MAX };
@@ -38,8 +38,14 @@ struct graded {
  * is due in both cases. */
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted);
-/* One call, with just the workspace that it asks for, and waits. */
+/* One call, with just the workspace that it asks for unless the test gave it one, and waits. */
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue);
+/* O, LSE and what float64 says once more, after a test changed inputs. */
+cl_int graded_truth(struct graded *g, cl_command_queue queue);
+/* Reads gradients back, into x[].value and cells[].got. 1 when nothing else was written; else 0 and `why`. */
+int graded_fetch(struct graded *g, cl_command_queue queue, char *why, size_t len);
+/* How many of the cells are asked for: some lists have a gap behind them. */
+int64_t graded_cells_wanted(const struct graded *g, int which);
 /* 1 when all gradients are within their bounds and nothing else was written; else 0 and `why`. *most: the largest part
  * of a bound that an error was. */
 int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len);
