@@ -1,5 +1,5 @@
-/* Engine `mma_nv`, backward: rows are what a work-group owns, keys or queries, and columns are the others. Four products
- * where keys are owned, three where queries are: products_mma.cl has them, and says who holds what.
+/* Engine `mma_nv`, backward: rows are what a work-group owns, keys or queries, and columns are the others. Four
+ * products where keys are owned, three where queries are: products_mma.cl has them, and says who holds what.
  *
  *     scores = owned_1 other_1^T, dP = owned_2 other_2^T       rows x columns, over dims
  *     sum_1 += dS other_1, sum_2 += P other_2                  rows x dims, over columns; the latter for dV only

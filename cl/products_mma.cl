@@ -1,8 +1,8 @@
-/* What the passes of engine `mma_nv` share: a tile's geometry, how operands lie, and its two products. Matrix units by
- * mma.sync m16n8k16, operands in registers only, in f16 or bf16 as they are stored. A work-group of NW warps of 32 items
- * has BQ rows of its own and goes over the others in tiles of BK, its columns; a warp owns RT tiles of 16 rows. The load
- * slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for any device. Rows are queries and columns keys
- * where a work-group owns queries, and the names here are those of that case.
+/* What the passes of engine `mma_nv` share: a tile's geometry, how operands lie, and its two products. Matrix units
+ * by mma.sync m16n8k16, operands in registers only, in f16 or bf16 as they are stored. A work-group of NW warps of 32
+ * items has BQ rows of its own and goes over the others in tiles of BK, its columns; a warp owns RT tiles of 16 rows.
+ * The load slot holds the handful of instructions: mma_asm.cl, or mma_emu.cl for any device. Rows are queries and
+ * columns keys where a work-group owns queries, and the names here are those of that case.
  *
  * Item 4 g + c of a warp (g < 8, c < 4) holds of each 16 x 8 tile of S or O rows g and g + 8, columns 2 c and 2 c + 1.
  *     row of slot r = first + 16 RT warp + g + 8 r           s[j * R_N + r], j = 2 n + i: column 2 c + i of tile n

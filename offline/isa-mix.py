@@ -9,8 +9,8 @@ isa-mix.py --tile d=64,dv=64,tx=8,ty=16,tm=8,tn=8,ch=8,cv=8 FILE...
 isa-mix.py --mma d=64,dv=64,nw=4,rt=2,bk=64 CUBIN...
                                       of engine mma_nv's loop over key tiles, taken the shortest way that passes all its
                                       matrix instructions: instructions, matrix ones, local accesses, moves, their
-                                      share (own=.. as above); ? where the matrix ones are not as many as the tile has, or registers go to
-                                      memory
+                                      share (own=.. as above); ? where the matrix ones are not as many as the tile
+                                      has, or registers go to memory
 
 A share is multiply-adds among all instructions. It bounds the part of peak that a loop can reach where one instruction
 is issued at a time, and it is exact and repeatable, so that it can gate a change where no time can be taken. (AMD
