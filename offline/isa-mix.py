@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """isa-mix.py FILE...                    the loops of an AMD code object, an NVIDIA cubin or an Intel listing (*.asm)
 isa-mix.py --tile d=64,dv=64,tx=8,ty=16,tm=8,tn=8,ch=8,cv=8 FILE...
-                                      shares of engine simt's loops: Q K^T, P V, and the whole loop over key tiles
+                                      shares of engine simt's loops: Q K^T, P V, and the whole loop over key tiles.
+                                      With own=keys or own=queries of its passes of gradients: products over dims,
+                                      sums over the others of what is owned, and the whole loop over tiles of those
 isa-mix.py --mma d=64,dv=64,nw=4,rt=2,bk=64 CUBIN...
                                       of engine mma_nv's loop over key tiles, taken the shortest way that passes all its
                                       matrix instructions: instructions, matrix ones, local accesses, moves, their
@@ -19,7 +21,7 @@ Packed and dual instructions do more than one multiply-add and count as one inst
 Needs llvm-objdump (AMD) or nvdisasm (NVIDIA: CUDA, or pip triton), on PATH or in $OBJDUMP and $NVDISASM. An Intel
 listing is one that check.sh -o keeps, or a *.asm of IGC_ShaderDumpEnable=1.
 Exit status: 3 without such a tool, 1 where it cannot read the file."""
-import os, re, shutil, subprocess, sys
+import itertools, os, re, shutil, subprocess, sys
 
 VERSIONS = ['-%d' % n for n in range(23, 14, -1)] + ['']
 
@@ -210,6 +212,7 @@ class Tile:
         # multiply-adds of a step; steps in an iteration of each level, innermost first; steps in a tile
         self.qk = (self.tm * self.tn, [self.ch, self.CHAIN], chunks * self.ch)
         self.pv = (self.tm * dvp // self.tx, [self.cv, self.CHAIN], self.tn * self.tx)
+        self.products, self.over_dims = [self.qk, self.pv], 1
         # A turn of P V joins O by multiply-adds. Softmax has some too: less than a chunk has, so that no chunk is
         # mistaken for them. So has what closes a segment.
         self.join = self.pv[0]
@@ -250,10 +253,16 @@ class Tile:
         for x in hot:
             trips[x] = count
 
-    def split(self, tile, hot, k, peel):
-        """Trips where the first k hot loops are Q K^T, and peel[] iterations of the products lie outside of loops."""
+    def partings(self, hot):
+        """Which hot loops, in their order, may be of which product. First those in which Q K^T is one loop over chunks,
+        as it is if nothing is odd."""
+        for k in sorted(range(len(hot) + 1), key=lambda k: k != 1):
+            yield [hot[:k], hot[k:]]
+
+    def split(self, tile, parts, peel):
+        """Trips where each product has its part of the hot loops, and peel[] iterations of it lie outside of loops."""
         trips, outside = {}, 0
-        for part, product, out in ((hot[:k], self.qk, peel[0]), (hot[k:], self.pv, peel[1])):
+        for part, product, out in zip(parts, self.products, peel):
             peeled = out * product[1][0] if part else product[2]
             outside += peeled * product[0]
             if part:
@@ -285,18 +294,19 @@ class Tile:
         """Shares of Q K^T's and P V's innermost loops and of the loop over tiles. Both arms of a branch count."""
         hot = [x for x in tile.inner if any(map(self.is_hot, x.all()))]
         found = set()
-        for k in sorted(range(len(hot) + 1), key=lambda k: k != 1):  # Q K^T is one loop over chunks, if nothing is odd
+        for parts in self.partings(hot):
             if found:
                 break
-            for peel in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            for peel in itertools.product((0, 1), repeat=len(parts)):
                 try:
-                    trips = self.split(tile, hot, k, peel)
+                    trips = self.split(tile, parts, peel)
                     self.others(tile, trips)
                 except Unknown:
                     continue
-                parts = [[y for x in part for y in x.all() if self.is_hot(y) and not any(map(self.is_hot, y.all()[1:]))]
-                         for part in (hot[:k], hot[k:])]
-                found.add(tuple(ratio(sum(y.count('math') for y in p), sum(y.count() for y in p)) for p in parts) +
+                both = sum(parts[:self.over_dims], []), sum(parts[self.over_dims:], [])
+                inner = [[y for x in p for y in x.all() if self.is_hot(y) and not any(map(self.is_hot, y.all()[1:]))]
+                         for p in both]
+                found.add(tuple(ratio(sum(y.count('math') for y in p), sum(y.count() for y in p)) for p in inner) +
                           (ratio(*self.cost(tile, trips)),))
         if len(found) != 1:
             raise Unknown
@@ -329,6 +339,42 @@ class Tile:
         if not results:
             raise Unknown
         return [min((r[n] for r in results if r[n] is not None), default=None) for n in range(3)]
+
+
+class GradientTile(Tile):
+    """The same of a pass that owns keys or queries (cl/engine_simt_backward.cl): scores and dP over dims, and then what
+    is summed, dV and dK or dQ. Sums join what is there by additions, and no row is combined over items."""
+
+    def __init__(self, numbers):
+        super().__init__(numbers)
+        steps = lambda width: -(-width // self.ch) * self.ch
+        vectors = lambda width: -(-width // (4 * self.tx)) * 4
+        dots = [(self.tm * self.tn, [self.ch, self.CHAIN], steps(width)) for width in (self.d, self.dv)]
+        sums = [(self.tm * vectors(width), [self.cv, self.CHAIN], self.tn * self.tx) for width in (self.dv, self.d)]
+        self.products, self.over_dims = dots + sums[numbers['own'] == 'queries':], 2
+        self.pv = min(sums)
+        self.join = max(step for step, _, _ in sums)
+        # What softcap takes of tanh and of its derivative is more than softmax does.
+        self.slack = min([24 * self.tm * self.tn + 4 * self.tm + 16] + [p[1][0] * p[0] - 1 for p in self.products])
+        self.closing = 4 * (self.join + self.tm)
+
+    def partings(self, hot):
+        n = len(self.products)
+        cuts = itertools.combinations_with_replacement(range(len(hot) + 1), n - 1)
+        every = [(0,) + cut + (len(hot),) for cut in cuts]
+        odd = lambda cut: sum(b - a != 1 for a, b in zip(cut, cut[1:]))  # a loop for each, if nothing is odd
+        for cut in sorted(every, key=odd):
+            yield [hot[a:b] for a, b in zip(cut, cut[1:])]
+
+    def others(self, x, trips):
+        for i in x.inner:
+            if i in trips:
+                continue
+            if i.fma or i.count('special', 'matrix'):
+                raise Unknown
+            trips[i] = 1
+        for i in x.inner:
+            self.others(i, trips)
 
 
 def ratio(part, whole):
@@ -383,7 +429,7 @@ def read(path):
 
 def tile_report(path, numbers):
     try:
-        shares = Tile(numbers).of(loops(read(path)))
+        shares = (GradientTile if 'own' in numbers else Tile)(numbers).of(loops(read(path)))
     except Unknown:
         return '? ? ?'
     return ' '.join('-' if s is None else '%.1f' % s for s in shares)

@@ -15,8 +15,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LEGEND = """\
 # regs: a work-item's (Intel: a hardware thread's); local, spill: bytes, of a work-group and of a work-item; occ: waves
 # per SIMD (AMD), warps per SM (NVIDIA), hardware threads per EU (Intel); QK, PV, tile: % multiply-adds among the
-# instructions of the two hot loops and of the whole loop over key tiles, all arms of branches counted; ?: it does not
-# add up; flight: bytes of global memory that a work-item waits for at a time, in the loops of Q K^T / P V"""
+# instructions of the two hot loops and of the whole loop over key tiles, all arms of branches counted; of gradients of
+# scores and dP, of dV and dK or dQ, and of the loop over tiles of queries or of keys; ?: it does not add up; flight:
+# bytes of global memory that a work-item waits for at a time, in the loops of Q K^T / P V, or of those products"""
 FORMAT = '%-50s %-13s %7s %6s %3s %5s %3s %3s %4s %9s  %s'
 WIDTH = 159
 HEAD = FORMAT % ('problem', 'target', 'regs', 'local', 'occ', 'spill', 'QK', 'PV', 'tile', 'flight', '')
@@ -150,14 +151,17 @@ def matrix_share(path, values):
     return done.stdout.split()[-1] if done.returncode == 0 else '-' if done.returncode == 3 else '?'
 
 
-def shares(path, values):
-    """Of Q K^T, of P V, of the tile, as text: - where there is nobody to tell, ? where it does not add up."""
+def shares(path, values, kernel):
+    """Of Q K^T, of P V, of the tile, as text: - where there is nobody to tell, ? where it does not add up. Of gradients
+    of the products over dims, and of those that are summed."""
     names = 'D DV TX TY TM TN CH CV'.split()
     if path.endswith('.cubin') and 'NW' in values:
         return ['-', '-', matrix_share(path, values)]
     if not path.endswith(('.o', '.cubin', '.asm')) or not all(n in values for n in names):
         return ['?' if path.endswith('.bin') else '-'] * 3  # Intel's without a listing
     numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in names)
+    if kernel.startswith('cla_backward_'):
+        numbers += ',own=' + kernel.replace('cla_backward_', '')
     done = output(sys.executable, os.path.join(HERE, 'isa-mix.py'), '--tile', numbers, path)
     return done.stdout.split() if done.returncode == 0 else ['-' if done.returncode == 3 else '?'] * 3
 
@@ -213,7 +217,7 @@ class Table:
                 target, state, registers, local, _, told, _, made, _ = fields
                 good = state == 'ok'
                 fields[5] = occupancy(target, registers, local, told, values) if good else told
-                self.known[key].append((fields, shares(made, values) if good else ['-'] * 3,
+                self.known[key].append((fields, shares(made, values, kernel) if good else ['-'] * 3,
                                         in_flight(made) if good else '-'))
         return self.known.get(key, [])
 

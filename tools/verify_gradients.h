@@ -21,9 +21,9 @@ int expected_make(struct expected *x, const struct verify_gradients *given, cons
                   const struct extras *extras);
 void expected_free(struct expected *x);
 
-/* One batch entry, whose first rows are `q` of Q and `k` of K: r, and from[5] its parts of Q, K, V, and of the O and LSE
- * that a device has computed, which may be as far off as o_bound and lse_bound of the entry. Returns 0, or -1 without
- * memory. */
+/* One batch entry, whose first rows are `q` of Q and `k` of K: r, and from[5] its parts of Q, K, V, and of the O and
+ * LSE that a device has computed, which may be as far off as o_bound and lse_bound of the entry. Returns 0, or -1
+ * without memory. */
 int expected_add(struct expected *x, const struct reference *r, const double *const from[5], int64_t q, int64_t k,
                  const double *o_bound, const double *lse_bound);
 

@@ -70,7 +70,8 @@ static void mark_rows(const struct taint *t, const struct reference_line *at, co
 {
     const struct reference *const r = t->r;
     const int64_t share = r->h / r->hk, head = at->h / share * share, q = at->q;
-    const int64_t first = q < TAINT_TILE ? 0 : q - TAINT_TILE + 1, end = q + TAINT_TILE < r->nq ? q + TAINT_TILE : r->nq;
+    const int64_t first = q < TAINT_TILE ? 0 : q - TAINT_TILE + 1;
+    const int64_t end = q + TAINT_TILE < r->nq ? q + TAINT_TILE : r->nq;
     for (int64_t other = head; other < head + share; other++)
         for (int64_t row = other * q_pitch(r) + first; row < other * q_pitch(r) + end; row++)
             for (int64_t c = 0; c < r->d; c++)

@@ -93,8 +93,9 @@ struct evil_kernel {
 };
 
 /* A kernel's output before it runs, and what is done to it after. HOW: right (nothing) wrong (the largest value has the
- * other sign) lse (that of LSE has) last (that of the kernel's last buffer has, of floats) nan (it is NaN) overrun (one element past the end) half (the second one is not
- * written) inputs (an element of Q is the next number) second (wrong from the second call with the same sizes on). */
+ * other sign) lse (that of LSE has) last (that of the kernel's last buffer has, of floats) nan (it is NaN) overrun (one
+ * element past the end) half (the second one is not written) inputs (an element of Q is the next number) second (wrong
+ * from the second call with the same sizes on). */
 struct evil_shot {
     struct evil_program *program;
     cl_mem q, out;

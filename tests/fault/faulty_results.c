@@ -148,7 +148,8 @@ static void spoil(struct evil_shot *s, cl_command_queue queue, const struct evil
         (void)evil_transfer(queue, s->out, middle, w->last - middle, NULL, s->before + middle);
     else if (!strcmp(s->how, "overrun") && w->last < s->size)
         put(s, queue, s->out, w->last, x);
-    else if (!strcmp(s->how, "wrong") || !strcmp(s->how, "lse") || !strcmp(s->how, "last") || (!strcmp(s->how, "second") && seen_before(s)))
+    else if (!strcmp(s->how, "wrong") || !strcmp(s->how, "lse") || !strcmp(s->how, "last") ||
+             (!strcmp(s->how, "second") && seen_before(s)))
         put(s, queue, s->out, w->largest, x & ~sign ? x ^ sign : (uint64_t)0x3f << (8 * s->element - 8));
 }
 

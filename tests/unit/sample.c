@@ -1263,8 +1263,8 @@ static void test_made_up_lse(void)
             above += most > lse;
             small += most < lse - 9;
         }
-        ok(!above && (i > 4 || small < 2 * NQ * 3 / 4), "d%d: weights beside an LSE that is made up; %d of %d rows have small ones",
-           ds[i % 5], small, 2 * NQ);
+        ok(!above && (i > 4 || small < 2 * NQ * 3 / 4),
+           "d%d: weights beside an LSE that is made up; %d of %d rows have small ones", ds[i % 5], small, 2 * NQ);
     }
 }
 

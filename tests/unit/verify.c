@@ -350,7 +350,8 @@ static void check_gradients(void)
     }
     ok(!accepts_call(VERIFY_DBIAS, NK - 1, 1e-30), "what no query sees has 0 and no bound");
     call.given.got[VERIFY_DK] = NULL;
-    ok(accepts_call(VERIFY_DK, 0, call.got[VERIFY_DK][0] + 2 * call.bound[VERIFY_DK][0]), "what is not given is not looked at");
+    ok(accepts_call(VERIFY_DK, 0, call.got[VERIFY_DK][0] + 2 * call.bound[VERIFY_DK][0]),
+       "what is not given is not looked at");
     extras_free(&call.x);
 }
 
@@ -391,7 +392,8 @@ static void check_nan(void)
         if (verify(&call.c, &call.in, 0, NULL, NULL, o, lse, &call.given, &verdict) != 0)
             bail("no memory");
         for (int j = 0; j < 5 && (cases[i].others[j].which || cases[i].others[j].at); j++)
-            good = good && accepts_call(cases[i].others[j].which, cases[i].others[j].at, NAN) == cases[i].others[j].may_be;
+            good = good &&
+                   accepts_call(cases[i].others[j].which, cases[i].others[j].at, NAN) == cases[i].others[j].may_be;
         ok(verdict.good && good, "NaN in %s: where it may get is known", cases[i].what);
         if (cases[i].which >= 0)
             ok(isnan(call.got[cases[i].which][cases[i].must_be]) && !accepts_call(cases[i].which, cases[i].must_be, 0),
