@@ -22,8 +22,9 @@ CLA_FN cla_scalar cla_share_of(const __global cla_scalar *from, long n, long ste
         if (CLA_SHARES > 1) { \
             cla_local_shares[item] = sum; \
             barrier(CLK_LOCAL_MEM_FENCE); \
-            sum = 0; \
-            CLA_NO_UNROLL for (int y = 0; y < CLA_SHARES; y++) sum += cla_local_shares[own + y * CLA_AT_ONCE]; \
         } \
-        if (i < (all) && !share) PUT(e, i, sum); \
+        if (i < (all) && !share) { \
+            CLA_NO_UNROLL for (int y = 1; y < CLA_SHARES; y++) sum += cla_local_shares[own + y * CLA_AT_ONCE]; \
+            PUT(e, i, sum); \
+        } \
     }
