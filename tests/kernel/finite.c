@@ -34,7 +34,7 @@ static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [WINDOW] = { PAIR_WINDOWS, NULL },
     [PLACE] = { PAIR_PLACES, NULL },
     [DIAGONAL] = { PAIR_DIAGONALS, NULL },
-    [WIDTH] = { "d40/24", "d16", "d33/49", "d3/5 scale1.25", NULL },
+    [WIDTH] = { "d40/24", "d72/80", "d33/49", "d3/5 scale1.25", NULL },
     [DLSE] = { "", "with dLSE", NULL },
 };
 

@@ -38,7 +38,7 @@ static cl_int add_tensor(struct differences *x, int which, const struct tensor *
     const struct tensor *const gradient = &x->g.x[which];
     const int64_t entry = from->n[1] * from->n[2] * from->width;
     struct differences_leaf *const to = add(x, names[which - GRADED_DQ], from->image, from->type,
-                                            tensor_count(gradient), 0x1p-9);
+                                            tensor_count(gradient), 0x1p-11);
     if (!to)
         return CL_OUT_OF_HOST_MEMORY;
     for (int64_t i = 0; i < tensor_count(from); i++) {
@@ -63,7 +63,7 @@ static cl_int add_bias(struct differences *x)
     struct trial *const t = &x->g.t;
     const struct graded_cells *const gradient = &x->g.cells[GRADED_DBIAS];
     struct differences_leaf *const to = gradient->count ? add(x, "dBias", &t->bias.image, t->c.problem.bias_type,
-                                                              gradient->count, 0x1p-9) : NULL;
+                                                              gradient->count, 0x1p-11) : NULL;
     unsigned char *const used = to ? trial_bias_used(t) : NULL;
     for (int64_t i = 0, index[4]; i < gradient->count && used; i++) {
         to->value[i] = t->x.bias[i] = coarse(t->x.bias[i]);
@@ -83,7 +83,7 @@ static cl_int add_list(struct differences *x, int which, double *from, const cla
     if (!n)
         return CL_SUCCESS;
     struct differences_leaf *const to = add(x, slopes ? "dSlope" : "dSink", &x->g.t.list[slopes ? SLOPES : SINKS],
-                                            CLATTN_F32, n, slopes ? 0x1p-15 : 0x1p-9);
+                                            CLATTN_F32, n, slopes ? 0x1p-16 : 0x1p-11);
     for (int64_t i = 0; i < n && to; i++) {
         to->value[i] = from[i] = coarse(from[i]);
         to->where[i] = array->offset + (size_t)(i / h * stride + i % h);
@@ -98,7 +98,7 @@ static cl_int add_captured(struct differences *x, size_t i)
     float *const from = t->x.aux[i].data;
     if (!n)
         return CL_SUCCESS;
-    struct differences_leaf *const to = add(x, t->x.aux[i].name, &t->captured[i], CLATTN_F32, n, 0x1p-12);
+    struct differences_leaf *const to = add(x, t->x.aux[i].name, &t->captured[i], CLATTN_F32, n, 0x1p-13);
     for (int64_t at = 0; at < n && to; at++) {
         to->value[at] = coarse((double)from[at]);
         from[at] = (float)to->value[at];
