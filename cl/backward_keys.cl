@@ -6,6 +6,7 @@ CLA_FN void cla_take_queries(cla_tile *t, const cla_env *e, int q0, int n, int k
 {
     real p[CLA_S_N], ds[CLA_S_N], raw[CLA_CURVED ? CLA_S_N : 1];
     const int behind = t->first + CLA_OWN, first = max(t->first, e->k_begin), last = min(behind, e->k_end);
+    cla_begin_tile(t, e);
     cla_begin_queries(t, e, q0, n);
     cla_weigh(t, e, p, ds, raw, q0, n, q0, q0 + n, first, last, first == t->first && last == behind);
     cla_take_gradients(t, e, ds, q0, n);
@@ -56,6 +57,7 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
     const int hk0 = unit % across * a.unit_hk, hk1 = hk0 + a.unit_hk, b0 = unit / across * a.unit_b;
     const int b1 = spare ? b0 : b0 + a.unit_b;
 
+    t.terms = 0;
     cla_begin_group(&t, CLA_Q_SCALE(&a));
     CLA_NO_UNROLL for (int b = b0; b < b1; b++)
         CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
@@ -84,7 +86,10 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
                     cla_clear_keys(&t);
                 }
                 cla_take_heads(&t, &e, &a, b, hk, stripe);
-                if (t.first < e.nk && (b == b1 - 1 || !a.shares_keys)) cla_write_keys(&t, &e);
+                if (t.first < e.nk && (b == b1 - 1 || !a.shares_keys)) {
+                    cla_end_tiles(&t, &e);
+                    cla_write_keys(&t, &e);
+                }
             }
     }
 }

@@ -3,6 +3,7 @@
 CLA_FN void cla_take_keys(cla_tile *t, const cla_env *e, int k0, int n, int q1)
 {
     real p[CLA_S_N], ds[CLA_S_N], raw[CLA_CURVED ? CLA_S_N : 1];
+    cla_begin_tile(t, e);
     cla_weigh(t, e, p, ds, raw, k0, n, t->first, q1, k0, k0 + n, n == CLA_BK);
     cla_go_back(t, e, ds, raw, k0, n);
     cla_add_keys(t, e, ds, k0, n);
@@ -21,6 +22,7 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
     const int q1 = min(q0 + CLA_OWN, e.q_len), last = q0 < q1 ? max(min(e.k_end, cla_mask_end(&e, q0, q1)), 0) : 0;
     const int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last), end = first < last ? last : 0;
 
+    t.terms = 0;
     cla_begin_rows(&t, &e, q0, end, CLA_Q_SCALE(&a));
     int next;
     CLA_NO_UNROLL for (int k0 = cla_mask_next(&e, q0, q1, min(first, end), end); k0 < end; k0 = next) {
@@ -28,5 +30,6 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
         next = cla_mask_next(&e, q0, q1, k0 + n, end);
         cla_take_keys(&t, &e, k0, n, q1);
     }
+    cla_end_tiles(&t, &e);
     cla_write_rows(&t, &e);
 }

@@ -2,15 +2,17 @@
  * tile of keys in the workspace, which sum_dslopes.cl sums. */
 CLA_FN void cla_alibi_begin(const cla_env *e) {}
 CLA_FN void cla_alibi_clear(const cla_tile *t, const cla_env *e) {}
-CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e) { t->slope = 0; }
+CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e) { t->slope = t->slope_lost = 0; }
 CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
 {
-    real sum = (real)(0);
+    real sums[CLA_R_N], sum = (real)(0);
     if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) sums[r] = (real)(0);
     CLA_EACH_ELEMENT(t, k0, n)
-        sum -= CLA_ELEMENT * fabs(real_(CLA_ELEMENT_Q + (integer)(e->offset) - CLA_ELEMENT_K));
+        sums[r] -= CLA_ELEMENT * fabs(real_(CLA_ELEMENT_Q + (integer)(e->offset) - CLA_ELEMENT_K));
     CLA_END_ELEMENT
-    t->slope += cla_lane_sum(sum);
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) sum += sums[r];
+    t->slope = cla_add_kept_scalar(t->slope, cla_lane_sum(sum), &t->slope_lost);
 }
 CLA_FN void cla_alibi_close(const cla_tile *t, const cla_env *e)
 {

@@ -9,16 +9,14 @@ void cla_sum_dslopes(const cla_args a, CLA_PARAMS)
     const int entries = a.heads / a.h, shared = a.slopes_stride == 0;
     const int first = CLA_GROUP * CLA_BLOCK, n = shared ? a.h : a.heads;
     CLA_NO_UNROLL for (int i = first + (int)get_local_id(0); i < min(first + CLA_BLOCK, n); i += CLA_ITEMS) {
-        cla_scalar sum = 0;
+        cla_scalar sum = 0, lost = 0;
         CLA_NO_UNROLL for (int b = 0; b < (shared ? entries : 1); b++) {
             const __global cla_scalar *from = cla_slope_parts(&e) + ((long)b * a.h + i) * a.tiles * CLA_PARTNERS;
-            cla_scalar part = 0;
-            CLA_NO_UNROLL for (int tile = 0; tile < a.tiles; tile++) {
-                cla_scalar of_tile = 0;
-                CLA_NO_UNROLL for (int n = 0; n < CLA_PARTNERS; n++) of_tile += *from++;
-                part += of_tile;
+            CLA_NO_UNROLL for (int rest = a.tiles * CLA_PARTNERS; rest > 0; rest -= CLA_CHAIN) {
+                cla_scalar part = 0;
+                CLA_NO_UNROLL for (int n = min(rest, CLA_CHAIN); n > 0; n--) part += *from++;
+                sum = cla_add_kept_scalar(sum, part, &lost);
             }
-            sum += part;
         }
         e.at.dslopes[a.dslopes_offset + (shared ? 0 : i / a.h * a.slopes_stride) + i % a.h] = (float)sum;
     }

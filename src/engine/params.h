@@ -65,8 +65,9 @@ struct arguments {
     cla_i32 tiles;                      /* of keys, of the longest sequence */
     cla_i32 unit_b, unit_hk;            /* entries and key/value heads that a work-group has the keys of */
     cla_i32 shares_keys;                /* whether these entries have the same keys, whose gradients are summed */
-    cla_scores_at dbias, bias_part;     /* the latter: of a stripe's own, where dbias has no axis of keys */
-    cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has that axis */
+    cla_scores_at dbias, bias_part;     /* the latter: one behind the other */
+    cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has an axis of keys */
+    cla_i64 bias_all, bias_terms;       /* all cells; what one is the sum of in a tile of keys */
     cla_i32 bias_shape[4];              /* 1 where the bias is broadcast */
     cla_i64 dslopes_offset, dsinks_offset;
     cla_i64 aux_cells;                  /* elements of all captured buffers whose gradients are wanted */
