@@ -23,10 +23,10 @@
 #define CLA_LOW 0
 
 typedef struct {
-    int first, n_seen, n_keys, terms;
+    int first, n_seen, n_keys;
     real k[CLA_D * CLA_NV], v[CLA_DV * CLA_NV], dk[CLA_D * CLA_NV], dv[CLA_DV * CLA_NV];
     real ones[CLA_NV];
-    cla_scalar slope, slope_lost;          /* the gradient of a head's, as far as it is added up */
+    cla_scalar slope;          /* the gradient of a head's, as far as it is added up */
     cla_rows q_rows, dout_rows, k_rows;
     cla_scalar lse[CLA_BK], delta[CLA_BK]; /* L and D of the queries */
     int seen[CLA_BK];                      /* queries in which keys of the tile weigh something */

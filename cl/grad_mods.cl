@@ -24,6 +24,6 @@ CLA_FN void cla_mods_begin(const cla_env *e)
     CLA_NO_UNROLL for (long i = 0; i < a->aux_cells; i++) cla_aux_parts(e)[CLA_GROUP * a->aux_cells + i] = 0;
 }
 CLA_FN void cla_mods_clear(const cla_tile *t, const cla_env *e) {}
-CLA_FN void cla_mods_open(cla_tile *t, const cla_env *e) {}
+CLA_FN void cla_mods_open(cla_tile *t, const cla_env *e, int q0) {}
 CLA_FN void cla_mods_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n) {}
-CLA_FN void cla_mods_close(const cla_tile *t, const cla_env *e) {}
+CLA_FN void cla_mods_close(const cla_tile *t, const cla_env *e, int q0) {}

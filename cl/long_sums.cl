@@ -11,11 +11,10 @@
     }
 CLA_ADD_KEPT(cla_add_kept, real)
 CLA_ADD_KEPT(cla_add_kept_scalar, cla_scalar)
-/* The same of a number whose loss lies in memory. */
-CLA_FN cla_scalar cla_add_kept_there(cla_scalar sum, cla_scalar x, __global cla_scalar *loss)
+/* The same in memory. */
+CLA_FN void cla_add_kept_there(__global cla_scalar *to, __global cla_scalar *loss, cla_scalar x)
 {
     cla_scalar lost = *loss;
-    const cla_scalar to = cla_add_kept_scalar(sum, x, &lost);
+    *to = cla_add_kept_scalar(*to, x, &lost);
     *loss = lost;
-    return to;
 }

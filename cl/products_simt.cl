@@ -52,8 +52,7 @@
     CLA_RAW4(CLA_OTHER_2) summed_2r[CLA_ROUNDS(CLA_CV, CLA_PADDED(CLA_DV))]; \
     cla_real4 sum_1[CLA_TM * CLA_VECTORS(CLA_D)], sum_2[CLA_TM * CLA_VECTORS(CLA_DV)]; \
     int own_end;      /* behind the last row */ \
-    int terms;        /* tiles that sums have */ \
-    cla_scalar slope, slope_lost; /* the gradient of a head's, as far as this item has added it up */
+    cla_scalar slope; /* the gradient of a head's, as far as this item has added it up */
 
 typedef struct {
     int unused; /* see args.h */

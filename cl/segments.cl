@@ -1,43 +1,60 @@
-/* Sums over tiles that are more than CLA_CHAIN. Fixed, not a slot. After so many tiles, a segment, each item adds what
- * it has to a total in the workspace, and begins the next segment with what that addition loses: so there may be any
- * number of segments. Of fewer tiles there is no total. An engine says by CLA_SUM_1(t), CLA_SUM_1_N and the same of a
- * second sum what its items add up. */
-CLA_FN __global cla_scalar *cla_total(const cla_env *e, int i)
+/* Sums over more than CLA_CHAIN tiles. Fixed, not a slot. A segment has at most so many tiles, of one head; behind it
+ * each item adds what it has to a total in the workspace, and begins the next segment with what that addition loses. So
+ * there may be any number of segments. Where tiles are fewer in all there is no total. An engine says by CLA_SUM_1(t),
+ * CLA_SUM_1_N and the same of a second sum what its items add up. */
+#define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* columns */
+#define CLA_TOTAL_STEP (CLA_LANES * CLA_WIDTH)
+#define CLA_TOTALS ((ulong)CLA_LANES * (CLA_SUM_1_N + CLA_SUM_2_N))
+
+/* Whether a work-group has more tiles than a segment: where keys are owned, in all heads and entries. */
+CLA_FN int cla_has_segments(const cla_args *a)
 {
-    const ulong items = (ulong)CLA_GROUP * CLA_LANES * (CLA_SUM_1_N + CLA_SUM_2_N);
-    return (__global cla_scalar *)(e->at.workspace + e->a->workspace_offset) +
-           (items + i * CLA_LANES + CLA_ITEM) * CLA_WIDTH;
+    const long tiles = CLA_OWNS_QUERIES ? (a->nk + CLA_BK - 1) / CLA_BK
+                                        : CLA_HEADS_OF_KEYS(a) * ((a->nq + CLA_BK - 1) / CLA_BK);
+    return tiles > CLA_CHAIN;
 }
-CLA_FN void cla_add_to_total(const cla_env *e, real *x, int first, int n, int is_first)
+CLA_FN __global cla_scalar *cla_total(const cla_env *e)
+{
+    return (__global cla_scalar *)(e->at.workspace + e->a->workspace_offset) +
+           (CLA_GROUP * CLA_TOTALS + CLA_ITEM) * CLA_WIDTH;
+}
+/* What is kept behind the totals of all groups. */
+CLA_FN __global cla_scalar *cla_behind_totals(const cla_env *e)
+{
+    const ulong groups = cla_has_segments(e->a) ? (ulong)get_num_groups(0) * get_num_groups(1) : 0;
+    return (__global cla_scalar *)(e->at.workspace + e->a->workspace_offset) + groups * CLA_TOTALS * CLA_WIDTH;
+}
+CLA_FN void cla_add_to_total(real *x, __global cla_scalar *total, int n)
 {
     CLA_UNROLL_SUMS for (int i = 0; i < n; i++) {
-        __global cla_scalar *total = cla_total(e, first + i);
         real lost = (real)(0);
-        const real before = is_first ? (real)(0) : CLA_LOAD_PLAIN(total);
-        const real sum = cla_add_kept(before, x[i], &lost);
-        CLA_STORE_PLAIN(sum, total);
+        const real sum = cla_add_kept(CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP), x[i], &lost);
+        CLA_STORE_PLAIN(sum, total + i * CLA_TOTAL_STEP);
         x[i] = lost;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
     }
 }
-CLA_FN void cla_take_total_of(const cla_env *e, real *x, int first, int n)
+CLA_FN void cla_take_total(real *x, const __global cla_scalar *total, int n)
 {
-    CLA_UNROLL_SUMS for (int i = 0; i < n; i++) x[i] += CLA_LOAD_PLAIN(cla_total(e, first + i));
+    CLA_UNROLL_SUMS for (int i = 0; i < n; i++) x[i] += CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP);
 }
 
-/* Before each tile; and behind the last one. */
-CLA_FN void cla_begin_tile(cla_tile *t, const cla_env *e)
+/* Before the first segment, behind each, and behind the last one. */
+CLA_FN void cla_open_total(const cla_env *e)
 {
-    if (t->terms && t->terms % CLA_CHAIN == 0) {
-        cla_add_to_total(e, CLA_SUM_1(t), 0, CLA_SUM_1_N, t->terms == CLA_CHAIN);
-        cla_add_to_total(e, CLA_SUM_2(t), CLA_SUM_1_N, CLA_SUM_2_N, t->terms == CLA_CHAIN);
-    }
-    t->terms++;
+    __global cla_scalar *total = cla_total(e);
+    CLA_NO_UNROLL for (int i = 0; i < CLA_SUM_1_N + CLA_SUM_2_N; i++)
+        CLA_STORE_PLAIN((real)(0), total + i * CLA_TOTAL_STEP);
 }
-CLA_FN void cla_end_tiles(cla_tile *t, const cla_env *e)
+CLA_FN void cla_close_segment(cla_tile *t, const cla_env *e)
 {
-    if (t->terms > CLA_CHAIN) {
-        cla_take_total_of(e, CLA_SUM_1(t), 0, CLA_SUM_1_N);
-        cla_take_total_of(e, CLA_SUM_2(t), CLA_SUM_1_N, CLA_SUM_2_N);
-    }
-    t->terms = 0;
+    __global cla_scalar *total = cla_total(e);
+    cla_add_to_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
+    cla_add_to_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
+}
+CLA_FN void cla_close_total(cla_tile *t, const cla_env *e)
+{
+    const __global cla_scalar *total = cla_total(e);
+    cla_take_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
+    cla_take_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
 }

@@ -13,7 +13,7 @@ void cla_sum_dbias(const cla_args a, CLA_PARAMS)
         const long b = row / a.bias_shape[2] / a.bias_shape[1];
         cla_scalar sum = 0, lost = 0;
         CLA_NO_UNROLL for (int part = 0; part < a.parts; part++)
-            sum = cla_add_kept_scalar(sum, cla_bias_parts(&e)[part * a.bias_cells + i], &lost);
+            sum = cla_add_kept_scalar(sum, cla_bias_parts(&e)[(a.parts + part) * a.bias_cells + i], &lost);
         e.at.dbias[a.dbias.offset + b * a.dbias.b + h * a.dbias.h + q * a.dbias.q + k * a.dbias.k] = sum;
     }
 }

@@ -11,10 +11,11 @@ void cla_sum_dslopes(const cla_args a, CLA_PARAMS)
     CLA_NO_UNROLL for (int i = first + (int)get_local_id(0); i < min(first + CLA_BLOCK, n); i += CLA_ITEMS) {
         cla_scalar sum = 0, lost = 0;
         CLA_NO_UNROLL for (int b = 0; b < (shared ? entries : 1); b++) {
-            const __global cla_scalar *from = cla_slope_parts(&e) + ((long)b * a.h + i) * a.tiles * CLA_PARTNERS;
-            CLA_NO_UNROLL for (int rest = a.tiles * CLA_PARTNERS; rest > 0; rest -= CLA_CHAIN) {
+            const long parts = (long)a.tiles * a.segments * CLA_PARTNERS;
+            const __global cla_scalar *from = cla_slope_parts(&e) + ((long)b * a.h + i) * parts;
+            CLA_NO_UNROLL for (long rest = parts; rest > 0; rest -= CLA_CHAIN) {
                 cla_scalar part = 0;
-                CLA_NO_UNROLL for (int n = min(rest, CLA_CHAIN); n > 0; n--) part += *from++;
+                CLA_NO_UNROLL for (int n = (int)min(rest, (long)CLA_CHAIN); n > 0; n--) part += *from++;
                 sum = cla_add_kept_scalar(sum, part, &lost);
             }
         }

@@ -157,16 +157,6 @@ static void idle_sequences(struct arguments *a)
 
 /* ---- Backward ---- */
 
-/* Cells of a bias that each stripe has, and what the cells of any bias lose (cl/grad_bias.cl). */
-static bool count_bias_cells(const struct arguments *a, int64_t *cells)
-{
-    const int64_t of_stripe = a->bias_cells && a->parts ? (a->tiles + a->parts - 1) / a->parts : 1;
-    const bool loses = a->bias_terms > CLA_CHAIN / of_stripe;
-    int64_t parts;
-    return checked_mul(a->bias_cells, a->parts, &parts) &&
-           checked_add(parts, !loses ? 0 : a->bias_cells ? parts : a->bias_all, cells);
-}
-
 /* L and D of each row, and what stripes of keys add up (cl/stats.cl). */
 static bool bytes_of_gradients(const struct target *t, const struct arguments *a, int64_t *bytes)
 {
@@ -177,18 +167,14 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t of_row = 2 + (stripes ? a->parts * pitch * (1 + losses) : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
     int64_t scalars, cells, slopes, tables;
-    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&
-           count_bias_cells(a, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
+    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, (int64_t)a->segments * items_of_engine(t), &slopes) &&
+           checked_mul(a->bias_cells, 2 * a->parts, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
            checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
            checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
 }
 
-/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/segments.cl). */
-static int64_t bytes_of_sums(const struct target *t, int64_t tiles, int64_t scalars)
-{
-    return tiles > CLA_CHAIN ? scalars * engine_scalar_bytes(t->p) : 0;
-}
-
+/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/segments.cl); and of the cells of a
+ * bias (cl/grad_bias.cl). */
 static int64_t tiles_of(const struct target *t, int64_t columns)
 {
     const int bk = t->config->engine->keys_per_tile(&t->config->tile);
@@ -199,16 +185,20 @@ static int64_t bytes_of_key_sums(const struct target *t, const struct arguments 
 {
     const struct engine *const e = t->config->engine;
     const struct tile *const tile = &t->config->tile;
-    const int64_t heads = (int64_t)a->heads_per_kv * (a->shares_keys ? a->unit_b : 1);
-    return e->sum_scalars ? bytes_of_sums(t, tiles_of(t, a->nq) * heads,
-                                          e->sum_scalars(tile, t->p->d) + e->sum_scalars(tile, t->p->dv))
-                          : 0;
+    const int64_t tiles = tiles_of(t, a->nq) * a->heads_per_kv * (a->shares_keys ? a->unit_b : 1);
+    const int64_t sums = tiles > CLA_CHAIN ? e->sum_scalars(tile, t->p->d) + e->sum_scalars(tile, t->p->dv) : 0;
+    int64_t cells, scalars, bytes;
+    const int64_t rows = a->bias_cells ? 0 : a->bias_totals;
+    return checked_mul(rows, e->rows_per_group(tile), &cells) && checked_add(cells, sums, &scalars) &&
+                   checked_mul(scalars, engine_scalar_bytes(t->p), &bytes)
+               ? bytes
+               : INT64_MAX;
 }
 
 static int64_t bytes_of_query_sums(const struct target *t, const struct arguments *a)
 {
-    const struct engine *const e = t->config->engine;
-    return e->sum_scalars ? bytes_of_sums(t, tiles_of(t, a->nk), e->sum_scalars(&t->config->tile, t->p->d)) : 0;
+    const int64_t sum = t->config->engine->sum_scalars(&t->config->tile, t->p->d);
+    return tiles_of(t, a->nk) > CLA_CHAIN ? sum * engine_scalar_bytes(t->p) : 0;
 }
 
 /* Of passes whose work-groups have a block of rows of one head each, or of results. */

@@ -262,11 +262,15 @@ static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t 
             return false;
     to->bias_part = (cla_scores_at){ .b = shape[0] == 1 ? 0 : step[1],
                                      .h = shape[1] == 1 ? 0 : step[2],
-                                     .q = shape[2] == 1 ? 0 : step[3],
-                                     .k = shape[3] != 1 };
-    to->bias_all = step[0];
-    to->bias_cells = shape[3] == 1 || !s->b ? to->bias_all : 0;
-    to->bias_terms = (shape[0] == 1 ? s->b : 1) * (shape[1] == 1 ? s->h : 1) * (shape[2] == 1 ? tiles_of_queries : 1);
+                                     .q = shape[2] == 1 ? 0 : step[3] };
+    to->bias_cells = shape[3] == 1 || !s->b ? step[0] : 0;
+    const int64_t terms =
+        (shape[0] == 1 ? s->b : 1) * (shape[1] == 1 ? s->h : 1) * (shape[2] == 1 ? tiles_of_queries : 1);
+    if (to->bias_cells)
+        to->bias_totals = 1;
+    else if (terms > CLA_CHAIN)
+        to->bias_totals = (int64_t)(shape[0] == 1 ? 1 : to->unit_b) *
+                          (shape[1] == 1 ? 1 : to->unit_hk * to->heads_per_kv) * shape[2];
     return true;
 }
 
@@ -279,6 +283,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     const int64_t blocks = (s->nq + block - 1) / block;
     const int64_t bk = plan->config->engine->keys_per_tile(&plan->config->tile);
     int64_t heads, groups, rows;
+    to->heads_per_kv = (cla_i32)(s->h / s->hk);
     set_units(to, s, shared, s->nq * plan->p->d);
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
@@ -291,10 +296,10 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->per_packed_head = 1;
     to->part_least = 1;
     to->h = (cla_i32)s->h;
-    to->heads_per_kv = (cla_i32)(s->h / s->hk);
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
     to->tiles = (cla_i32)tiles;
+    to->segments = (cla_i32)((s->nq + CLA_CHAIN * bk - 1) / (CLA_CHAIN * bk));
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;

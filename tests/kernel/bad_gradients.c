@@ -1,11 +1,14 @@
 /* bad_gradients.c - gradients within the promised bound where sums are long and all terms have one sign
  * SPDX-License-Identifier: Apache-2.0
  *
- * bad_gradients.t PROBLEM CONFIG LAYOUT FILL WANTED: one row. */
+ * Each row has so many terms that it fails without segments of them. bad_gradients.t PROBLEM CONFIG LAYOUT FILL WANTED:
+ * one row, where WANTED is the number that a line prints. */
 #include "config.h"
 
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
+
+#include <math.h>
 
 /* In each column another constant, so that the rounding of one of them goes to the same side nearly always. */
 static double constant(int64_t column)
@@ -73,12 +76,55 @@ static void check(const struct device *d, const char *text, const char *config, 
     graded_free(&g);
 }
 
+enum {
+    DQ = 1 << GRADED_DQ,
+    DK = 1 << GRADED_DK,
+    DV = 1 << GRADED_DV,
+    OTHERS = 1 << GRADED_DLSE | GRADED_OTHERS
+};
+/* Short tiles and vectors: the longest chains. */
+static const char short_cpu[] = "cpu w4,nv1,rk4,rd4,bk2", short_simt[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+static const struct {
+    const char *config, *row;
+    enum layout layout;
+    const char *fill;
+    unsigned wanted;
+} rows[] = {
+    /* tiles of queries, heads that share keys, entries that do */
+    { short_cpu, "b1 h1 q65536 k4 d8", PADDED, "keys", DK | DV },
+    { short_cpu, "b1 h64/1 q1024 k4 d8", PLAIN, "keys", DK | DV },
+    { short_cpu, "b64 h2/1 q512 k4 d8", SHARED, "keys", DK | DV },
+    { short_simt, "b1 h1 q65536 k16 d8", PADDED, "keys", DK | DV },
+    { short_simt, "b16 h16/2 q512 k16 d8", SHARED, "keys", DK | DV },
+    /* tiles of keys */
+    { short_cpu, "b1 h1 q4 k65536 d8", PADDED, "queries", DQ },
+    { short_simt, "b1 h1 q16 k65536 d8", PADDED, "queries", DQ },
+    /* cells of a bias: by tiles of queries and of keys, by heads and entries */
+    { short_cpu, "b1 h1 q4096 k64 d8 bias:1111", PADDED, "scores", OTHERS },
+    { short_cpu, "b1 h1 q2 k65536 d8 bias:11q1", PADDED, "scores", OTHERS },
+    { short_cpu, "b1 h1 q16384 k4 d8 bias:111k", PADDED, "scores", OTHERS },
+    { short_cpu, "b64 h64/8 q5 k6 d8 bias:11qk", PADDED, "scores", OTHERS },
+    { short_cpu, "b64 h2 q300 k6 d8 bias:1h1k", PADDED, "scores", OTHERS },
+    { short_simt, "b1 h1 q65536 k16 d8 bias:1111", PADDED, "scores", OTHERS },
+    { short_simt, "b1 h1 q65536 k16 d8 bias:111k", PADDED, "scores", OTHERS },
+    { short_simt, "b64 h64/8 q5 k6 d8 bias:11qk", PADDED, "scores", OTHERS },
+    { NULL, "b1 h4 q65536 k2 d8 sink", PADDED, "scores", OTHERS },
+};
+
 static char **arguments;
 static void test(const struct device *d)
 {
-    if (arguments[1])
+    if (arguments[1]) {
         check(d, arguments[1], *arguments[2] ? arguments[2] : NULL, layout_find(arguments[3]), arguments[4],
               (unsigned)atoi(arguments[5]));
+        return;
+    }
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "f32 %s seed1 bwd", rows[i].row);
+        check(d, text, rows[i].config, rows[i].layout, rows[i].fill, rows[i].wanted);
+    }
 }
 
 int main(int argc, char **argv)
