@@ -206,8 +206,8 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
         cla_add_dq(t, e, ds, q0, n, CLA_DROPS ? 0 : k0 - t->first, CLA_DROPS ? t->n_keys : k1 - t->first);
 }
 
-/* What ADD makes of the dS of a tile of queries from q0 on, by vectors of keys: by those of each query, or of the sum of
- * all queries; by all vectors of keys, or their sum. */
+/* What ADD makes of the dS of a tile of queries from q0 on, by vectors of keys: by those of each query, or of the sum
+ * of all queries; by all vectors of keys, or their sum. */
 #define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) { \
     const int queries = (by_query) ? (n) : 1, vectors = (by_key) ? CLA_NV : 1; \
     CLA_NO_UNROLL for (int j = 0; j < queries; j++) \

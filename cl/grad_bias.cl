@@ -22,8 +22,8 @@ CLA_FN __global cla_scalar *cla_bias_place(const cla_env *e, int q, int k)
     const cla_args *a = e->a;
     return a->bias_cells ? cla_bias_part(e, q) : e->at.dbias + cla_bias_cell(e, &a->dbias, q) + k * a->dbias.k;
 }
-/* Where its total is: behind the cells of all stripes. Of cells of dbias, where they have more terms than a chain: those
- * of the keys that the work-group owns at a time, behind its totals of tiles (segments.cl). A cell has what was added
+/* Where its total is: behind the cells of all stripes. Of cells of dbias, where they have more terms than a chain:
+ * those of the keys that the work-group owns at a time, behind its totals of tiles (segments.cl). A cell has what was added
  * since the last addition to its total, and what that lost. */
 CLA_FN __global cla_scalar *cla_bias_total(const cla_tile *t, const cla_env *e, int q, int k)
 {
@@ -72,8 +72,8 @@ CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, int k0, 
     if (!(a->wanted & CLA_DBIAS_WANTED)) return;
     CLA_TAKE_TILE(t, e, s, k0, n, a->bias_shape[2] != 1, !a->bias_cells, cla_bias_add)
 }
-/* Behind a segment of queries of a head, from q0 on: adds its cells to their totals, if they have a term of each tile of
- * queries or of keys; else when they have terms of so many heads. Behind the last one the total is the cell. */
+/* Behind a segment of queries of a head, from q0 on: adds its cells to their totals, if they have a term of each tile
+ * of queries or of keys; else when they have terms of so many heads. Behind the last one the total is the cell. */
 CLA_FN void cla_bias_close(const cla_tile *t, const cla_env *e, int q0)
 {
     const cla_args *a = e->a;

@@ -166,8 +166,9 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t losses = a->tiles > (int64_t)CLA_CHAIN * a->parts; /* beside each dQ */
     const int64_t of_row = 2 + (stripes ? a->parts * pitch * (1 + losses) : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
+    const int64_t items = (int64_t)a->segments * items_of_engine(t);
     int64_t scalars, cells, slopes, tables;
-    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, (int64_t)a->segments * items_of_engine(t), &slopes) &&
+    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items, &slopes) &&
            checked_mul(a->bias_cells, 2 * a->parts, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
            checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
            checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
