@@ -23,8 +23,8 @@ CLA_FN __global cla_scalar *cla_bias_place(const cla_env *e, int q, int k)
     return a->bias_cells ? cla_bias_part(e, q) : e->at.dbias + cla_bias_cell(e, &a->dbias, q) + k * a->dbias.k;
 }
 /* Where its total is: behind the cells of all stripes. Of cells of dbias, where they have more terms than a chain:
- * those of the keys that the work-group owns at a time, behind its totals of tiles (segments.cl). A cell has what was added
- * since the last addition to its total, and what that lost. */
+ * those of the keys that the work-group owns at a time, behind its totals of tiles (segments.cl). A cell has what was
+ * added since the last addition to its total, and what that lost. */
 CLA_FN __global cla_scalar *cla_bias_total(const cla_tile *t, const cla_env *e, int q, int k)
 {
     const cla_args *a = e->a;

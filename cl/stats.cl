@@ -9,9 +9,8 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
  * vectors, unless the engine has a pass for it, and then what these lose where stripes are long; of slopes [b,h,tile of
  * keys,segment of queries,item]; of captured buffers each work-group its own of all that are wanted, one behind the
- * other; of a bias
- * without an axis of keys each stripe its cells; and what the cells of any bias lose where they have many terms. What
- * is not wanted is not there. */
+ * other; of a bias without an axis of keys each stripe its cells, and then their totals. What is not wanted is not
+ * there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
 #define CLA_DQ_LOSES(a) ((a)->tiles > CLA_CHAIN * (a)->parts)
 CLA_FN __global cla_scalar *cla_dq_parts(const cla_env *e)

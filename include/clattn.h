@@ -1263,7 +1263,8 @@ typedef struct clattn_backward_args {
  * The gradient of slopes takes 4 bytes for each head, tile of keys and 64 tiles of queries, and each work-item of a
  * group, that of a bias without an axis k 8 for each of its cells and each stripe; with that axis 4 for each query and
  * each key of a group, where a cell has more than 64 terms. Where the gradient of a bias is
- * wanted that heads or entries share, a work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for
+ * wanted that heads or entries share, a work-
+ * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for
  * each of their n elements and each work-group: b hk of them for each stripe or, where those would have more elements
  * than dQ, one that has the keys of all heads and entries.
  *
