@@ -1,4 +1,9 @@
 /* Engine `mma_nv` where keys are owned: sum_1 is dK, sum_2 is dV. dQ has a pass of its own. */
+#define CLA_SUM_1(t) (t)->sum_1
+#define CLA_SUM_2(t) (t)->sum_2
+#define CLA_SUM_1_N 0 /* no totals: rounding P and dS to 16 bits is large beside what a long chain loses */
+#define CLA_SUM_2_N 0
+#define CLA_UNROLL_SUMS CLA_UNROLL
 CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e) { cla_begin_others(t, e, e->q_len); }
 CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale)
 {

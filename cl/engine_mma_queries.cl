@@ -1,4 +1,9 @@
 /* Engine `mma_nv` where queries are owned: sum_1 is dQ. */
+#define CLA_SUM_1(t) (t)->sum_1
+#define CLA_SUM_2(t) (t)->sum_2
+#define CLA_SUM_1_N 0 /* no totals: rounding P and dS to 16 bits is large beside what a long chain loses */
+#define CLA_SUM_2_N 0
+#define CLA_UNROLL_SUMS CLA_UNROLL
 CLA_FN void cla_begin_rows(cla_tile *t, const cla_env *e, int q0, int end, cla_scalar scale)
 {
     cla_begin_group(t, scale);

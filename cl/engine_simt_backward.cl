@@ -25,6 +25,7 @@
 #define CLA_BARRIER_TAKEN barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_SYNC_GLOBAL barrier(CLK_GLOBAL_MEM_FENCE);
 
+#define CLA_OWN_WORDS 0
 #define CLA_OWN CLA_BQ
 #define CLA_ITEM get_local_id(0)
 #define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS) /* rows of Q that see nothing may be NaN */
