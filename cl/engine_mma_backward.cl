@@ -75,8 +75,8 @@ CLA_FN __local uint4 *cla_other_buffer(cla_tile *t)
 
 /* Rows of an operand by its name, which is a macro itself; of those that a work-group owns, and of the others. */
 #define CLA_OPERAND_ROW(x, e, r) ((const __global ushort *)CLA_CAT(CLA_CAT(cla_, x), _row)(e, r))
-#define CLA_OWNED_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_1, e, min(r, (t)->own_end - 1))
-#define CLA_OWNED_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_2, e, min(r, (t)->own_end - 1))
+#define CLA_OWNED_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_1, e, min(r, cla_last((t)->own_end)))
+#define CLA_OWNED_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_2, e, min(r, cla_last((t)->own_end)))
 #define CLA_OTHER_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OTHER_1, e, min(r, (t)->end - 1))
 #define CLA_OTHER_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OTHER_2, e, min(r, (t)->end - 1))
 CLA_OWNED_OF(owned_1, CLA_D, CLA_OWNED_1_ROW)
@@ -165,7 +165,7 @@ CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, con
         CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) top = fmax(top, cla_exchange(t->warp, top, by));
         if (top * room[r] > 0x1p15f) {
             const int now = 2 * 127 + 7 - CLA_EXPONENT(top), less = CLA_EXPONENT(room[r]) - now;
-            const real factor = less > 126 ? 0 : as_float((127 - less) << 23);
+            const real factor = as_float((127 - min(less, 126)) << 23);
             CLA_UNROLL for (int i = 0; i < of_tile / 2; i++)
                 sum[r / 2 * of_tile + i / 2 * 4 + 2 * (r % 2) + i % 2] *= factor;
             room[r] = as_float(now << 23);

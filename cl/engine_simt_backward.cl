@@ -68,7 +68,7 @@ CLA_LOADS_plain(dout, CLA_DV)
 #define CLA_PLACE_OWNED_2(t, chunk) CLA_PLACE_OWNED_1(t, (chunk) + CLA_BEFORE_2)
 #define CLA_PLACE_OTHER_2(t, chunk) CLA_PLACE_OTHER_1(t, (chunk) + CLA_BEFORE_2)
 #define CLA_PLACE_SUMMED(t, chunk) CLA_PLACE_OTHER_1(t, (chunk) + CLA_BEHIND_2)
-#define CLA_WITHIN(t, row) min(row, (t)->own_end - 1)
+#define CLA_WITHIN(t, row) min(row, cla_last((t)->own_end))
 
 /* Names of operands are macros themselves. */
 #define CLA_CHUNKS_OF_OPERAND(name, x, rows, width, row_of, scaled, place) \

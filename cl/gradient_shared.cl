@@ -1,5 +1,5 @@
 /* What passes of gradients have in local memory where the items of a work-group share a tile: L and D of its queries,
- * and its dS where somebody else needs that. Such engines include nothing else for it. */
+ * and its dS where other items add that up. */
 /* L and D of n queries from q0 on; past the last one nothing weighs. */
 CLA_FN void cla_fetch_stats(__local cla_scalar *to, const cla_env *e, int q0, int n, int item, int items)
 {

@@ -1258,12 +1258,11 @@ typedef struct clattn_backward_args {
  * A row of Q has 8 bytes there (f64: twice as much of all). With engine cpu it has 4 more for each element where dQ is
  * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
- * max_workspace has no room for them. Engines simt and mma_nv compute dQ apart, and need nothing
- * for it. The gradient of slopes
- * takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis k 4 for
- * each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a work-
- * group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes for
- * each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There are b hk
+ * max_workspace has no room for them. Engines simt and mma_nv compute dQ apart, and need nothing for it. The gradient
+ * of slopes takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis
+ * k 4 for each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a
+ * work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes
+ * for each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There are b hk
  * groups for each stripe or, where those would have more elements than dQ, one that has the keys of all heads and
  * entries.
  *

@@ -82,7 +82,7 @@ struct engine {
      * none, it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
     int waves; /* work-groups for each compute unit that keys are split for (split.h) */
-    bool narrow_p; /* P is stored in 16 bits: O may be farther off */
+    bool narrow_p; /* P, and dS of gradients, are stored in 16 bits: results may be farther off */
 };
 
 /* The i-th engine, or NULL. */

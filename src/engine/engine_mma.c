@@ -27,7 +27,7 @@ static const struct row rows[] = {
     { .widest = 0 },
 };
 
-/* As engine_mma_backward.cl declares it, in the pass that takes more. */
+/* At most what engine_mma_backward.cl declares in a pass. */
 static int64_t backward_local_bytes(const struct tile *t, const clattn_problem *p)
 {
     const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
