@@ -50,8 +50,7 @@ struct engine {
     const char *name;
     const char *fragment;
     const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
-    /* Fragments of its backward passes: of all of them, NULL: it has none; of those that own keys and queries. */
-    const char *backward, *backward_keys, *backward_queries;
+    const char *backward; /* fragment of its backward passes; NULL: it has none */
     const char *look_ups; /* how its items add up what derivatives look up; NULL: captured buffers have no gradients */
     bool dq_in_stripes; /* that pass adds up dQ, too, each stripe of keys apart; else dQ has a pass that owns queries */
     struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */

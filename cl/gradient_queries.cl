@@ -1,4 +1,4 @@
-/* Engine `mma_nv` where queries are owned: sum_1 is dQ. */
+/* Where the items of a work-group share a tile of queries that it owns: sum_1 is dQ. */
 CLA_FN void cla_begin_rows(cla_tile *t, const cla_env *e, int q0, int end, cla_scalar scale)
 {
     cla_begin_group(t, scale);
