@@ -21,15 +21,10 @@
 #define CLA_BARRIER_SPENT barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_OFFERED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_TAKEN barrier(CLK_LOCAL_MEM_FENCE);
-#define CLA_SYNC_GLOBAL barrier(CLK_GLOBAL_MEM_FENCE);
 
-#define CLA_OWN CLA_BQ
-#define CLA_ITEM get_local_id(0)
-#define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS) /* rows of Q that see nothing may be NaN */
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
 #define CLA_QP (CLA_BQ + 4)
-#define CLA_NUMBERS (CLA_OWNS_QUERIES ? CLA_BQ : CLA_BK) /* of queries in a tile */
 #define CLA_OTHER_N (CLA_BK * CLA_MAX(CLA_DOTTED(CLA_D), CLA_DOTTED(CLA_DV)) / 8) /* of a buffer */
 
 #define CLA_LOCAL(t) \
@@ -60,10 +55,6 @@
 #define CLA_L_OF(t, r, j) (t)->m[CLA_NUMBER_OF(t, r, j)]
 #define CLA_D_OF(t, r, j) (t)->m[CLA_NUMBERS + CLA_NUMBER_OF(t, r, j)]
 #define CLA_NUMBER_OF(t, r, j) (CLA_OWNS_QUERIES ? cla_slot_row(t, r) - (t)->first : cla_slot_k(t, 0, j))
-CLA_FN void cla_fetch_numbers(cla_tile *t, const cla_env *e, int q0)
-{
-    cla_fetch_stats(t->m, e, q0, CLA_NUMBERS, t->item, CLA_LANES);
-}
 
 /* ---- Staging ---- */
 
@@ -75,8 +66,8 @@ CLA_FN __local uint4 *cla_other_buffer(cla_tile *t)
 
 /* Rows of an operand by its name, which is a macro itself; of those that a work-group owns, and of the others. */
 #define CLA_OPERAND_ROW(x, e, r) ((const __global ushort *)CLA_CAT(CLA_CAT(cla_, x), _row)(e, r))
-#define CLA_OWNED_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_1, e, min(r, (t)->own_end - 1))
-#define CLA_OWNED_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_2, e, min(r, (t)->own_end - 1))
+#define CLA_OWNED_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_1, e, min(r, cla_last((t)->own_end)))
+#define CLA_OWNED_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OWNED_2, e, min(r, cla_last((t)->own_end)))
 #define CLA_OTHER_1_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OTHER_1, e, min(r, (t)->end - 1))
 #define CLA_OTHER_2_ROW(t, e, r) CLA_OPERAND_ROW(CLA_OTHER_2, e, min(r, (t)->end - 1))
 CLA_OWNED_OF(owned_1, CLA_D, CLA_OWNED_1_ROW)
@@ -165,7 +156,7 @@ CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, con
         CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) top = fmax(top, cla_exchange(t->warp, top, by));
         if (top * room[r] > 0x1p15f) {
             const int now = 2 * 127 + 7 - CLA_EXPONENT(top), less = CLA_EXPONENT(room[r]) - now;
-            const real factor = less > 126 ? 0 : as_float((127 - less) << 23);
+            const real factor = as_float((127 - min(less, 126)) << 23);
             CLA_UNROLL for (int i = 0; i < of_tile / 2; i++)
                 sum[r / 2 * of_tile + i / 2 * 4 + 2 * (r % 2) + i % 2] *= factor;
             room[r] = as_float(now << 23);
@@ -192,20 +183,20 @@ CLA_ADD_OF(2, CLA_DV)
 
 /* ---- What the passes ask for ---- */
 
-/* Turns to a head: what it does not own ends at `end`. */
-CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
+/* How operands of a head are read. */
+CLA_FN void cla_begin_operands(cla_tile *t, const cla_env *e)
 {
     const uint starts = (uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
                         (uint)(uintptr_t)cla_dout_row(e, 0);
     const uint steps = (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e) | e->a->dout.row);
-    t->end = max(end, 1);
     t->wide = (starts | steps * 2) % 16 == 0;
     cla_warp_init(&t->warp, e, t->item);
 }
-CLA_FN void cla_begin_own(cla_tile *t, int first, int end)
+/* Turns to a head: what it does not own ends at `end`. */
+CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
 {
-    t->first = first;
-    t->own_end = end;
+    t->end = max(end, 1);
+    cla_begin_operands(t, e);
 }
 CLA_FN void cla_clear_sums(cla_tile *t)
 {
@@ -226,9 +217,26 @@ CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
 }
 CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e)
 {
+    cla_begin_operands(t, e);
     cla_begin_owned_1(t, e);
     cla_begin_owned_2(t, e);
 }
+
+/* dS as others add it up: columns lie as they come. */
+CLA_FN void cla_share(const cla_tile *t, const real *s)
+{
+    CLA_UNROLL for (int j = 0; j < CLA_BK / 4; j++)
+        CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
+            t->p[cla_slot_k(t, 0, j) * CLA_QP + cla_slot_row(t, r) - t->first] = s[j * CLA_R_N + r];
+}
+CLA_FN int cla_shared_column(int x) { return x; }
+
+/* What segments.cl sums: nothing. Rounding P and dS to 16 bits is large beside what a long chain loses. */
+#define CLA_SUM_1(t) (t)->sum_1
+#define CLA_SUM_2(t) (t)->sum_2
+#define CLA_SUM_1_N 0
+#define CLA_SUM_2_N 0
+#define CLA_UNROLL_SUMS CLA_UNROLL
 
 /* Rows of a gradient that are there: `row` is where its row r begins. Columns 2 c + x of tiles 2 h and 2 h + 1 are
  * chunk p = 8 h + 2 c + x. */

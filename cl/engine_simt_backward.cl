@@ -23,16 +23,11 @@
 #define CLA_BARRIER_SPENT barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_OFFERED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_TAKEN barrier(CLK_LOCAL_MEM_FENCE);
-#define CLA_SYNC_GLOBAL barrier(CLK_GLOBAL_MEM_FENCE);
 
 #define CLA_OWN_WORDS 0
-#define CLA_OWN CLA_BQ
-#define CLA_ITEM get_local_id(0)
-#define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS) /* rows of Q that see nothing may be NaN */
 #define CLA_ROW_STEP CLA_OWNS_QUERIES
 #define CLA_KEY_STEP (!CLA_OWNS_QUERIES)
 #define CLA_OTHER_STEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_MAX(CLA_PADDED(CLA_D), CLA_PADDED(CLA_DV)))
-#define CLA_NUMBERS (CLA_OWNS_QUERIES ? CLA_BQ : CLA_BK) /* of queries in a tile */
 
 #define CLA_LOCAL(t) \
     __local cla_scalar cla_local_q[2 * CLA_CH * CLA_QP] __attribute__((aligned(32))); \
@@ -52,10 +47,6 @@
 #define CLA_NUMBER_OF_1(t, from, r, j) CLA_AT4((from) + cla_row_in_tile(t, r))
 #define CLA_L_OF(t, r, j) CLA_NUMBER_OF(t, (t)->m, r, j)
 #define CLA_D_OF(t, r, j) CLA_NUMBER_OF(t, (t)->m + CLA_NUMBERS, r, j)
-CLA_FN void cla_fetch_numbers(cla_tile *t, const cla_env *e, int q0)
-{
-    cla_fetch_stats(t->m, e, q0, CLA_NUMBERS, t->lane, CLA_LANES);
-}
 
 /* ---- Products ---- */
 
@@ -69,7 +60,7 @@ CLA_LOADS_plain(dout, CLA_DV)
 #define CLA_PLACE_OWNED_2(t, chunk) CLA_PLACE_OWNED_1(t, (chunk) + CLA_BEFORE_2)
 #define CLA_PLACE_OTHER_2(t, chunk) CLA_PLACE_OTHER_1(t, (chunk) + CLA_BEFORE_2)
 #define CLA_PLACE_SUMMED(t, chunk) CLA_PLACE_OTHER_1(t, (chunk) + CLA_BEHIND_2)
-#define CLA_WITHIN(t, row) min(row, (t)->own_end - 1)
+#define CLA_WITHIN(t, row) min(row, cla_last((t)->own_end))
 
 /* Names of operands are macros themselves. */
 #define CLA_CHUNKS_OF_OPERAND(name, x, rows, width, row_of, scaled, place) \
@@ -148,11 +139,6 @@ CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
     t->end = max(end, 1);
     t->wide = CLA_ALL_WIDE(e) && CLA_IS_WIDE_plain(dout, cla_dout_row(e, 0), e->a->dout.row);
 }
-CLA_FN void cla_begin_own(cla_tile *t, int first, int end)
-{
-    t->first = first;
-    t->own_end = end;
-}
 CLA_FN void cla_clear_sums(cla_tile *t)
 {
     CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(CLA_D); i++) t->sum_1[i] = (cla_real4)(0);
@@ -166,12 +152,23 @@ CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
     t->scale = scale;
     cla_clear_sums(t);
 }
+CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e) {} /* chunks of it come with those of the others */
 CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int at, int n) { cla_product_1(t, e, s, at); }
 CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real *p, int at, int n)
 {
     if (CLA_MARKS) cla_mark(t, p, 0);
     cla_product_2(t, e, dp, at);
 }
+
+/* Columns of P are in the order of slots. */
+CLA_FN int cla_shared_column(int x) { return cla_key_in_tile(x / CLA_TX, x % CLA_TX); }
+
+/* What segments.cl sums. */
+#define CLA_SUM_1(t) (t)->sum_1
+#define CLA_SUM_2(t) (t)->sum_2
+#define CLA_SUM_1_N (CLA_TM * CLA_VECTORS(CLA_D))
+#define CLA_SUM_2_N (CLA_OWNS_QUERIES ? 0 : CLA_TM * CLA_VECTORS(CLA_DV))
+#define CLA_UNROLL_SUMS CLA_UNROLL
 
 /* Rows of a gradient that are there: `row` is where its row r begins. */
 #define CLA_WRITTEN_ROWS(x, n, width) \

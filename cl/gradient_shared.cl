@@ -1,13 +1,25 @@
-/* What passes of gradients have in local memory where the items of a work-group share a tile: L and D of its queries,
- * and its dS where somebody else needs that. Such engines include nothing else for it. */
-/* L and D of n queries from q0 on; past the last one nothing weighs. */
-CLA_FN void cla_fetch_stats(__local cla_scalar *to, const cla_env *e, int q0, int n, int item, int items)
+/* What passes of gradients have where the items of a work-group share a tile: rows of their own, and in local memory L
+ * and D of its queries, and its dS where other items add that up. */
+#define CLA_OWN CLA_BQ
+#define CLA_ITEM get_local_id(0)
+#define CLA_SYNC_GLOBAL barrier(CLK_GLOBAL_MEM_FENCE);
+#define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS)       /* rows of Q that see nothing may be NaN */
+#define CLA_NUMBERS (CLA_OWNS_QUERIES ? CLA_BQ : CLA_BK) /* of queries in a tile */
+
+CLA_FN void cla_begin_own(cla_tile *t, int first, int end)
 {
-    for (int i = item; i < n; i += items) {
+    t->first = first;
+    t->own_end = end;
+}
+
+/* L and D of the queries from q0 on; past the last one nothing weighs. */
+CLA_FN void cla_fetch_numbers(cla_tile *t, const cla_env *e, int q0)
+{
+    for (int i = CLA_ITEM; i < CLA_NUMBERS; i += CLA_LANES) {
         const int there = q0 + i < e->nq;
         const __global cla_scalar *from = cla_stats(e, min(q0 + i, cla_last(e->nq)));
-        to[i] = there ? from[0] : INFINITY;
-        to[n + i] = there ? from[1] : 0;
+        t->m[i] = there ? from[0] : INFINITY;
+        t->m[CLA_NUMBERS + i] = there ? from[1] : 0;
     }
 }
 

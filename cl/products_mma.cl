@@ -55,7 +55,7 @@
 
 typedef struct {
     int item, g, c, first, end; /* first row; behind the last key */
-    int wide;                   /* whether 8 elements can be loaded at once, and rows are even or cannot be */
+    int wide;                   /* whether 8 elements can be loaded at once */
     float scale;                /* of scores */
     cla_warp warp;
     __local int *seen; /* whether some query sees a key of the tile */

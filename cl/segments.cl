@@ -4,7 +4,6 @@
  * CLA_SUM_1_N and the same of a second sum what its items add up. */
 #define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* columns */
 #define CLA_TOTAL_STEP (CLA_LANES * CLA_WIDTH)
-#define CLA_TOTALS ((ulong)CLA_LANES * (CLA_SUM_1_N + CLA_SUM_2_N))
 
 /* Whether a work-group has more tiles than a segment: where keys are owned, in all heads and entries. */
 CLA_FN int cla_has_segments(const cla_args *a)
@@ -16,14 +15,7 @@ CLA_FN int cla_has_segments(const cla_args *a)
 CLA_FN __global cla_scalar *cla_total(const cla_env *e)
 {
     return (__global cla_scalar *)(e->at.workspace + e->a->workspace_offset) +
-           (CLA_GROUP * CLA_TOTALS + CLA_ITEM) * CLA_WIDTH;
-}
-/* What is kept behind the engine's own words and the totals of all groups. */
-CLA_FN __global cla_scalar *cla_behind_totals(const cla_env *e)
-{
-    const ulong groups = (ulong)get_num_groups(0) * get_num_groups(1);
-    const ulong words = CLA_LANES * CLA_OWN_WORDS, totals = cla_has_segments(e->a) ? CLA_TOTALS * CLA_WIDTH : 0;
-    return (__global cla_scalar *)(e->at.workspace + e->a->workspace_offset + groups * words) + groups * totals;
+           (CLA_GROUP * ((ulong)CLA_LANES * (CLA_SUM_1_N + CLA_SUM_2_N)) + CLA_ITEM) * CLA_WIDTH;
 }
 CLA_FN void cla_add_to_total(real *x, __global cla_scalar *total, int n)
 {

@@ -1,9 +1,9 @@
-/* The gradient of a bias without an axis of keys, from the totals that the stripes of keys came to. Of any bias, which is 0, where
+/* The gradient of a bias without an axis of keys, from what the stripes of keys came to. Of any bias, which is 0, where
  * there are no batch entries. */
 CLA_FN cla_scalar cla_sum_of_cell(const cla_env *e, long i, int share)
 {
     const cla_args *a = e->a;
-    return cla_share_of(cla_bias_parts(e) + a->parts * a->bias_cells + i, a->parts, a->bias_cells, share);
+    return cla_share_of(cla_bias_parts(e) + i, a->parts, a->bias_cells, share);
 }
 CLA_FN void cla_put_dbias(const cla_env *e, long i, cla_scalar sum)
 {

@@ -19,7 +19,7 @@ struct taint {
     unsigned char *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
 };
 
-enum { TAINT_TILE = 256 }; /* no engine's tile has more queries, or keys */
+enum { TAINT_TILE = 1024 }; /* no engine's tile has more queries, or keys */
 
 int taint_strange(double x); /* NaN or infinite */
 

@@ -50,8 +50,7 @@ struct engine {
     const char *name;
     const char *fragment;
     const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
-    /* Fragments of its backward passes: of all of them, NULL: it has none; of those that own keys and queries. */
-    const char *backward, *backward_keys, *backward_queries;
+    const char *backward; /* fragment of its backward passes; NULL: it has none */
     const char *look_ups; /* how its items add up what derivatives look up; NULL: captured buffers have no gradients */
     bool dq_in_stripes; /* that pass adds up dQ, too, each stripe of keys apart; else dQ has a pass that owns queries */
     struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */
@@ -84,7 +83,7 @@ struct engine {
     /* Scalars of a work-group's sum of rows so wide, backward (cl/segments.cl); NULL: none is kept apart. */
     int64_t (*sum_scalars)(const struct tile *, int width);
     int waves; /* work-groups for each compute unit that keys are split for (split.h) */
-    bool narrow_p; /* P is stored in 16 bits: O may be farther off */
+    bool narrow_p; /* P, and dS of gradients, are stored in 16 bits: results may be farther off */
 };
 
 /* The i-th engine, or NULL. */

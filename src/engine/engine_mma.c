@@ -27,7 +27,7 @@ static const struct row rows[] = {
     { .widest = 0 },
 };
 
-/* As engine_mma_backward.cl declares it, in the pass that takes more. */
+/* At most what engine_mma_backward.cl declares in a pass. */
 static int64_t backward_local_bytes(const struct tile *t, const clattn_problem *p)
 {
     const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
@@ -125,8 +125,6 @@ const struct engine engine_mma_nv = {
     .fragment = "engine_mma_nv.cl",
     .products = "products_mma.cl",
     .backward = "engine_mma_backward.cl",
-    .backward_keys = "engine_mma_keys.cl",
-    .backward_queries = "engine_mma_queries.cl",
     .numbers = NUMBERS,
     .rows = rows,
     .width = 1,
@@ -151,8 +149,6 @@ const struct engine engine_mma_emu = {
     .fragment = "engine_mma_nv.cl",
     .products = "products_mma.cl",
     .backward = "engine_mma_backward.cl",
-    .backward_keys = "engine_mma_keys.cl",
-    .backward_queries = "engine_mma_queries.cl",
     .numbers = NUMBERS,
     .rows = rows,
     .width = 1,

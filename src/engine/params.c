@@ -183,7 +183,7 @@ static const struct {
     TELL(LONG, ROTARY, rotary_items, NULL),
     TELL(LONG, BACKWARD, stats_rows, NULL),
     TELL(LONG, KEYS | SUM_DBIAS, bias_cells, has_bias),
-    TELL(LONG, KEYS, bias_totals, has_bias),
+    TELL(LONG, KEYS, bias_losses, has_bias),
     TELL(LONG, BACKWARD, aux_cells, NULL),
     TELL_ALL(LONG, KEYS | SUM_DAUX, aux_at, has_marks, captured),
     TELL_ALL(LONG, SUM_DAUX, daux_offset, has_marks, captured),

@@ -67,7 +67,7 @@ struct arguments {
     cla_i32 shares_keys;                /* whether these entries have the same keys, whose gradients are summed */
     cla_scores_at dbias, bias_part;     /* the latter: one behind the other */
     cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has an axis of keys */
-    cla_i64 bias_totals;                /* rows of a work-group's cells that have totals apart: dbias has that axis */
+    cla_i64 bias_losses;                /* cells of dbias that keep what additions lose: all or none */
     cla_i32 bias_shape[4];              /* 1 where the bias is broadcast */
     cla_i64 dslopes_offset, dsinks_offset;
     cla_i64 aux_cells;                  /* elements of all captured buffers whose gradients are wanted */

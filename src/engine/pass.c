@@ -178,11 +178,11 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
            checked_mul(a->bias_cells, 2 * a->parts, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
            checked_mul(tables, engine_tables(t->config->engine, &t->config->tile), &tables) &&
            checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
-           checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
+           checked_add(scalars, cells, &scalars) && checked_add(scalars, a->bias_losses, &scalars) &&
+           checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
 }
 
-/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/segments.cl); and of the cells of a
- * bias (cl/grad_bias.cl). */
+/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/segments.cl). */
 static int64_t tiles_of(const struct target *t, int64_t columns)
 {
     const int bk = t->config->engine->keys_per_tile(&t->config->tile);
@@ -197,17 +197,9 @@ static int64_t scalars_of_sum(const struct target *t, int width)
 
 static int64_t bytes_of_key_sums(const struct target *t, const struct arguments *a)
 {
-    const struct engine *const e = t->config->engine;
-    const struct tile *const tile = &t->config->tile;
     const int64_t tiles = tiles_of(t, a->nq) * a->heads_per_kv * (a->shares_keys ? a->unit_b : 1);
     const int64_t sums = tiles > CLA_CHAIN ? scalars_of_sum(t, t->p->d) + scalars_of_sum(t, t->p->dv) : 0;
-    int64_t cells, scalars, bytes;
-    const int64_t rows = a->bias_cells ? 0 : a->bias_totals;
-    return checked_mul(rows, e->rows_per_group(tile), &cells) && checked_add(cells, sums, &scalars) &&
-                   checked_mul(scalars, engine_scalar_bytes(t->p), &bytes) &&
-                   checked_add(bytes, words_of_engine(t, a), &bytes)
-               ? bytes
-               : INT64_MAX;
+    return sums * engine_scalar_bytes(t->p) + words_of_engine(t, a);
 }
 
 static int64_t bytes_of_query_sums(const struct target *t, const struct arguments *a)

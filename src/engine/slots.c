@@ -182,8 +182,14 @@ static const char *load_slot(const struct target *t)
 static const char *products_slot(const struct target *t) { return t->config->engine->products; }
 static const char *engine_slot(const struct target *t) { return t->config->engine->fragment; }
 static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
-static const char *backward_keys_slot(const struct target *t) { return t->config->engine->backward_keys; }
-static const char *backward_queries_slot(const struct target *t) { return t->config->engine->backward_queries; }
+/* Engines that add up dQ in stripes have one item, and one pass of gradients. */
+static const char *where_shared(const struct target *t, const char *fragment)
+{
+    return t->config->engine->dq_in_stripes ? NULL : fragment;
+}
+static const char *shared_slot(const struct target *t) { return where_shared(t, "gradient_shared.cl"); }
+static const char *shared_keys_slot(const struct target *t) { return where_shared(t, "gradient_keys.cl"); }
+static const char *shared_queries_slot(const struct target *t) { return where_shared(t, "gradient_queries.cl"); }
 static const char *look_ups_slot(const struct target *t)
 {
     return t->p->aux_grads ? t->config->engine->look_ups : NULL;
@@ -293,15 +299,15 @@ const struct slot slots_sum_daux[] = {
 #define OWNS(own) \
     FINDS_ROWS, { .choose = rows_slot }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
         { .choose = exp_slot }, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, \
-        { .fragment = "rows_gradient.cl" }, { .fragment = "gradient_shared.cl" }, { .fragment = own }, \
-        { .choose = load_slot }, { .choose = products_slot }, { .choose = backward_slot }
+        { .fragment = "rows_gradient.cl" }, { .fragment = own }, { .choose = load_slot }, { .choose = products_slot }, \
+        { .choose = shared_slot }, { .choose = backward_slot }
 #define DIFFERENTIATES_SCORES \
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
         { .write = slots_features_bias }, { .fragment = "logits.cl" }
 
 const struct slot slots_backward_keys[] = {
     OWNS("own_keys.cl"),
-    { .choose = backward_keys_slot },
+    { .choose = shared_keys_slot },
     { .fragment = "tile.cl" },
     { .choose = gather_keys_slot },
     DIFFERENTIATES_SCORES,
@@ -316,7 +322,7 @@ const struct slot slots_backward_keys[] = {
 
 const struct slot slots_backward_queries[] = {
     OWNS("own_queries.cl"),
-    { .choose = backward_queries_slot },
+    { .choose = shared_queries_slot },
     { .fragment = "tile.cl" },
     { .choose = gather_slot },
     DIFFERENTIATES_SCORES,

@@ -216,7 +216,7 @@ bool class_near(clattn_workload *out, const clattn_workload *c, size_t n)
 /* ---- The common ones ---- */
 
 /* Prompts, short ones, decoding, and gradients, each in all types and widths, without a mask and causal. The record of
- * h8 q1024 k1024 serves gradients of all other sizes (class_near()); those where heads share keys differ most. */
+ * h8 q1024 k1024 serves gradients of all other sizes (class_near()). */
 static const struct {
     int64_t nq, nk, h, hk;
     bool backward, only_causal;

@@ -68,7 +68,7 @@ cl_int mod_grads_check(const clattn_problem *p, struct why *why)
  * may be any. */
 static bool looks_up(const clattn_problem *p, int i, int j)
 {
-    static const char *const joints[] = { "##", "%:%:", "\\", "?" "?" };
+    static const char *const joints[] = { "##", "%:%:", "\\", ("?" "?") };
     const char *const name = p->aux[j].name;
     bool says = false;
     for (size_t n = 0; n < sizeof joints / sizeof *joints; n++)

@@ -83,7 +83,6 @@ struct answer {
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
                             double *scratch); /* in sample_answer.c */
 
-/* How far off a result may be for being stored in O's type. */
 /* What storing as `type` may do, in parts of what is stored; of a result o, whose rest may be denormal. */
 double sample_answer_epsilon(int type);
 double sample_answer_rounding(int o_type, double o);

@@ -267,11 +267,7 @@ static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t 
     to->bias_cells = shape[3] == 1 || !s->b ? step[0] : 0;
     const int64_t terms =
         (shape[0] == 1 ? s->b : 1) * (shape[1] == 1 ? s->h : 1) * (shape[2] == 1 ? tiles_of_queries : 1);
-    if (to->bias_cells)
-        to->bias_totals = 1;
-    else if (terms > CLA_CHAIN)
-        to->bias_totals = (int64_t)(shape[0] == 1 ? 1 : to->unit_b) *
-                          (shape[1] == 1 ? 1 : to->unit_hk * to->heads_per_kv) * shape[2];
+    to->bias_losses = !to->bias_cells && terms > CLA_CHAIN ? step[0] : 0;
     return true;
 }
 

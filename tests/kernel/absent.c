@@ -298,6 +298,8 @@ static const struct {
     { "f64 b2 h2 q0 k9 d8 causal bias:1h1k sink bwd", "cpu", PADDED, GRADIENTS }, /* no query */
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DQ },
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DV | DLSE },
+    { "f16 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "mma_emu nw1,rt1,bk16,qreg0", PADDED, 1 << GRADED_DQ },
+    { "bf16 b2 h2 q0 k9 d8 causal sink bwd", "mma_emu nw1,rt1,bk16,qreg1", PADDED, GRADIENTS },
 };
 
 static void test_backward_call(const struct device *d, size_t i)

@@ -139,18 +139,16 @@ static int check_leaf(struct differences *x, int i, unsigned seed, double *most,
 
 /* ---- Running ---- */
 
-/* Engines of several items to a group compute no gradients of captured buffers. */
-static unsigned wanted_of(unsigned index, const char *config)
+static unsigned wanted_of(unsigned index)
 {
-    return 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS |
-           (strncmp(config, "simt", 4) ? GRADED_CAPTURED : 0) |
+    return 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS | GRADED_CAPTURED |
            (*pairwise_word(&pairs, &pairs.rows[index], DLSE) ? 1 << GRADED_DLSE : 0);
 }
 
 static void check(const struct device *d, unsigned index, const char *config)
 {
     const enum layout layout = pair_layouts[pairs.rows[index].choice[PLACE]];
-    const unsigned wanted = wanted_of(index, config);
+    const unsigned wanted = wanted_of(index);
     char text[512], why[1024] = "";
     struct differences x;
     double most = 0;

@@ -123,6 +123,10 @@ static cl_int give_workspace(struct graded *x, clattn_plan plan, struct guarded 
         image_canaries(&im);
         e = guard(&g[(*n)++], &im, context, at_end);
     }
+    if (e) {
+        free(im.byte);
+        return e;
+    }
     x->args.workspace = g[*n - 1].mem;
     x->args.workspace_offset = at_end ? (whole - need) / ALIGNED * ALIGNED : 0;
     x->args.workspace_size = need;
@@ -195,7 +199,7 @@ static void check(const struct device *d, const char *type, const char *row, con
 static void check_backward(const struct device *d, const char *type, const char *row, const char *engine, int at_end)
 {
     const unsigned wanted = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | 1 << GRADED_DLSE | GRADED_OTHERS |
-                            (strncmp(engine, "simt", 4) ? GRADED_CAPTURED : 0);
+                            (strncmp(engine, "mma", 3) ? GRADED_CAPTURED : 0);
     char text[256], why[1024] = "";
     struct guarded guarded[GUARDED_MAX];
     struct graded x;
@@ -278,6 +282,8 @@ static void test_gradients(const struct device *d)
                 check_backward(d, types[i % 3], rows[i], "cpu", at_end);
             if (harness_deals(i + 2, 3))
                 check_backward(d, types[(i + 1) % 3], rows[i], few_items, at_end);
+            if (i < 2 && harness_deals(i, 3))
+                check_backward(d, "f16", rows[i], "mma_emu nw1,rt1,bk16,qreg0", at_end);
         }
 }
 

@@ -114,7 +114,7 @@ static void test_engine(const struct device *d)
     } faults[] = {
         { "16 * (j / 4) + 4 * t->c + j % 4", "16 * (j / 4) + 4 * t->c + (j ^ 1) % 4", "keys of S" },
         { "key = 4 * (t->g / 2) + t->g % 2", "key = 4 * (t->g / 2) + (t->g + 1) % 2", "rows of K" },
-        { "cla_pack2(x[1], x[CLA_R_N + 1])", "cla_pack2(x[0], x[CLA_R_N])", "rows of P" },
+        { "cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)", "cla_pack2(x[0] * high, x[CLA_R_N] * high)", "rows of P" },
         { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
     };
     const struct engine *const emu = engine_find("mma_emu", 7);

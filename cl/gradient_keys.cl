@@ -1,11 +1,11 @@
-/* Engine `simt` where keys are owned: sum_1 is dK, sum_2 is dV. dQ has a pass of its own. */
-#define CLA_SUM_1(t) (t)->sum_1
-#define CLA_SUM_2(t) (t)->sum_2
-#define CLA_SUM_1_N (CLA_TM * CLA_VECTORS(CLA_D))
-#define CLA_SUM_2_N (CLA_TM * CLA_VECTORS(CLA_DV))
-#define CLA_UNROLL_SUMS CLA_UNROLL
+/* Where the items of a work-group share a tile of keys that it owns: sum_1 is dK, sum_2 is dV. dQ has a pass of its
+ * own. */
 CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e) { cla_begin_others(t, e, e->q_len); }
-CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale) { cla_begin_own(t, k0, e->nk); }
+CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale)
+{
+    cla_begin_own(t, k0, e->nk);
+    cla_begin_owned(t, e);
+}
 CLA_FN void cla_clear_keys(cla_tile *t) { cla_clear_sums(t); }
 CLA_FN void cla_clear_queries(const cla_env *e) {}
 CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n) { cla_fetch_numbers(t, e, q0); }
@@ -19,8 +19,6 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
     if (!(wanted & (CLA_DV_WANTED | CLA_DK_WANTED))) { CLA_BARRIER_SPENT }
 }
 
-/* Columns of P are in the order of slots. */
-CLA_FN int cla_shared_column(int x) { return cla_key_in_tile(x / CLA_TX, x % CLA_TX); }
 #define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) CLA_TAKE_SHARED_TILE(t, e, s, q0, by_query, by_key, ADD)
 
 #define CLA_ROW_OF_dk(e, r) cla_key_row(e, &(e)->a->dk, r)
