@@ -6,7 +6,8 @@ CLA_FN void cla_mods_begin(const cla_env *e)
 {
     const cla_args *a = e->a;
     if (e->b % a->unit_b || e->h % (a->unit_hk * a->heads_per_kv)) return;
-    CLA_NO_UNROLL for (long i = CLA_ITEM; i < CLA_TABLES * a->aux_cells; i += CLA_LANES) cla_aux_table(e, 0)[i] = 0;
+    CLA_NO_UNROLL for (long i = CLA_ITEM; i < CLA_TABLES * a->aux_cells; i += CLA_LANES)
+        cla_aux_table(e, 0)[i] = cla_aux_table(e, 0)[i + cla_aux_losses(a)] = 0;
 }
 CLA_FN void cla_mods_clear(const cla_tile *t, const cla_env *e) {}
 CLA_FN void cla_mods_open(cla_tile *t, const cla_env *e, int q0) {}

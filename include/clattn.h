@@ -1264,7 +1264,7 @@ typedef struct clattn_backward_args {
  * share them. The gradient of slopes takes 4 bytes for each head, tile of keys, 64 tiles of queries and work-item of a
  * group, that of a bias without an axis k 8 for each of its cells and each stripe, with that axis 4 for each of its
  * cells where one has more than 64 terms. Where the gradient of a bias is wanted that heads or entries share, a
- * work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes
+ * work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 8 bytes
  * for each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There are b hk
  * groups for each stripe or, where those would have more elements than dQ, one that has the keys of all heads and
  * entries.

@@ -80,7 +80,8 @@ enum {
     DQ = 1 << GRADED_DQ,
     DK = 1 << GRADED_DK,
     DV = 1 << GRADED_DV,
-    OTHERS = 1 << GRADED_DLSE | GRADED_OTHERS
+    OTHERS = 1 << GRADED_DLSE | GRADED_OTHERS,
+    CAPTURED = 1 << GRADED_DLSE | GRADED_CAPTURED
 };
 /* Short tiles and vectors: the longest chains. */
 static const char short_cpu[] = "cpu w4,nv1,rk4,rd4,bk2", short_simt[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
@@ -109,6 +110,9 @@ static const struct {
     { short_simt, "b1 h1 q65536 k16 d8 bias:111k", PADDED, "scores", OTHERS },
     { short_simt, "b64 h64/8 q5 k6 d8 bias:11qk", PADDED, "scores", OTHERS },
     { NULL, "b1 h4 q65536 k2 d8 sink", PADDED, "scores", OTHERS },
+    /* cells of a captured buffer */
+    { short_cpu, "b1 h2 q2048 k256 d8 mod:relative_bias", PADDED, "scores", CAPTURED },
+    { short_simt, "b1 h1 q8192 k256 d8 mod:relative_bias", PADDED, "scores", CAPTURED },
 };
 
 static char **arguments;
