@@ -13,12 +13,13 @@ CLA_FN void cla_take_queries(cla_tile *t, cla_env *e, int q0, int n, int k0, int
     cla_add_gradients(t, e, p, ds, q0, n, k0, k1);
 }
 
-/* All queries of a head. */
-CLA_FN void cla_take_head(cla_tile *t, cla_env *e)
+/* A segment of the queries of a head. */
+CLA_FN void cla_take_segment(cla_tile *t, cla_env *e, int begin)
 {
     const int low = max(t->first, e->k_begin), high = min(t->first + CLA_OWN, e->k_end);
-    CLA_NO_UNROLL for (int q0 = 0; low < high && q0 < e->q_len; q0 += CLA_BK) {
-        const int n = min(CLA_BK, e->q_len - q0), q1 = q0 + n;
+    const int end = low < high ? min(begin + CLA_SEGMENT, e->q_len) : 0;
+    CLA_NO_UNROLL for (int q0 = begin; q0 < end; q0 += CLA_BK) {
+        const int n = min(CLA_BK, end - q0), q1 = q0 + n;
         const int k0 = max(low, cla_mask_begin(e, q0, q1)), k1 = min(high, cla_mask_end(e, q0, q1));
         if (k0 < k1 && cla_mask_next(e, q0, q1, k0, k1) < k1) cla_take_queries(t, e, q0, n, k0, k1);
     }
@@ -30,15 +31,20 @@ CLA_FN int cla_tile_of_stripe(int i, int stripe, int stripes)
     return i * stripes + (i & 1 ? stripes - 1 - stripe : stripe);
 }
 
-/* The heads of an entry that share the keys of a tile. */
+/* The heads of an entry that share the keys of a tile. One loop over all segments: GPUs lack registers for two. */
 CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, int hk, int stripe)
 {
-    CLA_NO_UNROLL for (int h = hk * a->heads_per_kv; h < (hk + 1) * a->heads_per_kv; h++) {
+    int h = hk * a->heads_per_kv, q0 = 0;
+    CLA_NO_UNROLL while (h < (hk + 1) * a->heads_per_kv) {
         cla_enter(e, a, b, h, stripe);
         cla_begin_head(t, e);
-        cla_open_gradients(t, e);
-        if (t->first < e->nk) cla_take_head(t, e);
-        cla_close_gradients(t, e);
+        cla_open_gradients(t, e, q0);
+        if (t->first < e->nk) cla_take_segment(t, e, q0);
+        cla_close_gradients(t, e, q0);
+        if (cla_has_segments(a)) cla_close_segment(t, e);
+        q0 += CLA_SEGMENT;
+        h += q0 >= a->nq;
+        q0 = q0 >= a->nq ? 0 : q0;
     }
 }
 
@@ -82,9 +88,13 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
                 if (t.first < e.nk && (b == b0 || !a.shares_keys)) {
                     cla_begin_keys(&t, &e, t.first, CLA_Q_SCALE(&a));
                     cla_clear_keys(&t);
+                    if (cla_has_segments(&a)) cla_open_total(&e);
                 }
                 cla_take_heads(&t, &e, &a, b, hk, stripe);
-                if (t.first < e.nk && (b == b1 - 1 || !a.shares_keys)) cla_write_keys(&t, &e);
+                if (t.first < e.nk && (b == b1 - 1 || !a.shares_keys)) {
+                    if (cla_has_segments(&a)) cla_close_total(&t, &e);
+                    cla_write_keys(&t, &e);
+                }
             }
     }
 }

@@ -9,6 +9,7 @@
  * have seven: 1.3 to 1.5 times as fast. K^T, V^T, dK^T and dV^T stay in private memory; dQ is added to in the
  * workspace, where each stripe of keys has one of its own. */
 #define CLA_LANES 1
+#define CLA_OWN_WORDS 0
 #define CLA_OWN (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
 #define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_RK) * CLA_NV) /* (query j, vector v) at j * CLA_NV + v; dQ takes CLA_RK */
@@ -26,7 +27,7 @@ typedef struct {
     int first, n_seen, n_keys;
     real k[CLA_D * CLA_NV], v[CLA_DV * CLA_NV], dk[CLA_D * CLA_NV], dv[CLA_DV * CLA_NV];
     real ones[CLA_NV];
-    cla_scalar slope;                      /* the gradient of a head's, as far as it is added up */
+    cla_scalar slope;          /* the gradient of a head's, as far as it is added up */
     cla_rows q_rows, dout_rows, k_rows;
     cla_scalar lse[CLA_BK], delta[CLA_BK]; /* L and D of the queries */
     int seen[CLA_BK];                      /* queries in which keys of the tile weigh something */
@@ -88,6 +89,12 @@ CLA_FN void cla_clear_keys(cla_tile *t)
     CLA_UNROLL for (int i = 0; i < CLA_NV; i++) t->ones[i] = (real)(1);
 }
 
+#define CLA_SUM_1(t) (t)->dk
+#define CLA_SUM_2(t) (t)->dv
+#define CLA_SUM_1_N (CLA_D * CLA_NV)
+#define CLA_SUM_2_N (CLA_DV * CLA_NV)
+#define CLA_UNROLL_SUMS CLA_NO_UNROLL
+
 /* A tile of queries: L and D, their rows of Q and dO. */
 CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n)
 {
@@ -111,6 +118,19 @@ CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real
 /* dQ of queries r0 .. r0 + CLA_RK - 1 and of `count` vectors of columns from c0 on, over keys of the tile: those from
  * low on, or where there are holes those of t->keys. count is a constant where this is expanded. */
 #define CLA_DQ_VECTORS (CLA_DQ_PITCH / CLA_W)
+CLA_FN void cla_add_to_dq(const cla_env *e, real x, __global cla_scalar *to)
+{
+    const real before = CLA_LOAD_PLAIN(to);
+    if (CLA_DQ_LOSES(e->a)) {
+        __global cla_scalar *loss = to + cla_dq_elements(e->a);
+        real lost = CLA_LOAD_PLAIN(loss);
+        const real sum = cla_add_kept(before, x, &lost);
+        CLA_STORE_PLAIN(lost, loss);
+        CLA_STORE_PLAIN(sum, to);
+    } else {
+        CLA_STORE_PLAIN(before + x, to);
+    }
+}
 CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds, int q0, int n, int r0, int c0,
                              const int count, int low, int high)
 {
@@ -134,10 +154,7 @@ CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds
         if (r0 + r < n) {
             __global cla_scalar *to = cla_part_of_dq(e, e->part, q0 + r0 + r) + c0 * CLA_W;
             CLA_UNROLL for (int c = 0; c < CLA_NV; c++)
-                if (c < count) {
-                    const real sum = CLA_LOAD_PLAIN(to + c * CLA_W) + acc[r][c];
-                    CLA_STORE_PLAIN(sum, to + c * CLA_W);
-                }
+                if (c < count) cla_add_to_dq(e, acc[r][c], to + c * CLA_W);
         }
 }
 CLA_FN void cla_add_dq(cla_tile *t, const cla_env *e, const real *ds, int q0, int n, int low, int high)
@@ -190,19 +207,32 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
         cla_add_dq(t, e, ds, q0, n, CLA_DROPS ? 0 : k0 - t->first, CLA_DROPS ? t->n_keys : k1 - t->first);
 }
 
-/* What ADD makes of the dS of a tile of queries from q0 on, vector by vector of keys. */
-#define CLA_TAKE_TILE(t, e, s, k0, n, by_query, by_key, ADD) \
-    CLA_EACH_SQUARE(t, k0, n) \
-        ADD(e, q, k, (s)[j * CLA_R_N + r]); \
-    CLA_END_SQUARE
+/* What ADD makes of the dS of a tile of queries from q0 on, by vectors of keys: by those of each query, or of the sum
+ * of all queries; by all vectors of keys, or their sum. */
+#define CLA_TAKE_TILE(t, e, s, q0, n, by_query, by_key, ADD) { \
+    const int queries = (by_query) ? (n) : 1, vectors = (by_key) ? CLA_NV : 1; \
+    CLA_NO_UNROLL for (int j = 0; j < queries; j++) \
+        CLA_NO_UNROLL for (int v = 0; v < vectors; v++) { \
+            real sum = (real)(0); \
+            CLA_NO_UNROLL for (int x = j; x < ((by_query) ? j + 1 : (n)); x++) { \
+                real of_query = (real)(0); \
+                CLA_NO_UNROLL for (int y = v; y < ((by_key) ? v + 1 : CLA_NV); y++) \
+                    of_query += (s)[x * CLA_NV + y]; \
+                sum += of_query; \
+            } \
+            ADD(e, (by_query) ? (q0) + j : 0, (t)->first + v * CLA_W, sum); \
+        } \
+}
 
 /* What this stripe adds up of dQ begins at 0. */
 CLA_FN void cla_clear_queries(const cla_env *e)
 {
     CLA_NO_UNROLL for (int q = 0; q < e->nq; q++) {
         __global cla_scalar *to = cla_part_of_dq(e, e->part, q);
-        CLA_NO_UNROLL for (int c = 0; c < CLA_DQ_PITCH; c += CLA_W)
+        CLA_NO_UNROLL for (int c = 0; c < CLA_DQ_PITCH; c += CLA_W) {
             CLA_STORE_PLAIN((real)(0), to + c);
+            if (CLA_DQ_LOSES(e->a)) CLA_STORE_PLAIN((real)(0), to + c + cla_dq_elements(e->a));
+        }
     }
 }
 

@@ -4,7 +4,8 @@ CLA_FN void cla_look_up(const cla_env *e, int n, int j, int lane, cla_scalar ds,
 {
     const cla_args *a = e->a;
     if (ds == 0 || index < 0 || index >= a->aux_n[j]) return;
-    cla_aux_table(e, 0)[a->aux_at[j] + index] += grad;
+    __global cla_scalar *cell = cla_aux_table(e, 0) + a->aux_at[j] + index;
+    cla_add_kept_there(cell, cell + cla_aux_losses(a), grad);
 }
 CLA_FN void cla_look_ups(const cla_env *e, int n, int j, real ds, integer index, real grad)
 {

@@ -24,6 +24,7 @@
 #define CLA_BARRIER_OFFERED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_TAKEN barrier(CLK_LOCAL_MEM_FENCE);
 
+#define CLA_OWN_WORDS 0
 #define CLA_ROW_STEP CLA_OWNS_QUERIES
 #define CLA_KEY_STEP (!CLA_OWNS_QUERIES)
 #define CLA_OTHER_STEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_MAX(CLA_PADDED(CLA_D), CLA_PADDED(CLA_DV)))
@@ -161,6 +162,13 @@ CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real
 
 /* Columns of P are in the order of slots. */
 CLA_FN int cla_shared_column(int x) { return cla_key_in_tile(x / CLA_TX, x % CLA_TX); }
+
+/* What segments.cl sums. */
+#define CLA_SUM_1(t) (t)->sum_1
+#define CLA_SUM_2(t) (t)->sum_2
+#define CLA_SUM_1_N (CLA_TM * CLA_VECTORS(CLA_D))
+#define CLA_SUM_2_N (CLA_OWNS_QUERIES ? 0 : CLA_TM * CLA_VECTORS(CLA_DV))
+#define CLA_UNROLL_SUMS CLA_UNROLL
 
 /* Rows of a gradient that are there: `row` is where its row r begins. */
 #define CLA_WRITTEN_ROWS(x, n, width) \

@@ -56,13 +56,20 @@ CLA_FN void cla_share_look_ups(const cla_tile *t, cla_env *e, const real *s, con
     e->looked = 0;
 }
 
+CLA_FN void cla_add_to_cell(const cla_env *e, __global cla_scalar *cell, cla_scalar sum, cla_scalar lost)
+{
+    __global cla_scalar *loss = cell + cla_aux_losses(e->a);
+    cla_add_kept_there(cell, loss, sum);
+    *loss += lost;
+}
+
 /* Cells of this item. Neighbours often look the same one up: their sum goes there. There is none below 0. */
 CLA_FN void cla_add_look_ups(const cla_tile *t, const cla_env *e, int buffer)
 {
     const int table = t->lane / CLA_SHARERS, place = t->lane % CLA_SHARERS;
     __global cla_scalar *cells = cla_aux_table(e, table) + e->a->aux_at[buffer];
     CLA_INTEGER cell = -1;
-    cla_scalar sum = 0;
+    cla_scalar sum = 0, lost = 0;
     CLA_NO_UNROLL for (int item = table; item < CLA_LANES; item += CLA_TABLES)
         CLA_NO_UNROLL for (int i = 0; i < CLA_HALF; i++) {
             const __local cla_scalar *from = t->p + (i / CLA_R_N * CLA_TX + item % CLA_TX) * CLA_QP +
@@ -73,14 +80,14 @@ CLA_FN void cla_add_look_ups(const cla_tile *t, const cla_env *e, int buffer)
             CLA_UNROLL for (int l = 0; l < 4; l++)
                 if (CLA_COMPONENT(mine, l)) {
                     if (CLA_COMPONENT(at, l) != cell) {
-                        if (cell >= 0) cells[cell] += sum;
-                        sum = 0;
+                        if (cell >= 0) cla_add_to_cell(e, cells + cell, sum, lost);
+                        sum = lost = 0;
                         cell = CLA_COMPONENT(at, l);
                     }
-                    sum += CLA_COMPONENT(grad, l);
+                    sum = cla_add_kept_scalar(sum, CLA_COMPONENT(grad, l), &lost);
                 }
         }
-    if (cell >= 0) cells[cell] += sum;
+    if (cell >= 0) cla_add_to_cell(e, cells + cell, sum, lost);
 }
 
 #define CLA_TAKE_LOOK_UPS(t, e, s, raw, k0) \

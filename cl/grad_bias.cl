@@ -12,33 +12,55 @@ CLA_FN int cla_owns_bias(const cla_env *e)
     return (e->b == 0 || e->a->bias_shape[0] != 1) && (e->h == 0 || e->a->bias_shape[1] != 1);
 }
 
+/* Where a cell of this stripe's own is; what additions to it lose lies behind the cells of all stripes. */
+CLA_FN __global cla_scalar *cla_bias_part(const cla_env *e, int q)
+{
+    return cla_bias_parts(e) + e->part * e->a->bias_cells + cla_bias_cell(e, &e->a->bias_part, q);
+}
+/* What additions to cells of dbias lose, where a cell has more terms than a chain may have. */
+CLA_FN __global cla_scalar *cla_bias_losses(const cla_env *e, int q)
+{
+    return cla_bias_parts(e) + cla_bias_cell(e, &e->a->bias_part, q);
+}
+
 CLA_FN void cla_bias_begin(const cla_env *e)
 {
     const cla_args *a = e->a;
     if (!(a->wanted & CLA_DBIAS_WANTED) || !a->bias_cells || !cla_owns_bias(e)) return;
     CLA_NO_UNROLL for (int q = CLA_ITEM; q < cla_bias_rows(e); q += CLA_LANES)
-        cla_bias_parts(e)[e->part * a->bias_cells + cla_bias_cell(e, &a->bias_part, q)] = 0;
+        cla_bias_part(e, q)[0] = cla_bias_part(e, q)[a->parts * a->bias_cells] = 0;
 }
 CLA_FN void cla_bias_clear(const cla_tile *t, const cla_env *e)
 {
     const cla_args *a = e->a;
     if (!(a->wanted & CLA_DBIAS_WANTED) || a->bias_cells || !cla_owns_bias(e)) return;
     CLA_NO_UNROLL for (int q = 0; q < cla_bias_rows(e); q++)
-        CLA_NO_UNROLL for (int k = t->first + CLA_ITEM; k < min(t->first + CLA_OWN, a->nk); k += CLA_LANES)
+        CLA_NO_UNROLL for (int k = t->first + CLA_ITEM; k < min(t->first + CLA_OWN, a->nk); k += CLA_LANES) {
             e->at.dbias[cla_bias_cell(e, &a->dbias, q) + k * a->dbias.k] = 0;
+            if (a->bias_losses) cla_bias_losses(e, q)[k] = 0;
+        }
 }
-CLA_FN void cla_bias_open(cla_tile *t, const cla_env *e) {}
+CLA_FN void cla_bias_open(cla_tile *t, const cla_env *e, int q0) {}
 CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
 {
     const cla_args *a = e->a;
-    __global cla_scalar *to = e->at.dbias + cla_bias_cell(e, &a->dbias, q);
-    if (a->bias_cells)
-        cla_bias_parts(e)[e->part * a->bias_cells + cla_bias_cell(e, &a->bias_part, q)] += cla_lane_sum(x);
-    else if (a->dbias.k == 1 && k + CLA_WIDTH <= a->nk)
-        CLA_STORE_PLAIN(CLA_LOAD_PLAIN(to + k) + x, to + k);
-    else
-        CLA_UNROLL_BY(4) for (int i = 0; i < CLA_WIDTH; i++)
-            if (k + i < a->nk) to[(k + i) * a->dbias.k] += CLA_LANE(x, const cla_scalar, i);
+    __global cla_scalar *to = e->at.dbias + cla_bias_cell(e, &a->dbias, q), *loss = cla_bias_losses(e, q);
+    if (a->bias_cells) {
+        cla_add_kept_there(cla_bias_part(e, q), cla_bias_part(e, q) + a->parts * a->bias_cells, cla_lane_sum(x));
+    } else if (a->dbias.k == 1 && k + CLA_WIDTH <= a->nk) {
+        real lost = (real)(0);
+        if (a->bias_losses) lost = CLA_LOAD_PLAIN(loss + k);
+        CLA_STORE_PLAIN(cla_add_kept(CLA_LOAD_PLAIN(to + k), x, &lost), to + k);
+        if (a->bias_losses) CLA_STORE_PLAIN(lost, loss + k);
+    } else {
+        CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH && k + i < a->nk; i++) {
+            __global cla_scalar *cell = to + (k + i) * a->dbias.k;
+            cla_scalar lost = 0;
+            if (a->bias_losses) lost = loss[k + i];
+            *cell = cla_add_kept_scalar(*cell, CLA_LANE(x, const cla_scalar, i), &lost);
+            if (a->bias_losses) loss[k + i] = lost;
+        }
+    }
 }
 CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, const real *raw, int k0, int n)
 {
@@ -46,4 +68,4 @@ CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, const re
     if (!(a->wanted & CLA_DBIAS_WANTED)) return;
     CLA_TAKE_TILE(t, e, s, k0, n, a->bias_shape[2] != 1, !a->bias_cells, cla_bias_add)
 }
-CLA_FN void cla_bias_close(const cla_tile *t, const cla_env *e) {}
+CLA_FN void cla_bias_close(const cla_tile *t, const cla_env *e, int q0) {}

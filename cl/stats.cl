@@ -7,33 +7,36 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
     return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * cla_stats_row(e, q);
 }
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
- * vectors, unless the engine has a pass for it; of slopes [b,h,tile of keys,item]; of captured buffers each work-group
- * its own tables of all that are wanted, one behind the other; of a bias without an axis of keys each stripe its cells.
- * What is not wanted is not there. */
+ * vectors, unless the engine has a pass for it, and then what these lose where stripes are long; of slopes [b,h,tile of
+ * keys,segment of queries,item]; of captured buffers each work-group its own tables of all that are wanted, one behind
+ * the other, and then what those lose; of a bias without an axis of keys each stripe its cells, and then what those
+ * lose, of one with that axis what its cells lose. What is not wanted is not there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
+#define CLA_DQ_LOSES(a) ((a)->tiles > CLA_CHAIN * (a)->parts)
 CLA_FN __global cla_scalar *cla_dq_parts(const cla_env *e)
 {
     return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * e->a->stats_rows;
 }
+CLA_FN long cla_dq_elements(const cla_args *a) { return a->parts * a->stats_rows * CLA_DQ_PITCH; }
 CLA_FN __global cla_scalar *cla_slope_parts(const cla_env *e)
 {
     const cla_args *a = e->a;
     return cla_dq_parts(e) +
-           (CLA_DQ_IN_STRIPES && a->wanted & CLA_DQ_WANTED ? a->parts * a->stats_rows * CLA_DQ_PITCH : 0);
+           (CLA_DQ_IN_STRIPES && a->wanted & CLA_DQ_WANTED ? (1 + CLA_DQ_LOSES(a)) * cla_dq_elements(a) : 0);
 }
 CLA_FN __global cla_scalar *cla_aux_parts(const cla_env *e)
 {
     const cla_args *a = e->a;
-    return cla_slope_parts(e) + (a->wanted & CLA_DSLOPES_WANTED ? (long)a->heads * a->tiles * CLA_PARTNERS : 0);
+    const long slopes = (long)a->heads * a->tiles * a->segments * CLA_PARTNERS;
+    return cla_slope_parts(e) + (a->wanted & CLA_DSLOPES_WANTED ? slopes : 0);
 }
 CLA_FN __global cla_scalar *cla_aux_table(const cla_env *e, int table)
 {
     return cla_aux_parts(e) + ((long)CLA_GROUP * CLA_TABLES + table) * e->a->aux_cells;
 }
-CLA_FN __global cla_scalar *cla_bias_parts(const cla_env *e)
-{
-    return cla_aux_parts(e) + (long)e->a->groups * CLA_TABLES * e->a->aux_cells;
-}
+/* From a cell to what additions to it lose. */
+CLA_FN long cla_aux_losses(const cla_args *a) { return (long)a->groups * CLA_TABLES * a->aux_cells; }
+CLA_FN __global cla_scalar *cla_bias_parts(const cla_env *e) { return cla_aux_parts(e) + 2 * cla_aux_losses(e->a); }
 CLA_FN __global cla_scalar *cla_part_of_dq(const cla_env *e, int part, int q)
 {
     return cla_dq_parts(e) + (part * e->a->stats_rows + cla_stats_row(e, q)) * CLA_DQ_PITCH;

@@ -2,7 +2,8 @@
  * there are no batch entries. */
 CLA_FN cla_scalar cla_sum_of_cell(const cla_env *e, long i, int share)
 {
-    return cla_share_of(cla_bias_parts(e) + i, e->a->parts, e->a->bias_cells, share);
+    const cla_args *a = e->a;
+    return cla_share_of(cla_bias_parts(e) + i, a->parts, a->bias_cells, share);
 }
 CLA_FN void cla_put_dbias(const cla_env *e, long i, cla_scalar sum)
 {

@@ -22,10 +22,11 @@ void cla_sum_dsinks(const cla_args a, CLA_PARAMS)
     CLA_TAKE_PARAMS(e.at)
     CLA_NO_UNROLL for (int h = first + (int)get_local_id(0); h < min(first + CLA_BLOCK, a.h); h += CLA_ITEMS) {
         const cla_scalar sink = e.at.sinks[a.sinks_offset + h];
-        cla_scalar sum = 0;
+        cla_scalar sum = 0, lost = 0;
         CLA_NO_UNROLL for (int b = 0; b < a.heads / a.h; b++) {
             cla_enter(&e, &a, b, h, 0);
-            CLA_NO_UNROLL for (int q0 = 0; q0 < e.nq; q0 += CLA_BLOCK) sum += cla_sink_part(&e, sink, q0);
+            CLA_NO_UNROLL for (int q0 = 0; q0 < e.nq; q0 += CLA_BLOCK)
+                sum = cla_add_kept_scalar(sum, cla_sink_part(&e, sink, q0), &lost);
         }
         e.at.dsinks[a.dsinks_offset + h] = (float)sum;
     }

@@ -8,8 +8,8 @@
 /* A share of the sum of n numbers, `step` apart. */
 CLA_FN cla_scalar cla_share_of(const __global cla_scalar *from, long n, long step, int share)
 {
-    cla_scalar sum = 0;
-    CLA_NO_UNROLL for (long i = share; i < n; i += CLA_SHARES) sum += from[i * step];
+    cla_scalar sum = 0, lost = 0;
+    CLA_NO_UNROLL for (long i = share; i < n; i += CLA_SHARES) sum = cla_add_kept_scalar(sum, from[i * step], &lost);
     return sum;
 }
 

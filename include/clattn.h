@@ -1258,10 +1258,13 @@ typedef struct clattn_backward_args {
  * A row of Q has 8 bytes there (f64: twice as much of all). With engine cpu it has 4 more for each element where dQ is
  * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
- * max_workspace has no room for them. Engines simt and mma_nv compute dQ apart, and need nothing for it. The gradient
- * of slopes takes 4 bytes for each head and tile of keys, and each work-item of a group, that of a bias without an axis
- * k 4 for each of its cells and each stripe. Where the gradient of a bias is wanted that heads or entries share, a
- * work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 4 bytes
+ * max_workspace has no room for them; twice as much where a stripe has more than 64 tiles of keys. Engines simt and
+ * mma_nv compute dQ apart. With simt each of its elements has 4 bytes where there are more than 64 tiles of keys, with
+ * simt and cpu each element of dK and dV where keys have more than 64 tiles of queries, in all heads and entries that
+ * share them. The gradient of slopes takes 4 bytes for each head, tile of keys, 64 tiles of queries and work-item of a
+ * group, that of a bias without an axis k 8 for each of its cells and each stripe, with that axis 4 for each of its
+ * cells where one has more than 64 terms. Where the gradient of a bias is wanted that heads or entries share, a
+ * work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 8 bytes
  * for each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There are b hk
  * groups for each stripe or, where those would have more elements than dQ, one that has the keys of all heads and
  * entries.

@@ -80,6 +80,8 @@ struct engine {
     /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL:
      * none, it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
+    /* Scalars of a work-group's sum of rows so wide, backward (cl/segments.cl); NULL: none is kept apart. */
+    int64_t (*sum_scalars)(const struct tile *, int width);
     int waves; /* work-groups for each compute unit that keys are split for (split.h) */
     bool narrow_p; /* P, and dS of gradients, are stored in 16 bits: results may be farther off */
 };

@@ -61,6 +61,10 @@ static int rows_per_group(const struct tile *t)
 {
     return t->n[W] * t->n[NV];
 }
+static int64_t sum_scalars(const struct tile *t, int width)
+{
+    return (int64_t)rows_per_group(t) * width;
+}
 static int keys(const struct tile *t)
 {
     return t->n[BK];
@@ -114,5 +118,6 @@ const struct engine engine_cpu = {
     .rows_per_group = rows_per_group,
     .items_per_group = one_item,
     .keys_per_tile = keys,
+    .sum_scalars = sum_scalars,
     .waves = 2,
 };

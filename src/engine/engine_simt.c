@@ -131,6 +131,10 @@ static int total_scalars(const struct tile *t, const clattn_problem *p)
     const int columns = engine_round_up(p->dv, 4 * t->n[TX]) / t->n[TX];
     return t->n[TM] * (2 * columns + 3);
 }
+static int64_t sum_scalars(const struct tile *t, int width)
+{
+    return (int64_t)rows_per_group(t) * engine_round_up(width, 4 * t->n[TX]);
+}
 static const char *load(const clattn_problem *p)
 {
     (void)p;
@@ -170,4 +174,5 @@ const struct engine engine_simt = {
     .waves = 4,
     .local_bytes = local_bytes,
     .total_scalars = total_scalars,
+    .sum_scalars = sum_scalars,
 };

@@ -169,14 +169,43 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t width = engine_width(t->config->engine, &t->config->tile);
     const int64_t pitch = (t->p->d + width - 1) / width * width;
     const bool stripes = a->wanted & CLA_DQ_WANTED && t->config->engine->dq_in_stripes;
-    const int64_t of_row = 2 + (stripes ? a->parts * pitch : 0);
+    const int64_t losses = a->tiles > (int64_t)CLA_CHAIN * a->parts; /* beside each dQ */
+    const int64_t of_row = 2 + (stripes ? a->parts * pitch * (1 + losses) : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
+    const int64_t items = (int64_t)a->segments * items_of_engine(t);
     int64_t scalars, cells, slopes, tables;
-    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&
-           checked_mul(a->bias_cells, a->parts, &cells) && checked_mul(a->aux_cells, a->groups, &tables) &&
+    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items, &slopes) &&
+           checked_mul(a->bias_cells, 2 * a->parts, &cells) && checked_mul(a->aux_cells, 2 * (int64_t)a->groups, &tables) &&
            checked_mul(tables, engine_tables(t->config->engine, &t->config->tile), &tables) &&
            checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
-           checked_add(scalars, cells, &scalars) && checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
+           checked_add(scalars, cells, &scalars) && checked_add(scalars, a->bias_losses, &scalars) &&
+           checked_mul(scalars, engine_scalar_bytes(t->p), bytes);
+}
+
+/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/segments.cl). */
+static int64_t tiles_of(const struct target *t, int64_t columns)
+{
+    const int bk = t->config->engine->keys_per_tile(&t->config->tile);
+    return (columns + bk - 1) / bk;
+}
+
+static int64_t scalars_of_sum(const struct target *t, int width)
+{
+    const struct engine *const e = t->config->engine;
+    return e->sum_scalars ? e->sum_scalars(&t->config->tile, width) : 0;
+}
+
+static int64_t bytes_of_key_sums(const struct target *t, const struct arguments *a)
+{
+    const int64_t tiles = tiles_of(t, a->nq) * a->heads_per_kv * (a->shares_keys ? a->unit_b : 1);
+    const int64_t sums = tiles > CLA_CHAIN ? scalars_of_sum(t, t->p->d) + scalars_of_sum(t, t->p->dv) : 0;
+    return sums * engine_scalar_bytes(t->p) + words_of_engine(t, a);
+}
+
+static int64_t bytes_of_query_sums(const struct target *t, const struct arguments *a)
+{
+    const int64_t sum = tiles_of(t, a->nk) > CLA_CHAIN ? scalars_of_sum(t, t->p->d) : 0;
+    return sum * engine_scalar_bytes(t->p) + words_of_engine(t, a);
 }
 
 /* Of passes whose work-groups have a block of rows of one head each, or of results. */
@@ -343,7 +372,7 @@ static const struct pass passes[] = {
                              .items = items_of_engine,
                              .groups = groups_of_keys,
                              .call_bytes = bytes_of_gradients,
-                             .group_bytes = words_of_engine,
+                             .group_bytes = bytes_of_key_sums,
                              .idle = idle_gradients },
     [PASS_BACKWARD_QUERIES] = { .name = "backward over queries",
                                 .kernel = "cla_backward_queries",
@@ -354,7 +383,7 @@ static const struct pass passes[] = {
                                 .items = items_of_engine,
                                 .groups = groups_of_queries,
                                 .call_bytes = bytes_of_gradients,
-                                .group_bytes = words_of_engine,
+                                .group_bytes = bytes_of_query_sums,
                                 .idle = idle_gradients },
     [PASS_SUM_DQ] = { .name = "sum of dQ",
                       .kernel = "cla_sum_dq",

@@ -262,14 +262,16 @@ const struct slot slots_forward[] = {
 /* Passes that read or write rows of heads, or what comes of them, by a fragment of their own. */
 #define ROW_PASS(name) \
     { \
-        FINDS_ROWS, { .fragment = "stats.cl" }, { .fragment = name }, { NULL, NULL, NULL }, \
+        FINDS_ROWS, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, { .fragment = name }, \
+            { NULL, NULL, NULL }, \
     }
 const struct slot slots_delta[] = ROW_PASS("delta.cl");
 const struct slot slots_sum_dq[] = ROW_PASS("sum_dq.cl");
 const struct slot slots_sum_dsinks[] = ROW_PASS("sum_dsinks.cl");
 
 /* Passes that sum up what lies in the workspace. */
-#define SUMS FINDS_ROWS, { .fragment = "stats.cl" }, { .fragment = "sums.cl" }
+#define SUMS \
+    FINDS_ROWS, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, { .fragment = "sums.cl" }
 const struct slot slots_sum_dbias[] = { SUMS, { .fragment = "sum_dbias.cl" }, { NULL, NULL, NULL } };
 const struct slot slots_sum_dslopes[] = { SUMS, { .fragment = "sum_dslopes.cl" }, { NULL, NULL, NULL } };
 
@@ -296,9 +298,9 @@ const struct slot slots_sum_daux[] = {
 /* Passes of gradients that go over tiles. */
 #define OWNS(own) \
     FINDS_ROWS, { .choose = rows_slot }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
-        { .choose = exp_slot }, { .fragment = "stats.cl" }, { .fragment = "rows_gradient.cl" }, \
-        { .fragment = own }, { .choose = load_slot }, { .choose = products_slot }, { .choose = shared_slot }, \
-        { .choose = backward_slot }
+        { .choose = exp_slot }, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, \
+        { .fragment = "rows_gradient.cl" }, { .fragment = own }, { .choose = load_slot }, { .choose = products_slot }, \
+        { .choose = shared_slot }, { .choose = backward_slot }
 #define DIFFERENTIATES_SCORES \
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
         { .write = slots_features_bias }, { .fragment = "logits.cl" }
@@ -309,6 +311,7 @@ const struct slot slots_backward_keys[] = {
     { .fragment = "tile.cl" },
     { .choose = gather_keys_slot },
     DIFFERENTIATES_SCORES,
+    { .fragment = "segments.cl" },
     { .choose = look_ups_slot },
     { .write = slots_features_taken },
     { .fragment = "backward.cl" },
@@ -323,6 +326,7 @@ const struct slot slots_backward_queries[] = {
     { .fragment = "tile.cl" },
     { .choose = gather_slot },
     DIFFERENTIATES_SCORES,
+    { .fragment = "segments.cl" },
     { .fragment = "backward.cl" },
     { .fragment = "backward_queries.cl" },
     { .write = write_mods },

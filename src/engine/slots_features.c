@@ -118,10 +118,10 @@ void slots_features_taken(struct text *to, const struct target *t)
     } functions[] = {
         { "void cla_begin_gradients(const cla_env *e)", "begin", "(e);" },
         { "void cla_clear_gradients(const cla_tile *t, const cla_env *e)", "clear", "(t, e);" },
-        { "void cla_open_gradients(cla_tile *t, const cla_env *e)", "open", "(t, e);" },
+        { "void cla_open_gradients(cla_tile *t, const cla_env *e, int q0)", "open", "(t, e, q0);" },
         { "void cla_take_gradients(cla_tile *t, cla_env *e, const real *s, const real *raw, int k0, int n)", "take",
           "(t, e, s, raw, k0, n);" },
-        { "void cla_close_gradients(const cla_tile *t, const cla_env *e)", "close", "(t, e);" },
+        { "void cla_close_gradients(const cla_tile *t, const cla_env *e, int q0)", "close", "(t, e, q0);" },
     };
     bool some = false;
     FEATURE_EACH(f)

@@ -252,19 +252,22 @@ static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, 
 
 /* Where a bias has no axis of keys each stripe adds up cells of its own. All are the sum of no stripes where there are
  * no entries. */
-static bool set_bias_cells(struct arguments *to, bool any)
+static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t tiles_of_queries)
 {
     const cla_i32 *const shape = to->bias_shape;
-    int64_t n = 1;
-    if (!(to->wanted & CLA_DBIAS_WANTED) || (shape[3] != 1 && any))
+    int64_t step[5] = { [4] = 1 };
+    if (!(to->wanted & CLA_DBIAS_WANTED))
         return true;
-    to->bias_part = (cla_scores_at){ .b = shape[0] == 1 ? 0 : (int64_t)shape[1] * shape[2],
-                                     .h = shape[1] == 1 ? 0 : shape[2],
-                                     .q = shape[2] != 1 };
-    for (int i = 0; i < 4; i++)
-        if (!checked_mul(n, shape[i], &n))
+    for (int i = 4; i--;)
+        if (!checked_mul(step[i + 1], shape[i], &step[i]))
             return false;
-    to->bias_cells = n;
+    to->bias_part = (cla_scores_at){ .b = shape[0] == 1 ? 0 : step[1],
+                                     .h = shape[1] == 1 ? 0 : step[2],
+                                     .q = shape[2] == 1 ? 0 : step[3] };
+    to->bias_cells = shape[3] == 1 || !s->b ? step[0] : 0;
+    const int64_t terms =
+        (shape[0] == 1 ? s->b : 1) * (shape[1] == 1 ? s->h : 1) * (shape[2] == 1 ? tiles_of_queries : 1);
+    to->bias_losses = !to->bias_cells && terms > CLA_CHAIN ? step[0] : 0;
     return true;
 }
 
@@ -275,12 +278,14 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
     const int64_t own = plan->rows.per_group, block = own < DEFINES_BLOCK ? own : DEFINES_BLOCK; /* of queries */
     const int64_t blocks = (s->nq + block - 1) / block;
+    const int64_t bk = plan->config->engine->keys_per_tile(&plan->config->tile);
     int64_t heads, groups, rows;
+    to->heads_per_kv = (cla_i32)(s->h / s->hk);
     set_units(to, s, shared, s->nq * plan->p->d / engine_tables(plan->config->engine, &plan->config->tile));
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
         groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||
-        !set_bias_cells(to, s->b))
+        !set_bias_cells(to, s, (s->nq + bk - 1) / bk))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     to->heads = (cla_i32)heads;
@@ -291,10 +296,14 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
     to->tiles = (cla_i32)tiles;
+    to->segments = (cla_i32)((s->nq + CLA_CHAIN * bk - 1) / (CLA_CHAIN * bk));
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;
-    c->parts_may_be_fewer = plan->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells;
+    const struct target target = { .pass = PASS_BACKWARD_KEYS, .p = plan->p, .caps = plan->caps,
+                                   .config = plan->config };
+    c->parts_may_be_fewer = plan->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells ||
+                            pass_at(PASS_BACKWARD_KEYS)->group_bytes(&target, to);
     for (int n = stripes(plan, to, units, tiles); !call_set_parts(c, n); n--)
         continue;
     if (!s->b)

@@ -61,7 +61,9 @@ static void fill(struct graded *g, int i)
     const int64_t n = tensor_count(x);
     const int given = i == GRADED_DOUT || i == GRADED_DLSE;
     for (int64_t at = 0; at < n; at++)
-        x->value[at] = given ? trial_normal(g->t.c.seed, 70 + (uint64_t)i, (uint64_t)at) : NAN;
+        x->value[at] = !given     ? NAN
+                       : g->value ? g->value(i, at / x->width % x->n[2], at % x->width)
+                                  : trial_normal(g->t.c.seed, 70 + (uint64_t)i, (uint64_t)at);
     for (int64_t row = 0; i == GRADED_DLSE && row < n; row++) /* of rows that no sequence has */
         if (row % x->n[2] >= g->t.q_rows[row / x->n[2] / x->n[1]])
             x->value[row] = 0;
@@ -225,6 +227,21 @@ static cl_int give_outputs(struct graded *g, cl_command_queue queue)
     return e;
 }
 
+/* Q, K or V as g->value says. */
+static cl_int replace(struct graded *g, int which, struct tensor *x, cl_command_queue queue)
+{
+    for (int64_t at = 0; at < tensor_count(x); at++)
+        x->value[at] = g->value(which, at / x->width % x->n[2], at % x->width);
+    inputs_round(x->type, x->value, (size_t)tensor_count(x));
+    return trial_upload(&g->t, queue, x);
+}
+static cl_int replace_inputs(struct graded *g, cl_command_queue queue)
+{
+    cl_int e = replace(g, GRADED_Q, &g->t.q, queue);
+    e = e ? e : replace(g, GRADED_K, &g->t.k, queue);
+    return e ? e : replace(g, GRADED_V, &g->t.v, queue);
+}
+
 static void forget_truth(struct graded *g)
 {
     for (int i = GRADED_DQ; i < GRADED_N; i++) {
@@ -259,7 +276,7 @@ static cl_int find_truth(struct graded *g)
         if (!g->want[i] || !g->bound[i])
             return CL_OUT_OF_HOST_MEMORY;
     }
-    r.share = usual;
+    r.share = g->t.demand == WHOLE ? 1 : usual;
     r.narrow_p = g->t.narrow_p;
     const struct reference_gradients to = {
         .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,
@@ -290,13 +307,21 @@ cl_int graded_truth(struct graded *g, cl_command_queue queue)
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted)
 {
+    return graded_make_bad(g, context, queue, c, layout, wanted, NULL);
+}
+
+cl_int graded_make_bad(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
+                       enum layout layout, unsigned wanted, graded_value *value)
+{
     clattn_workload with_lse = *c;
     clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
     cl_int e;
     memset(g, 0, sizeof *g);
     with_lse.lse = 1;
-    if ((e = trial_make(&g->t, context, &with_lse, layout)))
+    g->value = value;
+    if ((e = trial_make(&g->t, context, &with_lse, layout)) || (value && (e = replace_inputs(g, queue))))
         return e;
+    g->t.demand = value ? WHOLE : USUAL;
     const struct tensor *const like[GRADED_N] = { &g->t.o, &g->t.lse, &g->t.q, &g->t.k, &g->t.v };
     g->summed = g->t.layout == SHARED && g->t.sizes.b > 1 && !(c->problem.flags & CLATTN_CU_K);
     g->args.struct_size = sizeof g->args;

@@ -9,6 +9,9 @@
 #include "tests/lib/trial.h"
 
 enum { GRADED_DOUT, GRADED_DLSE, GRADED_DQ, GRADED_DK, GRADED_DV, GRADED_N };
+enum { GRADED_Q = GRADED_N, GRADED_K, GRADED_V }; /* of the trial */
+/* Element `column` of row `row` of one of Q, K, V, dO and dLSE. */
+typedef double graded_value(int which, int64_t row, int64_t column);
 
 /* The gradient of what goes with scores: cells of a bias, or a list of one for each head. `at` says where they lie; in
  * a list axis h alone has more than one, or b as well. count 0: the problem has no such thing, or it is not wanted. */
@@ -29,6 +32,7 @@ struct graded {
     struct image image[GRADED_N], workspace;
     clattn_backward_args args;
     clattn_aux_gradient daux[CLATTN_AUX_MAX];
+    graded_value *value; /* NULL: inputs are random */
     int summed; /* dK and dV have a batch axis of 1 */
 };
 
@@ -38,6 +42,9 @@ struct graded {
  * is due in both cases. */
 cl_int graded_make(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
                    enum layout layout, unsigned wanted);
+/* The same of inputs that are bad on purpose, which are allowed the whole bound. */
+cl_int graded_make_bad(struct graded *g, cl_context context, cl_command_queue queue, const clattn_workload *c,
+                       enum layout layout, unsigned wanted, graded_value *value);
 /* One call, with just the workspace that it asks for unless the test gave it one, and waits. */
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue);
 /* O, LSE and what float64 says once more, after a test changed inputs. */

@@ -1,0 +1,53 @@
+/* Sums over more than CLA_CHAIN tiles. Fixed, not a slot. A segment has at most so many tiles, of one head; behind it
+ * each item adds what it has to a total in the workspace, and begins the next segment with what that addition loses. So
+ * there may be any number of segments. Where tiles are fewer in all there is no total. An engine says by CLA_SUM_1(t),
+ * CLA_SUM_1_N and the same of a second sum what its items add up. */
+#define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* columns */
+#define CLA_TOTAL_STEP (CLA_LANES * CLA_WIDTH)
+
+/* Whether a work-group has more tiles than a segment: where keys are owned, in all heads and entries. */
+CLA_FN int cla_has_segments(const cla_args *a)
+{
+    const long tiles = CLA_OWNS_QUERIES ? (a->nk + CLA_BK - 1) / CLA_BK
+                                        : CLA_HEADS_OF_KEYS(a) * ((a->nq + CLA_BK - 1) / CLA_BK);
+    return tiles > CLA_CHAIN;
+}
+CLA_FN __global cla_scalar *cla_total(const cla_env *e)
+{
+    return (__global cla_scalar *)(e->at.workspace + e->a->workspace_offset) +
+           (CLA_GROUP * ((ulong)CLA_LANES * (CLA_SUM_1_N + CLA_SUM_2_N)) + CLA_ITEM) * CLA_WIDTH;
+}
+CLA_FN void cla_add_to_total(real *x, __global cla_scalar *total, int n)
+{
+    CLA_UNROLL_SUMS for (int i = 0; i < n; i++) {
+        real lost = (real)(0);
+        const real sum = cla_add_kept(CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP), x[i], &lost);
+        CLA_STORE_PLAIN(sum, total + i * CLA_TOTAL_STEP);
+        x[i] = lost;
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+    }
+}
+CLA_FN void cla_take_total(real *x, const __global cla_scalar *total, int n)
+{
+    CLA_UNROLL_SUMS for (int i = 0; i < n; i++) x[i] += CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP);
+}
+
+/* Before the first segment, behind each, and behind the last one. */
+CLA_FN void cla_open_total(const cla_env *e)
+{
+    __global cla_scalar *total = cla_total(e);
+    CLA_NO_UNROLL for (int i = 0; i < CLA_SUM_1_N + CLA_SUM_2_N; i++)
+        CLA_STORE_PLAIN((real)(0), total + i * CLA_TOTAL_STEP);
+}
+CLA_FN void cla_close_segment(cla_tile *t, const cla_env *e)
+{
+    __global cla_scalar *total = cla_total(e);
+    cla_add_to_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
+    cla_add_to_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
+}
+CLA_FN void cla_close_total(cla_tile *t, const cla_env *e)
+{
+    const __global cla_scalar *total = cla_total(e);
+    cla_take_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
+    cla_take_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
+}

@@ -1,0 +1,139 @@
+/* bad_gradients.c - gradients within the promised bound where sums are long and all terms have one sign
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each row has so many terms that it fails without segments of them. bad_gradients.t PROBLEM CONFIG LAYOUT FILL WANTED:
+ * one row, where WANTED is the number that a line prints. */
+#include "config.h"
+
+#include "tests/lib/each.h"
+#include "tests/lib/graded.h"
+
+#include <math.h>
+
+/* In each column another constant, so that the rounding of one of them goes to the same side nearly always. */
+static double constant(int64_t column)
+{
+    return (double)(float)(0.5 + 0.4999 * fmod((double)(column + 1) * 0.6180339887498949, 1));
+}
+static double in_turns(int64_t row, int64_t column)
+{
+    return row % 2 ? -constant(column) : constant(column);
+}
+
+/* All keys weigh alike, and dS is of one sign for each: dK and dV. */
+static double for_keys(int which, int64_t row, int64_t column)
+{
+    return which == GRADED_K || which == GRADED_DLSE ? 0
+           : which == GRADED_V                       ? in_turns(row, 0)
+                                                     : constant(column);
+}
+/* As before, and K has the sign of dS: dQ. */
+static double for_queries(int which, int64_t row, int64_t column)
+{
+    return which == GRADED_Q || which == GRADED_DLSE ? 0
+           : which == GRADED_K                       ? in_turns(row, column)
+           : which == GRADED_V                       ? in_turns(row, 0)
+                                                     : constant(column);
+}
+/* dS is dLSE times the weight: bias, slopes, sinks and captured buffers. */
+static double for_scores(int which, int64_t row, int64_t column)
+{
+    (void)row;
+    (void)column;
+    return which == GRADED_DLSE ? (double)0.7390851f : which == GRADED_V ? 1 : 0;
+}
+
+static const struct {
+    const char *name;
+    graded_value *value;
+} fills[] = { { "keys", for_keys }, { "queries", for_queries }, { "scores", for_scores } };
+
+static graded_value *fill_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+        if (!strcmp(fills[i].name, name))
+            return fills[i].value;
+    bail("no fill '%s'", name);
+    return NULL;
+}
+
+static void check(const struct device *d, const char *text, const char *config, enum layout layout, const char *fill,
+                  unsigned wanted)
+{
+    const clattn_workload c = each_case(text);
+    struct graded g;
+    char why[1024] = "";
+    double most = 0;
+    cl_int e = graded_make_bad(&g, d->cl.context, d->queue, &c, layout, wanted, fill_of(fill));
+    const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text);
+    if (plan) {
+        e = e ? e : graded_run(&g, plan, d->queue);
+        const int good = !e && graded_verify(&g, d->queue, &most, why, sizeof why);
+        if (!ok(good, "%s, %s, %s, %s, %u: %s (%.3f of the bound)", d->name, config ? config : "default",
+                layout_name(layout), fill, wanted, text, most))
+            diag("%s %s", clattn_status_string(e), why);
+    }
+    graded_free(&g);
+}
+
+enum {
+    DQ = 1 << GRADED_DQ,
+    DK = 1 << GRADED_DK,
+    DV = 1 << GRADED_DV,
+    OTHERS = 1 << GRADED_DLSE | GRADED_OTHERS,
+    CAPTURED = 1 << GRADED_DLSE | GRADED_CAPTURED
+};
+/* Short tiles and vectors: the longest chains. */
+static const char short_cpu[] = "cpu w4,nv1,rk4,rd4,bk2", short_simt[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+static const struct {
+    const char *config, *row;
+    enum layout layout;
+    const char *fill;
+    unsigned wanted;
+} rows[] = {
+    /* tiles of queries, heads that share keys, entries that do */
+    { short_cpu, "b1 h1 q65536 k4 d8", PADDED, "keys", DK | DV },
+    { short_cpu, "b1 h64/1 q1024 k4 d8", PLAIN, "keys", DK | DV },
+    { short_cpu, "b64 h2/1 q512 k4 d8", SHARED, "keys", DK | DV },
+    { short_simt, "b1 h1 q65536 k16 d8", PADDED, "keys", DK | DV },
+    { short_simt, "b16 h16/2 q512 k16 d8", SHARED, "keys", DK | DV },
+    /* tiles of keys */
+    { short_cpu, "b1 h1 q4 k65536 d8", PADDED, "queries", DQ },
+    { short_simt, "b1 h1 q16 k65536 d8", PADDED, "queries", DQ },
+    /* cells of a bias: by tiles of queries and of keys, by heads and entries */
+    { short_cpu, "b1 h1 q4096 k64 d8 bias:1111", PADDED, "scores", OTHERS },
+    { short_cpu, "b1 h1 q2 k65536 d8 bias:11q1", PADDED, "scores", OTHERS },
+    { short_cpu, "b1 h1 q16384 k4 d8 bias:111k", PADDED, "scores", OTHERS },
+    { short_cpu, "b64 h64/8 q5 k6 d8 bias:11qk", PADDED, "scores", OTHERS },
+    { short_cpu, "b64 h2 q300 k6 d8 bias:1h1k", PADDED, "scores", OTHERS },
+    { short_simt, "b1 h1 q65536 k16 d8 bias:1111", PADDED, "scores", OTHERS },
+    { short_simt, "b1 h1 q65536 k16 d8 bias:111k", PADDED, "scores", OTHERS },
+    { short_simt, "b64 h64/8 q5 k6 d8 bias:11qk", PADDED, "scores", OTHERS },
+    { NULL, "b1 h4 q65536 k2 d8 sink", PADDED, "scores", OTHERS },
+    /* cells of a captured buffer */
+    { short_cpu, "b1 h2 q2048 k256 d8 mod:relative_bias", PADDED, "scores", CAPTURED },
+    { short_simt, "b1 h1 q8192 k256 d8 mod:relative_bias", PADDED, "scores", CAPTURED },
+};
+
+static char **arguments;
+static void test(const struct device *d)
+{
+    if (arguments[1]) {
+        check(d, arguments[1], *arguments[2] ? arguments[2] : NULL, layout_find(arguments[3]), arguments[4],
+              (unsigned)atoi(arguments[5]));
+        return;
+    }
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "f32 %s seed1 bwd", rows[i].row);
+        check(d, text, rows[i].config, rows[i].layout, rows[i].fill, rows[i].wanted);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    arguments = argv;
+    return each_device(test);
+}
