@@ -24,14 +24,12 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
     cla_begin_rows(&t, &e, q0, end, CLA_Q_SCALE(&a));
     const int has_segments = cla_has_segments(&a);
     if (has_segments) cla_open_total(&e);
-    CLA_NO_UNROLL for (int k0 = cla_mask_next(&e, q0, q1, min(first, end), end); k0 < end;) {
-        const int behind = min(k0 + CLA_SEGMENT, end);
-        CLA_NO_UNROLL while (k0 < behind) {
-            const int k = k0, n = min(CLA_BK, end - k);
-            k0 = cla_mask_next(&e, q0, q1, k + n, end);
-            cla_take_keys(&t, &e, k, n, q1);
-        }
-        if (has_segments) cla_close_segment(&t, &e);
+    int next;
+    CLA_NO_UNROLL for (int k0 = cla_mask_next(&e, q0, q1, min(first, end), end); k0 < end; k0 = next) {
+        const int n = min(CLA_BK, end - k0);
+        next = cla_mask_next(&e, q0, q1, k0 + n, end);
+        cla_take_keys(&t, &e, k0, n, q1);
+        if (has_segments && (k0 - first) / CLA_SEGMENT < (next - first) / CLA_SEGMENT) cla_close_segment(&t, &e);
     }
     if (has_segments) cla_close_total(&t, &e);
     cla_write_rows(&t, &e);
