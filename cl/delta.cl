@@ -1,13 +1,13 @@
 /* The first pass of a backward call: L and D of every row of Q (stats.cl). Where O is 0, as in rows that see nothing,
  * it does not matter what dO is. */
-CLA_FN real cla_product(const __global cla_o_elem *o, const __global cla_o_elem *dout)
+CLA_FN real cla_product(const __global cla_o_elem *o, const __global cla_q_elem *dout)
 {
     const real x = CLA_WIDE(cla_loadn_o, cla_load_o, o);
-    return x == (real)(0) ? (real)(0) : x * CLA_WIDE(cla_loadn_o, cla_load_o, dout);
+    return x == (real)(0) ? (real)(0) : x * CLA_WIDE(cla_loadn_dout, cla_load_dout, dout);
 }
 /* The last columns of a ragged row come with some that are there already: PoCL 3.1 makes loads of a loop over single
  * halves behind vectors of them that want to be aligned, and rows are not. */
-CLA_FN cla_scalar cla_dot_of_rows(const __global cla_o_elem *o, const __global cla_o_elem *dout)
+CLA_FN cla_scalar cla_dot_of_rows(const __global cla_o_elem *o, const __global cla_q_elem *dout)
 {
     real sum = (real)(0);
     CLA_NO_UNROLL for (int c = 0; c + CLA_WIDTH <= CLA_DV; c += CLA_WIDTH) sum += cla_product(o + c, dout + c);
@@ -19,7 +19,7 @@ CLA_FN cla_scalar cla_dot_of_rows(const __global cla_o_elem *o, const __global c
     cla_scalar rest = cla_lane_sum(sum);
     CLA_NO_UNROLL for (int c = 0; c < (CLA_DV < CLA_WIDTH ? CLA_DV : 0); c++) {
         const cla_scalar x = cla_load_o(o + c);
-        rest += x == 0 ? 0 : x * cla_load_o(dout + c);
+        rest += x == 0 ? 0 : x * cla_load_dout(dout + c);
     }
     return rest;
 }

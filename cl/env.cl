@@ -47,7 +47,7 @@ typedef CLA_CAT(cla_elem_, CLA_TQ) cla_q_elem;
 typedef CLA_CAT(cla_elem_, CLA_TK) cla_k_elem;
 typedef CLA_CAT(cla_elem_, CLA_TV) cla_v_elem;
 typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
-/* Gradients are stored as what they are the gradients of. */
+/* Gradients are stored as what they are the gradients of, but dO as Q is. */
 #define cla_store_o CLA_CAT(cla_store_, CLA_TO)
 #define cla_storen_o CLA_CAT(cla_storen_, CLA_TO)
 #define cla_store_dq CLA_CAT(cla_store_, CLA_TQ)
@@ -64,8 +64,8 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define cla_loadn_v CLA_CAT(cla_loadn_, CLA_TV)
 #define cla_load_o CLA_CAT(cla_load_, CLA_TO)
 #define cla_loadn_o CLA_CAT(cla_loadn_, CLA_TO)
-#define cla_load_dout cla_load_o
-#define cla_loadn_dout cla_loadn_o
+#define cla_load_dout cla_load_q
+#define cla_loadn_dout cla_loadn_q
 /* Of quantised storage. */
 #define cla_code_k CLA_CAT(cla_code_, CLA_TK)
 #define cla_code_v CLA_CAT(cla_code_, CLA_TV)
@@ -112,6 +112,6 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define CLA_HANDLE_blocks(x) const __global cla_##x##_elem *
 #define CLA_HANDLE_scaled(x) long4
 typedef CLA_HANDLE_plain(q) cla_q_handle;
-typedef CLA_HANDLE_plain(o) cla_dout_handle;
+typedef CLA_HANDLE_plain(q) cla_dout_handle;
 typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_k)(k) cla_k_handle;
 typedef CLA_CAT(CLA_HANDLE_, CLA_STORAGE_v)(v) cla_v_handle;

@@ -7,7 +7,7 @@ typedef CLA_CAT(CLA_SCALAR, 4) cla_real4;
 #define CLA_RAW_q CLA_CAT(cla_raw_, CLA_TQ)
 #define CLA_RAW_k CLA_CAT(cla_raw_, CLA_TK)
 #define CLA_RAW_v CLA_CAT(cla_raw_, CLA_TV)
-#define CLA_RAW_dout CLA_CAT(cla_raw_, CLA_TO)
+#define CLA_RAW_dout CLA_CAT(cla_raw_, CLA_TQ)
 #define CLA_RAW4_plain(x) CLA_CAT(CLA_RAW_##x, 4)
 #define CLA_RAW4_scaled(x) uint4
 #define CLA_RAW4_blocks(x) uint2
@@ -53,7 +53,7 @@ typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
     } \
     CLA_FN cla_real4 cla_unpack4_##x(cla_raw4_##x raw) { return CLA_UNPACK4_##x(raw); }
 #define CLA_UNPACK4_q CLA_CAT(cla_unpack4_, CLA_TQ)
-#define CLA_UNPACK4_dout CLA_CAT(cla_unpack4_, CLA_TO)
+#define CLA_UNPACK4_dout CLA_CAT(cla_unpack4_, CLA_TQ)
 #define CLA_UNPACK4_k CLA_CAT(cla_unpack4_, CLA_TK)
 #define CLA_UNPACK4_v CLA_CAT(cla_unpack4_, CLA_TV)
 

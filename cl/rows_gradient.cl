@@ -1,5 +1,5 @@
 /* Rows of dO, and where row k of dK or dV goes. Fixed, not a slot. */
-CLA_FN const __global cla_o_elem *cla_dout_row(const cla_env *e, int q)
+CLA_FN const __global cla_q_elem *cla_dout_row(const cla_env *e, int q)
 {
     return e->at.dout + cla_written_row(e, &e->a->dout, q);
 }

@@ -1184,10 +1184,15 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no
  * row sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that
  * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
- * same bits every time: nothing is added up in an order that depends on chance. Gradients are stored as what they are
- * the gradients of; arithmetic and sums are in f32 (f64: f64, but LSE is f32). A weight below 2^-100 (f64: 2^-900) may
- * count as 0. Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK
- * and dV only.
+ * same bits every time: nothing is added up in an order that depends on chance. dQ, dK and dV are stored as Q, K and
+ * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
+ * Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV
+ * only.
+ *
+ * D is as good as O is as it is stored. What 16 bits lose of it is multiplied by K and Q, and shows where sums over ds
+ * cancel: dQ and dK where a row has nearly all of its weight on one key, dBias where a bias has no axis k. A problem
+ * with o_type CLATTN_F32, whose O takes 2 bytes more for each element, loses nothing there; its dO is in the type of Q
+ * like any other.
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
  * with it only, is that of the plan whose O and LSE they are. Quantised and paged K and V have no gradients.
@@ -1226,7 +1231,7 @@ typedef struct clattn_backward_args {
     const clattn_forward_args *forward;
     /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace and splits. */
     clattn_tensor dout;
-    /**< Read: dO, in the type and shape of O. */
+    /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;
     /**< Read unless mem is NULL: f32, in the shape of LSE. It counts for nothing in rows that see nothing. */
     clattn_tensor dq, dk, dv;

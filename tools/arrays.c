@@ -116,6 +116,7 @@ static void make_case(const struct options *o, struct arrays *a, const struct te
     *p = o->problem;
     p->struct_size = sizeof *p;
     p->type = o->type ? o->type : q->a.type == NPY_F2 ? CLATTN_F16 : CLATTN_F32;
+    p->o_type = o->o_type ? o->o_type : o->dout && p->type != CLATTN_F64 ? CLATTN_F32 : p->type;
     p->d = (int32_t)q->width;
     p->dv = (int32_t)v->width;
     p->align = o->has_diagonal ? o->align : CLATTN_ALIGN_BOTTOM_RIGHT;

@@ -48,7 +48,7 @@ static int read_dout(const struct options *o, const struct arrays *a, struct gra
         const size_t count = x.a.count;
         g->dout = tensor_file_values(&x, f);
         if (g->dout)
-            inputs_round(p.o_type, g->dout, count);
+            inputs_round(p.type, g->dout, count);
         status = g->dout ? 0 : -1;
     }
     npy_free(&x.a);

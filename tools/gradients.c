@@ -114,7 +114,7 @@ cl_int gradients_open(struct gradients *g, const struct setup *s)
     g->args.struct_size = sizeof g->args;
     g->args.daux = s->c.problem.n_aux ? g->captured : NULL;
     g->args.forward = &s->args;
-    cl_int e = setup_tensor(s, SETUP_O, g->dout, &g->args.dout);
+    cl_int e = setup_tensor(s, SETUP_DOUT, g->dout, &g->args.dout);
     if (e == CL_SUCCESS && g->dlse)
         e = setup_tensor(s, SETUP_LSE, g->dlse, &g->args.dlse);
     for (int i = 0; i < OUTPUTS && e == CL_SUCCESS; i++)

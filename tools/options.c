@@ -95,6 +95,7 @@ static const struct args_row table[] = {
     ROW_TEXT("-o", out, "O.npy", "write O"),
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
     ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
+    ROW_TEXT("--o-type", o_type_text, "TYPE", "that of O (default: TYPE of --type; with --dout f32, or f64)"),
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
     ROW_READ("--scale", read_scale, "X", "factor of Q K^T (default 1/sqrt(d))"),
     ROW_READ("--softcap", read_softcap, "C", "scores become C tanh(s / C)"),
@@ -155,19 +156,19 @@ void options_help(FILE *to)
     fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 not supported; 4 verification failed.\n", to);
 }
 
-static int read_type(struct options *o, struct fault *f)
+static int read_type(const char *argument, const char *text, int *type, struct fault *f)
 {
     static const struct { const char *name; int type; } types[] = {
         { "f32", CLATTN_F32 }, { "f16", CLATTN_F16 }, { "bf16", CLATTN_BF16 }, { "f64", CLATTN_F64 },
     };
-    if (!o->type_text)
+    if (!text)
         return 0;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(o->type_text, types[i].name) == 0) {
-            o->type = types[i].type;
+        if (strcmp(text, types[i].name) == 0) {
+            *type = types[i].type;
             return 0;
         }
-    return fault_set(f, EXIT_USAGE, "--type: %s is not f32, f16, bf16 or f64", o->type_text);
+    return fault_set(f, EXIT_USAGE, "%s: %s is not f32, f16, bf16 or f64", argument, text);
 }
 
 static int read_cache_type(const char *argument, const char *text, int *type, struct fault *f)
@@ -295,8 +296,9 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         return 0;
     if (o->alibi)
         o->has_diagonal = 1;
-    if (read_type(o, f) != 0 || read_layout(o, f) != 0 || read_align(o, f) != 0 || read_rounds(o, f) != 0 ||
-        read_config(o, f) != 0 || read_tune(o, f) != 0 ||
+    if (read_type("--type", o->type_text, &o->type, f) != 0 ||
+        read_type("--o-type", o->o_type_text, &o->o_type, f) != 0 || read_layout(o, f) != 0 ||
+        read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0 ||
         read_cache_type("--k-type", o->k_type_text, &o->k_type, f) != 0 ||
         read_cache_type("--v-type", o->v_type_text, &o->v_type, f) != 0 || options_check(o, f) != 0)
         return -1;

@@ -11,7 +11,7 @@ enum { ROUNDS_MAX = 1000000 };
 
 struct options {
     /* As given; NULL when not. */
-    const char *out, *lse, *type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
+    const char *out, *lse, *type_text, *o_type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
     const char *engine, *tile, *tune_text, *emit_source, *kernel, *time_text;
     const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
     const char *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
@@ -23,6 +23,7 @@ struct options {
     int verify, json, help, version;
     /* What some of it means. */
     int type;                   /* CLATTN_F32..; 0: the input's */
+    int o_type;                 /* likewise; 0: not given */
     int k_type, v_type;         /* CLATTN_INT8..; 0: not quantised, or of a file that is */
     int bthd;
     clattn_problem problem;     /* what needs no file: scale, softcap, masks, splits, and the flags of these */

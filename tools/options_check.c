@@ -52,6 +52,7 @@ static int check_together(const struct options *o, struct fault *f)
 static int check_merge(const struct options *o, struct fault *f)
 {
     const struct { const char *name; int given; } rows[] = {
+        { "--o-type", o->o_type_text != NULL },
         { "--layout", o->layout_text != NULL }, { "--scale", (o->problem.flags & CLATTN_SCALE) != 0 },
         { "--softcap", o->problem.softcap != 0 }, { "--causal", o->problem.causal },
         { "--window", (o->problem.flags & CLATTN_WINDOW) != 0 }, { "--align", o->align_text != NULL },

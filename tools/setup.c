@@ -122,11 +122,12 @@ static struct shape shape_like(const struct setup *s, enum setup_like what)
     const int64_t b = p->sizes.b, kv_b = s->shared ? 1 : b;
     struct shape lse = shape_of(s, 1, b, 1, CLATTN_F32);
     lse.bthd = 0;
-    return what == SETUP_Q   ? shape_of(s, 1, b, p->d, p->type)
-           : what == SETUP_K ? shape_of(s, 0, kv_b, p->d, p->k_type)
-           : what == SETUP_V ? shape_of(s, 0, kv_b, p->dv, p->v_type)
-           : what == SETUP_O ? shape_of(s, 1, b, p->dv, p->o_type)
-                             : lse;
+    return what == SETUP_Q      ? shape_of(s, 1, b, p->d, p->type)
+           : what == SETUP_K    ? shape_of(s, 0, kv_b, p->d, p->k_type)
+           : what == SETUP_V    ? shape_of(s, 0, kv_b, p->dv, p->v_type)
+           : what == SETUP_O    ? shape_of(s, 1, b, p->dv, p->o_type)
+           : what == SETUP_DOUT ? shape_of(s, 1, b, p->dv, p->type)
+                                : lse;
 }
 
 cl_int setup_tensor(const struct setup *s, enum setup_like what, const double *values, clattn_tensor *out)

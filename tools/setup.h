@@ -52,7 +52,7 @@ cl_int setup_read(struct setup *s, double *o, double *lse);
 
 /* Tensors that lie as one of the call's does: one more, with these values or, where `values` is NULL, with NaN; and its
  * values back, in the order of setup_inputs. The caller releases out->mem. */
-enum setup_like { SETUP_Q, SETUP_K, SETUP_V, SETUP_O, SETUP_LSE };
+enum setup_like { SETUP_Q, SETUP_K, SETUP_V, SETUP_O, SETUP_DOUT, SETUP_LSE };
 cl_int setup_tensor(const struct setup *s, enum setup_like what, const double *values, clattn_tensor *out);
 cl_int setup_fetch(struct setup *s, enum setup_like what, cl_mem mem, double *to);
 

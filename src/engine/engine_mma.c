@@ -54,8 +54,6 @@ static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why
     (void)caps;
     if ((p->type != CLATTN_F16 && p->type != CLATTN_BF16) || p->k_type != p->type || p->v_type != p->type)
         REFUSE("matrix units take Q, K and V in f16 or in bf16, all alike");
-    if (backward && p->o_type != p->type)
-        REFUSE("matrix units take dO in the type of Q, K and V");
     if (p->d > widest || p->dv > widest)
         REFUSE("d %d and dv %d: at most %d here", (int)p->d, (int)p->dv, widest);
     return CL_SUCCESS;

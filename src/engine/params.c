@@ -123,7 +123,7 @@ static const struct {
     TAKE(PARAM_SINES, APPEND | ROTARY, "sines", has_rotary, "const __global float"),
     TAKE(PARAM_POSITIONS, APPEND | ROTARY, "positions", has_rotary, "const __global int"),
     TAKE(PARAM_DROPPED, ADVANCE, "dropped", NULL, "__global int"),
-    TAKE(PARAM_DOUT, DELTA | KEYS | QUERIES, "dout", NULL, "const __global cla_o_elem"),
+    TAKE(PARAM_DOUT, DELTA | KEYS | QUERIES, "dout", NULL, "const __global cla_q_elem"),
     TAKE(PARAM_DLSE, DELTA | SUM_DSINKS, "dlse", NULL, "const __global float"),
     TAKE(PARAM_DQ, QUERIES | SUM_DQ, "dq", NULL, "__global cla_q_elem"),
     TAKE(PARAM_DK, KEYS, "dk", NULL, "__global cla_k_elem"),

@@ -185,11 +185,11 @@ int sample_type(const struct sample *s, enum sample_what what)
     if (feature)
         return feature->tensor.type ? feature->tensor.type : s->p.bias_type;
     switch (what) {
-    case SAMPLE_Q: return s->p.type;
+    case SAMPLE_Q:
+    case SAMPLE_DOUT: return s->p.type;
     case SAMPLE_K: return s->p.k_type;
     case SAMPLE_V: return s->p.v_type;
-    case SAMPLE_O:
-    case SAMPLE_DOUT: return s->p.o_type;
+    case SAMPLE_O: return s->p.o_type;
     case SAMPLE_K_SCALE:
     case SAMPLE_K_ZERO:
     case SAMPLE_V_SCALE:

@@ -72,7 +72,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
         cla_rows_at *at;
     } rows[] = {
         { PARAM_DOUT, 0, &a->dout,
-          { "dout", { s->b, s->h, s->nq }, p->dv, problem_type_size(p->o_type), false, false, 0 }, false, false,
+          { "dout", { s->b, s->h, s->nq }, p->dv, problem_type_size(p->type), false, false, 0 }, false, false,
           &to->dout },
         { PARAM_DLSE, 0, &a->dlse, { "dlse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), false, false, 0 }, false, true,
           &to->dlse },

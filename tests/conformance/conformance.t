@@ -4,7 +4,8 @@
 #
 # The first are in examples/data. They are verified by our own reference and compared with what is stored there of O and
 # LSE; as cases of peers.sh, all of O is judged again. CLATTN_PART=N/M: every M-th of those cases, CLATTN_FULL=1: all of
-# them, in f16 and bf16 too, on every engine.
+# them, in f16 and bf16 too, on every engine. Gradients are judged in all three types, those in 16 bits of kernels that
+# PoCL did not optimise, as that takes most of the time.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/conformance/peers.sh"
 need_device
@@ -33,14 +34,30 @@ real_case() { # DEVICE NAME ARGS...
     ok $? "$name${device:+ on $device} (exit $status, ${difference-})"
 }
 
+# Scores there are up to 31000 in size, and weights what is left of differences of such. Q is as good a dO as any: it
+# has the shape of O.
+real_gradients() { # TYPE DEVICE NAME ARGS...: gradients of the same are finite, and what float64 says
+    type=$1 device=$2 name=$3
+    shift 3
+    (cd "$models/$name" && exec "$program" --tune off --device "$device" --type "$type" "$@" --verify --dout q.npy \
+        --dq "$tmp/got-dq.npy" --dk "$tmp/got-dk.npy" --dv "$tmp/got-dv.npy") >out 2>err </dev/null
+    status=$?
+    test $status -eq 0 && test "$(grep -c '^d[qkv]-error ' out)" -eq 3
+    ok $? "gradients of $name in $type${device:+ on $device} (exit $status)"
+}
+
 models=$top_srcdir/examples/data
 sed -n 's/^ *"name": *"\([^"]*\)".*/\1/p; s/^ *"args": *"\([^"]*\)".*/\1/p' "$models/index.json" |
     paste -d ' ' - - >cases
-while IFS= read -r on <&3; do
-    while read -r name args <&4; do
-        real_case "$on" "$name" $args
-    done 4<cases
-done 3<devices
+of_each() { # COMMAND...: of each device and case
+    while IFS= read -r on <&3; do
+        while read -r name args <&4; do
+            "$@" "$on" "$name" $args
+        done 4<cases
+    done 3<devices
+}
+of_each real_case
+of_each real_gradients f32
 test -s cases
 ok $? "there are cases of a real model"
 
@@ -48,11 +65,20 @@ ok $? "there are cases of a real model"
 
 if find_peers; then
     if test -z "$full"; then
-        judge_peers "$(share "^real_|$chosen" "${CLATTN_PART-}")" f32
-        judge_peers '^g_paged9_|^g_int8_channelz_17' f32 '' --int4
         lacking='paged|int8|merge'
         small=$(within 3e7 128 'backward' "${CLATTN_PART-0/16}")
+        small_f16=$(within 3e7 128 'backward' "${CLATTN_PART-5/32}")
+        small_bf16=$(within 3e7 128 'backward' "${CLATTN_PART-21/32}")
+        all_small=$(within 3e7 128 'backward' 0/1)
+        lacking=
+        test -z "${CLATTN_PART-}" || lacking=$all_small # some share judges their O and LSE beside their gradients
+        judge_peers "$(share "^real_|$chosen" "${CLATTN_PART-}")" f32
+        lacking=
+        judge_peers '^g_paged9_|^g_int8_channelz_17' f32 '' --int4
         judge_gradients "$small" f32
+        unoptimised
+        judge_gradients "$small_f16" f16
+        judge_gradients "$small_bf16" bf16
     else
         for engine in cpu row simt naive; do
             for type in f32 f16 bf16; do
@@ -65,6 +91,12 @@ if find_peers; then
         done
     fi
 fi
+
+# ---- a real model in 16 bits ----
+
+test -n "$full" || unoptimised # it is storing that differs
+of_each real_gradients f16
+of_each real_gradients bf16
 
 echo "1..$n"
 exit $bad

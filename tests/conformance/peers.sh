@@ -35,6 +35,11 @@ judge_peers() { # NAMES TYPE [ARGS [OPTIONS]]: on every device that is tested; A
     done 3<devices
 }
 
+unoptimised() { # from here on, on PoCL
+    POCL_EXTRA_BUILD_FLAGS=${POCL_EXTRA_BUILD_FLAGS--cl-opt-disable}
+    export POCL_EXTRA_BUILD_FLAGS
+}
+
 judge_gradients() { # NAMES TYPE [ARGS]: likewise, gradients too, of the cases that have some and are NAMES
     lacking='paged|int8|merge' direction=
     judge_peers "$1" "$2" "${3-}" "--timeout 240"

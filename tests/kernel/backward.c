@@ -124,6 +124,7 @@ static void test_simt(const struct device *d)
         { few_items, "b2 h4/2 q70 k150 d41/26 causal softcap9 alibi bias:11qk mod:softcap,relative lse" },
         { "simt tx8,ty4,tm8,tn8,ch4,cv16,qres0", "b1 h2/1 q70 k150 d40 mask:b1qk bias:1h1k alibi lse" },
         { "simt tx16,ty2,tm4,tn8,ch8,cv4,qres0", "b1 h2/1 q140 k70 d130 causal bias:11q1 lse" },
+        { few_items, "b2 h4/2 q33 k70 d41/26 o:f32 causal bias:1h11 sink lse" },
     };
     /* PoCL's optimiser takes minutes for some of these kernels, so from now on it has none to do. */
     if (!harness_flag("CLATTN_FULL"))
@@ -152,6 +153,7 @@ static void test_mma(const struct device *d)
         { "bf16", "mma_emu nw2,rt1,bk32,qreg0", "b1 h2/1 q70 k150 d72/40 scale1 window40,9 bias:1hqk lse" },
         { "f16", "mma_emu", "b1 h2/1 q70 k90 d128/96 causal alibi lse" },
         { "bf16", "mma_emu nw1,rt1,bk32,qreg1", "b1 h2/1 q40 k70 d24 causal mod:softcap lse" },
+        { "f16", "mma_emu nw1,rt1,bk16,qreg1", "b1 h2/1 q40 k70 d40/72 o:f32 causal sink lse" },
     };
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         if (harness_deals(i, 4) && !strstr(features[i], " mod:"))

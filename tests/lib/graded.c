@@ -45,6 +45,7 @@ static cl_int place(struct graded *g, int i, const struct tensor *like)
 {
     struct tensor *const x = &g->x[i];
     *x = *like;
+    x->type = i == GRADED_DOUT ? g->t.q.type : like->type; /* dO is stored as Q is, whatever O is */
     x->image = &g->image[i];
     x->value = NULL;
     if (is_keys(i) && g->summed)

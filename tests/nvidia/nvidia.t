@@ -80,7 +80,7 @@ if usual; then
     done
     case_is_right $where,pieces=3,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' '' backward
     case_is_right driver=470,cc=75 'f16 b2 h2/1 q40 k70 d96/72 varlen bias:1h1k sink lse bwd' '' backward
-    case_is_right driver=550,cc=90 'bf16 b1 h2/1 q70 k90 d128 window40,9 softcap9 lse bwd' '' backward
+    case_is_right driver=550,cc=90 'bf16 b1 h2/1 q70 k90 d128 o:f32 window40,9 softcap9 lse bwd' '' backward
     case_is_right driver=535,cc=80 'f16 b1 h2/1 q70 k90 d64/41 causal scale1 bwd' 'simt' backward
 fi
 if rest; then

@@ -378,6 +378,12 @@ graded "--layout bthd" "dq dk" --causal --dout vs.npy --dlse "$data/lse.npy" --l
 swap dq.npy back.npy 123 4
 same "the same dQ in the other order" back.npy plain.npy
 graded "of V alone, with lengths, in f16" dv --kv-len "$L" --q-len "$L" --dout "$V" --type f16 "$Q" "$K" "$V"
+on --json --engine cpu --verify --dout "$V" --dq dq.npy --type bf16 "$Q" "$K" "$V"
+test $status -eq 0 && grep -q '"problem": "bf16 .* o:f32' out
+ok $? "--dout keeps O in f32, since gradients are only as good as it"
+on --json --engine cpu --verify --dout "$V" --dq dq.npy --type bf16 --o-type bf16 "$Q" "$K" "$V"
+test $status -eq 0 && grep -q '"problem": "bf16 ' out && ! grep -q ' o:' out
+ok $? "unless --o-type says otherwise"
 graded "of keys shared by the batch" "dk dv" --dout "$V" "$Q" one_K.npy one_V.npy
 grep -q "'shape': (1,4,123,32)" dk.npy
 ok $? "are summed over it"

@@ -21,6 +21,7 @@ refused 1 'Q.npy is missing'
 refused 1 'V.npy is missing' q.npy k.npy
 refused 1 'v.npy: one file too many' q.npy k.npy v.npy v.npy
 refused 1 '--type: f8' --type f8 q.npy k.npy v.npy
+refused 1 '--o-type: int8 is not f32, f16, bf16 or f64' --o-type int8 q.npy k.npy v.npy
 refused 1 '--layout: bdth' --layout=bdth q.npy k.npy v.npy
 refused 1 '--scale: 1x' --scale 1x q.npy k.npy v.npy
 refused 1 '--scale: nan' --scale nan q.npy k.npy v.npy
@@ -171,7 +172,7 @@ tensor wide0l.npy '<f4' 4 3 5
 refused 1 'O_PARTS: wide0.npy: its shape [3,5,0] has a width of 0' --merge wide0.npy wide0l.npy
 for option in --causal --scale=1 --softcap=2 --window=1,2 --align=3 --bias=x --mask=x --alibi=x --sinks=x \
     --score-mod=x --q-len=x --kv-len=x --kv-start=x --block-table=x --k-scale=x --v-scale=x --k-type=int8 \
-    --v-type=q4_0 --splits=2 --layout=bhtd; do
+    --v-type=q4_0 --splits=2 --layout=bhtd --o-type=f16; do
     refused 1 "${option%%=*}: --merge only merges what was computed before" $option --merge op.npy lp.npy
 done
 refused 1 '--cu-q: --merge only' --cu-q x --cu-k x --merge op.npy lp.npy
