@@ -42,9 +42,7 @@ CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, in
         if (t->first < e->nk) cla_take_segment(t, e, q0);
         cla_close_gradients(t, e, q0);
         if (cla_has_segments(a)) cla_close_segment(t, e);
-        q0 += CLA_SEGMENT;
-        h += q0 >= a->nq;
-        q0 = q0 >= a->nq ? 0 : q0;
+        h += cla_next_segment(a, &q0);
     }
 }
 

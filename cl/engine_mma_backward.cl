@@ -231,13 +231,6 @@ CLA_FN void cla_share(const cla_tile *t, const real *s)
 }
 CLA_FN int cla_shared_column(int x) { return x; }
 
-/* What segments.cl sums: nothing. Rounding P and dS to 16 bits is large beside what a long chain loses. */
-#define CLA_SUM_1(t) (t)->sum_1
-#define CLA_SUM_2(t) (t)->sum_2
-#define CLA_SUM_1_N 0
-#define CLA_SUM_2_N 0
-#define CLA_UNROLL_SUMS CLA_UNROLL
-
 /* Rows of a gradient that are there: `row` is where its row r begins. Columns 2 c + x of tiles 2 h and 2 h + 1 are
  * chunk p = 8 h + 2 c + x. */
 #define CLA_WRITTEN_ROWS(x, n, width) \

@@ -18,5 +18,5 @@ CLA_FN void cla_alibi_close(const cla_tile *t, const cla_env *e, int q0)
 {
     if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
     const long tile = (long)(e->b * e->a->h + e->h) * e->a->tiles + t->first / CLA_OWN;
-    cla_slope_parts(e)[(tile * e->a->segments + q0 / CLA_SEGMENT) * CLA_LANES + CLA_ITEM] = t->slope;
+    cla_slope_parts(e)[(tile * e->a->segments + CLA_SEGMENT_OF(q0)) * CLA_LANES + CLA_ITEM] = t->slope;
 }

@@ -3,6 +3,16 @@
  * there may be any number of segments. Where tiles are fewer in all there is no total. An engine says by CLA_SUM_1(t),
  * CLA_SUM_1_N and the same of a second sum what its items add up. */
 #define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* columns */
+#define CLA_SEGMENT_OF(q0) ((q0) / CLA_SEGMENT)
+
+/* Goes on to the next segment of a head; 1: there is none. */
+CLA_FN int cla_next_segment(const cla_args *a, int *q0)
+{
+    *q0 += CLA_SEGMENT;
+    if (*q0 < a->nq) return 0;
+    *q0 = 0;
+    return 1;
+}
 #define CLA_TOTAL_STEP (CLA_LANES * CLA_WIDTH)
 
 /* Whether a work-group has more tiles than a segment: where keys are owned, in all heads and entries. */
@@ -20,10 +30,8 @@ CLA_FN __global cla_scalar *cla_total(const cla_env *e)
 CLA_FN void cla_add_to_total(real *x, __global cla_scalar *total, int n)
 {
     CLA_UNROLL_SUMS for (int i = 0; i < n; i++) {
-        real lost = (real)(0);
-        const real sum = cla_add_kept(CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP), x[i], &lost);
+        const real sum = cla_add_losing(CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP), x[i], x + i);
         CLA_STORE_PLAIN(sum, total + i * CLA_TOTAL_STEP);
-        x[i] = lost;
         mem_fence(CLK_GLOBAL_MEM_FENCE);
     }
 }

@@ -190,6 +190,10 @@ static const char *where_shared(const struct target *t, const char *fragment)
 static const char *shared_slot(const struct target *t) { return where_shared(t, "gradient_shared.cl"); }
 static const char *shared_keys_slot(const struct target *t) { return where_shared(t, "gradient_keys.cl"); }
 static const char *shared_queries_slot(const struct target *t) { return where_shared(t, "gradient_queries.cl"); }
+static const char *segments_slot(const struct target *t)
+{
+    return t->config->engine->sum_scalars ? "segments.cl" : "segments_none.cl";
+}
 static const char *look_ups_slot(const struct target *t)
 {
     return t->p->aux_grads ? t->config->engine->look_ups : NULL;
@@ -311,7 +315,7 @@ const struct slot slots_backward_keys[] = {
     { .fragment = "tile.cl" },
     { .choose = gather_keys_slot },
     DIFFERENTIATES_SCORES,
-    { .fragment = "segments.cl" },
+    { .choose = segments_slot },
     { .choose = look_ups_slot },
     { .write = slots_features_taken },
     { .fragment = "backward.cl" },
@@ -326,7 +330,7 @@ const struct slot slots_backward_queries[] = {
     { .fragment = "tile.cl" },
     { .choose = gather_slot },
     DIFFERENTIATES_SCORES,
-    { .fragment = "segments.cl" },
+    { .choose = segments_slot },
     { .fragment = "backward.cl" },
     { .fragment = "backward_queries.cl" },
     { .write = write_mods },

@@ -296,7 +296,8 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
     to->tiles = (cla_i32)tiles;
-    to->segments = (cla_i32)((s->nq + CLA_CHAIN * bk - 1) / (CLA_CHAIN * bk));
+    const int64_t segment = plan->config->engine->sum_scalars ? CLA_CHAIN * bk : s->nq;
+    to->segments = segment ? (cla_i32)((s->nq + segment - 1) / segment) : 0;
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;
