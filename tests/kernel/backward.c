@@ -3,7 +3,7 @@
  *
  * backward.t: every eighth case of cases.h that gradients know, in a type and layout by turns; CLATTN_PART=n: another
  * eighth; CLATTN_FULL=1: every case in every type. CLATTN_QUICK=1: a few small cases, for simulators.
- * backward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
+ * backward.t PROBLEM [CONFIG [LAYOUT [WANTED]]]: one case; CONFIG "" is the default, WANTED is as graded.h says. */
 #include "config.h"
 
 #include "tests/lib/cases.h"
@@ -182,7 +182,8 @@ static void test_one(const struct device *d)
     const enum layout layout = arguments[2] && arguments[3] ? layout_find(arguments[3]) : PADDED;
     if (layout == LAYOUTS)
         bail("no layout '%s'", arguments[3]);
-    check(d, arguments[1], config, layout, WITH_DLSE);
+    const int some = arguments[2] && arguments[3] && arguments[4];
+    check(d, arguments[1], config, layout, some ? (unsigned)strtoul(arguments[4], NULL, 0) : WITH_DLSE);
 }
 
 static void test_quick(const struct device *d)
