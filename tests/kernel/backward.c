@@ -201,12 +201,16 @@ static void test_quick(const struct device *d)
         check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
+    /* Where nothing shares dS, and nothing is summed: one barrier alone stands between L and D of two tiles. */
+    static const char unshared[] = "b1 h2/1 q20 k5 d9/3 alibi lse", on_matrix_units[] = "mma_emu nw2,rt1,bk16,qreg0";
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
         for (unsigned wanted = 0; wanted < 2; wanted++)
             check_row(d, "f32", tiles[i], i, few_items, PADDED, wanted ? WITH_DLSE : OTHERS);
     for (unsigned wanted = 0; wanted < 2; wanted++)
-        check_row(d, "f16", "b1 h2/1 q40 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted,
-                  "mma_emu nw2,rt1,bk16,qreg0", PADDED, wanted ? WITH_DLSE : OTHERS);
+        check_row(d, "f16", "b1 h2/1 q40 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted, on_matrix_units,
+                  PADDED, wanted ? WITH_DLSE : OTHERS);
+    check_row(d, "f32", unshared, 0, few_items, PADDED, OTHERS);
+    check_row(d, "f16", unshared, 0, on_matrix_units, PADDED, OTHERS);
 }
 
 static void test(const struct device *d)
