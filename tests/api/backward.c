@@ -63,6 +63,15 @@ static void test_tensors(void)
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of dv is not", "dK without an axis b beside dV");
     a->dv.stride[0] = 0;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of k is not", "both, where K has that axis");
+    f->k.stride[0] = 0;
+    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of v is not", "both, where V has that axis");
+    *f = forward;
+    f->v.stride[0] = 0;
+    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of k is not", "both, where K alone has it");
+    *f = forward;
+    *a = good;
+    a->dv.stride[0] = 0;
+    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dv.stride[b] is 0, that of dk is not", "dV without an axis b beside dK");
     *a = good;
     a->dbias.shape[1] = 3;
     a->dbias.stride[1] = 100;
@@ -91,6 +100,42 @@ static void test_workspace(void)
        need);
     *a = good;
     ok(clattn_backward_workspace_size(on.plan, a, NULL) == CLATTN_ERROR_INVALID_ARGUMENT, "size NULL is refused");
+}
+
+/* Strides that say nothing: of axes of one, and of what is not asked for. */
+static void test_strides(void)
+{
+    static const struct {
+        const char *text;
+        enum layout layout;
+        unsigned wanted;
+        int dk, dv; /* the axis that does not step */
+    } rows[] = {
+        { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED, ALL, 1, 1 },
+        { "f32 b2 h2 q5 k1 d8 lse bwd", SHARED, ALL, 2, 2 },
+        { "f32 b1 h2 q5 k9 d8 lse bwd", PADDED, ALL, 0, 0 },
+        { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DV, 0, 3 },
+        { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DK, 3, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct graded g;
+        char why[1024] = "";
+        double most;
+        const clattn_workload c = each_case(rows[i].text);
+        clattn_plan plan = NULL;
+        cl_int e = graded_make(&g, on.d->cl.context, on.d->queue, &c, rows[i].layout, rows[i].wanted);
+        for (int axis = 0; axis < 3; axis++) {
+            g.args.dk.stride[axis] = axis == rows[i].dk ? 0 : g.x[GRADED_DK].stride[axis];
+            g.args.dv.stride[axis] = axis == rows[i].dv ? 0 : g.x[GRADED_DV].stride[axis];
+        }
+        e = e ? e : clattn_plan_create(&plan, on.d->handle, &c.problem, NULL);
+        e = e ? e : graded_run(&g, plan, on.d->queue);
+        ok(!e && graded_verify(&g, on.d->queue, &most, why, sizeof why),
+           "axes %d of dK and %d of dV do not step (%s %s): %s", rows[i].dk, rows[i].dv, clattn_status_string(e), why,
+           rows[i].text);
+        clattn_plan_release(plan);
+        graded_free(&g);
+    }
 }
 
 /* Room for fewer stripes: slower, and right. */
@@ -321,6 +366,7 @@ static void test(const struct device *d)
     test_tensors();
     test_workspace();
     test_plans();
+    test_strides();
     test_bound();
     test_derivatives();
     test_ignored();
