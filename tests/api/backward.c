@@ -50,9 +50,15 @@ static void test_tensors(void)
     a->dout.mem = NULL;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "dout.mem is NULL", "no dO");
     *a = good;
-    a->dq.mem = constant;
-    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dq is written, but its buffer is CL_MEM_READ_ONLY", "a constant dQ");
-    *a = good;
+    static const char *const written[] = { "dq", "dk", "dv", "dbias", "dslopes", "dsinks" };
+    cl_mem *const to[] = { &a->dq.mem, &a->dk.mem, &a->dv.mem, &a->dbias.mem, &a->dslopes.mem, &a->dsinks.mem };
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        char words[64];
+        snprintf(words, sizeof words, "%s is written, but its buffer is CL_MEM_READ_ONLY", written[i]);
+        *to[i] = constant;
+        refused(CLATTN_ERROR_INVALID_ARGUMENT, words, "a constant one");
+        *a = good;
+    }
     a->dk.offset = 1 << 20;
     refused(CLATTN_ERROR_BUFFER_TOO_SMALL, "dk reaches to byte", "a dK beyond its buffer");
     *a = good;
@@ -109,13 +115,15 @@ static void test_strides(void)
         const char *text;
         enum layout layout;
         unsigned wanted;
-        int dk, dv; /* the axis that does not step */
+        int dk, dv; /* the axis that does not step; 3: none */
     } rows[] = {
         { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED, ALL, 1, 1 },
         { "f32 b2 h2 q5 k1 d8 lse bwd", SHARED, ALL, 2, 2 },
         { "f32 b1 h2 q5 k9 d8 lse bwd", PADDED, ALL, 0, 0 },
         { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DV, 0, 3 },
         { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DK, 3, 0 },
+        { "f32 b3 h2 q9 k5 d8/6 varlen lse bwd", PLAIN, ALL | 1 << GRADED_DLSE, 3, 3 }, /* more rows of Q than of K */
+        { "f32 b3 h2 q5 k9 d8/6 varlen lse bwd", PLAIN, ALL | 1 << GRADED_DLSE, 3, 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct graded g;
