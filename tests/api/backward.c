@@ -146,6 +146,91 @@ static void test_strides(void)
     }
 }
 
+static cl_mem half; /* what a change made */
+/* A call with other arguments, of a problem of its own. */
+static void refused_of(const char *problem, unsigned wanted, void (*change)(clattn_backward_args *), cl_int want,
+                       const char *words)
+{
+    struct graded g;
+    clattn_plan plan = NULL;
+    cl_event event = NULL;
+    const clattn_workload c = each_case(problem);
+    if (harness_may_refuse(on.d, &c.problem, NULL)) {
+        skip("%s has no f64: %s", on.d->name, words);
+        return;
+    }
+    if (graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, wanted) ||
+        clattn_plan_create(&plan, on.d->handle, &g.t.c.problem, NULL) || graded_run(&g, plan, on.d->queue))
+        bail("no gradients: %s", problem);
+    half = NULL;
+    change(&g.args);
+    const cl_int e = clattn_enqueue_backward(plan, on.d->queue, &g.args, 0, NULL, &event);
+    each_refused(on.d, e, event, want, words, problem);
+    if (half)
+        clReleaseMemObject(half);
+    clattn_plan_release(plan);
+    graded_free(&g);
+}
+
+static void give_dbias(clattn_backward_args *a)
+{
+    a->dbias = on.g.args.dbias;
+}
+static void give_dslopes(clattn_backward_args *a)
+{
+    a->dslopes = on.g.args.dslopes;
+}
+static void give_dsinks(clattn_backward_args *a)
+{
+    a->dsinks = on.g.args.dsinks;
+}
+/* A buffer half as long: enough for numbers of 4 bytes. */
+static cl_mem half_of(cl_mem mem)
+{
+    size_t size;
+    cl_int e = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL);
+    const cl_mem half = e ? NULL : clCreateBuffer(on.d->cl.context, CL_MEM_READ_WRITE, size / 2, NULL, &e);
+    if (e)
+        bail("no buffer");
+    return half;
+}
+static void halve_dbias(clattn_backward_args *a)
+{
+    a->dbias.mem = half = half_of(a->dbias.mem);
+}
+static void halve_dslopes(clattn_backward_args *a)
+{
+    a->dslopes.mem = half = half_of(a->dslopes.mem);
+}
+static void halve_dsinks(clattn_backward_args *a)
+{
+    a->dsinks.mem = half = half_of(a->dsinks.mem);
+}
+static clattn_aux_gradient halved[CLATTN_AUX_MAX];
+static void halve_daux(clattn_backward_args *a)
+{
+    memcpy(halved, a->daux, sizeof halved);
+    halved[0].to.mem = half = half_of(halved[0].to.mem);
+    a->daux = halved;
+}
+
+/* Gradients of what the problem does not have, and those in f64 where f32 would suffice; of heads that share keys, and
+ * of batch entries that have slopes of their own, more than one. */
+static void test_problems(void)
+{
+    static const char none[] = "f32 b2 h4/2 q9 k40 d8/6 lse bwd";
+    refused_of(none, 1 << GRADED_DQ, give_dbias, CLATTN_ERROR_INVALID_ARGUMENT, "dbias is given, but the problem");
+    refused_of(none, 1 << GRADED_DQ, give_dslopes, CLATTN_ERROR_INVALID_ARGUMENT, "dslopes is given, but the problem");
+    refused_of(none, 1 << GRADED_DQ, give_dsinks, CLATTN_ERROR_INVALID_ARGUMENT, "dsinks is given, but the problem");
+    refused_of("f64 b1 h1 q9 k40 d8 bias:11qk lse bwd", GRADED_OTHERS, halve_dbias, CLATTN_ERROR_BUFFER_TOO_SMALL,
+               "dbias reaches to byte");
+    refused_of("f64 b1 h1 q9 k40 d8 mod:relative_bias lse bwd", GRADED_CAPTURED, halve_daux,
+               CLATTN_ERROR_BUFFER_TOO_SMALL, "daux[0] reaches to byte");
+    refused_of(text, GRADED_OTHERS, halve_dsinks, CLATTN_ERROR_BUFFER_TOO_SMALL, "dsinks reaches to byte");
+    refused_of("f32 b2 h4/2 q9 k40 d8/6 alibi seed1 lse bwd", GRADED_OTHERS, halve_dslopes,
+               CLATTN_ERROR_BUFFER_TOO_SMALL, "dslopes reaches to byte");
+}
+
 /* Room for fewer stripes: slower, and right. */
 static void test_bound(void)
 {
@@ -375,6 +460,7 @@ static void test(const struct device *d)
     test_workspace();
     test_plans();
     test_strides();
+    test_problems();
     test_bound();
     test_derivatives();
     test_ignored();

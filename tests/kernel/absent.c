@@ -302,6 +302,25 @@ static const struct {
     { "bf16 b2 h2 q0 k9 d8 causal sink bwd", "mma_emu nw1,rt1,bk16,qreg1", PADDED, GRADIENTS },
 };
 
+/* What passes are told of a call: which gradients are asked for, of those that have elements, and whether dLSE is
+ * there. */
+static int is_told(const struct graded *g, unsigned wanted)
+{
+    const clattn_sizes *const s = &g->t.sizes;
+    const int queries = s->b && s->nq, keys = s->b && s->nk;
+    int want = queries && wanted >> GRADED_DQ & 1 ? CLA_DQ_WANTED : 0;
+    want |= keys && wanted >> GRADED_DK & 1 ? CLA_DK_WANTED : 0;
+    want |= keys && wanted >> GRADED_DV & 1 ? CLA_DV_WANTED : 0;
+    want |= g->cells[GRADED_DBIAS].count ? CLA_DBIAS_WANTED : 0;
+    want |= g->cells[GRADED_DSLOPES].count ? CLA_DSLOPES_WANTED : 0;
+    want |= g->cells[GRADED_DSINKS].count ? CLA_DSINKS_WANTED : 0;
+    const int given = queries && wanted & DLSE, got = seen->args.wanted;
+    const int told = want == got && given == !!(seen->args.given & CLA_DLSE_GIVEN);
+    if (!told)
+        diag("wanted 0x%x, told 0x%x; dLSE: %d, given 0x%x", want, got, given, seen->args.given);
+    return told;
+}
+
 static void test_backward_call(const struct device *d, size_t i)
 {
     const char *const text = backward_calls[i].text, *const config = backward_calls[i].config;
@@ -322,6 +341,7 @@ static void test_backward_call(const struct device *d, size_t i)
     ok(!e && graded_verify(&g, d->queue, &most, why, sizeof why), "%s: %s (%s %s)", d->name, text,
        clattn_status_string(e), why);
     ok(buffers && !absent, "none of %d buffers is NULL: %s", buffers, text);
+    ok(is_told(&g, backward_calls[i].wanted), "passes are told what the call has: %s", text);
     for (int pass = 0; pass < PASSES && !absent; pass++)
         if (by_pass[pass].called && ALL >> pass & 1) {
             seen = &by_pass[pass];
