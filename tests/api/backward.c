@@ -420,6 +420,37 @@ static void test_captured(void)
     clReleaseMemObject(constant);
 }
 
+/* What each stripe of keys adds up apart does not grow with the keys: there are as many stripes as work-groups take. */
+static size_t workspace_of(const char *row, int nk, const char *config)
+{
+    char problem[128], why[512] = "";
+    size_t size = 0;
+    clattn_plan plan;
+    struct graded g;
+    snprintf(problem, sizeof problem, "f32 b1 h2/1 q5 k%d d8 %s bwd", nk, row);
+    const clattn_workload c = each_case(problem);
+    if (graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, ALL | GRADED_CAPTURED) ||
+        harness_plan(on.d, &g.t.c.problem, config, &plan, why, sizeof why) ||
+        clattn_backward_workspace_size(plan, &g.args, &size))
+        bail("%s: %s", problem, why);
+    graded_free(&g);
+    return size;
+}
+static void test_stripes(void)
+{
+    static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+    static const struct {
+        const char *row, *config;
+    } rows[] = { { "lse", "cpu" }, { "bias:11q1 lse", few_items }, { "mod:head_scale lse", few_items } };
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for such kernels */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t size = workspace_of(rows[i].row, 16384, rows[i].config);
+        const size_t twice = workspace_of(rows[i].row, 32768, rows[i].config);
+        ok(size == twice, "twice the keys take no larger workspace (%zu bytes, %zu): %s, %s", size, twice,
+           rows[i].config, rows[i].row);
+    }
+}
+
 /* Each work-group's own elements, or where these are more than dQ has those of one for all heads. */
 static void test_tables(void)
 {
@@ -466,6 +497,7 @@ static void test(const struct device *d)
     test_ignored();
     test_captured();
     test_tables();
+    test_stripes(); /* last, as it says */
     ok(graded_verify(&on.g, d->queue, &most, why, sizeof why), "all that was refused wrote nothing: %s", why);
     clattn_plan_release(on.plan);
     graded_free(&on.g);

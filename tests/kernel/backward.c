@@ -10,6 +10,8 @@
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
 
+#include <math.h>
+
 enum {
     OTHERS = GRADED_OTHERS | GRADED_CAPTURED,
     ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | OTHERS,
@@ -83,6 +85,30 @@ static void test_wanted(const struct device *d)
     static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal bias:1h11 alibi sink lse seed5 bwd";
     for (unsigned wanted = 0; wanted < 16; wanted++)
         check(d, text, NULL, PADDED, wanted << GRADED_DQ);
+}
+
+/* A sink that weighs nothing, and rows that see nothing beside it. */
+static void test_no_sink(const struct device *d)
+{
+    static const char text[] = "f32 b2 h2 q9 k20 d8 kvlen:20,0 sink lse bwd";
+    static const float none = -INFINITY;
+    const clattn_workload c = each_case(text);
+    struct graded g;
+    char why[1024] = "";
+    double most;
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, WITH_DLSE);
+    const clattn_plan plan = e ? NULL : each_plan(d, "cpu", &g.t.c.problem, text);
+    if (plan) {
+        struct image *const list = &g.t.list[SINKS];
+        g.t.x.sinks[1] = (double)none;
+        memcpy(list->byte + (g.t.args.sinks.offset + 1) * sizeof none, &none, sizeof none);
+        e = image_write(list, d->queue);
+        e = e ? e : graded_truth(&g, d->queue);
+        e = e ? e : graded_run(&g, plan, d->queue);
+    }
+    ok(!e && plan && graded_verify(&g, d->queue, &most, why, sizeof why) && g.cells[GRADED_DSINKS].got[1] == 0,
+       "%s: the sink of a head is -inf (%s %s): %s", d->name, clattn_status_string(e), why, text);
+    graded_free(&g);
 }
 
 /* Each feature, several tiles of keys and queries, no rows. */
@@ -222,6 +248,7 @@ static void test(const struct device *d)
     } else {
         test_features(d);
         test_wanted(d);
+        test_no_sink(d);
         test_cases(d);
         test_mma(d);
         test_simt(d); /* behind those, as it says */
