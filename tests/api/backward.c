@@ -451,18 +451,21 @@ static void test_stripes(void)
     }
 }
 
-/* Each work-group's own elements, or where these are more than dQ has those of one for all heads. */
-static void test_tables(void)
+/* Each work-group's own elements, or where these are more than dQ has those of one for all heads. Query heads that
+ * share keys have their dQ beside one table. */
+static void test_tables_of(int heads)
 {
     struct modded m;
-    enum { ENTRIES = 16, ROWS = 2 * ENTRIES };
-    const size_t plain = ROWS * 2 * sizeof(float);
+    enum { ENTRIES = 16 };
+    char problem[64];
+    const size_t plain = (size_t)(2 * ENTRIES * heads) * 2 * sizeof(float);
     clattn_forward_args forward = CLATTN_FORWARD_ARGS_INIT;
     clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
     clattn_aux_gradient daux[2] = { { { NULL, 0 }, 0 }, { { on.g.args.dsinks.mem, 0 }, 0 } };
-    const int64_t counts[] = { 1, 16, 17, 1000 };
+    const int64_t most = 16 * heads, counts[] = { 1, most, most + heads, 1000 };
     clattn_plan plan = NULL;
-    make_modded(&m, "f32 b16 h1 q2 k1 d8 lse bwd");
+    snprintf(problem, sizeof problem, "f32 b16 h%d/1 q2 k1 d8 lse bwd", heads);
+    make_modded(&m, problem);
     if (clattn_plan_create(&plan, on.d->handle, &m.p, NULL))
         bail("no plan");
     a.forward = &forward;
@@ -470,12 +473,18 @@ static void test_tables(void)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         size_t size = 0;
         daux[1].n = counts[i];
-        const size_t groups = counts[i] > 16 ? 1 : ENTRIES;
+        const size_t groups = counts[i] > most ? 1 : ENTRIES;
         const size_t want = (plain + (size_t)counts[i] * groups * sizeof(float) + 31) / 32 * 32;
-        ok(!clattn_backward_workspace_size(plan, &a, &size) && size == want, "%lld elements: %zu bytes, expected %zu",
-           (long long)counts[i], size, want);
+        const cl_int e = clattn_backward_workspace_size(plan, &a, &size);
+        ok(!e && size == want, "%lld elements, %d heads: %zu bytes, expected %zu", (long long)counts[i], heads, size,
+           want);
     }
     clattn_plan_release(plan);
+}
+static void test_tables(void)
+{
+    test_tables_of(1);
+    test_tables_of(2);
 }
 
 static void test(const struct device *d)
