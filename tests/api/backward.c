@@ -257,6 +257,42 @@ static void test_bound(void)
     graded_free(&g);
 }
 
+/* The same of what stripes of a bias add up, which engines with a pass for dQ have as well; and calls that have more
+ * work-groups than an int counts. */
+static void test_limits(void)
+{
+    static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+    static const char *const vast[] = { "f32 b65536 h65536 q1 k1 d8 lse bwd", "f32 b65536 h65536 q0 k1 d8 lse bwd",
+                                        "f32 b32768 h32768 q1024 k1 d8 lse bwd" };
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_forward_args forward = CLATTN_FORWARD_ARGS_INIT;
+    clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
+    clattn_plan plan = NULL;
+    struct graded g;
+    char why[1024] = "";
+    double most;
+    const clattn_workload c = each_case("f32 b1 h1 q20 k700 d16 bias:11q1 lse bwd");
+    cl_int e = graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, ALL);
+    o.config = few_items;
+    o.max_workspace = 20 * (2 + 1) * sizeof(float) + 32;
+    e = e ? e : clattn_plan_create(&plan, on.d->handle, &c.problem, &o);
+    e = e ? e : graded_run(&g, plan, on.d->queue);
+    ok(!e && graded_verify(&g, on.d->queue, &most, why, sizeof why), "one stripe of a bias (%s): %s",
+       clattn_status_string(e), why);
+    clattn_plan_release(plan);
+    graded_free(&g);
+    a.forward = &forward;
+    for (size_t i = 0; i < sizeof vast / sizeof *vast; i++) {
+        const clattn_workload v = each_case(vast[i]);
+        size_t need;
+        plan = NULL;
+        e = clattn_plan_create(&plan, on.d->handle, &v.problem, NULL);
+        ok(!e && clattn_backward_workspace_size(plan, &a, &need) == CLATTN_ERROR_NOT_SUPPORTED,
+           "too many work-groups are refused (%s): %s", clattn_status_string(e), vast[i]);
+        clattn_plan_release(plan);
+    }
+}
+
 /* Plans for gradients have that call alone, and others do not. */
 static void test_plans(void)
 {
@@ -502,6 +538,7 @@ static void test(const struct device *d)
     test_strides();
     test_problems();
     test_bound();
+    test_limits();
     test_derivatives();
     test_ignored();
     test_captured();
