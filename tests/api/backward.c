@@ -50,9 +50,15 @@ static void test_tensors(void)
     a->dout.mem = NULL;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "dout.mem is NULL", "no dO");
     *a = good;
-    a->dq.mem = constant;
-    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dq is written, but its buffer is CL_MEM_READ_ONLY", "a constant dQ");
-    *a = good;
+    static const char *const written[] = { "dq", "dk", "dv", "dbias", "dslopes", "dsinks" };
+    cl_mem *const to[] = { &a->dq.mem, &a->dk.mem, &a->dv.mem, &a->dbias.mem, &a->dslopes.mem, &a->dsinks.mem };
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        char words[64];
+        snprintf(words, sizeof words, "%s is written, but its buffer is CL_MEM_READ_ONLY", written[i]);
+        *to[i] = constant;
+        refused(CLATTN_ERROR_INVALID_ARGUMENT, words, "a constant one");
+        *a = good;
+    }
     a->dk.offset = 1 << 20;
     refused(CLATTN_ERROR_BUFFER_TOO_SMALL, "dk reaches to byte", "a dK beyond its buffer");
     *a = good;
@@ -63,6 +69,15 @@ static void test_tensors(void)
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of dv is not", "dK without an axis b beside dV");
     a->dv.stride[0] = 0;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of k is not", "both, where K has that axis");
+    f->k.stride[0] = 0;
+    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of v is not", "both, where V has that axis");
+    *f = forward;
+    f->v.stride[0] = 0;
+    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dk.stride[b] is 0, that of k is not", "both, where K alone has it");
+    *f = forward;
+    *a = good;
+    a->dv.stride[0] = 0;
+    refused(CLATTN_ERROR_INVALID_ARGUMENT, "dv.stride[b] is 0, that of dk is not", "dV without an axis b beside dK");
     *a = good;
     a->dbias.shape[1] = 3;
     a->dbias.stride[1] = 100;
@@ -93,6 +108,129 @@ static void test_workspace(void)
     ok(clattn_backward_workspace_size(on.plan, a, NULL) == CLATTN_ERROR_INVALID_ARGUMENT, "size NULL is refused");
 }
 
+/* Strides that say nothing: of axes of one, and of what is not asked for. */
+static void test_strides(void)
+{
+    static const struct {
+        const char *text;
+        enum layout layout;
+        unsigned wanted;
+        int dk, dv; /* the axis that does not step; 3: none */
+    } rows[] = {
+        { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED, ALL, 1, 1 },
+        { "f32 b2 h2 q5 k1 d8 lse bwd", SHARED, ALL, 2, 2 },
+        { "f32 b1 h2 q5 k9 d8 lse bwd", PADDED, ALL, 0, 0 },
+        { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DV, 0, 3 },
+        { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DK, 3, 0 },
+        { "f32 b3 h2 q9 k5 d8/6 varlen lse bwd", PLAIN, ALL | 1 << GRADED_DLSE, 3, 3 }, /* more rows of Q than of K */
+        { "f32 b3 h2 q5 k9 d8/6 varlen lse bwd", PLAIN, ALL | 1 << GRADED_DLSE, 3, 3 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct graded g;
+        char why[1024] = "";
+        double most;
+        const clattn_workload c = each_case(rows[i].text);
+        clattn_plan plan = NULL;
+        cl_int e = graded_make(&g, on.d->cl.context, on.d->queue, &c, rows[i].layout, rows[i].wanted);
+        for (int axis = 0; axis < 3; axis++) {
+            g.args.dk.stride[axis] = axis == rows[i].dk ? 0 : g.x[GRADED_DK].stride[axis];
+            g.args.dv.stride[axis] = axis == rows[i].dv ? 0 : g.x[GRADED_DV].stride[axis];
+        }
+        e = e ? e : clattn_plan_create(&plan, on.d->handle, &c.problem, NULL);
+        e = e ? e : graded_run(&g, plan, on.d->queue);
+        ok(!e && graded_verify(&g, on.d->queue, &most, why, sizeof why),
+           "axes %d of dK and %d of dV do not step (%s %s): %s", rows[i].dk, rows[i].dv, clattn_status_string(e), why,
+           rows[i].text);
+        clattn_plan_release(plan);
+        graded_free(&g);
+    }
+}
+
+static cl_mem half; /* what a change made */
+/* A call with other arguments, of a problem of its own. */
+static void refused_of(const char *problem, unsigned wanted, void (*change)(clattn_backward_args *), cl_int want,
+                       const char *words)
+{
+    struct graded g;
+    clattn_plan plan = NULL;
+    cl_event event = NULL;
+    const clattn_workload c = each_case(problem);
+    if (harness_may_refuse(on.d, &c.problem, NULL)) {
+        skip("%s has no f64: %s", on.d->name, words);
+        return;
+    }
+    if (graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, wanted) ||
+        clattn_plan_create(&plan, on.d->handle, &g.t.c.problem, NULL) || graded_run(&g, plan, on.d->queue))
+        bail("no gradients: %s", problem);
+    half = NULL;
+    change(&g.args);
+    const cl_int e = clattn_enqueue_backward(plan, on.d->queue, &g.args, 0, NULL, &event);
+    each_refused(on.d, e, event, want, words, problem);
+    if (half)
+        clReleaseMemObject(half);
+    clattn_plan_release(plan);
+    graded_free(&g);
+}
+
+static void give_dbias(clattn_backward_args *a)
+{
+    a->dbias = on.g.args.dbias;
+}
+static void give_dslopes(clattn_backward_args *a)
+{
+    a->dslopes = on.g.args.dslopes;
+}
+static void give_dsinks(clattn_backward_args *a)
+{
+    a->dsinks = on.g.args.dsinks;
+}
+/* A buffer half as long: enough for numbers of 4 bytes. */
+static cl_mem half_of(cl_mem mem)
+{
+    size_t size;
+    cl_int e = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL);
+    const cl_mem half = e ? NULL : clCreateBuffer(on.d->cl.context, CL_MEM_READ_WRITE, size / 2, NULL, &e);
+    if (e)
+        bail("no buffer");
+    return half;
+}
+static void halve_dbias(clattn_backward_args *a)
+{
+    a->dbias.mem = half = half_of(a->dbias.mem);
+}
+static void halve_dslopes(clattn_backward_args *a)
+{
+    a->dslopes.mem = half = half_of(a->dslopes.mem);
+}
+static void halve_dsinks(clattn_backward_args *a)
+{
+    a->dsinks.mem = half = half_of(a->dsinks.mem);
+}
+static clattn_aux_gradient halved[CLATTN_AUX_MAX];
+static void halve_daux(clattn_backward_args *a)
+{
+    memcpy(halved, a->daux, sizeof halved);
+    halved[0].to.mem = half = half_of(halved[0].to.mem);
+    a->daux = halved;
+}
+
+/* Gradients of what the problem does not have, and those in f64 where f32 would suffice; of heads that share keys, and
+ * of batch entries that have slopes of their own, more than one. */
+static void test_problems(void)
+{
+    static const char none[] = "f32 b2 h4/2 q9 k40 d8/6 lse bwd";
+    refused_of(none, 1 << GRADED_DQ, give_dbias, CLATTN_ERROR_INVALID_ARGUMENT, "dbias is given, but the problem");
+    refused_of(none, 1 << GRADED_DQ, give_dslopes, CLATTN_ERROR_INVALID_ARGUMENT, "dslopes is given, but the problem");
+    refused_of(none, 1 << GRADED_DQ, give_dsinks, CLATTN_ERROR_INVALID_ARGUMENT, "dsinks is given, but the problem");
+    refused_of("f64 b1 h1 q9 k40 d8 bias:11qk lse bwd", GRADED_OTHERS, halve_dbias, CLATTN_ERROR_BUFFER_TOO_SMALL,
+               "dbias reaches to byte");
+    refused_of("f64 b1 h1 q9 k40 d8 mod:relative_bias lse bwd", GRADED_CAPTURED, halve_daux,
+               CLATTN_ERROR_BUFFER_TOO_SMALL, "daux[0] reaches to byte");
+    refused_of(text, GRADED_OTHERS, halve_dsinks, CLATTN_ERROR_BUFFER_TOO_SMALL, "dsinks reaches to byte");
+    refused_of("f32 b2 h4/2 q9 k40 d8/6 alibi seed1 lse bwd", GRADED_OTHERS, halve_dslopes,
+               CLATTN_ERROR_BUFFER_TOO_SMALL, "dslopes reaches to byte");
+}
+
 /* Room for fewer stripes: slower, and right. */
 static void test_bound(void)
 {
@@ -117,6 +255,42 @@ static void test_bound(void)
        "too little for one is refused");
     clattn_plan_release(plan);
     graded_free(&g);
+}
+
+/* The same of what stripes of a bias add up, which engines with a pass for dQ have as well; and calls that have more
+ * work-groups than an int counts. */
+static void test_limits(void)
+{
+    static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+    static const char *const vast[] = { "f32 b65536 h65536 q1 k1 d8 lse bwd", "f32 b65536 h65536 q0 k1 d8 lse bwd",
+                                        "f32 b32768 h32768 q1024 k1 d8 lse bwd" };
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_forward_args forward = CLATTN_FORWARD_ARGS_INIT;
+    clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
+    clattn_plan plan = NULL;
+    struct graded g;
+    char why[1024] = "";
+    double most;
+    const clattn_workload c = each_case("f32 b1 h1 q20 k700 d16 bias:11q1 lse bwd");
+    cl_int e = graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, ALL);
+    o.config = few_items;
+    o.max_workspace = 20 * (2 + 1) * sizeof(float) + 32;
+    e = e ? e : clattn_plan_create(&plan, on.d->handle, &c.problem, &o);
+    e = e ? e : graded_run(&g, plan, on.d->queue);
+    ok(!e && graded_verify(&g, on.d->queue, &most, why, sizeof why), "one stripe of a bias (%s): %s",
+       clattn_status_string(e), why);
+    clattn_plan_release(plan);
+    graded_free(&g);
+    a.forward = &forward;
+    for (size_t i = 0; i < sizeof vast / sizeof *vast; i++) {
+        const clattn_workload v = each_case(vast[i]);
+        size_t need;
+        plan = NULL;
+        e = clattn_plan_create(&plan, on.d->handle, &v.problem, NULL);
+        ok(!e && clattn_backward_workspace_size(plan, &a, &need) == CLATTN_ERROR_NOT_SUPPORTED,
+           "too many work-groups are refused (%s): %s", clattn_status_string(e), vast[i]);
+        clattn_plan_release(plan);
+    }
 }
 
 /* Plans for gradients have that call alone, and others do not. */
@@ -282,18 +456,52 @@ static void test_captured(void)
     clReleaseMemObject(constant);
 }
 
-/* Each work-group's own elements, or where these are more than dQ has those of one for all heads. */
-static void test_tables(void)
+/* What each stripe of keys adds up apart does not grow with the keys: there are as many stripes as work-groups take. */
+static size_t workspace_of(const char *row, int nk, const char *config)
+{
+    char problem[128], why[512] = "";
+    size_t size = 0;
+    clattn_plan plan;
+    struct graded g;
+    snprintf(problem, sizeof problem, "f32 b1 h2/1 q5 k%d d8 %s bwd", nk, row);
+    const clattn_workload c = each_case(problem);
+    if (graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, ALL | GRADED_CAPTURED) ||
+        harness_plan(on.d, &g.t.c.problem, config, &plan, why, sizeof why) ||
+        clattn_backward_workspace_size(plan, &g.args, &size))
+        bail("%s: %s", problem, why);
+    graded_free(&g);
+    return size;
+}
+static void test_stripes(void)
+{
+    static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
+    static const struct {
+        const char *row, *config;
+    } rows[] = { { "lse", "cpu" }, { "bias:11q1 lse", few_items }, { "mod:head_scale lse", few_items } };
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for such kernels */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t size = workspace_of(rows[i].row, 16384, rows[i].config);
+        const size_t twice = workspace_of(rows[i].row, 32768, rows[i].config);
+        ok(size == twice, "twice the keys take no larger workspace (%zu bytes, %zu): %s, %s", size, twice,
+           rows[i].config, rows[i].row);
+    }
+}
+
+/* Each work-group's own elements, or where these are more than dQ has those of one for all heads. Query heads that
+ * share keys have their dQ beside one table. */
+static void test_tables_of(int heads)
 {
     struct modded m;
-    enum { ENTRIES = 16, ROWS = 2 * ENTRIES };
-    const size_t plain = ROWS * 2 * sizeof(float);
+    enum { ENTRIES = 16 };
+    char problem[64];
+    const size_t plain = (size_t)(2 * ENTRIES * heads) * 2 * sizeof(float);
     clattn_forward_args forward = CLATTN_FORWARD_ARGS_INIT;
     clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
     clattn_aux_gradient daux[2] = { { { NULL, 0 }, 0 }, { { on.g.args.dsinks.mem, 0 }, 0 } };
-    const int64_t counts[] = { 1, 16, 17, 1000 };
+    const int64_t most = 16 * heads, counts[] = { 1, most, most + heads, 1000 };
     clattn_plan plan = NULL;
-    make_modded(&m, "f32 b16 h1 q2 k1 d8 lse bwd");
+    snprintf(problem, sizeof problem, "f32 b16 h%d/1 q2 k1 d8 lse bwd", heads);
+    make_modded(&m, problem);
     if (clattn_plan_create(&plan, on.d->handle, &m.p, NULL))
         bail("no plan");
     a.forward = &forward;
@@ -301,12 +509,18 @@ static void test_tables(void)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         size_t size = 0;
         daux[1].n = counts[i];
-        const size_t groups = counts[i] > 16 ? 1 : ENTRIES;
+        const size_t groups = counts[i] > most ? 1 : ENTRIES;
         const size_t want = (plain + (size_t)counts[i] * groups * sizeof(float) + 31) / 32 * 32;
-        ok(!clattn_backward_workspace_size(plan, &a, &size) && size == want, "%lld elements: %zu bytes, expected %zu",
-           (long long)counts[i], size, want);
+        const cl_int e = clattn_backward_workspace_size(plan, &a, &size);
+        ok(!e && size == want, "%lld elements, %d heads: %zu bytes, expected %zu", (long long)counts[i], heads, size,
+           want);
     }
     clattn_plan_release(plan);
+}
+static void test_tables(void)
+{
+    test_tables_of(1);
+    test_tables_of(2);
 }
 
 static void test(const struct device *d)
@@ -321,11 +535,15 @@ static void test(const struct device *d)
     test_tensors();
     test_workspace();
     test_plans();
+    test_strides();
+    test_problems();
     test_bound();
+    test_limits();
     test_derivatives();
     test_ignored();
     test_captured();
     test_tables();
+    test_stripes(); /* last, as it says */
     ok(graded_verify(&on.g, d->queue, &most, why, sizeof why), "all that was refused wrote nothing: %s", why);
     clattn_plan_release(on.plan);
     graded_free(&on.g);

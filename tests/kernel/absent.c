@@ -298,9 +298,52 @@ static const struct {
     { "f64 b2 h2 q0 k9 d8 causal bias:1h1k sink bwd", "cpu", PADDED, GRADIENTS }, /* no query */
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DQ },
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DV | DLSE },
+    { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DK },
+    { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "cpu", PADDED, 1 << GRADED_DK },
     { "f16 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "mma_emu nw1,rt1,bk16,qreg0", PADDED, 1 << GRADED_DQ },
+    { "f16 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "mma_emu nw1,rt1,bk16,qreg0", PADDED, 1 << GRADED_DK },
+    { "f16 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "mma_emu nw1,rt1,bk16,qreg0", PADDED, 1 << GRADED_DV },
     { "bf16 b2 h2 q0 k9 d8 causal sink bwd", "mma_emu nw1,rt1,bk16,qreg1", PADDED, GRADIENTS },
 };
+
+/* What passes are told of a call: which gradients are asked for, of those that have elements, and whether dLSE is
+ * there. */
+static int is_told(const struct graded *g, unsigned wanted)
+{
+    const clattn_sizes *const s = &g->t.sizes;
+    const int queries = s->b && s->nq, keys = s->b && s->nk;
+    int want = queries && wanted >> GRADED_DQ & 1 ? CLA_DQ_WANTED : 0;
+    want |= keys && wanted >> GRADED_DK & 1 ? CLA_DK_WANTED : 0;
+    want |= keys && wanted >> GRADED_DV & 1 ? CLA_DV_WANTED : 0;
+    want |= g->cells[GRADED_DBIAS].count ? CLA_DBIAS_WANTED : 0;
+    want |= g->cells[GRADED_DSLOPES].count ? CLA_DSLOPES_WANTED : 0;
+    want |= g->cells[GRADED_DSINKS].count ? CLA_DSINKS_WANTED : 0;
+    const int given = queries && wanted & DLSE, got = seen->args.wanted;
+    const int told = want == got && given == !!(seen->args.given & CLA_DLSE_GIVEN);
+    if (!told)
+        diag("wanted 0x%x, told 0x%x; dLSE: %d, given 0x%x", want, got, given, seen->args.given);
+    return told;
+}
+
+/* What stands for absent buffers is not written: gives it bytes, or says whether they are there. */
+static int mark_absent(const struct device *d, clattn_plan plan, int check)
+{
+    enum { MARK = 0x5a };
+    const cl_mem mem = plan->plan.launch.absent;
+    size_t size;
+    unsigned char *bytes = NULL;
+    int same = 1;
+    if (clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL) || !(bytes = malloc(size)))
+        bail("no memory");
+    memset(bytes, MARK, size);
+    if (check ? clEnqueueReadBuffer(d->queue, mem, CL_TRUE, 0, size, bytes, 0, NULL, NULL)
+              : clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, size, bytes, 0, NULL, NULL))
+        bail("what stands for absent buffers cannot be copied");
+    for (size_t i = 0; i < size; i++)
+        same = same && bytes[i] == MARK;
+    free(bytes);
+    return same;
+}
 
 static void test_backward_call(const struct device *d, size_t i)
 {
@@ -318,10 +361,13 @@ static void test_backward_call(const struct device *d, size_t i)
     if (e || !of.plan)
         bail("%s: %s", text, clattn_status_string(e));
     forget();
+    mark_absent(d, of.plan, 0);
     e = graded_run(&g, of.plan, d->queue);
+    ok(mark_absent(d, of.plan, 1), "what stands for absent buffers is not written: %s", text);
     ok(!e && graded_verify(&g, d->queue, &most, why, sizeof why), "%s: %s (%s %s)", d->name, text,
        clattn_status_string(e), why);
     ok(buffers && !absent, "none of %d buffers is NULL: %s", buffers, text);
+    ok(is_told(&g, backward_calls[i].wanted), "passes are told what the call has: %s", text);
     for (int pass = 0; pass < PASSES && !absent; pass++)
         if (by_pass[pass].called && ALL >> pass & 1) {
             seen = &by_pass[pass];

@@ -3,12 +3,14 @@
  *
  * backward.t: every eighth case of cases.h that gradients know, in a type and layout by turns; CLATTN_PART=n: another
  * eighth; CLATTN_FULL=1: every case in every type. CLATTN_QUICK=1: a few small cases, for simulators.
- * backward.t PROBLEM [CONFIG [LAYOUT]]: one case; CONFIG "" is the default. */
+ * backward.t PROBLEM [CONFIG [LAYOUT [WANTED]]]: one case; CONFIG "" is the default, WANTED is as graded.h says. */
 #include "config.h"
 
 #include "tests/lib/cases.h"
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
+
+#include <math.h>
 
 enum {
     OTHERS = GRADED_OTHERS | GRADED_CAPTURED,
@@ -83,6 +85,30 @@ static void test_wanted(const struct device *d)
     static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal bias:1h11 alibi sink lse seed5 bwd";
     for (unsigned wanted = 0; wanted < 16; wanted++)
         check(d, text, NULL, PADDED, wanted << GRADED_DQ);
+}
+
+/* A sink that weighs nothing, and rows that see nothing beside it. */
+static void test_no_sink(const struct device *d)
+{
+    static const char text[] = "f32 b2 h2 q9 k20 d8 kvlen:20,0 sink lse bwd";
+    static const float none = -INFINITY;
+    const clattn_workload c = each_case(text);
+    struct graded g;
+    char why[1024] = "";
+    double most;
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, WITH_DLSE);
+    const clattn_plan plan = e ? NULL : each_plan(d, "cpu", &g.t.c.problem, text);
+    if (plan) {
+        struct image *const list = &g.t.list[SINKS];
+        g.t.x.sinks[1] = (double)none;
+        memcpy(list->byte + (g.t.args.sinks.offset + 1) * sizeof none, &none, sizeof none);
+        e = image_write(list, d->queue);
+        e = e ? e : graded_truth(&g, d->queue);
+        e = e ? e : graded_run(&g, plan, d->queue);
+    }
+    ok(!e && plan && graded_verify(&g, d->queue, &most, why, sizeof why) && g.cells[GRADED_DSINKS].got[1] == 0,
+       "%s: the sink of a head is -inf (%s %s): %s", d->name, clattn_status_string(e), why, text);
+    graded_free(&g);
 }
 
 /* Each feature, several tiles of keys and queries, no rows. */
@@ -184,7 +210,8 @@ static void test_one(const struct device *d)
     const enum layout layout = arguments[2] && arguments[3] ? layout_find(arguments[3]) : PADDED;
     if (layout == LAYOUTS)
         bail("no layout '%s'", arguments[3]);
-    check(d, arguments[1], config, layout, WITH_DLSE);
+    const int some = arguments[2] && arguments[3] && arguments[4];
+    check(d, arguments[1], config, layout, some ? (unsigned)strtoul(arguments[4], NULL, 0) : WITH_DLSE);
 }
 
 static void test_quick(const struct device *d)
@@ -202,12 +229,16 @@ static void test_quick(const struct device *d)
         check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
+    /* Where nothing shares dS, and nothing is summed: one barrier alone stands between L and D of two tiles. */
+    static const char unshared[] = "b1 h2/1 q20 k5 d9/3 alibi lse", on_matrix_units[] = "mma_emu nw2,rt1,bk16,qreg0";
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
         for (unsigned wanted = 0; wanted < 2; wanted++)
             check_row(d, "f32", tiles[i], i, few_items, PADDED, wanted ? WITH_DLSE : OTHERS);
     for (unsigned wanted = 0; wanted < 2; wanted++)
-        check_row(d, "f16", "b1 h2/1 q40 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted,
-                  "mma_emu nw2,rt1,bk16,qreg0", PADDED, wanted ? WITH_DLSE : OTHERS);
+        check_row(d, "f16", "b1 h2/1 q40 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted, on_matrix_units,
+                  PADDED, wanted ? WITH_DLSE : OTHERS);
+    check_row(d, "f32", unshared, 0, few_items, PADDED, OTHERS);
+    check_row(d, "f16", unshared, 0, on_matrix_units, PADDED, OTHERS);
 }
 
 static void test(const struct device *d)
@@ -219,6 +250,9 @@ static void test(const struct device *d)
     } else {
         test_features(d);
         test_wanted(d);
+        test_no_sink(d);
+        /* More work-groups than a grid is wide: some of its last ones are spare. */
+        check(d, "f32 b1 h70001 q1 k2 d8 alibi sink lse seed7 bwd", "cpu", PADDED, WITH_DLSE);
         test_cases(d);
         test_mma(d);
         test_simt(d); /* behind those, as it says */

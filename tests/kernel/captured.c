@@ -17,7 +17,8 @@ enum { WANTED = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS
 
 #define LINE_GOES_ON "?" "?/\n"
 /* Key k is element k - NEAR: the first ones and, for a short buffer, the last ones lie outside. The second text looks
- * that up once more, and one of another buffer. The preprocessor makes names in every way that it knows. */
+ * that up once more, and one of another buffer. The preprocessor makes names in every way that it knows. In f64 those
+ * below 0 are so far below that 32 bits of them would be elements. */
 static const struct form {
     const char *name, *first, *second;
     uint32_t flags;
@@ -26,7 +27,9 @@ static const struct form {
       "#define SAY(name, i, x) name##_index = i; name##_grad = x;\n"
       "SAY(mixed, (q * 32 + k / 8) % 97, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       0 },
-    { "vector", "table_in\\\ndex = k - 3;\ntable_grad = real_(q + 1);\nds *= ds / ds;",
+    { "vector",
+      "const integer far = ((k - 3) >> 31) << 16 << 16;\n"
+      "table_in\\\ndex = k - 3 + far - 8 * (far >> 32);\ntable_grad = real_(q + 1);\nds *= ds / ds;",
       "#define SAY(name, i, x) name%:%:_index = i; name%:%:_grad = x;\n"
       "SAY(mixed, (q * 32 + k / 8) % 97, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       CLATTN_MOD_VECTOR },
