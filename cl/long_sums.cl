@@ -1,6 +1,6 @@
-/* Sums of more than CLA_CHAIN terms. Fixed, not a slot. sum + x, and in *lost what that loses, a number itself unless the
- * sum is none; and the same where x is given first what the addition before lost. So a sum of any length is off by
- * little more than one addition, and *lost may be forgotten behind the last. */
+/* Sums of more than CLA_CHAIN terms. Fixed, not a slot. sum + x, and in *lost what that loses, a number itself
+ * unless the sum is none; and the same where x is given first what the addition before lost. So a sum of any length
+ * is off by little more than one addition, and *lost may be forgotten behind the last. */
 #define CLA_ADD_KEPT(losing, kept, T) \
     CLA_FN T losing(T sum, T x, T *lost) \
     { \

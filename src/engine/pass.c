@@ -175,7 +175,8 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t items = (int64_t)a->segments * items_of_engine(t);
     int64_t scalars, cells, slopes, tables;
     return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items, &slopes) &&
-           checked_mul(a->bias_cells, 2 * a->parts, &cells) && checked_mul(a->aux_cells, 2 * (int64_t)a->groups, &tables) &&
+           checked_mul(a->bias_cells, 2 * a->parts, &cells) &&
+           checked_mul(a->aux_cells, 2 * (int64_t)a->groups, &tables) &&
            checked_mul(tables, engine_tables(t->config->engine, &t->config->tile), &tables) &&
            checked_add(scalars, slopes, &scalars) && checked_add(scalars, tables, &scalars) &&
            checked_add(scalars, cells, &scalars) && checked_add(scalars, a->bias_losses, &scalars) &&

@@ -488,7 +488,7 @@ static void test_stripes(void)
 }
 
 /* Each work-group's own elements and what additions to them lose, or where these are more than dQ has those of one
- * for all heads. Query heads that * share keys have their dQ beside one table. */
+ * for all heads. Query heads that share keys have their dQ beside one table. */
 static void test_tables_of(int heads)
 {
     struct modded m;
