@@ -41,7 +41,7 @@ CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, in
         cla_open_gradients(t, e, q0);
         if (t->first < e->nk) cla_take_segment(t, e, q0);
         cla_close_gradients(t, e, q0);
-        if (cla_has_segments(a)) cla_close_segment(t, e);
+        if (t->first < e->nk && cla_has_segments(a)) cla_close_segment(t, e);
         h += cla_next_segment(a, &q0);
     }
 }

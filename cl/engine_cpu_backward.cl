@@ -9,7 +9,6 @@
  * have seven: 1.3 to 1.5 times as fast. K^T, V^T, dK^T and dV^T stay in private memory; dQ is added to in the
  * workspace, where each stripe of keys has one of its own. */
 #define CLA_LANES 1
-#define CLA_OWN_WORDS 0
 #define CLA_OWN (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
 #define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_RK) * CLA_NV) /* (query j, vector v) at j * CLA_NV + v; dQ takes CLA_RK */
@@ -27,7 +26,7 @@ typedef struct {
     int first, n_seen, n_keys;
     real k[CLA_D * CLA_NV], v[CLA_DV * CLA_NV], dk[CLA_D * CLA_NV], dv[CLA_DV * CLA_NV];
     real ones[CLA_NV];
-    cla_scalar slope;          /* the gradient of a head's, as far as it is added up */
+    cla_scalar slope;                      /* the gradient of a head's, as far as it is added up */
     cla_rows q_rows, dout_rows, k_rows;
     cla_scalar lse[CLA_BK], delta[CLA_BK]; /* L and D of the queries */
     int seen[CLA_BK];                      /* queries in which keys of the tile weigh something */
@@ -72,7 +71,7 @@ CLA_SUMS(dout, CLA_DV)
 CLA_TURNED(k, CLA_D)
 CLA_TURNED(v, CLA_DV)
 
-CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale) {}
+CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale) { t->slope = 0; }
 CLA_FN void cla_begin_head(cla_tile *t, const cla_env *e) {}
 /* The keys that this work-group owns next. */
 CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar scale)

@@ -213,6 +213,7 @@ CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
     t->scale = scale;
     t->turn = 0;
     cla_begin_own(t, 0, 1);
+    t->slope = 0;
     cla_clear_sums(t);
 }
 CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e)

@@ -24,7 +24,6 @@
 #define CLA_BARRIER_OFFERED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_TAKEN barrier(CLK_LOCAL_MEM_FENCE);
 
-#define CLA_OWN_WORDS 0
 #define CLA_ROW_STEP CLA_OWNS_QUERIES
 #define CLA_KEY_STEP (!CLA_OWNS_QUERIES)
 #define CLA_OTHER_STEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_MAX(CLA_PADDED(CLA_D), CLA_PADDED(CLA_DV)))
@@ -149,6 +148,7 @@ CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
 {
     cla_take_place(t);
     cla_begin_own(t, 0, 1);
+    t->slope = 0;
     t->scale = scale;
     cla_clear_sums(t);
 }

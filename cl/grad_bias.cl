@@ -48,17 +48,17 @@ CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
     if (a->bias_cells) {
         cla_add_kept_there(cla_bias_part(e, q), cla_bias_part(e, q) + a->parts * a->bias_cells, cla_lane_sum(x));
     } else if (a->dbias.k == 1 && k + CLA_WIDTH <= a->nk) {
-        real lost = (real)(0);
-        if (a->bias_losses) lost = CLA_LOAD_PLAIN(loss + k);
-        CLA_STORE_PLAIN(cla_add_kept(CLA_LOAD_PLAIN(to + k), x, &lost), to + k);
-        if (a->bias_losses) CLA_STORE_PLAIN(lost, loss + k);
+        const real before = CLA_LOAD_PLAIN(to + k), more = a->bias_losses ? x + CLA_LOAD_PLAIN(loss + k) : x;
+        const real sum = before + more;
+        CLA_STORE_PLAIN(sum, to + k);
+        if (a->bias_losses) CLA_STORE_PLAIN(cla_lost(before, more, sum), loss + k);
     } else {
-        CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH && k + i < a->nk; i++) {
+        CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH && k + i < a->nk; i++) { /* unrolled, it spills on gfx1100 */
             __global cla_scalar *cell = to + (k + i) * a->dbias.k;
-            cla_scalar lost = 0;
-            if (a->bias_losses) lost = loss[k + i];
-            *cell = cla_add_kept_scalar(*cell, CLA_LANE(x, const cla_scalar, i), &lost);
-            if (a->bias_losses) loss[k + i] = lost;
+            const cla_scalar before = *cell, lane = CLA_LANE(x, const cla_scalar, i);
+            const cla_scalar more = a->bias_losses ? lane + loss[k + i] : lane, sum = before + more;
+            *cell = sum;
+            if (a->bias_losses) loss[k + i] = cla_lost_scalar(before, more, sum);
         }
     }
 }

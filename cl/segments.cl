@@ -1,9 +1,9 @@
-/* Sums over more than CLA_CHAIN tiles. Fixed, not a slot. A segment has at most so many tiles, of one head; behind it
- * each item adds what it has to a total in the workspace, and begins the next segment with what that addition loses. So
- * there may be any number of segments. Where tiles are fewer in all there is no total. An engine says by CLA_SUM_1(t),
+/* Sums over more than CLA_CHAIN tiles. A segment has at most so many tiles, of one head; behind it each item adds
+ * what it has to a total in the workspace, and begins the next segment with what that addition loses. So there may
+ * be any number of segments. Where tiles are fewer in all there is no total. An engine says by CLA_SUM_1(t),
  * CLA_SUM_1_N and the same of a second sum what its items add up. */
 #define CLA_SEGMENT (CLA_CHAIN * CLA_BK) /* columns */
-#define CLA_SEGMENT_OF(q0) ((q0) / CLA_SEGMENT)
+#define CLA_TOTAL_STEP (CLA_LANES * CLA_WIDTH)
 
 /* Goes on to the next segment of a head; 1: there is none. */
 CLA_FN int cla_next_segment(const cla_args *a, int *q0)
@@ -13,7 +13,6 @@ CLA_FN int cla_next_segment(const cla_args *a, int *q0)
     *q0 = 0;
     return 1;
 }
-#define CLA_TOTAL_STEP (CLA_LANES * CLA_WIDTH)
 
 /* Whether a work-group has more tiles than a segment: where keys are owned, in all heads and entries. */
 CLA_FN int cla_has_segments(const cla_args *a)
@@ -32,7 +31,7 @@ CLA_FN void cla_add_to_total(real *x, __global cla_scalar *total, int n)
     CLA_UNROLL_SUMS for (int i = 0; i < n; i++) {
         const real sum = cla_add_losing(CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP), x[i], x + i);
         CLA_STORE_PLAIN(sum, total + i * CLA_TOTAL_STEP);
-        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        mem_fence(CLK_GLOBAL_MEM_FENCE); /* one after the other: all at once they take registers for as many totals */
     }
 }
 CLA_FN void cla_take_total(real *x, const __global cla_scalar *total, int n)

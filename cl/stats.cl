@@ -8,7 +8,7 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
 }
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
  * vectors, unless the engine has a pass for it, and then what these lose where stripes are long; of slopes [b,h,tile of
- * keys,segment of queries,item]; of captured buffers each work-group its own tables of all that are wanted, one behind
+ * keys,item]; of captured buffers each work-group its own tables of all that are wanted, one behind
  * the other, and then what those lose; of a bias without an axis of keys each stripe its cells, and then what those
  * lose, of one with that axis what its cells lose. What is not wanted is not there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
@@ -27,7 +27,7 @@ CLA_FN __global cla_scalar *cla_slope_parts(const cla_env *e)
 CLA_FN __global cla_scalar *cla_aux_parts(const cla_env *e)
 {
     const cla_args *a = e->a;
-    const long slopes = (long)a->heads * a->tiles * a->segments * CLA_PARTNERS;
+    const long slopes = (long)a->heads * a->tiles * CLA_PARTNERS;
     return cla_slope_parts(e) + (a->wanted & CLA_DSLOPES_WANTED ? slopes : 0);
 }
 CLA_FN __global cla_scalar *cla_aux_table(const cla_env *e, int table)

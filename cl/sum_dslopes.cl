@@ -1,10 +1,10 @@
-/* The gradient of slopes, from what the items of a work-group came to for each tile of keys and segment of queries: of
- * one head, over the entries that share it. */
+/* The gradient of slopes, from what the items of a work-group came to for each tile of keys: of one head, over the
+ * entries that share it. */
 CLA_FN int cla_shares_slopes(const cla_env *e) { return e->a->slopes_stride == 0; }
 CLA_FN cla_scalar cla_sum_of_head(const cla_env *e, long i, int share)
 {
     const cla_args *a = e->a;
-    const long parts = (long)a->tiles * a->segments * CLA_PARTNERS;
+    const long parts = (long)a->tiles * CLA_PARTNERS;
     cla_scalar sum = 0, lost = 0;
     CLA_NO_UNROLL for (int b = 0; b < (cla_shares_slopes(e) ? a->heads / a->h : 1); b++)
         sum = cla_add_kept_scalar(sum, cla_share_of(cla_slope_parts(e) + ((long)b * a->h + i) * parts, parts, 1, share),

@@ -1189,7 +1189,7 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV
  * only.
  *
- * D is as good as O is as it is stored. What 16 bits lose of it is multiplied by K and Q, and shows where sums over ds
+ * D inherits the rounding error of the stored O. In 16 bits it is multiplied by K and Q, and shows where sums over ds
  * cancel: dQ and dK where a row has nearly all of its weight on one key, dBias where a bias has no axis k. A problem
  * with o_type CLATTN_F32, whose O takes 2 bytes more for each element, loses nothing there; its dO is in the type of Q
  * like any other.
@@ -1263,16 +1263,17 @@ typedef struct clattn_backward_args {
  * A row of Q has 8 bytes there (f64: twice as much of all). With engine cpu it has 4 more for each element where dQ is
  * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
- * max_workspace has no room for them; twice as much where a stripe has more than 64 tiles of keys. Engines simt and
- * mma_nv compute dQ apart. With simt each of its elements has 4 bytes where there are more than 64 tiles of keys, with
- * simt and cpu each element of dK and dV where keys have more than 64 tiles of queries, in all heads and entries that
- * share them. The gradient of slopes takes 4 bytes for each head, tile of keys, 64 tiles of queries and work-item of a
- * group, that of a bias without an axis k 8 for each of its cells and each stripe, with that axis 4 for each of its
- * cells where one has more than 64 terms. Where the gradient of a bias is wanted that heads or entries share, a
- * work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take 8 bytes
- * for each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There are b hk
- * groups for each stripe or, where those would have more elements than dQ, one that has the keys of all heads and
- * entries.
+ * max_workspace has no room for them; a dQ of a stripe of more than 64 tiles of keys takes twice as much. Engines simt
+ * and mma_nv compute dQ apart. Where there are more than 64 tiles of keys each of its elements has 4 bytes with simt;
+ * where keys have more than 64 tiles of queries, in all heads and entries that share them, each element of dK and dV
+ * of a work-group's tile has, with simt and cpu. Rows are whole tiles there, and widths are rounded up as the engine
+ * does. max_workspace changes nothing of that. The gradient of slopes takes 4 bytes for each head, tile of keys and
+ * work-item of a group, that of a bias without an axis k 8 for each of its cells and each stripe, with that axis 4 for
+ * each of its cells where one has more than 64 terms. Where the gradient of a bias is wanted that heads or entries
+ * share, a work-group has the keys of all of them, so that there are more stripes. Gradients of captured buffers take
+ * 8 bytes for each of their n elements and each work-group, with engine simt for each 32 work-items of a group. There
+ * are b hk groups for each stripe or, where those would have more elements than dQ, one that has the keys of all heads
+ * and entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
  * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not

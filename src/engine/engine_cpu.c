@@ -80,10 +80,10 @@ static int one_item(const struct tile *t)
 static const char *load(const clattn_problem *p)
 {
     const bool backward = p->flags & CLATTN_BACKWARD;
+    const bool rows_as_used = p->type == CLATTN_F64 || p->type == CLATTN_F32;
     const bool stored_as_used = p->type == CLATTN_F64 || (p->k_type == CLATTN_F32 && p->v_type == CLATTN_F32);
-    const bool all_stored_so = p->type == CLATTN_F64 || (p->type == CLATTN_F32 && p->o_type == CLATTN_F32);
     if (backward)
-        return stored_as_used && all_stored_so && p->d % 16 == 0 ? "load_rows.cl" : "load_tile.cl";
+        return stored_as_used && rows_as_used && p->d % 16 == 0 ? "load_rows.cl" : "load_tile.cl";
     return !stored_as_used ? "load_tile.cl" : p->page ? "load_pages.cl" : "load_rows.cl";
 }
 

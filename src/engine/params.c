@@ -231,7 +231,6 @@ static const struct {
     TELL(INT, MERGE, lse_is_wide, NULL),
     TELL(INT, BACKWARD, wanted, NULL),
     TELL(INT, BACKWARD, tiles, NULL),
-    TELL(INT, BACKWARD, segments, NULL),
     TELL_ALL(INT, KEYS | SUM_DBIAS, bias_shape, has_bias, four),
     TELL_ALL(INT, KEYS | SUM_DAUX, aux_n, has_marks, captured),
     TELL(INT, KEYS, unit_b, NULL),

@@ -62,10 +62,10 @@ struct arguments {
     cla_rows_at stats;                  /* what its passes tell each other of each row (cl/stats.cl) */
     cla_i64 stats_rows;                 /* how many */
     cla_i32 wanted;                     /* of it: CLA_DQ_WANTED .. */
-    cla_i32 tiles, segments;            /* of keys, and of queries: of the longest sequence */
+    cla_i32 tiles;                      /* of keys: of the longest sequence */
     cla_i32 unit_b, unit_hk;            /* entries and key/value heads that a work-group has the keys of */
     cla_i32 shares_keys;                /* whether these entries have the same keys, whose gradients are summed */
-    cla_scores_at dbias, bias_part;     /* the latter: one behind the other */
+    cla_scores_at dbias, bias_part;     /* cells of the latter are contiguous */
     cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has an axis of keys */
     cla_i64 bias_losses;                /* cells of dbias that keep what additions lose: all or none */
     cla_i32 bias_shape[4];              /* 1 where the bias is broadcast */

@@ -172,9 +172,8 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t losses = a->tiles > (int64_t)CLA_CHAIN * a->parts; /* beside each dQ */
     const int64_t of_row = 2 + (stripes ? a->parts * pitch * (1 + losses) : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
-    const int64_t items = (int64_t)a->segments * items_of_engine(t);
     int64_t scalars, cells, slopes, tables;
-    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items, &slopes) &&
+    return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&
            checked_mul(a->bias_cells, 2 * a->parts, &cells) &&
            checked_mul(a->aux_cells, 2 * (int64_t)a->groups, &tables) &&
            checked_mul(tables, engine_tables(t->config->engine, &t->config->tile), &tables) &&

@@ -201,6 +201,6 @@ cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, str
     const double of_keys = k_rows * (problem_k_row_bytes(&p) + problem_v_row_bytes(&p));
     *bytes = q_rows * (c->lse || backward ? row + 4 : row) + of_keys;
     if (backward) /* dO and dQ, dK and dV */
-        *bytes += q_rows * row + of_keys;
+        *bytes += q_rows * (p.d + p.dv) * (double)problem_type_size(p.type) + of_keys;
     return CL_SUCCESS;
 }

@@ -241,7 +241,8 @@ static int stripes(const struct call_plan *plan, const struct arguments *a, int6
 }
 
 /* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Where the tables
- * of captured buffers, some for each group, would take more room than dQ, it has those of all: then there are fewer. */
+ * of captured buffers, some for each group, would have more elements than dQ, it has those of all, and there are
+ * fewer. */
 static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t most_cells)
 {
     const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > most_cells;
@@ -250,8 +251,8 @@ static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, 
     to->unit_hk = all || (bias && to->bias_shape[1] == 1) ? (cla_i32)s->hk : 1;
 }
 
-/* Where a bias has no axis of keys each stripe adds up cells of its own. All are the sum of no stripes where there are
- * no entries. */
+/* Where a bias has no axis of keys each stripe adds up cells of its own; else a cell that has more terms than a chain
+ * keeps what additions lose. All are the sum of no stripes where there are no entries. */
 static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t tiles_of_queries)
 {
     const cla_i32 *const shape = to->bias_shape;
@@ -296,8 +297,6 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
     to->tiles = (cla_i32)tiles;
-    const int64_t segment = plan->config->engine->sum_scalars ? CLA_CHAIN * bk : s->nq;
-    to->segments = segment ? (cla_i32)((s->nq + segment - 1) / segment) : 0;
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;

@@ -296,6 +296,7 @@ static const struct {
     { "f32 b2 h2 q5 k0 d9 alibi bias:1h1k sink bwd", "cpu", PADDED, GRADIENTS }, /* no key */
     { "f32 b3 h2 q5 k0 d8 varlen sink bwd", "cpu", PADDED, GRADIENTS | DLSE },
     { "f64 b2 h2 q0 k9 d8 causal bias:1h1k sink bwd", "cpu", PADDED, GRADIENTS }, /* no query */
+    { "f32 b2 h2 q0 k9 d8 alibi sink bwd", "cpu", PADDED, GRADIENTS },
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DQ },
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DV | DLSE },
     { "f32 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", FEW_ITEMS, PADDED, 1 << GRADED_DK },
@@ -304,6 +305,7 @@ static const struct {
     { "f16 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "mma_emu nw1,rt1,bk16,qreg0", PADDED, 1 << GRADED_DK },
     { "f16 b3 h2 q7 k9 d8 varlen bias:1h1k sink bwd", "mma_emu nw1,rt1,bk16,qreg0", PADDED, 1 << GRADED_DV },
     { "bf16 b2 h2 q0 k9 d8 causal sink bwd", "mma_emu nw1,rt1,bk16,qreg1", PADDED, GRADIENTS },
+    { "bf16 b2 h2 q0 k9 d8 alibi sink bwd", "mma_emu nw1,rt1,bk16,qreg1", PADDED, GRADIENTS },
 };
 
 /* What passes are told of a call: which gradients are asked for, of those that have elements, and whether dLSE is

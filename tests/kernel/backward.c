@@ -124,7 +124,7 @@ static const char *const features[] = {
     "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse",
     "b0 h2 q3 k5 d64 alibi bias:1hqk sink lse",
     "b0 h2 q3 k5 d64 alibi bias:11q1 lse",
-    "b2 h2 q0 k5 d64 bias:bhqk lse",
+    "b2 h2 q0 k5 d64 bias:bhqk lse", "b1 h2 q0 k70 d8 alibi bias:1111 lse",
 };
 enum { N_FEATURE_ROWS = sizeof features / sizeof *features };
 

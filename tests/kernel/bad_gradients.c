@@ -35,7 +35,7 @@ static double for_queries(int which, int64_t row, int64_t column)
            : which == GRADED_V                       ? in_turns(row, 0)
                                                      : constant(column);
 }
-/* dS is dLSE times the weight: bias, slopes, sinks and captured buffers. */
+/* dS is dLSE times the weight: bias, sinks and captured buffers. */
 static double for_scores(int which, int64_t row, int64_t column)
 {
     (void)row;
@@ -110,6 +110,9 @@ static const struct {
     { short_simt, "b1 h1 q65536 k16 d8 bias:111k", PADDED, "scores", OTHERS },
     { short_simt, "b64 h64/8 q5 k6 d8 bias:11qk", PADDED, "scores", OTHERS },
     { NULL, "b1 h4 q65536 k2 d8 sink", PADDED, "scores", OTHERS },
+    /* segments of slopes: these are within the bound as one chain, too */
+    { short_cpu, "b1 h2 q4096 k4 d8 alibi", PADDED, "scores", OTHERS },
+    { short_simt, "b1 h2 q4096 k16 d8 alibi", PADDED, "scores", OTHERS },
     /* cells of a captured buffer */
     { short_cpu, "b1 h2 q2048 k256 d8 mod:relative_bias", PADDED, "scores", CAPTURED },
     { short_simt, "b1 h1 q8192 k256 d8 mod:relative_bias", PADDED, "scores", CAPTURED },
