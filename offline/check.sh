@@ -99,6 +99,7 @@ clang=${CLANG-$(newest clang)}
 clang7=$(first "$root/wrap/clang-21")
 bitcode=${AMD_BITCODE-$(first "$libs/amdgcn/bitcode" /opt/rocm/amdgcn/bitcode \
     /usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode)}
+objdump=$(first "$root/wrap/llvm-objdump-21" || newest llvm-objdump)
 bitcode7=$(first "$root/usr/lib/llvm-21/lib/clang/21/amdgcn/bitcode")
 libclc=${LIBCLC_NVPTX-$(first /usr/lib/clc/nvptx64--nvidiacl.bc /usr/lib/llvm-*/lib/clang/*/lib/nvptx64--nvidiacl.bc)}
 ptxas=${PTXAS-$(command -v ptxas || first /usr/local/cuda/bin/ptxas /opt/cuda/bin/ptxas)}
@@ -315,12 +316,20 @@ amd_facts() {
         /ScratchSize/ { sc = after("/lane]:") } /LDS Size/ { l = after("/block]:") }
         END { if (found) print v + 0, a + 0, s + 0, l + 0, vs + 0, sc + 0, ss + 0, o + 0 }' "$1"
 }
+# Whether instructions reach private memory: clang reserves some for SGPRs, and may then keep them all in VGPRs.
+reaches_private() { # OBJECT
+    local code
+    code=$("${objdump:-false}" --disassemble-symbols="$kernel" "$1" 2>/dev/null)
+    grep -q s_endpgm <<<"$code" || return 0 # not known
+    grep -qE '(scratch|buffer|flat)_(load|store|atomic)' <<<"$code"
+}
 amd_result() { # TARGET OBJECT MS COMPILER
     local facts spill
     facts=$(amd_facts "$(path_of "$1").log")
     test -n "$facts" || { failed "$1" "$3" "no kernel $kernel" && return; }
     set -- "$@" $facts # 5 VGPRs, 6 AGPRs, 7 SGPRs, 8 local, 9 VGPR spills, 10 scratch, 11 SGPR spills, 12 waves
     spill=$(($9 * 4 > ${10} ? $9 * 4 : ${10}))
+    test "$9" != 0 || test "$spill" = 0 || reaches_private "$2" || spill=0
     passed "$1" "$5$(test "$6" = 0 || echo "+$6")" "$8" $spill "${12}" "$3" "$2" \
         "$7 SGPR$(test "${11}" = 0 || echo ", ${11} SGPR spills") [$4]"
 }
