@@ -117,19 +117,6 @@ CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real
 /* dQ of queries r0 .. r0 + CLA_RK - 1 and of `count` vectors of columns from c0 on, over keys of the tile: those from
  * low on, or where there are holes those of t->keys. count is a constant where this is expanded. */
 #define CLA_DQ_VECTORS (CLA_DQ_PITCH / CLA_W)
-CLA_FN void cla_add_to_dq(const cla_env *e, real x, __global cla_scalar *to)
-{
-    const real before = CLA_LOAD_PLAIN(to);
-    if (CLA_DQ_LOSES(e->a)) {
-        __global cla_scalar *loss = to + cla_dq_elements(e->a);
-        real lost = CLA_LOAD_PLAIN(loss);
-        const real sum = cla_add_kept(before, x, &lost);
-        CLA_STORE_PLAIN(lost, loss);
-        CLA_STORE_PLAIN(sum, to);
-    } else {
-        CLA_STORE_PLAIN(before + x, to);
-    }
-}
 CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds, int q0, int n, int r0, int c0,
                              const int count, int low, int high)
 {
@@ -153,7 +140,9 @@ CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds
         if (r0 + r < n) {
             __global cla_scalar *to = cla_part_of_dq(e, e->part, q0 + r0 + r) + c0 * CLA_W;
             CLA_UNROLL for (int c = 0; c < CLA_NV; c++)
-                if (c < count) cla_add_to_dq(e, acc[r][c], to + c * CLA_W);
+                if (c < count)
+                    cla_add_vector_there(to + c * CLA_W, to + c * CLA_W + cla_dq_elements(e->a), CLA_DQ_LOSES(e->a),
+                                         acc[r][c]);
         }
 }
 CLA_FN void cla_add_dq(cla_tile *t, const cla_env *e, const real *ds, int q0, int n, int low, int high)

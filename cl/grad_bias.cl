@@ -48,10 +48,7 @@ CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
     if (a->bias_cells) {
         cla_add_kept_there(cla_bias_part(e, q), cla_bias_part(e, q) + a->parts * a->bias_cells, cla_lane_sum(x));
     } else if (a->dbias.k == 1 && k + CLA_WIDTH <= a->nk) {
-        const real before = CLA_LOAD_PLAIN(to + k), more = a->bias_losses ? x + CLA_LOAD_PLAIN(loss + k) : x;
-        const real sum = before + more;
-        CLA_STORE_PLAIN(sum, to + k);
-        if (a->bias_losses) CLA_STORE_PLAIN(cla_lost(before, more, sum), loss + k);
+        cla_add_vector_there(to + k, loss + k, a->bias_losses != 0, x);
     } else {
         CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH && k + i < a->nk; i++) { /* unrolled, it spills on gfx1100 */
             __global cla_scalar *cell = to + (k + i) * a->dbias.k;

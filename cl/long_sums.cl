@@ -16,10 +16,16 @@
     CLA_FN T kept(T sum, T x, T *lost) { return losing(sum, x + *lost, lost); }
 CLA_ADD_KEPT(cla_lost, cla_add_losing, cla_add_kept, real)
 CLA_ADD_KEPT(cla_lost_scalar, cla_add_losing_scalar, cla_add_kept_scalar, cla_scalar)
-/* The same in memory. */
+/* The same in memory: of one number, and of a vector that may have no room for its loss. */
 CLA_FN void cla_add_kept_there(__global cla_scalar *to, __global cla_scalar *loss, cla_scalar x)
 {
     cla_scalar lost = *loss;
     *to = cla_add_kept_scalar(*to, x, &lost);
     *loss = lost;
+}
+CLA_FN void cla_add_vector_there(__global cla_scalar *to, __global cla_scalar *loss, int loses, real x)
+{
+    const real before = CLA_LOAD_PLAIN(to), more = loses ? x + CLA_LOAD_PLAIN(loss) : x, sum = before + more;
+    CLA_STORE_PLAIN(sum, to);
+    if (loses) CLA_STORE_PLAIN(cla_lost(before, more, sum), loss);
 }

@@ -9,14 +9,13 @@
 #define CLA_TOTAL_M (CLA_TOTAL_L + 2 * CLA_R_N)
 #define CLA_TOTAL_N (CLA_TOTAL_M + CLA_R_N)
 
-/* Scales sum i and its loss by f, and adds x. What a sum of two loses is a number itself, unless the sum is none. */
+/* Scales sum i and its loss by f, and adds x. */
 CLA_FN void cla_total_add(cla_total w, int i, real x, real f)
 {
     const cla_total at = w + i * CLA_TOTAL_STEP;
-    const real before = at[0] * f, sum = before + x, added = sum - before;
-    const real lost = (before - (sum - added)) + (x - added);
-    at[0] = sum;
-    at[CLA_TOTAL_STEP] = at[CLA_TOTAL_STEP] * f + (lost == lost ? lost : (real)(0));
+    real lost;
+    at[0] = cla_add_losing(at[0] * f, x, &lost);
+    at[CLA_TOTAL_STEP] = at[CLA_TOTAL_STEP] * f + lost;
 }
 CLA_FN real cla_total_sum(cla_total w, int i)
 {

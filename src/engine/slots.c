@@ -256,6 +256,7 @@ const struct slot slots_forward[] = {
     { .write = slots_features_bias },
     { .fragment = "logits.cl" },
     { .fragment = "softmax.cl" },
+    { .fragment = "long_sums.cl" },
     { .choose = total_slot },
     { .fragment = "total.cl" },
     { .fragment = "forward.cl" },
