@@ -36,6 +36,7 @@ static const struct row rows[] = {
     { .tile = { { 8, 16, 4, 8, 8, 8, 0 } }, .widest = 64, .backward = true, .plain = true },
     { .tile = { { 8, 16, 4, 4, 8, 4, 0 } }, .widest = 64, .backward = true },
     { .tile = { { 16, 8, 8, 4, 8, 4, 0 } }, .widest = 64, .backward = true },
+    { .tile = { { 16, 8, 4, 8, 8, 8, 0 } }, .widest = 128, .backward = true, .plain = true, .sub_group = 16 },
     { .tile = { { 16, 8, 4, 4, 8, 8, 0 } }, .widest = 128, .backward = true, .plain = true },
     { .tile = { { 32, 8, 4, 4, 8, 4, 0 } }, .widest = 128, .backward = true },
     { .tile = { { 32, 8, 4, 4, 8, 2, 0 } }, .widest = D_MAX, .backward = true },
