@@ -34,6 +34,7 @@ static const struct row rows[] = {
     /* Backward, with two sums in registers, within 32 KiB in f32; the last but one fits in f64 too. */
     { .tile = { { 16, 8, 4, 8, 8, 8, 0 } }, .widest = 64, .backward = true, .plain = true },
     { .tile = { { 8, 16, 4, 8, 8, 8, 0 } }, .widest = 64, .backward = true, .plain = true },
+    { .tile = { { 16, 8, 4, 4, 8, 8, 0 } }, .widest = 64, .backward = true, .sub_group = 16 },
     { .tile = { { 8, 16, 4, 4, 8, 4, 0 } }, .widest = 64, .backward = true },
     { .tile = { { 16, 8, 8, 4, 8, 4, 0 } }, .widest = 64, .backward = true },
     { .tile = { { 16, 8, 4, 8, 8, 8, 0 } }, .widest = 128, .backward = true, .plain = true, .sub_group = 16 },
