@@ -480,6 +480,19 @@ typedef struct clattn_options {
 #define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
+ * Finds the device that clattn's own programs take when they are told of none: the first GPU that is available, else
+ * accelerator, else CPU, of each kind the first in the order of platforms.
+ *
+ * @param platform  receives its platform; may be NULL
+ * @param device    receives the device; not NULL
+ * @return CL_SUCCESS; otherwise both receive NULL
+ *         CL_DEVICE_NOT_FOUND             there is none
+ *         CLATTN_ERROR_INVALID_ARGUMENT   device is NULL
+ *         CL_OUT_OF_HOST_MEMORY           no memory
+ */
+CLATTN_API cl_int clattn_default_device(cl_platform_id *platform, cl_device_id *device) CLATTN_MUST_CHECK;
+
+/**
  * Makes a handle for one device of a context.
  *
  * @param out      receives the handle, which the caller frees with clattn_release(); NULL on failure. Not NULL itself.
@@ -1148,6 +1161,32 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
     CLATTN_MUST_CHECK;
 
 /**
+ * Attention in one call: finds the plan of a problem among those that the handle keeps for such calls, or makes it, and
+ * enqueues the forward pass.
+ *
+ * The first call for a problem does what clattn_plan_create() does, without options: it compiles and may measure. Later
+ * ones take some microseconds more than clattn_enqueue_forward(). A plan serves the problem with all sizes up to the
+ * next power of two of b, nq, nk, total_q and total_k; plans of other such sizes mostly share its program. A handle
+ * keeps 64 plans, and the one that was unused for longest makes room for a new one. What clattn_tune(),
+ * clattn_set_config(), clattn_wisdom_import() and clattn_wisdom_forget() change takes effect with the next call.
+ *
+ * @param handle     the device
+ * @param queue      as for clattn_enqueue_forward()
+ * @param problem    as for clattn_plan_create(); not NULL. CLATTN_BACKWARD is ignored, so that one problem may serve
+ *                   clattn_backward() as well.
+ * @param args       as for clattn_enqueue_forward(), with two differences. sizes NULL: those of the problem. workspace
+ *                   NULL: the call allocates what it needs, and the driver frees that once the call has finished.
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      as for clattn_enqueue_forward()
+ * @return the statuses of clattn_plan_create() and of clattn_enqueue_forward(). On failure nothing was enqueued and
+ *         there is no event.
+ */
+CLATTN_API cl_int clattn_forward(clattn_handle handle, cl_command_queue queue, const clattn_problem *problem,
+                                 const clattn_forward_args *args, cl_uint n_wait, const cl_event *wait_list,
+                                 cl_event *event) CLATTN_MUST_CHECK;
+
+/**
  * Enqueues the making of a block map: writes args->block_map from args->mask. The map serves as many calls as the mask
  * stays the same.
  *
@@ -1300,6 +1339,25 @@ CLATTN_API cl_int clattn_backward_workspace_size(clattn_plan plan, const clattn_
 CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue queue, const clattn_backward_args *args,
                                           cl_uint n_wait, const cl_event *wait_list, cl_event *event)
     CLATTN_MUST_CHECK;
+
+/**
+ * Gradients in one call: as clattn_forward(), for clattn_enqueue_backward().
+ *
+ * @param handle     the device
+ * @param queue      as for clattn_enqueue_forward()
+ * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods; CLATTN_BACKWARD need
+ *                   not be set. Not NULL.
+ * @param args       as for clattn_enqueue_backward(); sizes of args->forward and workspace may be NULL, as they may for
+ *                   clattn_forward()
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      as for clattn_enqueue_backward()
+ * @return the statuses of clattn_plan_create() and of clattn_enqueue_backward(). On failure nothing was enqueued and
+ *         there is no event.
+ */
+CLATTN_API cl_int clattn_backward(clattn_handle handle, cl_command_queue queue, const clattn_problem *problem,
+                                  const clattn_backward_args *args, cl_uint n_wait, const cl_event *wait_list,
+                                  cl_event *event) CLATTN_MUST_CHECK;
 
 /* ---- Caches, and partial results ---- */
 

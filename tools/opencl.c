@@ -4,6 +4,8 @@
 
 #include "opencl.h"
 
+#include <clattn.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,35 +107,27 @@ static void full_name(const struct found *f, char *text, size_t len)
     snprintf(text, len, "%s / %s", f->platform_name, f->device_name);
 }
 
-/* What opencl_open() looks for, and the best so far. */
+/* What opencl_open() looks for: a device, a text or two numbers. */
 struct wanted {
+    cl_device_id device;
     const char *text;
     int numbers;
     unsigned p, d;
-    int rank; /* of `best`: 0 none, then CPU, accelerator, GPU; anything else but those is only taken by name */
-    struct found best;
+    int there; /* found: */
+    struct found found;
 };
-
-static int rank_of(cl_device_type type)
-{
-    return type & CL_DEVICE_TYPE_GPU ? 3 : type & CL_DEVICE_TYPE_ACCELERATOR ? 2 : type & CL_DEVICE_TYPE_CPU ? 1 : 0;
-}
 
 static int consider(const struct found *f, void *user)
 {
     struct wanted *w = user;
     char name[sizeof f->platform_name + sizeof f->device_name + 4];
     full_name(f, name, sizeof name);
-    if (w->numbers ? f->p == w->p && f->d == w->d : w->text && strstr(name, w->text)) {
-        w->best = *f;
-        w->rank = 1;
-        return 1;
-    }
-    if (!w->text && rank_of(f->type) > w->rank) {
-        w->best = *f;
-        w->rank = rank_of(f->type);
-    }
-    return 0;
+    w->there = w->device ? f->device == w->device
+               : w->numbers ? f->p == w->p && f->d == w->d
+                            : strstr(name, w->text) != NULL;
+    if (w->there)
+        w->found = *f;
+    return w->there;
 }
 
 static int two_numbers(const char *text, unsigned *p, unsigned *d)
@@ -151,20 +145,21 @@ cl_int opencl_open(const char *text, struct opencl *out)
     memset(&w, 0, sizeof w);
     w.text = text && *text ? text : NULL;
     w.numbers = w.text && two_numbers(w.text, &w.p, &w.d);
-    status = walk(consider, &w);
+    status = w.text ? CL_SUCCESS : clattn_default_device(NULL, &w.device);
+    status = status ? status : walk(consider, &w);
     if (status != CL_SUCCESS)
         return status;
-    if (w.rank == 0)
+    if (!w.there)
         return CL_DEVICE_NOT_FOUND;
-    const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)w.best.platform, 0 };
-    out->context = clCreateContext(properties, 1, &w.best.device, NULL, NULL, &status);
+    const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)w.found.platform, 0 };
+    out->context = clCreateContext(properties, 1, &w.found.device, NULL, NULL, &status);
     if (status != CL_SUCCESS) {
         out->context = NULL;
         return status;
     }
-    out->device = w.best.device;
-    memcpy(out->platform_name, w.best.platform_name, sizeof out->platform_name);
-    memcpy(out->device_name, w.best.device_name, sizeof out->device_name);
+    out->device = w.found.device;
+    memcpy(out->platform_name, w.found.platform_name, sizeof out->platform_name);
+    memcpy(out->device_name, w.found.device_name, sizeof out->device_name);
     return CL_SUCCESS;
 }
 

@@ -14,8 +14,8 @@ struct opencl {
 };
 
 /* Opens the device that `text` names: a substring of "platform / device" (first match in platform order), or "P:D", two
- * numbers. NULL or "": the first GPU, else accelerator, else CPU, in platform order. Returns CL_SUCCESS,
- * CL_DEVICE_NOT_FOUND, or what OpenCL said. */
+ * numbers. NULL or "": clattn_default_device(). Returns CL_SUCCESS, CL_DEVICE_NOT_FOUND, or what OpenCL
+ * said. */
 cl_int opencl_open(const char *text, struct opencl *out);
 void opencl_close(struct opencl *o);
 

@@ -135,8 +135,6 @@ cl_int clattn_plan_create(clattn_plan *out, clattn_handle h, const clattn_proble
         free(plan);
         return handle_done(h, status, &why);
     }
-    if (h->maker.log && *why.text)
-        h->maker.log(h->maker.log_user, why.text);
     plan->plan.launch.max_workspace = o.max_workspace;
     plan->references = 1;
     plan->handle = h;

@@ -113,6 +113,8 @@ static cl_int init_handle(clattn_handle h, cl_context context, cl_device_id devi
         goto no_programs;
     if ((status = config_lookup_init(&h->lookup, &m->caps, why)))
         goto no_lookup;
+    if ((status = plan_table_init(&h->plans, why)))
+        goto no_plans;
     if ((status = clRetainContext(context))) {
         why_cl(why, status, "clRetainContext");
         goto no_context;
@@ -122,6 +124,8 @@ static cl_int init_handle(clattn_handle h, cl_context context, cl_device_id devi
     maker_connect(m, context, device, &h->lookup, m);
     return CL_SUCCESS;
 no_context:
+    plan_table_clear(&h->plans, false);
+no_plans:
     config_lookup_clear(&h->lookup);
 no_lookup:
     programs_clear(&m->programs);
@@ -213,6 +217,7 @@ cl_int clattn_release(clattn_handle h)
 {
     if (!h || !handle_count_down(&h->references))
         return CL_SUCCESS;
+    plan_table_clear(&h->plans, handle_is_forked(h));
     if (!handle_is_forked(h)) { /* in a child the driver's threads are gone and its locks may be held: leave it alone */
         programs_clear(&h->maker.programs);
         config_lookup_clear(&h->lookup);

@@ -3,7 +3,7 @@
 #ifndef HANDLE_H
 #define HANDLE_H
 
-#include "api/plan.h"
+#include "api/plan_table.h"
 #include "base/last_error.h"
 
 #include <sys/types.h>
@@ -13,6 +13,7 @@ struct clattn_handle_s {
     pid_t pid;
     struct maker maker;
     struct config_lookup lookup;
+    struct plan_table plans;
     struct last_error last_error;
 };
 

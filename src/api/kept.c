@@ -92,6 +92,7 @@ cl_int clattn_wisdom_import(clattn_handle h, const char *text, size_t len, clatt
     for (size_t i = 0; i < records && !status; i++)
         import_one(h, &list[i], &n);
     free(list);
+    plan_table_forget(&h->plans);
     if (count && !status)
         status = handle_give(count, &n, sizeof n, "clattn_import_count", &why);
     return handle_done(h, status, &why);
@@ -109,6 +110,7 @@ cl_int clattn_wisdom_forget(clattn_handle h, const clattn_problem *problem)
         return handle_done(h, status, &why);
     wisdom_drop(&h->maker.store, &h->lookup.by, problem ? class.text : NULL);
     config_lookup_forget(&h->maker, problem ? class.text : NULL, CLATTN_ORIGIN_TUNED);
+    plan_table_forget(&h->plans);
     return CL_SUCCESS;
 }
 

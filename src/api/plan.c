@@ -146,6 +146,8 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
     if ((config && *config) || !make_chosen(plan, maker, &p, &status, why))
         status = make_given(plan, maker, &p, config, why);
     programs_drop_brief(&maker->programs); /* what a search has left */
+    if (!status && *why->text) /* a compiler's warnings, say */
+        maker_log(maker, "%s", why->text);
     return status;
 }
 

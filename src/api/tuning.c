@@ -183,8 +183,10 @@ cl_int clattn_tune(clattn_handle h, const clattn_problem *problem, const clattn_
         pthread_mutex_unlock(&h->lookup.searching);
         programs_drop_brief(&h->maker.programs);
     }
-    if (!status)
+    if (!status) {
         tile_config_print(&config, &to);
+        plan_table_forget(&h->plans);
+    }
     return handle_done(h, status, &why);
 }
 
@@ -208,5 +210,7 @@ cl_int clattn_set_config(clattn_handle h, const clattn_problem *problem, const c
         status = why_set(&why, CL_OUT_OF_HOST_MEMORY, "no memory to keep a configuration");
     else if (!status && !text)
         config_lookup_forget(&h->maker, class.text, CLATTN_ORIGIN_SET);
+    if (!status)
+        plan_table_forget(&h->plans);
     return handle_done(h, status, &why);
 }

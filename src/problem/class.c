@@ -4,9 +4,9 @@
 
 #include "problem/class.h"
 
-#include "base/digest.h"
 #include "base/checked.h"
 #include "problem/feature.h"
+#include "problem/problem_key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,36 +124,13 @@ void class_of(clattn_workload *out, const clattn_problem *p)
 
 /* ---- Text ---- */
 
-/* The texts that decide about a program, with their lengths, and what they capture. */
-static void add_texts(struct text *to, const clattn_problem *p)
-{
-    for (int i = 0; i < p->n_mods; i++)
-        text_add(to, "%zu %u\n%s\n", strlen(p->mods[i].text), (unsigned)p->mods[i].flags, p->mods[i].text);
-    for (int i = 0; i < p->n_aux; i++)
-        text_add(to, "%s %d\n", p->aux[i].name, (int)p->aux[i].type);
-    for (int i = 0; i < p->n_mods && p->flags & CLATTN_BACKWARD; i++)
-        text_add(to, "%zu\n%s\n", strlen(p->mod_grads[i]), p->mod_grads[i]);
-    if (p->aux_grads)
-        text_add(to, "%x\n", (unsigned)p->aux_grads);
-}
-
-/* Digest of all that, in 16 hex digits. Without memory for it, of its length: the class only has to differ. */
+/* Digest of the texts of score_mods, in 16 hex digits. Without memory for it, of their length: the class only has to
+ * differ. */
 static void add_mods(struct text *to, const clattn_problem *p)
 {
-    struct text all = { NULL, 0, 0 };
     unsigned char digest[DIGEST_BYTES];
     char hex[DIGEST_HEX];
-    for (int pass = 0; pass < 2; pass++) {
-        all.length = 0;
-        add_texts(&all, p);
-        if (!pass && (all.to = malloc(all.length + 1)))
-            all.room = all.length + 1;
-    }
-    if (all.to)
-        digest_of(digest, all.to, all.length);
-    else
-        digest_of(digest, &all.length, sizeof all.length);
-    free(all.to);
+    (void)problem_key_digest(digest, p, problem_key_write_mods);
     digest_hex(hex, digest);
     text_add(to, " mod:#%.16s", hex);
 }

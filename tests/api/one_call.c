@@ -1,0 +1,281 @@
+/* one_call.c - clattn_forward() and clattn_backward(): right, with plans that are found again, in any number
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "src/api/handle.h"
+#include "tests/lib/cache_fixture.h"
+#include "tests/lib/each.h"
+#include "tests/lib/graded.h"
+
+#include <pthread.h>
+
+enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
+
+static clattn_handle open_handle(const struct device *d)
+{
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
+    if (!h)
+        bail("%s: no handle", d->name);
+    return h;
+}
+
+/* One call on inputs of its own; 1: right. */
+static int forward(const struct device *d, clattn_handle h, const char *text, char *why, size_t len)
+{
+    const clattn_workload c = each_case(text);
+    struct trial t;
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    e = e ? e : clattn_forward(h, d->queue, &t.c.problem, &t.args, 0, NULL, NULL);
+    e = e ? e : clFinish(d->queue);
+    if (e) {
+        clattn_error_detail(h, why, len, NULL);
+        diag("%s: %s", clattn_status_string(e), text);
+    }
+    const int good = !e && trial_verify(&t, d->queue, why, len);
+    trial_free(&t);
+    return good;
+}
+
+static int backward(const struct device *d, clattn_handle h, const char *text, char *why, size_t len)
+{
+    const clattn_workload c = each_case(text);
+    struct graded g;
+    double most = 0;
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, ALL);
+    g.t.c.problem.flags &= ~(uint32_t)CLATTN_BACKWARD; /* that of the forward call will do */
+    e = e ? e : clattn_backward(h, d->queue, &g.t.c.problem, &g.args, 0, NULL, NULL);
+    e = e ? e : clFinish(d->queue);
+    if (e) {
+        clattn_error_detail(h, why, len, NULL);
+        diag("%s: %s", clattn_status_string(e), text);
+    }
+    const int good = !e && graded_verify(&g, d->queue, &most, why, len);
+    graded_free(&g);
+    return good;
+}
+
+static void test_rows(const struct device *d)
+{
+    static const struct {
+        int (*call)(const struct device *, clattn_handle, const char *, char *, size_t);
+        const char *text;
+    } rows[] = {
+        { forward, "f32 b2 h4/2 q37 k70 d24 causal lse" },
+        { forward, "f32 b1 h1 q1 k8200 d64 lse" }, /* split, where that fills the device: in a workspace */
+        { forward, "f32 b1 h2 q5 k300 d32 splits3 lse" },
+        { forward, "f16 b2 h2 q20 k33 d16 bias:11qk mask:b1qk sink lse" },
+        { forward, "f32 b3 h2 q20 k33 d16 varlen causal lse" },
+        { forward, "bf16 b2 h2/1 q3 k50 d32 k:int8 v:q8_0 kvlen:7,50 page16 lse" },
+        { backward, "f32 b2 h4/2 q37 k70 d24 causal alibi lse bwd" },
+        { backward, "f16 b1 h2 q37 k70 d24 bias:1h1k sink lse bwd" },
+    };
+    const clattn_handle h = open_handle(d);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char why[1024] = "";
+        int good = rows[i].call(d, h, rows[i].text, why, sizeof why);
+        const uint64_t compiles = cache_fixture_counters(h).compiles;
+        good = good && rows[i].call(d, h, rows[i].text, why, sizeof why);
+        ok(good, "%s: %s %s", d->name, rows[i].text, why);
+        is_int(compiles ? (int64_t)(cache_fixture_counters(h).compiles - compiles) : -1, 0,
+               "%s: the second time nothing is compiled: %s", d->name, rows[i].text);
+    }
+    clattn_release(h);
+}
+
+/* ---- Which plan ---- */
+
+/* The plan that was used last. */
+static const struct kept_plan *last(clattn_handle h)
+{
+    const struct plan_table_row *row = &h->plans.rows[0];
+    for (int i = 1; i < PLAN_TABLE_ROWS; i++)
+        if (h->plans.rows[i].kept && h->plans.rows[i].used > row->used)
+            row = &h->plans.rows[i];
+    return row->kept;
+}
+static int is_kept(clattn_handle h, const struct kept_plan *k)
+{
+    for (int i = 0; i < PLAN_TABLE_ROWS; i++)
+        if (h->plans.rows[i].kept == k)
+            return 1;
+    return 0;
+}
+static int n_kept(clattn_handle h)
+{
+    int n = 0;
+    for (int i = 0; i < PLAN_TABLE_ROWS; i++)
+        n += h->plans.rows[i].kept != NULL;
+    return n;
+}
+
+static const struct kept_plan *plan_of(const struct device *d, clattn_handle h, const char *text)
+{
+    char why[1024] = "";
+    if (!forward(d, h, text, why, sizeof why)) {
+        diag("%s: %s", text, why);
+        return NULL;
+    }
+    return last(h);
+}
+
+static void test_sizes(const struct device *d)
+{
+    static const struct {
+        const char *text;
+        int same; /* as the row before */
+    } rows[] = {
+        { "f32 b3 h2 q5 k33 d16", 0 }, { "f32 b2 h2 q8 k64 d16", 1 },  { "f32 b2 h2 q8 k65 d16", 0 },
+        { "f32 b2 h2 q9 k65 d16", 0 }, { "f32 b4 h2 q9 k65 d16", 0 },  { "f32 b4 h1 q9 k65 d16", 0 },
+        { "f32 b4 h1 q0 k65 d16", 0 }, { "f32 b4 h1 q16 k65 d17", 0 }, { "f32 b4 h1 q16 k65 d17 scale0.5", 0 },
+    };
+    const clattn_handle h = open_handle(d);
+    const struct kept_plan *before = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct kept_plan *const now = plan_of(d, h, rows[i].text);
+        ok(now && (now == before) == rows[i].same, "%s: %s has %s", d->name, rows[i].text,
+           rows[i].same ? "the plan of the row before" : "a plan of its own");
+        before = now;
+    }
+    clattn_release(h);
+}
+
+static void test_bound(const struct device *d)
+{
+    const clattn_handle h = open_handle(d);
+    const struct kept_plan *first = NULL, *second = NULL;
+    int good = 1;
+    for (int i = 0; i < PLAN_TABLE_ROWS + 1; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "f32 b1 h1 q2 k3 d4 scale%d", 1 + (i < PLAN_TABLE_ROWS ? i : 0));
+        const struct kept_plan *const now = plan_of(d, h, text);
+        good = good && now && (i < PLAN_TABLE_ROWS || now == first);
+        first = i ? first : now;
+        second = i == 1 ? now : second;
+    }
+    ok(good && n_kept(h) == PLAN_TABLE_ROWS, "%s: %d plans are kept", d->name, PLAN_TABLE_ROWS);
+    ok(plan_of(d, h, "f32 b1 h1 q2 k3 d4 scale1000") && n_kept(h) == PLAN_TABLE_ROWS && is_kept(h, first) &&
+           !is_kept(h, second),
+       "%s: one more, and that which was unused for longest is gone", d->name);
+    clattn_release(h);
+}
+
+/* ---- What changes plans ---- */
+
+static const char *engine_of(const struct kept_plan *k)
+{
+    return k ? k->plan.config.engine->name : "none";
+}
+
+static void test_changes(const struct device *d)
+{
+    static const char text[] = "f32 b1 h1 q70 k70 d16";
+    const clattn_workload c = each_case(text);
+    const clattn_handle h = open_handle(d);
+    char usual[32];
+    snprintf(usual, sizeof usual, "%s", engine_of(plan_of(d, h, text)));
+    ok(!clattn_set_config(h, &c.problem, "naive"), "a configuration is set");
+    is_str(engine_of(plan_of(d, h, text)), "naive", "%s: the next call takes it", d->name);
+    ok(!clattn_set_config(h, &c.problem, NULL), "and taken back");
+    is_str(engine_of(plan_of(d, h, text)), usual, "%s: the next call has the usual one", d->name);
+    const clattn_tune_options options = { sizeof options, CLATTN_TUNE_QUICK, 0, 0.001, NULL, NULL, NULL };
+    ok(!clattn_tune(h, &c.problem, &options, NULL, 0) && !n_kept(h), "a search leaves no plan");
+    plan_of(d, h, text);
+    ok(!clattn_wisdom_forget(h, NULL) && !n_kept(h), "nor does forgetting records");
+    plan_of(d, h, text);
+    ok(!clattn_wisdom_import(h, "", 0, NULL) && !n_kept(h), "nor does importing some");
+    clattn_release(h);
+}
+
+/* ---- Threads ---- */
+
+struct caller {
+    pthread_t thread;
+    const struct device *d;
+    clattn_handle h;
+    int number, good;
+};
+
+static void *call_all(void *arg)
+{
+    static const char *const texts[] = { "f32 b1 h2 q9 k33 d16 lse", "f32 b1 h2 q9 k33 d16 causal lse",
+                                         "f32 b1 h2 q9 k33 d16 alibi lse" };
+    struct caller *const w = arg;
+    char why[1024];
+    w->good = 1;
+    for (int i = 0; i < 12 && w->good; i++) {
+        if (!w->number)
+            plan_table_forget(&w->h->plans); /* while others use what is in it */
+        w->good = forward(w->d, w->h, texts[(w->number + i) % 3], why, sizeof why);
+    }
+    return NULL;
+}
+
+static void test_threads(const struct device *d)
+{
+    struct caller w[6];
+    const clattn_handle h = open_handle(d);
+    int good = 1;
+    for (int i = 0; i < 6; i++) {
+        w[i] = (struct caller){ .d = d, .h = h, .number = i };
+        if (pthread_create(&w[i].thread, NULL, call_all, &w[i]))
+            bail("no thread %d", i);
+    }
+    for (int i = 0; i < 6; i++) {
+        pthread_join(w[i].thread, NULL);
+        good = good && w[i].good;
+    }
+    ok(good && n_kept(h) <= 3, "%s: threads share plans, which one of them forgets all the time", d->name);
+    clattn_release(h);
+}
+
+/* ---- Refusals ---- */
+
+static void test_refused(const struct device *d)
+{
+    const clattn_workload c = each_case("f32 b1 h1 q3 k3 d16"), bad = each_case("f32 b1 h1 q3 k3 d16");
+    clattn_backward_args gradients = CLATTN_BACKWARD_ARGS_INIT;
+    clattn_problem none = bad.problem;
+    const clattn_handle h = open_handle(d);
+    struct trial t;
+    cl_event event = NULL;
+    none.d = 0;
+    if (trial_make(&t, d->cl.context, &c, PLAIN))
+        bail("no trial");
+    const struct device own = { .handle = h, .queue = d->queue };
+    is_int(clattn_forward(NULL, d->queue, &c.problem, &t.args, 0, NULL, NULL), CLATTN_ERROR_INVALID_ARGUMENT,
+           "no handle");
+    is_int(clattn_backward(NULL, d->queue, &c.problem, &gradients, 0, NULL, NULL), CLATTN_ERROR_INVALID_ARGUMENT,
+           "no handle for gradients");
+    each_refused(&own, clattn_forward(h, d->queue, NULL, &t.args, 0, NULL, &event), event,
+                 CLATTN_ERROR_INVALID_ARGUMENT, "clattn_problem is NULL", "no problem");
+    each_refused(&own, clattn_forward(h, d->queue, &c.problem, NULL, 0, NULL, &event), event,
+                 CLATTN_ERROR_INVALID_ARGUMENT, "clattn_forward_args is NULL", "no arguments");
+    each_refused(&own, clattn_forward(h, d->queue, &none, &t.args, 0, NULL, &event), event,
+                 CLATTN_ERROR_INVALID_ARGUMENT, "d is 0", "a problem that is none");
+    each_refused(&own, clattn_forward(h, NULL, &c.problem, &t.args, 0, NULL, &event), event, CL_INVALID_COMMAND_QUEUE,
+                 "queue is NULL", "no queue");
+    each_refused(&own, clattn_backward(h, d->queue, &c.problem, NULL, 0, NULL, &event), event,
+                 CLATTN_ERROR_INVALID_ARGUMENT, "clattn_backward_args is NULL", "no arguments of gradients");
+    each_refused(&own, clattn_backward(h, d->queue, &c.problem, &gradients, 0, NULL, &event), event,
+                 CLATTN_ERROR_INVALID_ARGUMENT, "forward is NULL", "gradients without the forward call's arguments");
+    t.args.k.mem = NULL;
+    each_refused(&own, clattn_forward(h, d->queue, &c.problem, &t.args, 0, NULL, &event), event,
+                 CLATTN_ERROR_INVALID_ARGUMENT, "k", "a call without K");
+    trial_free(&t);
+    clattn_release(h);
+}
+
+static void test_device(const struct device *d)
+{
+    test_rows(d);
+    test_sizes(d);
+    test_bound(d);
+    test_changes(d);
+    test_threads(d);
+    test_refused(d);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}

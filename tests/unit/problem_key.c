@@ -1,0 +1,104 @@
+/* problem_key.c - the key of a problem differs with every member
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "src/problem/problem.h"
+#include "src/problem/problem_key.h"
+#include "tests/lib/tap.h"
+
+#include <stddef.h>
+
+static const clattn_score_mod mods[] = { { "s += 1.0f;", "one", 0 }, { "s *= bend[h];", NULL, 0 } };
+static const clattn_aux aux[] = { { "bend", CLATTN_F32 } };
+static const char *const grads[] = { "", "ds *= bend[h];" };
+
+static clattn_problem whole(void)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT, checked;
+    struct why why;
+    p.d = 32;
+    p.flags = CLATTN_BACKWARD;
+    p.mods = mods;
+    p.aux = aux;
+    p.mod_grads = grads;
+    p.n_mods = 2;
+    p.n_aux = 1;
+    p.aux_grads = 1;
+    p.sizes = (clattn_sizes){ 1, 2, 2, 3, 4, 5, 6, 7 };
+    if (problem_read(&checked, &p, &why))
+        bail("%s", why.text);
+    return checked;
+}
+
+static int differ(const clattn_problem *x, const clattn_problem *y)
+{
+    unsigned char a[DIGEST_BYTES], b[DIGEST_BYTES];
+    return problem_key(a, x) && problem_key(b, y) && memcmp(a, b, sizeof a) != 0;
+}
+
+#define MEMBER(m) { #m, offsetof(clattn_problem, m), sizeof whole_.m }
+static clattn_problem whole_;
+static const struct {
+    const char *name;
+    size_t at, size;
+} members[] = {
+    MEMBER(type),         MEMBER(k_type),    MEMBER(v_type),        MEMBER(d),             MEMBER(dv),
+    MEMBER(causal),       MEMBER(align),     MEMBER(flags),         MEMBER(scale),         MEMBER(softcap),
+    MEMBER(window_left),  MEMBER(bias_type), MEMBER(window_right),  MEMBER(o_type),        MEMBER(k_group),
+    MEMBER(v_group),      MEMBER(page),      MEMBER(splits),        MEMBER(aux_grads),     MEMBER(sizes.b),
+    MEMBER(sizes.h),      MEMBER(sizes.hk),  MEMBER(sizes.nq),      MEMBER(sizes.nk),      MEMBER(sizes.offset),
+    MEMBER(sizes.total_q), MEMBER(sizes.total_k),
+};
+
+/* The lowest bit of each member, and the highest of its last byte but one. */
+static void test_members(void)
+{
+    const clattn_problem first = whole_;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        clattn_problem other = whole_;
+        unsigned char *const bytes = (unsigned char *)&other + members[i].at;
+        bytes[0] ^= 1;
+        ok(differ(&first, &other), "%s is in the key", members[i].name);
+        bytes[0] ^= 1;
+        bytes[members[i].size - 2] ^= 1;
+        ok(differ(&first, &other), "%s is in the key as a whole", members[i].name);
+    }
+}
+
+static void test_texts(void)
+{
+    static const clattn_score_mod texts[] = { { "s += 1.0f; ", "one", 0 }, { "s += 1.0f;", "two", 0 },
+                                              { "s += 1.0f;", "one", CLATTN_MOD_VECTOR } };
+    static const clattn_aux buffers[] = { { "bent", CLATTN_F32 }, { "bend", CLATTN_I32 } };
+    static const char *const other_grads[] = { "", "ds *= bend[h]; " };
+    static const clattn_score_mod joined[] = { { "s += 1.0f;", "o", 0 }, { "s *= bend[h];", "ne", 0 } };
+    const clattn_problem first = whole_;
+    clattn_problem other;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const clattn_score_mod list[] = { texts[i], mods[1] };
+        other = first;
+        other.mods = list;
+        ok(differ(&first, &other), "text, name and flags of a score_mod are in the key (%zu)", i);
+    }
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        other = first;
+        other.aux = &buffers[i];
+        ok(differ(&first, &other), "name and type of a captured buffer are in the key (%zu)", i);
+    }
+    other = first;
+    other.mod_grads = other_grads;
+    ok(differ(&first, &other), "derivatives are in the key");
+    other = first;
+    other.mods = joined;
+    ok(differ(&first, &other), "names do not run into each other");
+    other = first;
+    ok(!differ(&first, &other), "the same problem has the same key");
+}
+
+int main(void)
+{
+    whole_ = whole();
+    test_members();
+    test_texts();
+    return done_testing();
+}
