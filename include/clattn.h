@@ -1345,8 +1345,8 @@ CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue que
  *
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
- * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods; CLATTN_BACKWARD need
- *                   not be set. Not NULL.
+ * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods; CLATTN_BACKWARD
+ *                   need not be set. Not NULL.
  * @param args       as for clattn_enqueue_backward(); sizes of args->forward and workspace may be NULL, as they may for
  *                   clattn_forward()
  * @param n_wait     as for clattn_enqueue_forward()

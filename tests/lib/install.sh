@@ -1,8 +1,9 @@
 #!/bin/sh
-# install.sh README DESTDIR LIBDIR: the program in README builds against what is installed, shared and static, and runs.
+# install.sh EXAMPLES DESTDIR LIBDIR: README's program builds against what is installed, shared and static, and runs;
+# the other examples build by their Makefile.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-readme=$1 destdir=$2 libdir=$3
+examples=$1 destdir=$2 libdir=$3
 : "${CC=cc}" "${CFLAGS=}" "${LDFLAGS=}" "${PKG_CONFIG=pkg-config}"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -15,13 +16,9 @@ PKG_CONFIG_PATH=$destdir$libdir/pkgconfig${PKG_CONFIG_PATH+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH
 test -z "$destdir" || export PKG_CONFIG_SYSROOT_DIR="$destdir"
 
-# The example: from its first #define to the closing brace of main, indented by four spaces.
-sed -n '/^    #define/,/^    }$/s/^ \{0,4\}//p' "$readme" >"$dir/example.c"
-test -s "$dir/example.c"
-
 flags=$($PKG_CONFIG --cflags clattn)
 build() { # NAME LIBS
-    $CC -std=c99 -Wall -Wextra -Werror $CFLAGS $flags "$dir/example.c" -o "$dir/$1" $LDFLAGS $2
+    $CC -std=c99 -Wall -Wextra -Werror $CFLAGS $flags "$examples/first_call.c" -o "$dir/$1" $LDFLAGS $2
 }
 run() { # NAME: 77 is the example's way to say that there is no device
     status=0
@@ -41,3 +38,9 @@ if test -f "$destdir$libdir/libclattn.a"; then
     build static "$($PKG_CONFIG --static --libs clattn | sed 's/-lclattn/-l:libclattn.a/')"
     run static
 fi
+
+mkdir "$dir/examples"
+cp "$examples"/*.c "$examples/Makefile" "$dir/examples/"
+LD_LIBRARY_PATH=$destdir$libdir${LD_LIBRARY_PATH+:$LD_LIBRARY_PATH} CLATTN_TUNE=off MAKEFLAGS= \
+    make -C "$dir/examples" CC="$CC" CFLAGS="-std=c99 -Wall -Wextra -Werror $CFLAGS" LDFLAGS="$LDFLAGS" \
+    PKG_CONFIG="$PKG_CONFIG" run
