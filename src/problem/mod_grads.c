@@ -168,12 +168,12 @@ static void write_cells(struct text *to, const clattn_problem *p)
             if (looks_up(p, i, j)) {
                 text_add(to, "    cell = ((q * 3 + k * 5 + (e->b + e->h + %d)) & 63) - 1;\n", j);
                 if (mods_is_vector(&p->mods[i]))
-                    text_add(to, "    cla_look_ups(e, %d, %d, ds, cell, ds);\n", n++, j);
+                    text_add(to, "    cla_look_ups(e, %d, %d, ds, cell, ds + ds);\n", n++, j);
                 else
                     text_add(to,
                              "    CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++)\n        cla_look_up(e, %d, %d, i, "
                              "CLA_LANE(ds, cla_scalar, i), (int)CLA_LANE(cell, CLA_INTEGER, i), "
-                             "CLA_LANE(ds, cla_scalar, i));\n",
+                             "2 * CLA_LANE(ds, cla_scalar, i));\n",
                              n++, j);
             }
 }

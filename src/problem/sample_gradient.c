@@ -253,8 +253,8 @@ void sample_gradient(const struct sample *s, int which, const float *lse, int64_
     default: add_all_shares(s, which, lse, b, h, n, row, bound); break;
     }
     for (int64_t c = 0; c < x.width && which >= SAMPLE_DAUX; c++) { /* each text that names it looks it up */
-        row[c] *= mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
-        bound[c] *= mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
+        row[c] *= 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
+        bound[c] *= 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
     }
     for (int64_t c = 0; c < x.width; c++)
         bound[c] += bound[c] > 0 ? sample_answer_rounding(x.type, row[c]) : 0;
