@@ -52,8 +52,8 @@ size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n);
 int64_t sample_block(const struct sample *s, enum sample_what what);
 
 /* Elements from..from + n - 1 of one, as they are stored, in whole blocks. Contiguous: [b,h,n,width], packed
- * [total,h,width], bias of the sample's shape, mask [1,1,nq,nk], paged K and V [pages,page,hk,width] (sample_cache.h); scales and zero
- * points have the axes of their K or V, but groups for the width. */
+ * [total,h,width], bias of the sample's shape, mask [1,1,nq,nk], paged K and V [pages,page,hk,width]
+ * (sample_cache.h); scales and zero points have the axes of their K or V, but groups for the width. */
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to);
 
 /* Computes all values of Q, K and V once, into room for sample_values() of them, so that answers take a tenth of the

@@ -211,10 +211,15 @@ static void add_all_shares(const struct sample *s, int which, const float *lse, 
 {
     const clattn_sizes *const z = &s->p.sizes;
     const struct sample_gradient_shape x = sample_gradient_shape(s, which);
+    const double times = which < SAMPLE_DAUX ? 1 : 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
     for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
         const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };
         if ((x.entries == 1 || at[0] == b) && (x.heads == 1 || at[1] == h) && (x.rows == 1 || at[2] == n))
             add_shares(s, which, lse, at[0], at[1], at[2], row, bound);
+    }
+    for (int64_t c = 0; c < x.width; c++) {
+        row[c] *= times;
+        bound[c] *= times;
     }
 }
 
@@ -251,10 +256,6 @@ void sample_gradient(const struct sample *s, int which, const float *lse, int64_
             add_sink(s, lse, i, h, row, bound);
         break;
     default: add_all_shares(s, which, lse, b, h, n, row, bound); break;
-    }
-    for (int64_t c = 0; c < x.width && which >= SAMPLE_DAUX; c++) { /* each text that names it looks it up */
-        row[c] *= 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
-        bound[c] *= 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
     }
     for (int64_t c = 0; c < x.width; c++)
         bound[c] += bound[c] > 0 ? sample_answer_rounding(x.type, row[c]) : 0;

@@ -155,11 +155,11 @@ cl_int device_gradients_open(struct device_sample *b, cl_context context, struct
         status = make_aux(b, context, why);
     for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++)
         status = make_room(b, context, i, why);
-    if (!status)
-        status = device_gradients_poison(b, why);
+    if (status || (status = device_gradients_poison(b, why)))
+        return status;
     fill_args(b);
     compute(b);
-    return status;
+    return CL_SUCCESS;
 }
 
 cl_int device_gradients_poison(struct device_sample *b, struct why *why)

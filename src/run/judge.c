@@ -127,17 +127,24 @@ static cl_int run_poisoned(struct device_sample *b, struct launch *l, struct why
     return status ? status : device_sample_run(b, l, 0, &seconds, &device, why);
 }
 
-/* Once more: the same bits as check() saw. */
-static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
+static cl_int compare(struct device_sample *b, cl_mem mem, const unsigned char *seen, size_t bytes, struct why *why)
 {
-    unsigned char *again = malloc(b->o_bytes + 1);
+    unsigned char *again = malloc(bytes + 1);
     cl_int status = again ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    if (!status && !(status = run_poisoned(b, l, why)) &&
-        !(status = device_sample_read(b, b->o, DEVICE_SAMPLE_GUARD, b->o_bytes, again, why)) &&
-        memcmp(again, b->seen + DEVICE_SAMPLE_GUARD, b->o_bytes))
+    if (!status && !(status = device_sample_read(b, mem, DEVICE_SAMPLE_GUARD, bytes, again, why)) &&
+        memcmp(again, seen + DEVICE_SAMPLE_GUARD, bytes))
         status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "a second run gives other bits");
     free(again);
     return status;
+}
+
+/* Once more: the same bits as check() saw. */
+static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
+{
+    cl_int status;
+    if ((status = run_poisoned(b, l, why)) || (status = compare(b, b->o, b->seen, b->o_bytes, why)))
+        return status;
+    return compare(b, b->lse, b->seen_lse, b->lse_bytes, why);
 }
 
 /* The same of gradients. */

@@ -171,7 +171,8 @@ static bool element_is_seen(struct place *x, int which, const int64_t at[3], int
     const size_t place = DEVICE_SAMPLE_GUARD + (size_t)(row * shape.width + c) * size;
     unsigned char bytes[8];
     char words[80];
-    snprintf(words, sizeof words, "%s, row %d of head %d, entry %d", name_of(which), (int)at[2], (int)at[1], (int)at[0]);
+    snprintf(words, sizeof words, "%s, row %d of head %d, entry %d", name_of(which), (int)at[2], (int)at[1],
+             (int)at[0]);
     sample_gradient(&x->sample, which, x->bed.gradients.lse, at[0], at[1], at[2], x->want, x->bound);
     store_near(shape.type, x->want[c], x->bound[c], true, bytes);
     arm(which, place, bytes, size, 1);

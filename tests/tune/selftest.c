@@ -145,7 +145,7 @@ static const struct gradient_set {
 } gradient_sets[] = {
     { "cpu w4,nv1,rk2,rd1,bk16", "f32 b2 h2 q16 k16 d16 bias:11qk bwd", false,
       { { NULL, NULL, NULL },
-        { "at->offset + e->b * at->b", "at->offset + e->h * at->b", "dBias" },
+        { "e->b * at->b + e->h * at->h + q * at->q", "e->h * at->b + e->h * at->h + q * at->q", "dBias" },
         { "e->b * at->b + e->h * at->h", "e->b * at->b + e->b * at->h", "dBias" },
         { "cla_load_bias(p) ((", "cla_load_bias(p) (2 * (", "dQ" },
         { "(e->b == 0 || e->a->bias_shape[0] != 1)", "(e->b == 0 || e->a->bias_shape[1] != 1)", "dBias" },
