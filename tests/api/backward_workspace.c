@@ -74,6 +74,8 @@ static const struct room {
     { "f32 b3 h2/1 q9 k4 d9/6 varlen", SHORT_CPU, DQ | DK, 0, 1, 12, 0, 0, 0, 0, 0, PADDED, CLATTN_CU_K },
     { "f32 b3 h2/1 q9 k4 d9/6 varlen", SHORT_CPU, DQ | DK, 0, 1, 12, 0, 0, 0, 0, 0, PADDED, CLATTN_CU_Q },
     { "f32 b3 h2/1 q129 k4 d9/6 varlen", SHORT_CPU, DK, 0, 1, 0, 0, 0, 0, 3 * 60, 0, PADDED, 0 },
+    { "f32 b3 h2/1 q129 k4 d9/6 varlen", SHORT_CPU, DK, 0, 1, 0, 0, 0, 0, 3 * 60, 0, PADDED, CLATTN_CU_K },
+    { "f32 b3 h2/1 q129 k4 d9/6 varlen", SHORT_CPU, DK, 0, 1, 0, 0, 0, 0, 3 * 60, 0, PADDED, CLATTN_CU_Q },
     { "f16 b3 h2/1 q129 k16 d9/6 varlen", MATRIX, DQ, 0, 1, 0, 0, 0, 0, 0, 3 * 2 * 9 * 192, PADDED, 0 },
     /* slopes: heads, tiles of keys, work-items */
     { "f32 b3 h4/2 q9 k4 d8 alibi", SHORT_CPU, GRADED_OTHERS, 0, 1, 0, 0, 0, 12, 0, 0, PADDED, 0 },
