@@ -80,8 +80,39 @@ static void test_derivatives(void)
     NO_PLAN(CLATTN_ERROR_INVALID_ARGUMENT, "marks aux[1], \"table\", whose type 2", m.aux[1].type = CLATTN_F16);
     NO_PLAN(CLATTN_ERROR_INVALID_ARGUMENT, "\"table_index\" means something else", m.aux[0].name = "table_index");
     NO_PLAN(CLATTN_ERROR_INVALID_ARGUMENT, "\"table_grad\" means something else", m.aux[0].name = "table_grad");
+    NO_PLAN(CLATTN_ERROR_INVALID_ARGUMENT, "aux[1].name \"kind_grad\" means something else",
+            m.aux[0].type = CLATTN_F32; m.aux[1].name = "kind_grad");
     NO_PLAN(CLATTN_ERROR_BUILD, "derivative of first.cl:2:", m.grads[0] = "ds = ds;\nds = nowhere;");
     NO_PLAN(CLATTN_ERROR_BUILD, "derivative of score_mod:1:", m.grads[1] = "ds = nowhere;");
+}
+
+/* No plan is refused without need: a text that is as long as it may be, gradients of doubles, and names that only
+ * those of a buffer of numbers may not be. */
+static void supported(struct modded *m, const char *what)
+{
+    char why[512] = "";
+    if (harness_may_refuse(on.d, &m->p, NULL))
+        skip("%s has no f64: %s", on.d->name, what);
+    else
+        ok(!clattn_supports(on.d->handle, &m->p, why, sizeof why), "%s: %s", what, why);
+}
+static void test_supported(void)
+{
+    static char longest[(1 << 20) + 1];
+    struct modded m;
+    memset(longest, ' ', sizeof longest - 1);
+    make_modded(&m, "f32 b1 h2 q9 k40 d8 lse bwd");
+    m.grads[1] = longest;
+    supported(&m, "a derivative of 1 MiB");
+    make_modded(&m, "f64 b1 h2 q9 k40 d8 lse bwd");
+    m.aux[1].type = CLATTN_F64;
+    supported(&m, "a gradient of doubles");
+    make_modded(&m, "f32 b1 h2 q9 k40 d8 lse bwd");
+    m.aux[1].name = "kind_index";
+    supported(&m, "a name behind that of integers");
+    make_modded(&m, "f32 b1 h2 q9 k40 d8 lse bwd");
+    m.aux[0].name = "other_grad";
+    supported(&m, "a name that ends alike");
 }
 
 /* What only gradients need is nothing to the others. */
@@ -204,6 +235,7 @@ static void test(const struct device *d)
 {
     graded_call_open(&on, d, text, ALL);
     test_derivatives();
+    test_supported();
     test_ignored();
     test_captured();
     test_tables();

@@ -143,7 +143,7 @@ static void make_problem(struct modded *m, const clattn_problem *p, const struct
     m->mods[1] = (clattn_score_mod){ "s = s;", "second.cl", form->flags };
     m->grads[0] = form->first;
     m->grads[1] = form->second;
-    m->aux[0] = (clattn_aux){ "table", CLATTN_F32 };
+    m->aux[0] = (clattn_aux){ "table", p->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32 };
     m->aux[1] = (clattn_aux){ "mixed", CLATTN_F32 };
     m->p.mods = m->mods;
     m->p.mod_grads = m->grads;
