@@ -15,7 +15,7 @@
 enum { ARGS_MAX = PARAMS + 1 };
 static struct seen {
     int called;
-    struct arguments args;
+    struct arguments first, args; /* of the first call and of the last one */
     struct target target;
     cl_mem mem[ARGS_MAX]; /* as the kernel's parameters */
 } by_pass[PASSES], *seen = by_pass; /* of the pass that was called last */
@@ -26,6 +26,8 @@ size_t __wrap_params_pack(void *to, const struct arguments *from, const struct t
 size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target)
 {
     seen = &by_pass[target->pass];
+    if (!seen->called)
+        seen->first = *from;
     seen->called = 1;
     seen->args = *from;
     seen->target = *target;
@@ -386,6 +388,22 @@ static int mark_absent(const struct device *d, clattn_plan plan, int check)
     return same;
 }
 
+/* A plan runs each of its kernels on nothing before anything else: on no heads, and without dividing by 0. */
+static int idles(void)
+{
+    int good = 1;
+    for (int pass = PASS_DELTA; pass <= PASS_SUM_DAUX; pass++) {
+        const struct arguments *const a = &by_pass[pass].first;
+        const cla_i32 *const n = a->bias_shape;
+        if (by_pass[pass].called && (a->heads || a->wanted || !a->h || !a->nq || !a->heads_per_kv || !a->parts ||
+                                     !a->unit_b || !a->unit_hk || !n[0] || !n[1] || !n[2] || !n[3])) {
+            diag("pass %s is not idle", pass_at(pass)->name);
+            good = 0;
+        }
+    }
+    return good;
+}
+
 static void test_backward_call(const struct device *d, size_t i)
 {
     const char *const text = backward_calls[i].text, *const config = backward_calls[i].config;
@@ -397,10 +415,12 @@ static void test_backward_call(const struct device *d, size_t i)
         skip("%s lacks f64: %s", d->name, text);
         return;
     }
+    forget();
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, backward_calls[i].layout, backward_calls[i].wanted);
     struct asked of = { d, &g.t, config, e ? NULL : each_plan(d, config, &g.t.c.problem, text) };
     if (e || !of.plan)
         bail("%s: %s", text, clattn_status_string(e));
+    ok(idles(), "kernels are idle first: %s", text);
     forget();
     mark_absent(d, of.plan, 0);
     e = graded_run(&g, of.plan, d->queue);
