@@ -52,7 +52,7 @@ static cl_int make_table(struct table *t, const struct device *d, int64_t n, int
         bail("no memory");
     memset(t->bytes, 0xa5, t->size);
     t->mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, t->size, t->bytes, &e);
-    t->values = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, 4, NULL, &e2);
+    t->values = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, wide ? 8 : 4, NULL, &e2);
     return e ? e : e2;
 }
 
