@@ -1,4 +1,4 @@
-/* backward_captured.c - derivatives of score_mods and gradients of captured buffers: what is refused, classes, workspaces
+/* backward_captured.c - derivatives of score_mods and gradients of captured buffers: what is refused, classes, bytes
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 

@@ -108,7 +108,7 @@ static const struct room {
     { "f32 b1 h2 q48 k1025 d17/9", FEW, DQ | DV, 0, 65, 0, 0, 0, 0, 0, 2 * 3 * 16 * 32, PADDED, 0 },
     { "f64 b1 h2 q40 k1025 d17/9", FEW, DQ, 0, 65, 0, 0, 0, 0, 0, 2 * 3 * 16 * 32, PADDED, 0 },
     { "f32 b1 h2 q40 k1025 d17/9", FEW, DV, 0, 65, 0, 0, 0, 0, 0, 0, PADDED, 0 },
-    /* words of an engine: of work-groups that have keys, or queries, and there are none where none of theirs is wanted */
+    /* words of an engine: of work-groups that have keys, or queries; none where nothing of theirs is wanted */
     { "f16 b2 h3 q40 k9 d8", MATRIX, DQ | DK, 0, 1, 0, 0, 0, 0, 0, 2 * 3 * 3 * 192, PADDED, 0 },
     { "f16 b2 h3 q48 k9 d8", MATRIX, DQ | DK, 0, 1, 0, 0, 0, 0, 0, 2 * 3 * 3 * 192, PADDED, 0 },
     { "f16 b2 h3 q40 k9 d8", MATRIX, DK, 0, 1, 0, 0, 0, 0, 0, 2 * 3 * 192, PADDED, 0 },
