@@ -11,6 +11,7 @@
 #include "backward.h"
 #include "clock.h"
 #include "convert.h"
+#include "devices.h"
 #include "fault.h"
 #include "figures.h"
 #include "inputs.h"
@@ -31,7 +32,7 @@ struct bench {
     struct opencl where;
     clattn_handle handle;
     const struct peer_kind *peers[PEERS_MAX];
-    int n_peers, rounds, json, on_stdin, help, version;
+    int n_peers, rounds, json, on_stdin, help, version, list_devices;
     const char *device, *config, *against, *suite_name, *plot, *rounds_text;
     const struct suite *suite;
     struct probe probes[2]; /* of float and of double */
@@ -370,7 +371,7 @@ static void help(void)
 {
     puts("Usage: clattn-bench [options] 'PROBLEM' ...\n"
          "Times fused attention; a problem is e.g. 'f32 b1 h8 q2048 k2048 d64 causal'.\n"
-         "  --device TEXT      substring of \"platform / device\", or P:D (default: first GPU, accelerator, CPU)\n"
+         "  --device TEXT      part of \"platform / device\", or P:D (default: first GPU, accelerator, CPU)\n"
          "  --config TEXT      \"ENGINE\" or \"ENGINE TILE\" instead of the default\n"
          "  --against LIST     peers to compare with, separated by commas:");
     for (int i = 0; peer_kinds[i]; i++)
@@ -382,7 +383,8 @@ static void help(void)
          "  --rounds N         rounds after a warm-up (default 11)\n"
          "  --rounds-on-stdin  one round for each line of standard input; prints its ms on a line\n"
          "  --json             print JSON, one object on a line for each problem\n"
-         "  --help  --version");
+         "  --list-devices     list the devices, and the engine that each has by default\n"
+         "  -h, --help  -V, --version");
 }
 
 static int find_peers(struct bench *b, struct fault *f)
@@ -436,6 +438,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--rounds", rounds_text, "N", NULL),
     ROW_FLAG("--rounds-on-stdin", on_stdin, NULL),
     ROW_FLAG("--json", json, NULL),
+    ROW_LAST("--list-devices", list_devices, NULL),
     ROW_LAST("--help", help, NULL),
     ROW_LAST("--version", version, NULL),
     { .name = NULL },
@@ -446,7 +449,7 @@ static int read_options(struct bench *b, int argc, char **argv, struct fault *f)
 {
     const int n = args_read(argc, argv, table, b, f);
     b->rounds = ROUNDS_DEFAULT;
-    if (n < 0 || b->help || b->version)
+    if (n < 0 || b->help || b->version || b->list_devices)
         return n;
     if (b->rounds_text && read_rounds(&b->rounds, b->rounds_text, f))
         return -1;
@@ -511,6 +514,8 @@ int main(int argc, char **argv)
         help();
     else if (b.version)
         printf("clattn-bench %s\n", clattn_version());
+    else if (b.list_devices)
+        result = devices_list(stdout, &f) == 0 ? EXIT_OK : worse(result, &f);
     else
         result = bench_all(&b, n, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout))

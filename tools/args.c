@@ -19,6 +19,7 @@ void args_help(FILE *to, const struct args_row *table)
 /* Returns the row of `arg`, an option with or without "=value"; NULL when there is none. */
 static const struct args_row *find(const struct args_row *table, const char *arg)
 {
+    arg = !strcmp(arg, "-h") ? "--help" : !strcmp(arg, "-V") ? "--version" : arg;
     const size_t n = arg[1] == '-' ? strcspn(arg, "=") : strlen(arg);
     for (const struct args_row *r = table; r->name; r++)
         if (strlen(r->name) == n && memcmp(r->name, arg, n) == 0)

@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "clock.h"
+#include "devices.h"
 #include "gradient_files.h"
 #include "gradients.h"
 #include "inputs.h"
@@ -443,6 +444,8 @@ int main(int argc, char **argv)
             options_help(stdout);
         else if (r.options.version)
             printf("clattn-run %s\n", clattn_version());
+        else if (r.options.list_devices)
+            (void)devices_list(stdout, &f);
         else if (r.options.emit_source)
             (void)emit_source(&r, &f);
         else

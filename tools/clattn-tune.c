@@ -6,6 +6,7 @@
 
 #include "classes.h"
 #include "apart.h"
+#include "devices.h"
 #include "json.h"
 #include "named.h"
 
@@ -142,6 +143,8 @@ int main(int argc, char **argv)
             tune_options_help(stdout);
         else if (t.options.version)
             printf("clattn-tune %s\n", clattn_version());
+        else if (t.options.list_devices)
+            (void)devices_list(stdout, &f);
         else
             (void)run(&t, &f);
         if (fflush(stdout) != 0 || ferror(stdout))

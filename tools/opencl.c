@@ -117,6 +117,20 @@ struct wanted {
     struct found found;
 };
 
+/* Without regard to case, of ASCII. */
+static int lower(int c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+static int contains(const char *text, const char *part)
+{
+    for (; *text; text++) {
+        size_t n = 0;
+        while (part[n] && lower(text[n]) == lower(part[n]))
+            n++;
+        if (!part[n])
+            return 1;
+    }
+    return 0;
+}
+
 static int consider(const struct found *f, void *user)
 {
     struct wanted *w = user;
@@ -124,7 +138,7 @@ static int consider(const struct found *f, void *user)
     full_name(f, name, sizeof name);
     w->there = w->device ? f->device == w->device
                : w->numbers ? f->p == w->p && f->d == w->d
-                            : strstr(name, w->text) != NULL;
+                            : contains(name, w->text);
     if (w->there)
         w->found = *f;
     return w->there;
@@ -173,25 +187,48 @@ void opencl_close(struct opencl *o)
 struct numbered {
     unsigned left;
     int found;
-    char *text;
-    size_t len;
+    struct opencl_listed *out;
 };
+
+static const char *kind_of(cl_device_type type)
+{
+    return type & CL_DEVICE_TYPE_GPU ? "GPU" : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+           : type & CL_DEVICE_TYPE_CPU ? "CPU" : "other";
+}
 
 static int count_down(const struct found *f, void *user)
 {
     struct numbered *n = user;
+    char text[1024] = "";
     if (n->left-- > 0)
         return 0;
-    full_name(f, n->text, n->len);
+    full_name(f, n->out->name, sizeof n->out->name);
+    if (clGetDeviceInfo(f->device, CL_DRIVER_VERSION, sizeof text, text, NULL) != CL_SUCCESS)
+        strcpy(text, "unknown");
+    text[sizeof text - 1] = '\0';
+    fit(n->out->driver, sizeof n->out->driver, text);
+    n->out->device = f->device;
+    n->out->p = f->p;
+    n->out->d = f->d;
+    n->out->kind = kind_of(f->type);
     n->found = 1;
     return 1;
 }
 
-cl_int opencl_name(unsigned n, char *text, size_t len)
+cl_int opencl_at(unsigned n, struct opencl_listed *out)
 {
-    struct numbered at = { n, 0, text, len };
+    struct numbered at = { n, 0, out };
     const cl_int status = walk(count_down, &at);
     return status != CL_SUCCESS ? status : at.found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+cl_int opencl_name(unsigned n, char *text, size_t len)
+{
+    struct opencl_listed listed;
+    const cl_int status = opencl_at(n, &listed);
+    if (status == CL_SUCCESS)
+        snprintf(text, len, "%s", listed.name);
+    return status;
 }
 
 int opencl_missing(const char *text, struct fault *f)
@@ -201,7 +238,8 @@ int opencl_missing(const char *text, struct fault *f)
     for (unsigned n = 0; opencl_name(n, name, sizeof name) == CL_SUCCESS && at + sizeof name + 4 < sizeof list; n++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s\"%s\"", n ? ", " : "", name);
     if (!at)
-        return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device");
+        return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device: install a driver (for a CPU PoCL, in Debian "
+                         "pocl-opencl-icd), or have OCL_ICD_VENDORS name the folder that its .icd file is in");
     return fault_set(f, EXIT_NO_DEVICE, "--device: no device is called \"%s\"; there is %s", text ? text : "",
                      list);
 }

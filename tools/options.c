@@ -142,8 +142,9 @@ static const struct args_row table[] = {
     ROW_FLAG("--verify", verify, "compare with float64 on the host; exit 4 when over the bound"),
     ROW_TEXT("--time", time_text, "N", "run N times more and report the median"),
     ROW_FLAG("--json", json, "print one JSON object and nothing else"),
-    ROW_LAST("--help", help, "print this"),
-    ROW_LAST("--version", version, "print the version"),
+    ROW_LAST("--list-devices", list_devices, "list the devices, and the engine that each has by default"),
+    ROW_LAST("--help", help, "print this (-h)"),
+    ROW_LAST("--version", version, "print the version (-V)"),
     { .name = NULL },
 };
 
@@ -292,7 +293,7 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
     const int files = args_read(argc, argv, table, o, f);
     if (files < 0)
         return -1;
-    if (o->help || o->version)
+    if (o->help || o->version || o->list_devices)
         return 0;
     if (o->alibi)
         o->has_diagonal = 1;

@@ -20,7 +20,7 @@ struct options {
     const char *q, *k, *v;
     int merge;                  /* files are O_PARTS and LSE_PARTS instead */
     const char *o_parts, *lse_parts;
-    int verify, json, help, version;
+    int verify, json, help, version, list_devices;
     /* What some of it means. */
     int type;                   /* CLATTN_F32..; 0: the input's */
     int o_type;                 /* likewise; 0: not given */

@@ -35,8 +35,9 @@ static const struct args_row table[] = {
     ROW_FLAG("--cache-clear", cache_clear, "remove all of them; needs no device"),
     ROW_FLAG("--json", json, "print JSON, one object on each line, and nothing else"),
     ROW_FLAG("--quiet", quiet, "print only errors and what was asked for"),
-    ROW_LAST("--help", help, "print this"),
-    ROW_LAST("--version", version, "print the version"),
+    ROW_LAST("--list-devices", list_devices, "list the devices, and the engine that each has by default"),
+    ROW_LAST("--help", help, "print this (-h)"),
+    ROW_LAST("--version", version, "print the version (-V)"),
     ROW_TEXT("--child", child, "CONFIG", NULL),
     { .name = NULL },
 };
@@ -116,7 +117,7 @@ int tune_options_parse(int argc, char **argv, struct tune_options *o, struct fau
     o->problems = argv + 1;
     if ((o->n = args_read(argc, argv, table, o, f)) < 0)
         return -1;
-    if (o->help || o->version)
+    if (o->help || o->version || o->list_devices)
         return 0;
     if (read_effort(o, f) != 0 || read_seconds("--time", o->time_text, &o->time, f) != 0
         || read_seconds("--total", o->total_text, &o->total, f) != 0

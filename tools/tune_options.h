@@ -18,6 +18,7 @@ struct tune_options {
     const char *device, *effort_text, *time_text, *total_text, *kill_text, *file, *forget, *export_to, *import_from;
     const char *child;          /* a configuration */
     int force, in_process, list, verify, recorded, cache_stat, cache_clear, classes, json, quiet, help, version;
+    int list_devices;
     /* What some of it means. */
     enum task task;
     int effort;                 /* CLATTN_TUNE_QUICK, _FULL, _EXHAUSTIVE */
