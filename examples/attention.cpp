@@ -43,15 +43,16 @@ float attend(const clattn::handle &handle, cl_context context, cl_command_queue 
     const buffer on_q(context, q, CL_MEM_READ_ONLY), on_k(context, k, CL_MEM_READ_ONLY),
         on_v(context, v, CL_MEM_READ_ONLY), on_o(context, o, CL_MEM_WRITE_ONLY);
 
-    const clattn::problem problem =
-        clattn::problem().type(clattn::f32).batch(1).heads(heads, kv_heads).queries(rows).keys(rows).width(width).causal();
+    clattn::problem problem;
+    problem.type(clattn::f32).width(width).causal().batch(1).heads(heads, kv_heads).queries(rows).keys(rows);
     const clattn::plan plan(handle, problem); // compiles; keep it: it serves all lengths
     plan.forward(queue, clattn::forward_args(on_q(), on_k(), on_v(), on_o()));
     const cl_int status =
         clEnqueueReadBuffer(queue, on_o(), CL_TRUE, 0, o.size() * sizeof o[0], o.data(), 0, nullptr, nullptr);
     if (status)
         throw clattn::error(status, "clEnqueueReadBuffer", "");
-    std::cout << plan.config() << ": row 0 is " << o[0] << ", row " << rows - 1 << " is " << o[(rows - 1) * width] << "\n";
+    std::cout << plan.config() << ": row 0 is " << o[0] << ", row " << rows - 1 << " is " << o[(rows - 1) * width]
+              << "\n";
     return o[0];
 }
 

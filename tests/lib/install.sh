@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh SOURCE DESTDIR PREFIX LIBDIR INCLUDEDIR: README's program and one in C++ build against what is installed, by
-# pkg-config and by CMake, shared and static, also where it was moved to, and run.
+# install.sh SOURCE DESTDIR PREFIX LIBDIR INCLUDEDIR: README's program and one in C++ build against what is installed,
+# by pkg-config and by CMake, shared and static, also where it was moved to, and run.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 source=$1 destdir=$2 prefix=$3 libdir=$4 includedir=$5
