@@ -1,4 +1,4 @@
-/* attention.cpp - README's first program in C++17: causal attention, 8 query heads that share 2 key/value heads
+/* attention.cpp - first_call.c in C++17: causal attention, 8 query heads that share 2 key/value heads
  * SPDX-License-Identifier: Apache-2.0
  *
  *     c++ -std=c++17 attention.cpp $(pkg-config --cflags --libs clattn)

@@ -293,8 +293,9 @@ typedef struct clattn_problem {
     const clattn_aux *aux;
     /**< [n_aux], likewise. */
     int32_t o_type;
-    /**< Storage of O: 0 means `type`; CLATTN_F32 gives partial results that can be merged without a loss, whatever
-     *   `type` is (but f64). */
+    /**< Storage of O: 0 means `type`. CLATTN_F32 is allowed beside Q, K and V in 16 bits: partial results are merged
+     *   without a loss then, and with CLATTN_BACKWARD, where O is read, D = dot(dO, O) - dLSE lacks nothing that an O
+     *   in 16 bits would have lost; see "Gradients" below. With type CLATTN_F64 O is in f64. */
     int32_t k_group, v_group;
     /**< For int8 and int4: as many neighbouring elements of a row of K (V) share a scale. 0: all of the row; 1: each
      *   has its own (channels); else a multiple of 16, and the last group of a row may be shorter. */
@@ -1345,8 +1346,8 @@ CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue que
  *
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
- * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods; CLATTN_BACKWARD need
- *                   not be set. Not NULL.
+ * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods; CLATTN_BACKWARD
+ *                   need not be set. Not NULL.
  * @param args       as for clattn_enqueue_backward(); sizes of args->forward and workspace may be NULL, as they may for
  *                   clattn_forward()
  * @param n_wait     as for clattn_enqueue_forward()

@@ -95,7 +95,7 @@ static const struct args_row table[] = {
     ROW_TEXT("-o", out, "O.npy", "write O"),
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
     ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
-    ROW_TEXT("--o-type", o_type_text, "TYPE", "that of O (default: TYPE of --type; with --dout f32, or f64)"),
+    ROW_TEXT("--o-type", o_type_text, "TYPE", "storage of O (default: that of --type; with --dout f32 for 16 bits)"),
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
     ROW_READ("--scale", read_scale, "X", "factor of Q K^T (default 1/sqrt(d))"),
     ROW_READ("--softcap", read_softcap, "C", "scores become C tanh(s / C)"),

@@ -38,8 +38,12 @@ static int four(const struct target *t)
     (void)t;
     return 4;
 }
-static bool has_words(const struct target *t) { return t->config->engine->own_words; }
-static bool has_workspace(const struct target *t) { return t->config->engine->total_scalars || has_words(t); }
+/* What the engine itself keeps there, and what segments add up. */
+static bool has_workspace(const struct target *t)
+{
+    const struct engine *const e = t->config->engine;
+    return e->own_words || (t->pass == PASS_FORWARD ? e->total_scalars != NULL : e->sum_scalars != NULL);
+}
 
 /* ---- The list ---- */
 
@@ -171,7 +175,7 @@ static const struct {
     TELL(LONG, FORWARD | ALWAYS(APPEND), v_zero_offset, has_v_zero),
     TELL_ALL(LONG, ON_SCORES, aux_offset, has_aux, captured),
     TELL(LONG, ON_ROWS, states_offset, NULL),
-    TELL(LONG, FORWARD | ALWAYS(KEYS | QUERIES), workspace_offset, has_workspace),
+    TELL(LONG, ON_SCORES, workspace_offset, has_workspace),
     TELL(LONG, ON_SCORES, scale_bits, is_f64),
     TELL(LONG, ON_SCORES, softcap_bits, has_softcap_f64),
     TELL(LONG, BLOCK_MAP, blocks, NULL),

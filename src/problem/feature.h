@@ -46,14 +46,14 @@ enum { FEATURE_WORDS = 2, FEATURE_PLACES = 12 };
 /* An element of the scores of a sample. */
 struct feature_at {
     const struct sample *s;
-    int64_t h, q, k, offset;
+    int64_t b, h, q, k, offset;
 };
 
 /* A tensor of a sample that the feature reads. */
 struct feature_tensor {
     enum sample_what what;
     int type;                                       /* 0: the problem's bias_type */
-    int64_t (*count)(const clattn_sizes *z);        /* its elements, 0 for too many; NULL: there is no tensor */
+    int64_t (*count)(const struct sample *s);       /* its elements, 0 for too many; NULL: there is no tensor */
     double (*value)(const struct sample *s, int64_t at);
 };
 

@@ -168,8 +168,9 @@ static int64_t blocks_of(int64_t n)
     return (n + SAMPLE_BLOCK - 1) / SAMPLE_BLOCK;
 }
 
-static int64_t blocks_count(const clattn_sizes *z)
+static int64_t blocks_count(const struct sample *s)
 {
+    const clattn_sizes *const z = &s->p.sizes;
     return blocks_of(z->nq) * blocks_of(z->nk);
 }
 
@@ -218,10 +219,10 @@ static void bool_represent(clattn_workload *class, const clattn_problem *p)
     class->mask_axes[2] = class->mask_axes[3] = 1;
 }
 
-static int64_t bool_count(const clattn_sizes *z)
+static int64_t bool_count(const struct sample *s)
 {
     int64_t n;
-    return checked_mul(z->nq, z->nk, &n) ? n : 0;
+    return checked_mul(s->p.sizes.nq, s->p.sizes.nk, &n) ? n : 0;
 }
 
 static double bool_value(const struct sample *s, int64_t at)

@@ -139,10 +139,10 @@ static void alibi_print(struct text *to, const clattn_workload *c, const clattn_
 }
 
 /* Those of one entry serve all, or each has its own, of the same value. */
-static int64_t alibi_count(const clattn_sizes *z)
+static int64_t alibi_count(const struct sample *s)
 {
     int64_t n;
-    return checked_mul(z->b, z->h, &n) ? n : 0;
+    return checked_mul(s->p.sizes.b, s->p.sizes.h, &n) ? n : 0;
 }
 
 static double alibi_value(const struct sample *s, int64_t at)
@@ -194,10 +194,14 @@ static void bias_represent(clattn_workload *class, const clattn_problem *p)
     class->bias_axes[2] = class->bias_axes[3] = 1;
 }
 
-static int64_t bias_count(const clattn_sizes *z)
+static int64_t bias_count(const struct sample *s)
 {
-    int64_t n;
-    return checked_mul(z->nq, z->nk, &n) ? n : 0;
+    int64_t shape[4], n = 1;
+    sample_bias_shape(s, shape);
+    for (int i = 0; i < 4; i++)
+        if (!checked_mul(n, shape[i], &n))
+            return 0;
+    return n;
 }
 
 static double bias_value(const struct sample *s, int64_t at)
@@ -207,7 +211,7 @@ static double bias_value(const struct sample *s, int64_t at)
 
 static double bias_change(const struct feature_at *at, double x)
 {
-    return x + bias_value(at->s, at->q * at->s->p.sizes.nk + (at->s->other_shapes ? 0 : at->k));
+    return x + bias_value(at->s, sample_bias_cell(at->s, at->b, at->h, at->q, at->k));
 }
 
 /* ---- sink: a logit for each head that has no value ---- */
@@ -230,9 +234,9 @@ static void sink_print(struct text *to, const clattn_workload *c, const clattn_p
     text_add(to, " sink");
 }
 
-static int64_t sink_count(const clattn_sizes *z)
+static int64_t sink_count(const struct sample *s)
 {
-    return z->h;
+    return s->p.sizes.h;
 }
 
 static double sink_value(const struct sample *s, int64_t h)

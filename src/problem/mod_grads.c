@@ -78,6 +78,20 @@ static bool looks_up(const clattn_problem *p, int i, int j)
     return says && p->aux_grads >> j & 1;
 }
 
+int mod_grads_look_ups(const clattn_problem *p, int j)
+{
+    int n = 0;
+    for (int i = 0; i < p->n_mods; i++)
+        n += looks_up(p, i, j);
+    return n;
+}
+
+/* Now and then next to the last element, on both sides. */
+int64_t mod_grads_cell(int j, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    return ((3 * q + 5 * k + b + h + j) & 63) - 1;
+}
+
 /* The look-ups are numbered, text by text: how many there are, and the buffer of each. */
 static void write_buffers(struct text *to, const clattn_problem *p)
 {
@@ -97,13 +111,18 @@ static void write_buffers(struct text *to, const clattn_problem *p)
 void mod_grads_write_calls(struct text *to, const clattn_problem *p)
 {
     text_add(to, "#line 1 \"mod_grads\"\n");
-    if (p->aux_grads)
+    if (p->aux_grads) {
         write_buffers(to, p);
+        text_add(to, "CLA_FN void cla_textless(const cla_env *e, real ds, integer q, integer k);\n");
+    }
     for (int i = 0; i < p->n_mods; i++) {
         mods_write_head(to, p, i, true);
         text_add(to, ";\n");
     }
     text_add(to, "CLA_FN real cla_mods_grad(const cla_env *e, real s, real ds, integer q, integer k)\n{\n");
+    if (mods_may_be_textless(p))
+        text_add(to, "    if (CLA_TEXTLESS(e)) {\n%s        return ds;\n    }\n",
+                 p->aux_grads ? "        cla_textless(e, ds, q, k);\n" : "");
     mods_write_bounds(to, p);
     text_add(to, "    const integer none = ds == (real)(0);\n    const real s0 = s;\n");
     for (int i = 0; i + 1 < p->n_mods; i++) {
@@ -140,9 +159,35 @@ static void write_look_ups(struct text *to, const clattn_problem *p, int i, int 
                      vector ? "" : "cla_lane, ", p->aux[j].name, results[0], p->aux[j].name, results[1]);
 }
 
+/* What a textless call looks up: not unrolled, so that compilers have little to do with it. */
+static void write_cells(struct text *to, const clattn_problem *p)
+{
+    int n = 0;
+    for (int i = 0; i < p->n_mods; i++)
+        for (int j = 0; j < p->n_aux; j++)
+            if (looks_up(p, i, j)) {
+                text_add(to, "    cell = ((q * 3 + k * 5 + (e->b + e->h + %d)) & 63) - 1;\n", j);
+                if (mods_is_vector(&p->mods[i]))
+                    text_add(to, "    cla_look_ups(e, %d, %d, ds, cell, ds + ds);\n", n++, j);
+                else
+                    text_add(to,
+                             "    CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++)\n        cla_look_up(e, %d, %d, i, "
+                             "CLA_LANE(ds, cla_scalar, i), (int)CLA_LANE(cell, CLA_INTEGER, i), "
+                             "2 * CLA_LANE(ds, cla_scalar, i));\n",
+                             n++, j);
+            }
+}
+
 void mod_grads_write_texts(struct text *to, const clattn_problem *p, bool look_ups)
 {
     int n = 0;
+    if (p->flags & CLATTN_BACKWARD && p->aux_grads) {
+        text_add(to, "#line 1 \"textless\"\nCLA_FN void cla_textless(const cla_env *e, real ds, integer q, integer k)\n"
+                     "{\n    integer cell;\n");
+        if (look_ups)
+            write_cells(to, p);
+        text_add(to, "}\n");
+    }
     for (int i = 0; i < p->n_mods && p->flags & CLATTN_BACKWARD; i++) {
         mods_write_before(to, p->mod_grads[i]);
         mods_write_head(to, p, i, true);

@@ -18,4 +18,12 @@ void mod_grads_write_calls(struct text *to, const clattn_problem *p);
  * cla_look_ups() of vectors, what they look up of marked buffers. */
 void mod_grads_write_texts(struct text *to, const clattn_problem *p, bool look_ups);
 
+/* ---- Textless calls (mods.h) ---- */
+
+/* What a text looks up in marked buffer j then: this element, if it is one of MOD_GRADS_N; and how many texts may name
+ * that buffer. Each of them adds 2 ds. */
+enum { MOD_GRADS_N = 61 };
+int64_t mod_grads_cell(int j, int64_t b, int64_t h, int64_t q, int64_t k);
+int mod_grads_look_ups(const clattn_problem *p, int j);
+
 #endif

@@ -135,6 +135,39 @@ struct sample_range sample_range_of(const struct sample_entry *e, int64_t q)
     return q < e->q_len ? (struct sample_range){ e->k_begin, e->k_end } : (struct sample_range){ 0, 0 };
 }
 
+/* ---- Shapes ---- */
+
+/* Those of a bias are all four ways to sum up tiles, and all four to share cells among heads and entries. */
+const struct sample_shape sample_shapes[SAMPLE_SHAPES] = {
+    { .bias = { 0, 0, 1, 1 } },
+    { .bias = { 1, 0, 1, 0 }, .slopes = true, .dlse = true },
+    { .bias = { 0, 1, 0, 1 } },
+    { .bias = { 1, 1, 0, 0 } },
+};
+
+int sample_shapes_of(const clattn_problem *p)
+{
+    return !(p->flags & CLATTN_BACKWARD) ? 1 : p->bias_type ? SAMPLE_SHAPES : 2;
+}
+
+void sample_bias_shape(const struct sample *s, int64_t shape[4])
+{
+    const clattn_sizes *const z = &s->p.sizes;
+    const int64_t extent[4] = { z->b, z->h, z->nq, z->nk };
+    for (int i = 0; i < 4; i++)
+        shape[i] = sample_shapes[s->shape].bias[i] ? extent[i] : 1;
+}
+
+int64_t sample_bias_cell(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const int64_t at[4] = { b, h, q, k };
+    int64_t shape[4], cell = 0;
+    sample_bias_shape(s, shape);
+    for (int i = 0; i < 4; i++)
+        cell = cell * shape[i] + (shape[i] > 1 ? at[i] : 0);
+    return cell;
+}
+
 /* ---- Tensors ---- */
 
 static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d)
@@ -165,7 +198,7 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
     case SAMPLE_O:
     case SAMPLE_DOUT:
     case SAMPLE_DLSE:
-        return f & CLATTN_BACKWARD && (what != SAMPLE_DLSE || s->other_shapes)
+        return f & CLATTN_BACKWARD && (what != SAMPLE_DLSE || sample_shapes[s->shape].dlse)
                    ? product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h,
                              what == SAMPLE_DLSE ? 1 : p->dv, 1)
                    : 0;
@@ -175,7 +208,7 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
     case SAMPLE_OFFSETS: return p->align == CLATTN_ALIGN_OFFSETS ? z->b : 0;
     case SAMPLE_CU_Q: return f & CLATTN_CU_Q ? z->b + 1 : 0;
     case SAMPLE_CU_K: return f & CLATTN_CU_K ? z->b + 1 : 0;
-    default: return feature && feature->applies(p) ? feature->tensor.count(z) : 0;
+    default: return feature && feature->applies(p) ? feature->tensor.count(s) : 0;
     }
 }
 
@@ -238,7 +271,7 @@ double sample_value_dout(const struct sample *s, int64_t at)
 
 double sample_value_dlse(const struct sample *s, int64_t at)
 {
-    return s->other_shapes ? sample_number(s->seed + 10, at) : 0;
+    return sample_shapes[s->shape].dlse ? sample_number(s->seed + 10, at) : 0;
 }
 
 static double real_value(const struct sample *s, enum sample_what what, int64_t at)

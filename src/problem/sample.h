@@ -12,10 +12,25 @@ struct sample {
     clattn_problem p;         /* checked; its sizes are the call's */
     uint32_t seed;
     bool ragged; /* lengths, starts and offsets are odd, and what is not seen holds NaN; else all rows count */
-    bool other_shapes; /* of a backward call: a bias without an axis of keys, slopes of each entry, and dLSE */
+    int shape; /* of a backward call: which of sample_shapes[] */
     bool narrow_p;            /* what runs on it stores P in 16 bits, as matrix units do, and may be farther off */
     const double *q, *k, *v;  /* their values, as sample_compute() left them; NULL: computed where they are needed */
+    const struct sample_element *elements; /* likewise, of sample_gradient_compute() */
 };
+
+/* The axes that a bias has, of b, h, q and k; whether each entry has slopes of its own; and whether dLSE is given. */
+struct sample_shape {
+    bool bias[4], slopes, dlse;
+};
+enum { SAMPLE_SHAPES = 4 };
+extern const struct sample_shape sample_shapes[SAMPLE_SHAPES];
+
+/* So many of them make a difference to the problem. */
+int sample_shapes_of(const clattn_problem *p);
+
+/* The extents of the sample's bias, and where its element for (b, h, q, k) lies. */
+void sample_bias_shape(const struct sample *s, int64_t shape[4]);
+int64_t sample_bias_cell(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k);
 
 /* The totals of a packed sample's sequences, which fill their places in its sizes. */
 void sample_set_totals(clattn_problem *p);
@@ -37,8 +52,8 @@ size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n);
 int64_t sample_block(const struct sample *s, enum sample_what what);
 
 /* Elements from..from + n - 1 of one, as they are stored, in whole blocks. Contiguous: [b,h,n,width], packed
- * [total,h,width], bias and mask [1,1,nq,nk], paged K and V [pages,page,hk,width] (sample_cache.h); scales and zero
- * points have the axes of their K or V, but groups for the width. */
+ * [total,h,width], bias of the sample's shape, mask [1,1,nq,nk], paged K and V [pages,page,hk,width]
+ * (sample_cache.h); scales and zero points have the axes of their K or V, but groups for the width. */
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to);
 
 /* Computes all values of Q, K and V once, into room for sample_values() of them, so that answers take a tenth of the
@@ -104,8 +119,10 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
 int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k);
 
 /* Gradients as they are stored: [entries,heads,rows,width], packed as the tensors that they are of; rows 0 where the
- * problem has no such tensor. dBias has the shape of the sample's bias. In sample_gradient.c. */
-enum { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_DBIAS, SAMPLE_DSLOPES, SAMPLE_DSINKS, SAMPLE_GRADIENTS };
+ * problem has no such tensor. dBias has the shape of the sample's bias. From SAMPLE_DAUX on: of captured buffers, which
+ * mod_grads.h says what texts look up in. In sample_gradient.c. */
+enum { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_DBIAS, SAMPLE_DSLOPES, SAMPLE_DSINKS, SAMPLE_DAUX,
+       SAMPLE_GRADIENTS = SAMPLE_DAUX + CLATTN_AUX_MAX };
 struct sample_gradient_shape {
     int64_t entries, heads, rows, width;
     int type;
@@ -116,6 +133,18 @@ struct sample_gradient_shape sample_gradient_shape(const struct sample *s, int w
  * lse[sample_lse()]. */
 void sample_gradient(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n, double *row,
                      double *bound);
+
+/* An element of the scores: its weight; ds, behind all changes of the score, and with respect to the product of Q and
+ * K; how far off each may be. */
+struct sample_element {
+    double p, p_off, top, top_off, ds, ds_off;
+};
+
+/* Computes all of them once, into room for sample_gradient_elements(): 0 where there are too many to keep, or nothing
+ * is a sum over all of them. */
+size_t sample_gradient_elements(const struct sample *s);
+void sample_gradient_compute(struct sample *s, const float *lse, struct sample_element *room);
+
 /* An LSE for a row where nobody computed it: no weight is above 1, which kernels rely on, and most rows' are about as
  * large as with their own. */
 double sample_gradient_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);

@@ -88,7 +88,7 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
                                         int64_t q, int64_t k)
 {
     const struct rules rules = rules_of(&s->p);
-    const struct feature_at at = { s, h, q, k, e->offset };
+    const struct feature_at at = { s, b, h, q, k, e->offset };
     struct sample_score x = { .kept = keeps(&rules, e, &at) };
     if (x.kept)
         x.logit = logit(&rules, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k), &x.size, &x.slope);
@@ -126,7 +126,7 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
                   struct softmax *m)
 {
     const struct rules rules = rules_of(&s->p);
-    struct feature_at at = { s, h, q, 0, e->offset };
+    struct feature_at at = { s, b, h, q, 0, e->offset };
     const double none = -(double)INFINITY, sink = rules.sink ? rules.sink(&at, none) : none;
     const int64_t q_at = sample_row(s, b, h, q);
     double slope;

@@ -6,6 +6,9 @@
 
 #include "problem/sample.h"
 
+#include "base/checked.h"
+#include "problem/mod_grads.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -39,15 +42,19 @@ struct sample_gradient_shape sample_gradient_shape(const struct sample *s, int w
 {
     const clattn_problem *const p = &s->p;
     const clattn_sizes *const z = &p->sizes;
-    const bool other = s->other_shapes, sloped = p->flags & CLATTN_ALIBI, sinks = p->flags & CLATTN_SINKS;
-    const struct sample_gradient_shape shapes[SAMPLE_GRADIENTS] = {
+    const bool own = sample_shapes[s->shape].slopes, sloped = p->flags & CLATTN_ALIBI;
+    const int scalar = p->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, j = which - SAMPLE_DAUX;
+    int64_t bias[4];
+    if (j >= 0)
+        return (struct sample_gradient_shape){ 1, 1, j < p->n_aux && p->aux_grads >> j & 1, MOD_GRADS_N, scalar };
+    sample_bias_shape(s, bias);
+    const struct sample_gradient_shape shapes[SAMPLE_DAUX] = {
         [SAMPLE_DQ] = { z->b, z->h, z->nq, p->d, p->type },
         [SAMPLE_DK] = { z->b, z->hk, z->nk, p->d, p->k_type },
         [SAMPLE_DV] = { z->b, z->hk, z->nk, p->dv, p->v_type },
-        [SAMPLE_DBIAS] = { 1, 1, p->bias_type ? z->nq : 0, other ? 1 : z->nk,
-                           p->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32 },
-        [SAMPLE_DSLOPES] = { other ? z->b : 1, z->h, sloped, 1, CLATTN_F32 },
-        [SAMPLE_DSINKS] = { 1, z->h, sinks, 1, CLATTN_F32 },
+        [SAMPLE_DBIAS] = { bias[0], bias[1], p->bias_type ? bias[2] : 0, bias[3], scalar },
+        [SAMPLE_DSLOPES] = { own ? z->b : 1, z->h, sloped, 1, CLATTN_F32 },
+        [SAMPLE_DSINKS] = { 1, z->h, p->flags & CLATTN_SINKS ? 1 : 0, 1, CLATTN_F32 },
     };
     return shapes[which];
 }
@@ -69,24 +76,57 @@ static double against_o(const struct sample *s, int64_t b, int64_t h, int64_t q,
     return sum;
 }
 
-/* Of an element: its weight; ds, behind all changes of the score, and with respect to the product of Q and K; how far
- * off each may be. */
-struct element {
-    double p, p_off, top, top_off, ds, ds_off;
-};
-
-static struct element element_of(const struct sample *s, const struct sample_entry *e, const float *lse, int64_t b,
-                                 int64_t h, int64_t q, int64_t k)
+static struct sample_element compute_element(const struct sample *s, const struct sample_entry *e, const float *lse,
+                                             int64_t b, int64_t h, int64_t q, int64_t k)
 {
     const struct sample_score x = sample_answer_score(s, e, b, h, q, k);
     double size;
     if (!x.kept)
-        return (struct element){ .p = 0 };
+        return (struct sample_element){ .p = 0 };
     const double of_row = (double)lse[sample_lse(s, b, h, q)];
     const double sum = against_o(s, b, h, q, sample_answer_key_row(s, e, b, h, k), &size);
     const double p = exp(x.logit - of_row), off = doubt_of(s, p, x.size + fabs(of_row));
-    return (struct element){ p, p * off, p * sum, p * off * size, p * sum * x.slope * s->p.scale,
-                             p * off * size * fabs(s->p.scale) };
+    return (struct sample_element){ p, p * off, p * sum, p * off * size, p * sum * x.slope * s->p.scale,
+                                    p * off * size * fabs(s->p.scale) };
+}
+
+static int64_t place_of(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const clattn_sizes *const z = &s->p.sizes;
+    return ((b * z->h + h) * z->nq + q) * z->nk + k;
+}
+
+static struct sample_element element_of(const struct sample *s, const struct sample_entry *e, const float *lse,
+                                        int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    return s->elements ? s->elements[place_of(s, b, h, q, k)] : compute_element(s, e, lse, b, h, q, k);
+}
+
+size_t sample_gradient_elements(const struct sample *s)
+{
+    enum { MOST = 1 << 18 };
+    const clattn_problem *const p = &s->p;
+    const clattn_sizes *const z = &p->sizes;
+    int64_t n;
+    const bool all = p->bias_type || p->flags & CLATTN_ALIBI || p->aux_grads;
+    return all && checked_mul(z->b, z->h, &n) && checked_mul(n, z->nq, &n) && checked_mul(n, z->nk, &n) && n <= MOST
+               ? (size_t)n
+               : 0;
+}
+
+void sample_gradient_compute(struct sample *s, const float *lse, struct sample_element *room)
+{
+    const clattn_sizes *const z = &s->p.sizes;
+    s->elements = NULL;
+    memset(room, 0, sample_gradient_elements(s) * sizeof *room);
+    for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
+        const int64_t b = i / z->nq / z->h, h = i / z->nq % z->h, q = i % z->nq;
+        const struct sample_entry e = sample_entry_of(s, b);
+        const struct sample_range range = q < e.nq ? sample_range_of(&e, q) : (struct sample_range){ 0, 0 };
+        for (int64_t k = range.begin; k < range.end; k++)
+            room[place_of(s, b, h, q, k)] = compute_element(s, &e, lse, b, h, q, k);
+    }
+    s->elements = room;
 }
 
 /* ---- Sums ---- */
@@ -110,7 +150,7 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
     const int64_t share = s->p.sizes.h / s->p.sizes.hk;
     for (int64_t h = hk * share; h < (hk + 1) * share; h++)
         for (int64_t q = 0; q < e.nq; q++) {
-            const struct element x = element_of(s, &e, lse, b, h, q, k);
+            const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
             const int64_t at = sample_row(s, b, h, q);
             if (x.p == 0)
                 continue;
@@ -127,44 +167,63 @@ static void add_keys(const struct sample *s, const float *lse, int64_t b, int64_
     const struct sample_entry e = sample_entry_of(s, b);
     const struct sample_range range = sample_range_of(&e, q);
     for (int64_t k = range.begin; k < range.end; k++) {
-        const struct element x = element_of(s, &e, lse, b, h, q, k);
+        const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
         if (x.p != 0)
             add(s, row, bound, x.ds, x.ds_off, sample_answer_key_row(s, &e, b, h, k), s->p.d, sample_value_k);
     }
 }
 
-/* A cell of a bias, or a row of them, of query q: over all that it is broadcast over. */
-static void add_bias(const struct sample *s, const float *lse, int64_t q, double *row, double *bound)
+/* How many times dS of an element is added to which cell of a row: of a bias, a head's slope, or a captured buffer. */
+struct share {
+    int64_t cell;
+    double times;
+};
+
+static struct share share_of(const struct sample *s, int which, const struct sample_entry *e, int64_t b, int64_t h,
+                             int64_t q, int64_t k)
 {
-    for (int64_t i = 0; i < s->p.sizes.b * s->p.sizes.h; i++) {
-        const int64_t b = i / s->p.sizes.h, h = i % s->p.sizes.h;
-        const struct sample_entry e = sample_entry_of(s, b);
-        const struct sample_range range = sample_range_of(&e, q);
-        for (int64_t k = range.begin; k < range.end; k++) {
-            const struct element x = element_of(s, &e, lse, b, h, q, k);
-            const int64_t c = s->other_shapes ? 0 : k;
-            row[c] += x.top;
-            bound[c] += x.top_off + doubt(s, 0) * fabs(x.top);
-        }
-    }
+    if (which == SAMPLE_DBIAS)
+        return (struct share){ sample_shapes[s->shape].bias[3] ? k : 0, 1 };
+    if (which == SAMPLE_DSLOPES)
+        return (struct share){ 0, -fabs((double)(q + e->offset - k)) };
+    const int64_t cell = mod_grads_cell(which - SAMPLE_DAUX, b, h, q, k);
+    return (struct share){ cell, cell >= 0 && cell < MOD_GRADS_N };
 }
 
-/* A head's slope: of one entry. */
-static void add_slope(const struct sample *s, const float *lse, int64_t b, int64_t h, double *row, double *bound)
+static void add_shares(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t q,
+                       double *row, double *bound)
 {
     const struct sample_entry e = sample_entry_of(s, b);
-    for (int64_t q = 0; q < e.nq; q++) {
-        const struct sample_range range = sample_range_of(&e, q);
-        for (int64_t k = range.begin; k < range.end; k++) {
-            const struct element x = element_of(s, &e, lse, b, h, q, k);
-            const double away = fabs((double)(q + e.offset - k));
-            *row -= x.top * away;
-            *bound += (x.top_off + doubt(s, 0) * fabs(x.top)) * away;
-        }
+    const struct sample_range range = q < e.nq ? sample_range_of(&e, q) : (struct sample_range){ 0, 0 };
+    for (int64_t k = range.begin; k < range.end; k++) {
+        const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
+        const struct share to = share_of(s, which, &e, b, h, q, k);
+        if (to.times == 0)
+            continue;
+        row[to.cell] += x.top * to.times;
+        bound[to.cell] += (x.top_off + doubt(s, 0) * fabs(x.top)) * fabs(to.times);
     }
 }
 
-/* A head's sink: of one entry. Of rows that do not count O is 0, whatever is stored there. */
+/* Over all entries, heads and queries that share row n of (b, h). */
+static void add_all_shares(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n,
+                           double *row, double *bound)
+{
+    const clattn_sizes *const z = &s->p.sizes;
+    const struct sample_gradient_shape x = sample_gradient_shape(s, which);
+    const double times = which < SAMPLE_DAUX ? 1 : 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
+    for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
+        const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };
+        if ((x.entries == 1 || at[0] == b) && (x.heads == 1 || at[1] == h) && (x.rows == 1 || at[2] == n))
+            add_shares(s, which, lse, at[0], at[1], at[2], row, bound);
+    }
+    for (int64_t c = 0; c < x.width; c++) {
+        row[c] *= times;
+        bound[c] *= times;
+    }
+}
+
+/* A head's sink, of one entry. Of rows that do not count O is 0, whatever is stored there. */
 static void add_sink(const struct sample *s, const float *lse, int64_t b, int64_t h, double *row, double *bound)
 {
     const struct sample_entry e = sample_entry_of(s, b);
@@ -182,15 +241,6 @@ static void add_sink(const struct sample *s, const float *lse, int64_t b, int64_
     }
 }
 
-/* Slopes and sinks: of the entry that has its own, or of all. */
-static void add_entries(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, double *row,
-                        double *bound)
-{
-    const bool own = sample_gradient_shape(s, which).entries > 1;
-    for (int64_t i = own ? b : 0; i < (own ? b + 1 : s->p.sizes.b); i++)
-        (which == SAMPLE_DSLOPES ? add_slope : add_sink)(s, lse, i, h, row, bound);
-}
-
 void sample_gradient(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n, double *row,
                      double *bound)
 {
@@ -201,8 +251,11 @@ void sample_gradient(const struct sample *s, int which, const float *lse, int64_
     case SAMPLE_DQ: add_keys(s, lse, b, h, n, row, bound); break;
     case SAMPLE_DK:
     case SAMPLE_DV: add_queries(s, which, lse, b, h, n, row, bound); break;
-    case SAMPLE_DBIAS: add_bias(s, lse, n, row, bound); break;
-    default: add_entries(s, which, lse, b, h, row, bound); break;
+    case SAMPLE_DSINKS:
+        for (int64_t i = 0; i < s->p.sizes.b; i++)
+            add_sink(s, lse, i, h, row, bound);
+        break;
+    default: add_all_shares(s, which, lse, b, h, n, row, bound); break;
     }
     for (int64_t c = 0; c < x.width; c++)
         bound[c] += bound[c] > 0 ? sample_answer_rounding(x.type, row[c]) : 0;

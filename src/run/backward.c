@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "engine/defines.h"
+#include "problem/mods.h"
 #include "run/tensor.h"
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
@@ -324,6 +325,13 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
         return status;
     c->workspace = (struct workspace){ r.a.workspace, r.a.workspace_offset, r.a.workspace_size };
     return set_groups(c, plan, &r.s, r.shared, why);
+}
+
+cl_int backward_read_textless(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
+{
+    const cl_int status = backward_read(c, plan, in, why);
+    c->args.wanted |= mods_may_be_textless(plan->p) ? MODS_TEXTLESS : 0;
+    return status;
 }
 
 cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why)

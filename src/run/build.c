@@ -5,6 +5,7 @@
 #include "run/build.h"
 
 #include "device/exp2.h"
+#include "problem/mods.h"
 #include "run/judge.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
     const int64_t hk = cached ? 2 : 1;
     const int own = config->engine->rows_per_group(&config->tile), tile = config->engine->keys_per_tile(&config->tile);
     const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */
-    const bool summed = backward && (p->bias_type || p->flags & (CLATTN_ALIBI | CLATTN_SINKS)); /* over entries */
+    const bool summed = backward && (p->bias_type || p->aux_grads || p->flags & (CLATTN_ALIBI | CLATTN_SINKS));
     const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page || summed;
     const int rows = backward ? tile : own, keys = backward ? own : tile;
     *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };
@@ -119,7 +120,7 @@ static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, co
 {
     struct sample sample;
     cl_int status = CL_SUCCESS;
-    if (p->n_aux) /* there is nothing to put into captured buffers */
+    if (p->n_aux && !mods_may_be_textless(p)) /* there is nothing to put into captured buffers */
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
     l->problem.scale = sample.p.scale;

@@ -44,6 +44,24 @@ static cl_int make_lse(struct device_sample *b, cl_context context, struct why *
     return status ? why_cl(why, status, "clCreateBuffer") : CL_SUCCESS;
 }
 
+/* ---- Captured buffers ---- */
+
+/* Texts are left out, but a compiler may load ahead of the test for that: every buffer is one of many zeros. */
+static cl_int make_aux(struct device_sample *b, cl_context context, struct why *why)
+{
+    enum { BYTES = 1 << 16 };
+    cl_mem mem;
+    cl_int status;
+    if (!b->sample.p.n_aux)
+        return CL_SUCCESS;
+    mem = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
+    if (!mem || status)
+        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+    for (int i = 0; i < b->sample.p.n_aux; i++)
+        b->gradients.aux[i].mem = mem;
+    return device_sample_fill(b, mem, 0, 0, BYTES, why);
+}
+
 /* ---- Gradients ---- */
 
 /* Those of Q, K and V alone in a large sample, which is for timing. */
@@ -112,20 +130,36 @@ static void fill_args(struct device_sample *b)
     a->dbias = b->args.bias;
     a->dbias.mem = mem[SAMPLE_DBIAS];
     a->dbias.offset = behind_guard(s, SAMPLE_DBIAS);
-    a->dbias.stride[2] = sample_gradient_shape(s, SAMPLE_DBIAS).width;
     a->dslopes = (clattn_array){ mem[SAMPLE_DSLOPES], behind_guard(s, SAMPLE_DSLOPES) };
     a->dsinks = (clattn_array){ mem[SAMPLE_DSINKS], behind_guard(s, SAMPLE_DSINKS) };
+    b->args.aux = s->p.n_aux ? b->gradients.aux : NULL;
+    a->daux = s->p.n_aux ? b->gradients.daux : NULL;
+    for (int i = 0; i < s->p.n_aux; i++)
+        b->gradients.daux[i] = (clattn_aux_gradient){
+            { mem[SAMPLE_DAUX + i], behind_guard(s, SAMPLE_DAUX + i) }, sample_gradient_shape(s, SAMPLE_DAUX + i).width
+        };
+}
+
+/* Without memory for them, elements are computed where they are needed. */
+static void compute(struct device_sample *b)
+{
+    const size_t n = sample_gradient_elements(&b->sample);
+    if (n && b->gradients.lse && (b->gradients.elements = malloc(n * sizeof *b->gradients.elements)))
+        sample_gradient_compute(&b->sample, b->gradients.lse, b->gradients.elements);
 }
 
 cl_int device_gradients_open(struct device_sample *b, cl_context context, struct why *why)
 {
     cl_int status = make_lse(b, context, why);
+    if (!status)
+        status = make_aux(b, context, why);
     for (int i = 0; i < SAMPLE_GRADIENTS && !status; i++)
         status = make_room(b, context, i, why);
-    if (!status)
-        status = device_gradients_poison(b, why);
+    if (status || (status = device_gradients_poison(b, why)))
+        return status;
     fill_args(b);
-    return status;
+    compute(b);
+    return CL_SUCCESS;
 }
 
 cl_int device_gradients_poison(struct device_sample *b, struct why *why)
@@ -162,10 +196,13 @@ void device_gradients_close(struct device_sample *b)
     for (int i = 0; i < SAMPLE_GRADIENTS; i++)
         if (b->gradients.mem[i])
             clReleaseMemObject(b->gradients.mem[i]);
+    if (b->gradients.aux[0].mem) /* which is all of them */
+        clReleaseMemObject(b->gradients.aux[0].mem);
     if (b->gradients.lse_mem)
         clReleaseMemObject(b->gradients.lse_mem);
     if (b->gradients.args.workspace)
         clReleaseMemObject(b->gradients.args.workspace);
     free(b->gradients.lse);
+    free(b->gradients.elements);
     memset(&b->gradients, 0, sizeof b->gradients);
 }

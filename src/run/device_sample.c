@@ -141,6 +141,17 @@ static void fill_pages(struct device_sample *b)
     a->page = (int32_t)pages.page;
 }
 
+/* Along an axis that it has, a shape of 0 is as much as the call has. */
+static void fill_bias(clattn_tensor4 *t, const struct sample *s)
+{
+    int64_t shape[4], step = 1;
+    sample_bias_shape(s, shape);
+    for (int i = 4; i--; step *= shape[i]) {
+        t->shape[i] = !sample_shapes[s->shape].bias[i];
+        t->stride[i] = sample_shapes[s->shape].bias[i] ? step : 0;
+    }
+}
+
 static void fill_args(struct device_sample *b)
 {
     const struct sample *s = &b->sample;
@@ -173,18 +184,15 @@ static void fill_args(struct device_sample *b)
     a->bias.mem = b->mem[SAMPLE_BIAS];
     a->mask.mem = b->mem[SAMPLE_MASK];
     a->block_map.mem = b->mem[SAMPLE_MAP];
-    a->bias.shape[0] = a->bias.shape[1] = a->mask.shape[0] = a->mask.shape[1] = 1;
+    a->mask.shape[0] = a->mask.shape[1] = 1;
     a->block_map.shape[0] = a->block_map.shape[1] = 1;
-    a->bias.stride[2] = a->mask.stride[2] = z->nk;
-    a->bias.stride[3] = a->mask.stride[3] = a->block_map.stride[3] = 1;
+    a->mask.stride[2] = z->nk;
+    a->mask.stride[3] = a->block_map.stride[3] = 1;
     a->block_map.stride[2] = (z->nk + SAMPLE_BLOCK - 1) / SAMPLE_BLOCK;
     if (a->block_map.mem)
         a->block_q = a->block_k = SAMPLE_BLOCK;
-    if (s->other_shapes) {
-        a->bias.shape[3] = 1;
-        a->bias.stride[3] = 0;
-        a->slopes_stride = b->mem[SAMPLE_SLOPES] ? z->h : 0;
-    }
+    fill_bias(&a->bias, s);
+    a->slopes_stride = b->mem[SAMPLE_SLOPES] && sample_shapes[s->shape].slopes ? z->h : 0;
     a->slopes.mem = b->mem[SAMPLE_SLOPES];
     a->sinks.mem = b->mem[SAMPLE_SINKS];
     a->q_len.mem = b->mem[SAMPLE_Q_LEN];
@@ -359,7 +367,7 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     if (status)
         return status;
     const double from = device_sample_now();
-    status = is_backward(b) ? launch_run(l, &launch_backward, b->queue, &b->gradients.args, &waits, why)
+    status = is_backward(b) ? launch_run(l, &launch_textless, b->queue, &b->gradients.args, &waits, why)
                             : launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
     if (!status && (status = clFinish(b->queue)))
         why_cl(why, status, "clFinish");

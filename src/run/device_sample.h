@@ -6,12 +6,15 @@
 #include "problem/sample.h"
 #include "run/launch.h"
 
-/* Of a sample whose problem asks for gradients: LSE, which O and LSE of the sample's inputs go with, and what is
- * written, by SAMPLE_DQ .., without the guards. */
+/* Of a sample whose problem asks for gradients: LSE, which O and LSE of the sample's inputs go with; what is written,
+ * by SAMPLE_DQ .., without the guards; and what stands for captured buffers. */
 struct gradient_buffers {
     float *lse;
+    struct sample_element *elements; /* where they are few */
     cl_mem lse_mem, mem[SAMPLE_GRADIENTS];
     size_t bytes[SAMPLE_GRADIENTS];
+    clattn_array aux[CLATTN_AUX_MAX];
+    clattn_aux_gradient daux[CLATTN_AUX_MAX];
     clattn_backward_args args;
 };
 

@@ -127,17 +127,24 @@ static cl_int run_poisoned(struct device_sample *b, struct launch *l, struct why
     return status ? status : device_sample_run(b, l, 0, &seconds, &device, why);
 }
 
-/* Once more: the same bits as check() saw. */
-static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
+static cl_int compare(struct device_sample *b, cl_mem mem, const unsigned char *seen, size_t bytes, struct why *why)
 {
-    unsigned char *again = malloc(b->o_bytes + 1);
+    unsigned char *again = malloc(bytes + 1);
     cl_int status = again ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    if (!status && !(status = run_poisoned(b, l, why)) &&
-        !(status = device_sample_read(b, b->o, DEVICE_SAMPLE_GUARD, b->o_bytes, again, why)) &&
-        memcmp(again, b->seen + DEVICE_SAMPLE_GUARD, b->o_bytes))
+    if (!status && !(status = device_sample_read(b, mem, DEVICE_SAMPLE_GUARD, bytes, again, why)) &&
+        memcmp(again, seen + DEVICE_SAMPLE_GUARD, bytes))
         status = why_set(why, CLATTN_ERROR_WRONG_RESULT, "a second run gives other bits");
     free(again);
     return status;
+}
+
+/* Once more: the same bits as check() saw. */
+static cl_int repeat(struct device_sample *b, struct launch *l, struct why *why)
+{
+    cl_int status;
+    if ((status = run_poisoned(b, l, why)) || (status = compare(b, b->o, b->seen, b->o_bytes, why)))
+        return status;
+    return compare(b, b->lse, b->seen_lse, b->lse_bytes, why);
 }
 
 /* The same of gradients. */
@@ -206,26 +213,24 @@ static cl_int judge_merge(struct device_sample *b, struct launch *l, int64_t ste
 
 /* ---- Any pass ---- */
 
-/* NULL: nothing can be told of it by itself. all_shapes: sums of gradients take other ways where a call has others. */
-static const struct {
-    cl_int (*look)(struct device_sample *, struct launch *, int64_t step, bool twice, struct why *);
-    bool all_shapes;
-} judges[PASSES] = {
-    [PASS_FORWARD] = { judge_sample, false },
-    [PASS_MERGE] = { judge_merge, false },
-    [PASS_BLOCK_MAP] = { judge_map, false },
-    [PASS_BACKWARD_KEYS] = { judge_backward, true }, /* with those before and behind it */
+/* NULL: nothing can be told of it by itself. */
+static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
+                                      struct why *) = {
+    [PASS_FORWARD] = judge_sample,
+    [PASS_MERGE] = judge_merge,
+    [PASS_BLOCK_MAP] = judge_map,
+    [PASS_BACKWARD_KEYS] = judge_backward, /* with those before and behind it */
 };
 
 cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice, struct why *why)
 {
     struct sample own = *sample;
     cl_int status = CL_SUCCESS;
-    for (int other = 0; other <= judges[pass].all_shapes && judges[pass].look && !status; other++) {
+    for (int shape = 0; shape < sample_shapes_of(&own.p) && judges[pass] && !status; shape++) {
         struct device_sample b;
-        own.other_shapes = other;
+        own.shape = shape;
         if (!(status = device_sample_open(&b, l->context, l->device, &own, twice, 1, why)))
-            status = judges[pass].look(&b, l, other ? 4 * step + 1 : step, twice, why); /* it is about sums */
+            status = judges[pass](&b, l, shape ? 4 * step + 1 : step, twice, why); /* others are about sums */
         device_sample_close(&b);
     }
     return status;

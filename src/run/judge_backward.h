@@ -5,7 +5,7 @@
 
 #include "run/device_sample.h"
 
-/* After a call from poison: the guards, and every `step`-th row of each gradient, all where they have one element. */
+/* After a call from poison: the guards, and every `step`-th row of dQ, dK and dV, and all of others. */
 cl_int judge_backward_check(struct device_sample *b, int64_t step, struct why *why);
 
 /* A digest of all gradients, so that two calls can be compared. */

@@ -107,15 +107,16 @@ const struct operation launch_merge = { merge_read, 1, { PASS_MERGE }, NULL };
 const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP }, NULL };
 const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE }, NULL };
 const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY }, NULL };
-const struct operation launch_backward = { backward_read, 8,
-                                           { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_BACKWARD_QUERIES, PASS_SUM_DQ,
-                                             PASS_SUM_DBIAS, PASS_SUM_DSLOPES, PASS_SUM_DSINKS, PASS_SUM_DAUX },
-                                           backward_read_sizes };
+#define BACKWARD_PASSES \
+    8, { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_BACKWARD_QUERIES, PASS_SUM_DQ, PASS_SUM_DBIAS, PASS_SUM_DSLOPES, \
+         PASS_SUM_DSINKS, PASS_SUM_DAUX }
+const struct operation launch_backward = { backward_read, BACKWARD_PASSES, backward_read_sizes };
+const struct operation launch_textless = { backward_read_textless, BACKWARD_PASSES, backward_read_sizes };
 
 cl_int launch_check(const struct launch *l, const struct operation *what, struct why *why)
 {
     const bool backward = l->problem.flags & CLATTN_BACKWARD;
-    if (backward == (what == &launch_backward))
+    if (backward == (what->read_sizes == backward_read_sizes))
         return CL_SUCCESS;
     return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
                    backward ? "the problem has CLATTN_BACKWARD: its plans have clattn_enqueue_backward() only"

@@ -34,7 +34,7 @@ struct operation {
                                                         decides about the workspace; NULL: it needs none */
 };
 extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary,
-    launch_backward;
+    launch_backward, launch_textless;
 
 /* What the operation's calls are read for; rows are those of its first pass. */
 struct call_plan launch_call_plan(const struct launch *l, const struct operation *what);

@@ -15,7 +15,7 @@
 enum { ARGS_MAX = PARAMS + 1 };
 static struct seen {
     int called;
-    struct arguments args;
+    struct arguments first, args; /* of the first call and of the last one */
     struct target target;
     cl_mem mem[ARGS_MAX]; /* as the kernel's parameters */
 } by_pass[PASSES], *seen = by_pass; /* of the pass that was called last */
@@ -26,6 +26,8 @@ size_t __wrap_params_pack(void *to, const struct arguments *from, const struct t
 size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target)
 {
     seen = &by_pass[target->pass];
+    if (!seen->called)
+        seen->first = *from;
     seen->called = 1;
     seen->args = *from;
     seen->target = *target;
@@ -93,6 +95,7 @@ static const struct {
     { "lse", PARAM_LSE, ON_ROWS, OUTPUT("lse"), "sizeof(float)", 0 },
     { "dlse", PARAM_DLSE, ON_ROWS, OUTPUT("dlse"), "sizeof(float)", 1 },
     { "workspace", PARAM_WORKSPACE, DELTA | KEYS | QUERIES, "cla_stats(&e, 0)", "2 * sizeof(cla_scalar)", 0 },
+    { "workspace", PARAM_WORKSPACE, KEYS | QUERIES, "cla_stats(&e, cla_watched)", "2 * sizeof(cla_scalar)", 0 },
     { "dbias", PARAM_DBIAS, KEYS, "e.at.dbias + cla_bias_cell(&e, &a.dbias, 0)", "sizeof(cla_scalar)", 1 },
     { "slopes", PARAM_SLOPES, ON_TILES, "e.at.slopes + (a.slopes_offset + e.b * a.slopes_stride + e.h)",
       "sizeof(float)", 0 },
@@ -117,11 +120,49 @@ static const char probe[] =
     "    cla_env e;\n"
     "    CLA_TAKE_PARAMS(e.at)\n"
     "    cla_env_init(&e, &a, get_global_id(0) / a.h, get_global_id(0) % a.h / a.packed_heads * a.packed_heads, 0);\n"
-    "    cla_sequence(&e);\n";
-enum { PLACE_MAX = 256 };
+    "    cla_sequence(&e);\n"
+    "    int cla_watched = 0;\n";
+/* Where items share a tile they fetch L and D of its queries, past the last one too; t->first is the furthest. */
+static const char fetches[] = "#line 1 \"gradient_shared.cl\"\n",
+                  watch[] = "#line 1 \"watch\"\n"
+                            "CLA_FN __global cla_scalar *cla_watch_stats(int *last, const cla_env *e, int q)\n"
+                            "{\n"
+                            "    *last = max(*last, q);\n"
+                            "    return cla_stats(e, q);\n"
+                            "}\n"
+                            "#define cla_stats(e, q) cla_watch_stats(&t->first, e, q)\n",
+                  watch_ends[] = "#undef cla_stats\n",
+                  watching[] = "    cla_tile t;\n"
+                               "    CLA_LOCAL(t)\n"
+                               "    t.first = 0;\n"
+                               "    cla_fetch_numbers(&t, &e, 1 << 20);\n"
+                               "    cla_watched = t.first;\n";
+enum { PLACE_MAX = 256, WATCH_MAX = sizeof watch + sizeof watch_ends + sizeof watching };
+
+static void insert(char *at, const char *what)
+{
+    memmove(at + strlen(what), at, strlen(at) + 1);
+    memcpy(at, what, strlen(what));
+}
+
+/* Lets the fragment say what it asks of cla_stats(): whether it is there. */
+static int watch_fetches(char *text)
+{
+    char *const begin = strstr(text, fetches), *const end = begin ? strstr(begin + 1, "#line 1 ") : NULL;
+    if (!end)
+        return 0;
+    insert(end, watch_ends);
+    insert(begin, watch);
+    return 1;
+}
+
 static void add_probe(char *text)
 {
+    const int watched = watch_fetches(text);
+    text += strlen(text);
     text += strlen(strcpy(text, probe));
+    if (watched)
+        text += strlen(strcpy(text, watching));
     for (int i = 0; i < PLACES; i++)
         if (is_asked(i))
             text += sprintf(text, "    to[get_global_id(0) * %d + %d] = (const __global uchar *)(%s) - (const __global "
@@ -146,12 +187,12 @@ static cl_program build(const struct asked *of)
     const char *const kernel = pass_at(seen->target.pass)->kernel;
     size_t n = 0;
     clattn_emit_kernel(handle, p, of->config, kernel, NULL, 0, &n);
-    char *text = malloc(n + sizeof probe + PLACES * PLACE_MAX), options[4096];
+    char *text = malloc(n + sizeof probe + WATCH_MAX + PLACES * PLACE_MAX), options[4096];
     if (!text || clattn_emit_kernel(handle, p, of->config, kernel, text, n, NULL))
         bail("no source: %s", text ? text : "");
     const char *from = strstr(text, " -"); /* `// CONFIG OPTIONS` is its first line */
     snprintf(options, sizeof options, "%.*s", from ? (int)strcspn(from, "\n") : 0, from ? from : "");
-    add_probe(text + strlen(text));
+    add_probe(text);
     cl_int e;
     const char *all = text;
     cl_program program = clCreateProgramWithSource(of->d->cl.context, 1, &all, NULL, &e);
@@ -347,6 +388,22 @@ static int mark_absent(const struct device *d, clattn_plan plan, int check)
     return same;
 }
 
+/* A plan runs each of its kernels on nothing before anything else: on no heads, and without dividing by 0. */
+static int idles(void)
+{
+    int good = 1;
+    for (int pass = PASS_DELTA; pass <= PASS_SUM_DAUX; pass++) {
+        const struct arguments *const a = &by_pass[pass].first;
+        const cla_i32 *const n = a->bias_shape;
+        if (by_pass[pass].called && (a->heads || a->wanted || !a->h || !a->nq || !a->heads_per_kv || !a->parts ||
+                                     !a->unit_b || !a->unit_hk || !n[0] || !n[1] || !n[2] || !n[3])) {
+            diag("pass %s is not idle", pass_at(pass)->name);
+            good = 0;
+        }
+    }
+    return good;
+}
+
 static void test_backward_call(const struct device *d, size_t i)
 {
     const char *const text = backward_calls[i].text, *const config = backward_calls[i].config;
@@ -358,10 +415,12 @@ static void test_backward_call(const struct device *d, size_t i)
         skip("%s lacks f64: %s", d->name, text);
         return;
     }
+    forget();
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, backward_calls[i].layout, backward_calls[i].wanted);
     struct asked of = { d, &g.t, config, e ? NULL : each_plan(d, config, &g.t.c.problem, text) };
     if (e || !of.plan)
         bail("%s: %s", text, clattn_status_string(e));
+    ok(idles(), "kernels are idle first: %s", text);
     forget();
     mark_absent(d, of.plan, 0);
     e = graded_run(&g, of.plan, d->queue);

@@ -238,6 +238,9 @@ static void test_quick(const struct device *d)
         check_row(d, "f16", "b1 h2/1 q40 k37 d40/9 causal alibi mask:11qk bias:11q1 lse", wanted, on_matrix_units,
                   PADDED, wanted ? WITH_DLSE : OTHERS);
     check_row(d, "f32", unshared, 0, few_items, PADDED, OTHERS);
+    /* Items of which some share one table of what they look up, and others another. */
+    check_row(d, "f32", "b1 h1 q5 k18 d3 mod:relative_bias lse", 0, "simt tx16,ty4,tm4,tn4,ch4,cv4,qres0", PADDED,
+              OTHERS);
     check_row(d, "f16", unshared, 0, on_matrix_units, PADDED, OTHERS);
 }
 

@@ -52,7 +52,7 @@ static cl_int make_table(struct table *t, const struct device *d, int64_t n, int
         bail("no memory");
     memset(t->bytes, 0xa5, t->size);
     t->mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, t->size, t->bytes, &e);
-    t->values = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, 4, NULL, &e2);
+    t->values = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, wide ? 8 : 4, NULL, &e2);
     return e ? e : e2;
 }
 
@@ -143,7 +143,7 @@ static void make_problem(struct modded *m, const clattn_problem *p, const struct
     m->mods[1] = (clattn_score_mod){ "s = s;", "second.cl", form->flags };
     m->grads[0] = form->first;
     m->grads[1] = form->second;
-    m->aux[0] = (clattn_aux){ "table", CLATTN_F32 };
+    m->aux[0] = (clattn_aux){ "table", p->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32 };
     m->aux[1] = (clattn_aux){ "mixed", CLATTN_F32 };
     m->p.mods = m->mods;
     m->p.mod_grads = m->grads;

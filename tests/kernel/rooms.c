@@ -8,7 +8,6 @@
 
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
-#include "tools/convert.h"
 #include "tools/inputs.h"
 
 #include <math.h>
@@ -62,16 +61,6 @@ static void put_scores(struct tensor *x, const struct fill *f, int of_key)
         x->value[i] = half_score(f, of_key, i / x->width % x->n[2]);
 }
 
-static cl_int give_dout(struct graded *g, cl_command_queue queue)
-{
-    struct tensor *const x = &g->x[GRADED_DOUT];
-    inputs_round(x->type, x->value, (size_t)tensor_count(x));
-    for (int64_t h = 0; h < x->n[1]; h++)
-        for (int64_t n = 0; n < x->n[2]; n++)
-            convert_store(x->type, tensor_row(x, 0, h, n),
-                          x->image->byte + tensor_at(x, 0, h, n) * convert_size(x->type), (size_t)x->width);
-    return image_write(x->image, queue);
-}
 static cl_int give(struct graded *g, const struct fill *f, cl_command_queue queue)
 {
     struct trial *const t = &g->t;
@@ -87,7 +76,7 @@ static cl_int give(struct graded *g, const struct fill *f, cl_command_queue queu
         inputs_round(x[i]->type, x[i]->value, (size_t)tensor_count(x[i]));
         e = trial_upload(t, queue, x[i]);
     }
-    e = e ? e : give_dout(g, queue);
+    e = e ? e : graded_upload(g, GRADED_DOUT, queue);
     return e ? e : graded_truth(g, queue);
 }
 

@@ -4,16 +4,22 @@
 
 #include "tools/convert.h"
 #include "tests/lib/each.h"
+#include "tests/lib/graded.h"
 
-/* Only the queries are packed, or only the keys; the others are padded. */
-static void test_half(const struct device *d, const char *text, uint32_t flag, enum layout layout)
+/* Only the queries are packed, or only the keys; the others, which the flag says, are padded. */
+static clattn_workload half_packed(const char *text, uint32_t flag)
 {
     clattn_workload c = each_case(text);
-    struct trial t;
-    cl_int e;
     c.problem.flags &= ~flag;
     *(flag == CLATTN_CU_Q ? &c.problem.sizes.total_q : &c.problem.sizes.total_k) = 0;
-    e = trial_make(&t, d->cl.context, &c, layout);
+    return c;
+}
+
+static void test_half(const struct device *d, const char *text, uint32_t flag, enum layout layout)
+{
+    const clattn_workload c = half_packed(text, flag);
+    struct trial t;
+    const cl_int e = trial_make(&t, d->cl.context, &c, layout);
     each_judge(d, &t, e, flag == CLATTN_CU_Q ? "only keys packed" : "only queries packed", text);
 }
 
@@ -29,6 +35,42 @@ static void test_halves(const struct device *d)
         test_half(d, text[i], CLATTN_CU_Q, layout);
         test_half(d, text[i], CLATTN_CU_K, layout);
     }
+}
+
+static void test_half_gradients(const struct device *d, const char *text, const char *config, uint32_t flag,
+                                enum layout layout)
+{
+    enum { ALL = 1 << GRADED_DLSE | 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
+    const clattn_workload c = half_packed(text, flag);
+    struct graded g;
+    char why[1024] = "";
+    double most;
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, layout, ALL);
+    const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text);
+    e = e ? e : graded_run(&g, plan, d->queue);
+    ok(!e && graded_verify(&g, d->queue, &most, why, sizeof why), "%s: gradients, only %s packed, %s: %s (%s %s)",
+       d->name, flag == CLATTN_CU_Q ? "keys" : "queries", layout_name(layout), text, clattn_status_string(e), why);
+    graded_free(&g);
+}
+
+/* Padded keys may be those of all sequences, packed ones never are. */
+static void test_halves_of_gradients(const struct device *d)
+{
+    static const enum layout layouts[] = { PLAIN, PADDED, UNEVEN, SHARED };
+    static const struct {
+        const char *text, *config;
+    } rows[] = {
+        { "f32 b4 h4/2 q21 k39 d16 varlen causal bias:1hqk lse bwd", NULL },
+        { "f32 b3 h2 q39 k21 d9/16 varlen alibi sink lse bwd", NULL },
+        { "f32 b4 h4/2 q21 k39 d16 varlen causal alibi sink lse bwd", "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0" },
+    };
+    if (!harness_flag("CLATTN_FULL")) /* PoCL's optimiser takes minutes for some */
+        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+            test_half_gradients(d, rows[i].text, rows[i].config, CLATTN_CU_Q, layouts[l]);
+            test_half_gradients(d, rows[i].text, rows[i].config, CLATTN_CU_K, layouts[l]);
+        }
 }
 
 /* A sequence of more rows than the call says the longest has: what is beyond is neither read nor written. */
@@ -111,6 +153,7 @@ static void test_device(const struct device *d)
     test_cut_off(d, "f32 b1 h1 q21 k39 d16 varlen causal lse");
     test_cut_off(d, "f32 b1 h1 q21 k39 d16 varlen causal qlen:20 kvlen:37 kvstart:2 lse");
     test_lies(d);
+    test_halves_of_gradients(d); /* last, as it says */
 }
 
 int main(void)

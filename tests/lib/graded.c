@@ -299,6 +299,14 @@ static cl_int find_truth(struct graded *g)
     return CL_SUCCESS;
 }
 
+cl_int graded_upload(struct graded *g, int which, cl_command_queue queue)
+{
+    struct tensor *const x = &g->x[which];
+    inputs_round(x->type, x->value, (size_t)tensor_count(x));
+    store(g, which);
+    return image_write(x->image, queue);
+}
+
 cl_int graded_truth(struct graded *g, cl_command_queue queue)
 {
     const cl_int e = give_outputs(g, queue);

@@ -47,6 +47,8 @@ cl_int graded_make_bad(struct graded *g, cl_context context, cl_command_queue qu
                        enum layout layout, unsigned wanted, graded_value *value);
 /* One call, with just the workspace that it asks for unless the test gave it one, and waits. */
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue);
+/* Writes x[which].value of dO or dLSE, after a test changed it, and rounds it as it is stored. */
+cl_int graded_upload(struct graded *g, int which, cl_command_queue queue);
 /* O, LSE and what float64 says once more, after a test changed inputs. */
 cl_int graded_truth(struct graded *g, cl_command_queue queue);
 /* Reads gradients back, into x[].value and cells[].got. 1 when nothing else was written; else 0 and `why`. */

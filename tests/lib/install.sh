@@ -1,9 +1,9 @@
 #!/bin/sh
-# install.sh SOURCE DESTDIR PREFIX LIBDIR INCLUDEDIR: README's program and one in C++ build against what is installed,
-# by pkg-config and by CMake, shared and static, also where it was moved to, and run.
+# install.sh EXAMPLES DESTDIR PREFIX LIBDIR INCLUDEDIR: README's program and one in C++ build against what is installed,
+# by pkg-config and by CMake, shared and static, also where it was moved to, and run; all examples by their own files.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-source=$1 destdir=$2 prefix=$3 libdir=$4 includedir=$5
+examples=$1 destdir=$2 prefix=$3 libdir=$4 includedir=$5
 : "${CC=cc}" "${CXX=c++}" "${CFLAGS=}" "${CXXFLAGS=}" "${LDFLAGS=}" "${PKG_CONFIG=pkg-config}" "${CMAKE=cmake}"
 export CC CXX CFLAGS CXXFLAGS LDFLAGS
 dir=$(mktemp -d)
@@ -15,10 +15,10 @@ die() {
     exit 1
 }
 
-# The example: from its first #define to the closing brace of main, indented by four spaces.
-sed -n '/^    #define/,/^    }$/s/^ \{0,4\}//p' "$source/README" >"$dir/example.c"
-test -s "$dir/example.c"
-cp "$source/examples/attention.cpp" "$dir/example.cpp"
+mkdir "$dir/examples"
+cp "$examples"/*.c "$examples"/*.cpp "$examples/CMakeLists.txt" "$examples/Makefile" "$dir/examples/"
+ln -s examples/first_call.c "$dir/example.c"
+ln -s examples/attention.cpp "$dir/example.cpp"
 
 cxx=
 if echo 'int main() { if (int i = 0; i) return 1; }' >"$dir/try.cpp" &&
@@ -65,6 +65,8 @@ by_pkg_config() (
     ! test -f "$destdir$libdir/libclattn.so" || build shared "$($PKG_CONFIG --libs clattn)"
     ! test -f "$destdir$libdir/libclattn.a" ||
         build static "$($PKG_CONFIG --static --libs clattn | sed 's/-lclattn/-l:libclattn.a/')"
+    CLATTN_TUNE=off MAKEFLAGS= make -C "$dir/examples" CC="$CC" CFLAGS="-std=c99 -Wall -Wextra -Werror $CFLAGS" \
+        CXX="$CXX" LDFLAGS="$LDFLAGS" PKG_CONFIG="$PKG_CONFIG" ${cxx:+attention} run
 )
 if $PKG_CONFIG --version >/dev/null 2>&1; then
     by_pkg_config
@@ -128,8 +130,17 @@ by_cmake() { # WHERE PREFIX LIBDIR
         done
     done
 }
+all_by_cmake() { # -DVARIABLE=FOLDER
+    cd "$dir/examples"
+    { $CMAKE -S . -B build "$1" && $CMAKE --build build && cd build && CLATTN_TUNE=off ctest; } >"$dir/log" 2>&1 || {
+        cat "$dir/log" >&2
+        die "CMake, all examples: failed"
+    }
+    grep 'tests passed' "$dir/log"
+}
 if $CMAKE --version >/dev/null 2>&1; then
     by_cmake installed "$destdir$prefix" "$destdir$libdir"
+    (all_by_cmake "-Dclattn_DIR=$destdir$libdir/cmake/clattn")
     case $libdir:$includedir in
     "$prefix"/*:"$prefix"/*)
         lib=$dir/moved${libdir#"$prefix"} include=$dir/moved${includedir#"$prefix"}

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "src/api/handle.h"
+#include "src/problem/mod_grads.h"
 #include "src/run/device_gradients.h"
 #include "src/run/judge.h"
 #include "tests/lib/each.h"
@@ -13,7 +14,20 @@
 
 #include <math.h>
 
-static const char *const names[SAMPLE_GRADIENTS] = { "dQ", "dK", "dV", "dBias", "dSlopes", "dSinks" };
+static const char *name_of(int which)
+{
+    static const char *const names[] = { "dQ", "dK", "dV", "dBias", "dSlopes", "dSinks", "dAux" };
+    return names[which < SAMPLE_DAUX ? which : SAMPLE_DAUX];
+}
+
+/* Texts that would read far beyond what the library has for captured buffers, if they ran. Of the buffers that are
+ * marked both texts look one up. */
+static const clattn_score_mod mods[] = { { "s += table[(h + 1) << 28];", NULL, 0 },
+                                         { "s *= gate[(h + 1) << 28];", NULL, CLATTN_MOD_VECTOR } };
+static const char *const mod_grads[] = { "table_index = q - k;\ntable_grad = table[(h + 1) << 28];",
+                                         "gate_index = k;\ngate_grad = ds * s;\nds *= gate[(h + 1) << 28];\n"
+                                         "table_index = q;\n" };
+static const clattn_aux aux[] = { { "table", CLATTN_F32 }, { "list", CLATTN_I32 }, { "gate", CLATTN_F32 } };
 
 /* ---- Calls that are changed afterwards ---- */
 
@@ -27,9 +41,8 @@ static struct {
 
 static cl_mem mem_of(const clattn_backward_args *a, int which)
 {
-    const cl_mem mem[SAMPLE_GRADIENTS + 1] = { a->dq.mem, a->dk.mem, a->dv.mem, a->dbias.mem, a->dslopes.mem,
-                                               a->dsinks.mem };
-    return mem[which];
+    const cl_mem mem[SAMPLE_DAUX] = { a->dq.mem, a->dk.mem, a->dv.mem, a->dbias.mem, a->dslopes.mem, a->dsinks.mem };
+    return which == SAMPLE_GRADIENTS ? NULL : which >= SAMPLE_DAUX ? a->daux[which - SAMPLE_DAUX].to.mem : mem[which];
 }
 
 cl_int __real_launch_run(struct launch *, const struct operation *, cl_command_queue, const void *args,
@@ -74,16 +87,16 @@ struct place {
     double *want, *bound; /* a row's */
 };
 
-static void open_bed(struct place *x, bool other_shapes)
+static void open_bed(struct place *x, int shape)
 {
     struct why why;
-    x->sample.other_shapes = other_shapes;
+    x->sample.shape = shape;
     if (device_sample_open(&x->bed, x->maker->context, x->maker->device, &x->sample, true, 1, &why))
         bail("%s: %s", x->text, why.text);
 }
 
 /* By the first configuration of the table. */
-static void open_place(struct place *x, const struct device *d, const char *text)
+static void open_place(struct place *x, const struct device *d, const char *text, bool captured)
 {
     clattn_workload c = each_case(text);
     struct config config;
@@ -93,6 +106,14 @@ static void open_place(struct place *x, const struct device *d, const char *text
     *x = (struct place){ .text = text, .maker = &d->handle->maker };
     x->sample = (struct sample){ .seed = 2, .ragged = true };
     disarm();
+    if (captured) {
+        c.problem.n_mods = 2;
+        c.problem.mods = mods;
+        c.problem.mod_grads = mod_grads;
+        c.problem.n_aux = 3;
+        c.problem.aux = aux;
+        c.problem.aux_grads = 1 | 4;
+    }
     if (clattn_config_at(d->handle, &c.problem, 0, name, sizeof name) ||
         problem_read(&x->sample.p, &c.problem, &why) ||
         tile_config_read(&config, name, &x->maker->caps, &x->sample.p, &why) ||
@@ -102,7 +123,7 @@ static void open_place(struct place *x, const struct device *d, const char *text
     if (!x->sample.p.sizes.hk)
         x->sample.p.sizes.hk = x->sample.p.sizes.h;
     sample_set_totals(&x->sample.p);
-    const size_t widest = (size_t)(x->sample.p.d + x->sample.p.dv + x->sample.p.sizes.nk);
+    const size_t widest = (size_t)(x->sample.p.d + x->sample.p.dv + x->sample.p.sizes.nk) + MOD_GRADS_N;
     x->want = calloc(2 * widest, sizeof *x->want);
     if (!x->want)
         bail("no memory");
@@ -150,7 +171,8 @@ static bool element_is_seen(struct place *x, int which, const int64_t at[3], int
     const size_t place = DEVICE_SAMPLE_GUARD + (size_t)(row * shape.width + c) * size;
     unsigned char bytes[8];
     char words[80];
-    snprintf(words, sizeof words, "%s, row %d of head %d, entry %d", names[which], (int)at[2], (int)at[1], (int)at[0]);
+    snprintf(words, sizeof words, "%s, row %d of head %d, entry %d", name_of(which), (int)at[2], (int)at[1],
+             (int)at[0]);
     sample_gradient(&x->sample, which, x->bed.gradients.lse, at[0], at[1], at[2], x->want, x->bound);
     store_near(shape.type, x->want[c], x->bound[c], true, bytes);
     arm(which, place, bytes, size, 1);
@@ -173,7 +195,7 @@ static void test_elements(struct place *x, int which)
             good += element_is_seen(x, which, at, c);
     }
     ok(n > 0 && good == n, "%s: an element that is off by more than its bound is seen, one that is off by less may be: "
-       "%d of %d, %s", names[which], good, n, x->text);
+       "%d of %d, %s", name_of(which), good, n, x->text);
 }
 
 /* ---- What is not written, or should not be ---- */
@@ -186,7 +208,7 @@ static void test_rest(struct place *x, int which)
     const size_t size = convert_size(sample_gradient_shape(&x->sample, which).type);
     char words[64];
     int good = 0;
-    snprintf(words, sizeof words, "it writes beside %s", names[which]);
+    snprintf(words, sizeof words, "it writes beside %s", name_of(which));
     for (int i = 0; i < 4; i++) {
         arm(which, beside[i], "\0", 1, 1);
         good += judged(x, false, words);
@@ -195,10 +217,10 @@ static void test_rest(struct place *x, int which)
             bail("a buffer cannot be changed");
     }
     arm(which, end - size, "\377\377\377\377\377\377\377\377", size, 1);
-    good += judged(x, false, names[which]);
+    good += judged(x, false, name_of(which));
     arm(which, end - size, "\1\1\1\1\1\1\1\1", size, 2);
     good += judged(x, true, "a second run gives other bits");
-    ok(good == 6, "%s: so is a byte beside it, a NaN, and other bits of a second run: %d of 6", names[which], good);
+    ok(good == 6, "%s: so is a byte beside it, a NaN, and other bits of a second run: %d of 6", name_of(which), good);
 }
 
 /* ---- Of a plan that is made ---- */
@@ -207,16 +229,16 @@ static void test_pass(struct place *x)
 {
     struct why why = { "" };
     int good = 0, n = 0;
-    ok(!judge_pass(PASS_BACKWARD_KEYS, &x->sample, &x->launch, 1, false, &why), "in both shapes all is right: %s, %s",
+    ok(!judge_pass(PASS_BACKWARD_KEYS, &x->sample, &x->launch, 1, false, &why), "in every shape all is right: %s, %s",
        x->text, why.text);
     for (int which = 0; which < SAMPLE_GRADIENTS; which++)
-        for (int call = 1; call <= 2; call++) {
+        for (int call = 1; call <= sample_shapes_of(&x->sample.p); call++) {
             const float wrong = 77;
             if (!sample_gradient_shape(&x->sample, which).rows)
                 continue;
             arm(which, DEVICE_SAMPLE_GUARD, &wrong, sizeof wrong, call);
             const cl_int status = judge_pass(PASS_BACKWARD_KEYS, &x->sample, &x->launch, 1, false, &why);
-            good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, names[which]) && fault.calls == call;
+            good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, name_of(which)) && fault.calls == call;
             n++;
         }
     ok(n >= 6 && good == n, "a number that is wrong in one of them is seen: %d of %d", good, n);
@@ -228,17 +250,21 @@ static void test_pass(struct place *x)
 
 static void test_device(const struct device *d)
 {
-    static const char *const texts[] = {
-        "f32 b2 h4/2 q5 k7 d6/4 causal alibi bias:11qk sink bwd",
-        "bf16 b3 h2 q4 k9 d4 varlen bias:11qk:f16 sink bwd",
-        "f16 b2 h2/1 q3 k8 d5 qlen:2,1 kvlen:5,6 softcap2 alibi bwd",
+    static const struct {
+        const char *text;
+        bool captured;
+    } rows[] = {
+        { "f32 b2 h4/2 q5 k7 d6/4 causal alibi bias:11qk sink bwd", false },
+        { "bf16 b3 h2 q4 k9 d4 varlen bias:11qk:f16 sink bwd", false },
+        { "f16 b2 h2/1 q3 k8 d5 qlen:2,1 kvlen:5,6 softcap2 alibi bwd", false },
+        { "f32 b2 h4/2 q5 k7 d6/4 causal softcap3 alibi bwd", true },
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct place x;
-        open_place(&x, d, texts[i]);
-        for (int other = 0; other < 2; other++) {
-            open_bed(&x, other);
-            ok(judged(&x, true, NULL), "%s: all is right in shape %d", texts[i], other);
+        open_place(&x, d, rows[i].text, rows[i].captured);
+        for (int shape = 0; shape < sample_shapes_of(&x.sample.p); shape++) {
+            open_bed(&x, shape);
+            ok(judged(&x, true, NULL), "%s: all is right in shape %d", rows[i].text, shape);
             for (int which = 0; which < SAMPLE_GRADIENTS; which++)
                 if (sample_gradient_shape(&x.sample, which).rows) {
                     test_elements(&x, which);

@@ -132,6 +132,95 @@ static void test_engine(const struct device *d)
     }
 }
 
+/* ---- The sample of a plan for gradients ---- */
+
+/* A plan whose program has a fault is none, and words say which gradient is wrong. Without a fault there is a plan. */
+struct gradient_fault {
+    const char *from, *to, *wrong; /* NULL: no fault */
+};
+static const struct gradient_set {
+    const char *config, *problem;
+    bool captured;
+    struct gradient_fault faults[9];
+} gradient_sets[] = {
+    { "cpu w4,nv1,rk2,rd1,bk16", "f32 b2 h2 q16 k16 d16 bias:11qk bwd", false,
+      { { NULL, NULL, NULL },
+        { "e->b * at->b + e->h * at->h + q * at->q", "e->h * at->b + e->h * at->h + q * at->q", "dBias" },
+        { "e->b * at->b + e->h * at->h", "e->b * at->b + e->b * at->h", "dBias" },
+        { "cla_load_bias(p) ((", "cla_load_bias(p) (2 * (", "dQ" },
+        { "(e->b == 0 || e->a->bias_shape[0] != 1)", "(e->b == 0 || e->a->bias_shape[1] != 1)", "dBias" },
+        { "h = row / a->bias_shape[2] %", "h = row / a->bias_shape[0] %", "dBias" },
+        { "b * a->dbias.b + h * a->dbias.h", "b * a->dbias.b + b * a->dbias.h", "dBias" } } },
+    { "cpu w4,nv1,rk2,rd1,bk16", "f32 b2 h2 q16 k16 d16 bwd", true,
+      { { NULL, NULL, NULL },
+        { "cla_add_kept_there(cell, cell + cla_aux_losses(a), grad)",
+          "cla_add_kept_there(cell, cell + cla_aux_losses(a), ds)", "dAux" },
+        { "index >= a->aux_n[j]", "index > a->aux_n[j]", "dAux" },
+        { "a->aux_at[j] + index", "a->aux_at[0] + index", "dAux" },
+        { "i < CLA_TABLES * a->aux_cells", "i < CLA_TABLES * a->aux_n[0]", "dAux" },
+        { "cla_aux_parts(e) + i, (long)e->a->groups", "cla_aux_parts(e) + i, (long)e->a->parts", "dAux" },
+        { "i - a->aux_at[2]", "i - a->aux_at[0]", "dAux" } } },
+    { "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "f32 b2 h2 q16 k16 d16 bwd", true,
+      { { NULL, NULL, NULL },
+        { "sum = lost = 0;", "sum = lost = sum;", "dAux" },
+        { "cells + cell, sum", "cells + place, sum", "dAux" },
+        { "CLA_LANE(to->grad, cla_scalar, lane) = grad", "CLA_LANE(to->grad, cla_scalar, lane) = ds", "dAux" },
+        { "(integer)(-1) : index", "(integer)(-1) : -index", "dAux" } } },
+    { "mma_emu nw1,rt1,bk16,qreg0", "f16 b2 h2 q16 k16 d16 bias:11qk bwd", false,
+      { { NULL, NULL, NULL },
+        { "(t)->first : cla_slot_k(t, 0, j)", "(t)->first : cla_slot_k(t, 0, 0)", "dK" },
+        { "t->room_##n[2 * i], t->room_##n[2 * i + 1]", "t->room_##n[2 * i], t->room_##n[2 * i]", "dQ" },
+        { "wanted & CLA_DK_WANTED) cla_add_1(t, e, ds, q0)", "wanted & CLA_DK_WANTED) cla_add_1(t, e, p, q0)", "dK" },
+        { "of_query += *(__local real *)", "of_query -= *(__local real *)", "dBias" } } },
+};
+
+static void give_mods(clattn_problem *p)
+{
+    static const clattn_score_mod mods[] = { { "s += table[(h + 1) << 28];", NULL, 0 },
+                                             { "s *= gate[(h + 1) << 28];", NULL, CLATTN_MOD_VECTOR } };
+    static const char *const mod_grads[] = { "table_index = q - k;", "gate_index = k;" };
+    static const clattn_aux aux[] = { { "table", CLATTN_F32 }, { "list", CLATTN_I32 }, { "gate", CLATTN_F32 } };
+    p->n_mods = 2;
+    p->mods = mods;
+    p->mod_grads = mod_grads;
+    p->n_aux = 3;
+    p->aux = aux;
+    p->aux_grads = 1 | 4;
+}
+
+static void test_gradient_fault(const struct device *d, const struct gradient_set *set, const struct gradient_fault *f)
+{
+    clattn_handle h = open_handle(d, "off");
+    clattn_problem given = each_case(set->problem).problem, p;
+    struct config config;
+    struct launch launch;
+    struct why why = { "" };
+    int binary;
+    if (set->captured)
+        give_mods(&given);
+    if (problem_read(&p, &given, &why) || tile_config_read(&config, set->config, &h->maker.caps, &p, &why))
+        bail("%s: %s", set->config, why.text);
+    n_broken = 0;
+    broken = f->from;
+    broken_to = f->to;
+    const cl_int status = __real_build_launch(&launch, &h->maker, &p, &config, true, &binary, &why);
+    ok(f->wrong ? status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, f->wrong) && n_broken > 0 : !status,
+       "%s: %s, with \"%s\": %d, %s", d->name, set->config, f->to ? f->to : "no fault", (int)status, why.text);
+    broken = NULL;
+    if (!status)
+        launch_clear(&launch);
+    clattn_release(h);
+}
+
+static void test_gradients(const struct device *d)
+{
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some of them */
+    for (size_t i = 0; i < sizeof gradient_sets / sizeof *gradient_sets; i++)
+        for (const struct gradient_fault *f = gradient_sets[i].faults; f == gradient_sets[i].faults || f->from; f++)
+            test_gradient_fault(d, &gradient_sets[i], f);
+    unsetenv("POCL_EXTRA_BUILD_FLAGS");
+}
+
 /* ---- A device where it fails ---- */
 
 static const char text[] = "f16 b1 h2/1 q37 k83 d64 causal lse";
@@ -400,6 +489,7 @@ static void test_device(const struct device *d)
     in_folder(d, test_power);
     test_set(d);
     test_engine(d);
+    test_gradients(d);
     in_folder(d, test_failing_device);
 }
 

@@ -178,7 +178,7 @@ struct effects {
 
 static double value_at(const struct feature *f, const struct sample *s, int64_t h, int64_t q, int64_t k, int64_t offset)
 {
-    const struct feature_at at = { s, h, q, k, offset };
+    const struct feature_at at = { s, 0, h, q, k, offset };
     return f->keeps ? f->keeps(&at) : f->change(&at, 0.5);
 }
 

@@ -1,0 +1,31 @@
+#!/bin/sh
+# examples.t - the examples that compare their results with plain loops; README has the first one
+# SPDX-License-Identifier: Apache-2.0
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+
+CLATTN_TUNE=off
+export CLATTN_TUNE
+
+example() { # NAME PATTERN: what it prints last
+    "$top_builddir/examples/$1" >out 2>err
+    status=$?
+    if test $status -eq 77; then
+        missing_device "no OpenCL device"
+        skip "$1: no OpenCL device"
+    else
+        test $status -eq 0 && tail -n 1 out | grep -q "$2"
+        ok $? "$1: $(tail -n 1 out) $(head -n 3 err)"
+    fi
+}
+example first_call '^CL_SUCCESS : row 0 is 1, row 255 is '
+example varlen '^3 sequences, 158 rows: largest error '
+example score_mod '^4 heads, 90 rows, a bias for 17 distances: largest error '
+example two_devices '^400 keys on .*: largest error '
+
+# From its first #define on, indented by four spaces.
+sed -n '/^#define/,$p' "$top_srcdir/examples/first_call.c" >program
+sed -n '/^    #define/,/^    }$/s/^ \{0,4\}//p' "$top_srcdir/README" >printed
+test -s program && cmp -s program printed
+ok $? "README has examples/first_call.c"
+echo "1..$n"
+exit $bad
