@@ -132,6 +132,10 @@ by_cmake() { # WHERE PREFIX LIBDIR
 }
 all_by_cmake() { # -DVARIABLE=FOLDER
     cd "$dir/examples"
+    # A compiler of several words, as with ccache, is too much for CMake's check_language().
+    printf '#!/bin/sh\nexec %s "$@"\n' "$CXX" >"$dir/cxx"
+    chmod +x "$dir/cxx"
+    test -z "$cxx" || export CXX="$dir/cxx"
     { $CMAKE -S . -B build "$1" && $CMAKE --build build && cd build && CLATTN_TUNE=off ctest; } >"$dir/log" 2>&1 || {
         cat "$dir/log" >&2
         die "CMake, all examples: failed"
