@@ -13,8 +13,8 @@
  * Objects    handle and plan share one object of the library: a copy adds a reference, a move takes it over, a
  *            destructor drops it. One that was made without arguments or moved from is empty; calls on it throw.
  * Failures   Every call that fails throws clattn::error; std::bad_alloc and std::length_error where memory for a text
- *            or a list runs out. Where a call throws, nothing was enqueued and no object has changed. Callbacks, those of
- *            options for example, must not throw.
+ *            or a list runs out. Where a call throws, nothing was enqueued and no object has changed. Callbacks, as
+ *            options have them, must not throw.
  * OpenCL     Contexts, devices, queues, buffers and events are the plain handles of <CL/cl.h>. Those of Khronos'
  *            <CL/opencl.hpp> give theirs by operator(): handle(context(), device()), plan.forward(queue(), args),
  *            tensor(q()). The caller keeps them, as in C.
