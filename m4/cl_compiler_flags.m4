@@ -48,3 +48,20 @@ AC_DEFUN([CL_COMPILER_FLAGS], [
   AC_SUBST([PTX_CFLAGS])
   AC_SUBST([SHARED_LDFLAGS])
 ])
+
+dnl CL_CXX17: whether there is a C++ compiler for the tests of clattn.hpp, and its flags. The library needs none.
+AC_DEFUN([CL_CXX17], [
+  CXX17_FLAGS="-std=c++17 -Wall -Wextra -Wpedantic"
+  AC_CACHE_CHECK([for a C++17 compiler], [cl_cv_cxx17], [
+    AC_LANG_PUSH([C++])
+    cl_save_CXXFLAGS=$CXXFLAGS
+    CXXFLAGS="$CXXFLAGS $CXX17_FLAGS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <string>]],
+                                    [[if (std::string s; !s.empty()) return 1;]])],
+                   [cl_cv_cxx17=yes], [cl_cv_cxx17=no])
+    CXXFLAGS=$cl_save_CXXFLAGS
+    AC_LANG_POP([C++])
+  ])
+  AM_CONDITIONAL([CXX17], [test "$cl_cv_cxx17" = yes])
+  AC_SUBST([CXX17_FLAGS])
+])

@@ -95,5 +95,17 @@ result "clattn.h documents every parameter of every function, and what it return
             comment = ""
         }' include/clattn.h)"
 
+# A comment goes before a name, or behind a member of a struct.
+result "clattn.hpp documents every public name" "$(
+    awk '
+        /^namespace internal/ { skip = 1 }
+        /^} .*namespace internal/ { skip = 0 }
+        /^(class|struct).*{$/ { inside = 1; hidden = 0 }
+        /^}/ { inside = 0 }
+        /^private:/ { hidden = 1 }
+        !skip && !comment && (/^(class|struct|enum|inline|template)/ ||
+            inside && !hidden && /^    [a-z~]/ && !/[*][*]</) { print FILENAME ":" FNR ": " $0 }
+        { comment = /[*]\/$/ }' include/clattn.hpp)"
+
 echo "1..$n"
 exit $bad

@@ -47,7 +47,7 @@ for f in src/*/*.[ch]; do
 done
 
 # Headers of ours that clients may see are theirs: in tools/ or bench/, or among the tests.
-for f in tools/*.[ch] bench/*.[ch] tests/*/*.[ch] examples/*.c; do
+for f in tools/*.[ch] bench/*.[ch] tests/*/*.[ch] tests/*/*.cpp examples/*.c examples/*.cpp; do
     test -f "$f" || continue
     case $f in
     tests/*)
