@@ -13,13 +13,13 @@ struct opencl {
     char platform_name[256], device_name[256];
 };
 
-/* Opens the device that `text` names: a part of "platform / device", in upper or lower case (first match in platform order), or "P:D", two
- * numbers. NULL or "": clattn_default_device(). Returns CL_SUCCESS, CL_DEVICE_NOT_FOUND, or what OpenCL
- * said. */
+/* Opens the device that `text` names: a part of "platform / device", in upper or lower case (first match in platform
+ * order), or "P:D", two numbers. NULL or "": clattn_default_device(). Returns CL_SUCCESS, CL_DEVICE_NOT_FOUND, or what
+ * OpenCL said. */
 cl_int opencl_open(const char *text, struct opencl *out);
 void opencl_close(struct opencl *o);
 
-/* The n-th device of all platforms: its numbers P:D, its kind in a word, "platform / device", and its driver's version. */
+/* The n-th device of all platforms: its numbers P:D, its kind in a word, "platform / device", its driver's version. */
 struct opencl_listed {
     cl_device_id device;
     unsigned p, d;

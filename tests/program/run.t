@@ -10,6 +10,13 @@ test $status -eq 0 && grep -q '^engine ' out && test ! -e o.npy
 ok $? "without -o it computes and reports"
 
 refused 2 'no device is called "no such thing"; there is "' --device 'no such thing' -o o.npy q.npy k.npy v.npy
+run --list-devices
+line='^[0-9]*:[0-9]*  [A-Za-z]*  *.* / .*, driver .*, \(engine [a-z_]*\|not usable: .*\)\( (default)\)\{0,1\}$'
+test $status -eq 0 && test ! -s err && test "$(grep -c ' (default)$' out)" -eq 1 && test -z "$(grep -v "$line" out)"
+ok $? "--list-devices: $(head -n 1 out)"
+run --device "$(printf '%s' "$device" | tr 'a-z' 'A-Z')" --engine naive q.npy k.npy v.npy
+test $status -eq 0
+ok $? "the name of a device in capital letters"
 on --engine none q.npy k.npy v.npy
 test $status -eq 1 || test $status -eq 3 && test "$(grep -c '^clattn-run: ' err)" -eq 1
 ok $? "an engine that does not exist is refused"

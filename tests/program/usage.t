@@ -272,7 +272,18 @@ refused 1 'engine "none" is none of' --emit-source 'f32 b1 h1 q1 k1 d8' --engine
 run q.npy k.npy v.npy
 if test $status -eq 0; then skip "this loader finds its drivers in another way"; else
     refused 2 'there is no OpenCL device' -o o.npy q.npy k.npy v.npy
+    refused 2 'there is no OpenCL device: install a driver' --list-devices
 fi
+for option in -h --help; do
+    run "$option"
+    test $status -eq 0 && test ! -s err && grep -q '^usage: clattn-run ' out
+    ok $? "$option: $(head -n 1 out)"
+done
+for option in -V --version; do
+    run "$option"
+    test $status -eq 0 && test ! -s err && grep -q '^clattn-run [0-9]*\.[0-9]*\.[0-9]*$' out
+    ok $? "$option: $(cat out)"
+done
 
 echo "1..$n"
 exit $bad
