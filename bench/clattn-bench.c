@@ -384,7 +384,8 @@ static void help(void)
          "  --rounds-on-stdin  one round for each line of standard input; prints its ms on a line\n"
          "  --json             print JSON, one object on a line for each problem\n"
          "  --list-devices     list the devices, and the engine that each has by default\n"
-         "  -h, --help  -V, --version");
+         "  --help             print this (-h)\n"
+         "  --version          print the version (-V)");
 }
 
 static int find_peers(struct bench *b, struct fault *f)

@@ -24,7 +24,7 @@ for document in README HACKING doc/*; do
             sed 's/^[^a-z]*//; s|^build/||' | sort -u | while read -r f; do
             case $f in *.so) continue ;; esac # built
             case ${f%%/*} in
-            src | tests | cl | tools | bench | offline | doc | examples | include | build-aux) ;;
+            src | tests | cl | tools | bench | offline | doc | examples | include | build-aux | completion) ;;
             base | problem | engine | cache | device | run | tune | api) ;;
             *) continue ;;
             esac
