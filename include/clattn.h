@@ -293,9 +293,9 @@ typedef struct clattn_problem {
     const clattn_aux *aux;
     /**< [n_aux], likewise. */
     int32_t o_type;
-    /**< Storage of O: 0 means `type`. CLATTN_F32 is allowed beside Q, K and V in 16 bits: partial results are merged
-     *   without a loss then, and with CLATTN_BACKWARD, where O is read, D = dot(dO, O) - dLSE lacks nothing that an O
-     *   in 16 bits would have lost; see "Gradients" below. With type CLATTN_F64 O is in f64. */
+    /**< Storage of O: 0 means `type`; CLATTN_F32, _F16 and _BF16 go with every `type` but f64, whose O is in f64. With
+     *   CLATTN_F32 partial results are merged without a loss, and with CLATTN_BACKWARD, where O is read, D = dot(dO, O)
+     *   - dLSE lacks nothing that an O in 16 bits would have lost; see "Gradients" below. */
     int32_t k_group, v_group;
     /**< For int8 and int4: as many neighbouring elements of a row of K (V) share a scale. 0: all of the row; 1: each
      *   has its own (channels); else a multiple of 16, and the last group of a row may be shorter. */
@@ -414,8 +414,7 @@ enum {
     CLATTN_TUNE_DEFAULT = 0,
     /**< What the environment variable CLATTN_TUNE says, else auto. */
     CLATTN_TUNE_AUTO = 1,
-    /**< The record of the problem's class; without one a quick search inside clattn_plan_create(), once for each
-     *   class. */
+    /**< The record of the problem's class; without one a quick search when a plan is made, once for each class. */
     CLATTN_TUNE_OFF = 2,
     /**< The default of the library's table. No record is read or written; binaries are still kept. */
     CLATTN_TUNE_READONLY = 3,
@@ -462,7 +461,7 @@ typedef struct clattn_options {
     int32_t reserved;
     /**< 0 */
     double tune_seconds;
-    /**< Seconds that a search inside clattn_plan_create() takes at most, without the build under way. 0: what
+    /**< Seconds that a search takes at most when a plan is made, without the build under way. 0: what
      *   CLATTN_TUNE_SECONDS says, else 2 for auto and quick, 60 for full. */
     const char *cache_dir;
     /**< An absolute path. NULL: CLATTN_CACHE_DIR, XDG_CACHE_HOME/clattn or HOME/.cache/clattn. "": nothing is kept. */
@@ -631,11 +630,12 @@ typedef struct clattn_plan_options {
 /**
  * Makes a plan: chooses, composes and builds the kernels for a problem.
  *
- * It compiles, reads and writes files, and measures, as clattn_options.tune says; a driver's compiler may take seconds.
- * Of the other functions only clattn_tune(), those that check a configuration, and clattn_emit_source() compile. What a
- * compiler made is tried on a small sample before the plan uses it, on buffers of the library's own. Where it computes
- * something else, another configuration takes its place, and the log says so. With captured buffers there is nothing to
- * try it on.
+ * It compiles, reads and writes files, and measures, as clattn_options.tune says; a driver's compiler may take
+ * seconds. Of the other functions only clattn_forward(), clattn_backward(), clattn_tune(), those that check a
+ * configuration, and clattn_emit_source() compile. What a compiler made is tried on a small sample before the plan
+ * uses it, on buffers of the library's own. Where it computes something else, another configuration takes its place,
+ * and the log says so. A forward plan with captured buffers is not tried, since there is nothing to put into them; one
+ * of gradients is, without the score_mods' texts.
  *
  * @param out      receives the plan, which the caller frees with clattn_plan_release(); NULL on failure. Not NULL
  *                 itself.
@@ -1165,18 +1165,22 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
  * Attention in one call: finds the plan of a problem among those that the handle keeps for such calls, or makes it, and
  * enqueues the forward pass.
  *
- * The first call for a problem does what clattn_plan_create() does, without options: it compiles and may measure. Later
- * ones take some microseconds more than clattn_enqueue_forward(). A plan serves the problem with all sizes up to the
- * next power of two of b, nq, nk, total_q and total_k; plans of other such sizes mostly share its program. A handle
- * keeps 64 plans, and the one that was unused for longest makes room for a new one. What clattn_tune(),
+ * The first call for a problem does what clattn_plan_create() does, without options: it compiles and may measure.
+ * Later ones take some microseconds more than clattn_enqueue_forward(), for score_mods' texts of ordinary length, and
+ * the time that a driver takes to allocate a workspace. One plan serves a problem with all sizes between two powers of
+ * two: b from one on and below the next; nq, nk, total_q and total_k above one and up to the next; any offset; h and
+ * hk have to be equal. These are the sizes of the problem: those of args choose no plan. Plans for other sizes mostly
+ * share a program. A handle keeps 64 plans, and the one that was unused for longest makes room for a new one; threads
+ * that call for the same new problem at the same time may each make a plan, of which one is kept. What clattn_tune(),
  * clattn_set_config(), clattn_wisdom_import() and clattn_wisdom_forget() change takes effect with the next call.
  *
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
- * @param problem    as for clattn_plan_create(); not NULL. CLATTN_BACKWARD is ignored, so that one problem may serve
+ * @param problem    as for clattn_plan_create(); not NULL. CLATTN_BACKWARD is ignored, so that one problem serves
  *                   clattn_backward() as well.
  * @param args       as for clattn_enqueue_forward(), with two differences. sizes NULL: those of the problem. workspace
- *                   NULL: the call allocates what it needs, and the driver frees that once the call has finished.
+ *                   NULL: the call allocates what it needs, and the driver frees that once the call has finished;
+ *                   where that much cannot be had, keys are split into fewer parts, or not at all.
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
  * @param event      as for clattn_enqueue_forward()
@@ -1346,8 +1350,8 @@ CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue que
  *
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
- * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods; CLATTN_BACKWARD
- *                   need not be set. Not NULL.
+ * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods. CLATTN_BACKWARD
+ *                   need not be set; CLATTN_APPEND, CLATTN_ROTARY and splits are ignored. Not NULL.
  * @param args       as for clattn_enqueue_backward(); sizes of args->forward and workspace may be NULL, as they may for
  *                   clattn_forward()
  * @param n_wait     as for clattn_enqueue_forward()

@@ -11,7 +11,8 @@
  *     plan.forward(queue, clattn::forward_args(q, k, v, o));
  *
  * Objects    handle and plan share one object of the library: a copy adds a reference, a move takes it over, a
- *            destructor drops it. One that was made without arguments or moved from is empty; calls on it throw.
+ *            destructor drops it. One that was made without arguments or moved from is empty; calls on it throw, but
+ *            for detail(), which is "", and source().
  * Failures   Every call that fails throws clattn::error; std::bad_alloc and std::length_error where memory for a text
  *            or a list runs out. Where a call throws, nothing was enqueued and no object has changed. Callbacks, as
  *            options have them, must not throw.
@@ -190,11 +191,14 @@ enum alignment : std::int32_t {
 /**
  * A clattn_problem that is filled in by named setters, each of which returns the problem. It keeps the texts and names
  * that it is given, so that a copy is whole by itself. It is passed wherever a const clattn_problem & is taken.
+ *
+ * Keep what setters return by value (auto, not auto &), since they return the object that they were called on. A
+ * clattn_problem that is copied out of it points into it.
  */
 class problem {
 public:
-    /** f32, scale 1/sqrt(d), no mask, no sizes. The width is missing. */
-    problem() noexcept : value_(clattn_problem CLATTN_PROBLEM_INIT) {}
+    /** f32, scale 1/sqrt(d), no mask, a batch of 1. The width and other sizes are missing. */
+    problem() noexcept : value_(clattn_problem CLATTN_PROBLEM_INIT) { value_.sizes.b = 1; }
     /** The same problem, with texts of its own. */
     problem(const problem &other)
         : value_(other.value_), mods_(other.mods_), captured_(other.captured_), c_mods_(other.c_mods_),
@@ -586,11 +590,13 @@ public:
 
     /** The words of the calling thread's last failure: clattn_error_detail(). */
     std::string detail() const { return internal::detail(get()); }
-    /** Whether a plan can be made, and why not: clattn_supports(). */
+    /** Whether a plan can be made, and why not: clattn_supports(). Throws where that says nothing of the problem. */
     bool supports(const clattn_problem &p, std::string *why = nullptr) const
     {
         std::string words(4096, '\0');
         const cl_int status = clattn_supports(get(), &p, &words[0], words.size());
+        if (!get() || status == CLATTN_ERROR_FORKED)
+            throw error(status, "clattn_supports", words.c_str());
         if (why)
             *why = words.c_str();
         return status == CL_SUCCESS;
@@ -830,7 +836,12 @@ private:
         internal::check(clattn_plan_create(&made, of.get(), &p, &with), "clattn_plan_create", of.get());
         return made;
     }
-    void check(cl_int status, const char *function) const { internal::check(status, function, handle_.get()); }
+    void check(cl_int status, const char *function) const
+    {
+        if (status && !get())
+            throw error(status, function, "the clattn object is empty");
+        internal::check(status, function, handle_.get());
+    }
     template <class Args>
     void enqueue(cl_int (*call)(clattn_plan, cl_command_queue, const Args *, cl_uint, const cl_event *, cl_event *),
                  const char *function, cl_command_queue queue, const Args &args, const std::vector<cl_event> &wait,

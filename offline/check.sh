@@ -321,7 +321,7 @@ reaches_private() { # OBJECT
     local code
     code=$("${objdump:-false}" --disassemble-symbols="$kernel" "$1" 2>/dev/null)
     grep -q s_endpgm <<<"$code" || return 0 # not known
-    grep -qE '(scratch|buffer|flat)_(load|store|atomic)' <<<"$code"
+    grep -qE '(scratch|buffer|flat)_(load|store|atomic)|s_swappc|s_setpc' <<<"$code"
 }
 amd_result() { # TARGET OBJECT MS COMPILER
     local facts spill

@@ -15,19 +15,26 @@ struct one_call {
     struct kept_plan *plan; /* to be given back */
 };
 
-/* The plan of a problem, in which flags are set and cleared. */
+/* The plan of a problem that serves forward and backward calls: each leaves out what only the other's plans have. */
 static cl_int take_plan(struct one_call *c, clattn_problem *checked, clattn_handle h, const clattn_problem *problem,
-                        uint32_t set, uint32_t cleared, struct why *why)
+                        struct why *why)
 {
+    const bool backward = c->what == &launch_backward;
     clattn_problem given;
     cl_int status = caller_struct_read(&given, sizeof given, problem, "clattn_problem", why);
     given.struct_size = sizeof given;
-    given.flags = (given.flags | set) & ~cleared;
+    if (backward) {
+        given.flags = (given.flags | CLATTN_BACKWARD) & ~(uint32_t)(CLATTN_APPEND | CLATTN_ROTARY);
+        given.splits = 0;
+    } else {
+        given.flags &= ~(uint32_t)CLATTN_BACKWARD;
+    }
     status = status ? status : problem_read(checked, &given, why);
     return status ? status : plan_table_take(&c->plan, &h->plans, &h->maker, checked, why);
 }
 
-/* A buffer where the caller brings none and the call needs one. */
+/* A buffer where the caller brings none and the call needs one. A forward call may do without: its keys are not split
+ * then, and where that will not do it is refused when it runs. */
 static cl_int make_workspace(const struct one_call *c, struct why *why)
 {
     const struct launch *const l = &c->plan->plan.launch;
@@ -36,7 +43,11 @@ static cl_int make_workspace(const struct one_call *c, struct why *why)
     if (status || !*c->workspace_size)
         return status;
     *c->workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, *c->workspace_size, NULL, &status);
-    return status ? why_cl(why, status, "clCreateBuffer") : CL_SUCCESS;
+    if (!status)
+        return CL_SUCCESS;
+    *c->workspace = NULL;
+    *c->workspace_size = 0;
+    return c->what == &launch_forward ? CL_SUCCESS : why_cl(why, status, "clCreateBuffer");
 }
 
 /* Behind it the queue alone keeps a buffer that was made. */
@@ -66,7 +77,7 @@ cl_int clattn_forward(clattn_handle h, cl_command_queue queue, const clattn_prob
     if (status)
         return status;
     if (!(status = caller_struct_read(&own, sizeof own, args, "clattn_forward_args", &why)) &&
-        !(status = take_plan(&c, &p, h, problem, 0, CLATTN_BACKWARD, &why))) {
+        !(status = take_plan(&c, &p, h, problem, &why))) {
         own.struct_size = sizeof own;
         own.sizes = own.sizes ? own.sizes : &p.sizes;
         status = run(&c, queue, &waits, &why);
@@ -93,7 +104,7 @@ cl_int clattn_backward(clattn_handle h, cl_command_queue queue, const clattn_pro
         status = why_set(&why, CLATTN_ERROR_INVALID_ARGUMENT, "forward is NULL");
     if (!status &&
         !(status = caller_struct_read(&forward, sizeof forward, own.forward, "clattn_forward_args", &why)) &&
-        !(status = take_plan(&c, &p, h, problem, CLATTN_BACKWARD, 0, &why))) {
+        !(status = take_plan(&c, &p, h, problem, &why))) {
         own.struct_size = sizeof own;
         forward.struct_size = sizeof forward;
         forward.sizes = forward.sizes ? forward.sizes : &p.sizes;

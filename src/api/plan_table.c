@@ -28,6 +28,7 @@ void plan_table_forget(struct plan_table *t)
 {
     struct kept_plan *dropped[PLAN_TABLE_ROWS];
     pthread_mutex_lock(&t->lock);
+    t->forgotten++;
     for (int i = 0; i < PLAN_TABLE_ROWS; i++) {
         dropped[i] = t->rows[i].kept;
         t->rows[i].kept = NULL;
@@ -97,22 +98,34 @@ static struct plan_table_row *oldest(struct plan_table *t)
     return row;
 }
 
-/* Puts a new plan into the table, unless another thread was faster; either is then the caller's, *other nobody's. */
-static struct kept_plan *enter(struct plan_table *t, const unsigned char *key, struct kept_plan *made,
-                               struct kept_plan **other)
+/* Puts a new plan into the table, unless another thread was faster; either is then the caller's, *other nobody's. Where
+ * all were forgotten since `forgotten` was read, it was chosen by what is no longer known, and serves this call only. */
+static struct kept_plan *enter(struct plan_table *t, const unsigned char *key, uint64_t forgotten,
+                               struct kept_plan *made, struct kept_plan **other)
 {
+    struct kept_plan *taken = made;
     pthread_mutex_lock(&t->lock);
     struct plan_table_row *row = find(t, key);
-    *other = made;
-    if (!row) {
+    *other = row ? made : NULL;
+    if (!row && t->forgotten == forgotten) {
         row = oldest(t);
         *other = row->kept;
         row->kept = made;
         memcpy(row->key, key, DIGEST_BYTES);
     }
-    struct kept_plan *const taken = use(t, row);
+    if (row)
+        taken = use(t, row);
     pthread_mutex_unlock(&t->lock);
     return taken;
+}
+
+/* Calls bring no bound of their own, but no buffer may be larger than the device says. */
+static cl_int bound_workspace(struct launch *l, cl_device_id device, struct why *why)
+{
+    cl_ulong most = 0;
+    const cl_int status = clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
+    l->max_workspace = most > SIZE_MAX ? SIZE_MAX : (size_t)most;
+    return status ? why_cl(why, status, "clGetDeviceInfo") : CL_SUCCESS;
 }
 
 static cl_int make(struct kept_plan **out, struct maker *maker, const clattn_problem *p, struct why *why)
@@ -120,7 +133,9 @@ static cl_int make(struct kept_plan **out, struct maker *maker, const clattn_pro
     struct kept_plan *const k = calloc(1, sizeof *k);
     if (!k)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a plan");
-    const cl_int status = plan_init(&k->plan, maker, p, NULL, why);
+    cl_int status = plan_init(&k->plan, maker, p, NULL, why);
+    if (!status && (status = bound_workspace(&k->plan.launch, maker->device, why)))
+        plan_clear(&k->plan);
     if (status) {
         free(k);
         return status;
@@ -142,6 +157,7 @@ cl_int plan_table_take(struct kept_plan **out, struct plan_table *t, struct make
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a problem's texts");
     pthread_mutex_lock(&t->lock);
     struct plan_table_row *const row = find(t, key);
+    const uint64_t forgotten = t->forgotten;
     if (row)
         *out = use(t, row);
     pthread_mutex_unlock(&t->lock);
@@ -150,7 +166,7 @@ cl_int plan_table_take(struct kept_plan **out, struct plan_table *t, struct make
     const cl_int status = make(&made, maker, &rounded, why);
     if (status)
         return status;
-    *out = enter(t, key, made, &other);
+    *out = enter(t, key, forgotten, made, &other);
     plan_table_give_back(other);
     return CL_SUCCESS;
 }

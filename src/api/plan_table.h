@@ -18,7 +18,7 @@ struct kept_plan {
 
 struct plan_table {
     pthread_mutex_t lock;
-    uint64_t uses;
+    uint64_t uses, forgotten; /* how often a plan was used, and all were forgotten */
     struct plan_table_row {
         unsigned char key[DIGEST_BYTES];
         uint64_t used; /* number of its last use */
@@ -30,8 +30,8 @@ cl_int plan_table_init(struct plan_table *t, struct why *why);
 /* forked: in a child, where nothing of the driver or of other threads may be touched. */
 void plan_table_clear(struct plan_table *t, bool forked);
 
-/* What is there was chosen by what was known then: whoever changes that forgets it. Plans in use live on until their
- * call ends. */
+/* What is there was chosen by what was known then: whoever changes that forgets it. Plans in use, or under way, live on
+ * until their call ends. */
 void plan_table_forget(struct plan_table *t);
 
 /* The plan of a checked problem, whatever sizes within a power of two it has; it is made where there is none, without

@@ -22,6 +22,14 @@ struct machine {
 static const struct machine *now;
 static char platforms[PLATFORMS], devices[PLATFORMS][DEVICES]; /* their addresses are handles */
 
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+static int no_memory; /* the call that gets none, from 1 on */
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return no_memory && !--no_memory ? NULL : __real_calloc(n, size);
+}
+
 static cl_platform_id platform_at(int p) { return (cl_platform_id)(void *)&platforms[p]; }
 static cl_device_id device_at(int p, int d) { return (cl_device_id)(void *)&devices[p][d]; }
 
@@ -94,6 +102,14 @@ int main(void)
                device == (m->platform < 0 ? NULL : device_at(m->platform, m->device)),
            "%s", m->what);
     }
+    now = &machines[1];
+    cl_device_id device;
+    for (no_memory = 1; no_memory <= 2; no_memory++) {
+        const int n = no_memory;
+        is_int(clattn_default_device(NULL, &device), CL_OUT_OF_HOST_MEMORY, "no memory for the list %d", n);
+        no_memory = n;
+    }
+    no_memory = 0;
     is_int(clattn_default_device(NULL, NULL), CLATTN_ERROR_INVALID_ARGUMENT, "nowhere to put a device");
     return done_testing();
 }

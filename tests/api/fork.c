@@ -36,6 +36,10 @@ static int first_wrong(struct fixture *f)
         return 7;
     if (clattn_retain(h) != forked || clattn_plan_retain(f->plan) != forked)
         return 8;
+    if (clattn_forward(h, f->d->queue, p, &f->t.args, 0, NULL, &event) != forked || event)
+        return 9;
+    if (clattn_backward(h, f->d->queue, p, NULL, 0, NULL, &event) != forked || event)
+        return 10;
     return 0;
 }
 
@@ -60,7 +64,7 @@ static int child(struct fixture *f)
 
 /* ---- What a child gives back ---- */
 
-/* A handle with a directory and a plan of it, each held once. */
+/* A handle with a directory that keeps a plan for calls without one, and a plan of it, each held once. */
 struct own {
     clattn_handle handle;
     clattn_plan plan;
@@ -70,7 +74,7 @@ struct own {
  * plan are freed, and nothing is asked of OpenCL. Returns 0, or the number of what is wrong. */
 static int child_gives_back(struct own *own)
 {
-    enum { PLAN = 1, HANDLE = 2 }; /* blocks */
+    enum { PLAN = 1, HANDLE = 3 }; /* blocks */
     wrap.memory = wrap.objects = 0;
     wrap_arm(0, 0);
     if (clattn_plan_release(own->plan))
@@ -106,7 +110,8 @@ static void test_gives_back(struct fixture *f)
     struct own own = { NULL, NULL };
     o.cache_dir = "/proc/none"; /* a path is kept, and no file */
     if (clattn_create(&own.handle, f->d->cl.context, f->d->cl.device, &o) ||
-        clattn_plan_create(&own.plan, own.handle, &f->t.c.problem, NULL))
+        clattn_plan_create(&own.plan, own.handle, &f->t.c.problem, NULL) ||
+        clattn_forward(own.handle, f->d->queue, &f->t.c.problem, &f->t.args, 0, NULL, NULL) || clFinish(f->d->queue))
         bail("no plan");
     is_int(in_child(child_gives_back, &own), 0, "a child frees what is its own, and calls nothing of OpenCL");
     ok(!clattn_plan_release(own.plan) && !clattn_release(own.handle), "the parent releases what it holds");

@@ -186,6 +186,113 @@ static void test_changes(const struct device *d)
     clattn_release(h);
 }
 
+/* A configuration is set while a plan is made: the store asks for a record then, and calls back. */
+struct changer {
+    clattn_handle h;
+    const clattn_problem *p;
+    int changes;
+};
+
+static int change_once(void *user, const char *name, void *bytes, size_t room, size_t *size)
+{
+    struct changer *const c = user;
+    (void)name;
+    (void)bytes;
+    (void)room;
+    (void)size;
+    if (c->h && !c->changes++ && clattn_set_config(c->h, c->p, "naive"))
+        bail("no configuration is set");
+    return 1; /* there is no such blob */
+}
+
+static int keep_nothing(void *user, const char *name, const void *bytes, size_t size)
+{
+    (void)user;
+    (void)name;
+    (void)bytes;
+    (void)size;
+    return 1;
+}
+
+static void test_change_under_way(const struct device *d)
+{
+    static const char text[] = "f32 b1 h1 q70 k70 d16";
+    const clattn_workload c = each_case(text);
+    struct changer changer = { NULL, &c.problem, 0 };
+    const clattn_store store = { sizeof store, change_once, keep_nothing, &changer };
+    clattn_options options = CLATTN_OPTIONS_INIT;
+    clattn_handle h;
+    options.store = &store;
+    options.tune = CLATTN_TUNE_OFF;
+    if (clattn_create(&h, d->cl.context, d->cl.device, &options))
+        bail("%s: no handle", d->name);
+    changer.h = h;
+    char why[1024] = "";
+    const int good = forward(d, h, text, why, sizeof why);
+    ok(good && changer.changes, "%s: a configuration is set while the plan is made %s", d->name, why);
+    is_str(engine_of(plan_of(d, h, text)), "naive", "%s: the next call takes it", d->name);
+    clattn_release(h);
+}
+
+/* ---- Arguments ---- */
+
+static void test_arguments(const struct device *d)
+{
+    const clattn_workload c = each_case("f32 b1 h2 q5 k300 d32 splits3 lse");
+    const clattn_handle h = open_handle(d);
+    clattn_problem p;
+    struct trial t;
+    char why[1024] = "";
+    cl_event gate, done = NULL;
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED), e2;
+    if (e)
+        bail("no trial: %s", clattn_status_string(e));
+    /* The sizes of the call, not of the problem; and a flag that goes with gradients. */
+    p = t.c.problem;
+    p.flags |= CLATTN_BACKWARD;
+    p.sizes.nq = p.sizes.nk = 1000;
+    t.args.sizes = &t.sizes;
+    gate = clCreateUserEvent(d->cl.context, &e);
+    e = e ? e : clattn_forward(h, d->queue, &p, &t.args, 1, &gate, &done);
+    e2 = clSetUserEventStatus(gate, CL_COMPLETE);
+    e = e ? e : e2 ? e2 : clWaitForEvents(1, &done);
+    ok(!e && trial_verify(&t, d->queue, why, sizeof why),
+       "%s: sizes of the call, an event to wait for and one back %s %s", d->name, clattn_status_string(e), why);
+    clReleaseEvent(gate);
+    if (done)
+        clReleaseEvent(done);
+    /* A workspace of the caller's is taken as it is. */
+    const struct device own = { .handle = h, .queue = d->queue };
+    done = NULL;
+    t.args.workspace = t.image[0].mem;
+    t.args.workspace_offset = 0;
+    t.args.workspace_size = 32;
+    each_refused(&own, clattn_forward(h, d->queue, &p, &t.args, 0, NULL, &done), done, CLATTN_ERROR_WORKSPACE,
+                 "workspace", "a workspace that is too small");
+    trial_free(&t);
+    clattn_release(h);
+}
+
+/* One problem for both calls, with what only forward plans have. */
+static void test_both(const struct device *d)
+{
+    const clattn_workload c = each_case("f32 b1 h2 q20 k33 d16 lse bwd");
+    const clattn_handle h = open_handle(d);
+    struct graded g;
+    char why[1024] = "";
+    double most = 0;
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, ALL);
+    clattn_problem p = g.t.c.problem;
+    p.flags |= CLATTN_APPEND | CLATTN_ROTARY;
+    p.splits = 2;
+    e = e ? e : clattn_backward(h, d->queue, &p, &g.args, 0, NULL, NULL);
+    e = e ? e : clFinish(d->queue);
+    ok(!e && graded_verify(&g, d->queue, &most, why, sizeof why),
+       "%s: gradients leave out parts of keys, and caches %s %s", d->name, clattn_status_string(e), why);
+    graded_free(&g);
+    clattn_release(h);
+}
+
 /* ---- Threads ---- */
 
 struct caller {
@@ -271,6 +378,9 @@ static void test_device(const struct device *d)
     test_sizes(d);
     test_bound(d);
     test_changes(d);
+    test_change_under_way(d);
+    test_arguments(d);
+    test_both(d);
     test_threads(d);
     test_refused(d);
 }

@@ -96,8 +96,15 @@ static void test_texts(void)
     other = first;
     other.mods = joined;
     ok(differ(&first, &other), "names do not run into each other");
+    char at_another_place[] = "s += 1.0f;", name[] = "one", back[] = "ds *= bend[h];";
+    const clattn_score_mod same_mods[] = { { at_another_place, name, 0 }, mods[1] };
+    const clattn_aux same_aux[] = { aux[0] };
+    const char *const same_grads[] = { "", back };
     other = first;
-    ok(!differ(&first, &other), "the same problem has the same key");
+    other.mods = same_mods;
+    other.aux = same_aux;
+    other.mod_grads = same_grads;
+    ok(!differ(&first, &other), "the same problem with texts at another place has the same key");
 }
 
 int main(void)
