@@ -345,8 +345,7 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
     const bool queries = r.s.b && (r.p->flags & CLATTN_CU_Q ? r.s.total_q : r.s.nq); /* that there are any */
     const bool keys = r.s.b && (r.p->flags & CLATTN_CU_K ? r.s.total_k : r.s.nk);
     c->args.wanted = (queries && r.a.dq.mem ? CLA_DQ_WANTED : 0) | (keys && r.a.dk.mem ? CLA_DK_WANTED : 0) |
-                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) |
-                     (r.a.dslopes.mem && (r.s.b || !r.forward.slopes_stride) ? CLA_DSLOPES_WANTED : 0) |
+                     (keys && r.a.dv.mem ? CLA_DV_WANTED : 0) | (r.a.dslopes.mem ? CLA_DSLOPES_WANTED : 0) |
                      (r.a.dsinks.mem ? CLA_DSINKS_WANTED : 0) |
                      (r.a.dbias.mem && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
     if ((status = read_daux(&c->args, &r)))

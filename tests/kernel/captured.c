@@ -33,8 +33,13 @@ static const struct form {
       "#define SAY(name, i, x) name%:%:_index = i; name%:%:_grad = x;\n"
       "SAY(mixed, (q * 32 + k / 8) % 97, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       CLATTN_MOD_VECTOR },
+    { "scalar, names put together in the second text only",
+      "table_index = k - 3;\ntable_grad = q + 1;\nds *= ds / ds;",
+      "#define SAY(name, i, x) name##_index = i; name##_grad = x;\n"
+      "SAY(mixed, (q * 32 + k / 8) % 97, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
+      0 },
 };
-enum { N_FORMS = sizeof forms / sizeof *forms };
+enum { N_FORMS = sizeof forms / sizeof *forms - 1 }; /* the last one is tried once */
 
 struct table {
     cl_mem mem, values;
@@ -227,6 +232,7 @@ static void test(const struct device *d)
         for (size_t f = 0; f < N_FORMS; f++)
             if (!i || f == i % 2 || harness_rest())
                 check_sizes(d, NULL, texts[i], &forms[f]);
+    check_sizes(d, NULL, texts[0], &forms[N_FORMS]);
     /* PoCL's optimiser takes minutes for some of these kernels, so from now on it has none to do. */
     if (!harness_flag("CLATTN_FULL"))
         setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
