@@ -62,6 +62,11 @@ by_pkg_config() (
     export PKG_CONFIG_PATH LD_LIBRARY_PATH
     test -z "$destdir" || export PKG_CONFIG_SYSROOT_DIR="$destdir"
     flags=$($PKG_CONFIG --cflags clattn)
+    for standard in c99 c11; do
+        $CC -std=$standard -Wall -Wextra -Wpedantic -Werror $CFLAGS $flags -fsyntax-only "$dir/example.c"
+    done
+    test -z "$cxx" || $CXX -x c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror $CXXFLAGS $flags -fsyntax-only \
+        "$dir/example.c"
     ! test -f "$destdir$libdir/libclattn.so" || build shared "$($PKG_CONFIG --libs clattn)"
     ! test -f "$destdir$libdir/libclattn.a" ||
         build static "$($PKG_CONFIG --static --libs clattn | sed 's/-lclattn/-l:libclattn.a/')"
