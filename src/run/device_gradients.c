@@ -169,7 +169,10 @@ cl_int device_gradients_poison(struct device_sample *b, struct why *why)
         if (b->gradients.mem[i])
             status = device_sample_fill(b, b->gradients.mem[i], DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD,
                                         b->gradients.bytes[i], why);
-    return status;
+    const clattn_backward_args *const a = &b->gradients.args;
+    return status || !a->workspace
+               ? status
+               : device_sample_fill(b, a->workspace, DEVICE_SAMPLE_POISON, 0, a->workspace_size, why);
 }
 
 cl_int device_gradients_args(struct device_sample *b, const struct launch *l, struct why *why)
@@ -188,7 +191,7 @@ cl_int device_gradients_args(struct device_sample *b, const struct launch *l, st
         return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
     }
     a->workspace_size = need;
-    return CL_SUCCESS;
+    return device_sample_fill(b, a->workspace, DEVICE_SAMPLE_POISON, 0, need, why);
 }
 
 void device_gradients_close(struct device_sample *b)

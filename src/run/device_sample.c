@@ -107,9 +107,12 @@ cl_int device_sample_poison(struct device_sample *b, struct why *why)
 {
     if (is_backward(b))
         return device_gradients_poison(b, why);
-    const cl_int status = device_sample_fill(b, b->o, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->o_bytes, why);
-    return status ? status
-                  : device_sample_fill(b, b->lse, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->lse_bytes, why);
+    cl_int status = device_sample_fill(b, b->o, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->o_bytes, why);
+    if (!status)
+        status = device_sample_fill(b, b->lse, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_GUARD, b->lse_bytes, why);
+    return status || !b->args.workspace
+               ? status
+               : device_sample_fill(b, b->args.workspace, DEVICE_SAMPLE_POISON, 0, b->args.workspace_size, why);
 }
 
 /* ---- Opening ---- */
@@ -347,9 +350,10 @@ static cl_int make_workspace(struct device_sample *b, const struct launch *l, st
         clReleaseMemObject(a->workspace);
     a->workspace = NULL;
     a->workspace_size = 0;
-    if (!(status = new_buffer(&a->workspace, l->context, need, why)))
-        a->workspace_size = need;
-    return status;
+    if ((status = new_buffer(&a->workspace, l->context, need, why)))
+        return status;
+    a->workspace_size = need;
+    return device_sample_fill(b, a->workspace, DEVICE_SAMPLE_POISON, 0, need, why);
 }
 
 cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows, double *seconds, double *device,
