@@ -99,7 +99,7 @@ static struct plan_table_row *oldest(struct plan_table *t)
 }
 
 /* Puts a new plan into the table, unless another thread was faster; either is then the caller's, *other nobody's. Where
- * all were forgotten since `forgotten` was read, it was chosen by what is no longer known, and serves this call only. */
+ * all were forgotten since `forgotten` was read, it was chosen by what is no longer known: it serves this call only. */
 static struct kept_plan *enter(struct plan_table *t, const unsigned char *key, uint64_t forgotten,
                                struct kept_plan *made, struct kept_plan **other)
 {
