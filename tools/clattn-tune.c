@@ -9,36 +9,12 @@
 #include "devices.h"
 #include "json.h"
 #include "named.h"
+#include "system.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- Signals: the first asks, the second kills ---- */
-
-static volatile sig_atomic_t signal_got;
-
-static void on_signal(int n)
-{
-    signal_got = n;
-}
-
-static int stopped(void)
-{
-    return signal_got;
-}
-
-static void catch_signals(void)
-{
-    static const int all[] = { SIGINT, SIGTERM, SIGHUP };
-    struct sigaction on = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, was;
-    (void)sigemptyset(&on.sa_mask);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (sigaction(all[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup, or a shell's background */
-            (void)sigaction(all[i], &on, NULL);
-    (void)signal(SIGCHLD, SIG_DFL); /* otherwise the status of a dead child is lost */
-}
 
 /* ---- The device ---- */
 
@@ -134,11 +110,12 @@ int main(int argc, char **argv)
     static struct tuner t;
     static struct fault f;
     t.program = argc > 0 ? argv[0] : "clattn-tune";
-    t.stopped = stopped;
+    t.stopped = system_interrupted;
     if (tune_options_parse(argc, argv, &t.options, &f) == 0) {
         if (t.options.task == TASK_CHILD)
             return candidate_main(&t.options);
-        catch_signals();
+        system_catch_interrupts(); /* the first asks, the second kills */
+        (void)signal(SIGCHLD, SIG_DFL); /* otherwise the status of a dead child is lost */
         if (t.options.help)
             tune_options_help(stdout);
         else if (t.options.version)

@@ -1,0 +1,21 @@
+/* system.h - what programs ask of the operating system beside standard C; one file for each system has the answers
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef SYSTEM_H
+#define SYSTEM_H
+
+#include <stdint.h>
+
+/* From this call on the first SIGINT, SIGTERM or SIGHUP only sets what system_interrupted() returns, and the second one
+ * kills. A signal that is ignored, as by nohup, stays ignored. */
+void system_catch_interrupts(void);
+
+/* The number of the signal that came, or 0. */
+int system_interrupted(void);
+
+/* Whether both paths exist and lead to the same file, by whatever name. */
+int system_is_same_file(const char *path, const char *other);
+
+/* Bytes of memory that could be used now without swapping, or 0 where that is not known. */
+uint64_t system_memory(void);
+
+#endif

@@ -1,0 +1,59 @@
+/* system_posix.c - system.h for POSIX
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "system.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signal_got;
+
+static void on_signal(int n)
+{
+    signal_got = n;
+}
+
+void system_catch_interrupts(void)
+{
+    static const int all[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction on = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, was;
+    (void)sigemptyset(&on.sa_mask);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (sigaction(all[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup, or a shell's background */
+            (void)sigaction(all[i], &on, NULL);
+}
+
+int system_interrupted(void)
+{
+    return signal_got;
+}
+
+int system_is_same_file(const char *path, const char *other)
+{
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Linux knows what could be had by dropping caches; elsewhere all of the memory is the best answer. */
+uint64_t system_memory(void)
+{
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *const f = fopen("/proc/meminfo", "r");
+    while (f && !kib && fgets(line, sizeof line, f))
+        (void)sscanf(line, "MemAvailable: %llu kB", &kib);
+    if (f)
+        (void)fclose(f);
+    if (kib)
+        return (uint64_t)kib * 1024;
+#if defined _SC_PHYS_PAGES && defined _SC_PAGESIZE
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0)
+        return (uint64_t)pages * (uint64_t)size;
+#endif
+    return 0;
+}
