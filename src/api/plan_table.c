@@ -4,6 +4,7 @@
 
 #include "api/plan_table.h"
 
+#include "api/handle.h"
 #include "problem/problem_key.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ cl_int plan_table_init(struct plan_table *t, struct why *why)
 
 void plan_table_give_back(struct kept_plan *k)
 {
-    if (!k || __atomic_sub_fetch(&k->references, 1, __ATOMIC_ACQ_REL))
+    if (!k || !handle_count_down(&k->references))
         return;
     plan_clear(&k->plan);
     free(k);
@@ -85,7 +86,7 @@ static struct plan_table_row *find(struct plan_table *t, const unsigned char *ke
 static struct kept_plan *use(struct plan_table *t, struct plan_table_row *row)
 {
     row->used = ++t->uses;
-    __atomic_add_fetch(&row->kept->references, 1, __ATOMIC_RELAXED);
+    handle_count_up(&row->kept->references);
     return row->kept;
 }
 /* A free row, or that which has been unused for longest. */
