@@ -5,7 +5,6 @@
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
 
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 
 /* Strides that say nothing: of axes of one, and of what is not asked for. */
 static void test_strides(const struct device *d)
@@ -16,13 +15,14 @@ static void test_strides(const struct device *d)
         unsigned wanted;
         int dk, dv; /* the axis that does not step; 3: none */
     } rows[] = {
-        { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED, ALL, 1, 1 },
-        { "f32 b2 h2 q5 k1 d8 lse bwd", SHARED, ALL, 2, 2 },
-        { "f32 b1 h2 q5 k9 d8 lse bwd", PADDED, ALL, 0, 0 },
+        { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED, GRADED_ALL, 1, 1 },
+        { "f32 b2 h2 q5 k1 d8 lse bwd", SHARED, GRADED_ALL, 2, 2 },
+        { "f32 b1 h2 q5 k9 d8 lse bwd", PADDED, GRADED_ALL, 0, 0 },
         { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DV, 0, 3 },
         { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DK, 3, 0 },
-        { "f32 b3 h2 q9 k5 d8/6 varlen lse bwd", PLAIN, ALL | 1 << GRADED_DLSE, 3, 3 }, /* more rows of Q than of K */
-        { "f32 b3 h2 q5 k9 d8/6 varlen lse bwd", PLAIN, ALL | 1 << GRADED_DLSE, 3, 3 },
+        { "f32 b3 h2 q9 k5 d8/6 varlen lse bwd", PLAIN, GRADED_ALL | 1 << GRADED_DLSE, 3,
+          3 }, /* more rows of Q than of K */
+        { "f32 b3 h2 q5 k9 d8/6 varlen lse bwd", PLAIN, GRADED_ALL | 1 << GRADED_DLSE, 3, 3 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct graded g;

@@ -4,22 +4,11 @@
 
 #include "tests/lib/graded_call.h"
 
-static const char text[] = "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink lse bwd";
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 static struct graded_call on;
 
 static void refused(cl_int want, const char *words, const char *what)
 {
     graded_call_refused(&on, want, words, what);
-}
-
-static cl_mem read_only(size_t bytes)
-{
-    cl_int e;
-    cl_mem mem = clCreateBuffer(on.d->cl.context, CL_MEM_READ_ONLY, bytes, NULL, &e);
-    if (e)
-        bail("no buffer");
-    return mem;
 }
 
 /* A problem with two mods and two captured buffers that nothing is wrong with. */
@@ -154,11 +143,12 @@ static void test_captured(void)
     const clattn_backward_args good = *a;
     const clattn_plan plain = on.plan;
     cl_int e;
-    cl_mem mem = clCreateBuffer(on.d->cl.context, CL_MEM_READ_WRITE, 64, NULL, &e), constant = read_only(64);
+    cl_mem mem = clCreateBuffer(on.d->cl.context, CL_MEM_READ_WRITE, 64, NULL, &e);
+    cl_mem constant = graded_call_read_only(&on, 64);
     clattn_array aux[2] = { { mem, 0 }, { mem, 0 } };
     clattn_aux_gradient daux[2] = { { { NULL, 0 }, 0 }, { { mem, 0 }, 16 } };
     size_t without = 0, with = 0;
-    make_modded(&m, text);
+    make_modded(&m, graded_call_text);
     a->daux = daux;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "the problem has no captured buffers", "a gradient of none");
     on.plan = NULL;
@@ -233,7 +223,7 @@ static void test_tables(void)
 
 static void test(const struct device *d)
 {
-    graded_call_open(&on, d, text, ALL);
+    graded_call_open(&on, d, graded_call_text, GRADED_ALL);
     test_derivatives();
     test_supported();
     test_ignored();

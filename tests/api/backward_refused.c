@@ -4,22 +4,11 @@
 
 #include "tests/lib/graded_call.h"
 
-static const char text[] = "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink lse bwd";
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 static struct graded_call on;
 
 static void refused(cl_int want, const char *words, const char *what)
 {
     graded_call_refused(&on, want, words, what);
-}
-
-static cl_mem read_only(size_t bytes)
-{
-    cl_int e;
-    cl_mem mem = clCreateBuffer(on.d->cl.context, CL_MEM_READ_ONLY, bytes, NULL, &e);
-    if (e)
-        bail("no buffer");
-    return mem;
 }
 
 static void test_tensors(void)
@@ -28,7 +17,7 @@ static void test_tensors(void)
     const clattn_backward_args good = *a;
     clattn_forward_args *const f = &on.g.t.args;
     const clattn_forward_args forward = *f;
-    const cl_mem constant = read_only(1 << 16);
+    const cl_mem constant = graded_call_read_only(&on, 1 << 16);
     a->forward = NULL;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "forward is NULL", "no forward call");
     *a = good;
@@ -179,14 +168,14 @@ static void test_problems(void)
                "dbias reaches to byte");
     refused_of("f64 b1 h1 q9 k40 d8 mod:relative_bias lse bwd", GRADED_CAPTURED, halve_daux,
                CLATTN_ERROR_BUFFER_TOO_SMALL, "daux[0] reaches to byte");
-    refused_of(text, GRADED_OTHERS, halve_dsinks, CLATTN_ERROR_BUFFER_TOO_SMALL, "dsinks reaches to byte");
+    refused_of(graded_call_text, GRADED_OTHERS, halve_dsinks, CLATTN_ERROR_BUFFER_TOO_SMALL, "dsinks reaches to byte");
     refused_of("f32 b2 h4/2 q9 k40 d8/6 alibi seed1 lse bwd", GRADED_OTHERS, halve_dslopes,
                CLATTN_ERROR_BUFFER_TOO_SMALL, "dslopes reaches to byte");
 }
 
 static void test(const struct device *d)
 {
-    graded_call_open(&on, d, text, ALL);
+    graded_call_open(&on, d, graded_call_text, GRADED_ALL);
     test_tensors();
     test_plans();
     test_problems();

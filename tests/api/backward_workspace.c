@@ -6,7 +6,6 @@
 
 static const char text[] = "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink lse bwd";
 static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 static struct graded_call on;
 
 static void refused(cl_int want, const char *words, const char *what)
@@ -177,7 +176,7 @@ static void test_bound(void)
     char why[1024] = "";
     double most;
     const clattn_workload c = each_case("f32 b1 h1 q20 k700 d16 lse bwd");
-    cl_int e = graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, ALL);
+    cl_int e = graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, GRADED_ALL);
     o.max_workspace = 20 * (2 + 16) * sizeof(float) + 32;
     e = e ? e : clattn_plan_create(&plan, on.d->handle, &c.problem, &o);
     e = e ? e : graded_run(&g, plan, on.d->queue);
@@ -244,7 +243,7 @@ static size_t workspace_of(const char *row, int nk, const char *config)
     struct graded g;
     snprintf(problem, sizeof problem, "f32 b1 h2/1 q5 k%d d8 %s bwd", nk, row);
     const clattn_workload c = each_case(problem);
-    if (graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, ALL | GRADED_CAPTURED) ||
+    if (graded_make(&g, on.d->cl.context, on.d->queue, &c, PADDED, GRADED_ALL | GRADED_CAPTURED) ||
         clattn_backward_workspace_size(each_plan(on.d, config, &g.t.c.problem, problem), &g.args, &size))
         bail("no workspace: %s", problem);
     graded_free(&g);
@@ -265,13 +264,13 @@ static void test_stripes(void)
 
 static void test(const struct device *d)
 {
-    graded_call_open(&on, d, text, ALL);
+    graded_call_open(&on, d, text, GRADED_ALL);
     test_workspace();
     test_bound();
     test_limits();
     setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for kernels that follow */
-    test_bound_of_cells("bias:11q1", ALL);
-    test_bound_of_cells("mod:relative_bias", ALL | GRADED_CAPTURED);
+    test_bound_of_cells("bias:11q1", GRADED_ALL);
+    test_bound_of_cells("mod:relative_bias", GRADED_ALL | GRADED_CAPTURED);
     test_stripes();
     test_rooms();
     graded_call_close(&on);

@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 enum { CALLERS = 6, ROUNDS = 2 };
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS | GRADED_CAPTURED };
+enum { ALL = GRADED_ALL | GRADED_CAPTURED };
 
 struct caller {
     clattn_plan plan;

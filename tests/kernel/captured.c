@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 enum { MARGIN = 16, NEAR = 3, MIXED = 97 };
-enum { WANTED = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 
 #define LINE_GOES_ON "?" "?/\n"
 /* Key k is element k - NEAR: the first ones and, for a short buffer, the last ones lie outside. The second text looks
@@ -183,7 +182,7 @@ static void check(const struct device *d, const char *config, const char *text, 
     struct table tables[2];
     char why[1024] = "";
     double most;
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, WANTED);
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
     cl_int e2 = make_table(&tables[0], d, n, wide), e3 = make_table(&tables[1], d, MIXED, wide);
     make_problem(&m, &g.t.c.problem, form);
     const clattn_plan plan = e || e2 || e3 ? NULL : each_plan(d, config, &m.p, text);

@@ -22,6 +22,7 @@ struct graded_cells {
     double *want, *bound, *got; /* got: what graded_fetch() read */
 };
 enum { GRADED_OTHERS = 1 << GRADED_N, GRADED_CAPTURED = 2 << GRADED_N };
+enum { GRADED_ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 enum { GRADED_DBIAS, GRADED_DSLOPES, GRADED_DSINKS, GRADED_DAUX, GRADED_CELLS = GRADED_DAUX + CLATTN_AUX_MAX };
 
 struct graded {

@@ -6,6 +6,9 @@
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
 
+/* A problem with a gradient of each kind. */
+static const char graded_call_text[] = "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink lse bwd";
+
 struct graded_call {
     const struct device *d;
     clattn_plan plan; /* of the call's own problem, by the default configuration */
@@ -29,6 +32,16 @@ static inline void graded_call_refused(struct graded_call *c, cl_int want, const
     cl_event event = NULL;
     const cl_int e = clattn_enqueue_backward(c->plan, c->d->queue, &c->g.args, 0, NULL, &event);
     each_refused(c->d, e, event, want, words, what);
+}
+
+/* A buffer that nothing may be written to. */
+static inline cl_mem graded_call_read_only(const struct graded_call *c, size_t bytes)
+{
+    cl_int e;
+    const cl_mem mem = clCreateBuffer(c->d->cl.context, CL_MEM_READ_ONLY, bytes, NULL, &e);
+    if (e)
+        bail("no buffer");
+    return mem;
 }
 
 /* The gradients are still those that graded_call_open() made. */
