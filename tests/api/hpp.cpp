@@ -114,22 +114,24 @@ static std::string text_of(const char *s)
 /* Every member; texts by what they say. */
 static std::string describe(const clattn_problem &p)
 {
+    /* With a new member this does not compile: it wants a setter, and a place here, in by_hand() and by_setters(). */
+    const auto &[size, type, k_type, v_type, d, dv, causal, align, flags, scale, sizes, softcap, left, right, bias,
+                 n_mods, n_aux, reserved, mods, aux, o_type, k_group, v_group, page, splits, aux_grads, mod_grads] = p;
     char numbers[512];
     std::snprintf(numbers, sizeof numbers,
                   "%d t%d %d %d d%d %d c%d a%d f%u s%g sizes %d %d %d %d %d %d %d %d soft%g w%d %d b%d n%d %d r%d o%d "
                   "g%d %d p%d s%d x%x",
-                  p.struct_size == sizeof p, p.type, p.k_type, p.v_type, p.d, p.dv, p.causal, p.align, p.flags, p.scale,
-                  int(p.sizes.b), int(p.sizes.h), int(p.sizes.hk), int(p.sizes.nq), int(p.sizes.nk),
-                  int(p.sizes.offset), int(p.sizes.total_q), int(p.sizes.total_k), p.softcap, p.window_left,
-                  p.window_right, p.bias_type, p.n_mods, p.n_aux, p.reserved, p.o_type, p.k_group, p.v_group, p.page,
-                  p.splits, p.aux_grads);
+                  size == sizeof p, type, k_type, v_type, d, dv, causal, align, flags, scale, int(sizes.b),
+                  int(sizes.h), int(sizes.hk), int(sizes.nq), int(sizes.nk), int(sizes.offset), int(sizes.total_q),
+                  int(sizes.total_k), softcap, left, right, bias, n_mods, n_aux, reserved, o_type, k_group, v_group,
+                  page, splits, aux_grads);
     std::string all = numbers;
-    for (int i = 0; i < p.n_mods; i++)
-        all += " | " + text_of(p.mods[i].text) + ", " + text_of(p.mods[i].name) + ", " +
-               std::to_string(p.mods[i].flags) + ", " + (p.mod_grads ? text_of(p.mod_grads[i]) : "no derivatives");
-    for (int i = 0; i < p.n_aux; i++)
-        all += " | " + text_of(p.aux[i].name) + " " + std::to_string(p.aux[i].type);
-    return all + (!p.n_mods && (p.mods || p.mod_grads) ? " stray mods" : "") + (!p.n_aux && p.aux ? " stray aux" : "");
+    for (int i = 0; i < n_mods; i++)
+        all += " | " + text_of(mods[i].text) + ", " + text_of(mods[i].name) + ", " + std::to_string(mods[i].flags) +
+               ", " + (mod_grads ? text_of(mod_grads[i]) : "no derivatives");
+    for (int i = 0; i < n_aux; i++)
+        all += " | " + text_of(aux[i].name) + " " + std::to_string(aux[i].type);
+    return all + (!n_mods && (mods || mod_grads) ? " stray mods" : "") + (!n_aux && aux ? " stray aux" : "");
 }
 
 static clattn_problem by_hand()
