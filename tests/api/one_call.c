@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 
-enum { ALL = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS };
 
 static clattn_handle open_handle(const struct device *d)
 {
@@ -41,7 +40,7 @@ static int backward(const struct device *d, clattn_handle h, const char *text, c
     const clattn_workload c = each_case(text);
     struct graded g;
     double most = 0;
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, ALL);
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
     g.t.c.problem.flags &= ~(uint32_t)CLATTN_BACKWARD; /* that of the forward call will do */
     e = e ? e : clattn_backward(h, d->queue, &g.t.c.problem, &g.args, 0, NULL, NULL);
     e = e ? e : clFinish(d->queue);
@@ -281,7 +280,7 @@ static void test_both(const struct device *d)
     struct graded g;
     char why[1024] = "";
     double most = 0;
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, ALL);
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
     clattn_problem p = g.t.c.problem;
     p.flags |= CLATTN_APPEND | CLATTN_ROTARY;
     p.splits = 2;

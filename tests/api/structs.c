@@ -23,6 +23,10 @@ static struct {
     unsigned char *from, *end;
 } on;
 
+/* A call of no batch entries, which needs no buffers. */
+static clattn_sizes no_sizes = { 0, 2, 2, 3, 5, 0, 0, 0 };
+static clattn_forward_args args = CLATTN_FORWARD_ARGS_INIT, map_args = CLATTN_FORWARD_ARGS_INIT;
+
 /* ---- Calls ---- */
 
 static cl_int supports(void *p)
@@ -105,6 +109,22 @@ static cl_int ask_backward(void *a)
     size_t size;
     return clattn_backward_workspace_size(on.backward_plan, a, &size);
 }
+static cl_int forward_in_one(void *a)
+{
+    clattn_problem p = sound();
+    p.sizes = no_sizes;
+    return clattn_forward(on.d->handle, on.d->queue, &p, a, 0, NULL, NULL);
+}
+static cl_int forward_of(void *p)
+{
+    return clattn_forward(on.d->handle, on.d->queue, p, &args, 0, NULL, NULL);
+}
+static cl_int backward_in_one(void *a)
+{
+    clattn_problem p = sound();
+    p.sizes = no_sizes;
+    return clattn_backward(on.d->handle, on.d->queue, &p, a, 0, NULL, NULL);
+}
 static int cancel(void *user, const clattn_progress *p)
 {
     (void)user;
@@ -171,8 +191,6 @@ static clattn_workload a_case = CLATTN_WORKLOAD_INIT;
 static clattn_options options = CLATTN_OPTIONS_INIT;
 static clattn_store store = { sizeof store, get_none, NULL, NULL };
 static clattn_plan_options plan_options = CLATTN_PLAN_OPTIONS_INIT;
-static clattn_sizes no_sizes = { 0, 2, 2, 3, 5, 0, 0, 0 };
-static clattn_forward_args args = CLATTN_FORWARD_ARGS_INIT, map_args = CLATTN_FORWARD_ARGS_INIT;
 static clattn_append_args append_args = CLATTN_APPEND_ARGS_INIT;
 static clattn_rotary_args rotary_args = CLATTN_ROTARY_ARGS_INIT;
 static clattn_backward_args backward_args = CLATTN_BACKWARD_ARGS_INIT;
@@ -214,6 +232,9 @@ static const struct row {
     { "rotary_args: enqueue_rotary", rotate, &rotary_args, sizeof rotary_args, 0, 0 },
     { "backward_args: enqueue_backward", go_back, &backward_args, sizeof backward_args, 0, 0 },
     { "backward_args: backward_workspace_size", ask_backward, &backward_args, sizeof backward_args, 0, 0 },
+    { "problem: forward", forward_of, &problem, sizeof problem, PROBLEM_0_1, 0 },
+    { "forward_args: forward", forward_in_one, &args, sizeof args, ARGS_0_1, 0 },
+    { "backward_args: backward", backward_in_one, &backward_args, sizeof backward_args, 0, 0 },
     { "tune_options: tune", tune, &tune_options, sizeof tune_options, 0, 0 },
     { "measure: tune", tune_with, &measure, sizeof measure, 0, 0 },
     { "plan_info: plan_get_info", ask_plan, &plan_info, sizeof plan_info, 0, 1 },
