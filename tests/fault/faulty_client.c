@@ -10,6 +10,7 @@
  *   storm=WORD,N     first of all words: what follows, from the first call of OpenCL to the last release, N times
  *                    over. The I-th time CLATTN_EVIL has WORD=I and round=I at its end. bad=I: something was wrong
  *   run[=CONFIG]     plan=STATUS, config=, source=, binary=; two calls: enqueue=STATUS, verdict=right, wrong or none
+ *   one              two calls of clattn_forward(), which makes a plan: the same lines but for the plan's
  *
  * log= is a line of the handle's log. Then the counters of clattn_stats(). words= is what the handle says about a
  * failure. Exit status 1: a result is wrong
@@ -200,7 +201,7 @@ static void judge(struct client *b, cl_int enqueued)
 
 /* ---- What can be done ---- */
 
-static cl_int call(struct client *b, clattn_plan plan, cl_event *event)
+static clattn_forward_args arguments(const struct client *b)
 {
     clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
     clattn_tensor *const to[] = { &a.q, &a.k, &a.v, &a.o, &a.lse };
@@ -208,7 +209,7 @@ static cl_int call(struct client *b, clattn_plan plan, cl_event *event)
         to[i]->mem = b->of[i].mem;
         to[i]->offset = MARGIN;
     }
-    return clattn_enqueue_forward(plan, b->queue, &a, 0, NULL, event);
+    return a;
 }
 
 /* Outputs as they were at first. */
@@ -229,6 +230,24 @@ static void describe(clattn_plan plan)
     printf("config=%s\nsource=%d\nbinary=%d\n", config, (int)info.origin, (int)info.binary);
 }
 
+/* Two calls, of the plan or, where that is NULL, of the handle's own. */
+static void call_twice(struct client *b, clattn_plan plan)
+{
+    const clattn_forward_args a = arguments(b);
+    for (int i = 0; i < 2; i++) {
+        cl_event event = NULL, *const wanted = i ? &event : NULL;
+        if (reset(b)) {
+            note(b, 3);
+            continue;
+        }
+        const cl_int e = plan ? clattn_enqueue_forward(plan, b->queue, &a, 0, NULL, wanted)
+                              : clattn_forward(b->handle, b->queue, &b->problem, &a, 0, NULL, wanted);
+        judge(b, tell(b, "enqueue", e));
+        if (event)
+            clReleaseEvent(event);
+    }
+}
+
 static void do_run(struct client *b, const char *config)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
@@ -237,18 +256,14 @@ static void do_run(struct client *b, const char *config)
     if (tell(b, "plan", clattn_plan_create(&plan, b->handle, &b->problem, &o)))
         return;
     describe(plan);
-    for (int i = 0; i < 2; i++) {
-        cl_event event = NULL;
-        if (reset(b)) {
-            note(b, 3);
-            continue;
-        }
-        const cl_int e = tell(b, "enqueue", call(b, plan, i ? &event : NULL));
-        judge(b, e);
-        if (event)
-            clReleaseEvent(event);
-    }
+    call_twice(b, plan);
     clattn_plan_release(plan);
+}
+
+static void do_one(struct client *b, const char *unused)
+{
+    (void)unused;
+    call_twice(b, NULL);
 }
 
 /* The library computes gradients by itself, on a sample, before it hands out a plan. */
@@ -327,8 +342,8 @@ static void print_counters(const struct client *b)
 static const struct {
     const char *word;
     void (*run)(struct client *b, const char *value);
-} words[] = { { "run", do_run },   { "trial", do_trial }, { "gradients", do_gradients },
-              { "tune", do_tune }, { "set", do_set },     { "list", do_list } };
+} words[] = { { "run", do_run },   { "one", do_one }, { "trial", do_trial }, { "gradients", do_gradients },
+              { "tune", do_tune }, { "set", do_set }, { "list", do_list } };
 
 static void obey(struct client *b, const char *argument)
 {
