@@ -8,6 +8,7 @@
 #ifdef HAVE_CLBLAST
 
 #include "peer.h"
+#include "work.h"
 
 #include <clblast_c.h>
 #include <stdio.h>
@@ -120,7 +121,6 @@ static cl_int build_softmax(struct unfused *u, const struct opencl *where)
 static cl_int unfused_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
                            size_t len)
 {
-    const clattn_sizes *z = &s->c.problem.sizes;
     const char *reason = cannot(&s->c);
     cl_int status;
     (void)handle;
@@ -132,8 +132,8 @@ static cl_int unfused_open(void **self, const struct opencl *where, clattn_handl
     if (!u)
         return CL_OUT_OF_HOST_MEMORY;
     u->setup = s;
-    const double bytes = 4.0 * (double)z->b * (double)z->h * (double)z->nq * (double)z->nk;
-    if (bytes > 1e15)
+    const uint64_t bytes = work_scores(&s->c);
+    if (bytes > SIZE_MAX)
         status = CL_INVALID_BUFFER_SIZE;
     else
         u->scores = clCreateBuffer(where->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &status);
@@ -192,16 +192,16 @@ static cl_int unfused_run(void *self)
     return status ? status : clFinish(u->setup->queue);
 }
 
-/* CLBlast keeps tuned parameters per device, nearly all of them GPUs, and falls back to common ones. */
+/* CLBlast has parameters that were tuned for some devices, nearly all of them GPUs; nobody tunes it here, and for the rest
+ * it falls back to common ones. */
 static const char *unfused_note(const struct opencl *where)
 {
     cl_device_type type = 0;
     (void)clGetDeviceInfo(where->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    return type & CL_DEVICE_TYPE_CPU ? "untuned for this device" : NULL;
+    return type & CL_DEVICE_TYPE_CPU ? "unfused, untuned parameters" : "unfused, parameters as CLBlast has them";
 }
 
-const struct peer_kind peer_clblast = { "clblast",     "unfused: CLBlast GEMM, softmax kernel, CLBlast GEMM",
-                                        unfused_open,  unfused_run,
-                                        unfused_close, unfused_note, 0 };
+const struct peer_kind peer_clblast = { "clblast",   "unfused: CLBlast GEMM, softmax kernel, CLBlast GEMM",
+                                        unfused_open, unfused_run, unfused_close, unfused_note, work_scores, 0, 0 };
 
 #endif

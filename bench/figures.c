@@ -1,79 +1,91 @@
-/* figures.c - what was measured of one problem, and its printing
+/* figures.c - what was measured of one problem, and all that follows from it
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "figures.h"
 
-#include "json.h"
-
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int figures_decimals(double ms)
+{
+    int n = 3;
+    for (double x = ms; isfinite(x) && x >= 10 && n > 0; x /= 10)
+        n--;
+    for (double x = ms; x > 0 && x < 1 && n < 6; x *= 10)
+        n++;
+    return n;
+}
+
+double figures_shown(double ms)
+{
+    const double scale = pow(10, figures_decimals(ms));
+    return isfinite(ms) && ms >= 0 ? round(ms * scale) / scale : NAN;
+}
 
 double figures_gflops(const struct figures *g)
 {
-    return g->flops / g->ms * 1e-6;
+    return ceilings_rate(g->flops, g->ms);
 }
+
 double figures_gbytes_s(const struct figures *g)
 {
-    return g->bytes / g->ms * 1e-6;
+    return ceilings_rate(g->bytes, g->ms);
 }
+
 double figures_intensity(const struct figures *g)
 {
     return g->bytes > 0 ? g->flops / g->bytes : NAN;
 }
-double figures_peak_gbytes_s(const struct figures *g)
+
+static int ascending(const void *x, const void *y)
 {
-    return isnan(g->copy_gbytes_s) ? NAN : fmax(g->copy_gbytes_s, g->read_gbytes_s);
-}
-double figures_roof(const struct figures *g)
-{
-    const double by_memory = figures_peak_gbytes_s(g) * figures_intensity(g);
-    return isnan(by_memory) ? NAN : fmin(g->peak_gflops, by_memory);
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
 }
 
-void figures_print(const struct figures *g)
+double figures_median(const double *ms, int n)
 {
-    printf("%s  [%s]  %.3f ms  %.1f GFLOP/s  %.2f GB/s  %.0f FLOP/B", g->problem, g->config, g->ms, figures_gflops(g),
-           figures_gbytes_s(g), g->bytes > 0 ? figures_intensity(g) : 0);
-    if (!isnan(g->fraction))
-        printf("  %.2f of the roofline (%.0f GFLOP/s, %.1f GB/s)", g->fraction, g->peak_gflops,
-               figures_peak_gbytes_s(g));
-    for (int i = 0; i < g->n_peers; i++) {
-        const char *note = g->peers[i].note;
-        printf("  %s%s%s%s %.3f ms, %.2f times ours%s", g->peers[i].name, note ? " (" : "", note ? note : "",
-               note ? ")" : "", g->peers[i].ms, g->peers[i].ratio, g->peers[i].differs ? ", and ANOTHER RESULT" : "");
-    }
-    printf("\n");
+    double *const sorted = n > 0 ? malloc((size_t)n * sizeof *sorted) : NULL;
+    if (!sorted)
+        return NAN;
+    memcpy(sorted, ms, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    const double m = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    free(sorted);
+    return figures_shown(m);
 }
 
-static void print_member(const char *name, double x)
+double figures_least(const double *ms, int n)
 {
-    char t[JSON_NUMBER];
-    printf(", \"%s\": %s", name, json_number(t, x, 6));
+    double least = n > 0 ? ms[0] : NAN;
+    for (int i = 1; i < n; i++)
+        least = fmin(least, ms[i]);
+    return figures_shown(least);
 }
 
-void figures_print_json(const struct figures *g)
+void figures_label(char label[LABEL_TEXT], const char *name, const char *note)
 {
-    char t[JSON_NUMBER];
-    printf("{\"problem\": ");
-    json_string(stdout, g->problem);
-    printf(", \"device\": ");
-    json_string(stdout, g->device);
-    printf(", \"config\": ");
-    json_string(stdout, g->config);
-    print_member("time_ms", g->ms);
-    print_member("best_ms", g->best_ms);
-    print_member("gflops", figures_gflops(g));
-    print_member("gbytes_s", figures_gbytes_s(g));
-    print_member("intensity", figures_intensity(g));
-    print_member("peak_gflops", g->peak_gflops);
-    print_member("peak_gbytes_s", figures_peak_gbytes_s(g));
-    print_member("copy_gbytes_s", g->copy_gbytes_s);
-    print_member("read_gbytes_s", g->read_gbytes_s);
-    print_member("roofline_fraction", g->fraction);
-    for (int i = 0; i < g->n_peers; i++) {
-        printf(", \"%s_ms\": %s", g->peers[i].name, json_number(t, g->peers[i].ms, 6));
-        printf(", \"%s_ratio\": %s", g->peers[i].name, json_number(t, g->peers[i].ratio, 6));
-        printf(", \"%s_agrees\": %s", g->peers[i].name, g->peers[i].differs ? "false" : "true");
-    }
-    printf("}\n");
+    const char *const proper = strcmp(name, "clblast") ? name : "CLBlast";
+    snprintf(label, LABEL_TEXT, "%s%s%s", proper, note ? ", " : "", note ? note : "");
+}
+
+void figures_peer(const struct figures *g, struct peer_figures *p, double ms)
+{
+    p->ms = figures_shown(ms);
+    p->ratio = g->ms > 0 ? p->ms / g->ms : NAN;
+    figures_label(p->label, p->name, p->note);
+}
+
+void figures_share(struct figures *g, struct ceilings *c, const double *best, int n)
+{
+    for (int i = 0; i < n && !g->at_most; i++)
+        ceilings_reach(c, g->type, g->flops, g->bytes, best[i]);
+    if (!g->at_most)
+        ceilings_reach(c, g->type, g->flops, g->bytes, g->ms); /* rounding may have made it the least */
+    g->roof = ceilings_roof(c, g->type, g->flops, g->bytes);
+    g->share = g->at_most ? NAN : ceilings_share(&g->roof, g->flops, g->ms);
+    g->ceilings = *c;
 }

@@ -148,16 +148,19 @@ void ask_mma_peak(struct at *a, int type)
 
 void ask_f32_peak(struct at *a, int unused)
 {
-    struct probe p;
+    struct probe p = { 0 };
+    struct moves moves;
     double rate, most = 0;
     (void)unused;
-    if (probe_open(&p, &a->where, 0)) {
+    if (probe_moves(&a->where, UINT64_MAX, &moves) || probe_open(&p, &a->where, 0)) {
         at_say(a, "f32 multiply-adds: cannot be timed");
+        probe_close(&p);
         return;
     }
     for (int i = 0; i < ROUNDS && !probe_run(&p, &rate); i++)
         most = fmax(most, rate);
-    at_say(a, "peak of f32 multiply-adds: %.2f TF/s; copies %.0f GB/s", most * 1e-3, p.copied);
+    at_say(a, "peak of f32 multiply-adds: %.2f TF/s; copies %.0f GB/s", most * 1e-3, moves.copied);
+    probe_close(&p);
 }
 
 /* ---- k: clocks ---- */

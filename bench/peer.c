@@ -13,6 +13,12 @@ static const char *no_note(const struct opencl *where)
     return NULL;
 }
 
+static uint64_t no_need(const clattn_workload *c)
+{
+    (void)c;
+    return 0;
+}
+
 /* ---- our own plans: naive, one work-item per query row; default, the tile that is used where nothing is tuned; plain,
  * the same sizes without masks and changes of scores ---- */
 
@@ -142,11 +148,11 @@ static cl_int plain_open(void **self, const struct opencl *where, clattn_handle 
 }
 
 static const struct peer_kind peer_naive = { "naive", "one work-item per query row", naive_open, own_run, own_close,
-                                             no_note, 0 };
+                                             no_note, no_need, 1, 0 };
 static const struct peer_kind peer_default = { "default", "the tile that is used where nothing is tuned", default_open,
-                                               own_run, own_close, no_note, 0 };
+                                               own_run, own_close, no_note, no_need, 1, 0 };
 static const struct peer_kind peer_plain = { "plain", "the same sizes, no masks, no changes of scores", plain_open,
-                                             own_run, own_close, no_note, 1 };
+                                             own_run, own_close, no_note, no_need, 1, 1 };
 
 #ifndef HAVE_CLBLAST
 static cl_int absent_open(void **self, const struct opencl *where, clattn_handle handle, struct setup *s, char *why,
@@ -166,7 +172,7 @@ static void absent_close(void *self)
     (void)self;
 }
 const struct peer_kind peer_clblast = { "clblast", "unfused, not built in", absent_open, absent_run, absent_close,
-                                        no_note, 0 };
+                                        no_note, no_need, 0, 0 };
 #endif
 
 const struct peer_kind *const peer_kinds[] = { &peer_clblast, &peer_naive, &peer_default, &peer_plain, NULL };

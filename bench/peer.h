@@ -13,7 +13,9 @@ struct peer_kind {
     cl_int (*run)(void *self);                       /* from enqueue to the end of the last kernel */
     void (*close)(void *self);                       /* NULL is fine */
     const char *(*note)(const struct opencl *where); /* what a reader of its time must know, or NULL */
-    int other; /* it computes something else on purpose, and only its time is used */
+    uint64_t (*need)(const clattn_workload *c);      /* bytes of its own buffers, but for workspaces of plans */
+    int is_plan; /* it is a plan of ours */
+    int other;   /* it computes something else on purpose, and only its time is used */
 };
 
 /* All peers; ends with NULL. */

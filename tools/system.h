@@ -15,7 +15,11 @@ int system_interrupted(void);
 /* Whether both paths exist and lead to the same file, by whatever name. */
 int system_is_same_file(const char *path, const char *other);
 
-/* Bytes of memory that could be used now without swapping, or 0 where that is not known. */
+/* Whether standard output (1) or standard error (2) is a terminal that a line can be written over on. */
+int system_is_terminal(int fd);
+
+/* Bytes of memory that could be used now without swapping, and by this process's control group; 0 where that is not
+ * known. */
 uint64_t system_memory(void);
 
 #endif

@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cgroup.h"
 #include "system.h"
 
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,8 +41,14 @@ int system_is_same_file(const char *path, const char *other)
     return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+int system_is_terminal(int fd)
+{
+    const char *const term = getenv("TERM");
+    return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
 /* Linux knows what could be had by dropping caches; elsewhere all of the memory is the best answer. */
-uint64_t system_memory(void)
+static uint64_t of_machine(void)
 {
     unsigned long long kib = 0;
     char line[128];
@@ -56,4 +65,10 @@ uint64_t system_memory(void)
         return (uint64_t)pages * (uint64_t)size;
 #endif
     return 0;
+}
+
+uint64_t system_memory(void)
+{
+    const uint64_t all = of_machine(), group = cgroup_memory("/proc/self/cgroup", "/sys/fs/cgroup");
+    return group != 0 && (all == 0 || group < all) ? group : all;
 }
