@@ -57,10 +57,18 @@ double ceilings_moved(const struct ceilings *c, int size, enum ceilings_by *by)
     return ceilings_of(&most, by);
 }
 
+int ceilings_memory(const struct ceilings *c)
+{
+    for (int i = CEILINGS_SIZES - 1; i > 0; i--)
+        if (is_number(c->moved[i].probed))
+            return i;
+    return c->moved[0].probed > 0 ? 0 : CEILINGS_SIZES - 1;
+}
+
 int ceilings_is_cached(const struct ceilings *c, int size)
 {
     enum ceilings_by by;
-    return ceilings_moved(c, size, &by) > CACHE_FACTOR * ceilings_moved(c, CEILINGS_SIZES - 1, &by);
+    return ceilings_moved(c, size, &by) > CACHE_FACTOR * ceilings_moved(c, ceilings_memory(c), &by);
 }
 
 void ceilings_reach(struct ceilings *c, int type, double flops, double bytes, double ms)

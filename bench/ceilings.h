@@ -1,8 +1,8 @@
 /* ceilings.h - what a device does at best, by all that was seen of it; needs no device
  * SPDX-License-Identifier: Apache-2.0
  *
- * A busy machine makes a probe slow and never fast, so a ceiling is the best that was seen and only rises. What a kernel
- * reached is possible too: it counts where it is above the probes. Then no share of a roofline is above 1. */
+ * A busy machine makes a probe slow and never fast, so a ceiling is the best that was seen and only rises. What a
+ * kernel reached is possible too: it counts where it is above the probes. Then no share of a roofline is above 1. */
 #ifndef CEILINGS_H
 #define CEILINGS_H
 
@@ -39,7 +39,10 @@ double ceilings_of(const struct ceiling *c, enum ceilings_by *by);
  * One that was not probed has the rate of the next smaller one that was. NaN: nothing is known. */
 double ceilings_moved(const struct ceilings *c, int size, enum ceilings_by *by);
 
-/* Whether a class is well above the largest one, whose bytes lie in memory: its own lie in a cache. */
+/* The largest class that was probed, whose bytes lie in memory; the last one where none was. */
+int ceilings_memory(const struct ceilings *c);
+
+/* Whether a class is well above that one: its bytes lie in a cache. */
 int ceilings_is_cached(const struct ceilings *c, int size);
 
 /* Notes that a kernel took `ms` for this work. */

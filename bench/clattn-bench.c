@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every round runs the plan, each peer and a probe of the device once, forwards and backwards in turn, so that a
- * machine whose speed drifts slows all of them alike (rounds.c). Times are medians over the rounds, and ratios are those
- * of the times that are shown (figures.c). Before the first round the O of each peer is compared with clattn's; a
+ * machine whose speed drifts slows all of them alike (rounds.c). Times are medians over the rounds, and ratios are
+ * those of the times that are shown (figures.c). Before the first round the O of each peer is compared with clattn's; a
  * difference is an error (comparison.c). */
 #include "config.h"
 

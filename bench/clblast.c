@@ -192,8 +192,8 @@ static cl_int unfused_run(void *self)
     return status ? status : clFinish(u->setup->queue);
 }
 
-/* CLBlast has parameters that were tuned for some devices, nearly all of them GPUs; nobody tunes it here, and for the rest
- * it falls back to common ones. */
+/* CLBlast has parameters that were tuned for some devices, nearly all of them GPUs; nobody tunes it here, and for the
+ * rest it falls back to common ones. */
 static const char *unfused_note(const struct opencl *where)
 {
     cl_device_type type = 0;

@@ -16,7 +16,7 @@ enum { ROOFS_MOST = CEILINGS_TYPES * CEILINGS_SIZES };
 
 /* One for each peak and each class of sizes that problems have, where the class lies in a cache, and for memory. */
 struct one_roof {
-    int type, size;
+    int type, size, cached;
     double peak, moved;
     char name[128];
 };
@@ -31,23 +31,28 @@ struct roofline {
 
 /* ---- Roofs ---- */
 
+/* No eye tells these apart. */
+static int is_near(double x, double y)
+{
+    return x < 1.1 * y && y < 1.1 * x;
+}
+
 static void add_roof(struct roofline *l, const struct ceilings *c, int type, int size)
 {
     static const char *const types[CEILINGS_TYPES] = { "f32", "f16", "bf16", "f64" };
     enum ceilings_by by;
     char text[MEMORY_TEXT];
-    struct one_roof r = { .type = type, .peak = ceilings_of(&c->peak[type], &by), .moved = ceilings_moved(c, size, &by) };
-    r.size = ceilings_is_cached(c, size) ? size : CEILINGS_SIZES - 1;
-    if (r.size != size)
-        r.moved = ceilings_moved(c, r.size, &by);
+    struct one_roof r = { .type = type, .cached = ceilings_is_cached(c, size) };
+    r.size = r.cached ? size : ceilings_memory(c);
+    r.peak = ceilings_of(&c->peak[type], &by);
+    r.moved = ceilings_moved(c, r.size, &by);
     for (int i = 0; i < l->n_roofs; i++)
-        if (l->roofs[i].size == r.size && l->roofs[i].peak == r.peak)
+        if (l->roofs[i].peak == r.peak && (l->roofs[i].size == r.size || is_near(l->roofs[i].moved, r.moved)))
             return;
     if (isnan(r.peak) || isnan(r.moved) || l->n_roofs == ROOFS_MOST)
         return;
     snprintf(r.name, sizeof r.name, "roof, %s: %.4g GFLOP/s, %s at %s %.3g GB/s", types[type], r.peak,
-             r.size == size && ceilings_is_cached(c, size) ? "cache" : "memory",
-             memory_words(text, ceilings_bytes[r.size]), r.moved);
+             r.cached ? "cache" : "memory", memory_words(text, ceilings_bytes[r.size]), r.moved);
     l->longest = strlen(r.name) > l->longest ? strlen(r.name) : l->longest;
     l->roofs[l->n_roofs++] = r;
 }
@@ -56,7 +61,7 @@ static void find_roofs(struct roofline *l, const struct figures *all, size_t n)
 {
     const struct ceilings *const last = &all[n - 1].ceilings;
     for (size_t i = 0; i < n; i++) {
-        add_roof(l, last, all[i].type, CEILINGS_SIZES - 1);
+        add_roof(l, last, all[i].type, ceilings_memory(last));
         add_roof(l, last, all[i].type, all[i].roof.size);
     }
     for (int i = 0; i < l->n_roofs; i++)
@@ -72,7 +77,8 @@ static void put_roofs(const struct roofline *l, const struct plot_range *x)
         plot_put_point(l->f, x->low, fmin(x->low * r->moved, r->peak));
         if (corner > x->low && corner < x->high)
             plot_put_point(l->f, corner, r->peak);
-        plot_put_point(l->f, x->high, fmin(x->high * r->moved, r->peak));
+        if (!r->cached || corner > x->high) /* one horizontal line is enough */
+            plot_put_point(l->f, x->high, fmin(x->high * r->moved, r->peak));
         fprintf(l->f, "EOD\n");
     }
 }
@@ -120,7 +126,7 @@ static struct plot_range see_corner(const struct roofline *l)
     struct plot_range x = l->x;
     for (int i = 0; i < l->n_roofs; i++)
         plot_extend(&x, l->roofs[i].peak / l->roofs[i].moved);
-    return plot_widened(&x, 16);
+    return plot_widened(&x);
 }
 
 static void write_roofline(FILE *f, const struct figures *all, size_t n, const char *svg, int partial)
@@ -129,7 +135,7 @@ static void write_roofline(FILE *f, const struct figures *all, size_t n, const c
     char common[KIND_ROOM];
     const int entries = plot_each(all, n, measure, &l);
     find_roofs(&l, all, n);
-    const struct plot_range x = see_corner(&l), y = plot_widened(&l.y, 16);
+    const struct plot_range x = see_corner(&l), y = plot_widened(&l.y);
     plot_common(common, all, n);
     plot_put_head(f, &all[0], svg, "Roofline of attention", common, partial, entries + l.n_roofs, l.longest);
     plot_put_axis(f, 'x', &x, "FLOP/byte", plot_tics_two);

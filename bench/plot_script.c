@@ -42,22 +42,34 @@ void plot_extend(struct plot_range *r, double x)
     r->high = fmax(r->high, x);
 }
 
-struct plot_range plot_widened(const struct plot_range *r, double least)
+struct plot_range plot_widened(const struct plot_range *r)
 {
-    const double beyond = 1.15;
-    struct plot_range w = { r->low / beyond, r->high * beyond };
+    const double beyond = r->high > r->low ? 1 + 0.15 * fmin(log2(r->high / r->low), 1) : 2;
     if (!(r->high > 0))
-        w = (struct plot_range){ 1, 10 };
-    if (w.high / w.low < least) {
-        const double more = sqrt(least / (w.high / w.low));
-        w.low /= more;
-        w.high *= more;
-    }
-    return w;
+        return (struct plot_range){ 1, 10 };
+    return (struct plot_range){ r->low / beyond, r->high * beyond };
 }
+
+/* Multiples of 1, 2 or 5 times a power of 10, three to ten of them: an axis of less than a factor of 4 is nearly
+ * linear. */
+static int even_tics(const struct plot_range *r, double at[PLOT_TICS])
+{
+    static const double steps[] = { 1, 2, 5, 10 };
+    const double width = r->high - r->low, ten = pow(10, floor(log10(width / 4)));
+    int n = 0, i = 0;
+    while (i < 3 && steps[i + 1] * ten <= width / 4)
+        i++;
+    for (double x = ceil(r->low / (steps[i] * ten)); x * steps[i] * ten <= r->high && n < PLOT_TICS; x++)
+        at[n++] = x * steps[i] * ten;
+    return n;
+}
+
+enum { NARROW = 4 };
 
 int plot_tics_two(const struct plot_range *r, double at[PLOT_TICS])
 {
+    if (r->high / r->low < NARROW)
+        return even_tics(r, at);
     const int first = (int)ceil(log2(r->low)), last = (int)floor(log2(r->high));
     int step = 1, n = 0;
     while ((last - first) / step + 1 > PLOT_TICS)
@@ -70,6 +82,8 @@ int plot_tics_two(const struct plot_range *r, double at[PLOT_TICS])
 int plot_tics_ten(const struct plot_range *r, double at[PLOT_TICS])
 {
     static const int digits[] = { 1, 2, 5 };
+    if (r->high / r->low < NARROW)
+        return even_tics(r, at);
     const int first = (int)floor(log10(r->low)), last = (int)ceil(log10(r->high));
     const int each = (last - first) * 3 > PLOT_TICS ? 1 : 3;
     int step = 1, n = 0;
@@ -103,7 +117,8 @@ void plot_put_axis(FILE *f, char axis, const struct plot_range *r, const char *l
 
 /* ---- Title and key ---- */
 
-enum { WIDTH = 960, HEIGHT = 540, LINE = 20, CHARACTER = 8, SAMPLE = 60, TITLE_COLUMNS = 100 };
+/* Pixels: the picture between title and key, what stands between it and these, a line, a letter, a line's sample. */
+enum { WIDTH = 960, HEIGHT = 420, ABOVE = 30, BELOW = 70, LINE = 20, LETTER = 9, SAMPLE = 80, TITLE_COLUMNS = 100 };
 
 /* Lines of the title that `text` takes; writes them, joined by line breaks, unless f is NULL. */
 static int put_lines(FILE *f, const char *text, int n)
@@ -138,19 +153,25 @@ static int put_all_lines(FILE *f, const struct figures *g, const char *what, con
     return put_lines(f, second, put_lines(f, first, 0));
 }
 
-void plot_put_head(FILE *f, const struct figures *g, const char *svg, const char *what, const char *problem, int partial,
-                   int entries, size_t longest)
+void plot_put_head(FILE *f, const struct figures *g, const char *svg, const char *what, const char *problem,
+                   int partial, int entries, size_t longest)
 {
-    const size_t each = SAMPLE + CHARACTER * (longest < PLOT_NAME ? longest : PLOT_NAME);
-    const int columns = each < WIDTH / 3 ? 3 : each < WIDTH / 2 ? 2 : 1;
-    const int lines = put_all_lines(NULL, g, what, problem, partial) + (entries + columns - 1) / columns;
-    fprintf(f, "set terminal svg size %d,%d noenhanced font 'sans,13' background rgb 'white'\nset output ", WIDTH,
-            HEIGHT + LINE * lines);
+    const size_t letters = longest < PLOT_NAME ? longest : PLOT_NAME, spare = letters / 6; /* of gnuplot's estimate */
+    const size_t each = SAMPLE + LETTER * (letters - spare);
+    const int columns = each < WIDTH / 3 ? 3 : each < WIDTH / 2 ? 2 : 1, rows = (entries + columns - 1) / columns;
+    const int above = ABOVE + LINE * put_all_lines(NULL, g, what, problem, partial), below = BELOW + LINE * rows;
+    const double height = above + HEIGHT + below;
+    char x[JSON_NUMBER];
+    fprintf(f, "set terminal svg size %d,%.0f noenhanced font 'sans,13' background rgb 'white'\nset output ", WIDTH,
+            height);
     plot_put_text(f, svg);
     fprintf(f, "\nset title ");
     (void)put_all_lines(f, g, what, problem, partial);
-    fprintf(f, "\nset key below left Left reverse maxcols %d\nset grid lc rgb '#dddddd'\nset border lc rgb '#444444'\n",
-            columns);
+    fprintf(f, "\nset tmargin at screen %s\n", json_number(x, 1 - above / height, 6));
+    fprintf(f, "set bmargin at screen %s\n", json_number(x, below / height, 6));
+    fprintf(f, "set key at screen 0.03,%s left top Left reverse vertical maxrows %d width -%zu\n",
+            json_number(x, (below - BELOW + LINE / 2) / height, 6), rows, spare);
+    fprintf(f, "set grid lc rgb '#dddddd'\nset border lc rgb '#444444'\n");
 }
 
 void plot_put_title(FILE *f, const char *name)

@@ -19,11 +19,12 @@ struct plot_range {
 };
 void plot_extend(struct plot_range *r, double x); /* numbers that are not above 0 and finite are passed over */
 
-/* A range that begins and ends a bit beyond, and is a factor of `least` wide. */
-struct plot_range plot_widened(const struct plot_range *r, double least);
+/* A range that begins and ends a bit beyond; one number has a factor of 2 on both sides, none the range 1 to 10. */
+struct plot_range plot_widened(const struct plot_range *r);
 
 /* Where a logarithmic axis has marks with numbers, at most PLOT_TICS, so that none is over another: powers of 2 or of
- * 4, 8, ..; or numbers with 1, 2 and 5, or with 1 alone. Returns how many. */
+ * 4, 8, ..; or numbers with 1, 2 and 5, or with 1 alone; on both, where the range is narrow, numbers in even steps.
+ * Returns how many. */
 enum { PLOT_TICS = 12 };
 int plot_tics_two(const struct plot_range *r, double at[PLOT_TICS]);
 int plot_tics_ten(const struct plot_range *r, double at[PLOT_TICS]);
@@ -37,8 +38,8 @@ enum { PLOT_NAME = 110 };
 
 /* Everything before the data: the size that title and key need, the title, the key. what: of the picture; problem: the
  * words of all problems; partial: a signal ended the run. */
-void plot_put_head(FILE *f, const struct figures *g, const char *svg, const char *what, const char *problem, int partial,
-                   int entries, size_t longest);
+void plot_put_head(FILE *f, const struct figures *g, const char *svg, const char *what, const char *problem,
+                   int partial, int entries, size_t longest);
 
 /* "title NAME", cut. */
 void plot_put_title(FILE *f, const char *name);

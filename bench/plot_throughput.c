@@ -58,7 +58,7 @@ static void write_throughput(FILE *f, const struct figures *all, size_t n, const
     struct throughput t = { f, 0, 0, { 0, 0 }, { 0, 0 } };
     char common[KIND_ROOM];
     const int entries = plot_each(all, n, measure, &t);
-    const struct plot_range x = plot_widened(&t.x, 4), y = plot_widened(&t.y, 8);
+    const struct plot_range x = plot_widened(&t.x), y = plot_widened(&t.y);
     plot_common(common, all, n);
     plot_put_head(f, &all[0], svg, "Throughput of attention", common, partial, entries, t.longest);
     plot_put_axis(f, 'x', &x, "keys", plot_tics_two);

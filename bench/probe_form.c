@@ -39,8 +39,8 @@ static const char source[] =
     "    EACH(ADD)\n"
     "    out[get_global_id(0)] = sum;\n"
     "}\n"
-    /* An item has `each` vectors: on a CPU in one piece, elsewhere interleaved with those of `parts` items. Items beyond
-     * these begin anew. */
+    /* An item has `each` vectors: on a CPU in one piece, elsewhere interleaved with those of `parts` items. Items
+     * beyond these begin anew. */
     "#if LOCAL == 1\n"
     "#define PLACE const size_t first = get_global_id(0) % parts * (size_t)each, step = 1\n"
     "#else\n"

@@ -57,14 +57,14 @@ static double try_size(struct form_kernel *k, const struct mover *m, const struc
     double best = 0, ms = 0;
     if (k->items * 4 * (size_t)f->width > m->bytes) /* of which each writes a sum */
         return 0;
-    if (!p.n || !p.each || set_parts(k, m, &p) || form_run(k, m->queue, &ms)) /* drivers compile at the first */
+    if (!p.n || !p.each || set_parts(k, m, &p))
         return 0;
     while (!form_run(k, m->queue, &ms) && ms < LEAST_MS && p.times < TIMES_MOST)
         if (set_times(k, &p, ms * 2 < LEAST_MS ? p.times * 2 : p.times + p.times / 2 + 1))
             return 0;
-    for (int n = 0; n < TRIES && !form_run(k, m->queue, &ms); n++)
-        ceilings_raise(&best, ceilings_rate((double)moved * p.times * (double)p.each * (double)k->items * 4.0 * f->width,
-                                            ms));
+    const double all = 4.0 * moved * p.times * p.each * f->width * (double)k->items;
+    for (int n = 0; n < TRIES && !form_run(k, m->queue, &ms); n++) /* drivers compiled at the first of those before */
+        ceilings_raise(&best, ceilings_rate(all, ms));
     return best;
 }
 
@@ -130,8 +130,7 @@ cl_int probe_moves(const struct opencl *where, uint64_t room, struct moves *out)
             move_by_kernel(&m, &forms[i], 1, out);
             move_by_kernel(&m, &forms[i], 2, out);
         }
-        /* Buffers as large as this device has them stand for memory. */
-        ceilings_raise(&out->of[CEILINGS_SIZES - 1], out->read > out->copied ? out->read : out->copied);
+        ceilings_raise(&out->of[ceilings_class((double)m.bytes)], out->read > out->copied ? out->read : out->copied);
     }
     if (m.from)
         (void)clReleaseMemObject(m.from);

@@ -1,8 +1,8 @@
 /* progress.h - how far a run is, on standard error
  * SPDX-License-Identifier: Apache-2.0
  *
- * On a terminal one line, which is written over and over; else, for logs, a line when a problem begins and one every ten
- * seconds while it lasts. */
+ * On a terminal one line, which is written over and over; else, for logs, a line when a problem begins and one every
+ * ten seconds while it lasts. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

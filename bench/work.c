@@ -125,8 +125,9 @@ void work_need(const clattn_workload *c, struct memory_need *n)
     const clattn_problem p = inputs_defaults(&c->problem);
     const clattn_sizes *const z = &p.sizes;
     const int backward = (p.flags & CLATTN_BACKWARD) != 0;
-    const uint64_t q_rows = p.flags & CLATTN_CU_Q ? memory_size(z->h, z->total_q, 1, 1) : memory_size(z->b, z->h, z->nq, 1),
-                   k_rows = p.flags & CLATTN_CU_K ? memory_size(z->hk, z->total_k, 1, 1) : memory_size(z->b, z->hk, z->nk, 1);
+    const int packed_q = (p.flags & CLATTN_CU_Q) != 0, packed_k = (p.flags & CLATTN_CU_K) != 0;
+    const uint64_t q_rows = memory_size(packed_q ? 1 : z->b, z->h, packed_q ? z->total_q : z->nq, 1),
+                   k_rows = memory_size(packed_k ? 1 : z->b, z->hk, packed_k ? z->total_k : z->nk, 1);
     const uint64_t q = memory_times(q_rows, (uint64_t)p.d), o = memory_times(q_rows, (uint64_t)p.dv);
     *n = (struct memory_need){ 0, 0, 0 };
     const uint64_t kept = need_changes(n, c, &p);
@@ -143,11 +144,13 @@ void work_need(const clattn_workload *c, struct memory_need *n)
     if (backward) {
         memory_buffer(n, stored_bytes(p.k_type, memory_times(k_rows, (uint64_t)p.d)));
         memory_buffer(n, stored_bytes(p.v_type, memory_times(k_rows, (uint64_t)p.dv)));
-        values = memory_times(memory_add(memory_add(q, o), memory_times(k_rows, (uint64_t)(p.d + p.dv))), sizeof(double));
+        values = memory_add(memory_add(q, o), memory_times(k_rows, (uint64_t)(p.d + p.dv)));
+        values = memory_times(values, sizeof(double));
     }
     /* While inputs are made all of them are there, and a copy of one as it is stored; later our O and a peer's. */
     const uint64_t making = memory_add(memory_add(keys, memory_times(q, sizeof(double))), n->largest);
-    const uint64_t judging = memory_add(values, memory_add(memory_times(o, 2 * sizeof(double)), stored_bytes(p.o_type, o)));
+    const uint64_t results = memory_add(memory_times(o, 2 * sizeof(double)), stored_bytes(p.o_type, o));
+    const uint64_t judging = memory_add(values, results);
     n->host = memory_add(kept, making > judging ? making : judging);
 }
 

@@ -16,3 +16,7 @@ complete -c clattn-run -l k-type -x -a 'int8 int4 q8_0 q4_0'
 complete -c clattn-run -l v-type -x -a 'int8 int4 q8_0 q4_0'
 complete -c clattn-run -l tune -x -a 'auto off readonly quick full record'
 complete -c clattn-tune -l effort -x -a 'quick full exhaustive'
+complete -c clattn-bench -l against -x -a 'clblast naive default plain'
+complete -c clattn-bench -l suite -x -a 'prefill widths gqa small odd types decode'
+complete -c clattn-bench -l memory -x
+complete -c clattn-bench -l json-file -r

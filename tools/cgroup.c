@@ -35,7 +35,8 @@ static uint64_t left_of(uint64_t limit, uint64_t used)
 
 static uint64_t left_in(const char *root, const char *group)
 {
-    const uint64_t limit = number_in(root, group, "memory.max", ""), used = number_in(root, group, "memory.stat", "anon ");
+    const uint64_t limit = number_in(root, group, "memory.max", "");
+    const uint64_t used = number_in(root, group, "memory.stat", "anon ");
     return left_of(limit, used == UINT64_MAX ? 0 : used);
 }
 

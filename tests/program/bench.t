@@ -13,6 +13,8 @@ refused 1 'naive is named twice' --against=naive,naive "$tiny"
 refused 1 '--json takes no value' --json=1 "$tiny"
 refused 1 'unknown option --frobnicate' --frobnicate "$tiny"
 refused 1 '--rounds needs a value: N' "$tiny" --rounds
+refused 1 '--memory 3X: expected bytes, e.g. 8G' --memory 3X "$tiny"
+refused 1 '--memory 0: expected bytes' --memory=0 "$tiny"
 refused 1 '--suite: there is no "none"' --suite none
 refused 1 '"f32 b1 h1 q1 k9 d8 page0": ' 'f32 b1 h1 q1 k9 d8 page0'
 refused 1 '"f32 b1 h1 q1 k9 d8 k:q8_0": ' 'f32 b1 h1 q1 k9 d8 k:q8_0'
@@ -25,14 +27,113 @@ ok $? "decode among them"
 
 call=plain
 need_device
-call=bench
+quick() { bench --memory 512M "$@"; } # ceilings are probed with less, and sooner
+call=quick
+
+# Each line of FILE is one JSON object, which has every member that clattn-bench(1) lists; prints what python makes of
+# the expressions of it, o. Without python nothing is read, and only the shape of the lines is looked at.
+page=$top_srcdir/bench/clattn-bench.1
+members() { sed -n '/^\.\\" members/,/^\.\\" end/s/^\.It Va \([a-z_0-9]*\)$/\1/p' "$page"; }
+python=$(command -v python3)
+objects() { # FILE EXPRESSION: what it is of each object, a line each
+    "$python" - "$1" "$2" "$(members | tr '\n' ' ')" <<'END' 2>err
+import json, math, sys
+def no(x):
+    raise ValueError(x)
+for line in open(sys.argv[1]):
+    o = json.loads(line, parse_constant=no)
+    missing = set(sys.argv[3].split()) - set(o)
+    print('lacks %s' % missing if missing else eval('(%s)' % sys.argv[2]))
+END
+}
+all_true() { # FILE LINES EXPRESSION
+    if test -n "$python"; then
+        test "$(objects "$1" "$3" | sort | uniq -c | tr -s ' ')" = " $2 True"
+    else
+        test "$(grep -c '^{"problem": ".*}$' "$1")" -eq "$2"
+    fi
+}
+
 run --device="$device" --against naive "$tiny" 'f16 b2 h4/2 q3 k3 d16'
 test $status -eq 0 && test "$(wc -l <out)" -eq 2 &&
     test "$(grep -c 'GFLOP/s.*  naive [0-9.]* ms, [0-9.]* times ours$' out)" -eq 2
 ok $? "clattn-bench prints one line per problem"
-run --device "$device" --json --against=naive "$tiny"
-test $status -eq 0 && grep -q "^{\"problem\": \"$tiny\", .*\"naive_ms\": [0-9].*\"naive_agrees\": true}\$" out
+awk '{
+        for (i = 2; i < NF; i++) if ($(i + 1) ~ /^ms/) { if ($(i - 1) == "naive") theirs = $i; else ours = $i }
+        if (sprintf("%.2f", theirs / ours) != $(NF - 2)) bad = 1
+    } END { exit bad || NR != 2 }' out
+ok $? "a ratio is that of the times beside it"
+grep -q '^clattn-bench: 1 of 2: f32 b1 h2 q5 k9 d8 causal$' err && grep -q '^clattn-bench: 2 of 2: f16 ' err
+ok $? "how far it is goes to standard error"
+run --device="$device" --quiet --rounds 1 "$tiny" 'f16 b2 h4/2 q3 k3 d16'
+test $status -eq 0 && ! grep -q 'of 2' err
+ok $? "unless it is to be quiet"
+run --device "$device" --json --against=naive --json-file figures.json "$tiny" 'f16 b2 h4/2 q3 k3 d16'
+test $status -eq 0 && grep -q "^{\"problem\": \"$tiny\", .*\"naive_ms\": [0-9].*\"naive_agrees\": true,.*}\$" out
 ok $? "or one object"
+cmp -s out figures.json && test "$(wc -l <figures.json)" -eq 2
+ok $? "--json-file writes the same"
+test "$(members | wc -l)" -ge 30 && all_true out 2 'o["rounds"] == 11 and not o["partial"]'
+ok $? "it is JSON with all members that the manual page has"
+all_true out 2 'abs(o["naive_ratio"] / (o["naive_ms"] / o["time_ms"]) - 1) < 1e-8'
+ok $? "with the ratio of the times in it"
+all_true out 2 '0 < o["roofline_fraction"] <= 1 and len(o["ceilings"]) == 6 and
+    abs(o["roofline_fraction"] - o["gflops"] / o["roof_gflops"]) < 1e-6 and
+    abs(o["roof_gflops"] / min(o["peak_gflops"], o["peak_gbytes_s"] * o["intensity"]) - 1) < 1e-6'
+ok $? "and the share of the smaller ceiling"
+all_true out 2 'all(a["gbytes_s"] >= b["gbytes_s"] for a, b in zip(o["ceilings"], o["ceilings"][1:])) and
+    any(c["gbytes_s"] == o["peak_gbytes_s"] and c["bytes"] == o["size_class_bytes"] for c in o["ceilings"])'
+ok $? "ceilings of all sizes, that of the problem's among them"
+run --device "$device" --rounds 1 --json 'f32 b2 h2 q1 k4096 d32 page16 kvlen:100,28'
+all_true out 1 'o["bytes"] == 4 * 32 * 2 * (2 * 2 + 2 * 128) and o["roofline_fraction"] <= 1'
+ok $? "keys behind the lengths are not counted as read"
+run --device "$device" --rounds 1 'f32 b1 h1 q32 k32 d8 blocks:8,8'
+test $status -eq 0 && grep -q 'of the roofline: not known, blocks are skipped$' out
+ok $? "no share where nobody knows how much was done"
+
+refused 1 '--json-file ./no/such: ' --device "$device" --json-file ./no/such "$tiny"
+
+# Memory.
+call=bench
+run --device "$device" --rounds 1 --memory 1M "$tiny" 'f32 b1 h8 q1024 k1024 d64' "$tiny"
+test $status -eq 3 && test "$(wc -l <out)" -eq 2 && grep -q 'q1024 k1024 d64: skipped: .*the limit .*is 1 MiB' err
+ok $? "a problem that needs more memory is skipped, in words"
+run --device "$device" --rounds 1 'f32 b1000000 h1000000 q1000000 k1 d64'
+test $status -eq 3 && grep -q 'skipped: .*\(TiB\|too much to count\)' err
+ok $? "without an option what there is is the limit"
+run --device "$device" --rounds 1 --against clblast --memory 3M --json 'f32 b1 h8 q512 k512 d8' 'f32 b1 h1 q2 k2 d8'
+if grep -q 'built without CLBlast' err; then
+    skip 'built without CLBlast'
+    skip 'built without CLBlast'
+else
+    test $status -eq 0 && all_true out 2 '(o["clblast_missing"] is None) == (o["clblast_ms"] is not None) and
+        (o["clblast_ms"] is None) == ("q512" in o["problem"])'
+    ok $? "a peer that needs more is left out of its problem"
+    run --device "$device" --rounds 1 --against clblast 'f32 b1 h1 q2 k2 d8'
+    words='unfused, \(untuned parameters\|parameters as CLBlast has them\)'
+    test $status -eq 0 && grep -q "  CLBlast, $words [0-9.]* ms, " out
+    ok $? "CLBlast's figure says what it is"
+fi
+
+call=quick
+
+# A signal. SIGTERM, because shells start what is in the background with SIGINT ignored.
+"$top_builddir/clattn-bench" --memory 512M --device "$device" --rounds 100000 --json --json-file part.json "$tiny" 'f16 b2 h4/2 q3 k3 d16' >out 2>err \
+    </dev/null &
+child=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q ' 1 of 2: f32 b1 h2 ' err && break
+    sleep 1
+done
+kill -TERM $child
+wait $child
+status=$?
+test $status -eq 5 && test "$(wc -l <out)" -eq 1 && cmp -s out part.json &&
+    grep -q 'interrupted: 1 of 2 problems were measured' err
+ok $? "a signal ends it after the round, with a status of its own"
+all_true out 1 'o["partial"] is True and 1 <= o["rounds"] < 100000 == o["rounds_asked"] and o["time_ms"] > 0'
+ok $? "what was measured is printed, and marked as partial"
+
 run --device "$device" --against naive --rounds 1 \
     'f32 b2 h4/2 q2 k40 d16 causal window20,3 softcap5 alibi bias:1hqk:f16 mask:b1qk blocks:8,16 sink seed1' \
     'f32 b3 h2 q33 k40 d16 varlen causal blocks:8,16 mod:document,tanh_gate,relative'
@@ -64,13 +165,14 @@ run --device "$device" --rounds 1 --against naive --plot plots "$tiny" 'f32 b1 h
 test $status -eq 0 && test "$(cat drawn)" = './plots/throughput.gp
 ./plots/roofline.gp'
 ok $? "--plot has two pictures drawn"
-test "$(grep -c '^\$t[0-9]*_[01] << EOD$' plots/throughput.gp)" -eq 4 &&
+test "$(grep -c '^\$t[0-3] << EOD$' plots/throughput.gp)" -eq 4 &&
     test "$(grep -c '^9 [0-9]' plots/throughput.gp)" -eq 4 &&
     test "$(grep -c '^17 [0-9]' plots/throughput.gp)" -eq 2 &&
-        grep -q "title 'f32 b1 h2 d8 causal, naive'" plots/throughput.gp
+    grep -q "title 'clattn: causal'" plots/throughput.gp && grep -q "title 'naive: causal'" plots/throughput.gp &&
+    grep -q "^set title 'Throughput of attention: f32 b1 h2 q5 d8'.*driver" plots/throughput.gp
 ok $? "a line for each kind of problem and each peer, a point for each length"
-test "$(grep -o 'roofline, float' plots/roofline.gp | wc -l)" -eq 1 &&
-    test "$(grep -c '^\$r[0-9]* << EOD$' plots/roofline.gp)" -eq 2
+test "$(grep -c "title 'roof, f32: [0-9.]* GFLOP/s, memory at [0-9]* MiB [0-9.e+]* GB/s'" plots/roofline.gp)" -eq 1 &&
+    test "$(grep -c '^\$r[0-9]* << EOD$' plots/roofline.gp)" -eq 4 && grep -q "^set logscale y" plots/roofline.gp
 ok $? "a roofline"
 printf '#!/bin/sh\nexit 1\n' >plotter/gnuplot
 run --device "$device" --rounds 1 --plot plots "$tiny"

@@ -22,7 +22,8 @@ static void test_rates(void)
 {
     int bad = 0;
     ok(ceilings_rate(3e9, 1000) == 3, "3e9 in a second are 3 G");
-    ok(fabs(ceilings_rate(1e6, 1e-4) - 1e4) < 1e-6 && isnan(ceilings_rate(1e6, 0.99e-4)), "shorter than 100 ns is no time");
+    ok(fabs(ceilings_rate(1e6, 1e-4) - 1e4) < 1e-6 && isnan(ceilings_rate(1e6, 0.99e-4)),
+       "shorter than 100 ns is no time");
     for (int i = 0; i < HOSTILE; i++) {
         bad += !isnan(ceilings_rate(hostile[i], 1)) != (hostile[i] > 0 && isfinite(hostile[i]));
         bad += !isnan(ceilings_rate(1, hostile[i])) != (hostile[i] == 1e300);
@@ -75,13 +76,17 @@ static void test_moved(void)
     ok(ceilings_moved(&c, 5, &by) == 10, "the largest has its own");
     ok(ceilings_is_cached(&c, 3) && !ceilings_is_cached(&c, 4) && !ceilings_is_cached(&c, 5),
        "what is well above memory is a cache");
+    is_int(ceilings_memory(&c), 5, "the largest that was probed is memory");
     c.moved[3].probed = c.moved[4].probed = c.moved[5].probed = 0;
+    is_int(ceilings_memory(&c), 1, "which may be a smaller one");
+    ok(!ceilings_is_cached(&c, 1) && !ceilings_is_cached(&c, 0), "and nothing is known of caches then");
     ok(ceilings_moved(&c, 4, &by) == 80 && by == BY_PROBE, "without a larger one, the next smaller one counts");
     c.moved[4].reached = 90;
     ok(ceilings_moved(&c, 0, &by) == 90 && by == BY_KERNEL, "what a kernel reached holds for smaller sets");
     ok(ceilings_moved(&c, 5, &by) == 80 && by == BY_PROBE, "and not for larger ones");
     for (int i = 0; i < CEILINGS_SIZES; i++)
         c.moved[i].probed = 0;
+    is_int(ceilings_memory(&c), CEILINGS_SIZES - 1, "without a probe the last one is memory");
     ok(isnan(ceilings_moved(&c, 4, &by)) && by == BY_NOTHING, "without a probe nothing is known");
 }
 
@@ -119,14 +124,15 @@ static void test_reached(void)
     ok(c.peak[F32].reached < 1 && c.moved[0].reached < 1, "hostile times raise nothing");
     ceilings_reach(&c, F16, 1e9, 1e6, 5);
     struct roof r = ceilings_roof(&c, F16, 1e9, 1e6);
-    ok(r.peak == 200 && r.peak_by == BY_KERNEL && ceilings_share(&r, 1e9, 5) == 1, "a kernel above the probe is the roof");
+    ok(r.peak == 200 && r.peak_by == BY_KERNEL && ceilings_share(&r, 1e9, 5) == 1,
+       "a kernel above the probe is the roof");
     r = ceilings_roof(&c, F32, 1e9, 1e6);
     ok(r.peak == 100 && r.peak_by == BY_PROBE, "of its own type only");
     ok(fabs(c.moved[0].reached - 0.2) < 1e-12 && c.moved[1].reached == 0, "its bytes count in their class");
 }
 
-/* A machine with neighbours: each measurement takes up to 20 times as long as it would, the first ones always. Its clock
- * fails now and then. */
+/* A machine with neighbours: each measurement takes up to 20 times as long as it would, the first ones always. Its
+ * clock fails now and then. */
 static void test_busy(uint64_t seed)
 {
     const double peak = 100, moved[CEILINGS_SIZES] = { 90, 80, 60, 30, 12, 10 };

@@ -28,7 +28,8 @@ static void test_shown(void)
     shown(0.00123456, "0.001235");
     shown(0.0000123456, "0.000012");
     shown(9.99996, "10.00");
-    ok(isnan(figures_shown(NAN)) && isnan(figures_shown(INFINITY)) && isnan(figures_shown(-1)), "no time, nothing shown");
+    ok(isnan(figures_shown(NAN)) && isnan(figures_shown(INFINITY)) && isnan(figures_shown(-1)),
+       "no time, nothing shown");
     ok(figures_shown(0) == 0, "0 stays 0");
 }
 
@@ -163,8 +164,8 @@ static void test_printed(void)
     ok(has(text, "PARTIAL: 1 of 3 rounds\n") && has(text, "ANOTHER RESULT") &&
            has(text, " of the roofline (cache, 15.0 GB/s at 64 MiB)"), "what is partial, wrong, or bound by a cache");
     text = printed(print_json, &g);
-    ok(has(text, "\"partial\": true") && has(text, "\"clblast_agrees\": false") && has(text, "\"size_class\": \"cache\"") &&
-           has(text, "\"limited_by\": \"bandwidth\""), "and as an object");
+    ok(has(text, "\"partial\": true") && has(text, "\"clblast_agrees\": false") &&
+           has(text, "\"size_class\": \"cache\"") && has(text, "\"limited_by\": \"bandwidth\""), "and as an object");
     g.at_most = 1;
     figures_share(&g, &c, best, 1);
     ok(has(printed(print_text, &g), "of the roofline: not known") &&

@@ -34,8 +34,8 @@ static void reads(const char *text, uint64_t want)
 
 static void test_reading(void)
 {
-    static const char *const bad[] = { "", "G", "-1G", " 1G", "1X", "1GG", "1 G", "0", "0.5", "nan", "inf", "1e30", "0x10",
-                                       "8e18G", "+1", "1Gi2", ".5G" };
+    static const char *const bad[] = { "", "G", "-1G", " 1G", "1X", "1GG", "1 G", "0", "0.5", "nan", "inf", "1e30",
+                                       "0x10", "8e18G", "+1", "1Gi2", ".5G" };
     reads("1", 1);
     reads("1024", 1024);
     reads("1K", 1024);
@@ -142,11 +142,12 @@ static void test_needs(void)
 {
     /* b 2, h 4, hk 2, q 3, k 10, d 64: q and o have 24 rows, k and v 40 */
     needs("f32 b2 h4/2 q3 k10 d64", 8 * 64 * (24 + 80) + 4 * 64 * 40, 4 * 64 * (48 + 80), 4 * 64 * 40);
-    needs("f16 b2 h4/2 q3 k10 d64 lse o:f32", 8 * 64 * (24 + 80) + 4 * 64 * 24, 64 * (2 * 24 + 4 * 24 + 2 * 80) + 4 * 24,
-          4 * 64 * 24);
+    needs("f16 b2 h4/2 q3 k10 d64 lse o:f32", 8 * 64 * (24 + 80) + 4 * 64 * 24,
+          64 * (2 * 24 + 4 * 24 + 2 * 80) + 4 * 24, 4 * 64 * 24);
     needs("f32 b2 h4/2 q300 k1 d64", 8 * 64 * 2 * 2400 + 4 * 64 * 2400, 4 * 64 * (4800 + 8), 4 * 64 * 2400);
     /* a pool of 2 * 3 + 3 pages of 4 rows, two heads: 72 rows */
-    needs("f32 b2 h4/2 q3 k10 d64 page4", 8 * 64 * (24 + 80 + 2 * 72) + 4 * 64 * 72, 4 * 64 * (48 + 2 * 72), 4 * 64 * 72);
+    needs("f32 b2 h4/2 q3 k10 d64 page4", 8 * 64 * (24 + 80 + 2 * 72) + 4 * 64 * 72, 4 * 64 * (48 + 2 * 72),
+          4 * 64 * 72);
     /* K int8 by groups of 32, with zero points: bytes, 2 scales and 2 zeros a row */
     needs("f32 b2 h4/2 q3 k10 d64 k:int8:32z", 8 * 64 * (24 + 80) + 64 * 40 + 2 * 8 * 80 + 4 * 64 * 40,
           4 * 64 * (48 + 40) + 64 * 40 + 2 * 4 * 80, 4 * 64 * 40);
@@ -154,8 +155,8 @@ static void test_needs(void)
     needs("f32 b2 h4/2 q3 k10 d64 bias:1hqk:f16 mask:b11k", 8 * 64 * (24 + 80) + 4 * 64 * 40 + 8 * 120 + 20,
           4 * 64 * (48 + 80) + 2 * 120 + 20, 4 * 64 * 40);
     /* backward: dO and all gradients in double, beside two of O */
-    needs("f32 b2 h4/2 q3 k10 d64 bwd", 8 * 64 * (2 * 24 + 80) + 8 * 64 * 48 + 4 * 64 * 24, 4 * 64 * (96 + 160) + 4 * 24,
-          4 * 64 * 40);
+    needs("f32 b2 h4/2 q3 k10 d64 bwd", 8 * 64 * (2 * 24 + 80) + 8 * 64 * 48 + 4 * 64 * 24,
+          4 * 64 * (96 + 160) + 4 * 24, 4 * 64 * 40);
     const clattn_workload c = parse("f32 b1 h8 q16384 k16384 d64");
     ok(work_scores(&c) == (UINT64_C(8) << 28) * 4, "a matrix of scores");
     clattn_workload huge = parse("f32 b1 h1 q1 k1 d576");
