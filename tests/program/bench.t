@@ -118,8 +118,8 @@ fi
 call=quick
 
 # A signal. SIGTERM, because shells start what is in the background with SIGINT ignored.
-"$top_builddir/clattn-bench" --memory 512M --device "$device" --rounds 100000 --json --json-file part.json "$tiny" 'f16 b2 h4/2 q3 k3 d16' >out 2>err \
-    </dev/null &
+"$top_builddir/clattn-bench" --memory 512M --device "$device" --rounds 100000 --json --json-file part.json "$tiny" \
+    'f16 b2 h4/2 q3 k3 d16' >out 2>err </dev/null &
 child=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do
     grep -q ' 1 of 2: f32 b1 h2 ' err && break

@@ -84,6 +84,8 @@ static void test_moved(void)
     c.moved[4].reached = 90;
     ok(ceilings_moved(&c, 0, &by) == 90 && by == BY_KERNEL, "what a kernel reached holds for smaller sets");
     ok(ceilings_moved(&c, 5, &by) == 80 && by == BY_PROBE, "and not for larger ones");
+    c.moved[1].probed = 0;
+    ok(ceilings_moved(&c, 5, &by) == 60, "or the first");
     for (int i = 0; i < CEILINGS_SIZES; i++)
         c.moved[i].probed = 0;
     is_int(ceilings_memory(&c), CEILINGS_SIZES - 1, "without a probe the last one is memory");
@@ -129,6 +131,8 @@ static void test_reached(void)
     r = ceilings_roof(&c, F32, 1e9, 1e6);
     ok(r.peak == 100 && r.peak_by == BY_PROBE, "of its own type only");
     ok(fabs(c.moved[0].reached - 0.2) < 1e-12 && c.moved[1].reached == 0, "its bytes count in their class");
+    ceilings_reach(&c, F16, 1, 5e6, 1);
+    ok(fabs(c.moved[2].reached - 5) < 1e-12 && c.moved[0].reached < 1, "those of a larger problem in another");
 }
 
 /* A machine with neighbours: each measurement takes up to 20 times as long as it would, the first ones always. Its

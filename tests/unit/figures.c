@@ -39,6 +39,8 @@ static void test_medians(void)
     ok(figures_median(odd, 3) == 2, "median of three");
     ok(figures_median(even, 4) == 3, "median of four");
     ok(figures_least(even, 4) == 1 && figures_least(odd, 1) == 3, "the least");
+    const double one = 1.23456;
+    ok(figures_median(&one, 1) == 1.235 && figures_least(&one, 1) == 1.235, "both rounded");
     ok(isnan(figures_median(odd, 0)) && isnan(figures_least(odd, 0)), "of none");
 }
 
@@ -166,6 +168,9 @@ static void test_printed(void)
     text = printed(print_json, &g);
     ok(has(text, "\"partial\": true") && has(text, "\"clblast_agrees\": false") &&
            has(text, "\"size_class\": \"cache\"") && has(text, "\"limited_by\": \"bandwidth\""), "and as an object");
+    c.moved[4].reached = 16;
+    figures_share(&g, &c, best, 1);
+    ok(has(printed(print_text, &g), "(cache, 16.0 GB/s at 64 MiB, reached by a kernel)"), "what no probe has reached");
     g.at_most = 1;
     figures_share(&g, &c, best, 1);
     ok(has(printed(print_text, &g), "of the roofline: not known") &&

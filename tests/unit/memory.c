@@ -71,7 +71,8 @@ static int fits(uint64_t host, uint64_t device, uint64_t largest, const struct m
 static void test_check(void)
 {
     const struct memory_limits apart = { 100, 50, 20, 0 }, one = { 100, 50, 20, 1 }, open = { 0, 0, 0, 0 },
-                               system = { 60, 0, 0, 1 };
+                               system = { 60, 0, 0, 1 },
+                               device = { 0, 60, 0, 1 };
     ok(fits(100, 50, 20, &apart, ""), "as much as there is");
     ok(!fits(101, 50, 20, &apart, "limit of the former is 100 bytes"), "a byte more on the host");
     ok(!fits(100, 51, 20, &apart, "limit of the latter is 50 bytes"), "a byte more on the device");
@@ -79,6 +80,7 @@ static void test_check(void)
     ok(fits(30, 20, 20, &one, "") && !fits(31, 20, 20, &one, "51 bytes of memory, and the limit is 50 bytes"),
        "memory that both share: the smaller limit holds for both together");
     ok(fits(40, 20, 20, &system, "") && !fits(41, 20, 20, &system, "limit is 60"), "or the one that is known");
+    ok(fits(40, 20, 20, &device, "") && !fits(41, 20, 20, &device, "limit is 60"), "whichever it is");
     ok(fits(1000, 1000, 1000, &open, ""), "no limit is known");
     ok(!fits(much, 1, 1, &open, "too much to count") && !fits(1, much, 1, &open, "too much"),
        "what overflowed fits nowhere");

@@ -48,6 +48,8 @@ static void test_series(void)
     char text[KIND_ROOM];
     plot_common(text, all, 5);
     is_str(text, "f32 b1 h8 d64", "words of all");
+    plot_common(text, all + 1, 4);
+    is_str(text, "f32 b1 h8 d64", "whichever is the first");
     plot_rest(text, all[1].problem, "f32 b1 h8 d64");
     is_str(text, "causal", "and what is left");
     plot_rest(text, all[0].problem, "f32 b1 h8 d64");
@@ -191,6 +193,9 @@ static void test_heads(void)
     head("CPU", "", 0, 3, 60, "size 960,620 ", "maxrows 3 width -10\n", "'Throughput: several problems'");
     head("CPU", "", 0, 3, 500, "size 960,620 ", "maxrows 3 width -18\n", "set tmargin at screen 0.887097\n"
          "set bmargin at screen 0.209677\nset key at screen 0.03,0.112903 ");
+    memset(name, 'n', sizeof name);
+    name[70] = '\0'; /* 110 letters with the rest of the line */
+    head(name, "f32", 0, 1, 9, "size 960,600 ", "maxrows 1 width -1\n", "nn, Portable Computing Language,' . ");
     memset(name, 'n', sizeof name);
     for (int i = 9; i < 250; i += 10)
         name[i] = ' ';
