@@ -74,7 +74,8 @@ static cl_int make_input(struct device_sample *b, cl_context context, int what, 
     cl_int status;
     if (!count)
         return CL_SUCCESS;
-    if (!checked_mul(count, copies, &all) || !checked_mul(all, sizeof(double), &bytes)) /* no element has more */
+    if (!checked_mul(count, copies, &all) || !checked_mul(all, sizeof(double), &bytes) || /* no element has more */
+        (uint64_t)bytes > SIZE_MAX / 2)
         return why_set(why, CL_OUT_OF_RESOURCES, "the sample is too large");
     if ((status = new_buffer(&b->mem[what], context, sample_bytes(&b->sample, what, all), why)))
         return status;

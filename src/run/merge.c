@@ -51,9 +51,9 @@ struct parts {
 /* Checks the last part: it begins as far behind the first as all strides say. */
 static cl_int check_parts(const struct parts *x, int64_t parts, cl_context context, struct why *why)
 {
-    clattn_tensor last = *x->tensor;
+    const clattn_tensor *const first = x->tensor;
     int64_t stride = x->stride, behind;
-    const bool contiguous = !stride && !last.stride[0] && !last.stride[1] && !last.stride[2];
+    const bool contiguous = !stride && !first->stride[0] && !first->stride[1] && !first->stride[2];
     if (x->stride < 0)
         INVALID("%s_stride is %lld, must not be negative", x->name, (long long)x->stride);
     if (!parts)
@@ -61,11 +61,9 @@ static cl_int check_parts(const struct parts *x, int64_t parts, cl_context conte
     if (contiguous && (!checked_mul(x->use.extent[0] * x->use.extent[1], x->use.extent[2], &stride) ||
                        !checked_mul(stride, x->use.width, &stride)))
         INVALID("%s: its size overflows", x->name);
-    if (!checked_mul(parts - 1, stride, &behind) || last.offset > INT64_MAX ||
-        !checked_add(behind, (int64_t)last.offset, &behind))
+    if (!checked_mul(parts - 1, stride, &behind))
         INVALID("%s: its offset and strides overflow", x->name);
-    last.offset = (size_t)behind;
-    const cl_int status = tensor_check(&last, &x->use, context, x->mem, x->at, why);
+    const cl_int status = tensor_check_behind(first, behind, &x->use, context, x->mem, x->at, why);
     if (status)
         return status;
     *x->to = *x->mem ? stride : 0;

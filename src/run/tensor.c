@@ -129,8 +129,15 @@ static cla_rows_at place_of(int64_t offset, const int64_t stride[3], const struc
 cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
                     cla_rows_at *at, struct why *why)
 {
+    return tensor_check_behind(t, 0, use, context, mem, at, why);
+}
+
+/* Its offset is not put into a copy of `t`, where a size_t of 32 bits would cut it off. */
+cl_int tensor_check_behind(const clattn_tensor *t, int64_t behind, const struct tensor_use *use, cl_context context,
+                           cl_mem *mem, cla_rows_at *at, struct why *why)
+{
     size_t size;
-    int64_t stride[3], span, end, bytes;
+    int64_t stride[3], offset, span, end, bytes;
     cl_int status;
     *mem = NULL;
     if ((status = resolve_strides(t, use, stride, why)))
@@ -143,8 +150,8 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
                 (long long)use->extent[1], (long long)use->extent[2]);
     if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
         return status;
-    if (t->offset > INT64_MAX || !reach(use, stride, &span) || !checked_add(span, (int64_t)t->offset, &end) ||
-        !checked_mul(end / block_of(use), (int64_t)use->bytes, &bytes))
+    if (!checked_signed(t->offset, &offset) || !checked_add(offset, behind, &offset) || !reach(use, stride, &span) ||
+        !checked_add(span, offset, &end) || !checked_mul(end / block_of(use), (int64_t)use->bytes, &bytes))
         INVALID("%s: offset, sizes and strides overflow", use->name);
     if ((uint64_t)bytes > size)
         return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
@@ -152,7 +159,7 @@ cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_con
     if (use->written && !distinct(3, use->extent, stride, use->width))
         INVALID("%s: its strides make elements overlap", use->name);
     *mem = t->mem;
-    *at = place_of((int64_t)t->offset, stride, use);
+    *at = place_of(offset, stride, use);
     return CL_SUCCESS;
 }
 
@@ -160,7 +167,7 @@ static cl_int check_array(const clattn_array *t, const struct array_use *use, cl
                           cl_mem *mem, int64_t *offset, struct why *why)
 {
     size_t size;
-    int64_t end, bytes;
+    int64_t from, end, bytes;
     *mem = NULL;
     *offset = 0;
     if (!use->given && t->mem)
@@ -172,14 +179,14 @@ static cl_int check_array(const clattn_array *t, const struct array_use *use, cl
     cl_int status = check_buffer(t->mem, use->name, context, written, &size, why);
     if (status)
         return status;
-    if (t->offset > INT64_MAX || !checked_add((int64_t)t->offset, use->count, &end) ||
+    if (!checked_signed(t->offset, &from) || !checked_add(from, use->count, &end) ||
         !checked_mul(end, (int64_t)use->bytes, &bytes))
         INVALID("%s: its offset overflows", use->name);
     if ((uint64_t)bytes > size)
         return why_set(why, CLATTN_ERROR_BUFFER_TOO_SMALL, "%s reaches to byte %lld of a buffer of %zu", use->name,
                        (long long)bytes, size);
     *mem = t->mem;
-    *offset = (int64_t)t->offset;
+    *offset = from;
     return CL_SUCCESS;
 }
 
@@ -260,8 +267,7 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
         INVALID("%s.mem is NULL, but the problem says it is given", use->name);
     if ((status = check_buffer(t->mem, use->name, context, use->written, &size, why)))
         return status;
-    bool fits = t->offset < INT64_MAX;
-    end = fits ? (int64_t)t->offset + 1 : 0;
+    bool fits = checked_signed(t->offset, &out->offset) && checked_add(out->offset, 1, &end);
     for (int i = 0; i < 4; i++)
         fits = fits && checked_mul(out->shape[i] - 1, out->stride[i], &step) && checked_add(end, step, &end);
     if (!fits || !checked_mul(end, (int64_t)use->bytes, &bytes))
@@ -272,7 +278,6 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
     if (use->written && !distinct(4, out->shape, out->stride, 1))
         INVALID("%s: its strides make elements overlap", use->name);
     out->mem = t->mem;
-    out->offset = (int64_t)t->offset;
     return CL_SUCCESS;
 }
 

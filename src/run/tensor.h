@@ -24,6 +24,9 @@ clattn_tensor tensor_as_one_entry(const clattn_tensor *t, struct tensor_use *use
  * blocks have more than one, in bytes, and *mem is its buffer, NULL when it has no elements. */
 cl_int tensor_check(const clattn_tensor *t, const struct tensor_use *use, cl_context context, cl_mem *mem,
                     cla_rows_at *at, struct why *why);
+/* The same of one that begins `behind` elements, at least 0, behind where `t` says. */
+cl_int tensor_check_behind(const clattn_tensor *t, int64_t behind, const struct tensor_use *use, cl_context context,
+                           cl_mem *mem, cla_rows_at *at, struct why *why);
 
 /* How an array is used: given or not as the problem says, `count` elements of `bytes`. */
 struct array_use {
