@@ -63,8 +63,11 @@ static double error(void)
                 for (int c = 0; c < D; c++)
                     want[c] += p * v[j / HALF][h][j % HALF][c];
             }
-            for (int c = 0; c < D; c++)
-                most = fmax(most, fabs(o[h][i][c] - want[c] / sum));
+            for (int c = 0; c < D; c++) {
+                const double off = fabs(o[h][i][c] - want[c] / sum);
+                if (most == most && !(off <= most)) /* the largest, or a NaN */
+                    most = off;
+            }
         }
     return most;
 }

@@ -75,8 +75,6 @@ CREATE(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t n, void *ho
 CREATE(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *info, cl_int *e),
        (m, f, t, info, e), EVIL_MEMORY)
 CREATE(cl_event, clCreateUserEvent, (cl_context c, cl_int *e), (c, e), EVIL_EVENT)
-ENQUEUE(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t n, void *to, WAITS),
-        (q, m, block, at, n, to, n_wait, list, event))
 ENQUEUE(clEnqueueWriteBuffer,
         (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t n, const void *from, WAITS),
         (q, m, block, at, n, from, n_wait, list, event))
@@ -88,6 +86,17 @@ ENQUEUE(clEnqueueCopyBuffer, (cl_command_queue q, cl_mem m, cl_mem to, size_t at
 ENQUEUE(clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem m, void *p, WAITS), (q, m, p, n_wait, list, event))
 ENQUEUE(clEnqueueMarkerWithWaitList, (cl_command_queue q, WAITS), (q, n_wait, list, event))
 ENQUEUE(clEnqueueBarrierWithWaitList, (cl_command_queue q, WAITS), (q, n_wait, list, event))
+
+CL_API_ENTRY cl_int CL_API_CALL my_clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t n,
+                                                       void *to, WAITS)
+{
+    RETURN_IF_FAILS(clEnqueueReadBuffer);
+    const cl_int status = evil_real->clEnqueueReadBuffer(q, m, block, at, n, to, n_wait, list, event);
+    evil_objects(EVIL_EVENT, !status && event);
+    if (!status && block && n == (size_t)evil_number("read-nan"))
+        memset(to, 0xff, sizeof(cl_float));
+    return status;
+}
 
 CL_API_ENTRY void *CL_API_CALL my_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool block, cl_map_flags f,
                                                      size_t at, size_t n, WAITS, cl_int *e)

@@ -18,6 +18,7 @@
  *   binary-size=N              what CL_PROGRAM_BINARY_SIZES says; binaries-fail: CL_PROGRAM_BINARIES
  *   time=zero|equal|backwards|constant|10x|none     what profiling says
  *   result=OPTIONS:HOW         kernels with OPTIONS among their name and build options: see evil_damage()
+ *   read-nan=N                 a read that waits, of N bytes, has a NaN of 4 bytes in front
  *   slow=OPTIONS               take 40 ms longer
  *   hang=OPTIONS               are never enqueued: the call does not return; crash=OPTIONS: it raises SIGSEGV
  *   log=FILE                   a line for each build, log of a failed one, program from binary, kernel enqueued
@@ -30,6 +31,7 @@
 #define FAULTY_DRIVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tests/lib/layer.h"
 
@@ -78,7 +80,7 @@ struct evil_program {
     char *options, *text;
     struct evil_written {
         cl_mem out;
-        unsigned long hash;
+        uint64_t hash;
         size_t first, last, largest; /* bytes of `out` that the last call wrote; last 0: none yet */
     } written;
 };
@@ -89,7 +91,7 @@ struct evil_kernel {
     char name[32];
     bool is_mem[EVIL_ARGS];
     cl_mem mem[EVIL_ARGS];
-    unsigned long hash[EVIL_ARGS]; /* of arguments that are none */
+    uint64_t hash[EVIL_ARGS]; /* of arguments that are none */
 };
 
 /* A kernel's output before it runs, and what is done to it after. HOW: right (nothing) wrong (the largest value has the
@@ -101,7 +103,7 @@ struct evil_shot {
     cl_mem q, out;
     size_t size, element;
     unsigned char *before, *after;
-    unsigned long hash;
+    uint64_t hash;
     char how[16];
 };
 bool evil_aim(struct evil_shot *s, const struct evil_kernel *k, cl_command_queue queue);

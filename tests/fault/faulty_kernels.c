@@ -40,9 +40,9 @@ CL_API_ENTRY cl_kernel CL_API_CALL my_clCreateKernel(cl_program program, const c
     return kernel;
 }
 
-static unsigned long hash_of(const unsigned char *from, size_t n)
+static uint64_t hash_of(const unsigned char *from, size_t n)
 {
-    unsigned long h = 14695981039346656037u;
+    uint64_t h = 14695981039346656037u;
     while (n--)
         h = (h ^ *from++) * 1099511628211u;
     return h;

@@ -117,7 +117,7 @@ static const struct evil_written *written(const struct evil_shot *s)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     const struct evil_program *program;
-    unsigned long hash;
+    uint64_t hash;
 } seen[1024];
 static unsigned n_seen;
 

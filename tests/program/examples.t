@@ -22,6 +22,25 @@ example varlen '^3 sequences, 158 rows: largest error '
 example score_mod '^4 heads, 90 rows, a bias for 17 distances: largest error '
 example two_devices '^400 keys on .*: largest error '
 
+# A result with a NaN in it, as a layer under the loader reads it, has no error below any bound.
+layer=$top_builddir/tests/fault/.libs/faulty_driver.so
+with_nan() { # NAME BYTES: of the results that it reads
+    OPENCL_LAYERS=$layer CLATTN_EVIL=log=$tmp/log,read-nan=$2 "$top_builddir/examples/$1" >out 2>err
+    status=$?
+    if test $status -eq 77; then
+        skip "$1: no OpenCL device"
+    elif test ! -s log; then
+        skip "the loader takes no layers"
+    else
+        test $status -eq 1 && grep -q 'largest error -*nan' out
+        ok $? "$1 with a NaN: status $status, $(tail -n 1 out)"
+    fi
+    rm -f log
+}
+with_nan varlen 80896
+with_nan score_mod 46080
+with_nan two_devices 1280
+
 # From its first #define on, indented by four spaces.
 sed -n '/^#define/,$p' "$top_srcdir/examples/first_call.c" >program
 sed -n '/^    #define/,/^    }$/s/^ \{0,4\}//p' "$top_srcdir/README" >printed
