@@ -71,6 +71,29 @@ static size_t piece(size_t n)
     return iowrap.armed && iowrap.piecemeal && n > 7 ? 7 : n;
 }
 
+/* Where the C library has two of each, for files and times of 32 and of 64 bits, programs call those of 64, whose names
+ * the linker sees (WRAPPED_IO has both). */
+#if defined __USE_TIME_BITS64 && __WORDSIZE == 32
+#define __real_fstat __real___fstat64_time64
+#define __wrap_fstat __wrap___fstat64_time64
+#define __real_fstatat __real___fstatat64_time64
+#define __wrap_fstatat __wrap___fstatat64_time64
+#define __real_stat __real___stat64_time64
+#define __wrap_stat __wrap___stat64_time64
+#define __real_utimensat __real___utimensat64
+#define __wrap_utimensat __wrap___utimensat64
+#define __real_readdir __real_readdir64
+#define __wrap_readdir __wrap_readdir64
+#define __real_open __real_open64
+#define __wrap_open __wrap_open64
+#define __real_openat __real_openat64
+#define __wrap_openat __wrap_openat64
+#define __real_pwrite __real_pwrite64
+#define __wrap_pwrite __wrap_pwrite64
+#define __real_clock_gettime __real___clock_gettime64
+#define __wrap_clock_gettime __wrap___clock_gettime64
+#endif
+
 #define WRAP(type, name, parameters, arguments, error)                                                                 \
     type __real_##name parameters;                                                                                     \
     type __wrap_##name parameters;                                                                                     \
