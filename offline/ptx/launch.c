@@ -119,7 +119,7 @@ static enum ptx_status check_launch(const struct ptx_kernel *k, const struct ptx
         status = PTX_INVALID;
     }
     for (size_t i = 0; !status && i < l->n_buffers; i++)
-        if ((l->buffers[i].size && !l->buffers[i].data) || l->buffers[i].size >> BUFFER_SHIFT) {
+        if ((l->buffers[i].size && !l->buffers[i].data) || (uint64_t)l->buffers[i].size >> BUFFER_SHIFT) {
             ptx_why(why, size, "buffer %zu has no data, or too much", i);
             status = PTX_INVALID;
         }

@@ -130,7 +130,7 @@ static void check_headers(void)
     header_case(D("<f4", "(4611686018427387904, 4)"), 0, "too large");
     header_case(D("<f4", "(4294967296, 4294967296)"), 0, "too large");
     header_case(D("<f4", "(0, 4294967296, 4294967296)"), 0, "too large");
-    header_case(D("<f4", "(1000000000000,)"), 4, "needs 4000000000000");
+    header_case(D("<f4", "(1000000000000,)"), 4, SIZE_MAX > UINT32_MAX ? "needs 4000000000000" : "too large");
     header_case(D("<f4", "(2, 3"), 24, "plain numbers");
     header_case("{'descr': '<f4', 'fortran_order': False}\n", 4, "lacks one of");
     header_case("{}\n", 4, "lacks one of");
