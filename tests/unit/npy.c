@@ -225,8 +225,12 @@ static void check_values(void)
     memset(&o, 0, sizeof o);
     memset(&fault, 0, sizeof fault);
     const char *second = in_dir("second.npy");
-    int status = outputs_add(&o, "-o", file, NPY_F4, 1, three, (void *)(uintptr_t)x, &fault);
-    status |= outputs_add(&o, "--lse", second, NPY_I4, 2, shape, (void *)(uintptr_t)n, &fault);
+    float given_x[3]; /* big-endian machines swap what is given */
+    int32_t given_n[2];
+    memcpy(given_x, x, sizeof x);
+    memcpy(given_n, n, sizeof n);
+    int status = outputs_add(&o, "-o", file, NPY_F4, 1, three, given_x, &fault);
+    status |= outputs_add(&o, "--lse", second, NPY_I4, 2, shape, given_n, &fault);
     ok(status == 0 && access(second, F_OK) != 0, "outputs have no name before they are committed");
     is_int(outputs_commit(&o, &fault), 0, "committed");
     outputs_discard(&o);
@@ -236,21 +240,28 @@ static void check_values(void)
     ok(npy_read("--x", second, &a, &fault) == 0 && a.type == NPY_I4 && a.ndim == 2 && a.shape[1] == 2
            && memcmp(a.data, n, sizeof n) == 0, "the second file too");
     npy_free(&a);
+    FILE *const f = fopen(second, "rb");
+    unsigned char last[8];
+    ok(f && !fseek(f, -8, SEEK_END) && fread(last, 1, sizeof last, f) == sizeof last &&
+           !memcmp(last, "\xff\xff\xff\xff\xff\xff\xff\x7f", sizeof last),
+       "in which numbers are little-endian");
+    if (f)
+        fclose(f);
     unlink(second);
 
-    status = outputs_add(&o, "-o", second, NPY_F4, 1, three, (void *)(uintptr_t)x, &fault);
-    ok(status == 0 && outputs_add(&o, "--lse", second, NPY_F4, 1, three, (void *)(uintptr_t)x, &fault) != 0
+    status = outputs_add(&o, "-o", second, NPY_F4, 1, three, given_x, &fault);
+    ok(status == 0 && outputs_add(&o, "--lse", second, NPY_F4, 1, three, given_x, &fault) != 0
            && strstr(fault.text, "-o writes the same file"), "two outputs cannot have one name");
     outputs_discard(&o);
     memset(&fault, 0, sizeof fault);
-    status = outputs_add(&o, "-o", second, NPY_F4, 1, three, (void *)(uintptr_t)x, &fault);
+    status = outputs_add(&o, "-o", second, NPY_F4, 1, three, given_x, &fault);
     ok(status == 0 &&
-           outputs_add(&o, "--lse", in_dir("no/such.npy"), NPY_F4, 1, three, (void *)(uintptr_t)x, &fault) != 0,
+           outputs_add(&o, "--lse", in_dir("no/such.npy"), NPY_F4, 1, three, given_x, &fault) != 0,
        "an output in no directory is refused");
     outputs_discard(&o);
     ok(access(second, F_OK) != 0, "and the other one does not appear");
     memset(&fault, 0, sizeof fault);
-    ok(outputs_add(&o, "-o", "/dev/null", NPY_F4, 1, three, (void *)(uintptr_t)x, &fault) != 0
+    ok(outputs_add(&o, "-o", "/dev/null", NPY_F4, 1, three, given_x, &fault) != 0
            && strstr(fault.text, "not a regular file"), "a device is not replaced by a file");
     outputs_discard(&o);
 }
