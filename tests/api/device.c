@@ -297,8 +297,8 @@ static const char *as_here(const char *text)
     static const struct {
         const char *name;
         size_t there, here; /* bytes of a number */
-    } facts[] = { { " sub_groups=", 8, sizeof(size_t) }, { " wavefront=", 4, 4 },
-                  { " ip_version=", 4, 4 }, { "compute_major=", 4, 4 }, { "compute_minor=", 4, 4 } };
+    } facts[] = { { " wavefront=", 4, 4 }, { "compute_major=", 4, 4 }, { "compute_minor=", 4, 4 },
+                  { " ip_version=", 4, 4 }, { " sub_groups=", 8, sizeof(size_t) } }; /* in their order in texts */
     const uint16_t one = 1;
     const bool little = *(const unsigned char *)&one;
     snprintf(to, sizeof to, "%s", text);
