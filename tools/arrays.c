@@ -8,23 +8,22 @@
 #include "changes.h"
 #include "inputs.h"
 #include "tensor_file.h"
+#include "wholes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A file of one int32 per batch entry. most < 0: any value will do. */
+/* A file of one whole number per batch entry. most < 0: any value will do. */
 static int read_ints(const char *argument, const char *path, const struct tensor_file *q, int64_t most, struct npy *a,
                      struct fault *f)
 {
     char shape[NPY_SHAPE_TEXT], of_q[NPY_SHAPE_TEXT];
     if (!path)
         return 0;
-    if (npy_read(argument, path, a, f) != 0)
+    if (wholes_read(argument, path, a, f) != 0)
         return -1;
     npy_shape(a->ndim, a->shape, shape);
     npy_shape(q->a.ndim, q->a.shape, of_q);
-    if (a->type != NPY_I4)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <i4", argument, path, npy_name(a->type));
     if (a->ndim != 1 || a->shape[0] != q->b)
         return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s does not fit %s of %s, %s: want [%lld]", argument, path,
                          shape, of_q, q->argument, q->path, (long long)q->b);
@@ -45,15 +44,13 @@ static int read_sequences(const char *argument, const char *path, struct tensor_
     int status = -1;
     if (!path)
         return 0;
-    if (npy_read(argument, path, &a, f) != 0)
+    if (wholes_read(argument, path, &a, f) != 0)
         return -1;
     const int32_t *cu = a.data;
     const int64_t b = (int64_t)a.count - 1;
     npy_shape(a.ndim, a.shape, shape);
     npy_shape(x->a.ndim, x->a.shape, of_x);
-    if (a.type != NPY_I4)
-        fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <i4", argument, path, npy_name(a.type));
-    else if (a.ndim != 1 || b < 0)
+    if (a.ndim != 1 || b < 0)
         fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want [b+1]", argument, path, shape);
     else if (cu[0] != 0)
         fault_set(f, EXIT_USAGE, "%s: %s: it begins with %ld, not with 0", argument, path, (long)cu[0]);
@@ -136,6 +133,9 @@ static void make_case(const struct options *o, struct arrays *a, const struct te
         p->sizes.total_q = q->file_n;
         p->sizes.total_k = k->file_n;
     }
+    a->q_form = q->form;
+    a->k_form = k->form;
+    a->v_form = v->form;
     a->in.shared = k->b == 1 && q->b != 1;
     a->in.x = &a->x;
     a->in.lse = o->lse || o->verify || o->dout;

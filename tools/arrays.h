@@ -14,6 +14,7 @@
 struct arrays {
     clattn_workload c;
     int long_lists, mixed; /* `in` has more lengths, or other offsets, than the problem string has words for */
+    const char *q_form, *k_form, *v_form; /* axes of the files of Q, which are those of O, K and V; see tensor_file.h */
     double *q, *k, *v;     /* [b,h,n,width], or [h,total,width] when packed, as they will be stored */
     struct stored_kv caches;  /* K and V, as they lie there */
     struct npy q_len, kv_len, kv_start, offsets;

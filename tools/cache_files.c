@@ -7,6 +7,7 @@
 #include "floats.h"
 #include "inputs.h"
 #include "quantise.h"
+#include "wholes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +35,12 @@ int cache_files_table(const struct options *o, const struct tensor_file *q, stru
     int status = 0;
     if (!path)
         return 0;
-    if (npy_read(argument, path, &a, f) != 0)
+    if (wholes_read(argument, path, &a, f) != 0)
         return -1;
     npy_shape(a.ndim, a.shape, shape);
     npy_shape(q->a.ndim, q->a.shape, of_q);
     const int fits = a.ndim == 2 && a.shape[0] == q->b;
-    if (a.type != NPY_I4)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <i4", argument, path, npy_name(a.type));
-    else if (!fits)
+    if (!fits)
         status = fault_set(f, EXIT_USAGE, "%s: %s: its shape %s does not fit %s of %s, %s: want [%lld,max_pages]",
                            argument, path, shape, of_q, q->argument, q->path, (long long)q->b);
     else if (a.shape[1] > INT32_MAX / k->file_n)
@@ -68,15 +67,11 @@ static int scale_shape(const struct source *x, const char *argument, const char 
                        int64_t shape[4], struct fault *f)
 {
     const struct tensor_file *const t = x->file;
-    const int rows_first = t->packed || t->paged || t->bthd, first = t->packed ? 0 : 1;
     const int64_t axes[4] = { t->file_b, t->h, t->file_n, t->width };
     char of_file[NPY_SHAPE_TEXT], of_tensor[NPY_SHAPE_TEXT];
-    int fits = a->ndim == first + 3;
+    int fits = a->ndim == t->a.ndim;
     if (fits) {
-        shape[0] = t->packed ? 1 : a->shape[0];
-        shape[1] = a->shape[first + rows_first];
-        shape[2] = a->shape[first + !rows_first];
-        shape[3] = a->shape[first + 2];
+        tensor_file_axes(t->form, a->shape, shape);
         for (int axis = 0; axis < 3; axis++)
             fits = fits && (shape[axis] == 1 || shape[axis] == axes[axis]);
         fits = fits && shape[3] >= 1 && t->width % shape[3] == 0;
@@ -104,7 +99,7 @@ static int read_scales(const struct source *x, const char *argument, const char 
         double *const values = floats_values(argument, path, &a, CLATTN_F32, f);
         *out = malloc((a.count ? a.count : 1) * sizeof **out);
         if (values && *out) {
-            if (x->file->packed || x->file->paged || x->file->bthd)
+            if (tensor_file_rows_first(x->file->form))
                 tensor_file_swap(values, *out, shape[0], shape[2], shape[1], size);
             else
                 memcpy(*out, values, a.count * sizeof *values);
@@ -182,7 +177,7 @@ static int take_floats(const struct source *x, struct stored *s, int type, struc
     const size_t count = t->a.count;
     if (x->scale)
         return fault_set(f, EXIT_USAGE, "%s: %s: its elements are those of %s, %s, whose type is %s and not |i1",
-                         x->scale_option, x->scale, t->argument, t->path, npy_name(t->a.type));
+                         x->scale_option, x->scale, t->argument, t->path, t->a.name);
     s->type = x->type ? x->type : type;
     if (s->width % quantise_block(s->type) != 0)
         return fault_set(f, EXIT_USAGE, "%s: the width of %s, %s, is %lld, and no multiple of %lld", x->type_option,

@@ -7,6 +7,7 @@
 #include "floats.h"
 #include "npy.h"
 #include "score_mods.h"
+#include "wholes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static int read_mask(const struct options *o, clattn_workload *c, struct extras 
     if (npy_read(argument, path, &a, f) != 0)
         return -1;
     int status = a.type == NPY_B1 || a.type == NPY_U1 ? 0
-        : fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want |b1 or |u1", argument, path, npy_name(a.type));
+        : fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want b1 or u1", argument, path, a.name);
     if (status == 0)
         status = broadcast(argument, path, &a, &c->problem.sizes, x->mask_shape, c->mask_axes, f);
     if (status == 0) {
@@ -204,10 +205,12 @@ static int read_aux(const char *value, struct extras *x, struct fault *f)
         return -1;
     npy_shape(a.ndim, a.shape, shape);
     int status = 0;
-    if (a.type != NPY_F4 && a.type != NPY_I4)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4 or <i4", argument, equals + 1,
-                           npy_name(a.type));
-    else if (a.count == 0)
+    if (npy_is_whole(a.type))
+        status = wholes_narrow(argument, equals + 1, &a, f);
+    else if (a.type != NPY_F4)
+        status = fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want f4, i1 to i8 or u1 to u8", argument,
+                           equals + 1, a.name);
+    if (status == 0 && a.count == 0)
         status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s: a buffer must have elements", argument, equals + 1,
                            shape);
     if (status == 0) {

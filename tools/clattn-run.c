@@ -275,25 +275,23 @@ static int add_array(struct run *r, const char *argument, const char *path, doub
     return outputs_add(&r->outputs, argument, path, wide ? NPY_F8 : NPY_F4, ndim, shape, x, f);
 }
 
-/* The same of x [b,h,n,w], with axes h and n exchanged if `swap`. */
-static int add_output(struct run *r, const char *argument, const char *path, double *x, const int64_t shape[4],
-                      int swap, int wide, struct fault *f)
+/* The same of x [b,h,n,w], in a file of the form given. */
+static int add_output(struct run *r, const char *argument, const char *path, const char *form, double *x,
+                      const int64_t shape[4], int wide, struct fault *f)
 {
-    const struct options *o = &r->options;
     const int64_t b = shape[0], h = shape[1], n = shape[2], w = shape[3];
-    const int64_t swapped[4] = { b, n, h, w };
     const size_t count = (size_t)b * (size_t)h * (size_t)n * (size_t)w;
-    const int first = o->cu_q ? 1 : 0; /* packed: no axis b */
+    int64_t in_file[4];
     double *order = NULL;
-    if (swap && count) {
+    if (tensor_file_rows_first(form) && count) {
         order = malloc(count * sizeof *order);
         if (!order)
             return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
         tensor_file_swap(x, order, b, h, n, (size_t)w * sizeof *x);
         x = order;
     }
-    const int status =
-        add_array(r, argument, path, x, (x == r->lse ? 3 : 4) - first, (swap ? swapped : shape) + first, wide, f);
+    const int ndim = tensor_file_shape(form, shape, in_file);
+    const int status = add_array(r, argument, path, x, ndim, in_file, wide, f);
     free(order);
     return status;
 }
@@ -329,17 +327,17 @@ static int write_gradients(struct run *r, struct fault *f)
     const int64_t b = o->cu_q ? 1 : z->b, kv_b = r->arrays.in.shared ? 1 : b;
     const int64_t n = o->cu_q ? z->total_q : z->nq, m = o->cu_k ? z->total_k : z->nk;
     const struct {
-        const char *argument, *path;
+        const char *argument, *path, *form;
         double *values;
         int64_t shape[4];
     } all[] = {
-        { "--dq", o->dq, g->dq, { b, z->h, n, p->d } },
-        { "--dk", o->dk, g->dk, { kv_b, z->hk, m, p->d } },
-        { "--dv", o->dv, g->dv, { kv_b, z->hk, m, p->dv } },
+        { "--dq", o->dq, r->arrays.q_form, g->dq, { b, z->h, n, p->d } },
+        { "--dk", o->dk, r->arrays.k_form, g->dk, { kv_b, z->hk, m, p->d } },
+        { "--dv", o->dv, r->arrays.v_form, g->dv, { kv_b, z->hk, m, p->dv } },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].values && add_output(r, all[i].argument, all[i].path, all[i].values, all[i].shape,
-                                        o->bthd || o->cu_q, p->type == CLATTN_F64, f) != 0)
+        if (all[i].values && add_output(r, all[i].argument, all[i].path, all[i].form, all[i].values, all[i].shape,
+                                        p->type == CLATTN_F64, f) != 0)
             return -1;
     return write_others(r, f);
 }
@@ -351,9 +349,10 @@ static int write_outputs(struct run *r, struct fault *f)
     const clattn_sizes *z = &p->sizes;
     const int64_t b = o->cu_q ? 1 : z->b, n = o->cu_q ? z->total_q : z->nq;
     const int64_t of_o[4] = { b, z->h, n, p->dv }, of_lse[4] = { b, z->h, n, 1 };
-    if (o->out && add_output(r, "-o", o->out, r->o, of_o, o->bthd || o->cu_q, p->type == CLATTN_F64, f) != 0)
+    const char *const form = r->arrays.q_form, *const lse_form = tensor_file_form_of_lse(form);
+    if (o->out && add_output(r, "-o", o->out, form, r->o, of_o, p->type == CLATTN_F64, f) != 0)
         return -1;
-    if (o->lse && add_output(r, "--lse", o->lse, r->lse, of_lse, 0, 0, f) != 0)
+    if (o->lse && add_output(r, "--lse", o->lse, lse_form, r->lse, of_lse, 0, f) != 0)
         return -1;
     return write_gradients(r, f) != 0 ? -1 : outputs_commit(&r->outputs, f);
 }

@@ -21,7 +21,7 @@ int floats_read(const char *argument, const char *path, struct npy *a, struct fa
     if (floats_storage(a->type) != 0)
         return 0;
     npy_free(a);
-    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2 or <f8", argument, path, npy_name(a->type));
+    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want f4, f2 or f8", argument, path, a->name);
 }
 
 double *floats_values(const char *argument, const char *path, const struct npy *a, int type, struct fault *f)

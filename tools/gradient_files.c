@@ -11,16 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shape of O: of b, h, nq and dv, as it lies in a file. */
-static int shape_of_o(const struct options *o, const clattn_problem *p, int64_t shape[4])
-{
-    const clattn_sizes *const z = &p->sizes;
-    const int64_t padded[2][4] = { { z->b, z->h, z->nq, p->dv }, { z->b, z->nq, z->h, p->dv } };
-    const int64_t packed[3] = { z->total_q, z->h, p->dv };
-    memcpy(shape, o->cu_q ? packed : padded[o->bthd], (o->cu_q ? 3 : 4) * sizeof *shape);
-    return o->cu_q ? 3 : 4;
-}
-
 static int misfit(const char *argument, const char *path, const struct npy *a, int ndim, const int64_t *want,
                   struct fault *f)
 {
@@ -39,8 +29,10 @@ static int read_dout(const struct options *o, const struct arrays *a, struct gra
 {
     const clattn_problem p = inputs_defaults(&a->c.problem);
     struct tensor_file x = { .argument = "--dout", .path = o->dout, .packed = o->cu_q != NULL, .bthd = o->bthd };
+    const clattn_sizes *const z = &p.sizes;
+    const int64_t of_o[4] = { z->b, z->h, o->cu_q ? z->total_q : z->nq, p.dv };
     int64_t want[4];
-    const int ndim = shape_of_o(o, &p, want);
+    const int ndim = tensor_file_shape(a->q_form, of_o, want);
     int status = tensor_file_read(&x, f);
     if (status == 0 && !fits(&x.a, ndim, want))
         status = misfit("--dout", o->dout, &x.a, ndim, want, f);
@@ -58,9 +50,9 @@ static int read_dout(const struct options *o, const struct arrays *a, struct gra
 static int read_dlse(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
 {
     const clattn_sizes *const z = &a->c.problem.sizes;
-    const int64_t padded[3] = { z->b, z->h, z->nq }, packed[2] = { z->h, z->total_q };
-    const int64_t *const want = o->cu_q ? packed : padded;
-    const int ndim = o->cu_q ? 2 : 3;
+    const int64_t of_lse[4] = { z->b, z->h, o->cu_q ? z->total_q : z->nq, 1 };
+    int64_t want[4];
+    const int ndim = tensor_file_shape(tensor_file_form_of_lse(a->q_form), of_lse, want);
     struct npy x;
     if (!o->dlse)
         return 0;

@@ -14,60 +14,6 @@
 
 enum { HEADER_MAX = 65536 }; /* numpy writes some 120 bytes */
 
-static const struct { char name[4]; int type; size_t size; } types[] = {
-    { "<f4", NPY_F4, 4 }, { "<f2", NPY_F2, 2 }, { "<f8", NPY_F8, 8 }, { "|i1", NPY_I1, 1 },
-    { "|u1", NPY_U1, 1 }, { "|b1", NPY_B1, 1 }, { "<i4", NPY_I4, 4 },
-};
-enum { TYPES = sizeof types / sizeof *types };
-
-size_t npy_size(int type)
-{
-    for (int i = 0; i < TYPES; i++)
-        if (types[i].type == type)
-            return types[i].size;
-    return 0;
-}
-
-int npy_type(const char *name)
-{
-    for (int i = 0; i < TYPES; i++)
-        if (strcmp(types[i].name, name) == 0)
-            return types[i].type;
-    return 0;
-}
-
-const char *npy_name(int type)
-{
-    for (int i = 0; i < TYPES; i++)
-        if (types[i].type == type)
-            return types[i].name;
-    return "?";
-}
-
-void npy_shape(int ndim, const int64_t *shape, char text[NPY_SHAPE_TEXT])
-{
-    size_t at = 0;
-    text[at++] = '[';
-    for (int axis = 0; axis < ndim && axis < NPY_DIMS; axis++)
-        at += (size_t)snprintf(text + at, NPY_SHAPE_TEXT - at, "%s%lld", axis ? "," : "", (long long)shape[axis]);
-    text[at++] = ']'; /* 8 axes of at most 20 digits and a comma leave room */
-    text[at] = '\0';
-}
-
-void npy_swap(int type, void *data, size_t count)
-{
-    const uint16_t probe = 1;
-    const size_t size = npy_size(type);
-    if (*(const unsigned char *)&probe == 1 || size < 2)
-        return;
-    for (unsigned char *at = data; count > 0; count--, at += size)
-        for (size_t i = 0; i < size / 2; i++) {
-            const unsigned char byte = at[i];
-            at[i] = at[size - 1 - i];
-            at[size - 1 - i] = byte;
-        }
-}
-
 void npy_free(struct npy *a)
 {
     free(a->data);
@@ -144,6 +90,21 @@ static const char *read_header(int fd, uint64_t file, struct npy *a, uint64_t *b
     return why;
 }
 
+/* Puts data that was read in Fortran order in C order. Frees it on failure. */
+static int reorder(const char *argument, const char *path, struct npy *a, struct fault *f)
+{
+    const size_t size = npy_size(a->type), bytes = a->count * size; /* of what lies in memory already */
+    if (a->ndim < 2 || bytes == 0)
+        return 0;
+    void *const to = malloc(bytes);
+    if (to)
+        npy_transpose(a->ndim, a->shape, size, a->data, to);
+    free(a->data);
+    a->data = to;
+    return to ? 0 : fault_set(f, EXIT_USAGE, "%s: %s: there is no memory to put its %llu bytes in C order", argument,
+                              path, (unsigned long long)bytes);
+}
+
 static int read_file(int fd, const char *argument, const char *path, struct npy *a, struct fault *f)
 {
     struct stat s;
@@ -162,7 +123,7 @@ static int read_file(int fd, const char *argument, const char *path, struct npy 
     const uint64_t data = (uint64_t)s.st_size - header;
     if (data != (uint64_t)a->count * npy_size(a->type))
         return fault_set(f, EXIT_USAGE, "%s: %s: it has %llu bytes of data where %s of %s needs %llu", argument, path,
-                         (unsigned long long)data, shape, npy_name(a->type),
+                         (unsigned long long)data, shape, a->name,
                          (unsigned long long)a->count * npy_size(a->type));
     a->data = malloc(data ? (size_t)data : 1);
     if (!a->data)
@@ -173,8 +134,8 @@ static int read_file(int fd, const char *argument, const char *path, struct npy 
         npy_free(a);
         return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, got < 0 ? strerror(errno) : "it became shorter");
     }
-    npy_swap(a->type, a->data, a->count);
-    return 0;
+    npy_swap(a->name, a->data, a->count);
+    return a->fortran ? reorder(argument, path, a, f) : 0;
 }
 
 int npy_read(const char *argument, const char *path, struct npy *out, struct fault *f)

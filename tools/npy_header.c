@@ -71,11 +71,9 @@ static int take_type(struct cursor *c, struct npy *a)
         return wrong(c, "records are not supported (want a plain type such as <f4)");
     if (take_string(c, text, sizeof text) != 0)
         return -1;
-    a->type = npy_type(text);
-    if (a->type != 0)
+    if (npy_type(text, a) == 0)
         return 0;
-    return wrong(c, text[0] == '>' ? "big-endian data is not supported"
-                                   : "its type is not supported (want <f4 <f2 <f8 |i1 |u1 |b1 or <i4)");
+    return wrong(c, "its type is not supported (want f2 f4 f8 b1 i1 i2 i4 i8 u1 u2 u4 or u8, with < or >)");
 }
 
 static int take_size(struct cursor *c, int64_t *size)
@@ -111,11 +109,10 @@ static int take_shape(struct cursor *c, struct npy *a)
     return a->ndim == 1 && !comma ? wrong(c, "its shape is a number, not a tuple") : 0;
 }
 
-static int take_order(struct cursor *c)
+static int take_order(struct cursor *c, struct npy *a)
 {
-    if (take_word(c, "True"))
-        return wrong(c, "Fortran order is not supported (save it in C order)");
-    return take_word(c, "False") ? 0 : wrong(c, "fortran_order is neither True nor False");
+    a->fortran = take_word(c, "True");
+    return a->fortran || take_word(c, "False") ? 0 : wrong(c, "fortran_order is neither True nor False");
 }
 
 /* One `key: value` of the dict. `seen` has a bit for each key met. */
@@ -135,7 +132,7 @@ static int take_item(struct cursor *c, struct npy *a, unsigned *seen)
     *seen |= 1u << i;
     if (!take(c, ':'))
         return wrong(c, "the header lacks a colon");
-    return i == 0 ? take_type(c, a) : i == 1 ? take_order(c) : take_shape(c, a);
+    return i == 0 ? take_type(c, a) : i == 1 ? take_order(c, a) : take_shape(c, a);
 }
 
 static int take_header(struct cursor *c, struct npy *a)

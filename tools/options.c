@@ -108,14 +108,14 @@ static const struct args_row table[] = {
     ROW_TEXT("--alibi", alibi, "S.npy", "slopes of ALiBi, [h] or [b,h]"),
     ROW_TEXT("--sinks", sinks, "S.npy", "a score per head without a value, [h]"),
     ROW_LIST("--score-mod", mods, "FILE.cl", "OpenCL C that changes the score s; may be repeated"),
-    ROW_LIST("--aux", aux, "NAME=A.npy", "a buffer that it reads, <f4 or <i4; may be repeated"),
-    ROW_TEXT("--cu-q", cu_q, "A.npy", "varlen sequences: Q and O are [total,h,d], A where they begin, [b+1] <i4"),
+    ROW_LIST("--aux", aux, "NAME=A.npy", "a buffer that it reads, f4 or whole numbers; may be repeated"),
+    ROW_TEXT("--cu-q", cu_q, "A.npy", "varlen sequences: Q and O are [total,h,d], A where they begin, [b+1]"),
     ROW_TEXT("--cu-k", cu_k, "A.npy", "the same for K and V"),
-    ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b] <i4"),
-    ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b] <i4"),
-    ROW_TEXT("--kv-start", kv_start, "A.npy", "first valid row of K and V, [b] <i4"),
-    ROW_TEXT("--block-table", block_table, "T.npy", "K and V are [pages,page,hk,d]; T: the pages of each, [b,n] <i4"),
-    ROW_TEXT("--k-scale", k_scale, "F.npy", "scales of a K of type |i1, with its axes; those of 1 are broadcast"),
+    ROW_TEXT("--q-len", q_len, "A.npy", "valid rows of Q, [b]"),
+    ROW_TEXT("--kv-len", kv_len, "A.npy", "valid rows of K and V, [b]"),
+    ROW_TEXT("--kv-start", kv_start, "A.npy", "first valid row of K and V, [b]"),
+    ROW_TEXT("--block-table", block_table, "T.npy", "K and V are [pages,page,hk,d]; T: the pages of each, [b,n]"),
+    ROW_TEXT("--k-scale", k_scale, "F.npy", "scales of a K of type i1, with its axes; those of 1 are broadcast"),
     ROW_TEXT("--k-zero", k_zero, "F.npy", "and zero points: the value is (x - zero) scale"),
     ROW_TEXT("--v-scale", v_scale, "F.npy", "the same for V"),
     ROW_TEXT("--v-zero", v_zero, "F.npy", "and its zero points"),
@@ -303,5 +303,5 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         read_cache_type("--k-type", o->k_type_text, &o->k_type, f) != 0 ||
         read_cache_type("--v-type", o->v_type_text, &o->v_type, f) != 0 || options_check(o, f) != 0)
         return -1;
-    return read_operands(o, files, argv + 1, f);
+    return read_operands(o, files, argv + 1, f) != 0 ? -1 : options_files(o, f);
 }

@@ -5,6 +5,7 @@
 #include "output.h"
 
 #include "npy.h"
+#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,21 +44,18 @@ static size_t directory_of(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-static int stat_directory(const char *path, struct stat *s)
+int outputs_is_same(const char *path, const char *other)
 {
-    const size_t n = directory_of(path);
-    char *directory = n ? strndup(path, n) : strdup(".");
-    const int status = directory ? stat(directory, s) : -1;
-    free(directory);
-    return status;
-}
-
-/* One name in one directory, however that is spelled. */
-static int same_file(const char *x, const char *y)
-{
-    struct stat of_x, of_y;
-    return strcmp(x + directory_of(x), y + directory_of(y)) == 0 && stat_directory(x, &of_x) == 0 &&
-           stat_directory(y, &of_y) == 0 && of_x.st_dev == of_y.st_dev && of_x.st_ino == of_y.st_ino;
+    const size_t n = directory_of(path), m = directory_of(other);
+    if (system_is_same_file(path, other))
+        return 1;
+    if (strcmp(path + n, other + m) != 0)
+        return 0;
+    char *const x = n ? strndup(path, n) : strdup("."), *const y = m ? strndup(other, m) : strdup(".");
+    const int same = x && y ? system_is_same_file(x, y) : strcmp(path, other) == 0;
+    free(x);
+    free(y);
+    return same;
 }
 
 /* Creates a temporary file beside o->path. O_EXCL: a link that somebody placed there is not followed. */
@@ -131,14 +129,14 @@ int outputs_add(struct outputs *o, const char *argument, const char *path, int t
     if (resolve(file, path, f) != 0)
         return -1;
     for (int i = 0; i < o->n - 1; i++)
-        if (same_file(o->at[i].path, file->path))
+        if (outputs_is_same(o->at[i].path, file->path))
             return fault_set(f, EXIT_USAGE, "%s: %s: %s writes the same file", argument, path, o->at[i].argument);
     const int fd = open_temp(file, f);
     if (fd < 0)
         return -1;
     for (int axis = 0; axis < ndim; axis++)
         count *= (size_t)shape[axis]; /* the size of something that lies in memory */
-    npy_swap(type, data, count);
+    npy_swap(npy_name(type), data, count);
     const size_t n = header(text, type, ndim, shape);
     int status = write_all(fd, text, n) != 0 || write_all(fd, data, count * npy_size(type)) != 0 ||
                          (file->mode >= 0 && fchmod(fd, (mode_t)file->mode) != 0)

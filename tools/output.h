@@ -19,6 +19,10 @@ struct outputs {
     } at[OUTPUTS_MAX];
 };
 
+/* Whether a file that is written to one path would be that of the other: one file that is there, by whatever names, or
+ * one name in one directory. */
+int outputs_is_same(const char *path, const char *other);
+
 /* Writes `data` (type NPY_.., C order, host byte order; swapped in place on a big-endian host) to a temporary file in
  * the directory of `path`. `argument` names the option in errors and must outlive `o`. Returns 0, or -1 with `f` set.
  */

@@ -19,31 +19,77 @@ void tensor_file_swap(const void *from, void *to, int64_t b, int64_t h, int64_t 
             memcpy((unsigned char *)to + (size_t)(((at / h) * n + i) * h + at % h) * size, row, size);
 }
 
-/* Whether heads stand behind rows. */
-static int rows_first(const struct tensor_file *x)
+/* ---- Axes ---- */
+
+static const char letters[] = "bhnw";
+
+int tensor_file_shape(const char *form, const int64_t shape[4], int64_t out[4])
 {
-    return x->packed || x->paged || x->bthd;
+    int n = 0;
+    for (; form[n]; n++)
+        out[n] = shape[strchr(letters, form[n]) - letters];
+    return n;
 }
+
+void tensor_file_axes(const char *form, const int64_t *in, int64_t shape[4])
+{
+    for (int axis = 0; axis < 4; axis++) {
+        const char *const at = strchr(form, letters[axis]);
+        shape[axis] = at ? in[at - form] : 1;
+    }
+}
+
+int tensor_file_rows_first(const char *form)
+{
+    return strstr(form, "nh") != NULL;
+}
+
+const char *tensor_file_form_of_lse(const char *form)
+{
+    return &"bhn"[4 - strlen(form)];
+}
+
+/* The forms that a file may have: with all axes, or without those that can be left out where they are 1. */
+static const struct forms {
+    const char *words;
+    const char *form[4];
+} bhtd = { "[b,h,n,d], [h,n,d] or [n,d]", { "bhnw", "hnw", "nw", NULL } },
+  bthd = { "[b,n,h,d], [n,h,d] or [n,d]", { "bnhw", "nhw", "nw", NULL } },
+  packed = { "[total,h,d] or [total,d]", { "nhw", "nw", NULL } },
+  paged = { "[pages,page,h,d] or [pages,page,d]", { "bnhw", "bnw", NULL } };
+
+static int take_axes(struct tensor_file *x, const char *shape, struct fault *f)
+{
+    const struct forms *const forms = x->packed ? &packed : x->paged ? &paged : x->bthd ? &bthd : &bhtd;
+    int64_t axes[4];
+    int i = 0;
+    while (forms->form[i] && (int)strlen(forms->form[i]) != x->a.ndim)
+        i++;
+    if (!forms->form[i])
+        return fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s", x->argument, x->path, shape, forms->words);
+    x->form = forms->form[i];
+    tensor_file_axes(x->form, x->a.shape, axes);
+    x->b = x->file_b = axes[0];
+    x->h = axes[1];
+    x->n = x->file_n = axes[2];
+    x->width = axes[3];
+    return 0;
+}
+
+/* ---- Reading ---- */
 
 int tensor_file_read(struct tensor_file *x, struct fault *f)
 {
-    const int first = x->packed ? 0 : 1; /* axis behind b */
     char shape[NPY_SHAPE_TEXT];
     if (npy_read(x->argument, x->path, &x->a, f) != 0)
         return -1;
     npy_shape(x->a.ndim, x->a.shape, shape);
     const int may_be_bytes = x->argument[0] == 'K' || x->argument[0] == 'V';
     if (floats_storage(x->a.type) == 0 && !(may_be_bytes && x->a.type == NPY_I1))
-        return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want <f4, <f2%s or <f8", x->argument, x->path,
-                         npy_name(x->a.type), may_be_bytes ? ", |i1" : "");
-    if (x->a.ndim != first + 3)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %d axes, %s", x->argument, x->path, shape,
-                         first + 3, x->packed ? "[total,h,d]" : x->paged ? "[pages,page,h,d]"
-                                                            : x->bthd  ? "[b,n,h,d]" : "[b,h,n,d]");
-    x->b = x->file_b = x->packed ? 1 : x->a.shape[0];
-    x->h = x->a.shape[first + rows_first(x)];
-    x->n = x->file_n = x->a.shape[first + !rows_first(x)];
-    x->width = x->a.shape[first + 2];
+        return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want f4, f2%s or f8", x->argument, x->path,
+                         x->a.name, may_be_bytes ? ", i1" : "");
+    if (take_axes(x, shape, f) != 0)
+        return -1;
     if (x->width < 1 || x->width > INT32_MAX || x->h < 1)
         return fault_set(f, EXIT_USAGE,
                          "%s: %s: its shape %s has a width or a number of heads of 0, or too large a one", x->argument,
@@ -85,7 +131,7 @@ int tensor_file_fit(const struct tensor_file *q, const struct tensor_file *k, co
 /* Puts rows of `size` bytes, of which `rows` is freed or returned, in [b,h,n] order. */
 static void *in_order(const struct tensor_file *x, void *rows, size_t size)
 {
-    if (!rows || !rows_first(x) || x->a.count == 0)
+    if (!rows || !tensor_file_rows_first(x->form) || x->a.count == 0)
         return rows;
     void *swapped = malloc((size_t)x->file_b * (size_t)x->file_n * (size_t)x->h * size);
     if (swapped)

@@ -11,9 +11,22 @@
 struct tensor_file {
     const char *argument, *path;
     struct npy a;
+    const char *form; /* the axes of the file, a letter each of bhnw; b and h that are not there are 1 */
     int64_t b, h, n, width, file_b, file_n;
     int packed, paged, bthd; /* varlen [total,h,d]; [pages,page,h,d]; [b,n,h,d] */
 };
+
+/* The shape of [b,h,n,w] in a file of that form: `out` gets as many axes as it has letters. Returns how many. */
+int tensor_file_shape(const char *form, const int64_t shape[4], int64_t out[4]);
+
+/* The reverse: axes of `in` that the form lacks are 1. */
+void tensor_file_axes(const char *form, const int64_t *in, int64_t shape[4]);
+
+/* Whether heads stand behind rows in it. */
+int tensor_file_rows_first(const char *form);
+
+/* The form of LSE beside an O of that form: [b,h,n] or its last axes, whatever the order of axes in O. */
+const char *tensor_file_form_of_lse(const char *form);
 
 /* Reads x->path and looks at its type and axes. Returns 0, or -1 with `f` set; npy_free(&x->a) is due in both cases. */
 int tensor_file_read(struct tensor_file *x, struct fault *f);

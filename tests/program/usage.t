@@ -60,10 +60,17 @@ refused 1 'K: err: it is not a .npy file' q.npy err v.npy
 refused 1 'Q: two lines?.npy: No such file' "$(printf 'two\nlines\033.npy')" k.npy v.npy
 tensor i1.npy '|i1' 1 2 2 7 8
 refused 1 'Q: i1.npy: its type is |i1' i1.npy k.npy v.npy
-refused 1 'K: len2.npy: its type is <i4, want <f4, <f2, |i1 or <f8' q.npy len2.npy v.npy
+refused 1 'K: len2.npy: its type is <i4, want f4, f2, i1 or f8' q.npy len2.npy v.npy
 refused 1 'Q: len2.npy: its type is <i4' len2.npy k.npy v.npy
 tensor flat.npy '<f4' 4 2 4 40
-refused 1 'Q: flat.npy: its shape is [2,4,40], want 4 axes, [b,h,n,d]' flat.npy k.npy v.npy
+tensor line.npy '>f4' 4 40
+tensor five.npy '<f4' 4 1 2 4 5 8
+refused 1 'Q: line.npy: its shape is [40], want [b,h,n,d], [h,n,d] or [n,d]' line.npy k.npy v.npy
+refused 1 'Q: five.npy: its shape is [1,2,4,5,8], want [b,n,h,d], [n,h,d] or [n,d]' --layout bthd five.npy k.npy v.npy
+refused 1 'K: k.npy: its shape [2,2,7,8] does not fit [2,4,40] of Q, flat.npy: the batch axes differ' flat.npy k.npy \
+    v.npy
+refused 1 '--kv-len: len2.npy: its shape [2] does not fit [2,4,40] of Q, flat.npy: want [1]' --kv-len len2.npy \
+    flat.npy flat.npy flat.npy
 tensor k3.npy '<f4' 4 3 2 7 8
 refused 1 'K: k3.npy: its shape [3,2,7,8] does not fit [2,4,5,8] of Q, q.npy: the batch axes differ' -o o.npy q.npy \
     k3.npy v.npy
@@ -88,8 +95,66 @@ refused 1 '--kv-len: len8.npy: value 8 at [1] is outside 0 to 7' --kv-len len8.n
 refused 1 '--q-len: len2.npy: value 7 at [1] is outside 0 to 5' --q-len len2.npy q.npy k.npy v.npy
 ints neg.npy -1 0
 refused 1 '--kv-start: neg.npy: value -1 at [0] is outside 0 to 7' --kv-start neg.npy q.npy k.npy v.npy
-refused 1 '--q-len: q.npy: its type is <f4, want <i4' --q-len q.npy q.npy k.npy v.npy
+refused 1 '--q-len: q.npy: its type is <f4, want i1 to i8 or u1 to u8' --q-len q.npy q.npy k.npy v.npy
 refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v.npy
+
+# What a file says of its type is what the message says.
+for type in '>f4' '>f8' '<i8' '>i2' '|b1' '>u8'; do
+    size=${type#??}
+    tensor odd.npy "$type" $size 2
+    case $type in
+    *f*) refused 1 "--kv-len: odd.npy: its type is $type, want i1 to i8 or u1 to u8" --kv-len odd.npy q.npy k.npy \
+        v.npy ;;
+    *) refused 1 "--bias: odd.npy: its type is $type, want f4, f2 or f8" --bias odd.npy q.npy k.npy v.npy ;;
+    esac
+done
+printf '\000\000\000\000\000\000\000\001\000\000\000\001\000\000\000\000' | npy '>i8' '(2,)' >wide.npy
+refused 1 '--kv-len: wide.npy: the value at [1], of type >i8, is outside -2147483648 to 2147483647' --kv-len wide.npy \
+    q.npy k.npy v.npy
+
+# No output onto an input, or another output, by whatever name.
+mkdir -p folder
+ln -s q.npy link.npy && ln k.npy hard.npy && ln -s ../ folder/up && ln -s folder/up/v.npy far_link.npy
+cksum q.npy k.npy v.npy len2.npy >sums
+kept() { # PATTERN ARGS...: refused before a device is looked for, and all files stay as they are
+    refused 1 "$@"
+    cksum q.npy k.npy v.npy len2.npy | cmp -s - sums
+    ok $? "and they stay as they are"
+}
+call=blind
+kept '-o: q.npy: that is the file of Q, q.npy, which is only read' -o q.npy q.npy k.npy v.npy
+kept '-o: ./q.npy: that is the file of Q, q.npy' -o ./q.npy q.npy k.npy v.npy
+kept "--lse: $tmp/k.npy: that is the file of K, k.npy" --lse "$tmp/k.npy" q.npy k.npy v.npy
+kept '-o: link.npy: that is the file of Q, q.npy' -o link.npy q.npy k.npy v.npy
+kept '-o: q.npy: that is the file of Q, link.npy' -o q.npy link.npy k.npy v.npy
+kept '-o: hard.npy: that is the file of K, k.npy' -o hard.npy q.npy k.npy v.npy
+kept '-o: far_link.npy: that is the file of V, folder/../v.npy' -o far_link.npy q.npy k.npy folder/../v.npy
+for option in bias mask alibi sinks q-len kv-len kv-start align block-table k-scale v-scale; do
+    kept "-o: x.npy: that is the file of --$option, x.npy" --causal --$option x.npy -o x.npy q.npy k.npy v.npy
+done
+kept '-o: x.npy: that is the file of --cu-q' --cu-q x.npy --cu-k y.npy -o x.npy q.npy k.npy v.npy
+kept '-o: y.npy: that is the file of --cu-k' --cu-q x.npy --cu-k y.npy -o y.npy q.npy k.npy v.npy
+kept '-o: z.npy: that is the file of --k-zero' --k-scale x.npy --k-zero z.npy -o z.npy q.npy k.npy v.npy
+kept '-o: z.npy: that is the file of --v-zero' --v-scale x.npy --v-zero z.npy -o z.npy q.npy k.npy v.npy
+kept '-o: x.cl: that is the file of --score-mod' --score-mod x.cl -o x.cl q.npy k.npy v.npy
+kept '-o: x.npy: that is the file of --aux' --score-mod x.cl --aux a=x.npy -o x.npy q.npy k.npy v.npy
+kept '-o: op.npy: that is the file of O_PARTS' -o op.npy --merge op.npy lp.npy
+kept '--lse: lp.npy: that is the file of LSE_PARTS' --lse lp.npy --merge op.npy lp.npy
+back() { kept "$@" --dout do.npy --dlse dl.npy q.npy k.npy v.npy; }
+back '--dq: do.npy: that is the file of --dout' --dq do.npy
+back '--dk: dl.npy: that is the file of --dlse' --dk dl.npy
+back '--dv: v.npy: that is the file of V' --dv v.npy
+for option in dbias dslopes dsinks; do
+    back "--$option: q.npy: that is the file of Q" --$option q.npy
+done
+back '--daux: q.npy: that is the file of Q' --score-mod x.cl --score-mod-grad y.cl --aux a=x.npy --daux a=q.npy
+back '--dq: y.cl: that is the file of --score-mod-grad' --score-mod x.cl --score-mod-grad y.cl --dq y.cl
+kept '--lse: o.npy: -o, o.npy, writes the same file' -o o.npy --lse o.npy q.npy k.npy v.npy
+kept '--lse: folder/up/o.npy: -o, o.npy, writes the same file' -o o.npy --lse folder/up/o.npy q.npy k.npy v.npy
+back '--dk: new.npy: --dq, ./new.npy, writes the same file' --dq ./new.npy --dk new.npy
+: >there.npy && ln there.npy also.npy
+kept '--lse: also.npy: -o, there.npy, writes the same file' -o there.npy --lse also.npy q.npy k.npy v.npy
+call=plain
 
 # Quantised K and V.
 tensor scale.npy '<f4' 4 2 2 7 1
@@ -113,7 +178,7 @@ for axes in '2 2 7' '2 2 7 3' '3 1 1 1' '2 2 6 1' '1 4 1 1' '2 2 7 16' '2 2 7 1 
     refused 1 "--k-zero: odd.npy: its shape $text does not fit [2,2,7,8] of K, i1.npy: want axes of 1" \
         --k-scale scale.npy --k-zero odd.npy q.npy i1.npy v.npy
 done
-refused 1 '--k-scale: len2.npy: its type is <i4, want <f4, <f2 or <f8' --k-scale len2.npy q.npy i1.npy v.npy
+refused 1 '--k-scale: len2.npy: its type is <i4, want f4, f2 or f8' --k-scale len2.npy q.npy i1.npy v.npy
 refused 1 '--v-scale: none.npy: No such file' --v-scale none.npy q.npy k.npy vi1.npy
 tensor groups8.npy '<f4' 4 1 1 1 8
 tensor groups4.npy '<f4' 4 1 1 1 4
@@ -131,8 +196,8 @@ done
 tensor pk.npy '<f4' 4 5 3 2 8
 tensor pv.npy '<f4' 4 5 3 2 3
 tensor table.npy '<i4' 4 2 4
-refused 1 'K: flat.npy: its shape is [2,4,40], want 4 axes, [pages,page,h,d]' -o o.npy --block-table table.npy q.npy \
-    flat.npy pv.npy
+refused 1 'K: line.npy: its shape is [40], want [pages,page,h,d] or [pages,page,d]' -o o.npy --block-table table.npy \
+    q.npy line.npy pv.npy
 tensor pv4.npy '<f4' 4 4 3 2 3
 refused 1 'V: pv4.npy: its shape [4,3,2,3] does not fit [5,3,2,8] of K, pk.npy: the numbers of pages differ' \
     --block-table table.npy q.npy pk.npy pv4.npy
@@ -144,7 +209,7 @@ tensor table3.npy '<i4' 4 3 4
 refused 1 '--block-table: table3.npy: its shape [3,4] does not fit [2,4,5,8] of Q, q.npy: want [2,max_pages]' \
     --block-table table3.npy q.npy pk.npy pv.npy
 refused 1 '--block-table: len2.npy: its shape [2] does not fit' --block-table len2.npy q.npy pk.npy pv.npy
-refused 1 '--block-table: q.npy: its type is <f4, want <i4' --block-table q.npy q.npy pk.npy pv.npy
+refused 1 '--block-table: q.npy: its type is <f4, want i1 to i8 or u1 to u8' --block-table q.npy q.npy pk.npy pv.npy
 refused 1 '--block-table: none.npy: No such file' --block-table none.npy q.npy pk.npy pv.npy
 refused 1 '--block-table: table.npy contradicts --cu-q' --block-table table.npy --cu-q len2.npy --cu-k len2.npy q.npy \
     pk.npy pv.npy
@@ -164,7 +229,7 @@ refused 1 'LSE_PARTS: lp4.npy: its shape [3,2,4] does not fit [3,2,5,8] of O_PAR
 refused 1 'LSE_PARTS: op.npy: its shape [3,2,5,8] does not fit [3,2,5,8] of O_PARTS' --merge op.npy op.npy
 refused 1 'O_PARTS: none.npy: No such file' --merge none.npy lp.npy
 refused 1 'LSE_PARTS: len2.npy: its type is <i4' --merge op.npy len2.npy
-refused 1 'O_PARTS: i1.npy: its type is |i1, want <f4, <f2 or <f8' --merge i1.npy lp.npy
+refused 1 'O_PARTS: i1.npy: its type is |i1, want f4, f2 or f8' --merge i1.npy lp.npy
 tensor flat1.npy '<f4' 4 3
 refused 1 'O_PARTS: flat1.npy: its shape is [3], want [S,...,dv]' --merge flat1.npy flat1.npy
 tensor wide0.npy '<f4' 4 3 5 0
@@ -185,8 +250,8 @@ for axes in '8' '4 1' '2 1 1 6' '3 1 1 1' '1 1 1 1 7' '1 5 1 7'; do
     tensor odd.npy '|u1' 1 $axes
     refused 1 "--mask: odd.npy: its shape $text does not fit [2,4,5,7] of the scores" --mask odd.npy q.npy k.npy v.npy
 done
-refused 1 '--bias: len2.npy: its type is <i4, want <f4, <f2 or <f8' --bias len2.npy q.npy k.npy v.npy
-refused 1 '--mask: q.npy: its type is <f4, want |b1 or |u1' --mask q.npy q.npy k.npy v.npy
+refused 1 '--bias: len2.npy: its type is <i4, want f4, f2 or f8' --bias len2.npy q.npy k.npy v.npy
+refused 1 '--mask: q.npy: its type is <f4, want b1 or u1' --mask q.npy q.npy k.npy v.npy
 refused 1 '--bias: none.npy: No such file' --bias none.npy q.npy k.npy v.npy
 tensor four.npy '<f4' 4 4
 tensor slopes.npy '<f4' 4 2 4
@@ -196,9 +261,9 @@ refused 1 '--sinks: slopes.npy: its shape is [2,4], want [4]' --sinks slopes.npy
 refused 1 '--sinks: len2.npy: its type is <i4' --sinks len2.npy q.npy k.npy v.npy
 tensor do.npy '<f4' 4 2 4 5 3
 tensor of.npy '|i1' 1 2 4 5 3
-refused 1 '--dout: of.npy: its type is |i1, want <f4, <f2 or <f8' --dout of.npy --dq x.npy q.npy k.npy v.npy
+refused 1 '--dout: of.npy: its type is |i1, want f4, f2 or f8' --dout of.npy --dq x.npy q.npy k.npy v.npy
 refused 1 '--dout: q.npy: its shape is [2,4,5,8], want [2,4,5,3]' --dout q.npy --dq x.npy q.npy k.npy v.npy
-refused 1 '--dlse: len2.npy: its type is <i4, want <f4, <f2 or <f8' --dout do.npy --dlse len2.npy --dq x.npy q.npy \
+refused 1 '--dlse: len2.npy: its type is <i4, want f4, f2 or f8' --dout do.npy --dlse len2.npy --dq x.npy q.npy \
     k.npy v.npy
 refused 1 '--dlse: four.npy: its shape is [4], want [2,4,5]' --dout do.npy --dlse four.npy --dq x.npy q.npy k.npy v.npy
 echo 's += x[k];' >mod.cl
@@ -210,7 +275,10 @@ refused 1 '--aux: =four.npy is not NAME=A.npy' --score-mod mod.cl --aux =four.np
 refused 1 '--aux: none.npy: No such file' --score-mod mod.cl --aux x=none.npy q.npy k.npy v.npy
 refused 1 '--aux: x=len2.npy: there is a buffer of that name' --score-mod mod.cl --aux x=four.npy --aux x=len2.npy \
     q.npy k.npy v.npy
-refused 1 '--aux: i1.npy: its type is |i1, want <f4 or <i4' --score-mod mod.cl --aux x=i1.npy q.npy k.npy v.npy
+tensor bools.npy '|b1' 1 4
+refused 1 '--aux: bools.npy: its type is |b1, want f4, i1 to i8 or u1 to u8' --score-mod mod.cl --aux x=bools.npy \
+    q.npy k.npy v.npy
+refused 1 '--aux: wide.npy: the value at [1], of type >i8' --score-mod mod.cl --aux x=wide.npy q.npy k.npy v.npy
 tensor no.npy '<f4' 4 0
 refused 1 '--aux: no.npy: its shape is [0]' --score-mod mod.cl --aux x=no.npy q.npy k.npy v.npy
 set --
@@ -227,8 +295,8 @@ packed() { # STATUS-AND-PATTERN... CU-Q CU-K ARGS...
     shift 4
     refused "$want" "$what" -o o.npy --cu-q "$first" --cu-k "$second" "$@"
 }
-packed 1 'Q: q.npy: its shape is [2,4,5,8], want 3 axes, [total,h,d]' cuq.npy cuk.npy q.npy kp.npy vp.npy
-packed 1 '--cu-q: q.npy: its type is <f4, want <i4' q.npy cuk.npy qp.npy kp.npy vp.npy
+packed 1 'Q: q.npy: its shape is [2,4,5,8], want [total,h,d] or [total,d]' cuq.npy cuk.npy q.npy kp.npy vp.npy
+packed 1 '--cu-q: q.npy: its type is <f4, want i1 to i8 or u1 to u8' q.npy cuk.npy qp.npy kp.npy vp.npy
 packed 1 '--cu-k: len2.npy: it begins with 5' cuq.npy len2.npy qp.npy kp.npy vp.npy
 ints end.npy 0 3 3 8
 packed 1 '--cu-q: end.npy: it ends with 8, not with the rows of Q, qp.npy, which is [9,4,8]' end.npy cuk.npy qp.npy \
