@@ -120,7 +120,7 @@ static long replay_one(struct tally *t, const struct recording *r, enum clock cl
     struct device d;
     struct search_ops ops;
     struct search_result result;
-    struct search_options o = { effort, effort == CLATTN_TUNE_QUICK ? 2 : 60, "", { NULL, { { 0 } }, 0 }, NULL, 0, 0 };
+    struct search_options o = { effort, effort == CLATTN_TUNE_QUICK ? 2 : 60, "", { NULL, { { 0 } }, 0 }, NULL, 0, 0, false };
     tile_config_at(&o.control, &r->caps, &r->problem, NULL, 0);
     device_init(&d, &ops, &r->space, clock, span, (uint64_t)run * 1000003u + (uint64_t)clock);
     search_run(&result, &ops, &o, &r->caps, &r->problem);

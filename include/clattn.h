@@ -811,7 +811,7 @@ typedef struct clattn_measure {
     cl_int (*open)(void *user, const char *config);
     /**< Called once for a configuration, "ENGINE TILE", before it is timed. Several are open at a time. Any status but
      *   CL_SUCCESS puts the configuration out; after CLATTN_ERROR_CRASHED it is left alone for a month with this
-     *   driver. Not NULL. */
+     *   driver. CLATTN_ERROR_CANCELLED says nothing about it and cancels the search. Not NULL. */
     cl_int (*run)(void *user, const char *config, double *seconds);
     /**< Called for each timed call, in rounds that interleave all configurations that are open. *seconds receives what
      *   the call took. The status means what it means for `open`. Not NULL. */
@@ -827,7 +827,8 @@ enum {
     CLATTN_STEP_REFUSED = 2, /**< it is out: see `words` */
     CLATTN_STEP_READY = 3,   /**< it can be timed */
     CLATTN_STEP_ROUND = 4,   /**< a round of timed calls is over */
-    CLATTN_STEP_DONE = 5     /**< the search is over */
+    CLATTN_STEP_DONE = 5,    /**< the search is over */
+    CLATTN_STEP_BEST = 6     /**< `best` is another one now; `config` is it, or the default one when there is none */
 };
 /** What a search reports before and after each step. */
 typedef struct clattn_progress {
@@ -844,7 +845,14 @@ typedef struct clattn_progress {
     double seconds, limit;
     /**< Seconds since the search began, and its limit; 0: no limit. */
     double ratio;
-    /**< The best time divided by that of the default configuration; 0: not known yet. */
+    /**< The shortest time that was seen divided by that of the default configuration; 0: not known yet. It may be that
+     *   of a configuration that fails later, or differs within noise only. */
+    const char *best;
+    /**< The configuration that is proven to be the fastest so far: 3 % faster than the default one in the median, and
+     *   faster in eight of nine rounds. "" as long as there is none, and again when it fails. The end of the search
+     *   decides what is recorded. Valid during the call. */
+    double best_ratio;
+    /**< Its time divided by that of the default configuration, in the same rounds; 0 where there is none. */
 } clattn_progress;
 
 /** Options of clattn_tune(). */
@@ -859,13 +867,17 @@ typedef struct clattn_tune_options {
     /**< Limit in seconds, builds included. 0: 2 for quick, 60 for full, none for exhaustive. Negative values and NaN
      *   are refused. */
     int (*progress)(void *user, const clattn_progress *progress);
-    /**< Called at each step. A value other than 0 cancels the search. NULL: none. */
+    /**< Called at each step; later versions may have more steps. A value other than 0 cancels the search. NULL: none.
+     */
     void *progress_user;
     /**< Handed to `progress`. */
     const clattn_measure *measure;
     /**< Who measures; NULL: this process. */
+    int32_t keep;
+    /**< Not 0: a search that is cancelled keeps clattn_progress.best, if there is one, as a record of effort quick that
+     *   is not settled, and succeeds. It is checked once more before, which may take seconds. */
 } clattn_tune_options;
-#define CLATTN_TUNE_OPTIONS_INIT { sizeof(clattn_tune_options), 0, 0, 0, 0, 0, 0 }
+#define CLATTN_TUNE_OPTIONS_INIT { sizeof(clattn_tune_options), 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Searches for the fastest configuration of a problem's class, on buffers of the library's own, and keeps it as a
@@ -881,7 +893,7 @@ typedef struct clattn_tune_options {
  * @param config   receives the best configuration, "ENGINE TILE"; may be NULL
  * @param len      bytes of `config`
  * @return CL_SUCCESS
- *         CLATTN_ERROR_CANCELLED       `progress` asked to stop; nothing was kept
+ *         CLATTN_ERROR_CANCELLED       `progress` or a clattn_measure asked to stop; nothing was kept
  *         CLATTN_ERROR_NOT_SUPPORTED   as clattn_supports(); every configuration was refused; or the problem has
  *                                      captured buffers, which leave nothing to measure on: its plans use the record of
  *                                      the class without its score_mods

@@ -156,7 +156,7 @@ static cl_int read_request(struct tune_request *r, const clattn_tune_options *op
     if (!(o.seconds >= 0) || !isfinite(o.seconds) || o.reserved)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, o.reserved ? "reserved is not 0" : "seconds is no limit");
     *r = (struct tune_request){
-        o.effort ? o.effort : CLATTN_TUNE_FULL, o.seconds, o.progress, o.progress_user, o.measure, false
+        o.effort ? o.effort : CLATTN_TUNE_FULL, o.seconds, o.progress, o.progress_user, o.measure, false, o.keep != 0
     };
     return CL_SUCCESS;
 }

@@ -22,6 +22,7 @@ static const struct {
     BEFORE(clattn_options, why),
     BEFORE(clattn_problem, o_type),
     BEFORE(clattn_forward_args, k_scale),
+    BEFORE(clattn_tune_options, keep),
     { "clattn_workload", OLD_WORKLOAD, OLD_WORKLOAD },
 };
 

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "engine/split.h"
-#include "tune/timing_rounds.h"
+#include "tune/proven.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -214,26 +214,29 @@ static void screen(struct search *s, double built)
         if ((i >= 2 && took >= most) || (i >= SCREEN_LEAST && took >= built))
             break;
         timing_rounds_round(&s->timing);
+        proven_update(&s->timing);
     }
     timing_rounds_keep(&s->timing, KEPT);
 }
 
 /* ---- What wins ---- */
 
-static void note(struct search_result *out, const struct entrant *c, const struct entrant *control)
+static void note(struct search_result *out, const struct finding *f)
 {
-    const int n = timing_rounds_samples(c);
-    double off[SAMPLES];
-    if (!n)
-        return;
-    out->best = c->config;
+    out->best = f->config;
     out->measured = true;
-    out->rounds = n;
-    out->seconds = timing_rounds_median(c->seconds, n);
-    out->control_seconds = timing_rounds_median(control->seconds, timing_rounds_samples(control));
-    for (int i = 0; i < n; i++)
-        off[i] = fabs(c->seconds[i] - out->seconds);
-    out->mad = timing_rounds_median(off, n);
+    out->rounds = f->rounds;
+    out->seconds = f->seconds;
+    out->control_seconds = f->control_seconds;
+    out->mad = f->mad;
+}
+
+/* The same of an entrant, where something was measured. */
+static void note_entrant(struct search_result *out, const struct entrant *c, const struct entrant *control)
+{
+    struct finding f;
+    if (proven_measured(&f, c, control))
+        note(out, &f);
 }
 
 static const struct entrant *winner(const struct search *s, int passes)
@@ -283,17 +286,20 @@ static void final(struct search *s)
         if (fits(s, 2 * FINAL_ROUNDS))
             break;
     }
-    note(r->out, r->control, r->control);
+    const struct entrant *best = r->control;
+    note_entrant(r->out, best, r->control);
     for (int again = 0; again < 2 && timing_rounds_list(r, list) > 1; again++) {
         const int passes = again ? count_passes(s, PASSES_AGAIN, 0) : count_passes(s, PASSES_MAX, PASSES_AGAIN);
         run_final(s, passes);
         if (r->out->cancelled || r->untimed || !r->control)
             return;
         r->out->noisy = !timing_rounds_is_decided(r->control, passes) || timing_rounds_is_noisy(r->control);
-        note(r->out, r->out->noisy ? r->control : winner(s, passes), r->control);
+        best = r->out->noisy ? r->control : winner(s, passes);
+        note_entrant(r->out, best, r->control);
         if (!r->out->noisy)
-            return;
+            break;
     }
+    proven_decide(r, best);
 }
 
 /* ---- The whole ---- */
@@ -338,5 +344,10 @@ void search_run(struct search_result *out, const struct search_ops *ops, const s
     if (out->control_refused && !out->measured)
         out->best = s.timing.control->config;
     timing_rounds_tell(&s.timing, CLATTN_STEP_DONE, &out->best, "");
+    if (out->cancelled && o->keep && out->proven.rounds) {
+        note(out, &out->proven);
+        out->cancelled = false;
+        out->kept = true;
+    }
     free(s.timing.at);
 }

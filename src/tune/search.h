@@ -27,6 +27,15 @@ struct search_options {
     const struct config *first; /* tried before the table's rows: configurations of similar classes' records */
     size_t n_first;
     double spent;          /* seconds of the limit that were used before */
+    bool keep;             /* a search that is cancelled ends with the fastest that is proven, if there is one */
+};
+
+/* What was measured of a configuration: medians of its rounds. */
+struct finding {
+    struct config config;
+    double ratio;          /* its time divided by the control's, in the same rounds */
+    double seconds, mad, control_seconds;
+    int rounds;            /* 0: there is none */
 };
 
 struct search_result {
@@ -37,6 +46,9 @@ struct search_result {
     bool noisy;            /* too noisy to tell: best is the control */
     bool control_refused;  /* the control cannot run; best is another one, measured or not */
     bool cancelled, all_refused; /* all_refused: nothing ran, not even the control */
+    bool kept;             /* it was cancelled, and best is what was proven before */
+    struct finding proven; /* the fastest that has beaten the control so far: all there is of a search that was
+                            * cancelled */
 };
 
 void search_run(struct search_result *out, const struct search_ops *ops, const struct search_options *o,

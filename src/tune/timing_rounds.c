@@ -40,11 +40,14 @@ const struct entrant *timing_rounds_best(const struct timing_rounds *r)
 void timing_rounds_tell(struct timing_rounds *r, int step, const struct config *config, const char *words)
 {
     const struct entrant *const best = timing_rounds_best(r);
-    char text[256];
-    struct text to = { text, sizeof text, 0 };
+    const struct finding *const proven = &r->out->proven;
+    char text[256], proven_text[256] = "";
+    struct text to = { text, sizeof text, 0 }, to_proven = { proven_text, sizeof proven_text, 0 };
     if (!r->ops->told || r->out->cancelled)
         return;
     tile_config_print(config, &to);
+    if (proven->rounds)
+        tile_config_print(&proven->config, &to_proven);
     const clattn_progress now = {
         .struct_size = sizeof now,
         .class_text = r->o->class_text,
@@ -56,6 +59,8 @@ void timing_rounds_tell(struct timing_rounds *r, int step, const struct config *
         .seconds = timing_rounds_elapsed(r),
         .limit = r->o->seconds,
         .ratio = best ? best->score : 0,
+        .best = proven_text,
+        .best_ratio = proven->ratio,
     };
     r->out->cancelled = !r->ops->told(r->ops->user, &now);
 }
@@ -82,6 +87,11 @@ static void refuse(struct timing_rounds *r, struct entrant *c, const char *words
     timing_rounds_close(r, c);
     c->state = ENTRANT_OUT;
     c->score = 0;
+    if (c == r->proven || c == r->control) {
+        r->proven = NULL;
+        r->out->proven.rounds = 0;
+        r->out->proven.ratio = 0;
+    }
     r->out->refused++;
     timing_rounds_tell(r, CLATTN_STEP_REFUSED, &c->config, words);
 }
@@ -99,7 +109,13 @@ void timing_rounds_open(struct timing_rounds *r, struct entrant *c)
     if (r->out->cancelled)
         return;
     r->out->trials++;
-    if (r->ops->open(r->ops->user, &c->config, &why)) {
+    const cl_int status = r->ops->open(r->ops->user, &c->config, &why);
+    if (status == CLATTN_ERROR_CANCELLED) {
+        timing_rounds_close(r, c);
+        r->out->cancelled = true;
+        return;
+    }
+    if (status) {
         refuse(r, c, why.text);
         return;
     }
@@ -169,6 +185,10 @@ static bool run_one(struct timing_rounds *r, struct entrant *c, double *seconds)
         r->ran = true;
         return true;
     }
+    if (status == CLATTN_ERROR_CANCELLED) { /* which says nothing about c */
+        r->out->cancelled = true;
+        return false;
+    }
     if (status)
         why_set(&why, status, "a call failed: %s", clattn_status_string(status));
     else
@@ -231,6 +251,8 @@ void timing_rounds_round(struct timing_rounds *r)
         if (list[at] == control)
             base = seconds[at];
     }
+    if (r->out->cancelled)
+        return;
     r->rounds++;
     for (int i = 0; i < n; i++) {
         if (list[i]->state != ENTRANT_OPEN)

@@ -35,6 +35,7 @@ struct timing_rounds {
     struct entrant *at;
     int count, rounds;
     struct entrant *control; /* NULL: nothing runs */
+    const struct entrant *proven; /* the fastest that has beaten the control so far, or NULL; see proven.h */
     double began;
     bool ran, compared; /* a call ended; something was timed beside the control */
     bool untimed;       /* the time of the control's calls cannot be measured */

@@ -165,14 +165,15 @@ static void save(struct under_way *u, const struct search_result *found, int tri
     r.control_ns = found->control_seconds * 1e9;
     r.rounds = found->rounds;
     r.trials = found->trials;
-    r.effort = u->request->effort;
-    r.tries = found->noisy || !found->measured ? tries + 1 : 0;
+    r.effort = found->kept ? CLATTN_TUNE_QUICK : u->request->effort; /* it did not get as far as that */
+    r.tries = found->noisy || !found->measured || found->kept ? tries + 1 : 0;
     r.date = (int64_t)time(NULL);
     struct text lib = { r.lib, sizeof r.lib, 0 };
     text_add(&lib, "%s", version_text);
     if (wisdom_put(&u->maker->store, &r))
         maker_count(&u->maker->counters.record_saves);
-    wisdom_unnote(&u->maker->store, &u->maker->lookup->by, u->class->text);
+    if (!found->kept)
+        wisdom_unnote(&u->maker->store, &u->maker->lookup->by, u->class->text);
 }
 
 /* Checks the winner once more, on the timed shape too, and builds its programs to be kept. A plan does the latter
@@ -224,7 +225,8 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
     const struct search_ops ops = operations(u);
     struct search_options o = { .effort = u->request->effort,
                                 .seconds = u->request->seconds,
-                                .class_text = u->class->text };
+                                .class_text = u->class->text,
+                                .keep = u->request->keep };
     struct search_result found;
     struct config near;
     cl_int status = CL_SUCCESS;
@@ -321,7 +323,7 @@ static void search_now(struct known *known, struct maker *maker, const clattn_pr
 {
     const int tune = maker->settings.tune;
     const struct tune_request request = { tune == CLATTN_TUNE_FULL ? CLATTN_TUNE_FULL : CLATTN_TUNE_QUICK,
-                                          maker->settings.seconds, NULL, NULL, NULL, true };
+                                          maker->settings.seconds, NULL, NULL, NULL, true, false };
     struct config config;
     struct why why;
     bool measured;

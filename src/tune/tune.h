@@ -15,6 +15,7 @@ struct tune_request {
     const clattn_measure *measure; /* NULL: in this process */
     bool once;                     /* for a plan: a search that was too noisy or had no time is not repeated at the
                                     * next start */
+    bool keep;                     /* a search that is cancelled keeps the fastest that is proven */
 };
 
 /* Searches for the class of a checked problem and keeps what was found. *measured: whether there was a choice at all.

@@ -176,7 +176,7 @@ static void test_changes(const struct device *d)
     is_str(engine_of(plan_of(d, h, text)), "naive", "%s: the next call takes it", d->name);
     ok(!clattn_set_config(h, &c.problem, NULL), "and taken back");
     is_str(engine_of(plan_of(d, h, text)), usual, "%s: the next call has the usual one", d->name);
-    const clattn_tune_options options = { sizeof options, CLATTN_TUNE_QUICK, 0, 0.001, NULL, NULL, NULL };
+    const clattn_tune_options options = { sizeof options, CLATTN_TUNE_QUICK, 0, 0.001, NULL, NULL, NULL, 0 };
     ok(!clattn_tune(h, &c.problem, &options, NULL, 0) && !n_kept(h), "a search leaves no plan");
     plan_of(d, h, text);
     ok(!clattn_wisdom_forget(h, NULL) && !n_kept(h), "nor does forgetting records");

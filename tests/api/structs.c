@@ -235,7 +235,7 @@ static const struct row {
     { "problem: forward", forward_of, &problem, sizeof problem, PROBLEM_0_1, 0 },
     { "forward_args: forward", forward_in_one, &args, sizeof args, ARGS_0_1, 0 },
     { "backward_args: backward", backward_in_one, &backward_args, sizeof backward_args, 0, 0 },
-    { "tune_options: tune", tune, &tune_options, sizeof tune_options, 0, 0 },
+    { "tune_options: tune", tune, &tune_options, sizeof tune_options, offsetof(clattn_tune_options, keep), 0 },
     { "measure: tune", tune_with, &measure, sizeof measure, 0, 0 },
     { "plan_info: plan_get_info", ask_plan, &plan_info, sizeof plan_info, 0, 1 },
     { "counters: stats", count, &counters, sizeof counters, 0, 1 },

@@ -125,7 +125,7 @@ static void odd_init(struct odd *o, enum clock clock, uint64_t seed)
 
 static struct search_result run(struct odd *o, int effort, double seconds)
 {
-    const struct search_options options = { effort, seconds, "class", control, NULL, 0, o->spent };
+    const struct search_options options = { effort, seconds, "class", control, NULL, 0, o->spent, false };
     struct search_result r;
     o->limit = seconds;
     search_run(&r, &o->ops, &options, &caps, &problem);
@@ -613,7 +613,7 @@ static void test_waves(const char *text, int effort, int differs)
     if (workload_parse(&c, text, &why) || problem_read(&problem, &c.problem, &why) ||
         !tile_config_at(&control, &caps, &problem, NULL, 0) || !tile_config_at(&second, &caps, &problem, NULL, 1))
         bail("%s: %s", text, why.text);
-    const struct search_options o = { effort, 100, "class", control, NULL, 0, 0 };
+    const struct search_options o = { effort, 100, "class", control, NULL, 0, 0, false };
     search_run(&r, &ops, &o, &caps, &problem);
     for (int i = 0; i < w.n; i++) {
         struct config same = w.opened[i];

@@ -244,7 +244,7 @@ struct listener {
     const char *class_text;
     int calls, cancel_at, wrong, done, opened, round, build; /* build: one has been told and not its end */
     double seconds, limit;
-    char config[128], why[256];
+    char config[128], best[128], why[256];
 };
 
 static void blame(struct listener *l, const char *what)
@@ -256,7 +256,7 @@ static void blame(struct listener *l, const char *what)
 static void check_step(struct listener *l, const clattn_progress *p)
 {
     const int ends = p->step == CLATTN_STEP_REFUSED || p->step == CLATTN_STEP_READY;
-    if (p->step < CLATTN_STEP_BUILD || p->step > CLATTN_STEP_DONE)
+    if (p->step < CLATTN_STEP_BUILD || p->step > CLATTN_STEP_BEST)
         blame(l, "an unknown step");
     if (l->calls == 1 && p->step != CLATTN_STEP_BUILD)
         blame(l, "it does not begin with a build");
@@ -292,6 +292,7 @@ static int on_progress(void *user, const clattn_progress *p)
 {
     struct listener *l = user;
     l->calls++;
+    snprintf(l->best, sizeof l->best, "%s", p->best ? p->best : "none at all");
     if (!p->class_text || !p->config || !p->words || strcmp(p->class_text, l->class_text) || !*p->config)
         blame(l, "a text is missing or wrong");
     else
@@ -301,11 +302,11 @@ static int on_progress(void *user, const clattn_progress *p)
 }
 
 /* measure NULL: on the device. */
-static cl_int listen(struct place *x, struct listener *l, const clattn_measure *measure, int effort, double limit)
+static cl_int listen_and_keep(struct place *x, struct listener *l, const clattn_measure *measure, int effort,
+                              double limit, int keep, char config[128])
 {
     static char class_text[192];
     clattn_tune_options o = CLATTN_TUNE_OPTIONS_INIT;
-    char config[128];
     if (clattn_class_of(x->h, &x->p, class_text, sizeof class_text, NULL))
         bail("no class");
     l->class_text = class_text;
@@ -315,7 +316,14 @@ static cl_int listen(struct place *x, struct listener *l, const clattn_measure *
     o.measure = measure;
     o.progress = on_progress;
     o.progress_user = l;
-    return clattn_tune(x->h, &x->p, &o, config, sizeof config);
+    o.keep = keep;
+    return clattn_tune(x->h, &x->p, &o, config, 128);
+}
+
+static cl_int listen(struct place *x, struct listener *l, const clattn_measure *measure, int effort, double limit)
+{
+    char config[128];
+    return listen_and_keep(x, l, measure, effort, limit, 0, config);
 }
 
 static int test_told(const struct device *d, const struct pretend *how, const char *what)
@@ -363,6 +371,50 @@ static void test_cancelled(const struct device *d, int calls)
     clattn_error_detail(x.h, words, sizeof words, NULL);
     ok(*words, "in words: %s", words);
     is_int((long long)cache_fixture_counters(x.h).record_saves, ended, "no record was written");
+    close_place(&x);
+}
+
+/* Takes the text of the only record. */
+static cl_int take_record(void *user, const char *record, size_t n)
+{
+    snprintf(user, 2048, "%.*s", (int)n, record);
+    return CL_SUCCESS;
+}
+
+/* With `keep` a search that is cancelled leaves what was proven until then, and is not done with that. */
+static void test_kept(const struct device *d, int calls, const char *favourite, int effort)
+{
+    struct place x = open_place(d);
+    int bad = 0, kept = 0, none = 0;
+    for (int k = 1; k <= calls && k <= CANCELS; k += 2) {
+        struct pretend p = { .seed = 5, .favourite = favourite };
+        struct listener l = { .cancel_at = k };
+        const clattn_measure measure = pretend_measure(&p);
+        char config[128] = "", record[2048] = "", line[192];
+        const cl_int e = listen_and_keep(&x, &l, &measure, effort, 30 + k, 1, config);
+        if (clattn_wisdom_export(x.h, take_record, record))
+            bail("no export");
+        snprintf(line, sizeof line, "\nconfig %s\n", l.best);
+        if (l.calls < k) { /* it had fewer steps than the one before */
+            bad += e != CL_SUCCESS;
+        } else if (*l.best) {
+            kept++;
+            bad += e || strcmp(config, l.best) || records(&x) != 1 || !strstr(record, "\neffort quick\n") ||
+                   !strstr(record, "\ntries 1\n") || !strstr(record, line);
+        } else {
+            none++;
+            bad += e != CLATTN_ERROR_CANCELLED || records(&x);
+        }
+        bad += l.wrong || !pretend_is_over(&p);
+        if (bad == 1)
+            diag("call %d: %s, %s, best '%s', %d records; %s; %s", k, clattn_status_string(e), config, l.best,
+                 records(&x), l.why, record);
+        (void)clattn_wisdom_forget(x.h, NULL);
+        pretend_forget(&p);
+        reopen(&x);
+    }
+    ok(!bad && kept && none, "effort %d, cancelled and kept: %d times what is proven, %d times nothing, %d wrong", effort,
+       kept, none, bad);
     close_place(&x);
 }
 
@@ -450,7 +502,10 @@ static void test_device(const struct device *d)
     test_odd_times(d);
     test_no_times(d);
     test_all_refused(d);
-    test_cancelled(d, test_told(d, &plain, "a search"));
+    const int calls = test_told(d, &plain, "a search");
+    test_cancelled(d, calls);
+    test_kept(d, calls, second, QUICK);
+    test_kept(d, calls, second, FULL);
     struct pretend odd = { .odd = second, .open_status = CLATTN_ERROR_WRONG_RESULT };
     test_told(d, &odd, "one with a refusal");
     odd = (struct pretend){ .odd = second, .run_status = CL_OUT_OF_RESOURCES };
