@@ -6,6 +6,8 @@
  * have measured: vector widths that are not the device's. */
 #include "config.h"
 
+#include "args.h"
+#include "devices.h"
 #include "opencl.h"
 
 #include <clattn.h>
@@ -126,47 +128,75 @@ static void print(struct recorder *r, const struct opencl *cl, const char *probl
     }
 }
 
-int main(int argc, char **argv)
+struct record_options {
+    const char *device, *only;
+    int list_devices, help, version;
+};
+#define INTO struct record_options
+static const struct args_row table[] = {
+    ROW_TEXT("--device", device, "TEXT", "part of \"platform / device\", or P:D (default: the first GPU, else CPU)"),
+    ROW_TEXT("--only", only, "TEXT", "only configurations that contain it"),
+    ROW_LAST("--list-devices", list_devices, "list the devices, and the engine that each has by default"),
+    ROW_LAST("--help", help, "print this (-h)"),
+    ROW_LAST("--version", version, "print the version (-V)"),
+    { .name = NULL },
+};
+
+static int failed(cl_int e, struct fault *f)
 {
-    const char *device = NULL;
-    struct recorder r = { 0 };
+    return fault_set(f, EXIT_USAGE, "%s", clattn_status_string(e));
+}
+
+static int record(const struct record_options *o, const char *problem, struct fault *f)
+{
+    struct recorder r = { .only = o->only };
     struct opencl cl;
     char why[512] = "";
     clattn_workload c = CLATTN_WORKLOAD_INIT;
     clattn_options options = CLATTN_OPTIONS_INIT;
     clattn_tune_options tune = CLATTN_TUNE_OPTIONS_INIT;
     const clattn_measure measure = { sizeof measure, on_open, on_run, on_close, &r };
-    int at = 1;
-    for (; at + 2 < argc; at += 2)
-        if (!strcmp(argv[at], "--device"))
-            device = argv[at + 1];
-        else if (!strcmp(argv[at], "--only"))
-            r.only = argv[at + 1];
-        else
-            break;
-    if (at + 1 != argc || clattn_workload_parse(argv[at], &c, why, sizeof why)) {
-        fprintf(stderr, "usage: clattn-record [--device TEXT] [--only TEXT] 'PROBLEM' >FILE  %s\n", why);
-        return 1;
-    }
-    if (opencl_open(device, &cl)) {
-        fprintf(stderr, "clattn-record: no such device\n");
-        return 2;
-    }
+    if (clattn_workload_parse(problem, &c, why, sizeof why))
+        return fault_set(f, EXIT_USAGE, "'%s': %s", problem, why);
+    cl_int e = opencl_open(o->device, &cl);
+    if (e)
+        return e == CL_DEVICE_NOT_FOUND ? opencl_missing(o->device, f) : failed(e, f);
     r.problem = &c.problem;
     r.seen = calloc(CONFIGS, sizeof *r.seen);
     options.tune = CLATTN_TUNE_OFF;
     options.cache_dir = "";
     tune.effort = CLATTN_TUNE_EXHAUSTIVE;
     tune.measure = &measure;
-    cl_int e = r.seen ? clattn_create(&r.handle, cl.context, cl.device, &options) : CL_OUT_OF_HOST_MEMORY;
+    e = r.seen ? clattn_create(&r.handle, cl.context, cl.device, &options) : CL_OUT_OF_HOST_MEMORY;
     if (!e)
         e = clattn_tune(r.handle, &c.problem, &tune, NULL, 0);
     if (!e)
-        print(&r, &cl, argv[argc - 1]);
-    else
-        fprintf(stderr, "clattn-record: %s\n", clattn_status_string(e));
+        print(&r, &cl, problem);
     free(r.seen);
     (void)clattn_release(r.handle);
     opencl_close(&cl);
-    return e != CL_SUCCESS;
+    return e ? failed(e, f) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct fault f;
+    struct record_options o = { NULL, NULL, 0, 0, 0 };
+    const int n = args_read(argc, argv, table, &o, &f);
+    if (o.help) {
+        fputs("usage: clattn-record [options] 'PROBLEM' >FILE\n"
+              "Times every configuration of a problem, for clattn-replay.\n\n", stdout);
+        args_help(stdout, table);
+    } else if (o.version) {
+        printf("clattn-record %s\n", clattn_version());
+    } else if (o.list_devices) {
+        (void)devices_list(stdout, &f);
+    } else if (n >= 0 && n != 1) {
+        fault_set(&f, EXIT_USAGE, "one problem is wanted, not %d; see --help", n);
+    } else if (n == 1) {
+        (void)record(&o, argv[1], &f);
+    }
+    if (f.status)
+        fault_print(&f, "clattn-record");
+    return f.status;
 }

@@ -5,6 +5,7 @@
  * search finds one within 3 % of the best in spite of noise, cold clocks, drift, outliers and other programs. */
 #include "config.h"
 
+#include "args.h"
 #include "src/problem/workload.h"
 #include "virtual.h"
 
@@ -120,7 +121,8 @@ static long replay_one(struct tally *t, const struct recording *r, enum clock cl
     struct device d;
     struct search_ops ops;
     struct search_result result;
-    struct search_options o = { effort, effort == CLATTN_TUNE_QUICK ? 2 : 60, "", { NULL, { { 0 } }, 0 }, NULL, 0, 0, false };
+    struct search_options o = { effort, effort == CLATTN_TUNE_QUICK ? 2 : 60, "", { NULL, { { 0 } }, 0 }, NULL, 0, 0,
+                                false };
     tile_config_at(&o.control, &r->caps, &r->problem, NULL, 0);
     device_init(&d, &ops, &r->space, clock, span, (uint64_t)run * 1000003u + (uint64_t)clock);
     search_run(&result, &ops, &o, &r->caps, &r->problem);
@@ -192,14 +194,42 @@ static int make(const char *problem, const char *seed)
     return 0;
 }
 
+struct replay_options {
+    const char *make;
+    int help, version;
+};
+#define INTO struct replay_options
+static const struct args_row table[] = {
+    ROW_TEXT("--make", make, "PROBLEM", "print a recording with times made up from SEED, a number"),
+    ROW_LAST("--help", help, "print this (-h)"),
+    ROW_LAST("--version", version, "print the version (-V)"),
+    { .name = NULL },
+};
+
 int main(int argc, char **argv)
 {
-    int bad = argc < 2;
-    if (argc == 4 && !strcmp(argv[1], "--make"))
-        return make(argv[2], argv[3]) != 0;
-    if (argc < 2)
-        fprintf(stderr, "Usage: clattn-replay FILE...\n       clattn-replay --make PROBLEM SEED\n");
-    for (int i = 1; i < argc; i++)
+    static struct fault f;
+    struct replay_options o = { NULL, 0, 0 };
+    int bad = 0;
+    const int n = args_read(argc, argv, table, &o, &f);
+    if (o.help) {
+        fputs("usage: clattn-replay FILE...\n       clattn-replay --make PROBLEM SEED\n"
+              "Runs the search on recordings, by clocks that lie.\n\n", stdout);
+        args_help(stdout, table);
+        return 0;
+    }
+    if (o.version)
+        return printf("clattn-replay %s\n", clattn_version()) < 0;
+    if (n >= 0 && (o.make ? n != 1 : n < 1))
+        fault_set(&f, EXIT_USAGE, o.make ? "--make wants one number behind the problem"
+                                          : "a file is wanted; see --help");
+    if (f.status) {
+        fault_print(&f, "clattn-replay");
+        return f.status;
+    }
+    if (o.make)
+        return make(o.make, argv[1]) != 0;
+    for (int i = 1; i <= n; i++)
         bad |= replay_file(argv[i]);
     return bad;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_ROOM = 16384 };
+enum { LINE_ROOM = 16384, WHY_ROOM = 1024 };
 
 static int no_memory(struct fault *f)
 {
@@ -44,6 +44,22 @@ static int name_unknown(struct tuned *t, const char *words, struct fault *f)
     return say(t, strstr(t->problem, "mod:#") ? "the texts of its score_mods are not known here" : words, f);
 }
 
+/* What a usual class stands for, by its problem. */
+static void say_usual(char text[WHY_ROOM], const clattn_problem *p)
+{
+    static const struct { int64_t most; const char *words; } kinds[] = {
+        { 1, "decoding, one query for each head" }, { 128, "short prompts" }, { 1024, "prompts" },
+        { INT64_MAX, "long prompts" },
+    };
+    const clattn_sizes *const z = &p->sizes;
+    int i = 0;
+    while (z->nq > kinds[i].most)
+        i++;
+    snprintf(text, WHY_ROOM, "a usual one: %s%s%s",
+             p->flags & CLATTN_BACKWARD ? "gradients, for training on " : "", kinds[i].words,
+             z->hk && z->hk < z->h ? ", heads share keys" : "");
+}
+
 static struct tuned *append(struct classes *all, const char *problem)
 {
     struct tuned *list = realloc(all->list, (all->n + 1) * sizeof *list);
@@ -59,24 +75,32 @@ static void drop_last(struct classes *all)
 {
     struct tuned *t = &all->list[--all->n];
     free(t->problem);
+    free(t->why);
     free(t->words);
 }
 
-/* Adds the class of a problem string unless it is in the list. `strict`: a string that cannot be read is an error;
- * otherwise it is a class that cannot be tuned. */
-static int add(struct classes *all, clattn_handle handle, const char *problem, int strict, struct fault *f)
+/* Adds the class of a problem string unless it is in the list. why: who asked for it; NULL: it is a usual one.
+ * `strict`: a string that cannot be read is an error; otherwise it is a class that cannot be tuned. */
+static int add(struct classes *all, clattn_handle handle, const char *problem, const char *why, int strict,
+               struct fault *f)
 {
+    char usual[WHY_ROOM] = "a usual one";
     struct fault own = { 0, "" };
     struct named p;
     struct tuned *t = append(all, problem);
     int result = 0;
     if (!t)
         return no_memory(f);
-    if (named_open(&p, problem, &own) == 0)
+    if (named_open(&p, problem, &own) == 0) {
         result = name_class(t, handle, &p, f);
-    else
+        say_usual(usual, &p.c.problem);
+    } else {
         result = strict ? fault_set(f, own.status, "%s", own.text) : name_unknown(t, own.text, f);
+    }
     named_close(&p);
+    t->why = strdup(why ? why : usual);
+    if (!t->why && result == 0)
+        result = no_memory(f);
     for (size_t i = 0; i + 1 < all->n && result == 0; i++)
         if (strcmp(all->list[i].class_text, t->class_text) == 0) {
             drop_last(all);
@@ -90,6 +114,7 @@ static int add_line(struct classes *all, clattn_handle handle, char *line, const
                     struct fault *f)
 {
     struct fault own = { 0, "" };
+    char why[WHY_ROOM];
     size_t n = 0; /* a # within a word begins no comment, because digests of score_mods contain one */
     while (line[n] && !strchr("\r\n", line[n]) && !(line[n] == '#' && (n == 0 || strchr(" \t", line[n - 1]))))
         n++;
@@ -97,7 +122,8 @@ static int add_line(struct classes *all, clattn_handle handle, char *line, const
     while (n && strchr(" \t", line[n - 1]))
         line[--n] = '\0';
     line += strspn(line, " \t");
-    if (!*line || add(all, handle, line, 1, &own) == 0)
+    snprintf(why, sizeof why, "asked for in line %d of %s: '%s'", number, file, line);
+    if (!*line || add(all, handle, line, why, 1, &own) == 0)
         return 0;
     return fault_set(f, own.status, "--file: %s:%d: %s", file, number, own.text);
 }
@@ -126,27 +152,30 @@ static int add_file(struct classes *all, clattn_handle handle, const char *file,
 
 /* Adds everything that an indexed function of the library returns. */
 static int add_all(struct classes *all, clattn_handle handle, cl_int (*at)(clattn_handle, size_t, char *, size_t),
-                   struct fault *f)
+                   const char *why, struct fault *f)
 {
     char text[CLASS_TEXT];
     cl_int e = CL_SUCCESS;
     for (size_t i = 0; (e = at(handle, i, text, sizeof text)) == CL_SUCCESS; i++)
-        if (add(all, handle, text, 0, f) != 0)
+        if (add(all, handle, text, why, 0, f) != 0)
             return -1;
     return e == CL_INVALID_VALUE ? 0 : fault_set(f, EXIT_USAGE, "the classes: %s", clattn_status_string(e));
 }
 
 int classes_gather(struct classes *all, clattn_handle handle, const struct tune_options *o, struct fault *f)
 {
+    char why[WHY_ROOM];
     memset(all, 0, sizeof *all);
-    for (int i = 0; i < o->n; i++)
-        if (add(all, handle, o->problems[i], 1, f) != 0)
+    for (int i = 0; i < o->n; i++) {
+        snprintf(why, sizeof why, "asked for: '%s'", o->problems[i]);
+        if (add(all, handle, o->problems[i], why, 1, f) != 0)
             return -1;
+    }
     if (o->file && add_file(all, handle, o->file, f) != 0)
         return -1;
     if (o->recorded)
-        return add_all(all, handle, clattn_class_recorded, f);
-    return o->n || o->file ? 0 : add_all(all, handle, clattn_class_at, f);
+        return add_all(all, handle, clattn_class_recorded, "a program met it while CLATTN_TUNE was record", f);
+    return o->n || o->file ? 0 : add_all(all, handle, clattn_class_at, NULL, f);
 }
 
 void classes_free(struct classes *all)

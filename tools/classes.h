@@ -13,6 +13,7 @@ enum { CLASS_TEXT = 512 };
 struct tuned {
     char *problem;             /* a string of that class: as given, or the class itself */
     char class_text[CLASS_TEXT];
+    char *why;                 /* who asked for it, or what it stands for */
     char *words;               /* why it cannot be tuned on this device, else NULL */
 };
 

@@ -237,6 +237,11 @@ int opencl_missing(const char *text, struct fault *f)
     size_t at = 0;
     for (unsigned n = 0; opencl_name(n, name, sizeof name) == CL_SUCCESS && at + sizeof name + 4 < sizeof list; n++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s\"%s\"", n ? ", " : "", name);
+    cl_uint platforms = 0;
+    if (!at && clGetPlatformIDs(0, NULL, &platforms) == CL_SUCCESS && platforms > 0)
+        return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device: of %u drivers that are installed none has one "
+                         "that is available: look whether you may open its files (/dev/dri, groups render and video), "
+                         "or install another driver (for a CPU PoCL, in Debian pocl-opencl-icd)", platforms);
     if (!at)
         return fault_set(f, EXIT_NO_DEVICE, "there is no OpenCL device: install a driver (for a CPU PoCL, in Debian "
                          "pocl-opencl-icd), or have OCL_ICD_VENDORS name the folder that its .icd file is in");

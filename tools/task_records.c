@@ -55,13 +55,15 @@ static void list_text(const struct record *r)
     if (record_ratio(r) > 0)
         snprintf(ratio, sizeof ratio, "%.3g", record_ratio(r));
     printf("%-48s  %-20s  %9.4g ms  %5s  %s%s  %s\n", r->class_text, r->config, r->time_ns * 1e-6, ratio,
-           record_effort(r->effort), r->tries ? " (too noisy to tell)" : "", r->date);
+           record_effort(r->effort), r->tries ? " (not settled)" : "", r->date);
 }
 
 int task_list(struct tuner *t, struct fault *f)
 {
     struct records all;
-    if (open_records(t, &all, f) == 0)
+    if (open_records(t, &all, f) == 0 && all.n && !t->options.json)
+        printf("%-48s  %-20s  %12s  %5s  %s  %s\n", "class", "configuration", "time", "ratio", "effort", "date");
+    if (!f->status)
         for (size_t i = 0; i < all.n; i++)
             (t->options.json ? list_json : list_text)(&all.list[i]);
     records_free(&all);

@@ -135,6 +135,7 @@ static enum ending search(struct run *r, const struct tuned *t, double limit, ch
     const uint64_t before = counters(r).record_saves;
     o.effort = tuner->options.effort;
     o.seconds = limit;
+    o.keep = 1;
     o.progress = progress;
     o.progress_user = r;
     o.measure = tuner->options.in_process ? NULL : &measure;
@@ -178,12 +179,16 @@ static void tune_class(struct run *r, const struct tuned *t)
         return;
     }
     r->opened = r->refused = 0;
-    tell_class(&r->report, t->class_text, limit);
+    tell_class(&r->report, t->class_text, t->why, limit);
     o.ending = search(r, t, limit, words, sizeof words);
     if (o.ending == ENDING_TUNED)
         read_again(r);
     if (o.ending == ENDING_TUNED || o.ending == ENDING_LEFT)
         o.record = records_find(&r->records, t->class_text);
+    if (o.ending == ENDING_TUNED && r->tuner->stopped() && o.record && o.record->tries) {
+        o.ending = ENDING_KEPT;
+        snprintf(words, sizeof words, "stopped; this is the best that was proven, and the search is not done");
+    }
     o.opened = r->opened;
     o.refused = r->refused;
     o.seconds = (clock_ms() - start) * 1e-3;

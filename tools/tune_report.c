@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { DRAW_MS = 150 };
+enum { DRAW_MS = 150, LOG_MS = 60000 };
 
 static const struct {
     const char *word, *count; /* of one; "3 ..." of several */
@@ -23,6 +23,7 @@ static const struct {
     [ENDING_FAILED] = { "failed", "failed" },
     [ENDING_CUT] = { "cut", "not finished" },
     [ENDING_UNKEPT] = { "unkept", "not kept" },
+    [ENDING_KEPT] = { "kept", "stopped and kept" },
 };
 
 const char *tell_duration(char text[32], double seconds)
@@ -84,7 +85,8 @@ static void erase(struct tune_report *r)
     if (r->drawn)
         fputs("\r\033[K", stderr);
     r->drawn = 0;
-    r->drawn_at = 0;
+    if (r->terminal)
+        r->drawn_at = 0;
 }
 
 void tell_draw(struct tune_report *r)
@@ -92,7 +94,7 @@ void tell_draw(struct tune_report *r)
     char line[1024], best[32] = "", left[64] = "", text[32];
     int most;
     const double now = clock_ms();
-    if (r->quiet || !r->terminal || !r->class_text || now - r->drawn_at < DRAW_MS) /* writing disturbs timing */
+    if (r->quiet || !r->class_text || now - r->drawn_at < (r->terminal ? DRAW_MS : LOG_MS)) /* it disturbs timing */
         return;
     r->drawn_at = now;
     const double seconds = time_left(r, r->limit, &most);
@@ -101,35 +103,60 @@ void tell_draw(struct tune_report *r)
     if (seconds > 0)
         snprintf(left, sizeof left, ", %s %s left", most ? "at most" : "about", tell_duration(text, ceil(seconds)));
     snprintf(line, sizeof line, "[%d/%d] %d tried%s%s: %s", r->i, r->n, r->opened, best, left, r->class_text);
-    fprintf(stderr, "%s%.*s", r->drawn ? "\r\033[K" : "", columns() - 1, line);
+    if (r->terminal)
+        fprintf(stderr, "%s%.*s", r->drawn ? "\r\033[K" : "", columns() - 1, line);
+    else
+        fprintf(stderr, "%s\n", line);
     fflush(stderr);
-    r->drawn = 1;
+    r->drawn = r->terminal;
 }
 
-void tell_class(struct tune_report *r, const char *class_text, double limit)
+void tell_class(struct tune_report *r, const char *class_text, const char *why, double limit)
 {
-    char text[32];
+    char text[32], here[64] = "", all[64] = "";
+    int most;
     r->i++;
     erase(r);
     r->class_text = class_text;
     r->class_begun = clock_ms();
     r->opened = 0;
+    r->best[0] = '\0';
     r->ratio = 0;
     r->limit = limit;
     if (r->quiet)
         return;
+    const double left = time_left(r, limit, &most);
+    if (limit > 0)
+        snprintf(here, sizeof here, ", at most %s", tell_duration(text, limit));
+    if (left > 0 && r->n > 1)
+        snprintf(all, sizeof all, "; all %s %s", most ? "at most" : "about", tell_duration(text, ceil(left)));
+    fprintf(stderr, "class %d of %d: %s%s%s\n  %s\n", r->i, r->n, class_text, here, all, why);
     if (r->terminal)
         tell_draw(r);
-    else if (limit > 0)
-        fprintf(stderr, "class %d of %d: %s, at most %s\n", r->i, r->n, class_text, tell_duration(text, limit));
     else
-        fprintf(stderr, "class %d of %d: %s\n", r->i, r->n, class_text);
+        r->drawn_at = clock_ms();
+}
+
+/* Tells of a configuration that is proven to be faster, or that the last one no longer is. */
+static void tell_best(struct tune_report *r, const clattn_progress *p)
+{
+    if (strcmp(r->best, p->best) == 0)
+        return;
+    snprintf(r->best, sizeof r->best, "%s", p->best);
+    if (r->quiet)
+        return;
+    erase(r);
+    if (*r->best)
+        fprintf(stderr, "best: %s, %.3g of the default's time\n", r->best, p->best_ratio);
+    else
+        fprintf(stderr, "best: the default again\n");
 }
 
 void tell_step(struct tune_report *r, const clattn_progress *p, const char *words)
 {
     r->opened = p->opened;
-    r->ratio = p->ratio > 0 ? p->ratio : 0;
+    r->ratio = p->best_ratio;
+    tell_best(r, p);
     if (p->step == CLATTN_STEP_REFUSED && !r->quiet) {
         erase(r);
         fprintf(stderr, "refused: %s: %s\n", p->config ? p->config : "?", words && *words ? words : "no reason given");
@@ -177,7 +204,7 @@ static void print_text(const struct outcome *o)
         printf(": %s, %.4g ms", r->config, r->time_ns * 1e-6);
     if (r && record_ratio(r) > 0)
         printf(", %.3g of the default's time", record_ratio(r));
-    if (r && r->tries)
+    if (r && r->tries && o->ending != ENDING_KEPT)
         printf(", too noisy to tell");
     if (o->opened)
         printf("; %d tried, %d refused, %s", o->opened, o->refused, tell_duration(text, o->seconds));

@@ -1,7 +1,8 @@
 /* tune_report.h - what clattn-tune tells while it tunes, and of each class afterwards
  * SPDX-License-Identifier: Apache-2.0
  *
- * Progress goes to standard error: one line that is written over and over on a terminal, else one when a class begins.
+ * Progress goes to standard error: two lines when a class begins, one for each configuration that is refused or proven
+ * to be the fastest so far, and the state, on a terminal in a line that is written over and over, else once a minute.
  * Results go to standard output, a line or a JSON object for each class. */
 #ifndef TUNE_REPORT_H
 #define TUNE_REPORT_H
@@ -16,6 +17,7 @@ enum ending {
     ENDING_FAILED,  /* no configuration could be measured */
     ENDING_CUT,     /* there is no record: time ended, a signal came, or there was nothing to compare */
     ENDING_UNKEPT,  /* measured, and the record could not be written */
+    ENDING_KEPT,    /* a signal came, and there is a record of the best that was proven until then */
     ENDINGS
 };
 
@@ -38,15 +40,16 @@ struct tune_report {
     int done;
     const char *class_text;
     int opened;
-    double ratio;             /* 0: not known */
+    char best[256];           /* the configuration that is proven to be the fastest; "": the default */
+    double ratio;             /* its time divided by the default's; 0: there is none */
     int drawn;                /* a line is on the terminal */
-    double drawn_at;          /* ms; 0: at another time */
+    double drawn_at;          /* ms; 0: at another time. Without a terminal: of the last line */
 };
 
 void tell_begin(struct tune_report *r, const struct tune_options *o, int n, double limit);
 
-/* A class begins; it has `limit` seconds, 0 for no limit. */
-void tell_class(struct tune_report *r, const char *class_text, double limit);
+/* A class begins; it has `limit` seconds, 0 for no limit. why: who asked for it. */
+void tell_class(struct tune_report *r, const char *class_text, const char *why, double limit);
 
 /* Something has happened to a configuration. words: why it was refused. */
 void tell_step(struct tune_report *r, const clattn_progress *p, const char *words);

@@ -9,7 +9,7 @@
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
 rooms='base problem engine cache device run tune api'
-pure='base/ problem/ engine/ cache/ tune/search tune/timing_rounds'
+pure='base/ problem/ engine/ cache/ tune/search tune/timing_rounds tune/proven'
 
 . tests/lib/house.sh
 includes() { sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"; }

@@ -123,15 +123,15 @@ class_line="{\"class\": \"[^\"]*\", \"result\": \"[a-z]*\", \"config\": $string,
 class_line="$class_line\"ratio\": $number, \"tried\": $whole, \"refused\": $whole, \"seconds\": $number, "
 class_line="$class_line\"words\": $string}"
 last_line="{\"tuned\": $whole, \"left\": $whole, \"failed\": $whole, \"cut\": $whole, \"unkept\": $whole, "
-last_line="$last_line\"path\": \"$tmp/cache[0-9a-z]*\"}"
+last_line="$last_line\"kept\": $whole, \"path\": \"$tmp/cache[0-9a-z]*\"}"
 last() { tail -n 1 out | grep -q "^{\"tuned\": $1, \"left\": $2, \"failed\": $3, \"cut\": $4, "; }
 quick --json "$A" "$B"
 test $status -eq 0 && test "$(lines out)" -eq 3 && all_like "$class_line\\|$last_line" &&
     test "$(results tuned)" -eq 2 && last 2 0 0 0
 ok $? "two classes are tuned"
 grep -qF "class 1 of 2: $classA, at most 3 min" err && grep -qF "class 2 of 2: $classB" err &&
-    ! grep -q "$(printf '[\r\033]')" err
-ok $? "and told, in lines where there is no terminal"
+    grep -qxF "  asked for: '$A'" err && grep -q '; all at most [0-9]* min$' err && ! grep -q "$(printf '[\r\033]')" err
+ok $? "and told, with who asked and how long at most, in lines where there is no terminal"
 on --cache-stat --json
 test "$(sed 's/.*"binaries": \([0-9]*\),.*/\1/' out)" -le 4
 ok $? "losers leave no binaries behind"
@@ -162,7 +162,7 @@ if script -qec 'exit 3' /dev/null </dev/null >out 2>&1; test $? -eq 3; then
     TERM=xterm script -qec "'$program' --device '$device' --effort quick --time 200 --force --in-process '$A'" \
         /dev/null \
         </dev/null >out
-    test $plain -eq 0 && grep -q '^\[1/1\] 0 tried, at most 3 min left: f32 ' out && ! grep -q '^class 1 of 1' out &&
+    test $plain -eq 0 && grep -q '^\[1/1\] 0 tried, at most 3 min left: f32 ' out && grep -q '^class 1 of 1' out &&
         tr '\r' '\n' <out | grep -q "^$(printf '\033')\[Ktuned   *$classA"
     ok $? "on a terminal progress is one line"
 else
@@ -194,8 +194,9 @@ else
     skip "no python3"
 fi
 on --list
-test $status -eq 0 && test "$(lines out)" -eq 2 && grep -q "^$classB  .* ms .* quick.*Z\$" out
-ok $? "--list"
+test $status -eq 0 && test "$(lines out)" -eq 3 && grep -q "^$classB  .* ms .* quick.*Z\$" out &&
+    head -n 1 out | grep -qx 'class  *configuration  *time  *ratio  effort  date'
+ok $? "--list, with headings"
 on --export first
 test $status -eq 0 && grep -qxF '2 records are in first' out && test "$(grep -c '^sum ' first)" -eq 2
 ok $? "--export to a file"
@@ -371,7 +372,7 @@ stopped() { # SIGNAL ARGS...: two classes, and a signal when the first is done; 
 CLATTN_CACHE_DIR=$tmp/cache5
 stopped KILL 2>/dev/null
 kept=$(results tuned)
-on --list
+on --list --json
 test $status -eq 0 && test "$kept" -ge 1 && test "$(lines out)" -ge "$kept" && kept=$(lines out)
 ok $? "SIGKILL: what was done is kept ($kept of 2)"
 quick --json --in-process "$A" "$B"
@@ -382,11 +383,50 @@ stopped TERM --in-process
 test $status -eq 143 && grep -q '^clattn-tune: stopped by signal 15' err && ! grep -q '^refused' err
 ok $? "SIGTERM: exit 143 ($status)"
 kept=$(results tuned)
-tail -n 1 out | grep -qx "$last_line" && last "$kept" 0 0 $((2 - kept))
+now=$(results kept)
+tail -n 1 out | grep -qx "$last_line" && last "$kept" 0 0 $((2 - kept - now))
 ok $? "with all lines ($kept of 2 tuned)"
-on --list
+on --list --json
+kept=$((kept + now))
 test $status -eq 0 && test "$(lines out)" -eq "$kept"
 ok $? "what was done is kept"
+
+# A signal in the middle of a class: what was proven until then is kept, used, and improved later. Whether anything can
+# be proven depends on the machine.
+middle() { # SIGNAL ARGS...
+    signal=$1
+    shift
+    : >out
+    : >err
+    env --default-signal=INT "$program" --device "$device" --time 600 --effort exhaustive "$@" "$D" >out 2>err \
+        </dev/null &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && ! grep -q '^best: ' err; do sleep 0.05; done
+    kill -$signal $pid 2>/dev/null
+    wait $pid
+    status=$?
+}
+D='f32 b1 h8 q256 k256 d64'
+tensor qd.npy '<f4' 4 1 8 256 64
+CLATTN_CACHE_DIR=$tmp/cache13
+middle INT
+if ! grep -q '^best: ' err || test $status -lt 128; then
+    for i in 1 2 3 4; do skip "nothing was proven to be faster than the default"; done
+else
+    best=$(sed -n 's/^best: \(.*\), [0-9.e-]* of the default.s time$/\1/p' err | tail -n 1)
+    test $status -eq 130 && grep -q '^kept  *f32 .*: stopped; this is the best that was proven' out &&
+        grep -qF ": $best, " out && grep -q '^1 stopped and kept; ' out && grep -q 'stopped by signal 2' err
+    ok $? "SIGINT: exit 130 ($status), $best is kept"
+    on --list
+    test $status -eq 0 && grep -F "  $best  " out | grep -q 'quick (not settled)'
+    ok $? "as a record that is not settled"
+    CLATTN_TUNE=readonly "$attention" --device "$device" --json qd.npy qd.npy qd.npy >out 2>err
+    test $? -eq 0 && grep -q '"source": "cached"' out && grep -qF "\"tile\": \"${best#* }\"" out
+    ok $? "programs use it"
+    middle TERM --in-process --json
+    test $status -eq 143 && { test "$(results kept)" -eq 1 || last 0 0 0 1; }
+    ok $? "a later run goes on with the class ($status)"
+fi
 
 # A driver that hangs and crashes: build options tell a candidate from the first, which is the default.
 evil() { # WORDS ARGS...

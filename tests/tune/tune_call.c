@@ -413,8 +413,8 @@ static void test_kept(const struct device *d, int calls, const char *favourite, 
         pretend_forget(&p);
         reopen(&x);
     }
-    ok(!bad && kept && none, "effort %d, cancelled and kept: %d times what is proven, %d times nothing, %d wrong", effort,
-       kept, none, bad);
+    ok(!bad && kept && none, "effort %d, cancelled and kept: %d times what is proven, %d times nothing, %d wrong",
+       effort, kept, none, bad);
     close_place(&x);
 }
 
