@@ -398,7 +398,7 @@ middle() { # SIGNAL ARGS...
     shift
     : >out
     : >err
-    env --default-signal=INT "$program" --device "$device" --time 600 --effort exhaustive "$@" "$D" >out 2>err \
+    env --default-signal=INT "$program" --device "$device" --time 120 --effort full "$@" "$D" >out 2>err \
         </dev/null &
     pid=$!
     while kill -0 $pid 2>/dev/null && ! grep -q '^best: ' err; do sleep 0.05; done
