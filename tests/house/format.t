@@ -19,7 +19,7 @@ is_data() { # FILE
     esac
 }
 is_makefile() { # FILE: rules begin with a tab there
-    case $1 in Makefile.am | */Makefile.inc | */Makefile) ;; *) return 1 ;; esac
+    case $1 in Makefile.am | */Makefile.inc | */Makefile | debian/rules) ;; *) return 1 ;; esac
 }
 
 . tests/lib/house.sh
