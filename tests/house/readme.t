@@ -1,0 +1,56 @@
+#!/bin/sh
+# readme.t - README's commands are found as they stand, and its section "Install it" has all that a prefix needs
+# SPDX-License-Identifier: Apache-2.0
+cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
+
+. tests/lib/house.sh
+
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+commands() { sh build-aux/readme.sh "$@"; }
+
+cat >"$dir/README" <<'END'
+First
+-----
+Words.
+
+    one $HOME "a  b"
+        deeper
+
+Second
+------
+    two
+  not this
+A last line
+-----------
+No commands.
+END
+result "a section's commands are printed as they stand" "$(
+    printf '%s\n' 'one $HOME "a  b"' '    deeper' >"$dir/want"
+    commands First "$dir/README" | diff "$dir/want" -)"
+result "the next section has its own" "$(
+    echo two >"$dir/want"
+    commands Second "$dir/README" | diff "$dir/want" -)"
+result "sections without commands and those that are not there fail" "$(
+    commands 'A last line' "$dir/README" && echo none
+    commands Third "$dir/README" && echo missing
+    commands Fir "$dir/README" && echo part)"
+
+commands 'Install it' >"$dir/install" || exit 99
+result "these are commands of a shell" "$(sh -n "$dir/install" 2>&1)"
+result "\"Install it\" comes right after \"Try it\"" "$(
+    awk '/^-+$/ { if (last == "Try it" && before != "Install it") print "after it: " before; last = before }
+        { before = $0 }' README)"
+result "it installs, and exports what each of shell, linker and pkg-config searches" "$(
+    for line in 'make -C build install prefix=$HOME/clattn' 'export PATH=$HOME/clattn/bin:' \
+        'export LD_LIBRARY_PATH=$HOME/clattn/lib' 'export PKG_CONFIG_PATH=$HOME/clattn/lib/pkgconfig'; do
+        grep -qF -- "$line" "$dir/install" || echo "$line"
+    done)"
+result "it runs a tool, and all examples by make and by CMake" "$(
+    for line in 'clattn-run --causal --verify' 'cc examples/first_call.c' 'make -C examples run' \
+        'make -C examples attention' 'cmake -S examples' 'ctest'; do
+        grep -qF -- "$line" "$dir/install" || echo "$line"
+    done)"
+
+echo "1..$n"
+exit $bad
