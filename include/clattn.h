@@ -169,8 +169,9 @@ enum { CLATTN_I32 = 5, CLATTN_U8 = 6 };
  *            element j in its low half and element j + 16 in its high half, each + 8
  *
  * q8_0 and q4_0 are those of GGUF. The value of an element x is scale x there, and (x - zero) scale in int8 and int4,
- * whose scales and zero points are tensors of their own: clattn_forward_args.k_scale. Offsets and strides count
- * elements here too, and are multiples of 2 (int4) and 32 (q8_0, q4_0).
+ * whose scales and zero points are tensors of their own: clattn_forward_args.k_scale. A subnormal scale counts as it is
+ * in q8_0 and q4_0; in int8 and int4 it may count as 0 on devices without CL_FP_DENORM in CL_DEVICE_SINGLE_FP_CONFIG.
+ * Offsets and strides count elements here too, and are multiples of 2 (int4) and 32 (q8_0, q4_0).
  */
 enum { CLATTN_INT8 = 7, CLATTN_INT4 = 8, CLATTN_Q8_0 = 9, CLATTN_Q4_0 = 10 };
 

@@ -204,8 +204,8 @@ static uint64_t drawn(const struct cached *x, const struct plan_of *m, int64_t a
 static void fill_block(const struct cached *x, const struct plan_of *m, unsigned char *to, int64_t at, int64_t block,
                        double *value)
 {
-    const double wanted = (0.5 + (double)(drawn(x, m, at, -1 - block) % 1000) / 1000) /
-                          (m->type == CLATTN_Q8_0 ? 64 : 4);
+    const double wanted = (0.5 + (double)(drawn(x, m, at, -1 - block) % 1000) / 1000) *
+                          (x->c.subnormal ? 0x1p-16 : m->type == CLATTN_Q8_0 ? 0x1p-6 : 0x1p-2);
     unsigned char *const codes = to + 2;
     double scale;
     convert_store(CLATTN_F16, &wanted, to, 1);
@@ -253,7 +253,8 @@ static float put_float(struct image *im, size_t at, float value)
 static void scale_values(const struct cached *x, const struct plan_of *m, const int64_t index[4], double *value)
 {
     const size_t s_at = scale_at(&m->to->scale_at, index), z_at = m->has_zero ? scale_at(&m->to->zero_at, index) : 0;
-    const float s = (0.5f + (float)(drawn(x, m, -2, (int64_t)s_at) % 1000) / 1000) / (m->type == CLATTN_INT8 ? 64 : 4);
+    const float s = (0.5f + (float)(drawn(x, m, -2, (int64_t)s_at) % 1000) / 1000) *
+                    (x->c.subnormal ? 0x1p-128f : m->type == CLATTN_INT8 ? 0x1p-6f : 0x1p-2f);
     const int spread = m->type == CLATTN_INT8 ? 41 : 7;
     const float z = (float)(int)(drawn(x, m, -3, (int64_t)z_at) % (uint64_t)spread) - (float)(spread / 2) + 0.25f;
     put_float(&m->to->scale, s_at, s);

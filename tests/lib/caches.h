@@ -18,6 +18,7 @@ struct cached_case {
     int padded;    /* gaps between rows, heads and pages, and odd offsets; else contiguous */
     int shared;    /* sequences share the pages of the first */
     int bad;       /* some entries in use are no page */
+    int subnormal; /* scales are so small, in their type, that they have lost digits */
     int once;      /* a bit for each axis of scales and zero points that is 1: b or page, hk, row, group */
     uint64_t seed;
 };
