@@ -23,7 +23,7 @@ struct at {
 };
 
 /* Prints "LETTER: text"; -1, for who is to return it. */
-int at_say(const struct at *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int at_say(const struct at *a, const char *format, ...) PRINTF_LIKE(2, 3);
 void at_info(const struct at *a, cl_device_info what, char *to, size_t len);
 int at_lists(const struct at *a, const char *extension);
 

@@ -12,7 +12,7 @@ struct fault {
 };
 
 /* Sets an error; the first one is kept. Always returns -1, so that a failing function can return it. */
-int fault_set(struct fault *f, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int fault_set(struct fault *f, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Prints "PROGRAM: TEXT" to standard error as one line, whatever bytes a file name contributed. */
 void fault_print(const struct fault *f, const char *program);

@@ -19,7 +19,7 @@ struct growing {
     size_t length, room;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct growing *g, const char *format, ...)
+PRINTF_LIKE(2, 3) static void add(struct growing *g, const char *format, ...)
 {
     va_list list;
     va_start(list, format);

@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef HAVE_GETTID
 #include <unistd.h>
+#endif
 
 enum { THREADS_MAX = 256 };
 

@@ -4,14 +4,12 @@
 
 #include "base/settings.h"
 
+#include "base/environment.h"
 #include "base/number.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-extern char **environ;
 
 static const char *const names[] = {
     [CLATTN_TUNE_AUTO] = "auto",   [CLATTN_TUNE_OFF] = "off",   [CLATTN_TUNE_READONLY] = "readonly",
@@ -45,11 +43,11 @@ static bool is_limit(double x)
 /* Both variables may be wrong: then the words name both. */
 static void read_environment(struct settings *s, struct why *why)
 {
-    const char *tune = secure_getenv("CLATTN_TUNE"), *seconds = secure_getenv("CLATTN_TUNE_SECONDS");
+    const char *tune = environment_get("CLATTN_TUNE"), *seconds = environment_get("CLATTN_TUNE_SECONDS");
     struct text words = { why->text, sizeof why->text, 0 };
-    if (tune && *tune && !(s->tune = find_name(tune)))
+    if (environment_is_set(tune) && !(s->tune = find_name(tune)))
         text_add(&words, "CLATTN_TUNE is %.40s; it must be auto, off, readonly, quick, full or record", tune);
-    if (seconds && *seconds) {
+    if (environment_is_set(seconds)) {
         double x;
         const char *end = number_read_real(seconds, &x);
         if (end && !*end && is_limit(x))
@@ -126,18 +124,19 @@ static int by_text(const void *a, const void *b)
 /* Sorted, because the environment has no order, and each with its length, because values may hold newlines. */
 void settings_codegen(struct text *to)
 {
+    char *const *const first = environment_all();
     size_t n = 0, all = 0;
-    for (char **e = environ; e && *e; e++)
+    for (char *const *e = first; e && *e; e++)
         all += is_codegen(*e);
     char **const list = all ? malloc(all * sizeof *list) : NULL;
-    for (char **e = environ; list && *e && n < all; e++)
+    for (char *const *e = first; list && *e && n < all; e++)
         if (is_codegen(*e))
             list[n++] = *e;
     if (list)
         qsort(list, n, sizeof *list, by_text);
     for (size_t i = 0; i < n; i++)
         text_add(to, "%zu %s\n", strlen(list[i]), list[i]);
-    for (char **e = environ; !list && e && *e; e++) /* Without memory, unsorted: at worst no binary is found under
+    for (char *const *e = first; !list && e && *e; e++) /* Without memory, unsorted: at worst no binary is found under
                                                      * this key. */
         if (is_codegen(*e))
             text_add(to, "%zu %s\n", strlen(*e), *e);

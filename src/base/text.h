@@ -11,7 +11,7 @@ struct text {
     char *to;
     size_t room, length;
 };
-void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add(struct text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_add_n(struct text *t, const char *bytes, size_t n);
 
 #endif

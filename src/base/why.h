@@ -13,7 +13,7 @@ struct why {
 };
 
 /* Sets the words and returns `status`, so that a check reads: return why_set(why, STATUS, "...", ...). */
-cl_int why_set(struct why *why, cl_int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+cl_int why_set(struct why *why, cl_int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Sets the words for a failed call of OpenCL, "clFoo: CL_BAR (-1)", and returns `status`. */
 cl_int why_cl(struct why *why, cl_int status, const char *call);

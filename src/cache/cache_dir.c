@@ -3,14 +3,10 @@
 #include "config.h"
 
 #include "cache/cache_dir.h"
+#include "cache/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-bool cache_dir_is_borrowed(const struct identity *who)
-{
-    return who->at_secure || who->uid != who->euid || who->gid != who->egid;
-}
 
 /* Whether a log or a terminal can show the text. */
 static bool is_printable(const char *path)
@@ -21,21 +17,12 @@ static bool is_printable(const char *path)
     return true;
 }
 
-/* The length of the path without trailing characters that would make open() follow a symbolic link at its end. */
-static size_t length_of(const char *path)
-{
-    size_t n = strlen(path);
-    while (n && (path[n - 1] == '/' || (path[n - 1] == '.' && n > 1 && path[n - 2] == '/')))
-        n--;
-    return n;
-}
-
 /* Returns base followed by below, allocated, if files may be kept there. */
 static char *path_of(const char *base, const char *below, const char *name, struct why *why)
 {
-    const size_t n = length_of(base), m = strlen(below);
-    const char *const wrong = *base != '/'              ? "is not absolute"
-                              : !n && !m                ? "is the root of all files"
+    const size_t n = folder_length(base), m = strlen(below);
+    const char *const wrong = !folder_is_absolute(base) ? "is not absolute"
+                              : folder_is_root(base, n) && !m ? "is the root of all files"
                               : n + m >= STORE_ROOT_MAX ? "is too long"
                               : !is_printable(base)     ? "holds a control character"
                                                         : NULL;
@@ -53,23 +40,20 @@ static char *path_of(const char *base, const char *below, const char *name, stru
     return path;
 }
 
-static bool is_set(const char *value)
-{
-    return value && *value;
-}
-
 char *cache_dir_find(const char *given, const struct surroundings *e, struct why *why)
 {
     if (given)
         return *given ? path_of(given, "", "cache_dir", why) : NULL;
     if (e->cache_dir)
         return *e->cache_dir && strcmp(e->cache_dir, "off") ? path_of(e->cache_dir, "", "CLATTN_CACHE_DIR", why) : NULL;
-    if (is_set(e->xdg_cache_home)) {
-        char *const path = path_of(e->xdg_cache_home, "/clattn", "XDG_CACHE_HOME", why);
-        if (path || *e->xdg_cache_home == '/') /* the XDG specification says that relative paths are ignored */
+    for (int i = 0; i < ENVIRONMENT_HOMES && environment_homes[i].variable; i++) {
+        if (!environment_is_set(e->homes[i]))
+            continue;
+        char *const path = path_of(e->homes[i], environment_homes[i].below, environment_homes[i].variable, why);
+        if (path || folder_is_absolute(e->homes[i])) /* the XDG specification says that relative paths are ignored */
             return path;
     }
-    return is_set(e->home) ? path_of(e->home, "/.cache/clattn", "HOME", why) : NULL;
+    return NULL;
 }
 
 bool cache_dir_size(uint64_t *bytes, const char *text)

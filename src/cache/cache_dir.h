@@ -3,21 +3,12 @@
 #ifndef CACHE_DIR_H
 #define CACHE_DIR_H
 
+#include "base/environment.h"
 #include "cache/store.h"
-
-#include <sys/types.h>
-
-/* Whose rights the process has. */
-struct identity {
-    bool at_secure; /* the kernel's AT_SECURE: set-user-ID or capabilities */
-    uid_t uid, euid;
-    gid_t gid, egid;
-};
-bool cache_dir_is_borrowed(const struct identity *who); /* the process has other rights than its user */
 
 /* Values of environment variables; "" and NULL mean that one is not set. */
 struct surroundings {
-    const char *cache_dir, *max_size, *xdg_cache_home, *home;
+    const char *cache_dir, *max_size, *homes[ENVIRONMENT_HOMES]; /* the last are those of environment_homes */
 };
 
 /* Returns the directory, allocated; NULL for none, with words in `why` where one was asked for and cannot be used. */

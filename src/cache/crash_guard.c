@@ -11,127 +11,37 @@
  * after a month. */
 #include "config.h"
 
-#include "base/digest.h"
 #include "cache/file.h"
-#include "cache/private_dir.h"
+#include "cache/process.h"
 #include "cache/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { KEY = 64, PLACE = 16, RANDOM = 16, MARK_ROOM = STORE_NAME_MAX, STAT_ROOM = 2048 };
+enum { KEY = 64, PLACE = PROCESS_PLACE, RANDOM = 16, MARK_ROOM = STORE_NAME_MAX };
 enum { HOUR = 60 * 60, MONTH = 30 * 24 * HOUR };
 
 struct mark {
-    char key[KEY + 1], place[PLACE + 1];
-    uint64_t pid, began;
+    char key[KEY + 1];
+    struct process process;
 };
 
 /* ---- Who is alive ---- */
 
-/* Reads a small system file as text. Returns 0 or an errno. */
-static int read_text(const char *path, char *text, size_t room)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-    if (fd < 0)
-        return errno;
-    while ((n = read(fd, text, room - 1)) < 0 && errno == EINTR)
-        ;
-    const int status = n < 0 ? errno : n ? 0 : ENOENT;
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return status;
-}
-
-/* The file does not exist for this process, now and later. Any other failure may be temporary. */
-static bool is_absent(int status)
-{
-    return status == ENOENT || status == ENOTDIR || status == EACCES || status == EPERM;
-}
-
-struct process {
-    char state;
-    uint64_t pid, threads, began;
-};
-
-/* Fields 1, 3, 20 and 22 of proc(5)'s stat; the second is in brackets and may hold anything. */
-static bool find_process(struct process *p, const char *pid)
-{
-    char path[64], text[STAT_ROOM];
-    const char *at;
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    if (read_text(path, text, sizeof text) || !(at = strrchr(text, ')')))
-        return false;
-    p->pid = strtoull(text, NULL, 10);
-    p->state = at[1] ? at[2] : '\0';
-    for (int field = 2; field < 22; field++) {
-        if (!(at = strchr(at + 1, ' ')))
-            return false;
-        if (field == 19)
-            p->threads = strtoull(at, NULL, 10);
-    }
-    p->began = strtoull(at, NULL, 10);
-    return true;
-}
-
-/* Identifies the machine, its boot and the container, as far as the system tells them; "" when they cannot be read
- * now. */
-static void find_place(char place[PLACE + 1])
-{
-    char boot[STAT_ROOM] = "", text[2 * STAT_ROOM], hex[DIGEST_HEX];
-    unsigned char digest[DIGEST_BYTES];
-    struct stat st = { .st_ino = 0 };
-    const int booted = read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot),
-              contained = stat("/proc/self/ns/pid", &st) ? errno : 0;
-    place[0] = '\0';
-    if ((booted && !is_absent(booted)) || (contained && !is_absent(contained)))
-        return;
-    const int n = snprintf(text, sizeof text, "%s %ju", booted ? "" : boot, contained ? 0 : (uintmax_t)st.st_ino);
-    digest_of(digest, text, n > 0 ? (size_t)n : 0);
-    digest_hex(hex, digest);
-    memcpy(place, hex, PLACE);
-    place[PLACE] = '\0';
-}
-
 static void find_self(struct mark *self, const char *key)
 {
-    struct process p;
-    memset(self, 0, sizeof *self);
     snprintf(self->key, sizeof self->key, "%s", key);
-    self->pid = (uint64_t)getpid();
-    /* /proc may be another container's, with other process numbers */
-    self->began = find_process(&p, "self") && p.pid == self->pid ? p.began : 0;
-    find_place(self->place);
+    process_self(&self->process);
 }
 
-/* An unknown time, 0, equals any other. */
-static bool is_same_time(uint64_t a, uint64_t b)
+static bool is_alive(const struct mark *m, const struct mark *self, const struct folder_entry *e)
 {
-    return !a || !b || a == b;
-}
-
-static bool is_alive(const struct mark *m, const struct mark *self, const struct stat *st)
-{
-    struct process p;
-    char pid[24];
-    if (!*self->place)
+    if (!*self->process.place)
         return true;
-    if (strcmp(m->place, self->place))
-        return file_now() - st->st_mtim.tv_sec < HOUR;
-    if (m->pid == self->pid)
-        return is_same_time(m->began, self->began);
-    snprintf(pid, sizeof pid, "%ju", (uintmax_t)m->pid);
-    if (!self->began || !find_process(&p, pid)) /* unknown, gone, or hidden */
-        return !(getpgid((pid_t)m->pid) < 0 && errno == ESRCH);
-    if ((p.state == 'Z' || p.state == 'X') && p.threads <= 1)
-        return false;
-    return is_same_time(m->began, p.began);
+    if (strcmp(m->process.place, self->process.place))
+        return file_now() - e->changed.tv_sec < HOUR;
+    return process_is_there(&m->process, &self->process);
 }
 
 /* ---- Names ---- */
@@ -148,19 +58,19 @@ static bool read_number(uint64_t *n, const char **at, uint64_t most)
 static bool read_mark(struct mark *m, const char *leaf)
 {
     const char *at = leaf + KEY + 1;
-    if (strspn(leaf, "0123456789abcdef") != KEY || leaf[KEY] != '.' || !read_number(&m->pid, &at, INT32_MAX) ||
-        *at++ != '.' || !read_number(&m->began, &at, UINT64_MAX) || *at++ != '-' || !file_is_hex(at, PLACE + RANDOM))
+    if (strspn(leaf, "0123456789abcdef") != KEY || leaf[KEY] != '.' || !read_number(&m->process.id, &at, INT32_MAX) ||
+        *at++ != '.' || !read_number(&m->process.began, &at, UINT64_MAX) || *at++ != '-' || !file_is_hex(at, PLACE + RANDOM))
         return false;
     memcpy(m->key, leaf, KEY);
-    memcpy(m->place, at, PLACE);
-    m->key[KEY] = m->place[PLACE] = '\0';
+    memcpy(m->process.place, at, PLACE);
+    m->key[KEY] = m->process.place[PLACE] = '\0';
     return true;
 }
 
 static bool is_mine(const struct mark *m, const struct mark *self)
 {
-    return !strcmp(m->key, self->key) && (!*self->place || !strcmp(m->place, self->place)) && m->pid == self->pid &&
-           is_same_time(m->began, self->began);
+    return !strcmp(m->key, self->key) && (!*self->process.place || !strcmp(m->process.place, self->process.place)) && m->process.id == self->process.id &&
+           process_is_same_time(m->process.began, self->process.began);
 }
 
 static bool has_marks(const struct store *s, const char *key)
@@ -170,13 +80,13 @@ static bool has_marks(const struct store *s, const char *key)
 
 /* Calls visit() for each entry of a folder of the store. */
 static void each(const struct store *s, const char *folder,
-                 bool (*visit)(void *user, int fd, const char *leaf, const struct stat *st), void *user)
+                 bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e), void *user)
 {
-    int fd;
-    if (private_dir_open(&fd, s->root, folder, false))
+    struct folder f;
+    if (folder_open(&f, s->root, folder, false))
         return;
-    (void)private_dir_each(fd, visit, user); /* a mark that cannot be read is no mark */
-    close(fd);
+    (void)folder_each(&f, visit, user); /* a mark that cannot be read is no mark */
+    folder_close(&f);
 }
 
 /* ---- Marking ---- */
@@ -188,9 +98,9 @@ void crash_guard_mark(struct store *s, const char *key)
     if (!has_marks(s, key) || file_random(random, RANDOM))
         return;
     find_self(&self, key);
-    if (!*self.place)
+    if (!*self.process.place)
         return; /* nobody could tell which process the mark belongs to */
-    snprintf(name, sizeof name, "inflight/%s.%ju.%ju-%s%s", key, (uintmax_t)self.pid, (uintmax_t)self.began, self.place,
+    snprintf(name, sizeof name, "inflight/%s.%ju.%ju-%s%s", key, (uintmax_t)self.process.id, (uintmax_t)self.process.began, self.process.place,
              random);
     (void)store_write(s, name, "\n", 1, false); /* without a mark there is one more try later, which does no harm */
 }
@@ -200,25 +110,25 @@ struct unmark {
     bool seen, done;
 };
 
-static bool unmark_one(void *user, int fd, const char *leaf, const struct stat *st)
+static bool unmark_one(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e)
 {
     struct unmark *const u = user;
     struct mark m;
-    (void)st;
+    (void)e;
     if (!read_mark(&m, leaf) || !is_mine(&m, &u->self))
         return true;
     u->seen = true;
-    u->done = !unlinkat(fd, leaf, 0);
+    u->done = !folder_remove(f, leaf);
     return !u->done;
 }
 
 static void forget(const struct store *s, const char *folder, const char *key)
 {
-    int fd;
-    if (private_dir_open(&fd, s->root, folder, false))
+    struct folder f;
+    if (folder_open(&f, s->root, folder, false))
         return;
-    (void)unlinkat(fd, key, 0);
-    close(fd);
+    (void)folder_remove(&f, key);
+    folder_close(&f);
 }
 
 /* Removes one of the process's own marks of the key. Other threads of it may remove theirs at the same time, so the
@@ -246,31 +156,31 @@ struct search {
     bool found;
 };
 
-static bool find_listed(struct stat *st, const struct store *s, const char *folder, const char *key)
+static bool find_listed(struct folder_entry *e, const struct store *s, const char *folder, const char *key)
 {
-    int fd;
-    if (private_dir_open(&fd, s->root, folder, false))
+    struct folder f;
+    if (folder_open(&f, s->root, folder, false))
         return false;
-    const bool listed = !fstatat(fd, key, st, AT_SYMLINK_NOFOLLOW);
-    close(fd);
+    const bool listed = !folder_look(&f, key, e);
+    folder_close(&f);
     return listed;
 }
 
 /* The lower limit is for clocks that were set back: nothing stays poisoned for ever. */
 static bool is_poison(const struct store *s, const char *key)
 {
-    struct stat st;
-    if (!find_listed(&st, s, "poisoned", key))
+    struct folder_entry e;
+    if (!find_listed(&e, s, "poisoned", key))
         return false;
-    const int64_t age = file_now() - st.st_mtim.tv_sec;
+    const int64_t age = file_now() - e.changed.tv_sec;
     return age < MONTH && age > -MONTH;
 }
 
 /* A process that cannot write a mark does not try what is suspected. */
 static bool is_suspect(const struct store *s, const char *key)
 {
-    struct stat st;
-    return s->read_only && find_listed(&st, s, "suspected", key);
+    struct folder_entry e;
+    return s->read_only && find_listed(&e, s, "suspected", key);
 }
 
 static bool is_later(const struct timespec *a, const struct timespec *b)
@@ -280,45 +190,46 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 
 /* Whether a mark is the first sign against its key, or as old as the first one. Then it becomes a suspicion and is
  * removed. */
-static bool suspect(struct store *s, int marks, const char *leaf, const char *key, const struct stat *mark)
+static bool suspect(struct store *s, const struct folder *marks, const char *leaf, const char *key,
+                    const struct folder_entry *mark)
 {
     char name[MARK_ROOM];
-    struct stat first;
+    struct folder_entry first;
     if (s->read_only)
         return false;
     snprintf(name, sizeof name, "suspected/%s", key);
     const bool known = find_listed(&first, s, "suspected", key);
-    if ((known && is_later(&mark->st_mtim, &first.st_mtim)) || (!known && !store_write(s, name, "\n", 1, false)))
+    if ((known && is_later(&mark->changed, &first.changed)) || (!known && !store_write(s, name, "\n", 1, false)))
         return false;
-    (void)unlinkat(marks, leaf, 0);
+    (void)folder_remove(marks, leaf);
     return true;
 }
 
 /* Moves a mark to poisoned/. Returns the status of the mark: ENOENT when it is gone. */
-static int list(const struct store *s, int marks, const char *leaf, const char *key)
+static int list(const struct store *s, const struct folder *marks, const char *leaf, const char *key)
 {
-    struct stat st;
-    int poisoned;
-    if (!s->read_only && !private_dir_open(&poisoned, s->root, "poisoned", true)) {
-        const int status = renameat(marks, leaf, poisoned, key) ? errno : 0;
-        close(poisoned);
+    struct folder_entry e;
+    struct folder poisoned;
+    if (!s->read_only && !folder_open(&poisoned, s->root, "poisoned", true)) {
+        const int status = folder_move(marks, leaf, &poisoned, key);
+        folder_close(&poisoned);
         if (!status)
             return 0;
     }
-    return fstatat(marks, leaf, &st, AT_SYMLINK_NOFOLLOW) ? errno : 0;
+    return folder_look(marks, leaf, &e);
 }
 
 /* A process that removed its mark and ended between our reading the two did not crash: so the mark must still exist
  * after the process is found to be gone. */
-static bool search_one(void *user, int fd, const char *leaf, const struct stat *st)
+static bool search_one(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e)
 {
     struct search *const x = user;
     struct mark m;
-    if (!read_mark(&m, leaf) || strcmp(m.key, x->key) || is_alive(&m, &x->self, st))
+    if (!read_mark(&m, leaf) || strcmp(m.key, x->key) || is_alive(&m, &x->self, e))
         return true;
-    struct stat now;
-    if (!fstatat(fd, leaf, &now, AT_SYMLINK_NOFOLLOW) && !suspect(x->s, fd, leaf, x->key, st))
-        x->found = !list(x->s, fd, leaf, x->key);
+    struct folder_entry now;
+    if (!folder_look(f, leaf, &now) && !suspect(x->s, f, leaf, x->key, e))
+        x->found = !list(x->s, f, leaf, x->key);
     return !x->found;
 }
 

@@ -1,26 +1,28 @@
-/* file.h - whole files in an open folder: read, replaced, named at random. Status as in private_dir.h.
+/* file.h - whole files in an open folder: read, replaced, named at random. Status as in folder.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FILE_H
 #define FILE_H
 
-#include "base/why.h"
+#include "cache/folder.h"
 
-#include <time.h>
-
-/* Reads a file of 1 to `most` bytes. EFBIG: it is empty or larger; EAGAIN: it changed while it was read. */
+/* Reads a file of 1 to `most` bytes, this user's, by no link. EFBIG: it is empty or larger; EAGAIN: it changed while it
+ * was read. */
 struct file {
     unsigned char *bytes; /* the caller frees them */
     size_t n;
     struct timespec changed;
 };
-int file_read(struct file *out, int folder, const char *leaf, size_t most);
+int file_read(struct file *out, const struct folder *f, const char *leaf, size_t most);
+
+/* Likewise, by whatever links; the administrator may have written it, too. */
+int file_read_shared(struct file *out, const struct folder *f, const char *leaf, size_t most);
 
 /* Creates or replaces the file, as a whole or not at all. durable: returns when its contents and its name have reached
  * the disk. */
-int file_write(int folder, const char *leaf, const void *bytes, size_t n, bool durable);
+int file_write(const struct folder *f, const char *leaf, const void *bytes, size_t n, bool durable);
 
 /* Sets the file's time to now. */
-int file_touch(int folder, const char *leaf);
+int file_touch(const struct folder *f, const char *leaf);
 
 /* Whether the name is that of a temporary file of file_write(). */
 bool file_is_temp(const char *leaf);
@@ -29,7 +31,20 @@ bool file_is_temp(const char *leaf);
 int file_random(char *hex, size_t digits);
 bool file_is_hex(const char *text, size_t digits); /* exactly `digits` of them, in lower case */
 
-/* The current time in seconds since 1970, to be compared with st_mtim. */
+/* The current time in seconds since 1970, to be compared with folder_entry.changed. */
 int64_t file_now(void);
+
+/* ---- The steps of the above, in file_NAME.c for each system ---- */
+
+int file_read_as(struct file *out, const struct folder *f, const char *leaf, size_t most, bool shared);
+
+/* Creates a new file, never opening an existing one; nothing of it stays after a failure. */
+int file_create(const struct folder *f, const char *leaf, const void *bytes, size_t n, bool durable);
+
+/* Gives a file another's name and place. durable: returns when the name has reached the disk. */
+int file_replace(const struct folder *f, const char *temp, const char *leaf, bool durable);
+
+/* Sets the file's time, in seconds since 1970. */
+int file_set_time(const struct folder *f, const char *leaf, int64_t seconds);
 
 #endif

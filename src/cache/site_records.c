@@ -4,15 +4,11 @@
  * Whoever may write such a file chooses configurations, no more: they are checked as any other text is. */
 #include "config.h"
 
+#include "cache/file.h"
 #include "cache/wisdom.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FILE_BYTES = 8 << 20, FOLDER_BYTES = 64 << 20, FILES = 4096 };
 
@@ -59,59 +55,17 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void list_files(struct names *to, DIR *dir)
+static bool list_one(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e)
 {
-    for (const struct dirent *e; (e = readdir(dir));)
-        if (is_tune_file(e->d_name) && !names_add(to, e->d_name))
-            break;
+    (void)f, (void)e;
+    return !is_tune_file(leaf) || names_add(user, leaf);
+}
+
+static void list_files(struct names *to, const struct folder *f)
+{
+    (void)folder_each(f, list_one, to); /* what cannot be listed is not read */
     if (to->count)
         qsort(to->list, to->count, sizeof *to->list, compare);
-}
-
-/* Only root and this user can have written the file. */
-static bool is_trusted(const struct stat *st)
-{
-    return S_ISREG(st->st_mode) && (st->st_uid == 0 || st->st_uid == geteuid()) &&
-           !(st->st_mode & (S_IWGRP | S_IWOTH)) && st->st_size <= FILE_BYTES;
-}
-
-static int open_file(int dir, const char *name)
-{
-    int fd;
-    do /* without blocking, because it may be a FIFO */
-        fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
-static size_t read_most(int fd, char *to, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        const ssize_t got = read(fd, to + done, n - done);
-        if (got > 0)
-            done += (size_t)got;
-        else if (!got || errno != EINTR)
-            break;
-    }
-    return done;
-}
-
-/* Returns the file's text, of at most *left bytes, and reduces *left; the caller frees it. NULL: it must not or cannot
- * be read. */
-static char *read_file(int dir, const char *name, size_t *left, size_t *n)
-{
-    struct stat st;
-    char *text = NULL;
-    const int fd = open_file(dir, name);
-    if (fd < 0)
-        return NULL;
-    if (!fstat(fd, &st) && is_trusted(&st) && (size_t)st.st_size <= *left && (text = malloc((size_t)st.st_size))) {
-        *n = read_most(fd, text, (size_t)st.st_size);
-        *left -= *n;
-    }
-    close(fd);
-    return text;
 }
 
 struct picked {
@@ -133,19 +87,22 @@ size_t site_records_read(const char *path, const struct record_device *by, bool 
 {
     struct picked c = { by, seeds, false, { NULL, 0, 0 } };
     struct names names = { NULL, 0, 0 };
-    size_t left = FOLDER_BYTES, n = 0;
-    DIR *const dir = path && *path ? opendir(path) : NULL;
-    if (dir)
-        list_files(&names, dir);
+    size_t left = FOLDER_BYTES;
+    struct folder f;
+    const bool open = path && *path && !folder_open_shared(&f, path);
+    if (open)
+        list_files(&names, &f);
     for (size_t i = 0; i < names.count && !c.full; i++) {
-        char *const text = read_file(dirfd(dir), names.list[i], &left, &n);
-        if (text)
-            record_scan(text, n, pick, &c);
-        free(text);
+        struct file file;
+        if (file_read_shared(&file, &f, names.list[i], left < FILE_BYTES ? left : FILE_BYTES))
+            continue;
+        left -= file.n;
+        record_scan((const char *)file.bytes, file.n, pick, &c);
+        free(file.bytes);
     }
     names_clear(&names);
-    if (dir)
-        closedir(dir);
+    if (open)
+        folder_close(&f);
     *list = c.records.list;
     return c.records.count;
 }

@@ -3,16 +3,13 @@
 #include "config.h"
 
 #include "cache/file.h"
-#include "cache/private_dir.h"
 #include "cache/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LINE_MAX_BYTES = 2048, WRITE_ATTEMPTS = 8, ASKED_MOST = 4, FIRST_ROOM = 1 << 16, DAY = 24 * 60 * 60 };
 
@@ -125,7 +122,7 @@ static bool get(struct store *s, const char *name, size_t most, unsigned char **
 }
 
 /* Keeps a blob that is used from being the oldest. Once a day is enough, because it costs a write. */
-static void refresh(int folder, const char *name, const char *leaf, const struct timespec *changed)
+static void refresh(const struct folder *folder, const char *name, const char *leaf, const struct timespec *changed)
 {
     const int64_t age = file_now() - changed->tv_sec;
     if (!strncmp(name, "bin/", 4) && (age > DAY || age < -DAY))
@@ -134,21 +131,22 @@ static void refresh(int folder, const char *name, const char *leaf, const struct
 
 static int read_blob(struct store *s, const char *name, size_t most, struct file *f)
 {
+    struct folder folder;
     struct place p;
-    int fd, status;
+    int status;
     if (!place_of(&p, name))
         return ENOENT;
-    if ((status = private_dir_open(&fd, s->root, p.folder, false))) {
-        if (status == PRIVATE_DIR_FOREIGN)
+    if ((status = folder_open(&folder, s->root, p.folder, false))) {
+        if (status == FOLDER_FOREIGN)
             tell_foreign(s, p.folder);
         return status;
     }
-    status = file_read(f, fd, p.leaf, most);
-    if (status == PRIVATE_DIR_FOREIGN)
+    status = file_read(f, &folder, p.leaf, most);
+    if (status == FOLDER_FOREIGN)
         tell_foreign(s, name);
     if (!status && !s->read_only)
-        refresh(fd, name, p.leaf, &f->changed);
-    close(fd);
+        refresh(&folder, name, p.leaf, &f->changed);
+    folder_close(&folder);
     return status;
 }
 
@@ -165,7 +163,7 @@ bool store_read(struct store *s, const char *name, size_t most, unsigned char **
     }
     if (status != ENOENT) {
         count_fault(s);
-        if (status != PRIVATE_DIR_FOREIGN)
+        if (status != FOLDER_FOREIGN)
             store_tell(s, STORE_TOLD_UNREADABLE, "cache: cannot read %s/%s: %s", s->root, name, words_for(status));
     }
     return false;
@@ -197,25 +195,27 @@ static int tag(const char *root)
                       text[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                "# Compiled kernels and measurements of clattn, see clattn-cache(5)."
                                " Made again when missing.\n";
-    struct stat st;
-    int fd, status = private_dir_open(&fd, root, "", true);
+    struct folder_entry e;
+    struct folder f;
+    int status = folder_open(&f, root, "", true);
     if (status)
         return status;
-    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
-        status = file_write(fd, name, text, sizeof text - 1, false);
-    close(fd);
+    if (folder_look(&f, name, &e))
+        status = file_write(&f, name, text, sizeof text - 1, false);
+    folder_close(&f);
     return status;
 }
 
 static int write_once(const struct store *s, const struct place *p, const void *bytes, size_t n, bool durable)
 {
-    int fd, status = tag(s->root);
+    struct folder f;
+    int status = tag(s->root);
     if (!status)
-        status = private_dir_open(&fd, s->root, p->folder, true);
+        status = folder_open(&f, s->root, p->folder, true);
     if (status)
         return status;
-    status = file_write(fd, p->leaf, bytes, n, durable);
-    close(fd);
+    status = file_write(&f, p->leaf, bytes, n, durable);
+    folder_close(&f);
     return status;
 }
 
@@ -223,7 +223,7 @@ static int write_once(const struct store *s, const struct place *p, const void *
 static int write_blob(const struct store *s, const struct place *p, const void *bytes, size_t n, bool durable)
 {
     int status = ENOENT;
-    for (int i = 0; i < WRITE_ATTEMPTS && (status == ENOENT || status == ESTALE); i++)
+    for (int i = 0; i < WRITE_ATTEMPTS && folder_is_missing(status); i++)
         status = write_once(s, p, bytes, n, durable);
     return status;
 }
@@ -241,7 +241,7 @@ bool store_write(struct store *s, const char *name, const void *bytes, size_t n,
     if (!status)
         return true;
     give_up(s);
-    if (status == PRIVATE_DIR_FOREIGN)
+    if (status == FOLDER_FOREIGN)
         tell_foreign(s, p.folder);
     else
         store_tell(s, STORE_TOLD_UNWRITABLE, "cache: cannot write %s/%s: %s: nothing more is written", s->root, name,
@@ -251,18 +251,18 @@ bool store_write(struct store *s, const char *name, const void *bytes, size_t n,
 
 void store_remove(struct store *s, const char *name)
 {
+    struct folder f;
     struct place p;
-    int fd;
     if (s->read_only || !place_of(&p, name))
         return;
     if (s->calls.put && s->calls.put(s->calls.user, name, "", 0))
         count_fault(s);
     if (!s->root)
         return;
-    int status = private_dir_open(&fd, s->root, p.folder, false);
+    int status = folder_open(&f, s->root, p.folder, false);
     if (!status) {
-        status = unlinkat(fd, p.leaf, 0) ? errno : 0;
-        close(fd);
+        status = folder_remove(&f, p.leaf);
+        folder_close(&f);
     }
     if (status && status != ENOENT)
         count_fault(s);
@@ -280,18 +280,18 @@ struct walk {
 
 static void walk_folder(struct walk *w);
 
-static bool walk_entry(void *user, int fd, const char *leaf, const struct stat *st)
+static bool walk_entry(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e)
 {
     struct walk *const w = user;
     const size_t above = strlen(w->name);
     const int n = snprintf(w->name + above, sizeof w->name - above, "/%s", leaf);
     struct place p;
-    (void)fd;
+    (void)f;
     if (n > 0 && (size_t)n < sizeof w->name - above && place_of(&p, w->name)) {
-        if (S_ISDIR(st->st_mode))
+        if (e->kind == FOLDER_FOLDER)
             walk_folder(w);
-        else if (S_ISREG(st->st_mode) && private_dir_is_own(st))
-            w->stopped = !w->visit(w->user, w->name, st->st_size > 0 ? (uint64_t)st->st_size : 0);
+        else if (e->kind == FOLDER_FILE && e->own)
+            w->stopped = !w->visit(w->user, w->name, e->bytes);
     }
     w->name[above] = '\0';
     return !w->stopped;
@@ -299,10 +299,11 @@ static bool walk_entry(void *user, int fd, const char *leaf, const struct stat *
 
 static void walk_folder(struct walk *w)
 {
-    int fd, status = private_dir_open(&fd, w->s->root, w->name, false);
+    struct folder f;
+    int status = folder_open(&f, w->s->root, w->name, false);
     if (!status) {
-        status = private_dir_each(fd, walk_entry, w);
-        close(fd);
+        status = folder_each(&f, walk_entry, w);
+        folder_close(&f);
     }
     if (status && status != ENOENT)
         count_fault(w->s);

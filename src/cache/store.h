@@ -68,6 +68,6 @@ enum {
     STORE_TOLD_DAMAGED = 8,
     STORE_TOLD_POISONED = 16
 };
-void store_tell(struct store *s, int kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void store_tell(struct store *s, int kind, const char *format, ...) PRINTF_LIKE(3, 4);
 
 #endif

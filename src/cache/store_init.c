@@ -3,32 +3,18 @@
 #include "config.h"
 
 #include "base/caller_struct.h"
+#include "base/environment.h"
 #include "cache/cache_dir.h"
 #include "cache/store.h"
 
-#include <stdlib.h>
-#include <sys/auxv.h>
-#include <unistd.h>
-
 enum { DEFAULT_BYTES = 64 << 20 };
-
-static bool is_borrowed(void)
-{
-    const struct identity who = { getauxval(AT_SECURE) != 0, getuid(), geteuid(), getgid(), getegid() };
-    return cache_dir_is_borrowed(&who);
-}
-
-static bool is_set(const char *value)
-{
-    return value && *value;
-}
 
 static uint64_t choose_size(size_t given, const struct surroundings *e, struct why *why)
 {
     uint64_t bytes;
     if (given)
         return given;
-    if (!is_set(e->max_size))
+    if (!environment_is_set(e->max_size))
         return DEFAULT_BYTES;
     if (cache_dir_size(&bytes, e->max_size))
         return bytes;
@@ -36,6 +22,7 @@ static uint64_t choose_size(size_t given, const struct surroundings *e, struct w
         why_set(why, 0, "cache: CLATTN_CACHE_MAX_SIZE must be a number of bytes, optionally followed by K, M or G");
     return DEFAULT_BYTES;
 }
+
 /* Whether the application keeps the blobs, or asked to and failed. */
 static bool take_calls(struct store *s, const clattn_options *o, struct why *why)
 {
@@ -52,13 +39,14 @@ void store_init(struct store *s, const clattn_options *o, struct why *why)
     s->max_bytes = DEFAULT_BYTES;
     if (take_calls(s, o, why))
         return;
-    if (is_borrowed()) {
-        if (is_set(given))
+    if (environment_is_borrowed()) {
+        if (environment_is_set(given))
             why_set(why, 0, "cache: it is not used in a program that has other rights than its user");
         return;
     }
-    const struct surroundings e = { secure_getenv("CLATTN_CACHE_DIR"), secure_getenv("CLATTN_CACHE_MAX_SIZE"),
-                                    secure_getenv("XDG_CACHE_HOME"), secure_getenv("HOME") };
+    struct surroundings e = { environment_get("CLATTN_CACHE_DIR"), environment_get("CLATTN_CACHE_MAX_SIZE"), { NULL } };
+    for (int i = 0; i < ENVIRONMENT_HOMES && environment_homes[i].variable; i++)
+        e.homes[i] = environment_get(environment_homes[i].variable);
     s->root = cache_dir_find(given, &e, why);
     s->max_bytes = choose_size(o ? o->cache_max_size : 0, &e, why);
 }

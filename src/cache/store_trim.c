@@ -3,15 +3,12 @@
 #include "config.h"
 
 #include "cache/file.h"
-#include "cache/private_dir.h"
 #include "cache/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STAMP "trimmed" /* a file in root, whose time says when this was done last */
 enum { HOUR = 60 * 60, DAY = 24 * HOUR, SORTED_MAX = 1 << 16, NAME_ROOM = sizeof "bin/ab/" + 62, DEPTH_MAX = 2 };
@@ -35,14 +32,14 @@ struct trim {
 /* ---- Looking ---- */
 
 /* A clock that was set back must not keep anything for ever, so a time in the future counts as old. */
-static int64_t when(const struct trim *t, const struct stat *st)
+static int64_t when(const struct trim *t, const struct folder_entry *e)
 {
-    return st->st_mtim.tv_sec > t->now + DAY ? 0 : st->st_mtim.tv_sec;
+    return e->changed.tv_sec > t->now + DAY ? 0 : e->changed.tv_sec;
 }
 
-static bool is_stale(const struct trim *t, const struct stat *st)
+static bool is_stale(const struct trim *t, const struct folder_entry *e)
 {
-    const int64_t age = t->now - st->st_mtim.tv_sec;
+    const int64_t age = t->now - e->changed.tv_sec;
     return age > HOUR || age < -HOUR;
 }
 
@@ -61,17 +58,16 @@ static bool has_room(struct trim *t)
     return true;
 }
 
-static void count_blob(struct trim *t, const char *leaf, const struct stat *st)
+static void count_blob(struct trim *t, const char *leaf, const struct folder_entry *e)
 {
-    const uint64_t bytes = (uint64_t)st->st_blocks * 512;
     t->count++;
-    if (__builtin_add_overflow(t->bytes, bytes, &t->bytes))
+    if (__builtin_add_overflow(t->bytes, e->on_disk, &t->bytes))
         t->bytes = UINT64_MAX;
     if (!has_room(t))
         return;
     struct blob *const b = &t->blobs[t->n++];
-    b->changed = when(t, st);
-    b->bytes = bytes;
+    b->changed = when(t, e);
+    b->bytes = e->on_disk;
     snprintf(b->name, sizeof b->name, "%.6s/%.62s", t->path, leaf);
 }
 
@@ -82,15 +78,15 @@ static bool is_of_binaries(const char *path)
 
 static void look_into(struct trim *t);
 
-static bool look(void *user, int fd, const char *leaf, const struct stat *st)
+static bool look(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e)
 {
     struct trim *const t = user;
     const size_t above = strlen(t->path);
-    if (S_ISREG(st->st_mode) && file_is_temp(leaf) && is_stale(t, st))
-        unlinkat(fd, leaf, 0);
-    else if (S_ISREG(st->st_mode) && is_of_binaries(t->path) && file_is_hex(leaf, 62))
-        count_blob(t, leaf, st);
-    else if (S_ISDIR(st->st_mode) && *leaf != '.' && t->depth < DEPTH_MAX &&
+    if (e->kind == FOLDER_FILE && file_is_temp(leaf) && is_stale(t, e))
+        (void)folder_remove(f, leaf); /* the next trimming tries again */
+    else if (e->kind == FOLDER_FILE && is_of_binaries(t->path) && file_is_hex(leaf, 62))
+        count_blob(t, leaf, e);
+    else if (e->kind == FOLDER_FOLDER && *leaf != '.' && t->depth < DEPTH_MAX &&
              above + strlen(leaf) + 2 <= sizeof t->path) {
         snprintf(t->path + above, sizeof t->path - above, "%s%s", above ? "/" : "", leaf);
         look_into(t);
@@ -101,13 +97,13 @@ static bool look(void *user, int fd, const char *leaf, const struct stat *st)
 
 static void look_into(struct trim *t)
 {
-    int fd;
-    if (private_dir_open(&fd, t->s->root, t->path, false))
+    struct folder f;
+    if (folder_open(&f, t->s->root, t->path, false))
         return;
     t->depth++;
-    (void)private_dir_each(fd, look, t); /* what cannot be read stays */
+    (void)folder_each(&f, look, t); /* what cannot be read stays */
     t->depth--;
-    close(fd);
+    folder_close(&f);
 }
 
 /* ---- Taking ---- */
@@ -138,16 +134,17 @@ static void evict(struct trim *t)
 
 /* ---- When ---- */
 
-static bool is_due(int root, int64_t now)
+static bool is_due(const struct folder *root, int64_t now)
 {
-    struct stat st;
-    if (fstatat(root, STAMP, &st, AT_SYMLINK_NOFOLLOW))
-        return errno == ENOENT;
-    const int64_t age = now - st.st_mtim.tv_sec;
+    struct folder_entry e;
+    const int status = folder_look(root, STAMP, &e);
+    if (status)
+        return status == ENOENT;
+    const int64_t age = now - e.changed.tv_sec;
     return age < 0 || age >= HOUR;
 }
 
-static bool stamp(int root)
+static bool stamp(const struct folder *root)
 {
     const int status = file_touch(root, STAMP);
     return !(status == ENOENT ? file_write(root, STAMP, "\n", 1, false) : status);
@@ -156,11 +153,11 @@ static bool stamp(int root)
 void store_trim(struct store *s, bool now)
 {
     struct trim t = { .s = s, .now = file_now(), .depth = -1 };
-    int root;
-    if (s->read_only || !s->root || private_dir_open(&root, s->root, "", false))
+    struct folder root;
+    if (s->read_only || !s->root || folder_open(&root, s->root, "", false))
         return;
-    const bool due = is_due(root, t.now), stamped = (due || now) && stamp(root);
-    close(root);
+    const bool due = is_due(&root, t.now), stamped = (due || now) && stamp(&root);
+    folder_close(&root);
     if (!now && !stamped)
         return;
     look_into(&t);

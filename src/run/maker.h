@@ -26,7 +26,7 @@ struct maker {
 void maker_connect(struct maker *maker, cl_context context, cl_device_id device, struct config_lookup *lookup,
                    struct maker *owner);
 
-void maker_log(struct maker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void maker_log(struct maker *maker, const char *format, ...) PRINTF_LIKE(2, 3);
 void maker_count(uint64_t *counter);
 
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "src/base/environment_posix.h"
 #include "src/cache/cache_dir.h"
 #include "tests/lib/scratch.h"
 
@@ -22,45 +23,45 @@ static void check_choice(void)
         struct surroundings e;
         const char *want, *words; /* NULL: none; "" in words */
     } cases[] = {
-        { "/a/b", { "/c", NULL, "/d", "/e" }, "/a/b", NULL },
-        { "/a/b///", { NULL, NULL, NULL, NULL }, "/a/b", NULL },
-        { "/a/b/./.", { NULL, NULL, NULL, NULL }, "/a/b", NULL },
-        { "/a/b/..", { NULL, NULL, NULL, NULL }, "/a/b/..", NULL },
-        { "/a/b.", { NULL, NULL, NULL, NULL }, "/a/b.", NULL },
-        { "", { "/c", NULL, "/d", "/e" }, NULL, NULL },
-        { "a/b", { "/c", NULL, "/d", "/e" }, NULL, "absolute" },
-        { ".", { NULL, NULL, NULL, NULL }, NULL, "absolute" },
-        { "off", { NULL, NULL, NULL, NULL }, NULL, "absolute" },
-        { "/", { NULL, NULL, NULL, NULL }, NULL, "root of all" },
-        { "//", { NULL, NULL, NULL, NULL }, NULL, "root of all" },
-        { "/.", { NULL, NULL, NULL, NULL }, NULL, "root of all" },
-        { "/a\nb", { NULL, NULL, NULL, NULL }, NULL, "control" },
-        { "/a\033[2Jb", { NULL, NULL, NULL, NULL }, NULL, "control" },
-        { "/a\177", { NULL, NULL, NULL, NULL }, NULL, "control" },
-        { "/caf\xc3\xa9", { NULL, NULL, NULL, NULL }, "/caf\xc3\xa9", NULL },
-        { long_path, { NULL, NULL, NULL, NULL }, NULL, "too long" },
-        { NULL, { "/c", NULL, "/d", "/e" }, "/c", NULL },
-        { NULL, { "", NULL, "/d", "/e" }, NULL, NULL },
-        { NULL, { "off", NULL, "/d", "/e" }, NULL, NULL },
-        { NULL, { "c", NULL, "/d", "/e" }, NULL, "CLATTN_CACHE_DIR" },
-        { NULL, { "/", NULL, "/d", "/e" }, NULL, "CLATTN_CACHE_DIR" },
-        { NULL, { "/c\n", NULL, "/d", "/e" }, NULL, "CLATTN_CACHE_DIR" },
-        { NULL, { long_path, NULL, "/d", "/e" }, NULL, "CLATTN_CACHE_DIR" },
-        { NULL, { NULL, NULL, "/d", "/e" }, "/d/clattn", NULL },
-        { NULL, { NULL, NULL, "/d/", "/e" }, "/d/clattn", NULL },
-        { NULL, { NULL, NULL, "/", "/e" }, "/clattn", NULL },
-        { NULL, { NULL, NULL, "", "/e" }, "/e/.cache/clattn", NULL },
-        { NULL, { NULL, NULL, "d", "/e" }, "/e/.cache/clattn", "XDG_CACHE_HOME" },
-        { NULL, { NULL, NULL, "d", NULL }, NULL, "XDG_CACHE_HOME" },
-        { NULL, { NULL, NULL, long_path, "/e" }, NULL, "XDG_CACHE_HOME" },
-        { NULL, { NULL, NULL, "/d\n", "/e" }, NULL, "XDG_CACHE_HOME" },
-        { NULL, { NULL, NULL, NULL, "/e" }, "/e/.cache/clattn", NULL },
-        { NULL, { NULL, NULL, NULL, "/" }, "/.cache/clattn", NULL },
-        { NULL, { NULL, NULL, NULL, "" }, NULL, NULL },
-        { NULL, { NULL, NULL, NULL, NULL }, NULL, NULL },
-        { NULL, { NULL, NULL, NULL, "e" }, NULL, "HOME" },
-        { NULL, { NULL, NULL, NULL, long_path }, NULL, "HOME" },
-        { NULL, { NULL, NULL, NULL, "/e\n" }, NULL, "HOME" },
+        { "/a/b", { "/c", NULL, { "/d", "/e" } }, "/a/b", NULL },
+        { "/a/b///", { NULL, NULL, { NULL, NULL } }, "/a/b", NULL },
+        { "/a/b/./.", { NULL, NULL, { NULL, NULL } }, "/a/b", NULL },
+        { "/a/b/..", { NULL, NULL, { NULL, NULL } }, "/a/b/..", NULL },
+        { "/a/b.", { NULL, NULL, { NULL, NULL } }, "/a/b.", NULL },
+        { "", { "/c", NULL, { "/d", "/e" } }, NULL, NULL },
+        { "a/b", { "/c", NULL, { "/d", "/e" } }, NULL, "absolute" },
+        { ".", { NULL, NULL, { NULL, NULL } }, NULL, "absolute" },
+        { "off", { NULL, NULL, { NULL, NULL } }, NULL, "absolute" },
+        { "/", { NULL, NULL, { NULL, NULL } }, NULL, "root of all" },
+        { "//", { NULL, NULL, { NULL, NULL } }, NULL, "root of all" },
+        { "/.", { NULL, NULL, { NULL, NULL } }, NULL, "root of all" },
+        { "/a\nb", { NULL, NULL, { NULL, NULL } }, NULL, "control" },
+        { "/a\033[2Jb", { NULL, NULL, { NULL, NULL } }, NULL, "control" },
+        { "/a\177", { NULL, NULL, { NULL, NULL } }, NULL, "control" },
+        { "/caf\xc3\xa9", { NULL, NULL, { NULL, NULL } }, "/caf\xc3\xa9", NULL },
+        { long_path, { NULL, NULL, { NULL, NULL } }, NULL, "too long" },
+        { NULL, { "/c", NULL, { "/d", "/e" } }, "/c", NULL },
+        { NULL, { "", NULL, { "/d", "/e" } }, NULL, NULL },
+        { NULL, { "off", NULL, { "/d", "/e" } }, NULL, NULL },
+        { NULL, { "c", NULL, { "/d", "/e" } }, NULL, "CLATTN_CACHE_DIR" },
+        { NULL, { "/", NULL, { "/d", "/e" } }, NULL, "CLATTN_CACHE_DIR" },
+        { NULL, { "/c\n", NULL, { "/d", "/e" } }, NULL, "CLATTN_CACHE_DIR" },
+        { NULL, { long_path, NULL, { "/d", "/e" } }, NULL, "CLATTN_CACHE_DIR" },
+        { NULL, { NULL, NULL, { "/d", "/e" } }, "/d/clattn", NULL },
+        { NULL, { NULL, NULL, { "/d/", "/e" } }, "/d/clattn", NULL },
+        { NULL, { NULL, NULL, { "/", "/e" } }, "/clattn", NULL },
+        { NULL, { NULL, NULL, { "", "/e" } }, "/e/.cache/clattn", NULL },
+        { NULL, { NULL, NULL, { "d", "/e" } }, "/e/.cache/clattn", "XDG_CACHE_HOME" },
+        { NULL, { NULL, NULL, { "d", NULL } }, NULL, "XDG_CACHE_HOME" },
+        { NULL, { NULL, NULL, { long_path, "/e" } }, NULL, "XDG_CACHE_HOME" },
+        { NULL, { NULL, NULL, { "/d\n", "/e" } }, NULL, "XDG_CACHE_HOME" },
+        { NULL, { NULL, NULL, { NULL, "/e" } }, "/e/.cache/clattn", NULL },
+        { NULL, { NULL, NULL, { NULL, "/" } }, "/.cache/clattn", NULL },
+        { NULL, { NULL, NULL, { NULL, "" } }, NULL, NULL },
+        { NULL, { NULL, NULL, { NULL, NULL } }, NULL, NULL },
+        { NULL, { NULL, NULL, { NULL, "e" } }, NULL, "HOME" },
+        { NULL, { NULL, NULL, { NULL, long_path } }, NULL, "HOME" },
+        { NULL, { NULL, NULL, { NULL, "/e\n" } }, NULL, "HOME" },
     };
     static struct why why;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -107,14 +108,14 @@ static void check_sizes(void)
 static void check_rights(void)
 {
     static const struct {
-        struct identity who;
+        struct environment_identity who;
         bool borrowed;
     } cases[] = { { { false, 1000, 1000, 1000, 1000 }, false }, { { false, 0, 0, 0, 0 }, false },
                   { { true, 1000, 1000, 1000, 1000 }, true },   { { false, 1000, 0, 1000, 1000 }, true },
                   { { false, 0, 1000, 0, 0 }, true },           { { false, 1000, 1000, 1000, 0 }, true },
                   { { true, 1000, 0, 1000, 0 }, true } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        is_int(cache_dir_is_borrowed(&cases[i].who), cases[i].borrowed, "rights of kind %zu", i);
+        is_int(environment_is_lent(&cases[i].who), cases[i].borrowed, "rights of kind %zu", i);
 }
 
 /* ---- By the real environment ---- */

@@ -68,7 +68,7 @@ void evil_crash(void);
 
 enum evil_kind { EVIL_CONTEXT, EVIL_QUEUE, EVIL_MEMORY, EVIL_PROGRAM, EVIL_KERNEL, EVIL_EVENT, EVIL_KINDS };
 void evil_objects(enum evil_kind kind, int by);
-void evil_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void evil_log(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* ---- faulty_results.c ---- */
 

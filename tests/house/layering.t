@@ -91,6 +91,7 @@ else
     result "a file exports names that begin with its own" "$(awk '
         $4 ~ /^[TDRB]$/ {
             public = $1 == "api" || $3 == "clattn_status_string"
+            sub(/_(macos|posix|windows)$/, "", $2) # what one system answers
             if (index($3, $2) != 1 && index($3 "s", $2) != 1 && !(public && index($3, "clattn_") == 1))
                 print $1 "/" $2 ".c exports " $3
         }' "$names")"
