@@ -4,17 +4,14 @@
 
 #include "plot.h"
 
+#include "files.h"
 #include "plot_kinds.h"
+#include "system.h"
 
 #include <errno.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-extern char **environ;
 
 enum { PATH_ROOM = 4096 };
 
@@ -62,14 +59,11 @@ int plot_each(const struct figures *all, size_t n, void (*visit)(const struct pl
 static int draw(char *script, struct fault *f)
 {
     char command[] = "gnuplot", plain[] = "-d", *const argv[] = { command, plain, script, NULL }; /* no ~/.gnuplot */
-    pid_t pid;
-    int status = -1;
-    const int failed = posix_spawnp(&pid, command, NULL, NULL, argv, environ);
+    int status;
+    const int failed = system_run(argv, &status);
     if (failed)
         return fault_set(f, EXIT_UNSUPPORTED, "gnuplot: %s (Debian: gnuplot-nox); %s waits for it", strerror(failed),
                          script);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
     return status ? fault_set(f, EXIT_UNSUPPORTED, "gnuplot failed on %s", script) : 0;
 }
 
@@ -95,7 +89,7 @@ int plot_write(const char *dir, const struct figures *all, size_t n, int partial
 {
     if (!n)
         return fault_set(f, EXIT_USAGE, "--plot: nothing was measured");
-    if (mkdir(dir, 0777) && errno != EEXIST)
+    if (files_make_folder(dir))
         return fault_set(f, EXIT_USAGE, "%s: %s", dir, strerror(errno));
     return plot_one(dir, &plot_throughput, all, n, partial, f) || plot_one(dir, &plot_roofline, all, n, partial, f) ? -1
                                                                                                                     : 0;

@@ -42,7 +42,7 @@ AC_DEFUN([CL_COMPILER_FLAGS], [
     CFLAGS=$cl_save_CFLAGS LDFLAGS=$cl_save_LDFLAGS
     rm -f conftest.map
   ])
-  AM_CONDITIONAL([VERSION_SCRIPT], [test "$cl_cv_version_script" = yes])
+  AM_CONDITIONAL([VERSION_SCRIPT], [test "$cl_cv_version_script" = yes && test "$cl_system" != windows])
   AC_SUBST([WARN_CFLAGS])
   AC_SUBST([VISIBILITY_CFLAGS])
   AC_SUBST([PTX_CFLAGS])

@@ -8,9 +8,10 @@ AC_DEFUN([CL_SYSTEM], [
   AS_CASE([$host_os], [mingw*], [cl_system=windows], [darwin*], [cl_system=macos])
   AM_CONDITIONAL([WINDOWS], [test $cl_system = windows])
   AM_CONDITIONAL([MACOS], [test $cl_system = macos])
+  AC_CHECK_FUNCS([strndup])
   AS_IF([test $cl_system != windows], [
     AC_CHECK_HEADERS([sys/random.h])
-    AC_CHECK_FUNCS([getauxval getrandom gettid issetugid secure_getenv sigtimedwait])
+    AC_CHECK_FUNCS([getauxval getrandom gettid issetugid pipe2 secure_getenv sigtimedwait])
   ])
   SYSTEM_LIBS=
   AS_CASE([$cl_system],

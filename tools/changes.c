@@ -4,17 +4,16 @@
 
 #include "changes.h"
 
+#include "files.h"
 #include "floats.h"
 #include "npy.h"
 #include "score_mods.h"
 #include "wholes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TEXT_MAX = 1 << 20 }; /* the library's limit */
@@ -150,19 +149,19 @@ static char *read_bytes(int fd, size_t n, const char *argument, const char *path
 
 static char *read_text(const char *argument, const char *path, struct fault *f)
 {
-    struct stat s;
+    uint64_t bytes = 0;
     char *text = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* must not block on a FIFO */
-    if (fd < 0 || fstat(fd, &s) != 0)
-        fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, strerror(errno));
-    else if (!S_ISREG(s.st_mode))
-        fault_set(f, EXIT_USAGE, "%s: %s: it is not a regular file", argument, path);
-    else if (s.st_size > TEXT_MAX)
+    int fd;
+    const char *const why = files_open(&fd, path, &bytes);
+    if (why) {
+        fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, why);
+        return NULL;
+    }
+    if (bytes > TEXT_MAX)
         fault_set(f, EXIT_USAGE, "%s: %s: it is longer than %d bytes", argument, path, TEXT_MAX);
     else
-        text = read_bytes(fd, (size_t)s.st_size, argument, path, f);
-    if (fd >= 0)
-        (void)close(fd);
+        text = read_bytes(fd, (size_t)bytes, argument, path, f);
+    (void)close(fd);
     return text;
 }
 

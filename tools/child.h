@@ -3,13 +3,12 @@
  *
  * The child is this program once more, started anew instead of forked, because OpenCL does not survive a fork(). It
  * answers once when it is ready, and then whenever it is asked. It ends when its socket is closed, and with its
- * parent. */
+ * parent. child.c has what is alike everywhere, child_NAME.c the steps of child_steps.h for each system. */
 #ifndef CHILD_H
 #define CHILD_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 enum { CHILD_WORDS = 512 };
 
@@ -23,9 +22,10 @@ struct answer {
 /* ---- The parent's side ---- */
 
 struct child {
-    pid_t pid;                /* 0: there is no child, or it is dead */
-    int open;                 /* the two descriptors below are open: */
-    int fd, log;              /* its socket; its output, -1 once nobody can write there any more */
+    intptr_t process;         /* its number, or on Windows a handle; 0: there is no child, or it is dead */
+    int open;                 /* the descriptors or handles below are open: */
+    intptr_t talk, log;       /* its socket or pipe; its output, -1 once nobody can write there any more */
+    void *more;               /* Windows: its job, and a read of its pipe that is under way */
     char line[CHILD_WORDS];   /* the last line of its output, not ended by NUL */
     size_t length;
     int ended;                /* that line is complete, and the next byte begins another */
@@ -37,6 +37,9 @@ struct patience {
     int (*stop)(void *user);
     void *user;
 };
+
+/* Called first by a program that starts children, so that it learns how they end. */
+void child_expect(void);
 
 /* Starts this program again with `argv`; argv[0] is its path where the system does not know it. Returns 0, or an
  * errno. */
@@ -54,7 +57,7 @@ void child_close(struct child *c);
 
 /* ---- The child's side ---- */
 
-/* Must be called first. Returns the socket, or -1 when this process is not such a child. From then on drivers that
+/* Must be called first. Returns a descriptor of the socket, or -1 when this process is not such a child. From then on drivers that
  * print or read standard input do no harm. */
 int child_begin(void);
 

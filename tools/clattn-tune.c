@@ -11,10 +11,7 @@
 #include "named.h"
 #include "system.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- The device ---- */
 
@@ -115,7 +112,7 @@ int main(int argc, char **argv)
         if (t.options.task == TASK_CHILD)
             return candidate_main(&t.options);
         system_catch_interrupts(); /* the first asks, the second kills */
-        (void)signal(SIGCHLD, SIG_DFL); /* otherwise the status of a dead child is lost */
+        child_expect();
         if (t.options.help)
             tune_options_help(stdout);
         else if (t.options.version)

@@ -4,15 +4,15 @@
 
 #include "npy.h"
 
+#include "files.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_MAX = 65536 }; /* numpy writes some 120 bytes */
+enum { HEADER_MAX = 65536, PIECE = 1 << 30 }; /* numpy writes some 120 bytes; systems read up to 2^31 */
 
 void npy_free(struct npy *a)
 {
@@ -46,7 +46,7 @@ static int read_all(int fd, void *to, size_t n)
 {
     char *at = to;
     while (n > 0) {
-        const ssize_t got = read(fd, at, n);
+        const ssize_t got = read(fd, at, n < PIECE ? n : PIECE);
         if (got == 0)
             return 1;
         if (got < 0) {
@@ -105,22 +105,17 @@ static int reorder(const char *argument, const char *path, struct npy *a, struct
                               path, (unsigned long long)bytes);
 }
 
-static int read_file(int fd, const char *argument, const char *path, struct npy *a, struct fault *f)
+static int read_file(int fd, uint64_t bytes, const char *argument, const char *path, struct npy *a, struct fault *f)
 {
-    struct stat s;
     uint64_t header = 0;
     char shape[NPY_SHAPE_TEXT];
-    if (fstat(fd, &s) != 0)
-        return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, strerror(errno));
-    if (!S_ISREG(s.st_mode))
-        return fault_set(f, EXIT_USAGE, "%s: %s: it is not a regular file", argument, path);
-    const char *why = read_header(fd, (uint64_t)s.st_size, a, &header);
+    const char *why = read_header(fd, bytes, a, &header);
     if (why)
         return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, why);
     npy_shape(a->ndim, a->shape, shape);
     if (count_elements(a) != 0)
         return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s is too large", argument, path, shape);
-    const uint64_t data = (uint64_t)s.st_size - header;
+    const uint64_t data = bytes - header;
     if (data != (uint64_t)a->count * npy_size(a->type))
         return fault_set(f, EXIT_USAGE, "%s: %s: it has %llu bytes of data where %s of %s needs %llu", argument, path,
                          (unsigned long long)data, shape, a->name,
@@ -141,10 +136,12 @@ static int read_file(int fd, const char *argument, const char *path, struct npy 
 int npy_read(const char *argument, const char *path, struct npy *out, struct fault *f)
 {
     memset(out, 0, sizeof *out);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO must not hold us up */
-    if (fd < 0)
-        return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, strerror(errno));
-    const int status = read_file(fd, argument, path, out, f);
+    uint64_t bytes = 0;
+    int fd;
+    const char *const why = files_open(&fd, path, &bytes);
+    if (why)
+        return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, why);
+    const int status = read_file(fd, bytes, argument, path, out, f);
     (void)close(fd);
     return status;
 }

@@ -4,49 +4,32 @@
 
 #include "output.h"
 
+#include "files.h"
 #include "npy.h"
 #include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+enum { PIECE = 1 << 30 }; /* systems write up to 2^31 */
 
 static int failed(struct fault *f, const struct output *o, const char *path)
 {
     return fault_set(f, EXIT_USAGE, "%s: %s: %s", o->argument, path, strerror(errno));
 }
 
-/* Finds where `path` really leads, because renaming onto a link, a device or a directory would replace it. */
 static int resolve(struct output *o, const char *path, struct fault *f)
 {
-    struct stat s;
-    const int there = lstat(path, &s) == 0;
-    o->path = there && S_ISLNK(s.st_mode) ? realpath(path, NULL) : strdup(path);
-    if (!o->path)
-        return failed(f, o, path);
-    if (there && stat(o->path, &s) != 0)
-        return failed(f, o, path);
-    if (there && !S_ISREG(s.st_mode))
-        return fault_set(f, EXIT_USAGE, "%s: %s: it is not a regular file", o->argument, path);
-    o->mode = there ? (int)(s.st_mode & 0777) : -1;
-    return 0;
-}
-
-/* Returns the length of the directory in front of a file name, slash included. */
-static size_t directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
+    const char *const why = files_resolve(&o->path, &o->mode, path);
+    return why ? fault_set(f, EXIT_USAGE, "%s: %s: %s", o->argument, path, why) : 0;
 }
 
 int outputs_is_same(const char *path, const char *other)
 {
-    const size_t n = directory_of(path), m = directory_of(other);
+    const size_t n = files_folder(path), m = files_folder(other);
     if (system_is_same_file(path, other))
         return 1;
     if (strcmp(path + n, other + m) != 0)
@@ -58,18 +41,17 @@ int outputs_is_same(const char *path, const char *other)
     return same;
 }
 
-/* Creates a temporary file beside o->path. O_EXCL: a link that somebody placed there is not followed. */
+/* Creates a temporary file beside o->path. */
 static int open_temp(struct output *o, struct fault *f)
 {
-    const size_t directory = directory_of(o->path), room = directory + 64;
+    const size_t directory = files_folder(o->path), room = directory + 64;
     o->temp = malloc(room);
     if (!o->temp)
         return failed(f, o, o->path);
     for (int attempt = 0; attempt < 100; attempt++) {
         memcpy(o->temp, o->path, directory);
         snprintf(o->temp + directory, room - directory, ".clattn-%ld-%d.tmp", (long)getpid(), attempt);
-        const int fd =
-            open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, o->mode < 0 ? 0666 : o->mode);
+        const int fd = files_create(o->temp, o->mode);
         if (fd >= 0)
             return fd;
         if (errno != EEXIST)
@@ -84,7 +66,7 @@ static int write_all(int fd, const void *from, size_t n)
 {
     const char *at = from;
     while (n > 0) {
-        const ssize_t put = write(fd, at, n);
+        const ssize_t put = write(fd, at, n < PIECE ? n : PIECE);
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
@@ -139,7 +121,7 @@ int outputs_add(struct outputs *o, const char *argument, const char *path, int t
     npy_swap(npy_name(type), data, count);
     const size_t n = header(text, type, ndim, shape);
     int status = write_all(fd, text, n) != 0 || write_all(fd, data, count * npy_size(type)) != 0 ||
-                         (file->mode >= 0 && fchmod(fd, (mode_t)file->mode) != 0)
+                         (file->mode >= 0 && files_permit(fd, file->mode) != 0)
                      ? -1
                      : 0;
     if (status != 0)
@@ -152,7 +134,7 @@ int outputs_add(struct outputs *o, const char *argument, const char *path, int t
 int outputs_commit(struct outputs *o, struct fault *f)
 {
     for (int i = 0; i < o->n; i++) {
-        if (rename(o->at[i].temp, o->at[i].path) == 0) {
+        if (files_rename(o->at[i].temp, o->at[i].path) == 0) {
             free(o->at[i].temp);
             o->at[i].temp = NULL;
             continue;

@@ -18,6 +18,13 @@ int system_is_same_file(const char *path, const char *other);
 /* Whether standard output (1) or standard error (2) is a terminal that a line can be written over on. */
 int system_is_terminal(int fd);
 
+/* Runs a program found as a shell finds it, argv[0], and waits for it. Returns 0, or an errno where it cannot be
+ * started; *status is 0 where it succeeded. */
+int system_run(char *const argv[], int *status);
+
+/* How many columns the terminal has that standard error goes to. */
+int system_columns(void);
+
 /* Bytes of memory that could be used now without swapping, and by this process's control group; 0 where that is not
  * known. */
 uint64_t system_memory(void);

@@ -5,13 +5,24 @@
 #include "cgroup.h"
 #include "system.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef __APPLE__
+#include <crt_externs.h>
+#define environ (*_NSGetEnviron())
+#else
+extern char **environ;
+#endif
 
 static volatile sig_atomic_t signal_got;
 
@@ -45,6 +56,24 @@ int system_is_terminal(int fd)
 {
     const char *const term = getenv("TERM");
     return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+int system_run(char *const argv[], int *status)
+{
+    pid_t pid;
+    const int failed = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+    *status = -1;
+    if (failed)
+        return failed;
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+    return 0;
+}
+
+int system_columns(void)
+{
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
 }
 
 /* Linux knows what could be had by dropping caches; elsewhere all of the memory is the best answer. */

@@ -4,11 +4,12 @@
 
 #include "textfile.h"
 
+#include "files.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int failed(const char *argument, const char *path, struct fault *f)
@@ -42,7 +43,7 @@ static char *slurp(FILE *in, size_t most, size_t *n)
 int textfile_read(const char *path, size_t most, char **text, size_t *n, const char *argument, struct fault *f)
 {
     const int is_stdin = strcmp(path, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(path, "r");
+    FILE *in = is_stdin ? stdin : fopen(path, "rb");
     *text = NULL;
     if (!in)
         return failed(argument, path, f);
@@ -81,20 +82,18 @@ static int replace(const char *path, const char *text, size_t n)
     if (!temporary)
         return e;
     snprintf(temporary, room, "%s.XXXXXX", path);
-    fd = mkstemp(temporary);
+    fd = files_create_temporary(temporary);
     if (fd < 0) {
         e = errno;
         goto out;
     }
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    if (fchmod(fd, 0666 & ~mask) != 0 || !(to = fdopen(fd, "w"))) {
+    if (files_permit(fd, -1) != 0 || !(to = fdopen(fd, "wb"))) {
         e = errno;
         (void)close(fd);
     } else {
         e = put(to, text, n);
     }
-    if (!e && rename(temporary, path) != 0)
+    if (!e && files_rename(temporary, path) != 0)
         e = errno;
     if (e)
         (void)unlink(temporary);
@@ -105,13 +104,12 @@ out:
 
 int textfile_write(const char *path, const char *text, size_t n, const char *argument, struct fault *f)
 {
-    struct stat s;
     int e;
     errno = 0;
     if (strcmp(path, "-") == 0) {
         e = put(stdout, text, n);
-    } else if (lstat(path, &s) == 0 && !S_ISREG(s.st_mode)) { /* a pipe, a device, or a link to something unknown */
-        FILE *to = fopen(path, "w");
+    } else if (files_is_special(path)) {
+        FILE *to = fopen(path, "wb");
         e = to ? put(to, text, n) : errno;
     } else {
         e = replace(path, text, n);

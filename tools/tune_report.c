@@ -6,11 +6,11 @@
 
 #include "clock.h"
 #include "json.h"
+#include "system.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { DRAW_MS = 150, LOG_MS = 60000 };
@@ -73,12 +73,6 @@ static double time_left(const struct tune_report *r, double limit, int *most)
     return left;
 }
 
-static int columns(void)
-{
-    struct winsize w;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
-}
-
 /* The line has changed, and is drawn at the next occasion. */
 static void erase(struct tune_report *r)
 {
@@ -104,7 +98,7 @@ void tell_draw(struct tune_report *r)
         snprintf(left, sizeof left, ", %s %s left", most ? "at most" : "about", tell_duration(text, ceil(seconds)));
     snprintf(line, sizeof line, "[%d/%d] %d tried%s%s: %s", r->i, r->n, r->opened, best, left, r->class_text);
     if (r->terminal)
-        fprintf(stderr, "%s%.*s", r->drawn ? "\r\033[K" : "", columns() - 1, line);
+        fprintf(stderr, "%s%.*s", r->drawn ? "\r\033[K" : "", system_columns() - 1, line);
     else
         fprintf(stderr, "%s\n", line);
     fflush(stderr);

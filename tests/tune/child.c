@@ -184,7 +184,7 @@ static void test_good(void)
     ok(child_wait(&c, &p, &a, words) == 0 && a.status == 0 && a.seconds == 2, "it answers");
     child_ask(&c);
     ok(child_wait(&c, &p, &a, words) == 0 && a.status == -42 && !strcmp(a.words, "no more"), "it refuses, with words");
-    const pid_t pid = c.pid;
+    const pid_t pid = (pid_t)c.process;
     child_close(&c);
     ok(is_gone(pid), "it ends when it is closed");
 }
@@ -213,7 +213,7 @@ static void test_endless(void)
     struct answer a;
     char words[CHILD_WORDS];
     ok(first(&c, "endless", 20, &a, words) == 0, "one that does not end");
-    const pid_t pid = c.pid;
+    const pid_t pid = (pid_t)c.process;
     child_close(&c);
     ok(is_gone(pid), "ends all the same");
 }
@@ -250,7 +250,7 @@ static void test_asked(void)
     ok(first(&c, "hangs when asked", 20, &a, words) == 0, "one that hangs later is ready");
     child_ask(&c);
     ok(child_wait(&c, &p, &a, words) == -1 && !strcmp(words, "killed after 0.3 s"), "and is killed later");
-    ok(first(&c, "hangs when asked", 20, &a, words) == 0 && kill(c.pid, SIGKILL) == 0, "one that dies in between");
+    ok(first(&c, "hangs when asked", 20, &a, words) == 0 && kill((pid_t)c.process, SIGKILL) == 0, "one that dies in between");
     child_ask(&c);
     ok(child_wait(&c, &p, &a, words) == -1 && !strcmp(words, "died of SIGKILL"),
        "is found dead, and asking it is no harm");
