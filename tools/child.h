@@ -57,8 +57,8 @@ void child_close(struct child *c);
 
 /* ---- The child's side ---- */
 
-/* Must be called first. Returns a descriptor of the socket, or -1 when this process is not such a child. From then on drivers that
- * print or read standard input do no harm. */
+/* Must be called first. Returns a descriptor of the socket, or -1 when this process is not such a child. From then on
+ * drivers that print or read standard input do no harm. */
 int child_begin(void);
 
 /* Returns 0, or -1 when the parent is gone. */

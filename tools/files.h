@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens a regular file for reading; *bytes receives its size. A FIFO does not hold it up. Returns NULL, or in words what
- * is wrong. */
+/* Opens a regular file for reading; *bytes receives its size. A FIFO does not hold it up. Returns NULL, or in words
+ * what is wrong. */
 const char *files_open(int *fd, const char *path, uint64_t *bytes);
 
 /* Where the path really leads, because renaming onto a link, a device or a folder would replace it: *out, allocated,

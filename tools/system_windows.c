@@ -6,6 +6,7 @@
 #include "system.h"
 
 #include <errno.h>
+#include <io.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -45,6 +46,11 @@ int system_is_same_file(const char *path, const char *other)
     BY_HANDLE_FILE_INFORMATION a, b;
     return look_at(path, &a) && look_at(other, &b) && a.dwVolumeSerialNumber == b.dwVolumeSerialNumber &&
            a.nFileIndexHigh == b.nFileIndexHigh && a.nFileIndexLow == b.nFileIndexLow;
+}
+
+int system_is_terminal(int fd)
+{
+    return _isatty(fd);
 }
 
 int system_run(char *const argv[], int *status)

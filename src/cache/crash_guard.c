@@ -59,7 +59,8 @@ static bool read_mark(struct mark *m, const char *leaf)
 {
     const char *at = leaf + KEY + 1;
     if (strspn(leaf, "0123456789abcdef") != KEY || leaf[KEY] != '.' || !read_number(&m->process.id, &at, INT32_MAX) ||
-        *at++ != '.' || !read_number(&m->process.began, &at, UINT64_MAX) || *at++ != '-' || !file_is_hex(at, PLACE + RANDOM))
+        *at++ != '.' || !read_number(&m->process.began, &at, UINT64_MAX) || *at++ != '-' ||
+        !file_is_hex(at, PLACE + RANDOM))
         return false;
     memcpy(m->key, leaf, KEY);
     memcpy(m->process.place, at, PLACE);
@@ -69,8 +70,9 @@ static bool read_mark(struct mark *m, const char *leaf)
 
 static bool is_mine(const struct mark *m, const struct mark *self)
 {
-    return !strcmp(m->key, self->key) && (!*self->process.place || !strcmp(m->process.place, self->process.place)) && m->process.id == self->process.id &&
-           process_is_same_time(m->process.began, self->process.began);
+    const struct process *const p = &m->process, *const own = &self->process;
+    return !strcmp(m->key, self->key) && (!*own->place || !strcmp(p->place, own->place)) && p->id == own->id &&
+           process_is_same_time(p->began, own->began);
 }
 
 static bool has_marks(const struct store *s, const char *key)
@@ -80,7 +82,8 @@ static bool has_marks(const struct store *s, const char *key)
 
 /* Calls visit() for each entry of a folder of the store. */
 static void each(const struct store *s, const char *folder,
-                 bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e), void *user)
+                 bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e),
+                 void *user)
 {
     struct folder f;
     if (folder_open(&f, s->root, folder, false))
@@ -100,8 +103,8 @@ void crash_guard_mark(struct store *s, const char *key)
     find_self(&self, key);
     if (!*self.process.place)
         return; /* nobody could tell which process the mark belongs to */
-    snprintf(name, sizeof name, "inflight/%s.%ju.%ju-%s%s", key, (uintmax_t)self.process.id, (uintmax_t)self.process.began, self.process.place,
-             random);
+    snprintf(name, sizeof name, "inflight/%s.%ju.%ju-%s%s", key, (uintmax_t)self.process.id,
+             (uintmax_t)self.process.began, self.process.place, random);
     (void)store_write(s, name, "\n", 1, false); /* without a mark there is one more try later, which does no harm */
 }
 

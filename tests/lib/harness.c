@@ -4,6 +4,8 @@
 
 #include "tests/lib/harness.h"
 
+#include "tests/lib/setenv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

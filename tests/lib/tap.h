@@ -6,12 +6,17 @@
 #ifndef TAP_H
 #define TAP_H
 
+#include "tests/lib/setenv.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__) /* MinGW's printf() is C's, "printf" is Microsoft's */
+#define TAP_PRINTF(f, a) __attribute__((format(gnu_printf, f, a), unused))
+#define TAP_UNUSED __attribute__((unused))
+#elif defined(__GNUC__)
 #define TAP_PRINTF(f, a) __attribute__((format(printf, f, a), unused))
 #define TAP_UNUSED __attribute__((unused))
 #else
