@@ -250,7 +250,8 @@ static void test_asked(void)
     ok(first(&c, "hangs when asked", 20, &a, words) == 0, "one that hangs later is ready");
     child_ask(&c);
     ok(child_wait(&c, &p, &a, words) == -1 && !strcmp(words, "killed after 0.3 s"), "and is killed later");
-    ok(first(&c, "hangs when asked", 20, &a, words) == 0 && kill((pid_t)c.process, SIGKILL) == 0, "one that dies in between");
+    ok(first(&c, "hangs when asked", 20, &a, words) == 0 && kill((pid_t)c.process, SIGKILL) == 0,
+       "one that dies in between");
     child_ask(&c);
     ok(child_wait(&c, &p, &a, words) == -1 && !strcmp(words, "died of SIGKILL"),
        "is found dead, and asking it is no harm");
