@@ -20,4 +20,10 @@ typedef half cla_elem_f16;
 CLA_LOAD_HALVES(2)
 CLA_LOAD_HALVES(4)
 CLA_LOAD_HALVES(8)
-CLA_LOAD_HALVES(16)
+/* In two pieces: of one PoCL converts four halves at a time, and takes 1.8 times as long. */
+static inline float16 cla_load_halves_16(const __global half *p)
+{
+    const __global ushort *from = (const __global ushort *)p;
+    const ushort8 bits[2] = { vload8(0, from), vload8(1, from) };
+    return vload_half16(0, (const half *)bits);
+}
