@@ -7,8 +7,12 @@ typedef uchar cla_elem_q4_0;
 #define CLA_HALF_Q4_0(c) ((c) / 16 % 2 * 4) /* bits below an element's own */
 #define cla_scale_q4_0(p, c) vload_half4(0, (const __global half *)CLA_BLOCK_Q4_0(p, c)).s0
 #define cla_code_q4_0(p, c) ((float)((CLA_BLOCK_Q4_0(p, c)[2 + (c) % 16] >> CLA_HALF_Q4_0(c) & 15) - 8))
+/* n codes, + 8, are the last bits of a float where they lie in their bytes: its last bit is worth 1, that of the high
+ * halves 1 / 16. */
+#define CLA_ABOVE_Q4_0(c) (CLA_HALF_Q4_0(c) ? 524288 : 8388608) /* 2^19, 2^23 */
 #define cla_codes_q4_0(n, p, c) \
-    convert_float##n((convert_int##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16)) >> CLA_HALF_Q4_0(c) & 15) - 8)
+    (as_float##n((convert_int##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16)) & 15 << CLA_HALF_Q4_0(c)) | \
+                 as_int((float)CLA_ABOVE_Q4_0(c))) - (float)(CLA_ABOVE_Q4_0(c) + 8))
 static inline uint cla_quad_q4_0(const __global uchar *p, int c)
 {
     const __global ushort *at = (const __global ushort *)(CLA_BLOCK_Q4_0(p, c) + 2 + c % 16);
