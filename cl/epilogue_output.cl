@@ -1,5 +1,5 @@
 /* Epilogue slot: what becomes of a row's sums. O in its storage type, divided by the sum of the weights, and LSE in
- * float; or, where the keys are split, both as a state of the part in the workspace, in what is computed in, for pass
+ * its own; or, where the keys are split, both as a state of the part in the workspace, in what is computed in, for pass
  * merge. An engine says which row, column and vector each of its elements is, and hands over the row's maximum m, in
  * the unit of scores, and the sum l of its weights relative to that. */
 #define CLA_IS_SPLIT(e) ((e)->a->parts > 1)
@@ -66,5 +66,5 @@ CLA_FN void cla_put_lse(const cla_env *e, int row, cla_scalar m, cla_scalar l, i
     if (!mine || !(CLA_IS_SPLIT(e) || e->a->write_lse)) return;
     const cla_scalar lse = l == 0 ? -INFINITY : m * CLA_UNIT_LN + log(l);
     if (CLA_IS_SPLIT(e)) cla_states(e)[e->a->parts * cla_state_rows(e) * CLA_DV + cla_state_row(e, row)] = lse;
-    else e->at.lse[cla_written_row(e, &e->a->lse, row)] = (float)lse;
+    else e->at.lse[cla_written_row(e, &e->a->lse, row)] = (cla_lse_elem)lse;
 }

@@ -70,7 +70,7 @@ CLA_FN long cla_written_of(const cla_item *t, const cla_rows_at *at)
 }
 
 /* LSE of a part, in the caller's unit: -inf where it saw nothing. */
-CLA_FN cla_scalar cla_part_lse(const cla_args *a, const __global float *lse, long at)
+CLA_FN cla_scalar cla_part_lse(const cla_args *a, const __global cla_lse_elem *lse, long at)
 {
     const cla_scalar x = a->lse_is_wide ? ((const __global cla_scalar *)lse)[at] : lse[at];
     return x == INFINITY && a->merge_flags & CLA_LSE_IN_EMPTY_INF ? -INFINITY : x;
@@ -100,7 +100,7 @@ CLA_FN void cla_add(real *sum, real *lost, real x)
 }
 
 /* The greatest LSE of this item's parts. */
-CLA_FN cla_scalar cla_top(const cla_item *t, const cla_args *a, const __global float *lse)
+CLA_FN cla_scalar cla_top(const cla_item *t, const cla_args *a, const __global cla_lse_elem *lse)
 {
     cla_scalar top = -INFINITY;
     if (t->is_there) {
@@ -116,7 +116,7 @@ CLA_FN cla_scalar cla_top(const cla_item *t, const cla_args *a, const __global f
 /* o and l become the sums of this item's parts, relative to the greatest LSE of all. A part that saw nothing is passed
  * over, whatever its O holds, so `most` is a number wherever it is used. */
 CLA_FN void cla_sums(const cla_item *t, const cla_args *a, const __global cla_scalar *o_parts,
-                     const __global float *lse, cla_scalar most, real *o, real *l)
+                     const __global cla_lse_elem *lse, cla_scalar most, real *o, real *l)
 {
     const cla_scalar unit = a->merge_flags & CLA_LSE_IN_LOG2 ? 1 : CLA_LOG2E;
     const long at = cla_state_of(t, &a->lse_parts), o_at = cla_state_of(t, &a->o_parts);
@@ -141,7 +141,7 @@ CLA_FN void cla_sums(const cla_item *t, const cla_args *a, const __global cla_sc
 }
 
 /* The logarithm of all, as the caller wants it; m and l are in the unit and relative to the greatest of the parts. */
-CLA_FN float cla_merged_lse(const cla_args *a, cla_scalar m, cla_scalar l)
+CLA_FN cla_lse_elem cla_merged_lse(const cla_args *a, cla_scalar m, cla_scalar l)
 {
     const int in = a->merge_flags & CLA_LSE_IN_LOG2, out = a->merge_flags & CLA_LSE_OUT_LOG2;
     if (l == 0) return a->merge_flags & CLA_LSE_OUT_EMPTY_INF ? INFINITY : -INFINITY;

@@ -25,7 +25,8 @@
  * Strides  count elements. The last axis of Q, K, V and O is contiguous, and every other axis has its own stride, so
  *          [b,n,h,d], packed QKV and padded rows are all just strides. A key or value stride of 0 repeats that axis.
  * Storage  f32, f16 and bf16: arithmetic, softmax and LSE are in f32. f64, where the device has it: arithmetic is in
- *          f64. K and V may have types of their own (f64 only with f64). LSE is always f32, a natural logarithm.
+ *          f64. K and V may have types of their own (f64 only with f64). LSE is a natural logarithm in f32, or with
+ *          CLATTN_LSE_F64 in f64.
  * Masks    A key is seen when every active rule keeps it:
  *            causal        k <= q + offset
  *            window        q + offset - left <= k <= q + offset + right; -1 is no bound; with causal the smaller right
@@ -51,7 +52,7 @@
  * and bias that there is, and u = 2^-24 (f64: 2^-53). Then, in every configuration,
  *
  *     |O - o|     <= u (32 T1 + (16 + 2 log2(1 + n)) T2) + eps |o| + tiny
- *     |LSE - lse| <= 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|)
+ *     |LSE - lse| <= 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|)    CLATTN_LSE_F64: 2^-53
  *     T1 = sum_k p_k |V[k,j] - o| (1 + a_k)           T2 = sum_k p_k |V[k,j]|
  *
  * eps is u for f32 and f64, 2^-11 for f16 and 2^-8 for bf16 (the type of O), and tiny is the smallest normal number of
@@ -200,7 +201,9 @@ enum {
     CLATTN_V_ZERO = 4096,    /**< calls give v_zero */
     CLATTN_APPEND = 8192,    /**< the plan has clattn_enqueue_append(), too */
     CLATTN_ROTARY = 16384,   /**< the plan has clattn_enqueue_rotary(), too, and what it appends may be rotated */
-    CLATTN_BACKWARD = 32768  /**< the plan has clattn_enqueue_backward(), and no other call that runs kernels */
+    CLATTN_BACKWARD = 32768, /**< the plan has clattn_enqueue_backward(), and no other call that runs kernels */
+    CLATTN_LSE_F64 = 65536   /**< with f64 only: LSE, dLSE and lse_parts are f64 in place of f32. Gradients need it to
+                              *   be as accurate as f64 is: the weights that they compute have the error of LSE. */
 };
 
 /**
@@ -1068,7 +1071,7 @@ typedef struct clattn_forward_args {
     clattn_tensor o;
     /**< Written: every row, also those that see nothing. Must not overlap anything that is read. */
     clattn_tensor lse;
-    /**< Written unless mem is NULL; f32, axes b, h and nq, contiguous by default. */
+    /**< Written unless mem is NULL; f32 (CLATTN_LSE_F64: double), axes b, h and nq, contiguous by default. */
     clattn_array q_len, kv_len, kv_start;
     /**< int32 [b], for CLATTN_Q_LEN, CLATTN_KV_LEN and CLATTN_KV_START. Values are clamped to [0, nq] and [0, nk]. */
     clattn_array offsets;
@@ -1242,9 +1245,9 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * row sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that
  * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
  * same bits every time: nothing is added up in an order that depends on chance. dQ, dK and dV are stored as Q, K and
- * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32). A weight below 2^-100 (f64: 2^-900) may count as 0.
- * Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV
- * only.
+ * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). A weight below 2^-100
+ * (f64: 2^-900) may count as 0. Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q,
+ * in sums for dQ, dK and dV only.
  *
  * D inherits the rounding error of the stored O. In 16 bits it is multiplied by K and Q, and shows where sums over ds
  * cancel: dQ and dK where a row has nearly all of its weight on one key, dBias where a bias has no axis k. A problem
@@ -1290,7 +1293,7 @@ typedef struct clattn_backward_args {
     clattn_tensor dout;
     /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;
-    /**< Read unless mem is NULL: f32, in the shape of LSE. It counts for nothing in rows that see nothing. */
+    /**< Read unless mem is NULL: in the type and shape of LSE. It counts for nothing in rows that see nothing. */
     clattn_tensor dq, dk, dv;
     /**< Each is written unless its mem is NULL, and then not computed either. They have the types and shapes of Q, K
      *   and V. Where K and V have an axis b of stride 0 those of dk and dv may be 0 as well: then they are summed over
@@ -1495,7 +1498,7 @@ typedef struct clattn_merge_args {
      *   [parts,b,h,nq,dv]. */
     clattn_tensor lse_parts;
     int64_t lse_parts_stride;
-    /**< Read: f32, likewise. */
+    /**< Read: f32 (CLATTN_LSE_F64: double), likewise. */
     clattn_tensor o, lse;
     /**< Written: O of the problem's o_type, and LSE unless mem is NULL. Must not overlap what is read. */
     uint32_t flags, reserved;

@@ -313,6 +313,8 @@ public:
     problem &append(bool on = true) noexcept { return flag(CLATTN_APPEND, on); }
     /** Plans have rotary() (CLATTN_ROTARY). */
     problem &rotary(bool on = true) noexcept { return flag(CLATTN_ROTARY, on); }
+    /** LSE is f64 where storage is (CLATTN_LSE_F64). */
+    problem &lse_f64(bool on = true) noexcept { return flag(CLATTN_LSE_F64, on); }
     /** Plans have backward() and no other call that runs kernels (CLATTN_BACKWARD). */
     problem &backward(bool on = true) noexcept { return flag(CLATTN_BACKWARD, on); }
 

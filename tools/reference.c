@@ -205,6 +205,11 @@ static double doubts(const struct scratch *w, const struct group *g, int64_t row
     return all;
 }
 
+double reference_lse_unit(const struct reference *r)
+{
+    return ldexp(1, r->p.flags & CLATTN_LSE_F64 ? -53 : -24);
+}
+
 /* How far off the rows of a group may be: w->s has weights, `sum` what they add up to, w->o and lse the result. */
 static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *sum,
                    const double *lse, double *o_bound, double *lse_bound)
@@ -221,7 +226,7 @@ static void bounds(struct scratch *w, const struct reference *r, const struct gr
         some[row] = n > 0 && sum[row] != 0;
         chain[row] = 16 + 2 * log2(1 + n + sinks);
         lse_bound[row] =
-            isfinite(lse[row]) ? share * ldexp(1, -24) * (DOUBT * all + chain[row] + 2 * fabs(lse[row])) : 0;
+            isfinite(lse[row]) ? share * reference_lse_unit(r) * (DOUBT * all + chain[row] + 2 * fabs(lse[row])) : 0;
         for (int64_t c = 0; c < w->wide; c++)
             w->t1[row * w->wide + c] = of_sink * fabs(w->o[row * w->wide + c]);
     }

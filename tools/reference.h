@@ -45,7 +45,8 @@ struct reference {
  *     o_bound   = u (32 T1 + (16 + 2 log2(1 + n)) T2) + 2 eps_p T2 (narrow_p) + eps |o_j| + tiny
  *                 T1 = sum_k p_k |v_kj - o_j| (1 + a_k), T2 = sum_k p_k |v_kj|; eps is half a unit in the last place of
  *                 O's type, tiny its smallest normal number; eps_p that of p.type
- *     lse_bound = 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|): LSE is float in every type
+ *     lse_bound = 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|): LSE is float in every type,
+ *                 but with CLATTN_LSE_F64, where it is 2^-53
  * A sink is a key whose value is 0, with its own size for a_k. What is infinite in a_k does not count. A weight below
  * 2^-126 (f64: 2^-1022) of the largest may be 0. Both bounds are 0 where the result must be as it is: in O of rows that
  * keep no key, and where it is NaN or infinite.
@@ -53,6 +54,9 @@ struct reference {
  * Returns 0, or -1 when memory ran out or mod failed. */
 int reference_forward(const struct reference *r, const double *q, const double *k, const double *v, double *o,
                       double *lse, double *o_bound, double *lse_bound, unsigned char *seen);
+
+/* Half a unit in the last place of LSE and dLSE: those of a float, or with CLATTN_LSE_F64 of a double. */
+double reference_lse_unit(const struct reference *r);
 
 /* Of o_bound, what storing o alone may do: eps |o| + tiny. */
 double reference_rounding(int type, double o);

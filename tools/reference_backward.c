@@ -122,7 +122,7 @@ static struct given given_of(const struct reference *r, const struct reference_g
                              int64_t row, double lse)
 {
     const double eps = epsilon(r->type, unit_of(r));
-    struct given off = { g->lse_bound ? g->lse_bound[row] : ldexp(1, -24) * (1 + 2 * fabs(lse)), 0 };
+    struct given off = { g->lse_bound ? g->lse_bound[row] : reference_lse_unit(r) * (1 + 2 * fabs(lse)), 0 };
     for (int64_t c = row * r->dv, i = 0; i < r->dv; c++, i++)
         off.o += fabs(g->dout[c]) * (g->o_bound ? g->o_bound[c] : eps * fabs(o[i]));
     return off;
@@ -157,7 +157,7 @@ static void differentiate(const struct reference *r, struct row *w, const struct
     const double u = computing(r), lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99);
     double size;
     const double delta = dot(dout, w->o, r->dv, &size) - dlse;
-    const double delta_off = u * length((double)r->dv) * size + given.o + ldexp(1, -24) * fabs(dlse);
+    const double delta_off = u * length((double)r->dv) * size + given.o + reference_lse_unit(r) * fabs(dlse);
     *d = delta;
     *d_off = delta_off;
     for (int64_t i = at->lo; i < at->hi; i++) {
@@ -245,7 +245,7 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
         double lse;
         const double dlse = g->dlse ? g->dlse[row] : 0;
         const double over_all = u * length(terms);
-        double d = -dlse, d_off = ldexp(1, -24) * fabs(dlse);
+        double d = -dlse, d_off = reference_lse_unit(r) * fabs(dlse);
         const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
         const struct given given = given_of(r, g, w.o, row, lse);
         if (n > 0)

@@ -92,8 +92,8 @@ static const struct {
     TAKE(PARAM_O, FORWARD | MERGE, "o", NULL, "__global cla_o_elem"),
     TAKE(PARAM_O, ROTARY, "o", NULL, "__global cla_q_elem"),
     TAKE(PARAM_O, DELTA, "o", NULL, "const __global cla_o_elem"),
-    TAKE(PARAM_LSE, FORWARD | MERGE, "lse", NULL, "__global float"),
-    TAKE(PARAM_LSE, DELTA | SUM_DSINKS, "lse", NULL, "const __global float"),
+    TAKE(PARAM_LSE, FORWARD | MERGE, "lse", NULL, "__global cla_lse_elem"),
+    TAKE(PARAM_LSE, DELTA | SUM_DSINKS, "lse", NULL, "const __global cla_lse_elem"),
     TAKE(PARAM_Q_LEN, ON_ROWS, "q_len", has_lists, "const __global int"),
     TAKE(PARAM_KV_LEN, ON_ROWS | ALWAYS(APPEND | ROTARY), "kv_len", has_lists, "const __global int"),
     TAKE(PARAM_KV_LEN, ADVANCE, "kv_len", NULL, "__global int"),
@@ -103,7 +103,7 @@ static const struct {
     TAKE(PARAM_CU_K, ON_ROWS, "cu_k", is_varlen, "const __global int"),
     TAKE(PARAM_WORKSPACE, ON_ROWS, "workspace", NULL, "__global uint"),
     TAKE(PARAM_O_PARTS, MERGE, "o_parts", NULL, "const __global cla_scalar"),
-    TAKE(PARAM_LSE_PARTS, MERGE, "lse_parts", NULL, "const __global float"),
+    TAKE(PARAM_LSE_PARTS, MERGE, "lse_parts", NULL, "const __global cla_lse_elem"),
     TAKE(PARAM_BIAS, ON_SCORES, "bias", has_bias, "const __global cla_bias_elem"),
     TAKE(PARAM_MASK, ON_SCORES | BLOCK_MAP, "mask", has_mask, "const __global uchar"),
     TAKE(PARAM_BLOCK_MAP, ON_SCORES, "block_map", has_map, "const __global uchar"),
@@ -128,7 +128,7 @@ static const struct {
     TAKE(PARAM_POSITIONS, APPEND | ROTARY, "positions", has_rotary, "const __global int"),
     TAKE(PARAM_DROPPED, ADVANCE, "dropped", NULL, "__global int"),
     TAKE(PARAM_DOUT, DELTA | KEYS | QUERIES, "dout", NULL, "const __global cla_q_elem"),
-    TAKE(PARAM_DLSE, DELTA | SUM_DSINKS, "dlse", NULL, "const __global float"),
+    TAKE(PARAM_DLSE, DELTA | SUM_DSINKS, "dlse", NULL, "const __global cla_lse_elem"),
     TAKE(PARAM_DQ, QUERIES | SUM_DQ, "dq", NULL, "__global cla_q_elem"),
     TAKE(PARAM_DK, KEYS, "dk", NULL, "__global cla_k_elem"),
     TAKE(PARAM_DV, KEYS, "dv", NULL, "__global cla_v_elem"),
@@ -373,6 +373,8 @@ void params_write(struct text *to, const struct target *t)
         if (list[i].kind == BUFFER && is_taken(i, t))
             row[at++] = i;
     write_struct(to, t);
+    if (takes(PARAM_LSE, buffers, n))
+        text_add(to, "typedef %s cla_lse_elem;\n", problem_lse_type(t->p) == CLATTN_F64 ? "double" : "float");
     if (takes(PARAM_BIAS, buffers, n))
         text_add(to, "typedef cla_elem_%s cla_bias_elem;\n", problem_type_name(t->p->bias_type));
     text_add(to, "typedef struct {\n    int unused;\n"); /* see args.h */

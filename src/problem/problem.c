@@ -69,6 +69,11 @@ size_t problem_type_size(int type)
     return type >= CLATTN_F32 && type <= CLATTN_F64 ? (size_t)types[type].block.bytes : 0;
 }
 
+int problem_lse_type(const clattn_problem *p)
+{
+    return p->flags & CLATTN_LSE_F64 ? CLATTN_F64 : CLATTN_F32;
+}
+
 int problem_type_find(const char *name)
 {
     for (int t = CLATTN_F32; t <= CLATTN_Q4_0; t++)
@@ -224,7 +229,7 @@ static cl_int check_features(clattn_problem *p, struct why *why)
 {
     enum {
         FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
-                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BACKWARD
+                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BACKWARD | CLATTN_LSE_F64
     };
     FEATURE_EACH(f) {
         const cl_int status = f->check ? f->check(p, why) : CL_SUCCESS;
@@ -235,6 +240,8 @@ static cl_int check_features(clattn_problem *p, struct why *why)
         INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
     if (p->flags & ~(FLAGS | feature_flags()))
         INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
+    if (p->flags & CLATTN_LSE_F64 && p->type != CLATTN_F64)
+        INVALID("CLATTN_LSE_F64 goes with f64 only, not with %s", problem_type_name(p->type));
     if (!feature_any(p, FEATURE_KNOWS_DIAGONAL))
         p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
     return CL_SUCCESS;

@@ -25,6 +25,7 @@ bool problem_has_holes(const clattn_problem *p);
 bool problem_changes_scores(const clattn_problem *p);
 
 const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */
+int problem_lse_type(const clattn_problem *p); /* of LSE, dLSE and LSE of parts */
 int problem_type_find(const char *name); /* 0 when there is none */
 size_t problem_type_size(int type); /* of an element; 0 where it is quantised */
 

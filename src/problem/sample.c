@@ -226,8 +226,8 @@ int sample_type(const struct sample *s, enum sample_what what)
     case SAMPLE_K_SCALE:
     case SAMPLE_K_ZERO:
     case SAMPLE_V_SCALE:
-    case SAMPLE_V_ZERO:
-    case SAMPLE_DLSE: return CLATTN_F32;
+    case SAMPLE_V_ZERO: return CLATTN_F32;
+    case SAMPLE_DLSE: return problem_lse_type(&s->p);
     default: return CLATTN_I32;
     }
 }

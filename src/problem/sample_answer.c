@@ -189,5 +189,6 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
     double doubt = sinks ? m.sink / m.sum * (1 + fabs(m.sink_logit)) : 0;
     for (int64_t k = m.range.begin; k < m.range.end; k++)
         doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * doubt_of(p->type, m.weight[k], m.a[k]) : 0;
-    return (struct answer){ lse, 0x1p-24 * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
+    const double unit = problem_lse_type(p) == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    return (struct answer){ lse, unit * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
 }

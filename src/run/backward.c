@@ -65,6 +65,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
     const clattn_sizes *const s = &r->s;
     struct arguments *const to = &c->args;
     const int64_t kb = r->shared ? 1 : s->b;
+    const size_t lse_bytes = problem_type_size(problem_lse_type(p));
     const struct {
         int param, wanted;
         const clattn_tensor *tensor;
@@ -75,8 +76,8 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
         { PARAM_DOUT, 0, &a->dout,
           { "dout", { s->b, s->h, s->nq }, p->dv, problem_type_size(p->type), false, false, 0 }, false, false,
           &to->dout },
-        { PARAM_DLSE, 0, &a->dlse, { "dlse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), false, false, 0 }, false, true,
-          &to->dlse },
+        { PARAM_DLSE, 0, &a->dlse, { "dlse", { s->b, s->h, s->nq }, 1, lse_bytes, false, false, 0 },
+          false, true, &to->dlse },
         { PARAM_DQ, CLA_DQ_WANTED, &a->dq,
           { "dq", { s->b, s->h, s->nq }, p->d, problem_type_size(p->type), true, false, 0 }, false, true, &to->dq },
         { PARAM_DK, CLA_DK_WANTED, &a->dk,

@@ -50,6 +50,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
     const clattn_sizes *s = &r->s;
     struct arguments *to = &c->args;
     const size_t q_bytes = problem_type_size(p->type), o_bytes = problem_type_size(p->o_type);
+    const size_t lse_bytes = problem_type_size(problem_lse_type(p));
     const bool varlen = p->flags & CLATTN_CU_Q;
     const struct {
         int param;
@@ -59,7 +60,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
     } rows[] = {
         { PARAM_Q, &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false, false, 0 }, &to->q },
         { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, o_bytes, !r->backward, false, 0 }, &to->o },
-        { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), !r->backward, false, 0 }, &to->lse },
+        { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, lse_bytes, !r->backward, false, 0 }, &to->lse },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int param = rows[i].param;

@@ -27,20 +27,24 @@ static void fill_lse(const struct sample *s, float *lse, double *room)
 static cl_int make_lse(struct device_sample *b, cl_context context, struct why *why)
 {
     const struct sample *const s = &b->sample;
-    const size_t n = b->lse_bytes / sizeof(float);
+    const size_t size = problem_type_size(problem_lse_type(&s->p)), n = b->lse_bytes / size;
     double *const room = malloc(2 * ((size_t)s->p.dv + (size_t)s->p.sizes.nk + 1) * sizeof *room);
     cl_int status = CL_SUCCESS;
-    b->gradients.lse = malloc(b->lse_bytes + 1);
-    if (!room || !b->gradients.lse) {
+    unsigned char *const stored = malloc(b->lse_bytes + 1);
+    b->gradients.lse = calloc(n + 1, sizeof *b->gradients.lse);
+    if (!room || !stored || !b->gradients.lse) {
         free(room);
+        free(stored);
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     }
-    memset(b->gradients.lse, 0, b->lse_bytes);
     fill_lse(s, b->gradients.lse, room);
     free(room);
+    for (size_t i = 0; i < n; i++)
+        sample_store(problem_lse_type(&s->p), (double)b->gradients.lse[i], stored + i * size);
     if (n)
-        b->gradients.lse_mem = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, b->lse_bytes,
-                                              b->gradients.lse, &status);
+        b->gradients.lse_mem =
+            clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, b->lse_bytes, stored, &status);
+    free(stored);
     return status ? why_cl(why, status, "clCreateBuffer") : CL_SUCCESS;
 }
 

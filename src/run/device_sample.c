@@ -169,7 +169,7 @@ static void fill_args(struct device_sample *b)
     a->o.mem = b->o;
     a->lse.mem = b->lse;
     a->o.offset = DEVICE_SAMPLE_GUARD / problem_type_size(s->p.o_type);
-    a->lse.offset = DEVICE_SAMPLE_GUARD / sizeof(float);
+    a->lse.offset = DEVICE_SAMPLE_GUARD / problem_type_size(problem_lse_type(&s->p));
     /* Said in full, so that a call on fewer rows finds the others where they lie. */
     const int64_t n = varlen_q ? 0 : z->nq, m = varlen_k ? 0 : z->nk;
     fill_strides(&a->q, z->h, n, s->p.d);
@@ -213,7 +213,8 @@ static cl_int output_bytes(struct device_sample *b, struct why *why)
     const clattn_sizes *z = &p->sizes;
     int64_t rows = p->flags & CLATTN_CU_Q ? z->total_q : z->b * z->nq, o, lse;
     if (!checked_mul(rows, z->h, &rows) || !checked_mul(rows, p->dv * (int64_t)problem_type_size(p->o_type), &o) ||
-        !checked_mul(rows, sizeof(float), &lse) || (uint64_t)o > SIZE_MAX / 2 || (uint64_t)lse > SIZE_MAX / 2)
+        !checked_mul(rows, (int64_t)problem_type_size(problem_lse_type(p)), &lse) || (uint64_t)o > SIZE_MAX / 2 ||
+        (uint64_t)lse > SIZE_MAX / 2)
         return why_set(why, CL_OUT_OF_RESOURCES, "the sample is too large");
     b->o_bytes = (size_t)o;
     b->lse_bytes = (size_t)lse;

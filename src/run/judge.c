@@ -48,13 +48,14 @@ static cl_int check_row(struct device_sample *b, const int64_t at[3], double *ro
     const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
     const size_t size = problem_type_size(s->p.o_type), width = (size_t)s->p.dv;
     double *const want = room, *const bound = room + width, *const scratch = bound + width;
-    float lse;
+    const int lse_type = problem_lse_type(&s->p);
     if (row < 0)
         return CL_SUCCESS;
     const unsigned char *const got = b->seen + DEVICE_SAMPLE_GUARD + (size_t)row * width * size;
-    memcpy(&lse, b->seen_lse + DEVICE_SAMPLE_GUARD + (size_t)lse_row * sizeof lse, sizeof lse);
+    const unsigned char *const lse =
+        b->seen_lse + DEVICE_SAMPLE_GUARD + (size_t)lse_row * problem_type_size(lse_type);
     const struct answer a = sample_answer(s, at[0], at[1], at[2], want, bound, scratch);
-    bool good = is_close(lse, a.lse, a.lse_bound);
+    bool good = is_close(sample_load(lse_type, lse), a.lse, a.lse_bound);
     for (size_t c = 0; c < width && good; c++)
         good = is_close(sample_load(s->p.o_type, got + c * size), want[c], bound[c]);
     return good ? CL_SUCCESS : wrong(why, at);
@@ -67,6 +68,7 @@ static cl_int check_written(struct device_sample *b, const int64_t at[3], double
     const struct sample *s = &b->sample;
     const int64_t row = sample_row(s, at[0], at[1], at[2]), lse_row = sample_lse(s, at[0], at[1], at[2]);
     const size_t size = problem_type_size(s->p.o_type), width = (size_t)s->p.dv;
+    const size_t lse_size = problem_type_size(problem_lse_type(&s->p));
     static const unsigned char poisoned[] = { DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
                                               DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
                                               DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON };
@@ -75,7 +77,7 @@ static cl_int check_written(struct device_sample *b, const int64_t at[3], double
         return CL_SUCCESS;
     const unsigned char *const got = b->seen + DEVICE_SAMPLE_GUARD + (size_t)row * width * size;
     bool good =
-        memcmp(b->seen_lse + DEVICE_SAMPLE_GUARD + (size_t)lse_row * sizeof(float), poisoned, sizeof(float)) != 0;
+        memcmp(b->seen_lse + DEVICE_SAMPLE_GUARD + (size_t)lse_row * lse_size, poisoned, lse_size) != 0;
     for (size_t c = 0; c < width && good; c++)
         good = memcmp(got + c * size, poisoned, size) != 0;
     return good ? CL_SUCCESS : wrong(why, at);

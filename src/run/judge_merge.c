@@ -33,7 +33,8 @@ static double o_of(int64_t part, int64_t row, int64_t column, int64_t dv)
 struct states {
     const clattn_problem *p;
     cl_mem o_parts, lse_parts, o, lse;
-    size_t scalar, element; /* bytes: of what is read, and of O */
+    size_t scalar, element, lse_size; /* bytes: of what is read, of O, and of LSE */
+    int lse_type;
     unsigned char *room;    /* for the largest of them */
 };
 
@@ -58,9 +59,9 @@ static cl_int make_inputs(struct states *x, cl_context context, struct why *why)
     const int type = x->scalar == sizeof(double) ? CLATTN_F64 : CLATTN_F32;
     const size_t n = elements(x, true, true), rows = elements(x, true, false);
     for (size_t i = 0; i < rows; i++)
-        sample_store(CLATTN_F32, lse_of((int64_t)i / STATE_ROWS, (int64_t)i % STATE_ROWS),
-                     x->room + i * sizeof(float));
-    const cl_int status = make(&x->lse_parts, context, x->room, rows * sizeof(float), why);
+        sample_store(x->lse_type, lse_of((int64_t)i / STATE_ROWS, (int64_t)i % STATE_ROWS),
+                     x->room + i * x->lse_size);
+    const cl_int status = make(&x->lse_parts, context, x->room, rows * x->lse_size, why);
     for (size_t i = 0; i < n && !status; i++) {
         const int64_t row = (int64_t)i / dv;
         sample_store(type, o_of(row / STATE_ROWS, row % STATE_ROWS, (int64_t)i % dv, dv), x->room + i * x->scalar);
@@ -75,13 +76,15 @@ static cl_int open_states(struct states *x, const struct launch *l, struct why *
     x->p = &l->problem;
     x->scalar = x->p->type == CLATTN_F64 ? sizeof(double) : sizeof(float);
     x->element = problem_type_size(x->p->o_type);
+    x->lse_type = problem_lse_type(x->p);
+    x->lse_size = problem_type_size(x->lse_type);
     if (!(x->room = malloc(elements(x, true, true) * x->scalar)))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     if ((status = make_inputs(x, l->context, why)))
         return status;
     memset(x->room, 0xff, elements(x, false, true) * sizeof(double));
     status = make(&x->o, l->context, x->room, elements(x, false, true) * x->element, why);
-    return status ? status : make(&x->lse, l->context, x->room, elements(x, false, false) * sizeof(float), why);
+    return status ? status : make(&x->lse, l->context, x->room, elements(x, false, false) * x->lse_size, why);
 }
 
 static void close_states(struct states *x)
@@ -143,8 +146,9 @@ static bool is_o_right(const struct states *x, const struct merged *m, int64_t r
 static bool is_row_right(const struct states *x, int64_t row, const unsigned char *o, const unsigned char *lse)
 {
     const struct merged m = merge_row(x->p, row);
-    const double bound = isinf(m.lse) ? 0 : 0x1p-24 * (32 * m.doubt + m.chain + 2 * fabs(m.lse));
-    bool good = is_close(sample_load(CLATTN_F32, lse + (size_t)row * sizeof(float)), m.lse, bound);
+    const double unit = x->lse_type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    const double bound = isinf(m.lse) ? 0 : unit * (32 * m.doubt + m.chain + 2 * fabs(m.lse));
+    bool good = is_close(sample_load(x->lse_type, lse + (size_t)row * x->lse_size), m.lse, bound);
     for (int64_t c = 0; c < x->p->dv && good; c++)
         good = is_o_right(x, &m, row, c,
                           sample_load(x->p->o_type, o + (size_t)(row * x->p->dv + c) * x->element));
@@ -169,11 +173,11 @@ static cl_int run_merge(const struct states *x, struct launch *l, cl_command_que
 
 static cl_int check_merged(const struct states *x, cl_command_queue queue, struct why *why)
 {
-    unsigned char lse[STATE_ROWS * sizeof(float)];
+    unsigned char lse[STATE_ROWS * sizeof(double)];
     cl_int status = clEnqueueReadBuffer(queue, x->o, CL_TRUE, 0, elements(x, false, true) * x->element, x->room, 0,
                                         NULL, NULL);
     if (!status)
-        status = clEnqueueReadBuffer(queue, x->lse, CL_TRUE, 0, sizeof lse, lse, 0, NULL, NULL);
+        status = clEnqueueReadBuffer(queue, x->lse, CL_TRUE, 0, STATE_ROWS * x->lse_size, lse, 0, NULL, NULL);
     if (status)
         return why_cl(why, status, "clEnqueueReadBuffer");
     for (int64_t row = 0; row < STATE_ROWS; row++)

@@ -75,8 +75,9 @@ static cl_int check_parts(const struct parts *x, int64_t parts, cl_context conte
 static cl_int check_written(struct call *c, const clattn_merge_args *a, const clattn_problem *p, const clattn_sizes *s,
                             cl_context context, struct why *why)
 {
+    const size_t lse_bytes = problem_type_size(problem_lse_type(p));
     const struct tensor_use o = { "o", { s->b, s->h, s->nq }, p->dv, problem_type_size(p->o_type), true, false, 0 };
-    const struct tensor_use lse = { "lse", { s->b, s->h, s->nq }, 1, sizeof(cl_float), true, false, 0 };
+    const struct tensor_use lse = { "lse", { s->b, s->h, s->nq }, 1, lse_bytes, true, false, 0 };
     const cl_int status = tensor_check(&a->o, &o, context, &c->mem[PARAM_O], &c->args.o, why);
     if (status || !a->lse.mem)
         return status;
@@ -94,7 +95,7 @@ static cl_int check_read(struct call *c, const clattn_merge_args *a, const clatt
         { "o_parts", &a->o_parts, a->o_parts_stride, { "o_parts", { b, h, nq }, p->dv, bytes, false, false, 0 },
           &c->mem[PARAM_O_PARTS], &to->o_parts, &to->o_parts_stride },
         { "lse_parts", &a->lse_parts, a->lse_parts_stride,
-          { "lse_parts", { b, h, nq }, 1, sizeof(cl_float), false, false, 0 },
+          { "lse_parts", { b, h, nq }, 1, problem_type_size(problem_lse_type(p)), false, false, 0 },
           &c->mem[PARAM_LSE_PARTS], &to->lse_parts, &to->lse_parts_stride },
     };
     cl_int status = CL_SUCCESS;
@@ -130,6 +131,7 @@ static cl_int fill_numbers(struct arguments *to, const clattn_merge_args *a, con
     to->columns = p->dv;
     to->parts = (cla_i32)a->parts;
     to->merge_flags = (cla_i32)a->flags;
+    to->lse_is_wide = problem_lse_type(p) == CLATTN_F64;
     return CL_SUCCESS;
 }
 

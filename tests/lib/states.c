@@ -94,17 +94,18 @@ static void store_row(const struct states *s, int which, int type, size_t elemen
 static void store_lse(struct states *s, size_t element, double *lse)
 {
     const int in_log2 = (s->args.flags & CLATTN_LSE_IN_LOG2) != 0;
-    float stored = (float)(in_log2 ? *lse / ln2 : *lse);
-    *lse = in_log2 ? (double)stored * ln2 : (double)stored;
+    const double given = in_log2 ? *lse / ln2 : *lse;
+    double stored = s->lse_type == CLATTN_F64 ? given : (double)(float)given;
+    *lse = in_log2 ? stored * ln2 : stored;
     if (*lse == -(double)INFINITY && s->args.flags & CLATTN_LSE_IN_EMPTY_INF)
-        stored = INFINITY;
-    memcpy(s->image[LSE_PARTS].byte + element * sizeof stored, &stored, sizeof stored);
+        stored = (double)INFINITY;
+    store_row(s, LSE_PARTS, s->lse_type, element, &stored, 1);
 }
 
 static void store_all(struct states *s, const struct places *p)
 {
     image_poison(&s->image[O_PARTS], s->type);
-    image_poison(&s->image[LSE_PARTS], CLATTN_F32);
+    image_poison(&s->image[LSE_PARTS], s->lse_type);
     for (int64_t part = 0; part < s->parts; part++)
         for (int64_t r = 0; r < rows_of(s); r++) {
             double *const row = s->o + (part * rows_of(s) + r) * s->dv;
@@ -140,6 +141,7 @@ cl_int states_make(struct states *s, cl_context context, const clattn_problem *p
     s->dv = p->dv ? p->dv : p->d;
     s->type = p->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32;
     s->o_type = p->o_type ? p->o_type : p->type ? p->type : CLATTN_F32;
+    s->lse_type = p->flags & CLATTN_LSE_F64 ? CLATTN_F64 : CLATTN_F32;
     s->layout = layout;
     s->sizes = (clattn_sizes){ .b = n[0], .h = n[1], .nq = n[2] };
     s->args.flags = flags;
@@ -148,7 +150,7 @@ cl_int states_make(struct states *s, cl_context context, const clattn_problem *p
     if (!s->o || !s->lse)
         return CL_OUT_OF_HOST_MEMORY;
     const struct places places = places_of(s);
-    const int types[] = { s->type, CLATTN_F32, s->o_type, CLATTN_F32 };
+    const int types[] = { s->type, s->lse_type, s->o_type, s->lse_type };
     for (int i = 0; i < 4 && !e; i++)
         e = image_alloc(&s->image[i], places.count[i], types[i]);
     if (e)
@@ -212,7 +214,8 @@ static struct row_truth row_truth(const struct states *s, int64_t r, double *o, 
             bound[c] += u * w * (32 * fabs(v - o[c]) * (1 + fabs(x)) + chain * fabs(v));
         }
     }
-    return (struct row_truth){ lse, 0x1p-24 * (32 * doubt / sum + chain + 2 * fabs(lse)), n };
+    const double lse_u = s->lse_type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    return (struct row_truth){ lse, lse_u * (32 * doubt / sum + chain + 2 * fabs(lse)), n };
 }
 
 /* LSE as the flags want it. */
@@ -249,7 +252,7 @@ static int take(struct states *s, cl_command_queue queue, double *to, double *to
     const struct places p = places_of(s);
     int same = 1;
     for (int i = 0; i < 4; i++) {
-        const int type = i == O ? s->o_type : CLATTN_F32;
+        const int type = i == O ? s->o_type : s->lse_type;
         const size_t width = i == O ? (size_t)s->dv : 1, size = convert_size(type);
         unsigned char *now = s->image[i].mem ? image_read(&s->image[i], queue) : NULL;
         for (int64_t r = 0; now && i >= O && r < rows_of(s) && (i == O || s->args.lse.mem); r++) {

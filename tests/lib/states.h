@@ -16,7 +16,7 @@ enum states_layout {
 
 struct states {
     int64_t n[3], parts, dv; /* b, h, n */
-    int type, o_type;        /* of what is read and written: CLATTN_F32, .. */
+    int type, o_type, lse_type; /* of what is read and written: CLATTN_F32, .. */
     enum states_layout layout;
     double *o, *lse; /* [part,b,h,n,dv] and [part,b,h,n], as stored, but LSE in natural units and -inf for nothing */
     struct image image[4]; /* parts of O and of LSE, and the results */

@@ -176,7 +176,7 @@ static void shape_all(struct trial *t)
     shape(&t->k, p->k_type ? p->k_type : type, s->b, s->hk, s->nk, t->d);
     shape(&t->v, p->v_type ? p->v_type : type, s->b, s->hk, s->nk, t->dv);
     shape(&t->o, p->o_type ? p->o_type : type, s->b, s->h, s->nq, t->dv);
-    shape(&t->lse, CLATTN_F32, s->b, s->h, s->nq, 1);
+    shape(&t->lse, p->flags & CLATTN_LSE_F64 ? CLATTN_F64 : CLATTN_F32, s->b, s->h, s->nq, 1);
 }
 
 /* Varlen sequences: where they begin, and how many rows there are. */
