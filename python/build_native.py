@@ -1,0 +1,81 @@
+# build_native.py - cffi's bindings of the installed <clattn.h> and of native.c, compiled as clattn/_native
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the installed library by pkg-config and describes the extension module to cffi.
+
+CLATTN_PREFIX=DIR names the prefix of an installation that pkg-config does not search. The declarations are read from
+the <clattn.h> that is there, so that Python and the library always agree on structs.
+"""
+import os
+import re
+import subprocess
+
+from cffi import FFI
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+OPENCL = '''
+typedef int32_t cl_int;
+typedef uint32_t cl_uint;
+typedef struct _cl_platform_id *cl_platform_id;
+typedef struct _cl_device_id *cl_device_id;
+typedef struct _cl_context *cl_context;
+typedef struct _cl_command_queue *cl_command_queue;
+typedef struct _cl_mem *cl_mem;
+typedef struct _cl_event *cl_event;
+'''
+
+
+class NoLibrary(Exception):
+    """There is no installed clattn."""
+
+
+def pkg_config(*words):
+    env = dict(os.environ)
+    prefix = env.get('CLATTN_PREFIX')
+    if prefix:
+        folders = [os.path.join(prefix, lib, 'pkgconfig') for lib in ('lib', 'lib64', 'lib/x86_64-linux-gnu')]
+        env['PKG_CONFIG_PATH'] = os.pathsep.join(folders + [env.get('PKG_CONFIG_PATH', '')])
+    try:
+        done = subprocess.run(['pkg-config', *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True)
+    except FileNotFoundError:
+        raise NoLibrary('pkg-config is not installed') from None
+    if done.returncode:
+        raise NoLibrary('pkg-config does not find the installed clattn; set CLATTN_PREFIX to its prefix, or '
+                        'PKG_CONFIG_PATH\n' + done.stderr)
+    return done.stdout.strip()
+
+
+def declarations(path):
+    """A header as cffi reads it: without comments, preprocessor and attributes."""
+    with open(path, encoding='utf-8') as f:
+        text = f.read()
+    text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
+    text = re.sub(r'^#(?:.*\\\n)*.*$', '', text, flags=re.M)
+    text = text.replace('extern "C" {', '')
+    text = re.sub(r'\bCLATTN_(API|MUST_CHECK)\b', '', text)
+    return re.sub(r'^\}\n', '', text, flags=re.M) # that of extern "C", alone on its line
+
+
+def builder():
+    words = pkg_config('--cflags', '--libs', 'clattn').split()
+    libdir = pkg_config('--variable=libdir', 'clattn')
+    header = os.path.join(pkg_config('--variable=includedir', 'clattn'), 'clattn.h')
+    ffi = FFI()
+    ffi.cdef(OPENCL + declarations(header) + declarations(os.path.join(HERE, 'native.h')))
+    ffi.cdef('extern "Python" void clattn_py_log(void *user, const char *text);')
+    ffi.set_source(
+        'clattn._native', '#define CL_TARGET_OPENCL_VERSION 120\n#define CL_USE_DEPRECATED_OPENCL_1_1_APIS\n'
+        '#include "%s"\n#include "%s"\n' % (os.path.join(HERE, 'native.h'), os.path.join(HERE, 'native.c')),
+        include_dirs=[HERE] + [w[2:] for w in words if w.startswith('-I')],
+        library_dirs=[w[2:] for w in words if w.startswith('-L')],
+        libraries=[w[2:] for w in words if w.startswith('-l')] + ['OpenCL'],
+        runtime_library_dirs=[libdir], # found without LD_LIBRARY_PATH
+        extra_compile_args=['-O2'])
+    return ffi
+
+
+ffi = builder()
+
+if __name__ == '__main__':
+    ffi.compile(verbose=True)

@@ -1,0 +1,157 @@
+# handle.py - a device and what was built for it
+# SPDX-License-Identifier: Apache-2.0
+"""Handles: a device, its context and queue, and the kernels that were built for it."""
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import warnings
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from . import errors
+from ._native import ffi, lib
+
+__all__ = ['Handle', 'default_handle']
+
+KINDS = {None: 0, 'cpu': 2, 'gpu': 4, 'accelerator': 8} # CL_DEVICE_TYPE_*
+TUNE = {None: 0, 'auto': lib.CLATTN_TUNE_AUTO, 'off': lib.CLATTN_TUNE_OFF, 'readonly': lib.CLATTN_TUNE_READONLY,
+        'quick': lib.CLATTN_TUNE_QUICK, 'full': lib.CLATTN_TUNE_FULL, 'record': lib.CLATTN_TUNE_RECORD}
+PREPARED_MAX = 1024
+
+atexit.register(lib.clattn_py_exit)
+
+
+@ffi.def_extern(name='clattn_py_log')
+def _log(user, text):
+    """The library must not see exceptions of a caller's function."""
+    try:
+        ffi.from_handle(user)(ffi.string(text).decode(errors='replace'))
+    except Exception as e: # pylint: disable=broad-except
+        warnings.warn('the log function of a clattn.Handle failed: %r' % e)
+
+
+class Handle:
+    """A device of an OpenCL context, and what was built for it.
+
+    Any number of threads may use a handle at a time. After fork() a child gets clattn.Error
+    (CLATTN_ERROR_FORKED); it may make no handle where the driver does not survive a fork, as PoCL does not.
+
+    context  a pyopencl.Context, or None: one of the handle's own
+    device   a pyopencl.Device of it; None: its first, or without a context what `kind` says
+    kind     'gpu', 'cpu' or 'accelerator': the first device of that kind; None: the first GPU, else accelerator,
+             else CPU
+    tune     'auto', 'off', 'readonly', 'quick', 'full' or 'record': what plans do about configurations; None: what
+             the environment variable CLATTN_TUNE says, else 'auto'
+    tune_seconds  that a search takes at most; 0: the library's default
+    cache_dir     where binaries and records are kept: None for the default, '' for nowhere
+    log      a function that is called with the library's messages
+    """
+
+    def __init__(self, context: Any = None, device: Any = None, *, kind: Optional[str] = None,
+                 tune: Optional[str] = None, tune_seconds: float = 0, cache_dir: Optional[str] = None,
+                 log: Optional[Callable[[str], None]] = None) -> None:
+        if kind not in KINDS:
+            raise ValueError('kind is %r: must be one of %s' % (kind, ', '.join(map(repr, KINDS))))
+        if tune not in TUNE:
+            raise ValueError('tune is %r: must be one of %s' % (tune, ', '.join(map(repr, TUNE))))
+        if context is not None and device is None:
+            device = context.devices[0]
+        self._session = ffi.NULL
+        self._open(0 if context is None else context.int_ptr, 0 if device is None else device.int_ptr, KINDS[kind],
+                   TUNE[tune], tune_seconds, cache_dir, log)
+
+    def _open(self, context, device, kind, tune, seconds, cache_dir, log):
+        options = ffi.new('clattn_options *')
+        options.struct_size = ffi.sizeof('clattn_options')
+        options.tune, options.tune_seconds = tune, seconds
+        folder = ffi.NULL if cache_dir is None else ffi.new('char[]', os.fsencode(cache_dir))
+        options.cache_dir = folder
+        self._log = None if log is None else ffi.new_handle(log)
+        if log is not None:
+            options.log, options.log_user = lib.clattn_py_log, self._log
+        out, words = ffi.new('clattn_py_session **'), ffi.new('char[]', errors.WORDS)
+        status = lib.clattn_py_open(out, context, device, kind, options, words, errors.WORDS)
+        if status:
+            raise errors.failure(status, words)
+        self._prepared: Dict[tuple, Any] = {}
+        self._plans: Dict[tuple, Any] = {}
+        self._plans_lock = threading.Lock()
+        self._session = ffi.gc(out[0], lib.clattn_py_close)
+
+    def close(self) -> None:
+        """Gives the handle back. Calls under way in other threads end as usual; later ones raise clattn.Error."""
+        self._session = ffi.NULL
+        self._prepared = {}
+        self._plans = {}
+
+    def __enter__(self) -> 'Handle':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return '<clattn.Handle%s>' % (' (closed)' if self._session == ffi.NULL else '')
+
+    def session(self):
+        """The open session, or an exception."""
+        session = self._session
+        if session == ffi.NULL:
+            raise errors.failure(lib.CLATTN_ERROR_INVALID_ARGUMENT, ffi.new('char[]', b'the handle is closed'))
+        return session
+
+    @property
+    def device_pointers(self) -> Tuple[int, int]:
+        """The cl_context and the cl_device_id, as integers: pyopencl.Context.from_int_ptr() takes them."""
+        s = self.session()
+        return int(ffi.cast('uintptr_t', s.context)), int(ffi.cast('uintptr_t', s.device))
+
+    def stats(self) -> Dict[str, int]:
+        """What happened so far: programs compiled, binaries and records found, searches (clattn_counters)."""
+        counters = ffi.new('clattn_counters *')
+        counters.struct_size = ffi.sizeof('clattn_counters')
+        status = lib.clattn_stats(self.session().handle, counters)
+        if status:
+            raise errors.failure(status, '')
+        return {name: getattr(counters, name) for name, _ in ffi.typeof('clattn_counters').fields
+                if name != 'struct_size'}
+
+
+# ---- Those that calls take by themselves ----
+
+_DEFAULTS: Dict[tuple, Handle] = {}
+_DEFAULTS_MAX = 8
+_LOCK = threading.Lock()
+
+
+def _after_fork():
+    """A child has the locks as they were, perhaps held by a thread that it lacks."""
+    global _LOCK # pylint: disable=global-statement
+    _LOCK = threading.Lock()
+
+
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def kept_handle(key: tuple, make: Callable[[], Handle]) -> Handle:
+    """The handle of that key, made when it is asked for first. A child of fork() gets its parent's, whose calls
+    raise: a driver that was in use at the fork may hang."""
+    found = _DEFAULTS.get(key)
+    if found is not None:
+        return found
+    with _LOCK:
+        if key not in _DEFAULTS:
+            while len(_DEFAULTS) >= _DEFAULTS_MAX:
+                del _DEFAULTS[next(iter(_DEFAULTS))]
+            _DEFAULTS[key] = make()
+        return _DEFAULTS[key]
+
+
+def default_handle(kind: Optional[str] = None) -> Handle:
+    """The handle that calls on numpy arrays take by themselves, one for the process.
+
+    kind  as for Handle
+    """
+    return kept_handle(('kind', kind), lambda: Handle(kind=kind))

@@ -1,0 +1,119 @@
+# plan.py - a problem made runnable, once for all its calls
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: a problem made runnable, once for all its calls."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+from . import backward, errors, forward, options
+from ._native import ffi, lib
+from .one_call import attention, gather
+from .backward import Gradients, attention_backward
+from .handle import Handle
+from .prepare import Prepared
+from .run import Call
+
+__all__ = ['Plan']
+
+INFO = {'origin': ('default', 'tuned', 'cached', 'set'), 'binary': ('none', 'miss', 'hit')}
+
+
+def create(handle: Handle, prepared: Prepared, config: Optional[str] = None, max_workspace: int = 0) -> Any:
+    """A clattn_plan for the problem of a call, which frees itself."""
+    out, words = ffi.new('clattn_plan *'), ffi.new('char[]', errors.WORDS)
+    text = ffi.NULL if config is None else ffi.new('char[]', config.encode())
+    session = handle.session()
+    problem = ffi.new('clattn_problem *', prepared.call.problem)
+    problem.sizes = prepared.call.sizes
+    status = lib.clattn_py_plan(out, session, problem, text, max_workspace, words, errors.WORDS)
+    if status:
+        raise errors.failure(status, words)
+    return ffi.gc(out[0], lib.clattn_plan_release)
+
+
+class Plan:
+    """Kernels for one problem, whose configuration is chosen, built and checked when the plan is made.
+
+        plan = clattn.Plan(q, k, v, causal=True)
+        o = plan(q, k, v)
+
+    attention() finds or makes plans by itself; this one is for programs that want to decide when kernels are compiled,
+    or how. Calls may bring arrays of any sizes, but of the types, widths and options that the plan was made with; sizes
+    like those of the plan are fastest.
+
+    q, k, v, options   as for attention(); arrays among the options only say that calls bring such
+    gradients          True: a plan for backward(), which has no other call. score_mod_grad and aux_grads as there
+    config             an engine, or "ENGINE TILE"; None: the best that is known
+    max_workspace      bytes that a call may need at most; 0: any number
+    """
+
+    def __init__(self, q: Any, k: Any, v: Any, *, gradients: bool = False, config: Optional[str] = None,
+                 max_workspace: int = 0, handle: Optional[Handle] = None, score_mod_grad: Any = None,
+                 aux_grads: Any = (), return_lse: bool = False, **more: Any) -> None:
+        given: Dict[str, Any] = {'q': q, 'k': k, 'v': v}
+        found = gather(given, more) if more else {}
+        arrays = {name for name in given if name not in ('q', 'k', 'v')}
+        call = Call(given, handle)
+        self.handle, self._arrays, self._options = call.handle, arrays, found
+        if gradients:
+            found['score_mod_grad'] = options.texts(score_mod_grad)
+            found['aux_grads'] = tuple(aux_grads)
+        call.prepare(-1 - gradients, options.Options(**found), _prepare_backward if gradients else forward.prepare, ())
+        self._key = call.prepared.problem_key
+        self._pointer = create(call.handle, call.prepared, config, max_workspace)
+        self._gradients = gradients
+        del return_lse # which no plan depends on
+
+    def complete(self, found: Dict[str, Any], given: Dict[str, Any]) -> Dict[str, Any]:
+        """The plan's options with those of a call."""
+        missing = sorted(self._arrays - set(given))
+        if missing:
+            raise TypeError('the plan was made with %s, which is not given' % ', '.join(missing))
+        return {**self._options, **{n: x for n, x in found.items() if n != 'causal' or x}}
+
+    def pointer_for(self, prepared: Prepared) -> Any:
+        """The plan itself, for a call of its problem."""
+        if prepared.problem_key != self._key:
+            raise ValueError('the types, widths or options of this call are not those of the plan')
+        if self._pointer == ffi.NULL:
+            raise errors.failure(lib.CLATTN_ERROR_INVALID_ARGUMENT, ffi.new('char[]', b'the plan is closed'))
+        return self._pointer
+
+    def __call__(self, q: Any, k: Any, v: Any, **more: Any) -> Any:
+        """attention() by this plan."""
+        return attention(q, k, v, plan=self, **more)
+
+    def backward(self, dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, **more: Any) -> Gradients:
+        """attention_backward() by this plan."""
+        return attention_backward(dout, q, k, v, out, lse, plan=self, **more)
+
+    def close(self) -> None:
+        """Gives the plan back; calls under way end as usual."""
+        self._pointer = ffi.NULL
+
+    @property
+    def config(self) -> str:
+        """The configuration, "ENGINE TILE"."""
+        text = ffi.new('char[]', 256)
+        status = lib.clattn_plan_config(self._pointer, text, 256, ffi.NULL)
+        if status:
+            raise errors.failure(status, '')
+        return ffi.string(text).decode()
+
+    @property
+    def info(self) -> Tuple[str, str]:
+        """Where the configuration is from: 'default', 'tuned', 'cached' or 'set'; and the binary: 'none' (nothing is
+        kept), 'miss' (compiled) or 'hit'."""
+        info = ffi.new('clattn_plan_info *')
+        info.struct_size = ffi.sizeof('clattn_plan_info')
+        status = lib.clattn_plan_get_info(self._pointer, info)
+        if status:
+            raise errors.failure(status, '')
+        return INFO['origin'][info.origin], INFO['binary'][info.binary]
+
+
+def _prepare_backward(specs: Dict[str, Any], o: options.Options) -> Prepared:
+    """The problem of a backward call, whose other arrays are not there yet."""
+    b = backward.Backward(specs, o)
+    b.fill_inputs()
+    return Prepared(b, lib.CLATTN_PY_BACKWARD)

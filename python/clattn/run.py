@@ -1,0 +1,151 @@
+# run.py - from arrays and options to a call of the library
+# SPDX-License-Identifier: Apache-2.0
+"""From arrays and options to a call of the library."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import arrays, errors
+from ._native import ffi, lib
+from .handle import PREPARED_MAX, Handle, default_handle, kept_handle
+from .options import Options
+from .prepare import NeedsCopy, Prepared
+
+_SYNCHRONOUS = ffi.new('clattn_py_caller *') # the session's queue, no events
+
+
+def handle_of(q: Any, kind: str) -> Handle:
+    """The handle that a call takes by itself."""
+    if kind != 'pyopencl':
+        return default_handle('cpu' if kind == 'torch' else None)
+    context, queue = q.context, q.queue
+    device = context.devices[0] if queue is None else queue.device
+    return kept_handle((context.int_ptr, device.int_ptr), lambda: Handle(context, device))
+
+
+def check_outputs(given: Dict[str, Any], written: Tuple[str, ...]) -> None:
+    """Arrays of the caller that are written: they may be, and overlap nothing else."""
+    for name in written:
+        x = given.get(name)
+        if not isinstance(x, np.ndarray):
+            continue
+        if not x.flags.writeable:
+            raise ValueError('%s is read-only' % name)
+        for other, y in given.items():
+            if other != name and isinstance(y, np.ndarray) and np.may_share_memory(x, y):
+                raise ValueError('%s overlaps %s' % (name, other))
+
+
+class Call:
+    """One call: its arrays by name, and how each is seen."""
+
+    __slots__ = ('kind', 'given', 'views', 'prepared', 'made', 'handle')
+
+    def __init__(self, given: Dict[str, Any], handle: Optional[Handle]) -> None:
+        self.kind = arrays.kind_of(given['q'], 'q')
+        self.given = given
+        self.made: Dict[str, Any] = {}
+        self.handle = handle_of(given['q'], self.kind) if handle is None else handle
+        self.views: Dict[str, tuple] = {}
+
+    def view(self) -> tuple:
+        """What calls that differ in addresses only have in common."""
+        views = self.views = {}
+        kinds, kind_of = arrays.KINDS, arrays.kind_of
+        key: List[Any] = []
+        for name, x in self.given.items():
+            views[name] = seen = kinds[kind_of(x, name)].view(x)
+            key += (name, seen[2])
+        return tuple(key)
+
+    def prepare(self, op: int, options: Options, how: Callable, written: Tuple[str, ...]) -> None:
+        """Finds what was prepared for such calls, or prepares it. Arrays whose strides do not do are copied."""
+        if written:
+            check_outputs(self.given, written)
+        kept = self.handle._prepared # pylint: disable=protected-access
+        while True:
+            key = (op, options, self.view())
+            found = kept.get(key)
+            if found is None:
+                found = self.make(options, how)
+                if len(kept) >= PREPARED_MAX:
+                    kept.clear()
+                kept[key] = found
+            if isinstance(found, Prepared):
+                self.prepared = found
+                return
+            if found in written:
+                raise ValueError('%s has strides that cannot be written: its last axis must be contiguous, and no '
+                                 'stride negative' % found)
+            x = self.given[found]
+            self.given[found] = arrays.KINDS[arrays.kind_of(x, found)].contiguous(x)
+
+    def make(self, options: Options, how: Callable) -> Any:
+        specs = {name: arrays.KINDS[seen[2][0]].spec(seen[2], name) for name, seen in self.views.items()}
+        try:
+            return how(specs, options)
+        except NeedsCopy as e:
+            x = specs[e.name]
+            if sum(n > 1 for n in x.shape) and all(
+                    s == t for n, s, t in zip(x.shape, x.strides, contiguous(x)) if n > 1):
+                raise ValueError('%s has shape %s and strides %s, which the library does not take'
+                                 % (e.name, x.shape, x.strides)) from None
+            return e.name
+
+    def places(self) -> bytes:
+        """Addresses of all operands, in the order of the slots. Makes the arrays that are written."""
+        kind = arrays.KINDS[self.kind]
+        for out in self.prepared.outputs:
+            x = self.made[out.name] = kind.empty(out.shape, out.dtype, self.given['q'], out.zeros)
+            self.views[out.name] = kind.view(x)
+        flat: List[int] = []
+        for name, (per, size) in zip(self.prepared.names, self.prepared.units):
+            where, offset, _ = self.views[name]
+            flat += (where, offset // size * per)
+        return self.prepared.pack(*flat)
+
+    def run(self, plan: Any = ffi.NULL) -> None:
+        p = self.prepared
+        session = self.handle.session()
+        words = ffi.new('char[]', errors.WORDS)
+        if self.kind == 'pyopencl':
+            return self.run_on_queue(session, plan, words)
+        status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, self.places(), len(p.names), _SYNCHRONOUS,
+                                   words, errors.WORDS)
+        if status:
+            raise errors.failure(status, words)
+        return None
+
+    def run_on_queue(self, session: Any, plan: Any, words: Any) -> None:
+        """Enqueues the call, behind what is under way on its arrays."""
+        import pyopencl as cl # pylint: disable=import-outside-toplevel
+        p, q = self.prepared, self.given['q']
+        places = self.places()
+        queue = q.queue
+        if queue is None:
+            raise ValueError('q has no queue: take q.with_queue(queue)')
+        everything = [x for x in list(self.given.values()) + list(self.made.values()) if hasattr(x, 'events')]
+        waits = [e.int_ptr for x in everything for e in x.events]
+        event = ffi.new('uintptr_t *')
+        held = ffi.new('uintptr_t[]', waits or [0])
+        caller = ffi.new('clattn_py_caller *')
+        caller.queue, caller.event, caller.n_waits = queue.int_ptr, event, len(waits)
+        caller.waits = held if waits else ffi.NULL
+        status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, places, len(p.names), caller, words,
+                                   errors.WORDS)
+        if status:
+            raise errors.failure(status, words)
+        done = cl.Event.from_int_ptr(event[0], retain=False)
+        for x in everything:
+            x.add_event(done)
+
+
+def contiguous(x: arrays.Spec) -> Tuple[int, ...]:
+    """Strides of a contiguous array of that shape."""
+    strides, step = [], x.dtype.itemsize
+    for n in reversed(x.shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))

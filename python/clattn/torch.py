@@ -1,0 +1,170 @@
+# torch.py - attention on PyTorch's tensors
+# SPDX-License-Identifier: Apache-2.0
+"""Attention on PyTorch's tensors of the CPU, with autograd.
+
+    from clattn.torch import scaled_dot_product_attention
+
+takes the place of torch.nn.functional.scaled_dot_product_attention.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+import torch
+
+from . import arrays, backward, dtypes, one_call
+from .handle import Handle
+from .options import texts
+
+__all__ = ['attention', 'scaled_dot_product_attention']
+
+NUMPY = {torch.float32: np.dtype(np.float32), torch.float16: np.dtype(np.float16), torch.float64: np.dtype(np.float64),
+         torch.int32: np.dtype(np.int32), torch.uint8: np.dtype(np.uint8), torch.int8: np.dtype(np.int8),
+         torch.bool: np.dtype(bool)}
+# numpy knows no bfloat16 without ml_dtypes; the library needs two bytes and a name for them.
+BFLOAT16 = np.dtype([('bfloat16', np.uint16)]) if dtypes.bfloat16 is None else np.dtype(dtypes.bfloat16)
+NUMPY[torch.bfloat16] = BFLOAT16
+for known in (dtypes.STORAGE, dtypes.AUX):
+    known.setdefault(BFLOAT16, dtypes.NAMES['bf16'])
+TORCH = {dtype: t for t, dtype in NUMPY.items()}
+
+
+# ---- Tensors as arrays ----
+
+def _view(x):
+    return x.data_ptr(), 0, ('torch', x.dtype, x.shape, x.stride(), x.device.type, x.layout)
+
+
+def _spec(key, what):
+    dtype = NUMPY.get(key[1])
+    if key[4] != 'cpu':
+        raise TypeError('%s is on %s: tensors must be on the CPU' % (what, key[4]))
+    if key[5] is not torch.strided:
+        raise TypeError('%s is %s: must be torch.strided' % (what, key[5]))
+    if dtype is None:
+        raise TypeError('%s is %s: must be float32, float16, bfloat16 or float64' % (what, key[1]))
+    return arrays.Spec(dtype, tuple(key[2]), tuple(s * dtype.itemsize for s in key[3]), arrays.HOST)
+
+
+def _empty(shape, dtype, _, zeros):
+    return (torch.zeros if zeros else torch.empty)(shape, dtype=TORCH[dtype])
+
+
+arrays.register('torch', arrays.Kind(_view, _spec, _empty, lambda x: x.contiguous(), arrays.HOST))
+
+
+def _plain(x: Any) -> Any:
+    """A tensor whose memory is what it says: without gradients, conjugate or negative bits."""
+    return x.detach().resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) else x
+
+
+# ---- Autograd ----
+
+TAKEN = ('q', 'k', 'v', 'bias', 'alibi', 'sinks') # may have gradients
+GRADIENT = dict(q='dq', k='dk', v='dv', bias='dbias', alibi='dalibi', sinks='dsinks')
+
+
+class _Attention(torch.autograd.Function): # pylint: disable=abstract-method
+    """attention() of six tensors that may have gradients; everything else is in `more`."""
+
+    @staticmethod
+    def forward(ctx, more, lse_wanted, *tensors): # pylint: disable=arguments-differ
+        given = {name: _plain(x) for name, x in zip(TAKEN, tensors) if x is not None}
+        plain = {name: x for name, x in more.items() if name not in ('score_mod_grad',)}
+        o, lse = one_call.attention(return_lse=True, **given, **plain)
+        ctx.more, ctx.names = more, tuple(given)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*given.values(), o, lse)
+        if not lse_wanted:
+            ctx.mark_non_differentiable(lse)
+        return o, lse
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dout, dlse): # pylint: disable=arguments-differ
+        *given, o, lse = ctx.saved_tensors
+        tensors = dict(zip(ctx.names, given))
+        needs = dict(zip(TAKEN, ctx.needs_input_grad[2:]))
+        wanted = [GRADIENT[name] for name in tensors if needs[name]]
+        if not wanted or (dout is None and dlse is None):
+            return (None,) * (2 + len(TAKEN))
+        dout = torch.zeros_like(o) if dout is None else dout
+        found = backward.attention_backward(_plain(dout), *(tensors.pop(n) for n in 'qkv'), o, lse, dlse=_plain(dlse),
+                                            wanted=wanted, **tensors, **ctx.more)
+        by_name = {name: getattr(found, GRADIENT[name]) for name in needs}
+        types = {name: x.dtype for name, x in zip(ctx.names, given)}
+        return (None, None) + tuple(None if by_name[n] is None else by_name[n].to(types[n]) for n in TAKEN)
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False,
+              handle: Optional[Handle] = None, **more: Any) -> Any:
+    """clattn.attention() on tensors, with gradients of q, k, v, bias, alibi, sinks, and through lse.
+
+    q [b,h,nq,d]  k [b,hk,nk,d]  v [b,hk,nk,dv]  ->  [b,h,nq,dv], and with return_lse LSE [b,h,nq]
+
+    Tensors of the CPU, float32, float16, bfloat16 or float64. Arguments are those of clattn.attention() but out and
+    plan; with score_mod also score_mod_grad, as for clattn.attention_backward(), where gradients are wanted. Gradients
+    of gradients are not supported.
+    """
+    for name, x in (('q', q), ('k', k), ('v', v)):
+        if not isinstance(x, torch.Tensor):
+            raise TypeError('%s is a %s, not a tensor' % (name, type(x).__name__))
+    if handle is not None:
+        more['handle'] = handle
+    tensors = [q, k, v] + [more.get(name) for name in TAKEN[3:]]
+    if not (torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in tensors)):
+        more.pop('score_mod_grad', None)
+        return one_call.attention(*(_plain(x) for x in (q, k, v)), return_lse=return_lse,
+                                  **{name: _plain(x) for name, x in more.items()})
+    taken = [more.pop(name, None) for name in TAKEN[3:]]
+    if more.get('score_mod') is not None and not texts(more.get('score_mod_grad')):
+        raise TypeError('gradients are wanted, but score_mod_grad is not given')
+    more = {name: _plain(x) for name, x in more.items()}
+    o, lse = _Attention.apply(more, return_lse, q, k, v, *taken)
+    return (o, lse) if return_lse else o
+
+
+# ---- PyTorch's function ----
+
+def _mask(attn_mask: torch.Tensor, q: torch.Tensor) -> Dict[str, Any]:
+    """attn_mask as clattn's mask or bias."""
+    if attn_mask.dim() > 4:
+        raise ValueError('attn_mask has %d axes, at most 4' % attn_mask.dim())
+    if attn_mask.dtype == torch.bool:
+        return {'mask': attn_mask}
+    if attn_mask.dtype != q.dtype:
+        raise TypeError('attn_mask is %s: must be bool or %s, as query' % (attn_mask.dtype, q.dtype))
+    return {'bias': attn_mask}
+
+
+def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+                                 attn_mask: Optional[torch.Tensor] = None, dropout_p: float = 0.0,
+                                 is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False,
+                                 *, handle: Optional[Handle] = None) -> torch.Tensor:
+    """torch.nn.functional.scaled_dot_product_attention on the CPU, by clattn.
+
+    query [..,h,nq,d]  key [..,hk,nk,d]  value [..,hk,nk,dv]  ->  [..,h,nq,dv]
+
+    The arguments are PyTorch's. attn_mask, broadcast to [..,h,nq,nk], is bool (True keeps) or of query's type and
+    added. is_causal is aligned at the top left, as PyTorch's is. dropout_p must be 0. Rows that see no key are 0.
+    """
+    if dropout_p:
+        raise NotImplementedError('dropout_p is %g: clattn has no dropout' % dropout_p)
+    if is_causal and attn_mask is not None:
+        raise ValueError('is_causal and attn_mask exclude each other')
+    for name, x in (('query', query), ('key', key), ('value', value)):
+        if not isinstance(x, torch.Tensor):
+            raise TypeError('%s is a %s, not a tensor' % (name, type(x).__name__))
+        if x.dim() < 2:
+            raise ValueError('%s has %d axes, at least 2' % (name, x.dim()))
+    if query.dim() >= 3 and not enable_gqa and key.dim() >= 3 and query.shape[-3] != key.shape[-3]:
+        raise ValueError('query has %d heads and key %d: enable_gqa is False' % (query.shape[-3], key.shape[-3]))
+    q, k, v = (x if x.dim() <= 4 else x.reshape(-1, *x.shape[-3:]) for x in (query, key, value))
+    more: Dict[str, Any] = {} if attn_mask is None else _mask(attn_mask, query)
+    if is_causal:
+        more.update(causal=True, align='top-left')
+    if scale is not None:
+        more['scale'] = float(scale)
+    o = attention(q, k, v, handle=handle, **more)
+    return o if query.dim() <= 4 else o.reshape(*query.shape[:-1], value.shape[-1])
