@@ -9,12 +9,13 @@ clattn.torch has it for PyTorch's tensors.
 from ._native import ffi as _ffi, lib as _lib
 from .one_call import attention
 from .backward import Gradients, attention_backward
+from .caches import KVCache, merge
 from .errors import ArgumentError, Error, NotSupported
 from .handle import Handle, default_handle
 from .plan import Plan
 
-__all__ = ['ArgumentError', 'Error', 'Gradients', 'Handle', 'NotSupported', 'Plan', 'attention', 'attention_backward',
-           'default_handle', 'version']
+__all__ = ['ArgumentError', 'Error', 'Gradients', 'Handle', 'KVCache', 'NotSupported', 'Plan', 'attention',
+           'attention_backward', 'default_handle', 'merge', 'version']
 
 
 def version() -> str:

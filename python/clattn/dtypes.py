@@ -19,8 +19,10 @@ if bfloat16 is not None:
 AUX = {**STORAGE, np.dtype(np.int32): lib.CLATTN_I32, np.dtype(np.uint8): lib.CLATTN_U8}
 
 # Quantised storage by name: code, dtype of the array that holds it, elements and bytes of a block.
-QUANTISED = {'int8': (lib.CLATTN_INT8, np.dtype(np.int8), 1, 1), 'int4': (lib.CLATTN_INT4, np.dtype(np.uint8), 2, 1),
-             'q8_0': (lib.CLATTN_Q8_0, np.dtype(np.uint8), 32, 34), 'q4_0': (lib.CLATTN_Q4_0, np.dtype(np.uint8), 32, 18)}
+QUANTISED = {'int8': (lib.CLATTN_INT8, np.dtype(np.int8), 1, 1),
+             'int4': (lib.CLATTN_INT4, np.dtype(np.uint8), 2, 1),
+             'q8_0': (lib.CLATTN_Q8_0, np.dtype(np.uint8), 32, 34),
+             'q4_0': (lib.CLATTN_Q4_0, np.dtype(np.uint8), 32, 18)}
 
 NAMES = {'f32': lib.CLATTN_F32, 'f16': lib.CLATTN_F16, 'bf16': lib.CLATTN_BF16, 'f64': lib.CLATTN_F64}
 
