@@ -1,0 +1,106 @@
+# test_torch.py - clattn.torch beside PyTorch's own attention
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+torch = pytest.importorskip('torch', reason='PyTorch is not installed')
+import torch.nn.functional as F # noqa: E402
+
+import clattn.torch as ct # noqa: E402
+
+
+def qkv(dtype=torch.float64, b=2, h=4, hk=4, nq=5, nk=7, d=16, dv=16, grad=False):
+    g = torch.Generator().manual_seed(24)
+    return tuple(torch.randn(s, generator=g, dtype=torch.float64).to(dtype).requires_grad_(grad)
+                 for s in ((b, h, nq, d), (b, hk, nk, d), (b, hk, nk, dv)))
+
+
+def off(x, y):
+    return (x.double() - y.double()).abs().max().item()
+
+
+CALLS = {
+    'full': lambda: {},
+    'causal': lambda: dict(is_causal=True),
+    'scale': lambda: dict(scale=0.3),
+    'bool mask': lambda: dict(attn_mask=torch.arange(35).reshape(5, 7) % 3 != 0),
+    'added mask': lambda: dict(attn_mask=torch.linspace(-2, 1, 2 * 35, dtype=torch.float64).reshape(2, 1, 5, 7)),
+}
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_double(name):
+    tensors = qkv(grad=True)
+    ours, theirs = ct.scaled_dot_product_attention(*tensors, **CALLS[name]()), \
+        F.scaled_dot_product_attention(*tensors, **CALLS[name]())
+    assert off(ours, theirs) <= 1e-12
+    weight = torch.cos(torch.arange(ours.numel(), dtype=torch.float64)).reshape(ours.shape)
+    for x, y in zip(torch.autograd.grad(ours, tensors, weight), torch.autograd.grad(theirs, tensors, weight)):
+        assert off(x, y) <= 1e-10
+
+
+def test_added_mask_is_learnt():
+    tensors, mask = qkv(grad=True), CALLS['added mask']()['attn_mask'].requires_grad_()
+    grads = [torch.autograd.grad(f(*tensors, attn_mask=mask).square().sum(), mask)[0]
+             for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention)]
+    assert off(*grads) <= 1e-10
+
+
+def test_gqa():
+    tensors = qkv(hk=2)
+    assert off(ct.scaled_dot_product_attention(*tensors, enable_gqa=True),
+               F.scaled_dot_product_attention(*tensors, enable_gqa=True)) <= 1e-12
+    with pytest.raises(ValueError, match='enable_gqa'):
+        ct.scaled_dot_product_attention(*tensors)
+
+
+def test_gradcheck():
+    tensors = qkv(b=1, h=2, hk=2, nq=3, nk=4, d=4, dv=4, grad=True)
+    assert torch.autograd.gradcheck(ct.scaled_dot_product_attention, tensors)
+    assert torch.autograd.gradcheck(lambda *x: ct.attention(*x, causal=True, return_lse=True), tensors)
+
+
+@pytest.mark.parametrize('dtype,limit', [(torch.float32, 1e-5), (torch.float16, 4e-3), (torch.bfloat16, 3e-2)])
+def test_types(dtype, limit):
+    tensors = qkv(dtype)
+    got = ct.scaled_dot_product_attention(*tensors)
+    assert got.dtype == dtype and off(got, F.scaled_dot_product_attention(*(x.double() for x in tensors))) <= limit
+
+
+def test_shapes_and_strides():
+    q, k, v = qkv(torch.float32)
+    want = ct.scaled_dot_product_attention(q, k, v)
+    packed = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v)]
+    assert torch.equal(ct.scaled_dot_product_attention(*packed), want)
+    assert torch.equal(ct.scaled_dot_product_attention(*(x[:, None] for x in (q, k, v))), want[:, None])
+    assert torch.equal(ct.scaled_dot_product_attention(q[0, 0], k[0, 0], v[0, 0]), want[0, 0])
+
+
+def test_no_copies():
+    """The library writes the tensor that comes back, and numpy sees the same memory."""
+    q, k, v = qkv(torch.float32)
+    o = ct.attention(q, k, v)
+    assert np.array_equal(o.numpy(), __import__('clattn').attention(q.numpy(), k.numpy(), v.numpy()))
+
+
+def test_wrong_scale_shows():
+    tensors = qkv()
+    assert off(ct.scaled_dot_product_attention(*tensors, scale=0.26), F.scaled_dot_product_attention(*tensors)) > 1e-3
+
+
+def test_refused():
+    q, k, v = qkv(torch.float32)
+    with pytest.raises(NotImplementedError, match='dropout'):
+        ct.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
+    with pytest.raises(ValueError, match='exclude'):
+        ct.scaled_dot_product_attention(q, k, v, is_causal=True, attn_mask=torch.ones(5, 7, dtype=torch.bool))
+    with pytest.raises(TypeError, match='not a tensor'):
+        ct.scaled_dot_product_attention(q.numpy(), k, v)
+    with pytest.raises(TypeError, match='must be'):
+        ct.scaled_dot_product_attention(q.long(), k.long(), v.long())
+    with pytest.raises(TypeError, match='on meta'):
+        ct.attention(q.to('meta'), k, v)
+    with pytest.raises(TypeError, match='sparse'):
+        ct.attention(q.to_sparse(), k, v)
+    with pytest.raises(TypeError, match='score_mod_grad'):
+        ct.attention(q.requires_grad_(), k, v, score_mod='s *= 2;')

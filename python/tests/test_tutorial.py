@@ -1,0 +1,26 @@
+# test_tutorial.py - the blocks of code of doc/python, in order
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+import textwrap
+
+from conftest import TOP
+
+
+def blocks(text):
+    """Indented lines, where a line without indentation ends a block."""
+    for found in re.finditer(r'(?:^(?:    .*|)\n)+', text, flags=re.M):
+        code = textwrap.dedent(found.group())
+        if code.strip():
+            yield text[:found.start()].count('\n'), code
+
+
+def test_tutorial():
+    path = os.path.join(TOP, 'doc', 'python')
+    with open(path, encoding='utf-8') as f:
+        text = f.read()
+    scope, n = {}, 0
+    for line, code in blocks(text):
+        exec(compile('\n' * line + code, path, 'exec'), scope) # pylint: disable=exec-used
+        n += 1
+    assert n == 6 and 'losses' in scope
