@@ -33,15 +33,13 @@ TORCH = {dtype: t for t, dtype in NUMPY.items()}
 # ---- Tensors as arrays ----
 
 def _view(x):
-    return x.data_ptr(), 0, ('torch', x.dtype, x.shape, x.stride(), x.device.type, x.layout)
+    if x.device.type != 'cpu' or x.layout is not torch.strided:
+        raise TypeError('a tensor is on %s and %s: tensors must be on the CPU and strided' % (x.device, x.layout))
+    return x.data_ptr(), 0, ('torch', x.dtype, x.shape, x.stride())
 
 
 def _spec(key, what):
     dtype = NUMPY.get(key[1])
-    if key[4] != 'cpu':
-        raise TypeError('%s is on %s: tensors must be on the CPU' % (what, key[4]))
-    if key[5] is not torch.strided:
-        raise TypeError('%s is %s: must be torch.strided' % (what, key[5]))
     if dtype is None:
         raise TypeError('%s is %s: must be float32, float16, bfloat16 or float64' % (what, key[1]))
     return arrays.Spec(dtype, tuple(key[2]), tuple(s * dtype.itemsize for s in key[3]), arrays.HOST)

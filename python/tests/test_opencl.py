@@ -1,0 +1,46 @@
+# test_opencl.py - arrays of pyopencl: on their queue, with offsets, beside arrays of the host
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from test_attention import qkv
+
+import clattn
+
+cl = pytest.importorskip('pyopencl', reason='pyopencl is not installed')
+import pyopencl.array as cla # noqa: E402
+
+
+@pytest.fixture(scope='module')
+def queue():
+    try:
+        return cl.CommandQueue(cl.Context([cl.get_platforms()[0].get_devices()[0]]))
+    except (cl.Error, IndexError) as e:
+        pytest.skip('pyopencl finds no device: %s' % e)
+
+
+def test_same_as_numpy(rng, queue):
+    q, k, v = qkv(rng)
+    sinks = rng.standard_normal(4)
+    on = [cla.to_device(queue, x) for x in (q, k, v)]
+    o, lse = clattn.attention(*on, causal=True, sinks=sinks, return_lse=True)
+    want, want_lse = clattn.attention(q, k, v, causal=True, sinks=sinks, return_lse=True)
+    assert isinstance(o, cla.Array) and np.allclose(o.get(), want, atol=1e-6) and np.allclose(lse.get(), want_lse)
+    dout = np.ones_like(want)
+    g = clattn.attention_backward(cla.to_device(queue, dout), *on, o, lse, causal=True, sinks=sinks)
+    h = clattn.attention_backward(dout, q, k, v, want, want_lse, causal=True, sinks=sinks)
+    assert np.allclose(g.dk.get(), h.dk, atol=1e-5)
+
+
+def test_offsets_and_strides(rng, queue):
+    q, k, v = qkv(rng)
+    on = [cla.to_device(queue, np.concatenate([x[:1] + 5, x])) for x in (q, k, v)]
+    assert np.allclose(clattn.attention(*(x[1:] for x in on)).get(), clattn.attention(q, k, v), atol=1e-6)
+
+
+def test_refused(rng, queue):
+    q, k, v = qkv(rng)
+    on = cla.to_device(queue, q)
+    with pytest.raises(TypeError, match='on a device'):
+        clattn.attention(q, cla.to_device(queue, k), v)
+    with pytest.raises(TypeError, match='must be on the device'):
+        clattn.attention(on, k, v, out=np.zeros((2, 4, 9, 12), np.float32))
