@@ -199,7 +199,7 @@ static void test_spent(void)
 static void test_short_finals(void)
 {
     int crowded = 0, finals = 0, unsure = 0, told = 0;
-    for (double seconds = 0.1; seconds < 3; seconds *= 1.01) {
+    for (double seconds = 0.1; seconds < 3; seconds *= 1.02) {
         struct odd o;
         odd_init(&o, CLOCK_EXACT, 3);
         o.d.build_seconds = 0.001;

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended. There mma_nv itself
- * fails, since the compiler does not know its instructions; where it is to pass, it gets mma_emu's. */
+ * fails, since the compiler does not know its instructions; where it is to pass, it gets mma_emu's. make check has a
+ * third of the faults in gradients, of each engine one at least; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -216,8 +217,9 @@ static void test_gradients(const struct device *d)
 {
     setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some of them */
     for (size_t i = 0; i < sizeof gradient_sets / sizeof *gradient_sets; i++)
-        for (const struct gradient_fault *f = gradient_sets[i].faults; f == gradient_sets[i].faults || f->from; f++)
-            test_gradient_fault(d, &gradient_sets[i], f);
+        for (unsigned n = 0; !n || gradient_sets[i].faults[n].from; n++)
+            if (harness_deals(n, 3))
+                test_gradient_fault(d, &gradient_sets[i], &gradient_sets[i].faults[n]);
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
 }
 

@@ -1,7 +1,8 @@
 /* tuned_caches.c - plans of paged and quantised K and V: tuned, recorded, and refused where they are read wrong
  * SPDX-License-Identifier: Apache-2.0
  *
- * CLATTN_FULL=1: wider heads. Linked with --wrap=clCreateProgramWithSource, so that a program can have a fault. */
+ * make check tries a fault that shows in every engine in one of them; CLATTN_PART=1: in all. CLATTN_FULL=1: wider
+ * heads. Linked with --wrap=clCreateProgramWithSource, so that a program can have a fault. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -100,9 +101,12 @@ static clattn_problem problem_of(int i)
 static void test_fault(const struct device *d, const struct wrong_text *f)
 {
     const clattn_problem p = problem_of(f->problem);
-    int met = 0, seen = 0, other = 0;
+    int met = 0, seen = 0, other = 0, tried = 0;
     struct why why = { "" };
     for (int i = 0; i < ENGINES; i++) {
+        if (f->in_all && !harness_deals((unsigned)(i + (f - faults)), ENGINES))
+            continue;
+        tried++;
         n_broken = 0;
         broken = f->from;
         broken_to = f->to;
@@ -113,8 +117,9 @@ static void test_fault(const struct device *d, const struct wrong_text *f)
         if (status && status != CLATTN_ERROR_WRONG_RESULT && !other++)
             diag("%s", why.text);
     }
-    ok(met == ENGINES && !other && (f->in_all ? seen == met : seen > 0),
-       "%s: of %d programs that read %s wrong %d are refused", d->name, met, f->what, seen);
+    if (tried)
+        ok(met == tried && !other && (f->in_all ? seen == met : seen > 0),
+           "%s: of %d programs that read %s wrong %d are refused", d->name, met, f->what, seen);
 }
 
 static void test_faults(const struct device *d)
