@@ -199,7 +199,8 @@ cl_int workload_cost(const clattn_workload *c, double *flops, double *bytes, str
     *flops = 2 * (double)s->h * pairs * (backward ? 3 * p.d + 2 * p.dv : p.d + p.dv);
     const double row = p.d * (double)problem_type_size(p.type) + p.dv * (double)problem_type_size(p.o_type);
     const double of_keys = k_rows * (problem_k_row_bytes(&p) + problem_v_row_bytes(&p));
-    *bytes = q_rows * (c->lse || backward ? row + 4 : row) + of_keys;
+    const double lse = c->lse || backward ? (double)problem_type_size(problem_lse_type(&p)) : 0;
+    *bytes = q_rows * (row + lse) + of_keys;
     if (backward) /* dO and dQ, dK and dV */
         *bytes += q_rows * (p.d + p.dv) * (double)problem_type_size(p.type) + of_keys;
     return CL_SUCCESS;
