@@ -12,7 +12,7 @@ if test $# -gt 0; then
     zig=$1
 else
     test -x "$dir/bin/python" || python3 -m venv "$dir"
-    "$dir/bin/python" -c 'import ziglang' 2>/dev/null || "$dir/bin/pip" install -q ziglang
+    "$dir/bin/python" -c 'import ziglang' 2>/dev/null || "$dir/bin/pip" install -q ziglang==0.17.1
     zig=$("$dir/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
 fi
 work=$(mktemp -d)

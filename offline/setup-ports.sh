@@ -32,6 +32,7 @@ install_compilers() { # ARCH...: and what runs their programs
     local sudo=
     test "$(id -u)" -eq 0 || sudo=sudo
     # Without what is only recommended: qemu-user-binfmt would let this kernel run foreign programs by itself.
+    $sudo apt-get update
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
 }
 

@@ -20,6 +20,7 @@ install_packages() {
     done
     test ${#missing[@]} -ne 0 || return 0
     test "$(id -u)" -eq 0 || sudo=sudo
+    $sudo apt-get update
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
