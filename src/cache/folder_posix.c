@@ -130,7 +130,9 @@ int folder_open_shared(struct folder *f, const char *path)
 
 void folder_close(struct folder *f)
 {
-    close(folder_descriptor(f));
+    if (f->n)
+        close(folder_descriptor(f));
+    f->n = 0;
 }
 
 /* ---- Entries ---- */
