@@ -53,6 +53,11 @@ void clattn_py_exit(void)
         nanosleep(&a_while, NULL);
 }
 
+void clattn_py_forked(void)
+{
+    __atomic_store_n(&calls_under_way, 0, __ATOMIC_SEQ_CST);
+}
+
 static cl_int may_call(const clattn_py_session *s, char *words, size_t room)
 {
     if (!s)
@@ -189,11 +194,25 @@ static bool is_host(const clattn_py_slot *slot)
     return !(slot->mode & CLATTN_PY_DEVICE);
 }
 
+/* Whether an earlier buffer has some of this operand's memory, as with q, k and v of one array. OpenCL does not say what
+ * comes of two buffers over the same memory of the host. */
+static bool is_shared(const struct run *r, int i)
+{
+    const uint64_t from = (uint64_t)r->places[i].where, to = from + r->slots[i].bytes;
+    for (int j = 0; j < i; j++) {
+        const uint64_t other = (uint64_t)r->places[j].where;
+        if (r->made[j] && from < other + r->slots[j].bytes && other < to)
+            return true;
+    }
+    return false;
+}
+
 /* A device that reads the memory of the host is given that memory; another gets a copy. */
 static cl_int make_buffer(struct run *r, int i)
 {
     const clattn_py_slot *const slot = &r->slots[i];
-    const bool in_place = r->s->unified && !(slot->mode & CLATTN_PY_COPY);
+    const bool copied = slot->mode & CLATTN_PY_COPY || (!(slot->mode & CLATTN_PY_WRITE) && is_shared(r, i));
+    const bool in_place = r->s->unified && !copied;
     const cl_mem_flags access = slot->mode & CLATTN_PY_WRITE ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY;
     cl_int status = CL_SUCCESS;
     r->made[i] = clCreateBuffer(r->s->context, access | (in_place ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR),

@@ -81,5 +81,7 @@ cl_int clattn_py_run(clattn_py_session *s, clattn_plan plan, int op, const clatt
                      char *words, size_t room);
 /* Refuses calls from now on, and waits for those under way. */
 void clattn_py_exit(void);
+/* In a child of fork(): no call is under way, whatever its parent's other threads were doing. */
+void clattn_py_forked(void);
 
 #endif

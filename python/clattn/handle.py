@@ -129,6 +129,7 @@ def _after_fork():
     """A child has the locks as they were, perhaps held by a thread that it lacks."""
     global _LOCK # pylint: disable=global-statement
     _LOCK = threading.Lock()
+    lib.clattn_py_forked()
 
 
 if hasattr(os, 'register_at_fork'):
