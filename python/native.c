@@ -194,8 +194,8 @@ static bool is_host(const clattn_py_slot *slot)
     return !(slot->mode & CLATTN_PY_DEVICE);
 }
 
-/* Whether an earlier buffer has some of this operand's memory, as with q, k and v of one array. OpenCL does not say what
- * comes of two buffers over the same memory of the host. */
+/* Whether an earlier buffer has some of this operand's memory, as with q, k and v of one array. OpenCL does not say
+ * what comes of two buffers over the same memory of the host. */
 static bool is_shared(const struct run *r, int i)
 {
     const uint64_t from = (uint64_t)r->places[i].where, to = from + r->slots[i].bytes;
