@@ -14,7 +14,7 @@ jobs=${JOBS:-$(nproc)}
 # Those that need no device, then of the cache, of calls, and of kernels the quick ones.
 list="unit/caps unit/class unit/convert unit/division unit/extras unit/feature unit/gqa unit/hostile_problem
     unit/members unit/problem unit/problem_key unit/quantise unit/reference unit/sample unit/source unit/split
-    unit/status unit/tile unit/verify unit/workload_cost tune/search tune/timing_rounds cache/killed api/api api/args
+    unit/status unit/tile unit/verify unit/workload_cost tune/timing_rounds cache/killed api/api api/args
     api/plan api/device api/queues api/log kernel/forward"
 strict="-O2 -Wall -Wextra -Wvla -Wstrict-prototypes -Werror -std=gnu99"
 
