@@ -15,7 +15,7 @@ jobs=${JOBS:-$(nproc)}
 list="unit/caps unit/class unit/convert unit/division unit/extras unit/feature unit/gqa unit/hostile_problem
     unit/members unit/problem unit/problem_key unit/quantise unit/reference unit/sample unit/source unit/split
     unit/status unit/tile unit/verify unit/workload_cost tune/timing_rounds cache/killed api/api api/args
-    api/plan api/device api/queues api/log kernel/forward"
+    api/plan api/device api/queues api/log kernel/varlen kernel/extremes kernel/sizes"
 strict="-O2 -Wall -Wextra -Wvla -Wstrict-prototypes -Werror -std=gnu99"
 
 test $# -eq 1 || { echo "usage: check-windows.sh DIR" >&2; exit 2; }
