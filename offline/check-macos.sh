@@ -29,8 +29,8 @@ cat >"$work/config.h" <<'END'
 END
 ln -s /usr/include/CL "$work/CL"
 cd "$top"
-# Windows' files, libmd's, and what is for NVIDIA's GPUs or for another library.
-others='_windows\.c|/windows_call\.c|base/digest_posix\.c|engine/fragments\.c|bench/nv-|clblast\.c'
+# Windows' files, libmd's, and what is for NVIDIA's GPUs, for x86 or for another library.
+others='_windows\.c|/windows_call\.c|base/digest_posix\.c|engine/fragments\.c|bench/nv-|bench/decode-reads|clblast\.c'
 files=$(ls src/*/*.c tools/*.c bench/*.c examples/*.c | grep -vE "$others")
 lib=$(dirname "$zig")/lib
 # zig's clang itself, because "zig cc" wants an object of each file.
