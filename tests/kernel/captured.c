@@ -229,7 +229,7 @@ static void test(const struct device *d)
 {
     for (size_t i = 0; i < N_TEXTS; i++)
         for (size_t f = 0; f < N_FORMS; f++)
-            if (harness_rest() ? harness_shares((unsigned)(i + f)) : i ? f == i % 2 : f % 2 == 0)
+            if (!i || f == i % 2 || harness_rest())
                 check_sizes(d, NULL, texts[i], &forms[f]);
     check_sizes(d, NULL, texts[0], &forms[N_FORMS]);
     /* PoCL's optimiser takes minutes for some of these kernels, so from now on it has none to do. */
@@ -237,7 +237,7 @@ static void test(const struct device *d)
         setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
     for (size_t i = 0; i < (harness_rest() ? N_TEXTS : WITH_ELEMENTS); i++)
         for (size_t f = 0; f < N_FORMS; f++)
-            if (harness_rest() ? harness_shares((unsigned)(i + f)) : i ? f != i % 2 && i % 2 : f % 2 == 1)
+            if (!i || f != i % 2 || harness_rest())
                 check_sizes(d, shared[(i + f) % 2], texts[i], &forms[f]);
 }
 
