@@ -4,9 +4,10 @@
 
 #include "figures.h"
 
+#include "clock.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int figures_decimals(double ms)
@@ -40,22 +41,9 @@ double figures_intensity(const struct figures *g)
     return g->bytes > 0 ? g->flops / g->bytes : NAN;
 }
 
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 double figures_median(const double *ms, int n)
 {
-    double *const sorted = n > 0 ? malloc((size_t)n * sizeof *sorted) : NULL;
-    if (!sorted)
-        return NAN;
-    memcpy(sorted, ms, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
-    const double m = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-    free(sorted);
-    return figures_shown(m);
+    return n > 0 ? figures_shown(clock_median(ms, n)) : NAN;
 }
 
 double figures_least(const double *ms, int n)
