@@ -95,7 +95,7 @@ cl_int __wrap_clReleaseCommandQueue(cl_command_queue q)
 static clattn_problem problem_of(const char *text)
 {
     clattn_workload w = CLATTN_WORKLOAD_INIT;
-    clattn_problem p;
+    clattn_problem p = CLATTN_PROBLEM_INIT;
     struct why why;
     char words[256] = "";
     memset(&why, 0, sizeof why);
