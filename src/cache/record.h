@@ -23,7 +23,7 @@ struct record {
     double time_ns, mad_ns, control_ns; /* medians of the winner, and of the default configuration in the same rounds */
     int rounds, trials;
     int effort;              /* CLATTN_TUNE_QUICK, _FULL or _EXHAUSTIVE */
-    int tries;               /* 0: settled; else how many times it was too noisy to tell */
+    int tries;               /* 0: settled; else how many searches were too noisy or stopped */
     int64_t date;            /* seconds since 1970, UTC */
     char lib[16];            /* version of the library */
 };
