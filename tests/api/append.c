@@ -276,6 +276,60 @@ static void test_grid(const struct device *d)
     clattn_plan_release(plan);
 }
 
+/* More pages than a work-group has items, which share the search for the first entry that is no page. */
+static void test_far_page(const struct device *d)
+{
+    enum { ROWS = 300, FIRST = 200, LAST = 290 };
+    static const clattn_sizes sizes = { .b = 1, .hk = 1, .nq = ROWS, .nk = ROWS };
+    uint64_t state = 2;
+    char why[512] = "";
+    int32_t table[ROWS], counts[2] = { FIRST, ROWS - FIRST };
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
+    struct bytes rows = bytes_make("new_k", sizeof table, &state), k = bytes_make("k", sizeof table, &state);
+    struct bytes v = bytes_make("v", sizeof table, &state), pages = bytes_make("block_table", sizeof table, &state);
+    struct bytes kv_len = bytes_make("kv_len", 4, &state), dropped = bytes_make("dropped", 4, &state);
+    for (int32_t i = 0; i < ROWS; i++) {
+        const double x = i;
+        convert_store(CLATTN_F32, &x, rows.want + 4 * (size_t)i, 1);
+        table[i] = i == FIRST ? ROWS : i == LAST ? -1 : i;
+    }
+    memcpy(pages.want, table, sizeof table);
+    memset(kv_len.want, 0, 4);
+    bytes_upload(&rows, d->cl.context, CL_MEM_READ_ONLY);
+    bytes_upload(&pages, d->cl.context, CL_MEM_READ_ONLY);
+    bytes_upload(&k, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&v, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&kv_len, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&dropped, d->cl.context, CL_MEM_READ_WRITE);
+    p.d = p.page = a.page = 1;
+    p.flags = CLATTN_APPEND;
+    a.sizes = &sizes;
+    a.pages = a.block_table_stride = ROWS;
+    a.new_k.mem = a.new_v.mem = rows.mem;
+    a.k.mem = k.mem;
+    a.v.mem = v.mem;
+    a.block_table.mem = pages.mem;
+    a.kv_len.mem = kv_len.mem;
+    a.dropped.mem = dropped.mem;
+    clattn_plan plan = appended_plan(d, &p);
+    const cl_int e = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
+    memcpy(k.want, rows.want, 4 * FIRST);
+    memcpy(v.want, rows.want, 4 * FIRST);
+    memcpy(kv_len.want, &counts[0], 4);
+    memcpy(dropped.want, &counts[1], 4);
+    ok(!e && bytes_agree(&k, d->queue, why, sizeof why) && bytes_agree(&v, d->queue, why, sizeof why) &&
+           bytes_agree(&kv_len, d->queue, why, sizeof why) && bytes_agree(&dropped, d->queue, why, sizeof why),
+       "%s: entry %d of a table is the first that is no page: %s %s", d->name, FIRST, clattn_status_string(e), why);
+    bytes_free(&rows);
+    bytes_free(&pages);
+    bytes_free(&k);
+    bytes_free(&v);
+    bytes_free(&kv_len);
+    bytes_free(&dropped);
+    clattn_plan_release(plan);
+}
+
 static void test_device(const struct device *d)
 {
     const int quick = harness_flag("CLATTN_QUICK");
@@ -289,6 +343,7 @@ static void test_device(const struct device *d)
     test_known(d);
     test_not_finite(d);
     test_ends(d);
+    test_far_page(d);
     if (!quick)
         test_grid(d);
     if (!e)
