@@ -31,6 +31,8 @@ static int fails(const char *name)
 {
     if (!wrap.armed)
         return 0;
+    if (wrap.calls < WRAP_NAMES)
+        wrap.name[wrap.calls] = name;
     wrap.calls++;
     if (wrap.builds && !strcmp(name, "clBuildProgram"))
         wrap.builds--;

@@ -8,6 +8,7 @@
 
 #include <CL/cl.h>
 
+enum { WRAP_NAMES = 512 };
 struct wrap {
     int armed;           /* counts and fails only while set: around calls of the library */
     long calls;          /* that could fail, since wrap_arm() */
@@ -21,6 +22,7 @@ struct wrap {
     cl_int build_status; /* with this, 0: CL_BUILD_PROGRAM_FAILURE */
     int no_compiler;     /* CL_DEVICE_COMPILER_AVAILABLE is false */
     char last[64];       /* name of the call that failed last */
+    const char *name[WRAP_NAMES]; /* of the first calls since wrap_arm(); those behind them are of earlier runs */
 };
 extern struct wrap wrap;
 
