@@ -51,10 +51,12 @@ ok $? "that is all: $(tr '\n' ' ' <files)"
 
 # ---- what comes of it ----
 
-# As this build was configured, but quickly.
+# As this build was configured, but quickly: with what that found out, and its objects.
 given=$("$config_status" --config 2>/dev/null)
-(cd "$copy" && automake && mkdir trial-build && cd trial-build && eval "../configure -q $given" \
-    --disable-shared --enable-static --disable-dependency-tracking CFLAGS=-O0) >out 2>err
+(cd "$copy" && automake && mkdir trial-build && cd trial-build &&
+    sed -n '/^## Cache variables/,/^## Output/p' "$top_builddir/config.log" | grep '_cv_' | grep -v '^ac_cv_env_' \
+        >config.cache && eval "../configure -q $given" --cache-file=config.cache \
+    --disable-shared --enable-static --disable-dependency-tracking CFLAGS=-O0 && reuse_objects "$build") >out 2>err
 ok $? "it is configured"
 test $bad = 0 || done_testing
 (cd "$build" && "${MAKE-make}" -s clattn-run tests/kernel/engines.t) >out 2>err

@@ -119,6 +119,16 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
     ok $? "exit $want, \"$pattern\": $(printf %s "$*" | tr '\n\033' '  ')"
 }
 
+# ---- another build ----
+
+# Objects of this build, for one in DIR of a copy of the sources whose files are as old as these, but for some that were
+# changed: make compiles these alone, and whatever is not built here. It does not know who includes a changed header.
+reuse_objects() { # DIR
+    grep -q '^build_old_libs=yes' "$top_builddir/libtool" || return 0
+    (cd "$top_builddir" && find src tools tests/lib tests/kernel -name '*.o' -o -name '*.lo' -o -name .dirstamp |
+        tar cf - -T -) | (cd "$1" && tar xf -)
+}
+
 # ---- devices ----
 
 # Where devices must be (CLATTN_NEED_DEVICE=1, as in .ci/run), a test that cannot run without them has failed.
