@@ -72,13 +72,15 @@ right() { # ENGINE CASE: within bound, and nothing touched that no query sees
     CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_DEVICES=$device "$forward" "f32 $2" "$1" >said 2>&1 &&
         ! grep -q '^not ok' said && grep -q '^ok' said
 }
-computed() { # one program of each engine on several sizes, and in engine row or in all the others
+computed() { # one program of each engine on two sizes, and in engine row or in all the others
     test "$(cases | wc -l)" -ge 6 || return 1
     cases >cases
     for engine in $engines; do
+        tried=0
         while read -r text; do
-            case $text in
-            *window* | *varlen* | *causal*) test -n "$all" || test "$engine" = row || continue ;;
+            tried=$((tried + 1))
+            case $tried:$text in
+            [3-9]:* | *window* | *varlen* | *causal*) test -n "$all" || test "$engine" = row || continue ;;
             esac
             right "$engine" "$text" || return 1
         done <cases
