@@ -186,10 +186,10 @@ static unsigned count_new(unsigned char seen[FACTORS][PAIRWISE_CHOICES], unsigne
 /* Few items, which PoCL compiles sooner. */
 static const char simt[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
 
-/* Rows with as many different words as so few can have, the last ones on engine simt. */
+/* Rows with as many different words as so few can have, the last one on engine simt. */
 static void run_some(const struct device *d)
 {
-    enum { SOME = 13, ON_SIMT = 2 };
+    enum { SOME = 8, ON_SIMT = 1 };
     unsigned char seen[FACTORS][PAIRWISE_CHOICES] = { { 0 } };
     for (unsigned n = 0; n < SOME; n++) {
         unsigned best = 0;

@@ -280,7 +280,7 @@ static void test_gradients(const struct device *d)
         for (int at_end = 0; at_end < 2; at_end++) {
             if (i == 0 || harness_deals(i + 1, 3))
                 check_backward(d, types[i % 3], rows[i], "cpu", at_end);
-            if (harness_deals(i + 2, 3))
+            if (harness_deals(i + 5, ROWS))
                 check_backward(d, types[(i + 1) % 3], rows[i], few_items, at_end);
             if (i < 2 && harness_deals(i, 3))
                 check_backward(d, "f16", rows[i], "mma_emu nw1,rt1,bk16,qreg0", at_end);
