@@ -84,8 +84,7 @@ static void check(const struct device *d, const struct graded *alone, clattn_pla
 static const struct {
     const char *config, *text;
 } rows[] = {
-    { "", "f32 b2 h4/2 q70 k150 d20 causal alibi sink lse bwd" },
-    { "", "f32 b2 h4 q70 k150 d20 bias:11qk softcap3 lse bwd" },
+    { "", "f32 b2 h4/2 q70 k150 d20 causal alibi sink bias:11qk softcap3 lse bwd" },
     { "", "f16 b2 h2/1 q70 k150 d20 bias:1h1k mask:b1qk lse bwd" },
     { "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "f32 b2 h4/2 q37 k70 d12 causal alibi bias:11qk lse bwd" },
     { "mma_emu nw2,rt1,bk16,qreg0", "f16 b2 h4/2 q37 k70 d16 bias:1h1k mask:b1qk lse bwd" },

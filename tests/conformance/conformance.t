@@ -66,9 +66,9 @@ ok $? "there are cases of a real model"
 if find_peers; then
     if test -z "$full"; then
         lacking='paged|int8|merge'
-        small=$(within 3e7 128 'backward' "${CLATTN_PART-0/16}")
-        small_f16=$(within 3e7 128 'backward' "${CLATTN_PART-5/32}")
-        small_bf16=$(within 3e7 128 'backward' "${CLATTN_PART-21/32}")
+        small=$(within 3e7 128 'backward' "${CLATTN_PART-0/32}")
+        small_f16=$(within 3e7 128 'backward' "${CLATTN_PART-5/64}")
+        small_bf16=$(within 3e7 128 'backward' "${CLATTN_PART-21/64}")
         all_small=$(within 3e7 128 'backward' 0/1)
         lacking=
         test -z "${CLATTN_PART-}" || lacking=$all_small # some share judges their O and LSE beside their gradients

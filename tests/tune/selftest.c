@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended. There mma_nv itself
- * fails, since the compiler does not know its instructions; where it is to pass, it gets those of engine cpu, which build
- * soonest; CLATTN_PART=1: mma_emu's. make check has a part of the faults, of each engine one at least; CLATTN_PART=1:
- * all. */
+ * fails, since the compiler does not know its instructions; where it is to pass, it gets programs of engine cpu, which
+ * build soonest, with CLATTN_PART=1 those of mma_emu. make check has a part of the faults, of each engine one at least;
+ * CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -125,7 +125,7 @@ static void test_engine(const struct device *d)
     const struct engine *const emu = engine_find("mma_emu", 7);
     struct why why;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (!harness_deals((unsigned)i, 2))
+        if (!harness_deals((unsigned)i, harness_flag("CLATTN_QUICK") ? 1 : 2))
             continue;
         clattn_handle h = open_handle(d, "off");
         n_broken = 0;
@@ -224,7 +224,7 @@ static void test_gradients(const struct device *d)
     setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some of them */
     for (size_t i = 0; i < sizeof gradient_sets / sizeof *gradient_sets; i++)
         for (unsigned n = 0; !n || gradient_sets[i].faults[n].from; n++)
-            if (harness_deals(n, 4))
+            if (harness_deals(n, harness_flag("CLATTN_QUICK") ? 3 : 4))
                 test_gradient_fault(d, &gradient_sets[i], &gradient_sets[i].faults[n]);
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
 }
