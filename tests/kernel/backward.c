@@ -1,7 +1,8 @@
 /* backward.c - gradients against float64, case by case
  * SPDX-License-Identifier: Apache-2.0
  *
- * backward.t: a few cases of cases.h that gradients know, in a type and layout by turns, and a third of the features; CLATTN_PART=1: the others, features in all types; CLATTN_FULL=1: every case in every type.
+ * backward.t: a few cases of cases.h that gradients know, in a type and layout by turns, and a third of the features;
+ * CLATTN_PART=1: the others, features in all types; CLATTN_FULL=1: every case in every type.
  * CLATTN_QUICK=1: a few small cases, for simulators.
  * backward.t PROBLEM [CONFIG [LAYOUT [WANTED]]]: one case; CONFIG "" is the default, WANTED is as graded.h says. */
 #include "config.h"
@@ -187,11 +188,11 @@ static void test_mma(const struct device *d)
             check_row(d, i % 2 ? "bf16" : "f16", features[i], 90 + i, tiles[i % 3], (enum layout)((i + 2) % LAYOUTS),
                       WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
-        if (harness_deals(i, 8))
+        if (harness_shares(i))
             check_row(d, more[i].type, more[i].row, 110 + i, more[i].config, (enum layout)(i % LAYOUTS), WITH_DLSE);
 }
 
-/* What derivatives look up there, several at a time; CLATTN_PART: in every type. */
+/* What derivatives look up there, several at a time, in every type; make check has those of captured.t. */
 static void test_look_ups(const struct device *d)
 {
     static const char *const looking[][2] = {
@@ -199,8 +200,8 @@ static void test_look_ups(const struct device *d)
         { "simt", "b2 h4/2 q70 k90 d64 causal alibi mod:head_scale,document,relative_bias lse" },
     };
     for (unsigned i = 0; i < 2; i++)
-        for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
-            if (harness_deals(i + n, 2))
+        for (unsigned n = 0; n < N_CASE_TYPES; n++)
+            if (harness_shares(i + n))
                 check_row(d, case_types[(i + n) % N_CASE_TYPES], looking[i][1], 90 + i, looking[i][0],
                           (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
 }
