@@ -406,7 +406,8 @@ graded "of all that changes scores" "dq dk dv dbias dslopes dsinks" --softcap 0.
     --sinks alibi1.npy --dout "$V" "$Q" "$K" "$V"
 grep -q "'shape': (4,1,123)" dbias.npy && grep -q "'shape': (4,)" dslopes.npy && grep -q "'shape': (4,)" dsinks.npy
 ok $? "have the shapes of what they belong to"
-rest && graded "of varlen sequences" "dq dk dv dsinks" --causal --cu-q cuq.npy --cu-k cuk.npy --sinks alibi1.npy --dout vp.npy \
+rest && graded "of varlen sequences" "dq dk dv dsinks" --causal \
+    --cu-q cuq.npy --cu-k cuk.npy --sinks alibi1.npy --dout vp.npy \
     qp.npy kp.npy vp.npy
 rest && graded "without keys" "dq dk dsinks" --sinks alibi1.npy --dout zero.npy q.npy k0.npy v0.npy
 tensor ob0.npy '<f4' 4 0 4 5 3
