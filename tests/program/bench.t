@@ -27,7 +27,7 @@ ok $? "decode among them"
 
 call=plain
 need_device
-quick() { bench --memory 512M "$@"; } # ceilings are probed with less, and sooner
+quick() { bench --memory 64M "$@"; } # ceilings are probed with less, and sooner
 call=quick
 
 # Each line of FILE is one JSON object, which has every member that clattn-bench(1) lists; prints what python makes of
@@ -118,7 +118,7 @@ fi
 call=quick
 
 # A signal. SIGTERM, because shells start what is in the background with SIGINT ignored.
-"$top_builddir/clattn-bench" --memory 512M --device "$device" --rounds 100000 --json --json-file part.json "$tiny" \
+"$top_builddir/clattn-bench" --memory 64M --device "$device" --rounds 100000 --json --json-file part.json "$tiny" \
     'f16 b2 h4/2 q3 k3 d16' >out 2>err </dev/null &
 child=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do
