@@ -125,6 +125,21 @@ static void test_subnormal(const struct device *d, const char *engine, unsigned 
     }
 }
 
+/* Vectors shorter than those of wide CPUs: they begin within blocks and groups, too. */
+static void test_narrow(const struct device *d)
+{
+    static const char *const engines[] = { "row w4,nr2,rk2,rd2,bk16", "row w8,nr1,rk4,rd4,bk16" };
+    static const char *const texts[] = {
+        "f32 b4 h4/2 q3 k64 d64/96 k:q4_0 v:q8_0 kvlen:9,9,9,9 lse",
+        "f16 b4 h4/2 q3 k64 d96/64 page8 k:q8_0 v:q4_0 kvlen:9,9,9,9 causal lse",
+        "f32 b4 h4/2 q3 k64 d64/44 k:int4:32z v:int8:16 kvlen:9,9,9,9 lse",
+    };
+    for (unsigned e = 0; e < 2; e++)
+        for (unsigned i = 0; i < 3; i++)
+            if (harness_deals(i + e, 2))
+                test_problem(d, engines[e], i + e, texts[i]);
+}
+
 static void test_device(const struct device *d)
 {
     const char *engine;
@@ -138,6 +153,7 @@ static void test_device(const struct device *d)
         test_rest(d, engine, e);
         test_subnormal(d, engine, e);
     }
+    test_narrow(d);
 }
 
 int main(void)
