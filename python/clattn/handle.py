@@ -7,6 +7,7 @@ import atexit
 import os
 import threading
 import warnings
+import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import errors
@@ -78,6 +79,7 @@ class Handle:
         self._plans: Dict[tuple, Any] = {}
         self._plans_lock = threading.Lock()
         self._session = ffi.gc(out[0], lib.clattn_py_close)
+        _ALL.add(self)
 
     def close(self) -> None:
         """Gives the handle back. Calls under way in other threads end as usual; later ones raise clattn.Error."""
@@ -120,6 +122,7 @@ class Handle:
 
 # ---- Those that calls take by themselves ----
 
+_ALL: 'weakref.WeakSet[Handle]' = weakref.WeakSet()
 _DEFAULTS: Dict[tuple, Handle] = {}
 _DEFAULTS_MAX = 8
 _LOCK = threading.Lock()
@@ -129,6 +132,8 @@ def _after_fork():
     """A child has the locks as they were, perhaps held by a thread that it lacks."""
     global _LOCK # pylint: disable=global-statement
     _LOCK = threading.Lock()
+    for handle in list(_ALL):
+        handle._plans_lock = threading.Lock() # pylint: disable=protected-access
     lib.clattn_py_forked()
 
 

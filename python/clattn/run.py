@@ -25,16 +25,25 @@ def handle_of(q: Any, kind: str) -> Handle:
     return kept_handle((context.int_ptr, device.int_ptr), lambda: Handle(context, device))
 
 
+def overlap(x: Any, y: Any) -> bool:
+    """Whether the memory that two arrays span has a byte in common."""
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return isinstance(x, type(y)) and np.may_share_memory(x, y)
+    (mem, at, key), (other_mem, other_at, other_key) = (arrays.KINDS['pyopencl'].view(a) for a in (x, y))
+    ends = [a + arrays.KINDS['pyopencl'].spec(k, '').bytes() for a, k in ((at, key), (other_at, other_key))]
+    return mem == other_mem and at < ends[1] and other_at < ends[0]
+
+
 def check_outputs(given: Dict[str, Any], written: Tuple[str, ...]) -> None:
     """Arrays of the caller that are written: they may be, and overlap nothing else."""
     for name in written:
         x = given.get(name)
-        if not isinstance(x, np.ndarray):
+        if x is None:
             continue
-        if not x.flags.writeable:
+        if isinstance(x, np.ndarray) and not x.flags.writeable:
             raise ValueError('%s is read-only' % name)
         for other, y in given.items():
-            if other != name and isinstance(y, np.ndarray) and np.may_share_memory(x, y):
+            if other != name and overlap(x, y):
                 raise ValueError('%s overlaps %s' % (name, other))
 
 

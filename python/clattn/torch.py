@@ -108,6 +108,9 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
     for name, x in (('q', q), ('k', k), ('v', v)):
         if not isinstance(x, torch.Tensor):
             raise TypeError('%s is a %s, not a tensor' % (name, type(x).__name__))
+    for name in ('out', 'plan'):
+        if name in more:
+            raise TypeError('%s is not for tensors' % name)
     if handle is not None:
         more['handle'] = handle
     tensors = [q, k, v] + [more.get(name) for name in TAKEN[3:]]

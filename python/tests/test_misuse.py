@@ -1,9 +1,6 @@
 # test_misuse.py - what does not fit raises, and never ends the process
 # SPDX-License-Identifier: Apache-2.0
-import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -143,60 +140,3 @@ def test_threads(rng):
     for t in threads:
         t.join()
     assert not wrong
-
-
-def child(text):
-    done = subprocess.run([sys.executable, '-c', text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
-                          universal_newlines=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-SET_UP = '''
-import numpy as np, os, clattn, threading, time
-q = np.ones((1, 2, 8, 16), np.float32)
-clattn.attention(q, q, q)
-'''
-
-
-@pytest.mark.skipif(not hasattr(os, 'fork'), reason='there is no fork() here')
-def test_fork():
-    assert child(SET_UP + '''
-r, w = os.pipe()
-pid = os.fork()
-if not pid:
-    try:
-        clattn.attention(q, q, q)
-        os.write(w, b'no error')
-    except clattn.Error as e:
-        os.write(w, e.name.encode())
-    del clattn
-    os._exit(0)
-os.close(w)
-print(os.read(r, 100).decode(), os.waitpid(pid, 0)[1], clattn.attention(q, q, q)[0, 0, 0, 0])
-''') == 'CLATTN_ERROR_FORKED 0 1.0'
-
-
-def test_exit_under_way():
-    child(SET_UP + '''
-big = np.ones((1, 8, 1024, 64), np.float32)
-clattn.attention(big, big, big)
-def work():
-    while True:
-        clattn.attention(big, big, big)
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
-time.sleep(0.2)
-''')
-
-
-def test_log_that_fails():
-    assert 'ok' in child(SET_UP + '''
-import warnings
-warnings.simplefilter('ignore')
-def log(text):
-    raise KeyError(text)
-h = clattn.Handle(log=log, cache_dir='/nowhere/at/all')
-clattn.attention(q, q, q, handle=h)
-print('ok')
-''')

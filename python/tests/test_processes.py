@@ -1,0 +1,201 @@
+# test_processes.py - fork(), the interpreter's end, and the memory of buffers, each in a process of its own
+# SPDX-License-Identifier: Apache-2.0
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def child(text, **env):
+    done = subprocess.run([sys.executable, '-c', text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
+                          universal_newlines=True, env=dict(os.environ, **env))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+SET_UP = '''
+import numpy as np, os, clattn, threading, time
+q = np.ones((1, 2, 8, 16), np.float32)
+clattn.attention(q, q, q)
+'''
+
+
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='there is no fork() here')
+def test_fork():
+    assert child(SET_UP + '''
+r, w = os.pipe()
+pid = os.fork()
+if not pid:
+    try:
+        clattn.attention(q, q, q)
+        os.write(w, b'no error')
+    except clattn.Error as e:
+        os.write(w, e.name.encode())
+    del clattn
+    os._exit(0)
+os.close(w)
+print(os.read(r, 100).decode(), os.waitpid(pid, 0)[1], clattn.attention(q, q, q)[0, 0, 0, 0])
+''') == 'CLATTN_ERROR_FORKED 0 1.0'
+
+
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='there is no fork() here')
+def test_fork_beside_threads():
+    """Other threads are in calls, and as it were make a plan and a handle: the child waits for none of them."""
+    assert child(SET_UP + '''
+import atexit, signal
+big = np.ones((1, 8, 1024, 64), np.float32)
+def work():
+    while True:
+        clattn.attention(big, big, big)
+clattn.attention(big, big, big)
+cache = clattn.KVCache(1, 2, 8, 16)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+with clattn.default_handle()._plans_lock, clattn.handle._LOCK:
+    pid = os.fork()
+    if not pid:
+        try:
+            cache.append(q, q)
+        except clattn.Error as e:
+            taken = clattn.handle._LOCK.locked()
+            atexit._run_exitfuncs() # as the interpreter's end does, less the end of the driver
+            os._exit(0 if e.name == 'CLATTN_ERROR_FORKED' and not taken else 1)
+        os._exit(2)
+until = time.monotonic() + 60
+done = status = 0
+while not done and time.monotonic() < until:
+    done, status = os.waitpid(pid, os.WNOHANG)
+    time.sleep(0.01)
+if not done:
+    os.kill(pid, signal.SIGKILL)
+print('ended' if done else 'hangs', status)
+''') == 'ended 0'
+
+
+def test_exit_under_way():
+    child(SET_UP + '''
+big = np.ones((1, 8, 1024, 64), np.float32)
+clattn.attention(big, big, big)
+def work():
+    while True:
+        clattn.attention(big, big, big)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+''')
+
+
+def test_log_that_fails():
+    assert 'ok' in child(SET_UP + '''
+import warnings
+warnings.simplefilter('ignore')
+def log(text):
+    raise KeyError(text)
+h = clattn.Handle(log=log, cache_dir='/nowhere/at/all')
+clattn.attention(q, q, q, handle=h)
+print('ok')
+''')
+
+
+# ---- The memory of buffers ----
+
+SPY = r'''
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *loader(const char *name)
+{
+    return dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), name);
+}
+static void say(const char *what, void *mem, uint64_t flags, void *host, size_t size)
+{
+    FILE *const f = fopen(getenv("SPY_LOG"), "a");
+    fprintf(f, "%s %p %d %llu %zu\n", what, mem, (int)flags, (unsigned long long)(uintptr_t)host, size);
+    fclose(f);
+}
+void *clCreateBuffer(void *context, uint64_t flags, size_t size, void *host, int32_t *status)
+{
+    void *(*const real)(void *, uint64_t, size_t, void *, int32_t *) = loader("clCreateBuffer");
+    void *const mem = real(context, flags, size, host, status);
+    say("make", mem, flags, host, size);
+    return mem;
+}
+int32_t clReleaseMemObject(void *mem)
+{
+    int32_t (*const real)(void *) = loader("clReleaseMemObject");
+    say("free", mem, 0, NULL, 0);
+    return real(mem);
+}
+'''
+IN_PLACE = 8 # CL_MEM_USE_HOST_PTR
+
+
+@pytest.fixture(scope='module')
+def spy(tmp_path_factory):
+    """A library that writes down which buffers a program makes; the folder that it is in."""
+    if not sys.platform.startswith('linux'):
+        pytest.skip('LD_PRELOAD is for Linux')
+    folder = tmp_path_factory.mktemp('spy')
+    (folder / 'spy.c').write_text(SPY)
+    subprocess.run(['cc', '-shared', '-fPIC', '-o', 'spy.so', 'spy.c', '-ldl'], cwd=str(folder), check=True)
+    return folder
+
+
+def buffers(spy, text):
+    """The buffers that a text makes when plans are there: [(flags, address, bytes)], and pairs of them that are there
+    at the same time, on the same memory of the host."""
+    log = spy / 'log'
+    child(SET_UP + text + "\nopen(os.environ['SPY_LOG'], 'w').close()\n" + text, LD_PRELOAD=str(spy / 'spy.so'),
+          SPY_LOG=str(log))
+    made, live, shared = [], {}, []
+    for line in log.read_text().splitlines():
+        what, mem, *numbers = line.split()
+        flags, at, size = map(int, numbers)
+        if what == 'free':
+            live.pop(mem, None)
+            continue
+        made.append((flags, at, size))
+        if flags & IN_PLACE:
+            shared += [(at, other) for other, n in live.values() if at < other + n and other < at + size]
+            live[mem] = at, size
+    return made, shared
+
+
+PACKED = '''
+x = np.random.default_rng(1).standard_normal((1, 8, 3, 2, 16)).astype(np.float32)
+q, k, v = (x[:, :, i].transpose(0, 2, 1, 3) for i in range(3))
+o, lse = clattn.attention(q, k, v, return_lse=True)
+copies = [y.copy() for y in (q, k, v)]
+assert np.array_equal(o, clattn.attention(*copies))
+'''
+SHARED = { # what is called, and the buffers that are copies
+    'packed': (PACKED, 2),
+    'packed gradients': (PACKED + '''
+g = clattn.attention_backward(o, q, k, v, o, lse)
+h = clattn.attention_backward(o.copy(), *copies, o, lse)
+assert all(np.array_equal(a, b) for a, b in zip(g[:3], h[:3]))
+''', 2 + 3),
+    'the same': ('assert (clattn.attention(q, q, q) == 1).all()', 2),
+    'windows': ('''
+x = np.random.default_rng(1).standard_normal((1, 2, 9, 16)).astype(np.float32)
+o = clattn.attention(q, x[:, :, :8], x[:, :, 1:])
+assert np.array_equal(o, clattn.attention(q, x[:, :, :8].copy(), x[:, :, 1:].copy()))
+''', 1),
+    'side by side': ('''
+x = np.ones((3, 2, 8, 16), np.float32)
+clattn.attention(x[:1], x[1:2], x[2:])
+''', 0),
+}
+
+
+@pytest.mark.parametrize('name', SHARED)
+def test_shared_memory(spy, name):
+    """Where the device reads the host's memory, no two buffers have the same; and nothing else is copied."""
+    text, copies = SHARED[name]
+    made, shared = buffers(spy, text)
+    if not any(flags & IN_PLACE for flags, _, _ in made):
+        pytest.skip('the device does not read the memory of the host')
+    assert not shared and sum(bool(at) and not flags & IN_PLACE for flags, at, _ in made) == copies
