@@ -9,9 +9,10 @@ clattn.torch has it for PyTorch's tensors.
 from ._native import ffi as _ffi, lib as _lib
 from .one_call import attention
 from .backward import Gradients, attention_backward
-from .caches import KVCache, merge
+from .caches import KVCache
 from .errors import ArgumentError, Error, NotSupported
 from .handle import Handle, default_handle
+from .merge import merge
 from .plan import Plan
 
 __all__ = ['ArgumentError', 'Error', 'Gradients', 'Handle', 'KVCache', 'NotSupported', 'Plan', 'attention',

@@ -134,8 +134,8 @@ class Forward(Builder):
             table = self.specs['block_table'].shape
             if len(table) != 2 or table[0] != s.b:
                 raise ValueError('block_table has shape %s: must be [%d,n]' % (table, s.b))
-            self.problem.page = self.call.forward.page = nk
-            self.call.forward.pages, nk = kb, table[1] * nk
+            self.problem.page, self.pages = nk, kb
+            nk *= table[1]
         elif any(n not in (1, s.b) for n in both):
             raise ValueError('k and v have %d and %d entries: must be 1 or %d' % (*both, s.b))
         s.nq, s.nk = int_in(nq, 0, ROWS_MAX, 'max_seqlen_q'), int_in(nk, 0, ROWS_MAX, 'rows of keys')
@@ -250,7 +250,7 @@ class Forward(Builder):
             p.flags |= lib.CLATTN_SINKS
             self.array('sinks', ('forward', 'sinks'), FLOAT, (s.h,))
         if self.paged:
-            self.array('block_table', ('forward', 'block_table'), INT)
+            self.fill_pages('forward')
         for i, name in enumerate(self.o.aux_names):
             spec = self.specs['aux:' + name]
             if not spec.bytes():
@@ -258,7 +258,12 @@ class Forward(Builder):
             self.contiguous(spec, 'aux:' + name)
             self.slot('aux:' + name, ffi.offsetof('clattn_py_call', 'aux') + i * ffi.sizeof('clattn_array'))
 
-    def fill_scales(self) -> None:
+    def fill_pages(self, where: str) -> None:
+        to = getattr(self.call, where)
+        to.page, to.pages = self.problem.page, self.pages
+        self.array('block_table', (where, 'block_table'), INT)
+
+    def fill_scales(self, where: str = 'forward', mode: int = lib.CLATTN_PY_READ) -> None:
         """Scales and zero points lie as their K and V do, with groups in place of elements."""
         p, s = self.problem, self.call.sizes
         for name, width in (('k', p.d), ('v', p.dv)):
@@ -275,8 +280,8 @@ class Forward(Builder):
                     self.fill_group(name, width, spec.shape[-1] if spec.shape else 1)
                 group = getattr(p, name + '_group') or width
                 p.flags |= flag
-                self.tensor4(name + what, ('forward', name + what), (*extents, -(-width // group)),
-                             self.order_of_scales())
+                self.tensor4(name + what, (where, name + what), (*extents, -(-width // group)),
+                             self.order_of_scales(), mode)
 
     def order_of_scales(self) -> Tuple[int, ...]:
         if self.varlen_k: # [total,hk,groups] behind an axis of 1

@@ -40,6 +40,7 @@ class Options(NamedTuple):
     wanted: Tuple[str, ...] = ()
     append: bool = False
     rotary: bool = False
+    interleaved: bool = False
 
 
 def texts(x) -> Tuple[str, ...]:

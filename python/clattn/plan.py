@@ -31,6 +31,16 @@ def create(handle: Handle, prepared: Prepared, config: Optional[str] = None, max
     return ffi.gc(out[0], lib.clattn_plan_release)
 
 
+def kept_plan(call: Call, key: tuple) -> Any:
+    """The plan of a call that needs one, made once for a handle."""
+    handle = call.handle
+    with handle._plans_lock: # pylint: disable=protected-access
+        found = handle._plans.get(key) # pylint: disable=protected-access
+        if found is None:
+            found = handle._plans[key] = create(handle, call.prepared) # pylint: disable=protected-access
+        return found
+
+
 class Plan:
     """Kernels for one problem, whose configuration is chosen, built and checked when the plan is made.
 

@@ -44,3 +44,24 @@ def test_refused(rng, queue):
         clattn.attention(q, cla.to_device(queue, k), v)
     with pytest.raises(TypeError, match='must be on the device'):
         clattn.attention(on, k, v, out=np.zeros((2, 4, 9, 12), np.float32))
+    with pytest.raises(ValueError, match='out overlaps q'):
+        clattn.attention(on[:, :, :, :12], on[:, ::2, :, :12], on[:, ::2, :, :12], out=on[:, :, :, 4:])
+
+
+@pytest.mark.parametrize('more', [{}, dict(page=4), dict(dtype='int8', group=16)], ids=str)
+def test_cache(rng, queue, more):
+    q, k, v = qkv(rng, nq=6, nk=6, dv=16)
+    caches = [clattn.KVCache(2, 2, 8, 16, queue=on, **more) for on in (None, queue)]
+    for rows in (slice(0, 4), slice(4, 6)):
+        here = [x[:, :, rows] for x in (q, k, v)]
+        there = [cla.to_device(queue, x.copy()) for x in here]
+        for cache, x in zip(caches, (here, there)):
+            cache.append(*x[1:])
+        want, got = (cache.attention(x[0]) for cache, x in zip(caches, (here, there)))
+        assert isinstance(got, cla.Array) and np.allclose(got.get(), want, atol=1e-6)
+    assert caches[1].kv_len.get().tolist() == [6, 6] and np.array_equal(caches[1].k.get(), caches[0].k)
+    caches[1].append(*there[1:])
+    caches[1].append(*there[1:]) # nothing is waited for, and nothing raised
+    assert caches[1].dropped.get().tolist() == [2, 2]
+    with pytest.raises(TypeError, match='rows are numpy arrays: this KVCache is on pyopencl'):
+        caches[1].append(*here[1:])
