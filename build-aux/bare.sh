@@ -38,6 +38,8 @@ run_in_root() { # COMMAND
         root=$1 proxy=$2 fetched=$3
         for d in proc sys dev; do mount --rbind "/$d" "$root/$d" || exit; done
         mount --bind "$fetched" "$root/var/cache/apt/archives" || exit
+        trusted=/etc/ssl/certs/ca-certificates.crt # the machine may reach registries that have a certificate of its own
+        test ! -e $trusted || mount --bind $trusted "$root$trusted" || exit
         exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root http_proxy="$proxy" \
             DEBIAN_FRONTEND=noninteractive CLATTN_NEED_DEVICE=1 sh -c "cd /srv/clattn && $4"' \
         sh "$root" "${http_proxy-}" "$(dirname "$root")/fetched" "$1"

@@ -4,7 +4,7 @@
 #
 # Makes a virtual environment in a scratch folder, installs the package into it as README says, and runs its tests from
 # another folder, so that it is the installed package that they meet. PyTorch and anarcii, hundreds of megabytes, are
-# not fetched: CLATTN_TORCH=1 installs them; without, the tests that need PyTorch say that they are skipped.
+# not fetched: CLATTN_TORCH=1 installs them; without, the tests that need them say that they are skipped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=${1:?usage: python/check.sh PREFIX [PYTHON]}
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 cp -R "$here" "$work/python" # pip builds in the tree that it is given
 rm -rf "$work/python/build" "$work/python/clattn"/_native*
 CLATTN_PREFIX=$prefix "$work/venv/bin/pip" install -q "$work/python[test]"
-test "${CLATTN_TORCH:-0}" = 0 || "$work/venv/bin/pip" install -q torch
+test "${CLATTN_TORCH:-0}" = 0 || "$work/venv/bin/pip" install -q torch anarcii
 cd "$work"
 
 PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" -m pytest -q -p no:cacheprovider -rs "$here/tests"
