@@ -118,6 +118,28 @@ def test_plan(rng):
         plan(q, k, v)
 
 
+def test_workspace(rng):
+    """A plan's calls bring the workspace that it asks for."""
+    q, k, v = qkv(rng, nq=1, nk=300)
+    plan = clattn.Plan(q, k, v, splits=4)
+    assert np.allclose(plan(q, k, v), clattn.attention(q, k, v, splits=1), atol=1e-6)
+    plan = clattn.Plan(q, k, v, gradients=True)
+    o, lse = clattn.attention(q, k, v, return_lse=True)
+    got, want = plan.backward(o, q, k, v, o, lse), clattn.attention_backward(o, q, k, v, o, lse)
+    assert all(np.array_equal(x, y) for x, y in zip(got[:3], want[:3]))
+
+
+def test_sizes_matter(rng):
+    """Calls of other sizes have plans of their own."""
+    handle = clattn.Handle(cache_dir='')
+    plans = []
+    for nq in (1, 1, 600):
+        q, k, v = qkv(rng, b=1, nq=nq, nk=600)
+        clattn.attention(q, k, v, handle=handle)
+        plans.append(sum(handle.stats().values()))
+    assert plans[0] == plans[1] < plans[2]
+
+
 def test_threads(rng):
     q, k, v = qkv(rng)
     want = clattn.attention(q, k, v)

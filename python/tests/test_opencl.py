@@ -48,6 +48,23 @@ def test_refused(rng, queue):
         clattn.attention(on[:, :, :, :12], on[:, ::2, :, :12], on[:, ::2, :, :12], out=on[:, :, :, 4:])
 
 
+def test_enqueued(rng, queue):
+    """A call is on q's queue, waits for what the arrays wait for, and keeps what it was given."""
+    q, k, v = qkv(rng)
+    on = [cla.to_device(queue, x) for x in (q, k, v)]
+    sinks = rng.standard_normal(4).astype(np.float32)
+    want = clattn.attention(q, k, v, sinks=sinks)
+    clattn.attention(*on, sinks=sinks)
+    gate = cl.UserEvent(queue.context)
+    on[2].add_event(gate)
+    o = clattn.attention(*on, sinks=sinks)
+    done = o.events[-1]
+    assert done.command_queue == queue and done.command_execution_status != cl.command_execution_status.COMPLETE
+    sinks[:] = 50
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    assert np.allclose(o.get(), want, atol=1e-6)
+
+
 @pytest.mark.parametrize('more', [{}, dict(page=4), dict(dtype='int8', group=16)], ids=str)
 def test_cache(rng, queue, more):
     q, k, v = qkv(rng, nq=6, nk=6, dv=16)

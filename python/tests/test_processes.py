@@ -129,8 +129,14 @@ int32_t clReleaseMemObject(void *mem)
     say("free", mem, 0, NULL, 0);
     return real(mem);
 }
+int32_t clEnqueueUnmapMemObject(void *queue, void *mem, void *at, uint32_t n, void *waits, void *event)
+{
+    int32_t (*const real)(void *, void *, void *, uint32_t, void *, void *) = loader("clEnqueueUnmapMemObject");
+    say("unmap", mem, 0, at, 0);
+    return real(queue, mem, at, n, waits, event);
+}
 '''
-IN_PLACE = 8 # CL_MEM_USE_HOST_PTR
+WRITTEN, IN_PLACE = 1, 8 # CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR
 
 
 @pytest.fixture(scope='module')
@@ -145,23 +151,26 @@ def spy(tmp_path_factory):
 
 
 def buffers(spy, text):
-    """The buffers that a text makes when plans are there: [(flags, address, bytes)], and pairs of them that are there
-    at the same time, on the same memory of the host."""
+    """The buffers that a text makes when plans are there: [(flags, address, bytes)], pairs of them that are there at
+    the same time, on the same memory of the host, and the addresses of those that were mapped and given back."""
     log = spy / 'log'
     child(SET_UP + text + "\nopen(os.environ['SPY_LOG'], 'w').close()\n" + text, LD_PRELOAD=str(spy / 'spy.so'),
           SPY_LOG=str(log))
-    made, live, shared = [], {}, []
+    made, live, shared, unmapped = [], {}, [], []
     for line in log.read_text().splitlines():
         what, mem, *numbers = line.split()
         flags, at, size = map(int, numbers)
-        if what == 'free':
+        if what == 'unmap':
+            unmapped.append(at)
+        elif what == 'free':
             live.pop(mem, None)
+        if what != 'make':
             continue
         made.append((flags, at, size))
         if flags & IN_PLACE:
             shared += [(at, other) for other, n in live.values() if at < other + n and other < at + size]
             live[mem] = at, size
-    return made, shared
+    return made, shared, unmapped
 
 
 PACKED = '''
@@ -195,7 +204,9 @@ clattn.attention(x[:1], x[1:2], x[2:])
 def test_shared_memory(spy, name):
     """Where the device reads the host's memory, no two buffers have the same; and nothing else is copied."""
     text, copies = SHARED[name]
-    made, shared = buffers(spy, text)
+    made, shared, unmapped = buffers(spy, text)
     if not any(flags & IN_PLACE for flags, _, _ in made):
         pytest.skip('the device does not read the memory of the host')
     assert not shared and sum(bool(at) and not flags & IN_PLACE for flags, at, _ in made) == copies
+    written = [at for flags, at, _ in made if flags & IN_PLACE and flags & WRITTEN]
+    assert written and sorted(written) == sorted(unmapped)
