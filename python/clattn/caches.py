@@ -78,8 +78,8 @@ class KVCache:
         self.block_table, self._pages = self._table(pages, block_table)
         self.scales: Dict[str, Any] = {}
         self._options: Dict[str, Any] = {}
-        scaled = [self._add('k', 'dtype', dtype, d, group, zero),
-                  self._add('v', 'v_dtype', dtype if v_dtype is None else v_dtype, d if dv is None else dv, group, zero)]
+        v_dtype, dv = dtype if v_dtype is None else v_dtype, d if dv is None else dv
+        scaled = [self._add('k', 'dtype', dtype, d, group, zero), self._add('v', 'v_dtype', v_dtype, dv, group, zero)]
         if not any(scaled) and (group is not None or zero):
             raise ValueError("group and zero are of 'int8' and 'int4'")
         self.kv_len, self.dropped = (self._place(np.zeros(self._b, INT)) for _ in range(2))

@@ -51,6 +51,13 @@ result "it runs a tool, and all examples by make and by CMake" "$(
         'make -C examples attention' 'cmake -S examples' 'ctest'; do
         grep -qF -- "$line" "$dir/install" || echo "$line"
     done)"
+commands 'Use it from Python' >"$dir/python" || exit 99
+result "\"Use it from Python\" installs the package on the prefix of \"Install it\", and tests it" "$(
+    sh -n "$dir/python" 2>&1
+    for line in 'apt-get install python3-venv python3-dev pkg-config gcc' 'CLATTN_PREFIX=$HOME/clattn ' \
+        "pip install './python[test]'" 'python -m pytest python/tests'; do
+        grep -qF -- "$line" "$dir/python" || echo "$line"
+    done)"
 
 echo "1..$n"
 exit $bad
