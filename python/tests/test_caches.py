@@ -145,6 +145,19 @@ def test_quantised(rng, kind, group, zero, page):
             assert (np.abs(grouped(blocks(held, kind) - x, 32)) <= step * (ends + most * 2.0 ** -11)).all()
 
 
+def test_short_group(rng):
+    """The last group of a row may be shorter."""
+    q, k, v = qkv(rng, nq=3, nk=3, d=24, dv=16)
+    cache = clattn.KVCache(2, 2, 4, 24, 16, dtype='int8', group=16)
+    cache.append(k, v)
+    scale = cache.scales['k_scale'][:, :, :3]
+    want = np.stack([np.abs(k[..., :16]).max(-1), np.abs(k[..., 16:]).max(-1)], -1) / 127
+    assert np.allclose(scale, want, 1e-6, 0) and cache.scales['v_scale'].shape == (2, 2, 4, 1)
+    kept = [cache.k[:, :, :3] * np.repeat(scale, 16, -1)[..., :24].astype(float),
+            cache.v[:, :, :3] * cache.scales['v_scale'][:, :, :3].astype(float)]
+    close(cache.attention(q), reference.attention_forward(q, *kept, causal=True)[0], 2e-5)
+
+
 def test_types_of_each(rng):
     q, k, v = qkv(rng, nq=5, nk=5, d=32, dv=64)
     cache = clattn.KVCache(2, 2, 8, 32, 64, dtype=np.float16, v_dtype='q8_0')

@@ -8,7 +8,7 @@ import pytest
 
 
 def child(text, **env):
-    done = subprocess.run([sys.executable, '-c', text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
+    done = subprocess.run([sys.executable, '-c', text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
                           universal_newlines=True, env=dict(os.environ, **env))
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -31,12 +31,12 @@ if not pid:
         clattn.attention(q, q, q)
         os.write(w, b'no error')
     except clattn.Error as e:
-        os.write(w, e.name.encode())
+        os.write(w, e.name.encode() + (b' spawn' if 'spawn' in e.detail else b''))
     del clattn
     os._exit(0)
 os.close(w)
 print(os.read(r, 100).decode(), os.waitpid(pid, 0)[1], clattn.attention(q, q, q)[0, 0, 0, 0])
-''') == 'CLATTN_ERROR_FORKED 0 1.0'
+''') == 'CLATTN_ERROR_FORKED spawn 0 1.0' # said before the driver is asked for anything
 
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='there is no fork() here')
@@ -72,6 +72,18 @@ if not done:
     os.kill(pid, signal.SIGKILL)
 print('ended' if done else 'hangs', status)
 ''') == 'ended 0'
+
+
+def test_exit_after_plans():
+    """A plan that was made, and one that failed, are no calls under way."""
+    assert child(SET_UP + '''
+clattn.Plan(q, q, q)
+clattn.KVCache(1, 2, 8, 16).append(q, q)
+try:
+    clattn.Plan(q, q, q, config='engine of mine')
+except clattn.ArgumentError:
+    print('ends')
+''') == 'ends'
 
 
 def test_exit_under_way():
