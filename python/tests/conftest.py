@@ -1,8 +1,8 @@
 # conftest.py - what the tests of Python share
 # SPDX-License-Identifier: Apache-2.0
 """Kernels are not optimised unless the caller says so: compiling takes most of the time, and what is compared are
-results. Nothing is searched, and binaries are kept in a folder of the run's own. CLATTN_TAP=FILE writes there what the
-C tests print, so that CI counts these with those."""
+results. Nothing is searched, and binaries are kept in a folder of the run's own. CLATTN_QUICK=1 runs two files only.
+CLATTN_TAP=FILE writes there what the C tests print, so that CI counts these with those."""
 import atexit
 import os
 import shutil
@@ -18,6 +18,9 @@ if 'CLATTN_CACHE_DIR' not in os.environ:
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, 'tests', 'conformance'))
+QUICK = ('test_attention.py', 'test_misuse.py')
+if os.environ.get('CLATTN_QUICK', '') not in ('', '0'):
+    collect_ignore = [name for name in os.listdir(HERE) if name.startswith('test_') and name not in QUICK]
 
 import numpy as np # noqa: E402
 import pytest # noqa: E402
