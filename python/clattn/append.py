@@ -40,7 +40,6 @@ class Append(Forward):
         self.array('dropped', ('append', 'dropped'), INT, (s.b,), READ | WRITE)
         if 'new_len' in self.specs:
             self.array('new_len', ('append', 'new_len'), INT, (s.b,))
-        p.flags |= lib.CLATTN_KV_LEN
         if self.o.rotary:
             fill_rotary(self, ('append', 'rotary'))
 

@@ -119,10 +119,10 @@ def prepare(specs: Dict[str, Spec], o: options.Options) -> Prepared:
     return Prepared(b, lib.CLATTN_PY_BACKWARD)
 
 
-def wanted_of(wanted: Optional[Sequence[str]], given: Dict[str, Any], quiet: Tuple[str, ...] = ()) -> Tuple[str, ...]:
+def wanted_of(wanted: Optional[Sequence[str]], given: Dict[str, Any]) -> Tuple[str, ...]:
     """The gradients that are asked for; by default of every array that is given."""
     if wanted is None:
-        return ('dq', 'dk', 'dv') + tuple(n for n, of in GIVEN_BY.items() if of in given and n not in quiet)
+        return ('dq', 'dk', 'dv') + tuple(n for n, of in GIVEN_BY.items() if of in given)
     for name in wanted:
         if name not in Gradients._fields or name == 'daux':
             raise ValueError('there is no gradient %r' % (name,))

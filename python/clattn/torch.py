@@ -53,8 +53,8 @@ arrays.register('torch', arrays.Kind(_view, _spec, _empty, lambda x: x.contiguou
 
 
 def _plain(x: Any) -> Any:
-    """A tensor whose memory is what it says: without gradients, conjugate or negative bits."""
-    return x.detach().resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) else x
+    """A tensor whose memory is what it says: without gradients, or a bit that says negative."""
+    return x.detach().resolve_neg() if isinstance(x, torch.Tensor) else x
 
 
 # ---- Autograd ----
@@ -67,15 +67,13 @@ class _Attention(torch.autograd.Function): # pylint: disable=abstract-method
     """attention() of six tensors that may have gradients; everything else is in `more`."""
 
     @staticmethod
-    def forward(ctx, more, lse_wanted, *tensors): # pylint: disable=arguments-differ
+    def forward(ctx, more, *tensors): # pylint: disable=arguments-differ
         given = {name: _plain(x) for name, x in zip(TAKEN, tensors) if x is not None}
         plain = {name: x for name, x in more.items() if name not in ('score_mod_grad',)}
         o, lse = one_call.attention(return_lse=True, **given, **plain)
         ctx.more, ctx.names = more, tuple(given)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*given.values(), o, lse)
-        if not lse_wanted:
-            ctx.mark_non_differentiable(lse)
         return o, lse
 
     @staticmethod
@@ -83,16 +81,15 @@ class _Attention(torch.autograd.Function): # pylint: disable=abstract-method
     def backward(ctx, dout, dlse): # pylint: disable=arguments-differ
         *given, o, lse = ctx.saved_tensors
         tensors = dict(zip(ctx.names, given))
-        needs = dict(zip(TAKEN, ctx.needs_input_grad[2:]))
+        needs = dict(zip(TAKEN, ctx.needs_input_grad[1:]))
         wanted = [GRADIENT[name] for name in tensors if needs[name]]
         if not wanted or (dout is None and dlse is None):
-            return (None,) * (2 + len(TAKEN))
+            return (None,) * (1 + len(TAKEN))
         dout = torch.zeros_like(o) if dout is None else dout
         found = backward.attention_backward(_plain(dout), *(tensors.pop(n) for n in 'qkv'), o, lse, dlse=_plain(dlse),
                                             wanted=wanted, **tensors, **ctx.more)
         by_name = {name: getattr(found, GRADIENT[name]) for name in needs}
-        types = {name: x.dtype for name, x in zip(ctx.names, given)}
-        return (None, None) + tuple(None if by_name[n] is None else by_name[n].to(types[n]) for n in TAKEN)
+        return (None,) + tuple(by_name[n] for n in TAKEN) # autograd converts them where types differ
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False,
@@ -122,7 +119,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
     if more.get('score_mod') is not None and not texts(more.get('score_mod_grad')):
         raise TypeError('gradients are wanted, but score_mod_grad is not given')
     more = {name: _plain(x) for name, x in more.items()}
-    o, lse = _Attention.apply(more, return_lse, q, k, v, *taken)
+    o, lse = _Attention.apply(more, q, k, v, *taken)
     return (o, lse) if return_lse else o
 
 

@@ -150,6 +150,23 @@ def test_int8(rng, groups):
     close(o, reference.attention_forward(q, k, v)[0], 1e-4)
 
 
+def test_int8_with_a_short_group(rng):
+    q = rng.standard_normal((2, 4, 5, 47)).astype(np.float32)
+    k, v = (rng.integers(-128, 128, (2, 2, 21, 47)).astype(np.int8) for _ in 'kv')
+    scales = [(rng.random((2, 2, 21, 3)) / 64).astype(np.float32) for _ in 'kv']
+    o = clattn.attention(q, k, v, k_scale=scales[0], v_scale=scales[1])
+    k, v = (x * np.repeat(s, 16, -1)[..., :47].astype(float) for x, s in zip((k, v), scales))
+    close(o, reference.attention_forward(q, k, v)[0], 1e-4)
+
+
+def test_vector_mod(rng):
+    """What only the vector form has in scope."""
+    q, k, v = qkv(rng)
+    o = clattn.attention(q, k, v, score_mod='real far = real_(q - k); s += far * 0.25f;', mod_vector=True)
+    bias = (np.arange(9)[:, None] - np.arange(21)).astype(np.float32) / 4
+    close(o, reference.attention_forward(q, k, v, bias=bias)[0], 2e-5)
+
+
 def test_q8_0(rng):
     q = rng.standard_normal((1, 2, 5, 64)).astype(np.float32)
     blocks = np.zeros((1, 2, 21, 2), np.dtype([('scale', np.float16), ('x', np.int8, 32)]))

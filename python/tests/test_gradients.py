@@ -85,6 +85,24 @@ def test_score_mod(rng):
         clattn.attention_backward(dout, q, k, v, o, lse, **kw)
 
 
+def test_two_tables(rng):
+    """Each captured buffer has its own gradient, and one that is not asked for has none."""
+    q, k, v = qkv(rng, np.float64)
+    near, far, fixed = (rng.standard_normal(32) for _ in range(3))
+    mod = 's += near[q] * fixed[0] + far[k];'
+    kw = dict(score_mod=mod, aux={'near': near, 'fixed': fixed, 'far': far})
+    o, lse = clattn.attention(q, k, v, return_lse=True, **kw)
+    dout = rng.standard_normal(o.shape)
+    text = 'near_index = q; near_grad = ds * fixed[0]; far_index = k; far_grad = ds;'
+    got = clattn.attention_backward(dout, q, k, v, o, lse, score_mod_grad=text, aux_grads=['near', 'far'], **kw).daux
+    bias = (near[:9, None] * fixed[0] + far[:21])[None, None]
+    o, lse = clattn.attention(q, k, v, bias=bias, return_lse=True)
+    want = clattn.attention_backward(dout, q, k, v, o, lse, bias=bias).dbias[0, 0]
+    close(got['far'][:21], want.sum(0), 1e-11)
+    close(got['near'][:9], want.sum(1) * fixed[0], 1e-11)
+    assert set(got) == {'near', 'far'} and not got['far'][21:].any()
+
+
 def test_same_bits(rng):
     q, k, v = qkv(rng, nq=65, nk=130)
     o, lse = clattn.attention(q, k, v, return_lse=True)

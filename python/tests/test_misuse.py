@@ -41,6 +41,7 @@ BAD = [ # what is raised, words, and what is changed
     (ValueError, 'kv_len has shape', dict(kv_len=[1, 2, 3])),
     (TypeError, 'kv_len is float64', dict(kv_len=[1.0, 2.0])),
     (ValueError, 'beyond', dict(kv_len=[1, 1 << 40])),
+    (ValueError, 'beyond', dict(kv_len=[1, -(1 << 40)])),
     (ValueError, 'splits', dict(splits=5000)),
     (ValueError, 'k_type', dict(k_type='int3')),
     (TypeError, 'in q8_0 it must be', dict(k_type='q8_0')),
@@ -109,6 +110,11 @@ def test_plan(rng):
     assert np.array_equal(plan(q, k, v), clattn.attention(q, k, v, causal=True))
     with pytest.raises(ValueError, match='not those of the plan'):
         plan(q, k, v, softcap=3.0)
+    sinks = rng.standard_normal(4)
+    both = clattn.Plan(q, k, v, causal=True, sinks=sinks) # stays causal in a call that gives something else
+    assert np.array_equal(both(q, k, v, sinks=sinks), clattn.attention(q, k, v, causal=True, sinks=sinks))
+    with pytest.raises(TypeError, match='made with sinks'):
+        both(q, k, v)
     with pytest.raises(ValueError, match='not those of the plan'):
         plan(*(x.astype(np.float64) for x in (q, k, v)))
     with pytest.raises(clattn.ArgumentError, match='SYNTAX'):

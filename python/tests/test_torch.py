@@ -46,6 +46,32 @@ def test_added_mask_is_learnt():
     assert off(*grads) <= 1e-10
 
 
+def test_types_of_gradients():
+    """Gradients have the types of what they are gradients of, also where the library sums them in float32."""
+    tensors = qkv(torch.float16, grad=True)
+    mask = torch.linspace(-2, 1, 35).reshape(5, 7).half().requires_grad_()
+    ct.scaled_dot_product_attention(*tensors, attn_mask=mask).float().square().sum().backward()
+    wide = [x.detach().double().requires_grad_() for x in (*tensors, mask)]
+    F.scaled_dot_product_attention(*wide[:3], attn_mask=wide[3]).square().sum().backward()
+    for x, y in zip((*tensors, mask), wide):
+        assert x.grad.dtype == torch.float16 and off(x.grad, y.grad) <= 0.01 * y.grad.abs().max()
+
+
+def test_once():
+    """Gradients of gradients are refused, not wrong."""
+    tensors = qkv(grad=True)
+    dq, = torch.autograd.grad(ct.attention(*tensors).square().sum(), tensors[:1], create_graph=True)
+    with pytest.raises(RuntimeError, match='once_differentiable'):
+        dq.square().sum().backward()
+
+
+def test_negative_bit():
+    """The memory of such a tensor is not what it says."""
+    q, k, v = qkv(torch.float32)
+    flipped = torch._neg_view(q) # as the imaginary part of a conjugate has it
+    assert flipped.is_neg() and torch.equal(ct.attention(flipped, k, v), ct.attention(-q, k, v))
+
+
 def test_gqa():
     tensors = qkv(hk=2)
     assert off(ct.scaled_dot_product_attention(*tensors, enable_gqa=True),
