@@ -59,7 +59,7 @@ def gather(given: Dict[str, Any], more: Mapping[str, Any]) -> Dict[str, Any]:
     if 'block' in found:
         found['block'] = tuple(found['block'])
     offset = more.get('offset')
-    if offset is not None and not hasattr(offset, '__index__'):
+    if offset is not None and (getattr(offset, 'ndim', 0) or not hasattr(offset, '__index__')): # arrays have one, too
         given['offsets'] = arrays.small(offset, INT, 'offset')
     elif offset is not None:
         found['offset'] = offset.__index__()
