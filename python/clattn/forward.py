@@ -211,7 +211,10 @@ class Forward(Builder):
 
     def fill_lists(self) -> None:
         p, s = self.problem, self.call.sizes
+        has_diagonal = p.causal or p.flags & lib.CLATTN_WINDOW or 'alibi' in self.specs
         for name, flag, more in LISTS:
+            if name == 'offsets' and not has_diagonal:
+                continue # as of a number, which the library then does not read
             if name in self.specs:
                 self.array(name, ('forward', name), INT, (s.b + more,))
                 p.flags |= flag

@@ -73,6 +73,8 @@ def given(case, arrays):
             found[n] = np.asarray(x, np.float32)
             if n + '_pages' in arrays and x.ndim == 3: # a scale per token and head
                 found[n] = found[n][..., None]
+            if 'k_pages' in arrays and n in arrays and x.ndim == 4: # [1,hk,1,d] beside pages [pages,page,hk,d]
+                found[n] = found[n].transpose(0, 2, 1, 3)
         if x is not None and case['attrs'].get('group') and n.endswith('scale'):
             found[n[0] + '_group'] = case['attrs']['group']
     if case['attrs'].get('score_mod'):

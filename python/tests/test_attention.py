@@ -57,6 +57,11 @@ FEATURES = {
     'offsets': lambda rng: (dict(causal=True, offset=[1, 7]), dict(causal=True, align='explicit', offset=[1, 7])),
     'offsets of an array': lambda rng: (dict(causal=True, offset=np.array([1, 7])),
                                         dict(causal=True, align='explicit', offset=[1, 7])),
+    'offsets of nothing': lambda rng: (dict(offset=[1, 7]), dict()),
+    'offsets of ALiBi': lambda rng: (lambda x: (dict(alibi=x, offset=[1, 7]),
+                                                dict(alibi_slopes=x, align='explicit', offset=[1, 7])))(rng.random(4)),
+    'offsets of a window': lambda rng: (dict(window=(3, 2), offset=[1, 7]),
+                                        dict(window=(3, 2), align='explicit', offset=[1, 7])),
     'offset of numpy': lambda rng: (dict(causal=True, offset=np.array(2)),
                                     dict(causal=True, align='explicit', offset=2)),
     'bias': lambda rng: (lambda x: (dict(bias=x), dict(bias=x)))(bias_of(rng)),
@@ -78,7 +83,7 @@ FEATURES = {
 def test_features(rng, name):
     q, k, v = qkv(rng)
     ours, theirs = FEATURES[name](rng)
-    if not theirs and name != 'splits':
+    if not theirs and name not in ('splits', 'offsets of nothing'):
         theirs = ours
     o, lse = clattn.attention(q, k, v, return_lse=True, **ours)
     want, want_lse = reference.attention_forward(q, k, v, **theirs)
