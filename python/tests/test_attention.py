@@ -140,6 +140,15 @@ def test_varlen(rng):
     close(lse, want_lse, 1e-5)
 
 
+def test_rows_of_no_sequence(rng):
+    q, k, v = arrays(rng, [(9, 4, 16), (21, 2, 16), (21, 2, 16)])
+    for _ in range(3):
+        used = [np.full(q.shape, np.nan, np.float32) for _ in range(4)] # memory that new arrays may get
+        del used
+        o, lse = clattn.attention(q, k, v, cu_seqlens_q=[0, 5], cu_seqlens_k=[0, 21], return_lse=True)
+        assert o[:5].all() and not o[5:].any() and not lse[:, 5:].any()
+
+
 def test_pages(rng):
     pages = arrays(rng, [(7, 4, 2, 16), (7, 4, 2, 12)])
     q = rng.standard_normal((2, 4, 3, 16)).astype(np.float32)

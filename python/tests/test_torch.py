@@ -72,6 +72,19 @@ def test_negative_bit():
     assert flipped.is_neg() and torch.equal(ct.attention(flipped, k, v), ct.attention(-q, k, v))
 
 
+def test_rows_of_no_sequence():
+    """They are 0 in results and gradients, whatever the memory held."""
+    q, k, v = (x[0].transpose(0, 1).contiguous().requires_grad_() for x in qkv(torch.float32, b=1))
+    torch.use_deterministic_algorithms(True) # new memory is NaN then
+    try:
+        o = ct.attention(q, k, v, cu_seqlens_q=[0, 3], cu_seqlens_k=[0, 6])
+        grads = torch.autograd.grad(o.square().sum(), (q, k, v))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert o[:3].all() and not o[3:].any()
+    assert all(x.isfinite().all() and x[:3].any() and not x[6:].any() for x in grads) and not grads[0][3:].any()
+
+
 def test_gqa():
     tensors = qkv(hk=2)
     assert off(ct.scaled_dot_product_attention(*tensors, enable_gqa=True),
