@@ -85,7 +85,7 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
         p.dv = encoded_types[v].elements == 32 ? 32 * (1 + (int)i / 5 % 3) : (int)(2 + 2 * (i * 17 % 41));
         p.k_group = picked_group(k, i, p.d);
         p.v_group = picked_group(v, i / 3, p.dv);
-        p.page = i % 2 ? 4 : 0;
+        p.page = (i + i / TYPES) % 2 ? 4 : 0;
         p.flags = CLATTN_APPEND | (i % 5 < 3 ? CLATTN_ROTARY : 0);
         p.flags |= encoded_is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0;
         p.flags |= encoded_is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0;

@@ -237,8 +237,7 @@ static int is_due(size_t i, size_t f, int shares_tables)
 static void test(const struct device *d)
 {
     /* PoCL's optimiser takes minutes for some of these kernels, whose sums are what counts here. */
-    if (!harness_flag("CLATTN_FULL"))
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_unoptimised();
     for (size_t i = 0; i < N_TEXTS; i++)
         for (size_t f = 0; f < N_FORMS; f++)
             if (is_due(i, f, 0))

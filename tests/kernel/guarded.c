@@ -274,8 +274,7 @@ static void test_gradients(const struct device *d)
     if (!may_share_memory(d))
         return;
     /* PoCL's optimiser takes minutes for some of these kernels. */
-    if (!harness_flag("CLATTN_FULL"))
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_unoptimised();
     for (unsigned i = 0; i < ROWS; i++)
         for (int at_end = 0; at_end < 2; at_end++) {
             if (i == 0 || harness_deals(i + 1, 3))

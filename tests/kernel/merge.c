@@ -287,9 +287,7 @@ static void test_unsound(const struct device *d, const char *engine)
 
 static void test_device(const struct device *d)
 {
-    /* With CLATTN_PART PoCL's optimiser would take most of the time, and other tests have such kernels optimised. */
-    if (!harness_flag("CLATTN_FULL"))
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_unoptimised();
     test_types(d);
     for (size_t e = 0; e < ENGINES; e++) {
         if (e >= 2 && !harness_deals((unsigned)e, 4))

@@ -108,9 +108,7 @@ static void test_device(const struct device *d)
         "f32 b4 h2/1 q3 k64 d12 causal varlen lse", "f32 b2 h1 q3 k0 d8 page4 lse", "f32 b0 h1 q3 k5 d8 page4 lse",
     };
     enum { TEXTS = sizeof texts / sizeof *texts };
-    /* With CLATTN_PART PoCL's optimiser would take most of the time, and other tests have such kernels optimised. */
-    if (!harness_flag("CLATTN_FULL"))
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_unoptimised();
     for (unsigned e = 0; e < 5; e++) {
         const char *const engine = e < 4 ? harness_engine(e) : "mma_emu";
         if (!each_is_chosen(engine))

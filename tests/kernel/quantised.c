@@ -65,7 +65,7 @@ static void test_pairs(const struct device *d, const char *engine, unsigned n)
     for (unsigned k = 0; k < TYPES; k++)
         for (unsigned v = 0; v < TYPES; v++) {
             char text[128];
-            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) || !harness_deals(k * 4 + v + n, one_in(32)))
+            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) || !harness_deals(k * 4 + v + n, 32))
                 continue;
             snprintf(text, sizeof text, "%s b4 h4/2 q3 k64 d64%s%s k:%s v:%s kvlen:9,9,9,9%s lse",
                      types[(k + v) % PLAIN_TYPES], v % 3 ? "" : "/96", k % 2 ? "" : " page8", types[k], types[v],
@@ -136,16 +136,14 @@ static void test_narrow(const struct device *d)
     };
     for (unsigned e = 0; e < 2; e++)
         for (unsigned i = 0; i < 3; i++)
-            if (harness_deals(i + e, 2))
+            if (each_is_chosen(engines[e]) && harness_deals(i + e, one_in(2)))
                 test_problem(d, engines[e], i + e, texts[i]);
 }
 
 static void test_device(const struct device *d)
 {
     const char *engine;
-    /* With CLATTN_PART PoCL's optimiser would take most of the time, and other tests have such kernels optimised. */
-    if (!harness_flag("CLATTN_FULL"))
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_unoptimised();
     for (unsigned e = 0; (engine = harness_engine(e)); e++) {
         if (!each_is_chosen(engine))
             continue;

@@ -303,7 +303,7 @@ static long number(const char *name, long otherwise)
 static void test_device(const struct device *d)
 {
     const long n = number("CLATTN_SWEEP", harness_flag("CLATTN_QUICK") ? 2 : harness_rest() ? SOME : FEW);
-    seed = (uint64_t)number("CLATTN_SWEEP_SEED", 1);
+    seed = (uint64_t)number("CLATTN_SWEEP_SEED", 1 + number("CLATTN_PART", 0)); /* each share has its own */
     drawn = 0;
     over = 0;
     for (long i = 0; i < n; i += EACH)

@@ -64,8 +64,7 @@ static void test_halves_of_gradients(const struct device *d)
         { "f32 b3 h2 q39 k21 d9/16 varlen alibi sink lse bwd", NULL },
         { "f32 b4 h4/2 q21 k39 d16 varlen causal alibi sink lse bwd", "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0" },
     };
-    if (!harness_flag("CLATTN_FULL")) /* PoCL's optimiser takes minutes for some */
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_unoptimised();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
             test_half_gradients(d, rows[i].text, rows[i].config, CLATTN_CU_Q, layouts[l]);

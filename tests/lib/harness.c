@@ -39,6 +39,12 @@ int harness_deals(unsigned i, unsigned n)
     return i % n == 0 || harness_flag("CLATTN_FULL");
 }
 
+void harness_unoptimised(void)
+{
+    if (!harness_flag("CLATTN_FULL"))
+        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+}
+
 /* ---- Devices ---- */
 
 /* What handles say of kernels that compute wrong: a plan takes another configuration in their place, and a test would

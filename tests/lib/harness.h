@@ -78,5 +78,8 @@ int harness_rest(void);
 int harness_shares(unsigned i);
 /* Whether the i-th of many is run now: make check runs one in n, CLATTN_PART all or a share of all, CLATTN_FULL all. */
 int harness_deals(unsigned i, unsigned n);
+/* From now on PoCL does not optimise kernels, which takes minutes for some; but for CLATTN_FULL, and where the
+ * environment says what else. */
+void harness_unoptimised(void);
 
 #endif
