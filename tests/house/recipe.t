@@ -7,7 +7,7 @@
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 patch_file=$top_srcdir/tests/house/add_mask.patch
-copy=$tmp/copy build=$tmp/build full=${CLATTN_FULL-} all=${full#0}${CLATTN_PART-}
+copy=$tmp/copy build=$tmp/build
 engines='cpu row simt naive'
 
 # ---- The copy, patched and built ----
@@ -45,7 +45,7 @@ test "$(grep -c '^+++ ' "$patch_file")" -le 9
 ok $? "it touches at most nine files"
 mkdir "$build" &&
     (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
-if test -z "$all"; then
+if ! rest; then
     build src/problem/libclattn_core_la-feature_masks.lo tools/libtools_la-options.lo \
         tools/libtools_la-reference_rules.lo tests/lib/kept.lo
     ok $? "what it changes compiles"

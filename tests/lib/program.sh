@@ -119,6 +119,12 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
     ok $? "exit $want, \"$pattern\": $(printf %s "$*" | tr '\n\033' '  ')"
 }
 
+# ---- how much runs ----
+
+# What make check has no time for, as harness_rest() has it in C.
+is_set() { test "${1:-0}" != 0; }
+rest() { is_set "${CLATTN_PART-}" || is_set "${CLATTN_FULL-}"; }
+
 # ---- another build ----
 
 # Objects of this build, for one in DIR of a copy of the sources whose files are as old as these, but for some that were

@@ -32,8 +32,6 @@ verified() { # DESCRIPTION ARGS...
     test $status -eq 0 && grep -q '^max-error [-+.0-9e]* bound [-+.0-9e]*$' out && test -s o.npy && test -s lse.npy
     ok $? "$what"
 }
-full=${CLATTN_FULL-} full=${full#0}
-rest() { test "${CLATTN_PART-}$full"; }
 same() { # DESCRIPTION FILE FILE: equal up to rounding
     difference=$("$compare" "$2" "$3") && awk -v x="$difference" 'BEGIN { exit !(x < 1e-5) }'
     ok $? "$1 (${difference-})"

@@ -411,9 +411,8 @@ middle() { # SIGNAL ARGS...
 D='f32 b1 h8 q256 k256 d64'
 tensor qd.npy '<f4' 4 1 8 256 64
 CLATTN_CACHE_DIR=$tmp/cache13
-part=${CLATTN_PART-}${CLATTN_FULL-}
-test -z "$part" || middle INT
-if test -z "$part"; then
+if rest; then middle INT; fi
+if ! rest; then
     for i in 1 2 3 4; do skip "CLATTN_PART stops a search that has found something"; done
 elif ! grep -q '^best: ' err || test $status -lt 128; then
     for i in 1 2 3 4; do skip "nothing was proven to be faster than the default"; done
