@@ -28,7 +28,7 @@ def handle_of(q: Any, kind: str) -> Handle:
 def overlap(x: Any, y: Any) -> bool:
     """Whether the memory that two arrays span has a byte in common."""
     if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-        return isinstance(x, type(y)) and np.may_share_memory(x, y)
+        return isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and np.may_share_memory(x, y)
     (mem, at, key), (other_mem, other_at, other_key) = (arrays.KINDS['pyopencl'].view(a) for a in (x, y))
     ends = [a + arrays.KINDS['pyopencl'].spec(k, '').bytes() for a, k in ((at, key), (other_at, other_key))]
     return mem == other_mem and at < ends[1] and other_at < ends[0]
