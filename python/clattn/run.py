@@ -25,13 +25,21 @@ def handle_of(q: Any, kind: str) -> Handle:
     return kept_handle((context.int_ptr, device.int_ptr), lambda: Handle(context, device))
 
 
-def overlap(x: Any, y: Any) -> bool:
+def span(x: Any, name: str) -> Tuple[int, int, int]:
+    """The memory that an array spans: a cl_mem, 0 for the host's, and there from its first byte to behind its last."""
+    kind = arrays.KINDS[arrays.kind_of(x, name)]
+    where, at, key = kind.view(x)
+    if kind.memory == arrays.HOST:
+        where, at = 0, where + at
+    return where, at, at + kind.spec(key, name).bytes()
+
+
+def overlap(x: Any, y: Any, names: Tuple[str, str]) -> bool:
     """Whether the memory that two arrays span has a byte in common."""
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-        return isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and np.may_share_memory(x, y)
-    (mem, at, key), (other_mem, other_at, other_key) = (arrays.KINDS['pyopencl'].view(a) for a in (x, y))
-    ends = [a + arrays.KINDS['pyopencl'].spec(k, '').bytes() for a, k in ((at, key), (other_at, other_key))]
-    return mem == other_mem and at < ends[1] and other_at < ends[0]
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray): # strides may be negative
+        return np.may_share_memory(x, y)
+    (mem, at, end), (other_mem, other_at, other_end) = map(span, (x, y), names)
+    return mem == other_mem and at < other_end and other_at < end
 
 
 def check_outputs(given: Dict[str, Any], written: Tuple[str, ...]) -> None:
@@ -43,7 +51,7 @@ def check_outputs(given: Dict[str, Any], written: Tuple[str, ...]) -> None:
         if isinstance(x, np.ndarray) and not x.flags.writeable:
             raise ValueError('%s is read-only' % name)
         for other, y in given.items():
-            if other != name and overlap(x, y):
+            if other != name and overlap(x, y, (name, other)):
                 raise ValueError('%s overlaps %s' % (name, other))
 
 

@@ -44,6 +44,9 @@ def test_refused(rng, queue):
         clattn.attention(q, cla.to_device(queue, k), v)
     with pytest.raises(TypeError, match='must be on the device'):
         clattn.attention(on, k, v, out=np.zeros((2, 4, 9, 12), np.float32))
+    cache = clattn.KVCache(2, 2, 8, 16, 12, queue=queue)
+    with pytest.raises(TypeError, match='new_v is a list'):
+        cache.append(cla.to_device(queue, k[:, :, :3].copy()), [1.0])
     with pytest.raises(ValueError, match='out overlaps q'):
         clattn.attention(on[:, :, :, :12], on[:, ::2, :, :12], on[:, ::2, :, :12], out=on[:, :, :, 4:])
 

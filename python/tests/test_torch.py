@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip('torch', reason='PyTorch is not installed')
 import torch.nn.functional as F # noqa: E402
 
+import clattn # noqa: E402
 import clattn.torch as ct # noqa: E402
 
 
@@ -55,6 +56,20 @@ def test_types_of_gradients():
     F.scaled_dot_product_attention(*wide[:3], attn_mask=wide[3]).square().sum().backward()
     for x, y in zip((*tensors, mask), wide):
         assert x.grad.dtype == torch.float16 and off(x.grad, y.grad) <= 0.01 * y.grad.abs().max()
+
+
+def test_outputs():
+    """clattn.attention() writes to tensors, too; their memory may be that of an array of numpy."""
+    q, k, v = qkv(torch.float32, nk=5)
+    out = torch.empty_like(q)
+    assert clattn.attention(q, k, v, out=out) is out and torch.equal(out, ct.attention(q, k, v))
+    both = torch.zeros(2, 4, 6, 16)
+    q, out = both[:, :, :5], both[:, :, 1:]
+    for x, y in ((q, out), (q.numpy(), out), (q, out.numpy())):
+        with pytest.raises(ValueError, match='out overlaps q'):
+            clattn.attention(x, k, v, out=y)
+    two = torch.zeros(2, *q.shape)
+    assert clattn.attention(two[0], k, v, out=two[1]) is not None
 
 
 def test_once():
