@@ -60,11 +60,13 @@ def test_enqueued(rng, queue):
     clattn.attention(*on, sinks=sinks)
     gate = cl.UserEvent(queue.context)
     on[2].add_event(gate)
-    o = clattn.attention(*on, sinks=sinks)
-    done = o.events[-1]
-    assert done.command_queue == queue and done.command_execution_status != cl.command_execution_status.COMPLETE
-    sinks[:] = 50
-    gate.set_status(cl.command_execution_status.COMPLETE)
+    try:
+        o = clattn.attention(*on, sinks=sinks)
+        done = o.events[-1]
+        assert done.command_queue == queue and done.command_execution_status != cl.command_execution_status.COMPLETE
+        sinks[:] = 50
+    finally: # what is enqueued waits for it, and whoever gives the queue back for that
+        gate.set_status(cl.command_execution_status.COMPLETE)
     assert np.allclose(o.get(), want, atol=1e-6)
 
 
