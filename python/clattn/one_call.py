@@ -53,7 +53,8 @@ def gather(given: Dict[str, Any], more: Mapping[str, Any]) -> Dict[str, Any]:
         if x is not None:
             given[to] = x if dtype is None else arrays.small(x, dtype, name)
     found = {name: more[name] for name in NUMBERS if more.get(name) is not None}
-    found['causal'] = bool(more.get('causal', False))
+    if 'causal' in found:
+        found['causal'] = bool(found['causal'])
     if 'window' in found:
         found['window'] = tuple(found['window'])
     if 'block' in found:

@@ -75,11 +75,11 @@ class Plan:
         del return_lse # which no plan depends on
 
     def complete(self, found: Dict[str, Any], given: Dict[str, Any]) -> Dict[str, Any]:
-        """The plan's options with those of a call."""
+        """The plan's options with those that a call gives; pointer_for() refuses others than the plan's."""
         missing = sorted(self._arrays - set(given))
         if missing:
             raise TypeError('the plan was made with %s, which is not given' % ', '.join(missing))
-        return {**self._options, **{n: x for n, x in found.items() if n != 'causal' or x}}
+        return {**self._options, **found}
 
     def pointer_for(self, prepared: Prepared) -> Any:
         """The plan itself, for a call of its problem."""

@@ -113,8 +113,9 @@ def test_plan(rng):
     plan = clattn.Plan(q, k, v, causal=True)
     assert plan.config.split()[0] in ('cpu', 'row', 'simt', 'naive', 'mma_nv') and plan.info[0] == 'default'
     assert np.array_equal(plan(q, k, v), clattn.attention(q, k, v, causal=True))
-    with pytest.raises(ValueError, match='not those of the plan'):
-        plan(q, k, v, softcap=3.0)
+    for other in (dict(softcap=3.0), dict(causal=False)):
+        with pytest.raises(ValueError, match='not those of the plan'):
+            plan(q, k, v, **other)
     sinks = rng.standard_normal(4)
     both = clattn.Plan(q, k, v, causal=True, sinks=sinks) # stays causal in a call that gives something else
     assert np.array_equal(both(q, k, v, sinks=sinks), clattn.attention(q, k, v, causal=True, sinks=sinks))
