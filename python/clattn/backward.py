@@ -133,7 +133,7 @@ def wanted_of(wanted: Optional[Sequence[str]], given: Dict[str, Any]) -> Tuple[s
 
 def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *, dlse: Any = None,
                        wanted: Optional[Sequence[str]] = None, score_mod_grad: Any = None,
-                       aux_grads: Sequence[str] = (), handle: Optional[Handle] = None, plan: Any = None,
+                       aux_grads: Optional[Sequence[str]] = None, handle: Optional[Handle] = None, plan: Any = None,
                        **more: Any) -> Gradients:
     """Gradients of attention(). The same call gives the same bits every time.
 
@@ -149,7 +149,8 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
              becomes that before it, e.g. "ds *= 2;"; clattn.h says what is in scope
     aux_grads       names of captured buffers, float32 or float64, whose gradients the texts hand out as NAME_index and
              NAME_grad; they are in daux
-    Everything else is as for attention().
+    Everything else is as for attention(). With a plan, score_mod_grad and aux_grads may be left out, and others than
+    the plan's raise ValueError.
     """
     given: Dict[str, Any] = {'q': q, 'k': k, 'v': v, 'out': out, 'lse': lse, 'dout': dout}
     if dlse is not None:
@@ -157,8 +158,10 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
     found = gather(given, more) if more else {}
     if plan is not None:
         found, handle = plan.complete(found, given), plan.handle
-    found.setdefault('score_mod_grad', options.texts(score_mod_grad))
-    found.setdefault('aux_grads', tuple(aux_grads))
+    if score_mod_grad is not None:
+        found['score_mod_grad'] = options.texts(score_mod_grad)
+    if aux_grads is not None:
+        found['aux_grads'] = tuple(aux_grads)
     o = options.Options(wanted=wanted_of(wanted, given), **found)
     call = Call(given, handle)
     call.prepare(lib.CLATTN_PY_BACKWARD, o, prepare, ())

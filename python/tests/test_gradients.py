@@ -85,6 +85,22 @@ def test_score_mod(rng):
         clattn.attention_backward(dout, q, k, v, o, lse, **kw)
 
 
+def test_plan(rng):
+    """A plan's texts and captured buffers do not have to be given again, and others are refused."""
+    q, k, v = qkv(rng, np.float64)
+    kw = dict(score_mod='s = s * s + table[q + k];', aux={'table': rng.standard_normal(64)})
+    grad = dict(score_mod_grad='table_index = q + k; table_grad = ds; ds *= 2 * s;', aux_grads=['table'])
+    o, lse = clattn.attention(q, k, v, return_lse=True, **kw)
+    plan = clattn.Plan(q, k, v, gradients=True, **kw, **grad)
+    want = clattn.attention_backward(o, q, k, v, o, lse, **kw, **grad)
+    for again in ({}, grad):
+        got = plan.backward(o, q, k, v, o, lse, **kw, **again)
+        assert np.array_equal(got.dq, want.dq) and np.array_equal(got.daux['table'], want.daux['table'])
+    for other in (dict(score_mod_grad='ds *= 3 * s;'), dict(aux_grads=[]), dict(grad, score_mod='s = s;')):
+        with pytest.raises(ValueError, match='not those of the plan'):
+            plan.backward(o, q, k, v, o, lse, **dict(kw, **other))
+
+
 def test_two_tables(rng):
     """Each captured buffer has its own gradient, and one that is not asked for has none."""
     q, k, v = qkv(rng, np.float64)
