@@ -3,7 +3,7 @@
 """Caches of keys and values that grow row by row, in one piece or on pages, quantised or not."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from . import append, arrays, dtypes, options
 from ._native import lib
 from .forward import FLOAT, INT, ROWS_MAX
 from .handle import Handle
-from .one_call import attention
+from .one_call import begin
 from .plan import kept_plan
 from .prepare import int_in
 from .run import Call
@@ -168,19 +168,24 @@ class KVCache:
         """attention() of q [b,h,n,d] over the rows that are there; the last query is aligned with the last row."""
         if self._rotary is not None:
             raise TypeError('a cache with rotary turns q before the rows are appended: take step()')
-        return self._attend(q, causal, more)
+        return self._begin(q, causal, more)[1]()
 
-    def _attend(self, q: Any, causal: bool, more: Dict[str, Any]) -> Any:
+    def _begin(self, q: Any, causal: bool, more: Dict[str, Any]) -> Tuple[Call, Callable[[], Any]]:
         mine = {'kv_len': self.kv_len, 'block_table': self.block_table, **self.scales, **self._options}
         for name in more:
             if name in mine or name in UNFIT:
                 raise TypeError('%s is not for calls of a KVCache' % name)
-        return attention(q, self.k, self.v, causal=causal, handle=self._handle, **mine, **more)
+        return begin(q, self.k, self.v, causal=causal, handle=self._handle, **mine, **more)
 
     def step(self, q: Any, new_k: Any, new_v: Any, **more: Any) -> Any:
-        """Turns q and the new rows, where there is rotary, appends them, and returns attention() of q."""
+        """Turns q and the new rows, where there is rotary, appends them, and returns attention() of q.
+
+        Arguments that do not fit raise before anything is appended; a score_mod that does not compile raises behind.
+        """
         if self._rotary is not None:
             call = self._run(lib.CLATTN_PY_ROTARY, {'q': q}, append.prepare_rotary, ())
             q = call.made['out']
+        call, end = self._begin(q, more.pop('causal', True), more)
+        call.check()
         self.append(new_k, new_v)
-        return self._attend(q, more.pop('causal', True), more)
+        return end()

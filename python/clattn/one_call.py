@@ -3,7 +3,7 @@
 """Attention in one call."""
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -132,6 +132,12 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     Raises TypeError and ValueError for arguments that do not fit, clattn.Error for what the library or the driver
     refuses.
     """
+    return begin(q, k, v, return_lse=return_lse, out=out, handle=handle, plan=plan, **more)[1]()
+
+
+def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, handle: Optional[Handle] = None,
+          plan: Any = None, **more: Any) -> Tuple[Call, Callable[[], Any]]:
+    """attention() up to where something is written: its call, whose arguments are looked at, and what does the rest."""
     given = {'q': q, 'k': k, 'v': v}
     written: Tuple[str, ...] = ()
     found: Dict[str, Any] = gather(given, more) if more else {}
@@ -141,6 +147,11 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
         given['out'], written = out, ('out',)
     call = Call(given, handle)
     call.prepare(lib.CLATTN_PY_FORWARD, options.Options(lse=bool(return_lse), **found), forward.prepare, written)
-    call.run(ffi.NULL if plan is None else plan.pointer_for(call.prepared))
-    o = call.made['out'] if out is None else out
-    return (o, call.made['lse']) if return_lse else o
+    pointer = ffi.NULL if plan is None else plan.pointer_for(call.prepared)
+
+    def end() -> Any:
+        call.run(pointer)
+        o = call.made['out'] if out is None else out
+        return (o, call.made['lse']) if return_lse else o
+
+    return call, end

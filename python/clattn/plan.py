@@ -23,9 +23,7 @@ def create(handle: Handle, prepared: Prepared, config: Optional[str] = None, max
     out, words = ffi.new('clattn_plan *'), ffi.new('char[]', errors.WORDS)
     text = ffi.NULL if config is None else ffi.new('char[]', config.encode())
     session = handle.session()
-    problem = ffi.new('clattn_problem *', prepared.call.problem)
-    problem.sizes = prepared.call.sizes
-    status = lib.clattn_py_plan(out, session, problem, text, max_workspace, words, errors.WORDS)
+    status = lib.clattn_py_plan(out, session, prepared.problem(), text, max_workspace, words, errors.WORDS)
     if status:
         raise errors.failure(status, words)
     return ffi.gc(out[0], lib.clattn_plan_release)

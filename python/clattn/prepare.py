@@ -76,6 +76,12 @@ class Prepared:
         self.keep = builder.keep
         self.problem_key = builder.problem_key()
 
+    def problem(self) -> Any:
+        """The clattn_problem, with sizes."""
+        problem = ffi.new('clattn_problem *', self.call.problem)
+        problem.sizes = self.call.sizes
+        return problem
+
 
 class Builder:
     """Fills in a clattn_py_call from the specs of arrays and options."""

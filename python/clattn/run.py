@@ -111,6 +111,13 @@ class Call:
                                  % (e.name, x.shape, x.strides)) from None
             return e.name
 
+    def check(self) -> None:
+        """Raises what the library says against the problem. Nothing is compiled, and nothing runs."""
+        words = ffi.new('char[]', errors.WORDS)
+        status = lib.clattn_supports(self.handle.session().handle, self.prepared.problem(), words, errors.WORDS)
+        if status:
+            raise errors.failure(status, words)
+
     def places(self) -> bytes:
         """Addresses of all operands, in the order of the slots. Makes the arrays that are written."""
         kind = arrays.KINDS[self.kind]

@@ -241,6 +241,17 @@ CALLS = [
     (TypeError, 'kv_len is not', lambda c, q, k, v: c.attention(q, kv_len=[1, 1])),
     (TypeError, 'k_type is not', lambda c, q, k, v: c.attention(q, k_type='int8')),
     (TypeError, 'there is no argument', lambda c, q, k, v: c.attention(q, casual=True)),
+    (TypeError, 'there is no argument', lambda c, q, k, v: c.step(q, k, v, casual=True)),
+    (TypeError, 'layout is not', lambda c, q, k, v: c.step(q, k, v, layout='bnhd')),
+    (ValueError, 'rows of k have 16', lambda c, q, k, v: c.step(q[..., :12], k, v)),
+    (ValueError, 'must be 1 or 1', lambda c, q, k, v: c.step(q[:1], k, v)),
+    (ValueError, 'multiple', lambda c, q, k, v: c.step(q[:, :3], k, v)),
+    (TypeError, 'q is int64', lambda c, q, k, v: c.step(q.astype(int), k, v)),
+    (clattn.NotSupported, 'f64', lambda c, q, k, v: c.step(q.astype(float), k, v)),
+    (clattn.ArgumentError, 'softcap', lambda c, q, k, v: c.step(q, k, v, softcap=-1)),
+    (ValueError, 'sinks has shape', lambda c, q, k, v: c.step(q, k, v, sinks=[1.0])),
+    (ValueError, 'out overlaps q', lambda c, q, k, v: c.step(q, k, v, out=q[..., :12])),
+    (ValueError, 'new_v has shape', lambda c, q, k, v: c.step(q, k, v[:, :1])),
 ]
 
 
