@@ -58,6 +58,11 @@ void clattn_py_forked(void)
     __atomic_store_n(&calls_under_way, 0, __ATOMIC_SEQ_CST);
 }
 
+static cl_int refuse(char *words, size_t room)
+{
+    return fail(words, room, CL_INVALID_OPERATION, "the interpreter is about to exit");
+}
+
 static cl_int may_call(const clattn_py_session *s, char *words, size_t room)
 {
     if (!s)
@@ -65,9 +70,7 @@ static cl_int may_call(const clattn_py_session *s, char *words, size_t room)
     if (s->pid != (int64_t)getpid())
         return fail(words, room, CLATTN_ERROR_FORKED,
                     "the handle was made before fork(): a child needs an interpreter of its own (spawn)");
-    if (!enter())
-        return fail(words, room, CL_INVALID_OPERATION, "the interpreter is about to exit");
-    return CL_SUCCESS;
+    return enter() ? CL_SUCCESS : refuse(words, room);
 }
 
 /* ---- Sessions ---- */
@@ -120,12 +123,16 @@ static cl_int open_queue(clattn_py_session *s, uintptr_t context, uintptr_t devi
 cl_int clattn_py_open(clattn_py_session **out, uintptr_t context, uintptr_t device, uint64_t kind,
                       const clattn_options *options, char *words, size_t room)
 {
-    clattn_py_session *const s = calloc(1, sizeof *s);
+    clattn_py_session *s;
     clattn_options o = *options;
     cl_int status;
     *out = NULL;
-    if (!s)
+    if (!enter())
+        return refuse(words, room);
+    if (!(s = calloc(1, sizeof *s))) {
+        leave();
         return fail(words, room, CL_OUT_OF_HOST_MEMORY, "no memory");
+    }
     s->pid = (int64_t)getpid();
     status = open_queue(s, context, device, kind, words, room);
     if (!status) {
@@ -137,6 +144,7 @@ cl_int clattn_py_open(clattn_py_session **out, uintptr_t context, uintptr_t devi
         clattn_py_close(s);
     else
         *out = s;
+    leave();
     return status;
 }
 

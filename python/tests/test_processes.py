@@ -99,6 +99,28 @@ time.sleep(0.2)
 ''')
 
 
+def test_exit_while_opening():
+    """A handle that another thread opens is waited for, and later ones are refused."""
+    assert child(SET_UP + '''
+os.environ['CLATTN_TUNE'] = 'nonsense' # of which a line is said while a handle is opened
+began, said = threading.Event(), []
+def log(text):
+    began.set()
+    time.sleep(0.5)
+    said.append(text)
+def work():
+    clattn.Handle(log=log)
+threading.Thread(target=work, daemon=True).start()
+assert began.wait(20)
+clattn._native.lib.clattn_py_exit()
+assert said
+try:
+    clattn.Handle()
+except clattn.Error as e:
+    print(e.detail)
+''') == 'the interpreter is about to exit'
+
+
 def test_log_that_fails():
     assert 'ok' in child(SET_UP + '''
 import warnings
