@@ -42,7 +42,7 @@ class KVCache:
         cache.append(new_k, new_v)          # [b,hk,n,d]: the prompt, then a row for each token
         o = cache.attention(q)              # causal; q is the last rows of the sequences
 
-    batch, heads, room   sequences, key/value heads, rows
+    batch, heads, room   sequences, key/value heads, rows. Pages are whole: `page` rounds room up to a multiple of it
     d, dv    widths of keys and values; dv None: d
     dtype, v_dtype   of keys and of values; v_dtype None: as dtype. New rows are converted. A type of numpy that Q may
              have, or 'int8', 'int4' (d even), 'q8_0', 'q4_0' (d a multiple of 32)
@@ -51,7 +51,8 @@ class KVCache:
     page     rows of a page: keys and values lie on pages, wherever block_table says; None: in one piece
     pages    how many there are; None: as many as all sequences have room for
     block_table   int32 [b,ceil(room / page)]: page numbers of each sequence, -1 for none yet; None: one sequence behind
-             the other. Sequences may share pages that none of them appends to
+             the other. It is copied, from pyopencl arrays too: later changes are made in the cache's own. Sequences may
+             share pages that none of them appends to
     rotary   (cos, sin), float32 [positions,width / 2]: new keys, and queries, are turned by their position
     interleaved   pairs that are turned are elements 2 i and 2 i + 1, not i and i + width / 2
     queue    a pyopencl.CommandQueue: the cache is made of pyopencl arrays there, and so are rows and results
@@ -107,7 +108,9 @@ class KVCache:
                 raise ValueError('%d pages are given, and room for %d rows needs %d: give a block_table'
                                  % (count, self._room, self._b * n))
             table = np.arange(self._b * n, dtype=INT).reshape(self._b, n)
-        table = np.ascontiguousarray(arrays.small(table, INT, 'block_table'))
+        elif hasattr(table, 'base_data'): # an array of pyopencl
+            table = table.get()
+        table = np.array(arrays.small(table, INT, 'block_table'), order='C')
         if table.shape != (self._b, n):
             raise ValueError('block_table has shape %s: must be %s' % (table.shape, (self._b, n)))
         return self._place(table), count

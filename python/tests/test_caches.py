@@ -198,6 +198,16 @@ def test_shared_pages(rng):
     assert np.array_equal(cache.k[2].transpose(1, 0, 2), k[0, :, :4])
 
 
+def test_table_is_copied(rng):
+    q, k, v = qkv(rng, nq=8, nk=8)
+    table = np.array([[2, 3], [0, 1]], np.int32, order='F')
+    cache = clattn.KVCache(2, 2, 8, 16, 12, page=4, block_table=table)
+    assert cache.block_table.flags.c_contiguous
+    cache.append(k, v)
+    table[:] = table[::-1].copy()
+    close(cache.attention(q), reference.attention_forward(q, k, v, causal=True)[0], 1e-5)
+
+
 REFUSED = [
     (TypeError, "dtype is 'int5'", dict(dtype='int5')),
     (TypeError, 'dtype is int64', dict(dtype=int)),

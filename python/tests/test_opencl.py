@@ -70,6 +70,19 @@ def test_enqueued(rng, queue):
     assert np.allclose(o.get(), want, atol=1e-6)
 
 
+def test_table(queue):
+    """A cache copies a table from where it is to where the cache is."""
+    table = np.array([[2, 3], [0, 1]], np.int32)
+    for on in (None, queue):
+        given = cla.to_device(queue, table)
+        cache = clattn.KVCache(2, 2, 8, 16, queue=on, page=4, block_table=given)
+        given[:] = 0
+        kept = cache.block_table if on is None else cache.block_table.get()
+        assert isinstance(cache.block_table, np.ndarray if on is None else cla.Array) and np.array_equal(kept, table)
+    with pytest.raises(TypeError, match='block_table is float32'):
+        clattn.KVCache(2, 2, 8, 16, page=4, block_table=cla.to_device(queue, table.astype(np.float32)))
+
+
 @pytest.mark.parametrize('more', [{}, dict(page=4), dict(dtype='int8', group=16)], ids=str)
 def test_cache(rng, queue, more):
     q, k, v = qkv(rng, nq=6, nk=6, dv=16)
