@@ -87,9 +87,10 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     They are arrays of numpy or all of pyopencl, float32, float16, bfloat16 (of ml_dtypes) or float64. h is a multiple
     of hk: query head i reads key/value head i // (h // hk). k and v may have a batch of 1 that all entries share, and
     float64 goes with float64 only; else their types may differ from q's. Leading axes may be missing. Strides may be
-    any: where the last axis is contiguous and none is negative nothing is copied, else the array is. A device that
-    reads the memory of the host, such as a CPU, computes on numpy's memory itself, and the call returns when the result
-    is there. Calls on pyopencl arrays are enqueued on q's queue, and return at once.
+    any: an array whose last axis is not contiguous, or with a negative stride, is copied. A device that reads the
+    memory of the host, such as a CPU, computes on numpy's memory itself; of arrays that share memory there, such as q,
+    k and v of one packed array, all but the first are copied. The call returns when the result is there. Calls on
+    pyopencl arrays are enqueued on q's queue, and return at once.
 
     return_lse  also return ln(sum(exp(scores))), float32 [b,h,nq], of float64 float64
     out         where the result goes, in place of a new array
