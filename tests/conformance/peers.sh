@@ -6,7 +6,6 @@
 # CLATTN_CONFORMANCE names another folder with a run.py that takes the same options, for cases that are kept elsewhere.
 peers=${CLATTN_CONFORMANCE-$top_srcdir/tests/conformance}
 chosen=${CLATTN_CASES-'^jax_|^g_merge|^g_paged9_|^g_int8_group32'}
-full=${CLATTN_FULL-} full=${full#0}
 test -z "$full" || chosen=.
 printf '%s\n' "${CLATTN_TEST_DEVICES-}" | tr ';' '\n' >devices # under test, one per line; an empty line is the default
 lacking= # a pattern of features that are left out; none of those that this version has

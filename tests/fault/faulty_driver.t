@@ -2,7 +2,7 @@
 # faulty_driver.t - a driver that fails, lies and crashes: the library under the layer of faulty_driver.h, on PoCL
 # SPDX-License-Identifier: Apache-2.0
 #
-# Of a client's calls every fifth one fails once, of clattn-run's every sixth; CLATTN_PART: all, and the others.
+# Of a client's calls every fifth one fails once, of clattn-run's every sixth; CLATTN_PART: all, and all or a share.
 # CLATTN_FULL=1: all of them, and every lie is told.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 layer=$top_builddir/tests/fault/.libs/faulty_driver.so
@@ -11,7 +11,6 @@ device='Portable Computing Language'
 : "${POCL_CACHE_DIR=$tmp/pocl}" # the driver's own: builds are quick the second time
 export POCL_CACHE_DIR
 mkdir -p "$POCL_CACHE_DIR"
-full=${CLATTN_FULL-} full=${full#0}
 unset CLATTN_TUNE
 CLATTN_TUNE_SECONDS=20 # of a search: it ends by itself long before that, even where builds are slow
 export CLATTN_TUNE_SECONDS
@@ -192,14 +191,13 @@ ok $? "--tune quick: after a build that used up the limit none is begun of anoth
 
 # ---- 23: every call fails once, and from then on ----
 
-part=${CLATTN_PART:-0}
-numbers() { # WORD LAST MOST: so many up to the last one; MOST dealt: a sixth of those that fail alone, or the others
+numbers() { # WORD LAST MOST: so many up to the last one; MOST dealt: a sixth of those that fail alone, or a share
     most=$3
     if test "$most" = dealt; then
         most=4
         test "$1" = fail-from || {
-            test "$part" = 0 && seq 1 6 "$2"
-            test "$part" = 0 || seq 1 "$2" | awk 'NR % 6 != 1'
+            rest || seq 1 6 "$2"
+            for i in $(seq 1 "$2"); do if shares "$i"; then echo "$i"; fi; done
             return
         }
     fi

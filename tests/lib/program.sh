@@ -121,9 +121,20 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
 
 # ---- how much runs ----
 
-# What make check has no time for, as harness_rest() has it in C.
-is_set() { test "${1:-0}" != 0; }
-rest() { is_set "${CLATTN_PART-}" || is_set "${CLATTN_FULL-}"; }
+# What make check has no time for, as harness_rest() and harness_shares() have it in C; "due COMMAND..." runs a command
+# where it is its turn.
+full=${CLATTN_FULL-} full=${full#0} part=${CLATTN_PART:-0}
+rest() { test -n "$full" || test "$part" != 0; }
+shares() { # I
+    case $full:$part in
+    :*/*) test $(($1 % ${part#*/})) -eq $((${part%/*} % ${part#*/})) ;;
+    *) rest ;;
+    esac
+}
+due() {
+    turns=$((${turns-0} + 1))
+    if shares $turns; then "$@"; fi
+}
 
 # ---- another build ----
 

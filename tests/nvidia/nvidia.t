@@ -84,18 +84,18 @@ if usual; then
     case_is_right driver=535,cc=80 'f16 b1 h2/1 q70 k90 d64/41 causal scale1 bwd' 'simt' backward
 fi
 if rest; then
-    several driver=470,cc=75,approximate=-1 engines 'simt mma_nv'
-    several driver=535,cc=90,schedule=highest,approximate=1 engines 'simt mma_nv'
-    several driver=550,cc=90,schedule=random,seed=1,pieces=2 engines 'simt mma_nv'
-    several driver=535,cc=80,schedule=random,seed=2,approximate=1,pieces=2 pairs ''
-    several driver=470,cc=80,approximate=1 sizes ''
-    several driver=550,cc=80,approximate=1 forward '' CLATTN_TEST_TYPES=f16 CLATTN_FULL=1
-    several driver=535,cc=90,approximate=-1,schedule=highest forward '' CLATTN_TEST_TYPES='f32 bf16'
-    several driver=550,cc=80,approximate=-1 dropped ''
-    several driver=535,cc=90,schedule=random,seed=3,pieces=2 backward '' CLATTN_QUICK=1
-    several driver=550,cc=80,approximate=-1 rescale '' CLATTN_PART=1
+    due several driver=470,cc=75,approximate=-1 engines 'simt mma_nv'
+    due several driver=535,cc=90,schedule=highest,approximate=1 engines 'simt mma_nv'
+    due several driver=550,cc=90,schedule=random,seed=1,pieces=2 engines 'simt mma_nv'
+    due several driver=535,cc=80,schedule=random,seed=2,approximate=1,pieces=2 pairs ''
+    due several driver=470,cc=80,approximate=1 sizes ''
+    due several driver=550,cc=80,approximate=1 forward '' CLATTN_TEST_TYPES=f16 CLATTN_FULL=1
+    due several driver=535,cc=90,approximate=-1,schedule=highest forward '' CLATTN_TEST_TYPES='f32 bf16'
+    due several driver=550,cc=80,approximate=-1 dropped ''
+    due several driver=535,cc=90,schedule=random,seed=3,pieces=2 backward '' CLATTN_QUICK=1
+    due several driver=550,cc=80,approximate=-1 rescale '' CLATTN_PART=1
     # A single key gives V exactly where 1 / 1 is exact, which PTX's manual does not promise.
-    several driver=535,cc=80 rounding 'simt mma_nv' CLATTN_PART=1
+    due several driver=535,cc=80 rounding 'simt mma_nv' CLATTN_PART=1
 fi
 
 echo "1..$n"

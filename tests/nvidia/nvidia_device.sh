@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # See nvidia_device.h. The compilers are what offline/setup-nvidia-compilers.sh unpacks, in $NV_COMPILERS. make check
-# has a few problems of each kind; CLATTN_PART=1: the others, CLATTN_FULL=1: all.
+# has a few problems of each kind; CLATTN_PART=1: the others, N/M: a share of them, CLATTN_FULL=1: all.
 layer=$top_builddir/tests/nvidia/.libs/nvidia_device.so
 nvcl=$top_builddir/offline/nvcl
 compilers=${NV_COMPILERS-}
-full=${CLATTN_FULL-} full=${full#0} part=${CLATTN_PART:-0}
 usual() { test -n "$full" || test "$part" = 0; } # what make check runs
-rest() { test -n "$full" || test "$part" != 0; }
 
 skip_all() {
     echo "1..0 # SKIP $1"

@@ -22,20 +22,20 @@ case_is_right $where "$simt" simt
 if rest; then
     case_is_right $where "$holes" simt
     case_is_right $where "$mma" mma_nv
-    fault simt "$holes" "$barrier" "$gone" 1
-    for i in 2 3 4 5 6 7; do fault simt "$simt" "$barrier" "$gone" $i; done
-    for i in 1 2 3 4 5; do fault mma_nv "$mma" "$barrier" "$gone" $i; done
-    fault mma_nv "$mma" '16 * (j / 4) + 4 * t->c + j % 4' '16 * (j / 4) + 4 * t->c + (j ^ 1) % 4' 1
-    fault mma_nv "$mma" 'key = 4 * (t->g / 2) + t->g % 2' 'key = 4 * (t->g / 2) + (t->g + 1) % 2' 1
-    fault mma_nv "$mma" 'cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)' 'cla_pack2(x[0] * high, x[CLA_R_N] * high)' 1
-    fault mma_nv "$mma" '"+f"(*c0), "+f"(*c1)' '"=f"(*c0), "+f"(*c1)' 1
-    fault mma_nv "$mma" '0x5410' '0x5411' 1
-    fault mma_nv "$mma" '0x7632' '0x7631' 1
-    fault mma_nv "$mma" '"f"(high), "f"(low)' '"f"(low), "f"(high)' 1
-    fault mma_nv "$mma" 'cla_local_k[CLA_BK * CLA_KC]' 'cla_local_k[CLA_BK * CLA_KC - 1]' 1
-    fault mma_nv "$mma" 'cla_local_v[CLA_BK * CLA_VC]' 'cla_local_v[CLA_BK * CLA_VC - 1]' 1
-    fault simt "$simt" 'cla_local_kv[2 * CLA_KVSTEP]' 'cla_local_kv[2 * CLA_KVSTEP - 8]' 1
-    fault simt "$simt" 'cla_local_m[3 * CLA_BQ]' 'cla_local_m[2 * CLA_BQ]' 1
+    due fault simt "$holes" "$barrier" "$gone" 1
+    for i in 2 3 4 5 6 7; do due fault simt "$simt" "$barrier" "$gone" $i; done
+    for i in 1 2 3 4 5; do due fault mma_nv "$mma" "$barrier" "$gone" $i; done
+    due fault mma_nv "$mma" '16 * (j / 4) + 4 * t->c + j % 4' '16 * (j / 4) + 4 * t->c + (j ^ 1) % 4' 1
+    due fault mma_nv "$mma" 'key = 4 * (t->g / 2) + t->g % 2' 'key = 4 * (t->g / 2) + (t->g + 1) % 2' 1
+    due fault mma_nv "$mma" 'cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)' 'cla_pack2(x[0] * high, x[CLA_R_N] * high)' 1
+    due fault mma_nv "$mma" '"+f"(*c0), "+f"(*c1)' '"=f"(*c0), "+f"(*c1)' 1
+    due fault mma_nv "$mma" '0x5410' '0x5411' 1
+    due fault mma_nv "$mma" '0x7632' '0x7631' 1
+    due fault mma_nv "$mma" '"f"(high), "f"(low)' '"f"(low), "f"(high)' 1
+    due fault mma_nv "$mma" 'cla_local_k[CLA_BK * CLA_KC]' 'cla_local_k[CLA_BK * CLA_KC - 1]' 1
+    due fault mma_nv "$mma" 'cla_local_v[CLA_BK * CLA_VC]' 'cla_local_v[CLA_BK * CLA_VC - 1]' 1
+    due fault simt "$simt" 'cla_local_kv[2 * CLA_KVSTEP]' 'cla_local_kv[2 * CLA_KVSTEP - 8]' 1
+    due fault simt "$simt" 'cla_local_m[3 * CLA_BQ]' 'cla_local_m[2 * CLA_BQ]' 1
 fi
 
 echo "1..$n"

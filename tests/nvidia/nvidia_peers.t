@@ -30,13 +30,13 @@ if find_peers; then
         peers_are_right driver=550,cc=80,approximate=1 f16 mma_nv "$few"
     fi
     if rest; then
-        peers_are_right driver=470,cc=75,approximate=-1 f16 mma_nv "$few"
-        peers_are_right driver=535,cc=80,approximate=-1 bf16 mma_nv "$few"
-        peers_are_right driver=550,cc=90,approximate=1,pieces=2 f16 mma_nv "$few"
-        peers_are_right driver=470,cc=75,approximate=1 f32 simt "$few"
-        peers_are_right driver=535,cc=80,approximate=-1 f16 simt "$few"
-        peers_are_right driver=550,cc=90,approximate=-1,schedule=highest f32 simt "$few"
-        peers_are_right driver=550,cc=80,approximate=-1,schedule=random,seed=3 f16 mma_nv "$all"
+        due peers_are_right driver=470,cc=75,approximate=-1 f16 mma_nv "$few"
+        due peers_are_right driver=535,cc=80,approximate=-1 bf16 mma_nv "$few"
+        due peers_are_right driver=550,cc=90,approximate=1,pieces=2 f16 mma_nv "$few"
+        due peers_are_right driver=470,cc=75,approximate=1 f32 simt "$few"
+        due peers_are_right driver=535,cc=80,approximate=-1 f16 simt "$few"
+        due peers_are_right driver=550,cc=90,approximate=-1,schedule=highest f32 simt "$few"
+        due peers_are_right driver=550,cc=80,approximate=-1,schedule=random,seed=3 f16 mma_nv "$all"
         share=$(within $most 256 "$chosen" "$part")
         peers_are_right driver=535,cc=90,approximate=1,schedule=random,seed=4 bf16 mma_nv "$share"
     fi

@@ -326,8 +326,8 @@ verified "as many as there may be" --splits=1024 --causal --scale=0.25 "$Q" "$K"
 same "the same O" o.npy causal.npy
 ints half3.npy 62 62 62
 rm -f o_both lse_both
-for part in --kv-len --kv-start; do
-    verified "half of the keys" $part half3.npy "$Q" "$K" "$V"
+for end in --kv-len --kv-start; do
+    verified "half of the keys" $end half3.npy "$Q" "$K" "$V"
     raw o.npy >>o_both && raw lse.npy >>lse_both
 done
 npy '<f4' '(2, 3, 4, 123, 32)' <o_both >o_parts.npy
