@@ -102,6 +102,12 @@ static void test_problems(const struct device *d)
                 check(d, problems[i].text, engines[e], problems[i].all, (enum layout)(i % 2));
 }
 
+/* Of two sequences the last has no queries: what would be written for it is a row of nobody. */
+static void test_empty_sequence(const struct device *d)
+{
+    check(d, "f32 b2 h4/2 q9 k170 d16 varlen causal lse", engines[0], 4, UNEVEN);
+}
+
 /* As many rows as a step of generation has, of heads that are packed; keys more than one work-group should go over. */
 static void test_few_rows(const struct device *d)
 {
@@ -289,6 +295,7 @@ static void test_device(const struct device *d)
     test_problems(d);
     if (harness_flag("CLATTN_QUICK"))
         return;
+    test_empty_sequence(d);
     test_few_rows(d);
     test_few_rows_by_matrix(d);
     test_bad(d);
