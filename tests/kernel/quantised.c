@@ -125,8 +125,8 @@ static void test_subnormal(const struct device *d, const char *engine, unsigned 
     }
 }
 
-/* Vectors shorter than those of wide CPUs begin within blocks and groups, too; and rows with gaps, which do not begin at
- * multiples of four bytes, are read byte by byte. */
+/* Vectors shorter than those of wide CPUs begin within blocks and groups, too. Rows with gaps do not begin at multiples
+ * of four bytes, and are read byte by byte. */
 static void test_begins(const struct device *d)
 {
     static const struct {

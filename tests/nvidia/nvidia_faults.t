@@ -27,7 +27,8 @@ if rest; then
     for i in 1 2 3 4 5; do due fault mma_nv "$mma" "$barrier" "$gone" $i; done
     due fault mma_nv "$mma" '16 * (j / 4) + 4 * t->c + j % 4' '16 * (j / 4) + 4 * t->c + (j ^ 1) % 4' 1
     due fault mma_nv "$mma" 'key = 4 * (t->g / 2) + t->g % 2' 'key = 4 * (t->g / 2) + (t->g + 1) % 2' 1
-    due fault mma_nv "$mma" 'cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)' 'cla_pack2(x[0] * high, x[CLA_R_N] * high)' 1
+    due fault mma_nv "$mma" 'cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)' \
+        'cla_pack2(x[0] * high, x[CLA_R_N] * high)' 1
     due fault mma_nv "$mma" '"+f"(*c0), "+f"(*c1)' '"=f"(*c0), "+f"(*c1)' 1
     due fault mma_nv "$mma" '0x5410' '0x5411' 1
     due fault mma_nv "$mma" '0x7632' '0x7631' 1
