@@ -233,48 +233,74 @@ static void test_ends(const struct device *d)
        "%s: int8 of a range that no number holds has an infinite scale", d->name);
 }
 
+/* New rows of one element each, numbered, for empty caches of as many. */
+struct numbered {
+    struct bytes rows, k, v, kv_len;
+    clattn_append_args args;
+};
+
+/* n rows, and room for some bytes more behind them; lengths: bytes of kv_len. */
+static struct numbered numbered_make(const struct device *d, int32_t n, size_t more, size_t lengths)
+{
+    const size_t size = 4 * (size_t)n + more;
+    uint64_t state = 1;
+    struct numbered x = { .rows = bytes_make("new_k", size, &state),
+                          .k = bytes_make("k", size, &state),
+                          .v = bytes_make("v", size, &state),
+                          .kv_len = bytes_make("kv_len", lengths, &state),
+                          .args = CLATTN_APPEND_ARGS_INIT };
+    memset(x.kv_len.want, 0, lengths);
+    for (int32_t i = 0; i < n; i++) {
+        const double number = i;
+        convert_store(CLATTN_F32, &number, x.rows.want + 4 * (size_t)i, 1);
+    }
+    bytes_upload(&x.rows, d->cl.context, CL_MEM_READ_ONLY);
+    bytes_upload(&x.k, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&x.v, d->cl.context, CL_MEM_READ_WRITE);
+    bytes_upload(&x.kv_len, d->cl.context, CL_MEM_READ_WRITE);
+    x.args.new_k.mem = x.args.new_v.mem = x.rows.mem;
+    x.args.k.mem = x.k.mem;
+    x.args.v.mem = x.v.mem;
+    x.args.kv_len.mem = x.kv_len.mem;
+    return x;
+}
+
+static void numbered_free(struct numbered *x)
+{
+    bytes_free(&x->rows);
+    bytes_free(&x->k);
+    bytes_free(&x->v);
+    bytes_free(&x->kv_len);
+}
+
+/* Whether the first n rows are what the caches got, and kv_len is what x wants. */
+static int numbered_agree(struct numbered *x, int32_t n, cl_command_queue queue, char *why, size_t len)
+{
+    memcpy(x->k.want, x->rows.want, 4 * (size_t)n);
+    memcpy(x->v.want, x->rows.want, 4 * (size_t)n);
+    return bytes_agree(&x->k, queue, why, len) && bytes_agree(&x->v, queue, why, len) &&
+           bytes_agree(&x->kv_len, queue, why, len);
+}
+
 /* More sequences than a row of the grid has work-groups, of the kernel that writes as of the one that counts. Every
  * buffer has room for one more, which the groups that round up the grid must leave alone. */
 static void test_grid(const struct device *d)
 {
     enum { SEQUENCES = 70001 }; /* odd, so that the grid of the second is rounded up, too */
     static const clattn_sizes sizes = { .b = SEQUENCES, .hk = 1, .nq = 1, .nk = 1 };
-    const size_t size = 4 * (size_t)(SEQUENCES + 1), written = 4 * (size_t)SEQUENCES;
-    uint64_t state = 1;
     char why[512] = "";
     clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
-    struct bytes rows = bytes_make("new_k", size, &state), k = bytes_make("k", size, &state);
-    struct bytes v = bytes_make("v", size, &state), kv_len = bytes_make("kv_len", size, &state);
-    memset(kv_len.want, 0, size);
-    for (int32_t i = 0; i < SEQUENCES; i++) {
-        const double x = i;
-        convert_store(CLATTN_F32, &x, rows.want + 4 * (size_t)i, 1);
-    }
-    bytes_upload(&rows, d->cl.context, CL_MEM_READ_ONLY);
-    bytes_upload(&k, d->cl.context, CL_MEM_READ_WRITE);
-    bytes_upload(&v, d->cl.context, CL_MEM_READ_WRITE);
-    bytes_upload(&kv_len, d->cl.context, CL_MEM_READ_WRITE);
+    struct numbered x = numbered_make(d, SEQUENCES, 4, 4 * (size_t)(SEQUENCES + 1));
     p.d = 1;
     p.flags = CLATTN_APPEND;
-    a.sizes = &sizes;
-    a.new_k.mem = a.new_v.mem = rows.mem;
-    a.k.mem = k.mem;
-    a.v.mem = v.mem;
-    a.kv_len.mem = kv_len.mem;
+    x.args.sizes = &sizes;
     clattn_plan plan = appended_plan(d, &p);
-    const cl_int e = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
-    memcpy(k.want, rows.want, written);
-    memcpy(v.want, rows.want, written);
+    const cl_int e = clattn_enqueue_append(plan, d->queue, &x.args, 0, NULL, NULL);
     for (int32_t i = 0, one = 1; i < SEQUENCES; i++)
-        memcpy(kv_len.want + 4 * (size_t)i, &one, 4);
-    ok(!e && bytes_agree(&k, d->queue, why, sizeof why) && bytes_agree(&v, d->queue, why, sizeof why) &&
-           bytes_agree(&kv_len, d->queue, why, sizeof why),
-       "%s: a row for each of %d sequences: %s %s", d->name, SEQUENCES, clattn_status_string(e), why);
-    bytes_free(&rows);
-    bytes_free(&k);
-    bytes_free(&v);
-    bytes_free(&kv_len);
+        memcpy(x.kv_len.want + 4 * (size_t)i, &one, 4);
+    ok(!e && numbered_agree(&x, SEQUENCES, d->queue, why, sizeof why), "%s: a row for each of %d sequences: %s %s",
+       d->name, SEQUENCES, clattn_status_string(e), why);
+    numbered_free(&x);
     clattn_plan_release(plan);
 }
 
@@ -287,47 +313,28 @@ static void test_far_page(const struct device *d)
     char why[512] = "";
     int32_t table[ROWS], counts[2] = { FIRST, ROWS - FIRST };
     clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
-    struct bytes rows = bytes_make("new_k", sizeof table, &state), k = bytes_make("k", sizeof table, &state);
-    struct bytes v = bytes_make("v", sizeof table, &state), pages = bytes_make("block_table", sizeof table, &state);
-    struct bytes kv_len = bytes_make("kv_len", 4, &state), dropped = bytes_make("dropped", 4, &state);
-    for (int32_t i = 0; i < ROWS; i++) {
-        const double x = i;
-        convert_store(CLATTN_F32, &x, rows.want + 4 * (size_t)i, 1);
+    struct numbered x = numbered_make(d, ROWS, 0, 4);
+    struct bytes pages = bytes_make("block_table", sizeof table, &state), dropped = bytes_make("dropped", 4, &state);
+    for (int32_t i = 0; i < ROWS; i++)
         table[i] = i == FIRST ? ROWS : i == LAST ? -1 : i;
-    }
     memcpy(pages.want, table, sizeof table);
-    memset(kv_len.want, 0, 4);
-    bytes_upload(&rows, d->cl.context, CL_MEM_READ_ONLY);
     bytes_upload(&pages, d->cl.context, CL_MEM_READ_ONLY);
-    bytes_upload(&k, d->cl.context, CL_MEM_READ_WRITE);
-    bytes_upload(&v, d->cl.context, CL_MEM_READ_WRITE);
-    bytes_upload(&kv_len, d->cl.context, CL_MEM_READ_WRITE);
     bytes_upload(&dropped, d->cl.context, CL_MEM_READ_WRITE);
-    p.d = p.page = a.page = 1;
+    p.d = p.page = x.args.page = 1;
     p.flags = CLATTN_APPEND;
-    a.sizes = &sizes;
-    a.pages = a.block_table_stride = ROWS;
-    a.new_k.mem = a.new_v.mem = rows.mem;
-    a.k.mem = k.mem;
-    a.v.mem = v.mem;
-    a.block_table.mem = pages.mem;
-    a.kv_len.mem = kv_len.mem;
-    a.dropped.mem = dropped.mem;
+    x.args.sizes = &sizes;
+    x.args.pages = x.args.block_table_stride = ROWS;
+    x.args.block_table.mem = pages.mem;
+    x.args.dropped.mem = dropped.mem;
     clattn_plan plan = appended_plan(d, &p);
-    const cl_int e = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
-    memcpy(k.want, rows.want, 4 * FIRST);
-    memcpy(v.want, rows.want, 4 * FIRST);
-    memcpy(kv_len.want, &counts[0], 4);
+    const cl_int e = clattn_enqueue_append(plan, d->queue, &x.args, 0, NULL, NULL);
+    memcpy(x.kv_len.want, &counts[0], 4);
     memcpy(dropped.want, &counts[1], 4);
-    ok(!e && bytes_agree(&k, d->queue, why, sizeof why) && bytes_agree(&v, d->queue, why, sizeof why) &&
-           bytes_agree(&kv_len, d->queue, why, sizeof why) && bytes_agree(&dropped, d->queue, why, sizeof why),
+    ok(!e && numbered_agree(&x, FIRST, d->queue, why, sizeof why) &&
+           bytes_agree(&dropped, d->queue, why, sizeof why),
        "%s: entry %d of a table is the first that is no page: %s %s", d->name, FIRST, clattn_status_string(e), why);
-    bytes_free(&rows);
+    numbered_free(&x);
     bytes_free(&pages);
-    bytes_free(&k);
-    bytes_free(&v);
-    bytes_free(&kv_len);
     bytes_free(&dropped);
     clattn_plan_release(plan);
 }
