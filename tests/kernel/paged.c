@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A plan serves every page size, so each combination is built once and called often. make check runs every engine on
- * some of them; CLATTN_PART=1: on all. Unused pages, rows past the
- * lengths and entries past them are NaN and numbers far outside. */
+ * some of them; CLATTN_PART=1: on all. Unused pages, rows past the lengths and entries past them are NaN and numbers
+ * far outside. */
 #include "config.h"
 
 #include "tests/lib/caches.h"

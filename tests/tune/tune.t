@@ -329,7 +329,7 @@ CLATTN_TUNE=readonly "$attention" --device "$device" --json q1.npy k1.npy k1.npy
 test $? -eq 0 && grep -q '"source": "cached"' out
 ok $? "programs have it then"
 
-if test "${CLATTN_FULL:-0}" != 0; then
+if test -n "$full"; then
     quick --json "$A mod:softcap"
     test $status -eq 0 && last 1 0 0 0 && grep -q '"class": "f32 [^"]* mod:#[0-9a-f]*"' out
     ok $? "score_mods belong to the class, and get through to children"
@@ -466,7 +466,7 @@ else
     run --cache-stat --json
     grep -q '"skipped": 1}$' out && run --cache-clear && run --cache-stat --json && grep -q '"skipped": 0}$' out
     ok $? "until --cache-clear"
-    if test "${CLATTN_FULL:-0}" != 0; then
+    if test -n "$full"; then
         CLATTN_CACHE_DIR=$tmp/cache11
         evil "hang= $option " --json "$A"
         test $status -eq 0 && last 1 0 0 0 &&
