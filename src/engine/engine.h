@@ -82,7 +82,8 @@ struct engine {
     int (*total_scalars)(const struct tile *, const clattn_problem *);
     /* Scalars of a work-group's sum of rows so wide, backward (cl/segments.cl); NULL: none is kept apart. */
     int64_t (*sum_scalars)(const struct tile *, int width);
-    int waves; /* work-groups for each compute unit that keys are split for (split.h) */
+    int waves;  /* work-groups for each compute unit that keys are split for (split.h) */
+    int uneven; /* times as many where batch entries have lengths of their own */
     bool narrow_p; /* P, and dS of gradients, are stored in 16 bits: results may be farther off */
 };
 

@@ -120,4 +120,5 @@ const struct engine engine_cpu = {
     .keys_per_tile = keys,
     .sum_scalars = sum_scalars,
     .waves = 2,
+    .uneven = 2,
 };

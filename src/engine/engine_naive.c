@@ -41,4 +41,5 @@ const struct engine engine_naive = {
     .items_per_group = group,
     .keys_per_tile = keys,
     .waves = 1,
+    .uneven = 1,
 };

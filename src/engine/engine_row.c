@@ -80,4 +80,5 @@ const struct engine engine_row = {
     .items_per_group = one_item,
     .keys_per_tile = keys,
     .waves = 2,
+    .uneven = 2,
 };

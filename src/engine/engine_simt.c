@@ -174,6 +174,7 @@ const struct engine engine_simt = {
     .items_per_group = items,
     .keys_per_tile = keys,
     .waves = 4,
+    .uneven = 1,
     .local_bytes = local_bytes,
     .total_scalars = total_scalars,
     .sum_scalars = sum_scalars,

@@ -42,6 +42,13 @@ static int64_t keys_of(const struct rows *rows, const clattn_problem *p, const c
     return low == INT64_MIN || high == INT64_MAX ? s->nk : least_of(s->nk, high - low + rows->per_group);
 }
 
+/* Work-groups for each compute unit. A CPU's runtime may give each thread a range of them: where the first parts hold
+ * all keys of the short entries, the others must be enough to even that out. */
+static int waves_of(const struct config *config, const clattn_problem *p, const clattn_sizes *s)
+{
+    return tile_waves(config) * (problem_has_lists(p) && s->b > 1 ? config->engine->uneven : 1);
+}
+
 struct split split_by_rule(const struct config *config, const struct caps *caps, const clattn_problem *p,
                            const clattn_sizes *s)
 {
@@ -49,7 +56,7 @@ struct split split_by_rule(const struct config *config, const struct caps *caps,
     const int tile = e->keys_per_tile(&config->tile), tiles = TILES_LEAST * tile;
     const int least = tiles > KEYS_LEAST ? tiles : KEYS_LEAST;
     const struct rows rows = gqa_rows(p, e->rows_per_group(&config->tile));
-    const int64_t groups = groups_of(&rows, p, s), wanted = (int64_t)tile_waves(config) * caps->compute_units;
+    const int64_t groups = groups_of(&rows, p, s), wanted = (int64_t)waves_of(config, p, s) * caps->compute_units;
     const int64_t parts = groups ? least_of(divide_up(wanted, groups), keys_of(&rows, p, s) / least) : 1;
     return (struct split){ parts < 1 ? 1 : (int)least_of(parts, PARTS_MOST), least };
 }
