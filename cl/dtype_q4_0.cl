@@ -13,6 +13,12 @@ typedef uchar cla_elem_q4_0;
 #define cla_codes_q4_0(n, p, c) \
     (as_float##n((convert_int##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16)) & 15 << CLA_HALF_Q4_0(c)) | \
                  as_int((float)CLA_ABOVE_Q4_0(c))) - (float)(CLA_ABOVE_Q4_0(c) + 8))
+#define cla_computed_q4_0(n, p, c) (cla_codes_q4_0(n, p, c) * cla_scale_q4_0(p, c))
+/* Of 16 see slot values. */
+#define cla_values_q4_0(n, p, c) cla_values_q4_0_##n(p, c)
+#define cla_values_q4_0_2(p, c) cla_computed_q4_0(2, p, c)
+#define cla_values_q4_0_4(p, c) cla_computed_q4_0(4, p, c)
+#define cla_values_q4_0_8(p, c) cla_computed_q4_0(8, p, c)
 static inline uint cla_quad_q4_0(const __global uchar *p, int c)
 {
     const __global ushort *at = (const __global ushort *)(CLA_BLOCK_Q4_0(p, c) + 2 + c % 16);

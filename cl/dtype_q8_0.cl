@@ -1,6 +1,6 @@
 /* Blocks of 32 elements in 34 bytes, as GGUF's q8_0: a scale in f16, and signed bytes. The row begins at byte p:
- * scale(p, c) is the scale of element c, code(p, c) and codes(n, p, c) are codes as dtype_int8.cl has them; n of them
- * begin at a multiple of n. Four halves are loaded for one, and a block has as many: CPUs' compilers convert a single
+ * scale(p, c) is the scale of element c, code(p, c) its code; values(n, p, c) are n elements, which begin at a multiple
+ * of n. Four halves are loaded for one, and a block has as many: CPUs' compilers convert a single
  * half by a call. */
 typedef uchar cla_elem_q8_0;
 #define CLA_STORAGE_q8_0 blocks
@@ -8,7 +8,8 @@ typedef uchar cla_elem_q8_0;
 #define CLA_BLOCK_Q8_0(p, c) ((p) + (uint)(c) / 32 * 34)
 #define cla_scale_q8_0(p, c) vload_half4(0, (const __global half *)CLA_BLOCK_Q8_0(p, c)).s0
 #define cla_code_q8_0(p, c) ((float)(char)CLA_BLOCK_Q8_0(p, c)[2 + (c) % 32])
-#define cla_codes_q8_0(n, p, c) convert_float##n(as_char##n(vload##n(0, CLA_BLOCK_Q8_0(p, c) + 2 + (c) % 32)))
+#define cla_values_q8_0(n, p, c) \
+    (convert_float##n(as_char##n(vload##n(0, CLA_BLOCK_Q8_0(p, c) + 2 + (c) % 32))) * cla_scale_q8_0(p, c))
 static inline uint cla_quad_q8_0(const __global uchar *p, int c)
 {
     const __global ushort *at = (const __global ushort *)(CLA_BLOCK_Q8_0(p, c) + 2 + c % 32);

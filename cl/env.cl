@@ -71,6 +71,8 @@ typedef CLA_CAT(cla_elem_, CLA_TO) cla_o_elem;
 #define cla_code_v CLA_CAT(cla_code_, CLA_TV)
 #define cla_codes_k CLA_CAT(cla_codes_, CLA_TK)
 #define cla_codes_v CLA_CAT(cla_codes_, CLA_TV)
+#define cla_values_k CLA_CAT(cla_values_, CLA_TK)
+#define cla_values_v CLA_CAT(cla_values_, CLA_TV)
 #define cla_scale_k CLA_CAT(cla_scale_, CLA_TK)
 #define cla_scale_v CLA_CAT(cla_scale_, CLA_TV)
 #define cla_quad_k CLA_CAT(cla_quad_, CLA_TK)

@@ -6,5 +6,5 @@
 #define CLA_BLOCKS(x, n) \
     CLA_FN float##n cla_##x##_elements_##n(const __global uchar *row, int c) \
     { \
-        return cla_codes_##x(n, row, c) * cla_scale_##x(row, c); \
+        return cla_values_##x(n, row, c); \
     }

@@ -20,7 +20,7 @@ static const struct quirk quirks[] = {
     { "Apple", "", false, 64, 0, false, false },
     { "Intel(R) OpenCL Graphics", "", false, 64, 0, false, false }, /* but see caps.sub_group */
     { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false, false },
-    /* Others compile through SPIR-V, which has no prefetch that a CPU makes an instruction of. */
+    /* Others compile through SPIR-V, which has no prefetch that a CPU makes an instruction of, and no vector[index]. */
     { "Intel(R) OpenCL", "", false, 0, 0, false, true }, /* of CPUs: GPUs are above */
     { "Portable Computing Language", "", false, 0, 0, false, true },
     { "", "", false, 0, 0, false, false },
@@ -36,7 +36,12 @@ const struct quirk *caps_quirk(const char *platform)
 
 bool caps_prefetches(const struct caps *caps)
 {
-    return caps->kind == CAPS_CPU && caps->quirk->prefetches;
+    return caps->kind == CAPS_CPU && caps->quirk->is_clang;
+}
+
+bool caps_looks_up(const struct caps *caps)
+{
+    return caps->kind == CAPS_CPU && caps->quirk->is_clang && caps->float_width == 16;
 }
 
 void caps_copy(struct caps *to, const struct caps *from)

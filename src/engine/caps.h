@@ -21,7 +21,7 @@ struct quirk {
     int first_group;            /* work-items per group of default tiles, 0 for no bound */
     int largest_group;          /* work-items per group of tiles that are tried at all, 0 for no bound */
     bool kernel_group_is_wrong; /* CL_KERNEL_WORK_GROUP_SIZE understates what runs */
-    bool prefetches;            /* its compiler for CPUs takes clang's __builtin_prefetch() */
+    bool is_clang;              /* its compiler for CPUs takes clang's extensions */
 };
 
 struct caps {
@@ -50,6 +50,9 @@ const struct quirk *caps_quirk(const char *platform);
 
 /* Whether kernels may ask for lines in advance: on CPUs alone, where the platform is known for it. */
 bool caps_prefetches(const struct caps *caps);
+
+/* Whether an instruction looks up 16 floats in a vector of 16, and the compiler is known to find it. */
+bool caps_looks_up(const struct caps *caps);
 
 /* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */
 void caps_generic(struct caps *caps);

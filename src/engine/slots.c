@@ -51,6 +51,10 @@ static bool has_blocks(const clattn_problem *p)
 {
     return is_blocks(p->k_type) || is_blocks(p->v_type);
 }
+static bool has_q4_0(const clattn_problem *p)
+{
+    return p->k_type == CLATTN_Q4_0 || p->v_type == CLATTN_Q4_0;
+}
 static const struct choice scaled[] = { { "storage_scaled.cl", has_scales }, { NULL, always } };
 static const struct choice blocks[] = { { "storage_blocks.cl", has_blocks }, { NULL, always } };
 static const struct choice rows[] = { { "rows_paged.cl", is_paged }, { "rows_strided.cl", always } };
@@ -165,6 +169,10 @@ static const char *lengths_slot(const struct target *t) { return chosen(lengths,
 static const char *kv_slot(const struct target *t) { return chosen(kv, t->p); }
 static const char *rows_slot(const struct target *t) { return chosen(rows, t->p); }
 static const char *scaled_slot(const struct target *t) { return chosen(scaled, t->p); }
+static const char *values_slot(const struct target *t)
+{
+    return !has_q4_0(t->p) ? NULL : caps_looks_up(t->caps) ? "values_looked_up.cl" : "values_computed.cl";
+}
 static const char *blocks_slot(const struct target *t) { return chosen(blocks, t->p); }
 static const char *exp_slot(const struct target *t)
 {
@@ -238,6 +246,7 @@ const struct slot slots_forward[] = {
     { .choose = rows_slot },
     { .fragment = "storage_plain.cl" },
     { .choose = scaled_slot },
+    { .choose = values_slot },
     { .choose = blocks_slot },
     { .fragment = "rows.cl" },
     { .write = slots_features_sink },

@@ -13,7 +13,7 @@ report() { # GOOD TEXT
 
 for f in cl/*.cl; do
     case ${f#cl/} in
-    dtype_* | acc_* | engine_* | products_* | load_* | mma_* | exp_*) budget=3 ;;
+    dtype_* | values_* | acc_* | engine_* | products_* | load_* | mma_* | exp_*) budget=3 ;;
     *) budget=0 ;;
     esac
     count=$(grep -cE '^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif)([^a-z]|$)' "$f")

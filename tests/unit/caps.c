@@ -35,7 +35,7 @@ static void test_plain_platforms(void)
 {
     const struct quirk *none = caps_quirk("");
     ok(caps_quirk("NVIDIA CUDA") == none && !none->first_group && !none->largest_group &&
-           !none->compiles_vectors_slowly && !none->kernel_group_is_wrong && !none->prefetches,
+           !none->compiles_vectors_slowly && !none->kernel_group_is_wrong && !none->is_clang,
        "a platform without a row of its own has no quirk");
     const struct quirk *const cpu = caps_quirk("Intel(R) OpenCL");
     ok(cpu != caps_quirk("Intel(R) OpenCL Graphics") && cpu != caps_quirk("Intel(R) OpenCL HD Graphics"),
@@ -65,6 +65,28 @@ static void test_prefetches(void)
     }
 }
 
+/* On CPUs with vectors of 16 floats, by compilers that are known for it. */
+static void test_looks_up(void)
+{
+    static const struct {
+        const char *platform;
+        enum caps_kind kind;
+        unsigned width;
+        bool want;
+    } rows[] = { { "Portable Computing Language", CAPS_CPU, 16, true },  { "Intel(R) OpenCL", CAPS_CPU, 16, true },
+                 { "Portable Computing Language", CAPS_CPU, 8, false },  { "Intel(R) OpenCL", CAPS_CPU, 8, false },
+                 { "Portable Computing Language", CAPS_GPU, 16, false }, { "rusticl", CAPS_CPU, 16, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct caps caps;
+        caps_generic(&caps);
+        caps.kind = rows[i].kind;
+        caps.quirk = caps_quirk(rows[i].platform);
+        caps.float_width = rows[i].width;
+        ok(caps_looks_up(&caps) == rows[i].want, "'%s', %s, %u lanes: %s", rows[i].platform,
+           rows[i].kind == CAPS_CPU ? "CPU" : "GPU", rows[i].width, rows[i].want ? "looks up" : "does not");
+    }
+}
+
 /* What was found where these ran (doc/runtimes): another number there is another finding. */
 static void test_findings(void)
 {
@@ -80,7 +102,7 @@ static void test_findings(void)
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         const struct quirk *const q = caps_quirk(found[i].platform), *const want = &found[i];
         ok(!strcmp(q->options, want->options) && q->compiles_vectors_slowly == want->compiles_vectors_slowly &&
-               q->prefetches == want->prefetches && q->first_group == want->first_group &&
+               q->is_clang == want->is_clang && q->first_group == want->first_group &&
                q->largest_group == want->largest_group && q->kernel_group_is_wrong == want->kernel_group_is_wrong,
            "%s: what was found", want->platform);
     }
@@ -108,6 +130,7 @@ int main(void)
     test_plain_platforms();
     test_findings();
     test_prefetches();
+    test_looks_up();
     test_generic();
     return done_testing();
 }
