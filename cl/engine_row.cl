@@ -146,13 +146,14 @@ CLA_NEXT(v)
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
                 CLA_UNROLL for (int r = 0; r < CLA_NR; r++) acc[j][r] = (real)(0); \
             CLA_NO_UNROLL for (int i = i0; i < min(i0 + CLA_CHAIN, CLA_WHOLE(width)); i += CLA_TOGETHER_##b) \
-                CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
+                CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) { \
+                    cla_ask_##then(ahead[j], i / CLA_TOGETHER_##b, CLA_WHOLE(width) / CLA_TOGETHER_##b); \
                     CLA_UNROLL for (int u = 0; u < CLA_TOGETHER_##b; u++) { \
                         const real x = cla_read_##b(e, rows[j], i + u); \
-                        cla_ask_##then(ahead[j], i + u, CLA_WHOLE(width)); \
                         CLA_UNROLL for (int r = 0; r < CLA_NR; r++) \
                             acc[j][r] = x * a[(i + u) * CLA_NR + r] + acc[j][r]; \
                     } \
+                } \
             CLA_UNROLL for (int j = 0; j < CLA_KEYS; j++) \
                 CLA_UNROLL for (int r = 0; r < CLA_NR; r++) sum[r][j] = i0 ? sum[r][j] + acc[j][r] : acc[j][r]; \
         } \
