@@ -13,7 +13,7 @@ from .arrays import Spec
 from .one_call import gather
 from .forward import FLOAT, Forward
 from .handle import Handle
-from .prepare import Prepared
+from .prepare import NeedsCopy, Prepared
 from .run import Call
 
 __all__ = ['Gradients', 'attention_backward']
@@ -86,7 +86,10 @@ class Backward(Forward):
             if name in o.wanted:
                 self.fill_rows_of(name, of, varlen, width)
         if 'dbias' in o.wanted:
-            spec = self.output('dbias', self.specs['bias'].shape, self.sum_dtype)
+            bias = self.specs['bias']
+            if any(n > 1 and not step for n, step in zip(bias.shape, bias.strides)):
+                raise NeedsCopy('bias') # as it is, the library gives one sum for all cells that share a number
+            spec = self.output('dbias', bias.shape, self.sum_dtype)
             s = self.call.sizes
             self.tensor4('dbias', ('backward', 'dbias'), (s.b, s.h, s.nq, s.nk), mode=WRITE, spec=spec)
         for name, of, to in (('dalibi', 'alibi', 'dslopes'), ('dsinks', 'sinks', 'dsinks')):

@@ -136,6 +136,10 @@ def _mask(attn_mask: torch.Tensor, q: torch.Tensor) -> Dict[str, Any]:
     return {'bias': attn_mask}
 
 
+def _four_axes(x: torch.Tensor) -> torch.Tensor:
+    return x if x.dim() <= 4 else x.reshape(-1, *x.shape[-3:])
+
+
 def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
                                  attn_mask: Optional[torch.Tensor] = None, dropout_p: float = 0.0,
                                  is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False,
@@ -158,7 +162,9 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
             raise ValueError('%s has %d axes, at least 2' % (name, x.dim()))
     if query.dim() >= 3 and not enable_gqa and key.dim() >= 3 and query.shape[-3] != key.shape[-3]:
         raise ValueError('query has %d heads and key %d: enable_gqa is False' % (query.shape[-3], key.shape[-3]))
-    q, k, v = (x if x.dim() <= 4 else x.reshape(-1, *x.shape[-3:]) for x in (query, key, value))
+    q, k, v = (_four_axes(x) for x in (query, key, value))
+    if attn_mask is not None and query.dim() > 4:
+        attn_mask = _four_axes(attn_mask.expand(*query.shape[:-1], key.shape[-2]))
     more: Dict[str, Any] = {} if attn_mask is None else _mask(attn_mask, query)
     if is_causal:
         more.update(causal=True, align='top-left')

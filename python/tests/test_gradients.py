@@ -49,6 +49,19 @@ def test_shared_keys(rng):
     close(got.dv, want['dv'].sum(0, keepdims=True), 1e-12)
 
 
+@pytest.mark.parametrize('shape', [(9, 21), (2, 1, 9, 21), (2, 4, 1, 21), (1, 1, 1, 21), (2, 4, 9, 1), (1, 1, 1, 1)])
+def test_broadcast_bias(rng, shape):
+    """A view that numpy has broadcast has a gradient for each of its elements, wherever these lie."""
+    q, k, v = qkv(rng, np.float64)
+    bias = np.broadcast_to(rng.standard_normal(shape), (2, 4, 9, 21))
+    o, lse = clattn.attention(q, k, v, bias=bias, return_lse=True)
+    dout = rng.standard_normal(o.shape)
+    got = clattn.attention_backward(dout, q, k, v, o, lse, bias=bias)
+    want = reference.attention_backward(q, k, v, dout, bias=bias)
+    close(got.dbias, want['dbias'], 1e-12)
+    close(got.dq, want['dq'], 1e-12)
+
+
 def test_varlen(rng):
     cu_q, cu_k = [0, 3, 9], [0, 7, 21]
     q, k, v = arrays(rng, [(9, 4, 16), (21, 2, 16), (21, 2, 12)], np.float64)

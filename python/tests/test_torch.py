@@ -106,6 +106,8 @@ def test_gqa():
                F.scaled_dot_product_attention(*tensors, enable_gqa=True)) <= 1e-12
     with pytest.raises(ValueError, match='enable_gqa'):
         ct.scaled_dot_product_attention(*tensors)
+    with pytest.raises(ValueError, match='enable_gqa'):
+        ct.scaled_dot_product_attention(*(x[0] for x in tensors))
 
 
 def test_gradcheck():
@@ -130,6 +132,21 @@ def test_shapes_and_strides():
     assert torch.equal(ct.scaled_dot_product_attention(q[0, 0], k[0, 0], v[0, 0]), want[0, 0])
 
 
+@pytest.mark.parametrize('shape', [(9, 21), (2, 9, 21), (3, 1, 9, 21), (2, 1, 2, 1, 21), (2, 3, 2, 9, 21)])
+def test_five_axes(shape):
+    """Of tensors, and of masks that are broadcast to them."""
+    g = torch.Generator().manual_seed(5)
+    q, k, v = (torch.randn(2, 3, 2, n, d, dtype=torch.float64, generator=g) for n, d in ((9, 16), (21, 16), (21, 8)))
+    bias = torch.randn(shape, dtype=torch.float64, generator=g, requires_grad=True)
+    ours, theirs = (f(q, k, v, bias) for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention))
+    assert ours.shape == theirs.shape and off(ours, theirs) <= 1e-12
+    dout = torch.randn(ours.shape, dtype=torch.float64, generator=g)
+    assert off(*(torch.autograd.grad(o, bias, dout)[0] for o in (ours, theirs))) <= 1e-11
+    mask = torch.rand(shape, generator=g) < 0.7
+    mask[..., 4] = True
+    assert off(*(f(q, k, v, mask) for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention))) <= 1e-12
+
+
 def test_no_copies():
     """The library writes the tensor that comes back, and numpy sees the same memory."""
     q, k, v = qkv(torch.float32)
@@ -144,6 +161,8 @@ def test_wrong_scale_shows():
 
 def test_refused():
     q, k, v = qkv(torch.float32)
+    with pytest.raises(ValueError, match='attn_mask has 5 axes'):
+        ct.scaled_dot_product_attention(q, k, v, torch.zeros(1, 2, 4, 9, 21))
     with pytest.raises(NotImplementedError, match='dropout'):
         ct.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
     with pytest.raises(ValueError, match='exclude'):
