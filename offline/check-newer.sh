@@ -81,7 +81,7 @@ judge_peers() { # DEVICE ARGS: the judge is outside, binaries are kept
 
 on_pocl() {
     CLATTN_TEST_ENGINES=
-    quick_tests Portable kernel/absent api/subdevice kernel/engines kernel/matrix
+    quick_tests Portable kernel/absent api/subdevice kernel/engines kernel/matrix kernel/quantised
     judge_peers Portable ''
 }
 on_rusticl() { # explicit vectors are compiled for minutes
