@@ -40,6 +40,15 @@ class Spec(NamedTuple):
         return sum((n - 1) * s for n, s in zip(self.shape, self.strides)) + self.dtype.itemsize
 
 
+def dense(shape: Tuple[int, ...], dtype: np.dtype) -> Tuple[int, ...]:
+    """Strides of a contiguous array; none is 0, even where there is no element."""
+    strides, step = [], dtype.itemsize
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
 # ---- numpy ----
 
 def _numpy_view(x):

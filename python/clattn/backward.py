@@ -146,8 +146,8 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
     dlse     the gradient with respect to lse; None: 0
     wanted   names of those that are computed, of 'dq', 'dk', 'dv', 'dbias', 'dalibi', 'dsinks'; None: all that there
              are. dq, dk and dv have the types and shapes of q, k and v, summed over query heads that share a key head
-             and over a batch that shares k and v; dbias is float32 (of float64 float64) in the shape of the bias, and
-             the others are float32.
+             and over a batch that shares k and v; dbias is float32 (of float64 float64) in the shape of the bias, also
+             where that is a broadcast view, which is copied then; the others are float32.
     score_mod_grad  OpenCL C for each score_mod: assigns ds, the gradient with respect to s after the mod, so that it
              becomes that before it, e.g. "ds *= 2;"; clattn.h says what is in scope
     aux_grads       names of captured buffers, float32 or float64, whose gradients the texts hand out as NAME_index and

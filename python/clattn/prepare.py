@@ -10,7 +10,7 @@ import numpy as np
 
 from . import dtypes, options
 from ._native import ffi, lib
-from .arrays import DEVICE, Spec
+from .arrays import DEVICE, Spec, dense
 
 SIZE_T = ffi.sizeof('size_t')
 
@@ -51,11 +51,7 @@ class Output:
         self.name, self.shape, self.dtype, self.zeros = name, tuple(shape), dtype, zeros
 
     def spec(self, memory: int) -> Spec:
-        strides, step = [], self.dtype.itemsize
-        for n in reversed(self.shape):
-            strides.append(step)
-            step *= n
-        return Spec(self.dtype, self.shape, tuple(reversed(strides)), memory)
+        return Spec(self.dtype, self.shape, dense(self.shape, self.dtype), memory)
 
 
 class Prepared:

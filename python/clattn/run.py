@@ -82,6 +82,7 @@ class Call:
         if written:
             check_outputs(self.given, written)
         kept = self.handle._prepared # pylint: disable=protected-access
+        copied = set()
         while True:
             key = (op, options, self.view())
             found = kept.get(key)
@@ -96,19 +97,26 @@ class Call:
             if found in written:
                 raise ValueError('%s has strides that cannot be written: its last axis must be contiguous, and no '
                                  'stride negative' % found)
-            x = self.given[found]
-            self.given[found] = arrays.KINDS[arrays.kind_of(x, found)].contiguous(x)
+            self.copy(found, again=found in copied)
+            copied.add(found)
+
+    def copy(self, name: str, again: bool) -> None:
+        """Puts a contiguous copy in an array's place. One that does not do either is refused."""
+        x, why = self.given[name], ''
+        try:
+            self.given[name] = arrays.KINDS[arrays.kind_of(x, name)].contiguous(x)
+        except RuntimeError as e: # pyopencl copies contiguous arrays only, and leaves their order as it is
+            why = ': %s' % e
+        if why or again:
+            spec = arrays.KINDS[self.views[name][2][0]].spec(self.views[name][2], name)
+            raise ValueError('%s has shape %s and strides %s, which the library does not take%s'
+                             % (name, spec.shape, spec.strides, why))
 
     def make(self, options: Options, how: Callable) -> Any:
-        specs = {name: arrays.KINDS[seen[2][0]].spec(seen[2], name) for name, seen in self.views.items()}
+        specs = {name: with_strides(arrays.KINDS[seen[2][0]].spec(seen[2], name)) for name, seen in self.views.items()}
         try:
             return how(specs, options)
         except NeedsCopy as e:
-            x = specs[e.name]
-            if sum(n > 1 for n in x.shape) and all(
-                    s == t for n, s, t in zip(x.shape, x.strides, contiguous(x)) if n > 1):
-                raise ValueError('%s has shape %s and strides %s, which the library does not take'
-                                 % (e.name, x.shape, x.strides)) from None
             return e.name
 
     def check(self) -> None:
@@ -166,10 +174,6 @@ class Call:
             x.add_event(done)
 
 
-def contiguous(x: arrays.Spec) -> Tuple[int, ...]:
-    """Strides of a contiguous array of that shape."""
-    strides, step = [], x.dtype.itemsize
-    for n in reversed(x.shape):
-        strides.append(step)
-        step *= n
-    return tuple(reversed(strides))
+def with_strides(x: arrays.Spec) -> arrays.Spec:
+    """x, or what the library takes in its place: numpy's empty arrays have strides of 0."""
+    return x._replace(strides=arrays.dense(x.shape, x.dtype)) if 0 in x.shape else x

@@ -137,7 +137,22 @@ def _mask(attn_mask: torch.Tensor, q: torch.Tensor) -> Dict[str, Any]:
 
 
 def _four_axes(x: torch.Tensor) -> torch.Tensor:
-    return x if x.dim() <= 4 else x.reshape(-1, *x.shape[-3:])
+    return x if x.dim() <= 4 else x.flatten(0, -4)
+
+
+def _mask_of_four(attn_mask: torch.Tensor, lead: torch.Size) -> torch.Tensor:
+    """A mask for tensors of more than four axes, `lead` being those ahead of [h,n,d]. Axes of h, nq and nk stay 1."""
+    if attn_mask.dim() <= 3 or all(n == 1 for n in attn_mask.shape[:-3]):
+        return attn_mask.reshape(attn_mask.shape[-3:])
+    return attn_mask.expand(*lead, *attn_mask.shape[-3:]).flatten(0, -4)
+
+
+def _check_leading(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
+    lead = query.shape[:-3]
+    for name, x in (('key', key), ('value', value)):
+        if x.shape[:-3] != lead and any(n != 1 for n in x.shape[:-3]):
+            raise ValueError('%s has leading axes %s and query %s: must be the same, or 1'
+                             % (name, tuple(x.shape[:-3]), tuple(lead)))
 
 
 def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
@@ -162,9 +177,10 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
             raise ValueError('%s has %d axes, at least 2' % (name, x.dim()))
     if query.dim() >= 3 and not enable_gqa and key.dim() >= 3 and query.shape[-3] != key.shape[-3]:
         raise ValueError('query has %d heads and key %d: enable_gqa is False' % (query.shape[-3], key.shape[-3]))
+    if max(x.dim() for x in (query, key, value)) > 4:
+        _check_leading(query, key, value)
+        attn_mask = None if attn_mask is None else _mask_of_four(attn_mask, query.shape[:-3])
     q, k, v = (_four_axes(x) for x in (query, key, value))
-    if attn_mask is not None and query.dim() > 4:
-        attn_mask = _four_axes(attn_mask.expand(*query.shape[:-1], key.shape[-2]))
     more: Dict[str, Any] = {} if attn_mask is None else _mask(attn_mask, query)
     if is_causal:
         more.update(causal=True, align='top-left')

@@ -217,6 +217,12 @@ def test_empty(rng):
     assert clattn.attention(q[:, :, :0], k, v).shape == (2, 4, 0, 12)
     o, lse = clattn.attention(q[:0], k[:0], v[:0], return_lse=True)
     assert o.shape == (0, 4, 9, 12) and lse.shape == (0, 4, 9)
+    made = np.ones((2, 2, 0, 16), np.float32), np.ones((2, 2, 0, 12), np.float32) # numpy gives them strides of 0
+    o, lse = clattn.attention(q, *made, bias=np.ones((2, 4, 9, 0), np.float32), return_lse=True)
+    assert not o.any() and np.isneginf(lse).all()
+    got = clattn.attention_backward(o, q, *made, o, lse, bias=np.broadcast_to(np.float32(1), (2, 4, 9, 0)))
+    assert not got.dq.any() and got.dk.shape == (2, 2, 0, 16) and got.dbias.shape == (2, 4, 9, 0)
+    assert clattn.attention(np.ones((2, 4, 0, 16), np.float32), k, v).shape == (2, 4, 0, 12)
 
 
 def test_narrow_storage(rng):

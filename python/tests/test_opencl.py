@@ -51,6 +51,22 @@ def test_refused(rng, queue):
         clattn.attention(on[:, :, :, :12], on[:, ::2, :, :12], on[:, ::2, :, :12], out=on[:, :, :, 4:])
 
 
+def test_strides_that_stay(rng, queue):
+    """What pyopencl cannot put in another order, and what the library does not take, is refused."""
+    q, k, v = qkv(rng)
+    on = [cla.to_device(queue, x) for x in (q, k, v)]
+    with pytest.raises(ValueError, match=r'k has shape \(2, 2, 21, 16\) and strides'):
+        clattn.attention(on[0], cla.to_device(queue, np.asfortranarray(k)), on[2])
+    row = cla.to_device(queue, rng.standard_normal(21).astype(np.float32))
+    bias = cla.Array(queue, (2, 4, 9, 21), np.float32, strides=(0, 0, 0, 4), data=row.base_data)
+    o, lse = clattn.attention(*on, bias=bias, return_lse=True)
+    assert np.allclose(o.get(), clattn.attention(q, k, v, bias=row.get()), atol=1e-6)
+    with pytest.raises(ValueError, match='bias has shape'):
+        clattn.attention_backward(o, *on, o, lse, bias=bias)
+    g = clattn.attention_backward(o, *on, o, lse, bias=bias, wanted=['dq'])
+    assert g.dq.shape == q.shape and g.dbias is None
+
+
 def test_enqueued(rng, queue):
     """A call is on q's queue, waits for what the arrays wait for, and keeps what it was given."""
     q, k, v = qkv(rng)

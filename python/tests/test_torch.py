@@ -147,6 +147,39 @@ def test_five_axes(shape):
     assert off(*(f(q, k, v, mask) for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention))) <= 1e-12
 
 
+def test_five_axes_refused():
+    x = torch.ones(2, 3, 4, 5, 16)
+    with pytest.raises(ValueError, match='key has leading axes'):
+        ct.scaled_dot_product_attention(x, x.transpose(0, 1), x)
+    with pytest.raises(ValueError, match='value has leading axes'):
+        ct.scaled_dot_product_attention(x, x, x[0])
+    assert ct.scaled_dot_product_attention(x, x[:1, :1], x[:1, :1]).shape == x.shape
+    with pytest.raises(ValueError, match='bias has shape .* must be 1 or 5'):
+        ct.scaled_dot_product_attention(x, x, x, torch.ones(2, 1, 1, 1, 6))
+    for empty in (x[:, :, :, :0], x[:0]):
+        assert ct.scaled_dot_product_attention(empty, empty, empty).shape == empty.shape
+
+
+def test_empty_bias():
+    q, k, v = (torch.ones(2, 4, n, 16, requires_grad=True) for n in (5, 0, 0))
+    bias = torch.ones(1, 4, 5, 0, requires_grad=True)
+    ct.attention(q, k, v, bias=bias.expand(2, 4, 5, 0)).sum().backward()
+    assert not q.grad.any() and bias.grad.shape == bias.shape
+
+
+@pytest.mark.parametrize('axis', [0, 1, 2])
+def test_expanded_bias(axis):
+    g = torch.Generator().manual_seed(6)
+    q, k, v = qkv()
+    shape = [2, 4, 5, 7]
+    shape[axis] = 1
+    bias = torch.randn(shape, dtype=torch.float64, generator=g, requires_grad=True)
+    found = []
+    for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention):
+        found += torch.autograd.grad((f(q, k, v, bias.expand(2, 4, 5, 7)) * q).sum(), bias)
+    assert off(*found) <= 1e-12
+
+
 def test_no_copies():
     """The library writes the tensor that comes back, and numpy sees the same memory."""
     q, k, v = qkv(torch.float32)
