@@ -39,9 +39,9 @@ printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$work/enter" "$top_builddir/clattn-ru
 chmod +x "$work/enter" "$work/clattn-run"
 
 HOME=$work/home XDG_CACHE_HOME=$work/home/cache POCL_CACHE_DIR=$work/home/pocl TMPDIR=$work POCL_SIGFPE_HANDLER=0
-CLATTN_TUNE=off CLATTN_QUICK=1 RUSTICL_ENABLE=llvmpipe LC_ALL=C
+CLATTN_TUNE=off CLATTN_QUICK=1 RUSTICL_ENABLE=llvmpipe LC_ALL=C CLATTN_POCL_FLAGS=
 export top_srcdir top_builddir HOME XDG_CACHE_HOME POCL_CACHE_DIR TMPDIR POCL_SIGFPE_HANDLER CLATTN_TUNE CLATTN_QUICK \
-    RUSTICL_ENABLE LC_ALL CLATTN_TEST_DEVICES CLATTN_TEST_ENGINES CLATTN_CACHE_DIR
+    RUSTICL_ENABLE LC_ALL CLATTN_POCL_FLAGS CLATTN_TEST_DEVICES CLATTN_TEST_ENGINES CLATTN_CACHE_DIR
 n=0 bad=0
 ok() { # STATUS DESCRIPTION: with what is in `out` where it failed
     n=$((n + 1))
@@ -81,7 +81,8 @@ judge_peers() { # DEVICE ARGS: the judge is outside, binaries are kept
 
 on_pocl() {
     CLATTN_TEST_ENGINES=
-    quick_tests Portable kernel/absent api/subdevice kernel/engines kernel/matrix kernel/quantised
+    quick_tests Portable kernel/absent api/subdevice kernel/engines kernel/matrix kernel/quantised \
+        kernel/score_mods kernel/backward
     judge_peers Portable ''
 }
 on_rusticl() { # explicit vectors are compiled for minutes

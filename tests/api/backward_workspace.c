@@ -272,7 +272,7 @@ static void test(const struct device *d)
     test_workspace();
     test_bound();
     test_limits();
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for kernels that follow */
+    harness_never_optimised(); /* its optimiser takes minutes for kernels that follow */
     test_bound_of_cells("bias:11q1", GRADED_ALL);
     test_bound_of_cells("mod:relative_bias", GRADED_ALL | GRADED_CAPTURED);
     test_stripes();

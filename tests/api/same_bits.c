@@ -95,7 +95,7 @@ static void test_device(const struct device *d)
     cl_int none;
     const cl_command_queue queue =
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &none);
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some */
+    harness_never_optimised(); /* its optimiser takes minutes for some */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const clattn_workload c = each_case(rows[i].text);
         struct graded alone;

@@ -35,7 +35,7 @@ judge_peers() { # NAMES TYPE [ARGS [OPTIONS]]: on every device that is tested; A
 }
 
 unoptimised() { # from here on, on PoCL
-    POCL_EXTRA_BUILD_FLAGS=${POCL_EXTRA_BUILD_FLAGS--cl-opt-disable}
+    POCL_EXTRA_BUILD_FLAGS=${POCL_EXTRA_BUILD_FLAGS-${CLATTN_POCL_FLAGS--cl-opt-disable}}
     export POCL_EXTRA_BUILD_FLAGS
 }
 

@@ -134,7 +134,7 @@ static void test(const struct device *d)
               (unsigned)atoi(arguments[5]));
         return;
     }
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some */
+    harness_never_optimised(); /* its optimiser takes minutes for some */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[128];
         if (!is_due(i))

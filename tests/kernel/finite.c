@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "--list"))
         return list();
     /* PoCL's optimiser takes minutes for some of these kernels, whose formulas are what counts here. */
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+    harness_never_optimised();
     arguments = argv;
     diag("%u rows cover %u of %u pairs", pairs.n_rows, pairs.n_covered, pairs.n_pairs);
     ok(pairs.n_covered == pairs.n_pairs, "every pair that goes together is in some row");

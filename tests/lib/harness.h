@@ -78,8 +78,10 @@ int harness_rest(void);
 int harness_shares(unsigned i);
 /* Whether the i-th of many is run now: make check runs one in n, CLATTN_PART all or a share of all, CLATTN_FULL all. */
 int harness_deals(unsigned i, unsigned n);
-/* From now on PoCL does not optimise kernels, which takes minutes for some; but for CLATTN_FULL, and where the
- * environment says what else. */
+/* From now on PoCL does not optimise kernels, which takes minutes for some, unless the environment says what else or it
+ * would compute wrong (doc/runtimes). */
+void harness_never_optimised(void);
+/* Likewise, but not with CLATTN_FULL. */
 void harness_unoptimised(void);
 
 #endif

@@ -221,7 +221,7 @@ static void test_gradient_fault(const struct device *d, const struct gradient_se
 
 static void test_gradients(const struct device *d)
 {
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0); /* its optimiser takes minutes for some of them */
+    harness_never_optimised(); /* its optimiser takes minutes for some of them */
     for (size_t i = 0; i < sizeof gradient_sets / sizeof *gradient_sets; i++)
         for (unsigned n = 0; !n || gradient_sets[i].faults[n].from; n++)
             if (harness_deals(n, harness_flag("CLATTN_QUICK") ? 3 : 4))
