@@ -14,7 +14,7 @@ typedef uchar cla_elem_q4_0;
     (as_float##n((convert_int##n(vload##n(0, CLA_BLOCK_Q4_0(p, c) + 2 + (c) % 16)) & 15 << CLA_HALF_Q4_0(c)) | \
                  as_int((float)CLA_ABOVE_Q4_0(c))) - (float)(CLA_ABOVE_Q4_0(c) + 8))
 #define cla_computed_q4_0(n, p, c) (cla_codes_q4_0(n, p, c) * cla_scale_q4_0(p, c))
-/* Of 16 see slot values. */
+/* Those of 16 are in slot values. */
 #define cla_values_q4_0(n, p, c) cla_values_q4_0_##n(p, c)
 #define cla_values_q4_0_2(p, c) cla_computed_q4_0(2, p, c)
 #define cla_values_q4_0_4(p, c) cla_computed_q4_0(4, p, c)

@@ -20,7 +20,7 @@ static const struct quirk quirks[] = {
     { "Apple", "", false, 64, 0, false, false },
     { "Intel(R) OpenCL Graphics", "", false, 64, 0, false, false }, /* but see caps.sub_group */
     { "Intel(R) OpenCL HD Graphics", "", false, 64, 0, false, false },
-    /* Others compile through SPIR-V, which has no prefetch that a CPU makes an instruction of, and no vector[index]. */
+    /* Others need not take clang's vector[index], and SPIR-V has no prefetch that a CPU makes an instruction of. */
     { "Intel(R) OpenCL", "", false, 0, 0, false, true }, /* of CPUs: GPUs are above */
     { "Portable Computing Language", "", false, 0, 0, false, true },
     { "", "", false, 0, 0, false, false },

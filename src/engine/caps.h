@@ -51,7 +51,8 @@ const struct quirk *caps_quirk(const char *platform);
 /* Whether kernels may ask for lines in advance: on CPUs alone, where the platform is known for it. */
 bool caps_prefetches(const struct caps *caps);
 
-/* Whether an instruction looks up 16 floats in a vector of 16, and the compiler is known to find it. */
+/* Whether vectors have 16 floats, so that an instruction may look one up for each lane, and the compiler is known to
+ * find it. PoCL that is told to compile for an older CPU still says 16; results are the same there. */
 bool caps_looks_up(const struct caps *caps);
 
 /* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */

@@ -427,7 +427,7 @@ else
     CLATTN_TUNE=readonly "$attention" --device "$device" --json qd.npy qd.npy qd.npy >out 2>err
     test $? -eq 0 && grep -q '"source": "cached"' out && grep -qF "\"tile\": \"${best#* }\"" out
     ok $? "programs use it"
-    # It may also come to its end before the signal: nothing may be faster than what is kept, or time may be up.
+    # The search may also end before the signal: nothing may be faster than what is kept, or time may be up.
     middle TERM --in-process --json
     case $status in
     143) test "$(results kept)" -eq 1 || last 0 0 0 1 ;;

@@ -24,19 +24,22 @@ static clattn_problem plain(void)
 }
 
 /* Composes for `in` with configuration `config`; bails out when that fails. */
-static struct source compose(const clattn_problem *in, const char *config)
+static struct source compose_for(const struct caps *caps, const clattn_problem *in, const char *config)
 {
     const clattn_problem p = problem(in);
     struct source s = { NULL, NULL };
     struct config c;
-    struct caps caps;
     struct why why;
-    caps_generic(&caps);
-    caps.kind = CAPS_GPU;
-    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = &caps, .config = &c };
-    if (tile_config_read(&c, config, &caps, &p, &why) || source_compose(&s, &target, &why))
+    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = caps, .config = &c };
+    if (tile_config_read(&c, config, caps, &p, &why) || source_compose(&s, &target, &why))
         bail("%s", why.text);
     return s;
+}
+static struct source compose(const clattn_problem *in, const char *config)
+{
+    struct caps caps;
+    caps_generic(&caps);
+    return compose_for(&caps, in, config);
 }
 
 static int count(const char *text, const char *what)
@@ -87,6 +90,42 @@ static void test_engines(void)
         const struct engine *const e = engine_at(i);
         ok(is_there(e->fragment) && is_there(e->exp) && is_there(e->gather) && (!e->load || is_there(e->load(&p))),
            "engine %s: its fragments are there", e->name);
+        ok(e->waves >= 1 && e->uneven >= 1, "engine %s: keys are split for some work-groups", e->name);
+    }
+}
+
+/* Values of q4_0 are looked up on CPUs with 16 lanes. */
+static void test_values(void)
+{
+    static const struct {
+        const char *platform;
+        enum caps_kind kind;
+        unsigned width;
+        int k_type, v_type, looked_up, computed;
+    } rows[] = {
+        { "Portable Computing Language", CAPS_CPU, 16, CLATTN_Q4_0, CLATTN_Q4_0, 1, 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, CLATTN_F32, CLATTN_Q4_0, 1, 0 },
+        { "Intel(R) OpenCL", CAPS_CPU, 16, CLATTN_Q4_0, CLATTN_F32, 1, 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, CLATTN_Q4_0, CLATTN_Q4_0, 0, 1 },
+        { "rusticl", CAPS_CPU, 16, CLATTN_Q4_0, CLATTN_Q4_0, 0, 1 },
+        { "NVIDIA CUDA", CAPS_GPU, 1, CLATTN_Q4_0, CLATTN_Q4_0, 0, 1 },
+        { "Portable Computing Language", CAPS_CPU, 16, CLATTN_Q8_0, CLATTN_F32, 0, 0 },
+        { "Portable Computing Language", CAPS_CPU, 16, CLATTN_F32, CLATTN_F32, 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_problem p = plain();
+        struct caps caps;
+        caps_generic(&caps);
+        caps.kind = rows[i].kind;
+        caps.quirk = caps_quirk(rows[i].platform);
+        caps.float_width = rows[i].width;
+        p.k_type = rows[i].k_type;
+        p.v_type = rows[i].v_type;
+        struct source s = compose_for(&caps, &p, "simt");
+        ok(slot(&s, "values_looked_up.cl") == rows[i].looked_up && slot(&s, "values_computed.cl") == rows[i].computed,
+           "%s, %u lanes, K in type %d, V in %d: values looked up %d, computed %d", rows[i].platform, rows[i].width,
+           rows[i].k_type, rows[i].v_type, rows[i].looked_up, rows[i].computed);
+        source_free(&s);
     }
 }
 
@@ -434,6 +473,7 @@ int main(void)
     size_t i;
     test_fragments();
     test_engines();
+    test_values();
     for (i = 0; i < sizeof engines_to_try / sizeof *engines_to_try; i++) {
         test_slots(engines_to_try[i]);
         test_squares(engines_to_try[i]);

@@ -32,6 +32,8 @@ static const struct {
     { "f32 b4 h2 q1 k16384 d8 kvlen:1,1,1,9", "row", 8, 16, 256, "twice as many where one may have all the keys" },
     { "f32 b4 h2 q1 k16384 d8 varlen", "row", 8, 16, 256, "or one sequence" },
     { "f32 b1 h2 q1 k16384 d8 kvlen:9", "row", 8, 8, 256, "but not where there is one entry" },
+    { "f32 b4 h2 q1 k16384 d8 varlen", "cpu", 8, 16, 256, "engine cpu as well" },
+    { "f32 b4 h2 q1 k65536 d8 varlen", "simt", 8, 16, 256, "a GPU deals work-groups out one by one" },
     { "f32 b1 h1 q1 k8192 d8 window600,100", "naive wg32,bk16", 8, 2, 256, "a window has 700 keys, 31 of other rows" },
     { "f32 b1 h1 q1 k8192 d8 window700,50", "naive wg32,bk16", 8, 3, 256, "with which there are enough for three" },
     { "f32 b1 h1 q1 k8192 d8 window600,-1", "naive wg32,bk16", 8, 8, 256, "one that is open may have all" },
