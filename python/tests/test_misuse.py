@@ -23,7 +23,7 @@ BAD = [ # what is raised, words, and what is changed
     (ValueError, 'must agree', dict(v=np.zeros((2, 2, 20, 12), F32))),
     (ValueError, 'must be 1 or 2', dict(k=np.zeros((3, 2, 21, 16), F32), v=np.zeros((3, 2, 21, 12), F32))),
     (ValueError, 'multiple', dict(k=np.zeros((2, 3, 21, 16), F32), v=np.zeros((2, 3, 21, 12), F32))),
-    (ValueError, 'q has shape', dict(q=np.zeros((2, 4, 9, 0), F32), k=np.zeros((2, 2, 21, 0), F32))),
+    (ValueError, 'd is 0, must be at least 1', dict(q=np.zeros((2, 4, 9, 0), F32), k=np.zeros((2, 2, 21, 0), F32))),
     (clattn.NotSupported, '600', dict(v=np.zeros((2, 2, 21, 600), F32))),
     (clattn.NotSupported, 'f64', dict(k=np.zeros((2, 2, 21, 16)))),
     (ValueError, 'align', dict(align='middle')),
