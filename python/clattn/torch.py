@@ -4,7 +4,8 @@
 
     from clattn.torch import scaled_dot_product_attention
 
-takes the place of torch.nn.functional.scaled_dot_product_attention.
+takes the place of torch.nn.functional.scaled_dot_product_attention. Start Python with OMP_WAIT_POLICY=PASSIVE in the
+environment: else idle threads of PyTorch's OpenMP spin behind its own operators, and take CPUs from clattn.
 """
 from __future__ import annotations
 
