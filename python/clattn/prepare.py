@@ -180,11 +180,9 @@ class Builder:
     @staticmethod
     def contiguous(spec: Spec, name: str) -> None:
         """Raises NeedsCopy unless elements lie in a row."""
-        step = 1
-        for n, s in zip(reversed(spec.shape), reversed(elements(spec, name))):
-            if n > 1 and s != step:
-                raise NeedsCopy(name)
-            step *= n
+        wanted = dense(spec.shape, spec.dtype)
+        if any(n > 1 and s != w for n, s, w in zip(spec.shape, spec.strides, wanted)):
+            raise NeedsCopy(name)
 
     def tensor4(self, name: str, where: Tuple[str, ...], extents: Sequence[Optional[int]],
                 order: Sequence[int] = (0, 1, 2, 3), mode: int = lib.CLATTN_PY_READ,

@@ -223,6 +223,8 @@ def test_empty(rng):
     got = clattn.attention_backward(o, q, *made, o, lse, bias=np.broadcast_to(np.float32(1), (2, 4, 9, 0)))
     assert not got.dq.any() and got.dk.shape == (2, 2, 0, 16) and got.dbias.shape == (2, 4, 9, 0)
     assert clattn.attention(np.ones((2, 4, 0, 16), np.float32), k, v).shape == (2, 4, 0, 12)
+    o, lse = clattn.merge(np.ones((3, 2, 4, 0, 12), np.float32), np.ones((3, 2, 4, 0), np.float32))
+    assert o.shape == (2, 4, 0, 12) and lse.shape == (2, 4, 0)
 
 
 def test_narrow_storage(rng):
