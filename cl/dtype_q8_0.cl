@@ -1,7 +1,6 @@
 /* Blocks of 32 elements in 34 bytes, as GGUF's q8_0: a scale in f16, and signed bytes. The row begins at byte p:
- * scale(p, c) is the scale of element c, code(p, c) its code; values(n, p, c) are n elements, and codes(n, p, c) their
- * codes, from a multiple of n on. Four halves are loaded for one, and a block has as many: CPUs' compilers convert a
- * single half by a call. */
+ * scale(p, c) is the scale of element c, code(p, c) its code; values(n, p, c) are n elements from a multiple of n on.
+ * Four halves are loaded for one, and a block has as many: CPUs' compilers convert a single half by a call. */
 typedef uchar cla_elem_q8_0;
 #define CLA_STORAGE_q8_0 blocks
 #define CLA_BYTES_q8_0(n) ((n) / 32 * 34)

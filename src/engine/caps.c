@@ -34,14 +34,19 @@ const struct quirk *caps_quirk(const char *platform)
     return q;
 }
 
-bool caps_prefetches(const struct caps *caps)
+static bool is_cpu_by_clang(const struct caps *caps)
 {
     return caps->kind == CAPS_CPU && caps->quirk->is_clang;
 }
 
+bool caps_prefetches(const struct caps *caps)
+{
+    return is_cpu_by_clang(caps);
+}
+
 bool caps_looks_up(const struct caps *caps)
 {
-    return caps->kind == CAPS_CPU && caps->quirk->is_clang && caps->float_width == 16;
+    return is_cpu_by_clang(caps) && caps->float_width == 16;
 }
 
 void caps_copy(struct caps *to, const struct caps *from)

@@ -44,6 +44,16 @@ static void test_plain_platforms(void)
        "names are prefixes");
 }
 
+static struct caps caps_of(const char *platform, enum caps_kind kind, unsigned width)
+{
+    struct caps caps;
+    caps_generic(&caps);
+    caps.kind = kind;
+    caps.quirk = caps_quirk(platform);
+    caps.float_width = width;
+    return caps;
+}
+
 /* Others compile through SPIR-V, which has no such instruction, or are no CPUs. */
 static void test_prefetches(void)
 {
@@ -56,10 +66,7 @@ static void test_prefetches(void)
                  { "rusticl", CAPS_CPU, false },                      { "Oclgrind", CAPS_CPU, false },
                  { "", CAPS_CPU, false } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct caps caps;
-        caps_generic(&caps);
-        caps.kind = rows[i].kind;
-        caps.quirk = caps_quirk(rows[i].platform);
+        const struct caps caps = caps_of(rows[i].platform, rows[i].kind, 1);
         ok(caps_prefetches(&caps) == rows[i].want, "'%s', %s: %s", rows[i].platform,
            rows[i].kind == CAPS_CPU ? "CPU" : "GPU", rows[i].want ? "asks for lines in advance" : "does not");
     }
@@ -77,11 +84,7 @@ static void test_looks_up(void)
                  { "Portable Computing Language", CAPS_CPU, 8, false },  { "Intel(R) OpenCL", CAPS_CPU, 8, false },
                  { "Portable Computing Language", CAPS_GPU, 16, false }, { "rusticl", CAPS_CPU, 16, false } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct caps caps;
-        caps_generic(&caps);
-        caps.kind = rows[i].kind;
-        caps.quirk = caps_quirk(rows[i].platform);
-        caps.float_width = rows[i].width;
+        const struct caps caps = caps_of(rows[i].platform, rows[i].kind, rows[i].width);
         ok(caps_looks_up(&caps) == rows[i].want, "'%s', %s, %u lanes: %s", rows[i].platform,
            rows[i].kind == CAPS_CPU ? "CPU" : "GPU", rows[i].width, rows[i].want ? "looks up" : "does not");
     }
