@@ -47,23 +47,36 @@
  *
  * The error bound
  * ---------------
- * For row q of a head and column j let p_k be the exact weights of the inputs as stored, o the exact result, n the
- * number of keys that are seen, a_k = |scale| sum_d |Q[q,d] K[k,d]| plus |s| after each of softcap, score_mods, ALiBi
- * and bias that there is, and u = 2^-24 (f64: 2^-53). Then, in every configuration,
+ * For row q of a head and column j let s_k be the exact scores of the inputs as stored, p_k the exact weights, lse and
+ * o the exact results, u = 2^-24 (f64: 2^-53), and n the number of keys that are seen. A sink is one more key, with the
+ * score sink, x = 0 and V = 0. Then, in every configuration,
  *
- *     |O - o|     <= u (32 T1 + (16 + 2 log2(1 + n)) T2) + eps |o| + tiny
- *     |LSE - lse| <= 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|)    CLATTN_LSE_F64: 2^-53
- *     T1 = sum_k p_k |V[k,j] - o| (1 + a_k)           T2 = sum_k p_k |V[k,j]|
+ *     C   = 32 + 8 min(n, 64)
+ *     x_k = |scale| sum_d |Q[q,d] K[k,d]|
+ *     y_k = |s_k - lse|, plus |s_k| after softcap, after the last score_mod, after ALiBi and after bias, each that
+ *           there is; for a sink |sink - lse| + |sink|
+ *     E_k = u (C + 96 x_k + 16 y_k)
+ *     N   = sum_k p_k e^-E_k
+ *     W   = sum_k p_k (e^E_k - 1) |V[k,j] - o| / N, but at most max_k |V[k,j] - o|
+ *     R   = sum_k p_k e^E_k |V[k,j]| / N, but at most max_k |V[k,j]|
+ *
+ *     |O - o|     <= W + u C R + eps (|o| + W) + tiny + 2^-124 n
+ *     |LSE - lse| <= ln sum_k p_k e^E_k + u (C + 4 |lse|) + 2^-126, and 2^-24 |lse| more for the f32 LSE of f64
  *
  * eps is u for f32 and f64, 2^-11 for f16 and 2^-8 for bf16 (the type of O), and tiny is the smallest normal number of
- * that type. Engines that use matrix units (mma_nv) store p in 16 bits, in the type of Q: 2 eps T2 more, with the eps
- * of that type, and 2^-32 n max|V| as well in f16. A sink is one more key, with V = 0 and a = |sink|. A weight below
- * 2^-126 (f64: 2^-1022) of the row's largest may count as 0. What a score_mod loses to its own rounding is not
- * included.
+ * that type; for f64 read 2^-1020 for 2^-124. Where p_k < 2^-126 e^(2 max E) max p (f64: 2^-1022) a weight may count as
+ * 0: e^-E_k is 0 then, and e^E_k is at least 2. Engines that use matrix units (mma_nv) have 96 + 2 d in place of 96,
+ * and store p in 16 bits, in the type of Q: 2 eps R more, with the eps of that type, and 2^-32 n max|V| as well in f16.
+ * What a score_mod loses to its own rounding is not included, nor what it makes of an error of its argument where it
+ * enlarges differences.
+ *
+ * To first order W is sum_k p_k E_k |V - o|. From scores of some 10^5 on (f64: 10^14) rounding a score changes its
+ * weight by a factor, and the bound then says no more than that O is a mean of the values that are seen.
  *
  * The bound holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at most
  * 1e38, in magnitude. There finite inputs give finite results. Beyond that nothing is promised but that nothing
- * crashes.
+ * crashes. A device may take subnormal numbers of f32 and bf16 for 0. A result beyond the largest number of its type
+ * may be infinite. "Gradients", below, has the bound of gradients, and doc/semantics the proof of both.
  *
  * Conventions
  * -----------
@@ -283,7 +296,8 @@ typedef struct clattn_problem {
     clattn_sizes sizes;
     /**< What calls will bring, as a hint; all 0: unknown. */
     double softcap;
-    /**< c of the formula above, positive; 0 means none. */
+    /**< c of the formula above, positive; 0 means none. 1e-37 to 8e37, in f64 any; else
+     *   CLATTN_ERROR_INVALID_ARGUMENT. */
     int32_t window_left, window_right;
     /**< For CLATTN_WINDOW: keys seen to the left and right of the diagonal, 0 to 2^30; -1 is no bound. */
     int32_t bias_type;
@@ -1244,10 +1258,35 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no
  * row sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that
  * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
- * same bits every time: nothing is added up in an order that depends on chance. dQ, dK and dV are stored as Q, K and
- * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). A weight below 2^-100
- * (f64: 2^-900) may count as 0. Engines that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q,
- * in sums for dQ, dK and dV only.
+ * same bits every time on the same device, with the same plan and number of compute units (on CPUs, of the driver's
+ * threads): nothing is added up in an order that depends on chance. dQ, dK and dV are stored as Q, K and
+ * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). Engines that use matrix
+ * units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV only. What dO holds beyond
+ * q_len is never read.
+ *
+ * The error bound
+ * ---------------
+ * With E_k, u, eps and tiny as at the top, B_O and B_LSE what O and LSE as given may be off (the bound of the forward
+ * call), all else exact, C(m) = 32 + 8 min(m, 64), tiny' = 2^-124 (f64: 2^-1020), and dp = dot(dO[q], V[k]):
+ *
+ *     P   = p (e^(E_k + B_LSE) - 1), and p more where p < 2^-99 e^(E_k + B_LSE) (f64: 2^-899)
+ *     Bdp = 96 u sum_j |dO V| + (1 + dv) tiny'
+ *     BD  = (96 + dv) u sum_j |dO O| + sum_j |dO| B_O + u |dLSE| + (1 + dv) tiny'
+ *     Bds = (p + P) (Bdp + BD) + (P + 8 u (p + P)) |dp - D| + tiny'        before softcap's derivative; that makes it
+ *           Bds (1 - t^2) + (|ds| + Bds) min(1, 32 u + 96 u x_k / c)       with t = tanh(s / c)
+ *
+ * A sum of m terms x, each of them off by X, is off by sum X + u C(m) sum (|x| + X) + m tiny', and what is stored, r,
+ * is off by eps (|r| + that) + tiny more, in its type. For dV the terms are p dO, off by P |dO|; for dQ and dK scale ds
+ * K and scale ds Q, off by |scale| Bds |K| and |scale| Bds |Q|; for dBias ds, off by Bds; for dSlope
+ * ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P |D|. m is nk for dQ, the queries of
+ * all heads and entries that share a key for dK and dV, and b h nq nk for the others. Captured buffers are off as their
+ * texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix units have m u more beside u C(m),
+ * 2 eps as well in dQ, dK and dV, and 2 d or 2 dv more beside 96. What mods and their derivatives lose or enlarge is
+ * not included.
+ *
+ * It holds in the domain of the forward call as long as |scale| sum_d |Q K| and the scores after every step are at most
+ * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes are at most 1e37, and results are in the range of their
+ * types: p is what s and LSE say, and LSE is as coarse as its size.
  *
  * D inherits the rounding error of the stored O. In 16 bits it is multiplied by K and Q, and shows where sums over ds
  * cancel: dQ and dK where a row has nearly all of its weight on one key, dBias where a bias has no axis k. A problem
@@ -1293,7 +1332,8 @@ typedef struct clattn_backward_args {
     clattn_tensor dout;
     /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;
-    /**< Read unless mem is NULL: in the type and shape of LSE. It counts for nothing in rows that see nothing. */
+    /**< Read unless mem is NULL: in the type and shape of LSE. In a row that sees no key it counts for nothing but
+     *   dSinks: where there is a sink, LSE is the sink, and dSink receives it. Beyond q_len it is never read. */
     clattn_tensor dq, dk, dv;
     /**< Each is written unless its mem is NULL, and then not computed either. They have the types and shapes of Q, K
      *   and V. Where K and V have an axis b of stride 0 those of dk and dv may be 0 as well: then they are summed over
@@ -1428,7 +1468,8 @@ typedef struct clattn_rotary {
     int32_t interleaved;
     /**< 0: the pairs are elements i and i + width / 2 (half-split); 1: 2 i and 2 i + 1. */
     clattn_array given;
-    /**< int32 [b,nq]: the position of each row; mem NULL: row i of a sequence is at kv_len[b] + i. */
+    /**< int32 [b,nq]: the position of each row; mem NULL: row i of a sequence is at kv_len[b] + i, kv_len[b] below 0
+     *   being taken as 0. */
 } clattn_rotary;
 
 /** The arguments of clattn_enqueue_append(). */
@@ -1471,7 +1512,7 @@ typedef struct clattn_rotary_args {
     clattn_tensor in, out;
     /**< [b,h,nq,d] of the problem's `type`; the same tensor, or two that do not overlap. */
     clattn_array kv_len;
-    /**< int32 [b], read unless positions are given; mem NULL: zeros. */
+    /**< int32 [b], read unless positions are given; below 0 taken as 0; mem NULL: zeros. */
     clattn_rotary rotary;
     /**< Its width is not 0. */
 } clattn_rotary_args;

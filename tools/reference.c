@@ -8,6 +8,7 @@
 
 #include "reference.h"
 
+#include "reference_bound.h"
 #include "reference_rules.h"
 
 #include <clattn.h>
@@ -23,14 +24,15 @@ enum {
     LANES = 8    /* constant inner loops of this length vectorise even under gcc's cautious -O2 cost model */
 };
 
-enum { DOUBT = 32 }; /* units that a weight may be off, times 1 + a_k */
-
 /* Scratch of one call. ld: nk rounded up to whole LANES, wide: dv likewise; what is beyond is zero and unused. */
 struct scratch {
     int64_t ld, wide;
     double *kt, *vp;      /* [d,ld], [nk,wide]: K transposed and V padded, of one key/value head */
-    double *s, *a;        /* [ROWS,ld]: scores, then weights; what a score went through (a_k of reference.h) */
-    double *o, *t1, *t2;  /* [ROWS,wide]; T1 and T2 of reference.h */
+    double *s, *x, *y, *z; /* [ROWS,ld]: scores, then weights; x_k and y_k of doc/semantics; scores that stay */
+    double *more;         /* [ROWS,ld]: how much heavier a key may be than it is */
+    double *o, *t2;       /* [ROWS,wide]; sum of w |v| */
+    double *off, *out;    /* [ROWS,wide]: what wrong weights do to a sum of v - o, and of |v|, if they are not capped */
+    double *far, *top;    /* [ROWS,wide]: the largest |v - o|, and |v| */
     long double *whole;   /* [ROWS,wide]: sums of o, of SHORT keys each: a result in double is held to few ulp */
     unsigned char *keep;  /* [ROWS,ld] */
 };
@@ -52,11 +54,17 @@ static void scratch_free(struct scratch *w)
     free(w->kt);
     free(w->vp);
     free(w->s);
-    free(w->a);
+    free(w->x);
+    free(w->y);
+    free(w->z);
+    free(w->more);
     free(w->o);
     free(w->whole);
-    free(w->t1);
     free(w->t2);
+    free(w->off);
+    free(w->out);
+    free(w->far);
+    free(w->top);
     free(w->keep);
 }
 
@@ -67,13 +75,20 @@ static int scratch_make(struct scratch *w, const struct reference *r)
     w->kt = grid(r->d, w->ld);
     w->vp = grid(r->nk, w->wide);
     w->s = grid(ROWS, w->ld);
-    w->a = grid(ROWS, w->ld);
+    w->x = grid(ROWS, w->ld);
+    w->y = grid(ROWS, w->ld);
+    w->z = grid(ROWS, w->ld);
+    w->more = grid(ROWS, w->ld);
     w->o = grid(ROWS, w->wide);
     w->whole = calloc((size_t)(ROWS * w->wide) + 1, sizeof *w->whole);
-    w->t1 = grid(ROWS, w->wide);
     w->t2 = grid(ROWS, w->wide);
+    w->off = grid(ROWS, w->wide);
+    w->out = grid(ROWS, w->wide);
+    w->far = grid(ROWS, w->wide);
+    w->top = grid(ROWS, w->wide);
     w->keep = calloc(ROWS, (size_t)w->ld + 1);
-    return w->kt && w->vp && w->s && w->a && w->o && w->whole && w->t1 && w->t2 && w->keep ? 0 : -1;
+    const int sums = w->o && w->whole && w->t2 && w->off && w->out && w->far && w->top;
+    return w->kt && w->vp && w->s && w->x && w->y && w->z && w->more && sums && w->keep ? 0 : -1;
 }
 
 static void load_head(struct scratch *w, const struct reference *r, const double *k, const double *v)
@@ -85,7 +100,7 @@ static void load_head(struct scratch *w, const struct reference *r, const double
     }
 }
 
-/* y += a * x, and size += |a * x|: what a sum could lose to rounding. n is whole LANES. */
+/* y += a * x, and size += |a * x|: what a sum could lose a part of to rounding. n is whole LANES. */
 static void axpy(double *restrict y, double *restrict size, double a, const double *restrict x, int64_t n)
 {
     for (int64_t at = 0; at < n; at += LANES)
@@ -96,12 +111,19 @@ static void axpy(double *restrict y, double *restrict size, double a, const doub
         }
 }
 
-/* y += a * |x - from|, likewise. */
-static void add_distance(double *restrict y, double a, const double *restrict x, const double *restrict from, int64_t n)
+/* What a key that may be heavier by `more` does to a row: off += more |v - o|, out += more |v|; and the largest of both
+ * in far and top. */
+static void mislead(double *restrict off, double *restrict out, double *restrict far, double *restrict top, double more,
+                    const double *restrict v, const double *restrict o, int64_t n)
 {
     for (int64_t at = 0; at < n; at += LANES)
-        for (int lane = 0; lane < LANES; lane++)
-            y[at + lane] += a * fabs(x[at + lane] - from[at + lane]);
+        for (int lane = 0; lane < LANES; lane++) {
+            const double away = fabs(v[at + lane] - o[at + lane]), size = fabs(v[at + lane]);
+            off[at + lane] += more * away;
+            out[at + lane] += more * size;
+            far[at + lane] = far[at + lane] < away ? away : far[at + lane];
+            top[at + lane] = top[at + lane] < size ? size : top[at + lane];
+        }
 }
 
 /* Rows of one head, the keys that lengths, causality and windows leave to each, and the union of these. */
@@ -136,11 +158,11 @@ static void scores(struct scratch *w, const struct reference *r, const struct gr
         const int64_t left = (g->last - from + LANES - 1) / LANES * LANES, n = left < BLOCK ? left : BLOCK;
         for (int64_t row = 0; row < g->rows; row++) {
             memset(w->s + row * w->ld + from, 0, (size_t)n * sizeof(double));
-            memset(w->a + row * w->ld + from, 0, (size_t)n * sizeof(double));
+            memset(w->x + row * w->ld + from, 0, (size_t)n * sizeof(double));
         }
         for (int64_t c = 0; c < r->d; c++)
             for (int64_t row = 0; row < g->rows; row++)
-                axpy(w->s + row * w->ld + from, w->a + row * w->ld + from, q[row * r->d + c],
+                axpy(w->s + row * w->ld + from, w->x + row * w->ld + from, q[row * r->d + c],
                      w->kt + c * w->ld + from, n);
     }
 }
@@ -163,86 +185,111 @@ static double weights(double *s, const unsigned char *keep, double sink, int64_t
 
 /* ---- The bound ---- */
 
-/* What the type of O, and of what is computed with it, may lose. */
-struct precision {
-    double unit;   /* of sums, products and scores: u of reference.h */
-    double eps;    /* of storing O: half a unit in the last place */
-    double tiny;   /* the smallest normal number of that type */
-    double lost;   /* a weight below this part of its row's largest counts as 0 */
+/* What the keys of a row may do to it: how many there are, and sums over all of how heavy they may be at least, and how
+ * much heavier at most than they are. */
+struct doubts {
+    double n, least, more, of_sink; /* of_sink: the sink's part of `more` */
+    double highest, above; /* the largest log(p e^E), and the sum of p e^E in parts of that: `more` may be infinite */
 };
 
-static struct precision precision_of(int type)
+/* Takes up a key of the row; returns how much heavier it may be. One that may be lost as a whole counts as such: of a
+ * weight e^log_p where the row's largest is e^top, and no key is off by more than e^most. */
+static double take_doubt(const struct reference *r, struct doubts *row, double log_p, double top, double doubt,
+                         double most)
 {
-    const double single = ldexp(1, -24), dbl = ldexp(1, -53), least = ldexp(1, -126);
-    switch (type) {
-    case CLATTN_F16: return (struct precision) { single, ldexp(1, -11), ldexp(1, -14), least };
-    case CLATTN_BF16: return (struct precision) { single, ldexp(1, -8), least, least };
-    case CLATTN_F64: return (struct precision) { dbl, dbl, ldexp(1, -1022), ldexp(1, -1022) };
-    default: return (struct precision) { single, single, least, least };
+    const int lost = log_p - top - 2 * most < log(reference_precision_of(r->type).lost);
+    const double more = reference_excess(log_p, lost ? fmax(doubt, log(2)) : doubt);
+    row->least += lost ? 0 : exp(log_p - doubt);
+    row->more += more;
+    if (log_p + doubt > row->highest) {
+        row->above *= exp(row->highest - log_p - doubt);
+        row->highest = log_p + doubt;
     }
+    row->above += exp(log_p + doubt - row->highest);
+    return more;
 }
 
-double reference_rounding(int type, double o)
+/* ln(sum p e^E): what weights may do to LSE. */
+static double lse_doubt(const struct doubts *row)
 {
-    const struct precision p = precision_of(type);
-    return p.eps * fabs(o) + p.tiny;
+    return isfinite(row->more) ? log1p(row->more) : row->highest + log(row->above);
 }
 
-/* Makes w->a p_k (1 + a_k), and 0 for what is not kept: what a wrong weight of this key may do. Returns their sum,
- * and in *n the keys. A weight that may be lost as a whole counts as such. */
-static double doubts(const struct scratch *w, const struct group *g, int64_t row, double sum, struct precision p,
-                     double *n)
+/* Makes w->more of a row. w->z has its scores. */
+static struct doubts doubts_of(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row,
+                               double top, double lse)
 {
-    const double *s = w->s + row * w->ld;
+    const double sink = r->sinks ? r->sinks[g->h] : -INFINITY;
     const unsigned char *keep = w->keep + row * w->ld;
-    double *a = w->a + row * w->ld, all = 0;
-    for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++) {
-        const double factor = s[k] < p.lost ? 1 / (DOUBT * p.unit) : 1 + a[k];
-        a[k] = keep[k] ? s[k] / sum * factor : 0;
-        all += a[k];
-        *n += keep[k];
+    const double *x = w->x + row * w->ld, *y = w->y + row * w->ld, *z = w->z + row * w->ld;
+    double *more = w->more + row * w->ld, most = 0, of_sink = 0;
+    struct doubts all = { sink != -INFINITY, 0, 0, 0, -INFINITY, 0 };
+    for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++)
+        all.n += keep[k] && z[k] != -INFINITY;
+    for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++)
+        if (keep[k] && z[k] != -INFINITY) {
+            more[k] = reference_doubt(r, all.n, (struct reference_score) { x[k], y[k], fabs(z[k] - lse) });
+            most = fmax(most, more[k]);
+        }
+    if (sink != -INFINITY) {
+        of_sink = reference_doubt(r, all.n, (struct reference_score) { 0, fabs(sink), fabs(sink - lse) });
+        most = fmax(most, of_sink);
     }
+    for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++)
+        more[k] = keep[k] && z[k] != -INFINITY ? take_doubt(r, &all, z[k] - lse, top - lse, more[k], most) : 0;
+    if (sink != -INFINITY)
+        all.of_sink = take_doubt(r, &all, sink - lse, top - lse, of_sink, most);
     return all;
 }
 
-double reference_lse_unit(const struct reference *r)
+/* How far off an element may be: o what it is, t2 its sum of p |v|; off, out, far, top as in scratch. */
+static double bound_of(const struct reference *r, const struct doubts *row, double o, double t2, double off, double out,
+                       double far, double top)
 {
-    return ldexp(1, r->p.flags & CLATTN_LSE_F64 ? -53 : -24);
+    const struct reference_precision p = reference_precision_of(r->type);
+    const double wrong = row->least > 0 ? fmin(off / row->least, far) : far;
+    const double size = row->least > 0 ? fmin((t2 + out) / row->least, top) : top;
+    const double adding = (reference_adding(r, row->n) + reference_narrowed(r)) * size;
+    const int narrow_f16 = r->narrow_p && (r->p.type ? r->p.type : r->type) == CLATTN_F16;
+    if (r->share > 0)
+        return wrong + adding + reference_rounding(r->type, o);
+    return wrong + adding + p.eps * wrong + reference_rounding(r->type, o) + p.flow * row->n +
+           (narrow_f16 ? ldexp(row->n * top, -32) : 0);
 }
 
-/* How far off the rows of a group may be: w->s has weights, `sum` what they add up to, w->o and lse the result. */
-static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *sum,
-                   const double *lse, double *o_bound, double *lse_bound)
+/* How far off the rows of a group may be: w->z has scores, top their largest, `sum` what the weights w->s add up to,
+ * w->o and lse the result. */
+static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *top,
+                   const double *sum, const double *lse, double *o_bound, double *lse_bound)
 {
-    const struct precision p = precision_of(r->type), of_p = precision_of(r->p.type ? r->p.type : r->type);
-    const double sink = r->sinks ? r->sinks[g->h] : -INFINITY, share = r->share > 0 ? r->share : 1;
-    double chain[ROWS];
-    int some[ROWS]; /* keys */
+    struct doubts of[ROWS];
+    const size_t bytes = (size_t)(ROWS * w->wide) * sizeof(double);
+    memset(w->off, 0, bytes);
+    memset(w->out, 0, bytes);
+    memset(w->far, 0, bytes);
+    memset(w->top, 0, bytes);
     for (int64_t row = 0; row < g->rows; row++) { /* a sink is a key whose V is 0 */
-        const int sinks = sink != -INFINITY;
-        const double of_sink = sinks ? exp(sink - lse[row]) * (1 + fabs(sink)) : 0;
-        double n = 0;
-        const double all = of_sink + doubts(w, g, row, sum[row], p, &n);
-        some[row] = n > 0 && sum[row] != 0;
-        chain[row] = 16 + 2 * log2(1 + n + sinks);
-        lse_bound[row] =
-            isfinite(lse[row]) ? share * reference_lse_unit(r) * (DOUBT * all + chain[row] + 2 * fabs(lse[row])) : 0;
-        for (int64_t c = 0; c < w->wide; c++)
-            w->t1[row * w->wide + c] = of_sink * fabs(w->o[row * w->wide + c]);
+        of[row] = doubts_of(w, r, g, row, top[row], lse[row]);
+        lse_bound[row] = isfinite(lse[row]) ? lse_doubt(&of[row]) + reference_lse_rounding(r, of[row].n, lse[row]) : 0;
+        for (int64_t c = 0; c < w->wide && r->sinks && r->sinks[g->h] != -INFINITY; c++) {
+            w->far[row * w->wide + c] = fabs(w->o[row * w->wide + c]);
+            w->off[row * w->wide + c] = of[row].of_sink * fabs(w->o[row * w->wide + c]);
+        }
     }
     for (int64_t k = g->first; k < g->last; k++)
         for (int64_t row = 0; row < g->rows; row++)
-            if (w->keep[row * w->ld + k] && w->a[row * w->ld + k] != 0)
-                add_distance(w->t1 + row * w->wide, w->a[row * w->ld + k], w->vp + k * w->wide, w->o + row * w->wide,
-                             w->wide);
+            if (w->keep[row * w->ld + k] && w->z[row * w->ld + k] != -INFINITY)
+                mislead(w->off + row * w->wide, w->out + row * w->wide, w->far + row * w->wide, w->top + row * w->wide,
+                        w->more[row * w->ld + k], w->vp + k * w->wide, w->o + row * w->wide, w->wide);
     for (int64_t row = 0; row < g->rows; row++)
         for (int64_t c = 0; c < r->dv; c++) {
-            const double o = w->o[row * w->wide + c], t2 = w->t2[row * w->wide + c] / sum[row];
-            const double narrowed = r->narrow_p ? of_p.eps * t2 : 0; /* half of what P may do: its rounding */
-            const double weights = p.unit * DOUBT * w->t1[row * w->wide + c] + narrowed;
-            const double adding = p.unit * chain[row] * t2 + narrowed;
+            const int64_t at = row * w->wide + c;
+            const int some = of[row].n > (r->sinks && r->sinks[g->h] != -INFINITY) && sum[row] != 0;
             o_bound[row * r->dv + c] =
-                some[row] && isfinite(o) ? share * weights + adding + reference_rounding(r->type, o) : 0;
+                some && isfinite(w->o[at])
+                    ? bound_of(r, &of[row], w->o[at], w->t2[at] / sum[row], w->off[at], w->out[at], w->far[at],
+                               w->top[at])
+                    : 0;
         }
 }
 
@@ -260,17 +307,19 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
                   double *lse, double *o_bound, double *lse_bound, unsigned char *seen)
 {
     const double sink = r->sinks ? r->sinks[g->h] : -INFINITY;
-    double sum[ROWS];
+    double sum[ROWS], top[ROWS];
     scores(w, r, g, q);
     memset(w->o, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     memset(w->t2, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     for (int64_t row = 0; row < g->rows; row++) {
         unsigned char *keep = w->keep + row * w->ld;
         reference_keep(r, &g->at[row], keep);
-        if (reference_change(r, &g->at[row], w->s + row * w->ld, w->a + row * w->ld, keep) != 0)
+        double *const s = w->s + row * w->ld;
+        if (reference_change(r, &g->at[row], s, w->x + row * w->ld, w->y + row * w->ld, keep) != 0)
             return -1;
-        const double most = weights(w->s + row * w->ld, keep, sink, g->at[row].lo, g->at[row].hi, &sum[row]);
-        lse[row] = sum[row] == 0 ? -INFINITY : most + log(sum[row]);
+        memcpy(w->z + row * w->ld, s, (size_t)w->ld * sizeof *s);
+        top[row] = weights(s, keep, sink, g->at[row].lo, g->at[row].hi, &sum[row]);
+        lse[row] = sum[row] == 0 ? -INFINITY : top[row] + log(sum[row]);
         for (int64_t k = g->at[row].lo; k < g->at[row].hi && seen; k++)
             seen[k] |= keep[k];
     }
@@ -288,7 +337,7 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
         memcpy(o + row * r->dv, w->o + row * w->wide, (size_t)r->dv * sizeof *o);
     }
     if (o_bound)
-        bounds(w, r, g, sum, lse, o_bound, lse_bound);
+        bounds(w, r, g, top, sum, lse, o_bound, lse_bound);
     return 0;
 }
 

@@ -20,9 +20,8 @@ struct reference {
     int64_t b, h, hk, nq, nk, d, dv;
     int type, narrow_p;        /* for the bound: CLATTN_F32.. of O; weights are stored in p.type (0: in that of O), as
                                   matrix units want */
-    double share; /* the part that is asked for (0: all) of what wrong weights may do, to O and to LSE: tests ask
-                     more than is promised. What rounding alone may do stays: 64 additions beside a key that
-                     has nearly all the weight are off by half of that now and then */
+    double share; /* 0: bounds are what is promised. Else this part of what right kernels lose at most on data that is
+                     not made to be bad, which is less and what tests ask; of reference_bound.h */
     int64_t q_pitch, k_pitch;  /* rows from head to head in Q, O and LSE, in K and V; 0: nq and nk. For packed
                                   sequences, which are computed one by one */
     double scale;
@@ -39,17 +38,12 @@ struct reference {
 };
 
 /* q [b,h,nq,d], k [b,hk,nk,d], v [b,hk,nk,dv], the values as stored. Writes o [b,h,nq,dv] and lse [b,h,nq], and
- * unless NULL o_bound and lse_bound of the same shapes: how far off each element may be. With the weights p_k of a row,
- * its n keys and its o_j, u = 2^-24 (f64: 2^-53), and a_k = |scale| sum_d |q k| plus |s| after each that there is of
- * softcap, mod, ALiBi and bias:
- *     o_bound   = u (32 T1 + (16 + 2 log2(1 + n)) T2) + 2 eps_p T2 (narrow_p) + eps |o_j| + tiny
- *                 T1 = sum_k p_k |v_kj - o_j| (1 + a_k), T2 = sum_k p_k |v_kj|; eps is half a unit in the last place of
- *                 O's type, tiny its smallest normal number; eps_p that of p.type
- *     lse_bound = 2^-24 (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|): LSE is float in every type,
- *                 but with CLATTN_LSE_F64, where it is 2^-53
- * A sink is a key whose value is 0, with its own size for a_k. What is infinite in a_k does not count. A weight below
- * 2^-126 (f64: 2^-1022) of the largest may be 0. Both bounds are 0 where the result must be as it is: in O of rows that
- * keep no key, and where it is NaN or infinite.
+ * unless NULL o_bound and lse_bound of the same shapes: how far off each element may be, by the law of doc/semantics,
+ * "The bound", or by what is usual (share): E_k = u 32 (1 + a_k), a_k being x_k, and |s| after each step, 16 +
+ * 2 log2(1 + n) in place of C, and of LSE u (32 sum_k p_k (1 + a_k) + 16 + 2 log2(1 + n) + 2 |lse|), of which the share
+ * is taken, but not of C.
+ * A sink is a key whose value is 0. What is infinite in x_k and y_k does not count. Both bounds are 0 where the result
+ * must be as it is: in O of rows that keep no key, and where it is NaN or infinite.
  * seen, unless NULL, [b,hk,nk] whatever k_pitch is: becomes 1 for keys that some query keeps (never reset to 0).
  * Returns 0, or -1 when memory ran out or mod failed. */
 int reference_forward(const struct reference *r, const double *q, const double *k, const double *v, double *o,
@@ -58,7 +52,7 @@ int reference_forward(const struct reference *r, const double *q, const double *
 /* Half a unit in the last place of LSE and dLSE: those of a float, or with CLATTN_LSE_F64 of a double. */
 double reference_lse_unit(const struct reference *r);
 
-/* Of o_bound, what storing o alone may do: eps |o| + tiny. */
-double reference_rounding(int type, double o);
+/* Of a bound, what storing x alone may do: eps |x| + tiny. */
+double reference_rounding(int type, double x);
 
 #endif

@@ -4,15 +4,17 @@
 
 #include "reference_backward.h"
 
+#include "reference_bound.h"
 #include "reference_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One row of scores and what becomes of it. [nk] but for o, [dv]. */
+/* One row of scores and what becomes of it. [nk] but for o, [dv]. x, y: of doc/semantics, and a their sum; z: scores
+ * behind the last change; p_off: how far off p may be; top: ds behind the last change; raw: scores before the first. */
 struct row {
-    double *s, *a, *p, *p_off, *top, *top_off, *ds, *ds_off, *raw, *o; /* top: ds behind the last change; p_off: w */
+    double *s, *x, *y, *a, *z, *p, *p_off, *top, *top_off, *ds, *ds_off, *raw, *o;
     unsigned char *keep;
 };
 
@@ -24,20 +26,17 @@ static void row_free(struct row *w)
 
 static int row_make(struct row *w, const struct reference *r)
 {
+    double **const arrays[] = { &w->s,   &w->x,       &w->y,  &w->a,      &w->z,   &w->p,
+                                &w->p_off, &w->top, &w->top_off, &w->ds, &w->ds_off, &w->raw, &w->o };
+    enum { N = sizeof arrays / sizeof *arrays };
     const size_t nk = (size_t)r->nk + 1;
-    w->s = calloc(9 * nk + (size_t)r->dv, sizeof *w->s);
+    double *const all = calloc((N - 1) * nk + (size_t)r->dv, sizeof *all);
+    w->s = all;
     w->keep = calloc(nk, 1);
-    if (!w->s || !w->keep)
+    if (!all || !w->keep)
         return -1;
-    w->a = w->s + nk;
-    w->p = w->a + nk;
-    w->p_off = w->p + nk;
-    w->top = w->p_off + nk;
-    w->top_off = w->top + nk;
-    w->ds = w->top_off + nk;
-    w->ds_off = w->ds + nk;
-    w->raw = w->ds_off + nk;
-    w->o = w->raw + nk;
+    for (size_t i = 0; i < N; i++)
+        *arrays[i] = all + i * nk;
     return 0;
 }
 
@@ -52,18 +51,10 @@ static double dot(const double *x, const double *y, int64_t n, double *size)
     return sum;
 }
 
-static double unit_of(const struct reference *r)
-{
-    return r->type == CLATTN_F64 ? ldexp(1, -53) : ldexp(1, -24);
-}
-/* What computing may lose, of which tests ask a part; what is stored in few bits is as it is. */
+/* What a product or a function may lose, of which tests ask a part; what is stored in few bits is as it is. */
 static double computing(const struct reference *r)
 {
-    return (r->share > 0 ? r->share : 1) * unit_of(r);
-}
-static double length(double terms)
-{
-    return 16 + 2 * log2(1 + terms);
+    return (r->share > 0 ? r->share : 1) * reference_precision_of(r->type).unit;
 }
 
 /* Weights of the row, its O, and LSE; returns how many keys it keeps, -1 when a score_mod failed. */
@@ -77,13 +68,17 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
     reference_keep(r, at, w->keep);
     for (int64_t i = at->lo; i < at->hi; i++)
         if (w->keep[i])
-            w->s[i] = dot(q, k + i * r->d, r->d, &w->a[i]);
+            w->s[i] = dot(q, k + i * r->d, r->d, &w->x[i]);
         else
-            w->s[i] = w->a[i] = 0;
+            w->s[i] = w->x[i] = 0;
     for (int64_t i = at->lo; i < at->hi; i++)
         w->raw[i] = r->scale * w->s[i];
-    if (reference_change(r, at, w->s, w->a, w->keep) != 0)
+    if (reference_change(r, at, w->s, w->x, w->y, w->keep) != 0)
         return -1;
+    for (int64_t i = at->lo; i < at->hi; i++) {
+        w->z[i] = w->s[i];
+        w->a[i] = w->x[i] + w->y[i];
+    }
     for (int64_t i = at->lo; i < at->hi; i++)
         if (w->keep[i] && w->s[i] != -INFINITY) {
             most = fmax(most, w->s[i]);
@@ -107,25 +102,21 @@ struct given {
     double lse, o;
 };
 
-static double epsilon(int type, double other)
-{
-    return type == CLATTN_F16 ? ldexp(1, -11) : type == CLATTN_BF16 ? ldexp(1, -8) : other;
-}
-/* What storing weights and ds in 16 bits does to a sum of them, half of which tests ask a part of. */
-static double narrowing(const struct reference *r)
-{
-    const double share = r->share > 0 ? r->share : 1;
-    return r->narrow_p ? (1 + share) * epsilon(r->p.type ? r->p.type : r->type, 0) : 0;
-}
-
 static struct given given_of(const struct reference *r, const struct reference_gradients *g, const double *o,
                              int64_t row, double lse)
 {
-    const double eps = epsilon(r->type, unit_of(r));
+    const double eps = reference_precision_of(r->type).eps;
     struct given off = { g->lse_bound ? g->lse_bound[row] : reference_lse_unit(r) * (1 + 2 * fabs(lse)), 0 };
     for (int64_t c = row * r->dv, i = 0; i < r->dv; c++, i++)
         off.o += fabs(g->dout[c]) * (g->o_bound ? g->o_bound[c] : eps * fabs(o[i]));
     return off;
+}
+
+/* How far off softcap's factor may be. */
+static double factor_off(const struct reference *r, double x, double a)
+{
+    const double u = computing(r), c = r->p.softcap;
+    return r->share > 0 ? u * (8 + 4 * a / c) : fmin(1, 32 * u + reference_dot(r, (double)r->d) * x / c);
 }
 
 /* Back through the changes of scores: softcap's factor last, on what the score was before it. */
@@ -144,82 +135,115 @@ static int go_back(const struct reference *r, struct row *w, const struct refere
         return -1;
     for (int64_t i = at->lo; i < at->hi && c > 0; i++) {
         const double t = tanh(w->raw[i] / c), factor = 1 - t * t;
-        w->ds_off[i] = w->ds_off[i] * factor + fabs(w->ds[i]) * u * (8 + 4 * w->a[i] / c);
+        const double size = fabs(w->ds[i]) + (r->share > 0 ? 0 : w->ds_off[i]);
+        w->ds_off[i] = w->ds_off[i] * factor + size * factor_off(r, w->x[i], w->a[i]);
         w->ds[i] *= factor;
     }
     return 0;
 }
 
+/* What D may lose, whose sum is one chain in each lane. */
+static double delta_sum(const struct reference *r)
+{
+    return r->share > 0 ? reference_sum(r, (double)r->dv) : computing(r) * (96 + (double)r->dv);
+}
+
 /* ds behind the last change of scores, and how far off it may be. */
 static void differentiate(const struct reference *r, struct row *w, const struct reference_line *at, const double *v,
-                          const double *dout, double dlse, struct given given, int64_t n, double *d, double *d_off)
+                          const double *dout, double lse, double dlse, struct given given, int64_t n, double *d,
+                          double *d_off)
 {
-    const double u = computing(r), lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99);
+    const int sinks = r->sinks && r->sinks[at->h] != -INFINITY;
+    const double of_row = given.lse + (r->share > 0 ? reference_sum(r, (double)n) : 0);
+    const double u = computing(r), lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99), over_d = (double)r->dv;
+    const double flow = r->share > 0 ? 0 : reference_precision_of(r->type).flow, dot_flow = flow * (1 + over_d);
     double size;
     const double delta = dot(dout, w->o, r->dv, &size) - dlse;
-    const double delta_off = u * length((double)r->dv) * size + given.o + reference_lse_unit(r) * fabs(dlse);
+    const double delta_off = delta_sum(r) * size + given.o + reference_lse_unit(r) * fabs(dlse) + dot_flow;
     *d = delta;
     *d_off = delta_off;
     for (int64_t i = at->lo; i < at->hi; i++) {
         w->top[i] = w->top_off[i] = 0;
         if (w->p[i] == 0)
             continue;
-        const double a = w->a[i];
-        const double off = (w->p[i] < lost ? 1 : 0) + u * (32 * (1 + a) + length((double)n)) + given.lse;
-        const double dp = dot(dout, v + i * r->dv, r->dv, &size);
-        w->p_off[i] = off;
+        const struct reference_score score = { w->x[i], w->y[i], fabs(w->z[i] - lse) };
+        const double doubt = reference_doubt(r, (double)n + sinks, score) + of_row;
+        const double log_p = log(w->p[i]), excess = reference_excess(log_p, doubt);
+        const double p_off = log_p - doubt < log(lost) ? w->p[i] + excess : excess;
+        const double dp = dot(dout, v + i * r->dv, r->dv, &size), dp_off = reference_dot(r, over_d) * size + dot_flow;
+        const double p = w->p[i] + (r->share > 0 ? 0 : p_off);
+        w->p_off[i] = p_off;
         w->top[i] = w->p[i] * (dp - delta);
-        w->top_off[i] = w->p[i] * (u * length((double)r->dv) * size + delta_off) + (off + 8 * u) * fabs(w->top[i]);
+        w->top_off[i] = p * (dp_off + delta_off) + (p_off + 8 * u * p) * fabs(dp - delta) + flow;
     }
 }
 
-/* to += x y, and how far off the sum may be: each term by x_off |y|, and by `more` of its size. */
-static void add(double *to, double *off, double x, double x_off, double more, const double *y, int64_t n)
+/* What a sum may lose. */
+struct summing {
+    double more, of_off; /* of the size of each term, and of what that may be off itself */
+    double flow;         /* for each term, whatever its size */
+};
+
+/* to += x y, and how far off the sum may be: each term by x_off |y|, and by what adding it up loses. */
+static void add(double *to, double *off, double x, double x_off, struct summing sum, const double *y, int64_t n)
 {
+    const double all = x_off + sum.more * fabs(x) + sum.of_off * x_off;
     for (int64_t c = 0; c < n; c++) {
         to[c] += x * y[c];
-        off[c] += (x_off + more * fabs(x)) * fabs(y[c]);
+        off[c] += all * fabs(y[c]) + sum.flow;
     }
 }
 
-/* What a row adds to gradients of bias, slopes and sinks; more: of sums. */
+static struct summing summing_of(const struct reference *r, double terms, double narrow)
+{
+    const double more = reference_sum(r, terms) + narrow;
+    if (r->share > 0)
+        return (struct summing) { more, 0, 0 };
+    return (struct summing) { more, more, reference_precision_of(r->type).flow };
+}
+
+/* What a row adds to gradients of bias, slopes and sinks. */
 static void add_others(const struct reference *r, const struct row *w, const struct reference_line *at,
-                       const struct reference_gradients *g, double more)
+                       const struct reference_gradients *g, struct summing sum)
 {
     const int64_t *const shape = r->bias_shape, index[3] = { at->b, at->h, at->q };
     int64_t cell = 0;
     for (int axis = 0; axis < 3 && g->dbias; axis++)
         cell = cell * shape[axis] + (shape[axis] == 1 ? 0 : index[axis]);
     for (int64_t k = at->lo; k < at->hi; k++) {
-        const double away = fabs((double)(at->diagonal - k)), ds = w->top[k], off = w->top_off[k] + more * fabs(ds);
-        if (g->dbias) {
-            g->dbias[cell * shape[3] + (shape[3] == 1 ? 0 : k)] += ds;
-            g->dbias_bound[cell * shape[3] + (shape[3] == 1 ? 0 : k)] += off;
-        }
-        if (g->dslopes) {
-            const int64_t to = (r->slopes_b == 1 ? 0 : at->b) * r->h + at->h;
-            g->dslopes[to] -= ds * away;
-            g->dslopes_bound[to] += off * away;
-        }
+        const double away = -fabs((double)(at->diagonal - k)), one = 1;
+        const int64_t to_bias = cell * shape[3] + (shape[3] == 1 ? 0 : k);
+        const int64_t to_slope = (r->slopes_b == 1 ? 0 : at->b) * r->h + at->h;
+        if (g->dbias)
+            add(g->dbias + to_bias, g->dbias_bound + to_bias, w->top[k], w->top_off[k], sum, &one, 1);
+        if (g->dslopes)
+            add(g->dslopes + to_slope, g->dslopes_bound + to_slope, w->top[k], w->top_off[k], sum, &away, 1);
     }
 }
 
-static void add_sink(const struct reference *r, const struct reference_gradients *g, int64_t h, double lse,
-                     double lse_off, double d, double d_off, double more)
+static void add_sink(const struct reference *r, const struct reference_gradients *g, int64_t h, int64_t n, double lse,
+                     double lse_off, double d, double d_off, struct summing sum)
 {
     const double p = r->sinks && lse != -INFINITY ? exp(r->sinks[h] - lse) : 0; /* NaN stays */
-    const double logit = r->sinks ? r->sinks[h] : 0;
-    const double off = computing(r) * 32 * (1 + fabs(logit)) + lse_off;
+    const double logit = r->sinks ? fabs(r->sinks[h]) : 0, one = 1;
     if (!g->dsinks || p == 0)
         return;
-    g->dsinks[h] -= p * d;
-    g->dsinks_bound[h] += p * d_off + (off + more) * p * fabs(d);
+    const struct reference_score score = { 0, logit, fabs(r->sinks[h] - lse) };
+    const double p_off = reference_excess(log(p), reference_doubt(r, (double)n + 1, score) + lse_off);
+    const double off = (p + (r->share > 0 ? 0 : p_off)) * d_off + p_off * fabs(d);
+    add(g->dsinks + h, g->dsinks_bound + h, -p * d, off, sum, &one, 1);
+}
+
+/* What storing a number may do that is x but for `off`. */
+static double storing(int type, double x, double off)
+{
+    return reference_rounding(type, x) + reference_precision_of(type).eps * off;
 }
 
 void reference_backward_store(int type, const double *x, double *bound, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        bound[i] = !isfinite(x[i]) ? 0 : bound[i] + (bound[i] > 0 || x[i] != 0 ? reference_rounding(type, x[i]) : 0);
+        bound[i] = !isfinite(x[i]) ? 0 : bound[i] + (bound[i] > 0 || x[i] != 0 ? storing(type, x[i], bound[i]) : 0);
 }
 
 int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,
@@ -228,9 +252,10 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
     const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
     const int64_t share = r->hk ? r->h / r->hk : 1;
     const double entries = (double)(g->entries ? g->entries : 1); /* which may share K and V */
-    const double u = computing(r), narrow = narrowing(r), over_k = u * length((double)r->nk) + narrow;
-    const double over_q = u * length((double)(r->nq * share) * entries) + narrow;
-    const double terms = (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq) * (double)r->nk;
+    const double narrow = reference_narrowed(r), terms = (double)(r->nq * share) * entries;
+    const struct summing over_k = summing_of(r, (double)r->nk, narrow), over_q = summing_of(r, terms, narrow);
+    const struct summing over_all =
+        summing_of(r, (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq) * (double)r->nk, 0);
     struct row w;
     memset(&w, 0, sizeof w);
     if (row_make(&w, r) != 0) {
@@ -244,16 +269,15 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
         const double *const dout = g->dout + row * r->dv;
         double lse;
         const double dlse = g->dlse ? g->dlse[row] : 0;
-        const double over_all = u * length(terms);
         double d = -dlse, d_off = reference_lse_unit(r) * fabs(dlse);
         const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
         const struct given given = given_of(r, g, w.o, row, lse);
         if (n > 0)
-            differentiate(r, &w, &at, v + keys * r->dv, dout, dlse, given, n, &d, &d_off);
-        add_sink(r, g, h, lse, given.lse, d, d_off, over_all);
+            differentiate(r, &w, &at, v + keys * r->dv, dout, lse, dlse, given, n, &d, &d_off);
+        add_sink(r, g, h, n, lse, given.lse, d, d_off, over_all);
         if (!n)
             continue;
-        if (n < 0 || go_back(r, &w, &at, g, over_all) != 0) {
+        if (n < 0 || go_back(r, &w, &at, g, over_all.more) != 0) {
             row_free(&w);
             return -1;
         }
@@ -263,7 +287,7 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
             if (p == 0)
                 continue;
             const int64_t to_k = (keys + key) * r->d, to_v = (keys + key) * r->dv;
-            add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key] * p, over_q, dout, r->dv);
+            add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key], over_q, dout, r->dv);
             add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, over_q, q + row * r->d, r->d);
             add(g->dq + row * r->d, g->dq_bound + row * r->d, ds, ds_off, over_k, k + to_k, r->d);
         }

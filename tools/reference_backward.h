@@ -20,21 +20,16 @@ typedef int (*reference_mod_grad)(void *user, const struct reference_mod_row *ro
 /* What is given, and what is wanted: arrays in the order of their tensors, the pitches of struct reference included.
  * Sums over heads that share keys are in dk and dv; those over batch entries are up to the caller.
  *
- * Bounds say how far off each element may be, with u = 2^-24 (f64: 2^-53, but for LSE, which is float), n the keys of a
- * row, a as in reference.h, and L(m) = 16 + 2 log2(1 + m) for a sum of m terms:
- *     p    is off by w p                 w = u (32 (1 + a) + L(n)) + 2^-24 (1 + 2 |lse|), and 1 more where p may count
- *                                        as 0, below 2^-99 (f64: 2^-899) with room for what it may be off itself
+ * Bounds say how far off each element may be, by the law of doc/semantics, "The bound of gradients", or by what is
+ * usual (`share` of struct reference), where, with L(m) = 16 + 2 log2(1 + m) for a sum of m terms,
+ *     p    is off by p (e^F - 1)         F = u (32 (1 + a) + L(n)) + B_LSE, and p more where it may count as 0
  *     dp   by u L(dv) sum |dO V|
- *     D    by u L(dv) sum |dO O| + eps_O sum |dO O| + 2^-24 |dLSE|
- * ds   by p (what dp and D are) + (w + 8 u) p |dp - D|; softcap: times what the factor is, and more by u (8 + 4 a / c);
- *      score_mods: as mod_grad says
- *     dV   by sum_q (w + u L(rows)) p |dO|, and rounding in the type of V; dQ and dK likewise, with ds
- * narrow_p: dV by 2 eps_p sum p |dO| more, and dQ and dK likewise; eps_p is that of p.type.
- * `share` of struct reference: the part of what u says that is asked for; what is stored in few bits is as it is.
+ *     D    by u L(dv) sum |dO O| + B_O + 2^-24 |dLSE|
+ * and sums lose u L(m); softcap's factor is off by u (8 + 4 a / c). Score_mods are off as mod_grad says.
  *
- * That is for O and LSE which are right but for their storage. Those that a device computed are as far off as o_bound
- * and lse_bound say, if these are given: D is off by sum |dO| o_bound in place of eps_O sum |dO O|, and w has lse_bound
- * in place of 2^-24 (1 + 2 |lse|). */
+ * O and LSE that are right but for their storage are off by eps_O |O| and 2^-24 (1 + 2 |lse|); those that a device
+ * computed by o_bound and lse_bound, if these are given.
+ */
 struct reference_gradients {
     const double *dout, *dlse;             /* [b,h,nq,dv], [b,h,nq]; dlse NULL: none */
     const double *o_bound, *lse_bound;     /* as dout and dlse; both or none */

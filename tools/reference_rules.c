@@ -153,27 +153,28 @@ void reference_keep(const struct reference *r, const struct reference_line *at, 
             rules[i].keep(r, at, keep);
 }
 
-/* a += |s|, where that is finite: inf in Q or K must not excuse errors elsewhere. */
-static void widen(double *a, const double *s, int64_t lo, int64_t hi)
+/* y += |s|, where that is finite: inf in Q or K must not excuse errors elsewhere. */
+static void widen(double *y, const double *s, int64_t lo, int64_t hi)
 {
     for (int64_t k = lo; k < hi; k++)
-        a[k] += isfinite(s[k]) ? fabs(s[k]) : 0;
+        y[k] += isfinite(s[k]) ? fabs(s[k]) : 0;
 }
 
-int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a,
+int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *x, double *y,
                      unsigned char *keep)
 {
     for (int64_t k = at->lo; k < at->hi; k++) {
         s[k] *= r->scale;
-        a[k] *= fabs(r->scale);
-        a[k] = isfinite(a[k]) ? a[k] : 0;
+        x[k] *= fabs(r->scale);
+        x[k] = isfinite(x[k]) ? x[k] : 0;
+        y[k] = 0;
     }
     for (int i = 0; i < RULES; i++) {
         const int changed = rules[i].change ? rules[i].change(r, at, s, keep) : 0;
         if (changed < 0)
             return -1;
         if (changed)
-            widen(a, s, at->lo, at->hi);
+            widen(y, s, at->lo, at->hi);
     }
     return 0;
 }

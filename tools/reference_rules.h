@@ -16,9 +16,10 @@ struct reference_line reference_line_of(const struct reference *r, int64_t b, in
 /* keep[nk]: what is decided key by key, before any score. */
 void reference_keep(const struct reference *r, const struct reference_line *at, unsigned char *keep);
 
-/* Makes dots scores: every step behind the first, in the order of SEMANTICS; and a_k of reference.h on the way. What
- * is not kept is computed too and never looked at. Returns 0, or -1 when a score_mod failed. */
-int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *a,
+/* Makes dots scores: every step behind the first, in the order of doc/semantics; and x_k of sizes of products, and y_k
+ * on the way, without |s_k - lse|. What is not kept is computed too and never looked at. Returns 0, or -1 when a
+ * score_mod failed. */
+int reference_change(const struct reference *r, const struct reference_line *at, double *s, double *x, double *y,
                      unsigned char *keep);
 
 #endif

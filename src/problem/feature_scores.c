@@ -30,8 +30,8 @@ static cl_int softcap_check(clattn_problem *p, struct why *why)
     if (!(p->softcap >= 0) || !isfinite(p->softcap))
         INVALID("softcap is %g, must be positive, or 0 for none", p->softcap);
     /* The kernel divides by it, and multiplies by it and log2(e). */
-    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 1e38))
-        INVALID("softcap %g is beyond what float holds", p->softcap);
+    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 8e37)) /* 1 / c is a normal float */
+        INVALID("softcap is %g, must be 1e-37 to 8e37 where arithmetic is in float", p->softcap);
     return CL_SUCCESS;
 }
 

@@ -106,21 +106,31 @@ double sample_answer_rounding(int o_type, double o)
     return sample_answer_epsilon(o_type) * fabs(o) + smallest;
 }
 
-/* What a wrong weight of a key may do, for a weight of 1: a weight that may count as 0 may be wrong as a whole. */
-static double doubt_of(int type, double weight, double a)
-{
-    const bool wide = type == CLATTN_F64;
-    return weight < (wide ? 0x1p-1022 : 0x1p-126) ? 1 / (32 * (wide ? 0x1p-53 : 0x1p-24)) : 1 + a;
-}
-
-/* One row's softmax, over the keys of `range`. weight[k]: 0 where key k is not kept; a[k]: what clattn.h calls a; sink:
- * its weight, if any, and its logit, -inf for none. */
+/* One row's softmax, over the keys of `range`. off[k]: below 0 where key k is not kept; else first the logarithm of the
+ * factor that its weight may be off, `most` being the largest of these, and then how much heavier it may be, in parts
+ * of the row. sink: its weight, if any, its logit, -inf for none, and how much heavier it may be. */
 struct softmax {
-    double *weight, *a;
+    double *weight, *off;
     struct sample_range range;
-    double top, sum, sink, sink_logit;
+    double top, sum, sink, sink_logit, sink_off, most, least; /* least: what all weights are at least, likewise */
     int64_t keys;
 };
+
+/* E of doc/semantics for a score of these sizes. A sample is not made to be bad: what is asked of it is much less than
+ * what is promised. */
+static double doubt_of(const clattn_problem *p, double sizes)
+{
+    return 32 * (p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24) * (1 + sizes);
+}
+
+/* Takes up a weight that is off by up to e^doubt; returns how much heavier it may be, in parts of the row. One that may
+ * count as 0 may be wrong as a whole. */
+static double take_doubt(const clattn_problem *p, struct softmax *m, double weight, double doubt)
+{
+    const bool lost = weight < (p->type == CLATTN_F64 ? 0x1p-1022 : 0x1p-126) * exp(2 * m->most);
+    m->least += lost ? 0 : weight / m->sum * exp(-doubt);
+    return weight / m->sum * expm1(lost ? fmax(doubt, log(2)) : doubt);
+}
 
 static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
                   struct softmax *m)
@@ -132,11 +142,15 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
     double slope;
     m->top = m->sink_logit = sink;
     m->keys = 0;
+    m->most = sink > none ? doubt_of(&s->p, fabs(sink)) : 0;
     m->range = sample_range_of(e, q);
     for (int64_t k = m->range.begin; k < m->range.end; k++) {
         at.k = k;
         const bool kept = keeps(&rules, e, &at);
-        m->weight[k] = kept ? logit(&rules, &at, q_at, sample_answer_key_row(s, e, b, h, k), &m->a[k], &slope) : none;
+        double sizes = 0;
+        m->weight[k] = kept ? logit(&rules, &at, q_at, sample_answer_key_row(s, e, b, h, k), &sizes, &slope) : none;
+        m->off[k] = kept ? doubt_of(&s->p, sizes) : -1;
+        m->most = fmax(m->most, m->off[k]);
         m->top = fmax(m->top, m->weight[k]);
         m->keys += kept;
     }
@@ -147,28 +161,46 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
     }
 }
 
-/* The row's O, and how far off it may be, as clattn.h promises it: the sums T2 on the way, T1 when O is there. */
-static void average(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, const struct softmax *m,
-                    double *o, double *o_bound)
+/* Makes m->off what weights may do to sums of them; returns how much more all may be. */
+static double take_doubts(const clattn_problem *p, struct softmax *m)
+{
+    double all = 0;
+    for (int64_t k = m->range.begin; k < m->range.end; k++)
+        if (m->off[k] >= 0)
+            all += m->off[k] = take_doubt(p, m, m->weight[k], m->off[k]);
+    if (m->sink_logit > -(double)INFINITY)
+        all += m->sink_off = take_doubt(p, m, m->sink, doubt_of(p, fabs(m->sink_logit)));
+    return all;
+}
+
+/* Column c of the row's O, and how far off it may be. */
+static double column(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t c,
+                     const struct softmax *m, double *bound)
 {
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
     const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
     const double narrow = s->narrow_p ? 2 * sample_answer_epsilon(p->type) : 0;
-    const double chain = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
-    const double sink = sinks ? 32 * unit * m->sink / m->sum * (1 + fabs(m->sink_logit)) : 0;
+    const double adding = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
+    double o = 0, size = 0, top = 0;
     for (int64_t k = m->range.begin; k < m->range.end; k++)
-        for (int64_t c = 0, at = sample_answer_key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++) {
-            const double v = sample_value_v(s, at + c);
-            o[c] += m->weight[k] / m->sum * v;
-            o_bound[c] += m->weight[k] / m->sum * fabs(v);
+        if (m->weight[k] > 0)
+            o += m->weight[k] / m->sum * sample_value_v(s, sample_answer_key_row(s, e, b, h, k) * p->dv + c);
+    double far = sinks ? fabs(o) : 0, wrong = m->sink_off * fabs(o);
+    for (int64_t k = m->range.begin; k < m->range.end; k++)
+        if (m->off[k] >= 0) {
+            const double v = sample_value_v(s, sample_answer_key_row(s, e, b, h, k) * p->dv + c);
+            wrong += m->off[k] * fabs(v - o);
+            size += (m->weight[k] / m->sum + m->off[k]) * fabs(v);
+            far = fmax(far, fabs(v - o));
+            top = fmax(top, fabs(v));
         }
-    for (int64_t c = 0; c < p->dv; c++)
-        o_bound[c] = chain * o_bound[c] + sink * fabs(o[c]) + sample_answer_rounding(p->o_type, o[c]);
-    for (int64_t k = m->range.begin; k < m->range.end; k++)
-        for (int64_t c = 0, at = sample_answer_key_row(s, e, b, h, k) * p->dv; c < p->dv && m->weight[k] > 0; c++)
-            o_bound[c] += 32 * unit * m->weight[k] / m->sum * doubt_of(p->type, m->weight[k], m->a[k]) *
-                          fabs(sample_value_v(s, at + c) - o[c]);
+    if (m->least > 0) {
+        far = fmin(far, wrong / m->least);
+        top = fmin(top, size / m->least);
+    }
+    *bound = far + adding * top + sample_answer_rounding(p->o_type, o);
+    return o;
 }
 
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
@@ -176,19 +208,18 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
 {
     const clattn_problem *p = &s->p;
     const struct sample_entry e = sample_entry_of(s, b);
-    struct softmax m = { scratch, scratch + p->sizes.nk, { 0, 0 }, 0, 0, 0, 0, 0 };
+    struct softmax m = { .weight = scratch, .off = scratch + p->sizes.nk };
     memset(o, 0, (size_t)p->dv * sizeof *o);
     memset(o_bound, 0, (size_t)p->dv * sizeof *o);
     weigh(s, &e, b, h, q, &m);
     if (!(m.sum > 0))
         return (struct answer){ -(double)INFINITY, 0 };
-    if (m.keys)
-        average(s, &e, b, h, &m, o, o_bound);
-    const bool sinks = m.sink_logit > -(double)INFINITY;
-    const double lse = m.top + log(m.sum);
-    double doubt = sinks ? m.sink / m.sum * (1 + fabs(m.sink_logit)) : 0;
-    for (int64_t k = m.range.begin; k < m.range.end; k++)
-        doubt += m.weight[k] > 0 ? m.weight[k] / m.sum * doubt_of(p->type, m.weight[k], m.a[k]) : 0;
-    const double unit = problem_lse_type(p) == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
-    return (struct answer){ lse, unit * (32 * doubt + 16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
+    const double more = take_doubts(p, &m);
+    for (int64_t c = 0; c < p->dv && m.keys; c++)
+        o[c] = column(s, &e, b, h, c, &m, &o_bound[c]);
+    const bool sinks = m.sink_logit > -(double)INFINITY, wide = problem_lse_type(p) == CLATTN_F64;
+    const double lse = m.top + log(m.sum), unit = wide ? 0x1p-53 : 0x1p-24;
+    const double storing = p->type == CLATTN_F64 && !wide ? 0x1p-24 * fabs(lse) : 0;
+    return (struct answer){ lse, log1p(more) + storing +
+                                     unit * (16 + 2 * log2(1 + (double)(m.keys + sinks)) + 2 * fabs(lse)) };
 }

@@ -234,7 +234,7 @@ static void run(const struct device *d, const struct class *k, const char *text,
     clattn_plan plan = NULL;
     char why[1024] = "";
     cl_int e = trial_make(&t, d->cl.context, &c, layout);
-    t.demand = WHOLE;
+    t.demand = WHOLE; /* that is less than what is promised */
     e = e || !bad ? e : bad_fill(bad, &t, d->queue);
     e = e ? e : make_plan(d, k, &t, &plan, why, sizeof why);
     const int unsupported = e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, &t.c.problem, k->config);

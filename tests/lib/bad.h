@@ -16,7 +16,10 @@ enum bad_kind {
     BAD_LEVELS,  /* column 0 is a in even rows and b in odd ones, the others are 0 */
     BAD_RISING,  /* column 0 is a n, for n up to b, the others are 0 */
     BAD_SHARE,   /* up to a over the number of keys, from b times that on */
-    BAD_TINY     /* up to a times the smallest normal number of the type, of both signs */
+    BAD_TINY,    /* up to a times the smallest normal number of the type, of both signs */
+    BAD_PARITY,  /* a in even rows, b in odd ones */
+    BAD_ADDED,   /* column 0 is a, the others are b in even rows, -b in odd ones */
+    BAD_TOP      /* column 0 is a in row 0 and b in the others, the other columns are 0 */
 };
 struct bad_shape {
     enum bad_kind kind;
@@ -29,13 +32,14 @@ struct bad {
     double sink;   /* of every head; -inf is none */
     int d;         /* the width that it asks for, 0 for any */
     int wide_only; /* needs more than the range of f16 */
+    enum demand demand; /* WHOLE, or PROMISED where roundings conspire */
 };
 extern const struct bad bads[]; /* ends with a name of NULL */
 
 /* What its problem is called behind the sizes. */
 const char *bad_words(const struct bad *bad);
 
-/* Fills a trial of such a problem, its buffers too, and demands the whole bound of it. */
+/* Fills a trial of such a problem, its buffers too, and demands of it what is to be. */
 cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);
 
 /* Whether a problem of this type can hold it; `words` may name more types. */

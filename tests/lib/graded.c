@@ -259,7 +259,6 @@ static void forget_truth(struct graded *g)
  * here. */
 static cl_int find_truth(struct graded *g)
 {
-    const double usual = 0.25; /* of what computing may lose: random inputs ask no more */
     struct reference r = trial_problem(&g->t);
     struct mods_gradients mods = { .x = &g->t.x };
     forget_truth(g);
@@ -277,7 +276,7 @@ static cl_int find_truth(struct graded *g)
         if (!g->want[i] || !g->bound[i])
             return CL_OUT_OF_HOST_MEMORY;
     }
-    r.share = g->t.demand == WHOLE ? 1 : usual;
+    r.share = trial_share(g->t.demand);
     r.narrow_p = g->t.narrow_p;
     const struct reference_gradients to = {
         .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,

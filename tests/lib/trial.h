@@ -63,12 +63,14 @@ struct tensor {
 
 enum list { Q_LEN, KV_LEN, KV_START, DIAGONALS, CU_Q, CU_K, SLOPES, SINKS, BLOCK_TABLE, LISTS };
 
-/* How much of the promised bound a result may use, but for what rounding O and P alone may do (struct reference).
- * Random inputs ask more of a kernel than the promise does: what right ones show is well below. */
+/* What is asked of a result: a share of struct reference. Inputs that are not made to be bad ask more of a kernel than
+ * the promise does: what right ones show is well below. */
 enum demand {
-    USUAL, /* a quarter */
-    WHOLE  /* all: of inputs that are made bad on purpose */
+    USUAL,   /* a quarter of what is usual: random inputs */
+    WHOLE,   /* all of it: inputs that are made bad on purpose */
+    PROMISED /* what doc/semantics promises: inputs for which roundings conspire */
 };
+double trial_share(enum demand demand);
 
 struct trial {
     clattn_workload c;

@@ -165,6 +165,12 @@ struct reference trial_problem(const struct trial *t)
     return r;
 }
 
+double trial_share(enum demand demand)
+{
+    static const double shares[] = { [USUAL] = 0.25, [WHOLE] = 1, [PROMISED] = 0 };
+    return shares[demand];
+}
+
 int trial_truth(const struct trial *t, const struct reference *given, struct truth *x, unsigned char *seen)
 {
     struct reference r = given ? *given : trial_problem(t);
@@ -173,7 +179,7 @@ int trial_truth(const struct trial *t, const struct reference *given, struct tru
     x->lse = calloc((size_t)rows + 1, sizeof *x->lse);
     x->o_bound = calloc((size_t)n + 1, sizeof *x->o_bound);
     x->lse_bound = calloc((size_t)rows + 1, sizeof *x->lse_bound);
-    r.share = t->demand == WHOLE ? 1 : 0.25;
+    r.share = trial_share(t->demand);
     if (!x->o || !x->lse || !x->o_bound || !x->lse_bound)
         return -1;
     return reference_forward(&r, t->q.value, t->k.value, t->v.value, x->o, x->lse, x->o_bound, x->lse_bound, seen);
