@@ -107,11 +107,11 @@ double sample_value_o(const struct sample *s, int64_t at);
 double sample_value_dout(const struct sample *s, int64_t at);
 double sample_value_dlse(const struct sample *s, int64_t at); /* 0 where it is not given */
 
-/* A score: whether it is kept, what it is after all changes, what sizes it had on the way, added up, and its derivative
- * by what it was before them. */
+/* A score: whether it is kept, what it is after all changes, the size of its products, those that it had after each
+ * change, added up, and its derivative by what it was before them. */
 struct sample_score {
     bool kept;
-    double logit, size, slope;
+    double logit, products, later, slope;
 };
 struct sample_score sample_answer_score(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
                                         int64_t q, int64_t k); /* in sample_answer.c */

@@ -53,10 +53,7 @@ static bool keeps(const struct rules *r, const struct sample_entry *e, const str
     return kept;
 }
 
-/* The logit of an element; in *a the sizes that it had step by step, added up, which rounding may take a part of; and
- * its derivative. */
-static double logit(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at, double *a,
-                    double *slope)
+static struct sample_score score_of(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at)
 {
     const struct sample *s = at->s;
     const clattn_problem *p = &s->p;
@@ -74,14 +71,14 @@ static double logit(const struct rules *r, const struct feature_at *at, int64_t 
     x += more;
     size += more_size;
     x *= p->scale;
-    *a = fabs(p->scale) * size;
-    *slope = 1;
+    struct sample_score score = { .kept = true, .products = fabs(p->scale) * size, .slope = 1 };
     for (int i = 0; i < r->n_changes; i++) {
-        *slope *= r->slope[i] ? r->slope[i](at, x) : 1;
+        score.slope *= r->slope[i] ? r->slope[i](at, x) : 1;
         x = r->change[i](at, x);
-        *a += fabs(x);
+        score.later += fabs(x);
     }
-    return x;
+    score.logit = x;
+    return score;
 }
 
 struct sample_score sample_answer_score(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
@@ -89,10 +86,8 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
 {
     const struct rules rules = rules_of(&s->p);
     const struct feature_at at = { s, b, h, q, k, e->offset };
-    struct sample_score x = { .kept = keeps(&rules, e, &at) };
-    if (x.kept)
-        x.logit = logit(&rules, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k), &x.size, &x.slope);
-    return x;
+    return keeps(&rules, e, &at) ? score_of(&rules, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k))
+                                 : (struct sample_score){ .kept = false };
 }
 
 double sample_answer_epsilon(int type)
@@ -139,7 +134,6 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
     struct feature_at at = { s, b, h, q, 0, e->offset };
     const double none = -(double)INFINITY, sink = rules.sink ? rules.sink(&at, none) : none;
     const int64_t q_at = sample_row(s, b, h, q);
-    double slope;
     m->top = m->sink_logit = sink;
     m->keys = 0;
     m->most = sink > none ? doubt_of(&s->p, fabs(sink)) : 0;
@@ -147,12 +141,13 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
     for (int64_t k = m->range.begin; k < m->range.end; k++) {
         at.k = k;
         const bool kept = keeps(&rules, e, &at);
-        double sizes = 0;
-        m->weight[k] = kept ? logit(&rules, &at, q_at, sample_answer_key_row(s, e, b, h, k), &sizes, &slope) : none;
-        m->off[k] = kept ? doubt_of(&s->p, sizes) : -1;
-        m->most = fmax(m->most, m->off[k]);
-        m->top = fmax(m->top, m->weight[k]);
+        const struct sample_score x = kept ? score_of(&rules, &at, q_at, sample_answer_key_row(s, e, b, h, k))
+                                           : (struct sample_score){ .logit = none };
+        m->weight[k] = x.logit;
+        m->off[k] = kept ? doubt_of(&s->p, x.products + x.later) : -1;
+        m->top = fmax(m->top, x.logit);
         m->keys += kept;
+        m->most = fmax(m->most, m->off[k]);
     }
     m->sum = m->sink = sink > none ? exp(sink - m->top) : 0;
     for (int64_t k = m->range.begin; k < m->range.end; k++) {

@@ -12,16 +12,36 @@
 #include <math.h>
 #include <string.h>
 
-/* What computing may lose, in parts of what is added up: several times what a right kernel does. */
-static double doubt(const struct sample *s, double size)
+/* ---- What the law of doc/semantics, "The bound of gradients", says; its names ---- */
+
+static double unit_of(const struct sample *s)
 {
-    return (s->p.type == CLATTN_F64 ? 0x1p-53 : 0x1p-24) * (64 + 32 * size);
+    return s->p.type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
 }
 
-/* The same of a weight: one that may count as 0 may be wrong as a whole. */
-static double doubt_of(const struct sample *s, double weight, double size)
+/* C of a sum, with what matrix units do more: of any number of terms, and of P and dS that they multiply in 16 bits. */
+static double chains(double terms)
 {
-    return doubt(s, size) + (weight < (s->p.type == CLATTN_F64 ? 0x1p-899 : 0x1p-99));
+    return 32 + 8 * fmin(terms, 64);
+}
+static double adding(const struct sample *s, double terms, bool multiplied)
+{
+    const double narrow = multiplied && s->narrow_p ? 2 * sample_answer_epsilon(s->p.type) : 0;
+    return unit_of(s) * (chains(terms) + (s->narrow_p ? terms : 0)) + narrow;
+}
+/* Of a dot product, in parts of what is added up. */
+static double dot_off(const struct sample *s, int64_t width)
+{
+    return unit_of(s) * (96 + (s->narrow_p ? 2 * (double)width : 0));
+}
+
+/* How far off a weight may be: log_p is s - LSE, and LSE exact. One that may count as 0 may be wrong as a whole. */
+static double weight_off(const struct sample *s, double log_p, double products, double later)
+{
+    const double e = unit_of(s) * (chains((double)s->p.sizes.nk + 1) + 16 * (later + fabs(log_p))) +
+                     dot_off(s, s->p.d) * products;
+    const bool lost = log_p - e < (s->p.type == CLATTN_F64 ? -899 : -99) * log(2);
+    return exp(log_p) * (expm1(e) + lost);
 }
 
 /* Scores of a row of Q are nearly normal, for a value of K is 1.18 large in the mean square: none is six deviations
@@ -61,33 +81,43 @@ struct sample_gradient_shape sample_gradient_shape(const struct sample *s, int w
 
 /* ---- Elements ---- */
 
-/* dO times a row of values - O, and - dLSE in O's place: dp - D, at once, and the size of what is added up. */
-static double against_o(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t value, double *size)
+/* dp and D, and how far off they may be. */
+struct products {
+    double dp, dp_off, delta, delta_off;
+};
+
+/* Of a row of values, none for -1. counts: of a row of Q that counts; O of others is 0, whatever is stored there. */
+static struct products products_of(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t value, bool counts)
 {
     const int64_t dv = s->p.dv, row = sample_row(s, b, h, q) * dv;
-    double sum = sample_value_dlse(s, sample_lse(s, b, h, q));
-    *size = fabs(sum);
-    for (int64_t c = 0; c < dv; c++) {
-        const double dout = sample_value_dout(s, row + c), o = sample_value_o(s, row + c);
-        const double v = value < 0 ? 0 : sample_value_v(s, value * dv + c);
-        sum += dout * (v - o);
-        *size += fabs(dout) * (fabs(v) + fabs(o));
+    const double dlse = sample_value_dlse(s, sample_lse(s, b, h, q));
+    const double lse_unit = problem_lse_type(&s->p) == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    double dp = 0, dp_size = 0, delta = 0, delta_size = 0;
+    for (int64_t c = 0; c < dv && counts; c++) {
+        const double dout = sample_value_dout(s, row + c), of_o = dout * sample_value_o(s, row + c);
+        const double of_v = value < 0 ? 0 : dout * sample_value_v(s, value * dv + c);
+        dp += of_v;
+        dp_size += fabs(of_v);
+        delta += of_o;
+        delta_size += fabs(of_o);
     }
-    return sum;
+    return (struct products){ dp, dot_off(s, dv) * dp_size, delta - dlse,
+                              unit_of(s) * (96 + (double)dv) * delta_size + lse_unit * fabs(dlse) };
 }
 
 static struct sample_element compute_element(const struct sample *s, const struct sample_entry *e, const float *lse,
                                              int64_t b, int64_t h, int64_t q, int64_t k)
 {
     const struct sample_score x = sample_answer_score(s, e, b, h, q, k);
-    double size;
     if (!x.kept)
         return (struct sample_element){ .p = 0 };
-    const double of_row = (double)lse[sample_lse(s, b, h, q)];
-    const double sum = against_o(s, b, h, q, sample_answer_key_row(s, e, b, h, k), &size);
-    const double p = exp(x.logit - of_row), off = doubt_of(s, p, x.size + fabs(of_row));
-    return (struct sample_element){ p, p * off, p * sum, p * off * size, p * sum * x.slope * s->p.scale,
-                                    p * off * size * fabs(s->p.scale) };
+    const struct products of = products_of(s, b, h, q, sample_answer_key_row(s, e, b, h, k), true);
+    const double log_p = x.logit - (double)lse[sample_lse(s, b, h, q)], p = exp(log_p), ds = of.dp - of.delta;
+    const double u = unit_of(s), p_off = weight_off(s, log_p, x.products, x.later), all = p + p_off;
+    const double top = p * ds, top_off = all * (of.dp_off + of.delta_off) + (p_off + 8 * u * all) * fabs(ds);
+    const double factor = s->p.softcap > 0 ? fmin(1, 32 * u + dot_off(s, s->p.d) * x.products / s->p.softcap) : 0;
+    return (struct sample_element){ p, p_off, top, top_off, top * x.slope * s->p.scale,
+                                    (top_off * fabs(x.slope) + (fabs(top) + top_off) * factor) * fabs(s->p.scale) };
 }
 
 static int64_t place_of(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
@@ -131,15 +161,14 @@ void sample_gradient_compute(struct sample *s, const float *lse, struct sample_e
 
 /* ---- Sums ---- */
 
-/* Adds w times a row of values. Matrix units have w in 16 bits. */
-static void add(const struct sample *s, double *row, double *bound, double w, double off, int64_t at, int64_t width,
-                double (*value)(const struct sample *, int64_t))
+/* Adds w times a row of values; more: what adding all of them up loses. */
+static void add(double *row, double *bound, double w, double off, double more, const struct sample *s, int64_t at,
+                int64_t width, double (*value)(const struct sample *, int64_t))
 {
-    const double narrow = s->narrow_p ? 2 * sample_answer_epsilon(s->p.type) : 0;
     for (int64_t c = 0; c < width; c++) {
         const double x = value(s, at * width + c);
         row[c] += w * x;
-        bound[c] += (off + (doubt(s, 0) + narrow) * fabs(w)) * fabs(x);
+        bound[c] += (off + more * (fabs(w) + off)) * fabs(x);
     }
 }
 
@@ -148,6 +177,7 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
 {
     const struct sample_entry e = sample_entry_of(s, b);
     const int64_t share = s->p.sizes.h / s->p.sizes.hk;
+    const double more = adding(s, (double)(share * s->p.sizes.nq), true);
     for (int64_t h = hk * share; h < (hk + 1) * share; h++)
         for (int64_t q = 0; q < e.nq; q++) {
             const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
@@ -155,9 +185,9 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
             if (x.p == 0)
                 continue;
             if (which == SAMPLE_DK)
-                add(s, row, bound, x.ds, x.ds_off, at, s->p.d, sample_value_q);
+                add(row, bound, x.ds, x.ds_off, more, s, at, s->p.d, sample_value_q);
             else
-                add(s, row, bound, x.p, x.p_off, at, s->p.dv, sample_value_dout);
+                add(row, bound, x.p, x.p_off, more, s, at, s->p.dv, sample_value_dout);
         }
 }
 
@@ -166,10 +196,11 @@ static void add_keys(const struct sample *s, const float *lse, int64_t b, int64_
 {
     const struct sample_entry e = sample_entry_of(s, b);
     const struct sample_range range = sample_range_of(&e, q);
+    const double more = adding(s, (double)s->p.sizes.nk, true);
     for (int64_t k = range.begin; k < range.end; k++) {
         const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
         if (x.p != 0)
-            add(s, row, bound, x.ds, x.ds_off, sample_answer_key_row(s, &e, b, h, k), s->p.d, sample_value_k);
+            add(row, bound, x.ds, x.ds_off, more, s, sample_answer_key_row(s, &e, b, h, k), s->p.d, sample_value_k);
     }
 }
 
@@ -195,13 +226,15 @@ static void add_shares(const struct sample *s, int which, const float *lse, int6
 {
     const struct sample_entry e = sample_entry_of(s, b);
     const struct sample_range range = q < e.nq ? sample_range_of(&e, q) : (struct sample_range){ 0, 0 };
+    const clattn_sizes *const z = &s->p.sizes;
+    const double more = adding(s, (double)z->b * (double)z->h * (double)z->nq * (double)z->nk, false);
     for (int64_t k = range.begin; k < range.end; k++) {
         const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
         const struct share to = share_of(s, which, &e, b, h, q, k);
         if (to.times == 0)
             continue;
         row[to.cell] += x.top * to.times;
-        bound[to.cell] += (x.top_off + doubt(s, 0) * fabs(x.top)) * fabs(to.times);
+        bound[to.cell] += (x.top_off + more * (fabs(x.top) + x.top_off)) * fabs(to.times);
     }
 }
 
@@ -223,21 +256,23 @@ static void add_all_shares(const struct sample *s, int which, const float *lse, 
     }
 }
 
-/* A head's sink, of one entry. Of rows that do not count O is 0, whatever is stored there. */
+/* A head's sink, of one entry. */
 static void add_sink(const struct sample *s, const float *lse, int64_t b, int64_t h, double *row, double *bound)
 {
     const struct sample_entry e = sample_entry_of(s, b);
+    const clattn_sizes *const z = &s->p.sizes;
+    const double more = adding(s, (double)z->b * (double)z->h * (double)z->nq * (double)z->nk, false);
     float sink;
     sample_fill(s, SAMPLE_SINKS, h, 1, &sink);
     for (int64_t q = 0; q < e.nq; q++) {
         const double of_row = (double)lse[sample_lse(s, b, h, q)];
-        const double p = of_row > -(double)INFINITY ? exp(sink - of_row) : 0;
-        double size, sum = sample_value_dlse(s, sample_lse(s, b, h, q));
-        size = fabs(sum);
-        if (q < e.q_len)
-            sum = against_o(s, b, h, q, -1, &size);
-        *row += p * sum;
-        *bound += p * doubt_of(s, p, fabs(sink) + fabs(of_row)) * size;
+        if (of_row == -(double)INFINITY)
+            continue;
+        const struct products of = products_of(s, b, h, q, -1, q < e.q_len);
+        const double p = exp(sink - of_row), p_off = weight_off(s, sink - of_row, 0, fabs(sink));
+        const double off = (p + p_off) * of.delta_off + p_off * fabs(of.delta);
+        *row -= p * of.delta;
+        *bound += off + more * (p * fabs(of.delta) + off);
     }
 }
 
