@@ -79,9 +79,10 @@ static cl_int find_limits(struct bench *b)
 static int bench_open(struct bench *b, struct fault *f)
 {
     cl_int status = opencl_open(b->o.device, &b->where);
+    if (status == CL_DEVICE_NOT_FOUND)
+        return opencl_missing(b->o.device, f);
     if (status)
-        return fault_set(f, EXIT_NO_DEVICE, "no device%s%s: %s", b->o.device ? " named " : "",
-                         b->o.device ? b->o.device : "", clattn_status_string(status));
+        return fault_set(f, EXIT_NO_DEVICE, "the device cannot be used: %s", clattn_status_string(status));
     (void)clGetDeviceInfo(b->where.device, CL_DRIVER_VERSION, sizeof b->driver, b->driver, NULL);
     b->driver[sizeof b->driver - 1] = '\0';
     status = find_limits(b);

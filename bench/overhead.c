@@ -76,7 +76,7 @@ static cl_int measure(clattn_handle handle, clattn_plan plan, struct setup *s, c
     return CL_SUCCESS;
 }
 
-static cl_int run(const char *device, const char *problem)
+static cl_int run(const char *device, const char *problem, struct fault *f)
 {
     struct opencl where;
     struct setup setup;
@@ -92,6 +92,8 @@ static cl_int run(const char *device, const char *problem)
     memset(&c, 0, sizeof c);
     c.struct_size = sizeof c;
     cl_int status = opencl_open(device, &where);
+    if (status == CL_DEVICE_NOT_FOUND)
+        opencl_missing(device, f);
     if (status)
         return status;
     if ((status = clattn_workload_parse(problem, &c, NULL, 0)))
@@ -128,8 +130,11 @@ int main(int argc, char **argv)
         fputs("usage: clattn-overhead [DEVICE] 'PROBLEM'\n", stderr);
         return EXIT_USAGE;
     }
-    const cl_int status = run(argc == 3 ? argv[1] : NULL, argv[argc - 1]);
-    if (status)
-        fprintf(stderr, "clattn-overhead: %s\n", clattn_status_string(status));
-    return status ? EXIT_USAGE : EXIT_OK;
+    struct fault f = { 0, "" };
+    const cl_int status = run(argc == 3 ? argv[1] : NULL, argv[argc - 1], &f);
+    if (status && !f.status)
+        fault_set(&f, EXIT_USAGE, "%s", clattn_status_string(status));
+    if (f.status)
+        fault_print(&f, "clattn-overhead");
+    return f.status;
 }

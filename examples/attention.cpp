@@ -74,7 +74,8 @@ int main()
         clReleaseContext(context);
         return first != 1; // it sees key 0 only, whose value is 1
     } catch (const clattn::error &e) {
-        std::cerr << e.what() << "\n";
-        return e.status() == CL_DEVICE_NOT_FOUND ? 77 : 1;
+        const bool none = e.status() == CL_DEVICE_NOT_FOUND;
+        std::cerr << e.what() << (none ? ": install a driver (for a CPU PoCL, in Debian pocl-opencl-icd)" : "") << "\n";
+        return none ? 77 : 1;
     }
 }

@@ -14,8 +14,10 @@ static float q[N * D], k[N * D], v[N * D], o[N * D];
 int main(void)
 {
     cl_device_id device;
-    if (clattn_default_device(NULL, &device))
-        return 77; /* no device */
+    if (clattn_default_device(NULL, &device)) {
+        puts("no OpenCL device: install a driver (for a CPU PoCL, in Debian pocl-opencl-icd)");
+        return 77;
+    }
     cl_int e;
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &e);
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, &e);

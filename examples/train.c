@@ -104,8 +104,10 @@ static void open_device(void)
     cl_platform_id platform;
     cl_device_id device;
     cl_int status;
-    if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
+    if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
+        fprintf(stderr, "no OpenCL device: install a driver (for a CPU PoCL, in Debian pocl-opencl-icd)\n");
         exit(77);
+    }
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
     check(status, "clCreateContext");
     queue = clCreateCommandQueue(context, device, 0, &status);

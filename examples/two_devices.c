@@ -172,7 +172,7 @@ int main(void)
     fill(&v[0][0][0][0], sizeof v / sizeof(float), 3);
     const int found = find_devices();
     if (!found) {
-        fprintf(stderr, "no OpenCL device\n");
+        fprintf(stderr, "no OpenCL device: install a driver (for a CPU PoCL, in Debian pocl-opencl-icd)\n");
         return 77;
     }
     clattn_problem problem = CLATTN_PROBLEM_INIT; /* of each half of the keys */

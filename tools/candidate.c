@@ -27,6 +27,8 @@ static cl_int prepare(struct candidate *c, const struct tune_options *o, struct 
     if (named_open(&c->problem, o->problems[0], f) != 0)
         return CLATTN_ERROR_SYNTAX;
     cl_int e = opencl_open(o->device, &c->where);
+    if (e == CL_DEVICE_NOT_FOUND)
+        opencl_missing(o->device, f);
     if (e == CL_SUCCESS)
         e = clattn_create(&c->handle, c->where.context, c->where.device, &options);
     if (e == CL_SUCCESS)
