@@ -247,8 +247,6 @@ static int check(struct run *r, struct fault *f)
     char why[4096] = "";
     if (!r->options.verify)
         return 0;
-    if (x->n_mods && g->dout)
-        return fault_set(f, EXIT_UNSUPPORTED, "--verify: gradients of score_mods are not checked");
     if (x->n_mods && rowmods_open(&r->rowmods, &r->where, x, r->arrays.c.problem.type == CLATTN_F64, why, sizeof why))
         return fault_set(f, EXIT_UNSUPPORTED, "--verify: the score_mods on their own: %s", why);
     if (verify(&r->arrays.c, &r->arrays.in, verify_narrow_p(r->report.engine), rowmods_change, &r->rowmods, r->o,

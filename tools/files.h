@@ -16,6 +16,17 @@ const char *files_open(int *fd, const char *path, uint64_t *bytes);
  * and *mode, the permissions of what is there, or -1 for nothing. Returns NULL, or in words what is wrong. */
 const char *files_resolve(char **out, int *mode, const char *path);
 
+/* Whether a file can appear at the path, in place of a regular one or as a new one: what can be known before its data
+ * is there. Returns NULL, or in words what is in the way. */
+const char *files_may_appear(const char *path);
+
+/* Whether files can be made in the folder, which may have to be made first. Returns NULL, or in words what is in the
+ * way. */
+const char *files_may_keep(const char *folder);
+
+/* Whether the path leads to the file or pipe that standard output goes to. */
+int files_is_stdout(const char *path);
+
 /* Creates a new file for writing, never opening what somebody placed there; mode -1: as any new file. Returns a
  * descriptor, or -1 with errno. */
 int files_create(const char *path, int mode);

@@ -70,6 +70,36 @@ const char *files_resolve(char **out, int *mode, const char *path)
     return files_is_special(*out) ? irregular : NULL;
 }
 
+int files_is_stdout(const char *path)
+{
+    (void)path; /* what it is connected to has no path here */
+    return 0;
+}
+
+/* Its folder has a list of access of its own: what that allows shows when a file is made. */
+const char *files_may_appear(const char *path)
+{
+    char *real = NULL, *folder = NULL;
+    int mode;
+    const char *why = files_resolve(&real, &mode, path);
+    if (!why) {
+        const size_t n = files_folder(real);
+        folder = n ? strndup(real, n) : _strdup(".");
+        const DWORD kind = folder ? GetFileAttributesA(folder) : INVALID_FILE_ATTRIBUTES;
+        if (kind == INVALID_FILE_ATTRIBUTES || !(kind & FILE_ATTRIBUTE_DIRECTORY))
+            why = strerror(ENOENT);
+    }
+    free(folder);
+    free(real);
+    return why;
+}
+
+const char *files_may_keep(const char *folder)
+{
+    const DWORD kind = GetFileAttributesA(folder);
+    return kind != INVALID_FILE_ATTRIBUTES && !(kind & FILE_ATTRIBUTE_DIRECTORY) ? strerror(ENOTDIR) : NULL;
+}
+
 int files_create(const char *path, int mode)
 {
     (void)mode; /* a file has the list of access of its folder */

@@ -42,8 +42,8 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f);
 /* Whether options go together: part of options_parse(). */
 int options_check(const struct options *o, struct fault *f);
 
-/* Whether its outputs are files of their own: neither inputs nor one another, by whatever name. Returns 0, or -1 with
- * `f` set. */
+/* Whether its outputs can be written, as files of their own: neither inputs nor one another, by whatever name. Returns
+ * 0, or -1 with `f` set. */
 int options_files(const struct options *o, struct fault *f);
 
 /* The text of --help. */

@@ -39,6 +39,8 @@ static int check_together(const struct options *o, struct fault *f)
         return fault_set(f, EXIT_USAGE, "--v-zero: %s needs --v-scale as well", o->v_zero);
     if (o->mod_grads.n > 0 && !o->dout)
         return fault_set(f, EXIT_USAGE, "--score-mod-grad: %s needs --dout as well", o->mod_grads.at[0]);
+    if (o->dout && o->mods.n && o->verify)
+        return fault_set(f, EXIT_UNSUPPORTED, "--verify: gradients of score_mods are not checked");
     if (o->dout && o->mod_grads.n != o->mods.n)
         return fault_set(f, EXIT_USAGE, "--score-mod-grad: there are %d of them, want one for each of %d --score-mod",
                          o->mod_grads.n, o->mods.n);

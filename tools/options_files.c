@@ -1,8 +1,10 @@
-/* options_files.c - no output of clattn-run onto an input, nor onto another output
+/* options_files.c - outputs of clattn-run: not onto an input, nor onto another output, and where a file can be written
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "options.h"
+
+#include "files.h"
 #include "output.h"
 
 #include <string.h>
@@ -11,7 +13,7 @@
 struct named_file {
     const char *argument, *path;
 };
-enum { FILES_MAX = 24 + 4 * LIST_MAX };
+enum { FILES_MAX = 25 + 4 * LIST_MAX };
 struct named_files {
     int n;
     struct named_file at[FILES_MAX];
@@ -75,6 +77,9 @@ int options_files(const struct options *o, struct fault *f)
             if (outputs_is_same(outputs.at[k].path, to->path))
                 return fault_set(f, EXIT_USAGE, "%s: %s: %s, %s, writes the same file", to->argument, to->path,
                                  outputs.at[k].argument, outputs.at[k].path);
+        const char *const why = files_may_appear(to->path);
+        if (why)
+            return fault_set(f, EXIT_USAGE, "%s: %s: %s", to->argument, to->path, why);
     }
     return 0;
 }

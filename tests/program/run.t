@@ -446,7 +446,7 @@ ok $? "--engine and --tile take what was reported ($config)"
 
 # Outputs, all or none.
 mkdir directory
-refused 1 '--lse: directory: it is not a regular file' -o o.npy --lse directory --device "$device" q.npy k.npy v.npy
+refused 1 '--lse: directory: it is a folder' -o o.npy --lse directory --device "$device" q.npy k.npy v.npy
 refused 1 '-o: none/o.npy: No such file' --lse lse.npy -o none/o.npy --device "$device" q.npy k.npy v.npy
 refused 1 'writes the same file' -o o.npy --lse o.npy --device "$device" q.npy k.npy v.npy
 refused 1 'writes the same file' -o o.npy --lse directory/.././o.npy --device "$device" q.npy k.npy v.npy

@@ -154,6 +154,36 @@ kept '--lse: folder/up/o.npy: -o, o.npy, writes the same file' -o o.npy --lse fo
 back '--dk: new.npy: --dq, ./new.npy, writes the same file' --dq ./new.npy --dk new.npy
 : >there.npy && ln there.npy also.npy
 kept '--lse: also.npy: -o, there.npy, writes the same file' -o there.npy --lse also.npy q.npy k.npy v.npy
+
+# Nothing is computed for an output that cannot be written: a device is not even looked for.
+mkfifo fifo
+refused 1 '-o: folder: it is a folder' -o folder q.npy k.npy v.npy
+refused 1 '-o: none/o.npy: No such file' --lse lse.npy -o none/o.npy q.npy k.npy v.npy
+refused 1 '-o: q.npy/o.npy: Not a directory' -o q.npy/o.npy q.npy k.npy v.npy
+refused 1 '-o: fifo: it is a pipe, and an output takes the place of a regular file: name one' -o fifo q.npy k.npy v.npy
+refused 1 '-o: /dev/null: it is a device, and an output takes' -o /dev/null q.npy k.npy v.npy
+refused 1 '-o: /dev/stdout: it is standard output, where the report goes' --json -o /dev/stdout q.npy k.npy v.npy
+refused 1 '-o: out: it is standard output, where the report goes' -o out q.npy k.npy v.npy
+for output in '-o' '--lse' '--dq'; do
+    { blind $output /dev/stdout --dout do.npy --dk dk.npy --json q.npy k.npy v.npy 2>err </dev/null
+      echo $? >status; } | cat >out
+    test "$(cat status)" -eq 1 && test ! -s out && test "$(wc -l <err)" -eq 1 &&
+        grep -q "^clattn-run: $output: /dev/stdout: it is a pipe, and an output takes the place of a regular file" err
+    ok $? "$output /dev/stdout into a pipe: $(cat err)"
+done
+refused 1 '--lse: none/x: No such file' --lse none/x q.npy k.npy v.npy
+for option in dq dk dv dbias dslopes dsinks; do
+    refused 1 "--$option: none/x: No such file" --$option none/x --dout do.npy q.npy k.npy v.npy
+done
+refused 1 '--daux: none/x: No such file' --score-mod x.cl --score-mod-grad y.cl --aux a=x.npy --daux a=none/x \
+    --dout do.npy q.npy k.npy v.npy
+refused 1 '--lse: none/x: No such file' --lse none/x --merge op.npy lp.npy
+if test "$(id -u)" -eq 0; then skip "root may write everywhere"; else
+    mkdir closed && chmod 500 closed
+    refused 1 '-o: closed/o.npy: Permission denied' -o closed/o.npy q.npy k.npy v.npy
+fi
+refused 3 '--verify: gradients of score_mods are not checked' --verify --score-mod x.cl --score-mod-grad y.cl \
+    --dout do.npy --dq dq.npy q.npy k.npy v.npy
 call=plain
 
 # Quantised K and V.
