@@ -38,6 +38,20 @@ double record_ratio(const struct record *r)
     return r->control_ns > 0 && r->time_ns > 0 ? r->time_ns / r->control_ns : 0;
 }
 
+const char *record_time(char text[RECORD_TIME], const struct record *r)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    double x = r->time_ns;
+    int unit = 0;
+    for (; x >= 999.5 && unit < 3; unit++)
+        x *= 1e-3;
+    if (!(x > 0))
+        snprintf(text, RECORD_TIME, "-");
+    else
+        snprintf(text, RECORD_TIME, x < 99.95 ? "%.3g %s" : "%.0f %s", x, units[unit]);
+    return text;
+}
+
 static cl_int append(void *user, const char *text, size_t n)
 {
     struct records *r = user;

@@ -31,6 +31,10 @@ const struct record *records_find(const struct records *r, const char *class_tex
 /* The time of `config` divided by that of the default configuration; 0 when it is not known. */
 double record_ratio(const struct record *r);
 
+/* The time of `config` in words, three digits and the unit that suits them: "23.4 us"; "-" when it is not known. */
+enum { RECORD_TIME = 16 };
+const char *record_time(char text[RECORD_TIME], const struct record *r);
+
 /* "quick", "full", "exhaustive"; "?" for anything else, and 0 for another name. */
 const char *record_effort(int effort);
 int record_effort_of(const char *name);

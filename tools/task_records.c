@@ -38,7 +38,7 @@ static void list_json(const struct record *r)
     json_string(stdout, r->class_text);
     printf(", \"config\": ");
     json_string(stdout, r->config);
-    printf(", \"time_ms\": %s", json_number(text, r->time_ns * 1e-6, 6));
+    printf(", \"time_ms\": %s", json_number(text, r->time_ns > 0 ? r->time_ns * 1e-6 : NAN, 6));
     printf(", \"ratio\": %s", json_number(text, ratio > 0 ? ratio : NAN, 6));
     printf(", \"effort\": \"%s\", \"settled\": %s, \"date\": ", record_effort(r->effort), r->tries ? "false" : "true");
     json_string(stdout, r->date);
@@ -49,23 +49,48 @@ static void list_json(const struct record *r)
     printf("}\n");
 }
 
-static void list_text(const struct record *r)
+/* What stands below a class, the configuration last: it may be long, and a line is to fit into 80 columns. */
+static const char columns[] = "  %8s  %6s  %-*s  %-10.10s  %s\n";
+
+/* The effort, in *width columns at least. */
+static void effort_words(char text[32], const struct record *r, int *width)
 {
-    char ratio[32] = "-";
+    const int n = snprintf(text, 32, "%s%s", record_effort(r->effort), r->tries ? " (not settled)" : "");
+    *width = n > *width ? n : *width;
+}
+
+static void list_text(const struct record *r, int width)
+{
+    char ratio[32] = "-", effort[32], time[RECORD_TIME];
     if (record_ratio(r) > 0)
         snprintf(ratio, sizeof ratio, "%.3g", record_ratio(r));
-    printf("%-48s  %-20s  %9.4g ms  %5s  %s%s  %s\n", r->class_text, r->config, r->time_ns * 1e-6, ratio,
-           record_effort(r->effort), r->tries ? " (not settled)" : "", r->date);
+    effort_words(effort, r, &width);
+    printf("%s\n", r->class_text);
+    printf(columns, record_time(time, r), ratio, width, effort, r->date, r->config);
+}
+
+/* A record is a line with its class and one with all else, under headings. */
+static void list_all(const struct records *all)
+{
+    char effort[32];
+    int width = (int)strlen("effort");
+    for (size_t i = 0; i < all->n; i++)
+        effort_words(effort, &all->list[i], &width);
+    if (all->n) {
+        printf("class\n");
+        printf(columns, "time", "ratio", width, "effort", "date", "configuration");
+    }
+    for (size_t i = 0; i < all->n; i++)
+        list_text(&all->list[i], width);
 }
 
 int task_list(struct tuner *t, struct fault *f)
 {
     struct records all;
-    if (open_records(t, &all, f) == 0 && all.n && !t->options.json)
-        printf("%-48s  %-20s  %12s  %5s  %s  %s\n", "class", "configuration", "time", "ratio", "effort", "date");
-    if (!f->status)
-        for (size_t i = 0; i < all.n; i++)
-            (t->options.json ? list_json : list_text)(&all.list[i]);
+    if (open_records(t, &all, f) == 0 && !t->options.json)
+        list_all(&all);
+    for (size_t i = 0; i < all.n && !f->status && t->options.json; i++)
+        list_json(&all.list[i]);
     records_free(&all);
     return f->status ? -1 : 0;
 }
@@ -224,7 +249,7 @@ int task_export(struct tuner *t, struct fault *f)
     char *text = NULL;
     if (open_records(t, &all, f) == 0 && !(text = in_order(&all)))
         fault_set(f, EXIT_USAGE, "there is no memory for the records");
-    if (text && textfile_write(path, text, all.length, "--export", f) == 0 && strcmp(path, "-") != 0) {
+    if (text && textfile_write(path, text, all.length, "--export", f) == 0 && !textfile_is_stdout(path)) {
         if (t->options.json)
             printf("{\"records\": %zu}\n", all.n);
         else if (!t->options.quiet)

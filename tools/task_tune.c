@@ -7,6 +7,7 @@
 #include "classes.h"
 #include "clock.h"
 #include "apart.h"
+#include "files.h"
 #include "named.h"
 #include "records.h"
 #include "tune_report.h"
@@ -240,6 +241,9 @@ int task_tune(struct tuner *t, struct fault *f)
     struct run r;
     struct classes all;
     int n = 0;
+    const char *const why = files_may_keep(t->path);
+    if (why)
+        return fault_set(f, EXIT_NO_CACHE, "%s: records cannot be kept there: %s", t->path, why);
     memset(&r, 0, sizeof r);
     r.tuner = t;
     r.apart.program = t->program;

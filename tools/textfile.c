@@ -102,11 +102,16 @@ out:
     return e;
 }
 
+int textfile_is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0 || files_is_stdout(path);
+}
+
 int textfile_write(const char *path, const char *text, size_t n, const char *argument, struct fault *f)
 {
     int e;
     errno = 0;
-    if (strcmp(path, "-") == 0) {
+    if (textfile_is_stdout(path)) {
         e = put(stdout, text, n);
     } else if (files_is_special(path)) {
         FILE *to = fopen(path, "wb");

@@ -192,10 +192,10 @@ static void print_json(const struct outcome *o)
 static void print_text(const struct outcome *o)
 {
     const struct record *r = o->record;
-    char text[32];
+    char text[32], time[RECORD_TIME];
     printf("%-6s  %s", endings[o->ending].word, o->class_text);
     if (r)
-        printf(": %s, %.4g ms", r->config, r->time_ns * 1e-6);
+        printf(": %s, %s", r->config, record_time(time, r));
     if (r && record_ratio(r) > 0)
         printf(", %.3g of the default's time", record_ratio(r));
     if (r && r->tries && o->ending != ENDING_KEPT)

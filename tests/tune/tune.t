@@ -196,9 +196,12 @@ else
     skip "no python3"
 fi
 on --list
-test $status -eq 0 && test "$(lines out)" -eq 3 && grep -q "^$classB  .* ms .* quick.*Z\$" out &&
-    head -n 1 out | grep -qx 'class  *configuration  *time  *ratio  effort  date'
+test $status -eq 0 && test "$(lines out)" -eq 6 && grep -qxF "$classB" out &&
+    test "$(grep -cE '^ +[0-9.]+ [num]?s +([0-9.]+|-)  quick.*  20[-0-9]{8}  [a-z_]+ ' out)" -eq 2 &&
+    head -n 2 out | tr '\n' ' ' | grep -qx 'class  *time  *ratio  effort *date  *configuration '
 ok $? "--list, with headings"
+awk 'length($0) > 80 { bad = 1 } END { exit bad }' out
+ok $? "in lines of at most 80 columns"
 on --export first
 test $status -eq 0 && grep -qxF '2 records are in first' out && test "$(grep -c '^sum ' first)" -eq 2
 ok $? "--export to a file"
@@ -206,6 +209,12 @@ on --export -
 test $status -eq 0 && cmp -s out first
 ok $? "and to standard output"
 mkdir away
+on --export /dev/stdout
+test $status -eq 0 && test ! -s err && cmp out first
+ok $? "--export /dev/stdout is the same, into a file"
+"$program" --device "$device" --export /dev/stdout 2>err </dev/null | cat >out
+cmp out first
+ok $? "and into a pipe"
 on --export away
 test $status -eq 1 && grep -q -- '--export: away: Is a directory' err && test ! -s out
 ok $? "not to a directory"
@@ -354,11 +363,13 @@ ok $? "beside another: exit 4 ($status)"
 
 : >file
 CLATTN_CACHE_DIR=$tmp/file/cache
-quick --in-process "$A"
-test $status -eq 5 && grep -q "^clattn-tune: $tmp/file/cache: records cannot be kept there" err &&
-    grep -q '^unkept ' out
-ok $? "a directory that cannot be made ($status)"
+refused 5 "$tmp/file/cache: records cannot be kept there: Not a directory" --device "$device" --effort quick "$A"
 refused 5 'records cannot be kept there' --device "$device" --import first
+mkdir open && chmod 777 open
+CLATTN_CACHE_DIR=$tmp/open
+quick --in-process "$A"
+test $status -eq 5 && grep -q "^clattn-tune: $tmp/open: records cannot be kept there" err && grep -q '^unkept ' out
+ok $? "a directory that others may write to ($status)"
 
 stopped() { # SIGNAL ARGS...: two classes, and a signal when the first is done; leaves its status
     signal=$1
