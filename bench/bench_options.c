@@ -68,6 +68,21 @@ static int read_rounds(int *rounds, const char *text, struct fault *f)
     return 0;
 }
 
+/* With --rounds-on-stdin nothing is computed of the rounds, which run without peers. */
+static int check_on_stdin(const struct bench_options *o, struct fault *f)
+{
+    const struct { const char *name; int given; } rows[] = {
+        { "--against", o->against != NULL },     { "--plot", o->plot != NULL },
+        { "--rounds", o->rounds_text != NULL },  { "--json", o->json },
+        { "--json-file", o->json_file != NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && o->on_stdin; i++)
+        if (rows[i].given)
+            return fault_set(f, EXIT_USAGE, "%s: --rounds-on-stdin prints the time of each round and nothing else",
+                             rows[i].name);
+    return 0;
+}
+
 /* given: problems were given. */
 static int find_suite(struct bench_options *o, int given, struct fault *f)
 {
@@ -103,6 +118,8 @@ int bench_options_read(struct bench_options *o, int argc, char **argv, struct fa
     o->rounds = ROUNDS_DEFAULT;
     if (n < 0 || o->help || o->version || o->list_devices)
         return n;
+    if (check_on_stdin(o, f))
+        return -1;
     if (o->rounds_text && read_rounds(&o->rounds, o->rounds_text, f))
         return -1;
     if (o->memory_text && memory_read(o->memory_text, &o->memory))

@@ -9,6 +9,7 @@
 
 #include "bench.h"
 #include "devices.h"
+#include "files.h"
 #include "plot.h"
 #include "results.h"
 #include "rounds.h"
@@ -90,9 +91,11 @@ static int bench_open(struct bench *b, struct fault *f)
         status = clattn_create(&b->handle, b->where.context, b->where.device, NULL);
     if (status)
         return fault_set(f, EXIT_UNSUPPORTED, "%s: %s", b->where.device_name, clattn_status_string(status));
+    if (b->o.json_file && files_is_stdout(b->o.json_file))
+        return fault_set(f, EXIT_USAGE, "--json-file %s: it is standard output, where --json prints", b->o.json_file);
     if (b->o.json_file && !(b->json = fopen(b->o.json_file, "w")))
         return fault_set(f, EXIT_USAGE, "--json-file %s: %s", b->o.json_file, strerror(errno));
-    return 0;
+    return b->o.plot ? plot_check(b->o.plot, f) : 0;
 }
 
 static int bench_close(struct bench *b, int result)

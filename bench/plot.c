@@ -85,6 +85,14 @@ static int plot_one(const char *dir, const struct plot *what, const struct figur
     return draw(path, f);
 }
 
+int plot_check(const char *dir, struct fault *f)
+{
+    if (!system_has("gnuplot"))
+        return fault_set(f, EXIT_UNSUPPORTED, "--plot %s: there is no gnuplot to draw with (Debian: gnuplot-nox)", dir);
+    const char *const why = strlen(dir) > PATH_ROOM / 2 ? "too long" : files_may_keep(dir);
+    return why ? fault_set(f, EXIT_USAGE, "--plot %s: %s", dir, why) : 0;
+}
+
 int plot_write(const char *dir, const struct figures *all, size_t n, int partial, struct fault *f)
 {
     if (!n)

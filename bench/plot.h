@@ -8,6 +8,10 @@
 
 #include <stdio.h>
 
+/* Whether plot_write() has what it needs, as far as that can be known before anything is measured: gnuplot, and a
+ * directory that is there or can be made. 0, or -1 with the fault set. */
+int plot_check(const char *dir, struct fault *f);
+
 /* Writes throughput.svg (GFLOP/s over the number of keys, a line for each kind of problem and each peer) and
  * roofline.svg, and what they are drawn from, throughput.gp and roofline.gp, into the directory dir, which is made
  * where it is not there. partial: the run was interrupted, and the titles say so. 0, or -1 with the fault set. */

@@ -18,6 +18,9 @@ int system_is_same_file(const char *path, const char *other);
 /* Whether standard output (1) or standard error (2) is a terminal that a line can be written over on. */
 int system_is_terminal(int fd);
 
+/* Whether system_run() would find a program of that name. */
+int system_has(const char *name);
+
 /* Runs a program found as a shell finds it, argv[0], and waits for it. Returns 0, or an errno where it cannot be
  * started; *status is 0 where it succeeded. */
 int system_run(char *const argv[], int *status);

@@ -58,6 +58,20 @@ int system_is_terminal(int fd)
     return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
+int system_has(const char *name)
+{
+    const char *at = getenv("PATH");
+    struct stat s;
+    char path[4096];
+    for (at = at ? at : "/bin:/usr/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+        const int n = (int)strcspn(at, ":"); /* 0: the current folder */
+        if (snprintf(path, sizeof path, "%.*s%s%s", n, at, n ? "/" : "./", name) < (int)sizeof path &&
+            stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 int system_run(char *const argv[], int *status)
 {
     pid_t pid;

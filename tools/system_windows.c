@@ -53,6 +53,12 @@ int system_is_terminal(int fd)
     return _isatty(fd);
 }
 
+int system_has(const char *name)
+{
+    char path[MAX_PATH];
+    return SearchPathA(NULL, name, ".exe", sizeof path, path, NULL) > 0;
+}
+
 int system_run(char *const argv[], int *status)
 {
     STARTUPINFOA how = { .cb = sizeof how };

@@ -25,6 +25,11 @@ ok $? "clattn-bench --help names the suites"
 grep -q '^      decode  *1 to 16 queries' out
 ok $? "decode among them"
 
+for option in --against=naive --plot=plots --rounds=3 --json --json-file=x; do
+    refused 1 "${option%%=*}: --rounds-on-stdin prints the time of each round and nothing else" --rounds-on-stdin \
+        $option "$tiny"
+done
+
 call=plain
 need_device
 quick() { bench --memory 64M "$@"; } # ceilings are probed with less, and sooner
@@ -154,6 +159,21 @@ run --device="$device" --rounds 1 --json "$tiny"
 figure='[0-9].*'
 test $status -eq 0 && grep -q "\"peak_gflops\": $figure\"read_gbytes_s\": $figure\"roofline_fraction\": $figure" out
 ok $? "the ceilings of the device are probed"
+
+refused 1 '--json-file /dev/stdout: it is standard output, where --json prints' --device "$device" --json-file \
+    /dev/stdout "$tiny"
+
+# What --plot needs is looked for before anything is measured.
+mkdir -p plotter && printf '#!/bin/sh\n' >plotter/gnuplot
+unplotted() { PATH=$tmp/nowhere:$tmp/plotter "$top_builddir/clattn-bench" --memory 64M "$@"; }
+call=unplotted
+refused 3 '--plot plots: there is no gnuplot to draw with (Debian: gnuplot-nox)' --device "$device" --plot plots "$tiny"
+chmod +x plotter/gnuplot
+refused 1 '--plot q.npy/plots: Not a directory' --device "$device" --plot q.npy/plots "$tiny"
+refused 1 '--plot q.npy: Not a directory' --device "$device" --plot q.npy "$tiny"
+test ! -e plots
+ok $? "and nothing is made"
+call=quick
 
 # A gnuplot that draws nothing, and says no to what it is not asked.
 mkdir -p plotter && printf \
