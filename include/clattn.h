@@ -1106,9 +1106,10 @@ typedef struct clattn_forward_args {
     /**< Bytes, for CLATTN_MASK. A byte that is not 0 keeps the key. */
     clattn_tensor4 block_map;
     /**< Bytes, for CLATTN_BLOCK_MAP: one for each block of block_q queries and block_k keys. 0: no key of the block is
-     *   seen. 2: the mask, if there is one, keeps the whole block. Any other value: the mask decides. shape[2] and
-     *   shape[3] count blocks: ceil(nq / block_q) and ceil(nk / block_k); in varlen sequences, from the beginning of
-     *   each. */
+     *   seen. 2: the mask, if there is one, keeps the whole block; where it does not, whether the keys that it drops
+     *   are seen depends on the tile. Any other value: the mask decides. Causality, windows and lengths hold in every
+     *   block. shape[2] and shape[3] count blocks: ceil(nq / block_q) and ceil(nk / block_k); in varlen sequences, from
+     *   the beginning of each. */
     int32_t block_q, block_k;
     /**< 1 to 2^30, with a block map; 0 without. A map pays where blocks are multiples of the tile. */
     clattn_array slopes;

@@ -7,6 +7,7 @@
 #include "files.h"
 #include "floats.h"
 #include "npy.h"
+#include "score_arrays.h"
 #include "score_mods.h"
 #include "wholes.h"
 
@@ -18,71 +19,7 @@
 
 enum { TEXT_MAX = 1 << 20 }; /* the library's limit */
 
-/* ---- Arrays ---- */
-
-/* Compares the axes of a file, aligned right, with those of the scores: each must be 1 or equal. */
-static int broadcast(const char *argument, const char *path, const struct npy *a, const clattn_sizes *z,
-                     int64_t shape[4], int32_t axes[4], struct fault *f)
-{
-    const int64_t sizes[4] = { z->b, z->h, z->nq, z->nk };
-    char of_file[NPY_SHAPE_TEXT], of_scores[NPY_SHAPE_TEXT];
-    int fits = a->ndim <= 4;
-    for (int i = 0; i < 4 && fits; i++) {
-        const int axis = i - (4 - a->ndim);
-        shape[i] = axis < 0 ? 1 : a->shape[axis];
-        axes[i] = shape[i] != 1;
-        fits = shape[i] == 1 || shape[i] == sizes[i];
-    }
-    if (fits)
-        return 0;
-    npy_shape(a->ndim, a->shape, of_file);
-    npy_shape(4, sizes, of_scores);
-    return fault_set(f, EXIT_USAGE,
-                     "%s: %s: its shape %s does not fit %s of the scores, [b,h,nq,nk]: want axes of 1 or of that size",
-                     argument, path, of_file, of_scores);
-}
-
-static int read_bias(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
-{
-    const char *argument = "--bias", *path = o->bias;
-    struct npy a;
-    if (!path)
-        return 0;
-    if (floats_read(argument, path, &a, f) != 0)
-        return -1;
-    int status = broadcast(argument, path, &a, &c->problem.sizes, x->bias_shape, c->bias_axes, f);
-    if (status == 0) {
-        c->problem.bias_type = a.type == NPY_F2                                          ? CLATTN_F16
-                               : a.type == NPY_F8 && c->problem.type == CLATTN_F64 ? CLATTN_F64
-                                                                                         : CLATTN_F32;
-        x->bias = floats_values(argument, path, &a, c->problem.bias_type, f);
-        x->bias_axes = a.ndim;
-        status = x->bias ? 0 : -1;
-    }
-    npy_free(&a);
-    return status;
-}
-
-static int read_mask(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
-{
-    const char *argument = "--mask", *path = o->mask;
-    struct npy a;
-    if (!path)
-        return 0;
-    if (npy_read(argument, path, &a, f) != 0)
-        return -1;
-    int status = a.type == NPY_B1 || a.type == NPY_U1 ? 0
-        : fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want b1 or u1", argument, path, a.name);
-    if (status == 0)
-        status = broadcast(argument, path, &a, &c->problem.sizes, x->mask_shape, c->mask_axes, f);
-    if (status == 0) {
-        c->problem.flags |= CLATTN_MASK;
-        x->mask = a.data;
-        a.data = NULL;
-    }
-    npy_free(&a);
-    return status;
-}
+/* ---- Lists ---- */
 
 /* Reads slopes, [h] or with `by_entry` also [b,h], or sinks, [h]. *rows receives b, or 1 where that axis is absent, and
  * *axes how many there are. */
@@ -257,8 +194,5 @@ static int read_mods(const struct options *o, clattn_workload *c, struct extras 
 
 int changes_read(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
 {
-    return read_bias(o, c, x, f) != 0 || read_mask(o, c, x, f) != 0 || read_lists(o, c, x, f) != 0 ||
-                   read_mods(o, c, x, f) != 0
-               ? -1
-               : 0;
+    return score_arrays_read(o, c, x, f) != 0 || read_lists(o, c, x, f) != 0 || read_mods(o, c, x, f) != 0 ? -1 : 0;
 }

@@ -31,6 +31,17 @@ static int read_whole(const char *text, long long *out)
     return end == text || *end || isspace((unsigned char)*text) || errno ? -1 : 0;
 }
 
+/* Two of them with a comma between. */
+static int read_two(const char *text, long long *a, long long *b)
+{
+    char first[16] = "";
+    const char *comma = strchr(text, ',');
+    if (!comma || (size_t)(comma - text) >= sizeof first)
+        return -1;
+    memcpy(first, text, (size_t)(comma - text));
+    return read_whole(first, a) != 0 || read_whole(comma + 1, b) != 0 ? -1 : 0;
+}
+
 /* ---- What is asked for without a file: rows that fill in the problem ---- */
 
 static int read_scale(void *into, const char *text, struct fault *f)
@@ -62,19 +73,27 @@ static int read_causal(void *into, const char *text, struct fault *f)
 static int read_window(void *into, const char *text, struct fault *f)
 {
     struct options *o = into;
-    char left[16] = "";
-    const char *comma = strchr(text, ',');
     long long l, r;
-    if (comma && (size_t)(comma - text) < sizeof left)
-        memcpy(left, text, (size_t)(comma - text));
-    if (!comma || read_whole(left, &l) != 0 || read_whole(comma + 1, &r) != 0 || l < -1 || r < -1 || l > NUMBER_MAX ||
-        r > NUMBER_MAX)
+    if (read_two(text, &l, &r) != 0 || l < -1 || r < -1 || l > NUMBER_MAX || r > NUMBER_MAX)
         return fault_set(f, EXIT_USAGE, "--window: %s is not L,R, two whole numbers from 0 to %d, or -1 for no bound",
                          text, NUMBER_MAX);
     o->problem.flags |= CLATTN_WINDOW;
     o->problem.window_left = (int32_t)l;
     o->problem.window_right = (int32_t)r;
     o->has_diagonal = 1;
+    return 0;
+}
+
+/* "BQ,BK": whole numbers from 1 on. */
+static int read_block_size(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    long long q, k;
+    if (read_two(text, &q, &k) != 0 || q < 1 || k < 1 || q > NUMBER_MAX || k > NUMBER_MAX)
+        return fault_set(f, EXIT_USAGE, "--block-size: %s is not BQ,BK, two whole numbers from 1 to %d", text,
+                         NUMBER_MAX);
+    o->block_q = (int32_t)q;
+    o->block_k = (int32_t)k;
     return 0;
 }
 
@@ -105,6 +124,8 @@ static const struct args_row table[] = {
              "that position: bottom-right (default), top-left, N, or A.npy with [b] offsets"),
     ROW_TEXT("--bias", bias, "F.npy", "added to the scores, [b,h,nq,nk]; axes of 1, and missing ones, are broadcast"),
     ROW_TEXT("--mask", mask, "M.npy", "likewise, of bool or u1: what is not 0 is seen"),
+    ROW_TEXT("--block-map", block_map, "M.npy", "a byte for each block: 0 drops it, 2: the mask keeps all of it"),
+    ROW_READ("--block-size", read_block_size, "BQ,BK", "its queries and keys; without --block-map: made from the mask"),
     ROW_TEXT("--alibi", alibi, "S.npy", "slopes of ALiBi, [h] or [b,h]"),
     ROW_TEXT("--sinks", sinks, "S.npy", "a score per head without a value, [h]"),
     ROW_LIST("--score-mod", mods, "FILE.cl", "OpenCL C that changes the score s; may be repeated"),

@@ -13,7 +13,7 @@ struct options {
     /* As given; NULL when not. */
     const char *out, *lse, *type_text, *o_type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
     const char *engine, *tile, *tune_text, *emit_source, *kernel, *time_text;
-    const char *bias, *mask, *alibi, *sinks, *cu_q, *cu_k;
+    const char *bias, *mask, *block_map, *alibi, *sinks, *cu_q, *cu_k;
     const char *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
     const char *block_table, *k_scale, *k_zero, *v_scale, *v_zero, *k_type_text, *v_type_text;
     struct list mods, aux, mod_grads, daux; /* FILE.cl and NAME=A.npy, of gradients too */
@@ -26,6 +26,7 @@ struct options {
     int o_type;                 /* likewise; 0: not given */
     int k_type, v_type;         /* CLATTN_INT8..; 0: not quantised, or of a file that is */
     int bthd;
+    int32_t block_q, block_k;   /* of --block-size; 0: not given */
     clattn_problem problem;     /* what needs no file: scale, softcap, masks, splits, and the flags of these */
     int has_diagonal;           /* something in it asks where the diagonal lies */
     int align;                  /* CLATTN_ALIGN_* */

@@ -11,6 +11,11 @@ static int check_together(const struct options *o, struct fault *f)
 {
     if (o->aux.n > 0 && o->mods.n == 0)
         return fault_set(f, EXIT_USAGE, "--aux: %s needs --score-mod as well", o->aux.at[0]);
+    if (o->block_map && !o->block_q)
+        return fault_set(f, EXIT_USAGE, "--block-map: %s needs --block-size as well", o->block_map);
+    if (o->block_q && !o->block_map && !o->mask)
+        return fault_set(f, EXIT_USAGE, "--block-size: %d,%d needs --block-map, or --mask to make one from",
+                         (int)o->block_q, (int)o->block_k);
     if (!o->cu_q != !o->cu_k)
         return fault_set(f, EXIT_USAGE, "%s needs %s as well", o->cu_q ? "--cu-q" : "--cu-k",
                          o->cu_q ? "--cu-k" : "--cu-q");
@@ -58,7 +63,8 @@ static int check_merge(const struct options *o, struct fault *f)
         { "--layout", o->layout_text != NULL }, { "--scale", (o->problem.flags & CLATTN_SCALE) != 0 },
         { "--softcap", o->problem.softcap != 0 }, { "--causal", o->problem.causal },
         { "--window", (o->problem.flags & CLATTN_WINDOW) != 0 }, { "--align", o->align_text != NULL },
-        { "--bias", o->bias != NULL }, { "--mask", o->mask != NULL }, { "--alibi", o->alibi != NULL },
+        { "--bias", o->bias != NULL }, { "--mask", o->mask != NULL }, { "--block-map", o->block_map != NULL },
+        { "--alibi", o->alibi != NULL },
         { "--sinks", o->sinks != NULL }, { "--score-mod", o->mods.n > 0 }, { "--aux", o->aux.n > 0 },
         { "--cu-q", o->cu_q != NULL }, { "--cu-k", o->cu_k != NULL }, { "--q-len", o->q_len != NULL },
         { "--kv-len", o->kv_len != NULL }, { "--kv-start", o->kv_start != NULL },

@@ -107,6 +107,34 @@ mv o.npy masked.npy
 mask mask2.npy '|b1' '\001' 123 123
 verified "--mask of bools" --mask mask2.npy "$Q" "$K" "$V"
 same "the same O" o.npy masked.npy
+# Blocks of 16 queries and 40 keys: 8 by 4. cells prints 123 by 123 bytes, 1 where a condition on query, key and the
+# byte m of their block says so.
+map='(3 * int(q / 16) + 5 * int(k / 40)) % 4' # 0 to 3, about as many of each
+cells() { # CONDITION
+    awk "BEGIN { for (q = 0; q < 123; q++) for (k = 0; k < 123; k++) { m = $map; printf \"%d\", ($1) ? 1 : 0 } }" |
+        tr '01' '\000\001' | npy '|u1' '(123, 123)'
+}
+awk "BEGIN { for (q = 0; q < 128; q += 16) for (k = 0; k < 160; k += 40) printf \"%d\", $map }" | tr '0-3' '\000-\003' |
+    npy '|u1' '(8, 4)' >map.npy
+size='--block-size 16,40'
+cells 'm > 0' >mapped.npy
+cells 'm > 0 && (m == 2 || (q + k) % 3)' >thinned.npy # what is left
+cells 'm == 2 || (q + k) % 3' >thin.npy               # and would be without the blocks of 0
+verified "--block-map" --block-map map.npy $size "$Q" "$K" "$V"
+grep -q '^problem .* blocks:16,40 ' out
+ok $? "is in the problem string"
+mv o.npy blocks.npy
+verified "a mask of the same elements" --mask mapped.npy "$Q" "$K" "$V"
+same "gives the same O" o.npy blocks.npy
+verified "--block-map and --mask" --block-map map.npy $size --mask thin.npy "$Q" "$K" "$V"
+mv o.npy blocks.npy
+verified "a mask of the same elements" --mask thinned.npy "$Q" "$K" "$V"
+same "gives the same O" o.npy blocks.npy
+verified "a map made from the mask" --mask thinned.npy $size "$Q" "$K" "$V"
+same "gives the same O" o.npy blocks.npy
+raw map.npy | npy '|b1' '(1, 8, 4)' >map3.npy
+verified "--block-map with all else" --block-map map3.npy $size --mask thin.npy --causal --window=40,20 \
+    --bias bias3.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" --type f16 --softcap 2 "$Q" "$K" "$V"
 mask mask4.npy '|u1' '\001-\377' 3 1 1 123
 verified "--mask for keys" --mask mask4.npy "$Q" "$K" "$V"
 real alibi2.npy '<f4' 4 3 4
@@ -221,6 +249,9 @@ ints len3.npy 200 50 100
 rest && verified "with bias, mask and lengths" --cu-q cuq.npy --cu-k cuk.npy --bias bias.npy --mask mask.npy --kv-len \
     len3.npy \
     --sinks sinks.npy --score-mod "$mods/relative.cl" qp.npy kp.npy vp.npy
+mask mapv.npy '|u1' '\001-\377' 3 1 17 7
+rest && verified "with a block map" --cu-q cuq.npy --cu-k cuk.npy --causal --block-map mapv.npy --block-size 16,40 \
+    qp.npy kp.npy vp.npy
 ints varq.npy 0 62 185 369
 verified "those of the word varlen" --cu-q varq.npy --cu-k varq.npy --causal --scale=0.25 qp.npy kp.npy vp.npy
 ints none.npy 0
@@ -404,6 +435,8 @@ graded "of all that changes scores" "dq dk dv dbias dslopes dsinks" --softcap 0.
     --sinks alibi1.npy --dout "$V" "$Q" "$K" "$V"
 grep -q "'shape': (4,1,123)" dbias.npy && grep -q "'shape': (4,)" dslopes.npy && grep -q "'shape': (4,)" dsinks.npy
 ok $? "have the shapes of what they belong to"
+graded "with a block map and a mask" "dq dk dv" --block-map map.npy $size --mask thin.npy --causal --dout "$V" "$Q" \
+    "$K" "$V"
 rest && graded "of varlen sequences" "dq dk dv dsinks" --causal \
     --cu-q cuq.npy --cu-k cuk.npy --sinks alibi1.npy --dout vp.npy \
     qp.npy kp.npy vp.npy

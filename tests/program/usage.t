@@ -32,6 +32,12 @@ refused 1 '--softcap: inf' --softcap inf q.npy k.npy v.npy
 for window in 3 3, ,3 -2,0 0,-2 1.5,2 '1, 2' 1,2,3 2147483648,0 123456789012345678901,1; do
     refused 1 "--window: $window" --window "$window" q.npy k.npy v.npy
 done
+for size in 3 3, ,3 0,1 1,0 -1,2 1.5,2 '1, 2' 1,2,3 2147483648,1; do
+    refused 1 "--block-size: $size is not BQ,BK, two whole numbers from 1 to 1073741824" --block-size="$size" \
+        --block-map x.npy q.npy k.npy v.npy
+done
+refused 1 '--block-map: x.npy needs --block-size as well' --block-map x.npy q.npy k.npy v.npy
+refused 1 '--block-size: 2,3 needs --block-map, or --mask to make one from' --block-size 2,3 q.npy k.npy v.npy
 for splits in 0 -1 1025 1.5 x ''; do
     refused 1 "--splits: $splits is not a number of parts, 1 to 1024" --splits "$splits" q.npy k.npy v.npy
 done
@@ -129,6 +135,7 @@ kept '-o: link.npy: that is the file of Q, q.npy' -o link.npy q.npy k.npy v.npy
 kept '-o: q.npy: that is the file of Q, link.npy' -o q.npy link.npy k.npy v.npy
 kept '-o: hard.npy: that is the file of K, k.npy' -o hard.npy q.npy k.npy v.npy
 kept '-o: far_link.npy: that is the file of V, folder/../v.npy' -o far_link.npy q.npy k.npy folder/../v.npy
+kept '-o: x.npy: that is the file of --block-map' --block-map x.npy --block-size 2,3 -o x.npy q.npy k.npy v.npy
 for option in bias mask alibi sinks q-len kv-len kv-start align block-table k-scale v-scale; do
     kept "-o: x.npy: that is the file of --$option, x.npy" --causal --$option x.npy -o x.npy q.npy k.npy v.npy
 done
@@ -265,11 +272,13 @@ refused 1 'O_PARTS: flat1.npy: its shape is [3], want [S,...,dv]' --merge flat1.
 tensor wide0.npy '<f4' 4 3 5 0
 tensor wide0l.npy '<f4' 4 3 5
 refused 1 'O_PARTS: wide0.npy: its shape [3,5,0] has a width of 0' --merge wide0.npy wide0l.npy
-for option in --causal --scale=1 --softcap=2 --window=1,2 --align=3 --bias=x --mask=x --alibi=x --sinks=x \
+for option in --causal --scale=1 --softcap=2 --window=1,2 --align=3 --bias=x --mask=x \
+    --alibi=x --sinks=x \
     --score-mod=x --q-len=x --kv-len=x --kv-start=x --block-table=x --k-scale=x --v-scale=x --k-type=int8 \
     --v-type=q4_0 --splits=2 --layout=bhtd --o-type=f16; do
     refused 1 "${option%%=*}: --merge only merges what was computed before" $option --merge op.npy lp.npy
 done
+refused 1 '--block-map: --merge only' --block-map x --block-size 2,3 --merge op.npy lp.npy
 refused 1 '--cu-q: --merge only' --cu-q x --cu-k x --merge op.npy lp.npy
 
 for axes in '8' '4 1' '2 1 1 6' '3 1 1 1' '1 1 1 1 7' '1 5 1 7'; do
@@ -344,7 +353,52 @@ tensor odd.npy '<f4' 4 3 1 9 1
 packed 1 '--bias: odd.npy: its shape [3,1,9,1] does not fit [3,4,6,4] of the scores' cuq.npy cuk.npy --bias odd.npy \
     qp.npy kp.npy vp.npy
 
+# Block maps: 3 by 3 blocks of 2 queries and 3 keys, of 5 queries and 7 keys.
 call=blind
+fits() { # DESCRIPTION ARGS...: all files are taken, and a device is looked for
+    what=$1
+    shift
+    run "$@" q.npy k.npy v.npy
+    test $status -ne 1
+    ok $? "$what"
+}
+size='--block-size 2,3'
+tensor zeros.npy '|u1' 1 3 3
+refused 1 '--block-map: none.npy: No such file' --block-map none.npy $size q.npy k.npy v.npy
+refused 1 '--block-map: q.npy: its type is <f4, want b1 or u1' --block-map q.npy $size q.npy k.npy v.npy
+for axes in '3 4' '2 3' '3 1 3 3' '2 2 3 3' '1 1 1 3 3' '0 3'; do
+    tensor odd.npy '|u1' 1 $axes
+    text="[$(echo $axes | tr ' ' ,)]"
+    refused 1 "--block-map: odd.npy: its shape $text does not fit [2,4,3,3] of the blocks, [b,h,nq/BQ,nk/BK]: want" \
+        --block-map odd.npy $size q.npy k.npy v.npy
+done
+for axes in '3 3' '1 3' '3' '1' '2 1 3 3' '2 4 3 3' '4 1 1'; do
+    tensor good.npy '|b1' 1 $axes
+    fits "--block-map with axes $axes" --block-map good.npy $size
+done
+printf '\001\001\001\001\001\002\001\001\001' | npy '|u1' '(3, 3)' >map.npy # of queries 2 and 3 and key 6
+{ printf '\001\001\001\001\001\001\001%.0s' 1 2 3 4 5; } >keep
+npy '|u1' '(5, 7)' <keep >keep.npy
+{ head -c 27 keep && zeros 1 && head -c 7 keep; } | npy '|b1' '(5, 7)' >drop.npy # query 3, key 6
+{ head -c 20 keep && zeros 1 && head -c 14 keep; } | npy '|u1' '(5, 7)' >beside.npy # query 2, key 6
+fits "2 without a mask" --block-map map.npy $size
+fits "2 where the mask keeps all" --block-map map.npy $size --mask keep.npy
+fits "2 above the diagonal, outside a window, and behind lengths" --block-map map.npy $size --mask keep.npy --causal \
+    --window 0,0 --kv-len len2.npy
+words='is 2, which says that the mask keeps all of it, but --mask,'
+refused 1 "--block-map: map.npy: block [0,0,1,2] $words drop.npy, drops [0,0,3,6]" --block-map map.npy $size \
+    --mask drop.npy q.npy k.npy v.npy
+refused 1 "--block-map: map.npy: block [0,0,1,2] $words beside.npy, drops [0,0,2,6]" --block-map map.npy $size \
+    --mask beside.npy q.npy k.npy v.npy
+{ head -c 13 keep && zeros 1; } | npy '|u1' '(2, 1, 1, 7)' >entries.npy
+refused 1 "--block-map: map.npy: block [1,0,1,2] $words entries.npy, drops [1,0,2,6]" --block-map map.npy $size \
+    --mask entries.npy q.npy k.npy v.npy
+{ zeros 68 && printf '\002\001\001\001'; } | npy '|u1' '(2, 4, 3, 3)' >one.npy # the last heads' blocks [1,2] on
+fits "2 in one head, where the mask keeps all" --block-map one.npy $size --mask keep.npy
+refused 1 "--block-map: one.npy: block [1,3,1,2] $words drop.npy, drops [1,3,3,6]" --block-map one.npy $size \
+    --mask drop.npy q.npy k.npy v.npy
+fits "where the mask decides, it may drop" --block-map zeros.npy $size --mask drop.npy
+
 run --emit-source 'f16 b1 h2 q64 k64 d64 causal'
 test $status -eq 0 && test ! -s err && grep -q __kernel out
 ok $? "--emit-source needs no device"
