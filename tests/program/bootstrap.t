@@ -5,7 +5,10 @@
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 cp "$top_srcdir/bootstrap" "$dir" && mkdir "$dir/bin" "$dir/examples" "$dir/examples/data" && cd "$dir" || exit 99
-: >examples/data/index.json
+for name in a longer_by_a_good_deal_than_what_was_thought_of wrong b; do
+    mkdir "examples/data/$name"
+    printf '"name": "%s",\n"args": "q.npy"\n' "$name"
+done >examples/data/index.json
 PATH=$dir/bin:$PATH
 MAKEFLAGS=
 export PATH MAKEFLAGS
@@ -27,10 +30,26 @@ makefile() { # FILES WHICH-FAILS
                 "$(test "$i" -gt 3 && echo C || echo XX)"
             test "$i" != "$2" || printf '\t@exit 1\n'
         done
-        printf 'clattn-bench:\n\t@echo "  CCLD    " $@;cp ../bench $@;ln -sf /bin/true devices\n'
+        printf 'clattn-bench:\n\t@echo "  CCLD    " $@;cp ../bench $@;cp ../run clattn-run;ln -sf /bin/true devices\n'
     } >Makefile.pretended
 }
 program bench 'echo "figures of CLBlast"'
+# Problems of many lengths, a number that is null, and where a file `fails` is there a case that says why.
+program run 'json() { # PROBLEM MS GFLOPS ERROR
+    printf "{\"version\": \"1\", \"platform\": \"P\", \"device\": \"D\", \"problem\": \"%s\", " "$1"
+    printf "\"engine\": \"cpu\", \"tile\": \"w8\", \"source\": \"default\", \"plan_ms\": 1.5, "
+    printf "\"time_ms\": %s, \"gflops\": %s, " $2 $3
+    printf "\"max_error\": %s, \"bound\": 0.0003, \"binary\": null}\n" $4
+}
+case $PWD in
+*/longer_*) json "f32 b3 h4 q1 k123 d32 causal window9,30 kvlen:78,78,78 kvstart:0,1,2" 12345.6 1234.5 0.00012 ;;
+*/wrong)
+    test ! -e ../../../fails || { printf "clattn-run: a tab\tand words\n" >&2 && exit 1; }
+    json x 1 1 1e-06
+    ;;
+*/b) json "f32 b1 h1 q1 k1 d1" 1234567.891 123456.78 null ;;
+*) json "f32 b3 h4 q1 k123 d32" 0.0421234 2.81 1.9e-05 ;;
+esac'
 
 n=0 bad=0
 ok() { # STATUS WHAT
@@ -60,6 +79,31 @@ test "$(grep -c '^command of ' build/bootstrap.log)" -eq 40 && test "$(grep -c '
 ok $? "all that make prints is in the log"
 grep -q 'CLBlast, unfused, untuned parameters' out && grep -qx 'figures of CLBlast' out
 ok $? "what CLBlast's figure is, is said in words"
+
+# The table: whatever the lengths are, problems begin below their heading, "ok" stands in one column, and all lines end
+# in one.
+aligned() { # ROWS
+    awk -v rows="$1" '
+        /^real data / { on = 1; problem = index($0, "problem"); ends = length($0); next }
+        on && /^$/ { exit }
+        !on || /^wrong  FAIL/ { next }
+        {
+            n++
+            at = index($0, "  ok  ")
+            bad = bad || length($0) != ends || substr($0, problem - 2, 3) !~ /^  [^ ]/ || !at || (last && at != last)
+            last = at
+        }
+        END { exit bad || n != rows }' out
+}
+aligned 4
+ok $? "the columns of the table are aligned"
+grep -q '^b .* f32 b1 h1 q1 k1 d1 .*  *-  3.0e-04  ok  1234567.891  123456.8$' out
+ok $? "a number that is not known is a dash"
+: >fails
+run 7
+rm fails
+test $status -ne 0 && aligned 3 && grep -qx 'wrong  FAIL: clattn-run: a tab and words' out
+ok $? "a case that failed says why, and moves no column"
 
 run 7
 test $status -eq 0 &&
