@@ -30,8 +30,8 @@ static int read_ints(const char *argument, const char *path, const struct tensor
     for (size_t i = 0; i < a->count && most >= 0; i++) {
         const int32_t x = ((const int32_t *)a->data)[i];
         if (x < 0 || x > most)
-            return fault_set(f, EXIT_USAGE, "%s: %s: value %ld at [%zu] is outside 0 to %lld", argument, path, (long)x,
-                             i, (long long)most);
+            return fault_set(f, EXIT_USAGE, "%s: %s: value %ld at [%zu] is %s %lld", argument, path, (long)x, i,
+                             most ? "outside 0 to" : "not", (long long)most);
     }
     return 0;
 }

@@ -101,6 +101,10 @@ refused 1 '--kv-len: len8.npy: value 8 at [1] is outside 0 to 7' --kv-len len8.n
 refused 1 '--q-len: len2.npy: value 7 at [1] is outside 0 to 5' --q-len len2.npy q.npy k.npy v.npy
 ints neg.npy -1 0
 refused 1 '--kv-start: neg.npy: value -1 at [0] is outside 0 to 7' --kv-start neg.npy q.npy k.npy v.npy
+tensor k0.npy '<f4' 4 2 2 0 8
+tensor v0.npy '<f4' 4 2 2 0 3
+refused 1 '--kv-len: len2.npy: value 5 at [0] is not 0' --kv-len len2.npy q.npy k0.npy v0.npy
+refused 1 '--kv-start: neg.npy: value -1 at [0] is not 0' --kv-start neg.npy q.npy k0.npy v0.npy
 refused 1 '--q-len: q.npy: its type is <f4, want i1 to i8 or u1 to u8' --q-len q.npy q.npy k.npy v.npy
 refused 1 '--align: len3.npy: its shape' --causal --align len3.npy q.npy k.npy v.npy
 
