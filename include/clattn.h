@@ -1125,7 +1125,8 @@ typedef struct clattn_forward_args {
      *   paged axes page, hk, row of the page and group, and in varlen 1, hk, row of all sequences and group. Each axis
      *   may be 1 (broadcast): a scale per tensor, head, channel, token or group. Contiguous is the order of their K and
      *   V: b, hk, row, group; page, row, hk, group; and in varlen row, hk, group. Zero points where CLATTN_K_ZERO and
-     *   CLATTN_V_ZERO say so. */
+     *   CLATTN_V_ZERO say so. A call without keys reads none of them: their shapes must be right, and mem may be
+     *   NULL. */
     clattn_array block_table;
     /**< int32 [b, ceil(nk / page)], where K and V are paged: entry i of sequence b is the page that has its keys i page
      *   to (i + 1) page - 1. Sequences may share pages. Entries of pages whose keys are all at kv_len or beyond are

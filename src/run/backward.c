@@ -128,7 +128,7 @@ static cl_int check_bias(struct call *c, const struct reader *r, cl_context cont
     struct tensor4 t;
     read_bias_shape(to, r);
     const struct tensor4_use use = { "dbias", r->p->bias_type != 0, { shape[0], shape[1], shape[2], shape[3] },
-                                     (size_t)engine_scalar_bytes(r->p), true, NULL, false };
+                                     (size_t)engine_scalar_bytes(r->p), true, NULL, false, false };
     if (!r->a.dbias.mem)
         return CL_SUCCESS;
     clattn_tensor4 dbias = r->a.dbias;

@@ -30,14 +30,14 @@ struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forwa
 {
     const bool given = p->flags & CLATTN_BLOCK_MAP;
     const int64_t q = given ? count_blocks(s->nq, a->block_q) : 0, k = given ? count_blocks(s->nk, a->block_k) : 0;
-    const struct tensor4_use use = { "block_map", given, { s->b, s->h, q, k }, 1, written, NULL, false };
+    const struct tensor4_use use = { "block_map", given, { s->b, s->h, q, k }, 1, written, NULL, false, false };
     return use;
 }
 
 struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s)
 {
     const bool given = p->flags & CLATTN_MASK;
-    const struct tensor4_use use = { "mask", given, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false };
+    const struct tensor4_use use = { "mask", given, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false };
     return use;
 }
 

@@ -27,6 +27,12 @@ static bool has_keys(const clattn_sizes *s)
     return s->b && s->nk;
 }
 
+/* Likewise of sequences that stand one behind the other. */
+static bool has_rows(const struct reader *r)
+{
+    return r->use->p->flags & CLATTN_CU_K ? r->use->s->b && r->use->s->total_k : has_keys(r->use->s);
+}
+
 static cl_int check_no_pages(const struct caches *in, struct why *why)
 {
     const char *const what = in->page                 ? "page"
@@ -125,17 +131,18 @@ static cl_int check_written(const struct tensor4_use *use, const struct tensor4 
     return CL_SUCCESS;
 }
 
-/* Scales or zero points. Kernels take their strides in 32 bits. */
+/* Scales or zero points. Kernels take their strides in 32 bits. A call without keys reads none; their shape is what it
+ * is with keys, since a pool of pages is there all the same. */
 static cl_int check_scales(const struct reader *r, const char *name, const clattn_tensor4 *tensor, bool given,
                            int32_t groups, int param, cla_i64 *offset, cla_i32 stride[4])
 {
     const clattn_sizes *const s = r->use->s;
     const bool varlen = r->use->p->flags & CLATTN_CU_K, paged = r->page;
-    const int64_t first = paged ? (has_keys(s) ? r->in->pages : 0) : varlen ? s->b != 0 : s->b;
+    const int64_t first = paged ? r->in->pages : varlen ? s->b != 0 : s->b;
     const bool written = r->use->written && tensor->shape[2] != 1;
     const struct tensor4_use use = {
         name, given, { first, s->hk, paged ? r->page : varlen ? s->total_k : s->nk, groups }, sizeof(cl_float), written,
-        paged ? "phng" : "bhng", paged || varlen
+        paged ? "phng" : "bhng", paged || varlen, !has_rows(r)
     };
     struct why *const why = r->why;
     struct tensor4 t;

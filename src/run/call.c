@@ -155,7 +155,8 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
     } rows[] = {
         { PARAM_BIAS,
           &r->a->bias,
-          { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false, NULL, false },
+          { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false, NULL, false,
+            false },
           &to->bias },
         { PARAM_MASK, &r->a->mask, block_map_use_mask(p, s), &to->mask },
         { PARAM_BLOCK_MAP, &r->a->block_map, block_map_use_map(p, r->a, s, false), &to->map },

@@ -234,8 +234,8 @@ static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, i
     for (int n = 0; n < 4; n++) {
         const int i = order[use->rows_first][n];
         if (t->shape[i] && t->shape[i] != 1 && t->shape[i] != use->extent[i])
-            INVALID("%s.shape[%c] is %lld, must be %lld, or 1 to broadcast", use->name, axis[i], (long long)t->shape[i],
-                    (long long)use->extent[i]);
+            INVALID("%s.shape[%c] is %lld, must be %lld%s", use->name, axis[i], (long long)t->shape[i],
+                    (long long)use->extent[i], use->extent[i] == 1 ? "" : ", or 1 to broadcast");
         if (t->stride[i] < 0)
             INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
         shape[i] = t->shape[i] ? t->shape[i] : use->extent[i];
@@ -259,7 +259,7 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
         return CL_SUCCESS;
     if ((status = resolve4(t, use, out->shape, out->stride, why)))
         return status;
-    if (!out->shape[0] || !out->shape[1] || !out->shape[2] || !out->shape[3]) {
+    if (use->unread || !out->shape[0] || !out->shape[1] || !out->shape[2] || !out->shape[3]) {
         memset(out->stride, 0, sizeof out->stride);
         return CL_SUCCESS;
     }

@@ -57,6 +57,7 @@ struct tensor4_use {
     bool written;
     const char *axes; /* their letters; NULL: bhqk */
     bool rows_first;  /* contiguous is [b,q,h,k] */
+    bool unread;      /* the call reads none of its elements, whatever its shape is: mem may be NULL */
 };
 struct tensor4 {
     cl_mem mem;                          /* NULL: no elements */

@@ -131,6 +131,45 @@ static void test_uncalled_for(const struct device *d)
 
 /* ---- Quantised ---- */
 
+/* The shape of scales in numbers, as of a pool that is there whether a call has keys or not. */
+static void say_shape(clattn_tensor4 *t, int64_t first, int64_t rows)
+{
+    const int64_t shape[4] = { first, 2, rows, 1 };
+    memcpy(t->shape, shape, sizeof shape);
+}
+static void say_shapes(clattn_forward_args *a, int64_t first, int64_t rows)
+{
+    say_shape(&a->k_scale, first, rows);
+    say_shape(&a->v_scale, first, rows);
+}
+
+/* Where there are no keys, and none of what it has is read, a shape still has to be that of the caches. */
+static void test_shapes(struct given *g, int paged)
+{
+    char detail[512] = "";
+    const int64_t pages = g->x.args.pages;
+    REFUSED(BAD, a.k_scale.shape[3] = 2);
+    clattn_error_detail(g->d->handle, detail, sizeof detail, NULL);
+    is_str(detail, "k_scale.shape[g] is 2, must be 1", "and the words do not offer 1 or 1");
+    REFUSED(BAD, s.nk = 0; say_shapes(&a, paged ? pages + 1 : 4, paged ? 4 : 0));
+    REFUSED(BAD, s.nk = 0; say_shapes(&a, paged ? pages : 3, paged ? 5 : 1 << 20));
+    REFUSED(BAD, s.b = 0; say_shapes(&a, paged ? pages + 1 : 3, paged ? 4 : 13));
+}
+
+/* Calls without entries, queries or keys, whose scales have every axis. */
+static void test_no_keys(struct given *g, int paged)
+{
+    const int64_t pages = g->x.args.pages;
+    ACCEPTED(say_shapes(&a, paged ? pages : 3, paged ? 4 : 13));
+    ACCEPTED(s.nk = 0; say_shapes(&a, paged ? pages : 3, paged ? 4 : 0));
+    ACCEPTED(s.b = 0; say_shapes(&a, paged ? pages : 0, paged ? 4 : 13));
+    ACCEPTED(s.nq = 0; say_shapes(&a, paged ? pages : 3, paged ? 4 : 13));
+    ACCEPTED(s.b = s.nk = s.nq = 0; say_shapes(&a, paged ? pages : 0, paged ? 4 : 0));
+    ACCEPTED(s.nk = 0; say_shapes(&a, 1, 1); a.k_scale.mem = a.v_scale.mem = NULL);
+    ACCEPTED(s.nk = 0; say_shapes(&a, paged ? pages : 3, paged ? 4 : 0);
+             a.k_scale.mem = a.k_zero.mem = a.v_scale.mem = NULL);
+}
+
 /* Rows of 16 elements are 16 and 8 bytes; scales for every group of every row. */
 static void test_scaled(const struct device *d, const char *text, int pages)
 {
@@ -161,10 +200,12 @@ static void test_scaled(const struct device *d, const char *text, int pages)
         REFUSED(SMALL, a.pages++);
     else
         REFUSED(SMALL, s.nk++);
+    test_shapes(g, pages);
     ACCEPTED(for (int i = 0; i < 4; i++) a.k_scale.shape[i] = 1);
     ACCEPTED(a.k_scale.shape[1] = 1; a.v_scale.shape[2] = 1; a.k_zero.shape[0] = 1);
     ACCEPTED(s.nk = 0; a.k.mem = a.v.mem = a.k_scale.mem = a.v_scale.mem = a.block_table.mem = NULL;
              a.pages = 0);
+    test_no_keys(g, pages);
     done(g);
 }
 

@@ -93,7 +93,9 @@ static struct factors make_factors(const struct encoded *c, const char *name, co
                                    const int64_t shape[4], uint64_t *state)
 {
     const int by_axes[4] = { c->order[0], c->order[1], c->order[2], 3 };
-    struct factors s = { .by_default = (int)bytes_pick(state, 0, 1), .offset = bytes_pick(state, 0, 3) };
+    struct factors s = { .by_default = (int)bytes_pick(state, 0, 1),
+                         .said = (int)bytes_pick(state, 0, 1),
+                         .offset = bytes_pick(state, 0, 3) };
     int64_t step = 1;
     for (int i = 0; i < 4; i++) {
         s.n[i] = i < 3 ? n[i] : (c->width + c->group - 1) / c->group;
@@ -121,7 +123,7 @@ clattn_tensor4 encoded_factors(const struct factors *s)
 {
     clattn_tensor4 t = { s->bytes.mem, (size_t)s->offset, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
     for (int i = 0; i < 4 && s->bytes.size; i++) {
-        t.shape[i] = s->shape[i];
+        t.shape[i] = s->said && !s->shape[i] && s->n[i] > 1 ? s->n[i] : s->shape[i]; /* 1 says that all share it */
         t.stride[i] = s->by_default ? 0 : s->stride[i];
     }
     return t;

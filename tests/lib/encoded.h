@@ -22,6 +22,7 @@ struct factors {
     struct bytes bytes;
     int64_t n[4], shape[4], stride[4], offset;
     int by_default;
+    int said; /* its shape is given as numbers, not as 0 */
 };
 
 struct encoded {
