@@ -1,10 +1,17 @@
-/* int8 and int4: an element is x / scale + zero, rounded to the nearest integer, ties to even; -most - 1 to most. */
+/* int8 and int4: an element is x / scale + zero, rounded to the nearest integer, ties to even; -most - 1 to most. Where
+ * the scale is none it is zero, whatever x is: 0 times an infinite x would be NaN. */
 typedef struct {
     int unused; /* see args.h */
     float factor, zero, most;
 } cla_coding;
 
 CLA_FN float cla_limit(float x, float most) { return fmax(fmin(x, most), -most - 1); }
+
+/* 1 / scale. One that is subnormal is none on every device, since some read it as 0. */
+CLA_FN float cla_factor_of(float scale)
+{
+    return (as_uint(scale) & 0x7fffffff) < 0x800000 ? 0 : cla_factor(scale);
+}
 
 /* By elements c0 to c1 - 1, which are group g: the largest magnitude becomes `most`; with zero points the whole range
  * is used, which has a 0. */
@@ -31,7 +38,7 @@ CLA_FN void cla_code(cla_coding *to, const cla_source *x, const cla_scales *s, i
     const int g = c0 / s->group;
     to->most = most;
     if (s->given) {
-        to->factor = cla_factor(s->scale[g * s->scale_step]);
+        to->factor = cla_factor_of(s->scale[g * s->scale_step]);
         to->zero = s->has_zero ? s->zero[g * s->zero_step] : 0;
         return;
     }
@@ -41,5 +48,5 @@ CLA_FN void cla_code(cla_coding *to, const cla_source *x, const cla_scales *s, i
 
 CLA_FN int cla_coded(const cla_coding *by, float x)
 {
-    return (int)rint(cla_limit(x * by->factor + by->zero, by->most));
+    return (int)rint(cla_limit((by->factor == 0 ? 0 : x * by->factor) + by->zero, by->most));
 }

@@ -31,8 +31,11 @@ CLA_FN float cla_divide(float a, float b)
     return cla_join(n / m, ea - eb - 28);
 }
 
-/* 1 / x, of 0 and of what is not finite 0. */
+/* 1 / x, and 0 of what is not finite or whose reciprocal no float holds. By its bits: to some devices a subnormal x is
+ * equal to 0. */
 CLA_FN float cla_factor(float x)
 {
-    return x == 0 || !isfinite(x) ? 0 : copysign(cla_divide(1, fabs(x)), x);
+    const uint size = as_uint(x) & 0x7fffffff; /* 0x200000 is 2^-128 */
+    const uint factor = size <= 0x200000 || size >= 0x7f800000 ? 0 : as_uint(cla_divide(1, as_float(size)));
+    return as_float(factor | (as_uint(x) & 0x80000000));
 }

@@ -1571,9 +1571,11 @@ typedef struct clattn_merge_args {
  *     scale    the largest |x| of the group / m; with zero points (largest - smallest) / (2 m + 1), where 0 counts as
  *              one of the group's elements. One below 2^-126 is written as 0.
  *     zero     -m - 1 - smallest / scale, rounded to an integer, at most m
- *     element  x / scale + zero, rounded to an integer and clamped; zero without a scale, or where the scale is 0
+ *     element  x / scale + zero, rounded to an integer and clamped; NaN becomes m. Where the scale is 0, subnormal,
+ *              infinite or NaN, as given ones may be, every element is zero.
  *
- * in f32: / scale is a product with the rounded 1 / scale, and integers are the nearest, ties to even. An element that
+ * in f32: / scale is a product with the rounded 1 / scale, and integers are the nearest, ties to even. Of a given scale
+ * beyond 2^126 devices that have no subnormal numbers make the same as of an infinite one. An element that
  * is NaN or infinite makes a scale that is computed NaN, and so its whole group.
  *
  * @param plan       its problem has CLATTN_APPEND, and the types, widths, groups and paging of the cache

@@ -7,6 +7,8 @@
 #include "tests/lib/appended.h"
 #include "tests/lib/each.h"
 
+#include <float.h>
+
 static void describe(const clattn_problem *p, char *text, size_t len)
 {
     snprintf(text, len, "%s to %s:%d%s d%d and %s:%d%s d%d%s%s", encoded_types[p->type].name,
@@ -110,9 +112,10 @@ static void test_f64(const struct device *d, cl_command_queue other, unsigned ca
     }
 }
 
-/* A cache of one row, by default strides: its bytes, and its scale where it has one. With zero points or without. */
+/* A cache of one row, by default strides: its bytes, and its scale where it has one. With zero points or without.
+ * given: the scale, twice, and the zero point, twice; NULL: they are computed. */
 static int append_row_by(const struct device *d, int type, int has_zero, const float *x, int width,
-                         unsigned char *bytes, size_t size, float *scale)
+                         const float *given_factors, unsigned char *bytes, size_t size, float *scale)
 {
     clattn_problem p = CLATTN_PROBLEM_INIT;
     clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
@@ -128,7 +131,8 @@ static int append_row_by(const struct device *d, int type, int has_zero, const f
     cl_mem k = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[1]);
     cl_mem v = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[2]);
     cl_mem len = clCreateBuffer(d->cl.context, given, 4, (void *)(uintptr_t)&none, &e[3]);
-    cl_mem scales = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 16, NULL, &e[4]);
+    cl_mem scales = clCreateBuffer(d->cl.context, given_factors ? given : CL_MEM_READ_WRITE, 16,
+                                   (void *)(uintptr_t)given_factors, &e[4]);
     if (!plan || e[0] || e[1] || e[2] || e[3] || e[4])
         bail("no plan, or no buffers");
     a.sizes = &one;
@@ -145,6 +149,8 @@ static int append_row_by(const struct device *d, int type, int has_zero, const f
         a.k_zero.offset = 2;
         a.v_zero.offset = 3;
     }
+    if (given_factors)
+        a.k_scale.shape[2] = a.v_scale.shape[2] = a.k_zero.shape[2] = a.v_zero.shape[2] = 1;
     cl_int status = clattn_enqueue_append(plan, d->queue, &a, 0, NULL, NULL);
     if (!status)
         status = clEnqueueReadBuffer(d->queue, k, CL_TRUE, 0, size, bytes, 0, NULL, NULL);
@@ -162,7 +168,15 @@ static int append_row_by(const struct device *d, int type, int has_zero, const f
 static int append_row(const struct device *d, int type, const float *x, int width, unsigned char *bytes, size_t size,
                       float *scale)
 {
-    return append_row_by(d, type, 0, x, width, bytes, size, scale);
+    return append_row_by(d, type, 0, x, width, NULL, bytes, size, scale);
+}
+
+static int append_given(const struct device *d, int type, const float *x, int width, float scale, float zero,
+                        unsigned char *bytes, size_t size)
+{
+    const float factors[4] = { scale, scale, zero, zero };
+    float same;
+    return append_row_by(d, type, 1, x, width, factors, bytes, size, &same);
 }
 
 /* NaN and inf must not turn into numbers: the scale of their group is NaN. Other groups do not mind. */
@@ -204,6 +218,12 @@ static void test_known(const struct device *d)
     memset(want, 0, sizeof want);
     ok(append_row(d, CLATTN_Q8_0, zero, 32, bytes, 34, &scale) && !memcmp(bytes, want, 34), "%s: q8_0 of zeros",
        d->name);
+    zero[5] = -1e-38f; /* its scale has no reciprocal */
+    ok(append_row(d, CLATTN_Q8_0, zero, 32, bytes, 34, &scale) && !memcmp(bytes, want, 34),
+       "%s: q8_0 of numbers next to 0 is that of zeros", d->name);
+    memset(want, 0x88, 18);
+    ok(append_row(d, CLATTN_Q4_0, zero, 32, bytes, 18, &scale) && !memcmp(bytes + 2, want, 16),
+       "%s: and q4_0", d->name);
     for (int i = 0; i < 32; i++)
         x[i] = i ? (float)i - 0.5f : 127;
     ok(append_row(d, CLATTN_Q8_0, x, 32, bytes, 34, &scale) && bytes[0] == 0x00 && bytes[1] == 0x3c &&
@@ -229,8 +249,40 @@ static void test_ends(const struct device *d)
        "%s: and of the least whose scale is not", d->name);
     for (int i = 0; i < 32; i++)
         x[i] = i % 2 ? 3e38f : -3e38f;
-    ok(append_row_by(d, CLATTN_INT8, 1, x, 32, bytes, 32, &scale) && isinf(scale),
+    ok(append_row_by(d, CLATTN_INT8, 1, x, 32, NULL, bytes, 32, &scale) && isinf(scale),
        "%s: int8 of a range that no number holds has an infinite scale", d->name);
+}
+
+/* What given scales make of a row, and zero points: all that a float can be. A scale that is no number, or that is not
+ * a normal one, is none: every element is the zero point. */
+static void test_given(const struct device *d, int type)
+{
+    static const float sizes[] = { 0, 0x1p-149f, 1e-45f, 1e-40f, 0x1p-128f, 2.9e-39f, 3e-39f, 1e-38f, 0x1.fffffcp-127f,
+                                   0x1p-126f, 1.2e-38f, 1e-30f, 1, 3, 1e30f, 0x1p126f, INFINITY, NAN };
+    enum { SIZES = sizeof sizes / sizeof *sizes, WIDTH = 32 };
+    const int most = type == CLATTN_INT8 ? 127 : 7;
+    for (int n = 0; n < 4 * SIZES; n++) {
+        const float scale = n & 1 ? -sizes[n / 4] : sizes[n / 4], zero = n & 2 ? 2.5f : 0;
+        unsigned char bytes[WIDTH], want[WIDTH];
+        float x[WIDTH];
+        const int counts = isfinite(scale) && fabsf(scale) >= FLT_MIN;
+        for (int i = 0; i < WIDTH; i++) {
+            x[i] = i % 4 == 0 ? 0 : (float)(i - 16) * (counts ? fabsf(scale) / 4 : 1e-38f);
+            if (i > 28)
+                x[i] = i == 29 ? INFINITY : i == 30 ? -INFINITY : NAN;
+            const volatile float factor = counts ? 1 / scale : 0, product = counts ? x[i] * factor : 0;
+            const float q = rintf(product + zero);
+            const int code = isnan(q) || q > (float)most ? most : q < (float)(-most - 1) ? -most - 1 : (int)q;
+            want[i] = (unsigned char)code;
+        }
+        if (type == CLATTN_INT4)
+            for (int i = 0; i < WIDTH / 2; i++)
+                want[i] = (unsigned char)((want[2 * i] & 15) | want[2 * i + 1] << 4);
+        const size_t size = type == CLATTN_INT4 ? WIDTH / 2 : WIDTH;
+        ok(append_given(d, type, x, WIDTH, scale, zero, bytes, size) && !memcmp(bytes, want, size),
+           "%s: %s by the given scale %g and zero point %g", d->name, encoded_types[type].name, (double)scale,
+           (double)zero);
+    }
 }
 
 /* New rows of one element each, numbered, for empty caches of as many. */
@@ -352,6 +404,8 @@ static void test_device(const struct device *d)
     test_known(d);
     test_not_finite(d);
     test_ends(d);
+    test_given(d, CLATTN_INT8);
+    test_given(d, CLATTN_INT4);
     test_far_page(d);
     if (!quick)
         test_grid(d);

@@ -72,7 +72,8 @@ static void measure(const float *x, int n, int most, int has_zero, float *scale,
 
 static int code(float x, int most, float scale, float zero)
 {
-    const float id = scale != 0 ? 1 / scale : 0, q = rintf(rounded_product(x, id) + zero);
+    const float id = isfinite(scale) && fabsf(scale) >= FLT_MIN ? 1 / scale : 0;
+    const float q = rintf(rounded_product(x, id) + zero);
     return q > (float)most ? most : q < (float)(-most - 1) ? -most - 1 : (int)q;
 }
 
@@ -129,11 +130,13 @@ clattn_tensor4 encoded_factors(const struct factors *s)
     return t;
 }
 
-/* Given scales are sometimes too small, so that values go beyond what the type holds; sometimes 0 or negative. */
+/* Given scales are sometimes too small, so that values go beyond what the type holds; sometimes negative, 0, subnormal
+ * or no number. */
 static void fill_factors(struct factors *s, int is_zero, uint64_t *state)
 {
     for (size_t i = 0; i < s->bytes.size / 4; i++) {
-        const float factor = bytes_pick(state, 0, 7) ? 0.03f : bytes_pick(state, 0, 1) ? 0.0f : -0.01f;
+        static const float odd[] = { 0, -0.01f, 1e-39f, -1e-40f, INFINITY, NAN };
+        const float factor = bytes_pick(state, 0, 7) ? 0.03f : odd[bytes_pick(state, 0, 5)];
         const float size = 1 + fabsf((float)bytes_normal(state));
         const float x = is_zero ? (float)bytes_pick(state, -20, 20) / 2 : factor * size;
         memcpy(s->bytes.want + 4 * i, &x, 4);
