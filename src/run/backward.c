@@ -302,6 +302,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->stats = (cla_rows_at){ .h = varlen ? s->total_q : s->nq, .b = varlen ? 0 : s->h * s->nq, .row = 1 };
     to->stats_rows = rows;
     c->part_groups = units;
+    c->short_parts = call_short_parts(tiles);
     const struct target target = { .pass = PASS_BACKWARD_KEYS, .p = plan->p, .caps = plan->caps,
                                    .config = plan->config };
     c->parts_may_be_fewer = plan->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells ||

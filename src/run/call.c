@@ -175,6 +175,11 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
 
 /* ---- Numbers ---- */
 
+int64_t call_short_parts(int64_t tiles)
+{
+    return (tiles + CLA_CHAIN - 1) / CLA_CHAIN;
+}
+
 bool call_set_parts(struct call *c, int parts)
 {
     int64_t total;
@@ -194,7 +199,9 @@ static cl_int set_split(struct call *c, const struct call_plan *plan, const clat
     const int forced = wanted ? wanted : p->splits;
     const struct split split =
         forced ? split_by_force(forced) : split_by_rule(plan->config, plan->caps, p, s);
+    const int tile = plan->config->engine->keys_per_tile(&plan->config->tile);
     c->parts_may_be_fewer = !forced;
+    c->short_parts = call_short_parts((s->nk + tile - 1) / tile);
     c->args.part_least = split.least;
     for (int parts = split.parts; !call_set_parts(c, parts); parts--)
         if (forced)

@@ -29,6 +29,7 @@ struct call {
     struct workspace workspace;
     int64_t part_groups;     /* work-groups of a part of the keys, or of a stripe of them */
     bool parts_may_be_fewer; /* a rule said how many, not the caller */
+    int64_t short_parts;     /* of so many parts, or more, none keeps what long sums lose, which takes workspace */
 };
 
 /* Reads a clattn_forward_args into *c, which begins as zeros: all of a forward pass but where its workspace lies. */
@@ -53,6 +54,9 @@ struct call_array {
 /* Checks n of them, in their order. */
 cl_int call_check_arrays(struct call *c, const struct call_array *arrays, size_t n, cl_context context,
                          struct why *why);
+
+/* Parts of n tiles of keys that have no more than a chain of sums (cl/args.h) each: the fewest. */
+int64_t call_short_parts(int64_t tiles);
 
 /* Splits the keys into another number of parts; false: that makes too many work-groups. */
 bool call_set_parts(struct call *c, int parts);

@@ -58,13 +58,37 @@ static cl_int count_workspace(size_t *size, const struct launch *l, const struct
     return status;
 }
 
+/* The most parts of [low, high] that there is room for; low - 1: for none of them. There more parts need more. */
+static int most_parts(const struct launch *l, const struct operation *what, struct call *c, int low, int high)
+{
+    struct why why;
+    size_t size;
+    int fit = low - 1, over = high + 1;
+    while (over - fit > 1) {
+        const int parts = fit + (over - fit) / 2;
+        call_set_parts(c, parts);
+        if (count_workspace(&size, l, what, c, &why))
+            over = parts;
+        else
+            fit = parts;
+    }
+    return fit;
+}
+
+/* What a call needs grows with the parts, but where they become so short that none of them keeps losses: there it may
+ * shrink to half. Pieces of either side are searched by halves, since there may be millions of parts. */
 cl_int launch_workspace_settle(size_t *size, const struct launch *l, const struct operation *what, struct call *c,
                                struct why *why)
 {
-    cl_int status;
-    while ((status = count_workspace(size, l, what, c, why)) && c->parts_may_be_fewer && c->args.parts > 1)
-        call_set_parts(c, c->args.parts - 1);
-    return status;
+    const cl_int status = count_workspace(size, l, what, c, why);
+    const int high = c->args.parts - 1, turn = c->short_parts > high ? high + 1 : (int)c->short_parts;
+    if (!status || !c->parts_may_be_fewer || high < 1)
+        return status;
+    int parts = most_parts(l, what, c, turn, high);
+    if (parts < turn)
+        parts = most_parts(l, what, c, 1, turn - 1);
+    call_set_parts(c, parts < 1 ? 1 : parts);
+    return count_workspace(size, l, what, c, why);
 }
 
 cl_int launch_workspace_take(const struct launch *l, const struct operation *what, struct call *c, size_t bytes,
