@@ -56,6 +56,7 @@ typedef float cla_f32;
 #define CLA_DSINKS_WANTED 16
 #define CLA_DSLOPES_WANTED 32
 #define CLA_DAUX_WANTED 64
+#define CLA_ALL_SUMS (CLA_DK_WANTED | CLA_DV_WANTED) /* the two that a tile has, whatever of */
 
 /* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
  * axis. */

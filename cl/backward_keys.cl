@@ -82,16 +82,18 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
         }
         CLA_NO_UNROLL for (int hk = hk0; hk < hk1; hk++)
             CLA_NO_UNROLL for (int b = b0; b < b1; b++) {
+                const int own = CLA_ALL_SUMS & ~a.shared; /* sums that are of this entry alone */
+                const int begun = b == b0 ? CLA_ALL_SUMS : own, done = b == b1 - 1 ? CLA_ALL_SUMS : own;
                 cla_enter(&e, &a, b, hk * a.heads_per_kv, stripe);
-                if (t.first < e.nk && (b == b0 || !a.shares_keys)) {
+                if (t.first < e.nk && begun) {
                     cla_begin_keys(&t, &e, t.first, CLA_Q_SCALE(&a));
-                    cla_clear_keys(&t);
-                    if (cla_has_segments(&a)) cla_open_total(&e);
+                    cla_clear_keys(&t, begun);
+                    if (cla_has_segments(&a)) cla_open_total(&e, begun);
                 }
                 cla_take_heads(&t, &e, &a, b, hk, stripe);
-                if (t.first < e.nk && (b == b1 - 1 || !a.shares_keys)) {
-                    if (cla_has_segments(&a)) cla_close_total(&t, &e);
-                    cla_write_keys(&t, &e);
+                if (t.first < e.nk && done) {
+                    if (cla_has_segments(&a)) cla_close_total(&t, &e, done);
+                    cla_write_keys(&t, &e, done & a.wanted);
                 }
             }
     }

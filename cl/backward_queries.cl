@@ -23,7 +23,7 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
 
     cla_begin_rows(&t, &e, q0, end, CLA_Q_SCALE(&a));
     const int has_segments = cla_has_segments(&a);
-    if (has_segments) cla_open_total(&e);
+    if (has_segments) cla_open_total(&e, CLA_ALL_SUMS);
     int next;
     CLA_NO_UNROLL for (int k0 = cla_mask_next(&e, q0, q1, min(first, end), end); k0 < end; k0 = next) {
         const int n = min(CLA_BK, end - k0);
@@ -31,6 +31,6 @@ void cla_backward_queries(const cla_args a, CLA_PARAMS)
         cla_take_keys(&t, &e, k0, n, q1);
         if (has_segments && (k0 - first) / CLA_SEGMENT < (next - first) / CLA_SEGMENT) cla_close_segment(&t, &e);
     }
-    if (has_segments) cla_close_total(&t, &e);
+    if (has_segments) cla_close_total(&t, &e, CLA_ALL_SUMS);
     cla_write_rows(&t, &e);
 }

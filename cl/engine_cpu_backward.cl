@@ -81,10 +81,12 @@ CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar sca
     cla_turn_v(t->v, e, k0, 1);
     if (e->a->wanted & CLA_DQ_WANTED) cla_rows_k(&t->k_rows, e, k0, min(CLA_OWN, e->nk - k0));
 }
-CLA_FN void cla_clear_keys(cla_tile *t)
+CLA_FN void cla_clear_keys(cla_tile *t, int sums)
 {
-    CLA_NO_UNROLL for (int i = 0; i < CLA_D * CLA_NV; i++) t->dk[i] = (real)(0);
-    CLA_NO_UNROLL for (int i = 0; i < CLA_DV * CLA_NV; i++) t->dv[i] = (real)(0);
+    if (sums & CLA_DK_WANTED)
+        CLA_NO_UNROLL for (int i = 0; i < CLA_D * CLA_NV; i++) t->dk[i] = (real)(0);
+    if (sums & CLA_DV_WANTED)
+        CLA_NO_UNROLL for (int i = 0; i < CLA_DV * CLA_NV; i++) t->dv[i] = (real)(0);
     CLA_UNROLL for (int i = 0; i < CLA_NV; i++) t->ones[i] = (real)(1);
 }
 
@@ -247,8 +249,8 @@ CLA_FN void cla_clear_queries(const cla_env *e)
     }
 CLA_WRITTEN_BACK(dk, CLA_D)
 CLA_WRITTEN_BACK(dv, CLA_DV)
-CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e)
+CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e, int sums)
 {
-    if (e->a->wanted & CLA_DK_WANTED) cla_write_dk(t, e);
-    if (e->a->wanted & CLA_DV_WANTED) cla_write_dv(t, e);
+    if (sums & CLA_DK_WANTED) cla_write_dk(t, e);
+    if (sums & CLA_DV_WANTED) cla_write_dv(t, e);
 }

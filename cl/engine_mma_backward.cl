@@ -198,11 +198,15 @@ CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
     t->end = max(end, 1);
     cla_begin_operands(t, e);
 }
-CLA_FN void cla_clear_sums(cla_tile *t)
+CLA_FN void cla_clear_sum_1(cla_tile *t)
 {
     CLA_UNROLL for (int i = 0; i < CLA_SUMS_N(CLA_D); i++) t->sum_1[i] = 0;
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) t->room_1[r] = CLA_ALL_ROOM;
+}
+CLA_FN void cla_clear_sum_2(cla_tile *t)
+{
     CLA_UNROLL for (int i = 0; i < CLA_SUMS_N(CLA_DV); i++) t->sum_2[i] = 0;
-    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) t->room_1[r] = t->room_2[r] = CLA_ALL_ROOM;
+    CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) t->room_2[r] = CLA_ALL_ROOM;
 }
 /* All is there from the start: what a branch may leave alone a compiler reads all the same, to choose. */
 CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
@@ -214,7 +218,8 @@ CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
     t->turn = 0;
     cla_begin_own(t, 0, 1);
     t->slope = 0;
-    cla_clear_sums(t);
+    cla_clear_sum_1(t);
+    cla_clear_sum_2(t);
 }
 CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e)
 {

@@ -138,9 +138,12 @@ CLA_FN void cla_begin_others(cla_tile *t, const cla_env *e, int end)
     t->end = max(end, 1);
     t->wide = CLA_ALL_WIDE(e) && CLA_IS_WIDE_plain(dout, cla_dout_row(e, 0), e->a->dout.row);
 }
-CLA_FN void cla_clear_sums(cla_tile *t)
+CLA_FN void cla_clear_sum_1(cla_tile *t)
 {
     CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(CLA_D); i++) t->sum_1[i] = (cla_real4)(0);
+}
+CLA_FN void cla_clear_sum_2(cla_tile *t)
+{
     CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(CLA_DV); i++) t->sum_2[i] = (cla_real4)(0);
 }
 /* All is there from the start: what a branch may leave alone a compiler reads all the same, to choose. */
@@ -150,7 +153,8 @@ CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
     cla_begin_own(t, 0, 1);
     t->slope = 0;
     t->scale = scale;
-    cla_clear_sums(t);
+    cla_clear_sum_1(t);
+    cla_clear_sum_2(t);
 }
 CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e) {} /* chunks of it come with those of the others */
 CLA_FN void cla_scores_of(cla_tile *t, const cla_env *e, real *s, int at, int n) { cla_product_1(t, e, s, at); }

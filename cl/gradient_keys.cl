@@ -6,7 +6,11 @@ CLA_FN void cla_begin_keys(cla_tile *t, const cla_env *e, int k0, cla_scalar sca
     cla_begin_own(t, k0, e->nk);
     cla_begin_owned(t, e);
 }
-CLA_FN void cla_clear_keys(cla_tile *t) { cla_clear_sums(t); }
+CLA_FN void cla_clear_keys(cla_tile *t, int sums)
+{
+    if (sums & CLA_DK_WANTED) cla_clear_sum_1(t);
+    if (sums & CLA_DV_WANTED) cla_clear_sum_2(t);
+}
 CLA_FN void cla_clear_queries(const cla_env *e) {}
 CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n) { cla_fetch_numbers(t, e, q0); }
 
@@ -23,8 +27,8 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
 
 #define CLA_ROW_OF_dk(e, r) cla_key_row(e, &(e)->a->dk, r)
 #define CLA_ROW_OF_dv(e, r) cla_key_row(e, &(e)->a->dv, r)
-CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e)
+CLA_FN void cla_write_keys(const cla_tile *t, const cla_env *e, int sums)
 {
-    if (e->a->wanted & CLA_DK_WANTED) CLA_WRITTEN_ROWS(dk, 1, CLA_D)
-    if (e->a->wanted & CLA_DV_WANTED) CLA_WRITTEN_ROWS(dv, 2, CLA_DV)
+    if (sums & CLA_DK_WANTED) CLA_WRITTEN_ROWS(dk, 1, CLA_D)
+    if (sums & CLA_DV_WANTED) CLA_WRITTEN_ROWS(dv, 2, CLA_DV)
 }

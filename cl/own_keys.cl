@@ -10,4 +10,4 @@
 #define CLA_OWNED_2 v
 #define CLA_OTHER_2 dout
 #define CLA_OWNS_QUERIES 0
-#define CLA_HEADS_OF_KEYS(a) ((long)(a)->heads_per_kv * ((a)->shares_keys ? (a)->unit_b : 1)) /* with the same keys */
+#define CLA_HEADS_OF_KEYS(a) ((long)(a)->heads_per_kv * ((a)->shared ? (a)->unit_b : 1)) /* with the same keys */

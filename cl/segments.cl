@@ -39,12 +39,14 @@ CLA_FN void cla_take_total(real *x, const __global cla_scalar *total, int n)
     CLA_UNROLL_SUMS for (int i = 0; i < n; i++) x[i] += CLA_LOAD_PLAIN(total + i * CLA_TOTAL_STEP);
 }
 
-/* Before the first segment, behind each, and behind the last one. */
-CLA_FN void cla_open_total(const cla_env *e)
+/* Before the first segment, behind each, and behind the last one. sums: CLA_DK_WANTED for the first, CLA_DV_WANTED for
+ * the second. */
+CLA_FN void cla_open_total(const cla_env *e, int sums)
 {
     __global cla_scalar *total = cla_total(e);
-    CLA_NO_UNROLL for (int i = 0; i < CLA_SUM_1_N + CLA_SUM_2_N; i++)
-        CLA_STORE_PLAIN((real)(0), total + i * CLA_TOTAL_STEP);
+    const int from = sums & CLA_DK_WANTED ? 0 : CLA_SUM_1_N;
+    const int to = sums & CLA_DV_WANTED ? CLA_SUM_1_N + CLA_SUM_2_N : CLA_SUM_1_N;
+    CLA_NO_UNROLL for (int i = from; i < to; i++) CLA_STORE_PLAIN((real)(0), total + i * CLA_TOTAL_STEP);
 }
 CLA_FN void cla_close_segment(cla_tile *t, const cla_env *e)
 {
@@ -52,9 +54,9 @@ CLA_FN void cla_close_segment(cla_tile *t, const cla_env *e)
     cla_add_to_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
     cla_add_to_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
 }
-CLA_FN void cla_close_total(cla_tile *t, const cla_env *e)
+CLA_FN void cla_close_total(cla_tile *t, const cla_env *e, int sums)
 {
     const __global cla_scalar *total = cla_total(e);
-    cla_take_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
-    cla_take_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
+    if (sums & CLA_DK_WANTED) cla_take_total(CLA_SUM_1(t), total, CLA_SUM_1_N);
+    if (sums & CLA_DV_WANTED) cla_take_total(CLA_SUM_2(t), total + CLA_SUM_1_N * CLA_TOTAL_STEP, CLA_SUM_2_N);
 }

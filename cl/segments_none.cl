@@ -3,6 +3,6 @@
 #define CLA_SEGMENT INT_MAX
 CLA_FN int cla_next_segment(const cla_args *a, int *q0) { return 1; }
 CLA_FN int cla_has_segments(const cla_args *a) { return 0; }
-CLA_FN void cla_open_total(const cla_env *e) {}
+CLA_FN void cla_open_total(const cla_env *e, int sums) {}
 CLA_FN void cla_close_segment(cla_tile *t, const cla_env *e) {}
-CLA_FN void cla_close_total(cla_tile *t, const cla_env *e) {}
+CLA_FN void cla_close_total(cla_tile *t, const cla_env *e, int sums) {}

@@ -1338,9 +1338,9 @@ typedef struct clattn_backward_args {
      *   dSinks: where there is a sink, LSE is the sink, and dSink receives it. Beyond q_len it is never read. */
     clattn_tensor dq, dk, dv;
     /**< Each is written unless its mem is NULL, and then not computed either. They have the types and shapes of Q, K
-     *   and V. Where K and V have an axis b of stride 0 those of dk and dv may be 0 as well: then they are summed over
-     *   b; strides of 0 everywhere mean contiguous, with an axis b. They must not overlap each other, nor anything that
-     *   is read. */
+     *   and V. Where K has an axis b of stride 0 that of dk may be 0 as well, and then it is summed over b; likewise V
+     *   and dv. Strides of 0 everywhere mean contiguous, with an axis b. They must not overlap each other, nor anything
+     *   that is read. */
     clattn_tensor4 dbias;
     /**< Written unless mem is NULL: f32 (f64: double), whatever bias_type is, of the shape of the bias, and summed over
      *   what that is broadcast over, axes that it steps along by 0 included. */

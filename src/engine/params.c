@@ -239,7 +239,7 @@ static const struct {
     TELL_ALL(INT, KEYS | SUM_DAUX, aux_n, has_marks, captured),
     TELL(INT, KEYS, unit_b, NULL),
     TELL(INT, KEYS, unit_hk, NULL),
-    TELL(INT, KEYS, shares_keys, NULL),
+    TELL(INT, KEYS, shared, NULL),
     TELL(INT, APPEND | ROTARY, row_parts, NULL),
     TELL(INT, APPEND | ADVANCE, sequences, NULL),
     TELL(INT, APPEND, kv_heads, NULL),

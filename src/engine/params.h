@@ -64,7 +64,7 @@ struct arguments {
     cla_i32 wanted;                     /* of it: CLA_DQ_WANTED .. */
     cla_i32 tiles;                      /* of keys: of the longest sequence */
     cla_i32 unit_b, unit_hk;            /* entries and key/value heads that a work-group has the keys of */
-    cla_i32 shares_keys;                /* whether these entries have the same keys, whose gradients are summed */
+    cla_i32 shared;                     /* CLA_DK_WANTED, CLA_DV_WANTED: what is summed over these entries */
     cla_scores_at dbias, bias_part;     /* cells of the latter are contiguous */
     cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has an axis of keys */
     cla_i64 bias_losses;                /* cells of dbias that keep what additions lose: all or none */

@@ -197,7 +197,7 @@ static int64_t scalars_of_sum(const struct target *t, int width)
 
 static int64_t bytes_of_key_sums(const struct target *t, const struct arguments *a)
 {
-    const int64_t tiles = tiles_of(t, a->nq) * a->heads_per_kv * (a->shares_keys ? a->unit_b : 1);
+    const int64_t tiles = tiles_of(t, a->nq) * a->heads_per_kv * (a->shared ? a->unit_b : 1);
     const int64_t sums = tiles > CLA_CHAIN ? scalars_of_sum(t, t->p->d) + scalars_of_sum(t, t->p->dv) : 0;
     return sums * engine_scalar_bytes(t->p) + words_of_engine(t, a);
 }

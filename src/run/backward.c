@@ -19,7 +19,7 @@ struct reader {
     clattn_backward_args a;
     clattn_forward_args forward;
     clattn_sizes s;
-    bool shared; /* dK and dV are summed over batch entries */
+    int shared; /* CLA_DK_WANTED, CLA_DV_WANTED: those that are summed over batch entries */
     struct why *why;
 };
 
@@ -42,17 +42,25 @@ static bool repeats(const clattn_tensor *t)
     return !t->stride[0] && (t->stride[1] || t->stride[2]);
 }
 
+/* Each of them on its own: K may be that of all entries, and V of each. */
 static cl_int check_shared(struct reader *r)
 {
     struct why *const why = r->why;
-    const bool dk = r->a.dk.mem && repeats(&r->a.dk), dv = r->a.dv.mem && repeats(&r->a.dv);
-    r->shared = r->s.b > 1 && !(r->p->flags & CLATTN_CU_K) && (dk || dv);
-    if (!r->shared)
-        return CL_SUCCESS;
-    if ((r->a.dk.mem && !dk) || (r->a.dv.mem && !dv))
-        INVALID("%s.stride[b] is 0, that of %s is not", dk ? "dk" : "dv", dk ? "dv" : "dk");
-    if (!repeats(&r->forward.k) || !repeats(&r->forward.v))
-        INVALID("%s.stride[b] is 0, that of %s is not", dk ? "dk" : "dv", repeats(&r->forward.k) ? "v" : "k");
+    const struct {
+        const char *name, *of;
+        int wanted;
+        const clattn_tensor *to, *from;
+    } rows[] = {
+        { "dk", "k", CLA_DK_WANTED, &r->a.dk, &r->forward.k },
+        { "dv", "v", CLA_DV_WANTED, &r->a.dv, &r->forward.v },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && r->s.b > 1 && !(r->p->flags & CLATTN_CU_K); i++) {
+        if (!rows[i].to->mem || !repeats(rows[i].to))
+            continue;
+        if (!repeats(rows[i].from))
+            INVALID("%s.stride[b] is 0, that of %s is not", rows[i].name, rows[i].of);
+        r->shared |= rows[i].wanted;
+    }
     return CL_SUCCESS;
 }
 
@@ -64,7 +72,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
     const clattn_backward_args *const a = &r->a;
     const clattn_sizes *const s = &r->s;
     struct arguments *const to = &c->args;
-    const int64_t kb = r->shared ? 1 : s->b;
+    const int64_t kb = r->shared & CLA_DK_WANTED ? 1 : s->b, vb = r->shared & CLA_DV_WANTED ? 1 : s->b;
     const size_t lse_bytes = problem_type_size(problem_lse_type(p));
     const struct {
         int param, wanted;
@@ -83,7 +91,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
         { PARAM_DK, CLA_DK_WANTED, &a->dk,
           { "dk", { kb, s->hk, s->nk }, p->d, problem_type_size(p->k_type), true, false, 0 }, true, true, &to->dk },
         { PARAM_DV, CLA_DV_WANTED, &a->dv,
-          { "dv", { kb, s->hk, s->nk }, p->dv, problem_type_size(p->v_type), true, false, 0 }, true, true, &to->dv },
+          { "dv", { vb, s->hk, s->nk }, p->dv, problem_type_size(p->v_type), true, false, 0 }, true, true, &to->dv },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tensor_use use = rows[i].use;
@@ -96,7 +104,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
         const cl_int status = tensor_check(&t, &use, context, &c->mem[rows[i].param], rows[i].at, r->why);
         if (status)
             return status;
-        if (varlen || (rows[i].keys && r->shared))
+        if (varlen || r->shared & rows[i].wanted)
             rows[i].at->b = 0;
         to->wanted |= c->mem[rows[i].param] ? rows[i].wanted : 0;
     }
@@ -245,10 +253,10 @@ static int stripes(const struct call_plan *plan, const struct arguments *a, int6
 /* A work-group has the keys of all entries and heads whose gradients are added up in the same place. Where the tables
  * of captured buffers, some for each group, would have more elements than dQ, it has those of all, and there are
  * fewer. */
-static void set_units(struct arguments *to, const clattn_sizes *s, bool shared, int64_t most_cells)
+static void set_units(struct arguments *to, const clattn_sizes *s, int shared, int64_t most_cells)
 {
     const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > most_cells;
-    to->shares_keys = shared;
+    to->shared = shared;
     to->unit_b = s->b && (all || shared || (bias && to->bias_shape[0] == 1)) ? (cla_i32)s->b : 1;
     to->unit_hk = all || (bias && to->bias_shape[1] == 1) ? (cla_i32)s->hk : 1;
 }
@@ -274,7 +282,7 @@ static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t 
     return true;
 }
 
-static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, bool shared,
+static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int shared,
                          struct why *why)
 {
     struct arguments *const to = &c->args;

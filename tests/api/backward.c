@@ -17,6 +17,8 @@ static void test_strides(const struct device *d)
     } rows[] = {
         { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED, GRADED_ALL, 1, 1 },
         { "f32 b2 h2 q5 k1 d8 lse bwd", SHARED, GRADED_ALL, 2, 2 },
+        { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED_K, GRADED_ALL, 1, 1 },
+        { "f32 b2 h2/1 q5 k9 d8 lse bwd", SHARED_V, GRADED_ALL, 1, 1 },
         { "f32 b1 h2 q5 k9 d8 lse bwd", PADDED, GRADED_ALL, 0, 0 },
         { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DV, 0, 3 },
         { "f32 b2 h2 q5 k9 d8 lse bwd", PADDED, 1 << GRADED_DK, 3, 0 },

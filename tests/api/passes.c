@@ -118,7 +118,7 @@ static const struct member {
     MEMBER(INT, tiles),
     MEMBER(INT, unit_b),
     MEMBER(INT, unit_hk),
-    MEMBER(INT, shares_keys),
+    MEMBER(INT, shared),
     MEMBER(LONG, new_len_offset),
     MEMBER(LONG, positions_offset),
     MEMBER(LONG, dropped_offset),

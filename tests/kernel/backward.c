@@ -191,6 +191,22 @@ static void test_mma(const struct device *d)
             check_row(d, more[i].type, more[i].row, 110 + i, more[i].config, (enum layout)(i % LAYOUTS), WITH_DLSE);
 }
 
+/* K that all entries share beside a V of each, and the other way round: one of dK and dV is summed over them. In chains
+ * of one segment and of more, where keys end within a tile, and with what else entries share. */
+static void test_shared(const struct device *d)
+{
+    static const char *const tiles[][2] = { { "cpu w4,nv1,rk4,rd4,bk2", "f32" },
+                                            { few_items, "bf16" },
+                                            { "mma_emu nw1,rt1,bk16,qreg0", "f16" } };
+    static const char *const shared[] = { "b3 h4/2 q9 k37 d9/6 causal lse", "b5 h2/1 q211 k21 d9/6 alibi lse",
+                                          "b3 h2/2 q9 k37 d9/6 kvlen:37,0,21 qlen:9,9,4 bias:11qk sink lse" };
+    for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        for (unsigned n = 0; n < sizeof shared / sizeof *shared; n++)
+            for (unsigned v = 0; v < 2; v++)
+                check_row(d, tiles[i][1], shared[n], 130 + n, tiles[i][0], v ? SHARED_V : SHARED_K,
+                          n ? WITH_DLSE : v ? 1 << GRADED_DV : 1 << GRADED_DK);
+}
+
 /* What derivatives look up there, several at a time, in every type; make check has those of captured.t. */
 static void test_look_ups(const struct device *d)
 {
@@ -231,6 +247,8 @@ static void test_quick(const struct device *d)
         check_row(d, "f32", quick_cases[i], i, NULL, PADDED, WITH_DLSE);
     for (unsigned i = 0; i < sizeof more / sizeof *more; i++)
         check_row(d, i % 2 ? "bf16" : "f32", more[i], i, NULL, i % 2 ? SHARED : PADDED, WITH_DLSE);
+    check_row(d, "f32", more[1], 1, NULL, SHARED_K, WITH_DLSE);
+    check_row(d, "f32", more[1], 1, NULL, SHARED_V, WITH_DLSE);
     /* Where nothing shares dS, and nothing is summed: one barrier alone stands between L and D of two tiles. */
     static const char unshared[] = "b1 h2/1 q20 k5 d9/3 alibi lse", on_matrix_units[] = "mma_emu nw2,rt1,bk16,qreg0";
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
@@ -261,6 +279,7 @@ static void test(const struct device *d)
         test_cases(d);
         test_mma(d);
         test_simt(d); /* behind those, as it says */
+        test_shared(d);
         test_look_ups(d);
     }
 }

@@ -48,10 +48,10 @@ static cl_int place(struct graded *g, int i, const struct tensor *like)
     x->type = i == GRADED_DOUT ? g->t.q.type : like->type; /* dO is stored as Q is, whatever O is */
     x->image = &g->image[i];
     x->value = NULL;
-    if (is_keys(i) && g->summed)
+    if (g->summed >> i & 1)
         x->n[0] = 1;
     const int rows_outside = (g->t.c.bthd || x->cu) && i != GRADED_DLSE; /* as LSE: [h,total_q] */
-    const size_t n = trial_place(x, rows_outside, g->t.layout, is_keys(i) && g->summed);
+    const size_t n = trial_place(x, rows_outside, g->t.layout, g->summed >> i & 1);
     x->value = calloc((size_t)tensor_count(x) + 1, sizeof *x->value);
     return x->value ? image_alloc(x->image, n, x->type) : CL_OUT_OF_HOST_MEMORY;
 }
@@ -82,7 +82,7 @@ static void argument(const struct graded *g, int i, clattn_tensor *to)
     const struct tensor *const x = &g->x[i];
     to->mem = x->image->mem;
     to->offset = x->offset;
-    if (g->t.layout != PLAIN || (g->t.c.bthd && i != GRADED_DLSE) || (is_keys(i) && g->summed))
+    if (g->t.layout != PLAIN || (g->t.c.bthd && i != GRADED_DLSE) || g->summed >> i & 1)
         memcpy(to->stride, x->stride, sizeof to->stride);
 }
 
@@ -290,8 +290,8 @@ static cl_int find_truth(struct graded *g)
     };
     if (reference_backward(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
         return CL_OUT_OF_HOST_MEMORY;
-    for (int i = GRADED_DK; i < GRADED_N && g->summed && r.b; i++)
-        for (size_t at = n[i] / (size_t)r.b; at < n[i]; at++) {
+    for (int i = GRADED_DK; i < GRADED_N && r.b; i++)
+        for (size_t at = n[i] / (size_t)r.b; g->summed >> i & 1 && at < n[i]; at++) {
             g->want[i][at % (n[i] / (size_t)r.b)] += g->want[i][at];
             g->bound[i][at % (n[i] / (size_t)r.b)] += g->bound[i][at];
         }
@@ -331,7 +331,9 @@ cl_int graded_make_bad(struct graded *g, cl_context context, cl_command_queue qu
         return e;
     g->t.demand = value ? WHOLE : USUAL;
     const struct tensor *const like[GRADED_N] = { &g->t.o, &g->t.lse, &g->t.q, &g->t.k, &g->t.v };
-    g->summed = g->t.layout == SHARED && g->t.sizes.b > 1 && !(c->problem.flags & CLATTN_CU_K);
+    if (g->t.sizes.b > 1 && !(c->problem.flags & CLATTN_CU_K))
+        g->summed = (g->t.layout == SHARED || g->t.layout == SHARED_K) << GRADED_DK |
+                    (g->t.layout == SHARED || g->t.layout == SHARED_V) << GRADED_DV;
     g->args.struct_size = sizeof g->args;
     g->args.forward = &g->t.args;
     for (int i = 0; i < GRADED_N && !e; i++) {

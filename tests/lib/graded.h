@@ -34,7 +34,7 @@ struct graded {
     clattn_backward_args args;
     clattn_aux_gradient daux[CLATTN_AUX_MAX];
     graded_value *value; /* NULL: inputs are random */
-    int summed; /* dK and dV have a batch axis of 1 */
+    int summed; /* a bit for each of dK and dV, by its GRADED_*, that has a batch axis of 1 */
 };
 
 /* `c` has CLATTN_BACKWARD. wanted: a bit for each of dQ, dK and dV by its GRADED_*, and GRADED_OTHERS for all that

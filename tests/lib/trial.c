@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const names[LAYOUTS] = { "plain",  "padded",  "packed", "shared",
-                                            "repeat", "offsets", "uneven", "aligned" };
+                                            "repeat", "offsets", "uneven", "aligned", "shared-k", "shared-v" };
 
 const char *layout_name(enum layout l)
 {
@@ -118,6 +118,8 @@ static enum layout settle(const struct trial *t, enum layout l)
         return PADDED;
     if (l == OFFSETS && !trial_knows_diagonal(p))
         return PADDED;
+    if ((l == SHARED_K || l == SHARED_V) && (p->page || p->flags & CLATTN_CU_K))
+        return PADDED;
     if (l == UNEVEN && !(p->flags & (CLATTN_CU_Q | CLATTN_CU_K)))
         return PADDED;
     return l;
@@ -139,7 +141,11 @@ static cl_int lay_out(struct trial *t)
     int padded = gaps_of(t->layout), i;
     cl_int e = CL_SUCCESS;
     for (i = 0; i < 5 && !e; i++) {
-        int once = t->layout == SHARED ? !x[i]->paging : t->layout == REPEAT ? (i == 1 ? 6 : 2) : 0;
+        int once = t->layout == SHARED     ? !x[i]->paging
+                   : t->layout == REPEAT   ? (i == 1 ? 6 : 2)
+                   : t->layout == SHARED_K ? i == 1
+                   : t->layout == SHARED_V ? i == 2
+                                           : 0;
         int rows_outside = x[i]->paging ? t->layout == PLAIN || t->c.seed % 2
                                         : t->c.bthd || (x[i]->cu && t->layout != SHARED);
         size_t n;

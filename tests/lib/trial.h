@@ -21,6 +21,8 @@ enum layout {
     OFFSETS, /* PADDED, and a problem with a diagonal takes it from a buffer of offsets */
     UNEVEN,  /* varlen sequences of no rows, of one, of all; rows behind the last one */
     ALIGNED, /* PADDED, but every row begins at a multiple of 8 elements */
+    SHARED_K, /* K without a batch axis beside a V that has it; not varlen, not on pages */
+    SHARED_V, /* V without, K with it */
     LAYOUTS
 };
 const char *layout_name(enum layout l);
