@@ -2,7 +2,10 @@
  * slot. */
 CLA_FN void cla_drop_unseen(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int begin, int end)
 {
-    CLA_KEEP_WHERE((k >= (integer)(begin)) & (k < (integer)(end)))
+    CLA_EACH_ELEMENT(t, k0, n)
+        const integer k = CLA_ELEMENT_K, seen = (k >= (integer)(begin)) & (k < (integer)(end));
+        CLA_ELEMENT = seen ? CLA_ELEMENT : (real)(-INFINITY);
+    CLA_END_ELEMENT
 }
 
 /* Weights from scores, with L of the row. What is dropped is 0 even where L is NaN, and so is what is next to nothing:

@@ -11,7 +11,7 @@ CLA_FN cla_scalar cla_dot_of_rows(const __global cla_o_elem *o, const __global c
 {
     real sum = (real)(0);
     CLA_NO_UNROLL for (int c = 0; c + CLA_WIDTH <= CLA_DV; c += CLA_WIDTH) sum += cla_product(o + c, dout + c);
-    if (CLA_DV % CLA_WIDTH != 0 && CLA_DV > CLA_WIDTH) {
+    if (CLA_DV > CLA_WIDTH ? CLA_DV % CLA_WIDTH : 0) {
         const int last = CLA_DV - CLA_WIDTH;
         const integer is_new = CLA_COUNT >= (integer)(CLA_WIDTH - CLA_DV % CLA_WIDTH);
         sum += is_new ? cla_product(o + last, dout + last) : (real)(0);

@@ -24,7 +24,7 @@ CLA_FN void cla_look_ups(const cla_env *e, int n, int j, real ds, integer index,
 {
     cla_looked *to = e->looked;
     if (!to || to->n != n) return;
-    to->at = (ds == (real)(0)) | (index >= (integer)(e->a->aux_n[j])) ? (integer)(-1) : index;
+    to->at = ((ds == (real)(0)) | (index >= (integer)(e->a->aux_n[j]))) ? (integer)(-1) : index;
     to->grad = grad;
 }
 

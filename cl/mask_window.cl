@@ -12,5 +12,6 @@ CLA_FN int cla_window_full(const cla_env *e, int q0, int q1, int k0, int k1)
 }
 CLA_FN void cla_window_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    CLA_KEEP_WHERE((k >= q + (integer)(cla_window_low(e))) & (k <= q + (integer)(cla_window_high(e))))
+    const integer low = (integer)(cla_window_low(e)), high = (integer)(cla_window_high(e));
+    CLA_KEEP_WHERE((integer)(k >= q + low) & (integer)(k <= q + high))
 }

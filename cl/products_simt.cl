@@ -121,15 +121,16 @@ CLA_FN int cla_slot_row(const cla_tile *t, int g) { return t->first + cla_row_in
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j) { return max(k0 + 4 * t->tx, 0) + cla_key_in_tile(j, 0); }
 
 /* Transfers of `rows` x `width` elements, 4 per item and round: this item's row and first element in round n. */
-#define CLA_EACH_ROUND(rows, width) \
+#define CLA_EACH_ROUND(rows, width) CLA_ROUND_OF_ROWS(rows, width) const int c = at % ((width) / 4) * 4;
+#define CLA_ROUND_OF_ROWS(rows, width) \
     CLA_UNROLL for (int n = 0; n < CLA_ROUNDS(rows, width); n++) { \
-        const int at = t->lane + n * CLA_LANES, row = at / ((width) / 4), c = at % ((width) / 4) * 4; \
+        const int at = t->lane + n * CLA_LANES, row = at / ((width) / 4); \
         if ((rows) * (width) / 4 % CLA_LANES == 0 || at < (rows) * (width) / 4) {
 #define CLA_END_ROUND }}
 #define CLA_ROW_OF_ROUND(width) (((t)->lane + n * CLA_LANES) / ((width) / 4))
 
 /* Each row of the tile has one item that owns it: rows that are one transfer wide. */
-#define CLA_EACH_OWNED_ROW CLA_EACH_ROUND(CLA_BQ, 4)
+#define CLA_EACH_OWNED_ROW CLA_ROUND_OF_ROWS(CLA_BQ, 4)
 
 CLA_FN void cla_put_transposed(__local cla_scalar *to, int pitch, cla_real4 x)
 {

@@ -121,7 +121,7 @@ void slots_features_taken(struct text *to, const struct target *t)
         { "void cla_open_gradients(cla_tile *t, const cla_env *e, int q0)", "open", "(t, e, q0);" },
         { "void cla_take_gradients(cla_tile *t, cla_env *e, const real *s, const real *raw, int k0, int n)", "take",
           "(t, e, s, raw, k0, n);" },
-        { "void cla_close_gradients(const cla_tile *t, const cla_env *e, int q0)", "close", "(t, e, q0);" },
+        { "void cla_close_gradients(cla_tile *t, const cla_env *e, int q0)", "close", "(t, e, q0);" },
     };
     bool some = false;
     FEATURE_EACH(f)

@@ -137,16 +137,18 @@ void mod_grads_write_calls(struct text *to, const clattn_problem *p)
     text_add(to, "    return ds;\n}\n");
 }
 
-/* A text can say what it looks up whether calls want that or not. */
+/* A text can say what it looks up whether calls want that or not; what is left unused is none of its author's. */
 static void write_results(struct text *to, const clattn_problem *p, int i)
 {
     const bool vector = mods_is_vector(&p->mods[i]);
     for (int j = 0; j < p->n_aux; j++)
         if (is_real(&p->aux[j]))
-            text_add(to, "    %s %s%s = -1;\n    %s %s%s = 0;\n", vector ? "integer" : "int", p->aux[j].name,
-                     results[0], vector ? "real" : "cla_scalar", p->aux[j].name, results[1]);
+            text_add(to, "    %s %s%s = -1;\n    %s %s%s = 0;\n    (void)%s%s, (void)%s%s;\n",
+                     vector ? "integer" : "int",
+                     p->aux[j].name, results[0], vector ? "real" : "cla_scalar", p->aux[j].name, results[1],
+                     p->aux[j].name, results[0], p->aux[j].name, results[1]);
     if (p->aux_grads)
-        text_add(to, "    const %s cla_ds = ds;\n", vector ? "real" : "cla_scalar");
+        text_add(to, "    const %s cla_ds = ds;\n    (void)cla_ds;\n", vector ? "real" : "cla_scalar");
 }
 
 /* What it looked up, to where it is summed; *n: the number of the next look-up. */
@@ -166,7 +168,8 @@ static void write_cells(struct text *to, const clattn_problem *p)
     for (int i = 0; i < p->n_mods; i++)
         for (int j = 0; j < p->n_aux; j++)
             if (looks_up(p, i, j)) {
-                text_add(to, "    cell = ((q * 3 + k * 5 + (e->b + e->h + %d)) & 63) - 1;\n", j);
+                text_add(to, "    %scell = ((q * 3 + k * 5 + (e->b + e->h + %d)) & 63) - 1;\n", n ? "" : "integer ",
+                         j);
                 if (mods_is_vector(&p->mods[i]))
                     text_add(to, "    cla_look_ups(e, %d, %d, ds, cell, ds + ds);\n", n++, j);
                 else
@@ -183,7 +186,7 @@ void mod_grads_write_texts(struct text *to, const clattn_problem *p, bool look_u
     int n = 0;
     if (p->flags & CLATTN_BACKWARD && p->aux_grads) {
         text_add(to, "#line 1 \"textless\"\nCLA_FN void cla_textless(const cla_env *e, real ds, integer q, integer k)\n"
-                     "{\n    integer cell;\n");
+                     "{\n");
         if (look_ups)
             write_cells(to, p);
         text_add(to, "}\n");

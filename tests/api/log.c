@@ -28,7 +28,10 @@ static const char *const rows[] = { "f32 b1 h1 q17 k3 d8",
                                     "f16 b1 h1 q17 k3 d8 kvlen:3",
                                     "bf16 b1 h1 q17 k3 d8 causal qlen:3 kvstart:1",
                                     "f64 b1 h1 q17 k3 d8 causal",
-                                    "f32 b1 h1 q17 k3 d8 k:f16 v:bf16" };
+                                    "f32 b1 h1 q17 k3 d8 k:f16 v:bf16",
+                                    "f32 b1 h1 q17 k3 d8 alibi bias:11q1 sink causal bwd",
+                                    "f16 b1 h2/1 q17 k3 d5/3 window3,1 softcap4 mask:b1qk bias:11qk bwd",
+                                    "f64 b1 h1 q17 k3 d8 alibi bwd" };
 
 static void build(clattn_handle h, const struct device *d, struct lines *l, const char *row, const char *config)
 {

@@ -1,0 +1,75 @@
+#!/bin/sh
+# warnings.t - no program has anything that a compiler warns of, whatever the engine, the types and the features
+# SPDX-License-Identifier: Apache-2.0
+#
+# With each clang that is installed, by all that it can warn of but what fragments leave unused: they are the same in
+# every program. Optimisers warn as well: of the programs of CPUs, CLATTN_PART=1: of all. -Wno-psabi: vectors are those
+# of a device that no compiler is told of.
+: "${top_builddir=.}"
+tmp=$(mktemp -d "${TMPDIR-/tmp}/clattn-warnings.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+
+compilers=
+for c in ${CLANG-clang clang-14 clang-15 clang-19}; do
+    path=$(command -v "$c") && path=$(readlink -f "$path") || continue
+    case " $compilers " in *" $path "*) ;; *) compilers="$compilers $path" ;; esac
+done
+if test -z "$compilers"; then
+    echo "1..0 # SKIP no clang"
+    exit 0
+fi
+
+first=$(echo $compilers | cut -d' ' -f1) # mostly PoCL's own
+n=0 bad=0
+report() { # DESCRIPTION FILE: bad when the file has lines, which explain
+    n=$((n + 1))
+    if test ! -s "$2"; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        sort "$2" | uniq -c | sort -rn | head -n 20 | sed 's/^/# /'
+    fi
+}
+
+# compile COMPILER FILE OPTION...: by the build options in the file's first line but those of one vendor
+compile() {
+    compiler=$1 file=$2
+    shift 2
+    "$compiler" -x cl -Xclang -finclude-default-header -Xclang -fdeclare-opencl-builtins -Wall -Wextra \
+        -Wno-unused-function -Wno-unused-parameter -Wno-psabi "$@" \
+        $(sed -n '1s/^[^-]*-/-/p' "$file" | tr ' ' '\n' | grep -v -e '^-cl-intel' -e '^-cl-nv') "$file" 2>&1 |
+        grep -E 'warning:|error:'
+}
+
+"$top_builddir/tests/unit/print_programs" "$tmp" >"$tmp/out" 2>&1 || echo "print_programs failed" >>"$tmp/out"
+report "every kernel of every plan has a program" "$tmp/out"
+: >"$tmp/none"
+test "$(ls "$tmp" | grep -c '\.cl$')" -gt 100 || echo "there are but few" >"$tmp/none"
+report "$(ls "$tmp" | grep -c '\.cl$') programs" "$tmp/none"
+for c in $compilers; do
+    for f in "$tmp"/*.cl; do
+        compile "$c" "$f" -target spir64-unknown-unknown -fsyntax-only
+    done >"$tmp/said"
+    report "$c finds nothing to warn of" "$tmp/said"
+done
+for f in "$tmp"/*.cl; do
+    case ${CLATTN_PART-0}:${f##*/} in
+    0*:simt.* | 0*:mma_emu.* | 0*:naive.*) ;;
+    *) compile "$first" "$f" -target x86_64-unknown-unknown -mavx2 -mfma -O3 -S -o /dev/null ;;
+    esac
+done >"$tmp/said"
+report "nor does $first where it optimises" "$tmp/said"
+
+# The test is one: a program with something to warn of.
+{
+    cat "$(ls "$tmp"/*.cl | head -n 1)"
+    echo '__kernel void warned(__global int *x) { int y; x[0] = 1; }'
+} >"$tmp/bad.cl"
+compile "$path" "$tmp/bad.cl" -target spir64-unknown-unknown -fsyntax-only >"$tmp/said"
+test -s "$tmp/said" || echo "nothing" >"$tmp/none"
+report "but of a variable that is never used" "$tmp/none"
+
+echo "1..$n"
+exit $bad
