@@ -4,6 +4,7 @@
 
 #include "device/program.h"
 
+#include "device/build_log.h"
 #include "device/device.h"
 #include "base/settings.h"
 #include "base/text.h"
@@ -171,27 +172,31 @@ char *program_key(const struct caps *caps, const struct source *s)
     return key.to;
 }
 
-/* The driver's log, cut to what fits: its beginning, where the first error is. */
-static void add_log(struct text *to, cl_program program, cl_device_id device)
+/* What the driver said, cut to what fits: the first error, the rest of its log, and last what it was asked for. */
+static void explain(struct why *why, cl_program program, cl_device_id device, cl_int status, const char *options)
 {
-    size_t size = 0;
-    char *log = NULL;
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) || size < 2 || size > (64u << 20))
-        return;
-    if (!(log = calloc(1, size + 1)))
-        return;
-    if (!clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL)) {
-        size_t n = strlen(log);
-        while (n && (unsigned char)log[n - 1] <= ' ') /* some drivers end an empty log with a newline */
-            n--;
-        text_add_n(to, log, n);
+    struct text words = { why->text, sizeof why->text, 0 };
+    char *const log = build_log_read(program, device);
+    if (log) {
+        build_log_add_errors(&words, log);
+        text_add(&words, "\n");
     }
+    text_add(&words, "clBuildProgram: %s, options %s", clattn_status_string(status), options);
+    free(log);
+}
+
+/* Warnings of a program that was built. */
+static void repeat(struct why *why, cl_program program, cl_device_id device)
+{
+    struct text words = { why->text, sizeof why->text, 0 };
+    char *const log = build_log_read(program, device);
+    if (log)
+        text_add_n(&words, log, strlen(log));
     free(log);
 }
 
 static cl_int compile(cl_program *out, struct programs *p, const struct source *s, struct why *why)
 {
-    struct text words = { why->text, sizeof why->text, 0 };
     const char *text = s->text;
     cl_int status;
     cl_program program = clCreateProgramWithSource(p->context, 1, &text, NULL, &status);
@@ -200,12 +205,11 @@ static cl_int compile(cl_program *out, struct programs *p, const struct source *
     count(&p->counters->compiles);
     status = clBuildProgram(program, 1, &p->device, s->options, NULL, NULL);
     if (!status) {
-        add_log(&words, program, p->device);
+        repeat(why, program, p->device);
         *out = program;
         return CL_SUCCESS;
     }
-    text_add(&words, "clBuildProgram: %s, options %s\n", clattn_status_string(status), s->options);
-    add_log(&words, program, p->device);
+    explain(why, program, p->device, status, s->options);
     clReleaseProgram(program);
     return status == CL_BUILD_PROGRAM_FAILURE ? CLATTN_ERROR_BUILD : status;
 }

@@ -127,6 +127,23 @@ static void test_scales(const struct device *d)
     }
 }
 
+/* A caller's text that is wrong: the words begin with its name and line, and options come last. */
+static void test_wrong_text(const struct device *d)
+{
+    const clattn_score_mod mod = { "s = s + 1;\ns = nowhere;", "mine.cl", 0 };
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_plan plan = garbage;
+    char why[4096] = "";
+    p.d = 8;
+    p.mods = &mod;
+    p.n_mods = 1;
+    is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CLATTN_ERROR_BUILD, "a text that is no OpenCL C");
+    clattn_error_detail(d->handle, why, sizeof why, NULL);
+    const char *const line = strstr(why, "mine.cl:2"), *const options = strstr(why, "-DCLA_D=8");
+    ok(!plan && line && options && line < strchr(why, '\n') && options > line && strstr(why, "CL_BUILD_PROGRAM_FAILURE"),
+       "its line comes first: %.60s", why);
+}
+
 int main(void)
 {
     const struct device *devices;
@@ -140,6 +157,7 @@ int main(void)
         test_configs(&devices[i]);
         test_source(&devices[i]);
         test_scales(&devices[i]);
+        test_wrong_text(&devices[i]);
     }
     harness_close();
     return done_testing();
