@@ -1172,7 +1172,9 @@ CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_a
 
 /**
  * Enqueues the forward pass. Like OpenCL's own enqueue functions it is asynchronous. It never allocates device memory,
- * compiles, touches files or blocks. On failure nothing was enqueued and there is no event.
+ * compiles, touches files or blocks. On failure nothing was enqueued, and *event is NULL. One exception: where the
+ * driver takes some of a call's kernels and fails to take the next, the former run all the same, so that what the call
+ * writes is undefined until the queue is done and the call was repeated. kv_len of an append is not advanced then.
  *
  * @param plan       not NULL
  * @param queue      in-order or out-of-order, of the handle's context and device

@@ -212,6 +212,8 @@ static cl_int run(clattn_plan plan, const struct operation *what, cl_command_que
 {
     struct why why;
     const cl_int status = handle_check_plan(plan);
+    if (waits->event)
+        *waits->event = NULL;
     if (status)
         return status;
     return handle_done(plan->handle, launch_run(&plan->plan.launch, what, queue, args, waits, &why), &why);

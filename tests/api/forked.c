@@ -1,0 +1,351 @@
+/* forked.c - every function that takes a handle, a plan or a trial: in a child of fork(), and where there is none
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The table has all of them: the header is read, and what is missing is a failure. fork.c has what a child gives
+ * back. */
+#include "config.h"
+
+#include "tests/lib/each.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3";
+
+/* What a parent has made, what calls are given, and where they leave what they make. */
+struct world {
+    clattn_handle handle;
+    clattn_plan plan, gradients, cache;
+    clattn_trial trial;
+    cl_command_queue queue;
+    const clattn_problem *problem;
+    const clattn_forward_args *forward;
+    const clattn_backward_args *backward;
+    const clattn_append_args *append;
+    const clattn_rotary_args *rotary;
+    const clattn_merge_args *merge;
+    void *nothing; /* NULL */
+    clattn_plan made;
+    clattn_trial tried;
+    cl_event event;
+    char words[512];
+    size_t size;
+    double seconds;
+    clattn_plan_info info;
+    clattn_counters counters;
+    clattn_import_count count;
+};
+
+static cl_int write_nothing(void *user, const char *record, size_t len)
+{
+    (void)user, (void)record, (void)len;
+    return CL_SUCCESS;
+}
+
+/* Name, what it makes, arguments. */
+#define CALLS(X)                                                                                                       \
+    X(clattn_retain, nothing, (w->handle))                                                                             \
+    X(clattn_error_detail, nothing, (w->handle, w->words, sizeof w->words, &w->size))                                  \
+    X(clattn_supports, nothing, (w->handle, w->problem, w->words, sizeof w->words))                                    \
+    X(clattn_config_at, nothing, (w->handle, w->problem, 0, w->words, sizeof w->words))                                \
+    X(clattn_emit_source, nothing, (w->handle, w->problem, NULL, w->words, sizeof w->words, &w->size))                 \
+    X(clattn_emit_kernel, nothing, (w->handle, w->problem, NULL, NULL, w->words, sizeof w->words, &w->size))           \
+    X(clattn_plan_create, made, (&w->made, w->handle, w->problem, NULL))                                               \
+    X(clattn_plan_retain, nothing, (w->plan))                                                                          \
+    X(clattn_plan_config, nothing, (w->plan, w->words, sizeof w->words, &w->size))                                     \
+    X(clattn_plan_get_info, nothing, (w->plan, &w->info))                                                              \
+    X(clattn_class_of, nothing, (w->handle, w->problem, w->words, sizeof w->words, &w->size))                          \
+    X(clattn_class_at, nothing, (w->handle, 0, w->words, sizeof w->words))                                             \
+    X(clattn_class_recorded, nothing, (w->handle, 0, w->words, sizeof w->words))                                       \
+    X(clattn_trial_create, tried, (&w->tried, w->handle, w->problem, "naive"))                                         \
+    X(clattn_trial_run, nothing, (w->trial, &w->seconds))                                                              \
+    X(clattn_tune, nothing, (w->handle, w->problem, NULL, w->words, sizeof w->words))                                  \
+    X(clattn_set_config, nothing, (w->handle, w->problem, "naive"))                                                    \
+    X(clattn_wisdom_export, nothing, (w->handle, write_nothing, NULL))                                                 \
+    X(clattn_wisdom_import, nothing, (w->handle, "", 0, &w->count))                                                    \
+    X(clattn_wisdom_forget, nothing, (w->handle, NULL))                                                                \
+    X(clattn_stats, nothing, (w->handle, &w->counters))                                                                \
+    X(clattn_workspace_size, nothing, (w->plan, w->forward, &w->size))                                                 \
+    X(clattn_backward_workspace_size, nothing, (w->gradients, w->backward, &w->size))                                  \
+    X(clattn_enqueue_forward, event, (w->plan, w->queue, w->forward, 0, NULL, &w->event))                              \
+    X(clattn_enqueue_block_map, event, (w->plan, w->queue, w->forward, 0, NULL, &w->event))                            \
+    X(clattn_enqueue_backward, event, (w->gradients, w->queue, w->backward, 0, NULL, &w->event))                       \
+    X(clattn_enqueue_append, event, (w->cache, w->queue, w->append, 0, NULL, &w->event))                               \
+    X(clattn_enqueue_rotary, event, (w->cache, w->queue, w->rotary, 0, NULL, &w->event))                               \
+    X(clattn_enqueue_merge, event, (w->plan, w->queue, w->merge, 0, NULL, &w->event))                                  \
+    X(clattn_forward, event, (w->handle, w->queue, w->problem, w->forward, 0, NULL, &w->event))                        \
+    X(clattn_backward, event, (w->handle, w->queue, w->problem, w->backward, 0, NULL, &w->event))
+
+/* Calls it; *left: something is left where it leaves what it makes. */
+#define DEFINE(name, makes, arguments)                                                                                 \
+    static cl_int call_##name(struct world *w, int *left)                                                              \
+    {                                                                                                                  \
+        w->made = (clattn_plan)(uintptr_t)w;                                                                           \
+        w->tried = (clattn_trial)(uintptr_t)w;                                                                         \
+        w->event = (cl_event)(uintptr_t)w;                                                                             \
+        const cl_int e = name arguments;                                                                               \
+        *left = w->makes != NULL;                                                                                      \
+        return e;                                                                                                      \
+    }
+CALLS(DEFINE)
+
+#define ROW(name, makes, arguments) { #name, call_##name },
+static const struct {
+    const char *name;
+    cl_int (*call)(struct world *w, int *left);
+} rows[] = { CALLS(ROW) };
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* These free what there is, and take NULL; these need no handle. */
+static const char *const others[] = { "clattn_release", "clattn_plan_release", "clattn_trial_release" };
+static const char *const handleless[] = { "clattn_emit_source", "clattn_emit_kernel" };
+
+static int is_among(const char *const *list, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i], name))
+            return 1;
+    return 0;
+}
+#define IS_AMONG(list, name) is_among(list, sizeof(list) / sizeof *(list), name)
+
+static int is_row(const char *name)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (!strcmp(rows[i].name, name))
+            return 1;
+    return 0;
+}
+
+/* ---- In a child ---- */
+
+/* The number of the first call, from 1 on, that does not say CLATTN_ERROR_FORKED or leaves something; 0: none. */
+static int first_wrong(struct world *w)
+{
+    for (int i = 0; i < ROWS; i++) {
+        int left;
+        if (rows[i].call(w, &left) != CLATTN_ERROR_FORKED || left)
+            return i + 1;
+    }
+    return 0;
+}
+
+enum { NOT_RELEASED = ROWS + 1, GRANDCHILD };
+
+/* In either order. */
+static int release(struct world *w, int handle_first)
+{
+    const int bad = (handle_first && clattn_release(w->handle)) || clattn_plan_release(w->plan) ||
+                    clattn_trial_release(w->trial) || clattn_plan_release(w->gradients) ||
+                    clattn_plan_release(w->cache) || (!handle_first && clattn_release(w->handle));
+    return bad ? NOT_RELEASED : 0;
+}
+
+/* Runs `body` in a child; its exit status, -1 where a signal ended it: SIGALRM where it hangs. */
+static int in_child(int (*body)(struct world *, int), struct world *w, int how)
+{
+    int status = -1;
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        alarm(30);
+        _exit(body(w, how));
+    }
+    if (pid < 0)
+        bail("no fork");
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int child(struct world *w, int handle_first)
+{
+    const int wrong = first_wrong(w);
+    return wrong ? wrong : release(w, handle_first);
+}
+
+static int child_of_child(struct world *w, int handle_first)
+{
+    return in_child(child, w, handle_first) ? GRANDCHILD : child(w, handle_first);
+}
+
+static void test_children(struct world *w)
+{
+    static const struct {
+        const char *what;
+        int (*body)(struct world *, int);
+    } kinds[] = { { "a child", child }, { "a child of a child", child_of_child } };
+    for (int i = 0; i < 4; i++) {
+        const int wrong = in_child(kinds[i / 2].body, w, i % 2);
+        ok(!wrong, "%s, %s first: %d functions say CLATTN_ERROR_FORKED: %s", kinds[i / 2].what,
+           i % 2 ? "the handle" : "plans", ROWS,
+           !wrong                       ? "all"
+           : wrong > 0 && wrong <= ROWS ? rows[wrong - 1].name
+                                        : "it does not end, or release");
+    }
+}
+
+/* ---- Forked while others call ---- */
+
+struct caller {
+    pthread_t thread;
+    struct world w;
+    struct trial t;
+    int stop, good;
+};
+
+/* Takes every lock there is for calls: those of words, of the table of plans, of kernels and programs. */
+static void *call_on(void *arg)
+{
+    struct caller *const c = arg;
+    const clattn_problem none = CLATTN_PROBLEM_INIT;
+    while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE) && c->good)
+        c->good = clattn_supports(c->w.handle, &none, NULL, 0) &&
+                  !clattn_forward(c->w.handle, c->w.queue, c->w.problem, &c->t.args, 0, NULL, NULL) &&
+                  !clFinish(c->w.queue);
+    return NULL;
+}
+
+static void test_amid_calls(struct world *w, const struct device *d)
+{
+    enum { CALLERS = 3, FORKS = 20 };
+    static struct caller callers[CALLERS];
+    const clattn_workload c = each_case(text);
+    char why[512] = "";
+    int wrong = 0, good = 1;
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (struct caller){ .w = *w, .good = 1 };
+        if (trial_make(&callers[i].t, d->cl.context, &c, PADDED) ||
+            pthread_create(&callers[i].thread, NULL, call_on, &callers[i]))
+            bail("no thread");
+    }
+    for (int i = 0; i < FORKS && !wrong; i++)
+        wrong = in_child(child, w, i % 2);
+    for (int i = 0; i < CALLERS; i++) {
+        __atomic_store_n(&callers[i].stop, 1, __ATOMIC_RELEASE);
+        pthread_join(callers[i].thread, NULL);
+        good = good && callers[i].good && trial_verify(&callers[i].t, w->queue, why, sizeof why);
+        trial_free(&callers[i].t);
+    }
+    is_int(wrong, 0, "%d children of a process whose threads call", FORKS);
+    ok(good, "and those threads call on, and are right %s", why);
+}
+
+/* ---- Where there is none ---- */
+
+static void test_null(const struct world *of)
+{
+    for (int i = 0; i < ROWS; i++) {
+        struct world w = *of;
+        int left;
+        w.handle = NULL;
+        w.plan = w.gradients = w.cache = NULL;
+        w.trial = NULL;
+        const cl_int e = rows[i].call(&w, &left);
+        if (IS_AMONG(handleless, rows[i].name))
+            is_int(e, CL_SUCCESS, "%s() without a handle", rows[i].name);
+        else
+            ok(e == CLATTN_ERROR_INVALID_ARGUMENT && !left, "%s() of NULL is refused (%s)", rows[i].name,
+               clattn_status_string(e));
+    }
+    ok(!clattn_release(NULL) && !clattn_plan_release(NULL) && !clattn_trial_release(NULL),
+       "releasing nothing does nothing");
+}
+
+/* ---- Whether that is all ---- */
+
+/* Of the declaration that begins here: its name, when it takes an object. */
+static int takes_object(const char *declaration, char name[64])
+{
+    const char *const end = strchr(declaration, ';'), *const open = strchr(declaration, '(');
+    char all[1024];
+    if (!end || !open || open > end || end - declaration >= (long)sizeof all)
+        return 0;
+    snprintf(all, sizeof all, "%.*s", (int)(end - declaration), declaration);
+    const char *start = open;
+    while (start > declaration && (start[-1] == '_' || (start[-1] >= 'a' && start[-1] <= 'z')))
+        start--;
+    snprintf(name, 64, "%.*s", (int)(open - start), start);
+    return strstr(all, "clattn_handle handle") || strstr(all, "clattn_plan plan") || strstr(all, "clattn_trial trial");
+}
+
+static void test_complete(void)
+{
+    static char header[1 << 20];
+    const char *const top = getenv("top_srcdir");
+    char path[1024], name[64];
+    int n = 0, missing = 0;
+    snprintf(path, sizeof path, "%s/include/clattn.h", top ? top : ".");
+    FILE *const f = fopen(path, "r");
+    if (!f) {
+        skip("there is no %s", path);
+        return;
+    }
+    header[fread(header, 1, sizeof header - 1, f)] = '\0';
+    fclose(f);
+    for (const char *at = header; (at = strstr(at, "\nCLATTN_API ")) != NULL; at++) {
+        if (!takes_object(at, name))
+            continue;
+        n++;
+        if (is_row(name) || IS_AMONG(others, name))
+            continue;
+        missing++;
+        diag("%s() is not in the table", name);
+    }
+    ok(!missing && n == ROWS + 3, "the table has all of the header's functions that take a handle, plan or trial: %d",
+       n);
+}
+
+/* ---- */
+
+static clattn_plan make_plan(const struct world *w, const char *problem, uint32_t flags)
+{
+    clattn_workload c = each_case(problem);
+    clattn_plan plan = NULL;
+    c.problem.flags |= flags;
+    if (clattn_plan_create(&plan, w->handle, &c.problem, NULL))
+        bail("no plan: %s", problem);
+    return plan;
+}
+
+static void test_device(const struct device *d)
+{
+    const clattn_backward_args backward = CLATTN_BACKWARD_ARGS_INIT;
+    const clattn_append_args append = CLATTN_APPEND_ARGS_INIT;
+    const clattn_rotary_args rotary = CLATTN_ROTARY_ARGS_INIT;
+    const clattn_merge_args merge = CLATTN_MERGE_ARGS_INIT;
+    struct fixture f;
+    char why[512] = "";
+    if (fixture_open(&f, d, text, PADDED, why, sizeof why))
+        bail("%s", why);
+    struct world w = { .queue = d->queue,
+                       .problem = &f.t.c.problem,
+                       .forward = &f.t.args,
+                       .backward = &backward,
+                       .append = &append,
+                       .rotary = &rotary,
+                       .merge = &merge,
+                       .info = CLATTN_PLAN_INFO_INIT,
+                       .counters = CLATTN_COUNTERS_INIT,
+                       .count = { .struct_size = sizeof w.count } };
+    if (clattn_create(&w.handle, d->cl.context, d->cl.device, NULL) ||
+        clattn_trial_create(&w.trial, w.handle, w.problem, "naive"))
+        bail("no handle");
+    w.plan = make_plan(&w, text, 0);
+    w.gradients = make_plan(&w, "f32 b1 h2/1 q5 k7 d8 causal lse bwd", 0);
+    w.cache = make_plan(&w, "f32 b1 h2/1 q5 k7 d8 kvlen:3", CLATTN_APPEND | CLATTN_ROTARY);
+    test_complete();
+    test_null(&w);
+    test_children(&w);
+    test_amid_calls(&w, d);
+    ok(!trial_reset(&f.t, d->queue) && !trial_run(&f.t, w.plan, d->queue) &&
+           trial_verify(&f.t, d->queue, why, sizeof why),
+       "the parent works on %s: %s", why, text);
+    ok(!release(&w, 1), "and releases");
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
