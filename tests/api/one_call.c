@@ -334,6 +334,72 @@ static void test_threads(const struct device *d)
     clattn_release(h);
 }
 
+/* More problems than the table has room for, on one program; each thread with words of its own. The first one of all
+ * makes gradients, and one more looks on. The last one to end frees the handle. */
+enum { CROWD = 4, OWN_PROBLEMS = PLAN_TABLE_ROWS / 2, AGAIN = 3 };
+
+static int own_words(clattn_handle h, int d)
+{
+    clattn_problem none = CLATTN_PROBLEM_INIT;
+    char words[256] = "", want[16];
+    none.d = none.dv = d;
+    snprintf(want, sizeof want, "%d", d);
+    return clattn_supports(h, &none, NULL, 0) && !clattn_error_detail(h, words, sizeof words, NULL) &&
+           strstr(words, want);
+}
+
+static void *call_many(void *arg)
+{
+    struct caller *const w = arg;
+    char why[1024] = "", text[64];
+    w->good = 1;
+    for (int i = 0; i < OWN_PROBLEMS + AGAIN && w->good; i++) {
+        const int scale = 1 + w->number * OWN_PROBLEMS + i % OWN_PROBLEMS;
+        snprintf(text, sizeof text, "f32 b1 h1 q2 k3 d4 scale%d lse%s", scale, w->number ? "" : " bwd");
+        w->good = (w->number ? forward : backward)(w->d, w->h, text, why, sizeof why) &&
+                  own_words(w->h, 1000 + w->number);
+    }
+    if (!w->good)
+        diag("thread %d: %s: %s", w->number, text, why);
+    clattn_release(w->h);
+    return NULL;
+}
+
+static void *look_on(void *arg)
+{
+    struct caller *const w = arg;
+    uint64_t before = 0;
+    w->good = 1;
+    for (int i = 0; i < 40 * OWN_PROBLEMS && w->good; i++) {
+        const uint64_t compiles = cache_fixture_counters(w->h).compiles;
+        w->good = compiles >= before && own_words(w->h, 1000 + w->number);
+        before = compiles;
+        if (i % OWN_PROBLEMS == 0)
+            plan_table_forget(&w->h->plans);
+    }
+    clattn_release(w->h);
+    return NULL;
+}
+
+static void test_crowd(const struct device *d)
+{
+    struct caller w[CROWD + 1];
+    const clattn_handle h = open_handle(d);
+    int good = 1;
+    for (int i = 0; i <= CROWD; i++) {
+        w[i] = (struct caller){ .d = d, .h = h, .number = i };
+        if (clattn_retain(h) || pthread_create(&w[i].thread, NULL, i < CROWD ? call_many : look_on, &w[i]))
+            bail("no thread %d", i);
+    }
+    clattn_release(h);
+    for (int i = 0; i <= CROWD; i++) {
+        pthread_join(w[i].thread, NULL);
+        good = good && w[i].good;
+    }
+    ok(good, "%s: %d threads call for %d problems, more than are kept, and the last one frees the handle", d->name,
+       CROWD, CROWD * OWN_PROBLEMS);
+}
+
 /* ---- Refusals ---- */
 
 static void test_refused(const struct device *d)
@@ -381,6 +447,7 @@ static void test_device(const struct device *d)
     test_arguments(d);
     test_both(d);
     test_threads(d);
+    test_crowd(d);
     test_refused(d);
 }
 
