@@ -473,6 +473,31 @@ int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *
     return 1;
 }
 
+cl_int graded_reset(struct graded *g, cl_command_queue queue)
+{
+    cl_int e = CL_SUCCESS;
+    for (int i = GRADED_DQ; i < GRADED_N && !e; i++) {
+        fill(g, i);
+        e = g->image[i].mem ? image_write(&g->image[i], queue) : CL_SUCCESS;
+    }
+    for (int i = 0; i < GRADED_CELLS && !e; i++)
+        if (g->cells[i].count) {
+            image_canaries(&g->cells[i].at.image);
+            e = image_write(&g->cells[i].at.image, queue);
+        }
+    return e;
+}
+
+int graded_is_blank(const struct graded *g, cl_command_queue queue)
+{
+    int blank = 1;
+    for (int i = GRADED_DQ; i < GRADED_N; i++)
+        blank = blank && (!g->image[i].mem || image_unchanged(&g->image[i], queue));
+    for (int i = 0; i < GRADED_CELLS; i++)
+        blank = blank && (!g->cells[i].count || image_unchanged(&g->cells[i].at.image, queue));
+    return blank;
+}
+
 int graded_is_same(const struct graded *x, const struct graded *y)
 {
     int same = 1;

@@ -59,6 +59,10 @@ int64_t graded_cells_wanted(const struct graded *g, int which);
 /* 1 when all gradients are within their bounds and nothing else was written; else 0 and `why`. *most: the largest part
  * of a bound that an error was. */
 int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len);
+/* Poisons all gradients again, as graded_make() left them. */
+cl_int graded_reset(struct graded *g, cl_command_queue queue);
+/* 1 when no gradient was written since. */
+int graded_is_blank(const struct graded *g, cl_command_queue queue);
 /* The bits of what was written, after graded_verify(): whether another run gave the same. */
 int graded_is_same(const struct graded *x, const struct graded *y);
 void graded_free(struct graded *g);

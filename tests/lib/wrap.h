@@ -8,7 +8,7 @@
 
 #include <CL/cl.h>
 
-enum { WRAP_NAMES = 512 };
+enum { WRAP_NAMES = 4096 };
 struct wrap {
     int armed;           /* counts and fails only while set: around calls of the library */
     long calls;          /* that could fail, since wrap_arm() */

@@ -1,0 +1,446 @@
+/* call_faults.c - every allocation and every OpenCL call of gradients, appends, merges and one-call functions fails
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * As in faults.c the N-th call fails, alone or with all behind it, for N = 1, 2, ... until there is no N-th call.
+ * Whatever fails: an error in words or a right result, nothing leaks, and no output changes unless a kernel was
+ * enqueued before. Then the same call succeeds on the same handle, and is right. Where kernels are built there are
+ * a thousand calls and more: make check fails a few, CLATTN_PART a share of them, and CLATTN_PART=1 all. */
+#include "config.h"
+
+#include "tests/lib/appended.h"
+#include "tests/lib/each.h"
+#include "tests/lib/graded.h"
+#include "tests/lib/states.h"
+#include "tests/lib/wrap.h"
+
+#include <stdlib.h>
+
+/* ---- What is called ---- */
+
+struct subject {
+    const struct device *d;
+    const struct kind *kind;
+    const char *text;
+    clattn_problem *problem; /* that of what is made below */
+    struct trial t;
+    struct graded g;
+    struct appended a;
+    struct states s;
+    clattn_workload c;
+};
+
+/* A kind of call, on inputs of its own. All but `plan` and `once` are the test's part. */
+struct kind {
+    void (*make)(struct subject *x);
+    void (*size)(struct subject *x, clattn_plan plan); /* the workspace that calls of the plan get; NULL: none */
+    void (*reset)(struct subject *x);                  /* outputs are poison */
+    cl_int (*plan)(struct subject *x, clattn_plan plan, cl_event *event);
+    cl_int (*once)(struct subject *x, clattn_handle h, cl_event *event);
+    int (*is_blank)(struct subject *x, char *why, size_t len); /* no output was written */
+    int (*is_kept)(struct subject *x, char *why, size_t len);  /* nothing else was */
+    int (*is_right)(struct subject *x, char *why, size_t len);
+    void (*free)(struct subject *x);
+};
+
+static void must(cl_int e, const struct subject *x, const char *what)
+{
+    if (e)
+        bail("%s: %s: %s", x->text, what, clattn_status_string(e));
+}
+
+static void forward_make(struct subject *x)
+{
+    must(trial_make(&x->t, x->d->cl.context, &x->c, PADDED), x, "no trial");
+    x->problem = &x->t.c.problem;
+}
+static void forward_size(struct subject *x, clattn_plan plan)
+{
+    must(trial_run(&x->t, plan, x->d->queue), x, "no run");
+}
+static void forward_reset(struct subject *x)
+{
+    must(trial_reset(&x->t, x->d->queue), x, "no reset");
+}
+static cl_int forward_plan(struct subject *x, clattn_plan plan, cl_event *event)
+{
+    cl_int e = CL_SUCCESS;
+    if (x->t.map.image.size && x->t.mask.image.size)
+        e = clattn_enqueue_block_map(plan, x->d->queue, &x->t.args, 0, NULL, NULL);
+    return e ? e : clattn_enqueue_forward(plan, x->d->queue, &x->t.args, 0, NULL, event);
+}
+static cl_int forward_once(struct subject *x, clattn_handle h, cl_event *event)
+{
+    clattn_forward_args a = x->t.args;
+    a.workspace = NULL;
+    a.workspace_offset = a.workspace_size = 0;
+    return clattn_forward(h, x->d->queue, x->problem, &a, 0, NULL, event);
+}
+static int forward_is_kept(struct subject *x, char *why, size_t len)
+{
+    return trial_fetch(&x->t, x->d->queue, why, len);
+}
+static int forward_is_blank(struct subject *x, char *why, size_t len)
+{
+    return trial_fetch(&x->t, x->d->queue, why, len) && trial_is_blank(&x->t);
+}
+static int forward_is_right(struct subject *x, char *why, size_t len)
+{
+    return trial_verify(&x->t, x->d->queue, why, len);
+}
+static void forward_free(struct subject *x)
+{
+    trial_free(&x->t);
+}
+
+static void backward_make(struct subject *x)
+{
+    const unsigned all = GRADED_ALL | 1 << GRADED_DLSE | GRADED_CAPTURED;
+    must(graded_make(&x->g, x->d->cl.context, x->d->queue, &x->c, PADDED, all), x, "no gradients");
+    x->problem = &x->g.t.c.problem;
+}
+static void backward_size(struct subject *x, clattn_plan plan)
+{
+    must(graded_run(&x->g, plan, x->d->queue), x, "no run");
+}
+static void backward_reset(struct subject *x)
+{
+    must(graded_reset(&x->g, x->d->queue), x, "no reset");
+}
+static cl_int backward_plan(struct subject *x, clattn_plan plan, cl_event *event)
+{
+    return clattn_enqueue_backward(plan, x->d->queue, &x->g.args, 0, NULL, event);
+}
+static cl_int backward_once(struct subject *x, clattn_handle h, cl_event *event)
+{
+    clattn_backward_args a = x->g.args;
+    a.workspace = NULL;
+    a.workspace_offset = a.workspace_size = 0;
+    return clattn_backward(h, x->d->queue, x->problem, &a, 0, NULL, event);
+}
+static int backward_is_blank(struct subject *x, char *why, size_t len)
+{
+    return graded_is_blank(&x->g, x->d->queue) && graded_fetch(&x->g, x->d->queue, why, len);
+}
+static int backward_is_kept(struct subject *x, char *why, size_t len)
+{
+    return graded_fetch(&x->g, x->d->queue, why, len);
+}
+static int backward_is_right(struct subject *x, char *why, size_t len)
+{
+    double most;
+    return graded_verify(&x->g, x->d->queue, &most, why, len);
+}
+static void backward_free(struct subject *x)
+{
+    graded_free(&x->g);
+}
+
+/* The first random call that writes rows; its caches are made anew each time, since what they hold is the host's to
+ * say. */
+static void append_make(struct subject *x)
+{
+    int64_t written = 0;
+    x->problem = &x->c.problem;
+    x->problem->flags |= CLATTN_APPEND | CLATTN_ROTARY | CLATTN_KV_LEN;
+    for (uint64_t seed = 1; !written; seed++) {
+        uint64_t state = 1000 * seed;
+        appended_free(&x->a);
+        appended_make(&x->a, x->problem, &state, x->d->cl.context);
+        written = x->a.rotates ? appended_expect(&x->a) : 0;
+        x->c.seed = seed;
+    }
+}
+static void append_reset(struct subject *x)
+{
+    uint64_t state = 1000 * x->c.seed;
+    appended_free(&x->a);
+    appended_make(&x->a, x->problem, &state, x->d->cl.context);
+}
+static cl_int append_plan(struct subject *x, clattn_plan plan, cl_event *event)
+{
+    return clattn_enqueue_append(plan, x->d->queue, &x->a.args, 0, NULL, event);
+}
+static int append_is_blank(struct subject *x, char *why, size_t len)
+{
+    return appended_agrees(&x->a, x->d->queue, why, len);
+}
+/* Rows behind those that a sequence has are nobody's. */
+static int append_is_kept(struct subject *x, char *why, size_t len)
+{
+    return bytes_agree(&x->a.kv_len, x->d->queue, why, len);
+}
+static int append_is_right(struct subject *x, char *why, size_t len)
+{
+    appended_expect(&x->a);
+    return appended_agrees(&x->a, x->d->queue, why, len);
+}
+static void append_free(struct subject *x)
+{
+    appended_free(&x->a);
+}
+
+static void merge_make(struct subject *x)
+{
+    const int64_t n[3] = { 2, 2, 3 };
+    x->problem = &x->c.problem;
+    must(states_make(&x->s, x->d->cl.context, x->problem, n, 6, STATES_INSIDE, 0, 1), x, "no states");
+}
+static void merge_reset(struct subject *x)
+{
+    must(states_store(&x->s, x->d->queue), x, "no reset");
+}
+static cl_int merge_plan(struct subject *x, clattn_plan plan, cl_event *event)
+{
+    return clattn_enqueue_merge(plan, x->d->queue, &x->s.args, 0, NULL, event);
+}
+static int merge_is_blank(struct subject *x, char *why, size_t len)
+{
+    (void)why, (void)len;
+    return states_are_blank(&x->s, x->d->queue);
+}
+static int merge_is_right(struct subject *x, char *why, size_t len)
+{
+    return states_verify(&x->s, x->d->queue, 0.25, why, len);
+}
+static void merge_free(struct subject *x)
+{
+    states_free(&x->s);
+}
+
+static const struct kind forward = { forward_make,     forward_size,    forward_reset,    forward_plan, forward_once,
+                                     forward_is_blank, forward_is_kept, forward_is_right, forward_free };
+static const struct kind backward = { backward_make,    backward_size,     backward_reset,
+                                      backward_plan,    backward_once,     backward_is_blank,
+                                      backward_is_kept, backward_is_right, backward_free };
+static const struct kind append = { append_make,     NULL,           append_reset,    append_plan, NULL,
+                                    append_is_blank, append_is_kept, append_is_right, append_free };
+static const struct kind merge = { merge_make,     NULL,           merge_reset,    merge_plan, NULL,
+                                   merge_is_blank, merge_is_blank, merge_is_right, merge_free };
+
+/* ---- How ---- */
+
+enum way {
+    BY_PLAN,  /* of a handle that stays */
+    ONCE,     /* by a one-call function; the handle that stays has the plan */
+    ONCE_NEW, /* the same on a handle that has built nothing yet */
+    CREATE    /* a plan is made on such a handle, and used */
+};
+static const char *const names_of_ways[] = { "by a plan", "in one call", "in a first call", "a plan is made" };
+
+static const struct row {
+    enum way way;
+    const struct kind *kind;
+    const char *text;
+    unsigned dealt; /* make check has one in so many of the calls; 0: all */
+} rows[] = {
+    { BY_PLAN, &forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
+    { BY_PLAN, &forward, "f32 b1 h2 q9 k20 d8 mask:bhqk blocks:4,4 lse", 0 },
+    { BY_PLAN, &backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
+    { BY_PLAN, &append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 0 },
+    { BY_PLAN, &merge, "f32 b2 h2 q3 k5 d8/12 lse", 0 },
+    { ONCE, &forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
+    { ONCE, &backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
+    { ONCE_NEW, &forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 19 },
+    { ONCE_NEW, &backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 101 },
+    { CREATE, &append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 61 },
+};
+
+/* What a way needs. */
+struct setting {
+    const struct row *row;
+    struct subject x;
+    clattn_handle handle; /* that stays, or a new one */
+    clattn_plan plan;
+};
+
+static int is_new(const struct setting *p)
+{
+    return p->row->way >= ONCE_NEW;
+}
+
+static clattn_handle open_handle(const struct device *d)
+{
+    clattn_options o = CLATTN_OPTIONS_INIT;
+    clattn_handle h = NULL;
+    o.cache_dir = "";
+    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
+        bail("no handle");
+    return h;
+}
+
+static void open_setting(struct setting *p, const struct device *d, const struct row *row)
+{
+    memset(p, 0, sizeof *p);
+    p->row = row;
+    p->x.d = d;
+    p->x.kind = row->kind;
+    p->x.text = row->text;
+    p->x.c = each_case(row->text);
+    row->kind->make(&p->x);
+    if (is_new(p))
+        return;
+    p->handle = open_handle(d);
+    if (row->way == ONCE)
+        must(row->kind->once(&p->x, p->handle, NULL), &p->x, "no call");
+    else
+        must(clattn_plan_create(&p->plan, p->handle, p->x.problem, NULL), &p->x, "no plan");
+    if (p->plan && row->kind->size)
+        row->kind->size(&p->x, p->plan);
+    clFinish(d->queue);
+}
+
+static void close_setting(struct setting *p)
+{
+    p->x.kind->free(&p->x);
+    clattn_plan_release(p->plan);
+    clattn_release(p->handle);
+}
+
+static cl_int call(struct setting *p, cl_event *event)
+{
+    clattn_plan plan = NULL;
+    *event = NULL;
+    if (p->row->way == ONCE || p->row->way == ONCE_NEW)
+        return p->x.kind->once(&p->x, p->handle, event);
+    if (p->row->way == BY_PLAN)
+        return p->x.kind->plan(&p->x, p->plan, event);
+    cl_int e = clattn_plan_create(&plan, p->handle, p->x.problem, NULL);
+    e = e ? e : p->x.kind->plan(&p->x, plan, event);
+    clattn_plan_release(plan);
+    return e;
+}
+
+/* ---- One of its calls fails ---- */
+
+/* Whether a kernel of the call was enqueued before its n-th call failed: those of a plan's own sample are waited for.
+ */
+static int had_begun(long n)
+{
+    long i = n < WRAP_NAMES ? n - 1 : WRAP_NAMES - 1;
+    while (i > 0 && strcmp(wrap.name[i - 1], "clEnqueueNDRangeKernel") && strcmp(wrap.name[i - 1], "clFinish"))
+        i--;
+    return i > 0 && !strcmp(wrap.name[i - 1], "clEnqueueNDRangeKernel");
+}
+
+/* What a call of this status has left; on the test's side nothing is counted. */
+static int is_as_it_should_be(struct setting *p, cl_int e, int begun, char *why, size_t len)
+{
+    struct subject *const x = &p->x;
+    clFinish(x->d->queue);
+    if (!e)
+        return x->kind->is_right(x, why, len);
+    return begun ? x->kind->is_kept(x, why, len) : x->kind->is_blank(x, why, len);
+}
+
+/* Words of a failure stay in the handle until the next one: here is one before. */
+static void leave_words(clattn_handle h)
+{
+    const clattn_problem none = CLATTN_PROBLEM_INIT;
+    if (!clattn_supports(h, &none, NULL, 0))
+        bail("a problem of nothing is supported");
+}
+
+/* Once more, without a failure. */
+static int works(struct setting *p, char *why, size_t len)
+{
+    cl_event event = NULL;
+    wrap_disarm();
+    p->x.kind->reset(&p->x);
+    wrap_arm(0, 0);
+    const cl_int e = call(p, &event);
+    if (event)
+        clReleaseEvent(event);
+    wrap_disarm();
+    clFinish(p->x.d->queue);
+    if (e)
+        harness_words(p->handle, e, why, len);
+    return !e && p->x.kind->is_right(&p->x, why, len);
+}
+
+/* Runs what is tried with its n-th call failing. 1: as it should be; 0: not, and it is reported; -1: there was no n-th
+ * call. *calls: how many there were. */
+static int try_nth(struct setting *p, long n, int sticky, long *calls)
+{
+    char why[1024] = "", words[512] = "", last[sizeof wrap.last];
+    cl_event event = NULL;
+    p->x.kind->reset(&p->x);
+    if (!is_new(p))
+        leave_words(p->handle);
+    wrap.memory = wrap.objects = 0;
+    wrap_arm(0, 0);
+    if (is_new(p))
+        p->handle = open_handle(p->x.d);
+    wrap_arm(n, sticky);
+    const cl_int e = call(p, &event);
+    const long failed = wrap.failed;
+    const int has_event = event != NULL, begun = n <= wrap.calls && had_begun(n);
+    *calls = wrap.calls;
+    memcpy(last, wrap.last, sizeof last);
+    wrap.fail_at = 0;
+    if (event)
+        clReleaseEvent(event);
+    clattn_error_detail(p->handle, words, sizeof words, NULL);
+    wrap_disarm();
+    const int good = is_as_it_should_be(p, e, begun, why, sizeof why) && !has_event == !!e && (!e || *words);
+    const int again = good && works(p, why, sizeof why);
+    wrap_arm(0, 0);
+    if (is_new(p)) {
+        clattn_release(p->handle);
+        p->handle = NULL;
+    }
+    wrap_disarm();
+    if (!failed)
+        return good && again ? -1 : 0;
+    if (good && again && wrap.memory <= 0 && wrap.memory >= (is_new(p) ? 0 : -1) && !wrap.objects)
+        return 1;
+    diag("%s: %s, call %ld, fails%s: status %s in the words '%s', %ld blocks and %ld objects left%s%s %s",
+         names_of_ways[p->row->way], last, n, sticky ? " and all behind it" : "", clattn_status_string(e), words,
+         wrap.memory, wrap.objects, good ? "" : ", outputs or event are wrong", again ? "" : ", no call works after it",
+         why);
+    return 0;
+}
+
+/* The n-th call's turn, where building takes long; of failures that last every third. */
+static int is_due(const struct row *r, long n, int sticky)
+{
+    enum { LASTING = 3 };
+    if (!r->dealt)
+        return 1;
+    return sticky ? n % LASTING == 0 && harness_deals((unsigned)(n / LASTING), r->dealt)
+                  : harness_deals((unsigned)n, r->dealt);
+}
+
+static void test_row(struct setting *p, int sticky)
+{
+    long bad = 0, tries = 0, calls = 0, now;
+    if (try_nth(p, 1000000, sticky, &calls) >= 0)
+        bail("%s: nothing fails, and it is wrong", p->row->text);
+    for (long n = 1; n <= calls; n++) {
+        if (!is_due(p->row, n, sticky))
+            continue;
+        const int verdict = try_nth(p, n, sticky, &now);
+        tries += verdict >= 0;
+        bad += !verdict;
+    }
+    if (!tries)
+        skip("none of %ld calls is due here: %s", calls, p->row->text);
+    else
+        ok(!bad, "%s, of %ld calls one fails%s, %ld times, %ld badly: %s", names_of_ways[p->row->way], calls,
+           sticky ? " and all behind it" : "", tries, bad, p->row->text);
+}
+
+static void test_device(const struct device *d)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct setting p;
+        open_setting(&p, d, &rows[i]);
+        test_row(&p, 0);
+        test_row(&p, 1);
+        close_setting(&p);
+    }
+}
+
+int main(void)
+{
+    return each_device(test_device);
+}
