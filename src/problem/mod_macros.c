@@ -13,20 +13,30 @@ static bool is_of_name(char c)
            (unsigned char)c >= 0x80;
 }
 
+/* A character and how many there are of it: "??=" and "??/" are others to compilers that know trigraphs. */
+static char spelt(const char *at, int *length)
+{
+    const bool three = at[0] == '?' && at[1] == '?' && (at[2] == '=' || at[2] == '/');
+    *length = three ? 3 : *at ? 1 : 0;
+    return !three ? *at : at[2] == '=' ? '#' : '\\';
+}
+
 /* The next character of a C text as the preprocessor sees it, where lines that end in a backslash go on; '\0' at the
  * end. */
 static char next(const char **at)
 {
     for (;;) {
-        const char *end = *at + 1;
-        if (**at != '\\')
-            break;
-        end += strspn(end, " \t\f\v");
-        if (*end != '\n' && *end != '\r')
-            break;
+        int length;
+        const char c = spelt(*at, &length);
+        const char *end = *at + length;
+        if (c == '\\')
+            end += strspn(end, " \t\f\v");
+        if (c != '\\' || (*end != '\n' && *end != '\r')) {
+            *at += length;
+            return c;
+        }
         *at = end + (end[0] == '\r' && end[1] == '\n' ? 2 : 1);
     }
-    return **at ? *(*at)++ : '\0';
 }
 
 static char peek(const char *at)

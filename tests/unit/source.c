@@ -294,8 +294,11 @@ static const char *const macros[][2] = {
     { "#define a\r#define b\r\n#define c", "a b c " },
     { "\f\v#define a", "a " },
     { "x % 2; %: define no", "" },
+    { "?" "?=define a\n ?" "?= undef b\n#define c ?" "?/\n#define no\n?" "?\n#define d\n?" "?>define no",
+      "a b c d " },
     { "#", "" }, { "#define", "" }, { "#undef ", "" }, { "/*", "" }, { "\\", "" }, { "#define \\", "" }, { "\"", "" },
     { "/* *", "" }, { "#define a\\", "a " }, { "'\\", "" }, { "%", "" }, { "/", "" },
+    { "?" "?", "" }, { "?" "?/", "" }, { "?" "?=", "" },
 };
 enum { MACROS = sizeof macros / sizeof *macros };
 
