@@ -67,16 +67,20 @@ static void damage(char *text, uint64_t seed)
 {
     char tail[MADE_TEXT];
     for (unsigned times = 1 + (unsigned)(made_uniform(seed, 1) * 3); times--;) {
-        const size_t n = strlen(text), at = (size_t)(made_uniform(seed, 10 + times) * (double)n);
-        const size_t gone = (size_t)(made_uniform(seed, 20 + times) * 6);
+        const size_t n = strlen(text);
+        size_t at = (size_t)(made_uniform(seed, 10 + times) * (double)n), gone = 0;
+        if (made_uniform(seed, 40 + times) < 0.5)
+            at += strcspn(text + at, "\n"); /* between two statements, which more often makes sense */
+        else
+            gone = (size_t)(made_uniform(seed, 20 + times) * 6);
         snprintf(tail, sizeof tail, "%s", text + (at + gone < n ? at + gone : n));
         text[at] = '\0';
         snprintf(text + at, MADE_TEXT - at, "%s%s", pieces[(int)(made_uniform(seed, 30 + times) * PIECES)], tail);
     }
 }
 
-/* A damaged text, or a damaged derivative of one that is whole, of a problem without captured buffers: the sample would
- * run that, so that what compiles computes. */
+/* A damaged text, or a damaged derivative of one that is whole. There are no captured buffers, so that a plan's own
+ * sample runs what compiles. */
 struct damaged {
     struct made_texts t;
     clattn_score_mod mod;
