@@ -89,6 +89,11 @@
  *          clattn_error_detail() returns the words of the calling thread's last failure. Nothing is ever printed.
  * Threads  Any function may run concurrently with any other, on shared objects too, except the release that frees an
  *          object. After fork() a child gets CLATTN_ERROR_FORKED and may only release.
+ * Fork     Drivers do not survive fork(): in PoCL the first kernel of such a child never ends. A process that was
+ *          forked from one that had called clattn_create() or clattn_default_device() therefore gets
+ *          CLATTN_ERROR_FORKED from these two as well, and so do its own children. Start such a process by exec
+ *          (posix_spawn(); in Python's multiprocessing the start method spawn or forkserver), or fork before the first
+ *          use. What the application itself or another library does with OpenCL is not seen.
  * Memory   The caller frees what it creates: handles by clattn_release(), plans by clattn_plan_release(), trials by
  *          clattn_trial_release(). Handles and plans count references; plans and trials keep their handle alive. What
  *          is passed in is copied or used during the call, unless its description says otherwise.
@@ -141,7 +146,7 @@ enum {
     CLATTN_ERROR_SYNTAX = -30007,
     /**< A problem string, configuration or text of records cannot be read. */
     CLATTN_ERROR_FORKED = -30008,
-    /**< The object was created before fork(). */
+    /**< The object was created before fork(), or the process was forked from one that used OpenCL. */
     CLATTN_ERROR_CONTEXT = -30009,
     /**< A queue, buffer or event belongs to another context or device. */
     CLATTN_ERROR_CANCELLED = -30010,
@@ -506,6 +511,7 @@ typedef struct clattn_options {
  * @return CL_SUCCESS; otherwise both receive NULL
  *         CL_DEVICE_NOT_FOUND             there is none
  *         CLATTN_ERROR_INVALID_ARGUMENT   device is NULL
+ *         CLATTN_ERROR_FORKED             this process was forked from one that used OpenCL: see "Fork" above
  *         CL_OUT_OF_HOST_MEMORY           no memory
  */
 CLATTN_API cl_int clattn_default_device(cl_platform_id *platform, cl_device_id *device) CLATTN_MUST_CHECK;
@@ -521,6 +527,7 @@ CLATTN_API cl_int clattn_default_device(cl_platform_id *platform, cl_device_id *
  *         CLATTN_ERROR_INVALID_ARGUMENT   out is NULL, or a member of the options is wrong
  *         CLATTN_ERROR_UNKNOWN_FIELD      the options, or their store, are of a newer header and not zero at the end
  *         CLATTN_ERROR_NOT_SUPPORTED      the device is big-endian
+ *         CLATTN_ERROR_FORKED             this process was forked from one that used OpenCL: see "Fork" above
  *         CL_INVALID_CONTEXT, CL_INVALID_DEVICE   NULL, or the device is not one of the context's
  *         CL_DEVICE_NOT_AVAILABLE, CL_COMPILER_NOT_AVAILABLE   the device is not available, or has no compiler
  *         CL_OUT_OF_HOST_MEMORY           no memory

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <clattn.h>
+#include "api/one_process.h"
 
 #include <stdlib.h>
 
@@ -51,13 +51,17 @@ static cl_int find_best(cl_platform_id *platform, cl_device_id *device, const cl
 cl_int clattn_default_device(cl_platform_id *platform, cl_device_id *device)
 {
     cl_platform_id ignored;
+    struct why why;
     cl_uint n = 0;
     platform = platform ? platform : &ignored;
     *platform = NULL;
     if (!device)
         return CLATTN_ERROR_INVALID_ARGUMENT;
     *device = NULL;
-    cl_int status = clGetPlatformIDs(0, NULL, &n);
+    cl_int status = one_process_enter(&why);
+    if (status)
+        return status;
+    status = clGetPlatformIDs(0, NULL, &n);
     if (status || !n) /* the loader has a status of its own for "none installed" */
         return status == CL_OUT_OF_HOST_MEMORY ? status : CL_DEVICE_NOT_FOUND;
     cl_platform_id *const platforms = calloc(n, sizeof *platforms);

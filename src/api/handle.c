@@ -4,6 +4,7 @@
 
 #include "api/handle.h"
 
+#include "api/one_process.h"
 #include "base/caller_struct.h"
 #include "base/text.h"
 #include "device/device.h"
@@ -172,6 +173,8 @@ static cl_int make_handle(clattn_handle *out, cl_context context, cl_device_id d
         return why_set(why, CL_INVALID_CONTEXT, "context is NULL");
     if (!device)
         return why_set(why, CL_INVALID_DEVICE, "device is NULL");
+    if ((status = one_process_enter(why)))
+        return status;
     clattn_handle h = calloc(1, sizeof *h);
     if (!h)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a handle");

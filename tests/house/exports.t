@@ -31,12 +31,12 @@ banned="${banned}stdin|stdout|stderr|fwrite|fputc|putc|write|raise|kill|"
 banned="${banned}getenv|setenv|putenv|setlocale|signal|sigaction|fork|system|__assert_fail"
 report "nothing forbidden is called" "$($NM -D --undefined-only "$lib" | names | grep -xE "$banned" | tr '\n' ' ')"
 
-# Calls share nothing but their arguments: no writable data of our own.
+# Calls share nothing but their arguments: no writable data of our own, but the number of the process that uses OpenCL.
 objects=$(find "$top_builddir/src" -path "*/.libs/*" -name 'libclattn_core_la-*.o')
 report "the library's objects are found" "$(test -n "$objects" || echo "none in $top_builddir/src")"
 data=$(find "$top_builddir/src" -path "*/.libs/*" -name 'libclattn_core_la-*.o' -exec $NM -f sysv {} + 2>/dev/null |
     awk -F '|' '{gsub(/ /, "")} ($7 ~ /^\.(t?data|t?bss)/ && $7 !~ /rel\.ro/) || $7 == "*COM*" {print $1}')
-report "no writable static data" "$(echo $data)"
+report "no writable static data but one_process_user" "$(echo $data | sed 's/^one_process_user$//')"
 
 echo "1..$n"
 exit $bad
