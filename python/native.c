@@ -90,12 +90,25 @@ static cl_int find_device(cl_device_id *out, cl_device_type kind)
     return CL_DEVICE_NOT_FOUND;
 }
 
+/* The library knows whether this process was forked from one that used OpenCL. It is asked before the driver is. */
+static cl_int ask_whether_forked(char *words, size_t room)
+{
+    cl_device_id ignored;
+    if (clattn_default_device(NULL, &ignored) != CLATTN_ERROR_FORKED)
+        return CL_SUCCESS;
+    return fail(words, room, CLATTN_ERROR_FORKED,
+                "this process was forked from one that used OpenCL, which a driver does not survive: start it by the "
+                "method spawn or forkserver of multiprocessing");
+}
+
 static cl_int open_queue(clattn_py_session *s, uintptr_t context, uintptr_t device, cl_device_type kind, char *words,
                          size_t room)
 {
     cl_int status = CL_SUCCESS;
     cl_bool unified = CL_FALSE;
     cl_device_type type = 0;
+    if ((status = ask_whether_forked(words, room)))
+        return status;
     if (device)
         s->device = (cl_device_id)device;
     else if ((status = find_device(&s->device, kind)))

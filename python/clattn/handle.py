@@ -35,8 +35,9 @@ def _log(user, text):
 class Handle:
     """A device of an OpenCL context, and what was built for it.
 
-    Any number of threads may use a handle at a time. After fork() a child gets clattn.Error
-    (CLATTN_ERROR_FORKED); it may make no handle where the driver does not survive a fork, as PoCL does not.
+    Any number of threads may use a handle at a time. Drivers do not survive fork(): a child whose parent had a
+    handle gets clattn.Error (CLATTN_ERROR_FORKED), also where it makes a handle of its own. multiprocessing has the
+    start methods spawn and forkserver for that.
 
     context  a pyopencl.Context, or None: one of the handle's own
     device   a pyopencl.Device of it; None: its first, or without a context what `kind` says
@@ -143,7 +144,7 @@ if hasattr(os, 'register_at_fork'):
 
 def kept_handle(key: tuple, make: Callable[[], Handle]) -> Handle:
     """The handle of that key, made when it is asked for first. A child of fork() gets its parent's, whose calls
-    raise: a driver that was in use at the fork may hang."""
+    raise."""
     found = _DEFAULTS.get(key)
     if found is not None:
         return found

@@ -40,6 +40,29 @@ print(os.read(r, 100).decode(), os.waitpid(pid, 0)[1], clattn.attention(q, q, q)
 
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='there is no fork() here')
+def test_handle_of_a_child():
+    """A child of fork() makes no handle of its own, which would hang at its first call; one that is spawned does."""
+    assert child(SET_UP + '''
+import multiprocessing, signal
+r, w = os.pipe()
+pid = os.fork()
+if not pid:
+    signal.alarm(60)
+    for kind in None, 'cpu':
+        try:
+            clattn.attention(q, q, q, handle=clattn.Handle(kind=kind))
+            os.write(w, b'no error ')
+        except clattn.Error as e:
+            os.write(w, e.name.encode() + (b' spawn ' if 'spawn' in e.detail else b''))
+    os._exit(0)
+status = os.waitpid(pid, 0)[1]
+print(os.read(r, 100).decode(), status)
+with multiprocessing.get_context('spawn').Pool(1) as pool:
+    print(pool.apply(clattn.attention, (q, q, q))[0, 0, 0, 0])
+''').split('\n') == ['CLATTN_ERROR_FORKED spawn CLATTN_ERROR_FORKED spawn  0', '1.0']
+
+
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='there is no fork() here')
 def test_fork_beside_threads():
     """Other threads are in calls, and as it were make a plan and a handle: the child waits for none of them."""
     assert child(SET_UP + '''
