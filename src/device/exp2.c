@@ -80,10 +80,12 @@ static cl_int try(struct programs *p, int which, struct why *why)
     const struct target target = { .pass = PASS_EXP2, .caps = p->caps, .exp2 = which };
     cl_int status = x ? source_compose(&source, &target, why)
                       : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    if (!status && !(status = program_get(&built, p, &source, true, why))) {
+    if (!status && !(status = program_look_up(&built, p, &source, true, why))) {
         fill_points(x);
-        status = compute(p, built.program, x, y, why);
-        program_refuse(&built, p, false); /* it is needed once only */
+        if (!(status = program_compile(&built, p, &source, true, why)))
+            status = compute(p, built.program, x, y, why);
+        program_judge(&built, p, PROGRAM_BAD); /* it is needed once only */
+        program_release(&built, p);
     }
     for (int i = 0; i < POINTS && !status; i++)
         if (!is_right((double)x[i], (double)y[i]))
@@ -172,19 +174,40 @@ static int measure(struct programs *p, bool *final, struct why *why)
     return CAPS_EXP2_BUILTIN;
 }
 
+static int known(const struct caps *caps)
+{
+    return __atomic_load_n(&caps->exp2, __ATOMIC_ACQUIRE);
+}
+
+/* Of threads that want to know at the same time one measures, and the others learn it from caps. Returns whether this
+ * was the one. */
+static bool settle(struct programs *p, struct caps *caps, bool *final, struct why *why)
+{
+    struct flight flight;
+    struct found found;
+    const bool leads = programs_begin(p, &flight, "2^x", true, &found);
+    const bool measures = known(caps) == CAPS_EXP2_UNTESTED;
+    if (measures)
+        __atomic_store_n(&caps->exp2, measure(p, final, why), __ATOMIC_RELEASE);
+    if (leads)
+        programs_land(p, &flight);
+    return measures;
+}
+
 void exp2_find(struct programs *p, struct caps *caps, const struct engine *engine, struct why *why)
 {
     struct verdict v;
     struct why words = { "" };
     bool final = false;
     why->text[0] = '\0';
-    if (__atomic_load_n(&caps->exp2, __ATOMIC_ACQUIRE) != CAPS_EXP2_UNTESTED ||
-        strcmp(engine->exp, source_exp2(CAPS_EXP2_NATIVE)))
+    if (known(caps) != CAPS_EXP2_UNTESTED || strcmp(engine->exp, source_exp2(CAPS_EXP2_NATIVE)))
         return;
     const bool named = !name_verdict(&v, p, &words);
-    int which = named ? read_verdict(&v, p->store) : CAPS_EXP2_UNTESTED;
-    if (which == CAPS_EXP2_UNTESTED) {
-        which = measure(p, &final, &words);
+    const int kept = named ? read_verdict(&v, p->store) : CAPS_EXP2_UNTESTED;
+    if (kept != CAPS_EXP2_UNTESTED) {
+        __atomic_store_n(&caps->exp2, kept, __ATOMIC_RELEASE);
+    } else if (settle(p, caps, &final, &words)) {
+        const int which = known(caps);
         char line[VERDICT_MAX];
         if (named && final)
             (void)store_write(p->store, v.name, line, print_verdict(line, &v, which), false);
@@ -193,5 +216,4 @@ void exp2_find(struct programs *p, struct caps *caps, const struct engine *engin
                     "%s computes 2^x in place of the device's own, which is not accurate enough: %.*s",
                     source_exp2(which), (int)strcspn(words.text, "\n"), words.text);
     }
-    __atomic_store_n(&caps->exp2, which, __ATOMIC_RELEASE);
 }

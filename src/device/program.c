@@ -13,132 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kept {
-    struct kept *next;
-    cl_program program; /* NULL: what the compiler makes of it computes wrong results */
-    char *key;
-    bool brief, saved;
-};
-
 static void count(uint64_t *counter)
 {
     __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
-}
-
-/* ---- What is kept in memory ---- */
-
-static void forget(struct kept *k)
-{
-    if (k->program)
-        clReleaseProgram(k->program);
-    free(k->key);
-    free(k);
-}
-
-cl_int programs_init(struct programs *p, struct why *why)
-{
-    p->first = NULL;
-    p->count = 0;
-    if (pthread_mutex_init(&p->lock, NULL))
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
-    return CL_SUCCESS;
-}
-
-void programs_clear(struct programs *p)
-{
-    for (struct kept *k = p->first, *next; k; k = next) {
-        next = k->next;
-        forget(k);
-    }
-    pthread_mutex_destroy(&p->lock);
-}
-
-/* With the lock held. */
-static struct kept *find(const struct programs *p, const char *key)
-{
-    for (struct kept *k = p->first; k; k = k->next)
-        if (!strcmp(k->key, key))
-            return k;
-    return NULL;
-}
-
-static cl_program find_retained(struct programs *p, const char *key, bool *brief, bool *wrong)
-{
-    pthread_mutex_lock(&p->lock);
-    const struct kept *k = find(p, key);
-    cl_program found = k && k->program && !clRetainProgram(k->program) ? k->program : NULL;
-    *brief = found && k->brief;
-    *wrong = k && !k->program;
-    pthread_mutex_unlock(&p->lock);
-    return found;
-}
-
-/* With the lock held. */
-static struct kept *take_oldest(struct programs *p)
-{
-    struct kept **at = &p->first, *oldest;
-    while ((*at)->next)
-        at = &(*at)->next;
-    oldest = *at;
-    *at = NULL;
-    p->count--;
-    return oldest;
-}
-
-/* Keeps a program, or with NULL the fact that it is wrong, unless another thread did so meanwhile. Failing to keep it
- * is no error and only costs time. Takes ownership of key. */
-static void keep(struct programs *p, char *key, cl_program program, bool brief, bool saved)
-{
-    struct kept *k = malloc(sizeof *k), *oldest = NULL;
-    pthread_mutex_lock(&p->lock);
-    struct kept *const old = find(p, key);
-    if (old) {
-        old->brief = old->brief && brief;
-        old->saved = old->saved || saved;
-    } else if (k && (!program || !clRetainProgram(program))) {
-        *k = (struct kept){ p->first, program, key, brief, saved };
-        p->first = k;
-        k = NULL;
-        key = NULL;
-        if (++p->count > PROGRAMS_MAX)
-            oldest = take_oldest(p);
-    }
-    pthread_mutex_unlock(&p->lock);
-    if (oldest)
-        forget(oldest);
-    free(k);
-    free(key);
-}
-
-static bool is_saved(struct programs *p, const char *key)
-{
-    pthread_mutex_lock(&p->lock);
-    const struct kept *k = find(p, key);
-    const bool saved = k && k->saved;
-    pthread_mutex_unlock(&p->lock);
-    return saved;
-}
-
-void programs_drop_brief(struct programs *p)
-{
-    struct kept *dropped = NULL;
-    pthread_mutex_lock(&p->lock);
-    for (struct kept **at = &p->first; *at;) {
-        struct kept *k = *at;
-        if (!k->brief) {
-            at = &k->next;
-            continue;
-        }
-        *at = k->next;
-        k->next = dropped;
-        dropped = k;
-        p->count--;
-    }
-    pthread_mutex_unlock(&p->lock);
-    for (struct kept *next; dropped; dropped = next) {
-        next = dropped->next;
-        forget(dropped);
-    }
 }
 
 /* ---- Building ---- */
@@ -289,58 +166,81 @@ static void save(struct programs *p, cl_program program, const char *key)
 
 /* ---- Handing out ---- */
 
-cl_int program_get(struct built *out, struct programs *p, const struct source *source, bool anew, struct why *why)
+/* Takes what is kept; false: there is nothing. */
+static bool take(struct built *b, const struct found *found)
 {
-    cl_int status = CL_SUCCESS;
-    bool brief, wrong = false;
+    b->program = found->program;
+    if (b->program)
+        b->from = found->brief ? BUILT_BRIEF : BUILT_KEPT;
+    return b->program;
+}
+
+static cl_int refuse_wrong(struct why *why)
+{
+    return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computed a wrong result before");
+}
+
+cl_int program_look_up(struct built *out, struct programs *p, const struct source *source, bool anew, struct why *why)
+{
     why->text[0] = '\0';
-    *out = (struct built){ NULL, program_key(p->caps, source), BUILT_KEPT };
+    *out = (struct built){ .key = program_key(p->caps, source), .from = BUILT_KEPT };
     if (!out->key)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");
-    if (!anew && (out->program = find_retained(p, out->key, &brief, &wrong))) {
-        out->from = brief ? BUILT_BRIEF : BUILT_KEPT;
+    if (anew)
         return CL_SUCCESS;
-    }
-    if (wrong) {
-        free(out->key);
-        out->key = NULL;
-        return why_set(why, CLATTN_ERROR_WRONG_RESULT, "it computed a wrong result before");
-    }
-    out->from = BUILT_LOADED;
-    if (!anew && !store_is_none(p->store) && (out->program = load(p, source, out->key)))
+    const struct found found = programs_find(p, out->key);
+    if (take(out, &found))
         return CL_SUCCESS;
-    out->from = BUILT_COMPILED;
-    if ((status = compile(&out->program, p, source, why))) {
+    if (found.wrong) {
         free(out->key);
-        out->key = NULL;
+        return refuse_wrong(why);
     }
-    return status;
+    if (!store_is_none(p->store) && (out->program = load(p, source, out->key)))
+        out->from = BUILT_LOADED;
+    return CL_SUCCESS;
 }
 
-void program_done(struct built *b, struct programs *p, bool brief)
+cl_int program_compile(struct built *b, struct programs *p, const struct source *source, bool anew, struct why *why)
 {
-    bool saved = b->from == BUILT_LOADED;
-    if (saved) {
-        binary_cache_leave(p->store, b->key);
-        count(&p->counters->binary_hits);
-    } else if (!brief && !store_is_none(p->store) && !is_saved(p, b->key)) {
-        save(p, b->program, b->key);
-        saved = true;
-    }
-    keep(p, b->key, b->program, brief, saved);
-    clReleaseProgram(b->program);
+    struct found found;
+    why->text[0] = '\0';
+    if (b->program)
+        return CL_SUCCESS;
+    b->leads = programs_begin(p, &b->flight, b->key, anew, &found);
+    if (take(b, &found))
+        return CL_SUCCESS;
+    if (found.wrong)
+        return refuse_wrong(why);
+    b->from = BUILT_COMPILED;
+    return compile(&b->program, p, source, why);
 }
 
-void program_refuse(struct built *b, struct programs *p, bool wrong)
+void program_judge(struct built *b, struct programs *p, enum program_verdict verdict)
+{
+    const bool brief = verdict == PROGRAM_BRIEF, loaded = b->from == BUILT_LOADED;
+    struct flight *const flight = b->leads ? &b->flight : NULL;
+    const bool may_save = !loaded && !brief && !store_is_none(p->store);
+    b->good = verdict == PROGRAM_GOOD || brief;
+    if (b->good)
+        b->to_save = !programs_keep(p, b->key, b->program, brief, loaded || may_save, flight) && may_save;
+    else if (b->from == BUILT_COMPILED && verdict == PROGRAM_WRONG)
+        (void)programs_keep(p, b->key, NULL, false, false, flight);
+    else if (flight)
+        programs_land(p, flight);
+    b->leads = false;
+}
+
+void program_release(struct built *b, struct programs *p)
 {
     if (b->from == BUILT_LOADED) {
         binary_cache_leave(p->store, b->key);
-        binary_cache_remove(p->store, b->key);
-        count(&p->counters->binary_rejects);
-    } else if (b->from == BUILT_COMPILED && wrong) {
-        keep(p, b->key, NULL, false, false);
-        b->key = NULL;
+        if (!b->good)
+            binary_cache_remove(p->store, b->key);
+        count(b->good ? &p->counters->binary_hits : &p->counters->binary_rejects);
+    } else if (b->to_save) {
+        save(p, b->program, b->key);
     }
-    clReleaseProgram(b->program);
+    if (b->program)
+        clReleaseProgram(b->program);
     free(b->key);
 }

@@ -22,34 +22,36 @@ void build_settle(struct maker *maker, const clattn_problem *p, const struct con
 /* The programs of a plan: one for each of its passes. */
 struct set {
     struct built of[PASSES];
+    struct source sources[PASSES];
     bool has[PASSES], wrong[PASSES];
 };
 
-/* Composes the program of a pass, and builds or loads it. */
-static cl_int get(struct set *set, struct maker *maker, const struct target *target, bool anew, struct why *why)
+/* Composes the programs of all passes that apply to the problem, and finds those that are there. */
+static cl_int look_up_all(struct set *set, struct maker *maker, const clattn_problem *p, const struct config *config,
+                          bool anew, struct why *why)
 {
-    struct source source = { NULL, NULL };
-    cl_int status = source_compose(&source, target, why);
-    if (!status)
-        status = program_get(&set->of[target->pass], &maker->programs, &source, anew, why);
-    source_free(&source);
-    set->has[target->pass] = !status;
+    cl_int status = CL_SUCCESS;
+    for (int i = 0; i < PASSES && !status; i++) {
+        const struct target target = { .pass = i, .p = p, .caps = &maker->caps, .config = config };
+        if (!pass_applies(i, p, config->engine) || (status = source_compose(&set->sources[i], &target, why)))
+            continue;
+        status = program_look_up(&set->of[i], &maker->programs, &set->sources[i], anew, why);
+        set->has[i] = !status;
+    }
     return status;
 }
 
-/* All that apply to the problem. *words: what compilers said first. */
-static cl_int get_all(struct set *set, struct maker *maker, const clattn_problem *p, const struct config *config,
-                      bool anew, struct why *words)
+/* Builds the others. The order of passes is that in which threads wait for each other (programs_begin()). *words: what
+ * compilers said first. */
+static cl_int compile_all(struct set *set, struct maker *maker, bool anew, struct why *words)
 {
     struct why said;
     cl_int status = CL_SUCCESS;
     words->text[0] = '\0';
     for (int i = 0; i < PASSES && !status; i++) {
-        const struct target target = { .pass = i, .p = p, .caps = &maker->caps, .config = config };
-        if (!pass_applies(i, p, config->engine))
+        if (!set->has[i])
             continue;
-        said.text[0] = '\0';
-        status = get(set, maker, &target, anew, &said);
+        status = program_compile(&set->of[i], &maker->programs, &set->sources[i], anew, &said);
         if (status || !*words->text)
             *words = said;
     }
@@ -73,12 +75,14 @@ static bool any(const struct set *set, int from)
 
 static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 {
+    const enum program_verdict all = brief ? PROGRAM_BRIEF : PROGRAM_GOOD;
+    for (int i = 0; i < PASSES; i++)
+        if (set->has[i])
+            program_judge(&set->of[i], &maker->programs, good ? all : set->wrong[i] ? PROGRAM_WRONG : PROGRAM_BAD);
     for (int i = 0; i < PASSES; i++) {
-        if (set->has[i] && good)
-            program_done(&set->of[i], &maker->programs, brief);
-        else if (set->has[i])
-            program_refuse(&set->of[i], &maker->programs, set->wrong[i]);
-        set->has[i] = false;
+        if (set->has[i])
+            program_release(&set->of[i], &maker->programs);
+        source_free(&set->sources[i]);
     }
 }
 
@@ -148,7 +152,9 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
     cl_program programs[PASSES];
     struct why fault;
     build_settle(maker, p, config);
-    cl_int status = get_all(&set, maker, p, config, anew, words);
+    cl_int status = look_up_all(&set, maker, p, config, anew, words);
+    if (!status)
+        status = compile_all(&set, maker, anew, words);
     if (status)
         fault = *words;
     for (int i = 0; i < PASSES; i++)

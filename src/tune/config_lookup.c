@@ -43,13 +43,25 @@ static void fill_device(struct record_device *by, const struct caps *caps)
     by->family = FAMILY;
 }
 
+/* Who measures calls the application back, and what it calls may make plans and measure as well. */
+static bool init_recursive(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t kind;
+    if (pthread_mutexattr_init(&kind))
+        return false;
+    const bool made =
+        !pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE) && !pthread_mutex_init(mutex, &kind);
+    pthread_mutexattr_destroy(&kind);
+    return made;
+}
+
 cl_int config_lookup_init(struct config_lookup *c, const struct caps *caps, struct why *why)
 {
     memset(c, 0, sizeof *c);
     fill_device(&c->by, caps);
     if (pthread_mutex_init(&c->lock, NULL))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
-    if (pthread_mutex_init(&c->searching, NULL)) {
+    if (!init_recursive(&c->searching)) {
         pthread_mutex_destroy(&c->lock);
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "a mutex cannot be made");
     }
