@@ -3,9 +3,9 @@
  *
  * This is the library's only data that calls change and that no object holds: a child has to learn of its parent's use
  * when it has no object yet. A number of a process is the least that says it, and it needs no lock that a fork could
- * leave locked. pthread_atfork() is no better: its handlers outlive a library that is unloaded, on some systems. As with
- * handles, a descendant that happens to have the number of the ancestor (in a process namespace of its own, or once the
- * ancestor is gone) is taken for it. */
+ * leave locked. pthread_atfork() is no better: its handlers outlive a library that is unloaded, on some systems. As
+ * with handles, a descendant that happens to have the number of the ancestor (in a process namespace of its own, or
+ * once the ancestor is gone) is taken for it. */
 #include "config.h"
 
 #include "api/one_process.h"

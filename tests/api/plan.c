@@ -140,7 +140,8 @@ static void test_wrong_text(const struct device *d)
     is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CLATTN_ERROR_BUILD, "a text that is no OpenCL C");
     clattn_error_detail(d->handle, why, sizeof why, NULL);
     const char *const line = strstr(why, "mine.cl:2"), *const options = strstr(why, "-DCLA_D=8");
-    ok(!plan && line && options && line < strchr(why, '\n') && options > line && strstr(why, "CL_BUILD_PROGRAM_FAILURE"),
+    ok(!plan && line && options && line < strchr(why, '\n') && options > line &&
+           strstr(why, "CL_BUILD_PROGRAM_FAILURE"),
        "its line comes first: %.60s", why);
 }
 
