@@ -67,7 +67,7 @@ report "nor does $first where it optimises" "$tmp/said"
     cat "$(ls "$tmp"/*.cl | head -n 1)"
     echo '__kernel void warned(__global int *x) { int y; x[0] = 1; }'
 } >"$tmp/bad.cl"
-compile "$path" "$tmp/bad.cl" -target spir64-unknown-unknown -fsyntax-only >"$tmp/said"
+compile "$first" "$tmp/bad.cl" -target spir64-unknown-unknown -fsyntax-only >"$tmp/said"
 test -s "$tmp/said" || echo "nothing" >"$tmp/none"
 report "but of a variable that is never used" "$tmp/none"
 
