@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The wrapped clBuildProgram returns only once no thread can reach it any more before it does: each of them is in it
- * too, waits for another one, or is done. So what is counted does not depend on how fast anything is. */
+ * too, waits for another one, or is done. Who was woken does not wait, even if it has not gone on yet. So what is
+ * counted does not depend on how fast anything is. */
 #include "config.h"
 
 #include "tests/lib/cache_fixture.h"
@@ -21,26 +22,43 @@ static struct gate {
     int threads;                 /* that are under way; 0: nothing is held up */
     int building, waiting, done; /* of them */
     int builds, failing;         /* clBuildProgram so far; of which the next ones fail */
-} gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, 0, 0 };
+    unsigned woken;              /* how often all that waited were */
+} gate = { .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER };
 
 int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __real_pthread_cond_broadcast(pthread_cond_t *c);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *c);
 
 static void move(int *count, int by)
 {
     pthread_mutex_lock(&gate.lock);
     *count += by;
-    pthread_cond_broadcast(&gate.moved);
+    __real_pthread_cond_broadcast(&gate.moved);
     pthread_mutex_unlock(&gate.lock);
 }
 
-/* Called by the library: its thread waits for another one. */
+/* Called by the library: its thread waits for another one. It has one condition variable, and wakes all. */
 int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-    move(&gate.waiting, 1);
+    pthread_mutex_lock(&gate.lock);
+    const unsigned before = gate.woken;
+    gate.waiting++;
+    __real_pthread_cond_broadcast(&gate.moved);
+    pthread_mutex_unlock(&gate.lock);
     const int status = __real_pthread_cond_wait(c, m);
-    move(&gate.waiting, -1);
+    pthread_mutex_lock(&gate.lock);
+    gate.waiting -= gate.woken == before; /* it woke by itself */
+    pthread_mutex_unlock(&gate.lock);
     return status;
+}
+int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
+{
+    pthread_mutex_lock(&gate.lock);
+    gate.woken++;
+    gate.waiting = 0;
+    pthread_mutex_unlock(&gate.lock);
+    return __real_pthread_cond_broadcast(c);
 }
 
 /* Whether the build is to fail. */
@@ -49,7 +67,7 @@ static int pass_gate(void)
     pthread_mutex_lock(&gate.lock);
     gate.builds++;
     gate.building++;
-    pthread_cond_broadcast(&gate.moved);
+    __real_pthread_cond_broadcast(&gate.moved);
     while (gate.building + gate.waiting + gate.done < gate.threads)
         __real_pthread_cond_wait(&gate.moved, &gate.lock);
     const int fails = gate.failing > 0;
