@@ -86,6 +86,8 @@ const char *files_may_appear(const char *path)
 const char *files_may_keep(const char *folder)
 {
     struct stat s;
+    if (!*folder) /* no folder has that name, and there is no room for another one below */
+        return strerror(ENOENT);
     char *const at = strdup(folder);
     const char *why = at ? NULL : strerror(errno);
     while (at && stat(at, &s) != 0 && errno == ENOENT) { /* the next one above */
