@@ -8,6 +8,10 @@ if ! git ls-files --error-unmatch examples/Makefile >/dev/null 2>&1; then
     echo "1..0 # SKIP not a checkout: git ignores nothing here"
     exit 0
 fi
+if ! test -f "$top_builddir/.libs/libclattn.so"; then
+    echo "1..0 # SKIP no shared library was built"
+    exit 0
+fi
 
 . tests/lib/house.sh
 
