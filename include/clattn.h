@@ -1270,7 +1270,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * row sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that
  * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
  * same bits every time on the same device, with the same plan and number of compute units (on CPUs, of the driver's
- * threads): nothing is added up in an order that depends on chance. dQ, dK and dV are stored as Q, K and
+ * threads; splits makes bits independent of it): nothing is added up in an order that depends on chance. dQ, dK and dV
+ * are stored as Q, K and
  * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). Engines that use matrix
  * units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV only. What dO holds beyond
  * q_len is never read.
@@ -1339,7 +1340,10 @@ typedef struct clattn_backward_args {
     size_t struct_size;
     /**< sizeof(clattn_backward_args) */
     const clattn_forward_args *forward;
-    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace and splits. */
+    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits, or that of
+     *   the problem, is the number of stripes of keys that sums are made of where a device has its own (engine cpu: dQ;
+     *   any engine: a bias without an axis of keys, captured buffers), at most one for each tile of keys: the bits of
+     *   gradients then do not depend on the number of compute units. 0: as many as keep the device busy. */
     clattn_tensor dout;
     /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;

@@ -237,14 +237,16 @@ static cl_int check_daux(struct call *c, const struct reader *r, cl_context cont
 /* ---- Numbers ---- */
 
 /* Stripes of keys: as few as give every compute unit the same number of work-groups, or four of them, where each keeps
- * a dQ, or cells of a bias or captured buffers, of its own; else one for each tile. */
-static int stripes(const struct call_plan *plan, const struct arguments *a, int64_t units, int64_t tiles)
+ * a dQ, or cells of a bias or captured buffers, of its own, unless the caller says how many; else one for each tile. */
+static int stripes(const struct call_plan *plan, const struct arguments *a, int64_t units, int64_t tiles, int forced)
 {
     const int64_t compute_units = plan->caps->compute_units;
     int n = 1;
     const bool own = plan->config->engine->dq_in_stripes || a->bias_cells || a->aux_cells;
     if (!own && tiles > 1 && units * tiles <= INT32_MAX)
         return (int)tiles;
+    if (forced)
+        return forced < tiles ? forced : (int)(tiles > 1 ? tiles : 1);
     while (n < tiles && units * n % compute_units && units * n < 4 * compute_units)
         n++;
     return n;
@@ -282,15 +284,19 @@ static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t 
     return true;
 }
 
-static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int shared,
-                         struct why *why)
+static cl_int set_groups(struct call *c, const struct call_plan *plan, const struct reader *r)
 {
+    const clattn_sizes *const s = &r->s;
+    const int shared = r->shared, forced = r->forward.splits ? r->forward.splits : plan->p->splits;
     struct arguments *const to = &c->args;
+    struct why *const why = r->why;
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
     const int64_t own = plan->rows.per_group, block = own < DEFINES_BLOCK ? own : DEFINES_BLOCK; /* of queries */
     const int64_t blocks = (s->nq + block - 1) / block;
     const int64_t bk = plan->config->engine->keys_per_tile(&plan->config->tile);
     int64_t heads, groups, rows;
+    if (forced < 0 || forced > SPLITS_MAX)
+        INVALID("splits is %d, outside 0 to %d", forced, SPLITS_MAX);
     to->heads_per_kv = (cla_i32)(s->h / s->hk);
     set_units(to, s, shared, s->nq * plan->p->d / engine_tables(plan->config->engine, &plan->config->tile));
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
@@ -315,7 +321,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
                                    .config = plan->config };
     c->parts_may_be_fewer = plan->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells ||
                             pass_at(PASS_BACKWARD_KEYS)->group_bytes(&target, to);
-    for (int n = stripes(plan, to, units, tiles); !call_set_parts(c, n); n--)
+    for (int n = stripes(plan, to, units, tiles, forced); !call_set_parts(c, n); n--)
         continue;
     if (!s->b)
         to->parts = 0;
@@ -334,7 +340,7 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
         (status = check_daux(c, &r, plan->context)))
         return status;
     c->workspace = (struct workspace){ r.a.workspace, r.a.workspace_offset, r.a.workspace_size };
-    return set_groups(c, plan, &r.s, r.shared, why);
+    return set_groups(c, plan, &r);
 }
 
 cl_int backward_read_textless(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
@@ -360,5 +366,5 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
                      (r.a.dbias.mem && bias_has_cells(&c->args) ? CLA_DBIAS_WANTED : 0);
     if ((status = read_daux(&c->args, &r)))
         return status;
-    return set_groups(c, plan, &r.s, r.shared, why);
+    return set_groups(c, plan, &r);
 }
