@@ -3,8 +3,11 @@
 #define CLA_CAT_(a, b) a##b
 #define CLA_CAT(a, b) CLA_CAT_(a, b)
 #define CLA_PRAGMA(x) _Pragma(#x)
-/* A loop that an optimiser cannot unroll as it is asked to is no fault that a user should read of. */
+/* What is no fault that a user should read of: a loop that an optimiser cannot unroll as it is asked to, and how
+ * vectors that are wider than registers are handed to functions, which are all of one program. */
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wpass-failed"
+#pragma clang diagnostic ignored "-Wpsabi"
 #define CLA_UNROLL CLA_PRAGMA(unroll)
 #define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)

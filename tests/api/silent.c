@@ -21,6 +21,7 @@ static const struct {
     { "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "f16 b1 h2/1 q5 k9 d8 causal alibi lse", 1 },
     { NULL, "f32 b1 h2/1 q5 k9 d8 causal alibi bias:11q1 sink lse bwd", 0 },
     { NULL, "f32 b1 h2/1 q5 k9 d64 lse bwd", 1 },
+    { NULL, "f64 b1 h2/1 q9 k40 d8 bias:11qk lse bwd", 0 },
     { "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "f16 b1 h2/1 q5 k9 d8 window3,1 softcap4 alibi bias:11qk sink lse bwd", 1 },
     { "mma_emu nw1,rt1,bk16,qreg0", "f16 b1 h2/1 q5 k9 d16 causal alibi bias:1h1k lse bwd", 0 },
 };
