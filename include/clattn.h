@@ -142,7 +142,7 @@ enum {
     CLATTN_ERROR_WORKSPACE = -30005,
     /**< The workspace is smaller than clattn_workspace_size() says. */
     CLATTN_ERROR_BUILD = -30006,
-    /**< The driver rejected a kernel; the detail holds the driver's log. */
+    /**< The driver rejected a kernel; the detail begins with the first error of the driver's log. */
     CLATTN_ERROR_SYNTAX = -30007,
     /**< A problem string, configuration or text of records cannot be read. */
     CLATTN_ERROR_FORKED = -30008,
