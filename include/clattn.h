@@ -88,7 +88,9 @@
  *                                            work).
  *          clattn_error_detail() returns the words of the calling thread's last failure. Nothing is ever printed.
  * Threads  Any function may run concurrently with any other, on shared objects too, except the release that frees an
- *          object. After fork() a child gets CLATTN_ERROR_FORKED and may only release.
+ *          object. After fork() a child gets CLATTN_ERROR_FORKED and may only release. The library itself needs less
+ *          than 32 KiB of a thread's stack. Drivers may need far more where they compile, in the first plan for a
+ *          problem: PoCL about 100 KiB.
  * Fork     Drivers do not survive fork(): in PoCL the first kernel of such a child never ends. A process that was
  *          forked from one that had called clattn_create() or clattn_default_device() therefore gets
  *          CLATTN_ERROR_FORKED from these two as well, and so do its own children. Start such a process by exec

@@ -19,11 +19,14 @@ AC_DEFUN([CL_TRY_FLAG], [
 dnl CL_COMPILER_FLAGS: warnings, hidden visibility, and for the shared library the linker's checks and the version
 dnl script. Each is used where it works; -Werror is for continuous integration, by CFLAGS.
 AC_DEFUN([CL_COMPILER_FLAGS], [
-  WARN_CFLAGS= VISIBILITY_CFLAGS= PTX_CFLAGS= SHARED_LDFLAGS=
+  WARN_CFLAGS= FRAME_CFLAGS= VISIBILITY_CFLAGS= PTX_CFLAGS= SHARED_LDFLAGS=
   CL_TRY_FLAG([WARN_CFLAGS], [-Wall])
   CL_TRY_FLAG([WARN_CFLAGS], [-Wextra])
   CL_TRY_FLAG([WARN_CFLAGS], [-Wvla])
   CL_TRY_FLAG([WARN_CFLAGS], [-Wstrict-prototypes])
+  dnl Threads of callers may have small stacks; Windows' paths are large.
+  AS_CASE([$host_os], [mingw*], [],
+          [CL_TRY_FLAG([FRAME_CFLAGS], [-Wframe-larger-than=8192])])
   CL_TRY_FLAG([VISIBILITY_CFLAGS], [-fvisibility=hidden])
   dnl The PTX interpreter rounds as it says: no contraction. The others let compilers make vectors of its loops at -O2.
   CL_TRY_FLAG([PTX_CFLAGS], [-ffp-contract=off])
@@ -44,6 +47,7 @@ AC_DEFUN([CL_COMPILER_FLAGS], [
   ])
   AM_CONDITIONAL([VERSION_SCRIPT], [test "$cl_cv_version_script" = yes && test "$cl_system" != windows])
   AC_SUBST([WARN_CFLAGS])
+  AC_SUBST([FRAME_CFLAGS])
   AC_SUBST([VISIBILITY_CFLAGS])
   AC_SUBST([PTX_CFLAGS])
   AC_SUBST([SHARED_LDFLAGS])

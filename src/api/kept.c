@@ -42,9 +42,8 @@ cl_int clattn_wisdom_export(clattn_handle h, cl_int (*write)(void *user, const c
 }
 
 /* Whether a record could be used here: its class is a problem, its configuration one that could have been measured. */
-static bool is_usable(clattn_handle h, const struct record *r)
+static bool is_usable(clattn_handle h, const struct record *r, struct why *why)
 {
-    struct why why;
     struct config config;
     clattn_workload c = CLATTN_WORKLOAD_INIT;
     char plain[CLASS_MAX];
@@ -52,11 +51,11 @@ static bool is_usable(clattn_handle h, const struct record *r)
     clattn_problem p;
     const char *const digest = strstr(r->class_text, " mod:#");
     text_add_n(&to, r->class_text, digest ? (size_t)(digest - r->class_text) : strlen(r->class_text));
-    return !workload_parse(&c, plain, &why) && !plan_choose(&config, &p, &h->maker.caps, &c.problem, NULL, &why) &&
+    return !workload_parse(&c, plain, why) && !plan_choose(&config, &p, &h->maker.caps, &c.problem, NULL, why) &&
            config_lookup_read(&config, r->config, &h->maker, &p);
 }
 
-static void import_one(clattn_handle h, const struct record *r, clattn_import_count *n)
+static void import_one(clattn_handle h, const struct record *r, clattn_import_count *n, struct why *why)
 {
     const struct record_device *by = &h->lookup.by;
     struct store *store = &h->maker.store;
@@ -64,7 +63,7 @@ static void import_one(clattn_handle h, const struct record *r, clattn_import_co
     bool rejected;
     if (strcmp(r->by.device, by->device) || r->by.family != by->family)
         n->foreign++;
-    else if (!is_usable(h, r))
+    else if (!is_usable(h, r, why))
         n->refused++;
     else if (wisdom_get(store, by, r->class_text, &old, &rejected) && !wisdom_is_better(r, &old))
         n->worse++;
@@ -90,7 +89,7 @@ cl_int clattn_wisdom_import(clattn_handle h, const char *text, size_t len, clatt
     if (count) /* refused before anything is kept */
         status = handle_give(count, &n, sizeof n, "clattn_import_count", &why);
     for (size_t i = 0; i < records && !status; i++)
-        import_one(h, &list[i], &n);
+        import_one(h, &list[i], &n, &why);
     free(list);
     plan_table_forget(&h->plans);
     if (count && !status)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* The words of a failure, on their way from where it was found to the caller. */
-enum { WHY_MAX = 4096 };
+enum { WHY_MAX = 2048 };
 struct why {
     char text[WHY_MAX];
 };

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What is asked of a device: a name for errors, and where the answer goes. */
@@ -131,9 +132,20 @@ static int ask_compute_capability(cl_device_id device, const char *extensions)
     return (int)(10 * major + minor);
 }
 
+/* The list of extensions, which the caller frees; "" where it is too long to be read: then facts are missing that names
+ * nearly always imply. NULL: no memory. */
+static char *ask_extensions(cl_device_id device)
+{
+    enum { EXTENSIONS_MAX = 16384 };
+    char *const list = calloc(1, EXTENSIONS_MAX + 1);
+    if (list && clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, EXTENSIONS_MAX, list, NULL))
+        *list = '\0';
+    return list;
+}
+
 static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id platform, struct why *why)
 {
-    char vendor[128], versions[4][128], extensions[16384] = "";
+    char vendor[128], versions[4][128];
     cl_uint vendor_id, bits;
     struct text id = { out->identity, sizeof out->identity, 0 }, driver = { out->driver, sizeof out->driver, 0 };
     const struct query q[] = { ASK(CL_DEVICE_VENDOR_ID, vendor_id), ASK(CL_DEVICE_ADDRESS_BITS, bits) };
@@ -148,10 +160,9 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     text_add(&id, "platform=%s\nvendor=%s\nvendor_id=%x\ndevice=%s\ncompute_units=%u\nlocal=%llu\ngroup=%zu\nbits=%u\n",
              out->platform, vendor, (unsigned)vendor_id, out->device, out->compute_units,
              (unsigned long long)out->local_bytes, out->max_group, (unsigned)bits);
-    /* Where the list of extensions is too long to be read, facts are missing that the names above nearly always
-     * imply. */
-    (void)clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
-    extensions[sizeof extensions - 1] = '\0';
+    char *const extensions = ask_extensions(device);
+    if (!extensions)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a list of extensions");
     if (out->kind == CAPS_GPU) {
         out->sub_group = ask_sub_group(device, extensions);
         out->nv_cc = ask_compute_capability(device, extensions);
@@ -163,6 +174,7 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
     text_add(&driver, "%s, %s, %s, %s", versions[0], versions[1], versions[2], versions[3]);
     if (strstr(extensions, "cl_khr_device_uuid"))
         add_fact(&driver, device, "driver_uuid", 0x106B);
+    free(extensions);
     flatten(out->driver);
     return CL_SUCCESS;
 }

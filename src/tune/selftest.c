@@ -46,13 +46,16 @@ static cl_int read_test(clattn_problem *p, size_t i, struct why *why)
 static cl_int run_test(struct maker *maker, const clattn_problem *p, const struct config *config, struct why *why)
 {
     const struct sample sample = { .p = *p, .seed = 11, .ragged = true };
-    struct launch launch;
+    struct launch *const launch = malloc(sizeof *launch); /* too large for the stack of a small thread */
     int binary;
-    cl_int status = build_launch(&launch, maker, p, config, true, &binary, why);
-    if (status)
-        return status;
-    status = judge_pass(PASS_FORWARD, &sample, &launch, 1, true, why);
-    launch_clear(&launch);
+    if (!launch)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a self-test");
+    cl_int status = build_launch(launch, maker, p, config, true, &binary, why);
+    if (!status) {
+        status = judge_pass(PASS_FORWARD, &sample, launch, 1, true, why);
+        launch_clear(launch);
+    }
+    free(launch);
     return status;
 }
 

@@ -176,23 +176,40 @@ static void save(struct under_way *u, const struct search_result *found, int tri
         wisdom_unnote(&u->maker->store, &u->maker->lookup->by, u->class->text);
 }
 
-/* Checks the winner once more, on the timed shape too, and builds its programs to be kept. A plan does the latter
- * itself. */
+/* Checks a configuration once more, on the timed shape too. Too large for the stack of a small thread, as kernels are
+ * below. */
+static cl_int check_again(struct candidate_inputs *inputs, const struct config *config, struct why *why)
+{
+    struct candidate *const trial = malloc(sizeof *trial);
+    if (!trial)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a configuration");
+    cl_int status = candidate_open(trial, inputs, config, why);
+    if (!status)
+        status = candidate_check(trial, inputs, why);
+    candidate_close(trial);
+    free(trial);
+    return status;
+}
+
+/* Builds its programs to be kept. */
+static cl_int build_again(struct maker *maker, const clattn_problem *p, const struct config *config, struct why *why)
+{
+    struct launch *const launch = malloc(sizeof *launch);
+    int binary;
+    if (!launch)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for kernels");
+    const cl_int status = build_launch(launch, maker, p, config, false, &binary, why);
+    if (!status)
+        launch_clear(launch);
+    free(launch);
+    return status;
+}
+
+/* Both, of a winner. A plan does the latter itself. */
 static cl_int settle(struct under_way *u, const clattn_problem *p, const struct config *best, struct why *why)
 {
-    struct launch launch;
-    struct candidate trial;
-    cl_int status = CL_SUCCESS;
-    int binary;
-    if (!u->request->measure) {
-        status = candidate_open(&trial, &u->inputs, best, why);
-        if (!status)
-            status = candidate_check(&trial, &u->inputs, why);
-        candidate_close(&trial);
-    }
-    if (!status && !u->request->once && !(status = build_launch(&launch, u->maker, p, best, false, &binary, why)))
-        launch_clear(&launch);
-    return status;
+    const cl_int status = u->request->measure ? CL_SUCCESS : check_again(&u->inputs, best, why);
+    return status || u->request->once ? status : build_again(u->maker, p, best, why);
 }
 
 static struct search_ops operations(struct under_way *u)
@@ -289,16 +306,14 @@ cl_int tune_search(struct config *out, bool *measured, struct maker *maker, cons
 cl_int tune_verify(struct maker *maker, const clattn_problem *p, const struct class *class,
                    const struct config *config, struct why *why)
 {
-    struct candidate_inputs inputs;
-    struct candidate trial;
-    cl_int status = candidate_inputs_open(&inputs, maker, p, &class->like.problem, why);
-    if (!status) {
-        status = candidate_open(&trial, &inputs, config, why);
-        if (!status)
-            status = candidate_check(&trial, &inputs, why);
-        candidate_close(&trial);
-    }
-    candidate_inputs_close(&inputs);
+    struct candidate_inputs *const inputs = malloc(sizeof *inputs);
+    if (!inputs)
+        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a search");
+    cl_int status = candidate_inputs_open(inputs, maker, p, &class->like.problem, why);
+    if (!status)
+        status = check_again(inputs, config, why);
+    candidate_inputs_close(inputs);
+    free(inputs);
     return status;
 }
 
