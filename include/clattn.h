@@ -1108,7 +1108,9 @@ typedef struct clattn_forward_args {
     /**< int32 [b+1], for CLATTN_CU_Q and CLATTN_CU_K: not descending, from 0 to total_q and total_k. What leads outside
      *   is clamped, and sequences longer than nq and nk are cut off. In varlen tensors the stride of axis b is ignored,
      *   and all strides 0 means contiguous [total,h,width], for LSE [h,total_q]. Rows of no sequence are not
-     *   written. */
+     *   written. They are on the device, and no call looks at them on the host: with numbers that are wrong, lengths
+     *   in place of beginnings say, or with nq or nk too small, it succeeds, stays within its buffers, and results of
+     *   those sequences are wrong. A total of 0 is refused beside a tensor and an nq or nk that is not 0. */
     clattn_tensor4 bias;
     /**< Of bias_type. */
     clattn_tensor4 mask;

@@ -270,6 +270,27 @@ static bool heads_share(const cla_scores_at *at)
     return !at->h && at->q;
 }
 
+/* Where sequences begin is on the device; a total that was forgotten is all that can be seen here. */
+static cl_int check_totals(const struct reader *r)
+{
+    const clattn_sizes *const s = &r->s;
+    const struct {
+        const char *name, *n_name, *tensor_name;
+        uint32_t flag;
+        int64_t total, n;
+        const clattn_tensor *tensor;
+    } rows[] = {
+        { "total_q", "nq", "q", CLATTN_CU_Q, s->total_q, s->nq, &r->a->q },
+        { "total_k", "nk", "k", CLATTN_CU_K, s->total_k, s->nk, &r->a->k },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (r->p->flags & rows[i].flag && s->b && rows[i].n && !rows[i].total && rows[i].tensor->mem)
+            return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT,
+                           "%s is 0, but %s is given and %s is %lld: it counts the rows of all sequences together",
+                           rows[i].name, rows[i].tensor_name, rows[i].n_name, (long long)rows[i].n);
+    return CL_SUCCESS;
+}
+
 cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given, clattn_sizes *s,
                         struct why *why)
 {
@@ -279,8 +300,9 @@ cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clat
                         .context = plan->context,
                         .why = why };
     cl_int status;
-    if ((status = call_sizes(&r.s, plan->p, given, why)) || (status = check_tensors(c, &r)) ||
-        (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) || (status = check_aux(c, &r)))
+    if ((status = call_sizes(&r.s, plan->p, given, why)) || (status = check_totals(&r)) ||
+        (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) ||
+        (status = check_aux(c, &r)))
         return status;
     fill_numbers(&c->args, plan->p, &r.s);
     *s = r.s;
