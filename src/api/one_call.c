@@ -4,6 +4,7 @@
 
 #include "api/handle.h"
 #include "base/caller_struct.h"
+#include "device/device.h"
 
 /* ---- What both have in common ---- */
 
@@ -45,9 +46,10 @@ static cl_int make_workspace(const struct one_call *c, struct why *why)
     *c->workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, *c->workspace_size, NULL, &status);
     if (!status)
         return CL_SUCCESS;
+    const size_t size = *c->workspace_size;
     *c->workspace = NULL;
     *c->workspace_size = 0;
-    return c->what == &launch_forward ? CL_SUCCESS : why_cl(why, status, "clCreateBuffer");
+    return c->what == &launch_forward ? CL_SUCCESS : device_no_buffer(why, status, l->device, "a workspace", size);
 }
 
 /* Behind it the queue alone keeps a buffer that was made. */

@@ -269,3 +269,12 @@ int device_find(const cl_device_id *list, size_t n, cl_device_id device)
                 return (int)i;
     return -1;
 }
+
+cl_int device_no_buffer(struct why *why, cl_int status, cl_device_id device, const char *what, size_t bytes)
+{
+    cl_ulong most = 0;
+    if (clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL))
+        most = 0;
+    return why_set(why, status, "%s of %zu bytes cannot be allocated, clCreateBuffer: %s (%d); the device allows %llu",
+                   what, bytes, clattn_status_string(status), (int)status, (unsigned long long)most);
+}

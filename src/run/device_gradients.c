@@ -5,6 +5,7 @@
 #include "run/device_gradients.h"
 
 #include "base/checked.h"
+#include "device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,7 @@ cl_int device_gradients_args(struct device_sample *b, const struct launch *l, st
     a->workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, need, NULL, &status);
     if (!a->workspace || status) {
         a->workspace = NULL;
-        return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+        return device_no_buffer(why, status ? status : CL_OUT_OF_RESOURCES, l->device, "a workspace", need);
     }
     a->workspace_size = need;
     return device_sample_fill(b, a->workspace, DEVICE_SAMPLE_POISON, 0, need, why);

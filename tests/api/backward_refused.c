@@ -169,12 +169,33 @@ static void test_problems(void)
                CLATTN_ERROR_BUFFER_TOO_SMALL, "dslopes reaches to byte");
 }
 
+/* A workspace that no device has: the words tell its size, and what is allowed. */
+static void test_beyond(const struct device *d)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT;
+    clattn_backward_args a = on.g.args;
+    cl_event event = NULL;
+    char detail[512] = "";
+    p.d = 8;
+    p.dv = 6;
+    p.sizes = (clattn_sizes){ 1, 8, 8, 1 << 30, 64, 0, 0, 0 };
+    clattn_forward_args forward = on.g.t.args;
+    forward.sizes = NULL;
+    a.forward = &forward;
+    a.workspace = NULL;
+    const cl_int e = clattn_backward(d->handle, d->queue, &p, &a, 0, NULL, &event);
+    clattn_error_detail(d->handle, detail, sizeof detail, NULL);
+    ok(e < 0 && !event && strstr(detail, "a workspace of ") && strstr(detail, " allows "),
+       "gradients of 2^33 rows are refused (%s): %s", clattn_status_string(e), detail);
+}
+
 static void test(const struct device *d)
 {
     graded_call_open(&on, d, graded_call_text, GRADED_ALL);
     test_tensors();
     test_plans();
     test_problems();
+    test_beyond(d);
     graded_call_close(&on);
 }
 
