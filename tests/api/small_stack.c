@@ -36,7 +36,8 @@ static void note(const char *name)
         return __real_##name arguments; \
     }
 NOTED(clBuildProgram,
-      (cl_program p, cl_uint n, const cl_device_id *d, const char *o, void(CL_CALLBACK *f)(cl_program, void *), void *u),
+      (cl_program p, cl_uint n, const cl_device_id *d, const char *o, void(CL_CALLBACK *f)(cl_program, void *),
+       void *u),
       (p, n, d, o, f, u))
 NOTED(clEnqueueNDRangeKernel,
       (cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g, const size_t *l, cl_uint w,

@@ -20,8 +20,10 @@ int main(void)
     told("error: mine:1:5: no such name", "error: mine:1:5: no such name", "an error alone");
     told("mine:1:5: error: no such name\n s = t;\n     ^", "mine:1:5: error: no such name\n s = t;\n     ^",
          "an error with its line");
-    told("It started\nwarning: args.h:1: odd\nmine:1:5: error: no such name\nmine:2:1: error: nor this\nfailed",
-         "mine:1:5: error: no such name\nmine:2:1: error: nor this\nfailed\nIt started\nwarning: args.h:1: odd",
+    told("Compilation started\nwarning: args.h:1: odd\nmine:1:5: error: no such name\nmine:2:1: error: nor this\n"
+         "failed",
+         "mine:1:5: error: no such name\nmine:2:1: error: nor this\nfailed\nCompilation started\n"
+         "warning: args.h:1: odd",
          "what comes before the first error is told last");
     told("out of registers\nptxas died", "out of registers\nptxas died", "a log that names no error");
     told("", "", "an empty one");
