@@ -71,6 +71,7 @@ def builder():
         library_dirs=[w[2:] for w in words if w.startswith('-L')],
         libraries=[w[2:] for w in words if w.startswith('-l')] + ['OpenCL'],
         runtime_library_dirs=[libdir], # found without LD_LIBRARY_PATH
+        depends=[os.path.join(HERE, name) for name in ('native.c', 'native.h')] + [header],
         extra_compile_args=['-O2'])
     return ffi
 

@@ -75,19 +75,22 @@ static cl_int may_call(const clattn_py_session *s, char *words, size_t room)
 
 /* ---- Sessions ---- */
 
-static cl_int find_device(cl_device_id *out, cl_device_type kind)
+static cl_int find_device(cl_device_id *out, cl_device_type kind, char *words, size_t room)
 {
     enum { MOST = 16 };
     cl_platform_id platforms[MOST];
     cl_uint n = 0;
-    if (!kind)
-        return clattn_default_device(NULL, out);
-    if (clGetPlatformIDs(MOST, platforms, &n))
-        return CL_DEVICE_NOT_FOUND;
+    if (clGetPlatformIDs(MOST, platforms, &n) || !n)
+        return fail(words, room, CL_DEVICE_NOT_FOUND,
+                    "there is no OpenCL driver: install that of the device, or PoCL, which runs on CPUs");
+    if (!kind) {
+        const cl_int status = clattn_default_device(NULL, out);
+        return status ? fail(words, room, status, "the OpenCL driver has no device") : CL_SUCCESS;
+    }
     for (cl_uint i = 0; i < n && i < MOST; i++)
         if (!clGetDeviceIDs(platforms[i], kind, 1, out, NULL))
             return CL_SUCCESS;
-    return CL_DEVICE_NOT_FOUND;
+    return fail(words, room, CL_DEVICE_NOT_FOUND, "no OpenCL driver has a device of that kind");
 }
 
 /* The library knows whether this process was forked from one that used OpenCL. It is asked before the driver is. */
@@ -107,12 +110,13 @@ static cl_int open_queue(clattn_py_session *s, uintptr_t context, uintptr_t devi
     cl_int status = CL_SUCCESS;
     cl_bool unified = CL_FALSE;
     cl_device_type type = 0;
+    cl_ulong limit = 0;
     if ((status = ask_whether_forked(words, room)))
         return status;
     if (device)
         s->device = (cl_device_id)device;
-    else if ((status = find_device(&s->device, kind)))
-        return fail(words, room, status, "there is no OpenCL device of that kind");
+    else if ((status = find_device(&s->device, kind, words, room)))
+        return status;
     if (context) {
         s->context = (cl_context)context;
         if ((status = clRetainContext(s->context))) {
@@ -129,6 +133,8 @@ static cl_int open_queue(clattn_py_session *s, uintptr_t context, uintptr_t devi
         return fail_in(words, room, status, "clCreateCommandQueue");
     (void)clGetDeviceInfo(s->device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
     (void)clGetDeviceInfo(s->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    (void)clGetDeviceInfo(s->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof limit, &limit, NULL);
+    s->buffer_max = limit;
     s->unified = unified || type & CL_DEVICE_TYPE_CPU;
     return CL_SUCCESS;
 }
@@ -294,6 +300,14 @@ static cl_int bring_back(struct run *r)
 
 /* ---- Calls ---- */
 
+/* What the library says of the call that failed. */
+static cl_int detail(struct run *r, cl_int status)
+{
+    if (status)
+        (void)clattn_error_detail(r->s->handle, r->words, r->room, NULL);
+    return status;
+}
+
 /* A call of a plan gets the workspace that it needs, and the driver frees that when the call is over. */
 static cl_int make_workspace(struct run *r, size_t bytes)
 {
@@ -301,7 +315,13 @@ static cl_int make_workspace(struct run *r, size_t bytes)
     if (!bytes)
         return CL_SUCCESS;
     r->workspace = clCreateBuffer(r->s->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
-    return r->workspace && !status ? CL_SUCCESS : status ? status : CL_OUT_OF_RESOURCES;
+    if (r->workspace && !status)
+        return CL_SUCCESS;
+    r->workspace = NULL;
+    status = status ? status : CL_OUT_OF_RESOURCES;
+    snprintf(r->words, r->room, "a workspace of %zu bytes, where a buffer of this device has at most %llu: %s", bytes,
+             (unsigned long long)r->s->buffer_max, clattn_status_string(status));
+    return status;
 }
 
 static cl_int forward(struct run *r, clattn_plan plan, cl_uint n, const cl_event *waits, cl_event *event)
@@ -309,12 +329,12 @@ static cl_int forward(struct run *r, clattn_plan plan, cl_uint n, const cl_event
     clattn_forward_args *const a = &r->call.forward;
     cl_int status;
     if (!plan)
-        return clattn_forward(r->s->handle, r->queue, &r->call.problem, a, n, waits, event);
-    if ((status = clattn_workspace_size(plan, a, &a->workspace_size)) ||
+        return detail(r, clattn_forward(r->s->handle, r->queue, &r->call.problem, a, n, waits, event));
+    if ((status = detail(r, clattn_workspace_size(plan, a, &a->workspace_size))) ||
         (status = make_workspace(r, a->workspace_size)))
         return status;
     a->workspace = r->workspace;
-    return clattn_enqueue_forward(plan, r->queue, a, n, waits, event);
+    return detail(r, clattn_enqueue_forward(plan, r->queue, a, n, waits, event));
 }
 
 static cl_int backward(struct run *r, clattn_plan plan, cl_uint n, const cl_event *waits, cl_event *event)
@@ -322,12 +342,12 @@ static cl_int backward(struct run *r, clattn_plan plan, cl_uint n, const cl_even
     clattn_backward_args *const a = &r->call.backward;
     cl_int status;
     if (!plan)
-        return clattn_backward(r->s->handle, r->queue, &r->call.problem, a, n, waits, event);
-    if ((status = clattn_backward_workspace_size(plan, a, &a->workspace_size)) ||
+        return detail(r, clattn_backward(r->s->handle, r->queue, &r->call.problem, a, n, waits, event));
+    if ((status = detail(r, clattn_backward_workspace_size(plan, a, &a->workspace_size))) ||
         (status = make_workspace(r, a->workspace_size)))
         return status;
     a->workspace = r->workspace;
-    return clattn_enqueue_backward(plan, r->queue, a, n, waits, event);
+    return detail(r, clattn_enqueue_backward(plan, r->queue, a, n, waits, event));
 }
 
 static cl_int dispatch(struct run *r, clattn_plan plan, int op, cl_uint n, const cl_event *waits, cl_event *event)
@@ -335,10 +355,10 @@ static cl_int dispatch(struct run *r, clattn_plan plan, int op, cl_uint n, const
     switch (op) {
     case CLATTN_PY_FORWARD: return forward(r, plan, n, waits, event);
     case CLATTN_PY_BACKWARD: return backward(r, plan, n, waits, event);
-    case CLATTN_PY_APPEND: return clattn_enqueue_append(plan, r->queue, &r->call.append, n, waits, event);
-    case CLATTN_PY_ROTARY: return clattn_enqueue_rotary(plan, r->queue, &r->call.rotary, n, waits, event);
-    case CLATTN_PY_MERGE: return clattn_enqueue_merge(plan, r->queue, &r->call.merge, n, waits, event);
-    default: return clattn_enqueue_block_map(plan, r->queue, &r->call.forward, n, waits, event);
+    case CLATTN_PY_APPEND: return detail(r, clattn_enqueue_append(plan, r->queue, &r->call.append, n, waits, event));
+    case CLATTN_PY_ROTARY: return detail(r, clattn_enqueue_rotary(plan, r->queue, &r->call.rotary, n, waits, event));
+    case CLATTN_PY_MERGE: return detail(r, clattn_enqueue_merge(plan, r->queue, &r->call.merge, n, waits, event));
+    default: return detail(r, clattn_enqueue_block_map(plan, r->queue, &r->call.forward, n, waits, event));
     }
 }
 
@@ -359,10 +379,8 @@ static cl_int run_all(struct run *r, clattn_plan plan, int op, const clattn_py_c
     if (status)
         return status;
     status = dispatch(r, plan, op, caller->n_waits, (const cl_event *)caller->waits, caller->event ? &event : NULL);
-    if (status) {
-        (void)clattn_error_detail(r->s->handle, r->words, r->room, NULL);
+    if (status)
         return status;
-    }
     if (!caller->event)
         return bring_back(r);
     *caller->event = (uintptr_t)event;

@@ -57,8 +57,9 @@ typedef struct {
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
-    int32_t unified; /* the device reads the memory of the host */
-    int64_t pid;     /* the process that made it */
+    int32_t unified;     /* the device reads the memory of the host */
+    int64_t pid;         /* the process that made it */
+    uint64_t buffer_max; /* bytes of a buffer at most, as the device says */
 } clattn_py_session;
 
 /* Who calls: a queue of the caller's, 0 for the session's; the events that it waits for; and where its own event goes,

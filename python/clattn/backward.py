@@ -3,14 +3,15 @@
 """Gradients in one call."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import arrays, options
+from . import checks, options
 from ._native import ffi, lib
 from .arrays import Spec
-from .one_call import gather
+from .eager import eager
+from .one_call import complete, gather
 from .forward import FLOAT, Forward
 from .handle import Handle
 from .prepare import NeedsCopy, Prepared
@@ -54,8 +55,6 @@ class Backward(Forward):
         self.keep += texts + [grads]
         self.problem.mod_grads = ffi.cast('const char *const *', grads)
         for name in o.aux_grads:
-            if name not in o.aux_names:
-                raise ValueError('aux_grads names %r, which is none of aux' % name)
             self.problem.aux_grads |= 1 << o.aux_names.index(name)
 
     def fill_given(self) -> None:
@@ -126,14 +125,16 @@ def wanted_of(wanted: Optional[Sequence[str]], given: Dict[str, Any]) -> Tuple[s
     """The gradients that are asked for; by default of every array that is given."""
     if wanted is None:
         return ('dq', 'dk', 'dv') + tuple(n for n, of in GIVEN_BY.items() if of in given)
+    wanted = checks.names(wanted, 'wanted')
     for name in wanted:
         if name not in Gradients._fields or name == 'daux':
             raise ValueError('there is no gradient %r' % (name,))
         if name in GIVEN_BY and GIVEN_BY[name] not in given:
             raise ValueError('%s is asked for, but %s is not given' % (name, GIVEN_BY[name]))
-    return tuple(wanted)
+    return wanted
 
 
+@eager
 def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *, dlse: Any = None,
                        wanted: Optional[Sequence[str]] = None, score_mod_grad: Any = None,
                        aux_grads: Optional[Sequence[str]] = None, handle: Optional[Handle] = None, plan: Any = None,
@@ -160,11 +161,8 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
         given['dlse'] = dlse
     found = gather(given, more) if more else {}
     if plan is not None:
-        found, handle = plan.complete(found, given), plan.handle
-    if score_mod_grad is not None:
-        found['score_mod_grad'] = options.texts(score_mod_grad)
-    if aux_grads is not None:
-        found['aux_grads'] = tuple(aux_grads)
+        found, handle = complete(plan, found, given, handle), plan.handle
+    found.update(options.convert({'score_mod_grad': score_mod_grad, 'aux_grads': aux_grads}, gradients=True))
     o = options.Options(wanted=wanted_of(wanted, given), **found)
     call = Call(given, handle)
     call.prepare(lib.CLATTN_PY_BACKWARD, o, prepare, ())

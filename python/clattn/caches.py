@@ -7,13 +7,14 @@ from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
-from . import append, arrays, dtypes, options
+from . import append, arrays, checks, dtypes, options
 from ._native import lib
+from .checks import int_in
+from .eager import eager
 from .forward import FLOAT, INT, ROWS_MAX
 from .handle import Handle
 from .one_call import begin
 from .plan import kept_plan
-from .prepare import int_in
 from .run import Call
 
 __all__ = ['KVCache']
@@ -73,6 +74,10 @@ class KVCache:
                  page: Optional[int] = None, pages: Optional[int] = None, block_table: Any = None,
                  rotary: Optional[Tuple[Any, Any]] = None, interleaved: bool = False, queue: Any = None,
                  handle: Optional[Handle] = None) -> None:
+        if handle is not None and not isinstance(handle, Handle):
+            raise TypeError('handle is %s: must be a clattn.Handle' % checks.kind(handle))
+        if queue is not None and not hasattr(queue, 'int_ptr'):
+            raise TypeError('queue is %s: must be a pyopencl.CommandQueue' % checks.kind(queue))
         self._handle, self._queue = handle, queue
         self._b, self._heads = int_in(batch, 1, ROWS_MAX, 'batch'), int_in(heads, 1, ROWS_MAX, 'heads')
         self._room, self._page = int_in(room, 1, ROWS_MAX, 'room'), page
@@ -80,12 +85,15 @@ class KVCache:
         self.scales: Dict[str, Any] = {}
         self._options: Dict[str, Any] = {}
         v_dtype, dv = dtype if v_dtype is None else v_dtype, d if dv is None else dv
+        zero = checks.flag(zero, 'zero')
         scaled = [self._add('k', 'dtype', dtype, d, group, zero), self._add('v', 'v_dtype', v_dtype, dv, group, zero)]
         if not any(scaled) and (group is not None or zero):
             raise ValueError("group and zero are of 'int8' and 'int4'")
         self.kv_len, self.dropped = (self._place(np.zeros(self._b, INT)) for _ in range(2))
-        self._rotary = None if rotary is None else tuple(arrays.small(x, FLOAT, 'rotary') for x in rotary)
-        self._interleaved = bool(interleaved)
+        self._rotary = None if rotary is None else self._tables(rotary)
+        self._interleaved = checks.flag(interleaved, 'interleaved')
+        if self._interleaved and rotary is None:
+            raise ValueError('interleaved is given, which needs rotary')
 
     # ---- What it is made of ----
 
@@ -94,6 +102,13 @@ class KVCache:
             return x
         import pyopencl.array as cla # pylint: disable=import-outside-toplevel
         return cla.to_device(self._queue, x)
+
+    @staticmethod
+    def _tables(rotary: Any) -> Tuple[Any, ...]:
+        """Cosines and sines."""
+        if not isinstance(rotary, (tuple, list)) or len(rotary) != 2:
+            raise TypeError('rotary is %s: must be (cos, sin)' % checks.kind(rotary))
+        return tuple(arrays.small(x, FLOAT, 'rotary') for x in rotary)
 
     def _table(self, pages: Optional[int], table: Any) -> Tuple[Any, int]:
         """The block table, and the number of pages."""
@@ -136,6 +151,7 @@ class KVCache:
 
     # ---- What is done with it ----
 
+    @eager
     def append(self, new_k: Any, new_v: Any, new_len: Any = None) -> None:
         """Writes rows behind those that each sequence has, and counts them.
 
@@ -167,6 +183,7 @@ class KVCache:
         call.run(kept_plan(call, (op, call.prepared.problem_key)))
         return call
 
+    @eager
     def attention(self, q: Any, *, causal: bool = True, **more: Any) -> Any:
         """attention() of q [b,h,n,d] over the rows that are there; the last query is aligned with the last row."""
         if self._rotary is not None:
@@ -180,6 +197,7 @@ class KVCache:
                 raise TypeError('%s is not for calls of a KVCache' % name)
         return begin(q, self.k, self.v, causal=causal, handle=self._handle, **mine, **more)
 
+    @eager
     def step(self, q: Any, new_k: Any, new_v: Any, **more: Any) -> Any:
         """Turns q and the new rows, where there is rotary, appends them, and returns attention() of q.
 

@@ -3,8 +3,11 @@
 """numpy's types and the library's."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from . import checks
 from ._native import lib
 
 try: # bfloat16 is a type of its own there
@@ -35,3 +38,22 @@ def storage(dtype: np.dtype, what: str) -> int:
         raise TypeError('%s is %s: must be one of %s%s' % (what, dtype, names, '; bfloat16 needs ml_dtypes'
                                                            if bfloat16 is None else ''))
     return code
+
+
+def name_of(dtype: Any, what: str) -> str:
+    """The library's name of a type that O may have: of 'f16', numpy.float16, torch.float16, .."""
+    known = {'float32': 'f32', 'float16': 'f16', 'bfloat16': 'bf16', 'float64': 'f64'}
+    if isinstance(dtype, str) and dtype in NAMES:
+        return dtype
+    if str(dtype).startswith('torch.'):
+        name = str(dtype).split('.')[-1]
+    else:
+        try:
+            name = np.dtype(dtype).name if isinstance(dtype, (str, type, np.dtype)) else ''
+        except (TypeError, ValueError, SyntaxError): # numpy reads texts as Python
+            name = ''
+    if name not in known:
+        shown = repr(dtype) if isinstance(dtype, (str, type)) else name or checks.kind(dtype)
+        raise ValueError('%s is %s: must be one of %s, or such a type of numpy or PyTorch'
+                         % (what, shown, checks.listed(NAMES)))
+    return known[name]

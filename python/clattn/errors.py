@@ -3,6 +3,9 @@
 """Exceptions. What is wrong with an argument before the library sees it is a TypeError or a ValueError."""
 from __future__ import annotations
 
+import threading
+from typing import Any, Optional
+
 from ._native import ffi, lib
 
 __all__ = ['ArgumentError', 'Error', 'NotSupported']
@@ -48,3 +51,30 @@ def failure(status: int, words) -> Error:
     """The exception for a status; `words` is a char array or ''."""
     detail = ffi.string(words).decode(errors='replace') if words else ''
     return KINDS.get(status, Error)(status, detail)
+
+
+class _Raised(threading.local):
+    """What a caller's function raised inside a call of the library, which must not see it. It is raised behind that."""
+
+    exception: Optional[BaseException] = None
+
+
+_RAISED = _Raised()
+
+
+def hold(e: BaseException) -> None:
+    """Keeps an exception for the end of this thread's call; the first one, where there are several."""
+    _RAISED.exception = _RAISED.exception or e
+
+
+def raise_held() -> None:
+    e, _RAISED.exception = _RAISED.exception, None
+    if e is not None:
+        raise e
+
+
+def check(status: int, words: Any = '') -> None:
+    """Raises what a call of the library has to say: first what a function of the caller's raised meanwhile."""
+    raise_held()
+    if status:
+        raise failure(status, words)

@@ -3,7 +3,6 @@
 """The problem and the arguments of a forward call, from shapes and options."""
 from __future__ import annotations
 
-import math
 from typing import Dict, Optional, Tuple
 
 import numpy as np
@@ -11,15 +10,17 @@ import numpy as np
 from . import dtypes, options
 from ._native import ffi, lib
 from .arrays import Spec
-from .prepare import Builder, NeedsCopy, Prepared, int_in
+from .checks import WHOLE_MAX, int_in
+from .prepare import NeedsCopy, Prepared
+from .scales import Scales
 
-ROWS_MAX = 1 << 30
+ROWS_MAX = WHOLE_MAX
 FLOAT, INT, BYTE = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.uint8)
 LISTS = (('q_len', lib.CLATTN_Q_LEN, 0), ('kv_len', lib.CLATTN_KV_LEN, 0), ('kv_start', lib.CLATTN_KV_START, 0),
          ('offsets', 0, 0), ('cu_q', lib.CLATTN_CU_Q, 1), ('cu_k', lib.CLATTN_CU_K, 1))
 
 
-class Forward(Builder):
+class Forward(Scales):
     """A clattn_problem and a clattn_forward_args."""
 
     def __init__(self, specs: Dict[str, Spec], o: options.Options) -> None:
@@ -101,22 +102,28 @@ class Forward(Builder):
         p, s = self.problem, self.call.sizes
         self.q_axes, self.k_axes, self.v_axes = self.axes(q, 'q', self.varlen_q), self.rows('k'), self.rows('v')
         p.d, p.dv = q.shape[-1], self.width_of('v')
+        for name, width in (('q', p.d), ('v', p.dv)):
+            if not width:
+                raise ValueError('%s has shape %s: its rows have no elements' % (name, self.specs[name].shape))
         if self.width_of('k') != p.d:
             raise ValueError('rows of k have %d elements, those of q %d' % (self.width_of('k'), p.d))
         if self.k_axes[0][1:] != self.v_axes[0][1:] or (self.paged and self.k_axes[0] != self.v_axes[0]):
             raise ValueError('k has shape %s and v %s: they must agree but for the last axis'
                              % (self.specs['k'].shape, self.specs['v'].shape))
         self.fill_counts(s)
-        if s.h % max(1, s.hk) or not s.h or not s.hk:
+        for name, heads in (('q', s.h), ('k', s.hk)):
+            if not heads:
+                raise ValueError('%s has shape %s: it has no heads' % (name, self.specs[name].shape))
+        if s.h % s.hk:
             raise ValueError('q has %d heads and k %d: the first must be a multiple of the second' % (s.h, s.hk))
         if self.o.offset is not None:
-            s.offset = int_in(self.o.offset, -(1 << 62), 1 << 62, 'offset')
+            s.offset = self.o.offset
 
     def batch(self) -> int:
         for name in ('cu_q', 'cu_k'):
             if name in self.specs:
                 if len(self.specs[name].shape) != 1 or not self.specs[name].shape[0]:
-                    raise ValueError('%s has shape %s: must be [b+1]' % (name, self.specs[name].shape))
+                    raise ValueError('%s has shape %s: must be [b+1]' % (options.shown(name), self.specs[name].shape))
                 return self.specs[name].shape[0] - 1
         return self.q_axes[0][0]
 
@@ -134,31 +141,35 @@ class Forward(Builder):
             table = self.specs['block_table'].shape
             if len(table) != 2 or table[0] != s.b:
                 raise ValueError('block_table has shape %s: must be [%d,n]' % (table, s.b))
+            if not nk:
+                raise ValueError('k has shape %s: its pages have no rows' % (self.specs['k'].shape,))
             self.problem.page, self.pages = nk, kb
             nk *= table[1]
         elif any(n not in (1, s.b) for n in both):
             raise ValueError('k and v have %d and %d entries: must be 1 or %d' % (*both, s.b))
-        s.nq, s.nk = int_in(nq, 0, ROWS_MAX, 'max_seqlen_q'), int_in(nk, 0, ROWS_MAX, 'rows of keys')
+        s.nq, s.nk = int_in(nq, 0, ROWS_MAX, 'rows of queries'), int_in(nk, 0, ROWS_MAX, 'rows of keys')
 
     # ---- Numbers and texts ----
 
     def fill_numbers(self) -> None:
         p, o = self.problem, self.o
-        p.causal = bool(o.causal)
-        p.align = options.ALIGN[o.align]
+        p.causal = o.causal
+        if o.align is not None and (o.offset is not None or 'offsets' in self.specs):
+            raise ValueError('align and offset are both given, and each says where the diagonal is')
+        p.align = options.ALIGN[o.align or 'bottom-right']
         if o.offset is not None:
             p.align = lib.CLATTN_ALIGN_OFFSET
         if 'offsets' in self.specs:
             p.align = lib.CLATTN_ALIGN_OFFSETS
         if o.scale is not None:
-            p.scale = float(o.scale)
+            p.scale = o.scale
             p.flags |= lib.CLATTN_SCALE
         if o.softcap is not None:
-            p.softcap = float(o.softcap)
+            p.softcap = o.softcap
         if o.window is not None:
-            p.window_left, p.window_right = (int_in(x, -1, ROWS_MAX, 'window') for x in o.window)
+            p.window_left, p.window_right = o.window
             p.flags |= lib.CLATTN_WINDOW
-        p.splits = int_in(o.splits, 0, 1024, 'splits')
+        p.splits = o.splits
         p.flags |= (lib.CLATTN_APPEND if o.append else 0) | (lib.CLATTN_ROTARY if o.rotary else 0)
 
     def fill_mods(self) -> None:
@@ -233,7 +244,7 @@ class Forward(Builder):
         if 'block_map' in self.specs:
             if self.o.block is None:
                 raise ValueError('a block_map needs block=(queries, keys)')
-            f.block_q, f.block_k = (int_in(x, 1, ROWS_MAX, 'block') for x in self.o.block)
+            f.block_q, f.block_k = self.o.block
             p.flags |= lib.CLATTN_BLOCK_MAP
             if self.specs['block_map'].dtype != BYTE:
                 raise TypeError('block_map is %s: must be uint8' % self.specs['block_map'].dtype)
@@ -266,42 +277,12 @@ class Forward(Builder):
         to.page, to.pages = self.problem.page, self.pages
         self.array('block_table', (where, 'block_table'), INT)
 
-    def fill_scales(self, where: str = 'forward', mode: int = lib.CLATTN_PY_READ) -> None:
-        """Scales and zero points lie as their K and V do, with groups in place of elements."""
-        p, s = self.problem, self.call.sizes
-        for name, width in (('k', p.d), ('v', p.dv)):
-            extents = (self.k_axes if name == 'k' else self.v_axes)[0]
-            for what, flag in (('_scale', 0), ('_zero', getattr(lib, 'CLATTN_%s_ZERO' % name.upper()))):
-                spec = self.specs.get(name + what)
-                if spec is None:
-                    if what == '_scale' and self.quantised[name] and self.quantised[name][2] < 32:
-                        raise ValueError('%s is quantised, but %s_scale is not given' % (name, name))
-                    continue
-                if spec.dtype != FLOAT:
-                    raise TypeError('%s is %s: must be float32' % (name + what, spec.dtype))
-                if what == '_scale':
-                    self.fill_group(name, width, spec.shape[-1] if spec.shape else 1)
-                group = getattr(p, name + '_group') or width
-                p.flags |= flag
-                self.tensor4(name + what, (where, name + what), (*extents, -(-width // group)),
-                             self.order_of_scales(), mode)
-
-    def order_of_scales(self) -> Tuple[int, ...]:
-        if self.varlen_k: # [total,hk,groups] behind an axis of 1
-            return (0, 2, 1, 3)
-        return (0, 2, 1, 3) if self.paged or self.o.layout == 'bnhd' else (0, 1, 2, 3)
-
-    def fill_group(self, name: str, width: int, groups: int) -> None:
-        chosen = getattr(self.o, name + '_group')
-        group = chosen if chosen is not None else 0 if groups == 1 else 1 if groups == width else \
-            math.ceil(width / groups)
-        setattr(self.problem, name + '_group', int_in(group, 0, ROWS_MAX, name + '_group'))
-
     def fill_inputs(self) -> None:
         """All that is read beside Q, K and V."""
         self.fill_lists()
         self.fill_scores()
         self.fill_arrays()
+        self.check_scales()
         self.fill_scales()
 
 

@@ -10,7 +10,7 @@ import warnings
 import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import errors
+from . import checks, errors
 from ._native import ffi, lib
 
 __all__ = ['Handle', 'default_handle']
@@ -18,18 +18,34 @@ __all__ = ['Handle', 'default_handle']
 KINDS = {None: 0, 'cpu': 2, 'gpu': 4, 'accelerator': 8} # CL_DEVICE_TYPE_*
 TUNE = {None: 0, 'auto': lib.CLATTN_TUNE_AUTO, 'off': lib.CLATTN_TUNE_OFF, 'readonly': lib.CLATTN_TUNE_READONLY,
         'quick': lib.CLATTN_TUNE_QUICK, 'full': lib.CLATTN_TUNE_FULL, 'record': lib.CLATTN_TUNE_RECORD}
+_KIND, _TUNE = (checks.choice([name for name in names if name is not None]) for names in (KINDS, TUNE))
 PREPARED_MAX = 1024
 
 atexit.register(lib.clattn_py_exit)
 
 
-@ffi.def_extern(name='clattn_py_log')
-def _log(user, text):
-    """The library must not see exceptions of a caller's function."""
+def _log_failed(_kind, e, _trace):
+    """The library must not see exceptions of a caller's function, nor may one that ends the program be lost."""
     try:
-        ffi.from_handle(user)(ffi.string(text).decode(errors='replace'))
-    except Exception as e: # pylint: disable=broad-except
+        if not isinstance(e, Exception): # SystemExit, Ctrl-C
+            raise e
         warnings.warn('the log function of a clattn.Handle failed: %r' % e)
+    except BaseException as held: # pylint: disable=broad-except # a warning may be an error
+        errors.hold(held)
+
+
+@ffi.def_extern(name='clattn_py_log', onerror=_log_failed)
+def _log(user, text):
+    ffi.from_handle(user)(ffi.string(text).decode(errors='replace'))
+
+
+def _pointer(x, what, wanted):
+    """An object of pyopencl as an integer; 0 for none."""
+    if x is None:
+        return 0
+    if type(x).__name__ != wanted or not hasattr(x, 'int_ptr'):
+        raise TypeError('%s is %s: must be a pyopencl.%s' % (what, checks.kind(x), wanted))
+    return x.int_ptr
 
 
 class Handle:
@@ -42,44 +58,48 @@ class Handle:
     context  a pyopencl.Context, or None: one of the handle's own
     device   a pyopencl.Device of it; None: its first, or without a context what `kind` says
     kind     'gpu', 'cpu' or 'accelerator': the first device of that kind; None: the first GPU, else accelerator,
-             else CPU
+             else CPU. Only where neither context nor device is given
     tune     'auto', 'off', 'readonly', 'quick', 'full' or 'record': what plans do about configurations; None: what
              the environment variable CLATTN_TUNE says, else 'auto'
     tune_seconds  that a search takes at most; 0: the library's default
     cache_dir     where binaries and records are kept: None for the default, '' for nowhere
-    log      a function that is called with the library's messages
+    log      a function that is called with the library's messages. Where it raises an Exception, that becomes a
+             warning; SystemExit and KeyboardInterrupt are raised when the library's call is over
     """
 
     def __init__(self, context: Any = None, device: Any = None, *, kind: Optional[str] = None,
                  tune: Optional[str] = None, tune_seconds: float = 0, cache_dir: Optional[str] = None,
                  log: Optional[Callable[[str], None]] = None) -> None:
-        if kind not in KINDS:
-            raise ValueError('kind is %r: must be one of %s' % (kind, ', '.join(map(repr, KINDS))))
-        if tune not in TUNE:
-            raise ValueError('tune is %r: must be one of %s' % (tune, ', '.join(map(repr, TUNE))))
+        kind = None if kind is None else _KIND(kind, 'kind')
+        if context is not None or device is not None:
+            if kind is not None:
+                raise ValueError('kind is given beside a context or device, which it is to choose')
+        if log is not None and not callable(log):
+            raise TypeError('log is %s: must be a function of a text' % checks.kind(log))
+        context_at, device_at = _pointer(context, 'context', 'Context'), _pointer(device, 'device', 'Device')
         if context is not None and device is None:
-            device = context.devices[0]
+            device_at = context.devices[0].int_ptr
         self._session = ffi.NULL
-        self._open(0 if context is None else context.int_ptr, 0 if device is None else device.int_ptr, KINDS[kind],
-                   TUNE[tune], tune_seconds, cache_dir, log)
+        self._open((context_at, device_at), kind, TUNE[None if tune is None else _TUNE(tune, 'tune')],
+                   checks.number(tune_seconds, 'tune_seconds'), cache_dir, log)
 
-    def _open(self, context, device, kind, tune, seconds, cache_dir, log):
+    def _open(self, given, kind, tune, seconds, cache_dir, log):
         options = ffi.new('clattn_options *')
         options.struct_size = ffi.sizeof('clattn_options')
         options.tune, options.tune_seconds = tune, seconds
-        folder = ffi.NULL if cache_dir is None else ffi.new('char[]', os.fsencode(cache_dir))
+        folder = ffi.NULL if cache_dir is None else ffi.new('char[]', checks.folder(cache_dir, 'cache_dir'))
         options.cache_dir = folder
         self._log = None if log is None else ffi.new_handle(log)
         if log is not None:
             options.log, options.log_user = lib.clattn_py_log, self._log
         out, words = ffi.new('clattn_py_session **'), ffi.new('char[]', errors.WORDS)
-        status = lib.clattn_py_open(out, context, device, kind, options, words, errors.WORDS)
-        if status:
-            raise errors.failure(status, words)
+        status = lib.clattn_py_open(out, *given, KINDS[kind], options, words, errors.WORDS)
+        session = ffi.gc(out[0], lib.clattn_py_close) if out[0] else out[0]
+        errors.check(status, words)
         self._prepared: Dict[tuple, Any] = {}
         self._plans: Dict[tuple, Any] = {}
         self._plans_lock = threading.Lock()
-        self._session = ffi.gc(out[0], lib.clattn_py_close)
+        self._session = session
         _ALL.add(self)
 
     def close(self) -> None:
@@ -114,9 +134,7 @@ class Handle:
         """What happened so far: programs compiled, binaries and records found, searches (clattn_counters)."""
         counters = ffi.new('clattn_counters *')
         counters.struct_size = ffi.sizeof('clattn_counters')
-        status = lib.clattn_stats(self.session().handle, counters)
-        if status:
-            raise errors.failure(status, '')
+        errors.check(lib.clattn_stats(self.session().handle, counters))
         return {name: getattr(counters, name) for name, _ in ffi.typeof('clattn_counters').fields
                 if name != 'struct_size'}
 
@@ -161,4 +179,5 @@ def default_handle(kind: Optional[str] = None) -> Handle:
 
     kind  as for Handle
     """
+    kind = None if kind is None else _KIND(kind, 'kind')
     return kept_handle(('kind', kind), lambda: Handle(kind=kind))

@@ -8,6 +8,7 @@ from typing import Any, Dict, Optional, Tuple
 from . import dtypes, options
 from ._native import ffi, lib
 from .arrays import Spec
+from .eager import eager
 from .handle import Handle
 from .plan import kept_plan
 from .prepare import Builder, Prepared
@@ -49,6 +50,7 @@ def prepare_merge(specs: Dict[str, Spec], o: options.Options) -> Prepared:
     return Prepared(m, lib.CLATTN_PY_MERGE)
 
 
+@eager
 def merge(o_parts: Any, lse_parts: Any, *, handle: Optional[Handle] = None) -> Tuple[Any, Any]:
     """Joins partial results: of the same queries over disjoint sets of keys.
 

@@ -7,8 +7,9 @@ from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
-from . import arrays, forward, options
+from . import arrays, checks, forward, options, sequences
 from ._native import ffi, lib
+from .eager import eager
 from .handle import Handle
 from .run import Call
 
@@ -21,26 +22,8 @@ EXTRAS = (('bias', 'bias', None), ('mask', 'mask', None), ('block_map', 'block_m
           ('cu_seqlens_k', 'cu_k', INT), ('q_len', 'q_len', INT), ('kv_len', 'kv_len', INT),
           ('kv_start', 'kv_start', INT), ('block_table', 'block_table', INT), ('k_scale', 'k_scale', FLOAT),
           ('k_zero', 'k_zero', FLOAT), ('v_scale', 'v_scale', FLOAT), ('v_zero', 'v_zero', FLOAT))
-NUMBERS = ('causal', 'align', 'scale', 'softcap', 'window', 'layout', 'k_type', 'v_type', 'k_group', 'v_group',
-           'splits', 'mod_vector', 'block')
-OTHERS = ('offset', 'score_mod', 'aux', 'max_seqlen_q', 'max_seqlen_k', 'out_dtype')
-_KNOWN = frozenset(NUMBERS + OTHERS + tuple(name for name, _, _ in EXTRAS))
-
-
-def longest(cu: Any, given: Optional[int]) -> Optional[int]:
-    """Rows of the longest sequence; None where that is on a device, and all rows stand for it."""
-    if given is not None or not isinstance(cu, np.ndarray) or cu.size < 2:
-        return given
-    return max(0, int(np.diff(cu).max()))
-
-
-def name_of(dtype: Any) -> Optional[str]:
-    """The library's name of a type of O."""
-    if dtype is None or dtype in ('f32', 'f16', 'bf16', 'f64'):
-        return dtype
-    names = {'float32': 'f32', 'float16': 'f16', 'bfloat16': 'bf16', 'float64': 'f64'}
-    text = str(dtype).split('.')[-1] if str(dtype).startswith('torch.') else np.dtype(dtype).name
-    return names.get(text, text)
+_KNOWN = frozenset(name for name, rule in options.RULES.items() if not rule.of_gradients) | \
+    frozenset(name for name, _, _ in EXTRAS)
 
 
 def gather(given: Dict[str, Any], more: Mapping[str, Any]) -> Dict[str, Any]:
@@ -52,32 +35,20 @@ def gather(given: Dict[str, Any], more: Mapping[str, Any]) -> Dict[str, Any]:
         x = more.get(name)
         if x is not None:
             given[to] = x if dtype is None else arrays.small(x, dtype, name)
-    found = {name: more[name] for name in NUMBERS if more.get(name) is not None}
-    if 'causal' in found:
-        found['causal'] = bool(found['causal'])
-    if 'window' in found:
-        found['window'] = tuple(found['window'])
-    if 'block' in found:
-        found['block'] = tuple(found['block'])
     offset = more.get('offset')
-    if offset is not None and (getattr(offset, 'ndim', 0) or not hasattr(offset, '__index__')): # arrays have one, too
+    if offset is not None and (getattr(offset, 'ndim', 0) or isinstance(offset, (list, tuple))):
         given['offsets'] = arrays.small(offset, INT, 'offset')
-    elif offset is not None:
-        found['offset'] = offset.__index__()
-    if more.get('score_mod') is not None:
-        found['score_mod'] = options.texts(more['score_mod'])
-    aux = more.get('aux')
-    if aux:
-        found['aux_names'] = tuple(aux)
-        given.update(('aux:' + name, x) for name, x in aux.items())
-    for name, cu in (('max_seqlen_q', 'cu_q'), ('max_seqlen_k', 'cu_k')):
+        more = {**more, 'offset': None}
+    found = options.convert(more)
+    if found.get('aux_names'):
+        given.update(('aux:' + name, x) for name, x in more['aux'].items())
+    for name, of, cu in (('max_seqlen_q', 'q', 'cu_q'), ('max_seqlen_k', 'k', 'cu_k')):
         if cu in given:
-            found[name] = longest(given[cu], more.get(name))
-    if more.get('out_dtype') is not None:
-        found['out_dtype'] = name_of(more['out_dtype'])
+            found[name] = sequences.longest(given[cu], given[of], found.get(name), name, of)
     return found
 
 
+@eager
 def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, handle: Optional[Handle] = None,
               plan: Any = None, **more: Any) -> Any:
     """softmax(scale Q K^T) V in one kernel, without the matrix of scores.
@@ -109,8 +80,9 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
 
     Masks
     causal      query q sees the keys k <= q + offset
-    align       where the diagonal is: 'bottom-right', offset = kv_len - q_len, or 'top-left', offset = 0
-    offset      the offset itself: a number, or int32 [b]
+    align       where the diagonal of causal, window and alibi is: 'bottom-right', offset = kv_len - q_len, the
+                default, or 'top-left', offset = 0
+    offset      the offset itself, in place of align: a number, or int32 [b]
     window      (left, right): keys that are seen on either side of the diagonal; -1: all
     mask        bool or uint8, broadcast to [b,h,nq,nk]: what is not 0 keeps the key
     block_map   uint8, broadcast to [b,h,blocks of queries,blocks of keys], with block=(queries, keys): 0 drops the
@@ -121,19 +93,32 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     Layouts
     layout      'bhnd', or 'bnhd': axes of q, k, v and the result are [b,n,h,d]
     cu_seqlens_q, cu_seqlens_k   int32 [b+1]: sequences one behind the other: q and the result are [total,h,d], LSE is
-                [h,total]; k and v [total,hk,d]
-    max_seqlen_q, max_seqlen_k   rows of the longest sequence; None: found, where cu_seqlens are of the host
+                [h,total]; k and v [total,hk,d]. They begin with 0, never descend, and end with total
+    max_seqlen_q, max_seqlen_k   rows of the longest sequence, or more; None: found, where cu_seqlens are of the host.
+                Those of a device are not read: what leads outside is clamped, and rows of no sequence are 0
     block_table int32 [b,n]: k and v are pages, [pages,page,hk,d], and this says which ones each sequence has
     k_type, v_type   'int8', 'int4', 'q8_0' or 'q4_0': k and v are quantised, in int8 or uint8 (bytes as clattn.h has
-                them); with k_scale, k_zero, v_scale, v_zero, which lie as k and v do, with groups (k_group, v_group
-                elements each) in place of elements, and 1 where an axis is broadcast
+                them); with k_scale, k_zero, v_scale, v_zero, which lie as k and v do, with groups in place of elements,
+                and 1 where an axis is broadcast
+    k_group, v_group   elements of a group: 1 or a multiple of 16, 0 for the whole row; None: the only such number that
+                makes as many groups as k_scale and v_scale have, where there is but one
     out_dtype   of the result: 'f32', 'f16', 'bf16'
     splits      parts that keys are split into; 0: as many as the device needs
 
-    Raises TypeError and ValueError for arguments that do not fit, clattn.Error for what the library or the driver
-    refuses.
+    Raises TypeError and ValueError for arguments that do not fit or have no effect without others that are missing, and
+    clattn.Error for what the library or the driver refuses. Tensors of PyTorch that require gradients are for
+    clattn.torch.attention(): what this function would lose of them is refused.
     """
     return begin(q, k, v, return_lse=return_lse, out=out, handle=handle, plan=plan, **more)[1]()
+
+
+def complete(plan: Any, found: Dict[str, Any], given: Dict[str, Any], handle: Optional[Handle]) -> Dict[str, Any]:
+    """The options of a call by a plan."""
+    if not hasattr(plan, 'pointer_for'):
+        raise TypeError('plan is %s: must be a clattn.Plan' % checks.kind(plan))
+    if handle is not None and handle is not plan.handle:
+        raise ValueError('handle is not that of the plan')
+    return plan.complete(found, given)
 
 
 def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, handle: Optional[Handle] = None,
@@ -143,16 +128,17 @@ def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, 
     written: Tuple[str, ...] = ()
     found: Dict[str, Any] = gather(given, more) if more else {}
     if plan is not None:
-        found, handle = plan.complete(found, given), plan.handle
+        found, handle = complete(plan, found, given, handle), plan.handle
     if out is not None:
         given['out'], written = out, ('out',)
     call = Call(given, handle)
-    call.prepare(lib.CLATTN_PY_FORWARD, options.Options(lse=bool(return_lse), **found), forward.prepare, written)
+    wanted = options.Options(lse=checks.flag(return_lse, 'return_lse'), **found)
+    call.prepare(lib.CLATTN_PY_FORWARD, wanted, forward.prepare, written)
     pointer = ffi.NULL if plan is None else plan.pointer_for(call.prepared)
 
     def end() -> Any:
         call.run(pointer)
         o = call.made['out'] if out is None else out
-        return (o, call.made['lse']) if return_lse else o
+        return (o, call.made['lse']) if wanted.lse else o
 
     return call, end

@@ -3,9 +3,9 @@
 """Options of a call: numbers and texts. Arrays are in arrays.py."""
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple
+from typing import Any, Callable, Container, Dict, Mapping, NamedTuple, Optional, Tuple
 
-from . import dtypes
+from . import checks, dtypes
 from ._native import lib
 
 ALIGN = {'bottom-right': lib.CLATTN_ALIGN_BOTTOM_RIGHT, 'top-left': lib.CLATTN_ALIGN_TOP_LEFT}
@@ -16,7 +16,7 @@ class Options(NamedTuple):
     """As attention() documents them; texts are tuples."""
 
     causal: bool = False
-    align: str = 'bottom-right'
+    align: Optional[str] = None
     offset: Optional[int] = None
     scale: Optional[float] = None
     softcap: Optional[float] = None
@@ -43,33 +43,65 @@ class Options(NamedTuple):
     interleaved: bool = False
 
 
-def texts(x) -> Tuple[str, ...]:
-    """One text or several."""
-    if x is None:
-        return ()
-    found = (x,) if isinstance(x, str) else tuple(x)
-    for text in found:
-        if not isinstance(text, str):
-            raise TypeError('a score_mod is a %s: must be a str' % type(text).__name__)
-        if '\0' in text:
-            raise ValueError('a score_mod has a character NUL')
+class Rule(NamedTuple):
+    """How the value of an argument becomes an option, and where it belongs."""
+
+    convert: Callable[[Any, str], Any]
+    of_gradients: bool = False # of attention_backward() and plans for it only
+
+
+# Every argument that is no array. Calls of a plan, a cache or PyTorch take the same ones.
+RULES: Dict[str, Rule] = {
+    'causal': Rule(checks.flag),
+    'align': Rule(checks.choice(ALIGN)),
+    'offset': Rule(checks.whole(-(1 << 62), 1 << 62)), # or an array
+    'scale': Rule(checks.number),
+    'softcap': Rule(checks.number),
+    'window': Rule(checks.pair(-1, '(left, right)')),
+    'layout': Rule(checks.choice(LAYOUTS)),
+    'out_dtype': Rule(dtypes.name_of),
+    'k_type': Rule(checks.choice(dtypes.QUANTISED)),
+    'v_type': Rule(checks.choice(dtypes.QUANTISED)),
+    'k_group': Rule(checks.whole(0)),
+    'v_group': Rule(checks.whole(0)),
+    'splits': Rule(checks.whole(0, 1024)),
+    'score_mod': Rule(checks.mods),
+    'mod_vector': Rule(checks.flag),
+    'aux': Rule(checks.buffers),
+    'block': Rule(checks.pair(1, '(queries, keys)')),
+    'max_seqlen_q': Rule(checks.whole(0)),
+    'max_seqlen_k': Rule(checks.whole(0)),
+    'score_mod_grad': Rule(checks.mods, True),
+    'aux_grads': Rule(checks.names, True),
+}
+FIELD = {'aux': 'aux_names'} # of Options, where it has another name
+# What has no effect without something else: argument, field, and what it needs, an array's name or a field.
+NEEDS = (('mod_vector', 'mod_vector', 'score_mod'), ('aux', 'aux_names', 'score_mod'),
+         ('score_mod_grad', 'score_mod_grad', 'score_mod'), ('block', 'block', 'block_map'),
+         ('max_seqlen_q', 'max_seqlen_q', 'cu_q'), ('max_seqlen_k', 'max_seqlen_k', 'cu_k'))
+ARGUMENT = {'cu_q': 'cu_seqlens_q', 'cu_k': 'cu_seqlens_k', 'offsets': 'offset'} # where the caller's name differs
+
+
+def shown(name: str) -> str:
+    """The caller's name of an array."""
+    return ARGUMENT.get(name, name.replace('aux:', 'aux '))
+
+
+def convert(more: Mapping[str, Any], gradients: bool = False) -> Dict[str, Any]:
+    """Fields of Options from arguments; what is None is left out."""
+    found = {}
+    for name, x in more.items():
+        rule = RULES.get(name)
+        if x is not None and rule is not None and rule.of_gradients <= gradients:
+            found[FIELD.get(name, name)] = rule.convert(x, name)
     return found
 
 
-def check(o: Options) -> None:
-    """What can be seen without arrays."""
-    if o.align not in ALIGN:
-        raise ValueError('align is %r: must be one of %s' % (o.align, ', '.join(map(repr, ALIGN))))
-    if o.layout not in LAYOUTS:
-        raise ValueError('layout is %r: must be one of %s' % (o.layout, ', '.join(map(repr, LAYOUTS))))
-    for name in ('k_type', 'v_type'):
-        if getattr(o, name) is not None and getattr(o, name) not in dtypes.QUANTISED:
-            raise ValueError('%s is %r: must be one of %s' % (name, getattr(o, name), ', '.join(dtypes.QUANTISED)))
-    if o.window is not None and len(o.window) != 2:
-        raise ValueError('window has %d numbers: must be (left, right)' % len(o.window))
-    if len(o.score_mod) > lib.CLATTN_MODS_MAX:
-        raise ValueError('there are %d score_mods, at most %d' % (len(o.score_mod), lib.CLATTN_MODS_MAX))
-    if len(o.aux_names) > lib.CLATTN_AUX_MAX:
-        raise ValueError('there are %d captured buffers, at most %d' % (len(o.aux_names), lib.CLATTN_AUX_MAX))
-    if o.out_dtype is not None and o.out_dtype not in dtypes.NAMES:
-        raise ValueError('out_dtype is %r: must be one of %s' % (o.out_dtype, ', '.join(dtypes.NAMES)))
+def check(o: Options, arrays: Container[str]) -> None:
+    """What can be seen without looking into arrays, whose names are given."""
+    for name, field, needed in NEEDS:
+        if getattr(o, field) not in (None, False, ()) and needed not in arrays and not getattr(o, needed, None):
+            raise ValueError('%s is given, which needs %s' % (name, shown(needed)))
+    for name in o.aux_grads:
+        if name not in o.aux_names:
+            raise ValueError('aux_grads names %r, which is none of aux' % name)

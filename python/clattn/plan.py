@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
 
-from . import backward, errors, forward, options
+from . import backward, checks, errors, forward, options
 from ._native import ffi, lib
 from .one_call import attention, gather
 from .backward import Gradients, attention_backward
@@ -15,18 +15,20 @@ from .run import Call
 
 __all__ = ['Plan']
 
+SIZE_MAX = (1 << 8 * ffi.sizeof('size_t')) - 1
 INFO = {'origin': ('default', 'tuned', 'cached', 'set'), 'binary': ('none', 'miss', 'hit')}
 
 
 def create(handle: Handle, prepared: Prepared, config: Optional[str] = None, max_workspace: int = 0) -> Any:
     """A clattn_plan for the problem of a call, which frees itself."""
     out, words = ffi.new('clattn_plan *'), ffi.new('char[]', errors.WORDS)
-    text = ffi.NULL if config is None else ffi.new('char[]', config.encode())
+    text = ffi.NULL if config is None else ffi.new('char[]', checks.text(config, 'config').encode())
+    max_workspace = checks.int_in(max_workspace, 0, SIZE_MAX, 'max_workspace')
     session = handle.session()
     status = lib.clattn_py_plan(out, session, prepared.problem(), text, max_workspace, words, errors.WORDS)
-    if status:
-        raise errors.failure(status, words)
-    return ffi.gc(out[0], lib.clattn_plan_release)
+    plan = ffi.gc(out[0], lib.clattn_plan_release) if out[0] else out[0]
+    errors.check(status, words)
+    return plan
 
 
 def kept_plan(call: Call, key: tuple) -> Any:
@@ -49,7 +51,8 @@ class Plan:
     or how. Calls may bring arrays of any sizes, but of the types, widths and options that the plan was made with; sizes
     like those of the plan are fastest.
 
-    q, k, v, options   as for attention(); arrays among the options only say that calls bring such
+    q, k, v, options   as for attention(); arrays among the options only say that calls bring such. Calls have the
+                       plan's options; one that a call gives has to be the plan's, or a size or layout of the call
     gradients          True: a plan for backward(), which has no other call. score_mod_grad and aux_grads as there
     config             an engine, or "ENGINE TILE"; None: the best that is known
     max_workspace      bytes that a call may need at most; 0: any number
@@ -57,20 +60,24 @@ class Plan:
 
     def __init__(self, q: Any, k: Any, v: Any, *, gradients: bool = False, config: Optional[str] = None,
                  max_workspace: int = 0, handle: Optional[Handle] = None, score_mod_grad: Any = None,
-                 aux_grads: Any = (), return_lse: bool = False, **more: Any) -> None:
+                 aux_grads: Any = None, **more: Any) -> None:
         given: Dict[str, Any] = {'q': q, 'k': k, 'v': v}
         found = gather(given, more) if more else {}
         arrays = {name for name in given if name not in ('q', 'k', 'v')}
         call = Call(given, handle)
         self.handle, self._arrays, self._options = call.handle, arrays, found
-        if gradients:
-            found['score_mod_grad'] = options.texts(score_mod_grad)
-            found['aux_grads'] = tuple(aux_grads)
+        if not checks.flag(gradients, 'gradients') and (score_mod_grad is not None or aux_grads is not None):
+            raise ValueError('score_mod_grad and aux_grads are for plans with gradients=True')
+        found.update(options.convert({'score_mod_grad': score_mod_grad, 'aux_grads': aux_grads}, gradients=True))
         call.prepare(-1 - gradients, options.Options(**found), _prepare_backward if gradients else forward.prepare, ())
         self._key = call.prepared.problem_key
         self._pointer = create(call.handle, call.prepared, config, max_workspace)
-        self._gradients = gradients
-        del return_lse # which no plan depends on
+
+    def _open(self) -> Any:
+        pointer = self._pointer
+        if pointer == ffi.NULL:
+            raise errors.failure(lib.CLATTN_ERROR_INVALID_ARGUMENT, ffi.new('char[]', b'the plan is closed'))
+        return pointer
 
     def complete(self, found: Dict[str, Any], given: Dict[str, Any]) -> Dict[str, Any]:
         """The plan's options with those that a call gives; pointer_for() refuses others than the plan's."""
@@ -83,9 +90,7 @@ class Plan:
         """The plan itself, for a call of its problem."""
         if prepared.problem_key != self._key:
             raise ValueError('the types, widths or options of this call are not those of the plan')
-        if self._pointer == ffi.NULL:
-            raise errors.failure(lib.CLATTN_ERROR_INVALID_ARGUMENT, ffi.new('char[]', b'the plan is closed'))
-        return self._pointer
+        return self._open()
 
     def __call__(self, q: Any, k: Any, v: Any, **more: Any) -> Any:
         """attention() by this plan."""
@@ -103,9 +108,7 @@ class Plan:
     def config(self) -> str:
         """The configuration, "ENGINE TILE"."""
         text = ffi.new('char[]', 256)
-        status = lib.clattn_plan_config(self._pointer, text, 256, ffi.NULL)
-        if status:
-            raise errors.failure(status, '')
+        errors.check(lib.clattn_plan_config(self._open(), text, 256, ffi.NULL))
         return ffi.string(text).decode()
 
     @property
@@ -114,9 +117,7 @@ class Plan:
         kept), 'miss' (compiled) or 'hit'."""
         info = ffi.new('clattn_plan_info *')
         info.struct_size = ffi.sizeof('clattn_plan_info')
-        status = lib.clattn_plan_get_info(self._pointer, info)
-        if status:
-            raise errors.failure(status, '')
+        errors.check(lib.clattn_plan_get_info(self._open(), info))
         return INFO['origin'][info.origin], INFO['binary'][info.binary]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import dtypes, options
+from . import options
 from ._native import ffi, lib
 from .arrays import DEVICE, Spec, dense
 
@@ -21,16 +21,6 @@ class NeedsCopy(Exception):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(name)
-
-
-def int_in(x: Any, low: int, high: int, what: str) -> int:
-    """A whole number that fits where the library puts it."""
-    if isinstance(x, bool) or not hasattr(x, '__index__'):
-        raise TypeError('%s is a %s: must be an int' % (what, type(x).__name__))
-    n = x.__index__()
-    if not low <= n <= high:
-        raise ValueError('%s is %d, outside %d to %d' % (what, n, low, high))
-    return n
 
 
 def elements(spec: Spec, name: str) -> Tuple[int, ...]:
@@ -83,7 +73,7 @@ class Builder:
     """Fills in a clattn_py_call from the specs of arrays and options."""
 
     def __init__(self, specs: Dict[str, Spec], o: options.Options) -> None:
-        options.check(o)
+        options.check(o, specs)
         self.specs, self.o = specs, o
         self.call = ffi.new('clattn_py_call *')
         self.problem = self.call.problem
@@ -102,13 +92,15 @@ class Builder:
         """Says where the buffer of an array goes. unit: (elements, bytes) of what its offset counts."""
         spec = self.specs[name] if spec is None else spec
         unit = unit or (1, spec.dtype.itemsize)
+        if spec.odd % (unit[1] if spec.memory == DEVICE else spec.dtype.itemsize):
+            raise NeedsCopy(name)
         if spec.memory == DEVICE:
             if self.memory != DEVICE:
-                raise TypeError('%s is on a device, q is not' % name)
+                raise TypeError('%s is on a device, q is not' % options.shown(name))
             mode = lib.CLATTN_PY_DEVICE
         elif self.memory == DEVICE:
             if mode & lib.CLATTN_PY_WRITE:
-                raise TypeError('%s is written, and must be on the device as q is' % name)
+                raise TypeError('%s is written, and must be on the device as q is' % options.shown(name))
             mode |= lib.CLATTN_PY_COPY
         self.slots.append((name, at, (spec.bytes(), mode), unit))
 
@@ -171,9 +163,9 @@ class Builder:
         """A clattn_array of numbers in a row."""
         spec = self.specs[name]
         if spec.dtype != np.dtype(dtype):
-            raise TypeError('%s is %s: must be %s' % (name, spec.dtype, np.dtype(dtype)))
+            raise TypeError('%s is %s: must be %s' % (options.shown(name), spec.dtype, np.dtype(dtype)))
         if shape is not None and spec.shape != shape:
-            raise ValueError('%s has shape %s: must be %s' % (name, spec.shape, shape))
+            raise ValueError('%s has shape %s: must be %s' % (options.shown(name), spec.shape, shape))
         self.contiguous(spec, name)
         self.slot(name, ffi.offsetof('clattn_py_call', *where, 'mem'), mode)
 
@@ -212,5 +204,6 @@ class Builder:
         """What a plan fixes: all of a problem but its sizes."""
         p, o = self.problem, self.o
         return (p.type, p.k_type, p.v_type, p.d, p.dv, p.causal, p.align, p.flags, p.scale, p.softcap, p.window_left,
-                p.window_right, p.bias_type, p.o_type, p.k_group, p.v_group, bool(p.page), o.score_mod, o.mod_vector,
-                o.score_mod_grad, o.aux_names, p.aux_grads, tuple(p.aux[i].type for i in range(p.n_aux)))
+                p.window_right, p.bias_type, p.o_type, p.k_group, p.v_group, bool(p.page), p.splits,
+                o.score_mod, o.mod_vector, o.score_mod_grad, o.aux_names, p.aux_grads,
+                tuple(p.aux[i].type for i in range(p.n_aux)))

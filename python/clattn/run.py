@@ -7,12 +7,13 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from . import arrays, errors
+from . import arrays, checks, errors, options
 from ._native import ffi, lib
 from .handle import PREPARED_MAX, Handle, default_handle, kept_handle
 from .options import Options
 from .prepare import NeedsCopy, Prepared
 
+CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_INVALID_BUFFER_SIZE = -4, -61
 _SYNCHRONOUS = ffi.new('clattn_py_caller *') # the session's queue, no events
 
 
@@ -28,7 +29,7 @@ def handle_of(q: Any, kind: str) -> Handle:
 def span(x: Any, name: str) -> Tuple[int, int, int]:
     """The memory that an array spans: a cl_mem, 0 for the host's, and there from its first byte to behind its last."""
     kind = arrays.KINDS[arrays.kind_of(x, name)]
-    where, at, key = kind.view(x)
+    where, at, key = kind.view(x, name)
     if kind.memory == arrays.HOST:
         where, at = 0, where + at
     return where, at, at + kind.spec(key, name).bytes()
@@ -61,6 +62,8 @@ class Call:
     __slots__ = ('kind', 'given', 'views', 'prepared', 'made', 'handle')
 
     def __init__(self, given: Dict[str, Any], handle: Optional[Handle]) -> None:
+        if handle is not None and not isinstance(handle, Handle):
+            raise TypeError('handle is %s: must be a clattn.Handle' % checks.kind(handle))
         self.kind = arrays.kind_of(given['q'], 'q')
         self.given = given
         self.made: Dict[str, Any] = {}
@@ -73,7 +76,7 @@ class Call:
         kinds, kind_of = arrays.KINDS, arrays.kind_of
         key: List[Any] = []
         for name, x in self.given.items():
-            views[name] = seen = kinds[kind_of(x, name)].view(x)
+            views[name] = seen = kinds[kind_of(x, name)].view(x, name)
             key += (name, seen[2])
         return tuple(key)
 
@@ -95,8 +98,8 @@ class Call:
                 self.prepared = found
                 return
             if found in written:
-                raise ValueError('%s has strides that cannot be written: its last axis must be contiguous, and no '
-                                 'stride negative' % found)
+                raise ValueError('%s cannot be written: its last axis must be contiguous, no stride negative, and its '
+                                 'first byte where an item begins' % found)
             self.copy(found, again=found in copied)
             copied.add(found)
 
@@ -110,7 +113,7 @@ class Call:
         if why or again:
             spec = arrays.KINDS[self.views[name][2][0]].spec(self.views[name][2], name)
             raise ValueError('%s has shape %s and strides %s, which the library does not take%s'
-                             % (name, spec.shape, spec.strides, why))
+                             % (options.shown(name), spec.shape, spec.strides, why))
 
     def make(self, options: Options, how: Callable) -> Any:
         specs = {name: with_strides(arrays.KINDS[seen[2][0]].spec(seen[2], name)) for name, seen in self.views.items()}
@@ -123,20 +126,31 @@ class Call:
         """Raises what the library says against the problem. Nothing is compiled, and nothing runs."""
         words = ffi.new('char[]', errors.WORDS)
         status = lib.clattn_supports(self.handle.session().handle, self.prepared.problem(), words, errors.WORDS)
-        if status:
-            raise errors.failure(status, words)
+        errors.check(status, words)
 
     def places(self) -> bytes:
         """Addresses of all operands, in the order of the slots. Makes the arrays that are written."""
         kind = arrays.KINDS[self.kind]
         for out in self.prepared.outputs:
             x = self.made[out.name] = kind.empty(out.shape, out.dtype, self.given['q'], out.zeros)
-            self.views[out.name] = kind.view(x)
+            self.views[out.name] = kind.view(x, out.name)
         flat: List[int] = []
         for name, (per, size) in zip(self.prepared.names, self.prepared.units):
             where, offset, _ = self.views[name]
             flat += (where, offset // size * per)
         return self.prepared.pack(*flat)
+
+    def check_status(self, session: Any, status: int, words: Any) -> None:
+        """Raises what went wrong; of a buffer that is too large, which array that is."""
+        most = session.buffer_max
+        if status in (CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE):
+            for name, slot in zip(self.prepared.names, self.prepared.slots):
+                if slot.bytes > most:
+                    errors.raise_held()
+                    words = '%s has %d bytes, and a buffer of this device at most %d' % (
+                        options.shown(name), slot.bytes, most)
+                    raise errors.Error(status, words)
+        errors.check(status, words)
 
     def run(self, plan: Any = ffi.NULL) -> None:
         p = self.prepared
@@ -146,8 +160,7 @@ class Call:
             return self.run_on_queue(session, plan, words)
         status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, self.places(), len(p.names), _SYNCHRONOUS,
                                    words, errors.WORDS)
-        if status:
-            raise errors.failure(status, words)
+        self.check_status(session, status, words)
         return None
 
     def run_on_queue(self, session: Any, plan: Any, words: Any) -> None:
@@ -168,10 +181,11 @@ class Call:
         status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, places, len(p.names), caller, words,
                                    errors.WORDS)
         if status:
-            raise errors.failure(status, words)
+            self.check_status(session, status, words)
         done = cl.Event.from_int_ptr(event[0], retain=False)
         for x in everything:
             x.add_event(done)
+        errors.raise_held()
 
 
 def with_strides(x: arrays.Spec) -> arrays.Spec:

@@ -9,14 +9,15 @@ environment: else idle threads of PyTorch's OpenMP spin behind its own operators
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
-from . import arrays, backward, dtypes, one_call
+from . import arrays, backward, checks, dtypes, one_call
+from .eager import eager
 from .handle import Handle
-from .options import texts
 
 __all__ = ['attention', 'scaled_dot_product_attention']
 
@@ -31,26 +32,76 @@ for known in (dtypes.STORAGE, dtypes.AUX):
 TORCH = {dtype: t for t, dtype in NUMPY.items()}
 
 
+TAKEN = ('q', 'k', 'v', 'bias', 'alibi', 'sinks') # may have gradients
+TAKEN_BY_PYTORCH = ('query', 'key', 'value', 'attn_mask')
+
+
 # ---- Tensors as arrays ----
 
-def _view(x):
+def _tangent(x):
+    """Whether forward-mode differentiation goes through a tensor. Outside of its levels nothing has a tangent."""
+    return getattr(forward_ad, '_current_level', 0) >= 0 and forward_ad.unpack_dual(x).tangent is not None
+
+
+def _check(x, what):
+    """Refuses a tensor whose memory is not all that there is to it: a call would lose the rest without a word."""
+    if torch.jit.is_tracing():
+        raise NotImplementedError('%s is traced by torch.jit.trace, which cannot record clattn: a trace would keep '
+                                  'this result for every input' % what)
+    if type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__: # FakeTensor, DTensor, ..
+        raise TypeError('%s is %s, which stands for memory elsewhere: must be a plain torch.Tensor'
+                        % (what, checks.kind(x)))
+    if torch._C._functorch.is_functorch_wrapped_tensor(x): # pylint: disable=protected-access
+        raise NotImplementedError('%s is inside a transform of torch.func, such as vmap, grad or jvp, which clattn '
+                                  'does not have' % what)
+    if _tangent(x):
+        raise NotImplementedError('%s has a tangent of forward-mode differentiation, which clattn does not have' % what)
     if x.device.type != 'cpu' or x.layout is not torch.strided:
-        raise TypeError('a tensor is on %s and %s: tensors must be on the CPU and strided' % (x.device, x.layout))
-    return x.data_ptr(), 0, ('torch', x.dtype, x.shape, x.stride())
+        raise TypeError('%s is a tensor on %s and %s: must be on the CPU and strided' % (what, x.device, x.layout))
+
+
+def _refuse_gradient(x, what):
+    if x.requires_grad and torch.is_grad_enabled():
+        raise TypeError('%s requires a gradient, which is not recorded here: clattn.torch.attention() records those of '
+                        '%s; where none is wanted, give detach()' % (what, ', '.join(TAKEN)))
+
+
+def _view(x, what):
+    _check(x, what)
+    _refuse_gradient(x, what)
+    at = x.data_ptr()
+    if not at and x.numel():
+        raise TypeError('%s is a tensor without memory' % what)
+    odd = -1 if x.is_neg() else at % x.element_size() # of a negative view the memory is not what it says: copied
+    key = ('torch', x.dtype, x.shape, x.stride())
+    return at, 0, key + (odd,) if odd else key
+
+
+def to_numpy(x, what):
+    """Numbers of a tensor that goes with a call."""
+    _check(x, what)
+    _refuse_gradient(x, what)
+    x = x.detach().resolve_neg()
+    return (x.float() if x.dtype is torch.bfloat16 else x).numpy()
 
 
 def _spec(key, what):
     dtype = NUMPY.get(key[1])
     if dtype is None:
         raise TypeError('%s is %s: must be float32, float16, bfloat16 or float64' % (what, key[1]))
-    return arrays.Spec(dtype, tuple(key[2]), tuple(s * dtype.itemsize for s in key[3]), arrays.HOST)
+    shape, strides = tuple(int(n) for n in key[2]), tuple(int(s) * dtype.itemsize for s in key[3])
+    return arrays.Spec(dtype, shape, strides, arrays.HOST, *key[4:])
 
 
 def _empty(shape, dtype, _, zeros):
     return (torch.zeros if zeros else torch.empty)(shape, dtype=TORCH[dtype])
 
 
-arrays.register('torch', arrays.Kind(_view, _spec, _empty, lambda x: x.contiguous(), arrays.HOST))
+def _copy(x):
+    return x.resolve_neg().clone(memory_format=torch.contiguous_format)
+
+
+arrays.register('torch', arrays.Kind(_view, _spec, _empty, _copy, arrays.HOST))
 
 
 def _plain(x: Any) -> Any:
@@ -60,7 +111,6 @@ def _plain(x: Any) -> Any:
 
 # ---- Autograd ----
 
-TAKEN = ('q', 'k', 'v', 'bias', 'alibi', 'sinks') # may have gradients
 GRADIENT = dict(q='dq', k='dk', v='dv', bias='dbias', alibi='dalibi', sinks='dsinks')
 
 
@@ -93,6 +143,7 @@ class _Attention(torch.autograd.Function): # pylint: disable=abstract-method
         return (None,) + tuple(by_name[n] for n in TAKEN) # autograd converts them where types differ
 
 
+@eager
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False,
               handle: Optional[Handle] = None, **more: Any) -> Any:
     """clattn.attention() on tensors, with gradients of q, k, v, bias, alibi, sinks, and through lse.
@@ -101,14 +152,19 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
 
     Tensors of the CPU, float32, float16, bfloat16 or float64. Arguments are those of clattn.attention() but out and
     plan; with score_mod also score_mod_grad, as for clattn.attention_backward(), where gradients are wanted. Gradients
-    of gradients are not supported.
+    of gradients, those of other tensors, forward-mode differentiation, torch.jit.trace and the transforms of torch.func
+    are refused. torch.compile leaves the call as it is: it breaks the graph, and with fullgraph=True raises.
     """
     for name, x in (('q', q), ('k', k), ('v', v)):
         if not isinstance(x, torch.Tensor):
-            raise TypeError('%s is a %s, not a tensor' % (name, type(x).__name__))
+            raise TypeError('%s is %s, not a tensor' % (name, checks.kind(x)))
     for name in ('out', 'plan'):
         if name in more:
             raise TypeError('%s is not for tensors' % name)
+    _check_all({'q': q, 'k': k, 'v': v, **more})
+    derivatives = more.get('score_mod_grad')
+    derivatives = () if derivatives is None else checks.mods(derivatives, 'score_mod_grad')
+    return_lse = checks.flag(return_lse, 'return_lse')
     if handle is not None:
         more['handle'] = handle
     tensors = [q, k, v] + [more.get(name) for name in TAKEN[3:]]
@@ -117,14 +173,37 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
         return one_call.attention(*(_plain(x) for x in (q, k, v)), return_lse=return_lse,
                                   **{name: _plain(x) for name, x in more.items()})
     taken = [more.pop(name, None) for name in TAKEN[3:]]
-    if more.get('score_mod') is not None and not texts(more.get('score_mod_grad')):
+    if more.get('score_mod') is not None and not derivatives:
         raise TypeError('gradients are wanted, but score_mod_grad is not given')
     more = {name: _plain(x) for name, x in more.items()}
     o, lse = _Attention.apply(more, q, k, v, *taken)
     return (o, lse) if return_lse else o
 
 
+def _check_all(given: Dict[str, Any], taken: Tuple[str, ...] = TAKEN) -> None:
+    """Refuses tensors that stand for more than their numbers; captured ones may not want gradients either."""
+    aux = given.get('aux')
+    if isinstance(aux, dict):
+        given = {**given, **{'aux %s' % name: x for name, x in aux.items()}}
+    for name, x in given.items():
+        if isinstance(x, torch.Tensor):
+            _check(x, name)
+            if name not in taken:
+                _refuse_gradient(x, name)
+
+
 # ---- PyTorch's function ----
+
+def _cast(x: Any) -> Any:
+    """A tensor as autocast hands it to PyTorch's function: all of its own types but float64 become one."""
+    if hasattr(torch, 'get_autocast_dtype'):
+        dtype = torch.get_autocast_dtype('cpu') if torch.is_autocast_enabled('cpu') else None
+    else: # PyTorch before 2.4
+        dtype = torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None
+    if dtype is None or not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.dtype is torch.float64:
+        return x
+    return x.to(dtype)
+
 
 def _mask(attn_mask: torch.Tensor, q: torch.Tensor) -> Dict[str, Any]:
     """attn_mask as clattn's mask or bias."""
@@ -132,9 +211,21 @@ def _mask(attn_mask: torch.Tensor, q: torch.Tensor) -> Dict[str, Any]:
         raise ValueError('attn_mask has %d axes, at most 4' % attn_mask.dim())
     if attn_mask.dtype == torch.bool:
         return {'mask': attn_mask}
-    if attn_mask.dtype != q.dtype:
-        raise TypeError('attn_mask is %s: must be bool or %s, as query' % (attn_mask.dtype, q.dtype))
-    return {'bias': attn_mask}
+    if attn_mask.dtype not in (q.dtype, torch.float32):
+        raise TypeError('attn_mask is %s: must be bool, float32 or %s, as query' % (attn_mask.dtype, q.dtype))
+    return {'bias': attn_mask.double() if q.dtype is torch.float64 else attn_mask}
+
+
+def _check_mask(attn_mask: Any, query: torch.Tensor, key: torch.Tensor) -> None:
+    """Refuses a mask that is not broadcast to the scores."""
+    if not isinstance(attn_mask, torch.Tensor):
+        raise TypeError('attn_mask is %s, not a tensor' % checks.kind(attn_mask))
+    scores = (*query.shape[:-1], key.shape[-2])
+    pairs = zip(reversed(attn_mask.shape), reversed(scores))
+    if attn_mask.dim() > len(scores) and any(n != 1 for n in attn_mask.shape[:-len(scores)]) or \
+            any(n not in (1, m) for n, m in pairs):
+        raise ValueError('attn_mask has shape %s, which is not broadcast to the scores, %s'
+                         % (tuple(attn_mask.shape), scores))
 
 
 def _four_axes(x: torch.Tensor) -> torch.Tensor:
@@ -156,6 +247,7 @@ def _check_leading(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) 
                              % (name, tuple(x.shape[:-3]), tuple(lead)))
 
 
+@eager
 def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
                                  attn_mask: Optional[torch.Tensor] = None, dropout_p: float = 0.0,
                                  is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False,
@@ -165,19 +257,26 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     query [..,h,nq,d]  key [..,hk,nk,d]  value [..,hk,nk,dv]  ->  [..,h,nq,dv]
 
     The arguments are PyTorch's. attn_mask, broadcast to [..,h,nq,nk], is bool (True keeps) or of query's type and
-    added. is_causal is aligned at the top left, as PyTorch's is. dropout_p must be 0. Rows that see no key are 0.
+    added, or float32. is_causal is aligned at the top left, as PyTorch's is. dropout_p must be 0. Rows that see no key
+    are 0. Under torch.autocast tensors are cast as for PyTorch's function.
     """
+    _check_all({'query': query, 'key': key, 'value': value, 'attn_mask': attn_mask}, TAKEN_BY_PYTORCH)
+    is_causal, enable_gqa = checks.flag(is_causal, 'is_causal'), checks.flag(enable_gqa, 'enable_gqa')
+    dropout_p = checks.number(dropout_p, 'dropout_p')
     if dropout_p:
         raise NotImplementedError('dropout_p is %g: clattn has no dropout' % dropout_p)
     if is_causal and attn_mask is not None:
         raise ValueError('is_causal and attn_mask exclude each other')
     for name, x in (('query', query), ('key', key), ('value', value)):
         if not isinstance(x, torch.Tensor):
-            raise TypeError('%s is a %s, not a tensor' % (name, type(x).__name__))
+            raise TypeError('%s is %s, not a tensor' % (name, checks.kind(x)))
         if x.dim() < 2:
             raise ValueError('%s has %d axes, at least 2' % (name, x.dim()))
     if query.dim() >= 3 and not enable_gqa and key.dim() >= 3 and query.shape[-3] != key.shape[-3]:
         raise ValueError('query has %d heads and key %d: enable_gqa is False' % (query.shape[-3], key.shape[-3]))
+    query, key, value, attn_mask = (_cast(x) for x in (query, key, value, attn_mask))
+    if attn_mask is not None:
+        _check_mask(attn_mask, query, key)
     if max(x.dim() for x in (query, key, value)) > 4:
         _check_leading(query, key, value)
         attn_mask = None if attn_mask is None else _mask_of_four(attn_mask, query.shape[:-3])
@@ -186,6 +285,6 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     if is_causal:
         more.update(causal=True, align='top-left')
     if scale is not None:
-        more['scale'] = float(scale)
+        more['scale'] = scale
     o = attention(q, k, v, handle=handle, **more)
     return o if query.dim() <= 4 else o.reshape(*query.shape[:-1], value.shape[-1])

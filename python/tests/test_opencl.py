@@ -116,3 +116,53 @@ def test_cache(rng, queue, more):
     assert caches[1].dropped.get().tolist() == [2, 2]
     with pytest.raises(TypeError, match='rows are numpy arrays: this KVCache is on pyopencl'):
         caches[1].append(*here[1:])
+
+
+def moved(queue, x, by):
+    """x on the device, its first byte `by` bytes into a buffer."""
+    memory = np.zeros(x.nbytes + by, np.uint8)
+    memory[by:] = x.reshape(-1).view(np.uint8)
+    on = cla.to_device(queue, memory)
+    return cla.Array(queue, x.shape, x.dtype, data=on.base_data, offset=by)
+
+
+@pytest.mark.parametrize('dtype', [np.float32, np.float16])
+@pytest.mark.parametrize('by', [1, 2, 3, 4, 6])
+def test_odd_offsets(rng, queue, dtype, by):
+    """Offsets of the library count elements: an array whose first byte is not where one begins is copied."""
+    q, k, v = (x.astype(dtype) for x in qkv(rng))
+    bias = rng.standard_normal((9, 21)).astype(dtype)
+    want = clattn.attention(q, k, v, bias=bias)
+    on = [moved(queue, x, by) for x in (q, k, v, bias)]
+    for i in range(4):
+        given = [cla.to_device(queue, x) if i != j else on[j] for j, x in enumerate((q, k, v, bias))]
+        assert np.allclose(clattn.attention(*given[:3], bias=given[3]).get(), want, atol=1e-6)
+    if by % np.dtype(dtype).itemsize:
+        with pytest.raises(ValueError, match='out cannot be written'):
+            clattn.attention(*on[:3], out=moved(queue, np.zeros_like(want), by))
+
+
+@pytest.mark.parametrize('by', [1, 17, 18, 34])
+@pytest.mark.parametrize('kind,size', [('q8_0', 34), ('q4_0', 18)])
+def test_odd_blocks(rng, queue, kind, size, by):
+    """Those of quantised K and V count blocks."""
+    q = rng.standard_normal((1, 2, 3, 32)).astype(np.float32)
+    k = rng.integers(0, 255, (1, 2, 5, size)).astype(np.uint8)
+    k[..., :2] = 0, 0x22
+    k[..., 2:18] += np.arange(16, dtype=np.uint8)
+    want = clattn.attention(q, k, k[:, :, ::-1].copy(), k_type=kind, v_type=kind)
+    got = clattn.attention(cla.to_device(queue, q), moved(queue, k, by), moved(queue, k[:, :, ::-1].copy(), by),
+                           k_type=kind, v_type=kind)
+    assert np.allclose(got.get(), want, atol=1e-6)
+
+
+def test_rows_of_no_sequence(rng, queue):
+    """Lists on a device are not read by the host: what they leave out is 0."""
+    q, k, v = (cla.to_device(queue, rng.standard_normal(s).astype(np.float32))
+               for s in ((9, 4, 16), (21, 2, 16), (21, 2, 16)))
+    cu_q, cu_k = (cla.to_device(queue, np.array(x, np.int32)) for x in ([0, 5], [0, 21]))
+    for _ in range(3):
+        used = [cla.to_device(queue, np.full(q.shape, np.nan, np.float32)) for _ in range(4)] # memory that comes back
+        del used
+        o, lse = (x.get() for x in clattn.attention(q, k, v, cu_seqlens_q=cu_q, cu_seqlens_k=cu_k, return_lse=True))
+        assert o[:5].all() and not o[5:].any() and not lse[:, 5:].any()

@@ -150,10 +150,73 @@ import warnings
 warnings.simplefilter('ignore')
 def log(text):
     raise KeyError(text)
-h = clattn.Handle(log=log, cache_dir='/nowhere/at/all')
+h = clattn.Handle(log=log, cache_dir='/dev/null/no/folder')
 clattn.attention(q, q, q, handle=h)
 print('ok')
 ''')
+
+
+LOG = SET_UP + '''
+import sys, warnings
+def log(text):
+    raise %s
+def calls(h):
+    yield lambda: clattn.attention(q, q, q, handle=h, scale=0.3)
+    yield lambda: clattn.Plan(q, q, q, handle=h, scale=0.4)
+for i in range(2): # the first message is that of the cache
+    try:
+        list(calls(clattn.Handle(log=log, cache_dir='/dev/null/no/folder', tune='off')))[i]()
+    except BaseException as e:
+        print(type(e).__name__, e.args)
+'''
+
+
+@pytest.mark.parametrize('raised', ['SystemExit(3)', 'KeyboardInterrupt()', 'UserWarning("x")'])
+def test_log_that_ends(raised):
+    """What ends the program is raised behind the library's call, and nothing is printed; others become warnings."""
+    done = subprocess.run([sys.executable, '-W', 'error' if 'Warn' in raised else 'ignore', '-c', LOG % raised],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, universal_newlines=True)
+    name = raised.split('(')[0]
+    want = {'SystemExit': 'SystemExit (3,)', 'KeyboardInterrupt': 'KeyboardInterrupt ()'}.get(
+        name, 'UserWarning ("the log function of a clattn.Handle failed')
+    lines = done.stdout.splitlines()
+    assert not done.stderr and len(lines) == 2 and all(line.startswith(want) for line in lines), done
+
+
+def test_no_driver(tmp_path):
+    """Words say whether there is no driver, or no such device."""
+    text = '''
+import clattn
+for kind in (None, 'cpu', 'accelerator'):
+    try:
+        clattn.Handle(kind=kind)
+        print('made')
+    except clattn.Error as e:
+        print(e)
+'''
+    none = 'CL_DEVICE_NOT_FOUND: there is no OpenCL driver: install that of the device, or PoCL, which runs on CPUs'
+    assert child(text, OCL_ICD_VENDORS=str(tmp_path)).splitlines() == [none] * 3
+    assert child(text).splitlines()[2] == 'CL_DEVICE_NOT_FOUND: no OpenCL driver has a device of that kind'
+
+
+def test_too_large():
+    """The array, its size and the device's limit. Old PoCL takes a limit, in GiB, of all memory."""
+    text = '''
+import numpy as np, clattn
+limit = clattn.default_handle().session().buffer_max
+q = np.ones((1, 1, 1, 16), np.float32)
+k = np.lib.stride_tricks.as_strided(q, (1, 1, limit // (1 << 20) + 1, 16), (0, 0, 1 << 20, 4))
+for call in (lambda: clattn.attention(q, k, q[:, :, [0] * k.shape[2]]), lambda: clattn.attention(k, q, q)):
+    try:
+        call()
+    except clattn.Error as e:
+        print(e.name, e.detail.replace(str(limit), 'LIMIT'))
+'''
+    lines = child(text, POCL_MEMORY_LIMIT='1').splitlines()
+    for line, name in zip(lines, 'kq'):
+        assert line.startswith('CL_INVALID_BUFFER_SIZE %s has ' % name) and \
+            line.endswith(' bytes, and a buffer of this device at most LIMIT'), lines
+    assert len(lines) == 2
 
 
 # ---- The memory of buffers ----

@@ -87,17 +87,19 @@ def test_negative_bit():
     assert flipped.is_neg() and torch.equal(ct.attention(flipped, k, v), ct.attention(-q, k, v))
 
 
-def test_rows_of_no_sequence():
-    """They are 0 in results and gradients, whatever the memory held."""
-    q, k, v = (x[0].transpose(0, 1).contiguous().requires_grad_() for x in qkv(torch.float32, b=1))
-    torch.use_deterministic_algorithms(True) # new memory is NaN then
-    try:
-        o = ct.attention(q, k, v, cu_seqlens_q=[0, 3], cu_seqlens_k=[0, 6])
-        grads = torch.autograd.grad(o.square().sum(), (q, k, v))
-    finally:
-        torch.use_deterministic_algorithms(False)
-    assert o[:3].all() and not o[3:].any()
-    assert all(x.isfinite().all() and x[:3].any() and not x[6:].any() for x in grads) and not grads[0][3:].any()
+def test_varlen():
+    """Gradients of packed sequences; lists that do not fit are refused as those of clattn.attention() are."""
+    q, k, v = (x.detach()[0].transpose(0, 1).contiguous().requires_grad_() for x in qkv(b=1))
+    found = []
+    for f in (lambda: ct.attention(q, k, v, cu_seqlens_q=[0, 3, 5], cu_seqlens_k=torch.tensor([0, 6, 7])),
+              lambda: torch.cat([F.scaled_dot_product_attention(*(x[a:b].transpose(0, 1) for x, (a, b) in
+                                                                  ((q, at), (k, of), (v, of)))).transpose(0, 1)
+                                 for at, of in (((0, 3), (0, 6)), ((3, 5), (6, 7)))])):
+        o = f()
+        found.append((o, *torch.autograd.grad(o.square().sum(), (q, k, v))))
+    assert all(off(x, y) <= 1e-11 for x, y in zip(*found))
+    with pytest.raises(ValueError, match='cu_seqlens_q ends with 3, not with the rows of q, which are 5'):
+        ct.attention(q, k, v, cu_seqlens_q=[0, 3], cu_seqlens_k=[0, 7])
 
 
 def test_gqa():
@@ -154,7 +156,7 @@ def test_five_axes_refused():
     with pytest.raises(ValueError, match='value has leading axes'):
         ct.scaled_dot_product_attention(x, x, x[0])
     assert ct.scaled_dot_product_attention(x, x[:1, :1], x[:1, :1]).shape == x.shape
-    with pytest.raises(ValueError, match='bias has shape .* must be 1 or 5'):
+    with pytest.raises(ValueError, match='attn_mask has shape .* not broadcast to the scores'):
         ct.scaled_dot_product_attention(x, x, x, torch.ones(2, 1, 1, 1, 6))
     for empty in (x[:, :, :, :0], x[:0]):
         assert ct.scaled_dot_product_attention(empty, empty, empty).shape == empty.shape
@@ -194,8 +196,17 @@ def test_wrong_scale_shows():
 
 def test_refused():
     q, k, v = qkv(torch.float32)
-    with pytest.raises(ValueError, match='attn_mask has 5 axes'):
-        ct.scaled_dot_product_attention(q, k, v, torch.zeros(1, 2, 4, 9, 21))
+    for shape in ((1, 2, 4, 9, 21), (5, 6), (3, 1, 5, 7), (2, 2, 4, 5, 7), (5, 1, 1)):
+        with pytest.raises(ValueError, match='attn_mask has shape .* not broadcast to the scores'):
+            ct.scaled_dot_product_attention(q, k, v, torch.zeros(shape))
+    with pytest.raises(TypeError, match='attn_mask is a list, not a tensor'):
+        ct.scaled_dot_product_attention(q, k, v, [[0.0]])
+    with pytest.raises(TypeError, match='attn_mask is torch.float16: must be bool, float32 or'):
+        ct.scaled_dot_product_attention(q, k, v, torch.zeros(5, 7, dtype=torch.float16))
+    for name, words in (('is_causal', 'a str: must be True or False'), ('enable_gqa', 'a str'), ('dropout_p', 'a str'),
+                        ('scale', 'a str: must be a number')):
+        with pytest.raises(TypeError, match='%s is %s' % (name, words)):
+            ct.scaled_dot_product_attention(q, k, v, **{name: 'false'})
     with pytest.raises(NotImplementedError, match='dropout'):
         ct.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
     with pytest.raises(ValueError, match='exclude'):
@@ -213,3 +224,162 @@ def test_refused():
     for name in ('out', 'plan'):
         with pytest.raises(TypeError, match='%s is not for tensors' % name):
             ct.attention(k, k, k, **{name: torch.zeros_like(k)})
+
+
+# ---- What goes through tensors beside their numbers is refused, or counts ----
+
+def test_gradients_are_not_lost():
+    """What does not record a gradient refuses a tensor that wants one; under no_grad() it does not."""
+    q, k, v = qkv(torch.float32, nk=5)
+    wants = q.clone().requires_grad_()
+    o, lse = ct.attention(q, k, v, return_lse=True)
+    scale = torch.ones(1, 1, 1).requires_grad_()
+    held = torch.zeros(2, 4, 5, 16, dtype=torch.int8)
+    table = torch.ones(9).requires_grad_()
+    for name, call in (
+            ('q', lambda: clattn.attention(wants, k, v)),
+            ('v', lambda: clattn.attention(q, k, wants)),
+            ('q', lambda: clattn.attention(wants, k, v, out=torch.empty_like(q))),
+            ('out', lambda: clattn.attention(q, k, v, out=torch.empty_like(q).requires_grad_())),
+            ('q', lambda: clattn.Plan(wants, k, v)),
+            ('dout', lambda: clattn.attention_backward(wants, q, k, v, o, lse)),
+            ('q', lambda: clattn.merge(o[None].clone().requires_grad_(), lse[None])),
+            ('sinks', lambda: clattn.attention(q, k, v, sinks=torch.ones(4).requires_grad_())),
+            ('sinks', lambda: clattn.attention(q.numpy(), k.numpy(), v.numpy(), sinks=torch.ones(4).requires_grad_())),
+            ('aux t', lambda: ct.attention(q, k, v, score_mod='s += t[k];', aux={'t': table})),
+            ('aux t', lambda: ct.attention(wants, k, v, score_mod='s += t[k];', score_mod_grad='', aux={'t': table})),
+            ('k_scale', lambda: ct.attention(q, held, v, k_scale=scale)),
+            ('scale', lambda: ct.attention(q, k, v, scale=scale[0, 0, 0])),
+            ('scale', lambda: ct.scaled_dot_product_attention(q, k, v, scale=scale[0, 0, 0]))):
+        with pytest.raises(TypeError, match='^%s requires a gradient' % name):
+            call()
+    with torch.no_grad():
+        assert torch.equal(clattn.attention(wants, k, v), o)
+        assert torch.equal(ct.attention(q, k, v, scale=torch.tensor(0.25)), o)
+
+
+def test_tangents_are_not_lost():
+    """PyTorch's fused attention refuses forward-mode differentiation as well."""
+    q, k, v = qkv(torch.float32, nk=5)
+    bias = torch.zeros(5, 5)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(q, torch.ones_like(q))
+        slope = torch.autograd.forward_ad.make_dual(bias, torch.ones_like(bias))
+        for name, call in (('q', lambda: ct.attention(dual, k, v)), ('k', lambda: clattn.attention(q, dual, v)),
+                           ('bias', lambda: ct.attention(q, k, v, bias=slope)),
+                           ('value', lambda: ct.scaled_dot_product_attention(q, k, dual)),
+                           ('attn_mask', lambda: ct.scaled_dot_product_attention(q, k, v, slope))):
+            with pytest.raises(NotImplementedError, match='^%s has a tangent' % name):
+                call()
+        assert ct.attention(q, k, v).shape == q.shape
+
+
+def test_transforms_are_refused():
+    q, k, v = qkv(torch.float32, nk=5)
+    calls = [lambda x: ct.attention(x, x, x).sum(), lambda x: ct.scaled_dot_product_attention(x, x, x).sum(),
+             lambda x: clattn.attention(x, x, x).sum()]
+    for f in calls:
+        for transform in (lambda f: torch.func.grad(f)(q), lambda f: torch.func.jvp(f, (q,), (q,)),
+                          lambda f: torch.vmap(f)(q), lambda f: torch.func.functionalize(f)(q)):
+            with pytest.raises(NotImplementedError, match='^(q|query) is inside a transform of torch.func'):
+                transform(f)
+
+
+@pytest.mark.filterwarnings('ignore')
+@pytest.mark.parametrize('grad', [False, True])
+def test_trace(grad):
+    """A trace would hold this result, and extents are tensors there."""
+    q = qkv(torch.float32)[0].requires_grad_(grad)
+    for f in (ct.attention, ct.scaled_dot_product_attention, clattn.attention):
+        with pytest.raises(NotImplementedError, match='is traced by torch.jit.trace, which cannot record clattn'):
+            torch.jit.trace(lambda x, f=f: f(x, x, x), (q,))
+    assert ct.attention(q, q, q).shape == q.shape
+
+
+def test_extents_are_not_changed_in_place():
+    """Strides that a call works out, of extents that are tensors, are numbers of their own."""
+    from clattn import arrays
+    extents = tuple(torch.tensor(n) for n in (2, 3, 4))
+    assert [int(n) for n in arrays.dense(extents, np.dtype(np.float32))] == [48, 16, 4]
+
+
+def test_fakes_are_refused():
+    """Tensors that stand for memory elsewhere, and those whose memory was given back."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    q = qkv(torch.float32)[0]
+    with FakeTensorMode():
+        fake = torch.empty(2, 4, 5, 16)
+    gone = torch.ones(2, 4, 5, 16)
+    gone.untyped_storage().resize_(0)
+    for f in (ct.attention, clattn.attention, ct.scaled_dot_product_attention):
+        with pytest.raises(TypeError, match='is a FakeTensor, which stands for memory elsewhere'):
+            f(fake, fake, fake)
+        with pytest.raises(TypeError, match='is a tensor without memory'):
+            f(q, gone, q)
+        assert f(torch.nn.Parameter(q, requires_grad=False), q, q).shape == q.shape
+
+
+@pytest.mark.filterwarnings('ignore')
+@pytest.mark.parametrize('grad', [False, True])
+def test_compile(grad):
+    """torch.compile leaves a call as it is, before and behind calls of its own; as one graph it is refused in words."""
+    q, k, v = qkv(torch.float32)
+    q.requires_grad_(grad)
+    want = ct.scaled_dot_product_attention(q, k, v)
+    for f in (ct.scaled_dot_product_attention, ct.attention) + (() if grad else (clattn.attention,)):
+        torch._dynamo.reset()
+        compiled = torch.compile(lambda x, f=f: f(x + 0, k, v) * 2, backend='eager')
+        for _ in range(3):
+            got = compiled(q)
+            assert torch.equal(got, 2 * want)
+            assert not grad or torch.autograd.grad(got.sum(), q)[0].any()
+        torch._dynamo.reset()
+        with pytest.raises(torch._dynamo.exc.Unsupported, match='torch.compiler.disable'):
+            torch.compile(lambda x, f=f: f(x + 0, k, v) * 2, backend='eager', fullgraph=True)(q)
+
+
+def test_autocast():
+    """Types under autocast are those of PyTorch's function, also where they differ from each other."""
+    q, k, v = qkv(torch.float32, grad=True)
+    mask = torch.linspace(-2, 1, 35).reshape(5, 7).requires_grad_()
+    for cast in (lambda x: x, lambda x: x.bfloat16()):
+        with torch.autocast('cpu', torch.bfloat16):
+            ours, theirs = (f(cast(q), cast(k), cast(v), mask)
+                            for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention))
+        assert ours.dtype == theirs.dtype == torch.bfloat16 and off(ours, theirs) <= 3e-2
+        grads = [torch.autograd.grad(o.float().square().sum(), (q, k, v, mask)) for o in (ours, theirs)]
+        assert all(x.dtype == y.dtype == torch.float32 and off(x, y) <= 0.1 for x, y in zip(*grads))
+    with torch.autocast('cpu', torch.bfloat16): # float64 is left alone
+        assert ct.scaled_dot_product_attention(*qkv()).dtype == torch.float64
+
+
+@pytest.mark.parametrize('dtype,limit', [(torch.float64, 1e-6), (torch.bfloat16, 3e-2), (torch.float16, 4e-3)])
+def test_float32_mask(dtype, limit):
+    """PyTorch takes one beside tensors of every type."""
+    q, k, v = qkv(dtype)
+    mask = torch.linspace(-2, 1, 35).reshape(5, 7).requires_grad_()
+    ours, theirs = (f(q, k, v, mask) for f in (ct.scaled_dot_product_attention, F.scaled_dot_product_attention))
+    assert ours.dtype == theirs.dtype == dtype and off(ours, theirs) <= limit
+    assert torch.autograd.grad(ours.float().square().sum(), mask)[0].dtype == torch.float32
+
+
+def test_odd_places():
+    """Tensors whose first byte is not where an item begins are copied."""
+    q, k, v = qkv(torch.float32)
+    memory = torch.zeros(q.numel() * 4 + 1, dtype=torch.uint8).numpy()
+    memory[1:] = q.numpy().reshape(-1).view(np.uint8)
+    odd = torch.frombuffer(memory, dtype=torch.float32, offset=1).reshape(q.shape)
+    assert odd.data_ptr() % 4 == 1 and torch.equal(odd, q)
+    assert torch.equal(ct.attention(odd, k, v), ct.attention(q, k, v))
+
+
+def test_same_arguments():
+    """Those of clattn.attention(), each of which counts or is refused as there."""
+    import test_options
+    q, k, v = test_options.arrays('plain')
+    for name, (value, beside, what) in test_options.USED.items():
+        if what != 'plain' or name in test_options.HOW:
+            continue
+        given = {n: x for n, x in {**beside, name: value}.items() if n not in test_options.OF_GRADIENTS}
+        want = clattn.attention(q, k, v, **given)
+        assert np.array_equal(ct.attention(*map(torch.from_numpy, (q, k, v)), **given).numpy(), want), name
