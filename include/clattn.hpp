@@ -13,9 +13,9 @@
  * Objects    handle and plan share one object of the library: a copy adds a reference, a move takes it over, a
  *            destructor drops it. One that was made without arguments or moved from is empty; calls on it throw, but
  *            for detail(), which is "", and source().
- * Failures   Every call that fails throws clattn::error; std::bad_alloc and std::length_error where memory for a text
- *            or a list runs out. Where a call throws, nothing was enqueued and no object has changed. Callbacks, as
- *            options have them, must not throw.
+ * Failures   Every call that fails throws clattn::error, as does one that gets a std::string with a NUL inside;
+ *            std::bad_alloc and std::length_error where memory for a text or a list runs out. Where a call throws,
+ *            nothing was enqueued and no object has changed. Callbacks, as options have them, must not throw.
  * OpenCL     Contexts, devices, queues, buffers and events are the plain handles of <CL/cl.h>. Those of Khronos'
  *            <CL/opencl.hpp> give theirs by operator(): handle(context(), device()), plan.forward(queue(), args),
  *            tensor(q()). The caller keeps them, as in C.
@@ -106,6 +106,20 @@ inline void check(cl_int status, const char *function, clattn_handle handle)
 {
     if (status)
         throw error(status, function, handle ? detail(handle) : "the clattn object is empty");
+}
+
+/** A text that C may have: one ends at its first NUL there, and what is behind that would be lost. */
+inline const std::string &whole(const std::string &text, const char *function)
+{
+    if (text.find('\0') != std::string::npos)
+        throw error(CLATTN_ERROR_INVALID_ARGUMENT, function, "a text has a NUL inside");
+    return text;
+}
+
+/** The same as C takes it: NULL for "". */
+inline const char *c_text(const std::string &text, const char *function)
+{
+    return whole(text, function).empty() ? nullptr : text.c_str();
 }
 
 /** How many events a call waits for. */
@@ -334,6 +348,8 @@ public:
      */
     problem &score_mod(std::string text, std::uint32_t flags = 0, std::string name = std::string())
     {
+        internal::whole(text, "clattn::problem::score_mod");
+        internal::whole(name, "clattn::problem::score_mod");
         return change([&](problem &p) {
             p.mods_.push_back({ std::move(text), std::move(name), std::string(), flags, false });
         });
@@ -342,6 +358,7 @@ public:
      *  nothing. */
     problem &mod_grad(std::string text)
     {
+        internal::whole(text, "clattn::problem::mod_grad");
         return change([&](problem &p) {
             if (p.mods_.empty())
                 return;
@@ -352,6 +369,7 @@ public:
     /** Adds a captured buffer; learnt: calls may want its gradient (clattn_problem.aux_grads). */
     problem &captured(std::string name, storage t, bool learnt = false)
     {
+        internal::whole(name, "clattn::problem::captured");
         return change([&](problem &p) { p.captured_.push_back({ std::move(name), t, learnt }); });
     }
 
@@ -620,11 +638,12 @@ public:
     std::string source(const clattn_problem &p, const std::string &config = std::string(),
                        const std::string &kernel = std::string()) const
     {
+        const char *const as = internal::c_text(config, "clattn_emit_kernel");
+        const char *const of = internal::c_text(kernel, "clattn_emit_kernel");
         cl_int status = CL_SUCCESS;
         std::string program = internal::text(
             [&](char *to, std::size_t len, std::size_t *needed) {
-                return clattn_emit_kernel(get(), &p, config.empty() ? nullptr : config.c_str(),
-                                          kernel.empty() ? nullptr : kernel.c_str(), to, len, needed);
+                return clattn_emit_kernel(get(), &p, as, of, to, len, needed);
             },
             &status);
         if (status)
@@ -654,8 +673,8 @@ public:
     /** Has later plans of a problem's class use a configuration; "" takes that back: clattn_set_config(). */
     void set_config(const clattn_problem &p, const std::string &config) const
     {
-        internal::check(clattn_set_config(get(), &p, config.empty() ? nullptr : config.c_str()), "clattn_set_config",
-                        get());
+        const char *const text = internal::c_text(config, "clattn_set_config");
+        internal::check(clattn_set_config(get(), &p, text), "clattn_set_config", get());
     }
     /** What happened so far: clattn_stats(). */
     clattn_counters stats() const

@@ -8,6 +8,7 @@
 #include <clattn.h>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -228,6 +229,31 @@ static void test_texts()
     for (int i = 0; i < 40; i++)
         many.captured("b" + std::to_string(i), clattn::f32, true);
     is_int(many.get().aux_grads, 0xffffffffLL, "more buffers than there may be do no harm");
+}
+
+/* Where C ends a text at its first NUL, what is behind that would be lost. */
+static void test_nul()
+{
+    const std::string inside("s = s;\0 s = 2 * s;", 18), at_the_end("s = s;\0", 7);
+    const std::string before = describe(with_texts());
+    clattn::problem p = with_texts();
+    for (const std::string &text : { inside, at_the_end }) {
+        const struct {
+            const char *function;
+            std::function<void()> call;
+        } calls[] = {
+            { "clattn::problem::score_mod", [&] { p.score_mod(text); } },
+            { "clattn::problem::score_mod", [&] { p.score_mod("s = s;", 0, text); } },
+            { "clattn::problem::mod_grad", [&] { p.mod_grad(text); } },
+            { "clattn::problem::captured", [&] { p.captured(text, clattn::f32); } },
+            { "clattn_emit_kernel", [&] { clattn::handle().source(with_texts(), text); } },
+            { "clattn_emit_kernel", [&] { clattn::handle().source(with_texts(), "", text); } },
+            { "clattn_set_config", [&] { clattn::handle().set_config(with_texts(), text); } },
+        };
+        for (const auto &c : calls)
+            throws(CLATTN_ERROR_INVALID_ARGUMENT, c.function, "NUL", c.call, "a NUL in a text");
+    }
+    is_str(describe(p).c_str(), before.c_str(), "the problem is as it was");
 }
 
 static void test_structs()
@@ -494,6 +520,7 @@ int main(int argc, char **argv)
     (void)argc, (void)argv;
     test_setters();
     test_texts();
+    test_nul();
     test_structs();
     const unsigned n = harness_open(&d, &why);
     if (!n)
