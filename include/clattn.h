@@ -115,7 +115,7 @@
 #include <stdint.h>
 
 #define CLATTN_VERSION_MAJOR 0
-#define CLATTN_VERSION_MINOR 1
+#define CLATTN_VERSION_MINOR 2
 #define CLATTN_VERSION_PATCH 0
 
 #if defined(__GNUC__)

@@ -76,7 +76,5 @@ def builder():
     return ffi
 
 
-ffi = builder()
-
 if __name__ == '__main__':
-    ffi.compile(verbose=True)
+    builder().compile(verbose=True)

@@ -15,7 +15,8 @@ trap 'rm -rf "$work"' EXIT
 "$python" -m venv "$work/venv"
 cp -R "$here" "$work/python" # pip builds in the tree that it is given
 rm -rf "$work/python/build" "$work/python/clattn"/_native*
-CLATTN_PREFIX=$prefix "$work/venv/bin/pip" install -q "$work/python[test]"
+export CLATTN_PREFIX=$prefix
+"$work/venv/bin/pip" install -q "$work/python[test]"
 test "${CLATTN_TORCH:-0}" = 0 || "$work/venv/bin/pip" install -q torch anarcii
 cd "$work"
 

@@ -3,6 +3,6 @@
 #ifndef VERSION_H
 #define VERSION_H
 
-extern const char version_text[]; /* "0.1.0" */
+extern const char version_text[]; /* "0.2.0" */
 
 #endif
