@@ -38,25 +38,37 @@ TAKEN_BY_PYTORCH = ('query', 'key', 'value', 'attn_mask')
 
 # ---- Tensors as arrays ----
 
-def _tangent(x):
-    """Whether forward-mode differentiation goes through a tensor. Outside of its levels nothing has a tangent."""
-    return getattr(forward_ad, '_current_level', 0) >= 0 and forward_ad.unpack_dual(x).tangent is not None
+_C = torch._C # pylint: disable=protected-access
+_PLAIN = {torch.Tensor} # types whose memory is all that there is to them
+
+
+def _is_special():
+    """Whether something goes on that a tensor may be part of beside its memory."""
+    return _C._is_tracing() or _C._functorch.peek_interpreter_stack() is not None or \
+        getattr(forward_ad, '_current_level', 0) >= 0
+
+
+def _check_special(x, what):
+    if _C._is_tracing():
+        raise NotImplementedError('%s is traced by torch.jit.trace, which cannot record clattn: a trace would keep '
+                                  'this result for every input' % what)
+    if _C._functorch.is_functorch_wrapped_tensor(x):
+        raise NotImplementedError('%s is inside a transform of torch.func, such as vmap, grad or jvp, which clattn '
+                                  'does not have' % what)
+    if forward_ad.unpack_dual(x).tangent is not None:
+        raise NotImplementedError('%s has a tangent of forward-mode differentiation, which clattn does not have' % what)
 
 
 def _check(x, what):
     """Refuses a tensor whose memory is not all that there is to it: a call would lose the rest without a word."""
-    if torch.jit.is_tracing():
-        raise NotImplementedError('%s is traced by torch.jit.trace, which cannot record clattn: a trace would keep '
-                                  'this result for every input' % what)
-    if type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__: # FakeTensor, DTensor, ..
-        raise TypeError('%s is %s, which stands for memory elsewhere: must be a plain torch.Tensor'
-                        % (what, checks.kind(x)))
-    if torch._C._functorch.is_functorch_wrapped_tensor(x): # pylint: disable=protected-access
-        raise NotImplementedError('%s is inside a transform of torch.func, such as vmap, grad or jvp, which clattn '
-                                  'does not have' % what)
-    if _tangent(x):
-        raise NotImplementedError('%s has a tangent of forward-mode differentiation, which clattn does not have' % what)
-    if x.device.type != 'cpu' or x.layout is not torch.strided:
+    if _is_special():
+        _check_special(x, what)
+    if type(x) not in _PLAIN:
+        if type(x).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__: # FakeTensor, DTensor, ..
+            raise TypeError('%s is %s, which stands for memory elsewhere: must be a plain torch.Tensor'
+                            % (what, checks.kind(x)))
+        _PLAIN.add(type(x))
+    if not x.is_cpu or x.layout is not torch.strided:
         raise TypeError('%s is a tensor on %s and %s: must be on the CPU and strided' % (what, x.device, x.layout))
 
 
@@ -66,7 +78,8 @@ def _refuse_gradient(x, what):
                         '%s; where none is wanted, give detach()' % (what, ', '.join(TAKEN)))
 
 
-def _view(x, what):
+def _view(x, name):
+    what = name if ':' not in name else name.replace('aux:', 'aux ')
     _check(x, what)
     _refuse_gradient(x, what)
     at = x.data_ptr()
@@ -155,28 +168,30 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
     of gradients, those of other tensors, forward-mode differentiation, torch.jit.trace and the transforms of torch.func
     are refused. torch.compile leaves the call as it is: it breaks the graph, and with fullgraph=True raises.
     """
+    return _attention(q, k, v, return_lse, handle, more)
+
+
+def _attention(q: Any, k: Any, v: Any, return_lse: bool, handle: Optional[Handle], more: Dict[str, Any]) -> Any:
     for name, x in (('q', q), ('k', k), ('v', v)):
         if not isinstance(x, torch.Tensor):
             raise TypeError('%s is %s, not a tensor' % (name, checks.kind(x)))
     for name in ('out', 'plan'):
         if name in more:
             raise TypeError('%s is not for tensors' % name)
-    _check_all({'q': q, 'k': k, 'v': v, **more})
-    derivatives = more.get('score_mod_grad')
+    derivatives = more.pop('score_mod_grad', None)
     derivatives = () if derivatives is None else checks.mods(derivatives, 'score_mod_grad')
-    return_lse = checks.flag(return_lse, 'return_lse')
     if handle is not None:
         more['handle'] = handle
     tensors = [q, k, v] + [more.get(name) for name in TAKEN[3:]]
     if not (torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in tensors)):
-        more.pop('score_mod_grad', None)
-        return one_call.attention(*(_plain(x) for x in (q, k, v)), return_lse=return_lse,
-                                  **{name: _plain(x) for name, x in more.items()})
+        return one_call.attention(q, k, v, return_lse=return_lse, **more)
+    return_lse = checks.flag(return_lse, 'return_lse')
+    _check_all({'q': q, 'k': k, 'v': v, **more})
     taken = [more.pop(name, None) for name in TAKEN[3:]]
     if more.get('score_mod') is not None and not derivatives:
         raise TypeError('gradients are wanted, but score_mod_grad is not given')
     more = {name: _plain(x) for name, x in more.items()}
-    o, lse = _Attention.apply(more, q, k, v, *taken)
+    o, lse = _Attention.apply({**more, 'score_mod_grad': derivatives or None}, q, k, v, *taken)
     return (o, lse) if return_lse else o
 
 
@@ -194,15 +209,18 @@ def _check_all(given: Dict[str, Any], taken: Tuple[str, ...] = TAKEN) -> None:
 
 # ---- PyTorch's function ----
 
-def _cast(x: Any) -> Any:
-    """A tensor as autocast hands it to PyTorch's function: all of its own types but float64 become one."""
+def _autocast() -> Optional[torch.dtype]:
+    """The type that autocast asks for; None where it is off."""
     if hasattr(torch, 'get_autocast_dtype'):
-        dtype = torch.get_autocast_dtype('cpu') if torch.is_autocast_enabled('cpu') else None
-    else: # PyTorch before 2.4
-        dtype = torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None
-    if dtype is None or not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.dtype is torch.float64:
-        return x
-    return x.to(dtype)
+        return torch.get_autocast_dtype('cpu') if torch.is_autocast_enabled('cpu') else None
+    return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None # PyTorch before 2.4
+
+
+def _cast(x: Any, dtype: torch.dtype) -> Any:
+    """A tensor as autocast hands it to PyTorch's function: floats become one type, but for float64."""
+    if isinstance(x, torch.Tensor) and x.is_floating_point() and x.dtype is not torch.float64:
+        return x.to(dtype)
+    return x
 
 
 def _mask(attn_mask: torch.Tensor, q: torch.Tensor) -> Dict[str, Any]:
@@ -260,7 +278,8 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     added, or float32. is_causal is aligned at the top left, as PyTorch's is. dropout_p must be 0. Rows that see no key
     are 0. Under torch.autocast tensors are cast as for PyTorch's function.
     """
-    _check_all({'query': query, 'key': key, 'value': value, 'attn_mask': attn_mask}, TAKEN_BY_PYTORCH)
+    if _is_special():
+        _check_all({'query': query, 'key': key, 'value': value, 'attn_mask': attn_mask}, TAKEN_BY_PYTORCH)
     is_causal, enable_gqa = checks.flag(is_causal, 'is_causal'), checks.flag(enable_gqa, 'enable_gqa')
     dropout_p = checks.number(dropout_p, 'dropout_p')
     if dropout_p:
@@ -274,7 +293,9 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
             raise ValueError('%s has %d axes, at least 2' % (name, x.dim()))
     if query.dim() >= 3 and not enable_gqa and key.dim() >= 3 and query.shape[-3] != key.shape[-3]:
         raise ValueError('query has %d heads and key %d: enable_gqa is False' % (query.shape[-3], key.shape[-3]))
-    query, key, value, attn_mask = (_cast(x) for x in (query, key, value, attn_mask))
+    dtype = _autocast()
+    if dtype is not None:
+        query, key, value, attn_mask = (_cast(x, dtype) for x in (query, key, value, attn_mask))
     if attn_mask is not None:
         _check_mask(attn_mask, query, key)
     if max(x.dim() for x in (query, key, value)) > 4:
@@ -286,5 +307,5 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
         more.update(causal=True, align='top-left')
     if scale is not None:
         more['scale'] = scale
-    o = attention(q, k, v, handle=handle, **more)
+    o = _attention(q, k, v, False, handle, more)
     return o if query.dim() <= 4 else o.reshape(*query.shape[:-1], value.shape[-1])
