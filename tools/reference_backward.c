@@ -102,13 +102,20 @@ struct given {
     double lse, o;
 };
 
+/* How far off O is that is right but for its storage; subnormal numbers are coarser, or 0 (doc/semantics). */
+static double storage_of(int type, double o)
+{
+    const struct reference_precision p = reference_precision_of(type);
+    const int may_vanish = fabs(o) < p.tiny && type != CLATTN_F16 && type != CLATTN_F64;
+    return p.eps * fmax(fabs(o), p.tiny) + (may_vanish ? fabs(o) : 0);
+}
+
 static struct given given_of(const struct reference *r, const struct reference_gradients *g, const double *o,
                              int64_t row, double lse)
 {
-    const double eps = reference_precision_of(r->type).eps;
     struct given off = { g->lse_bound ? g->lse_bound[row] : reference_lse_unit(r) * (1 + 2 * fabs(lse)), 0 };
     for (int64_t c = row * r->dv, i = 0; i < r->dv; c++, i++)
-        off.o += fabs(g->dout[c]) * (g->o_bound ? g->o_bound[c] : eps * fabs(o[i]));
+        off.o += fabs(g->dout[c]) * (g->o_bound ? g->o_bound[c] : storage_of(r->type, o[i]));
     return off;
 }
 
@@ -148,6 +155,13 @@ static double delta_sum(const struct reference *r)
     return r->share > 0 ? reference_sum(r, (double)r->dv) : computing(r) * (96 + (double)r->dv);
 }
 
+/* How far off a weight of e^log_p may be, whose logarithm is off by doubt: all of it where it may count as 0. */
+static double weight_off(const struct reference *r, double log_p, double doubt)
+{
+    const double lost = log(2) * (r->type == CLATTN_F64 ? -899 : -99), excess = reference_excess(log_p, doubt);
+    return log_p - doubt < lost ? exp(log_p) + excess : excess;
+}
+
 /* ds behind the last change of scores, and how far off it may be. */
 static void differentiate(const struct reference *r, struct row *w, const struct reference_line *at, const double *v,
                           const double *dout, double lse, double dlse, struct given given, int64_t n, double *d,
@@ -155,7 +169,7 @@ static void differentiate(const struct reference *r, struct row *w, const struct
 {
     const int sinks = r->sinks && r->sinks[at->h] != -INFINITY;
     const double of_row = given.lse + (r->share > 0 ? reference_sum(r, (double)n) : 0);
-    const double u = computing(r), lost = ldexp(1, r->type == CLATTN_F64 ? -899 : -99), over_d = (double)r->dv;
+    const double u = computing(r), over_d = (double)r->dv;
     const double flow = r->share > 0 ? 0 : reference_precision_of(r->type).flow, dot_flow = flow * (1 + over_d);
     double size;
     const double delta = dot(dout, w->o, r->dv, &size) - dlse;
@@ -167,9 +181,7 @@ static void differentiate(const struct reference *r, struct row *w, const struct
         if (w->p[i] == 0)
             continue;
         const struct reference_score score = { w->x[i], w->y[i], fabs(w->z[i] - lse) };
-        const double doubt = reference_doubt(r, (double)n + sinks, score) + of_row;
-        const double log_p = log(w->p[i]), excess = reference_excess(log_p, doubt);
-        const double p_off = log_p - doubt < log(lost) ? w->p[i] + excess : excess;
+        const double p_off = weight_off(r, log(w->p[i]), reference_doubt(r, (double)n + sinks, score) + of_row);
         const double dp = dot(dout, v + i * r->dv, r->dv, &size), dp_off = reference_dot(r, over_d) * size + dot_flow;
         const double p = w->p[i] + (r->share > 0 ? 0 : p_off);
         w->p_off[i] = p_off;
@@ -229,7 +241,7 @@ static void add_sink(const struct reference *r, const struct reference_gradients
     if (!g->dsinks || p == 0)
         return;
     const struct reference_score score = { 0, logit, fabs(r->sinks[h] - lse) };
-    const double p_off = reference_excess(log(p), reference_doubt(r, (double)n + 1, score) + lse_off);
+    const double p_off = weight_off(r, log(p), reference_doubt(r, (double)n + 1, score) + lse_off);
     const double off = (p + (r->share > 0 ? 0 : p_off)) * d_off + p_off * fabs(d);
     add(g->dsinks + h, g->dsinks_bound + h, -p * d, off, sum, &one, 1);
 }
@@ -296,12 +308,9 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
     return 0;
 }
 
-int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
-                       const struct reference_gradients *g)
+void reference_backward_end(const struct reference *r, const struct reference_gradients *g)
 {
     const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
-    if (reference_backward_add(r, q, k, v, g) != 0)
-        return -1;
     reference_backward_store(g->q_type, g->dq, g->dq_bound, r->b * r->h * q_pitch * r->d);
     reference_backward_store(g->k_type, g->dk, g->dk_bound, r->b * r->hk * k_pitch * r->d);
     reference_backward_store(g->v_type, g->dv, g->dv_bound, r->b * r->hk * k_pitch * r->dv);
@@ -312,5 +321,13 @@ int reference_backward(const struct reference *r, const double *q, const double 
         reference_backward_store(CLATTN_F32, g->dslopes, g->dslopes_bound, r->slopes_b * r->h);
     if (g->dsinks)
         reference_backward_store(CLATTN_F32, g->dsinks, g->dsinks_bound, r->h);
+}
+
+int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
+                       const struct reference_gradients *g)
+{
+    if (reference_backward_add(r, q, k, v, g) != 0)
+        return -1;
+    reference_backward_end(r, g);
     return 0;
 }

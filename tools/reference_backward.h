@@ -18,7 +18,8 @@ struct reference_mod_row {
 typedef int (*reference_mod_grad)(void *user, const struct reference_mod_row *row); /* 0, or -1, which ends the whole */
 
 /* What is given, and what is wanted: arrays in the order of their tensors, the pitches of struct reference included.
- * Sums over heads that share keys are in dk and dv; those over batch entries are up to the caller.
+ * Sums over heads that share keys are in dk and dv; those over batch entries are up to the caller, who gives `entries`
+ * then, adds all up and ends.
  *
  * Bounds say how far off each element may be, by the law of doc/semantics, "The bound of gradients", or by what is
  * usual (`share` of struct reference), where, with L(m) = 16 + 2 log2(1 + m) for a sum of m terms,
@@ -27,13 +28,13 @@ typedef int (*reference_mod_grad)(void *user, const struct reference_mod_row *ro
  *     D    by u L(dv) sum |dO O| + B_O + 2^-24 |dLSE|
  * and sums lose u L(m); softcap's factor is off by u (8 + 4 a / c). Score_mods are off as mod_grad says.
  *
- * O and LSE that are right but for their storage are off by eps_O |O| and 2^-24 (1 + 2 |lse|); those that a device
- * computed by o_bound and lse_bound, if these are given.
+ * O and LSE that are right but for their storage are off by eps_O |O| and 2^-24 (1 + 2 |lse|), O by what subnormal
+ * numbers are coarser, too; those that a device computed by o_bound and lse_bound, if these are given.
  */
 struct reference_gradients {
     const double *dout, *dlse;             /* [b,h,nq,dv], [b,h,nq]; dlse NULL: none */
     const double *o_bound, *lse_bound;     /* as dout and dlse; both or none */
-    int64_t entries;                       /* of all batch entries, where b is a part of them; 0: b */
+    int64_t entries;                       /* that b is a part of, or that share keys; 0: b, which share none */
     double *dq, *dk, *dv;                  /* as q, k and v */
     double *dq_bound, *dk_bound, *dv_bound;
     int q_type, k_type, v_type;            /* that gradients are stored in */
@@ -52,6 +53,8 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
 /* Behind all entries: adds to the bounds of n sums what storing these as `type` may do; 0 where one is NaN or infinite,
  * and must be. */
 void reference_backward_store(int type, const double *x, double *bound, int64_t n);
+/* That for all of a problem whose entries have been added. */
+void reference_backward_end(const struct reference *r, const struct reference_gradients *g);
 
 /* All at once. Returns 0, or -1 without memory or when a score_mod failed. */
 int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,

@@ -279,6 +279,7 @@ static cl_int find_truth(struct graded *g)
     r.share = trial_share(g->t.demand);
     r.narrow_p = g->t.narrow_p;
     const struct reference_gradients to = {
+        .entries = g->summed ? r.b : 0,
         .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,
         .dq = g->want[GRADED_DQ], .dk = g->want[GRADED_DK], .dv = g->want[GRADED_DV],
         .dq_bound = g->bound[GRADED_DQ], .dk_bound = g->bound[GRADED_DK], .dv_bound = g->bound[GRADED_DV],
@@ -288,13 +289,14 @@ static cl_int find_truth(struct graded *g)
         .dsinks = g->cells[GRADED_DSINKS].want, .dsinks_bound = g->cells[GRADED_DSINKS].bound,
         .mod_grad = mods_back, .mod_user = &mods,
     };
-    if (reference_backward(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
+    if (reference_backward_add(&r, g->t.q.value, g->t.k.value, g->t.v.value, &to))
         return CL_OUT_OF_HOST_MEMORY;
     for (int i = GRADED_DK; i < GRADED_N && r.b; i++)
         for (size_t at = n[i] / (size_t)r.b; g->summed >> i & 1 && at < n[i]; at++) {
             g->want[i][at % (n[i] / (size_t)r.b)] += g->want[i][at];
             g->bound[i][at % (n[i] / (size_t)r.b)] += g->bound[i][at];
         }
+    reference_backward_end(&r, &to);
     return CL_SUCCESS;
 }
 
