@@ -26,6 +26,14 @@ struct bad_shape {
     double a, b;
 };
 
+/* Where an element lies: how many keys there are, and the type that it is stored in, too. */
+struct bad_place {
+    int64_t row, column, width, keys;
+    int type;
+};
+/* The i-th element of tensor `which`, the same for the same seed. */
+double bad_element(const struct bad_shape *s, const struct bad_place *at, uint64_t seed, unsigned which, uint64_t i);
+
 struct bad {
     const char *name;
     struct bad_shape q, k, v;
@@ -41,6 +49,9 @@ const char *bad_words(const struct bad *bad);
 
 /* Fills a trial of such a problem, its buffers too, and demands of it what is to be. */
 cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);
+
+/* Gives every head this sink, where there are any. */
+cl_int bad_sinks(struct trial *t, double sink, cl_command_queue queue);
 
 /* Whether a problem of this type can hold it; `words` may name more types. */
 int bad_suits(const struct bad *bad, const char *type, const char *words);

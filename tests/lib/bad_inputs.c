@@ -94,23 +94,25 @@ static double smallest_normal(int type)
     return ldexp(1, type == CLATTN_F16 ? -14 : type == CLATTN_F64 ? -1022 : -126);
 }
 
-/* Element c of row n; r is anywhere in 0 to 1. */
-static double element(const struct bad_shape *s, const struct tensor *x, int64_t keys, int64_t n, int64_t c, double r)
+double bad_element(const struct bad_shape *s, const struct bad_place *at, uint64_t seed, unsigned which, uint64_t i)
 {
+    const int64_t n = at->row, c = at->column;
+    const double r = (double)(trial_hash(seed, which, i) >> 11) * 0x1p-53;
     const double near_b = s->b * (0.9 + 0.2 * r), step = s->a * fmin((double)n, s->b);
     switch (s->kind) {
     case BAD_ALL: return s->a;
+    case BAD_NORMAL: return s->a * trial_normal(seed, which, i);
     case BAD_BETWEEN: return s->a + (s->b - s->a) * r;
     case BAD_COLUMN: return c == 0 ? s->a : near_b;
-    case BAD_LAST: return c == x->width - 1 ? s->a : near_b;
+    case BAD_LAST: return c == at->width - 1 ? s->a : near_b;
     case BAD_ROW: return n == 0 ? s->a : near_b;
     case BAD_LEVELS: return c > 0 ? 0 : n % 2 ? s->b : s->a;
     case BAD_RISING: return c > 0 ? 0 : step;
     case BAD_PARITY: return n % 2 ? s->b : s->a;
     case BAD_ADDED: return c == 0 ? s->a : n % 2 ? -s->b : s->b;
     case BAD_TOP: return c > 0 ? 0 : n ? s->b : s->a;
-    case BAD_SHARE: return s->a / (double)keys * (s->b + (1 - s->b) * r);
-    default: return smallest_normal(x->type) * (r < 0.5 ? -1 : 1) * (1 + (s->a - 1) * fabs(2 * r - 1));
+    case BAD_SHARE: return s->a / (double)at->keys * (s->b + (1 - s->b) * r);
+    default: return smallest_normal(at->type) * (r < 0.5 ? -1 : 1) * (1 + (s->a - 1) * fabs(2 * r - 1));
     }
 }
 
@@ -129,25 +131,21 @@ static int64_t first_of(const struct tensor *x, int64_t row)
 
 static cl_int fill(struct trial *t, struct tensor *x, const struct bad_shape *s, unsigned which)
 {
-    const int64_t keys = t->sizes.nk;
-    const uint64_t seed = t->c.seed;
     const int64_t rows = x->n[0] * x->n[1] * x->n[2];
+    struct bad_place at = { .width = x->width, .keys = t->sizes.nk, .type = x->type };
     for (int64_t row = 0; row < rows; row++) {
         const int64_t first = first_of(x, row);
-        for (int64_t c = 0; c < x->width; c++) {
-            const uint64_t at = (uint64_t)(first * x->width + c);
-            double *to = x->value + row * x->width + c;
-            const double r = (double)(trial_hash(seed, which, at) >> 11) * 0x1p-53;
-            *to = s->kind == BAD_NORMAL ? s->a * trial_normal(seed, which, at)
-                                        : element(s, x, keys, first % x->n[2], c, r);
-        }
+        at.row = first % x->n[2];
+        for (at.column = 0; at.column < x->width; at.column++)
+            x->value[row * x->width + at.column] =
+                bad_element(s, &at, t->c.seed, which, (uint64_t)(first * x->width + at.column));
     }
     if (!quantise_is(x->type))
         inputs_round(x->type, x->value, (size_t)(rows * x->width));
     return keys_round(t, x);
 }
 
-static cl_int give_sinks(struct trial *t, double sink, cl_command_queue queue)
+cl_int bad_sinks(struct trial *t, double sink, cl_command_queue queue)
 {
     struct image *im = &t->list[SINKS];
     for (int64_t h = 0; h < t->sizes.h; h++)
@@ -163,7 +161,7 @@ cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue)
     e = fill(t, &t->q, &bad->q, 11);
     e = e ? e : fill(t, &t->k, &bad->k, 12);
     e = e ? e : fill(t, &t->v, &bad->v, 13);
-    e = !e && t->x.sinks ? give_sinks(t, bad->sink, queue) : e;
+    e = !e && t->x.sinks ? bad_sinks(t, bad->sink, queue) : e;
     e = e ? e : trial_upload(t, queue, &t->q);
     e = e ? e : trial_upload(t, queue, &t->k);
     return e ? e : trial_upload(t, queue, &t->v);
