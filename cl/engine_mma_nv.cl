@@ -180,7 +180,7 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
  * out: then the maximum is taken from scores first. */
 CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
 {
-    int far = 0;
+    int far = CLA_INVARIANT; /* of some row, else */
     t->same = 1;
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
         real x = CLA_GREATER(m[r], top[r]);

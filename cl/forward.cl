@@ -12,6 +12,13 @@ CLA_FN int cla_part_keys(const cla_args *a, int keys)
     return CLA_ROUND_UP(max((keys + a->parts - 1) / a->parts, a->part_least), CLA_BK);
 }
 
+/* Where rows are to have the same bits in every batch (CLA_INVARIANT), parts and tiles are those of an entry's keys,
+ * counted from its first one. Those that the rows of a tile see would depend on which rows these are. */
+CLA_FN int cla_on_tile(const cla_env *e, int k, int end)
+{
+    return CLA_INVARIANT && k < end ? k - (k - e->k_begin) % CLA_BK : k;
+}
+
 __kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_forward(const cla_args a, CLA_PARAMS)
 {
@@ -31,13 +38,15 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
     int last = q0 < q1 ? max(min(e.k_end, cla_mask_end(&e, q0, q1)), 0) : 0;
     int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last);
+    const int low = CLA_INVARIANT ? e.k_begin : first, all = CLA_INVARIANT ? max(e.k_end - low, 0) : last - first;
     if (a.parts > 1) {
-        const int keys = cla_part_keys(&a, last - first);
-        first += part * keys;
-        last = min(last, first + keys);
+        const int keys = cla_part_keys(&a, all), from = low + part * keys;
+        first = max(first, from);
+        last = min(last, from + keys);
     }
     /* Where there is nothing to see the loop is at key 0: compilers may load ahead of it. */
-    const int end = first < last ? last : 0, begin = cla_mask_next(&e, q0, q1, min(first, end), end);
+    const int end = first < last ? last : 0;
+    const int begin = cla_on_tile(&e, cla_mask_next(&e, q0, q1, min(first, end), end), end);
 
     real s[CLA_S_N], o[CLA_O_N], m[CLA_R_N], l[CLA_R_N], f[CLA_R_N];
     CLA_TOTAL_MEMORY
@@ -47,13 +56,14 @@ void cla_forward(const cla_args a, CLA_PARAMS)
 
     int next;
     /* The call has a workspace for it. A row that sees nothing closes no segment, and keeps its sink. */
-    const int is_long = (a.parts > 1 ? cla_part_keys(&a, a.nk) : a.nk) > CLA_SEGMENT && begin < end;
+    const int most = CLA_INVARIANT ? all : a.nk;
+    const int is_long = (a.parts > 1 ? min(cla_part_keys(&a, most), most) : most) > CLA_SEGMENT && begin < end;
     if (is_long) cla_open_total(CLA_TOTAL(&e));
     CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
         const int stop = CLA_KEPT((k0 / CLA_SEGMENT + 1) * CLA_SEGMENT);
         CLA_NO_UNROLL for (; k0 < min(stop, end); k0 = next) {
             const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
-            next = cla_mask_next(&e, q0, q1, k0 + n, end);
+            next = cla_on_tile(&e, cla_mask_next(&e, q0, q1, k0 + n, end), end);
             cla_qk(&t, &e, s, k0, n);
             cla_scores(&t, &e, s, k0, n);
             if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, harmless, end);

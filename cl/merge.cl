@@ -27,11 +27,12 @@ typedef struct {
     int first, n;            /* rows of the sequence in the tensor: from `first` on, n of them */
 } cla_item;
 
-/* As many lanes as leave each two parts; src/engine/pass.c counts work-groups by the same rule. */
+/* As many lanes as leave each two parts, or one where a row's bits must not depend on how many parts other rows have;
+ * src/engine/pass.c counts work-groups by the same rule. */
 CLA_FN int cla_lanes(int parts)
 {
     int lanes = 1;
-    CLA_UNROLL for (int n = 2; n <= CLA_LANES_MOST; n *= 2) lanes = parts >= 2 * n ? n : lanes;
+    CLA_UNROLL for (int n = 2; n <= CLA_LANES_MOST; n *= 2) lanes = !CLA_INVARIANT && parts >= 2 * n ? n : lanes;
     return lanes;
 }
 

@@ -78,6 +78,23 @@
  * crashes. A device may take subnormal numbers of f32 and bf16 for 0. A result beyond the largest number of its type
  * may be infinite. "Gradients", below, has the bound of gradients, and doc/semantics the proof of both.
  *
+ * Batch invariance
+ * ----------------
+ * How many parts the keys are split into depends on how much else a call computes, and with it the rounding of every
+ * row. With CLATTN_BATCH_INVARIANT each batch entry is split by its own keys alone: into parts of at least 1024 keys,
+ * at most 32 of them, or as many as `splits` says. Then, on the same device, by the same plan and with the same
+ * `splits`, the bits of a row of O and LSE follow from the row of Q, the keys and values of its entry from kv_start to
+ * kv_len, and what masks, biases and score_mods make of them. They depend neither on b, h, nq and nk of the call, nor
+ * on the place of the entry, the head and the row in it, nor on what other rows and entries hold and how long they are,
+ * nor on where K and V lie: strides, page size and block table. Excepted are NaN and inf in V (see "Masks" above) and
+ * the sign of a zero.
+ *
+ * Another plan is other arithmetic. clattn_forward() takes one plan for all b, nk, total_q and total_k, but may take
+ * another where h or hk differs, or nq is beyond another power of two.
+ *
+ * The price: a call of few rows may leave a part of the device idle, one of many rows is split as well, and a call with
+ * more than 1024 keys needs a workspace. Where that cannot be had the call is refused, never split otherwise.
+ *
  * Conventions
  * -----------
  * Status   Functions return a cl_int: CL_SUCCESS, a CLATTN_ERROR_* code, or a code of OpenCL unchanged. Any function
@@ -222,8 +239,10 @@ enum {
     CLATTN_APPEND = 8192,    /**< the plan has clattn_enqueue_append(), too */
     CLATTN_ROTARY = 16384,   /**< the plan has clattn_enqueue_rotary(), too, and what it appends may be rotated */
     CLATTN_BACKWARD = 32768, /**< the plan has clattn_enqueue_backward(), and no other call that runs kernels */
-    CLATTN_LSE_F64 = 65536   /**< with f64 only: LSE, dLSE and lse_parts are f64 in place of f32. Gradients need it to
+    CLATTN_LSE_F64 = 65536,  /**< with f64 only: LSE, dLSE and lse_parts are f64 in place of f32. Gradients need it to
                               *   be as accurate as f64 is: the weights that they compute have the error of LSE. */
+    CLATTN_BATCH_INVARIANT = 131072 /**< a row of a forward call has the same bits whatever else the call computes; see
+                                     *   "Batch invariance" above. Not with CLATTN_BACKWARD. */
 };
 
 /**
@@ -350,14 +369,14 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  *
  *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [mask:DIMS]
  *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [varlen] [pageP] [k:TYPE] [v:TYPE] [o:TYPE] [offN] [bthd] [scaleX]
- *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [seedN] [lse] [bwd]
+ *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [seedN] [lse] [bwd]
  *
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
  * letter, or 1 where it is broadcast: bhqk, 11qk, b11k. blocks is a block map of that granularity. mod names
  * score_mods, by the files in examples/score_mods; whoever reads the string supplies texts and buffers. varlen: Q, K
  * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. k: and v: may name a
  * quantised type as well; int8 and int4 may be followed by :GROUP, and by z where there are zero points (k:int8:32z).
- * bwd: the gradients of all that.
+ * invariant: CLATTN_BATCH_INVARIANT. bwd: the gradients of all that.
  */
 typedef struct clattn_workload {
     size_t struct_size;
@@ -1215,9 +1234,10 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
  * the time that a driver takes to allocate a workspace. One plan serves a problem with all sizes between two powers of
  * two: b from one on and below the next; nq, nk, total_q and total_k above one and up to the next; any offset; h and
  * hk have to be equal. These are the sizes of the problem: those of args choose no plan. Plans for other sizes mostly
- * share a program. A handle keeps 64 plans, and the one that was unused for longest makes room for a new one; threads
- * that call for the same new problem at the same time may each make a plan, of which one is kept. What clattn_tune(),
- * clattn_set_config(), clattn_wisdom_import() and clattn_wisdom_forget() change takes effect with the next call.
+ * share a program. A handle keeps 64 plans, and the one that was unused for longest makes room for a new one. Threads
+ * that need the same program at the same time, here or in clattn_plan_create(), wait for the one that compiles it;
+ * where that one fails, each of the others tries by itself. What clattn_tune(), clattn_set_config(),
+ * clattn_wisdom_import() and clattn_wisdom_forget() change takes effect with the next call.
  *
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
@@ -1225,7 +1245,8 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
  *                   clattn_backward() as well.
  * @param args       as for clattn_enqueue_forward(), with two differences. sizes NULL: those of the problem. workspace
  *                   NULL: the call allocates what it needs, and the driver frees that once the call has finished;
- *                   where that much cannot be had, keys are split into fewer parts, or not at all.
+ *                   where that much cannot be had, keys are split into fewer parts, or not at all
+ *                   (CLATTN_BATCH_INVARIANT: the call is refused).
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
  * @param event      as for clattn_enqueue_forward()

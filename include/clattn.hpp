@@ -329,6 +329,8 @@ public:
     problem &rotary(bool on = true) noexcept { return flag(CLATTN_ROTARY, on); }
     /** LSE is f64 where storage is (CLATTN_LSE_F64). */
     problem &lse_f64(bool on = true) noexcept { return flag(CLATTN_LSE_F64, on); }
+    /** A row has the same bits whatever else a call computes (CLATTN_BATCH_INVARIANT). */
+    problem &batch_invariant(bool on = true) noexcept { return flag(CLATTN_BATCH_INVARIANT, on); }
     /** Plans have backward() and no other call that runs kernels (CLATTN_BACKWARD). */
     problem &backward(bool on = true) noexcept { return flag(CLATTN_BACKWARD, on); }
 

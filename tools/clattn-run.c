@@ -211,7 +211,7 @@ static int compute_gradients(struct run *r, struct fault *f)
     clattn_problem p = r->arrays.c.problem;
     if (!r->options.dout)
         return 0;
-    p.flags |= CLATTN_BACKWARD;
+    p.flags = (p.flags | CLATTN_BACKWARD) & ~(uint32_t)CLATTN_BATCH_INVARIANT;
     for (size_t i = 0; i < x->n_aux; i++)
         p.aux_grads |= from->daux[i] ? 1u << i : 0;
     options.config = r->options.config[0] ? r->options.config : NULL;

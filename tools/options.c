@@ -107,6 +107,14 @@ static int read_splits(void *into, const char *text, struct fault *f)
     return 0;
 }
 
+static int read_batch_invariant(void *into, const char *text, struct fault *f)
+{
+    struct options *o = into;
+    (void)text, (void)f;
+    o->problem.flags |= CLATTN_BATCH_INVARIANT;
+    return 0;
+}
+
 /* ---- All options ---- */
 
 #define INTO struct options
@@ -143,6 +151,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--k-type", k_type_text, "TYPE", "quantise K: int8 int4 q8_0 q4_0; of a K of type |i1 int8 or int4"),
     ROW_TEXT("--v-type", v_type_text, "TYPE", "the same for V"),
     ROW_READ("--splits", read_splits, "N", "compute the keys in N parts and merge these"),
+    ROW_READ("--batch-invariant", read_batch_invariant, NULL, "split the keys of an entry by their own number alone"),
     ROW_TEXT("--dout", dout, "F.npy", "the gradient of O, of its shape: compute gradients, too"),
     ROW_TEXT("--dlse", dlse, "F.npy", "the gradient of the log-sum-exp"),
     ROW_TEXT("--dq", dq, "DQ.npy", "write the gradient of Q"),

@@ -71,7 +71,8 @@ static int check_merge(const struct options *o, struct fault *f)
         { "--block-table", o->block_table != NULL }, { "--k-scale", o->k_scale != NULL },
         { "--k-zero", o->k_zero != NULL }, { "--v-scale", o->v_scale != NULL }, { "--v-zero", o->v_zero != NULL },
         { "--k-type", o->k_type_text != NULL }, { "--v-type", o->v_type_text != NULL },
-        { "--splits", o->problem.splits != 0 }, { "--dout", o->dout != NULL },
+        { "--splits", o->problem.splits != 0 },
+        { "--batch-invariant", (o->problem.flags & CLATTN_BATCH_INVARIANT) != 0 }, { "--dout", o->dout != NULL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows && o->merge; i++)
         if (rows[i].given)

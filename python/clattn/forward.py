@@ -170,6 +170,7 @@ class Forward(Scales):
             p.window_left, p.window_right = o.window
             p.flags |= lib.CLATTN_WINDOW
         p.splits = o.splits
+        p.flags |= lib.CLATTN_BATCH_INVARIANT if o.batch_invariant else 0
         p.flags |= (lib.CLATTN_APPEND if o.append else 0) | (lib.CLATTN_ROTARY if o.rotary else 0)
 
     def fill_mods(self) -> None:

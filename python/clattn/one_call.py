@@ -104,6 +104,8 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
                 makes as many groups as k_scale and v_scale have, where there is but one
     out_dtype   of the result: 'f32', 'f16', 'bf16'
     splits      parts that keys are split into; 0: as many as the device needs
+    batch_invariant   True: keys of an entry are split by their own number alone, so that a row of the result has the
+                same bits whatever else the call computes (clattn.h says what exactly)
 
     Raises TypeError and ValueError for arguments that do not fit or have no effect without others that are missing, and
     clattn.Error for what the library or the driver refuses. Tensors of PyTorch that require gradients are for

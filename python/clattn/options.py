@@ -28,6 +28,7 @@ class Options(NamedTuple):
     k_group: Optional[int] = None
     v_group: Optional[int] = None
     splits: int = 0
+    batch_invariant: bool = False
     score_mod: Tuple[str, ...] = ()
     mod_vector: bool = False
     score_mod_grad: Tuple[str, ...] = ()
@@ -65,6 +66,7 @@ RULES: Dict[str, Rule] = {
     'k_group': Rule(checks.whole(0)),
     'v_group': Rule(checks.whole(0)),
     'splits': Rule(checks.whole(0, 1024)),
+    'batch_invariant': Rule(checks.flag),
     'score_mod': Rule(checks.mods),
     'mod_vector': Rule(checks.flag),
     'aux': Rule(checks.buffers),

@@ -76,14 +76,25 @@ FEATURES = {
                              aux={'table': np.arange(4, dtype=np.float32)}),
                         dict(score_mod=lambda s, b, h, i, j, a: (np.where(i < j, 2 * s - 1, 2 * s + h), s))),
     'splits': lambda rng: (dict(splits=3), {}),
+    'batch-invariant': lambda rng: (dict(batch_invariant=True), {}),
 }
+
+
+def test_batch_invariant(rng):
+    """A row of decoding has the same bits alone and beside others, of other lengths too."""
+    q, k, v = (rng.standard_normal((4, 8, n, 32), dtype=np.float32) for n in (1, 3000, 3000))
+    k, v, lengths = k[:, :2], v[:, :2], np.array([3000, 1500, 70, 2100], np.int32)
+    together = clattn.attention(q, k, v, kv_len=lengths, batch_invariant=True)
+    for b, n in enumerate(lengths):
+        alone = clattn.attention(*(x[b:b + 1] for x in (q, k[:, :, :n], v[:, :, :n])), batch_invariant=True)
+        assert np.array_equal(alone[0], together[b])
 
 
 @pytest.mark.parametrize('name', FEATURES)
 def test_features(rng, name):
     q, k, v = qkv(rng)
     ours, theirs = FEATURES[name](rng)
-    if not theirs and name not in ('splits', 'offsets of nothing'):
+    if not theirs and name not in ('splits', 'batch-invariant', 'offsets of nothing'):
         theirs = ours
     o, lse = clattn.attention(q, k, v, return_lse=True, **ours)
     want, want_lse = reference.attention_forward(q, k, v, **theirs)

@@ -25,7 +25,8 @@ static cl_int take_plan(struct one_call *c, clattn_problem *checked, clattn_hand
     cl_int status = caller_struct_read(&given, sizeof given, problem, "clattn_problem", why);
     given.struct_size = sizeof given;
     if (backward) {
-        given.flags = (given.flags | CLATTN_BACKWARD) & ~(uint32_t)(CLATTN_APPEND | CLATTN_ROTARY);
+        given.flags = (given.flags | CLATTN_BACKWARD) &
+                      ~(uint32_t)(CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BATCH_INVARIANT);
         given.splits = 0;
     } else {
         given.flags &= ~(uint32_t)CLATTN_BACKWARD;

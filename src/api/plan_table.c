@@ -73,6 +73,17 @@ static void round_sizes(clattn_sizes *s)
     s->offset = 0;
 }
 
+/* Where a row is to have the same bits in every batch, no size of the batch may choose its plan. The number of keys is
+ * one in the middle. */
+static void forget_batch(clattn_sizes *s)
+{
+    enum { KEYS = 4096 };
+    s->b = s->b > 0;
+    s->nk = s->nk ? KEYS : 0;
+    s->total_q = s->total_q ? s->nq : 0;
+    s->total_k = s->total_k ? s->nk : 0;
+}
+
 /* ---- Taking ---- */
 
 /* Call these three with the lock held. */
@@ -154,6 +165,8 @@ cl_int plan_table_take(struct kept_plan **out, struct plan_table *t, struct make
     struct kept_plan *made = NULL, *other;
     *out = NULL;
     round_sizes(&rounded.sizes);
+    if (p->flags & CLATTN_BATCH_INVARIANT)
+        forget_batch(&rounded.sizes);
     if (!problem_key(key, &rounded))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a problem's texts");
     pthread_mutex_lock(&t->lock);

@@ -29,16 +29,24 @@ static void add_storage(struct text *to, const clattn_problem *p)
     add_groups(to, 'V', p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
 }
 
+/* Where rows are to have the same bits in every batch, tiles may begin before what their rows see. */
+static bool drops(const clattn_problem *p)
+{
+    int64_t low, high;
+    feature_range(p, &low, &high);
+    return problem_has_holes(p) || (p->flags & CLATTN_BATCH_INVARIANT && low != INT64_MIN);
+}
+
 /* What is done to scores. */
 static void add_scores(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
     const struct config *const c = t->config;
     text_add(to, " -DCLA_BACKWARD=%d -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
-             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d",
-             !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, problem_has_holes(p), problem_changes_scores(p),
+             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d -DCLA_INVARIANT=%d",
+             !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, drops(p), problem_changes_scores(p),
              fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
-             gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads);
+             gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads, !!(p->flags & CLATTN_BATCH_INVARIANT));
     if (p->flags & CLATTN_BACKWARD)
         text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d -DCLA_TABLES=%d", p->bias_type != 0,
                  c->engine->dq_in_stripes, c->engine->items_per_group(&c->tile), engine_tables(c->engine, &c->tile));
@@ -108,8 +116,8 @@ void defines_merge(struct text *to, const struct target *t)
     const struct merge_shape s = defines_merge_shape(t);
     const char *const type = problem_type_name(t->p->o_type);
     text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
-    text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d", s.items, s.column_items,
-             s.vectors, s.width);
+    text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d -DCLA_INVARIANT=%d", s.items,
+             s.column_items, s.vectors, s.width, !!(t->p->flags & CLATTN_BATCH_INVARIANT));
 }
 
 int defines_part(int type, int32_t group)

@@ -87,8 +87,9 @@ static int64_t groups_to_merge(const struct target *t, const struct arguments *a
 {
     const struct merge_shape s = defines_merge_shape(t);
     const int most = s.items / s.column_items;
+    const bool may_share = !(t->p->flags & CLATTN_BATCH_INVARIANT);
     int lanes = 1;
-    while (2 * lanes <= most && a->parts >= 4 * lanes)
+    while (may_share && 2 * lanes <= most && a->parts >= 4 * lanes)
         lanes *= 2;
     const int64_t rows = most / lanes;
     return ((int64_t)a->rows + rows - 1) / rows * s.chunks;

@@ -49,12 +49,24 @@ static int waves_of(const struct config *config, const clattn_problem *p, const 
     return tile_waves(config) * (problem_has_lists(p) && s->b > 1 ? config->engine->uneven : 1);
 }
 
+/* Whatever else is computed. The parts of an entry with fewer keys than nk are those that it would have by itself: as
+ * long as they are `least` keys long there are fewer of them, and from then on PARTS. */
+static struct split split_by_keys(int64_t nk, int tiles)
+{
+    enum { KEYS = 1024, PARTS = 32 };
+    const int least = tiles > KEYS ? tiles : KEYS;
+    const int64_t parts = least_of(divide_up(nk, least), PARTS);
+    return (struct split){ parts < 1 ? 1 : (int)parts, least };
+}
+
 struct split split_by_rule(const struct config *config, const struct caps *caps, const clattn_problem *p,
                            const clattn_sizes *s)
 {
     const struct engine *const e = config->engine;
     const int tile = e->keys_per_tile(&config->tile), tiles = TILES_LEAST * tile;
     const int least = tiles > KEYS_LEAST ? tiles : KEYS_LEAST;
+    if (p->flags & CLATTN_BATCH_INVARIANT)
+        return split_by_keys(s->nk, tiles);
     const struct rows rows = gqa_rows(p, e->rows_per_group(&config->tile));
     const int64_t groups = groups_of(&rows, p, s), wanted = (int64_t)waves_of(config, p, s) * caps->compute_units;
     const int64_t parts = groups ? least_of(divide_up(wanted, groups), keys_of(&rows, p, s) / least) : 1;
@@ -82,7 +94,7 @@ bool split_waves_at(struct config *out, const struct caps *caps, const clattn_pr
 {
     int before = parts_of(from, caps, p);
     const int own = before;
-    if (p->splits || p->flags & CLATTN_BACKWARD)
+    if (p->splits || p->flags & (CLATTN_BACKWARD | CLATTN_BATCH_INVARIANT))
         return false;
     *out = *from;
     for (int i = 0; (out->waves = tile_waves_listed(i)); i++) {

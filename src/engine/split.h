@@ -11,8 +11,8 @@ struct split {
 };
 
 /* As many as give every compute unit of the device the work-groups that the configuration asks for, `waves` of them, or
- * on CPUs twice as many where the entries of a batch have lengths of their own;
- * p: the plan's problem, s: the call's sizes. */
+ * on CPUs twice as many where the entries of a batch have lengths of their own. With CLATTN_BATCH_INVARIANT, what
+ * follows from the keys alone. p: the plan's problem, s: the call's sizes. */
 struct split split_by_rule(const struct config *config, const struct caps *caps, const clattn_problem *p,
                            const clattn_sizes *s);
 

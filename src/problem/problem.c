@@ -229,7 +229,8 @@ static cl_int check_features(clattn_problem *p, struct why *why)
 {
     enum {
         FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
-                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BACKWARD | CLATTN_LSE_F64
+                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BACKWARD | CLATTN_LSE_F64 |
+                CLATTN_BATCH_INVARIANT
     };
     FEATURE_EACH(f) {
         const cl_int status = f->check ? f->check(p, why) : CL_SUCCESS;
@@ -254,6 +255,8 @@ static cl_int check_backward(const clattn_problem *p, struct why *why)
         return CL_SUCCESS;
     if (p->flags & (CLATTN_APPEND | CLATTN_ROTARY))
         INVALID("CLATTN_BACKWARD goes with neither CLATTN_APPEND nor CLATTN_ROTARY");
+    if (p->flags & CLATTN_BATCH_INVARIANT)
+        INVALID("CLATTN_BATCH_INVARIANT is of forward calls, and does not go with CLATTN_BACKWARD");
     if (p->splits)
         INVALID("splits is %d, but a backward pass does not split its keys", (int)p->splits);
     if (problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type))

@@ -126,6 +126,8 @@ cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why
         add_list(to, " kvstart:", c->kv_start, s->b);
     if (p.splits)
         text_add(to, " splits%d", (int)p.splits);
+    if (p.flags & CLATTN_BATCH_INVARIANT)
+        text_add(to, " invariant");
     if (c->seed)
         text_add(to, " seed%llu", (unsigned long long)c->seed);
     if (c->lse)

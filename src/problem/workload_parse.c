@@ -190,6 +190,12 @@ static cl_int read_varlen(struct reader *r, const char *w, const char *v)
     r->c->problem.flags |= CLATTN_CU_Q | CLATTN_CU_K;
     return CL_SUCCESS;
 }
+static cl_int read_invariant(struct reader *r, const char *w, const char *v)
+{
+    (void)w, (void)v;
+    r->c->problem.flags |= CLATTN_BATCH_INVARIANT;
+    return CL_SUCCESS;
+}
 static cl_int read_bwd(struct reader *r, const char *w, const char *v)
 {
     (void)w, (void)v;
@@ -216,6 +222,7 @@ static const struct word {
     { "seed", true, read_seed },
     { "varlen", false, read_varlen },
     { "bwd", false, read_bwd },
+    { "invariant", false, read_invariant },
     { "page", true, read_page },
     { "splits", true, read_splits },
     { "o:", true, read_o_type },

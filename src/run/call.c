@@ -200,12 +200,12 @@ static cl_int set_split(struct call *c, const struct call_plan *plan, const clat
     const struct split split =
         forced ? split_by_force(forced) : split_by_rule(plan->config, plan->caps, p, s);
     const int tile = plan->config->engine->keys_per_tile(&plan->config->tile);
-    c->parts_may_be_fewer = !forced;
+    c->parts_may_be_fewer = !forced && !(p->flags & CLATTN_BATCH_INVARIANT);
     c->short_parts = call_short_parts((s->nk + tile - 1) / tile);
     c->args.part_least = split.least;
     for (int parts = split.parts; !call_set_parts(c, parts); parts--)
-        if (forced)
-            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d parts of keys make too many work-groups", forced);
+        if (!c->parts_may_be_fewer)
+            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d parts of keys make too many work-groups", parts);
     return CL_SUCCESS;
 }
 

@@ -355,6 +355,9 @@ grep -q ' causal .*splits4 ' out
 ok $? "the problem string has a word for it"
 verified "as many as there may be" --splits=1024 --causal --scale=0.25 "$Q" "$K" "$V"
 same "the same O" o.npy causal.npy
+verified "--batch-invariant" --batch-invariant --causal --scale=0.25 "$Q" "$K" "$V"
+grep -q ' causal .*invariant ' out
+ok $? "the problem string has a word for it"
 ints half3.npy 62 62 62
 rm -f o_both lse_both
 for end in --kv-len --kv-start; do

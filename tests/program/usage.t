@@ -279,7 +279,7 @@ refused 1 'O_PARTS: wide0.npy: its shape [3,5,0] has a width of 0' --merge wide0
 for option in --causal --scale=1 --softcap=2 --window=1,2 --align=3 --bias=x --mask=x \
     --alibi=x --sinks=x \
     --score-mod=x --q-len=x --kv-len=x --kv-start=x --block-table=x --k-scale=x --v-scale=x --k-type=int8 \
-    --v-type=q4_0 --splits=2 --layout=bhtd --o-type=f16; do
+    --v-type=q4_0 --splits=2 --batch-invariant --layout=bhtd --o-type=f16; do
     refused 1 "${option%%=*}: --merge only merges what was computed before" $option --merge op.npy lp.npy
 done
 refused 1 '--block-map: --merge only' --block-map x --block-size 2,3 --merge op.npy lp.npy

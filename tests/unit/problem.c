@@ -28,6 +28,7 @@ static const char *const canonical[] = {
     "f32 b1 h2 q3 k4 d5 k:f16",
     "f32 b1 h2 q3 k4 d5 v:bf16",
     "f16 b1 h2 q3 k4 d5 causal k:f32 v:bf16",
+    "f32 b1 h2 q3 k4 d5 splits2 invariant seed7 lse",
     "f32 b1 h2 q3 k4 d5 causal off-7",
     "f32 b1 h2 q3 k4 d5 causal off0",
     "f32 b1 h2 q3 k4 d5 bthd",
@@ -326,6 +327,7 @@ static const struct {
                  { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d5 k:int8 bwd", "quantised" },
                  { CLATTN_ERROR_NOT_SUPPORTED, "f32 b1 h2 q3 k4 d32 v:q4_0 bwd", "quantised" },
                  { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 splits2 bwd", "splits" },
+                 { CLATTN_ERROR_INVALID_ARGUMENT, "f32 b1 h2 q3 k4 d5 invariant bwd", "CLATTN_BATCH_INVARIANT" },
                  { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 bwd bwd", "bwd" },
                  { CLATTN_ERROR_SYNTAX, "f32 b1 h2 q3 k4 d5 bwd1", "bwd1" } };
 

@@ -40,6 +40,13 @@ static const struct {
     { "f32 b1 h1 q1 k8192 d8 causal window600,-1", "naive wg32,bk16", 8, 2, 256, "unless a diagonal ends it" },
     { "f32 b0 h1 q1 k8192 d8", "naive wg32,bk16", 8, 1, 256, "no entry" },
     { "f32 b0 h1 q1 k8192 d8 varlen", "naive wg32,bk16", 8, 1, 256, "no sequence" },
+    { "f32 b1 h1 q1 k8192 d8 invariant", "naive wg32,bk16", 1, 8, 1024, "1024 keys each, whoever needs them" },
+    { "f32 b1 h1 q1 k8193 d8 invariant", "naive wg32,bk16", 1000, 9, 1024, "however large the device" },
+    { "f32 b7 h8/2 q999 k1025 d8 invariant", "cpu", 2, 2, 1024, "however many rows" },
+    { "f32 b4 h2 q1 k1024 d8 varlen invariant", "row", 8, 1, 1024, "or sequences" },
+    { "f32 b1 h1 q1 k32768 d8 invariant", "naive wg32,bk16", 8, 32, 1024, "up to 32 parts" },
+    { "f32 b1 h1 q1 k1073741824 d8 invariant", "naive wg32,bk16", 8, 32, 1024, "which grow from there on" },
+    { "f32 b1 h1 q1 k0 d8 invariant", "naive wg32,bk16", 8, 1, 1024, "no key either" },
     { "f32 b1 h1 q0 k8192 d8", "naive wg32,bk16", 8, 1, 256, "no row" },
     { "f32 b1 h1 q1 k0 d8", "naive wg32,bk16", 8, 1, 256, "no key" },
     { "f32 b1 h1 q1 k1073741824 d8", "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", 16, 64, 256, "the most keys there may be" },
@@ -115,9 +122,26 @@ static void test_waves(const char *problem, const char *config, int want)
     ok(!split_waves_at(&x, &caps, &p, &from, 0), "none where the problem says how many parts");
 }
 
+/* Whatever nk a call has, an entry with `keys` of them has parts of the same length. */
+static void test_invariant(void)
+{
+    enum { LEAST = 1024, MOST = 32, TILE = 48 };
+    int differ = 0;
+    for (int64_t keys = 1; keys < 200000; keys = keys * 5 / 4 + 1) {
+        const int64_t alone = split_keys(keys, MOST, LEAST, TILE);
+        for (int64_t nk = keys; nk < 400000; nk = nk * 3 / 2 + 1) {
+            const int64_t parts = (nk + LEAST - 1) / LEAST < MOST ? (nk + LEAST - 1) / LEAST : MOST;
+            const int64_t n = split_keys(keys, (int)parts, LEAST, TILE);
+            differ += (n < keys ? n : keys) != (alone < keys ? alone : keys);
+        }
+    }
+    ok(!differ, "parts follow from an entry's own keys: %d do not", differ);
+}
+
 int main(void)
 {
     test_rules();
+    test_invariant();
     test_keys();
     test_waves("f32 b1 h2 q1 k16384 d8", "row", 4);
     test_waves("f32 b1 h2 q1 k1024 d8", "naive wg32,bk16 waves1", 1); /* never more than four parts */
