@@ -5,7 +5,17 @@ CLA_GATHER(mask, uchar, uchar, cla_loadn_mask, cla_load_mask)
 
 CLA_FN int cla_bool_begin(const cla_env *e, int q0, int q1) { return 0; }
 CLA_FN int cla_bool_end(const cla_env *e, int q0, int q1) { return e->k_end; }
-CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end) { return k; }
+/* Where one row of the mask serves all queries, as with padding, the next key that it keeps. 16 at a time: of those that
+ * are kept only the first are looked at. */
+CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end)
+{
+    const cla_args *a = e->a;
+    const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
+    if (a->mask.q || a->mask.k != 1) return k;
+    CLA_NO_UNROLL while (k + 16 <= end && !any(vload16(0, at + k) != (uchar16)(0))) k += 16;
+    CLA_NO_UNROLL while (k < end && !at[k]) k++;
+    return k;
+}
 CLA_FN int cla_bool_full(const cla_env *e, int q0, int q1, int k0, int k1)
 {
     return cla_mask_is_full(e, q0, q1, k0, k1);

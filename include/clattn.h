@@ -1133,7 +1133,8 @@ typedef struct clattn_forward_args {
     clattn_tensor4 bias;
     /**< Of bias_type. */
     clattn_tensor4 mask;
-    /**< Bytes, for CLATTN_MASK. A byte that is not 0 keeps the key. */
+    /**< Bytes, for CLATTN_MASK. A byte that is not 0 keeps the key. Where its axis q is broadcast and its keys are
+     *   neighbours, as in padding, tiles that it empties are passed over; else a block map says which they are. */
     clattn_tensor4 block_map;
     /**< Bytes, for CLATTN_BLOCK_MAP: one for each block of block_q queries and block_k keys. 0: no key of the block is
      *   seen. 2: the mask, if there is one, keeps the whole block; where it does not, whether the keys that it drops
