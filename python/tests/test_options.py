@@ -14,7 +14,7 @@ from clattn._native import ffi
 F32 = np.float32
 NAMES = sorted([*options.RULES, *(name for name, _, _ in one_call.EXTRAS)])
 OF_GRADIENTS = [name for name, rule in options.RULES.items() if rule.of_gradients]
-HOW = ('batch_invariant', 'splits', 'max_seqlen_q', 'max_seqlen_k', 'mod_vector') # change how a result is computed, not the result
+HOW = ('batch_invariant', 'splits', 'max_seqlen_q', 'max_seqlen_k', 'mod_vector') # change how, not the result
 TABLE = dict(score_mod='s += t[0] * k;', score_mod_grad='t_index = 0; t_grad = ds * k;', aux={'t': np.full(1, 2, F32)})
 DOUBLED = dict(score_mod='s = 2 * s;', score_mod_grad='ds = 2 * ds;')
 VARLEN = dict(cu_seqlens_q=[0, 3, 8], cu_seqlens_k=[0, 9, 20])
@@ -204,7 +204,8 @@ KINDS = { # by the beginning of what is wanted: values of other types
     'names': ('dq', 3, {'t': 1}, [3]),
     'buffers': (3, 't', [np.ones(3)]),
 }
-WANTED = dict(causal='True or False', batch_invariant='True or False', mod_vector='True or False', align='one of', layout='one of', k_type='one of',
+WANTED = dict(causal='True or False', mod_vector='True or False', batch_invariant='True or False', align='one of',
+              layout='one of', k_type='one of',
               v_type='one of', scale='a number', softcap='a number', offset='an int', splits='an int', k_group='an int',
               v_group='an int', max_seqlen_q='an int', max_seqlen_k='an int', window='a pair', block='a pair',
               score_mod='texts', score_mod_grad='texts', aux_grads='names', aux='buffers')
