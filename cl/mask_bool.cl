@@ -5,8 +5,8 @@ CLA_GATHER(mask, uchar, uchar, cla_loadn_mask, cla_load_mask)
 
 CLA_FN int cla_bool_begin(const cla_env *e, int q0, int q1) { return 0; }
 CLA_FN int cla_bool_end(const cla_env *e, int q0, int q1) { return e->k_end; }
-/* Where one row of the mask serves all queries, as with padding, the next key that it keeps. 16 at a time: of those that
- * are kept only the first are looked at. */
+/* Where one row of the mask serves all queries, as with padding: the next key that it keeps. Dropped ones are passed
+ * over 16 at a time. */
 CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end)
 {
     const cla_args *a = e->a;

@@ -1366,10 +1366,10 @@ typedef struct clattn_backward_args {
     size_t struct_size;
     /**< sizeof(clattn_backward_args) */
     const clattn_forward_args *forward;
-    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits, or that of
-     *   the problem, is the number of stripes of keys that sums are made of where a device has its own (engine cpu: dQ;
-     *   any engine: a bias without an axis of keys, captured buffers), at most one for each tile of keys: the bits of
-     *   gradients then do not depend on the number of compute units. 0: as many as keep the device busy. */
+    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits, or that
+     *   of the problem, is the number of stripes of keys that are summed apart (engine cpu: dQ; any engine: a bias
+     *   without an axis of keys, captured buffers), at most one for each tile of keys: the bits of gradients then do not
+     *   depend on the number of compute units. 0: as many as keep the device busy. */
     clattn_tensor dout;
     /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;

@@ -16,7 +16,8 @@ PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def run(*command, **more):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, timeout=600,
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          universal_newlines=True, timeout=600,
                           **more)
 
 
@@ -49,12 +50,14 @@ def test_archive(archive):
         held = set(f.getnames())
     for path in ('build_native.py', 'native.c', 'native.h', 'pyproject.toml', 'setup.py', 'clattn/py.typed'):
         assert '%s/%s' % (name, path) in held
-    sources = [p for p in os.listdir(os.path.join(PYTHON, 'clattn')) if p.endswith('.py') and not p.startswith('_native')]
+    names = os.listdir(os.path.join(PYTHON, 'clattn'))
+    sources = [p for p in names if p.endswith('.py') and not p.startswith('_native')]
     assert all('%s/clattn/%s' % (name, p) in held for p in sources)
 
 
 def install(archive, target):
-    return run(sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--no-index', '--no-build-isolation', '--target',
+    return run(sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--no-index', '--no-build-isolation',
+               '--target',
                str(target), archive, env=dict(os.environ, PYTHONPATH=''))
 
 
