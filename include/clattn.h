@@ -55,7 +55,8 @@
  *     x_k = |scale| sum_d |Q[q,d] K[k,d]|
  *     y_k = |s_k - lse|, plus |s_k| after softcap, after the last score_mod, after ALiBi and after bias, each that
  *           there is; for a sink |sink - lse| + |sink|
- *     E_k = u (C + 96 x_k + 16 y_k)
+ *     f_k = max(1, |scale|) (d + sum_d (|Q[q,d]| + |K[k,d]|)), and with softcap c more; 0 for a sink
+ *     E_k = u (C + 96 x_k + 16 y_k) + 2^-124 f_k
  *     N   = sum_k p_k e^-E_k
  *     W   = sum_k p_k (e^E_k - 1) |V[k,j] - o| / N, but at most max_k |V[k,j] - o|
  *     R   = sum_k p_k e^E_k |V[k,j]| / N, but at most max_k |V[k,j]|
@@ -64,19 +65,20 @@
  *     |LSE - lse| <= ln sum_k p_k e^E_k + u (C + 4 |lse|) + 2^-126, and 2^-24 |lse| more for the f32 LSE of f64
  *
  * eps is u for f32 and f64, 2^-11 for f16 and 2^-8 for bf16 (the type of O), and tiny is the smallest normal number of
- * that type; for f64 read 2^-1020 for 2^-124. Where p_k < 2^-126 e^(2 max E) max p (f64: 2^-1022) a weight may count as
- * 0: e^-E_k is 0 then, and e^E_k is at least 2. Engines that use matrix units (mma_nv) have 96 + 2 d in place of 96,
- * and store p in 16 bits, in the type of Q: 2 eps R more, with the eps of that type, and 2^-32 n max|V| as well in f16.
- * What a score_mod loses to its own rounding is not included, nor what it makes of an error of its argument where it
- * enlarges differences.
+ * that type; for f64 read 2^-1020 for 2^-124. Where p_k < 2^-126 e^(2 max E) (f64: 2^-1022) a weight may count as 0:
+ * e^-E_k is 0 then, and e^E_k is at least 2. Engines that use matrix units (mma_nv) have 96 + 2 d in place of 96, and
+ * store p in 16 bits, in the type of Q: 2 eps R more, with the eps of that type; in f16 2^-32 n max|V| as well, and in
+ * bf16 2^-118 in place of 2^-126 and 2^-116 n in place of 2^-124 n. What a score_mod loses to its own rounding is not
+ * included; where it enlarges differences up to g times, all of E_k that comes from what lies before it counts g times.
  *
  * To first order W is sum_k p_k E_k |V - o|. From scores of some 10^5 on (f64: 10^14) rounding a score changes its
  * weight by a factor, and the bound then says no more than that O is a mean of the values that are seen.
  *
  * The bound holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at most
- * 1e38, in magnitude. There finite inputs give finite results. Beyond that nothing is promised but that nothing
- * crashes. A device may take subnormal numbers of f32 and bf16 for 0. A result beyond the largest number of its type
- * may be infinite. "Gradients", below, has the bound of gradients, and doc/semantics the proof of both.
+ * 1e38, in magnitude, |scale| is 0 or 2^-126 to 1e38 and softcap 1e-37 to 8e37 (f64: clattn_problem). There finite
+ * inputs give finite results. Beyond that nothing is promised but that nothing crashes. A device may take subnormal
+ * numbers of f32 and bf16 for 0. A result beyond the largest number of its type may be infinite. "Gradients", below,
+ * has the bound of gradients, and doc/semantics the proof of both.
  *
  * Batch invariance
  * ----------------
@@ -322,7 +324,7 @@ typedef struct clattn_problem {
     clattn_sizes sizes;
     /**< What calls will bring, as a hint; all 0: unknown. */
     double softcap;
-    /**< c of the formula above, positive; 0 means none. 1e-37 to 8e37, in f64 any; else
+    /**< c of the formula above, positive; 0 means none. 1e-37 to 8e37, in f64 1e-307 to 4e307; else
      *   CLATTN_ERROR_INVALID_ARGUMENT. */
     int32_t window_left, window_right;
     /**< For CLATTN_WINDOW: keys seen to the left and right of the diagonal, 0 to 2^30; -1 is no bound. */
@@ -1315,16 +1317,17 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  *
  * A sum of m terms x, each of them off by X, is off by sum X + u C(m) sum (|x| + X) + m tiny', and what is stored, r,
  * is off by eps (|r| + that) + tiny more, in its type. For dV the terms are p dO, off by P |dO|; for dQ and dK scale ds
- * K and scale ds Q, off by |scale| Bds |K| and |scale| Bds |Q|; for dBias ds, off by Bds; for dSlope
+ * K and scale ds Q, off by (|scale| Bds + tiny') |K| and likewise |Q|; for dBias ds, off by Bds; for dSlope
  * ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P |D|. m is nk for dQ, the queries of
- * all heads and entries that share a key for dK and dV, and b h nq nk for the others. Captured buffers are off as their
- * texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix units have m u more beside u C(m),
- * 2 eps as well in dQ, dK and dV, and 2 d or 2 dv more beside 96. What mods and their derivatives lose or enlarge is
- * not included.
+ * all heads and entries that share a key for dK and dV, and b h nq max(nk, 1) for the others. Captured buffers are off
+ * as their texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix units have m u more beside
+ * u C(m), 2 eps (of the type of Q) as well in dQ, dK and dV, and 2 d or 2 dv more beside 96, but not in BD; in f16 P is
+ * 2^-32 larger in dV, and Bds 2^-32 max (|ds| + Bds) in dQ and dK, the largest of all. What mods and their derivatives
+ * lose or enlarge is not included.
  *
  * It holds in the domain of the forward call as long as |scale| sum_d |Q K| and the scores after every step are at most
- * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes are at most 1e37, and results are in the range of their
- * types: p is what s and LSE say, and LSE is as coarse as its size.
+ * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes, times |scale| where that is a factor, are at most 1e37,
+ * and results are in the range of their types: p is what s and LSE say, and LSE is as coarse as its size.
  *
  * D inherits the rounding error of the stored O. In 16 bits it is multiplied by K and Q, and shows where sums over ds
  * cancel: dQ and dK where a row has nearly all of its weight on one key, dBias where a bias has no axis k. A problem
@@ -1366,15 +1369,16 @@ typedef struct clattn_backward_args {
     size_t struct_size;
     /**< sizeof(clattn_backward_args) */
     const clattn_forward_args *forward;
-    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits, or that
-     *   of the problem, is the number of stripes of keys that are summed apart (engine cpu: dQ; any engine: a bias
-     *   without an axis of keys, captured buffers), at most one for each tile of keys: the bits of gradients then do not
-     *   depend on the number of compute units. 0: as many as keep the device busy. */
+    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits, or
+     *   that of the problem, is the number of stripes of keys that are summed apart (engine cpu: dQ; any engine: a
+     *   bias without an axis of keys, captured buffers), at most one for each tile of keys: the bits of gradients then
+     *   do not depend on the number of compute units. 0: as many as keep the device busy. */
     clattn_tensor dout;
     /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;
     /**< Read unless mem is NULL: in the type and shape of LSE. In a row that sees no key it counts for nothing but
-     *   dSinks: where there is a sink, LSE is the sink, and dSink receives it. Beyond q_len it is never read. */
+     *   dSinks: where there is a sink, LSE is the sink, and dSink receives it. So LSE and dLSE of rows beyond q_len are
+     *   read where the gradient of sinks is wanted. */
     clattn_tensor dq, dk, dv;
     /**< Each is written unless its mem is NULL, and then not computed either. They have the types and shapes of Q, K
      *   and V. Where K has an axis b of stride 0 that of dk may be 0 as well, and then it is summed over b; likewise V
@@ -1648,9 +1652,9 @@ CLATTN_API cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue
  * Enqueues the merge of partial results: of (O, LSE) of the same queries over disjoint sets of keys, however and
  * wherever they were computed. The result is that of one forward pass over all keys. Merging is associative and
  * commutative up to rounding. No part, or parts that saw nothing (LSE = -inf), give O = 0 and LSE = -inf; such a part
- * contributes nothing even when its O is NaN. A sink belongs to one part only. Each merge adds to the bounds of its
- * parts, for O and LSE, what the bound of a forward pass is with each part as a key: its LSE the score, its O the
- * value.
+ * contributes nothing even when its O is NaN. A sink belongs to one part only. A merge is held to the bound of a
+ * forward row whose keys are the parts: the score of a part is its LSE, x = |LSE|, y = |LSE - lse|, and V its O. What
+ * the LSE of a part is off itself is added to E, and what its O is off, at most the largest of that, to the bound of O.
  *
  * @param plan       any plan with the widths and the o_type of the result, but for gradients
  * @param queue      as for clattn_enqueue_forward()

@@ -28,6 +28,7 @@ enum {
 struct scratch {
     int64_t ld, wide;
     double *kt, *vp;      /* [d,ld], [nk,wide]: K transposed and V padded, of one key/value head */
+    double *sizes;        /* [ld]: of all elements of a row of K */
     double *s, *x, *y, *z; /* [ROWS,ld]: scores, then weights; x_k and y_k of doc/semantics; scores that stay */
     double *more;         /* [ROWS,ld]: how much heavier a key may be than it is */
     double *o, *t2;       /* [ROWS,wide]; sum of w |v| */
@@ -53,6 +54,7 @@ static void scratch_free(struct scratch *w)
 {
     free(w->kt);
     free(w->vp);
+    free(w->sizes);
     free(w->s);
     free(w->x);
     free(w->y);
@@ -74,6 +76,7 @@ static int scratch_make(struct scratch *w, const struct reference *r)
     w->wide = (r->dv + LANES - 1) / LANES * LANES;
     w->kt = grid(r->d, w->ld);
     w->vp = grid(r->nk, w->wide);
+    w->sizes = grid(1, w->ld);
     w->s = grid(ROWS, w->ld);
     w->x = grid(ROWS, w->ld);
     w->y = grid(ROWS, w->ld);
@@ -88,14 +91,17 @@ static int scratch_make(struct scratch *w, const struct reference *r)
     w->top = grid(ROWS, w->wide);
     w->keep = calloc(ROWS, (size_t)w->ld + 1);
     const int sums = w->o && w->whole && w->t2 && w->off && w->out && w->far && w->top;
-    return w->kt && w->vp && w->s && w->x && w->y && w->z && w->more && sums && w->keep ? 0 : -1;
+    return w->kt && w->vp && w->sizes && w->s && w->x && w->y && w->z && w->more && sums && w->keep ? 0 : -1;
 }
 
 static void load_head(struct scratch *w, const struct reference *r, const double *k, const double *v)
 {
     for (int64_t row = 0; row < r->nk; row++) {
-        for (int64_t c = 0; c < r->d; c++)
+        w->sizes[row] = 0;
+        for (int64_t c = 0; c < r->d; c++) {
             w->kt[c * w->ld + row] = k[row * r->d + c];
+            w->sizes[row] += fabs(k[row * r->d + c]);
+        }
         memcpy(w->vp + row * w->wide, v + row * r->dv, (size_t)r->dv * sizeof *v);
     }
 }
@@ -130,6 +136,7 @@ static void mislead(double *restrict off, double *restrict out, double *restrict
 struct group {
     int64_t h, rows, first, last;
     struct reference_line at[ROWS];
+    double sizes[ROWS]; /* of all elements of a row of Q */
 };
 
 static struct group group_of(const struct reference *r, int64_t b, int64_t h, int64_t q0)
@@ -150,8 +157,20 @@ static struct group group_of(const struct reference *r, int64_t b, int64_t h, in
     return g;
 }
 
+/* f64 is held to few units of its own: each dot in long double. */
+static void exact_dots(struct scratch *w, const struct reference *r, const struct group *g, const double *q)
+{
+    for (int64_t row = 0; row < g->rows; row++)
+        for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++) {
+            long double sum = 0;
+            for (int64_t c = 0; c < r->d; c++)
+                sum += (long double)q[row * r->d + c] * w->kt[c * w->ld + k];
+            w->s[row * w->ld + k] = (double)sum;
+        }
+}
+
 /* Scores of a group, unscaled. Keys outside a row's own range are computed too and never looked at. */
-static void scores(struct scratch *w, const struct reference *r, const struct group *g, const double *q)
+static void scores(struct scratch *w, const struct reference *r, struct group *g, const double *q)
 {
     const int64_t first = g->first / LANES * LANES;
     for (int64_t from = first; from < g->last; from += BLOCK) {
@@ -165,6 +184,13 @@ static void scores(struct scratch *w, const struct reference *r, const struct gr
                 axpy(w->s + row * w->ld + from, w->x + row * w->ld + from, q[row * r->d + c],
                      w->kt + c * w->ld + from, n);
     }
+    for (int64_t row = 0; row < g->rows; row++) {
+        g->sizes[row] = 0;
+        for (int64_t c = 0; c < r->d; c++)
+            g->sizes[row] += fabs(q[row * r->d + c]);
+    }
+    if (r->type == CLATTN_F64)
+        exact_dots(w, r, g, q);
 }
 
 /* Turns the scores [lo,hi) of one row into weights; their sum with that of the sink is *sum. Returns the maximum. */
@@ -192,12 +218,11 @@ struct doubts {
     double highest, above; /* the largest log(p e^E), and the sum of p e^E in parts of that: `more` may be infinite */
 };
 
-/* Takes up a key of the row; returns how much heavier it may be. One that may be lost as a whole counts as such: of a
- * weight e^log_p where the row's largest is e^top, and no key is off by more than e^most. */
-static double take_doubt(const struct reference *r, struct doubts *row, double log_p, double top, double doubt,
-                         double most)
+/* Takes up a key of the row, whose weight is e^log_p; returns how much heavier it may be. One that may be lost as a
+ * whole counts as such, where no key is off by more than e^most. */
+static double take_doubt(const struct reference *r, struct doubts *row, double log_p, double doubt, double most)
 {
-    const int lost = log_p - top - 2 * most < log(reference_precision_of(r->type).lost);
+    const int lost = log_p - 2 * most < log(reference_lost(r));
     const double more = reference_excess(log_p, lost ? fmax(doubt, log(2)) : doubt);
     row->least += lost ? 0 : exp(log_p - doubt);
     row->more += more;
@@ -217,7 +242,7 @@ static double lse_doubt(const struct doubts *row)
 
 /* Makes w->more of a row. w->z has its scores. */
 static struct doubts doubts_of(const struct scratch *w, const struct reference *r, const struct group *g, int64_t row,
-                               double top, double lse)
+                               double lse)
 {
     const double sink = r->sinks ? r->sinks[g->h] : -INFINITY;
     const unsigned char *keep = w->keep + row * w->ld;
@@ -228,17 +253,18 @@ static struct doubts doubts_of(const struct scratch *w, const struct reference *
         all.n += keep[k] && z[k] != -INFINITY;
     for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++)
         if (keep[k] && z[k] != -INFINITY) {
-            more[k] = reference_doubt(r, all.n, (struct reference_score) { x[k], y[k], fabs(z[k] - lse) });
+            const double sizes = isfinite(g->sizes[row] + w->sizes[k]) ? g->sizes[row] + w->sizes[k] : 0;
+            more[k] = reference_doubt(r, all.n, (struct reference_score) { x[k], y[k], fabs(z[k] - lse), sizes });
             most = fmax(most, more[k]);
         }
     if (sink != -INFINITY) {
-        of_sink = reference_doubt(r, all.n, (struct reference_score) { 0, fabs(sink), fabs(sink - lse) });
+        of_sink = reference_doubt(r, all.n, (struct reference_score) { 0, fabs(sink), fabs(sink - lse), 0 });
         most = fmax(most, of_sink);
     }
     for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++)
-        more[k] = keep[k] && z[k] != -INFINITY ? take_doubt(r, &all, z[k] - lse, top - lse, more[k], most) : 0;
+        more[k] = keep[k] && z[k] != -INFINITY ? take_doubt(r, &all, z[k] - lse, more[k], most) : 0;
     if (sink != -INFINITY)
-        all.of_sink = take_doubt(r, &all, sink - lse, top - lse, of_sink, most);
+        all.of_sink = take_doubt(r, &all, sink - lse, of_sink, most);
     return all;
 }
 
@@ -250,17 +276,16 @@ static double bound_of(const struct reference *r, const struct doubts *row, doub
     const double wrong = row->least > 0 ? fmin(off / row->least, far) : far;
     const double size = row->least > 0 ? fmin((t2 + out) / row->least, top) : top;
     const double adding = (reference_adding(r, row->n) + reference_narrowed(r)) * size;
-    const int narrow_f16 = r->narrow_p && (r->p.type ? r->p.type : r->type) == CLATTN_F16;
     if (r->share > 0)
         return wrong + adding + reference_rounding(r->type, o);
-    return wrong + adding + p.eps * wrong + reference_rounding(r->type, o) + p.flow * row->n +
-           (narrow_f16 ? ldexp(row->n * top, -32) : 0);
+    return wrong + adding + p.eps * wrong + reference_rounding(r->type, o) + reference_flow(r) * row->n +
+           (reference_narrow_f16(r) ? ldexp(row->n * top, -32) : 0);
 }
 
-/* How far off the rows of a group may be: w->z has scores, top their largest, `sum` what the weights w->s add up to,
- * w->o and lse the result. */
-static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *top,
-                   const double *sum, const double *lse, double *o_bound, double *lse_bound)
+/* How far off the rows of a group may be: w->z has scores, `sum` what the weights w->s add up to, w->o and lse the
+ * result. */
+static void bounds(struct scratch *w, const struct reference *r, const struct group *g, const double *sum,
+                   const double *lse, double *o_bound, double *lse_bound)
 {
     struct doubts of[ROWS];
     const size_t bytes = (size_t)(ROWS * w->wide) * sizeof(double);
@@ -269,7 +294,7 @@ static void bounds(struct scratch *w, const struct reference *r, const struct gr
     memset(w->far, 0, bytes);
     memset(w->top, 0, bytes);
     for (int64_t row = 0; row < g->rows; row++) { /* a sink is a key whose V is 0 */
-        of[row] = doubts_of(w, r, g, row, top[row], lse[row]);
+        of[row] = doubts_of(w, r, g, row, lse[row]);
         lse_bound[row] = isfinite(lse[row]) ? lse_doubt(&of[row]) + reference_lse_rounding(r, of[row].n, lse[row]) : 0;
         for (int64_t c = 0; c < w->wide && r->sinks && r->sinks[g->h] != -INFINITY; c++) {
             w->far[row * w->wide + c] = fabs(w->o[row * w->wide + c]);
@@ -303,11 +328,11 @@ static void add_short(struct scratch *w)
 }
 
 /* o, lse and their bounds (NULL: not wanted): of the first row of the group. seen: of its key/value head, or NULL. */
-static int attend(struct scratch *w, const struct reference *r, const struct group *g, const double *q, double *o,
+static int attend(struct scratch *w, const struct reference *r, struct group *g, const double *q, double *o,
                   double *lse, double *o_bound, double *lse_bound, unsigned char *seen)
 {
     const double sink = r->sinks ? r->sinks[g->h] : -INFINITY;
-    double sum[ROWS], top[ROWS];
+    double sum[ROWS];
     scores(w, r, g, q);
     memset(w->o, 0, (size_t)(ROWS * w->wide) * sizeof(double));
     memset(w->t2, 0, (size_t)(ROWS * w->wide) * sizeof(double));
@@ -318,8 +343,8 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
         if (reference_change(r, &g->at[row], s, w->x + row * w->ld, w->y + row * w->ld, keep) != 0)
             return -1;
         memcpy(w->z + row * w->ld, s, (size_t)w->ld * sizeof *s);
-        top[row] = weights(s, keep, sink, g->at[row].lo, g->at[row].hi, &sum[row]);
-        lse[row] = sum[row] == 0 ? -INFINITY : top[row] + log(sum[row]);
+        const double most = weights(s, keep, sink, g->at[row].lo, g->at[row].hi, &sum[row]);
+        lse[row] = sum[row] == 0 ? -INFINITY : most + log(sum[row]);
         for (int64_t k = g->at[row].lo; k < g->at[row].hi && seen; k++)
             seen[k] |= keep[k];
     }
@@ -337,7 +362,7 @@ static int attend(struct scratch *w, const struct reference *r, const struct gro
         memcpy(o + row * r->dv, w->o + row * w->wide, (size_t)r->dv * sizeof *o);
     }
     if (o_bound)
-        bounds(w, r, g, top, sum, lse, o_bound, lse_bound);
+        bounds(w, r, g, sum, lse, o_bound, lse_bound);
     return 0;
 }
 
@@ -358,7 +383,7 @@ int reference_forward(const struct reference *r, const double *q, const double *
             if (h % share == 0)
                 load_head(&w, r, k + key_head * k_pitch * r->d, v + key_head * k_pitch * r->dv);
             for (int64_t q0 = 0; q0 < r->nq; q0 += ROWS) {
-                const struct group g = group_of(r, b, h, q0);
+                struct group g = group_of(r, b, h, q0);
                 const int64_t at = rows + q0;
                 if (attend(&w, r, &g, q + at * r->d, o + at * r->dv, lse + at, o_bound ? o_bound + at * r->dv : NULL,
                            lse_bound ? lse_bound + at : NULL, seen ? seen + key_head * r->nk : NULL) != 0)

@@ -12,9 +12,10 @@
 #include <string.h>
 
 /* One row of scores and what becomes of it. [nk] but for o, [dv]. x, y: of doc/semantics, and a their sum; z: scores
- * behind the last change; p_off: how far off p may be; top: ds behind the last change; raw: scores before the first. */
+ * behind the last change; sizes: of all elements of the two rows; p_off: how far off p may be; top: ds behind the last
+ * change; raw: scores before the first. */
 struct row {
-    double *s, *x, *y, *a, *z, *p, *p_off, *top, *top_off, *ds, *ds_off, *raw, *o;
+    double *s, *x, *y, *a, *z, *sizes, *p, *p_off, *top, *top_off, *ds, *ds_off, *raw, *o;
     unsigned char *keep;
 };
 
@@ -26,7 +27,7 @@ static void row_free(struct row *w)
 
 static int row_make(struct row *w, const struct reference *r)
 {
-    double **const arrays[] = { &w->s,   &w->x,       &w->y,  &w->a,      &w->z,   &w->p,
+    double **const arrays[] = { &w->s,   &w->x,       &w->y,  &w->a,      &w->z,   &w->sizes, &w->p,
                                 &w->p_off, &w->top, &w->top_off, &w->ds, &w->ds_off, &w->raw, &w->o };
     enum { N = sizeof arrays / sizeof *arrays };
     const size_t nk = (size_t)r->nk + 1;
@@ -40,15 +41,27 @@ static int row_make(struct row *w, const struct reference *r)
     return 0;
 }
 
-static double dot(const double *x, const double *y, int64_t n, double *size)
+/* f64 is held to few units of its own: in long double. */
+static double dot(const struct reference *r, const double *x, const double *y, int64_t n, double *size)
 {
+    long double exact = 0;
     double sum = 0;
     *size = 0;
     for (int64_t i = 0; i < n; i++) {
         sum += x[i] * y[i];
         *size += fabs(x[i] * y[i]);
     }
-    return sum;
+    for (int64_t i = 0; i < n && r->type == CLATTN_F64; i++)
+        exact += (long double)x[i] * y[i];
+    return r->type == CLATTN_F64 ? (double)exact : sum;
+}
+
+static double sizes_of(const double *x, const double *y, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += fabs(x[i]) + fabs(y[i]);
+    return isfinite(sum) ? sum : 0;
 }
 
 /* What a product or a function may lose, of which tests ask a part; what is stored in few bits is as it is. */
@@ -66,13 +79,14 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
     int64_t n = 0;
     *lse = -INFINITY;
     reference_keep(r, at, w->keep);
-    for (int64_t i = at->lo; i < at->hi; i++)
-        if (w->keep[i])
-            w->s[i] = dot(q, k + i * r->d, r->d, &w->x[i]);
-        else
-            w->s[i] = w->x[i] = 0;
-    for (int64_t i = at->lo; i < at->hi; i++)
+    for (int64_t i = at->lo; i < at->hi; i++) {
+        w->s[i] = w->x[i] = w->sizes[i] = 0;
+        if (w->keep[i]) {
+            w->s[i] = dot(r, q, k + i * r->d, r->d, &w->x[i]);
+            w->sizes[i] = sizes_of(q, k + i * r->d, r->d);
+        }
         w->raw[i] = r->scale * w->s[i];
+    }
     if (reference_change(r, at, w->s, w->x, w->y, w->keep) != 0)
         return -1;
     for (int64_t i = at->lo; i < at->hi; i++) {
@@ -172,7 +186,7 @@ static void differentiate(const struct reference *r, struct row *w, const struct
     const double u = computing(r), over_d = (double)r->dv;
     const double flow = r->share > 0 ? 0 : reference_precision_of(r->type).flow, dot_flow = flow * (1 + over_d);
     double size;
-    const double delta = dot(dout, w->o, r->dv, &size) - dlse;
+    const double delta = dot(r, dout, w->o, r->dv, &size) - dlse;
     const double delta_off = delta_sum(r) * size + given.o + reference_lse_unit(r) * fabs(dlse) + dot_flow;
     *d = delta;
     *d_off = delta_off;
@@ -180,9 +194,10 @@ static void differentiate(const struct reference *r, struct row *w, const struct
         w->top[i] = w->top_off[i] = 0;
         if (w->p[i] == 0)
             continue;
-        const struct reference_score score = { w->x[i], w->y[i], fabs(w->z[i] - lse) };
+        const struct reference_score score = { w->x[i], w->y[i], fabs(w->z[i] - lse), w->sizes[i] };
         const double p_off = weight_off(r, log(w->p[i]), reference_doubt(r, (double)n + sinks, score) + of_row);
-        const double dp = dot(dout, v + i * r->dv, r->dv, &size), dp_off = reference_dot(r, over_d) * size + dot_flow;
+        const double dp = dot(r, dout, v + i * r->dv, r->dv, &size);
+        const double dp_off = reference_dot(r, over_d) * size + dot_flow;
         const double p = w->p[i] + (r->share > 0 ? 0 : p_off);
         w->p_off[i] = p_off;
         w->top[i] = w->p[i] * (dp - delta);
@@ -240,7 +255,7 @@ static void add_sink(const struct reference *r, const struct reference_gradients
     const double logit = r->sinks ? fabs(r->sinks[h]) : 0, one = 1;
     if (!g->dsinks || p == 0)
         return;
-    const struct reference_score score = { 0, logit, fabs(r->sinks[h] - lse) };
+    const struct reference_score score = { 0, logit, fabs(r->sinks[h] - lse), 0 };
     const double p_off = weight_off(r, log(p), reference_doubt(r, (double)n + 1, score) + lse_off);
     const double off = (p + (r->share > 0 ? 0 : p_off)) * d_off + p_off * fabs(d);
     add(g->dsinks + h, g->dsinks_bound + h, -p * d, off, sum, &one, 1);
@@ -258,54 +273,106 @@ void reference_backward_store(int type, const double *x, double *bound, int64_t 
         bound[i] = !isfinite(x[i]) ? 0 : bound[i] + (bound[i] > 0 || x[i] != 0 ? storing(type, x[i], bound[i]) : 0);
 }
 
+/* Where row i of all is, and what it reads. */
+struct place {
+    struct reference_line at;
+    int64_t h, row, keys; /* keys: the first row of its K and V */
+};
+static struct place place_of(const struct reference *r, int64_t i)
+{
+    const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
+    const int64_t b = i / r->nq / r->h, h = i / r->nq % r->h;
+    return (struct place) { reference_line_of(r, b, h, i % r->nq), h, (b * r->h + h) * q_pitch + i % r->nq,
+                            (b * r->hk + h / (r->h / r->hk)) * k_pitch };
+}
+
+/* D of a row, its LSE, and how far off both may be. */
+struct row_of_stats {
+    double lse, lse_off, d, d_off;
+};
+
+/* Makes a row's weights and ds, before and behind the changes of scores; returns how many keys it keeps, or -1. */
+static int64_t compute_row(const struct reference *r, struct row *w, const struct place *x, const double *q,
+                           const double *k, const double *v, const struct reference_gradients *g, double more,
+                           struct row_of_stats *of)
+{
+    const double dlse = g->dlse ? g->dlse[x->row] : 0;
+    const int64_t n =
+        weigh(r, w, &x->at, q + x->row * r->d, k + x->keys * r->d, v + x->keys * r->dv, &of->lse);
+    const struct given given = given_of(r, g, w->o, x->row, of->lse);
+    of->lse_off = given.lse;
+    of->d = -dlse;
+    of->d_off = reference_lse_unit(r) * fabs(dlse);
+    if (n > 0)
+        differentiate(r, w, &x->at, v + x->keys * r->dv, g->dout + x->row * r->dv, of->lse, dlse, given, n, &of->d,
+                      &of->d_off);
+    return n > 0 && go_back(r, w, &x->at, g, more) != 0 ? -1 : n;
+}
+
+/* What dS may be off where matrix units have it in f16, whose rows are scaled by their largest: a part of the largest
+ * of all. -1 when a score_mod failed. */
+static double vanishing(const struct reference *r, struct row *w, const double *q, const double *k, const double *v,
+                        const struct reference_gradients *g, double more)
+{
+    double most = 0;
+    if (r->share > 0 || !reference_narrow_f16(r))
+        return 0;
+    for (int64_t i = 0; i < r->b * r->h * r->nq; i++) {
+        const struct place x = place_of(r, i);
+        struct row_of_stats of;
+        const int64_t n = compute_row(r, w, &x, q, k, v, g, more, &of);
+        for (int64_t key = x.at.lo; key < x.at.hi && n > 0; key++)
+            most = fmax(most, fabs(w->ds[key]) + w->ds_off[key]);
+        if (n < 0)
+            return -1;
+    }
+    return ldexp(most, -32);
+}
+
 int reference_backward_add(const struct reference *r, const double *q, const double *k, const double *v,
                            const struct reference_gradients *g)
 {
-    const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
     const int64_t share = r->hk ? r->h / r->hk : 1;
     const double entries = (double)(g->entries ? g->entries : 1); /* which may share K and V */
     const double narrow = reference_narrowed(r), terms = (double)(r->nq * share) * entries;
+    const double rows = (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq);
     const struct summing over_k = summing_of(r, (double)r->nk, narrow), over_q = summing_of(r, terms, narrow);
-    const struct summing over_all =
-        summing_of(r, (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq) * (double)r->nk, 0);
+    const struct summing over_all = summing_of(r, rows * fmax((double)r->nk, 1), 0);
+    const double p_vanishes = r->share == 0 && reference_narrow_f16(r) ? ldexp(1, -32) : 0;
     struct row w;
+    int status = -1;
     memset(&w, 0, sizeof w);
-    if (row_make(&w, r) != 0) {
-        row_free(&w);
-        return -1;
-    }
+    if (row_make(&w, r) != 0)
+        goto out;
+    const double ds_vanishes = vanishing(r, &w, q, k, v, g, over_all.more);
+    if (ds_vanishes < 0)
+        goto out;
+    const double flow = fabs(r->scale) * ds_vanishes + (r->share > 0 ? 0 : reference_precision_of(r->type).flow);
     for (int64_t i = 0; i < r->b * r->h * r->nq; i++) {
-        const int64_t b = i / r->nq / r->h, h = i / r->nq % r->h, row = (b * r->h + h) * q_pitch + i % r->nq;
-        const int64_t keys = (b * r->hk + h / share) * k_pitch;
-        const struct reference_line at = reference_line_of(r, b, h, i % r->nq);
-        const double *const dout = g->dout + row * r->dv;
-        double lse;
-        const double dlse = g->dlse ? g->dlse[row] : 0;
-        double d = -dlse, d_off = reference_lse_unit(r) * fabs(dlse);
-        const int64_t n = weigh(r, &w, &at, q + row * r->d, k + keys * r->d, v + keys * r->dv, &lse);
-        const struct given given = given_of(r, g, w.o, row, lse);
-        if (n > 0)
-            differentiate(r, &w, &at, v + keys * r->dv, dout, lse, dlse, given, n, &d, &d_off);
-        add_sink(r, g, h, n, lse, given.lse, d, d_off, over_all);
+        const struct place x = place_of(r, i);
+        const double *const dout = g->dout + x.row * r->dv;
+        struct row_of_stats of;
+        const int64_t n = compute_row(r, &w, &x, q, k, v, g, over_all.more, &of);
+        if (n < 0)
+            goto out;
+        add_sink(r, g, x.h, n, of.lse, of.lse_off, of.d, of.d_off, over_all);
         if (!n)
             continue;
-        if (n < 0 || go_back(r, &w, &at, g, over_all.more) != 0) {
-            row_free(&w);
-            return -1;
-        }
-        add_others(r, &w, &at, g, over_all);
-        for (int64_t key = at.lo; key < at.hi; key++) {
-            const double p = w.p[key], ds = w.ds[key] * r->scale, ds_off = w.ds_off[key] * fabs(r->scale);
+        add_others(r, &w, &x.at, g, over_all);
+        for (int64_t key = x.at.lo; key < x.at.hi; key++) {
+            const double p = w.p[key], ds = w.ds[key] * r->scale, ds_off = w.ds_off[key] * fabs(r->scale) + flow;
             if (p == 0)
                 continue;
-            const int64_t to_k = (keys + key) * r->d, to_v = (keys + key) * r->dv;
-            add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key], over_q, dout, r->dv);
-            add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, over_q, q + row * r->d, r->d);
-            add(g->dq + row * r->d, g->dq_bound + row * r->d, ds, ds_off, over_k, k + to_k, r->d);
+            const int64_t to_k = (x.keys + key) * r->d, to_v = (x.keys + key) * r->dv;
+            add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key] + p_vanishes, over_q, dout, r->dv);
+            add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, over_q, q + x.row * r->d, r->d);
+            add(g->dq + x.row * r->d, g->dq_bound + x.row * r->d, ds, ds_off, over_k, k + to_k, r->d);
         }
     }
+    status = 0;
+out:
     row_free(&w);
-    return 0;
+    return status;
 }
 
 void reference_backward_end(const struct reference *r, const struct reference_gradients *g)

@@ -61,16 +61,41 @@ double reference_dot(const struct reference *r, double width)
     return unit_of(r) * (96 + (r->narrow_p ? 2 * width : 0));
 }
 
+/* Underflow: of an element that is scaled, times one of the other operand; of a product; of softcap's quotient. */
+static double score_flow(const struct reference *r, double sizes)
+{
+    const double more = fmax(1, fabs(r->scale));
+    return reference_precision_of(r->type).flow * (more * ((double)r->d + sizes) + r->p.softcap);
+}
+
 double reference_doubt(const struct reference *r, double n, struct reference_score s)
 {
     if (r->share > 0)
         return r->share * unit_of(r) * 32 * (1 + s.x + s.y);
-    return unit_of(r) * (chains(n) + 16 * (s.y + s.away)) + reference_dot(r, (double)r->d) * s.x;
+    return unit_of(r) * (chains(n) + 16 * (s.y + s.away)) + reference_dot(r, (double)r->d) * s.x +
+           score_flow(r, s.sizes);
+}
+
+static int type_of_p(const struct reference *r)
+{
+    return r->p.type ? r->p.type : r->type;
+}
+int reference_narrow_f16(const struct reference *r)
+{
+    return r->narrow_p && type_of_p(r) == CLATTN_F16;
+}
+double reference_lost(const struct reference *r)
+{
+    return r->narrow_p && type_of_p(r) == CLATTN_BF16 ? ldexp(1, -118) : reference_precision_of(r->type).lost;
+}
+double reference_flow(const struct reference *r)
+{
+    return r->narrow_p && type_of_p(r) == CLATTN_BF16 ? ldexp(1, -116) : reference_precision_of(r->type).flow;
 }
 
 double reference_narrowed(const struct reference *r)
 {
-    const double eps = reference_precision_of(r->p.type ? r->p.type : r->type).eps;
+    const double eps = reference_precision_of(type_of_p(r)).eps;
     return !r->narrow_p ? 0 : r->share > 0 ? (1 + r->share) * eps : 2 * eps;
 }
 

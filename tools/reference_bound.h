@@ -10,15 +10,15 @@ struct reference_precision {
     double unit; /* of sums, products and scores: u of doc/semantics */
     double eps;  /* of storing a number: half a unit in the last place */
     double tiny; /* the smallest normal number of that type */
-    double lost; /* a weight below this part of its row's largest counts as 0 */
+    double lost; /* a weight below this counts as 0 */
     double flow; /* what underflow may lose of a sum, for each of its terms */
 };
 struct reference_precision reference_precision_of(int type);
 
 /* What a score went through on its way: x, the size of its products; y, that of the score after each later step; away,
- * how far it is from the LSE of its row. */
+ * how far it is from the LSE of its row; sizes: of all elements of Q and K that it is made of. */
 struct reference_score {
-    double x, y, away;
+    double x, y, away, sizes;
 };
 
 /* Everything below is the law where r->share is 0, else that share of what right kernels lose at most on data that is
@@ -34,6 +34,11 @@ double reference_sum(const struct reference *r, double terms);
 double reference_dot(const struct reference *r, double width);
 /* What a sum of weights, or of what they are multiplied with, may lose where they are stored in 16 bits. */
 double reference_narrowed(const struct reference *r);
+/* A weight below `lost` of its row counts as 0, and what underflow may lose of a sum; matrix units have larger ones. */
+double reference_lost(const struct reference *r);
+double reference_flow(const struct reference *r);
+/* 1 where they have P and dS in f16, in which what is below 2^-32 of the largest counts as 0. */
+int reference_narrow_f16(const struct reference *r);
 /* Of an LSE, beside what its weights do: the rounding of its sum and of itself. */
 double reference_lse_rounding(const struct reference *r, double n, double lse);
 

@@ -127,12 +127,12 @@ static int64_t clamp(int64_t x, int64_t least, int64_t most)
 
 struct reference_line reference_line_of(const struct reference *r, int64_t b, int64_t h, int64_t q)
 {
-    const int64_t far = INT64_C(1) << 60; /* what no sum of a few overflows with, and no size reaches */
+    const int64_t far = INT64_C(1) << 30; /* offsets beyond count as that */
     const int64_t q_len = r->q_len ? clamp(r->q_len[b], 0, r->nq) : r->nq;
     const int64_t kv_len = r->kv_len ? clamp(r->kv_len[b], 0, r->nk) : r->nk;
     const int64_t offset = r->p.align == CLATTN_ALIGN_BOTTOM_RIGHT ? kv_len - q_len
                            : r->p.align == CLATTN_ALIGN_OFFSET     ? clamp(r->p.sizes.offset, -far, far)
-                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? r->offsets[b]
+                           : r->p.align == CLATTN_ALIGN_OFFSETS    ? clamp(r->offsets[b], -far, far)
                                                                    : 0;
     const int64_t kv_start = r->kv_start ? clamp(r->kv_start[b], 0, r->nk) : 0;
     struct reference_line at = { r->b0 + b, h, q, q + offset, kv_start, q < q_len ? kv_len : 0 };

@@ -29,9 +29,10 @@ static cl_int softcap_check(clattn_problem *p, struct why *why)
 {
     if (!(p->softcap >= 0) || !isfinite(p->softcap))
         INVALID("softcap is %g, must be positive, or 0 for none", p->softcap);
-    /* The kernel divides by it, and multiplies by it and log2(e). */
-    if (p->softcap && p->type != CLATTN_F64 && (p->softcap < 1e-37 || p->softcap > 8e37)) /* 1 / c is a normal float */
-        INVALID("softcap is %g, must be 1e-37 to 8e37 where arithmetic is in float", p->softcap);
+    /* The kernel multiplies by it, by log2(e) and by its inverse: all are normal numbers. */
+    const bool wide = p->type == CLATTN_F64;
+    if (p->softcap && (p->softcap < (wide ? 1e-307 : 1e-37) || p->softcap > (wide ? 4e307 : 8e37)))
+        INVALID("softcap is %g, must be %s", p->softcap, wide ? "1e-307 to 4e307" : "1e-37 to 8e37, or f64");
     return CL_SUCCESS;
 }
 

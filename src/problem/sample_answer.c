@@ -120,11 +120,15 @@ static double doubt_of(const clattn_problem *p, double sizes)
 
 /* Takes up a weight that is off by up to e^doubt; returns how much heavier it may be, in parts of the row. One that may
  * count as 0 may be wrong as a whole. */
-static double take_doubt(const clattn_problem *p, struct softmax *m, double weight, double doubt)
+static double take_doubt(const struct sample *s, struct softmax *m, double weight, double doubt)
 {
-    const bool lost = weight < (p->type == CLATTN_F64 ? 0x1p-1022 : 0x1p-126) * exp(2 * m->most);
-    m->least += lost ? 0 : weight / m->sum * exp(-doubt);
-    return weight / m->sum * expm1(lost ? fmax(doubt, log(2)) : doubt);
+    const clattn_problem *const p = &s->p;
+    const bool narrow_bf16 = s->narrow_p && p->type == CLATTN_BF16;
+    const double least = p->type == CLATTN_F64 ? 0x1p-1022 : narrow_bf16 ? 0x1p-118 : 0x1p-126;
+    const double part = weight / m->sum;
+    const bool lost = part < least * exp(2 * m->most);
+    m->least += lost ? 0 : part * exp(-doubt);
+    return part * expm1(lost ? fmax(doubt, log(2)) : doubt);
 }
 
 static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
@@ -157,14 +161,14 @@ static void weigh(const struct sample *s, const struct sample_entry *e, int64_t 
 }
 
 /* Makes m->off what weights may do to sums of them; returns how much more all may be. */
-static double take_doubts(const clattn_problem *p, struct softmax *m)
+static double take_doubts(const struct sample *s, struct softmax *m)
 {
     double all = 0;
     for (int64_t k = m->range.begin; k < m->range.end; k++)
         if (m->off[k] >= 0)
-            all += m->off[k] = take_doubt(p, m, m->weight[k], m->off[k]);
+            all += m->off[k] = take_doubt(s, m, m->weight[k], m->off[k]);
     if (m->sink_logit > -(double)INFINITY)
-        all += m->sink_off = take_doubt(p, m, m->sink, doubt_of(p, fabs(m->sink_logit)));
+        all += m->sink_off = take_doubt(s, m, m->sink, doubt_of(&s->p, fabs(m->sink_logit)));
     return all;
 }
 
@@ -209,7 +213,7 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
     weigh(s, &e, b, h, q, &m);
     if (!(m.sum > 0))
         return (struct answer){ -(double)INFINITY, 0 };
-    const double more = take_doubts(p, &m);
+    const double more = take_doubts(s, &m);
     for (int64_t c = 0; c < p->dv && m.keys; c++)
         o[c] = column(s, &e, b, h, c, &m, &o_bound[c]);
     const bool sinks = m.sink_logit > -(double)INFINITY, wide = problem_lse_type(p) == CLATTN_F64;

@@ -638,6 +638,20 @@ static void check_bounds(void)
     r.type = CLATTN_F64;
     right = !reference_forward(&r, one, far, huge, &o, &lse, &bound, &lse_bound, NULL);
     ok(right && bound > 0x1p-53 * 96 * 90 * lost && bound < 1e-11, "f64 keeps it (%g)", bound);
+    /* Beside eight keys of weight 1 one of 2^-125 is less than 2^-126 of all: a merge of parts may drop it. */
+    static const double ones[10] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    double beside[10] = { 0 }, of_last[10] = { 0 };
+    beside[9] = -125 * log(2);
+    of_last[9] = 0x1p120;
+    r = sized(1, 1, 1, 1, 10, 1, 1);
+    right = !reference_forward(&r, ones, beside, of_last, &o, &lse, &bound, &lse_bound, NULL);
+    ok(right && bound > o && bound < 1.01 * o, "and so is one that all together outweigh (%g, %g)", o, bound);
+    /* What underflows before a large factor: an element that is scaled, times one of the other operand. */
+    static const double small[] = { 0x1p-75 }, large[] = { 0x1p127, 0x1p126 };
+    r = sized(1, 1, 1, 1, 2, 1, 1);
+    r.scale = 0x1p-74;
+    right = !reference_forward(&r, small, large, v, &o, &lse, &bound, &lse_bound, NULL);
+    ok(right && lse_bound > 0x1p-124 * 0x1p126, "elements that are scaled may underflow (%g)", lse_bound);
     /* What is not finite has no bound, nor has what nothing weighs for. */
     right = !reference_forward(&r, one, one, far_inf, &o, &lse, &bound, &lse_bound, NULL) && isinf(o);
     ok(right && bound == 0 && lse_bound > 0, "O that is infinite is to be so");
