@@ -114,7 +114,8 @@
  *          forked from one that had called clattn_create() or clattn_default_device() therefore gets
  *          CLATTN_ERROR_FORKED from these two as well, and so do its own children. Start such a process by exec
  *          (posix_spawn(); in Python's multiprocessing the start method spawn or forkserver), or fork before the first
- *          use. What the application itself or another library does with OpenCL is not seen.
+ *          use. What the application itself or another library does with OpenCL is not seen, nor is a child that has
+ *          the number of that process, as in a process namespace of its own.
  * Memory   The caller frees what it creates: handles by clattn_release(), plans by clattn_plan_release(), trials by
  *          clattn_trial_release(). Handles and plans count references; plans and trials keep their handle alive. What
  *          is passed in is copied or used during the call, unless its description says otherwise.
