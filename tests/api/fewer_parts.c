@@ -55,7 +55,7 @@ static int64_t need_of(struct asked *x, int parts)
 {
     struct call c = x->c;
     struct why why;
-    size_t size;
+    size_t size = 0;
     c.parts_may_be_fewer = false;
     if (!call_set_parts(&c, parts) || launch_workspace_settle(&size, &x->plan->plan.launch, x->what, &c, &why))
         bail("%d parts: %s", parts, why.text);
