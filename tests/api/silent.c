@@ -4,9 +4,9 @@
  * Drivers write there what their compilers warn of: PoCL does. The programs of all kernels are compiled and run. */
 #include "config.h"
 
+#include "tests/lib/cache_fixture.h"
 #include "tests/lib/each.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 /* Each kernel of each engine, once; the pass over keys of gradients with everything that it may add up. */
@@ -54,18 +54,18 @@ static cl_int build(const struct device *d, size_t i)
 /* What is written to both by one build, as far as there is room; *e: its status. */
 static void listen(const struct device *d, size_t i, cl_int *e, char *said, size_t room)
 {
-    char path[] = "/tmp/clattn-silent.XXXXXX";
-    const int file = mkstemp(path), out = dup(1), err = dup(2);
-    if (file < 0 || out < 0 || err < 0 || unlink(path) || fflush(stdout) || dup2(file, 1) < 0 || dup2(file, 2) < 0)
+    FILE *const file = tmpfile();
+    const int out = dup(1), err = dup(2);
+    if (!file || out < 0 || err < 0 || fflush(stdout) || dup2(fileno(file), 1) < 0 || dup2(fileno(file), 2) < 0)
         bail("no file in place of stderr");
     *e = build(d, i);
     fflush(stdout);
     fflush(stderr);
     if (dup2(out, 1) < 0 || dup2(err, 2) < 0)
         _exit(99);
-    const ssize_t n = pread(file, said, room - 1, 0);
+    const ssize_t n = pread(fileno(file), said, room - 1, 0);
     said[n > 0 ? n : 0] = '\0';
-    close(file);
+    fclose(file);
     close(out);
     close(err);
 }
@@ -86,10 +86,10 @@ static void test(const struct device *d)
 
 int main(void)
 {
-    char cache[] = "/tmp/clattn-silent.XXXXXX", remove[64];
-    if (!mkdtemp(cache) || setenv("POCL_CACHE_DIR", cache, 1)) /* where nothing is kept, so that all is compiled */
+    char cache[NEST_PATH];
+    if (cache_fixture_make(cache) || setenv("POCL_CACHE_DIR", cache, 1)) /* empty, so that all is compiled */
         bail("no folder");
     const int status = each_device(test);
-    snprintf(remove, sizeof remove, "rm -rf %s", cache);
-    return system(remove) ? 99 : status;
+    cache_fixture_remove(cache);
+    return status;
 }
