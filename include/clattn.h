@@ -351,7 +351,7 @@ typedef struct clattn_problem {
      *   say otherwise (clattn_forward_args.page). Paged K and V are not varlen. */
     int32_t splits;
     /**< Into how many parts the keys of a row are split, to be worked on at the same time and merged: 1 to 1024; 0: as
-     *   many as the device needs. Calls may say otherwise (clattn_forward_args.splits). */
+     *   many as the device needs. Calls may say otherwise (clattn_forward_args.splits). With CLATTN_BACKWARD 0. */
     uint32_t aux_grads;
     /**< With CLATTN_BACKWARD, else ignored: bit i marks that calls may want the gradient of aux[i], which is CLATTN_F32
      *   or _F64. */
@@ -1370,10 +1370,10 @@ typedef struct clattn_backward_args {
     size_t struct_size;
     /**< sizeof(clattn_backward_args) */
     const clattn_forward_args *forward;
-    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits, or
-     *   that of the problem, is the number of stripes of keys that are summed apart (engine cpu: dQ; any engine: a
-     *   bias without an axis of keys, captured buffers), at most one for each tile of keys: the bits of gradients then
-     *   do not depend on the number of compute units. 0: as many as keep the device busy. */
+    /**< Those of the forward call, with LSE; not NULL. All of it is read, O and LSE too, but workspace. splits is the
+     *   number of stripes of keys that are summed apart (engine cpu: dQ; any engine: a bias without an axis of keys,
+     *   captured buffers), at most one for each tile of keys, 1024 at most: the bits of gradients then do not depend on
+     *   the number of compute units. 0: as many as keep the device busy. clattn_problem.splits is 0. */
     clattn_tensor dout;
     /**< Read: dO, in the type of Q and the shape of O. */
     clattn_tensor dlse;

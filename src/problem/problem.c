@@ -258,7 +258,7 @@ static cl_int check_backward(const clattn_problem *p, struct why *why)
     if (p->flags & CLATTN_BATCH_INVARIANT)
         INVALID("CLATTN_BATCH_INVARIANT is of forward calls, and does not go with CLATTN_BACKWARD");
     if (p->splits)
-        INVALID("splits is %d, but a backward pass does not split its keys", (int)p->splits);
+        INVALID("splits is %d, but backward calls, not their problem, say how many stripes they have", (int)p->splits);
     if (problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "quantised K and V have no gradients");
     if (p->page)

@@ -287,7 +287,7 @@ static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t 
 static cl_int set_groups(struct call *c, const struct call_plan *plan, const struct reader *r)
 {
     const clattn_sizes *const s = &r->s;
-    const int shared = r->shared, forced = r->forward.splits ? r->forward.splits : plan->p->splits;
+    const int shared = r->shared, forced = r->forward.splits;
     struct arguments *const to = &c->args;
     struct why *const why = r->why;
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
