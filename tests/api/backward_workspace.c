@@ -45,10 +45,10 @@ static int64_t cells_of(const struct graded *g)
     return n;
 }
 
-#define SHORT_CPU "cpu w4,nv1,rk4,rd4,bk2" /* tiles of 4 keys, and of 2 queries */
-#define FEW "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0" /* 16 work-items, tiles of 16 keys and of 16 queries */
+#define SHORT_CPU "cpu w4,nv1,rk4,rd4,bk2"         /* tiles of 4 keys, and of 2 queries */
+#define FEW "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0"   /* 16 work-items, tiles of 16 keys and of 16 queries */
 #define MANY "simt tx16,ty4,tm8,tn4,ch4,cv4,qres0" /* 64 work-items, tiles of 32 keys and of 64 queries */
-#define MATRIX "mma_emu nw1,rt1,bk16,qreg0" /* 32 work-items, of which the emulation has 6 words each */
+#define MATRIX "mma_emu nw1,rt1,bk16,qreg0"        /* 32 work-items, of which the emulation has 6 words each */
 enum { DQ = 1 << GRADED_DQ, DK = 1 << GRADED_DK, DV = 1 << GRADED_DV, CAPTURED = GRADED_CAPTURED };
 static const struct room {
     const char *text; /* without lse and bwd; %d: keys for each compute unit of the device */
@@ -189,8 +189,8 @@ static void test_given_stripes(void)
         const size_t want = (sizeof(float) * (size_t)(OF_ALL + rows[i].stripes * OF_STRIPE) + 31) / 32 * 32;
         e = e ? e : graded_run(&g, plan, on.d->queue);
         ok(!e && size == want && graded_verify(&g, on.d->queue, &most, why, sizeof why),
-           "%d stripes of %d (%s): %zu bytes, expected %zu %s", rows[i].stripes, rows[i].call, clattn_status_string(e), size,
-           want, why);
+           "%d stripes of %d (%s): %zu bytes, expected %zu %s", rows[i].stripes, rows[i].call, clattn_status_string(e),
+           size, want, why);
         g.t.args.splits = -1;
         ok(clattn_backward_workspace_size(plan, &g.args, &size) == CLATTN_ERROR_INVALID_ARGUMENT, "-1 is refused");
         graded_free(&g);
