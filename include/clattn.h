@@ -68,23 +68,25 @@
  * that type; for f64 read 2^-1020 for 2^-124. Where p_k < 2^-126 e^(2 max E) (f64: 2^-1022) a weight may count as 0:
  * e^-E_k is 0 then, and e^E_k is at least 2. Engines that use matrix units (mma_nv) have 96 + 2 d in place of 96, and
  * store p in 16 bits, in the type of Q: 2 eps R more, with the eps of that type; in f16 2^-32 n max|V| as well, and in
- * bf16 2^-118 in place of 2^-126 and 2^-116 n in place of 2^-124 n. What a score_mod loses to its own rounding is not
- * included; where it enlarges differences up to g times, all of E_k that comes from what lies before it counts g times.
+ * bf16 2^-118 in place of 2^-126 and 2^-116 n in place of 2^-124 n; in bf16 sum_d |Q K| is at most 1e37 there, too.
+ * What a score_mod loses to its own rounding is not included; where it enlarges differences up to g times, all of E_k
+ * that comes from what lies before it counts g times.
  *
  * To first order W is sum_k p_k E_k |V - o|. From scores of some 10^5 on (f64: 10^14) rounding a score changes its
  * weight by a factor, and the bound then says no more than that O is a mean of the values that are seen.
  *
  * The bound holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at most
- * 1e38, in magnitude, |scale| is 0 or 2^-126 to 1e38 and softcap 1e-37 to 8e37 (f64: clattn_problem). There finite
- * inputs give finite results. Beyond that nothing is promised but that nothing crashes. A device may take subnormal
- * numbers of f32 and bf16 for 0. A result beyond the largest number of its type may be infinite. "Gradients", below,
- * has the bound of gradients, and doc/semantics the proof of both.
+ * 1e38, in magnitude, |scale| is 0 or 2^-126 to 1e38, softcap 1e-37 to 8e37 (f64: clattn_problem), and scales of int8
+ * and int4 are 0 or normal numbers. There finite inputs give finite results. Beyond that nothing is promised but that
+ * nothing crashes. A device may take subnormal numbers of f32 and bf16 for 0. A result beyond the largest number of its
+ * type may be infinite. "Gradients", below, has the bound of gradients, and doc/semantics the proof of both.
  *
  * Batch invariance
  * ----------------
- * How many parts the keys are split into depends on how much else a call computes, and with it the rounding of every
- * row. With CLATTN_BATCH_INVARIANT each batch entry is split by its own keys alone: into parts of at least 1024 keys,
- * at most 32 of them, or as many as `splits` says. Then, on the same device, by the same plan and with the same
+ * How many parts the keys are split into depends on how much else a call computes, on
+ * the number of compute units and on the workspace, and with it the rounding of every row. With CLATTN_BATCH_INVARIANT
+ * each batch entry is split by its own keys alone: into parts of at least 1024 keys but for the last, at most 32 of
+ * them, or as many as `splits` says, of any length. Then, on the same device, by the same plan and with the same
  * `splits`, the bits of a row of O and LSE follow from the row of Q, the keys and values of its entry from kv_start to
  * kv_len, and what masks, biases and score_mods make of them. They depend neither on b, h, nq and nk of the call, nor
  * on the place of the entry, the head and the row in it, nor on what other rows and entries hold and how long they are,
@@ -119,6 +121,10 @@
  * Memory   The caller frees what it creates: handles by clattn_release(), plans by clattn_plan_release(), trials by
  *          clattn_trial_release(). Handles and plans count references; plans and trials keep their handle alive. What
  *          is passed in is copied or used during the call, unless its description says otherwise.
+ * Buffers  Unless a description says otherwise, nothing that a call writes, its workspace included, may overlap what
+ *          else it reads or writes, which the library does not check, and elements of a tensor that is written have
+ *          places of their own. What is written must not be CL_MEM_READ_ONLY, and what is read not CL_MEM_WRITE_ONLY
+ *          (CLATTN_ERROR_INVALID_ARGUMENT).
  * Texts    A function with `text` and `len` writes at most len bytes, always ended by NUL, and cuts off what does not
  *          fit. `text` may be NULL when len is 0. *needed, where there is one, receives the bytes that the whole text
  *          takes, NUL included; `needed` may be NULL.
@@ -440,8 +446,8 @@ CLATTN_API cl_int clattn_workload_print(const clattn_workload *c, char *text, si
  * @param c      the workload; not NULL
  * @param flops  receives 2 (d + dv) for each query row and key that causality, window and lengths keep, over all query
  *               heads, backward 2 (3 d + 2 dv); boolean masks and block maps are not counted. May be NULL.
- * @param bytes  receives the bytes of Q, K, V and O, and of LSE when it is wanted, once each in their storage types;
- *               backward also those of dO and of all gradients. May be NULL.
+ * @param bytes  receives the bytes of Q, K, V and O, and of LSE when it is wanted, once each in their storage types,
+ *               and of scales of int8 and int4; backward those of LSE, dO, dQ, dK and dV as well. May be NULL.
  * @return CL_SUCCESS, or a status as of clattn_workload_print()
  */
 CLATTN_API cl_int clattn_workload_cost(const clattn_workload *c, double *flops, double *bytes) CLATTN_MUST_CHECK;
@@ -1151,7 +1157,7 @@ typedef struct clattn_forward_args {
     int64_t slopes_stride;
     /**< Elements from the slopes of b to those of b + 1; 0: the same slopes for every b. */
     clattn_array sinks;
-    /**< f32 [h], for CLATTN_SINKS. */
+    /**< f32 [h], for CLATTN_SINKS. -inf: the head has none. */
     const clattn_array *aux;
     /**< [n_aux] captured buffers. The score_mods must not read beyond their ends: the library cannot check that. */
     clattn_tensor4 k_scale, k_zero, v_scale, v_zero;
@@ -1254,8 +1260,8 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
  * @param event      as for clattn_enqueue_forward()
- * @return the statuses of clattn_plan_create() and of clattn_enqueue_forward(). On failure nothing was enqueued and
- *         there is no event.
+ * @return the statuses of clattn_plan_create() and of clattn_enqueue_forward(). On failure there is no event, and
+ *         nothing was enqueued, with the exception that clattn_enqueue_forward() has.
  */
 CLATTN_API cl_int clattn_forward(clattn_handle handle, cl_command_queue queue, const clattn_problem *problem,
                                  const clattn_forward_args *args, cl_uint n_wait, const cl_event *wait_list,
@@ -1295,15 +1301,14 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  *     dSink   = -sum_q exp(sink - lse[q]) D[q]
  *
  * dK and dV are summed over the query heads that share a key/value head. Where a mask, a length or a bias drops a key
- * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no
- * row sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that
- * are computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the
- * same bits every time on the same device, with the same plan and number of compute units (on CPUs, of the driver's
- * threads; splits makes bits independent of it): nothing is added up in an order that depends on chance. dQ, dK and dV
- * are stored as Q, K and
- * V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). Engines that use matrix
- * units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV only. What dO holds beyond
- * q_len is never read.
+ * its p and ds are exactly 0: what is stored there reaches no gradient, and rows that see nothing, and keys that no row
+ * sees, have gradients of exactly 0. NaN and inf in a row of K that some query sees may reach dQ of queries that are
+ * computed beside that one, and those in a row of Q or dO the gradients of keys that are. The same call gives the same
+ * bits every time on the same device, with the same plan and number of compute units (on CPUs, of the driver's threads;
+ * splits makes bits independent of it): nothing is added up in an order that depends on chance. dQ, dK and dV are
+ * stored as Q, K and V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). Engines
+ * that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV only. What
+ * dO holds beyond q_len never reaches a gradient.
  *
  * The error bound
  * ---------------
@@ -1327,8 +1332,9 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * lose or enlarge is not included.
  *
  * It holds in the domain of the forward call as long as |scale| sum_d |Q K| and the scores after every step are at most
- * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes, times |scale| where that is a factor, are at most 1e37,
- * and results are in the range of their types: p is what s and LSE say, and LSE is as coarse as its size.
+ * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes, times |scale| where that is a factor, and |scale ds| of
+ * every element are at most 1e37, and results are in the range of their types: p is what s and LSE say, and LSE is as
+ * coarse as its size.
  *
  * D inherits the rounding error of the stored O. In 16 bits it is multiplied by K and Q, and shows where sums over ds
  * cancel: dQ and dK where a row has nearly all of its weight on one key, dBias where a bias has no axis k. A problem
@@ -1336,7 +1342,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * like any other.
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
- * with it only, is that of the plan whose O and LSE they are. Quantised and paged K and V have no gradients.
+ * with it only, is that of the plan whose O and LSE they are, without CLATTN_APPEND, CLATTN_ROTARY,
+ * CLATTN_BATCH_INVARIANT and splits. Quantised and paged K and V have no gradients.
  * examples/train.c is a whole program.
  *
  * Derivatives of score_mods
@@ -1453,14 +1460,15 @@ CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue que
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
  * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods. CLATTN_BACKWARD
- *                   need not be set; CLATTN_APPEND, CLATTN_ROTARY and splits are ignored. Not NULL.
+ *                   need not be set; CLATTN_APPEND, CLATTN_ROTARY, CLATTN_BATCH_INVARIANT and splits are ignored. Not
+ *                   NULL.
  * @param args       as for clattn_enqueue_backward(); sizes of args->forward and workspace may be NULL, as they may for
  *                   clattn_forward()
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
  * @param event      as for clattn_enqueue_backward()
- * @return the statuses of clattn_plan_create() and of clattn_enqueue_backward(). On failure nothing was enqueued and
- *         there is no event.
+ * @return the statuses of clattn_plan_create() and of clattn_enqueue_backward(). On failure there is no event, and
+ *         nothing was enqueued, with the exception that clattn_enqueue_forward() has.
  */
 CLATTN_API cl_int clattn_backward(clattn_handle handle, cl_command_queue queue, const clattn_problem *problem,
                                   const clattn_backward_args *args, cl_uint n_wait, const cl_event *wait_list,
@@ -1477,7 +1485,8 @@ CLATTN_API cl_int clattn_backward(clattn_handle handle, cl_command_queue queue, 
  *     clattn_enqueue_rotary()     turns Q, whose rows are at positions kv_len[b] + i
  *     clattn_enqueue_append()     turns and stores the new rows of K and V, and advances kv_len[b]
  *     clattn_enqueue_forward()    with nk the room that a sequence has, and kv_len: causal masks, windows and ALiBi are
- *                                 bottom-right aligned, so they are right for one row as for a prompt
+ *                                 bottom-right aligned, so they are right for one row as for a prompt.
+ *                                 Where new_len is given, q_len (CLATTN_Q_LEN) is the same
  *
  * examples/generate.c is a whole program. The sizes of the plan's problem should be those of the step that is called
  * most.
@@ -1627,7 +1636,7 @@ typedef struct clattn_merge_args {
  * @param args       not NULL; may be freed when the function returns
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
- * @param event      receives an event that completes when all is written; may be NULL
+ * @param event      receives an event that completes when all is written, which the caller releases; may be NULL
  * @return the statuses of clattn_enqueue_forward() but CLATTN_ERROR_WORKSPACE, and CLATTN_ERROR_INVALID_ARGUMENT also
  *         where the problem lacks a flag, or nq rows exceed the room of nk
  */
@@ -1643,7 +1652,7 @@ CLATTN_API cl_int clattn_enqueue_append(clattn_plan plan, cl_command_queue queue
  * @param args       not NULL; may be freed when the function returns
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
- * @param event      receives an event that completes when all is written; may be NULL
+ * @param event      receives an event that completes when all is written, which the caller releases; may be NULL
  * @return the statuses of clattn_enqueue_append()
  */
 CLATTN_API cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue, const clattn_rotary_args *args,
@@ -1654,15 +1663,16 @@ CLATTN_API cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue
  * wherever they were computed. The result is that of one forward pass over all keys. Merging is associative and
  * commutative up to rounding. No part, or parts that saw nothing (LSE = -inf), give O = 0 and LSE = -inf; such a part
  * contributes nothing even when its O is NaN. A sink belongs to one part only. A merge is held to the bound of a
- * forward row whose keys are the parts: the score of a part is its LSE, x = |LSE|, y = |LSE - lse|, and V its O. What
- * the LSE of a part is off itself is added to E, and what its O is off, at most the largest of that, to the bound of O.
+ * forward row whose keys are the parts but those with LSE = -inf: the score of a part is its LSE, x = |LSE|, y = |LSE -
+ * lse|, f = 0, and V its O. What the LSE of a part is off itself is added to E, and what its O is off, at most the
+ * largest of that, to the bound of O. In base 2 (CLATTN_LSE_OUT_LOG2) the bound of LSE is log2(e) times as large.
  *
  * @param plan       any plan with the widths and the o_type of the result, but for gradients
  * @param queue      as for clattn_enqueue_forward()
  * @param args       not NULL; may be freed when the function returns
  * @param n_wait     as for clattn_enqueue_forward()
  * @param wait_list  as for clattn_enqueue_forward()
- * @param event      receives an event that completes when all is written; may be NULL
+ * @param event      receives an event that completes when all is written, which the caller releases; may be NULL
  * @return the statuses of clattn_enqueue_forward() but CLATTN_ERROR_WORKSPACE
  */
 CLATTN_API cl_int clattn_enqueue_merge(clattn_plan plan, cl_command_queue queue, const clattn_merge_args *args,

@@ -15,7 +15,8 @@
  *            for detail(), which is "", and source().
  * Failures   Every call that fails throws clattn::error, as does one that gets a std::string with a NUL inside;
  *            std::bad_alloc and std::length_error where memory for a text or a list runs out. Where a call throws,
- *            nothing was enqueued and no object has changed. Callbacks, as options have them, must not throw.
+ *            nothing was enqueued, with the exception that clattn_enqueue_forward() has, and no object has changed.
+ *            Callbacks, as options have them, must not throw.
  * OpenCL     Contexts, devices, queues, buffers and events are the plain handles of <CL/cl.h>. Those of Khronos'
  *            <CL/opencl.hpp> give theirs by operator(): handle(context(), device()), plan.forward(queue(), args),
  *            tensor(q()). The caller keeps them, as in C.

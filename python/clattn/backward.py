@@ -139,7 +139,8 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
                        wanted: Optional[Sequence[str]] = None, score_mod_grad: Any = None,
                        aux_grads: Optional[Sequence[str]] = None, handle: Optional[Handle] = None, plan: Any = None,
                        **more: Any) -> Gradients:
-    """Gradients of attention(). The same call gives the same bits every time.
+    """Gradients of attention(). The same call gives the same bits every time on the same device, with the same plan and
+    number of compute units.
 
     dout     the gradient of some loss with respect to the result, in the shape of out and q's type
     q, k, v  as they were

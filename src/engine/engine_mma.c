@@ -113,7 +113,7 @@ static int rank_nv(const struct caps *caps, const clattn_problem *p)
     { \
         [NW] = { "nw", "warps of a work-group", 1, 16, TRY(2, 4, 8) }, \
         [RT] = { "rt", "tiles of 16 rows of Q that a warp has", 1, 4, TRY(1, 2) }, \
-        [BK] = { "bk", "keys in a tile, a multiple of 16", 16, 256, TRY(16, 32, 64, 128) }, \
+        [BK] = { "bk", "keys in a tile, a multiple of 16", 16, 128, TRY(16, 32, 64, 128) }, \
         [QREG] = { "qreg", "1: Q stays in registers, 0: it is read from local memory for each tile", \
                    0, 1, TRY(0, 1) }, \
     }
