@@ -48,8 +48,9 @@ static int is_narrow(const struct class *k)
 
 static void draw_class(struct class *k, int small)
 {
-    static const char *const mods[] = { "mod:document", "mod:strided", "mod:relative", "mod:tanh_gate",
-                                        "mod:relative,softcap", "mod:head_scale", "mod:relative_bias" };
+    static const char *const mods[] = { "mod:document", "mod:strided", "mod:relative", "mod:relative,softcap",
+                                        "mod:tanh_gate", "mod:head_scale", "mod:relative_bias" };
+    enum { ALL = sizeof mods / sizeof *mods, CAPTURE_NO_FLOATS = 4 }; /* mma_emu has no gradients of the others' */
     memset(k, 0, sizeof *k);
     k->of.small = small;
     draw_engine(k);
@@ -57,7 +58,7 @@ static void draw_class(struct class *k, int small)
         *k->of.words = '\0';
         sweep_draw_width(&k->of);
     } while (k->of.engine == SWEEP_EMULATED && (k->of.width[0] > MATRIX_WIDTH || k->of.width[1] > MATRIX_WIDTH));
-    sweep_draw_scores(&k->of, mods, sizeof mods / sizeof *mods);
+    sweep_draw_scores(&k->of, mods, k->of.engine == SWEEP_EMULATED ? CAPTURE_NO_FLOATS : ALL);
     sweep_add(&k->of, 4, is_narrow(k) ? "o:f32" : "");
 }
 
