@@ -7,215 +7,17 @@
  * a thousand calls and more: make check fails a few, CLATTN_PART a share of them, and CLATTN_PART=1 all. */
 #include "config.h"
 
-#include "tests/lib/appended.h"
+#include "tests/fault/call_kinds.h"
 #include "tests/lib/each.h"
-#include "tests/lib/graded.h"
-#include "tests/lib/states.h"
 #include "tests/lib/wrap.h"
 
 #include <stdlib.h>
 
-/* ---- What is called ---- */
-
-struct subject {
-    const struct device *d;
-    const struct kind *kind;
-    const char *text;
-    clattn_problem *problem; /* that of what is made below */
-    struct trial t;
-    struct graded g;
-    struct appended a;
-    struct states s;
-    clattn_workload c;
-};
-
-/* A kind of call, on inputs of its own. All but `plan` and `once` are the test's part. */
-struct kind {
-    void (*make)(struct subject *x);
-    void (*size)(struct subject *x, clattn_plan plan); /* the workspace that calls of the plan get; NULL: none */
-    void (*reset)(struct subject *x);                  /* outputs are poison */
-    cl_int (*plan)(struct subject *x, clattn_plan plan, cl_event *event);
-    cl_int (*once)(struct subject *x, clattn_handle h, cl_event *event);
-    int (*is_blank)(struct subject *x, char *why, size_t len); /* no output was written */
-    int (*is_kept)(struct subject *x, char *why, size_t len);  /* nothing else was */
-    int (*is_right)(struct subject *x, char *why, size_t len);
-    void (*free)(struct subject *x);
-};
-
-static void must(cl_int e, const struct subject *x, const char *what)
+static void must(cl_int e, const struct call_subject *x, const char *what)
 {
     if (e)
         bail("%s: %s: %s", x->text, what, clattn_status_string(e));
 }
-
-static void forward_make(struct subject *x)
-{
-    must(trial_make(&x->t, x->d->cl.context, &x->c, PADDED), x, "no trial");
-    x->problem = &x->t.c.problem;
-}
-static void forward_size(struct subject *x, clattn_plan plan)
-{
-    must(trial_run(&x->t, plan, x->d->queue), x, "no run");
-}
-static void forward_reset(struct subject *x)
-{
-    must(trial_reset(&x->t, x->d->queue), x, "no reset");
-}
-static cl_int forward_plan(struct subject *x, clattn_plan plan, cl_event *event)
-{
-    cl_int e = CL_SUCCESS;
-    if (x->t.map.image.size && x->t.mask.image.size)
-        e = clattn_enqueue_block_map(plan, x->d->queue, &x->t.args, 0, NULL, NULL);
-    return e ? e : clattn_enqueue_forward(plan, x->d->queue, &x->t.args, 0, NULL, event);
-}
-static cl_int forward_once(struct subject *x, clattn_handle h, cl_event *event)
-{
-    clattn_forward_args a = x->t.args;
-    a.workspace = NULL;
-    a.workspace_offset = a.workspace_size = 0;
-    return clattn_forward(h, x->d->queue, x->problem, &a, 0, NULL, event);
-}
-static int forward_is_kept(struct subject *x, char *why, size_t len)
-{
-    return trial_fetch(&x->t, x->d->queue, why, len);
-}
-static int forward_is_blank(struct subject *x, char *why, size_t len)
-{
-    return trial_fetch(&x->t, x->d->queue, why, len) && trial_is_blank(&x->t);
-}
-static int forward_is_right(struct subject *x, char *why, size_t len)
-{
-    return trial_verify(&x->t, x->d->queue, why, len);
-}
-static void forward_free(struct subject *x)
-{
-    trial_free(&x->t);
-}
-
-static void backward_make(struct subject *x)
-{
-    const unsigned all = GRADED_ALL | 1 << GRADED_DLSE | GRADED_CAPTURED;
-    must(graded_make(&x->g, x->d->cl.context, x->d->queue, &x->c, PADDED, all), x, "no gradients");
-    x->problem = &x->g.t.c.problem;
-}
-static void backward_size(struct subject *x, clattn_plan plan)
-{
-    must(graded_run(&x->g, plan, x->d->queue), x, "no run");
-}
-static void backward_reset(struct subject *x)
-{
-    must(graded_reset(&x->g, x->d->queue), x, "no reset");
-}
-static cl_int backward_plan(struct subject *x, clattn_plan plan, cl_event *event)
-{
-    return clattn_enqueue_backward(plan, x->d->queue, &x->g.args, 0, NULL, event);
-}
-static cl_int backward_once(struct subject *x, clattn_handle h, cl_event *event)
-{
-    clattn_backward_args a = x->g.args;
-    a.workspace = NULL;
-    a.workspace_offset = a.workspace_size = 0;
-    return clattn_backward(h, x->d->queue, x->problem, &a, 0, NULL, event);
-}
-static int backward_is_blank(struct subject *x, char *why, size_t len)
-{
-    return graded_is_blank(&x->g, x->d->queue) && graded_fetch(&x->g, x->d->queue, why, len);
-}
-static int backward_is_kept(struct subject *x, char *why, size_t len)
-{
-    return graded_fetch(&x->g, x->d->queue, why, len);
-}
-static int backward_is_right(struct subject *x, char *why, size_t len)
-{
-    double most;
-    return graded_verify(&x->g, x->d->queue, &most, why, len);
-}
-static void backward_free(struct subject *x)
-{
-    graded_free(&x->g);
-}
-
-/* The first random call that writes rows; its caches are made anew each time, since what they hold is the host's to
- * say. */
-static void append_make(struct subject *x)
-{
-    int64_t written = 0;
-    x->problem = &x->c.problem;
-    x->problem->flags |= CLATTN_APPEND | CLATTN_ROTARY | CLATTN_KV_LEN;
-    for (uint64_t seed = 1; !written; seed++) {
-        uint64_t state = 1000 * seed;
-        appended_free(&x->a);
-        appended_make(&x->a, x->problem, &state, x->d->cl.context);
-        written = x->a.rotates ? appended_expect(&x->a) : 0;
-        x->c.seed = seed;
-    }
-}
-static void append_reset(struct subject *x)
-{
-    uint64_t state = 1000 * x->c.seed;
-    appended_free(&x->a);
-    appended_make(&x->a, x->problem, &state, x->d->cl.context);
-}
-static cl_int append_plan(struct subject *x, clattn_plan plan, cl_event *event)
-{
-    return clattn_enqueue_append(plan, x->d->queue, &x->a.args, 0, NULL, event);
-}
-static int append_is_blank(struct subject *x, char *why, size_t len)
-{
-    return appended_agrees(&x->a, x->d->queue, why, len);
-}
-/* Rows behind those that a sequence has are nobody's. */
-static int append_is_kept(struct subject *x, char *why, size_t len)
-{
-    return bytes_agree(&x->a.kv_len, x->d->queue, why, len);
-}
-static int append_is_right(struct subject *x, char *why, size_t len)
-{
-    appended_expect(&x->a);
-    return appended_agrees(&x->a, x->d->queue, why, len);
-}
-static void append_free(struct subject *x)
-{
-    appended_free(&x->a);
-}
-
-static void merge_make(struct subject *x)
-{
-    const int64_t n[3] = { 2, 2, 3 };
-    x->problem = &x->c.problem;
-    must(states_make(&x->s, x->d->cl.context, x->problem, n, 6, STATES_INSIDE, 0, 1), x, "no states");
-}
-static void merge_reset(struct subject *x)
-{
-    must(states_store(&x->s, x->d->queue), x, "no reset");
-}
-static cl_int merge_plan(struct subject *x, clattn_plan plan, cl_event *event)
-{
-    return clattn_enqueue_merge(plan, x->d->queue, &x->s.args, 0, NULL, event);
-}
-static int merge_is_blank(struct subject *x, char *why, size_t len)
-{
-    (void)why, (void)len;
-    return states_are_blank(&x->s, x->d->queue);
-}
-static int merge_is_right(struct subject *x, char *why, size_t len)
-{
-    return states_verify(&x->s, x->d->queue, 0.25, why, len);
-}
-static void merge_free(struct subject *x)
-{
-    states_free(&x->s);
-}
-
-static const struct kind forward = { forward_make,     forward_size,    forward_reset,    forward_plan, forward_once,
-                                     forward_is_blank, forward_is_kept, forward_is_right, forward_free };
-static const struct kind backward = { backward_make,    backward_size,     backward_reset,
-                                      backward_plan,    backward_once,     backward_is_blank,
-                                      backward_is_kept, backward_is_right, backward_free };
-static const struct kind append = { append_make,     NULL,           append_reset,    append_plan, NULL,
-                                    append_is_blank, append_is_kept, append_is_right, append_free };
-static const struct kind merge = { merge_make,     NULL,           merge_reset,    merge_plan, NULL,
-                                   merge_is_blank, merge_is_blank, merge_is_right, merge_free };
 
 /* ---- How ---- */
 
@@ -229,26 +31,26 @@ static const char *const names_of_ways[] = { "by a plan", "in one call", "in a f
 
 static const struct row {
     enum way way;
-    const struct kind *kind;
+    const struct call_kind *kind;
     const char *text;
     unsigned dealt; /* make check has one in so many of the calls; 0: all */
 } rows[] = {
-    { BY_PLAN, &forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
-    { BY_PLAN, &forward, "f32 b1 h2 q9 k20 d8 mask:bhqk blocks:4,4 lse", 0 },
-    { BY_PLAN, &backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
-    { BY_PLAN, &append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 0 },
-    { BY_PLAN, &merge, "f32 b2 h2 q3 k5 d8/12 lse", 0 },
-    { ONCE, &forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
-    { ONCE, &backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
-    { ONCE_NEW, &forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 19 },
-    { ONCE_NEW, &backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 101 },
-    { CREATE, &append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 61 },
+    { BY_PLAN, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
+    { BY_PLAN, &call_forward, "f32 b1 h2 q9 k20 d8 mask:bhqk blocks:4,4 lse", 0 },
+    { BY_PLAN, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
+    { BY_PLAN, &call_append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 0 },
+    { BY_PLAN, &call_merge, "f32 b2 h2 q3 k5 d8/12 lse", 0 },
+    { ONCE, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
+    { ONCE, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
+    { ONCE_NEW, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 19 },
+    { ONCE_NEW, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 101 },
+    { CREATE, &call_append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 61 },
 };
 
 /* What a way needs. */
 struct setting {
     const struct row *row;
-    struct subject x;
+    struct call_subject x;
     clattn_handle handle; /* that stays, or a new one */
     clattn_plan plan;
 };
@@ -276,7 +78,7 @@ static void open_setting(struct setting *p, const struct device *d, const struct
     p->x.kind = row->kind;
     p->x.text = row->text;
     p->x.c = each_case(row->text);
-    row->kind->make(&p->x);
+    must(row->kind->make(&p->x), &p->x, "it cannot be made");
     if (is_new(p))
         return;
     p->handle = open_handle(d);
@@ -285,7 +87,7 @@ static void open_setting(struct setting *p, const struct device *d, const struct
     else
         must(clattn_plan_create(&p->plan, p->handle, p->x.problem, NULL), &p->x, "no plan");
     if (p->plan && row->kind->size)
-        row->kind->size(&p->x, p->plan);
+        must(row->kind->size(&p->x, p->plan), &p->x, "no run");
     clFinish(d->queue);
 }
 
@@ -325,7 +127,7 @@ static int had_begun(long n)
 /* What a call of this status has left; on the test's side nothing is counted. */
 static int is_as_it_should_be(struct setting *p, cl_int e, int begun, char *why, size_t len)
 {
-    struct subject *const x = &p->x;
+    struct call_subject *const x = &p->x;
     clFinish(x->d->queue);
     if (!e)
         return x->kind->is_right(x, why, len);
@@ -345,7 +147,7 @@ static int works(struct setting *p, char *why, size_t len)
 {
     cl_event event = NULL;
     wrap_disarm();
-    p->x.kind->reset(&p->x);
+    must(p->x.kind->reset(&p->x), &p->x, "no reset");
     wrap_arm(0, 0);
     const cl_int e = call(p, &event);
     if (event)
@@ -363,7 +165,7 @@ static int try_nth(struct setting *p, long n, int sticky, long *calls)
 {
     char why[1024] = "", words[512] = "", last[sizeof wrap.last];
     cl_event event = NULL;
-    p->x.kind->reset(&p->x);
+    must(p->x.kind->reset(&p->x), &p->x, "no reset");
     if (!is_new(p))
         leave_words(p->handle);
     wrap.memory = wrap.objects = 0;
