@@ -1,10 +1,11 @@
 /* forked.c - every function that takes a handle, a plan or a trial: in a child of fork(), and where there is none
  * SPDX-License-Identifier: Apache-2.0
  *
- * The table has all of them: the header is read, and what is missing is a failure. fork.c has what a child gives
+ * object_calls.c has them: the header is read, and what is missing there is a failure. fork.c has what a child gives
  * back. */
 #include "config.h"
 
+#include "tests/api/object_calls.h"
 #include "tests/lib/each.h"
 
 #include <pthread.h>
@@ -12,90 +13,6 @@
 #include <unistd.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3";
-
-/* What a parent has made, what calls are given, and where they leave what they make. */
-struct world {
-    clattn_handle handle;
-    clattn_plan plan, gradients, cache;
-    clattn_trial trial;
-    cl_command_queue queue;
-    const clattn_problem *problem;
-    const clattn_forward_args *forward;
-    const clattn_backward_args *backward;
-    const clattn_append_args *append;
-    const clattn_rotary_args *rotary;
-    const clattn_merge_args *merge;
-    void *nothing; /* NULL */
-    clattn_plan made;
-    clattn_trial tried;
-    cl_event event;
-    char words[512];
-    size_t size;
-    double seconds;
-    clattn_plan_info info;
-    clattn_counters counters;
-    clattn_import_count count;
-};
-
-static cl_int write_nothing(void *user, const char *record, size_t len)
-{
-    (void)user, (void)record, (void)len;
-    return CL_SUCCESS;
-}
-
-/* Name, what it makes, arguments. */
-#define CALLS(X)                                                                                                       \
-    X(clattn_retain, nothing, (w->handle))                                                                             \
-    X(clattn_error_detail, nothing, (w->handle, w->words, sizeof w->words, &w->size))                                  \
-    X(clattn_supports, nothing, (w->handle, w->problem, w->words, sizeof w->words))                                    \
-    X(clattn_config_at, nothing, (w->handle, w->problem, 0, w->words, sizeof w->words))                                \
-    X(clattn_emit_source, nothing, (w->handle, w->problem, NULL, w->words, sizeof w->words, &w->size))                 \
-    X(clattn_emit_kernel, nothing, (w->handle, w->problem, NULL, NULL, w->words, sizeof w->words, &w->size))           \
-    X(clattn_plan_create, made, (&w->made, w->handle, w->problem, NULL))                                               \
-    X(clattn_plan_retain, nothing, (w->plan))                                                                          \
-    X(clattn_plan_config, nothing, (w->plan, w->words, sizeof w->words, &w->size))                                     \
-    X(clattn_plan_get_info, nothing, (w->plan, &w->info))                                                              \
-    X(clattn_class_of, nothing, (w->handle, w->problem, w->words, sizeof w->words, &w->size))                          \
-    X(clattn_class_at, nothing, (w->handle, 0, w->words, sizeof w->words))                                             \
-    X(clattn_class_recorded, nothing, (w->handle, 0, w->words, sizeof w->words))                                       \
-    X(clattn_trial_create, tried, (&w->tried, w->handle, w->problem, "naive"))                                         \
-    X(clattn_trial_run, nothing, (w->trial, &w->seconds))                                                              \
-    X(clattn_tune, nothing, (w->handle, w->problem, NULL, w->words, sizeof w->words))                                  \
-    X(clattn_set_config, nothing, (w->handle, w->problem, "naive"))                                                    \
-    X(clattn_wisdom_export, nothing, (w->handle, write_nothing, NULL))                                                 \
-    X(clattn_wisdom_import, nothing, (w->handle, "", 0, &w->count))                                                    \
-    X(clattn_wisdom_forget, nothing, (w->handle, NULL))                                                                \
-    X(clattn_stats, nothing, (w->handle, &w->counters))                                                                \
-    X(clattn_workspace_size, nothing, (w->plan, w->forward, &w->size))                                                 \
-    X(clattn_backward_workspace_size, nothing, (w->gradients, w->backward, &w->size))                                  \
-    X(clattn_enqueue_forward, event, (w->plan, w->queue, w->forward, 0, NULL, &w->event))                              \
-    X(clattn_enqueue_block_map, event, (w->plan, w->queue, w->forward, 0, NULL, &w->event))                            \
-    X(clattn_enqueue_backward, event, (w->gradients, w->queue, w->backward, 0, NULL, &w->event))                       \
-    X(clattn_enqueue_append, event, (w->cache, w->queue, w->append, 0, NULL, &w->event))                               \
-    X(clattn_enqueue_rotary, event, (w->cache, w->queue, w->rotary, 0, NULL, &w->event))                               \
-    X(clattn_enqueue_merge, event, (w->plan, w->queue, w->merge, 0, NULL, &w->event))                                  \
-    X(clattn_forward, event, (w->handle, w->queue, w->problem, w->forward, 0, NULL, &w->event))                        \
-    X(clattn_backward, event, (w->handle, w->queue, w->problem, w->backward, 0, NULL, &w->event))
-
-/* Calls it; *left: something is left where it leaves what it makes. */
-#define DEFINE(name, makes, arguments)                                                                                 \
-    static cl_int call_##name(struct world *w, int *left)                                                              \
-    {                                                                                                                  \
-        w->made = (clattn_plan)(uintptr_t)w;                                                                           \
-        w->tried = (clattn_trial)(uintptr_t)w;                                                                         \
-        w->event = (cl_event)(uintptr_t)w;                                                                             \
-        const cl_int e = name arguments;                                                                               \
-        *left = w->makes != NULL;                                                                                      \
-        return e;                                                                                                      \
-    }
-CALLS(DEFINE)
-
-#define ROW(name, makes, arguments) { #name, call_##name },
-static const struct {
-    const char *name;
-    cl_int (*call)(struct world *w, int *left);
-} rows[] = { CALLS(ROW) };
-enum { ROWS = sizeof rows / sizeof *rows };
 
 /* These free what there is, and take NULL; these need no handle. */
 static const char *const others[] = { "clattn_release", "clattn_plan_release", "clattn_trial_release" };
@@ -112,8 +29,8 @@ static int is_among(const char *const *list, size_t n, const char *name)
 
 static int is_row(const char *name)
 {
-    for (int i = 0; i < ROWS; i++)
-        if (!strcmp(rows[i].name, name))
+    for (int i = 0; i < object_calls_count; i++)
+        if (!strcmp(object_calls[i].name, name))
             return 1;
     return 0;
 }
@@ -123,15 +40,15 @@ static int is_row(const char *name)
 /* The number of the first call, from 1 on, that does not say CLATTN_ERROR_FORKED or leaves something; 0: none. */
 static int first_wrong(struct world *w)
 {
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < object_calls_count; i++) {
         int left;
-        if (rows[i].call(w, &left) != CLATTN_ERROR_FORKED || left)
+        if (object_calls[i].call(w, &left) != CLATTN_ERROR_FORKED || left)
             return i + 1;
     }
     return 0;
 }
 
-enum { NOT_RELEASED = ROWS + 1, GRANDCHILD };
+enum { NOT_RELEASED = 200, GRANDCHILD }; /* behind the numbers of calls */
 
 /* In either order. */
 static int release(struct world *w, int handle_first)
@@ -178,10 +95,10 @@ static void test_children(struct world *w)
     for (int i = 0; i < 4; i++) {
         const int wrong = in_child(kinds[i / 2].body, w, i % 2);
         ok(!wrong, "%s, %s first: %d functions say CLATTN_ERROR_FORKED: %s", kinds[i / 2].what,
-           i % 2 ? "the handle" : "plans", ROWS,
-           !wrong                       ? "all"
-           : wrong > 0 && wrong <= ROWS ? rows[wrong - 1].name
-                                        : "it does not end, or release");
+           i % 2 ? "the handle" : "plans", object_calls_count,
+           !wrong                                     ? "all"
+           : wrong > 0 && wrong <= object_calls_count ? object_calls[wrong - 1].name
+                                                      : "it does not end, or release");
     }
 }
 
@@ -235,17 +152,17 @@ static void test_amid_calls(struct world *w, const struct device *d)
 
 static void test_null(const struct world *of)
 {
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < object_calls_count; i++) {
         struct world w = *of;
         int left;
         w.handle = NULL;
         w.plan = w.gradients = w.cache = NULL;
         w.trial = NULL;
-        const cl_int e = rows[i].call(&w, &left);
-        if (IS_AMONG(handleless, rows[i].name))
-            is_int(e, CL_SUCCESS, "%s() without a handle", rows[i].name);
+        const cl_int e = object_calls[i].call(&w, &left);
+        if (IS_AMONG(handleless, object_calls[i].name))
+            is_int(e, CL_SUCCESS, "%s() without a handle", object_calls[i].name);
         else
-            ok(e == CLATTN_ERROR_INVALID_ARGUMENT && !left, "%s() of NULL is refused (%s)", rows[i].name,
+            ok(e == CLATTN_ERROR_INVALID_ARGUMENT && !left, "%s() of NULL is refused (%s)", object_calls[i].name,
                clattn_status_string(e));
     }
     ok(!clattn_release(NULL) && !clattn_plan_release(NULL) && !clattn_trial_release(NULL),
@@ -292,8 +209,8 @@ static void test_complete(void)
         missing++;
         diag("%s() is not in the table", name);
     }
-    ok(!missing && n == ROWS + 3, "the table has all of the header's functions that take a handle, plan or trial: %d",
-       n);
+    ok(!missing && n == object_calls_count + 3,
+       "the table has all of the header's functions that take a handle, plan or trial: %d", n);
 }
 
 /* ---- */
