@@ -109,9 +109,11 @@
  *                                            work).
  *          clattn_error_detail() returns the words of the calling thread's last failure. Nothing is ever printed.
  * Threads  Any function may run concurrently with any other, on shared objects too, except the release that frees an
- *          object. After fork() a child gets CLATTN_ERROR_FORKED and may only release. The library itself needs less
- *          than 32 KiB of a thread's stack. Drivers may need far more where they compile, in the first plan for a
- *          problem: PoCL about 100 KiB.
+ *          object. Functions of the application that the library calls may call it as well. No lock is held meanwhile
+ *          but one: searches on one handle run one after the other. So a function that is called in a search may search
+ *          itself, but must not wait for another thread that searches on the same handle. After fork() a child gets
+ *          CLATTN_ERROR_FORKED and may only release. The library itself needs less than 32 KiB of a thread's stack.
+ *          Drivers may need far more where they compile, in the first plan for a problem: PoCL about 100 KiB.
  * Fork     Drivers do not survive fork(): in PoCL the first kernel of such a child never ends. A process that was
  *          forked from one that had called clattn_create() or clattn_default_device() therefore gets
  *          CLATTN_ERROR_FORKED from these two as well, and so do its own children. Start such a process by exec
@@ -484,8 +486,8 @@ enum {
 
 /**
  * Where binaries and records are kept instead of in a directory. Names are short: letters, digits, '/', '-' and '.'.
- * The functions are called on the calling thread, without locks held, and by several threads at a time if the
- * application has them. Whatever `get` returns is checked before use.
+ * The functions are called on the calling thread, and by several threads at a time if the application has them.
+ * Whatever `get` returns is checked before use.
  */
 typedef struct clattn_store {
     size_t struct_size;
@@ -505,8 +507,8 @@ typedef struct clattn_options {
     /**< sizeof(clattn_options) */
     void (*log)(void *user, const char *text);
     /**< Called with messages: why a handle could not be made, a compiler's warnings, a configuration that was passed
-     *   over, a search that takes long, a cache that cannot be used. Called on the calling thread, without locks held.
-     *   NULL: no messages. */
+     *   over, a search that takes long, a cache that cannot be used. Called on the calling thread. NULL: no
+     *   messages. */
     void *log_user;
     /**< Handed to `log`. */
     int32_t tune;
