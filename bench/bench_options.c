@@ -122,6 +122,8 @@ int bench_options_read(struct bench_options *o, int argc, char **argv, struct fa
         return -1;
     if (o->rounds_text && read_rounds(&o->rounds, o->rounds_text, f))
         return -1;
+    if (o->plot && !*o->plot)
+        return fault_set(f, EXIT_USAGE, "--plot: the name of the folder is empty");
     if (o->memory_text && memory_read(o->memory_text, &o->memory))
         return fault_set(f, EXIT_USAGE, "--memory %s: expected bytes, e.g. 8G, 1.5GiB or 512M", o->memory_text);
     return find_suite(o, n, f) || find_peers(o, f) ? -1 : n;

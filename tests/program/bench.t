@@ -15,6 +15,7 @@ refused 1 'unknown option --frobnicate' --frobnicate "$tiny"
 refused 1 '--rounds needs a value: N' "$tiny" --rounds
 refused 1 '--memory 3X: expected bytes, e.g. 8G' --memory 3X "$tiny"
 refused 1 '--memory 0: expected bytes' --memory=0 "$tiny"
+refused 1 '--plot: the name of the folder is empty' --plot '' "$tiny"
 refused 1 '--suite: there is no "none"' --suite none
 refused 1 '"f32 b1 h1 q1 k9 d8 page0": ' 'f32 b1 h1 q1 k9 d8 page0'
 refused 1 '"f32 b1 h1 q1 k9 d8 k:q8_0": ' 'f32 b1 h1 q1 k9 d8 k:q8_0'
