@@ -111,10 +111,13 @@ double sample_value_dlse(const struct sample *s, int64_t at); /* 0 where it is n
  * change, added up, and its derivative by what it was before them. */
 struct sample_score {
     bool kept;
-    double logit, products, later, slope;
+    double logit, products, later, slope, sizes; /* sizes: of all elements of the two rows */
 };
 struct sample_score sample_answer_score(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
                                         int64_t q, int64_t k); /* in sample_answer.c */
+/* How many keys query q of it keeps; stops counting at `most`. */
+int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
+                           int64_t most); /* likewise */
 /* Row k of K or V that head h of entry b reads, among the values. */
 int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k);
 

@@ -58,8 +58,11 @@ static struct sample_score score_of(const struct rules *r, const struct feature_
     const struct sample *s = at->s;
     const clattn_problem *p = &s->p;
     double x = 0, size = 0, more = 0, more_size = 0; /* two sums, so that one does not wait for the other */
+    double sizes = 0;
     for (int64_t c = 0; c < p->d; c++) {
-        const double term = sample_value_q(s, q_at * p->d + c) * sample_value_k(s, k_at * p->d + c);
+        const double of_q = sample_value_q(s, q_at * p->d + c), of_k = sample_value_k(s, k_at * p->d + c);
+        const double term = of_q * of_k;
+        sizes += fabs(of_q) + fabs(of_k);
         if (c % 2) {
             more += term;
             more_size += fabs(term);
@@ -71,7 +74,7 @@ static struct sample_score score_of(const struct rules *r, const struct feature_
     x += more;
     size += more_size;
     x *= p->scale;
-    struct sample_score score = { .kept = true, .products = fabs(p->scale) * size, .slope = 1 };
+    struct sample_score score = { .kept = true, .products = fabs(p->scale) * size, .slope = 1, .sizes = sizes };
     for (int i = 0; i < r->n_changes; i++) {
         score.slope *= r->slope[i] ? r->slope[i](at, x) : 1;
         x = r->change[i](at, x);
@@ -88,6 +91,18 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
     const struct feature_at at = { s, b, h, q, k, e->offset };
     return keeps(&rules, e, &at) ? score_of(&rules, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k))
                                  : (struct sample_score){ .kept = false };
+}
+
+int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
+                           int64_t most)
+{
+    const struct rules rules = rules_of(&s->p);
+    const struct sample_range range = sample_range_of(e, q);
+    struct feature_at at = { s, b, h, q, range.begin, e->offset };
+    int64_t n = 0;
+    for (; at.k < range.end && n < most; at.k++)
+        n += keeps(&rules, e, &at);
+    return n;
 }
 
 double sample_answer_epsilon(int type)

@@ -18,11 +18,23 @@ static double unit_of(const struct sample *s)
 {
     return s->p.type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
 }
+/* What underflow may lose of a sum, for each of its terms: tiny'. */
+static double flow_of(const struct sample *s)
+{
+    return s->p.type == CLATTN_F64 ? 0x1p-1020 : 0x1p-124;
+}
+/* What counts as 0 beside the largest where matrix units have P and dS in f16. The law says the largest of all dS; what
+ * is added up to one row has its own. */
+static double vanishing(const struct sample *s)
+{
+    return s->narrow_p && s->p.type == CLATTN_F16 ? 0x1p-32 : 0;
+}
 
 /* C of a sum, with what matrix units do more: of any number of terms, and of P and dS that they multiply in 16 bits. */
+enum { CHAIN = 64 };
 static double chains(double terms)
 {
-    return 32 + 8 * fmin(terms, 64);
+    return 32 + 8 * fmin(terms, CHAIN);
 }
 static double adding(const struct sample *s, double terms, bool multiplied)
 {
@@ -35,11 +47,14 @@ static double dot_off(const struct sample *s, int64_t width)
     return unit_of(s) * (96 + (s->narrow_p ? 2 * (double)width : 0));
 }
 
-/* How far off a weight may be: log_p is s - LSE, and LSE exact. One that may count as 0 may be wrong as a whole. */
-static double weight_off(const struct sample *s, double log_p, double products, double later)
+/* How far off a weight may be of a row of n keys: log_p is s - LSE, and LSE exact. One that may count as 0 may be wrong
+ * as a whole. */
+static double weight_off(const struct sample *s, int64_t n, double log_p, const struct sample_score *x)
 {
-    const double e = unit_of(s) * (chains((double)s->p.sizes.nk + 1) + 16 * (later + fabs(log_p))) +
-                     dot_off(s, s->p.d) * products;
+    const double flow = flow_of(s);
+    const double f = flow * fmax(1, fabs(s->p.scale)) * ((double)s->p.d + x->sizes) + flow * s->p.softcap;
+    const double e = unit_of(s) * (chains((double)n) + 16 * (x->later + fabs(log_p))) +
+                     dot_off(s, s->p.d) * x->products + (x->sizes > 0 ? f : 0);
     const bool lost = log_p - e < (s->p.type == CLATTN_F64 ? -899 : -99) * log(2);
     return exp(log_p) * (expm1(e) + lost);
 }
@@ -101,8 +116,15 @@ static struct products products_of(const struct sample *s, int64_t b, int64_t h,
         delta += of_o;
         delta_size += fabs(of_o);
     }
-    return (struct products){ dp, dot_off(s, dv) * dp_size, delta - dlse,
-                              unit_of(s) * (96 + (double)dv) * delta_size + lse_unit * fabs(dlse) };
+    const double flow = (1 + (double)dv) * flow_of(s);
+    return (struct products){ dp, dot_off(s, dv) * dp_size + flow, delta - dlse,
+                              unit_of(s) * (96 + (double)dv) * delta_size + lse_unit * fabs(dlse) + flow };
+}
+
+/* Keys of a row, its sink being one of them; as many as make a difference. */
+static int64_t keys_of(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q)
+{
+    return sample_answer_kept(s, e, b, h, q, CHAIN) + (s->p.flags & CLATTN_SINKS ? 1 : 0);
 }
 
 static struct sample_element compute_element(const struct sample *s, const struct sample_entry *e, const float *lse,
@@ -113,11 +135,13 @@ static struct sample_element compute_element(const struct sample *s, const struc
         return (struct sample_element){ .p = 0 };
     const struct products of = products_of(s, b, h, q, sample_answer_key_row(s, e, b, h, k), true);
     const double log_p = x.logit - (double)lse[sample_lse(s, b, h, q)], p = exp(log_p), ds = of.dp - of.delta;
-    const double u = unit_of(s), p_off = weight_off(s, log_p, x.products, x.later), all = p + p_off;
-    const double top = p * ds, top_off = all * (of.dp_off + of.delta_off) + (p_off + 8 * u * all) * fabs(ds);
+    const double u = unit_of(s), p_off = weight_off(s, keys_of(s, e, b, h, q), log_p, &x), all = p + p_off;
+    const double top = p * ds;
+    const double top_off = all * (of.dp_off + of.delta_off) + (p_off + 8 * u * all) * fabs(ds) + flow_of(s);
     const double factor = s->p.softcap > 0 ? fmin(1, 32 * u + dot_off(s, s->p.d) * x.products / s->p.softcap) : 0;
     return (struct sample_element){ p, p_off, top, top_off, top * x.slope * s->p.scale,
-                                    (top_off * fabs(x.slope) + (fabs(top) + top_off) * factor) * fabs(s->p.scale) };
+                                    (top_off * fabs(x.slope) + (fabs(top) + top_off) * factor) * fabs(s->p.scale) +
+                                        flow_of(s) };
 }
 
 static int64_t place_of(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
@@ -168,8 +192,25 @@ static void add(double *row, double *bound, double w, double off, double more, c
     for (int64_t c = 0; c < width; c++) {
         const double x = value(s, at * width + c);
         row[c] += w * x;
-        bound[c] += (off + more * (fabs(w) + off)) * fabs(x);
+        bound[c] += (off + more * (fabs(w) + off)) * fabs(x) + flow_of(s);
     }
+}
+
+/* The largest dS, as it is multiplied, of (b, h, q, k) with q and k from there to their ends. */
+struct block {
+    int64_t h, h_end, q, q_end, k, k_end;
+};
+static double largest_of(const struct sample *s, const struct sample_entry *e, const float *lse, int64_t b,
+                         struct block at)
+{
+    double most = 0;
+    for (int64_t h = at.h; h < at.h_end; h++)
+        for (int64_t q = at.q; q < at.q_end; q++)
+            for (int64_t k = at.k; k < at.k_end; k++) {
+                const struct sample_element x = element_of(s, e, lse, b, h, q, k);
+                most = fmax(most, fabs(x.ds) + x.ds_off);
+            }
+    return most;
 }
 
 static void add_queries(const struct sample *s, int which, const float *lse, int64_t b, int64_t hk, int64_t k,
@@ -177,7 +218,9 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
 {
     const struct sample_entry e = sample_entry_of(s, b);
     const int64_t share = s->p.sizes.h / s->p.sizes.hk;
-    const double more = adding(s, (double)(share * s->p.sizes.nq), true);
+    const double more = adding(s, (double)(share * s->p.sizes.nq), true), least = vanishing(s);
+    const struct block all = { hk * share, (hk + 1) * share, 0, e.nq, k, k + 1 };
+    const double gone = which == SAMPLE_DK && least > 0 ? least * largest_of(s, &e, lse, b, all) : least;
     for (int64_t h = hk * share; h < (hk + 1) * share; h++)
         for (int64_t q = 0; q < e.nq; q++) {
             const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
@@ -185,9 +228,9 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
             if (x.p == 0)
                 continue;
             if (which == SAMPLE_DK)
-                add(row, bound, x.ds, x.ds_off, more, s, at, s->p.d, sample_value_q);
+                add(row, bound, x.ds, x.ds_off + gone, more, s, at, s->p.d, sample_value_q);
             else
-                add(row, bound, x.p, x.p_off, more, s, at, s->p.dv, sample_value_dout);
+                add(row, bound, x.p, x.p_off + gone, more, s, at, s->p.dv, sample_value_dout);
         }
 }
 
@@ -196,11 +239,14 @@ static void add_keys(const struct sample *s, const float *lse, int64_t b, int64_
 {
     const struct sample_entry e = sample_entry_of(s, b);
     const struct sample_range range = sample_range_of(&e, q);
-    const double more = adding(s, (double)s->p.sizes.nk, true);
+    const double more = adding(s, (double)s->p.sizes.nk, true), least = vanishing(s);
+    const struct block all = { h, h + 1, q, q + 1, range.begin, range.end };
+    const double gone = least > 0 ? least * largest_of(s, &e, lse, b, all) : 0;
     for (int64_t k = range.begin; k < range.end; k++) {
         const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
         if (x.p != 0)
-            add(row, bound, x.ds, x.ds_off, more, s, sample_answer_key_row(s, &e, b, h, k), s->p.d, sample_value_k);
+            add(row, bound, x.ds, x.ds_off + gone, more, s, sample_answer_key_row(s, &e, b, h, k), s->p.d,
+                sample_value_k);
     }
 }
 
@@ -234,7 +280,7 @@ static void add_shares(const struct sample *s, int which, const float *lse, int6
         if (to.times == 0)
             continue;
         row[to.cell] += x.top * to.times;
-        bound[to.cell] += (x.top_off + more * (fabs(x.top) + x.top_off)) * fabs(to.times);
+        bound[to.cell] += (x.top_off + more * (fabs(x.top) + x.top_off)) * fabs(to.times) + flow_of(s);
     }
 }
 
@@ -264,15 +310,16 @@ static void add_sink(const struct sample *s, const float *lse, int64_t b, int64_
     const double more = adding(s, (double)z->b * (double)z->h * (double)z->nq * (double)z->nk, false);
     float sink;
     sample_fill(s, SAMPLE_SINKS, h, 1, &sink);
+    const struct sample_score of_sink = { .later = fabs(sink) };
     for (int64_t q = 0; q < e.nq; q++) {
         const double of_row = (double)lse[sample_lse(s, b, h, q)];
         if (of_row == -(double)INFINITY)
             continue;
         const struct products of = products_of(s, b, h, q, -1, q < e.q_len);
-        const double p = exp(sink - of_row), p_off = weight_off(s, sink - of_row, 0, fabs(sink));
+        const double p = exp(sink - of_row), p_off = weight_off(s, keys_of(s, &e, b, h, q), sink - of_row, &of_sink);
         const double off = (p + p_off) * of.delta_off + p_off * fabs(of.delta);
         *row -= p * of.delta;
-        *bound += off + more * (p * fabs(of.delta) + off);
+        *bound += off + more * (p * fabs(of.delta) + off) + flow_of(s);
     }
 }
 
@@ -293,5 +340,6 @@ void sample_gradient(const struct sample *s, int which, const float *lse, int64_
     default: add_all_shares(s, which, lse, b, h, n, row, bound); break;
     }
     for (int64_t c = 0; c < x.width; c++)
-        bound[c] += bound[c] > 0 ? sample_answer_rounding(x.type, row[c]) : 0;
+        if (bound[c] > 0)
+            bound[c] += sample_answer_rounding(x.type, row[c]) + sample_answer_epsilon(x.type) * bound[c];
 }

@@ -1314,6 +1314,155 @@ static void test_bounds(void)
     }
 }
 
+/* ---- Bounds of gradients ---- */
+
+/* One head of a sample's backward call without dLSE, as the law of doc/semantics, "The bound of gradients", has it: O
+ * and LSE are exact. gone: what counts as 0 in f16 of matrix units, of the largest dS that is added up to a row. */
+struct gradients {
+    const struct sample *s;
+    const float *lse;
+    double u, tiny, eps, narrow, terms, gone; /* narrow: of products in 16 bits; terms: 1 where their chains are long */
+};
+
+static double chains_of(double terms)
+{
+    return 32 + 8 * fmin(terms, 64);
+}
+static double dots_off(const struct gradients *g, double width)
+{
+    return g->u * (96 + 2 * width * g->terms);
+}
+
+/* Of an element that is kept: the weight and ds, and how far off they may be. */
+struct element {
+    double p, p_off, ds, ds_off;
+};
+static struct element element_by_law(const struct gradients *g, int64_t q, int64_t k)
+{
+    const struct sample *const s = g->s;
+    const int64_t d = s->p.d, kept = q + s->p.sizes.nk - s->p.sizes.nq + 1;
+    const double n = (double)kept + 1, scale = fabs(s->p.scale); /* all see the sink */
+    double dot = 0, x = 0, sizes = 0, dp = 0, dp_size = 0, delta = 0, delta_size = 0;
+    for (int64_t c = 0; c < d; c++) {
+        const double of_q = sample_value_q(s, q * d + c), of_k = sample_value_k(s, k * d + c);
+        const double dout = sample_value_dout(s, q * d + c), v = sample_value_v(s, k * d + c);
+        const double o = sample_value_o(s, q * d + c);
+        dot += of_q * of_k;
+        x += scale * fabs(of_q * of_k);
+        sizes += fabs(of_q) + fabs(of_k);
+        dp += dout * v;
+        dp_size += fabs(dout * v);
+        delta += dout * o;
+        delta_size += fabs(dout * o);
+    }
+    const double log_p = s->p.scale * dot - (double)g->lse[q], p = exp(log_p), flow = (1 + (double)d) * g->tiny;
+    const double e = g->u * (chains_of(n) + 16 * fabs(log_p)) + dots_off(g, (double)d) * x +
+                     g->tiny * fmax(1, scale) * ((double)d + sizes);
+    const double p_off = p * expm1(e), all = p + p_off, ds = p * (dp - delta);
+    const double b_dp = dots_off(g, (double)d) * dp_size + flow, b_d = g->u * (96 + (double)d) * delta_size + flow;
+    const double b_ds = all * (b_dp + b_d) + (p_off + 8 * g->u * all) * fabs(dp - delta) + g->tiny;
+    return (struct element){ p, p_off, s->p.scale * ds, scale * b_ds + g->tiny };
+}
+
+/* Column c of row n of dQ, dK or dV, whose terms are those of `count` others from `first` on. */
+static double bound_by_law(const struct gradients *g, int which, int64_t n, int64_t first, int64_t count, double m,
+                           int64_t c)
+{
+    const struct sample *const s = g->s;
+    const int64_t d = s->p.d;
+    const double more = g->u * (chains_of(m) + m * g->terms) + g->narrow;
+    double sum = 0, bound = 0, largest = 0;
+    for (int64_t i = first; i < first + count; i++) {
+        const struct element x = which == SAMPLE_DQ ? element_by_law(g, n, i) : element_by_law(g, i, n);
+        largest = fmax(largest, fabs(x.ds) + x.ds_off);
+    }
+    for (int64_t i = first; i < first + count; i++) {
+        const struct element x = which == SAMPLE_DQ ? element_by_law(g, n, i) : element_by_law(g, i, n);
+        const double y = which == SAMPLE_DQ   ? sample_value_k(s, i * d + c)
+                         : which == SAMPLE_DK ? sample_value_q(s, i * d + c)
+                                              : sample_value_dout(s, i * d + c);
+        const double term = which == SAMPLE_DV ? x.p : x.ds;
+        const double off = which == SAMPLE_DV ? x.p_off + g->gone : x.ds_off + g->gone * largest;
+        sum += term * y;
+        bound += (off + more * (fabs(term) + off)) * fabs(y) + g->tiny;
+    }
+    const double smallest = s->p.type == CLATTN_F64 ? 0x1p-1022 : s->p.type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
+    return bound + g->eps * (fabs(sum) + bound) + smallest;
+}
+
+/* The sink of the head: terms p D, and off as such. */
+static double sink_by_law(const struct gradients *g)
+{
+    const struct sample *const s = g->s;
+    const int64_t d = s->p.d, nq = s->p.sizes.nq, nk = s->p.sizes.nk;
+    const double m = (double)(nq * nk), more = g->u * (chains_of(m) + m * g->terms);
+    float sink;
+    double sum = 0, bound = 0;
+    sample_fill(s, SAMPLE_SINKS, 0, 1, &sink);
+    for (int64_t q = 0; q < nq; q++) {
+        double delta = 0, size = 0;
+        for (int64_t c = 0; c < d; c++) {
+            const double term = sample_value_dout(s, q * d + c) * sample_value_o(s, q * d + c);
+            delta += term;
+            size += fabs(term);
+        }
+        const double log_p = (double)sink - (double)g->lse[q], p = exp(log_p), n = (double)(q + nk - nq + 1) + 1;
+        const double p_off = p * expm1(g->u * (chains_of(n) + 16 * (fabs((double)sink) + fabs(log_p))));
+        const double b_d = g->u * (96 + (double)d) * size + (1 + (double)d) * g->tiny;
+        const double off = (p + p_off) * b_d + p_off * fabs(delta);
+        sum -= p * delta;
+        bound += off + more * (p * fabs(delta) + off) + g->tiny;
+    }
+    return bound + 0x1p-24 * (fabs(sum) + bound) + 0x1p-126;
+}
+
+static bool is_law(const struct gradients *g, int which, int64_t n, const double *bound)
+{
+    const struct sample *const s = g->s;
+    const int64_t nq = s->p.sizes.nq, nk = s->p.sizes.nk, before = nk - nq;
+    const int64_t seeing = n > before ? n - before : 0; /* the first query that sees key n */
+    bool same = true;
+    for (int64_t c = 0; c < (which == SAMPLE_DSINKS ? 1 : s->p.d); c++) {
+        const double want = which == SAMPLE_DSINKS ? sink_by_law(g)
+                            : which == SAMPLE_DQ   ? bound_by_law(g, which, n, 0, n + before + 1, (double)nk, c)
+                                                   : bound_by_law(g, which, n, seeing, nq - seeing, (double)nq, c);
+        same = same && fabs(bound[c] - want) <= 1e-11 * want;
+    }
+    return same;
+}
+
+/* Causal rows with a sink keep from 4 to 70 keys; the smallest scale makes dS as small as numbers go. */
+static void test_gradient_bounds(void)
+{
+    enum { NQ = 67, NK = 70, D = 8 };
+    static const int which[] = { SAMPLE_DQ, SAMPLE_DK, SAMPLE_DV, SAMPLE_DSINKS };
+    for (int i = 0; i < 12; i++) {
+        const int type = CLATTN_F32 + i % 4, wide = type == CLATTN_F64;
+        clattn_problem p = plain(type, 1, 1, 1, NQ, NK, D);
+        p.flags = CLATTN_BACKWARD | CLATTN_SCALE | CLATTN_SINKS;
+        p.causal = 1;
+        p.scale = i < 4 ? 0.3 : i < 8 ? -0.3 : wide ? 1e-307 : 1e-37;
+        struct sample s = checked(&p, (uint32_t)i, false);
+        s.narrow_p = i < 8 && (type == CLATTN_F16 || type == CLATTN_BF16);
+        float lse[NQ];
+        double row[D], bound[D];
+        bool same = true;
+        for (int64_t q = 0; q < NQ; q++)
+            lse[q] = (float)sample_gradient_lse(&s, 0, 0, q);
+        const double eps = wide ? 0x1p-53 : type == CLATTN_F16 ? 0x1p-11 : type == CLATTN_BF16 ? 0x1p-8 : 0x1p-24;
+        const struct gradients g = { &s, lse, wide ? 0x1p-53 : 0x1p-24, wide ? 0x1p-1020 : 0x1p-124, eps,
+                                     s.narrow_p ? 2 * eps : 0, s.narrow_p,
+                                     s.narrow_p && type == CLATTN_F16 ? 0x1p-32 : 0 };
+        for (size_t w = 0; w < sizeof which / sizeof *which; w++)
+            for (int64_t n = 0; n < (which[w] == SAMPLE_DSINKS ? 1 : NQ); n++) {
+                sample_gradient(&s, which[w], lse, 0, 0, n, row, bound);
+                same = same && is_law(&g, which[w], n, bound);
+            }
+        ok(same, "%s, scale %g%s: bounds of gradients are the law's", problem_type_name(type), p.scale,
+           s.narrow_p ? ", matrix units" : "");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *const full = getenv("CLATTN_FULL");
@@ -1333,5 +1482,6 @@ int main(int argc, char **argv)
     test_made_up_lse();
     test_rows_differ();
     test_bounds();
+    test_gradient_bounds();
     return done_testing();
 }
