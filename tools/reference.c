@@ -100,7 +100,7 @@ static void load_head(struct scratch *w, const struct reference *r, const double
         w->sizes[row] = 0;
         for (int64_t c = 0; c < r->d; c++) {
             w->kt[c * w->ld + row] = k[row * r->d + c];
-            w->sizes[row] += fabs(k[row * r->d + c]);
+            w->sizes[row] = reference_size(w->sizes[row], k[row * r->d + c]);
         }
         memcpy(w->vp + row * w->wide, v + row * r->dv, (size_t)r->dv * sizeof *v);
     }
@@ -187,7 +187,7 @@ static void scores(struct scratch *w, const struct reference *r, struct group *g
     for (int64_t row = 0; row < g->rows; row++) {
         g->sizes[row] = 0;
         for (int64_t c = 0; c < r->d; c++)
-            g->sizes[row] += fabs(q[row * r->d + c]);
+            g->sizes[row] = reference_size(g->sizes[row], q[row * r->d + c]);
     }
     if (r->type == CLATTN_F64)
         exact_dots(w, r, g, q);
@@ -253,7 +253,7 @@ static struct doubts doubts_of(const struct scratch *w, const struct reference *
         all.n += keep[k] && z[k] != -INFINITY;
     for (int64_t k = g->at[row].lo; k < g->at[row].hi; k++)
         if (keep[k] && z[k] != -INFINITY) {
-            const double sizes = isfinite(g->sizes[row] + w->sizes[k]) ? g->sizes[row] + w->sizes[k] : 0;
+            const double sizes = reference_size(g->sizes[row], w->sizes[k]);
             more[k] = reference_doubt(r, all.n, (struct reference_score) { x[k], y[k], fabs(z[k] - lse), sizes });
             most = fmax(most, more[k]);
         }

@@ -60,8 +60,8 @@ static double sizes_of(const double *x, const double *y, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += fabs(x[i]) + fabs(y[i]);
-    return isfinite(sum) ? sum : 0;
+        sum = reference_size(reference_size(sum, x[i]), y[i]);
+    return sum;
 }
 
 /* What a product or a function may lose, of which tests ask a part; what is stored in few bits is as it is. */
@@ -211,12 +211,13 @@ struct summing {
     double flow;         /* for each term, whatever its size */
 };
 
-/* to += x y, and how far off the sum may be: each term by x_off |y|, and by what adding it up loses. */
-static void add(double *to, double *off, double x, double x_off, struct summing sum, const double *y, int64_t n)
+/* to += x y, and how far off the sum may be: each term by x_off |y|, and by what adding it up loses. x may be less than
+ * a double holds. */
+static void add(double *to, double *off, long double x, double x_off, struct summing sum, const double *y, int64_t n)
 {
-    const double all = x_off + sum.more * fabs(x) + sum.of_off * x_off;
+    const double all = x_off + sum.more * fabs((double)x) + sum.of_off * x_off;
     for (int64_t c = 0; c < n; c++) {
-        to[c] += x * y[c];
+        to[c] += (double)(x * y[c]);
         off[c] += all * fabs(y[c]) + sum.flow;
     }
 }
@@ -360,7 +361,8 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
             continue;
         add_others(r, &w, &x.at, g, over_all);
         for (int64_t key = x.at.lo; key < x.at.hi; key++) {
-            const double p = w.p[key], ds = w.ds[key] * r->scale, ds_off = w.ds_off[key] * fabs(r->scale) + flow;
+            const long double ds = (long double)w.ds[key] * r->scale;
+            const double p = w.p[key], ds_off = w.ds_off[key] * fabs(r->scale) + flow;
             if (p == 0)
                 continue;
             const int64_t to_k = (x.keys + key) * r->d, to_v = (x.keys + key) * r->dv;

@@ -6,6 +6,7 @@
 
 #include <clattn.h>
 
+#include <float.h>
 #include <math.h>
 
 struct reference_precision reference_precision_of(int type)
@@ -65,7 +66,8 @@ double reference_dot(const struct reference *r, double width)
 static double score_flow(const struct reference *r, double sizes)
 {
     const double more = fmax(1, fabs(r->scale));
-    return reference_precision_of(r->type).flow * (more * ((double)r->d + sizes) + r->p.softcap);
+    const double flow = reference_precision_of(r->type).flow; /* first: the others may be as large as doubles go */
+    return flow * more * ((double)r->d + sizes) + flow * r->p.softcap;
 }
 
 double reference_doubt(const struct reference *r, double n, struct reference_score s)
@@ -105,6 +107,11 @@ double reference_lse_rounding(const struct reference *r, double n, double lse)
     if (r->share > 0)
         return r->share * stored * (16 + 2 * log2(1 + n) + 2 * fabs(lse)) + storing;
     return unit * (chains(n) + 4 * fabs(lse)) + storing + ldexp(1, -126);
+}
+
+double reference_size(double sum, double x)
+{
+    return isfinite(x) ? fmin(sum + fabs(x), DBL_MAX) : sum;
 }
 
 double reference_excess(double log_p, double doubt)

@@ -42,6 +42,9 @@ int reference_narrow_f16(const struct reference *r);
 /* Of an LSE, beside what its weights do: the rounding of its sum and of itself. */
 double reference_lse_rounding(const struct reference *r, double n, double lse);
 
+/* sum + |x|, at most the largest double; what is not finite does not count. */
+double reference_size(double sum, double x);
+
 /* A weight of e^log_p that is off by a factor of up to e^doubt: how much more it may be than e^log_p. */
 double reference_excess(double log_p, double doubt);
 

@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each row has so many terms that it fails without segments of them. make check leaves half of those of engine simt to
- * CLATTN_PART=1. bad_gradients.t PROBLEM CONFIG LAYOUT FILL WANTED:
- * one row, where WANTED is the number that a line prints. */
+ * CLATTN_PART=1. bad_gradients.t PROBLEM CONFIG LAYOUT FILL WANTED: one row, where WANTED is the number that a line
+ * prints. And kinds of inputs that a term of the bound is for (tests/lib/bad_gradients.h), which are beyond it without
+ * that term; sweep_backward.t has all kinds. bad_gradients.t KIND CONFIG PROBLEM: one, its problem up to the widths. */
 #include "config.h"
 
+#include "tests/lib/bad_gradients.h"
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
 
@@ -126,9 +128,67 @@ static int is_due(size_t i)
     return rows[i].config != short_simt || harness_deals((unsigned)i, 2);
 }
 
+/* ---- Kinds ---- */
+
+static const struct bad_gradient *kind_of(const char *name)
+{
+    for (const struct bad_gradient *bad = bad_gradients; bad->name; bad++)
+        if (!strcmp(bad->name, name))
+            return bad;
+    bail("no kind '%s'", name);
+    return NULL;
+}
+
+static void check_kind(const struct device *d, const char *name, const char *config, const char *problem)
+{
+    const struct bad_gradient *const bad = kind_of(name);
+    char text[256], why[1024] = "";
+    struct graded g;
+    double most = 0;
+    snprintf(text, sizeof text, "%s %s seed1 bwd", problem, bad->words);
+    const clattn_workload c = each_case(text);
+    cl_int e = bad_gradient_make(bad, &g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL | 1u << GRADED_DLSE);
+    const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text);
+    if (plan) {
+        e = e ? e : graded_run(&g, plan, d->queue);
+        g.t.demand = bad->demand;
+        e = e ? e : graded_truth(&g, d->queue); /* of the engine that ran */
+        const int good = !e && graded_verify(&g, d->queue, &most, why, sizeof why);
+        if (!ok(good, "%s, %s, %s: %s (%.3f of the bound)", d->name, config, name, problem, most))
+            diag("%s %s", clattn_status_string(e), why);
+    }
+    graded_free(&g);
+}
+
+static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg0";
+static const struct {
+    const char *name, *config, *problem;
+} kinds[] = {
+    { "dS that underflows", "cpu", "f32 b1 h2/1 q5 k70 d8/8" },
+    { "dS that underflows", "simt", "bf16 b1 h2/1 q5 k70 d8/8" },
+    { "dS that underflows, f64", "cpu", "f64 b1 h2/1 q5 k70 d8/8" },
+    { "dP that underflows", "cpu", "f32 b1 h2/1 q5 k70 d8/8" },
+    { "dP that underflows", "simt", "bf16 b1 h2/1 q5 k70 d8/8" },
+    { "dP that underflows", emulated, "bf16 b1 h2/1 q5 k70 d8/8" },
+    { "dP that underflows, f64", "cpu", "f64 b1 h2/1 q5 k2 d8/256" },
+    { "elements that underflow", "cpu", "f32 b1 h1 q1 k1 d128/8" },
+    { "elements that underflow", "simt", "f32 b1 h1 q1 k1 d128/8" },
+    { "weights below 2^-100", "cpu", "f32 b1 h2/1 q5 k70 d8/8" },
+    { "weights below 2^-100", "simt", "f32 b1 h2/1 q5 k70 d8/8" },
+    { "weights below 2^-100", emulated, "bf16 b1 h2/1 q5 k70 d8/8" },
+    { "weights below 2^-900", "cpu", "f64 b1 h2/1 q5 k70 d8/8" },
+    { "weights below 2^-32", emulated, "f16 b1 h2/1 q200 k1 d8/8" },
+    { "dS below 2^-32", emulated, "f16 b1 h2/1 q20 k3 d8/8" },
+    { "equal weights", emulated, "bf16 b1 h1 q3 k255 d8/8" },
+};
+
 static char **arguments;
 static void test(const struct device *d)
 {
+    if (arguments[1] && !arguments[4]) {
+        check_kind(d, arguments[1], arguments[2], arguments[3]);
+        return;
+    }
     if (arguments[1]) {
         check(d, arguments[1], *arguments[2] ? arguments[2] : NULL, layout_find(arguments[3]), arguments[4],
               (unsigned)atoi(arguments[5]));
@@ -142,6 +202,9 @@ static void test(const struct device *d)
         snprintf(text, sizeof text, "f32 %s seed1 bwd", rows[i].row);
         check(d, text, rows[i].config, rows[i].layout, rows[i].fill, rows[i].wanted);
     }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (harness_deals((unsigned)i, 1))
+            check_kind(d, kinds[i].name, kinds[i].config, kinds[i].problem);
 }
 
 int main(int argc, char **argv)

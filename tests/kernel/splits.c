@@ -144,7 +144,7 @@ static void check_bad(const struct device *d, const struct bad *bad, const char 
     char text[128], why[1024] = "";
     const int width = bad->d ? bad->d : d_small ? 8 : 64;
     snprintf(text, sizeof text, "%s b1 h1 q%d k%lld d%d/%d %s", type, (int)q, (long long)keys, width, d_small ? 8 : 40,
-             bad_words(bad));
+             bad->words);
     const clattn_workload c = each_case(text);
     struct trial t;
     clattn_plan plan = NULL;

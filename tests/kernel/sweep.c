@@ -164,7 +164,7 @@ static const struct bad *draw_bad(const struct sweep_class *k, const char *words
     const struct bad *suitable[128];
     size_t n = 0;
     for (const struct bad *bad = bads; bad->name && n < sizeof suitable / sizeof *suitable; bad++)
-        if ((!bad->d || bad->d == k->width[0]) && !strcmp(bad_words(bad), words) &&
+        if ((!bad->d || bad->d == k->width[0]) && !strcmp(bad->words, words) &&
             bad_suits(bad, sweep_types[k->type], k->words))
             suitable[n++] = bad;
     return n ? suitable[sweep_below((int64_t)n)] : NULL;
@@ -189,7 +189,7 @@ static void run_bad(const struct device *d, int small, long n)
     while (bads[n_bads].name)
         n_bads++;
     const struct bad *bad = &bads[sweep_below(n_bads)];
-    const char *const words = bad_words(bad);
+    const char *const words = bad->words;
     k.width[0] = bad->d ? bad->d : 8 << sweep_below(5);
     k.width[1] = 8 << sweep_below(5);
     snprintf(width, sizeof width, "d%d/%d", k.width[0], k.width[1]);

@@ -19,7 +19,10 @@ enum bad_kind {
     BAD_TINY,    /* up to a times the smallest normal number of the type, of both signs */
     BAD_PARITY,  /* a in even rows, b in odd ones */
     BAD_ADDED,   /* column 0 is a, the others are b in even rows, -b in odd ones */
-    BAD_TOP      /* column 0 is a in row 0 and b in the others, the other columns are 0 */
+    BAD_TOP,     /* column 0 is a in row 0 and b in the others, the other columns are 0 */
+    BAD_FEW,     /* column 0 is a in the first half of rows, b in every 32nd of the others, -1e4 between; the other
+                    columns are 0 */
+    BAD_SECOND   /* a in the first half of rows, b in the others */
 };
 struct bad_shape {
     enum bad_kind kind;
@@ -34,18 +37,22 @@ struct bad_place {
 /* The i-th element of tensor `which`, the same for the same seed. */
 double bad_element(const struct bad_shape *s, const struct bad_place *at, uint64_t seed, unsigned which, uint64_t i);
 
+/* Types that can hold a kind: a bit for each of CLATTN_F32 and so on. */
+#define BAD_F16 (1u << CLATTN_F16)
+#define BAD_F64 (1u << CLATTN_F64)
+#define BAD_NARROW (BAD_F16 | 1u << CLATTN_BF16)
+#define BAD_WIDE (1u << CLATTN_F32 | 1u << CLATTN_BF16 | BAD_F64)
+#define BAD_ANY (BAD_WIDE | BAD_F16)
+
 struct bad {
-    const char *name;
+    const char *name, *words; /* what its problem is called behind the sizes */
     struct bad_shape q, k, v;
     double sink;   /* of every head; -inf is none */
     int d;         /* the width that it asks for, 0 for any */
-    int wide_only; /* needs more than the range of f16 */
+    unsigned types; /* that can hold it */
     enum demand demand; /* WHOLE, or PROMISED where roundings conspire */
 };
 extern const struct bad bads[]; /* ends with a name of NULL */
-
-/* What its problem is called behind the sizes. */
-const char *bad_words(const struct bad *bad);
 
 /* Fills a trial of such a problem, its buffers too, and demands of it what is to be. */
 cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);

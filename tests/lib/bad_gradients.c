@@ -4,9 +4,9 @@
 
 #include "tests/lib/bad_gradients.h"
 
-#define F64 (1u << CLATTN_F64)
-#define WIDE (1u << CLATTN_F32 | 1u << CLATTN_BF16 | F64)
-#define ANY (WIDE | 1u << CLATTN_F16)
+#define F64 BAD_F64
+#define WIDE BAD_WIDE
+#define ANY BAD_ANY
 
 #define NONE { BAD_ALL, 0, 0 }
 #define ONES { BAD_ALL, 1, 0 }
@@ -90,6 +90,27 @@ const struct bad_gradient bad_gradients[] = {
       PROMISED },
     { "scores of 2^47, all alike", "scale1", ONES, { BAD_BETWEEN, 0x1p41 - 0.1, 0x1p41 }, UNITS, UNITS, UNITS, 0, 64,
       F64, PROMISED },
+    /* what underflows before a large factor: dS that is scaled by 2^-100, and products of dO and V before a scale */
+    { "dS that underflows", "scale7.888609052210118e-31", NONE, { BAD_PARITY, 0x1p100, -0x1p100 },
+      { BAD_PARITY, 0x1.02p-25, -0x1.02p-25 }, { BAD_ALL, 0x1p-26, 0 }, NONE, 0, 0, WIDE, PROMISED },
+    { "dS that underflows, f64", "scale9.332636185032189e-302", NONE, { BAD_PARITY, 0x1p980, -0x1p980 },
+      { BAD_PARITY, 0x1.02p-37, -0x1.02p-37 }, { BAD_ALL, 0x1p-38, 0 }, NONE, 0, 0, F64, PROMISED },
+    { "dP that underflows", "scale1e38", NONE, TURNS, { BAD_PARITY, 0x1.02p-75, -0x1.02p-75 },
+      { BAD_ALL, 0x1p-75, 0 }, NONE, 0, 0, WIDE, PROMISED },
+    { "dP that underflows, f64", "scale1e308", NONE, TURNS, { BAD_PARITY, 0x1.02p-537, -0x1.02p-537 },
+      { BAD_ALL, 0x1p-538, 0 }, NONE, 0, 0, F64, PROMISED },
+    { "elements that underflow", "scale7.888609052210118e-31", { BAD_PARITY, 0x1p127, -0x1p127 },
+      { BAD_ALL, 0x1.02p-50, 0 }, TURNS, UNITS, NONE, 0, 128, WIDE, PROMISED },
+    /* weights that count as 0, of all engines and of matrix units in 16 bits; and what these round to one side */
+    { "weights below 2^-100", "scale1", FIRST(1), { BAD_TOP, 0, -70 }, NONE, { BAD_ALL, 1e30, 0 }, NONE, 0, 0, WIDE,
+      PROMISED },
+    { "weights below 2^-900", "scale1", FIRST(1), { BAD_TOP, 0, -625 }, NONE, { BAD_ALL, 1e36, 0 }, NONE, 0, 0, F64,
+      PROMISED },
+    { "weights below 2^-32", "scale1 sink", { BAD_TOP, 20, -23.5 }, FIRST(1), NONE, { BAD_ROW, 0, 5e4 }, NONE, 0, 0,
+      ANY, PROMISED },
+    { "dS below 2^-32", "scale1", { BAD_ROW, 0, 5e4 }, NONE, TURNS, { BAD_ROW, 5e4, 6e-6 }, NONE, 0, 0, ANY,
+      PROMISED },
+    { "equal weights", "scale1", NONE, NONE, NONE, ONES, NONE, 0, 0, ANY, PROMISED },
     { NULL, NULL, NONE, NONE, NONE, NONE, NONE, 0, 0, 0, WHOLE },
 };
 
