@@ -60,7 +60,12 @@ static double bytes_of(const clattn_workload *c)
         v_type = p->v_type ? p->v_type : type, o_type = p->o_type ? p->o_type : type;
     int64_t q_rows = p->flags & CLATTN_CU_Q ? s->total_q : s->b * s->nq;
     int64_t k_rows = p->flags & CLATTN_CU_K ? s->total_k : s->b * s->nk;
-    return (double)(s->h * q_rows * (p->d * size_of(type) + dv * size_of(o_type)) + (c->lse ? 4 * s->h * q_rows : 0)) +
+    const int backward = !!(p->flags & CLATTN_BACKWARD); /* dO and dQ as Q, dK and dV as K and V */
+    const double more = (double)(s->h * q_rows * (dv + p->d) * size_of(type)) +
+                        (double)(hk * k_rows) * (p->d * size_of(k_type) + (double)dv * size_of(v_type));
+    const int64_t lse = c->lse || backward ? 4 * s->h * q_rows : 0;
+    return (backward ? more : 0) +
+           (double)(s->h * q_rows * (p->d * size_of(type) + dv * size_of(o_type)) + lse) +
            (double)(hk * k_rows) * (row_bytes(k_type, p->d, p->k_group, !!(p->flags & CLATTN_K_ZERO)) +
                                     row_bytes(v_type, (int)dv, p->v_group, !!(p->flags & CLATTN_V_ZERO)));
 }
@@ -76,8 +81,9 @@ static void check(const char *text)
         ok(0, "reads (%s): %s", why, text);
         return;
     }
-    want = 2.0 * (double)(c.problem.d + (c.problem.dv ? c.problem.dv : c.problem.d)) * (double)c.problem.sizes.h *
-           (double)pairs_of(&c);
+    const int d = c.problem.d, dv = c.problem.dv ? c.problem.dv : d;
+    const int products = c.problem.flags & CLATTN_BACKWARD ? 3 * d + 2 * dv : d + dv;
+    want = 2.0 * products * (double)c.problem.sizes.h * (double)pairs_of(&c);
     ok(clattn_workload_cost(&c, &flops, &bytes) == CL_SUCCESS && flops == want, "%.0f flops, counted %.0f: %s", flops,
        want, text);
     ok(bytes == bytes_of(&c), "%.0f bytes, counted %.0f: %s", bytes, bytes_of(&c), text);
@@ -111,6 +117,10 @@ static const char *const fixed[] = { "f32 b1 h1 q1 k1 d1",
                                      "f32 b2 h2 q30 k20 d5 causal window5,9",
                                      "f32 b3 h4/2 q20 k30 d5 varlen lse",
                                      "f32 b3 h2 q20 k31 d5 varlen causal window5,-1 kvlen:3,40,25",
+                                     "f32 b2 h4/2 q3 k10 d7/5 bwd",
+                                     "f16 b1 h4/1 q7 k9 d8/24 causal o:f32 bwd",
+                                     "bf16 b1 h2 q7 k9 d8/24 k:f32 v:f16 lse bwd",
+                                     "f64 b3 h2 q20 k31 d5/6 varlen window5,-1 bwd",
                                      "f32 b1 h2 q20 k30 d5 bias:11qk mask:11qk alibi sink softcap5 mod:causal" };
 
 static void check_random(unsigned i)
