@@ -4,7 +4,8 @@
  * Each row has so many terms that it fails without segments of them. make check leaves half of those of engine simt to
  * CLATTN_PART=1. bad_gradients.t PROBLEM CONFIG LAYOUT FILL WANTED: one row, where WANTED is the number that a line
  * prints. And kinds of inputs that a term of the bound is for (tests/lib/bad_gradients.h), which are beyond it without
- * that term; sweep_backward.t has all kinds. bad_gradients.t KIND CONFIG PROBLEM: one, its problem up to the widths. */
+ * that term, or that have a scale above 1; sweep_backward.t has all kinds. bad_gradients.t KIND CONFIG PROBLEM: one,
+ * its problem up to the widths. */
 #include "config.h"
 
 #include "tests/lib/bad_gradients.h"
@@ -164,6 +165,8 @@ static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg0";
 static const struct {
     const char *name, *config, *problem;
 } kinds[] = {
+    { "softcap 1 behind a scale of 8", "cpu", "f32 b1 h2/1 q5 k70 d8/8" },
+    { "softcap 1 behind a scale of 8", "simt", "f32 b1 h2/1 q5 k70 d8/8" },
     { "dS that underflows", "cpu", "f32 b1 h2/1 q5 k70 d8/8" },
     { "dS that underflows", "simt", "bf16 b1 h2/1 q5 k70 d8/8" },
     { "dS that underflows, f64", "cpu", "f64 b1 h2/1 q5 k70 d8/8" },

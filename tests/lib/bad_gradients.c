@@ -56,6 +56,8 @@ const struct bad_gradient bad_gradients[] = {
     /* softcap, whose factor cancels; and its ends */
     { "softcap 1, scores up to 20", "scale1 softcap1", FIRST(1), { BAD_BETWEEN, 0, 20 }, UNITS, UNITS, NONE, 0, 0, ANY,
       WHOLE },
+    { "softcap 1 behind a scale of 8", "scale8 softcap1", FIRST(1), { BAD_BETWEEN, 0, 0.3 }, UNITS, UNITS, NONE, 0, 0,
+      ANY, WHOLE },
     { "softcap 1, large products", "scale1 softcap1", ONES, SWALLOWED, TURNS, UNITS, NONE, 0, 64, ANY, PROMISED },
     { "softcap 500, products that are lost", "scale1 softcap500", ONES, SWALLOWED, TURNS, UNITS, NONE, 0, 64, ANY,
       PROMISED },

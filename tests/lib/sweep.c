@@ -167,7 +167,7 @@ void sweep_draw_scores(struct sweep_class *k, const char *const *mods, size_t n_
                                          "mask:bhqk blocks:32,16" };
     static const char *const biases[] = { "bias:bhqk", "bias:11qk:f16", "bias:1h1k:bf16", "bias:b1q1", "bias:1hqk" };
     static const char *const windows[] = { "window19,0", "window-1,12", "window25,6", "window300,-1" };
-    static const char *const scales[] = { "scale0.125", "scale-0.25", "scale1", "scale0" };
+    static const char *const scales[] = { "scale0.125", "scale-0.25", "scale1", "scale0", "scale1.5" };
     sweep_add(k, 3, sweep_below(4) ? "causal" : "causal-tl");
     sweep_add(k, 4, SWEEP_ONE_OF(windows));
     sweep_add(k, 6, "softcap5");
