@@ -5,6 +5,7 @@
  * types take turns with them; CLATTN_PART=1: all. */
 #include "config.h"
 
+#include "tests/lib/bad.h"
 #include "tests/lib/each.h"
 #include "tests/lib/states.h"
 
@@ -186,6 +187,120 @@ static void test_far(const struct device *d, const char *engine)
     ok(!wrong, "%s, %s: a part far above or below all others: %d %s", d->name, engine, wrong, why);
 }
 
+/* ---- What is promised ---- */
+
+/* One part that outweighs others by nearly all that float goes down, which have values as large: those may be lost. LSE
+ * of 1e6 beside one another, too. */
+static const struct {
+    const char *name;
+    double lse, others, o;
+} far_apart[] = { { "parts below 2^-126", 0, -88, 1e36 },
+                  { "parts of 2^-126 and above", 0, -87, 1e36 },
+                  { "all of 1e6", 1e6, 999999.3, -1 },
+                  { "all of -1e30", -1e30, -1e30, -1 } };
+
+static void test_far_apart(const struct device *d, const char *engine)
+{
+    static const int64_t n[3] = { 1, 1, 2 };
+    clattn_problem p;
+    const clattn_plan plan = plan_for(d, "f32 b1 h1 q1 k1 d8/5", engine, &p);
+    for (size_t i = 0; i < sizeof far_apart / sizeof *far_apart; i++) {
+        struct states s;
+        char why[512] = "";
+        cl_int e = states_make(&s, d->cl.context, &p, n, 33, STATES_INSIDE, 0, 3);
+        for (int64_t at = 0; at < 33 * 2 && !e; at++) {
+            s.lse[at] = at < 2 ? far_apart[i].lse : far_apart[i].others;
+            for (int64_t c = 0; c < s.dv; c++)
+                s.o[at * s.dv + c] = at < 2 ? (far_apart[i].o < 0 ? 1 : 0) : far_apart[i].o;
+        }
+        e = e ? e : states_store(&s, d->queue);
+        const int good = !e && merge(d, plan, &s, 0, why, sizeof why);
+        ok(good, "%s, %s: %s: %s (%.3f of the bound)", d->name, engine, far_apart[i].name, why, s.part);
+        states_free(&s);
+    }
+}
+
+/* O and LSE of keys [first, end) of a trial as part number `at`, and what float64 says of them. */
+static cl_int take_keys(const struct device *d, clattn_plan plan, struct trial *t, int64_t first, int64_t end,
+                        struct states *to, int64_t at, struct truth *exact)
+{
+    const int64_t rows = tensor_count(&t->lse);
+    const clattn_forward_args whole = t->args;
+    clattn_sizes sizes = t->sizes;
+    int32_t begins = (int32_t)first, ends = (int32_t)end;
+    struct reference r = trial_problem(t);
+    char why[256];
+    sizes.nk = end - first;
+    t->args.sizes = &sizes;
+    t->args.k.offset = tensor_at(&t->k, 0, 0, first);
+    t->args.v.offset = tensor_at(&t->v, 0, 0, first);
+    cl_int e = trial_reset(t, d->queue);
+    e = e ? e : trial_run(t, plan, d->queue);
+    t->args = whole;
+    if (e || !trial_fetch(t, d->queue, why, sizeof why))
+        return e ? e : CLATTN_ERROR_WRONG_RESULT;
+    memcpy(to->o + at * rows * t->dv, t->o.value, (size_t)(rows * t->dv) * sizeof *to->o);
+    memcpy(to->lse + at * rows, t->lse.value, (size_t)rows * sizeof *to->lse);
+    r.kv_start = &begins;
+    r.kv_len = &ends;
+    t->demand = PROMISED;
+    return trial_truth(t, &r, exact, NULL) ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+/* Lets states know what their two parts are exactly. to: room for four arrays of each. */
+static void tell_exact(struct states *s, const struct truth x[2], double *to)
+{
+    const size_t rows = (size_t)(s->n[0] * s->n[1] * s->n[2]), values = rows * (size_t)s->dv;
+    double *const o = to, *const off = o + 2 * values, *const lse = off + 2 * values, *const lse_off = lse + 2 * rows;
+    for (size_t i = 0; i < 2; i++) {
+        memcpy(o + i * values, x[i].o, values * sizeof *o);
+        memcpy(off + i * values, x[i].o_bound, values * sizeof *o);
+        memcpy(lse + i * rows, x[i].lse, rows * sizeof *o);
+        memcpy(lse_off + i * rows, x[i].lse_bound, rows * sizeof *o);
+    }
+    s->exact_o = o;
+    s->o_off = off;
+    s->exact_lse = lse;
+    s->lse_off = lse_off;
+}
+
+/* Halves of the keys of a forward call, each computed alone and then merged: what their LSE is off counts, which is far
+ * more than its size says where products cancel. */
+static void test_halves(const struct device *d, const char *engine, const char *name, int width)
+{
+    enum { KEYS = 200, ROWS = 6, DV = 40 };
+    static const int64_t n[3] = { 1, 2, 3 };
+    static double room[4 * ROWS * (DV + 1)];
+    const struct bad *bad = bads;
+    char text[128], why[512] = "";
+    struct truth x[2];
+    struct states s;
+    struct trial t;
+    clattn_problem p;
+    memset(x, 0, sizeof x);
+    while (strcmp(bad->name, name) != 0)
+        bad++;
+    snprintf(text, sizeof text, "f32 b1 h2/1 q3 k%d d%d/%d %s", KEYS, width, DV, bad->words);
+    const clattn_workload c = each_case(text);
+    const clattn_plan plan = plan_for(d, text, engine, &p);
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    e = e ? e : bad_fill(bad, &t, d->queue);
+    const cl_int made = states_make(&s, d->cl.context, &p, n, 2, STATES_ROWS, 0, 1);
+    e = e ? e : made;
+    for (int i = 0; i < 2 && !e; i++)
+        e = take_keys(d, plan, &t, i * KEYS / 2, (i + 1) * KEYS / 2, &s, i, &x[i]);
+    e = e ? e : states_store(&s, d->queue);
+    if (!e)
+        tell_exact(&s, x, room);
+    const int good = !e && merge(d, plan, &s, 0, why, sizeof why);
+    ok(good, "%s, %s: halves, %s: %s %s (%.3f of the bound)", d->name, engine, name, clattn_status_string(e), why,
+       s.part);
+    truth_free(&x[0]);
+    truth_free(&x[1]);
+    states_free(&s);
+    trial_free(&t);
+}
+
 /* ---- Order and brackets ---- */
 
 /* Parts of `all` from `first` on, every step-th, `count` of them. */
@@ -298,6 +413,10 @@ static void test_device(const struct device *d)
         test_many(d, engines[e], 5000);
         test_many(d, engines[e], 70000);
         test_far(d, engines[e]);
+        test_far_apart(d, engines[e]);
+        test_halves(d, engines[e], "products that cancel, d64", 64);
+        test_halves(d, engines[e], "scores of 1e6", 64);
+        test_halves(d, engines[e], "a large product first", 64);
         test_brackets(d, engines[e]);
         test_unsound(d, engines[e]);
     }

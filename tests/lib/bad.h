@@ -22,6 +22,7 @@ enum bad_kind {
     BAD_TOP,     /* column 0 is a in row 0 and b in the others, the other columns are 0 */
     BAD_FEW,     /* column 0 is a in the first half of rows, b in every 32nd of the others, -1e4 between; the other
                     columns are 0 */
+    BAD_CANCELS, /* column 0 is a, the last one -a; the others are b in the first half of rows, -b in the others */
     BAD_SECOND   /* a in the first half of rows, b in the others */
 };
 struct bad_shape {

@@ -68,6 +68,8 @@ const struct bad bads[] = {
     /* roundings that conspire: products that each addition loses, to either side; weights that it loses, likewise */
     { "products that are lost, d64", PLAIN, ONES, { BAD_ADDED, 516, 2.95e-5 }, TURNS, NO_SINK, 64, ANY, PROMISED },
     { "products that are lost, d576", PLAIN, ONES, { BAD_ADDED, 516, 2.95e-5 }, TURNS, NO_SINK, 576, ANY, PROMISED },
+    { "products that cancel, d64", PLAIN, ONES, { BAD_CANCELS, 512, 2.95e-5 }, { BAD_SECOND, 1, -1 }, NO_SINK, 64, ANY,
+      PROMISED },
     { "weights that are lost", PLAIN, FIRST(1), { BAD_TOP, 0, -16.7 }, { BAD_ROW, 1, 0 }, NO_SINK, 0, ANY, PROMISED },
     { "weights and values that are lost", PLAIN, FIRST(1), { BAD_TOP, 0, -16.7 }, { BAD_ROW, 1, 1 }, NO_SINK, 0, ANY,
       PROMISED },
@@ -143,6 +145,7 @@ double bad_element(const struct bad_shape *s, const struct bad_place *at, uint64
     case BAD_ADDED: return c == 0 ? s->a : n % 2 ? -s->b : s->b;
     case BAD_TOP: return c > 0 ? 0 : n ? s->b : s->a;
     case BAD_FEW: return c > 0 ? 0 : first_half ? s->a : n % 32 ? -1e4 : s->b;
+    case BAD_CANCELS: return c == 0 ? s->a : c == at->width - 1 ? -s->a : first_half ? s->b : -s->b;
     case BAD_SECOND: return first_half ? s->a : s->b;
     case BAD_SHARE: return s->a / (double)at->keys * (s->b + (1 - s->b) * r);
     default: return smallest_normal(at->type) * (r < 0.5 ? -1 : 1) * (1 + (s->a - 1) * fabs(2 * r - 1));

@@ -19,9 +19,13 @@ struct states {
     int type, o_type, lse_type; /* of what is read and written: CLATTN_F32, .. */
     enum states_layout layout;
     double *o, *lse; /* [part,b,h,n,dv] and [part,b,h,n], as stored, but LSE in natural units and -inf for nothing */
+    /* What parts are exactly, and how far off those that are stored may be: likewise, and the caller's. NULL: o and lse
+     * are exact. */
+    const double *exact_o, *exact_lse, *o_off, *lse_off;
     struct image image[4]; /* parts of O and of LSE, and the results */
     clattn_sizes sizes;
     clattn_merge_args args;
+    double part; /* behind states_verify(): the largest part of its bound that an element is off */
 };
 
 /* Makes up parts in which about a fifth saw nothing, as did all parts of some rows; O of these is NaN or inf. For plans
@@ -36,7 +40,7 @@ cl_int states_store(struct states *s, cl_command_queue queue);
 cl_int states_run(struct states *s, clattn_plan plan, cl_command_queue queue);
 
 /* 1 when O and LSE of the results are as float64 says, within `share` of what a merge may add and the rounding of O,
- * and nothing else was written. */
+ * and nothing else was written. share 0: within what doc/semantics promises. */
 int states_verify(struct states *s, cl_command_queue queue, double share, char *why, size_t len);
 
 /* The same, where what was merged is what parts of `of` came to. */
