@@ -179,38 +179,52 @@ static bool is_final(cl_int status)
     return status != CL_OUT_OF_HOST_MEMORY && status != CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* Makes a copy of `maker` with a context of its own, because a kernel that crashes destroys its context, and the
- * caller's must survive. Everything else is borrowed. */
-static cl_int open_apart(struct maker *own, struct maker *maker, struct why *why)
-{
-    cl_platform_id platform;
-    cl_int status = clGetDeviceInfo(maker->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    if (status)
-        return why_cl(why, status, "CL_DEVICE_PLATFORM");
-    const cl_context_properties on[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0 };
-    *own = (struct maker){ .settings = maker->settings, .log = maker->log, .log_user = maker->log_user };
-    caps_copy(&own->caps, &maker->caps);
-    if ((status = programs_init(&own->programs, why)))
-        return status;
-    cl_context context = clCreateContext(on, 1, &maker->device, NULL, NULL, &status);
-    maker_connect(own, context, maker->device, maker->lookup, maker);
-    if (context && !status)
-        return CL_SUCCESS;
-    programs_clear(&own->programs);
-    return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateContext");
-}
-
 static void close_apart(struct maker *own)
 {
     programs_clear(&own->programs);
-    clReleaseContext(own->context);
+    if (own->context)
+        clReleaseContext(own->context);
+    free(own);
+}
+
+/* Makes a copy of `maker` with a context of its own, because a kernel that crashes destroys its context, and the
+ * caller's must survive. Everything else is borrowed. NULL: it cannot be had. */
+static struct maker *open_apart(struct maker *maker, struct why *why)
+{
+    cl_platform_id platform;
+    cl_int status = clGetDeviceInfo(maker->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (status) {
+        why_cl(why, status, "CL_DEVICE_PLATFORM");
+        return NULL;
+    }
+    const cl_context_properties on[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0 };
+    struct maker *const own = calloc(1, sizeof *own); /* too large for the stack of a small thread */
+    if (!own) {
+        why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a self-test");
+        return NULL;
+    }
+    own->settings = maker->settings;
+    own->log = maker->log;
+    own->log_user = maker->log_user;
+    caps_copy(&own->caps, &maker->caps);
+    if (programs_init(&own->programs, why)) {
+        free(own);
+        return NULL;
+    }
+    cl_context context = clCreateContext(on, 1, &maker->device, NULL, NULL, &status);
+    if (context && !status) {
+        maker_connect(own, context, maker->device, maker->lookup, maker);
+        return own;
+    }
+    why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateContext");
+    close_apart(own);
+    return NULL;
 }
 
 /* Called with the lock held. */
 static int find_verdict(struct maker *maker, const struct engine *engine)
 {
     const char *const name = engine->name;
-    struct maker own;
     struct verdict v;
     struct why why = { "" };
     if (name_verdict(&v, maker, engine, &why))
@@ -222,13 +236,14 @@ static int find_verdict(struct maker *maker, const struct engine *engine)
         maker_log(maker, "engine %s is not used: it failed its self-test on this device before", name);
         return known;
     }
-    if (open_apart(&own, maker, &why)) {
+    struct maker *const own = open_apart(maker, &why);
+    if (!own) {
         maker_log(maker, "engine %s is not tested: %s", name, why.text);
         return CAPS_UNTESTED;
     }
     crash_guard_mark(&maker->store, v.key);
-    const cl_int status = selftest_run(&own, engine, &why);
-    close_apart(&own);
+    const cl_int status = selftest_run(own, engine, &why);
+    close_apart(own);
     crash_guard_unmark(&maker->store, v.key);
     const int verdict = status ? CAPS_FAILED : CAPS_PASSED;
     if (is_final(status))
