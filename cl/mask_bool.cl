@@ -10,8 +10,8 @@ CLA_FN int cla_bool_end(const cla_env *e, int q0, int q1) { return e->k_end; }
 CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end)
 {
     const cla_args *a = e->a;
-    const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
     if (a->mask.q || a->mask.k != 1) return k;
+    const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
     CLA_NO_UNROLL while (k + 16 <= end && !any(vload16(0, at + k) != (uchar16)(0))) k += 16;
     CLA_NO_UNROLL while (k < end && !at[k]) k++;
     return k;
