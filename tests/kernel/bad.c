@@ -29,16 +29,6 @@ static const char *const caches[] = { "", "page16 k:int8 v:int8z splits7", "k:in
                                       "page5 k:q4_0 v:q8_0 o:bf16" };
 enum { N_CACHES = sizeof caches / sizeof *caches, LONG_CACHES = 4 };
 
-/* Which part of its bound the farthest element is off. */
-static double part_of(const struct trial *t)
-{
-    char why[256];
-    struct truth x = { NULL, NULL, NULL, NULL };
-    const double most = trial_truth(t, NULL, &x, NULL) ? INFINITY : trial_part(t, &x, why, sizeof why);
-    truth_free(&x);
-    return most;
-}
-
 /* 1 right, 0 wrong, -1 not supported here. `cache` is one of the above, or other words. part: of its bound that the
  * farthest element is off, or NULL. */
 static int run(const struct device *d, const struct bad *bad, const char *cache, const char *engine, const char *type,
@@ -60,7 +50,7 @@ static int run(const struct device *d, const struct bad *bad, const char *cache,
         harness_words(d->handle, e, why, len);
     const int good = !e && trial_verify(&t, d->queue, why, len);
     if (part)
-        *part = e ? INFINITY : part_of(&t);
+        *part = e ? INFINITY : trial_own_part(&t, why, len);
     trial_free(&t);
     return unsupported ? -1 : good;
 }

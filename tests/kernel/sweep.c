@@ -105,11 +105,8 @@ static cl_int make_plan(const struct device *d, const struct sweep_class *k, str
 
 static double part(struct trial *t, enum demand demand, char *why, size_t len)
 {
-    struct truth x = { NULL, NULL, NULL, NULL };
     t->demand = demand;
-    const double most = trial_truth(t, NULL, &x, NULL) ? INFINITY : trial_part(t, &x, why, len);
-    truth_free(&x);
-    return most;
+    return trial_own_part(t, why, len);
 }
 
 /* Runs a problem, notes how much of its bounds it uses, and tells what is over. Of random inputs the whole of what is

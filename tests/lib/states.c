@@ -6,7 +6,7 @@
 
 #include "tests/lib/trial.h"
 #include "tools/convert.h"
-#include "tools/reference.h"
+#include "tools/reference_bound.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -228,9 +228,8 @@ static double exact_lse(const struct states *s, int64_t p, int64_t r)
 /* The logarithm of the factor that the weight of a part may be off, one of n. */
 static double part_off(const struct states *s, int64_t at, double x, double lse, double n)
 {
-    const double u = s->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, tiny = s->type == CLATTN_F64 ? 0x1p-1020 : 0x1p-124;
-    return u * (32 + 8 * fmin(n, 64) + 96 * fabs(x) + 16 * fabs(x - lse)) + tiny * (2 + fabs(x)) +
-           (s->lse_off ? s->lse_off[at] : 0);
+    const double u = reference_precision_of(s->type).unit;
+    return u * (32 + 8 * fmin(n, 64) + 96 * fabs(x) + 16 * fabs(x - lse)) + (s->lse_off ? s->lse_off[at] : 0);
 }
 
 /* Sums over the parts of a row. */
@@ -259,8 +258,8 @@ static double heavier(const struct states *s, struct promise *x, int64_t p, int6
 {
     const double score = exact_lse(s, p, r), log_p = score - x->lse;
     const double e = part_off(s, p * rows_of(s) + r, score, x->lse, x->n);
-    const int lost = log_p - 2 * x->most < log(2) * (s->type == CLATTN_F64 ? -1022 : -126);
-    const double more = exp(log_p + (lost ? fmax(e, log(2)) : e)) - exp(log_p);
+    const int lost = log_p - 2 * x->most < log(reference_precision_of(s->type).lost);
+    const double more = reference_excess(log_p, lost ? fmax(e, ln2) : e);
     x->least += lost ? 0 : exp(log_p - e);
     x->more += more;
     return more;
@@ -282,21 +281,19 @@ static void take_part(struct column_promise *y, double p, double more, double v,
 
 static double column_bound(const struct states *s, const struct promise *x, struct column_promise y, double o)
 {
-    const double u = s->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, tiny = s->type == CLATTN_F64 ? 0x1p-1020 : 0x1p-124;
-    const double eps = s->o_type == CLATTN_F64   ? 0x1p-53
-                       : s->o_type == CLATTN_F16 ? 0x1p-11
-                       : s->o_type == CLATTN_BF16 ? 0x1p-8
-                                                  : 0x1p-24;
+    const struct reference_precision of = reference_precision_of(s->type);
+    const double eps = reference_precision_of(s->o_type).eps;
     const double w = x->least > 0 ? fmin(y.wrong / x->least, y.far) : y.far;
     const double size = x->least > 0 ? fmin(y.size / x->least, y.top) : y.top;
-    return w + u * (32 + 8 * fmin(x->n, 64)) * size + eps * w + reference_rounding(s->o_type, o) + tiny * x->n + y.off;
+    return w + of.unit * (32 + 8 * fmin(x->n, 64)) * size + eps * w + reference_rounding(s->o_type, o) +
+           of.flow * x->n + y.off;
 }
 
 /* row_truth() of what is promised. */
 static struct row_truth promised_row(const struct states *s, int64_t r, double *o, double *bound)
 {
     struct promise x = promise_of(s, r);
-    const double u = s->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, *const of_o = s->exact_o ? s->exact_o : s->o;
+    const double u = reference_precision_of(s->type).unit, *const of_o = s->exact_o ? s->exact_o : s->o;
     for (int64_t c = 0; c < s->dv; c++)
         o[c] = bound[c] = 0;
     if (!(x.n > 0))

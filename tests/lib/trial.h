@@ -116,6 +116,8 @@ void truth_free(struct truth *x);
 /* What trial_fetch() read against the truth: the largest part that an error is of its bound, infinite where NaN and inf
  * stand elsewhere and where a row that keeps no key is not 0; `why` has words when it is above 1. */
 double trial_part(const struct trial *t, const struct truth *x, char *why, size_t len);
+/* The same against the reference, which is asked for it; infinite without one. */
+double trial_own_part(const struct trial *t, char *why, size_t len);
 /* Whether it is at most 1. */
 int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len);
 /* The problem as the reference takes it. Varlen sequences lie padded in value: to float64 they are short ones. */

@@ -232,6 +232,14 @@ double trial_part(const struct trial *t, const struct truth *x, char *why, size_
     return fmax(lse, compare(t, &t->o, "O", x->o, x->o_bound, why, len));
 }
 
+double trial_own_part(const struct trial *t, char *why, size_t len)
+{
+    struct truth x = { NULL, NULL, NULL, NULL };
+    const double most = trial_truth(t, NULL, &x, NULL) ? INFINITY : trial_part(t, &x, why, len);
+    truth_free(&x);
+    return most;
+}
+
 int trial_agrees(const struct trial *t, const struct truth *x, char *why, size_t len)
 {
     return trial_part(t, x, why, len) <= 1;
