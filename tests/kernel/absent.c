@@ -440,8 +440,7 @@ static void test_backward_call(const struct device *d, size_t i)
 
 static int is_due(size_t i)
 {
-    const int soon = harness_flag("CLATTN_QUICK") || !strcmp(backward_calls[i].config, "cpu");
-    return harness_rest() ? harness_shares((unsigned)i) : soon || harness_deals((unsigned)i + 3, 5);
+    return harness_deals((unsigned)i, harness_flag("CLATTN_QUICK") ? 1 : 5);
 }
 
 static void test_device(const struct device *d)

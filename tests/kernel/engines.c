@@ -1,7 +1,7 @@
 /* engines.c - every engine and every tile, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
- * engines.t: a few cases of cases.h on each engine and every twelfth tile, and a seeded part of case x type x
+ * engines.t: a few cases of cases.h on each engine and every fortieth tile, and a seeded part of case x type x
  * configuration x layout. CLATTN_PART=1: all tiles and rows. CLATTN_QUICK=1: a few small cases x type x engine, those
  * of CLATTN_TEST_ENGINES='simt naive' where it is set: what a driver compiles for minutes is left out by name. */
 #include "config.h"
@@ -9,7 +9,7 @@
 #include "tests/lib/cases.h"
 #include "tests/lib/each.h"
 
-enum { EXTRA = 12, IN_TYPES = 6, IN_F32 = 8, TILES = 12 }; /* make check runs one in so many */
+enum { EXTRA = 12, IN_TYPES = 9, IN_F32 = 12, TILES = 40, LONE = 3 }; /* make check runs one in so many */
 
 static size_t count_configs(const struct device *d, const char *type, const char *row)
 {
@@ -103,7 +103,7 @@ static void run_few(const struct device *d)
     unsigned t, i;
     for (t = 0; t < N_CASE_TYPES; t++)
         for (i = 0; i < N_FEW; i++)
-            if (harness_rest() ? harness_shares(t * N_FEW + i) : !t || (i == 0) == (t == 2))
+            if (harness_rest() ? harness_shares(t * N_FEW + i) : t == i)
                 each_row(d, case_types[t], few_cases[i], 640 + i, "row", PADDED);
 }
 
@@ -130,7 +130,7 @@ static void run_lone(const struct device *d)
         { vectors, "cpu w16,nv2,rk2,rd2,bk16", PADDED },
     };
     for (unsigned i = 0; i < sizeof lone / sizeof *lone; i++)
-        if (harness_deals(i, 2))
+        if (harness_deals(i, LONE))
             each_row(d, "f32", lone[i].row, 690 + i, lone[i].config, lone[i].layout);
 }
 
