@@ -20,8 +20,14 @@ static const struct member {
     size_t at;
     int n; /* of an array */
 } members[] = {
-#define MEMBER(kind, name) { #name, kind, offsetof(struct arguments, name), 1 }
-#define ARRAY(kind, name, n) { #name, kind, offsetof(struct arguments, name), n }
+#define MEMBER(kind, name)                                                                                             \
+    {                                                                                                                  \
+#name, kind, offsetof(struct arguments, name), 1                                                               \
+    }
+#define ARRAY(kind, name, n)                                                                                           \
+    {                                                                                                                  \
+#name, kind, offsetof(struct arguments, name), n                                                               \
+    }
     MEMBER(ROWS, q),
     MEMBER(ROWS, k),
     MEMBER(ROWS, v),
@@ -269,9 +275,11 @@ static void test_pass(const struct device *d, const char *what, const struct tar
 
 /* ---- Problems ---- */
 
-/* Every pass of a problem, by an engine with a workspace and by one without; by matrix units where they take it. */
+/* Every pass of a problem, by an engine with a workspace and by one without; by matrix units where they take it.
+ * make check has every second one. */
 static void test_structs(const struct device *d, const char *what, const clattn_problem *given)
 {
+    static unsigned turn;
     static const char *const engines[] = { "naive", "simt", "mma_emu", "cpu" };
     struct caps caps;
     struct why why;
@@ -285,7 +293,7 @@ static void test_structs(const struct device *d, const char *what, const clattn_
             continue;
         for (int id = 0; id < PASSES; id++) {
             const struct target t = { .pass = id, .p = &p, .caps = &caps, .config = &config };
-            if (pass_applies(id, &p, config.engine))
+            if (pass_applies(id, &p, config.engine) && harness_deals(turn++, 2))
                 test_pass(d, what, &t);
         }
     }
@@ -358,8 +366,7 @@ static void test_device(const struct device *d)
     test_everything(d, texts[1], CLATTN_F32, "everything, in f32", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F64, "everything, in f64", CLATTN_AUX_MAX);
     test_everything(d, cached, CLATTN_F32, "everything, in f32 and int8 on pages", 0);
-    test_everything(d, cached, CLATTN_F32, "everything and captured buffers, in f32 and int8 on pages",
-                    CLATTN_AUX_MAX);
+    test_everything(d, cached, CLATTN_F32, "everything and captured buffers, in f32 and int8 on pages", CLATTN_AUX_MAX);
     test_everything(d, backward, CLATTN_F32, "everything, backward, in f32", 3);
     test_everything(d, backward, CLATTN_F64, "everything, backward, in f64", 3);
     test_caches(d, "f32 b1 h1 q9 k9 d8 page4");

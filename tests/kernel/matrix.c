@@ -1,8 +1,8 @@
 /* matrix.c - engine mma_nv: its fragment with the instructions emulated, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
- * matrix.t: one tile, one row of each list below, a stretch of the table, in f16 or bf16. CLATTN_PART=1: all, but of
- * the table a third.
+ * matrix.t: one row of most lists below, a stretch of the table, in f16 or bf16, by kernels that they share where they
+ * can. CLATTN_PART=1: all, but of the table a third.
  * CLATTN_FULL=1: the whole table in both types. CLATTN_QUICK=1: a few small cases. One case by hand: forward.t PROBLEM
  * 'mma_emu TILE' LAYOUT. */
 #include "config.h"
@@ -64,16 +64,16 @@ static void check_aligned(const struct device *d)
                                         "b1 h8/2 q5 k30 d20 bthd lse" }; /* but for packed heads of Q */
     enum { ROWS = sizeof rows / sizeof *rows };
     for (unsigned i = 0; i < 2 * ROWS; i++)
-        if (harness_deals(i / 2 + i, 4))
+        if (i == 3 ? harness_deals(i, 1) : harness_shares(i / 2 + i))
             check(d, types[i % 2], rows[i / 2], 960 + i / 2, small[i % 2], i / 2 == ROWS - 1 ? PLAIN : ALIGNED);
 }
 
-/* Each row in one of the types, the first of a list now; with CLATTN_FULL=1 all in both. */
-static void check_rows(const struct device *d, const char *const *rows, unsigned n, unsigned seed)
+/* Each row in one of the types, the first of a list now if it is to be soon; with CLATTN_FULL=1 all in both. */
+static void check_rows(const struct device *d, const char *const *rows, unsigned n, unsigned seed, int soon)
 {
     for (unsigned t = 0; t < (harness_flag("CLATTN_FULL") ? 2 : 1); t++)
         for (unsigned i = 0; i < n; i++)
-            if (harness_deals(i + i / 6, 12))
+            if (soon && !i ? harness_deals(0, 1) : harness_shares(i + i / 6))
                 check(d, types[(t + i) % 2], rows[i], seed + i, small[(t + i / 2) % 2], i % 2 ? PADDED : PLAIN);
 }
 
@@ -84,12 +84,11 @@ static void check_tiles(const struct device *d)
 {
     for (unsigned n = 0; n < N_TILES; n++) {
         const char *const type = types[n / 2 % 2];
-        if (!harness_deals(n, 14))
+        if (!harness_shares(n))
             continue;
         for (unsigned i = 0; i < N_TILE; i += 2)
             check(d, type, tile_cases[i], 900 + i, tiles[n], PADDED);
-        if (n || harness_rest() || harness_flag("CLATTN_FULL"))
-            check(d, type, "b1 h2/1 q131 k261 d64 lse", 910, tiles[n], n / 2 % 2 ? PLAIN : PACKED);
+        check(d, type, "b1 h2/1 q131 k261 d64 lse", 910, tiles[n], n / 2 % 2 ? PLAIN : PACKED);
     }
 }
 
@@ -107,10 +106,10 @@ static void check_table(const struct device *d)
         }
 }
 
-/* A grid of two rows. */
+/* A grid of two rows, by the kernel of check_workspace(). */
 static void check_grid(const struct device *d)
 {
-    check(d, "f16", "b5 h701 q1 k2 d1 causal bthd lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
+    check(d, "f16", "b3 h701 q1 k2 d8 lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PADDED);
 }
 
 /* Rows that keep nothing, beside rows that do. */
@@ -120,17 +119,17 @@ static void check_emptied(const struct device *d)
                                         "b1 h2 q300 k9 d16 bias:11q1 lse",
                                         "b2 h2 q20 k9 d16 kvlen:9,0 qlen:7,20 sink lse",
                                         "b1 h2 q20 k9 d16 mod:causal kvstart:5 lse" };
-    check_rows(d, rows, sizeof rows / sizeof *rows, 980);
+    check_rows(d, rows, sizeof rows / sizeof *rows, 980, 1);
 }
 
 /* Logits that go up all the way: each tile raises the maximum, and the lazy one has to follow. And very large ones,
  * where all that a row keeps may be very low. */
 static void check_lazy(const struct device *d)
 {
-    static const char *const rows[] = { "b1 h2 q33 k300 d64 alibi off-1000 lse", "b1 h2 q33 k300 d64 scale0.02 lse",
-                                        "b1 h2 q33 k300 d64 scale1 lse",         "b1 h2 q33 k300 d64 scale1000 lse",
+    static const char *const rows[] = { "b1 h2 q33 k300 d64 scale1 lse",         "b1 h2 q33 k300 d64 scale0.02 lse",
+                                        "b1 h2 q33 k300 d64 alibi off-1000 lse", "b1 h2 q33 k300 d64 scale1000 lse",
                                         "b1 h2 q33 k1 d64 scale1e30 lse",        "b1 h2 q33 k300 d64 scale1e9 lse" };
-    check_rows(d, rows, sizeof rows / sizeof *rows, 950);
+    check_rows(d, rows, sizeof rows / sizeof *rows, 950, 1);
 }
 
 /* ---- What is refused ---- */
@@ -170,7 +169,7 @@ static cl_mem new_buffer(cl_context context, size_t bytes)
 /* The only engine here that needs a workspace for few keys too. */
 static void check_workspace(const struct device *d)
 {
-    static const char text[] = "f16 b1 h2/1 q5 k7 d8 lse";
+    static const char text[] = "f16 b1 h2 q5 k7 d8 lse";
     struct fixture fixture, *const f = &fixture;
     char why[512];
     size_t need = 0;
@@ -236,9 +235,9 @@ static void test_device(const struct device *d)
     }
     check_table(d);
     check_tiles(d);
-    check_rows(d, engine_cases, N_ENGINE, 600);
-    check_rows(d, feature_cases, N_FEATURES, 620);
-    check_rows(d, widths, N_WIDTHS, 640);
+    check_rows(d, engine_cases, N_ENGINE, 600, 0);
+    check_rows(d, feature_cases, N_FEATURES, 620, 1);
+    check_rows(d, widths, N_WIDTHS, 640, 0);
     check_emptied(d);
     check_lazy(d);
     check_aligned(d);

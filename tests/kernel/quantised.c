@@ -14,6 +14,19 @@ static unsigned one_in(unsigned n)
     return harness_flag("CLATTN_QUICK") ? (3 * n + 1) / 2 : n;
 }
 
+static int all_of_it(void)
+{
+    return harness_rest() || harness_flag("CLATTN_FULL");
+}
+
+/* Whether number i of an engine is run, of which make check has one in n, or of engine simt, whose kernels are long,
+ * fewer. */
+static int is_due(const char *engine, unsigned i, unsigned n)
+{
+    const int fewer = !strcmp(engine, "simt") && !harness_flag("CLATTN_QUICK");
+    return harness_deals(i, one_in(fewer ? 4 * n : n));
+}
+
 static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
                   const char *text)
 {
@@ -50,7 +63,7 @@ static void test_problem(const struct device *d, const char *engine, unsigned n,
         c.page = c.problem.page ? (int32_t)(1 + 5 * i % 23) : 0;
         c.shared = i % 3 == 0;
         c.bad = i % 2;
-        if (i == 0 || harness_deals(i + n, one_in(16)))
+        if (i == 0 || all_of_it() || (i + n) % one_in(16) == 0)
             check(d, engine, plan, &c, text);
     }
 }
@@ -65,7 +78,8 @@ static void test_pairs(const struct device *d, const char *engine, unsigned n)
     for (unsigned k = 0; k < TYPES; k++)
         for (unsigned v = 0; v < TYPES; v++) {
             char text[128];
-            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) || !harness_deals(k * 4 + v + n, 32))
+            if ((k < PLAIN_TYPES && v < PLAIN_TYPES) ||
+                !is_due(engine, k * 4 + v + n, harness_flag("CLATTN_QUICK") ? 32 : 64))
                 continue;
             snprintf(text, sizeof text, "%s b4 h4/2 q3 k64 d64%s%s k:%s v:%s kvlen:9,9,9,9%s lse",
                      types[(k + v) % PLAIN_TYPES], v % 3 ? "" : "/96", k % 2 ? "" : " page8", types[k], types[v],
@@ -89,10 +103,11 @@ static void test_rest(const struct device *d, const char *engine, unsigned n)
         "f32 b4 h4/2 q3 k64 d32 k:int8:16z v:q4_0 causal varlen lse",
         "f32 b2 h2/1 q35 k80 d64 k:q8_0 v:int8 softcap5 causal lse",
         "f16 b2 h2/1 q70 k140 d64 k:int4:32z v:q4_0 page8 causal lse",
-        "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse", "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
+        "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse",
+        "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
     };
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (harness_deals(i + n, one_in(8)))
+        if (is_due(engine, i + n, 8))
             test_problem(d, engine, i + n, texts[i]);
 }
 
@@ -111,7 +126,7 @@ static void test_subnormal(const struct device *d, const char *engine, unsigned 
     cl_device_fp_config fp = 0;
     clGetDeviceInfo(d->cl.device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof fp, &fp, NULL);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!harness_deals(i + n, one_in(4)))
+        if (!is_due(engine, i + n, 4))
             continue;
         struct cached_case c = read_case(rows[i].text);
         c.subnormal = 1;
@@ -139,7 +154,7 @@ static void test_begins(const struct device *d)
         { "simt", "f32 b4 h2/1 q3 k64 d40/36 k:int4 v:int4:16z kvlen:9,9,9,9 lse" },
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (each_is_chosen(rows[i].engine) && harness_deals(i, one_in(1)))
+        if (each_is_chosen(rows[i].engine) && is_due(rows[i].engine, i, i < 3 ? 2 : 1))
             test_problem(d, rows[i].engine, 15, rows[i].text); /* without gaps and with them */
 }
 

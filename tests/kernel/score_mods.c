@@ -66,9 +66,9 @@ static void test_counts(const struct device *d)
 
 static void test_names(const struct device *d)
 {
-    static const char *const bad[] = { "",  "1x", "a b",  "a-b",     "a.b",   "x;",    "x\t",   "caf\xc3\xa9", "*x",
-                                       "s", "ds", "b",    "h",       "q",     "k",     "x[4]",  "CLA_X",
-                                       "real", "integer", "real_",   "cla_x", "cla_" };
+    static const char *const bad[] = { "",      "1x",   "a b",     "a-b",   "a.b",   "x;",  "x\t", "caf\xc3\xa9",
+                                       "*x",    "s",    "ds",      "b",     "h",     "q",   "k",   "x[4]",
+                                       "CLA_X", "real", "integer", "real_", "cla_x", "cla_" };
     size_t i;
     REFUSED("aux[0].name", aux[0].name = NULL);
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -354,12 +354,16 @@ static void test_device(const struct device *d)
             test_half(d, &f, i, "naive");
     }
     for (i = 0; i < 4; i++)
-        test_macros(d, &f, (const char *const[]){ "cpu", "row", "simt", "naive" }[i]);
+        if (i ? harness_shares((unsigned)i) : harness_deals(0, 1))
+            test_macros(d, &f, (const char *const[]){ "cpu", "row", "simt", "naive" }[i]);
     test_chain(d, &f);
     for (i = 0; i < NOTHINGS; i++)
-        test_nothing(d, &f, &nothings[i], 1, i % 2 ? "row" : "naive");
-    test_nothing(d, &f, nothings, NOTHINGS, "cpu");
-    test_nothing(d, &f, nothings, NOTHINGS, "simt");
+        if (harness_shares((unsigned)i))
+            test_nothing(d, &f, &nothings[i], 1, i % 2 ? "row" : "naive");
+    if (harness_deals(0, 1))
+        test_nothing(d, &f, nothings, NOTHINGS, "cpu");
+    if (harness_shares(1))
+        test_nothing(d, &f, nothings, NOTHINGS, "simt");
     fixture_close(&f);
     test_copied(d);
 }
