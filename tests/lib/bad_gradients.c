@@ -110,7 +110,7 @@ const struct bad_gradient bad_gradients[] = {
       PROMISED },
     { "weights below 2^-32", "scale1 sink", { BAD_TOP, 20, -23.5 }, FIRST(1), NONE, { BAD_ROW, 0, 5e4 }, NONE, 0, 0,
       ANY, PROMISED },
-    { "dS below 2^-32", "scale1", { BAD_ROW, 0, 5e4 }, NONE, TURNS, { BAD_ROW, 5e4, 6e-6 }, NONE, 0, 0, ANY,
+    { "dS below 2^-32", "scale1", { BAD_ROW, 0, 5e4 }, NONE, TURNS, { BAD_ROW, 1.5e4, 6e-6 }, NONE, 0, 0, ANY,
       PROMISED },
     { "equal weights", "scale1", NONE, NONE, NONE, ONES, NONE, 0, 0, ANY, PROMISED },
     { NULL, NULL, NONE, NONE, NONE, NONE, NONE, 0, 0, 0, WHOLE },
