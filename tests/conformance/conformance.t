@@ -66,9 +66,9 @@ ok $? "there are cases of a real model"
 if find_peers; then
     if test -z "$full"; then
         lacking='paged|int8|merge'
-        small=$(within 3e7 128 'backward' "${CLATTN_PART-0/32}")
-        small_f16=$(within 3e7 128 'backward' "${CLATTN_PART-5/64}")
-        small_bf16=$(within 3e7 128 'backward' "${CLATTN_PART-21/64}")
+        small=$(within 3e7 128 'backward' "${CLATTN_PART-0/96}")
+        small_f16=$(within 3e7 128 'backward' "${CLATTN_PART-5/192}")
+        small_bf16=$(within 3e7 128 'backward' "${CLATTN_PART-21/192}")
         all_small=$(within 3e7 128 'backward' 0/1)
         lacking=
         test -z "${CLATTN_PART-}" || lacking=$all_small # some share judges their O and LSE beside their gradients
@@ -95,8 +95,8 @@ fi
 # ---- a real model in 16 bits ----
 
 test -n "$full" || unoptimised # it is storing that differs
-of_each real_gradients f16
-of_each real_gradients bf16
+due of_each real_gradients f16
+due of_each real_gradients bf16
 
 echo "1..$n"
 exit $bad

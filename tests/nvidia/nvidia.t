@@ -33,17 +33,19 @@ sound && test "$(json engine)" = simt
 ok $? "f32: engine simt ($(json engine))"
 
 # The record is kept, and the next start takes it. What is measured means nothing.
-problem='f16 b1 h1 q64 k64 d64'
-CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 60 \
-    "$problem"
-sound
-ok $? "clattn-tune ends ($(tail -n 1 out))"
-CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --list
-sound && test "$(grep -c 'mma_nv\|simt' out)" -eq 1
-ok $? "and has kept what it found ($(head -n 1 out))"
-CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --verify
-sound
-ok $? "which computes what it should ($(tail -n 1 out))"
+tuned() {
+    problem='f16 b1 h1 q64 k64 d64'
+    CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 60 \
+        "$problem"
+    sound
+    ok $? "clattn-tune ends ($(tail -n 1 out))"
+    CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --list
+    sound && test "$(grep -c 'mma_nv\|simt' out)" -eq 1
+    ok $? "and has kept what it found ($(head -n 1 out))"
+    CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --verify
+    sound
+    ok $? "which computes what it should ($(tail -n 1 out))"
+}
 
 # ---- what a group of threads may have ----
 
@@ -73,17 +75,18 @@ several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick one
     ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
 }
 if usual; then
-    several $where engines 'simt mma_nv'
     for problem in 'f16 b1 h2/1 q300 k200 d64 causal lse' 'f16 b1 h2/1 q300 k200 d128 lse' \
         'f32 b1 h2 q300 k133 d64 causal lse'; do
         case_is_right $where,pieces=3,approximate=1 "$problem" ''
     done
     case_is_right $where,pieces=3,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' '' backward
-    case_is_right driver=470,cc=75 'f16 b2 h2/1 q40 k70 d96/72 varlen bias:1h1k sink lse bwd' '' backward
-    case_is_right driver=550,cc=90 'bf16 b1 h2/1 q70 k90 d128 o:f32 window40,9 softcap9 lse bwd' '' backward
-    case_is_right driver=535,cc=80 'f16 b1 h2/1 q70 k90 d64/41 causal scale1 bwd' 'simt' backward
 fi
 if rest; then
+    due tuned
+    due several $where engines 'simt mma_nv'
+    due case_is_right driver=470,cc=75 'f16 b2 h2/1 q40 k70 d96/72 varlen bias:1h1k sink lse bwd' '' backward
+    due case_is_right driver=550,cc=90 'bf16 b1 h2/1 q70 k90 d128 o:f32 window40,9 softcap9 lse bwd' '' backward
+    due case_is_right driver=535,cc=80 'f16 b1 h2/1 q70 k90 d64/41 causal scale1 bwd' 'simt' backward
     due several driver=470,cc=75,approximate=-1 engines 'simt mma_nv'
     due several driver=535,cc=90,schedule=highest,approximate=1 engines 'simt mma_nv'
     due several driver=550,cc=90,schedule=random,seed=1,pieces=2 engines 'simt mma_nv'

@@ -224,7 +224,7 @@ static void test_gradients(const struct device *d)
     harness_never_optimised(); /* its optimiser takes minutes for some of them */
     for (size_t i = 0; i < sizeof gradient_sets / sizeof *gradient_sets; i++)
         for (unsigned n = 0; !n || gradient_sets[i].faults[n].from; n++)
-            if (harness_deals(n, harness_flag("CLATTN_QUICK") ? 3 : 4))
+            if (harness_deals(n + (unsigned)i, harness_flag("CLATTN_QUICK") ? 3 : 6))
                 test_gradient_fault(d, &gradient_sets[i], &gradient_sets[i].faults[n]);
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
 }
