@@ -74,9 +74,8 @@ static int picked_group(int type, unsigned i, int width)
 /* Pairs of storage types. One in eight has every type as K and as V. */
 static void test_pairs(const struct device *d, cl_command_queue other, unsigned n, unsigned calls)
 {
-    static const int types[] = {
-        CLATTN_F32, CLATTN_F16, CLATTN_BF16, CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0
-    };
+    static const int types[] = { CLATTN_F32,  CLATTN_F16,  CLATTN_BF16, CLATTN_INT8,
+                                 CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
     enum { TYPES = sizeof types / sizeof *types };
     for (unsigned i = 0; i < TYPES * TYPES; i++) {
         const int k = types[i / TYPES], v = types[i % TYPES];
@@ -225,8 +224,8 @@ static void test_known(const struct device *d)
     ok(append_row(d, CLATTN_Q8_0, zero, 32, bytes, 34, &scale) && !memcmp(bytes, want, 34),
        "%s: q8_0 of numbers next to 0 is that of zeros", d->name);
     memset(want, 0x88, 18);
-    ok(append_row(d, CLATTN_Q4_0, zero, 32, bytes, 18, &scale) && !memcmp(bytes + 2, want, 16), "%s: and q4_0",
-       d->name);
+    ok(append_row(d, CLATTN_Q4_0, zero, 32, bytes, 18, &scale) && !memcmp(bytes + 2, want, 16),
+       "%s: and q4_0", d->name);
     for (int i = 0; i < 32; i++)
         x[i] = i ? (float)i - 0.5f : 127;
     ok(append_row(d, CLATTN_Q8_0, x, 32, bytes, 34, &scale) && bytes[0] == 0x00 && bytes[1] == 0x3c &&
@@ -260,9 +259,8 @@ static void test_ends(const struct device *d)
  * a normal one, is none: every element is the zero point. */
 static void test_given(const struct device *d, int type)
 {
-    static const float sizes[] = { 0,      0x1p-149f,        1e-45f,    1e-40f,   0x1p-128f, 2.9e-39f, 3e-39f,
-                                   1e-38f, 0x1.fffffcp-127f, 0x1p-126f, 1.2e-38f, 1e-30f,    1,        3,
-                                   1e30f,  0x1p126f,         INFINITY,  NAN };
+    static const float sizes[] = { 0, 0x1p-149f, 1e-45f, 1e-40f, 0x1p-128f, 2.9e-39f, 3e-39f, 1e-38f, 0x1.fffffcp-127f,
+                                   0x1p-126f, 1.2e-38f, 1e-30f, 1, 3, 1e30f, 0x1p126f, INFINITY, NAN };
     enum { SIZES = sizeof sizes / sizeof *sizes, WIDTH = 32 };
     const int most = type == CLATTN_INT8 ? 127 : 7;
     for (int n = 0; n < 4 * SIZES; n++) {
@@ -386,7 +384,8 @@ static void test_far_page(const struct device *d)
     const cl_int e = clattn_enqueue_append(plan, d->queue, &x.args, 0, NULL, NULL);
     memcpy(x.kv_len.want, &counts[0], 4);
     memcpy(dropped.want, &counts[1], 4);
-    ok(!e && numbered_agree(&x, FIRST, d->queue, why, sizeof why) && bytes_agree(&dropped, d->queue, why, sizeof why),
+    ok(!e && numbered_agree(&x, FIRST, d->queue, why, sizeof why) &&
+           bytes_agree(&dropped, d->queue, why, sizeof why),
        "%s: entry %d of a table is the first that is no page: %s %s", d->name, FIRST, clattn_status_string(e), why);
     numbered_free(&x);
     bytes_free(&pages);

@@ -20,14 +20,8 @@ static const struct member {
     size_t at;
     int n; /* of an array */
 } members[] = {
-#define MEMBER(kind, name)                                                                                             \
-    {                                                                                                                  \
-#name, kind, offsetof(struct arguments, name), 1                                                               \
-    }
-#define ARRAY(kind, name, n)                                                                                           \
-    {                                                                                                                  \
-#name, kind, offsetof(struct arguments, name), n                                                               \
-    }
+#define MEMBER(kind, name) { #name, kind, offsetof(struct arguments, name), 1 }
+#define ARRAY(kind, name, n) { #name, kind, offsetof(struct arguments, name), n }
     MEMBER(ROWS, q),
     MEMBER(ROWS, k),
     MEMBER(ROWS, v),
@@ -366,7 +360,8 @@ static void test_device(const struct device *d)
     test_everything(d, texts[1], CLATTN_F32, "everything, in f32", CLATTN_AUX_MAX);
     test_everything(d, texts[1], CLATTN_F64, "everything, in f64", CLATTN_AUX_MAX);
     test_everything(d, cached, CLATTN_F32, "everything, in f32 and int8 on pages", 0);
-    test_everything(d, cached, CLATTN_F32, "everything and captured buffers, in f32 and int8 on pages", CLATTN_AUX_MAX);
+    test_everything(d, cached, CLATTN_F32, "everything and captured buffers, in f32 and int8 on pages",
+                    CLATTN_AUX_MAX);
     test_everything(d, backward, CLATTN_F32, "everything, backward, in f32", 3);
     test_everything(d, backward, CLATTN_F64, "everything, backward, in f64", 3);
     test_caches(d, "f32 b1 h1 q9 k9 d8 page4");

@@ -67,8 +67,8 @@ static void check(const struct device *d, const struct graded *alone, clattn_pla
     for (int i = 0; i < CALLERS; i++) {
         char why[1024] = "";
         double most = 0;
-        const int same =
-            !w[i].e && graded_verify(&w[i].g, w[i].queue, &most, why, sizeof why) && graded_is_same(alone, &w[i].g);
+        const int same = !w[i].e && graded_verify(&w[i].g, w[i].queue, &most, why, sizeof why) &&
+                         graded_is_same(alone, &w[i].g);
         if (!same)
             diag("caller %d: %s %s", i, w[i].e ? clattn_status_string(w[i].e) : "other bits", why);
         good = good && same;

@@ -18,7 +18,7 @@ static struct seen {
     int called;
     struct arguments first, args; /* of the first call and of the last one */
     struct target target;
-    cl_mem mem[ARGS_MAX];           /* as the kernel's parameters */
+    cl_mem mem[ARGS_MAX]; /* as the kernel's parameters */
 } by_pass[PASSES], *seen = by_pass; /* of the pass that was called last */
 static int buffers, absent;         /* of all calls; absent: NULL or no buffer */
 
@@ -166,10 +166,9 @@ static void add_probe(char *text)
         text += strlen(strcpy(text, watching));
     for (int i = 0; i < PLACES; i++)
         if (is_asked(i))
-            text += sprintf(text,
-                            "    to[get_global_id(0) * %d + %d] = (const __global uchar *)(%s) - (const __global "
-                            "uchar *)e.at.%s + (long)(%s);\n",
-                            PLACES, i, places[i].at, places[i].name, places[i].bytes);
+            text += sprintf(text, "    to[get_global_id(0) * %d + %d] = (const __global uchar *)(%s) - (const __global "
+                            "uchar *)e.at.%s + (long)(%s);\n", PLACES, i, places[i].at, places[i].name,
+                            places[i].bytes);
     strcpy(text, "}\n");
 }
 

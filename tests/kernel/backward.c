@@ -128,8 +128,7 @@ static const char *const features[] = {
     "b2 h2 q5 k0 d64 sink alibi bias:11q1 lse",
     "b0 h2 q3 k5 d64 alibi bias:1hqk sink lse",
     "b0 h2 q3 k5 d64 alibi bias:11q1 lse",
-    "b2 h2 q0 k5 d64 bias:bhqk lse",
-    "b1 h2 q0 k70 d8 alibi bias:1111 lse",
+    "b2 h2 q0 k5 d64 bias:bhqk lse", "b1 h2 q0 k70 d8 alibi bias:1111 lse",
 };
 enum { N_FEATURE_ROWS = sizeof features / sizeof *features };
 
@@ -210,9 +209,7 @@ static void test_shared(const struct device *d)
             for (unsigned v = 0; v < 2; v++)
                 if (n == (i + 1) % 3 ? harness_deals(i, 1) : harness_shares(3 * n + i))
                     check_row(d, tiles[i][1], shared[n], 130 + n, tiles[i][0], v ? SHARED_V : SHARED_K,
-                              n   ? WITH_DLSE
-                              : v ? 1 << GRADED_DV
-                                  : 1 << GRADED_DK);
+                              n ? WITH_DLSE : v ? 1 << GRADED_DV : 1 << GRADED_DK);
 }
 
 /* More work-groups than a grid is wide: some of its last ones are spare, which slopes show. */

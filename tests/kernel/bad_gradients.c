@@ -27,7 +27,9 @@ static double in_turns(int64_t row, int64_t column)
 /* All keys weigh alike, and dS is of one sign for each: dK and dV. */
 static double for_keys(int which, int64_t row, int64_t column)
 {
-    return which == GRADED_K || which == GRADED_DLSE ? 0 : which == GRADED_V ? in_turns(row, 0) : constant(column);
+    return which == GRADED_K || which == GRADED_DLSE ? 0
+           : which == GRADED_V                       ? in_turns(row, 0)
+                                                     : constant(column);
 }
 /* As before, and K has the sign of dS: dQ. */
 static double for_queries(int which, int64_t row, int64_t column)

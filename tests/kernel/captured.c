@@ -15,9 +15,7 @@
 
 enum { MARGIN = 16, NEAR = 3, MIXED = 97 };
 
-#define LINE_GOES_ON                                                                                                   \
-    "?"                                                                                                                \
-    "?/\n"
+#define LINE_GOES_ON "?" "?/\n"
 /* Key k is element k - NEAR: the first ones and, for a short buffer, the last ones lie outside. The second text looks
  * that up once more, and one of another buffer. The preprocessor makes names in every way that it knows. In f64 those
  * below 0 are so far below that 32 bits of them would be elements. */
@@ -35,7 +33,8 @@ static const struct form {
       "#define SAY(name, i, x) name%:%:_index = i; name%:%:_grad = x;\n"
       "SAY(mixed, (q * 32 + k / 8) % 97, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       CLATTN_MOD_VECTOR },
-    { "scalar, names put together in the second text only", "table_index = k - 3;\ntable_grad = q + 1;\nds *= ds / ds;",
+    { "scalar, names put together in the second text only",
+      "table_index = k - 3;\ntable_grad = q + 1;\nds *= ds / ds;",
       "#define SAY(name, i, x) name##_index = i; name##_grad = x;\n"
       "SAY(mixed, (q * 32 + k / 8) % 97, 1)\nSAY(table, k - 3, 1)\nds *= ds / ds;",
       0 },
@@ -117,7 +116,8 @@ static int is_right(const struct table *x, double (*count)(const struct trial *,
     unsigned char *const now = malloc(x->size);
     if (!now || clEnqueueReadBuffer(queue, x->mem, CL_TRUE, 0, x->size, now, 0, NULL, NULL))
         bail("the table cannot be read");
-    int good = !memcmp(now, x->bytes, MARGIN * size) && !memcmp(now + x->size - MARGIN * size, x->bytes, MARGIN * size);
+    int good = !memcmp(now, x->bytes, MARGIN * size) &&
+               !memcmp(now + x->size - MARGIN * size, x->bytes, MARGIN * size);
     if (!good)
         diag("it writes beside its elements");
     for (int64_t i = 0; i < x->n && good; i++) {

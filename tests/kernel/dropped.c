@@ -5,8 +5,8 @@
  * device's first choice; CLATTN_PART=1 or CLATTN_FULL=1: all. */
 #include "config.h"
 
-#include "tests/lib/each.h"
 #include "tools/convert.h"
+#include "tests/lib/each.h"
 
 #include <float.h>
 #include <math.h>

@@ -92,10 +92,8 @@ static int agrees(const struct differences_leaf *l, differences_direction along,
     *most = fmax(*most, fmax(error / (bound + DBL_MIN), error_of_call / (of_call + DBL_MIN)));
     if (error <= bound && error_of_call <= of_call)
         return 1;
-    snprintf(why, len,
-             "%s: differences say %.12g, the reference %.12g; %.12g with LSE as stored, the call %.12g; "
-             "%.3g may be off",
-             l->name, sum->exact, want, sum->stored, got, of_call);
+    snprintf(why, len, "%s: differences say %.12g, the reference %.12g; %.12g with LSE as stored, the call %.12g; "
+             "%.3g may be off", l->name, sum->exact, want, sum->stored, got, of_call);
     return 0;
 }
 

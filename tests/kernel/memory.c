@@ -7,8 +7,8 @@
 #include "config.h"
 
 #include "src/api/handle.h"
-#include "src/base/text.h"
 #include "tests/lib/each.h"
+#include "src/base/text.h"
 
 enum { KIB = 1024 };
 
@@ -169,11 +169,10 @@ static void test_local_of(const struct device *d, const struct config *c, const 
 /* The next of some problems that the engine can do here; NULL: none. */
 static const char *next_problem(int *n, const struct engine *e, const struct caps *caps)
 {
-    static const char *const problems[] = {
-        "f32 b1 h1 q64 k64 d64",          "f32 b1 h1 q64 k64 d33/130 mask:11qk",  "f16 b1 h1 q64 k64 d100/60 mask:11qk",
-        "f16 b1 h1 q64 k64 d64",          "bf16 b1 h1 q64 k64 d130/40 bias:11qk", "f64 b1 h1 q64 k64 d72/40",
-        "f64 b1 h1 q64 k64 d64 bias:11qk"
-    };
+    static const char *const problems[] = { "f32 b1 h1 q64 k64 d64", "f32 b1 h1 q64 k64 d33/130 mask:11qk",
+                                            "f16 b1 h1 q64 k64 d100/60 mask:11qk", "f16 b1 h1 q64 k64 d64",
+                                            "bf16 b1 h1 q64 k64 d130/40 bias:11qk", "f64 b1 h1 q64 k64 d72/40",
+                                            "f64 b1 h1 q64 k64 d64 bias:11qk" };
     enum { PROBLEMS = sizeof problems / sizeof *problems };
     struct why why;
     for (int tries = 0; tries < PROBLEMS; tries++) {
@@ -279,7 +278,8 @@ static void test_cpu_limit(const struct device *d)
     }
     const int built = ask_program(&is, d, &taken, &p, 1);
     const double kib = (double)(is.tile + is.scores) / KIB;
-    ok(bk > 1 && bk < 64 && (!built || (kib > 760 && kib < 768 + 5)), "up to %d keys: %.1f KiB are taken", bk - 1, kib);
+    ok(bk > 1 && bk < 64 && (!built || (kib > 760 && kib < 768 + 5)), "up to %d keys: %.1f KiB are taken", bk - 1,
+       kib);
 }
 
 /* Engine simt: what a number of the tile adds to each item is what it is counted as. What else an item has, it has in

@@ -78,9 +78,8 @@ static void test_counts(const struct device *d, const char *text, const char *en
 
 static void test_types(const struct device *d)
 {
-    static const char *const texts[] = { "f32 b1 h1 q1 k1 d16/1",        "f16 b1 h1 q1 k1 d16/20",
-                                         "bf16 b1 h1 q1 k1 d16/33",      "f64 b1 h1 q1 k1 d16/21",
-                                         "f32 b1 h1 q1 k1 d16/64",       "f32 b1 h1 q1 k1 d16/130",
+    static const char *const texts[] = { "f32 b1 h1 q1 k1 d16/1",  "f16 b1 h1 q1 k1 d16/20", "bf16 b1 h1 q1 k1 d16/33",
+                                         "f64 b1 h1 q1 k1 d16/21", "f32 b1 h1 q1 k1 d16/64", "f32 b1 h1 q1 k1 d16/130",
                                          "f16 b1 h1 q1 k1 d16/65 o:f32", "f32 b1 h1 q1 k1 d16/576" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t e = 0; e < ENGINES; e++)

@@ -103,8 +103,7 @@ static void test_rest(const struct device *d, const char *engine, unsigned n)
         "f32 b4 h4/2 q3 k64 d32 k:int8:16z v:q4_0 causal varlen lse",
         "f32 b2 h2/1 q35 k80 d64 k:q8_0 v:int8 softcap5 causal lse",
         "f16 b2 h2/1 q70 k140 d64 k:int4:32z v:q4_0 page8 causal lse",
-        "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse",
-        "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
+        "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse", "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
     };
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
         if (is_due(engine, i + n, 8))

@@ -66,9 +66,9 @@ static void test_counts(const struct device *d)
 
 static void test_names(const struct device *d)
 {
-    static const char *const bad[] = { "",      "1x",   "a b",     "a-b",   "a.b",   "x;",  "x\t", "caf\xc3\xa9",
-                                       "*x",    "s",    "ds",      "b",     "h",     "q",   "k",   "x[4]",
-                                       "CLA_X", "real", "integer", "real_", "cla_x", "cla_" };
+    static const char *const bad[] = { "",  "1x", "a b",  "a-b",     "a.b",   "x;",    "x\t",   "caf\xc3\xa9", "*x",
+                                       "s", "ds", "b",    "h",       "q",     "k",     "x[4]",  "CLA_X",
+                                       "real", "integer", "real_",   "cla_x", "cla_" };
     size_t i;
     REFUSED("aux[0].name", aux[0].name = NULL);
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -41,11 +41,8 @@ static const struct {
     { "f32 b2 h2 q0 k9 d16 sink lse", 2 },
 };
 static const int more[] = { 5, 7, 13, 63, 64, 300, 1024 };
-enum {
-    ENGINES = sizeof engines / sizeof *engines,
-    PROBLEMS = sizeof problems / sizeof *problems,
-    MORE = sizeof more / sizeof *more
-};
+enum { ENGINES = sizeof engines / sizeof *engines, PROBLEMS = sizeof problems / sizeof *problems,
+       MORE = sizeof more / sizeof *more };
 
 /* Runs a trial in so many parts, and judges it. */
 static int is_right(const struct device *d, struct trial *t, clattn_plan plan, int splits, const struct truth *x,

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "tools/convert.h"
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
-#include "tools/convert.h"
 
 /* Only the queries are packed, or only the keys; the others, which the flag says, are padded. */
 static clattn_workload half_packed(const char *text, uint32_t flag)
@@ -53,8 +53,7 @@ static void test_half_gradients(const struct device *d, const char *text, const 
     graded_free(&g);
 }
 
-/* Padded keys may be those of all sequences, packed ones never are. make check has one of
- * them. */
+/* Padded keys may be those of all sequences, packed ones never are. make check has one row. */
 static void test_halves_of_gradients(const struct device *d)
 {
     static const enum layout layouts[] = { PLAIN, PADDED, UNEVEN, SHARED };
@@ -127,13 +126,10 @@ static int rows_alone(const struct device *d, const struct tensor *x)
 static void test_lies(const struct device *d)
 {
     static const char text[] = "f32 b4 h2 q9 k20 d16 varlen causal lse";
-    static const int32_t lies[][5] = { { 0, 1000000000, 3, -5, 23 },
-                                       { -1000000000, 5, 5, 5, 1000000000 },
-                                       { 23, 20, 10, 5, 0 },
-                                       { 100, 100, 100, 100, 100 },
+    static const int32_t lies[][5] = { { 0, 1000000000, 3, -5, 23 },          { -1000000000, 5, 5, 5, 1000000000 },
+                                       { 23, 20, 10, 5, 0 },                   { 100, 100, 100, 100, 100 },
                                        { INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN },
-                                       { -7, -6, -5, -4, -3 },
-                                       { 0, 23, 0, 23, 0 } };
+                                       { -7, -6, -5, -4, -3 },                 { 0, 23, 0, 23, 0 } };
     size_t i;
     for (i = 0; i < sizeof lies / sizeof *lies; i++) {
         struct fixture f;

@@ -33,7 +33,7 @@ static void test_forward(const struct device *d, size_t e)
     const char *const engine = engines[e];
     static const char *const rows[] = {
         "f64 b2 h4/2 q7 k37 d24/20 causal sink alibi lse",
-        "f64 b1 h2 q3 k301 d16 splits5 lse", /* parts, and the library's own merge */
+        "f64 b1 h2 q3 k301 d16 splits5 lse",                  /* parts, and the library's own merge */
         "f64 b2 h2 q9 k21 d8 varlen causal lse",
         "f64 b2 h1 q5 k40 d33 softcap30 bias:bhqk page16 kvlen:7,40 lse",
     };
