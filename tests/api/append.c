@@ -102,7 +102,7 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
 static void test_f64(const struct device *d, cl_command_queue other, unsigned calls)
 {
     for (int paged = 0; paged < 2; paged++) {
-        if (paged || harness_flag("CLATTN_QUICK") ? !harness_deals(1, 1) : !harness_shares(0))
+        if (!harness_turn((unsigned)paged, paged || harness_flag("CLATTN_QUICK")))
             continue;
         clattn_problem p = CLATTN_PROBLEM_INIT;
         p.type = p.k_type = p.v_type = CLATTN_F64;
@@ -403,18 +403,18 @@ static void test_device(const struct device *d)
         other = d->queue;
     test_pairs(d, other, quick ? 9 : 8, quick ? 4 : 20);
     test_f64(d, other, quick ? 4 : 20);
-    if (harness_deals(2, 1)) {
+    if (harness_turn(2, 1)) {
         test_known(d);
         test_not_finite(d);
         test_ends(d);
     }
-    if (harness_deals(3, 1))
+    if (harness_turn(3, 1))
         test_given(d, CLATTN_INT8);
-    if (quick ? harness_deals(4, 1) : harness_shares(4))
+    if (harness_turn(4, quick))
         test_given(d, CLATTN_INT4);
-    if (harness_deals(5, 1))
+    if (harness_turn(5, 1))
         test_far_page(d);
-    if (!quick && harness_deals(6, 1))
+    if (!quick && harness_turn(6, 1))
         test_grid(d);
     if (!e)
         clReleaseCommandQueue(other);

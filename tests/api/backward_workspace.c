@@ -165,7 +165,7 @@ static void test_rooms(void)
     if (clGetDeviceInfo(on.d->cl.device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL))
         bail("no number of compute units");
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-        if (rooms[i].soon ? harness_deals((unsigned)i, 1) : harness_shares((unsigned)i))
+        if (harness_turn((unsigned)i, rooms[i].soon))
             test_room(&rooms[i], (int)units);
 }
 
@@ -287,7 +287,7 @@ static void test_stripes(void)
         const char *row, *config;
     } rows[] = { { "lse", "cpu" }, { "bias:11q1 lse", few_items }, { "mod:relative_bias lse", few_items } };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (i ? !harness_shares(i) : !harness_deals(0, 1))
+        if (!harness_turn(i, !i))
             continue;
         const size_t size = workspace_of(rows[i].row, 16384, rows[i].config);
         const size_t twice = workspace_of(rows[i].row, 32768, rows[i].config);
@@ -300,7 +300,7 @@ static void test(const struct device *d)
 {
     graded_call_open(&on, d, text, GRADED_ALL);
     test_workspace();
-    if (harness_deals(0, 1)) {
+    if (harness_turn(0, 1)) {
         test_bound();
         test_limits();
     }
@@ -311,7 +311,7 @@ static void test(const struct device *d)
         test_bound_of_cells("mod:relative_bias", GRADED_ALL | GRADED_CAPTURED);
     test_stripes();
     test_rooms();
-    if (harness_deals(3, 1))
+    if (harness_turn(3, 1))
         test_given_stripes();
     graded_call_close(&on);
 }

@@ -323,11 +323,9 @@ static void test_device(const struct device *d)
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     for (int i = 0; i < 4; i++)
         for (int w = 0; w < 5; w++)
-            if (quick                  ? w == i
-                : w == i || w == i + 1 ? harness_deals((unsigned)(5 * i + w), 1)
-                                       : harness_shares((unsigned)(5 * i + w)))
+            if (quick ? w == i : harness_turn((unsigned)(5 * i + w), w == i || w == i + 1))
                 test_type(d, e ? d->queue : other, types[i], widths[w], quick ? 6 : 40);
-    if (harness_deals(0, 1)) {
+    if (harness_turn(0, 1)) {
         test_grid(d);
         test_refusals(d);
         test_strides(d);

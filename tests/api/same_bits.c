@@ -97,7 +97,7 @@ static void test_device(const struct device *d)
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &none);
     harness_never_optimised(); /* its optimiser takes minutes for some */
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (i < 2 || harness_flag("CLATTN_QUICK") ? !harness_deals(i, 1) : !harness_shares(i))
+        if (!harness_turn(i, i < 2 || harness_flag("CLATTN_QUICK")))
             continue;
         const clattn_workload c = each_case(rows[i].text);
         struct graded alone;

@@ -447,13 +447,13 @@ static int is_due(size_t i)
         due |= i == soon[n];
     for (size_t n = 0; n < sizeof of_engines / sizeof *of_engines && harness_flag("CLATTN_QUICK"); n++)
         due |= i == of_engines[n];
-    return due ? harness_deals((unsigned)i, 1) : harness_shares((unsigned)i);
+    return harness_turn((unsigned)i, due);
 }
 
 static void test_device(const struct device *d)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (i % 4 < 3 || harness_flag("CLATTN_QUICK") ? harness_deals((unsigned)i, 1) : harness_shares((unsigned)i))
+        if (harness_turn((unsigned)i, i % 4 < 3 || harness_flag("CLATTN_QUICK")))
             test_call(d, calls[i].text, calls[i].layout);
     for (size_t i = 0; i < sizeof backward_calls / sizeof *backward_calls; i++)
         if (is_due(i))

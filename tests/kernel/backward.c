@@ -76,7 +76,7 @@ static void test_cases(const struct device *d)
         for (unsigned t = 0; t < N_CASE_TYPES; t++) {
             const int turn = t == (i / 5 + i / 40) % N_CASE_TYPES;
             if (is_differentiable(cases[i]) && each_is_sensible(case_types[t], cases[i]) &&
-                (full || (turn && (i / 5 == STRETCH ? harness_deals(i / 5, 1) : harness_shares(i / 5)))))
+                (full || (turn && harness_turn(i / 5, i / 5 == STRETCH))))
                 check_row(d, case_types[t], cases[i], 3000 + i, NULL, (enum layout)((i + i / 5) % LAYOUTS),
                           i % 3 ? WITH_DLSE : ALL);
         }
@@ -87,7 +87,7 @@ static void test_wanted(const struct device *d)
 {
     static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal bias:1h11 alibi sink lse seed5 bwd";
     for (unsigned wanted = 0; wanted < 16; wanted++)
-        if (harness_deals(wanted, 1))
+        if (harness_turn(wanted, 1))
             check(d, text, NULL, PADDED, wanted << GRADED_DQ);
 }
 
@@ -136,7 +136,7 @@ static void test_features(const struct device *d)
 {
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
-            if (i % 3 == 0 && i < 7 ? harness_deals(i + n, 1) : harness_shares(i + n))
+            if (harness_turn(i + n, i % 3 == 0 && i < 7))
                 check_row(d, case_types[(i + n) % N_CASE_TYPES], features[i], 40 + i, NULL,
                           (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
 }
@@ -207,7 +207,7 @@ static void test_shared(const struct device *d)
     for (unsigned i = 0; i < sizeof tiles / sizeof *tiles; i++)
         for (unsigned n = 0; n < sizeof shared / sizeof *shared; n++)
             for (unsigned v = 0; v < 2; v++)
-                if (n == (i + 1) % 3 ? harness_deals(i, 1) : harness_shares(3 * n + i))
+                if (harness_turn(3 * n + i, n == (i + 1) % 3))
                     check_row(d, tiles[i][1], shared[n], 130 + n, tiles[i][0], v ? SHARED_V : SHARED_K,
                               n ? WITH_DLSE : v ? 1 << GRADED_DV : 1 << GRADED_DK);
 }
@@ -215,7 +215,7 @@ static void test_shared(const struct device *d)
 /* More work-groups than a grid is wide: some of its last ones are spare, which slopes show. */
 static void test_grid(const struct device *d)
 {
-    if (harness_deals(0, 1))
+    if (harness_turn(0, 1))
         check(d, "f32 b1 h70001 q1 k2 d8 alibi sink lse seed7 bwd", "cpu", PADDED, WITH_DLSE);
 }
 
@@ -285,7 +285,7 @@ static void test(const struct device *d)
     } else {
         test_features(d);
         test_wanted(d);
-        if (harness_deals(16, 1))
+        if (harness_turn(16, 1))
             test_no_sink(d);
         test_cases(d);
         test_mma(d);

@@ -83,11 +83,6 @@ static unsigned index_of(size_t engine, size_t type)
     return (unsigned)(type + 9 * engine);
 }
 
-static int all_of_it(void)
-{
-    return harness_rest() || harness_flag("CLATTN_FULL");
-}
-
 /* Kernels are what takes long. Of the kinds that need one of their own, make check has the widest on the first engine,
  * what 16 bits alone hold on the second, and the others on engine naive, whose kernels are the shortest. Of three
  * widths that differ in the length of their chains of sums alone it leaves the middle one out. */
@@ -100,14 +95,15 @@ static int has_kernel(const struct bad *bad, size_t engine)
 
 static int is_due(const struct bad *bad, size_t engine, size_t type)
 {
-    return (all_of_it() || has_kernel(bad, engine)) && harness_deals(index_of(engine, type), 5);
+    const unsigned i = index_of(engine, type);
+    return harness_turn(i, i % 5 == 0 && has_kernel(bad, engine));
 }
 
 /* Emulated matrix units are slow, and widths that are asked for are not those of long rows. */
 static int64_t most_keys(const struct bad *bad, const char *engine, size_t e, size_t type)
 {
     const int long_too = harness_flag("CLATTN_FULL") || (type == 0 && harness_shares(index_of(e, 0)));
-    if (!all_of_it() && e > 0)
+    if (!harness_more() && e > 0)
         return 1000;
     return is_emulated(engine) ? EMULATED_MOST : long_too && !bad->d ? counts[N_COUNTS - 1] : 5000;
 }
@@ -132,14 +128,15 @@ static int takes_caches(size_t e, size_t t)
  * asked for, and sinks. */
 static void test_caches(const struct device *d, size_t e, size_t t)
 {
-    const unsigned turn = (unsigned)(e + t) % (N_CACHES - 1);
+    const unsigned i = index_of(e, t), turn = (unsigned)(e + t) % (N_CACHES - 1);
     const char *const cache = caches[1 + turn];
     for (const struct bad *bad = bads; bad->name && takes_caches(e, t); bad++) {
         const int plain = !bad->d && !strcmp(bad->words, bads[0].words);
-        const int64_t most = 1 + turn < LONG_CACHES ? most_keys(bad, engines[e], e, t) : 5000;
-        const int64_t fewer = all_of_it() ? most : 1000;
-        if (bad_suits(bad, types[t], cache) && harness_deals(index_of(e, t), 5) && (all_of_it() || (plain && !e)))
-            test(d, bad, cache, engines[e], types[t], fewer);
+        const int64_t most = !harness_more()           ? 1000
+                             : 1 + turn < LONG_CACHES ? most_keys(bad, engines[e], e, t)
+                                                      : 5000;
+        if (bad_suits(bad, types[t], cache) && harness_turn(i, i % 5 == 0 && plain && !e))
+            test(d, bad, cache, engines[e], types[t], most);
     }
 }
 
@@ -147,7 +144,7 @@ static void test_caches(const struct device *d, size_t e, size_t t)
 static void test_short_tiles(const struct device *d)
 {
     for (const struct bad *bad = bads; bad->name; bad++)
-        if (!strcmp(bad->name, "evenly rising scores") && harness_deals(0, 1))
+        if (!strcmp(bad->name, "evenly rising scores") && harness_turn(0, 1))
             test(d, bad, "", "naive wg8,bk8", "f32", counts[N_COUNTS - 1]);
 }
 

@@ -124,8 +124,7 @@ static const struct {
 
 static int is_due(size_t i)
 {
-    const int later = rows[i].config == short_simt || rows[i].wanted == CAPTURED;
-    return later ? harness_shares((unsigned)i) : harness_deals((unsigned)i, 1);
+    return harness_turn((unsigned)i, rows[i].config != short_simt && rows[i].wanted != CAPTURED);
 }
 
 /* ---- Kinds ---- */
@@ -189,7 +188,7 @@ static int is_kind_due(size_t i)
 {
     const int units = kinds[i].config == emulated;
     const int often = units ? strncmp(kinds[i].problem, "bf16", 4) != 0 : !strcmp(kinds[i].config, "cpu");
-    return often && !strstr(kinds[i].problem, "/256") ? harness_deals((unsigned)i, 1) : harness_shares((unsigned)i);
+    return harness_turn((unsigned)i, often && !strstr(kinds[i].problem, "/256"));
 }
 
 static char **arguments;

@@ -230,9 +230,7 @@ static const char *const shared[] = { "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "sim
  * backward_workspace.t has one whose items share some. */
 static int is_due(size_t i, size_t f, int shares_tables)
 {
-    const unsigned at = (unsigned)(i * N_FORMS + f);
-    const int often = !shares_tables && f == i % 2 && i != 4;
-    return often ? harness_deals(at, 1) : harness_shares(at);
+    return harness_turn((unsigned)(i * N_FORMS + f), !shares_tables && f == i % 2 && i != 4);
 }
 
 static void test(const struct device *d)
@@ -243,7 +241,7 @@ static void test(const struct device *d)
         for (size_t f = 0; f < N_FORMS; f++)
             if (is_due(i, f, 0))
                 check_sizes(d, NULL, texts[i], &forms[f]);
-    if (harness_deals(0, 1))
+    if (harness_turn(0, 1))
         check_sizes(d, NULL, texts[0], &forms[N_FORMS]);
     for (size_t i = 0; i < N_TEXTS; i++)
         for (size_t f = 0; f < N_FORMS; f++)

@@ -107,7 +107,7 @@ static void test_long_emptied(const struct device *d)
                   { "f32 b2 h1 q3 k4200 d8 kvlen:0,4200 sink lse", "naive" },
                   { "f16 b2 h1 q3 k1100 d8 kvlen:0,1100 sink lse", "mma_emu nw1,rt1,bk16,qreg0" } };
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (i % 2 == 0 && i ? harness_shares(i) : harness_deals(i, 1)) /* simt and mma_emu take long to compile */
+        if (harness_turn(i, i % 2 || !i)) /* simt and mma_emu take long to compile */
             test_emptied(d, "kv_len in long rows", kinds[i].problem, kinds[i].config);
 }
 
@@ -263,9 +263,8 @@ static void test_nans(const struct device *d, const struct kind *kind)
         "b1 h2/1 q20 k9 d16 mod:document lse",
     };
     const size_t step = kind->config && !harness_flag("CLATTN_FULL") ? 3 : 1; /* kernels take a second to build */
-    const int all = harness_rest() || harness_flag("CLATTN_FULL");
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i += step) {
-        if (!all && (i == 1 || i == 4 || i == 6))
+        if (!harness_more() && (i == 1 || i == 4 || i == 6))
             continue;
         test_nan(d, kind, kept[i], 0);
         test_nan(d, kind, kept[i], 1);

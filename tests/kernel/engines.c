@@ -66,7 +66,7 @@ static void check_listed(const struct device *d)
 static int is_due(const char *config, unsigned i, unsigned n)
 {
     const int is_short = !strncmp(config, "row", 3) || !strncmp(config, "naive", 5);
-    return is_short ? harness_deals(i, n) : harness_shares(i);
+    return harness_turn(i, is_short && i % n == 0);
 }
 
 /* Rows in the first so many types on each engine: its configurations stand together, and take turns. `tight`: all of
@@ -111,7 +111,7 @@ static void run_few(const struct device *d)
     unsigned t, i;
     for (t = 0; t < N_CASE_TYPES; t++)
         for (i = 0; i < N_FEW; i++)
-            if (t == 1 && i > 0 ? harness_deals(t * N_FEW + i, 1) : harness_shares(t * N_FEW + i))
+            if (harness_turn(t * N_FEW + i, t == 1 && i > 0))
                 each_row(d, case_types[t], few_cases[i], 640 + i, "row", PADDED);
 }
 
@@ -139,7 +139,7 @@ static void run_lone(const struct device *d)
         { vectors, "cpu w16,nv2,rk2,rd2,bk16", PADDED },
     };
     for (unsigned i = 0; i < sizeof lone / sizeof *lone; i++)
-        if (i == PACKS ? harness_deals(i, 1) : harness_shares(i))
+        if (harness_turn(i, i == PACKS))
             each_row(d, "f32", lone[i].row, 690 + i, lone[i].config, lone[i].layout);
 }
 

@@ -226,7 +226,7 @@ static void test(const struct device *d)
 {
     if (arguments[1])
         check(d, (unsigned)(strtoul(arguments[1], NULL, 10) % pairs.n_rows), arguments[2] ? arguments[2] : "cpu");
-    else if (harness_rest() || harness_flag("CLATTN_FULL"))
+    else if (harness_more())
         run(d);
     else
         run_some(d);

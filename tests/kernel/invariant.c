@@ -230,7 +230,7 @@ static void test_rows(const struct device *d)
     for (size_t i = 0; i < n; i++)
         for (size_t e = 0; e < ENGINES; e++) {
             const unsigned at = (unsigned)(i * ENGINES + e);
-            if (e == rows[i].engine ? harness_deals(at, 1) : harness_shares(at))
+            if (harness_turn(at, e == rows[i].engine))
                 check(d, rows[i].text, engines[e]);
         }
 }

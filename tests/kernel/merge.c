@@ -83,8 +83,7 @@ static void test_types(const struct device *d)
                                          "f16 b1 h1 q1 k1 d16/65 o:f32", "f32 b1 h1 q1 k1 d16/576" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t e = 0; e < ENGINES; e++)
-            if (e == SIMT && i != 1 ? harness_shares((unsigned)(i + e))
-                                    : harness_deals((unsigned)(i + e), e < 2 ? 2 : 8))
+            if (harness_turn((unsigned)(i + e), (i + e) % (e < 2 ? 2 : 8) == 0 && (e != SIMT || i == 1)))
                 test_counts(d, texts[i], engines[e]);
 }
 
@@ -406,7 +405,7 @@ static void test_device(const struct device *d)
     harness_unoptimised();
     test_types(d);
     for (size_t e = 0; e < ENGINES; e++) {
-        if (e ? !harness_shares((unsigned)e) : !harness_deals(0, 1))
+        if (!harness_turn((unsigned)e, !e))
             continue;
         test_flags(d, engines[e]);
         test_repeated(d, engines[e]);

@@ -56,15 +56,10 @@ static void lengths_of(struct cached_case *c)
     memcpy(c->kv_len, lengths, sizeof lengths);
 }
 
-static int all_of_it(void)
-{
-    return harness_rest() || harness_flag("CLATTN_FULL");
-}
-
 /* Every page size on one engine; n: which it is. make check leaves emulated matrix units out, which take long. */
 static void test_sizes(const struct device *d, const char *engine, unsigned n, const char *text)
 {
-    if (is_emulated(engine) && !quick() && !all_of_it())
+    if (is_emulated(engine) && !quick() && !harness_more())
         return;
     struct cached_case c = read_case(text);
     lengths_of(&c);
@@ -77,7 +72,7 @@ static void test_sizes(const struct device *d, const char *engine, unsigned n, c
         c.seed = (uint64_t)c.page;
         if (last)
             c.page = 1000; /* one of it has more than all keys */
-        if (quick() ? c.page == 7 : last ? harness_deals(n, 1) : harness_deals((unsigned)c.page + n, 4))
+        if (quick() ? c.page == 7 : harness_turn((unsigned)c.page + n, last || ((unsigned)c.page + n) % 4 == 0))
             check(d, engine, plan, &c, text);
     }
 }
@@ -100,7 +95,7 @@ static void test_tables(const struct device *d, const char *engine, unsigned n, 
         c.padded = i & 1;
         c.shared = i >> 1 & 1;
         c.bad = i >> 2 & 1;
-        if (quick() ? i == 4 + n % 4 : all_of_it() || (i + n) % 2 == 0)
+        if (quick() ? i == 4 + n % 4 : harness_more() || (i + n) % 2 == 0)
             check(d, engine, plan, &c, text);
     }
 }
@@ -122,7 +117,7 @@ static void test_device(const struct device *d)
             continue;
         test_sizes(d, engine, e, is_emulated(engine) ? texts[2] : texts[0]);
         for (unsigned i = 1; i < TEXTS; i++)
-            if ((quick() || e ? harness_deals(i + e, quick() ? 5 : 6) : harness_shares(i)) &&
+            if (harness_turn(i + e, quick() ? (i + e) % 5 == 0 : e && (i + e) % 6 == 0) &&
                 (!is_emulated(engine) || strstr(texts[i], "f16")))
                 test_tables(d, engine, e, texts[i]);
     }

@@ -14,11 +14,6 @@ static unsigned one_in(unsigned n)
     return harness_flag("CLATTN_QUICK") ? (3 * n + 1) / 2 : n;
 }
 
-static int all_of_it(void)
-{
-    return harness_rest() || harness_flag("CLATTN_FULL");
-}
-
 /* Whether number i of an engine is run, of which make check has one in n, or of engine simt, whose kernels are long,
  * fewer. */
 static int is_due(const char *engine, unsigned i, unsigned n)
@@ -63,7 +58,7 @@ static void test_problem(const struct device *d, const char *engine, unsigned n,
         c.page = c.problem.page ? (int32_t)(1 + 5 * i % 23) : 0;
         c.shared = i % 3 == 0;
         c.bad = i % 2;
-        if (i == 0 || all_of_it() || (i + n) % one_in(16) == 0)
+        if (i == 0 || harness_more() || (i + n) % one_in(16) == 0)
             check(d, engine, plan, &c, text);
     }
 }

@@ -83,7 +83,7 @@ static void test_device(const struct device *d)
     char engine[128];
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned e = 0; each_engine(d, types[i], words, e, engine, sizeof engine); e++)
-            if (strcmp(engine, "simt") ? harness_deals(e + i, 2) : harness_shares(e + i))
+            if (harness_turn(e + i, strcmp(engine, "simt") && (e + i) % 2 == 0))
                 check_places(d, types[i], engine);
         if (harness_shares(i))
             check_places(d, types[i], "mma_emu nw1,rt1,bk16,qreg1");

@@ -128,7 +128,7 @@ static void check_gaps(const struct device *d, const char *engine)
 
 static int is_due(int is_long, size_t i, unsigned n)
 {
-    return is_long ? harness_shares((unsigned)i) : harness_deals((unsigned)i, n);
+    return harness_turn((unsigned)i, !is_long && i % n == 0);
 }
 
 static void test_device(const struct device *d)

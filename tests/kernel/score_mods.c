@@ -354,13 +354,13 @@ static void test_device(const struct device *d)
             test_half(d, &f, i, "naive");
     }
     for (i = 0; i < 4; i++)
-        if (i ? harness_shares((unsigned)i) : harness_deals(0, 1))
+        if (harness_turn((unsigned)i, !i))
             test_macros(d, &f, (const char *const[]){ "cpu", "row", "simt", "naive" }[i]);
     test_chain(d, &f);
     for (i = 0; i < NOTHINGS; i++)
         if (harness_shares((unsigned)i))
             test_nothing(d, &f, &nothings[i], 1, i % 2 ? "row" : "naive");
-    if (harness_deals(0, 1))
+    if (harness_turn(0, 1))
         test_nothing(d, &f, nothings, NOTHINGS, "cpu");
     if (harness_shares(1))
         test_nothing(d, &f, nothings, NOTHINGS, "simt");

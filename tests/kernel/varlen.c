@@ -67,7 +67,7 @@ static void test_halves_of_gradients(const struct device *d)
     harness_unoptimised();
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++)
-            if (i == 1 ? harness_deals(i, 1) : harness_shares(i)) {
+            if (harness_turn(i, i == 1)) {
                 test_half_gradients(d, rows[i].text, rows[i].config, CLATTN_CU_Q, layouts[l]);
                 test_half_gradients(d, rows[i].text, rows[i].config, CLATTN_CU_K, layouts[l]);
             }

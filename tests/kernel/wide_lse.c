@@ -25,7 +25,7 @@ static clattn_workload wide(const char *text)
 static int is_due(size_t engine, size_t i)
 {
     const unsigned turn = (unsigned)(4 * engine + i);
-    return !engine || (engine == i && engine != SIMT) ? harness_deals(turn, 1) : harness_shares(turn);
+    return harness_turn(turn, !engine || (engine == i && engine != SIMT));
 }
 
 static void test_forward(const struct device *d, size_t e)
@@ -135,7 +135,7 @@ static void test_device(const struct device *d)
     test_size(d);
     for (size_t i = 0; i < ENGINES; i++) {
         test_forward(d, i);
-        if (i == SIMT ? harness_shares((unsigned)i) : harness_deals((unsigned)i, 1))
+        if (harness_turn((unsigned)i, i != SIMT))
             test_merge(d, engines[i]);
     }
     test_backward(d, 0);

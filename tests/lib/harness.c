@@ -32,11 +32,19 @@ int harness_shares(unsigned i)
     return harness_flag("CLATTN_FULL") || (harness_rest() && (n < 2 || i % n == strtoul(part, NULL, 10) % n));
 }
 
+int harness_more(void)
+{
+    return harness_rest() || harness_flag("CLATTN_FULL");
+}
+
+int harness_turn(unsigned i, int soon)
+{
+    return harness_more() ? harness_shares(i) : soon;
+}
+
 int harness_deals(unsigned i, unsigned n)
 {
-    if (harness_rest())
-        return harness_shares(i);
-    return i % n == 0 || harness_flag("CLATTN_FULL");
+    return harness_turn(i, i % n == 0);
 }
 
 void harness_never_optimised(void)

@@ -76,8 +76,13 @@ int harness_rest(void);
 /* Whether the i-th of many that make check never runs is run now: CLATTN_PART=N/M has every M-th, N from 0 on, and
  * CLATTN_PART=1 all. */
 int harness_shares(unsigned i);
-/* Whether the i-th of many is run now: make check runs one in n, CLATTN_PART all or a share of all, CLATTN_FULL all. */
+/* Whether the i-th of many is run now: make check runs those that are to be `soon`, CLATTN_PART all or a share of all,
+ * CLATTN_FULL all. */
+int harness_turn(unsigned i, int soon);
+/* The same where make check runs one in n. */
 int harness_deals(unsigned i, unsigned n);
+/* Whether more is asked for than make check runs: by CLATTN_PART or CLATTN_FULL. */
+int harness_more(void);
 /* From now on PoCL does not optimise kernels, which takes minutes for some, unless the environment says what else or it
  * would compute wrong (doc/runtimes). */
 void harness_never_optimised(void);

@@ -132,7 +132,7 @@ static void test_faults(const struct device *d)
         is_int(build(d, &p, engines[i % ENGINES], &why), CL_SUCCESS, "%s, %s: %s", engines[i % ENGINES],
                problems[i / ENGINES], why.text);
     }
-    const int all = harness_rest() || harness_flag("CLATTN_FULL"); /* test_fault() has a share of them */
+    const int all = harness_more(); /* test_fault() has a share of them */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i += all ? 1 : 2)
         test_fault(d, &faults[i]);
 }
