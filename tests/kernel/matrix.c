@@ -64,7 +64,7 @@ static void check_aligned(const struct device *d)
                                         "b1 h8/2 q5 k30 d20 bthd lse" }; /* but for packed heads of Q */
     enum { ROWS = sizeof rows / sizeof *rows };
     for (unsigned i = 0; i < 2 * ROWS; i++)
-        if (i == 3 ? harness_deals(i, 1) : harness_shares(i / 2 + i))
+        if (harness_turn(i / 2 + i, i == 3))
             check(d, types[i % 2], rows[i / 2], 960 + i / 2, small[i % 2], i / 2 == ROWS - 1 ? PLAIN : ALIGNED);
 }
 
@@ -73,7 +73,7 @@ static void check_rows(const struct device *d, const char *const *rows, unsigned
 {
     for (unsigned t = 0; t < (harness_flag("CLATTN_FULL") ? 2 : 1); t++)
         for (unsigned i = 0; i < n; i++)
-            if (soon && !i ? harness_deals(0, 1) : harness_shares(i + i / 6))
+            if (harness_turn(i + i / 6, soon && !i))
                 check(d, types[(t + i) % 2], rows[i], seed + i, small[(t + i / 2) % 2], i % 2 ? PADDED : PLAIN);
 }
 
@@ -106,9 +106,11 @@ static void check_table(const struct device *d)
         }
 }
 
-/* A grid of two rows, by the kernel of check_workspace(). */
+/* A grid of two rows, by the kernel of check_workspace(), and by one of narrow rows. */
 static void check_grid(const struct device *d)
 {
+    if (harness_shares(1))
+        check(d, "f16", "b5 h701 q1 k2 d1 causal bthd lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
     check(d, "f16", "b3 h701 q1 k2 d8 lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PADDED);
 }
 
@@ -241,7 +243,7 @@ static void test_device(const struct device *d)
     check_emptied(d);
     check_lazy(d);
     check_aligned(d);
-    if (harness_deals(0, 1))
+    if (harness_turn(0, 1))
         check_grid(d);
 }
 

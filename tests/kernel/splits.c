@@ -39,6 +39,7 @@ static const struct {
     { "bf16 b2 h4/2 q3 k170 d32 page7 k:int8 v:q8_0 kvlen:170,70 lse", 4 },
     { "f32 b2 h2 q5 k0 d16 sink lse", 2 },
     { "f32 b2 h2 q0 k9 d16 sink lse", 2 },
+    { "f32 b2 h2 q0 k9 d16 lse", 2 },
 };
 static const int more[] = { 5, 7, 13, 63, 64, 300, 1024 };
 enum { ENGINES = sizeof engines / sizeof *engines, PROBLEMS = sizeof problems / sizeof *problems,
@@ -101,13 +102,13 @@ static int is_fast(size_t engine)
     return engine != 2 && engine != ENGINES - 1;
 }
 
-/* The last two problems, which are empty, share a kernel. */
+/* The last problems are empty, of which two share a kernel; the last is for shares. */
 static void test_problems(const struct device *d)
 {
     for (unsigned i = 0; i < PROBLEMS; i++)
         for (unsigned e = 0; e < ENGINES; e++) {
-            const int often = is_fast(e) && (i + e) % 12 == (i == PROBLEMS - 1);
-            if ((often ? harness_deals(i + e, 1) : harness_shares(i + e)) && harness_flag("CLATTN_QUICK") <= (i < 2))
+            const int often = is_fast(e) && i < PROBLEMS - 1 && (i + e) % 12 == (i == PROBLEMS - 2);
+            if (harness_turn(i + e, often) && harness_flag("CLATTN_QUICK") <= (i < 2))
                 check(d, problems[i].text, engines[e], problems[i].all, (enum layout)(i % 2));
         }
 }
@@ -124,7 +125,7 @@ static void test_few_rows(const struct device *d)
     char text[128];
     for (unsigned q = 1; q <= 16; q++)
         for (unsigned e = 0; e < ENGINES; e++)
-            if (is_fast(e) && (q + e) % 10 == 0 ? harness_deals(e, 1) : harness_shares(q + e)) {
+            if (harness_turn(q + e, is_fast(e) && (q + e) % 10 == 0)) {
                 snprintf(text, sizeof text, "%s b1 h8/2 q%u k%u d16 causal lse", e == ENGINES - 1 ? "f16" : "f32", q,
                          200 + q);
                 check(d, text, engines[e], 3, PADDED);
@@ -139,7 +140,7 @@ static void test_few_rows_by_matrix(const struct device *d)
     char text[128];
     for (int q = 1; q <= 16; q++)
         for (int i = 0; i < 3; i++)
-            if (q == 1 && i == 2 ? harness_deals(2, 1) : harness_shares((unsigned)(3 * (q - 1) + i))) {
+            if (harness_turn((unsigned)(3 * (q - 1) + i), q == 1 && i == 2)) {
                 snprintf(text, sizeof text, "f16 b2 %s q%d k%d d16/32 causal kvlen:%d,70%s lse", heads[i], q, 90 + q,
                          90 + q, (q + i) % 2 ? " page7" : "");
                 check(d, text, engines[ENGINES - 1], 2, PADDED);
@@ -183,11 +184,10 @@ static void check_bad(const struct device *d, const struct bad *bad, const char 
 static void test_bad(const struct device *d)
 {
     static const char *const types[] = { "f32", "f32", "f32", "f64", "f16" };
-    const int all = harness_rest() || harness_flag("CLATTN_FULL");
     for (size_t e = 0; e < ENGINES; e++)
         if (harness_deals((unsigned)e + 3, 5))
             for (const struct bad *bad = bads; bad->name; bad++)
-                if (bad_suits(bad, types[e], "") && (all || (bad->d <= 64 && strstr(bad->words, "scale1 "))))
+                if (bad_suits(bad, types[e], "") && (harness_more() || (bad->d <= 64 && strstr(bad->words, "scale1 "))))
                     check_bad(d, bad, engines[e], types[e], 2, 1000, 0);
 }
 
