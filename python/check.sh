@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# check.sh - tests of the Python package against an installed clattn: python/check.sh PREFIX [PYTHON]
+# check.sh - tests of the Python package against an installed clattn: python/check.sh PREFIX [PYTHON [FILE...]]
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes a virtual environment in a scratch folder, installs the package into it as README says, and runs its tests from
 # another folder, so that it is the installed package that they meet. PyTorch and anarcii, hundreds of megabytes, are
-# not fetched: CLATTN_TORCH=1 installs them; without, the tests that need them say that they are skipped.
+# not fetched: CLATTN_TORCH=1 installs them; without, the tests that need them say that they are skipped. FILE: of
+# python/tests these alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-prefix=${1:?usage: python/check.sh PREFIX [PYTHON]}
+prefix=${1:?usage: python/check.sh PREFIX [PYTHON [FILE...]]}
 python=${2:-python3}
+tests=("${@:3}")
+test ${#tests[@]} -gt 0 || tests=("")
 work=$(mktemp -d "${TMPDIR:-/tmp}/clattn-python.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -20,4 +23,4 @@ export CLATTN_PREFIX=$prefix
 test "${CLATTN_TORCH:-0}" = 0 || "$work/venv/bin/pip" install -q torch anarcii
 cd "$work"
 
-PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" -m pytest -q -p no:cacheprovider -rs "$here/tests"
+PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" -m pytest -q -p no:cacheprovider -rs "${tests[@]/#/$here/tests/}"
