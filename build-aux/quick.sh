@@ -14,19 +14,22 @@ changed() { # files, one per line
     git status --porcelain --no-renames --untracked-files=all | cut -c4- | grep . || git show --pretty= --name-only
 }
 
+test_of() { # FILE: the test that it is, or that runs it
+    case $1 in tests/lib/*) ;; tests/*/*.*)
+        t=${1%.*}.t
+        if test -e "$t" || grep -qs "%D%/${t##*/}" "${t%/*}/Makefile.inc"; then echo "$t"; fi ;;
+    esac
+}
+
+for path; do
+    test -e "$path" || die "$path: there is no such file or folder"
+done
 if test $# -eq 0; then
     git rev-parse --git-dir >/dev/null 2>&1 || die "without git nobody knows what was changed: ROOM='PATH...' says it"
     set -- $(changed)
 fi
 for path; do
-    test -e "$path" || test $# -gt 1 || die "$path: there is no such file or folder"
-    for suffix in c cpp t; do # a test itself, or what a script of a test's name is given
-        t=${path%."$suffix"}
-        case $path in tests/lib/*) ;; tests/*/*."$suffix")
-            test -e "$t.t" && echo "$t.t" && continue
-            grep -q "%D%/${t##*/}\.t" "${t%/*}/Makefile.inc" && echo "$t.t" ;;
-        esac
-    done
+    test_of "$path"
     awk -v path="$path/" '
         /^#/ || ($1 != "*" && (index(path, $1 "/") != 1 || length($1) < length(best))) { next }
         $1 != "*" && $1 != best { best = $1; tests = "" }
