@@ -120,9 +120,11 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
 
 # ---- how much runs ----
 
-# What make check has no time for, as harness_rest() and harness_shares() have it in C; "due COMMAND..." runs a command
-# where it is its turn.
+# What make check runs is `usual`; what it has no time for is dealt out, as harness_rest() and harness_shares() have it in
+# C: "if turn" is true where it is the turn of what follows, "due COMMAND..." runs a command then. A program that CI runs
+# by shares does not run the usual part again with CLATTN_PART, as make check has run it.
 full=${CLATTN_FULL-} full=${full#0} part=${CLATTN_PART:-0}
+usual() { test -n "$full" || test "$part" = 0; }
 rest() { test -n "$full" || test "$part" != 0; }
 shares() { # I
     case $full:$part in
@@ -130,9 +132,15 @@ shares() { # I
     *) rest ;;
     esac
 }
-due() {
+turn() {
     turns=$((${turns-0} + 1))
-    if shares $turns; then "$@"; fi
+    shares $turns
+}
+due() { if turn; then "$@"; fi; }
+finish() { # the end of such a program
+    test $n -gt 0 || skip "this share has nothing of it"
+    echo "1..$n"
+    exit $bad
 }
 
 # ---- another build ----

@@ -6,7 +6,6 @@
 layer=$top_builddir/tests/nvidia/.libs/nvidia_device.so
 nvcl=$top_builddir/offline/nvcl
 compilers=${NV_COMPILERS-}
-usual() { test -n "$full" || test "$part" = 0; } # what make check runs
 
 skip_all() {
     echo "1..0 # SKIP $1"
@@ -22,11 +21,12 @@ test "${CLATTN_QUICK:-0}" = 0 || skip_all "it takes half a minute"
 unset CLATTN_TUNE CLATTN_PART CLATTN_FULL
 CLATTN_QUICK=1 CLATTN_TEST_DEVICES=NVIDIA
 export CLATTN_QUICK CLATTN_TEST_DEVICES
-mkdir ptx
+ptx=$XDG_CACHE_HOME/ptx # what was compiled before, by all of these tests
+mkdir -p "$ptx"
 
 pretend() { # WORDS: what is behind the layer from now on; findings has what the interpreter finds
     rm -f findings && : >findings
-    CLATTN_NVIDIA="nvcl=$nvcl,compilers=$compilers,cache=$tmp/ptx,findings=$tmp/findings${1:+,$1}"
+    CLATTN_NVIDIA="nvcl=$nvcl,compilers=$compilers,cache=$ptx,findings=$tmp/findings${1:+,$1}"
     export CLATTN_NVIDIA
 }
 on_nvidia() { # WORDS COMMAND...: status in $status, text in out and err
