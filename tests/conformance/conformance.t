@@ -4,8 +4,8 @@
 #
 # The first are in examples/data. They are verified by our own reference and compared with what is stored there of O and
 # LSE; as cases of peers.sh, all of O is judged again. make check has a few of those cases, CLATTN_PART=N/M every M-th,
-# CLATTN_FULL=1 all of them, in f16 and bf16 too, on every engine. Gradients are judged in all three types, those in 16 bits of kernels that
-# PoCL did not optimise, as that takes most of the time.
+# CLATTN_FULL=1 all of them, in f16 and bf16 too, on every engine. Gradients are judged in all three types, those in 16
+# bits of kernels that PoCL did not optimise, as that takes most of the time.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/conformance/peers.sh"
 need_device

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate,
-# whole and in pieces. make check has one case of each kind. nvidia_peers.t has the cases of other implementations, nvidia_faults.t what the interpreter has
-# to find.
+# whole and in pieces. make check has one case of each kind. nvidia_peers.t has the cases of other implementations,
+# nvidia_faults.t what the interpreter has to find.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/nvidia/nvidia_device.sh"
 

@@ -335,8 +335,8 @@ sequences() {
 }
 due sequences
 if usual; then
-    verified "uneven sequences" --cu-q cuq.npy --cu-k cuk.npy --causal --alibi alibi2.npy --window=100,30 qp.npy kp.npy \
-        vp.npy
+    verified "uneven sequences" --cu-q cuq.npy --cu-k cuk.npy --causal --alibi alibi2.npy --window=100,30 qp.npy \
+        kp.npy vp.npy
     grep -q '^problem *f32 b3 h4 q269 k249 d32 causal window100,30 alibi qlen:100,0,269 kvlen:1,119,249 lse$' out
     ok $? "the problem string has words for padded ones that compute the same"
 fi
