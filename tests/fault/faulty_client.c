@@ -7,8 +7,8 @@
  *   gradients[=CONFIG]  gradients=STATUS of a plan for those of everything, config=, source=, binary=
  *   set=CONFIG       set=STATUS of clattn_set_config()
  *   tune=SECONDS     tune=STATUS of a quick clattn_tune(), tuned=CONFIG
- *   storm=WORD,N,S   first of all words: what follows, from the first call of OpenCL to the last release, for I = 1,
- *                    1 + S, .. up to N. CLATTN_EVIL has WORD=I and round=I at its end then. bad=I: something was wrong
+ *   storm=WORD,N,S,F first of all words: what follows, from the first call of OpenCL to the last release, for I = F,
+ *                    F + S, .. up to N. CLATTN_EVIL has WORD=I and round=I at its end then. bad=I: something was wrong
  *   run[=CONFIG]     plan=STATUS, config=, source=, binary=; two calls: enqueue=STATUS, verdict=right, wrong or none
  *   one              two calls of clattn_forward(), which makes a plan: the same lines but for the plan's
  *
@@ -376,10 +376,10 @@ static int storm(const char *what, const char *device, int first, int argc, char
     const char *const said = getenv("CLATTN_EVIL"), *const comma = strchr(what, ',');
     char *const before = strdup(said ? said : ""), words[4096];
     int bad = 0;
-    long most, step;
-    if (!comma || !before || sscanf(comma + 1, "%ld,%ld", &most, &step) != 2 || step < 1)
+    long most, step, from;
+    if (!comma || !before || sscanf(comma + 1, "%ld,%ld,%ld", &most, &step, &from) != 3 || step < 1)
         return 3;
-    for (long n = 1; n <= most; n += step) {
+    for (long n = from; n <= most; n += step) {
         snprintf(words, sizeof words, "%s,round=%ld,%.*s=%ld", before, n, (int)(comma - what), what, n);
         setenv("CLATTN_EVIL", words, 1);
         if (play(device, first, argc, argv) == 1) {

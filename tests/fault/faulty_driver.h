@@ -19,7 +19,7 @@
  *   time=zero|equal|backwards|constant|10x|none     what profiling says
  *   result=OPTIONS:HOW         kernels with OPTIONS among their name and build options: see evil_damage()
  *   read-nan=N                 a read that waits, of N bytes, has a NaN of 4 bytes in front
- *   slow=OPTIONS               take 0.3 s longer
+ *   slow=OPTIONS               take 0.1 s longer
  *   hang=OPTIONS               are never enqueued: the call does not return; crash=OPTIONS: it raises SIGSEGV
  *   log=FILE                   a line for each build, log of a failed one, program from binary, kernel enqueued
  *   count=FILE                 at exit: calls of each function and of the last round, those made to fail, objects

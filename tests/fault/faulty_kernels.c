@@ -88,7 +88,7 @@ static cl_ulong now(void)
 
 static cl_ulong lag(void)
 {
-    const struct timespec t = { 0, 300000000 }; /* more than a busy machine takes a thread away for */
+    const struct timespec t = { 0, 100000000 }; /* more than a busy machine takes a thread away for, mostly */
     const cl_ulong from = now();
     nanosleep(&t, NULL);
     return now() - from;
