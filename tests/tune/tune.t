@@ -2,7 +2,9 @@
 # tune.t - clattn-tune: its command line, what it keeps, and what it survives
 # SPDX-License-Identifier: Apache-2.0
 #
-# CLATTN_PART: also a signal in the middle of a class, which takes until something is proven to be faster.
+# make check tunes in one process, where it can, since a process for each configuration takes five times as long.
+# CLATTN_PART: with processes, and what takes longer, as a signal in the middle of a class does, which waits until
+# something is proven to be faster.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 attention=$program program=$top_builddir/clattn-tune layer=$top_builddir/tests/fault/.libs/faulty_driver.so
 unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE CLATTN_EVIL OPENCL_LAYERS
@@ -97,7 +99,7 @@ ok $? "and those of training"
 
 # ---- Classes ----
 
-A='f32 b1 h1 q1 k64 d8' B='f32 b1 h8 q1 k64 d8' # of the same programs
+A='f32 b1 h1 q1 k64 d32' B='f32 b1 h8 q1 k64 d32' # of the same programs, which are those of their classes
 on --classes "$A" --json "$B"
 test $status -eq 0 && test "$(lines out)" -eq 2 && all_like '{"class": "f32 [^"]*"}'
 ok $? "--classes of problems"
@@ -127,7 +129,169 @@ class_line="$class_line\"words\": $string}"
 last_line="{\"tuned\": $whole, \"left\": $whole, \"failed\": $whole, \"cut\": $whole, \"unkept\": $whole, "
 last_line="$last_line\"kept\": $whole, \"path\": \"$tmp/cache[0-9a-z]*\"}"
 last() { tail -n 1 out | grep -q "^{\"tuned\": $1, \"left\": $2, \"failed\": $3, \"cut\": $4, "; }
-quick --json "$A" "$B"
+# ---- What make check has no time for ----
+
+stopped() { # SIGNAL ARGS...: two classes, and a signal when the first is done; leaves its status
+    signal=$1
+    shift
+    : >out
+    "$program" --device "$device" --effort quick --time 200 --json "$@" "$A" "$B" >out 2>err </dev/null &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && ! grep -q tuned out; do sleep 0.05; done
+    kill -$signal $pid
+    wait $pid
+    status=$?
+}
+processes() {
+    CLATTN_CACHE_DIR=$tmp/cache20
+    quick --json "$A" "$B"
+    test $status -eq 0 && test "$(lines out)" -eq 3 && all_like "$class_line\\|$last_line" &&
+        test "$(results tuned)" -eq 2 && last 2 0 0 0
+    ok $? "two classes are tuned, each configuration in a process"
+    on --cache-stat --json
+    test "$(sed 's/.*"binaries": \([0-9]*\),.*/\1/' out)" -le 4
+    ok $? "losers leave no binaries behind"
+    on --verify --in-process --quiet
+    test $status -eq 0 && test ! -s out
+    ok $? "--verify --in-process"
+}
+due processes
+gradients() {
+    CLATTN_CACHE_DIR=$tmp/cache12
+    quick --json --in-process 'f32 b1 h1 q16 k64 d8 bwd'
+    test $status -eq 0 && last 1 0 0 0 && grep -q '"class": "f32 [^"]* bwd", "result": "tuned"' out
+    ok $? "gradients are tuned"
+    on --list --json
+    test $status -eq 0 && test "$(lines out)" -eq 1 && grep -q '^{"class": "f32 [^"]* bwd", "config": "[a-z]' out
+    ok $? "and listed"
+}
+due gradients
+killed() {
+    CLATTN_CACHE_DIR=$tmp/cache5
+    stopped KILL 2>/dev/null
+    kept=$(results tuned)
+    on --list --json
+    test $status -eq 0 && test "$kept" -ge 1 && test "$(lines out)" -ge "$kept" && kept=$(lines out)
+    ok $? "SIGKILL: what was done is kept ($kept of 2)"
+    quick --json --in-process "$A" "$B"
+    test $status -eq 0 && last $((2 - kept)) "$kept" 0 0
+    ok $? "and the rest is tuned later"
+}
+due killed
+
+# A signal in the middle of a class: what was proven until then is kept, used, and improved later. Whether anything can
+# be proven depends on the machine.
+middle() { # SIGNAL ARGS...
+    signal=$1
+    shift
+    : >out
+    : >err
+    env --default-signal=INT "$program" --device "$device" --time 30 --effort full "$@" "$D" >out 2>err \
+        </dev/null &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && ! grep -q '^best: ' err; do sleep 0.05; done
+    kill -$signal $pid 2>/dev/null
+    wait $pid
+    status=$?
+}
+in_the_middle() {
+    D='f32 b1 h8 q256 k256 d64'
+    tensor qd.npy '<f4' 4 1 8 256 64
+    CLATTN_CACHE_DIR=$tmp/cache13
+    middle INT
+    if ! grep -q '^best: ' err || test $status -lt 128; then
+        for i in 1 2 3 4; do skip "nothing was proven to be faster than the default"; done
+    else
+        best=$(sed -n 's/^best: \(.*\), [0-9.e-]* of the default.s time$/\1/p' err | tail -n 1)
+        test $status -eq 130 && grep -q '^kept  *f32 .*: stopped; this is the best that was proven' out &&
+            grep -qF ": $best, " out && grep -q '^1 stopped and kept; ' out && grep -q 'stopped by signal 2' err
+        ok $? "SIGINT: exit 130 ($status), $best is kept"
+        on --list
+        test $status -eq 0 && grep -F "  $best  " out | grep -q 'quick (not settled)'
+        ok $? "as a record that is not settled"
+        CLATTN_TUNE=readonly "$attention" --device "$device" --json qd.npy qd.npy qd.npy >out 2>err
+        test $? -eq 0 && grep -q '"source": "cached"' out && grep -qF "\"tile\": \"${best#* }\"" out
+        ok $? "programs use it"
+        # The search may also end before the signal: nothing may be faster than what is kept, or time may be up.
+        middle TERM --in-process --json
+        case $status in
+        143) test "$(results kept)" -eq 1 || last 0 0 0 1 ;;
+        0) last 1 0 0 0 ;;
+        4) last 0 0 0 1 ;;
+        *) false ;;
+        esac
+        ok $? "a later run goes on with the class ($status)"
+    fi
+}
+due in_the_middle
+
+# A driver that hangs and crashes: build options tell a candidate from the first, which is the default.
+evil() { # WORDS ARGS...
+    words=$1
+    shift
+    OPENCL_LAYERS=$layer CLATTN_EVIL="log=$tmp/log,$words" "$program" --device "$device" --effort quick --time 200 \
+        "$@" \
+        >out 2>err </dev/null
+    status=$?
+}
+layered() { # whether there is such a driver, which then has told how it is asked to build for these ARGS
+    rm -f log
+    CLATTN_CACHE_DIR=$tmp/cache7
+    test -e "$layer" && evil '' --json --force "$@" "$A"
+    test -e log || { skip "no $layer, or a loader without layers: nothing hangs on demand" && return 1; }
+}
+hangs() {
+    layered || return 0
+    option=$(sed -n 's/^clBuildProgram source //p' log | grep -e '-DCLA_D=' | sort -u | awk '
+        { for (i = 1; i <= NF; i++) if ($i ~ /^-DCLA_/) count[$i]++ }
+        END { for (x in count) if (count[x] == 1) print x }' | sort | head -n 1)
+    test $status -eq 0 && test -n "$option" && last 1 0 0 0
+    ok $? "a candidate has an option of its own: $option"
+    # Five times what one takes here and now, and 2 s at least.
+    patience=$(sed -n 's/.*"tried": \([0-9]*\), .*"seconds": \([0-9.]*\),.*/\1 \2/p' out |
+        awk '{ x = int(5 * $2 / $1) + 1; print x < 2 ? 2 : x }')
+    CLATTN_CACHE_DIR=$tmp/cache8
+    evil "hang= $option " --kill "$patience" --json "$A"
+    test $status -eq 0 && last 1 0 0 0 && test "$(grep -c "^refused: .*: killed after $patience s\$" err)" -eq 1
+    ok $? "one that hangs is refused, the others are tried"
+    evil "hang= $option " --kill "$patience" --json --force "$A"
+    test $status -eq 0 && last 1 0 0 0 && test "$(grep -c '^refused: .*: it crashed or hung here before' err)" -eq 1 &&
+        ! grep -q 'killed after' err
+    ok $? "and it is left alone from then on"
+    run --cache-stat --json
+    grep -q '"skipped": 1}$' out && run --cache-clear && run --cache-stat --json && grep -q '"skipped": 0}$' out
+    ok $? "until --cache-clear"
+    if test -n "$full"; then
+        CLATTN_CACHE_DIR=$tmp/cache11
+        evil "hang= $option " --json "$A"
+        test $status -eq 0 && last 1 0 0 0 &&
+            test "$(sed -n 's/^refused: .*: killed after \([0-9]*\).* s$/\1/p' err)" -ge 10
+        ok $? "without --kill too, after 10 s or more"
+    fi
+}
+due hangs
+all_hang() {
+    layered --in-process || return 0
+    CLATTN_CACHE_DIR=$tmp/cache9
+    evil 'hang= -DCLA_' --kill 0.5 "$A"
+    test $status -eq 3 && grep -q '^failed ' out && grep -q '^clattn-tune: nothing could be verified' err
+    ok $? "all hang: exit 3 ($status)"
+}
+due all_hang
+all_crash() {
+    layered --in-process || return 0
+    CLATTN_CACHE_DIR=$tmp/cache10
+    evil 'crash:clEnqueueNDRangeKernel=1' "$A"
+    test $status -eq 3 && grep -q '^refused: .*: died of SIGSEGV' err && grep -q '^failed ' out
+    ok $? "all crash: exit 3 ($status)"
+}
+due all_crash
+CLATTN_CACHE_DIR=$tmp/cache
+usual || finish
+
+# ---- One of each kind ----
+
+quick --json --in-process "$A" "$B"
 test $status -eq 0 && test "$(lines out)" -eq 3 && all_like "$class_line\\|$last_line" &&
     test "$(results tuned)" -eq 2 && last 2 0 0 0
 ok $? "two classes are tuned"
@@ -170,15 +334,6 @@ if script -qec 'exit 3' /dev/null </dev/null >out 2>&1; test $? -eq 3; then
 else
     skip "no script, so no terminal"
 fi
-
-CLATTN_CACHE_DIR=$tmp/cache12
-quick --json --in-process 'f32 b1 h1 q16 k64 d8 bwd'
-test $status -eq 0 && last 1 0 0 0 && grep -q '"class": "f32 [^"]* bwd", "result": "tuned"' out
-ok $? "gradients are tuned"
-on --list --json
-test $status -eq 0 && test "$(lines out)" -eq 1 && grep -q '^{"class": "f32 [^"]* bwd", "config": "[a-z]' out
-ok $? "and listed"
-CLATTN_CACHE_DIR=$tmp/cache
 
 # ---- Records ----
 
@@ -290,10 +445,6 @@ on --verify --json
 test $status -eq 0 && test "$(lines out)" -eq 2 &&
     all_like '{"class": "[^"]*", "config": "[^"]*", "result": "verified", "words": null}'
 ok $? "--verify"
-on --verify --in-process --quiet
-test $status -eq 0 && test ! -s out
-ok $? "--verify --in-process"
-
 on --forget "$A" --json
 test $status -eq 0 && grep -qxF '{"forgotten": 1, "left": 1}' out
 ok $? "--forget"
@@ -371,26 +522,6 @@ quick --in-process "$A"
 test $status -eq 5 && grep -q "^clattn-tune: $tmp/open: records cannot be kept there" err && grep -q '^unkept ' out
 ok $? "a directory that others may write to ($status)"
 
-stopped() { # SIGNAL ARGS...: two classes, and a signal when the first is done; leaves its status
-    signal=$1
-    shift
-    : >out
-    "$program" --device "$device" --effort quick --time 200 --json "$@" "$A" "$B" >out 2>err </dev/null &
-    pid=$!
-    while kill -0 $pid 2>/dev/null && ! grep -q tuned out; do sleep 0.05; done
-    kill -$signal $pid
-    wait $pid
-    status=$?
-}
-CLATTN_CACHE_DIR=$tmp/cache5
-stopped KILL 2>/dev/null
-kept=$(results tuned)
-on --list --json
-test $status -eq 0 && test "$kept" -ge 1 && test "$(lines out)" -ge "$kept" && kept=$(lines out)
-ok $? "SIGKILL: what was done is kept ($kept of 2)"
-quick --json --in-process "$A" "$B"
-test $status -eq 0 && last $((2 - kept)) "$kept" 0 0
-ok $? "and the rest is tuned later"
 CLATTN_CACHE_DIR=$tmp/cache6
 stopped TERM --in-process
 test $status -eq 143 && grep -q '^clattn-tune: stopped by signal 15' err && ! grep -q '^refused' err
@@ -404,96 +535,10 @@ kept=$((kept + now))
 test $status -eq 0 && test "$(lines out)" -eq "$kept"
 ok $? "what was done is kept"
 
-# A signal in the middle of a class: what was proven until then is kept, used, and improved later. Whether anything can
-# be proven depends on the machine.
-middle() { # SIGNAL ARGS...
-    signal=$1
-    shift
-    : >out
-    : >err
-    env --default-signal=INT "$program" --device "$device" --time 30 --effort full "$@" "$D" >out 2>err \
-        </dev/null &
-    pid=$!
-    while kill -0 $pid 2>/dev/null && ! grep -q '^best: ' err; do sleep 0.05; done
-    kill -$signal $pid 2>/dev/null
-    wait $pid
-    status=$?
-}
-D='f32 b1 h8 q256 k256 d64'
-tensor qd.npy '<f4' 4 1 8 256 64
-CLATTN_CACHE_DIR=$tmp/cache13
-if rest; then middle INT; fi
-if ! rest; then
-    for i in 1 2 3 4; do skip "CLATTN_PART stops a search that has found something"; done
-elif ! grep -q '^best: ' err || test $status -lt 128; then
-    for i in 1 2 3 4; do skip "nothing was proven to be faster than the default"; done
-else
-    best=$(sed -n 's/^best: \(.*\), [0-9.e-]* of the default.s time$/\1/p' err | tail -n 1)
-    test $status -eq 130 && grep -q '^kept  *f32 .*: stopped; this is the best that was proven' out &&
-        grep -qF ": $best, " out && grep -q '^1 stopped and kept; ' out && grep -q 'stopped by signal 2' err
-    ok $? "SIGINT: exit 130 ($status), $best is kept"
-    on --list
-    test $status -eq 0 && grep -F "  $best  " out | grep -q 'quick (not settled)'
-    ok $? "as a record that is not settled"
-    CLATTN_TUNE=readonly "$attention" --device "$device" --json qd.npy qd.npy qd.npy >out 2>err
-    test $? -eq 0 && grep -q '"source": "cached"' out && grep -qF "\"tile\": \"${best#* }\"" out
-    ok $? "programs use it"
-    # The search may also end before the signal: nothing may be faster than what is kept, or time may be up.
-    middle TERM --in-process --json
-    case $status in
-    143) test "$(results kept)" -eq 1 || last 0 0 0 1 ;;
-    0) last 1 0 0 0 ;;
-    4) last 0 0 0 1 ;;
-    *) false ;;
-    esac
-    ok $? "a later run goes on with the class ($status)"
-fi
-
-# A driver that hangs and crashes: build options tell a candidate from the first, which is the default.
-evil() { # WORDS ARGS...
-    words=$1
-    shift
-    OPENCL_LAYERS=$layer CLATTN_EVIL="log=$tmp/log,$words" "$program" --device "$device" --effort quick --time 200 \
-        "$@" \
-        >out 2>err </dev/null
-    status=$?
-}
-rm -f log
-CLATTN_CACHE_DIR=$tmp/cache7
-test -e "$layer" && evil '' --json "$A"
-if test ! -e log; then
-    skip "no $layer, or a loader without layers: nothing hangs on demand"
-else
-    option=$(sed -n 's/^clBuildProgram source //p' log | grep -e '-DCLA_D=' | sort -u | awk '
-        { for (i = 1; i <= NF; i++) if ($i ~ /^-DCLA_/) count[$i]++ }
-        END { for (x in count) if (count[x] == 1) print x }' | sort | head -n 1)
-    test $status -eq 0 && test -n "$option" && last 1 0 0 0
-    ok $? "a candidate has an option of its own: $option"
-    # Five times what one takes here and now, and 2 s at least.
-    patience=$(sed -n 's/.*"tried": \([0-9]*\), .*"seconds": \([0-9.]*\),.*/\1 \2/p' out |
-        awk '{ x = int(5 * $2 / $1) + 1; print x < 2 ? 2 : x }')
-    CLATTN_CACHE_DIR=$tmp/cache8
-    evil "hang= $option " --kill "$patience" --json "$A"
-    test $status -eq 0 && last 1 0 0 0 && test "$(grep -c "^refused: .*: killed after $patience s\$" err)" -eq 1
-    ok $? "one that hangs is refused, the others are tried"
-    evil "hang= $option " --kill "$patience" --json --force "$A"
-    test $status -eq 0 && last 1 0 0 0 && test "$(grep -c '^refused: .*: it crashed or hung here before' err)" -eq 1 &&
-        ! grep -q 'killed after' err
-    ok $? "and it is left alone from then on"
-    run --cache-stat --json
-    grep -q '"skipped": 1}$' out && run --cache-clear && run --cache-stat --json && grep -q '"skipped": 0}$' out
-    ok $? "until --cache-clear"
-    if test -n "$full"; then
-        CLATTN_CACHE_DIR=$tmp/cache11
-        evil "hang= $option " --json "$A"
-        test $status -eq 0 && last 1 0 0 0 &&
-            test "$(sed -n 's/^refused: .*: killed after \([0-9]*\).* s$/\1/p' err)" -ge 10
-        ok $? "without --kill too, after 10 s or more"
-    fi
-    CLATTN_CACHE_DIR=$tmp/cache9
-    evil 'hang= -DCLA_' --kill 0.5 "$A"
-    test $status -eq 3 && grep -q '^failed ' out && grep -q '^clattn-tune: nothing could be verified' err
-    ok $? "all hang: exit 3 ($status)"
+# A driver that hangs and crashes.
+if layered --in-process; then
+    test $status -eq 0 && last 1 0 0 0
+    ok $? "a driver under a layer is tuned"
     CLATTN_CACHE_DIR=$tmp/cache10
     for f in out err log; do : >$f; done
     OPENCL_LAYERS=$layer CLATTN_EVIL="log=$tmp/log,hang= -DCLA_" "$program" --device "$device" --kill 600 --json "$A" \
@@ -509,9 +554,9 @@ else
     run --cache-stat --json
     grep -q '"skipped": 0}$' out
     ok $? "which nothing is blamed for"
-    evil 'crash:clEnqueueNDRangeKernel=1' "$A"
-    test $status -eq 3 && grep -q '^refused: .*: died of SIGSEGV' err && grep -q '^failed ' out
-    ok $? "all crash: exit 3 ($status)"
+    evil 'crash:clEnqueueNDRangeKernel=1' --time 0.001 "$A"
+    test $status -ge 3 && test "$(grep -c '^refused: .*: died of SIGSEGV' err)" -eq 1
+    ok $? "one crashes: it is refused ($status)"
     CLATTN_CACHE_DIR=$tmp/cache7
     OPENCL_LAYERS=$layer CLATTN_EVIL=build-fails-all "$program" --device "$device" --verify >out 2>err
     status=$?
@@ -520,5 +565,4 @@ else
     ok $? "--verify forgets what does not build any more"
 fi
 
-echo "1..$n"
-exit $bad
+finish
