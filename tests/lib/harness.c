@@ -14,39 +14,6 @@ enum { DEVICES_MAX = 16 };
 static struct device devices[DEVICES_MAX];
 static unsigned n_devices;
 
-int harness_flag(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value && strcmp(value, "0");
-}
-
-int harness_rest(void)
-{
-    return harness_flag("CLATTN_PART");
-}
-
-int harness_shares(unsigned i)
-{
-    const char *const part = getenv("CLATTN_PART"), *const of = part ? strchr(part, '/') : NULL;
-    const unsigned long n = of ? strtoul(of + 1, NULL, 10) : 1;
-    return harness_flag("CLATTN_FULL") || (harness_rest() && (n < 2 || i % n == strtoul(part, NULL, 10) % n));
-}
-
-int harness_more(void)
-{
-    return harness_rest() || harness_flag("CLATTN_FULL");
-}
-
-int harness_turn(unsigned i, int soon)
-{
-    return harness_more() ? harness_shares(i) : soon;
-}
-
-int harness_deals(unsigned i, unsigned n)
-{
-    return harness_turn(i, i % n == 0);
-}
-
 void harness_never_optimised(void)
 {
     const char *const flags = getenv("CLATTN_POCL_FLAGS"); /* the Makefile knows where that computes wrong */

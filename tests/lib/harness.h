@@ -3,6 +3,7 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
+#include "tests/lib/deals.h"
 #include "tests/lib/trial.h"
 
 struct device {
@@ -68,21 +69,6 @@ cl_int fixture_open_by(struct fixture *f, const struct device *d, const char *pr
                        enum layout layout, char *why, size_t len);
 void fixture_close(struct fixture *f);
 
-/* CLATTN_FULL, CLATTN_QUICK and the like: set and neither empty nor "0". */
-int harness_flag(const char *name);
-
-/* Whether CLATTN_PART asks for the rest: what make check has no time for. */
-int harness_rest(void);
-/* Whether the i-th of many that make check never runs is run now: CLATTN_PART=N/M has every M-th, N from 0 on, and
- * CLATTN_PART=1 all. */
-int harness_shares(unsigned i);
-/* Whether the i-th of many is run now: make check runs those that are to be `soon`, CLATTN_PART all or a share of all,
- * CLATTN_FULL all. */
-int harness_turn(unsigned i, int soon);
-/* The same where make check runs one in n. */
-int harness_deals(unsigned i, unsigned n);
-/* Whether more is asked for than make check runs: by CLATTN_PART or CLATTN_FULL. */
-int harness_more(void);
 /* From now on PoCL does not optimise kernels, which takes minutes for some, unless the environment says what else or it
  * would compute wrong (doc/runtimes). */
 void harness_never_optimised(void);

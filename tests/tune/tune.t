@@ -472,8 +472,8 @@ call=plain
 # ---- What programs need ----
 
 CLATTN_CACHE_DIR=$tmp/cache4
-tensor q1.npy '<f4' 4 1 1 1 8
-tensor k1.npy '<f4' 4 1 1 64 8
+tensor q1.npy '<f4' 4 1 1 1 32
+tensor k1.npy '<f4' 4 1 1 64 32
 CLATTN_TUNE=record "$attention" --device "$device" q1.npy k1.npy k1.npy >out 2>err
 ok $? "CLATTN_TUNE=record"
 on --recorded --classes
