@@ -62,7 +62,8 @@ generated() {
     test $status -eq 0
     ok $? "examples/generate, $what"
 }
-for place_of in 'full:filled' 'small:small' 'without names for files:nameless' 'only read:locked' 'without /proc:gone'; do
+for place_of in 'full:filled' 'small:small' 'without names for files:nameless' 'only read:locked' \
+    'without /proc:gone'; do
     what=${place_of%:*}
     eval "making=\$${place_of#*:}"
     if usual; then attended; fi

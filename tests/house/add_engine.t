@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # In a copy of the sources: an engine that is engine naive under another name. No other file changes, and then programs
-# take it by name, it has its place among the others, and, with CLATTN_PART, the tests run it.
+# take it by name, it has its place among the others, and, with CLATTN_PART, in the first share, the tests run it.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 copy=$tmp/copy build=$tmp/copy/trial-build
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -16,6 +16,8 @@ config_status=$top_builddir/config.status
 for tool in "$config_status" tar automake "${MAKE-make}"; do
     command -v "$tool" >/dev/null || { skip "needs $tool" && done_testing; }
 done
+
+usual || shares 0 || finish
 
 # ---- the recipe ----
 
