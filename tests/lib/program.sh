@@ -120,9 +120,9 @@ refused() { # STATUS PATTERN ARGS...: one line on stderr that has PATTERN, nothi
 
 # ---- how much runs ----
 
-# What make check runs is usual; what it has no time for is dealt out, as harness_rest() and harness_shares() do it in C:
-# "if turn" is true where it is the turn of what follows, "due COMMAND..." runs a command then. With CLATTN_PART a program
-# need not run again what is usual, as make check has run it.
+# What make check runs is usual; what it has no time for is dealt out, as harness_rest() and harness_shares() do in C:
+# "if turn" is true where it is the turn of what follows, "due COMMAND..." runs a command then. With CLATTN_PART a
+# program need not run again what is usual, as make check has run it.
 full=${CLATTN_FULL-} full=${full#0} part=${CLATTN_PART:-0}
 usual() { test -n "$full" || test "$part" = 0; }
 rest() { test -n "$full" || test "$part" != 0; }
