@@ -54,7 +54,7 @@ run() { # TEST
 
 build || exit
 export CLATTN_QUICK=1 CLATTN_NEED_DEVICE=1 CLATTN_TUNE=off CLATTN_CACHE_DIR=off top_srcdir=$top top_builddir=.
-export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable POCL_CACHE_DIR="${CLATTN_POCL_CACHE:-$PWD/pocl}"
+export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable POCL_CACHE_DIR="${CLATTN_KERNEL_CACHE:-$PWD}/pocl"
 mkdir -p "$POCL_CACHE_DIR"
 exports >logs/windows-exports.log
 for t in ${WINDOWS_TESTS-$list}; do run "$t" >"logs/${t/\//-}.log" 2>&1; done

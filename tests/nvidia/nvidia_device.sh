@@ -21,7 +21,7 @@ test "${CLATTN_QUICK:-0}" = 0 || skip_all "it takes half a minute"
 unset CLATTN_TUNE CLATTN_PART CLATTN_FULL
 CLATTN_QUICK=1 CLATTN_TEST_DEVICES=NVIDIA
 export CLATTN_QUICK CLATTN_TEST_DEVICES
-ptx=${XDG_CACHE_HOME-$tmp}/ptx/$(cksum <"$nvcl" | tr ' ' -) # what it compiled before, for all of these tests
+ptx=${CLATTN_KERNEL_CACHE-$tmp}/ptx/$(cksum <"$nvcl" | tr ' ' -) # what it compiled before, for all of these tests
 mkdir -p "$ptx"
 
 pretend() { # WORDS: what is behind the layer from now on; findings has what the interpreter finds
