@@ -46,8 +46,8 @@ ok $? "it touches at most nine files"
 mkdir "$build" &&
     (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
 if ! rest; then
-    build src/problem/libclattn_core_la-feature_masks.lo tools/libtools_la-options.lo \
-        tools/libtools_la-reference_rules.lo tests/lib/kept.lo
+    build src/problem/libclattn_core_la-feature_masks.lo tools/libtools_a-options.o \
+        tools/libtools_a-reference_rules.o tests/lib/kept.o
     ok $? "what it changes compiles"
     echo "1..$n"
     exit $bad
