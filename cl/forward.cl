@@ -12,11 +12,16 @@ CLA_FN int cla_part_keys(const cla_args *a, int keys)
     return CLA_ROUND_UP(max((keys + a->parts - 1) / a->parts, a->part_least), CLA_BK);
 }
 
-/* Where rows are to have the same bits in every batch (CLA_INVARIANT), parts and tiles are those of an entry's keys,
- * counted from its first one. Those that the rows of a tile see would depend on which rows these are. */
+/* Where rows are to have the same bits in every batch (CLA_INVARIANT), parts, tiles and segments are those of an
+ * entry's keys, counted from its first one. Those that the rows of a tile see would depend on which rows these are. */
 CLA_FN int cla_on_tile(const cla_env *e, int k, int end)
 {
     return CLA_INVARIANT && k < end ? k - (k - e->k_begin) % CLA_BK : k;
+}
+
+CLA_FN int cla_segment_end(int k)
+{
+    return (k / CLA_SEGMENT + 1) * CLA_SEGMENT;
 }
 
 __kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
@@ -60,7 +65,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     const int is_long = (a.parts > 1 ? min(cla_part_keys(&a, most), most) : most) > CLA_SEGMENT && begin < end;
     if (is_long) cla_open_total(CLA_TOTAL(&e));
     CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
-        const int stop = CLA_KEPT((k0 / CLA_SEGMENT + 1) * CLA_SEGMENT);
+        const int base = CLA_INVARIANT ? e.k_begin : 0, stop = CLA_KEPT(cla_segment_end(k0 - base) + base);
         CLA_NO_UNROLL for (; k0 < min(stop, end); k0 = next) {
             const int n = min(CLA_BK, end - k0), k1 = k0 + CLA_COVERED(n);
             next = cla_on_tile(&e, cla_mask_next(&e, q0, q1, k0 + n, end), end);

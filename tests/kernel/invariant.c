@@ -171,7 +171,32 @@ static int check_entry(struct whole *w, int64_t b)
     return again(w, &a, &s, &(struct of){ b, kh * ratio, (kh + 1) * ratio, 0, n }) && good;
 }
 
-static void check(const struct device *d, const char *text, const char *engine)
+/* The second entry's keys from its first one on, in place of those from 0 on, with the lengths of the first entry. */
+static int check_shift(struct whole *w)
+{
+    const struct trial *const t = &w->t;
+    const int64_t from = t->kv_start[1];
+    clattn_forward_args a = w->args;
+    clattn_sizes s = t->sizes;
+    cut_entry(&a, &s, &t->c.problem, 1);
+    a.kv_len.offset--;
+    a.kv_start.offset--;
+    a.k.offset += (size_t)(from * a.k.stride[2]);
+    a.v.offset += (size_t)(from * a.v.stride[2]);
+    s.nk -= from;
+    return t->kv_start[0] == 0 && t->kv_len[0] == t->kv_len[1] - from &&
+           again(w, &a, &s, &(struct of){ 1, 0, s.h, 0, s.nq });
+}
+
+static int check_entries(struct whole *w)
+{
+    int good = 1;
+    for (int64_t b = 0; b < w->t.sizes.b && good; b++)
+        good = check_entry(w, b);
+    return good;
+}
+
+static void check(const struct device *d, const char *text, const char *engine, int (*compare)(struct whole *))
 {
     const clattn_workload c = each_case(text);
     struct whole w = { .d = d };
@@ -188,9 +213,9 @@ static void check(const struct device *d, const char *text, const char *engine)
     int good = trial_verify(&w.t, d->queue, why, sizeof why);
     w.args = w.t.args;
     w.bits = (struct bits){ copy(&w.t.o), copy(&w.t.lse) };
-    for (int64_t b = 0; b < w.t.sizes.b && good; b++)
-        good = check_entry(&w, b);
-    ok(good, "%s, %s: each row has the bits of the batch, alone too: %s %s", d->name, engine, text, why);
+    good = good && compare(&w);
+    ok(good, "%s, %s: each row has the bits of the batch, %s: %s %s", d->name, engine,
+       compare == check_shift ? "with its keys from 0 on too" : "alone too", text, why);
     free(w.bits.o);
     free(w.bits.lse);
     trial_free(&w.t);
@@ -231,8 +256,15 @@ static void test_rows(const struct device *d)
         for (size_t e = 0; e < ENGINES; e++) {
             const unsigned at = (unsigned)(i * ENGINES + e);
             if (harness_turn(at, e == rows[i].engine))
-                check(d, rows[i].text, engines[e]);
+                check(d, rows[i].text, engines[e], check_entries);
         }
+    static const char *const shifted[] = { /* more than 64 tiles in a part, and 2000 is no multiple of 64 tiles */
+        "f32 b2 h2 q3 k4700 d8 kvlen:2700,4700 kvstart:0,2000 splits1 invariant lse",
+        "f32 b2 h2 q3 k4700 d8 kvlen:2700,4700 kvstart:0,2000 splits2 invariant lse"
+    };
+    for (unsigned i = 0; i < 2 * ENGINES; i++)
+        if (harness_turn(i, i == SIMT || i == ENGINES + ROW))
+            check(d, shifted[i / ENGINES], engines[i % ENGINES], check_shift);
 }
 
 /* ---- What goes with it ---- */
