@@ -41,6 +41,9 @@ class Backward(Forward):
     def __init__(self, specs: Dict[str, Spec], o: options.Options) -> None:
         super().__init__(specs, o)
         self.problem.flags |= lib.CLATTN_BACKWARD
+        if o.batch_invariant:
+            raise ValueError('batch_invariant is for attention() alone: splits makes the bits of gradients the same')
+        self.problem.splits, self.call.forward.splits = 0, o.splits
         self.sum_dtype = np.dtype(np.float64) if self.problem.type == lib.CLATTN_F64 else FLOAT
         if o.score_mod:
             self.fill_mod_grads()
@@ -140,7 +143,7 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
                        aux_grads: Optional[Sequence[str]] = None, handle: Optional[Handle] = None, plan: Any = None,
                        **more: Any) -> Gradients:
     """Gradients of attention(). The same call gives the same bits every time on the same device, with the same plan and
-    number of compute units.
+    number of compute units, with the same splits on any number of them.
 
     dout     the gradient of some loss with respect to the result, in the shape of out and q's type
     q, k, v  as they were
@@ -154,8 +157,9 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
              becomes that before it, e.g. "ds *= 2;"; clattn.h says what is in scope
     aux_grads       names of captured buffers, float32 or float64, whose gradients the texts hand out as NAME_index and
              NAME_grad; they are in daux
-    Everything else is as for attention(). With a plan, score_mod_grad and aux_grads may be left out, and others than
-    the plan's raise ValueError.
+    splits          stripes of keys that are summed apart; 0: as many as the device needs
+    Everything else is as for attention(), but batch_invariant, which has no meaning here. With a plan, score_mod_grad
+    and aux_grads may be left out, and others than the plan's raise ValueError.
     """
     given: Dict[str, Any] = {'q': q, 'k': k, 'v': v, 'out': out, 'lse': lse, 'dout': dout}
     if dlse is not None:

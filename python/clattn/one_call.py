@@ -86,16 +86,17 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     window      (left, right): keys that are seen on either side of the diagonal; -1: all
     mask        bool or uint8, broadcast to [b,h,nq,nk]: what is not 0 keeps the key
     block_map   uint8, broadcast to [b,h,blocks of queries,blocks of keys], with block=(queries, keys): 0 drops the
-                block, 2 keeps all of it, else the mask decides
+                block, 2 says that the mask keeps all of it, else the mask decides
     q_len, kv_len, kv_start   int32 [b]: q < q_len and kv_start <= k < kv_len
-    A row that sees no key is 0, and its LSE -inf.
+    A row that sees no key is 0, and its LSE -inf, with a sink that.
 
     Layouts
     layout      'bhnd', or 'bnhd': axes of q, k, v and the result are [b,n,h,d]
     cu_seqlens_q, cu_seqlens_k   int32 [b+1]: sequences one behind the other: q and the result are [total,h,d], LSE is
                 [h,total]; k and v [total,hk,d]. They begin with 0, never descend, and end with total
     max_seqlen_q, max_seqlen_k   rows of the longest sequence, or more; None: found, where cu_seqlens are of the host.
-                Those of a device are not read: what leads outside is clamped, and rows of no sequence are 0
+                Those of a device are not read: what leads outside is clamped. Rows of no sequence are 0, and stay
+                as they are in `out`
     block_table int32 [b,n]: k and v are pages, [pages,page,hk,d], and this says which ones each sequence has
     k_type, v_type   'int8', 'int4', 'q8_0' or 'q4_0': k and v are quantised, in int8 or uint8 (bytes as clattn.h has
                 them); with k_scale, k_zero, v_scale, v_zero, which lie as k and v do, with groups in place of elements,

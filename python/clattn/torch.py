@@ -150,8 +150,9 @@ class _Attention(torch.autograd.Function): # pylint: disable=abstract-method
         if not wanted or (dout is None and dlse is None):
             return (None,) * (1 + len(TAKEN))
         dout = torch.zeros_like(o) if dout is None else dout
+        more = {name: x for name, x in ctx.more.items() if name != 'batch_invariant'} # of the forward call alone
         found = backward.attention_backward(_plain(dout), *(tensors.pop(n) for n in 'qkv'), o, lse, dlse=_plain(dlse),
-                                            wanted=wanted, **tensors, **ctx.more)
+                                            wanted=wanted, **tensors, **more)
         by_name = {name: getattr(found, GRADIENT[name]) for name in needs}
         return (None,) + tuple(by_name[n] for n in TAKEN) # autograd converts them where types differ
 
