@@ -76,10 +76,11 @@
  * weight by a factor, and the bound then says no more than that O is a mean of the values that are seen.
  *
  * The bound holds where |scale| sum_d |Q K| and the scores after every step are at most 1e37, and n max|V| is at most
- * 1e38, in magnitude, |scale| is 0 or 2^-126 to 1e38, softcap 1e-37 to 8e37 (f64: clattn_problem), and scales of int8
- * and int4 are 0 or normal numbers. There finite inputs give finite results. Beyond that nothing is promised but that
- * nothing crashes. A device may take subnormal numbers of f32 and bf16 for 0. A result beyond the largest number of its
- * type may be infinite. "Gradients", below, has the bound of gradients, and doc/semantics the proof of both.
+ * 1e38, in magnitude, |scale| is 0 or 2^-126 to 1e38, softcap 1e-37 to 8e37 (f64: clattn_problem), and scales and zero
+ * points of int8 and int4 are 0 or normal numbers. There finite inputs give finite results, but for those beyond the
+ * largest number of their type, which may be infinite, and the LSE of a row that keeps nothing. Beyond that nothing is
+ * promised but that nothing crashes. A device may take subnormal numbers of f32 and bf16 for 0. "Gradients", below, has
+ * the bound of gradients, and doc/semantics the proof of both.
  *
  * Batch invariance
  * ----------------
@@ -258,7 +259,7 @@ enum {
 
 /**
  * The sizes of one call, at most 2^30 each, with b h below 2^31. A call that would take 2^31 work-groups is refused;
- * each of them owns rows of one head, so there are at most b h nq.
+ * there are at most b h nq of them for each part of the keys (splits).
  */
 typedef struct clattn_sizes {
     int64_t b, h, hk, nq, nk, offset, total_q, total_k;
@@ -353,7 +354,8 @@ typedef struct clattn_problem {
      *   - dLSE lacks nothing that an O in 16 bits would have lost; see "Gradients" below. */
     int32_t k_group, v_group;
     /**< For int8 and int4: as many neighbouring elements of a row of K (V) share a scale. 0: all of the row; 1: each
-     *   has its own (channels); else a multiple of 16, and the last group of a row may be shorter. */
+     *   has its own (channels); else a multiple of 16 or the width of a row. The last group of a row may be
+     *   shorter. */
     int32_t page;
     /**< 0: K and V lie in one piece. Else they are paged, and this is how many rows a page has, 1 to 2^30; calls may
      *   say otherwise (clattn_forward_args.page). Paged K and V are not varlen. */
@@ -449,7 +451,8 @@ CLATTN_API cl_int clattn_workload_print(const clattn_workload *c, char *text, si
  * @param flops  receives 2 (d + dv) for each query row and key that causality, window and lengths keep, over all query
  *               heads, backward 2 (3 d + 2 dv); boolean masks and block maps are not counted. May be NULL.
  * @param bytes  receives the bytes of Q, K, V and O, and of LSE when it is wanted, once each in their storage types,
- *               and of scales of int8 and int4; backward those of LSE, dO, dQ, dK and dV as well. May be NULL.
+ *               and of scales and zero points of int8 and int4; backward
+ *               those of LSE, dO, dQ, dK and dV as well. May be NULL.
  * @return CL_SUCCESS, or a status as of clattn_workload_print()
  */
 CLATTN_API cl_int clattn_workload_cost(const clattn_workload *c, double *flops, double *bytes) CLATTN_MUST_CHECK;
@@ -703,6 +706,7 @@ typedef struct clattn_plan_options {
  *         CLATTN_ERROR_INVALID_ARGUMENT   a pointer is NULL, or a member of the problem or the options is wrong
  *         CLATTN_ERROR_UNKNOWN_FIELD      a struct is of a newer header and not zero at the end
  *         CLATTN_ERROR_NOT_SUPPORTED      no configuration, or not the one asked for, can do the problem on this device
+ *                                         or on any: widths above 576, f64 beside another type
  *         CLATTN_ERROR_SYNTAX             options.config cannot be read
  *         CLATTN_ERROR_BUILD              the driver rejected the kernel; the detail has its log
  *         CLATTN_ERROR_WRONG_RESULT       the configuration that options.config or clattn_set_config() names computes
@@ -1126,7 +1130,8 @@ typedef struct clattn_forward_args {
     clattn_tensor lse;
     /**< Written unless mem is NULL; f32 (CLATTN_LSE_F64: double), axes b, h and nq, contiguous by default. */
     clattn_array q_len, kv_len, kv_start;
-    /**< int32 [b], for CLATTN_Q_LEN, CLATTN_KV_LEN and CLATTN_KV_START. Values are clamped to [0, nq] and [0, nk]. */
+    /**< int32 [b], for CLATTN_Q_LEN, CLATTN_KV_LEN and CLATTN_KV_START. Values are clamped to [0, nq] and
+     *   [0, nk], in varlen to the rows of their sequence. */
     clattn_array offsets;
     /**< int32 [b], for CLATTN_ALIGN_OFFSETS. */
     cl_mem workspace;
@@ -1202,7 +1207,7 @@ typedef struct clattn_forward_args {
  * bytes or more for a row. Such a call needs a workspace in any case.
  *
  * @param plan  not NULL
- * @param args  only the sizes are read; not NULL
+ * @param args  only sizes and splits are read; not NULL
  * @param size  receives the bytes; not NULL
  * @return CL_SUCCESS
  *         CLATTN_ERROR_INVALID_ARGUMENT   a pointer is NULL, or a size is wrong
@@ -1227,8 +1232,8 @@ CLATTN_API cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_a
  * @return CL_SUCCESS
  *         CLATTN_ERROR_INVALID_ARGUMENT   a size, stride, shape, offset or combination is wrong, or a tensor is missing
  *         CLATTN_ERROR_UNKNOWN_FIELD      the arguments are of a newer header and not zero at the end
- *         CLATTN_ERROR_BUFFER_TOO_SMALL   a tensor reaches beyond the end of its buffer
- *         CLATTN_ERROR_WORKSPACE          the workspace is missing or too small
+ *         CLATTN_ERROR_BUFFER_TOO_SMALL   a tensor, or workspace_size, reaches beyond the end of its buffer
+ *         CLATTN_ERROR_WORKSPACE          the workspace is missing, or workspace_size too small
  *         CLATTN_ERROR_CONTEXT            the queue, a buffer or an event belongs to another context or device
  *         CLATTN_ERROR_NOT_SUPPORTED      too many work-groups, or more than clattn_plan_options.max_workspace
  *         CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_MEM_OBJECT   as OpenCL means them
@@ -1318,20 +1323,20 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * call), all else exact, C(m) = 32 + 8 min(m, 64), tiny' = 2^-124 (f64: 2^-1020), and dp = dot(dO[q], V[k]):
  *
  *     P   = p (e^(E_k + B_LSE) - 1), and p more where p < 2^-99 e^(E_k + B_LSE) (f64: 2^-899)
- *     Bdp = 96 u sum_j |dO V| + (1 + dv) tiny'
- *     BD  = (96 + dv) u sum_j |dO O| + sum_j |dO| B_O + u |dLSE| + (1 + dv) tiny'
+ *     Bdp = 96 u sum_j |dO V| + (1 + dv + sum_j (|dO| + |V|)) tiny'
+ *     BD  = (96 + dv) u sum_j |dO O| + sum_j |dO| B_O + u |dLSE| + (1 + dv + sum_j (|dO| + |O|)) tiny'
  *     Bds = (p + P) (Bdp + BD) + (P + 8 u (p + P)) |dp - D| + tiny'        before softcap's derivative; that makes it
- *           Bds (1 - t^2) + (|ds| + Bds) min(1, 32 u + 96 u x_k / c)       with t = tanh(s / c)
+ *           Bds (1 - t^2) + (|ds| + Bds) min(1, 32 u + (96 u x_k + 2^-124 f_k) / c)     with t = tanh(s / c)
  *
  * A sum of m terms x, each of them off by X, is off by sum X + u C(m) sum (|x| + X) + m tiny', and what is stored, r,
  * is off by eps (|r| + that) + tiny more, in its type. For dV the terms are p dO, off by P |dO|; for dQ and dK scale ds
- * K and scale ds Q, off by (|scale| Bds + tiny') |K| and likewise |Q|; for dBias ds, off by Bds; for dSlope
- * ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P |D|. m is nk for dQ, the queries of
- * all heads and entries that share a key for dK and dV, and b h nq max(nk, 1) for the others. Captured buffers are off
- * as their texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix units have m u more beside
- * u C(m), 2 eps (of the type of Q) as well in dQ, dK and dV, and 2 d or 2 dv more beside 96, but not in BD; in f16 P is
- * 2^-32 larger in dV, and Bds 2^-32 max (|ds| + Bds) in dQ and dK, the largest of all. What mods and their derivatives
- * lose or enlarge is not included.
+ * K and scale ds Q, off by (|scale| Bds + tiny') |K| + |scale| (|ds| + Bds) tiny' and likewise with Q; for dBias ds,
+ * off by Bds; for dSlope ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P |D|. m is nk
+ * for dQ, the queries of all heads and entries that share a key for dK and dV, and b h nq max(nk, 1) for the others.
+ * Captured buffers are off as their texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix
+ * units have m u more beside u C(m), 2 eps (of the type of Q) as well in dQ, dK and dV, and 2 d or 2 dv more beside 96,
+ * but not in BD; in f16 P is 2^-32 larger in dV, and Bds 2^-32 max (|ds| + Bds) in dQ and dK, the largest of all. What
+ * mods and their derivatives lose or enlarge is not included.
  *
  * It holds in the domain of the forward call as long as |scale| sum_d |Q K| and the scores after every step are at most
  * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes, times |scale| where that is a factor, and |scale ds| of
@@ -1431,8 +1436,8 @@ typedef struct clattn_backward_args {
  * and entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
- * @param args  sizes, strides of K, V, dK, dV and the bias are read, and by their mem which gradients are wanted; not
- *              NULL
+ * @param args  sizes, splits, strides of K, V, dK and dV, strides and shape of the bias and n of captured buffers are
+ *              read, and by their mem which gradients are wanted; not NULL
  * @param size  receives the bytes; not NULL
  * @return as clattn_workspace_size()
  */
@@ -1640,7 +1645,7 @@ typedef struct clattn_merge_args {
  * @param wait_list  as for clattn_enqueue_forward()
  * @param event      receives an event that completes when all is written, which the caller releases; may be NULL
  * @return the statuses of clattn_enqueue_forward() but CLATTN_ERROR_WORKSPACE, and CLATTN_ERROR_INVALID_ARGUMENT also
- *         where the problem lacks a flag, or nq rows exceed the room of nk
+ *         where the problem lacks a flag or has varlen K or V, or where nq rows exceed the room of nk without new_len
  */
 CLATTN_API cl_int clattn_enqueue_append(clattn_plan plan, cl_command_queue queue, const clattn_append_args *args,
                                         cl_uint n_wait, const cl_event *wait_list, cl_event *event) CLATTN_MUST_CHECK;
@@ -1667,7 +1672,7 @@ CLATTN_API cl_int clattn_enqueue_rotary(clattn_plan plan, cl_command_queue queue
  * contributes nothing even when its O is NaN. A sink belongs to one part only. A merge is held to the bound of a
  * forward row whose keys are the parts but those with LSE = -inf: the score of a part is its LSE, x = |LSE|, y = |LSE -
  * lse|, f = 0, and V its O. What the LSE of a part is off itself is added to E, and what its O is off, at most the
- * largest of that, to the bound of O. In base 2 (CLATTN_LSE_OUT_LOG2) the bound of LSE is log2(e) times as large.
+ * largest of that, to W and to R. In base 2 (CLATTN_LSE_OUT_LOG2) the bound of LSE is log2(e) times as large.
  *
  * @param plan       any plan with the widths and the o_type of the result, but for gradients
  * @param queue      as for clattn_enqueue_forward()

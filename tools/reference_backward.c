@@ -134,10 +134,12 @@ static struct given given_of(const struct reference *r, const struct reference_g
 }
 
 /* How far off softcap's factor may be. */
-static double factor_off(const struct reference *r, double x, double a)
+static double factor_off(const struct reference *r, double x, double a, double sizes)
 {
     const double u = computing(r), c = r->p.softcap;
-    return r->share > 0 ? u * (8 + 4 * a / c) : fmin(1, 32 * u + reference_dot(r, (double)r->d) * x / c);
+    if (r->share > 0)
+        return u * (8 + 4 * a / c);
+    return fmin(1, 32 * u + (reference_dot(r, (double)r->d) * x + reference_score_flow(r, sizes)) / c);
 }
 
 /* Back through the changes of scores: softcap's factor last, on what the score was before it. */
@@ -157,7 +159,7 @@ static int go_back(const struct reference *r, struct row *w, const struct refere
     for (int64_t i = at->lo; i < at->hi && c > 0; i++) {
         const double t = tanh(w->raw[i] / c), factor = 1 - t * t;
         const double size = fabs(w->ds[i]) + (r->share > 0 ? 0 : w->ds_off[i]);
-        w->ds_off[i] = w->ds_off[i] * factor + size * factor_off(r, w->x[i], w->a[i]);
+        w->ds_off[i] = w->ds_off[i] * factor + size * factor_off(r, w->x[i], w->a[i], w->sizes[i]);
         w->ds[i] *= factor;
     }
     return 0;
@@ -184,10 +186,11 @@ static void differentiate(const struct reference *r, struct row *w, const struct
     const int sinks = r->sinks && r->sinks[at->h] != -INFINITY;
     const double of_row = given.lse + (r->share > 0 ? reference_sum(r, (double)n) : 0);
     const double u = computing(r), over_d = (double)r->dv;
-    const double flow = r->share > 0 ? 0 : reference_precision_of(r->type).flow, dot_flow = flow * (1 + over_d);
+    const double flow = r->share > 0 ? 0 : reference_precision_of(r->type).flow;
     double size;
     const double delta = dot(r, dout, w->o, r->dv, &size) - dlse;
-    const double delta_off = delta_sum(r) * size + given.o + reference_lse_unit(r) * fabs(dlse) + dot_flow;
+    const double delta_off = delta_sum(r) * size + given.o + reference_lse_unit(r) * fabs(dlse) +
+                             flow * (1 + over_d + sizes_of(dout, w->o, r->dv));
     *d = delta;
     *d_off = delta_off;
     for (int64_t i = at->lo; i < at->hi; i++) {
@@ -197,7 +200,8 @@ static void differentiate(const struct reference *r, struct row *w, const struct
         const struct reference_score score = { w->x[i], w->y[i], fabs(w->z[i] - lse), w->sizes[i] };
         const double p_off = weight_off(r, log(w->p[i]), reference_doubt(r, (double)n + sinks, score) + of_row);
         const double dp = dot(r, dout, v + i * r->dv, r->dv, &size);
-        const double dp_off = reference_dot(r, over_d) * size + dot_flow;
+        const double dp_off =
+            reference_dot(r, over_d) * size + flow * (1 + over_d + sizes_of(dout, v + i * r->dv, r->dv));
         const double p = w->p[i] + (r->share > 0 ? 0 : p_off);
         w->p_off[i] = p_off;
         w->top[i] = w->p[i] * (dp - delta);
@@ -210,6 +214,13 @@ struct summing {
     double more, of_off; /* of the size of each term, and of what that may be off itself */
     double flow;         /* for each term, whatever its size */
 };
+
+/* The same for terms of which a factor of this size is multiplied with what a device may take for 0. */
+static struct summing beside(struct summing sum, double size)
+{
+    sum.flow *= 1 + size;
+    return sum;
+}
 
 /* to += x y, and how far off the sum may be: each term by x_off |y|, and by what adding it up loses. x may be less than
  * a double holds. */
@@ -367,8 +378,9 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
                 continue;
             const int64_t to_k = (x.keys + key) * r->d, to_v = (x.keys + key) * r->dv;
             add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key] + p_vanishes, over_q, dout, r->dv);
-            add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, over_q, q + x.row * r->d, r->d);
-            add(g->dq + x.row * r->d, g->dq_bound + x.row * r->d, ds, ds_off, over_k, k + to_k, r->d);
+            const double size = fabs((double)ds) + w.ds_off[key] * fabs(r->scale);
+            add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, beside(over_q, size), q + x.row * r->d, r->d);
+            add(g->dq + x.row * r->d, g->dq_bound + x.row * r->d, ds, ds_off, beside(over_k, size), k + to_k, r->d);
         }
     }
     status = 0;

@@ -62,9 +62,12 @@ double reference_dot(const struct reference *r, double width)
     return unit_of(r) * (96 + (r->narrow_p ? 2 * width : 0));
 }
 
-/* Underflow: of an element that is scaled, times one of the other operand; of a product; of softcap's quotient. */
-static double score_flow(const struct reference *r, double sizes)
+/* Of an element that is scaled, times one of the other operand; of a product; of softcap's quotient. Nothing of a sink
+ * underflows, nor of a score of zeros. */
+double reference_score_flow(const struct reference *r, double sizes)
 {
+    if (!(sizes > 0))
+        return 0;
     const double more = fmax(1, fabs(r->scale));
     const double flow = reference_precision_of(r->type).flow; /* first: the others may be as large as doubles go */
     return flow * more * ((double)r->d + sizes) + flow * r->p.softcap;
@@ -75,7 +78,7 @@ double reference_doubt(const struct reference *r, double n, struct reference_sco
     if (r->share > 0)
         return r->share * unit_of(r) * 32 * (1 + s.x + s.y);
     return unit_of(r) * (chains(n) + 16 * (s.y + s.away)) + reference_dot(r, (double)r->d) * s.x +
-           score_flow(r, s.sizes);
+           reference_score_flow(r, s.sizes);
 }
 
 static int type_of_p(const struct reference *r)

@@ -32,6 +32,8 @@ double reference_doubt(const struct reference *r, double n, struct reference_sco
 double reference_adding(const struct reference *r, double terms);
 double reference_sum(const struct reference *r, double terms);
 double reference_dot(const struct reference *r, double width);
+/* What underflow may take of a score whose rows of Q and K have elements of these sizes in all: 2^-124 f. */
+double reference_score_flow(const struct reference *r, double sizes);
 /* What a sum of weights, or of what they are multiplied with, may lose where they are stored in 16 bits. */
 double reference_narrowed(const struct reference *r);
 /* A weight below `lost` of its row counts as 0, and what underflow may lose of a sum; matrix units have larger ones. */

@@ -220,6 +220,35 @@ static void test_far_apart(const struct device *d, const char *engine)
     }
 }
 
+/* O of a part is off by all that it is, and storing the result adds to that. */
+static void test_all_off(const struct device *d, const char *engine)
+{
+    enum { DV = 5, VALUES = 2 * DV };
+    static const int64_t n[3] = { 1, 1, 2 };
+    static const double none[VALUES];
+    double off[VALUES];
+    clattn_problem p;
+    const clattn_plan plan = plan_for(d, "f32 b1 h1 q1 k1 d8/5 o:bf16", engine, &p);
+    struct states s;
+    char why[512] = "";
+    cl_int e = states_make(&s, d->cl.context, &p, n, 1, STATES_INSIDE, 0, 3);
+    for (int i = 0; i < VALUES && !e; i++) {
+        s.o[i] = off[i] = 1.0 + 0x1p-8; /* which bf16 has no room for: 1 or 1 + 2^-7 */
+        s.lse[i / DV] = 0;
+    }
+    for (int i = 0; i < VALUES && !e; i += 2)
+        s.o[i] = off[i] = 1.0 + 0x3p-8;
+    e = e ? e : states_store(&s, d->queue);
+    s.exact_o = none;
+    s.o_off = off;
+    s.exact_lse = s.lse;
+    s.lse_off = none;
+    const int good = !e && merge(d, plan, &s, 0, why, sizeof why);
+    ok(good, "%s, %s: a part that is nothing but error: %s %s (%.3f of the bound)", d->name, engine,
+       clattn_status_string(e), why, s.part);
+    states_free(&s);
+}
+
 /* O and LSE of keys [first, end) of a trial as part number `at`, and what float64 says of them. */
 static cl_int take_keys(const struct device *d, clattn_plan plan, struct trial *t, int64_t first, int64_t end,
                         struct states *to, int64_t at, struct truth *exact)
@@ -414,6 +443,7 @@ static void test_device(const struct device *d)
         test_many(d, engines[e], 70000);
         test_far(d, engines[e]);
         test_far_apart(d, engines[e]);
+        test_all_off(d, engines[e]);
         test_halves(d, engines[e], "products that cancel, d64", 64);
         test_halves(d, engines[e], "scores of 1e6", 64);
         test_halves(d, engines[e], "a large product first", 64);

@@ -283,10 +283,10 @@ static double column_bound(const struct states *s, const struct promise *x, stru
 {
     const struct reference_precision of = reference_precision_of(s->type);
     const double eps = reference_precision_of(s->o_type).eps;
-    const double w = x->least > 0 ? fmin(y.wrong / x->least, y.far) : y.far;
-    const double size = x->least > 0 ? fmin(y.size / x->least, y.top) : y.top;
+    const double w = (x->least > 0 ? fmin(y.wrong / x->least, y.far) : y.far) + y.off;
+    const double size = (x->least > 0 ? fmin(y.size / x->least, y.top) : y.top) + y.off;
     return w + of.unit * (32 + 8 * fmin(x->n, 64)) * size + eps * w + reference_rounding(s->o_type, o) +
-           of.flow * x->n + y.off;
+           of.flow * x->n;
 }
 
 /* row_truth() of what is promised. */
