@@ -15,8 +15,8 @@
 
 /* ---- The points ---- */
 
-/* Tests on random inputs grant weights 8 u, of which half go to 2^x: that is the 2 ulp that instructions of GPUs promise.
- * A weight that may count as 0 is at most twice what it should be (doc/semantics). */
+/* Tests on random inputs grant weights 8 u, of which half go to 2^x: that is the 2 ulp that instructions of GPUs
+ * promise. A weight that may count as 0 is at most twice what it should be (doc/semantics). */
 static const double error_most = 0x1p-22;
 enum { POINTS = 4096, WIDTH = 4, SPECIAL = 8, HIGHEST = 16, LOWEST = -126 }; /* below LOWEST devices may flush to 0 */
 
