@@ -401,7 +401,7 @@ static void test_device(const struct device *d)
         clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     if (e)
         other = d->queue;
-    test_pairs(d, other, quick ? 9 : 8, quick ? 4 : 20);
+    test_pairs(d, other, quick ? 9 : 14, quick ? 4 : 20);
     test_f64(d, other, quick ? 4 : 20);
     if (harness_turn(2, 1)) {
         test_known(d);

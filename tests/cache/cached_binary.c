@@ -85,16 +85,24 @@ static void test_loaded(const struct cache_fixture *n, const char *problem)
         say(&how, &now, why);
 }
 
+/* make check has half of them; those of the threads are there in any case. */
+static int is_due(int i)
+{
+    return i < FEW || harness_deals((unsigned)i, 2);
+}
+
 static void test_handles(const struct device *d, const char *dir)
 {
     struct cache_fixture n = open_nest(d, dir);
     for (int i = 0; i < PROBLEMS; i++)
-        test_made(&n, problems[i]);
+        if (is_due(i))
+            test_made(&n, problems[i]);
     is_int((long long)cache_fixture_counters(n.handle).store_faults, 0, "and the disk gave no trouble");
     cache_fixture_close(&n);
     n = open_nest(d, dir);
     for (int i = 0; i < PROBLEMS; i++)
-        test_loaded(&n, problems[i]);
+        if (is_due(i))
+            test_loaded(&n, problems[i]);
     is_int((long long)cache_fixture_counters(n.handle).store_faults, 0, "and the disk gave no trouble");
     cache_fixture_close(&n);
 }

@@ -124,7 +124,7 @@ static const struct {
 
 static int is_due(size_t i)
 {
-    return harness_turn((unsigned)i, rows[i].config != short_simt && rows[i].wanted != CAPTURED);
+    return harness_turn((unsigned)i, rows[i].config == short_cpu && rows[i].wanted != CAPTURED);
 }
 
 /* ---- Kinds ---- */
