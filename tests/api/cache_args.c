@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tests/lib/caches.h"
 #include "tests/lib/each.h"
 
 enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
@@ -10,23 +9,24 @@ enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMAL
 /* A case with its plan; everything ends where its buffer ends. */
 struct given {
     const struct device *d;
-    struct cached x;
+    struct trial x;
     clattn_plan plan;
 };
 
-static void set_up(struct given *g, const struct device *d, const char *text, int padded)
+static void set_up(struct given *g, const struct device *d, const char *text)
 {
-    static const int32_t lengths[CACHED_B_MAX] = { 11, 7, 13 };
+    static const struct caching plain = { .page = 0 };
+    static const int32_t lengths[] = { 11, 7, 13 };
     char why[512] = "";
-    struct cached_case c = { .problem = each_case(text).problem, .seed = 17, .padded = padded };
+    clattn_workload c = each_case(text);
     memcpy(c.kv_len, lengths, sizeof lengths);
     g->d = d;
     g->plan = NULL;
     if (harness_plan(d, &c.problem, "naive", &g->plan, why, sizeof why))
         bail("%s: %s", text, why);
-    if (cached_make(&g->x, d->cl.context, &c))
+    if (trial_make_caches(&g->x, d->cl.context, &c, PLAIN, &plain))
         bail("%s: no buffers", text);
-    ok(cached_check(&g->x, d, g->plan, 0, why, sizeof why), "as it is given it is right: %s %s", text, why);
+    ok(harness_run(d, &g->x, g->plan, why, sizeof why), "as it is given it is right: %s %s", text, why);
 }
 
 /* The call fails with `want`, in words, and nothing is written. */
@@ -39,7 +39,7 @@ static void refused(struct given *g, const clattn_forward_args *a, cl_int want, 
     clFinish(g->d->queue);
     if (!ok(e == want && !event && *detail, "%s is refused (%s): %s", what, clattn_status_string(e), detail))
         diag("want %s", clattn_status_string(want));
-    if (!image_unchanged(&g->x.o, g->d->queue) || !image_unchanged(&g->x.lse, g->d->queue))
+    if (!image_unchanged(g->x.o.image, g->d->queue) || !image_unchanged(g->x.lse.image, g->d->queue))
         ok(0, "and nothing was written");
 }
 #define REFUSED(want, change)                                                                                          \
@@ -71,7 +71,7 @@ static void accepted(struct given *g, const clattn_forward_args *a, const char *
 
 static void done(struct given *g)
 {
-    cached_free(&g->x);
+    trial_free(&g->x);
 }
 
 /* ---- Pages ---- */
@@ -79,7 +79,7 @@ static void done(struct given *g)
 static void test_pages(const struct device *d)
 {
     struct given given, *const g = &given;
-    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 page4 kvlen:9,9,9 lse", 0);
+    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 page4 kvlen:9,9,9 lse");
     REFUSED(BAD, a.block_table.mem = NULL);
     REFUSED(BAD, a.page = -1);
     REFUSED(BAD, a.page = (1 << 30) + 1);
@@ -102,8 +102,8 @@ static void test_pages(const struct device *d)
     REFUSED(BAD, a.v.stride[2] = -16);
     REFUSED(BAD, a.k.stride[0] = INT64_MAX);
     REFUSED(BAD, a.k.mem = NULL);
-    REFUSED(BAD, a.k_scale = g->x.args.mask; a.k_scale.mem = g->x.k.image.mem);
-    REFUSED(BAD, a.v_zero.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.k_scale = g->x.args.mask; a.k_scale.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.k.image->mem);
     ACCEPTED(a.k.stride[0] = 64; a.k.stride[1] = 8; a.k.stride[2] = 16); /* as they are by default */
     ACCEPTED(a.block_table_stride = 1);                                  /* the same entries serve all */
     ACCEPTED(a.pages--);
@@ -117,15 +117,15 @@ static void test_pages(const struct device *d)
 static void test_uncalled_for(const struct device *d)
 {
     struct given given, *const g = &given;
-    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 kvlen:9,9,9 lse", 0);
+    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 kvlen:9,9,9 lse");
     REFUSED(BAD, a.page = 4);
     REFUSED(BAD, a.pages = 4);
     REFUSED(BAD, a.block_table_stride = 4);
-    REFUSED(BAD, a.block_table.mem = g->x.k.image.mem);
-    REFUSED(BAD, a.k_scale.mem = g->x.k.image.mem);
-    REFUSED(BAD, a.k_zero.mem = g->x.k.image.mem);
-    REFUSED(BAD, a.v_scale.mem = g->x.k.image.mem);
-    REFUSED(BAD, a.v_zero.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.block_table.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.k_scale.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.k_zero.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.v_scale.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.k.image->mem);
     done(g);
 }
 
@@ -174,11 +174,11 @@ static void test_no_keys(struct given *g, int paged)
 static void test_scaled(const struct device *d, const char *text, int pages)
 {
     struct given given, *const g = &given;
-    set_up(g, d, text, 0);
+    set_up(g, d, text);
     REFUSED(BAD, a.k_scale.mem = NULL);
     REFUSED(BAD, a.v_scale.mem = NULL);
     REFUSED(BAD, a.k_zero.mem = NULL);
-    REFUSED(BAD, a.v_zero.mem = g->x.v.scale.mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.v.scale.at.image.mem);
     REFUSED(SMALL, a.k.offset = 1);
     REFUSED(SMALL, a.v.offset = 2);
     REFUSED(BAD, a.v.offset = 1);
@@ -212,7 +212,7 @@ static void test_scaled(const struct device *d, const char *text, int pages)
 static void test_blocks(const struct device *d, const char *text)
 {
     struct given given, *const g = &given;
-    set_up(g, d, text, 0);
+    set_up(g, d, text);
     REFUSED(SMALL, a.k.offset = 32);
     REFUSED(SMALL, a.v.offset = 32);
     REFUSED(BAD, a.k.offset = 16);
@@ -222,8 +222,8 @@ static void test_blocks(const struct device *d, const char *text)
     REFUSED(BAD, a.v.stride[2] = 34);
     REFUSED(BAD, a.k.offset = SIZE_MAX - 31);
     REFUSED(BAD, a.k.stride[0] = INT64_MAX - 31);
-    REFUSED(BAD, a.k_scale.mem = g->x.k.image.mem);
-    REFUSED(BAD, a.v_zero.mem = g->x.k.image.mem);
+    REFUSED(BAD, a.k_scale.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.v_zero.mem = g->x.k.image->mem);
     done(g);
 }
 

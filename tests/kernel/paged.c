@@ -6,7 +6,6 @@
  * far outside. */
 #include "config.h"
 
-#include "tests/lib/caches.h"
 #include "tests/lib/each.h"
 
 /* For Oclgrind, which takes ten seconds for a case: of each engine and problem one whose table has entries that name no
@@ -21,59 +20,49 @@ static int is_emulated(const char *engine)
     return !strncmp(engine, "mma", 3);
 }
 
-static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
-                  const char *text)
+/* Varlen sequences that are padded are of all rows, none, one and some. */
+static void check(const struct device *d, const char *engine, clattn_plan plan, const clattn_workload *c, int padded,
+                  const struct caching *how, const char *text)
 {
     char why[512] = "";
-    struct cached x;
-    if (cached_make(&x, d->cl.context, c))
+    struct trial t;
+    if (trial_make_caches(&t, d->cl.context, c, padded ? UNEVEN : PLAIN, how))
         bail("%s: no buffers", text);
-    ok(cached_check(&x, d, plan, is_emulated(engine), why, sizeof why), "%s, %s, pages of %d%s%s%s: %s %s", d->name,
-       engine, (int)c->page, c->padded ? ", padded" : "", c->shared ? ", shared" : "", c->bad ? ", some missing" : "",
-       text, why);
-    cached_free(&x);
+    ok(harness_run(d, &t, plan, why, sizeof why), "%s, %s, pages of %d%s%s%s: %s %s", d->name, engine, (int)how->page,
+       padded ? ", padded" : "", how->shared ? ", shared" : "", how->bad ? ", some missing" : "", text, why);
+    trial_free(&t);
 }
 
-static struct cached_case read_case(const char *text)
+/* Sequences of different lengths, one that is empty, one beyond the capacity. */
+static clattn_workload read_case(const char *text)
 {
-    const clattn_workload w = each_case(text);
-    struct cached_case c = { .problem = w.problem, .seed = 11 };
+    static const int32_t lengths[] = { 37, 0, 61, 1000000 };
+    clattn_workload c = each_case(text);
+    c.seed = 11;
     if (quick())
-        cached_shorten(&c);
-    for (int i = 0; i < CACHED_B_MAX; i++) {
-        c.kv_len[i] = w.kv_len[i];
-        c.q_len[i] = w.q_len[i];
-    }
+        each_shorten(&c);
+    memcpy(c.kv_len, lengths, sizeof lengths);
     return c;
 }
 
 /* ---- What is run ---- */
-
-/* Sequences of different lengths, one that is empty, lengths below 0 and beyond the capacity. */
-static void lengths_of(struct cached_case *c)
-{
-    static const int32_t lengths[CACHED_B_MAX] = { 37, 0, 61, 1000000, 1, -5, 64, 16 };
-    memcpy(c->kv_len, lengths, sizeof lengths);
-}
 
 /* Every page size on one engine; n: which it is. make check leaves emulated matrix units out, which take long. */
 static void test_sizes(const struct device *d, const char *engine, unsigned n, const char *text)
 {
     if (is_emulated(engine) && !quick() && !harness_more())
         return;
-    struct cached_case c = read_case(text);
-    lengths_of(&c);
+    clattn_workload c = read_case(text);
     const clattn_plan plan = each_plan(d, engine, &c.problem, text);
-    for (c.page = 1; c.page <= 71 && plan; c.page++) {
-        const int last = c.page == 71;
-        c.padded = c.page % 3 == 0;
-        c.shared = c.page % 4 == 1;
-        c.bad = c.page % 5 == 2;
-        c.seed = (uint64_t)c.page;
-        if (last)
-            c.page = 1000; /* one of it has more than all keys */
-        if (quick() ? c.page == 7 : harness_turn((unsigned)c.page + n, last || ((unsigned)c.page + n) % 4 == 0))
-            check(d, engine, plan, &c, text);
+    for (int32_t page = 1; page <= 71 && plan; page++) {
+        const int last = page == 71; /* one of 1000 has more than all keys */
+        const struct caching how = {
+            .page = last ? 1000 : page, .shared = page % 4 == 1, .bad = page % 5 == 2
+        };
+        const unsigned turn = (unsigned)how.page + n;
+        c.seed = (uint64_t)page;
+        if (quick() ? page == 7 : harness_turn(turn, last || turn % 4 == 0))
+            check(d, engine, plan, &c, page % 3 == 0, &how, text);
     }
 }
 
@@ -81,22 +70,16 @@ static void test_sizes(const struct device *d, const char *engine, unsigned n, c
 static void test_tables(const struct device *d, const char *engine, unsigned n, const char *text)
 {
     static const int32_t pages[] = { 1, 3, 8, 16, 50 };
-    struct cached_case c = read_case(text);
-    lengths_of(&c);
+    clattn_workload c = read_case(text);
     if (strstr(text, "varlen")) { /* of Q alone: pages take the place of K's */
-        static const int32_t rows[CACHED_B_MAX] = { 3, 0, 2, 1 };
-        memcpy(c.q_len, rows, sizeof rows);
         c.problem.flags = (c.problem.flags & ~(uint32_t)CLATTN_CU_K) | CLATTN_CU_Q | CLATTN_KV_LEN;
         c.problem.page = 8;
     }
     const clattn_plan plan = each_plan(d, engine, &c.problem, text);
     for (unsigned i = 0; i < 10 && plan; i++) {
-        c.page = pages[i % 5];
-        c.padded = i & 1;
-        c.shared = i >> 1 & 1;
-        c.bad = i >> 2 & 1;
+        const struct caching how = { .page = pages[i % 5], .shared = i >> 1 & 1, .bad = i >> 2 & 1 };
         if (quick() ? i == 4 + n % 4 : harness_more() || (i + n) % 2 == 0)
-            check(d, engine, plan, &c, text);
+            check(d, engine, plan, &c, i & 1, &how, text);
     }
 }
 

@@ -5,7 +5,6 @@
  * CLATTN_PART=1: on all. */
 #include "config.h"
 
-#include "tests/lib/caches.h"
 #include "tests/lib/each.h"
 
 /* One in so many of what takes turns, of which simulators have fewer: they are slow. */
@@ -22,44 +21,40 @@ static int is_due(const char *engine, unsigned i, unsigned n)
     return harness_deals(i, one_in(fewer ? 4 * n : n));
 }
 
-static void check(const struct device *d, const char *engine, clattn_plan plan, const struct cached_case *c,
-                  const char *text)
+static void check(const struct device *d, const char *engine, clattn_plan plan, const clattn_workload *c, int padded,
+                  const struct caching *how, const char *text)
 {
     char why[512] = "";
-    struct cached x;
-    if (cached_make(&x, d->cl.context, c))
+    struct trial t;
+    if (trial_make_caches(&t, d->cl.context, c, padded ? UNEVEN : PLAIN, how))
         bail("%s: no buffers", text);
-    ok(cached_check(&x, d, plan, 0, why, sizeof why), "%s, %s%s%s, scales once along %d: %s %s", d->name, engine,
-       c->padded ? ", padded" : "", c->subnormal ? ", subnormal" : "", c->once, text, why);
-    cached_free(&x);
+    ok(harness_run(d, &t, plan, why, sizeof why), "%s, %s%s%s, scales once along %d: %s %s", d->name, engine,
+       padded ? ", padded" : "", how->subnormal ? ", subnormal" : "", how->once, text, why);
+    trial_free(&t);
 }
 
-static struct cached_case read_case(const char *text)
+static clattn_workload read_case(const char *text)
 {
-    static const int32_t lengths[CACHED_B_MAX] = { 37, 0, 61, 1000000, 1, -5, 64, 16 };
-    const clattn_workload w = each_case(text);
-    struct cached_case c = { .problem = w.problem, .seed = 13 };
+    static const int32_t lengths[] = { 37, 0, 61, 1000000 };
+    clattn_workload c = each_case(text);
+    c.seed = 13;
     if (harness_flag("CLATTN_QUICK"))
-        cached_shorten(&c);
+        each_shorten(&c);
     memcpy(c.kv_len, lengths, sizeof lengths);
-    for (int i = 0; i < CACHED_B_MAX; i++)
-        c.q_len[i] = i % 4;
     return c;
 }
 
 /* Calls of one plan with scales along all axes, along some, along none; with gaps and without. */
 static void test_problem(const struct device *d, const char *engine, unsigned n, const char *text)
 {
-    struct cached_case c = read_case(text);
+    const clattn_workload c = read_case(text);
     const clattn_plan plan = each_plan(d, engine, &c.problem, text);
     for (unsigned i = 0; i < 16 && plan; i++) {
-        c.once = (int)i;
-        c.padded = (i ^ i >> 1 ^ i >> 2) & 1;
-        c.page = c.problem.page ? (int32_t)(1 + 5 * i % 23) : 0;
-        c.shared = i % 3 == 0;
-        c.bad = i % 2;
+        const struct caching how = {
+            .once = (int)i, .page = (int32_t)(1 + 5 * i % 23), .shared = i % 3 == 0, .bad = i % 2
+        };
         if (i == 0 || harness_more() || (i + n) % one_in(16) == 0)
-            check(d, engine, plan, &c, text);
+            check(d, engine, plan, &c, (i ^ i >> 1 ^ i >> 2) & 1, &how, text);
     }
 }
 
@@ -122,15 +117,15 @@ static void test_subnormal(const struct device *d, const char *engine, unsigned 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!is_due(engine, i + n, 4))
             continue;
-        struct cached_case c = read_case(rows[i].text);
-        c.subnormal = 1;
+        const clattn_workload c = read_case(rows[i].text);
+        const struct caching how = { .subnormal = 1 };
         if (!rows[i].halves && !(fp & CL_FP_DENORM)) {
             skip("%s: this device may take subnormal numbers in f32 for 0", rows[i].text);
             continue;
         }
         const clattn_plan plan = each_plan(d, engine, &c.problem, rows[i].text);
         if (plan)
-            check(d, engine, plan, &c, rows[i].text);
+            check(d, engine, plan, &c, 0, &how, rows[i].text);
     }
 }
 

@@ -125,6 +125,20 @@ static inline clattn_plan each_plan(const struct device *d, const char *engine, 
     return plan;
 }
 
+/* Makes a problem small: two sequences of a few rows. */
+static inline void each_shorten(clattn_workload *c)
+{
+    clattn_sizes *const s = &c->problem.sizes;
+    s->b = s->b > 2 ? 2 : s->b;
+    s->nq = s->nq > 2 ? 2 : s->nq;
+    s->nk = s->nk > 19 ? 19 : s->nk;
+    s->total_q = s->total_k = 0;
+    for (int64_t i = 0; i < s->b && c->problem.flags & CLATTN_CU_Q; i++) { /* as extras_fill() divides them */
+        s->total_q += (s->nq * (i + 1) + s->b - 1) / s->b;
+        s->total_k += (s->nk * (i + 1) + s->b - 1) / s->b;
+    }
+}
+
 /* Whether the first word of `text` is among those of `list`. */
 static inline int each_is_among(const char *list, const char *text)
 {

@@ -249,18 +249,21 @@ void fixture_close(struct fixture *f)
     trial_free(&f->t);
 }
 
+int harness_run(const struct device *d, struct trial *t, clattn_plan plan, char *why, size_t len)
+{
+    const cl_int e = trial_run(t, plan, d->queue);
+    if (e)
+        harness_words(d->handle, e, why, len);
+    return !e && trial_verify(t, d->queue, why, len);
+}
+
 static int run_and_judge(struct trial *t, const struct device *d, const char *config, char *why, size_t len)
 {
     clattn_plan plan;
     cl_int e = harness_plan(d, &t->c.problem, config, &plan, why, len);
     if (e)
         return e == CLATTN_ERROR_NOT_SUPPORTED && harness_may_refuse(d, &t->c.problem, config) ? -1 : 0;
-    e = trial_run(t, plan, d->queue);
-    if (e) {
-        harness_words(d->handle, e, why, len);
-        return 0;
-    }
-    return trial_verify(t, d->queue, why, len);
+    return harness_run(d, t, plan, why, len);
 }
 
 int harness_check(const struct device *d, const clattn_workload *c, const char *config, enum layout layout, char *why,

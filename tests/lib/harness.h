@@ -46,6 +46,9 @@ const char *harness_engine(size_t index);
 int harness_may_refuse(const struct device *d, const clattn_problem *problem, const char *config);
 int harness_may_refuse_text(const struct device *d, const char *problem, const char *config);
 
+/* Runs what trial_make() made by a plan and judges it: 1, or 0 and `why`. */
+int harness_run(const struct device *d, struct trial *t, clattn_plan plan, char *why, size_t len);
+
 /* Runs one problem once and judges it. 1 right, 0 wrong, or refused without a right to, -1 not supported here; `why`
  * says how. */
 int harness_check(const struct device *d, const clattn_workload *c, const char *config, enum layout layout, char *why,

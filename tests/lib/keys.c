@@ -4,6 +4,7 @@
 
 #include "tests/lib/trial.h"
 
+#include "tools/convert.h"
 #include "tools/quantise.h"
 
 #include <math.h>
@@ -12,16 +13,29 @@
 
 enum { SPARE = 3 }; /* pages that nobody uses */
 
+/* Random codes, whose scales are about so large that values are about 1. */
+static void draw(const struct trial *t, struct tensor *x, uint64_t which)
+{
+    const int wide = x->type == CLATTN_INT8 || x->type == CLATTN_Q8_0;
+    x->drawn = trial_hash(t->c.seed, 88, which) | 1;
+    x->scale_size = !t->caching->subnormal ? (wide ? 0x1p-6 : 0x1p-2)
+                    : quantise_is_scaled(x->type) ? 0x1p-128 : 0x1p-16;
+}
+
 void keys_shape(struct trial *t)
 {
     const clattn_problem *p = &t->c.problem;
     struct paging *const g = &t->paging;
+    if (t->caching && quantise_is(t->k.type))
+        draw(t, &t->k, 1);
+    if (t->caching && quantise_is(t->v.type))
+        draw(t, &t->v, 2);
     t->k.group = p->k_group && p->k_group < t->d ? p->k_group : t->d;
     t->v.group = p->v_group && p->v_group < t->dv ? p->v_group : t->dv;
     if (!p->page)
         return;
-    g->page = p->page;
-    g->slots = (t->sizes.nk + p->page - 1) / p->page;
+    g->page = t->caching && t->caching->page ? t->caching->page : p->page;
+    g->slots = (t->sizes.nk + g->page - 1) / g->page;
     g->n = t->sizes.b * g->slots + SPARE;
     t->k.paging = t->v.paging = g;
 }
@@ -35,23 +49,27 @@ static int32_t nowhere(const struct trial *t, int64_t i)
     return bad[trial_hash(t->c.seed, 91, (uint64_t)i) % 4];
 }
 
-/* Pages in an order by the seed. Some entries, but in layout PLAIN, lead to no page where a page is read, and some to
- * one that the sequence has already. */
+/* Pages in an order by the seed. Some entries, where nobody says how and but in layout PLAIN, lead to no page where a
+ * page is read, and some to one that the sequence has already. */
 static void fill_row(const struct trial *t, int64_t b, const int32_t *order, int32_t *row)
 {
+    const int any = !t->caching && t->layout != PLAIN, shared = t->caching && t->caching->shared;
     for (int64_t i = 0; i < t->paging.slots; i++) {
-        const uint64_t kind = trial_hash(t->c.seed, 92, (uint64_t)(b * t->paging.slots + i)) % 16;
+        const int64_t n = b * t->paging.slots + i;
+        const uint64_t kind = trial_hash(t->c.seed, 92, (uint64_t)n) % 16;
         const int is_read = i * t->paging.page < t->kv_len[b];
+        const int is_bad = any ? kind == 0 : t->caching && t->caching->bad && ((shared ? i : n) + 1) % 3 == 0;
         row[i] = order[i];
-        if (!is_read || (kind == 0 && t->layout != PLAIN))
-            row[i] = nowhere(t, b * t->paging.slots + i);
-        else if (kind == 1 && i > 0 && t->layout != PLAIN)
+        if (!is_read || is_bad)
+            row[i] = nowhere(t, n);
+        else if (any && kind == 1 && i > 0)
             row[i] = row[i / 2];
     }
 }
 
-cl_int keys_fill_table(struct trial *t, int shared)
+cl_int keys_fill_table(struct trial *t)
 {
+    const int shared = t->layout == SHARED || (t->caching && t->caching->shared);
     struct paging *const g = &t->paging;
     int32_t *order;
     if (!g->page)
@@ -89,7 +107,10 @@ static void scales_shape(const struct trial *t, const struct tensor *x, uint64_t
 {
     static const unsigned kinds[] = { 15, 7, 8, 10, 2, 0, 13, 5, 11, 4 };
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    const unsigned axes = t->layout == PLAIN ? 15 : kinds[trial_hash(t->c.seed, 93, which) % KINDS];
+    const unsigned once = which % 2 ? 5 : 0; /* zero points have other axes than scales */
+    const unsigned axes = t->caching          ? 15 & ~((unsigned)t->caching->once ^ once)
+                          : t->layout == PLAIN ? 15
+                                               : kinds[trial_hash(t->c.seed, 93, which) % KINDS];
     axes_of(x, shape);
     for (int axis = 0; axis < 4; axis++)
         if (!(axes >> axis & 1) || (axis < 3 && x->stride[axis] == 0))
@@ -186,6 +207,46 @@ static void round_row(struct tensor *x, int64_t b, int64_t h, int64_t n)
     quantise_load(x->type, &scales, stored, row, (size_t)x->width);
 }
 
+/* Any scale that a tensor has: the same whenever it is asked for. */
+static double drawn_scale(const struct tensor *x, uint64_t at)
+{
+    return (0.5 + (double)(trial_hash(x->drawn, 83, at) % 1000) / 1000) * x->scale_size;
+}
+
+/* Likewise the bytes of a row: codes, and before them in their blocks the scales of q8_0 and q4_0, low byte first. */
+static void draw_row(const struct tensor *x, int64_t b, int64_t h, int64_t n, unsigned char *to)
+{
+    const size_t size = quantise_bytes(x->type, (size_t)x->width), at = tensor_at(x, b, h, n);
+    const size_t block = quantise_bytes(x->type, (size_t)quantise_block(x->type));
+    for (size_t i = 0; i < size; i++)
+        to[i] = (unsigned char)trial_hash(x->drawn, 82, at + i);
+    for (size_t i = 0; i < size && !quantise_is_scaled(x->type); i += block) {
+        const double scale = drawn_scale(x, at + i);
+        uint16_t half;
+        convert_store(CLATTN_F16, &scale, &half, 1);
+        to[i] = (unsigned char)half;
+        to[i + 1] = (unsigned char)(half >> 8);
+    }
+}
+
+static void load_drawn_row(struct tensor *x, int64_t b, int64_t h, int64_t n)
+{
+    unsigned char stored[2 * 576];
+    const struct quantise_row scales = row_of(x, b, h, n);
+    draw_row(x, b, h, n, stored);
+    quantise_load(x->type, &scales, stored, tensor_row(x, b, h, n), (size_t)x->width);
+}
+
+/* What scales are before rows are rounded: large enough for the elements of all these. */
+static void fit_scales(struct tensor *x, double half)
+{
+    for (int64_t i = 0; i < array4_count(&x->scale.at); i++)
+        x->scale.value[i] = 0;
+    each_row_of(x, widen_scale);
+    for (int64_t i = 0; i < array4_count(&x->scale.at); i++)
+        x->scale.value[i] = (double)(float)(x->scale.value[i] / half);
+}
+
 /* Rows of no page are 0. */
 static void clear_absent(struct tensor *x)
 {
@@ -212,15 +273,14 @@ cl_int keys_round(struct trial *t, struct tensor *x)
             e = make_scales(t, x, &x->zero, which + 1);
         if (e)
             return e;
-        for (int64_t i = 0; i < array4_count(&x->scale.at); i++)
-            x->scale.value[i] = 0;
-        each_row_of(x, widen_scale);
-        for (int64_t i = 0; i < array4_count(&x->scale.at); i++)
-            x->scale.value[i] = (double)(float)(x->scale.value[i] / half);
+        for (int64_t i = 0; x->drawn && i < array4_count(&x->scale.at); i++)
+            x->scale.value[i] = (double)(float)drawn_scale(x, (uint64_t)i);
+        if (!x->drawn)
+            fit_scales(x, half);
         if (has_zero)
             fill_zeros(t, x, which);
     }
-    each_row_of(x, round_row);
+    each_row_of(x, x->drawn ? load_drawn_row : round_row);
     return CL_SUCCESS;
 }
 
@@ -228,7 +288,10 @@ void keys_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
 {
     const struct quantise_row scales = row_of(x, b, h, n);
     unsigned char *const to = x->image->byte + quantise_bytes(x->type, tensor_at(x, b, h, n));
-    quantise_store(x->type, &scales, tensor_row(x, b, h, n), to, (size_t)x->width);
+    if (x->drawn)
+        draw_row(x, b, h, n, to);
+    else
+        quantise_store(x->type, &scales, tensor_row(x, b, h, n), to, (size_t)x->width);
 }
 
 /* ---- Buffers ---- */
@@ -308,7 +371,7 @@ static cl_int give_table(struct trial *t, cl_context context)
                         b ? (size_t)((b - 1) * stride + g->slots) : 0, HEAD, &t->args.block_table);
     t->args.block_table_stride = t->layout == PLAIN ? 0 : stride;
     t->args.pages = g->n;
-    t->args.page = t->layout == PLAIN ? 0 : (int32_t)g->page;
+    t->args.page = g->page == t->c.problem.page && t->layout == PLAIN ? 0 : (int32_t)g->page;
     free(spread);
     return e;
 }

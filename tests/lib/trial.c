@@ -207,7 +207,7 @@ static cl_int make_values(struct trial *t)
             return CL_OUT_OF_HOST_MEMORY;
     }
     trial_fill_lengths(t);
-    if ((e = keys_fill_table(t, t->layout == SHARED)) || (e = trial_fill_inputs(t)))
+    if ((e = keys_fill_table(t)) || (e = trial_fill_inputs(t)))
         return e;
     return trial_find_kept(t);
 }
@@ -247,9 +247,16 @@ static void make_args(struct trial *t)
 
 cl_int trial_make(struct trial *t, cl_context context, const clattn_workload *c, enum layout layout)
 {
+    return trial_make_caches(t, context, c, layout, NULL);
+}
+
+cl_int trial_make_caches(struct trial *t, cl_context context, const clattn_workload *c, enum layout layout,
+                         const struct caching *caching)
+{
     cl_int e;
     memset(t, 0, sizeof *t);
     t->c = *c;
+    t->caching = caching;
     t->sizes = c->problem.sizes;
     t->sizes.hk = t->sizes.hk ? t->sizes.hk : t->sizes.h;
     shape_all(t);

@@ -60,6 +60,8 @@ struct tensor {
     int64_t stride[3];
     double *value;
     int64_t group;     /* of int8 and int4: elements that share a scale */
+    uint64_t drawn;    /* quantised: any codes and scales by this seed; 0: those that random values become */
+    double scale_size; /* of scales, with drawn */
     struct scales scale, zero;
 };
 
@@ -74,8 +76,18 @@ enum demand {
 };
 double trial_share(enum demand demand);
 
+/* How a call has K and V in caches, where that is not left to the seed. */
+struct caching {
+    int32_t page;  /* rows of a page, where there are pages; 0: the problem's */
+    int shared;    /* sequences share the pages of the first */
+    int bad;       /* a third of the entries in use are no page; 0: none */
+    int subnormal; /* scales are so small, in their type, that they have lost digits */
+    int once;      /* a bit for each axis of scales that is 1: b or page, hk, row, group */
+};
+
 struct trial {
     clattn_workload c;
+    const struct caching *caching; /* NULL: by the seed */
     enum demand demand;
     int narrow_p; /* the engine of the last trial_run() stores P in 16 bits */
     struct extras x;
@@ -98,6 +110,9 @@ struct trial {
 
 /* Builds inputs and buffers. Returns CL_SUCCESS or what failed; trial_free() is due in both cases. */
 cl_int trial_make(struct trial *t, cl_context context, const clattn_workload *c, enum layout layout);
+/* The same with caches that are so, and where they are quantised of any codes. */
+cl_int trial_make_caches(struct trial *t, cl_context context, const clattn_workload *c, enum layout layout,
+                         const struct caching *caching);
 /* Enqueues with t->args, the block map first where it is made from the mask, and waits. Gives the call the workspace
  * that it asks for, to the byte. */
 cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue);
@@ -160,7 +175,7 @@ size_t array4_at(const struct array4 *x, int64_t i, int64_t index[4]); /* elemen
 /* Parts of trial_make(). */
 /* keys.c: K and V that are quantised or lie in pages. */
 void keys_shape(struct trial *t);                         /* how many pages, and groups: before tensors are placed */
-cl_int keys_fill_table(struct trial *t, int shared);      /* shared: by all sequences */
+cl_int keys_fill_table(struct trial *t);
 /* Gives a quantised K or V its scales, and rounds its values; rows of no page become 0. */
 cl_int keys_round(struct trial *t, struct tensor *x);
 void keys_store_row(const struct tensor *x, int64_t b, int64_t h, int64_t n);
