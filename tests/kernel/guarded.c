@@ -135,7 +135,7 @@ static cl_int give_workspace(struct graded *x, clattn_plan plan, struct guarded 
 }
 
 /* What lies between the workspace and its pages is as it was. */
-static int workspace_is_kept(const struct graded *x, cl_command_queue queue)
+static int margins_are_kept(const struct graded *x, cl_command_queue queue)
 {
     struct image im = { NULL, 0, x->args.workspace };
     if (!im.mem || clGetMemObjectInfo(im.mem, CL_MEM_SIZE, sizeof im.size, &im.size, NULL))
@@ -217,7 +217,7 @@ static void check_backward(const struct device *d, const char *type, const char 
         announce(engine, text, at_end);
         e = e ? e : graded_run(&x, plan, d->queue);
         int good = !e && graded_verify(&x, d->queue, &most, why, sizeof why);
-        if (good && !(good = workspace_is_kept(&x, d->queue)))
+        if (good && !(good = margins_are_kept(&x, d->queue)))
             snprintf(why, sizeof why, "it writes beside the workspace");
         report(good, d, engine, at_end, e, why, text);
     }

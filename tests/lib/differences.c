@@ -135,18 +135,9 @@ static cl_int move(struct differences *x, int leaf, differences_direction along,
 
 /* ---- The loss ---- */
 
-static cl_int read_outputs(struct trial *t, cl_command_queue queue)
+static cl_int read_o(struct differences *x)
 {
-    const struct tensor *const o = &t->o;
-    unsigned char *const now = image_read(o->image, queue);
-    for (int64_t row = 0; row < o->n[0] * o->n[1] * o->n[2] && now; row++) {
-        const int64_t b = row / o->n[2] / o->n[1], h = row / o->n[2] % o->n[1], q = row % o->n[2];
-        if (q < t->q_rows[b])
-            convert_load(o->type, now + tensor_at(o, b, h, q) * convert_size(o->type), o->value + row * o->width,
-                         (size_t)o->width);
-    }
-    free(now);
-    return now ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return tensor_fetch(&x->g.t.o, x->g.t.q_rows, x->d->queue) ? CL_SUCCESS : CL_INVALID_BUFFER_SIZE;
 }
 
 static int is_row(const struct trial *t, int64_t row)
@@ -191,7 +182,7 @@ static cl_int run_twin(struct differences *x)
     cl_int e = trial_run(t, x->twin, x->d->queue);
     t->args.v.mem = v;
     t->args.sinks = sinks;
-    return e ? e : read_outputs(t, x->d->queue);
+    return e ? e : read_o(x);
 }
 
 /* Of each row, of inputs as they are. */
@@ -199,7 +190,7 @@ static cl_int find_loss(struct differences *x)
 {
     struct trial *const t = &x->g.t;
     cl_int e = trial_run(t, x->forward, x->d->queue);
-    e = e ? e : read_outputs(t, x->d->queue);
+    e = e ? e : read_o(x);
     x->loss_size = 0;
     for (int64_t row = 0; row < x->rows && !e; row++) {
         x->loss[row] = 0;

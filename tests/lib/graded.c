@@ -21,12 +21,18 @@ static int is_keys(int i)
     return i == GRADED_DK || i == GRADED_DV;
 }
 
+/* How many rows of each sequence exist. */
+static const int32_t *rows_of(const struct graded *g, int i)
+{
+    return is_keys(i) ? g->t.k_rows : g->t.q_rows;
+}
+
 /* Whether row n of a tensor is in its buffer. */
 static int is_there(const struct graded *g, int i, int64_t b, int64_t h, int64_t n)
 {
     if (i == GRADED_DOUT)
         return g->t.sees[(b * g->t.sizes.h + h) * g->t.sizes.nq + n];
-    return n < (is_keys(i) ? g->t.k_rows[b] : g->t.q_rows[b]);
+    return n < rows_of(g, i)[b];
 }
 
 static void store(const struct graded *g, int i)
@@ -79,11 +85,7 @@ static void fill(struct graded *g, int i)
 
 static void argument(const struct graded *g, int i, clattn_tensor *to)
 {
-    const struct tensor *const x = &g->x[i];
-    to->mem = x->image->mem;
-    to->offset = x->offset;
-    if (g->t.layout != PLAIN || (g->t.c.bthd && i != GRADED_DLSE) || g->summed >> i & 1)
-        memcpy(to->stride, x->stride, sizeof to->stride);
+    tensor_argument(&g->x[i], g->t.layout != PLAIN || (g->t.c.bthd && i != GRADED_DLSE) || g->summed >> i & 1, to);
 }
 
 /* ---- Bias, slopes, sinks ---- */
@@ -356,10 +358,8 @@ cl_int graded_make_bad(struct graded *g, cl_context context, cl_command_queue qu
 
 cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
 {
-    struct image *const im = &g->workspace;
     const int before = g->t.narrow_p;
     char config[512] = "";
-    cl_context context;
     size_t need = 0;
     cl_int e = clattn_plan_config(plan, config, sizeof config, NULL);
     g->t.narrow_p = verify_narrow_p(config);
@@ -367,13 +367,8 @@ cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
         e = find_truth(g);
     e = e ? e : clattn_backward_workspace_size(plan, &g->args, &need);
     if (!e && need > g->args.workspace_size) {
-        e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-        e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
-        if (e)
-            return e;
-        image_canaries(im);
-        e = image_buffer(im, context, CL_MEM_READ_WRITE);
-        g->args.workspace = im->mem;
+        e = workspace_make(&g->workspace, queue, need);
+        g->args.workspace = g->workspace.mem;
         g->args.workspace_offset = WORKSPACE_MARGIN;
         g->args.workspace_size = need;
     }
@@ -382,26 +377,6 @@ cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
 }
 
 /* ---- The verdict ---- */
-
-/* Reads a gradient: 1 when nothing but its rows changed in its buffer. */
-static int fetch(struct graded *g, int i, cl_command_queue queue)
-{
-    struct tensor *const x = &g->x[i];
-    const size_t size = convert_size(x->type);
-    unsigned char *const now = image_read(x->image, queue);
-    if (!now)
-        return 0;
-    for (int64_t b = 0; b < x->n[0]; b++)
-        for (int64_t h = 0; h < x->n[1]; h++)
-            for (int64_t n = 0; n < x->n[2] && is_there(g, i, b, h, n); n++) {
-                const size_t at = tensor_at(x, b, h, n) * size;
-                convert_load(x->type, now + at, tensor_row(x, b, h, n), (size_t)x->width);
-                memcpy(x->image->byte + at, now + at, (size_t)x->width * size);
-            }
-    const int same = !memcmp(x->image->byte, now, x->image->size);
-    free(now);
-    return same;
-}
 
 static int compare(const struct graded *g, int i, double *most, char *why, size_t len)
 {
@@ -424,22 +399,12 @@ static int compare(const struct graded *g, int i, double *most, char *why, size_
     return 1;
 }
 
-static int workspace_is_whole(const struct graded *g, cl_command_queue queue)
-{
-    const struct image *const im = &g->workspace;
-    unsigned char *const now = im->mem ? image_read(im, queue) : NULL;
-    const int same = !im->mem || (now && !memcmp(now, im->byte, WORKSPACE_MARGIN) &&
-                                  !memcmp(now + im->size - WORKSPACE_MARGIN, im->byte + im->size - WORKSPACE_MARGIN,
-                                          WORKSPACE_MARGIN));
-    free(now);
-    return same;
-}
-
 int graded_fetch(struct graded *g, cl_command_queue queue, char *why, size_t len)
 {
     const clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
     for (int i = 0; i < GRADED_N; i++)
-        if (to[i]->mem && !(i <= GRADED_DLSE ? image_unchanged(&g->image[i], queue) : fetch(g, i, queue))) {
+        if (to[i]->mem && !(i <= GRADED_DLSE ? image_unchanged(&g->image[i], queue)
+                                             : tensor_fetch(&g->x[i], rows_of(g, i), queue))) {
             snprintf(why, len, "the buffer of %s changed where it must not", names[i]);
             return 0;
         }
@@ -448,7 +413,7 @@ int graded_fetch(struct graded *g, cl_command_queue queue, char *why, size_t len
             snprintf(why, len, "the buffer of %s changed where it must not", name_of_cells(g, i));
             return 0;
         }
-    if (!workspace_is_whole(g, queue)) {
+    if (!workspace_is_kept(&g->workspace, queue)) {
         snprintf(why, len, "it writes beside the workspace");
         return 0;
     }

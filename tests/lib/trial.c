@@ -225,12 +225,17 @@ static cl_int make_buffers(struct trial *t, cl_context context)
     return e ? e : trial_give(t, context);
 }
 
-static void argument(const struct trial *t, const struct tensor *x, clattn_tensor *out)
+void tensor_argument(const struct tensor *x, int given, clattn_tensor *out)
 {
     out->mem = x->image->mem;
     out->offset = x->offset;
-    if (t->layout != PLAIN || (t->c.bthd && x != &t->lse && !x->paging))
+    if (given)
         memcpy(out->stride, x->stride, sizeof out->stride);
+}
+
+static void argument(const struct trial *t, const struct tensor *x, clattn_tensor *out)
+{
+    tensor_argument(x, t->layout != PLAIN || (t->c.bthd && x != &t->lse && !x->paging), out);
 }
 
 static void make_args(struct trial *t)
@@ -273,25 +278,29 @@ cl_int trial_make_caches(struct trial *t, cl_context context, const clattn_workl
     return CL_SUCCESS;
 }
 
-static cl_int make_workspace(struct trial *t, clattn_plan plan, cl_command_queue queue)
+cl_int workspace_make(struct image *im, cl_command_queue queue, size_t need)
 {
-    struct image *const im = &t->workspace;
     cl_context context;
-    size_t need;
-    cl_int e = clattn_workspace_size(plan, &t->args, &need);
-    if (e || need <= t->args.workspace_size)
-        return e;
     image_free(im);
     memset(im, 0, sizeof *im);
-    e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    cl_int e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
     e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
     if (e)
         return e;
     image_canaries(im);
+    return image_buffer(im, context, CL_MEM_READ_WRITE);
+}
+
+static cl_int make_workspace(struct trial *t, clattn_plan plan, cl_command_queue queue)
+{
+    size_t need;
+    cl_int e = clattn_workspace_size(plan, &t->args, &need);
+    if (e || need <= t->args.workspace_size)
+        return e;
+    e = workspace_make(&t->workspace, queue, need);
+    t->args.workspace = t->workspace.mem;
     t->args.workspace_offset = WORKSPACE_MARGIN;
     t->args.workspace_size = need;
-    e = image_buffer(im, context, CL_MEM_READ_WRITE);
-    t->args.workspace = im->mem;
     return e;
 }
 

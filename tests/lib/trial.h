@@ -145,8 +145,10 @@ cl_int trial_reset(struct trial *t, cl_command_queue queue);
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x);
 void trial_free(struct trial *t);
 
-/* Canaries before and behind the workspace: bytes. */
+/* A workspace of so many bytes, with canaries before and behind it: so many bytes each. */
 enum { WORKSPACE_MARGIN = 64 };
+cl_int workspace_make(struct image *im, cl_command_queue queue, size_t need);
+int workspace_is_kept(const struct image *im, cl_command_queue queue); /* nothing around it was written */
 
 /* Counter-based random numbers: the same on every machine. */
 uint64_t trial_hash(uint64_t seed, uint64_t a, uint64_t b);
@@ -157,6 +159,11 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n); /* 
 /* The element of the image that the row begins with; NOWHERE where the block table leads to no page: a row of zeros. */
 #define NOWHERE SIZE_MAX
 size_t tensor_at(const struct tensor *x, int64_t b, int64_t h, int64_t n);
+/* As an argument; strides are left to the library unless they are `given`. */
+void tensor_argument(const struct tensor *x, int given, clattn_tensor *out);
+/* Reads the rows that a call writes, the first rows[b] of each sequence, into value and image. 1 when nothing else in
+ * the buffer differs from the image. */
+int tensor_fetch(struct tensor *x, const int32_t *rows, cl_command_queue queue);
 
 /* Gives a tensor strides with the gaps of a layout, and says how many elements its buffer has. without_b: axis b steps
  * by 0. */

@@ -13,23 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads an image back. 1 when nothing outside the rows of `x` differs from what was there; x->value gets the rows. x is
- * NULL for an input, where nothing may differ. */
-static int fetch(const struct trial *t, struct image *im, struct tensor *x, cl_command_queue queue)
+int tensor_fetch(struct tensor *x, const int32_t *rows, cl_command_queue queue)
 {
-    unsigned char *now = image_read(im, queue);
-    int64_t b, h, n;
-    int same;
+    unsigned char *const now = image_read(x->image, queue);
+    const size_t size = convert_size(x->type);
     if (!now)
         return 0;
-    for (b = 0; x && b < x->n[0]; b++)
-        for (h = 0; h < x->n[1]; h++)
-            for (n = 0; n < x->n[2] && trial_stores(t, x, b, h, n); n++) {
-                size_t size = convert_size(x->type), at = tensor_at(x, b, h, n) * size;
+    for (int64_t b = 0; b < x->n[0]; b++)
+        for (int64_t h = 0; h < x->n[1]; h++)
+            for (int64_t n = 0; n < x->n[2] && n < rows[b]; n++) {
+                const size_t at = tensor_at(x, b, h, n) * size;
                 convert_load(x->type, now + at, tensor_row(x, b, h, n), (size_t)x->width);
-                memcpy(im->byte + at, now + at, (size_t)x->width * size);
+                memcpy(x->image->byte + at, now + at, (size_t)x->width * size);
             }
-    same = !memcmp(im->byte, now, im->size);
+    const int same = !memcmp(x->image->byte, now, x->image->size);
     free(now);
     return same;
 }
@@ -108,8 +105,7 @@ static int check_given(struct trial *t, cl_command_queue queue, char *why, size_
 
 /* ---- O and LSE ---- */
 
-/* Whether nothing around the workspace was written. */
-static int workspace_is_kept(const struct image *im, cl_command_queue queue)
+int workspace_is_kept(const struct image *im, cl_command_queue queue)
 {
     unsigned char *now;
     if (!im->mem)
@@ -125,12 +121,13 @@ static int workspace_is_kept(const struct image *im, cl_command_queue queue)
 int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len)
 {
     static const char *const name[5] = { "Q", "K", "V", "O", "LSE" };
-    int i;
-    for (i = 0; i < 5; i++)
-        if (t->image[i].mem && !fetch(t, &t->image[i], i == 3 ? &t->o : i == 4 && t->c.lse ? &t->lse : NULL, queue)) {
+    for (int i = 0; i < 5; i++) {
+        struct tensor *const x = i == 3 ? &t->o : i == 4 && t->c.lse ? &t->lse : NULL;
+        if (t->image[i].mem && !(x ? tensor_fetch(x, t->q_rows, queue) : image_unchanged(&t->image[i], queue))) {
             snprintf(why, len, "bytes outside the result changed in the buffer of %s", name[i]);
             return 0;
         }
+    }
     if (!workspace_is_kept(&t->workspace, queue)) {
         snprintf(why, len, "bytes around the workspace changed");
         return 0;
