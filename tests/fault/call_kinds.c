@@ -85,8 +85,7 @@ static int backward_is_kept(struct call_subject *x, char *why, size_t len)
 }
 static int backward_is_right(struct call_subject *x, char *why, size_t len)
 {
-    double most;
-    return graded_verify(&x->g, x->d->queue, &most, why, len);
+    return graded_verify(&x->g, x->d->queue, why, len);
 }
 static void backward_free(struct call_subject *x)
 {

@@ -35,7 +35,6 @@ static void check(const struct device *d, const char *text, const char *config, 
     const clattn_workload c = each_case(text);
     struct graded g, again;
     char why[1024] = "";
-    double most = 0;
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, layout, wanted);
     cl_int e2 = e ? e : graded_make(&again, d->cl.context, d->queue, &c, layout, wanted);
     const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text); /* of the layout: it may have offsets */
@@ -43,12 +42,12 @@ static void check(const struct device *d, const char *text, const char *config, 
         goto out;
     if (!e2 && !(e2 = graded_run(&g, plan, d->queue)))
         e2 = graded_run(&again, plan, d->queue);
-    const int good = !e2 && graded_verify(&g, d->queue, &most, why, sizeof why);
+    const int good = !e2 && graded_verify(&g, d->queue, why, sizeof why);
     if (!ok(good, "%s, %s, %s: %s (%.3f of the bound)", d->name, config ? config : "default", layout_name(layout), text,
-            most))
+            g.most))
         diag("%s %s\nagain: tests/kernel/backward.t '%s' '%s' %s", clattn_status_string(e2), why, text,
              config ? config : "", layout_name(layout));
-    else if (!graded_verify(&again, d->queue, &most, why, sizeof why) || !graded_is_same(&g, &again))
+    else if (!graded_verify(&again, d->queue, why, sizeof why) || !graded_is_same(&g, &again))
         ok(0, "a second run gives the same bits: %s", text);
 out:
     if (!e)
@@ -99,7 +98,6 @@ static void test_no_sink(const struct device *d)
     const clattn_workload c = each_case(text);
     struct graded g;
     char why[1024] = "";
-    double most;
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, WITH_DLSE);
     const clattn_plan plan = e ? NULL : each_plan(d, "", &g.t.c.problem, text);
     if (plan) {
@@ -110,7 +108,7 @@ static void test_no_sink(const struct device *d)
         e = e ? e : graded_truth(&g, d->queue);
         e = e ? e : graded_run(&g, plan, d->queue);
     }
-    ok(!e && plan && graded_verify(&g, d->queue, &most, why, sizeof why) && g.cells[GRADED_DSINKS].got[1] == 0,
+    ok(!e && plan && graded_verify(&g, d->queue, why, sizeof why) && g.cells[GRADED_DSINKS].got[1] == 0,
        "%s: the sink of a head is -inf (%s %s): %s", d->name, clattn_status_string(e), why, text);
     graded_free(&g);
 }

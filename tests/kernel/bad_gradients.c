@@ -67,14 +67,13 @@ static void check(const struct device *d, const char *text, const char *config, 
     const clattn_workload c = each_case(text);
     struct graded g;
     char why[1024] = "";
-    double most = 0;
     cl_int e = graded_make_bad(&g, d->cl.context, d->queue, &c, layout, wanted, fill_of(fill));
     const clattn_plan plan = each_plan(d, config, &g.t.c.problem, text);
     if (plan) {
         e = e ? e : graded_run(&g, plan, d->queue);
-        const int good = !e && graded_verify(&g, d->queue, &most, why, sizeof why);
+        const int good = !e && graded_verify(&g, d->queue, why, sizeof why);
         if (!ok(good, "%s, %s, %s, %s, %u: %s (%.3f of the bound)", d->name, config ? config : "default",
-                layout_name(layout), fill, wanted, text, most))
+                layout_name(layout), fill, wanted, text, g.most))
             diag("%s %s", clattn_status_string(e), why);
     }
     graded_free(&g);
@@ -143,7 +142,6 @@ static void check_kind(const struct device *d, const char *name, const char *con
     const struct bad_gradient *const bad = kind_of(name);
     char text[256], why[1024] = "";
     struct graded g;
-    double most = 0;
     snprintf(text, sizeof text, "%s %s seed1 bwd", problem, bad->words);
     const clattn_workload c = each_case(text);
     cl_int e = bad_gradient_make(bad, &g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL | 1u << GRADED_DLSE);
@@ -152,8 +150,8 @@ static void check_kind(const struct device *d, const char *name, const char *con
         e = e ? e : graded_run(&g, plan, d->queue);
         g.t.demand = bad->demand;
         e = e ? e : graded_truth(&g, d->queue); /* of the engine that ran */
-        const int good = !e && graded_verify(&g, d->queue, &most, why, sizeof why);
-        if (!ok(good, "%s, %s, %s: %s (%.3f of the bound)", d->name, config, name, problem, most))
+        const int good = !e && graded_verify(&g, d->queue, why, sizeof why);
+        if (!ok(good, "%s, %s, %s: %s (%.3f of the bound)", d->name, config, name, problem, g.most))
             diag("%s %s", clattn_status_string(e), why);
     }
     graded_free(&g);

@@ -72,12 +72,11 @@ static void draw_problem(const struct class *k, char *text, size_t len)
 
 static double part(struct graded *g, cl_command_queue queue, enum demand demand, char *why, size_t len)
 {
-    double most = INFINITY;
     g->t.demand = demand;
     if (graded_truth(g, queue))
         return INFINITY;
-    const int good = graded_verify(g, queue, &most, why, len);
-    return good || most > 1 ? most : INFINITY; /* bytes beside a gradient, or NaN */
+    const int good = graded_verify(g, queue, why, len);
+    return good || g->most > 1 ? g->most : INFINITY; /* bytes beside a gradient, or NaN */
 }
 
 /* Runs a problem, notes how much of its bounds it uses, and tells what is over. */

@@ -196,12 +196,12 @@ static int fetch_cells(struct graded *g, int which, cl_command_queue queue)
     return same;
 }
 
-static int compare_cells(const struct graded *g, int which, double *most, char *why, size_t len)
+static int compare_cells(struct graded *g, int which, char *why, size_t len)
 {
     const struct graded_cells *const x = &g->cells[which];
     for (int64_t i = 0; i < graded_cells_wanted(g, which); i++) {
         const double error = fabs(x->got[i] - x->want[i]), share = error == 0 ? 0 : error / x->bound[i];
-        *most = share > *most ? share : *most;
+        g->most = share > g->most ? share : g->most;
         if (share <= 1)
             continue;
         snprintf(why, len, "%s[%lld] is %.9g, not %.9g: %.3g of the bound", name_of_cells(g, which), (long long)i,
@@ -378,7 +378,7 @@ cl_int graded_run(struct graded *g, clattn_plan plan, cl_command_queue queue)
 
 /* ---- The verdict ---- */
 
-static int compare(const struct graded *g, int i, double *most, char *why, size_t len)
+static int compare(struct graded *g, int i, char *why, size_t len)
 {
     const struct tensor *const x = &g->x[i];
     const int64_t rows = x->n[2];
@@ -388,7 +388,7 @@ static int compare(const struct graded *g, int i, double *most, char *why, size_
             continue;
         const double error = fabs(x->value[at] - g->want[i][at]), bound = g->bound[i][at];
         const double share = error == 0 ? 0 : error / bound;
-        *most = share > *most ? share : *most;
+        g->most = share > g->most ? share : g->most;
         if (share <= 1)
             continue;
         snprintf(why, len, "%s[%lld,%lld,%lld,%lld] is %.9g, not %.9g: off by %.3g, %.3g of the bound", names[i],
@@ -420,17 +420,17 @@ int graded_fetch(struct graded *g, cl_command_queue queue, char *why, size_t len
     return 1;
 }
 
-int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len)
+int graded_verify(struct graded *g, cl_command_queue queue, char *why, size_t len)
 {
     const clattn_tensor *const to[GRADED_N] = { &g->args.dout, &g->args.dlse, &g->args.dq, &g->args.dk, &g->args.dv };
-    *most = 0;
+    g->most = 0;
     if (!graded_fetch(g, queue, why, len))
         return 0;
     for (int i = GRADED_DQ; i < GRADED_N; i++)
-        if (to[i]->mem && !compare(g, i, most, why, len))
+        if (to[i]->mem && !compare(g, i, why, len))
             return 0;
     for (int i = 0; i < GRADED_CELLS; i++)
-        if (g->cells[i].count && !compare_cells(g, i, most, why, len))
+        if (g->cells[i].count && !compare_cells(g, i, why, len))
             return 0;
     for (int i = 0; i < 5; i++)
         if (!image_unchanged(&g->t.image[i], queue)) {

@@ -34,6 +34,7 @@ struct graded {
     clattn_backward_args args;
     clattn_aux_gradient daux[CLATTN_AUX_MAX];
     graded_value *value; /* NULL: inputs are random */
+    double most; /* behind graded_verify() */
     int summed; /* a bit for each of dK and dV, by its GRADED_*, that has a batch axis of 1 */
 };
 
@@ -56,9 +57,9 @@ cl_int graded_truth(struct graded *g, cl_command_queue queue);
 int graded_fetch(struct graded *g, cl_command_queue queue, char *why, size_t len);
 /* How many of the cells are asked for: some lists have a gap behind them. */
 int64_t graded_cells_wanted(const struct graded *g, int which);
-/* 1 when all gradients are within their bounds and nothing else was written; else 0 and `why`. *most: the largest part
- * of a bound that an error was. */
-int graded_verify(struct graded *g, cl_command_queue queue, double *most, char *why, size_t len);
+/* 1 when all gradients are within their bounds and nothing else was written; else 0 and `why`. g->most is then the
+ * largest part of a bound that an error was. */
+int graded_verify(struct graded *g, cl_command_queue queue, char *why, size_t len);
 /* Poisons all gradients again, as graded_make() left them. */
 cl_int graded_reset(struct graded *g, cl_command_queue queue);
 /* 1 when no gradient was written since. */
