@@ -123,20 +123,15 @@ static int append_row_by(const struct device *d, int type, int has_zero, const f
     clattn_append_args a = CLATTN_APPEND_ARGS_INIT;
     const clattn_sizes one = { .b = 1, .hk = 1, .nq = 1, .nk = 1 };
     const cl_int none = 0;
-    cl_int e[5];
     p.k_type = p.v_type = type;
     p.d = width;
     p.flags = CLATTN_APPEND | (has_zero ? CLATTN_K_ZERO | CLATTN_V_ZERO : 0);
     clattn_plan plan = appended_plan(d, &p);
-    const cl_mem_flags given = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
-    cl_mem rows = clCreateBuffer(d->cl.context, given, (size_t)width * 4, (void *)(uintptr_t)x, &e[0]);
-    cl_mem k = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[1]);
-    cl_mem v = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL, &e[2]);
-    cl_mem len = clCreateBuffer(d->cl.context, given, 4, (void *)(uintptr_t)&none, &e[3]);
-    cl_mem scales = clCreateBuffer(d->cl.context, given_factors ? given : CL_MEM_READ_WRITE, 16,
-                                   (void *)(uintptr_t)given_factors, &e[4]);
-    if (!plan || e[0] || e[1] || e[2] || e[3] || e[4])
-        bail("no plan, or no buffers");
+    const cl_mem rows = each_buffer(d->cl.context, CL_MEM_READ_WRITE, (size_t)width * 4, x);
+    const cl_mem k = each_buffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL);
+    const cl_mem v = each_buffer(d->cl.context, CL_MEM_READ_WRITE, size, NULL);
+    const cl_mem len = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 4, &none);
+    const cl_mem scales = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 16, given_factors);
     a.sizes = &one;
     a.new_k.mem = a.new_v.mem = rows;
     a.k.mem = k;

@@ -55,7 +55,6 @@ static void test_refusals(const struct device *d, int k_type, int page)
 {
     clattn_problem p = CLATTN_PROBLEM_INIT;
     struct appended c;
-    cl_int e;
     p.type = p.v_type = CLATTN_F32;
     p.k_type = k_type;
     p.d = 64;
@@ -65,9 +64,9 @@ static void test_refusals(const struct device *d, int k_type, int page)
     p.flags = CLATTN_APPEND | CLATTN_ROTARY | (encoded_is_scaled(k_type) ? CLATTN_K_ZERO : 0);
     clattn_plan plan = appended_plan(d, &p);
     find_call(&c, &p, d);
-    cl_mem fixed = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, 1 << 20, NULL, &e);
-    cl_mem blind = clCreateBuffer(d->cl.context, CL_MEM_WRITE_ONLY, 1 << 20, NULL, &e);
-    cl_mem small = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 2, NULL, &e);
+    const cl_mem fixed = each_buffer(d->cl.context, CL_MEM_READ_ONLY, 1 << 20, NULL);
+    const cl_mem blind = each_buffer(d->cl.context, CL_MEM_WRITE_ONLY, 1 << 20, NULL);
+    const cl_mem small = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 2, NULL);
     test_lacking(d, &c, CLATTN_APPEND, "the problem lacks CLATTN_APPEND");
     test_lacking(d, &c, CLATTN_ROTARY, "the problem lacks CLATTN_ROTARY");
     REFUSED(BAD, "nq is", s.nq = s.nk + 1; a.new_len.mem = NULL);

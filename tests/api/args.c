@@ -11,14 +11,6 @@
 static const char text[] = "f32 b2 h4/2 q5 k7 d8 causal lse";
 static const char text_lists[] = "f32 b2 h4/2 q5 k7 d8 causal qlen:5,3 kvlen:7,2 kvstart:1,0 lse";
 
-/* A fixture that this device must manage: f32 without anything special. */
-static void set_up(struct fixture *f, const struct device *d, const char *problem, enum layout layout)
-{
-    char why[512] = "";
-    if (fixture_open(f, d, problem, layout, why, sizeof why))
-        bail("%s: %s", problem, why);
-}
-
 static void test_pointers(struct fixture *f)
 {
     const clattn_forward_args *args = &f->t.args;
@@ -83,9 +75,7 @@ static void test_no_sizes(const struct fixture *with)
     clattn_forward_args a = f.t.args;
     char why[512] = "";
     memset(&p.sizes, 0, sizeof p.sizes);
-    f.plan = NULL;
-    if (clattn_plan_create(&f.plan, f.d->handle, &p, NULL))
-        bail("no plan without sizes");
+    f.plan = each_own_plan(f.d->handle, &p, NULL);
     a.sizes = NULL;
     refused(&f, &a, BAD, "a call without sizes to a plan without");
     a.sizes = &f.t.sizes;
@@ -123,12 +113,8 @@ static void test_strides(struct fixture *f)
 static void test_lists(const struct device *d)
 {
     struct fixture fixture, *f = &fixture;
-    cl_mem small;
-    cl_int e;
-    set_up(f, d, text_lists, PADDED);
-    small = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 16, NULL, &e);
-    if (e)
-        bail("no buffer");
+    const cl_mem small = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 16, NULL);
+    each_open(f, d, text_lists, PADDED);
     REFUSED(BAD, a.q_len.mem = NULL);
     REFUSED(BAD, a.kv_len.mem = NULL);
     REFUSED(BAD, a.kv_start.mem = NULL);
@@ -138,12 +124,12 @@ static void test_lists(const struct device *d)
     REFUSED(BAD, a.q_len.offset = SIZE_MAX - 1);
     REFUSED(ANY, a.kv_start.offset = SIZE_MAX / 4);
     fixture_close(f);
-    set_up(f, d, text, PADDED);
+    each_open(f, d, text, PADDED);
     REFUSED(BAD, a.q_len.mem = small);
     REFUSED(BAD, a.kv_len.mem = small);
     REFUSED(BAD, a.kv_start.mem = small);
     fixture_close(f);
-    set_up(f, d, text, OFFSETS);
+    each_open(f, d, text, OFFSETS);
     REFUSED(BAD, a.offsets.mem = NULL);
     REFUSED(SMALL, a.offsets.offset = 4);
     fixture_close(f);
@@ -179,7 +165,7 @@ static void test_workspace(struct fixture *f)
 static void test_device(const struct device *d)
 {
     struct fixture f;
-    set_up(&f, d, text, PADDED);
+    each_open(&f, d, text, PADDED);
     test_pointers(&f);
     test_tails(&f);
     test_sizes(&f);

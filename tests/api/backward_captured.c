@@ -142,18 +142,15 @@ static void test_captured(void)
     clattn_backward_args *const a = &on.g.args;
     const clattn_backward_args good = *a;
     const clattn_plan plain = on.plan;
-    cl_int e;
-    cl_mem mem = clCreateBuffer(on.d->cl.context, CL_MEM_READ_WRITE, 64, NULL, &e);
-    cl_mem constant = graded_call_read_only(&on, 64);
+    const cl_mem mem = each_buffer(on.d->cl.context, CL_MEM_READ_WRITE, 64, NULL);
+    const cl_mem constant = graded_call_read_only(&on, 64);
     clattn_array aux[2] = { { mem, 0 }, { mem, 0 } };
     clattn_aux_gradient daux[2] = { { { NULL, 0 }, 0 }, { { mem, 0 }, 16 } };
     size_t without = 0, with = 0;
     make_modded(&m, graded_call_text);
     a->daux = daux;
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "the problem has no captured buffers", "a gradient of none");
-    on.plan = NULL;
-    if (e || clattn_plan_create(&on.plan, on.d->handle, &m.p, NULL))
-        bail("no plan");
+    on.plan = each_own_plan(on.d->handle, &m.p, NULL);
     on.g.t.args.aux = aux;
     daux[0] = daux[1];
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "aux_grads of the problem does not mark aux[0]", "one that is not marked");
@@ -173,7 +170,7 @@ static void test_captured(void)
     daux[1].to = (clattn_array){ constant, 0 };
     refused(CLATTN_ERROR_INVALID_ARGUMENT, "daux[1] is written, but its buffer is CL_MEM_READ_ONLY", "a constant one");
     daux[1].to.mem = mem;
-    e = clattn_backward_workspace_size(on.plan, a, &with);
+    const cl_int e = clattn_backward_workspace_size(on.plan, a, &with);
     a->daux = NULL;
     ok(!e && !clattn_backward_workspace_size(on.plan, a, &without) && with > without, "workspace: %zu bytes, and %zu",
        without, with);
@@ -197,11 +194,9 @@ static void test_tables_of(int heads)
     clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
     clattn_aux_gradient daux[2] = { { { NULL, 0 }, 0 }, { { on.g.args.dsinks.mem, 0 }, 0 } };
     const int64_t most = 16 * heads, counts[] = { 1, most, most + heads, 1000 };
-    clattn_plan plan = NULL;
     snprintf(problem, sizeof problem, "f32 b16 h%d/1 q2 k1 d8 lse bwd", heads);
     make_modded(&m, problem);
-    if (clattn_plan_create(&plan, on.d->handle, &m.p, NULL))
-        bail("no plan");
+    const clattn_plan plan = each_own_plan(on.d->handle, &m.p, NULL);
     a.forward = &forward;
     a.daux = daux;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -69,12 +69,10 @@ static void test_tensors(void)
 static void test_plans(void)
 {
     clattn_problem p = on.g.t.c.problem;
-    clattn_plan forward = NULL;
     cl_event event = NULL;
     size_t need;
     p.flags &= ~(uint32_t)CLATTN_BACKWARD;
-    if (clattn_plan_create(&forward, on.d->handle, &p, NULL))
-        bail("no plan");
+    const clattn_plan forward = each_own_plan(on.d->handle, &p, NULL);
     cl_int e = clattn_enqueue_forward(on.plan, on.d->queue, &on.g.t.args, 0, NULL, &event);
     each_refused(on.d, e, event, CLATTN_ERROR_INVALID_ARGUMENT, "the problem has CLATTN_BACKWARD", "a forward call");
     e = clattn_workspace_size(on.plan, &on.g.t.args, &need);
@@ -126,11 +124,9 @@ static void give_dsinks(clattn_backward_args *a)
 static cl_mem half_of(cl_mem mem)
 {
     size_t size;
-    cl_int e = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL);
-    const cl_mem shorter = e ? NULL : clCreateBuffer(on.d->cl.context, CL_MEM_READ_WRITE, size / 2, NULL, &e);
-    if (e)
-        bail("no buffer");
-    return shorter;
+    if (clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL))
+        bail("no size");
+    return each_buffer(on.d->cl.context, CL_MEM_READ_WRITE, size / 2, NULL);
 }
 static void halve_dbias(clattn_backward_args *a)
 {

@@ -35,11 +35,7 @@ static void map_refused(struct fixture *f, const clattn_forward_args *a, cl_int 
 
 static cl_mem buffer(const struct fixture *f, cl_mem_flags flags, size_t size)
 {
-    cl_int e;
-    cl_mem mem = clCreateBuffer(f->d->cl.context, flags, size, NULL, &e);
-    if (e)
-        bail("no buffer: %s", clattn_status_string(e));
-    return mem;
+    return each_buffer(f->d->cl.context, flags, size, NULL);
 }
 
 static void test_refusals(struct fixture *f)
@@ -82,24 +78,12 @@ static void test_plans(const struct device *d)
     size_t i;
     for (i = 0; i < 3; i++) {
         struct fixture f;
-        char why[512] = "";
         cl_event event = NULL;
-        cl_int e;
-        if (fixture_open(&f, d, others[i], PADDED, why, sizeof why))
-            bail("%s: %s", others[i], why);
-        e = clattn_enqueue_block_map(f.plan, d->queue, &f.t.args, 0, NULL, &event);
+        each_open(&f, d, others[i], PADDED);
+        const cl_int e = clattn_enqueue_block_map(f.plan, d->queue, &f.t.args, 0, NULL, &event);
         ok(e < 0 && !event, "a map is refused (%s): %s", clattn_status_string(e), others[i]);
         fixture_close(&f);
     }
-}
-
-static int verified(struct fixture *f)
-{
-    char why[512] = "";
-    const int good = trial_verify(&f->t, f->d->queue, why, sizeof why);
-    if (!good)
-        diag("%s", why);
-    return good;
 }
 
 /* Only what the map needs must be given. */
@@ -119,10 +103,10 @@ static void test_alone(struct fixture *f)
     is_int(e ? e : clWaitForEvents(1, &event), CL_SUCCESS, "and has an event");
     e = trial_reset(&f->t, f->d->queue);
     e = e ? e : clattn_enqueue_forward(f->plan, f->d->queue, &f->t.args, 0, NULL, NULL);
-    ok(!e && verified(f), "one call uses it: %s", text);
+    ok(!e && each_verified(&f->t, f->d->queue), "one call uses it: %s", text);
     e = trial_reset(&f->t, f->d->queue);
     e = e ? e : clattn_enqueue_forward(f->plan, f->d->queue, &f->t.args, 0, NULL, NULL);
-    ok(!e && verified(f), "so does the next: %s", text);
+    ok(!e && each_verified(&f->t, f->d->queue), "so does the next: %s", text);
     if (event)
         clReleaseEvent(event);
 }
@@ -131,18 +115,13 @@ static void test_alone(struct fixture *f)
 static void test_order(struct fixture *f)
 {
     const struct device *d = f->d;
-    cl_event gate, made = NULL;
-    cl_int e, status = 0;
-    cl_command_queue queue =
-        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
-    if (e) {
-        skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));
+    cl_event made = NULL;
+    cl_int status = 0;
+    const cl_command_queue queue = each_unordered(d, d->cl.context);
+    if (!queue)
         return;
-    }
-    gate = clCreateUserEvent(d->cl.context, &e);
-    if (e)
-        bail("no user event");
-    e = trial_reset(&f->t, d->queue);
+    const cl_event gate = each_gate(d->cl.context);
+    cl_int e = trial_reset(&f->t, d->queue);
     e = e ? e : image_write(&f->t.map.image, d->queue);
     e = e ? e : clattn_enqueue_block_map(f->plan, queue, &f->t.args, 1, &gate, &made);
     e = e ? e : clattn_enqueue_forward(f->plan, queue, &f->t.args, 1, &made, NULL);
@@ -152,7 +131,7 @@ static void test_order(struct fixture *f)
     ok(!e && status > CL_COMPLETE, "a map waits for its list (%s)", clattn_status_string(e));
     clSetUserEventStatus(gate, CL_COMPLETE);
     clFinish(queue);
-    ok(!e && verified(f), "and the call for the map: %s", text);
+    ok(!e && each_verified(&f->t, f->d->queue), "and the call for the map: %s", text);
     if (made)
         clReleaseEvent(made);
     clReleaseEvent(gate);
@@ -251,9 +230,7 @@ static void test_grid(const struct device *d)
 static void test_device(const struct device *d)
 {
     struct fixture f;
-    char words[512] = "";
-    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
-        bail("%s: %s", text, words);
+    each_open(&f, d, text, PADDED);
     test_refusals(&f);
     test_alone(&f);
     test_most(&f);

@@ -19,32 +19,19 @@ static void test_edges(struct fixture *f)
             clattn_tensor *at[5] = { &a.q, &a.k, &a.v, &a.o, &a.lse };
             struct tensor *x[5] = { &f->t.q, &f->t.k, &f->t.v, &f->t.o, &f->t.lse };
             size_t n = tensor_at(x[i], x[i]->n[0] - 1, x[i]->n[1] - 1, x[i]->n[2] - 1) + (size_t)x[i]->width;
-            cl_int e;
-            at[i]->mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                        n * convert_size(x[i]->type) - (size_t)shorter, x[i]->image->byte, &e);
-            if (e)
-                bail("no buffer");
-            e = clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL);
-            is_int(e, shorter ? SMALL : CL_SUCCESS, "%s %s", name[i],
-                   shorter ? "one byte short is refused" : "exactly as long works");
+            at[i]->mem = each_buffer(f->d->cl.context, CL_MEM_READ_WRITE,
+                                     n * convert_size(x[i]->type) - (size_t)shorter, x[i]->image->byte);
+            is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), shorter ? SMALL : CL_SUCCESS,
+                   "%s %s", name[i], shorter ? "one byte short is refused" : "exactly as long works");
             clFinish(f->d->queue);
             clReleaseMemObject(at[i]->mem);
         }
 }
 
-static cl_mem buffer(cl_context context, cl_mem_flags flags, size_t size)
-{
-    cl_int e;
-    cl_mem mem = clCreateBuffer(context, flags, size, NULL, &e);
-    if (e)
-        bail("no buffer: %s", clattn_status_string(e));
-    return mem;
-}
-
 static void test_access(struct fixture *f)
 {
-    cl_mem fixed = buffer(f->d->cl.context, CL_MEM_READ_ONLY, f->t.image[3].size);
-    cl_mem sealed = buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[0].size);
+    cl_mem fixed = each_buffer(f->d->cl.context, CL_MEM_READ_ONLY, f->t.image[3].size, NULL);
+    cl_mem sealed = each_buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[0].size, NULL);
     REFUSED(BAD, a.o.mem = fixed);
     REFUSED(BAD, a.lse.mem = fixed);
     REFUSED(BAD, a.q.mem = sealed);
@@ -58,8 +45,8 @@ static void test_access(struct fixture *f)
 static void test_write_only(struct fixture *f)
 {
     clattn_forward_args a = f->t.args;
-    a.o.mem = buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[3].size);
-    a.lse.mem = buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[4].size);
+    a.o.mem = each_buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[3].size, NULL);
+    a.lse.mem = each_buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, f->t.image[4].size, NULL);
     is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "O and LSE may be write-only");
     clFinish(f->d->queue);
     clReleaseMemObject(a.o.mem);
@@ -87,13 +74,12 @@ static void test_image(struct fixture *f)
 
 static void test_contexts(struct fixture *f)
 {
-    cl_int e = 0;
-    cl_context other = clCreateContext(NULL, 1, &f->d->cl.device, NULL, NULL, &e);
-    cl_command_queue queue = e ? NULL : clCreateCommandQueue(other, f->d->cl.device, 0, &e);
-    cl_mem foreign;
+    cl_int e;
+    const cl_context other = each_context(f->d);
+    const cl_command_queue queue = clCreateCommandQueue(other, f->d->cl.device, 0, &e);
+    const cl_mem foreign = each_buffer(other, CL_MEM_READ_WRITE, f->t.image[3].size, NULL);
     if (e)
-        bail("no second context: %s", clattn_status_string(e));
-    foreign = buffer(other, CL_MEM_READ_WRITE, f->t.image[3].size);
+        bail("no queue: %s", clattn_status_string(e));
     REFUSED(CLATTN_ERROR_CONTEXT, a.q.mem = foreign);
     REFUSED(CLATTN_ERROR_CONTEXT, a.k.mem = foreign);
     REFUSED(CLATTN_ERROR_CONTEXT, a.v.mem = foreign);
@@ -113,11 +99,10 @@ static void test_one_buffer(struct fixture *f)
     clattn_forward_args a = t->args;
     size_t n[5], at = 0, i;
     clattn_tensor *x[5] = { &a.q, &a.k, &a.v, &a.o, &a.lse };
-    cl_int e;
-    cl_mem all;
+    cl_int e = CL_SUCCESS;
     for (i = 0; i < 5; i++)
         at += n[i] = t->image[i].size;
-    all = clCreateBuffer(f->d->cl.context, CL_MEM_READ_WRITE, at, NULL, &e);
+    const cl_mem all = each_buffer(f->d->cl.context, CL_MEM_READ_WRITE, at, NULL);
     for (i = 0, at = 0; !e && i < 5; at += n[i++]) {
         e = clEnqueueWriteBuffer(f->d->queue, all, CL_TRUE, at, n[i], t->image[i].byte, 0, NULL, NULL);
         x[i]->mem = all;
@@ -143,7 +128,7 @@ static void test_sub_buffers(struct fixture *f)
     clattn_tensor *x[5] = { &t->args.q, &t->args.k, &t->args.v, &t->args.o, &t->args.lse };
     for (i = 0; i < 5; i++) {
         cl_buffer_region r = { step, t->image[i].size };
-        whole[i] = clCreateBuffer(f->d->cl.context, CL_MEM_READ_WRITE, step + r.size, NULL, &e);
+        whole[i] = each_buffer(f->d->cl.context, CL_MEM_READ_WRITE, step + r.size, NULL);
         part[i] = clCreateSubBuffer(whole[i], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &r, &e);
         if (e || clEnqueueWriteBuffer(f->d->queue, part[i], CL_TRUE, 0, r.size, t->image[i].byte, 0, NULL, NULL))
             bail("no sub-buffer: %s", clattn_status_string(e));
@@ -160,9 +145,7 @@ static void test_sub_buffers(struct fixture *f)
 static void test_device(const struct device *d)
 {
     struct fixture f;
-    char words[512] = "";
-    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
-        bail("%s: %s", text, words);
+    each_open(&f, d, text, PADDED);
     test_edges(&f);
     test_access(&f);
     test_write_only(&f);

@@ -61,12 +61,11 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
     struct why words;
     char why[512] = "";
     cl_int e;
-    if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
-        bail("%s: %s", text, why);
-    cl_event gate = clCreateUserEvent(d->cl.context, &e), done = NULL;
+    each_open(&f, d, text, PLAIN);
+    cl_event gate = each_gate(d->cl.context), done = NULL;
     const struct waits waits = { 1, &gate, &done, NULL };
     memset(&launched, 0, sizeof launched);
-    if (e || clear_map(&f) || trial_reset(&f.t, d->queue))
+    if (clear_map(&f) || trial_reset(&f.t, d->queue))
         bail("no buffers");
     e = launch_run(&f.plan->plan.launch, &both, queue, &f.t.args, &waits, &words);
     ok(!e && launched.n == 2 && launched.waits[0] == 1 && launched.for_[0] == gate && launched.waits[1] == 1 &&
@@ -90,8 +89,7 @@ static void test_rest(const struct device *d)
     struct fixture f;
     struct why words;
     char why[512] = "";
-    if (fixture_open(&f, d, text, PLAIN, why, sizeof why))
-        bail("%s: %s", text, why);
+    each_open(&f, d, text, PLAIN);
     memset(&launched, 0, sizeof launched);
     const cl_int e = launch_run(&f.plan->plan.launch, &both, d->queue, &f.t.args, &none, &words);
     ok(!e && launched.n == 1 && !launched.waits[0] && trial_verify(&f.t, d->queue, why, sizeof why),
@@ -101,17 +99,13 @@ static void test_rest(const struct device *d)
 
 static void test_device(const struct device *d)
 {
-    cl_int e;
-    cl_command_queue queue =
-        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     test_chain(d, d->queue, "f32 b2 h4/2 q21 k39 d8 mask:b1qk blocks:4,8 lse");
-    if (e)
-        skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));
-    else
+    const cl_command_queue queue = each_unordered(d, d->cl.context);
+    if (queue) {
         test_chain(d, queue, "f32 b2 h2 q40 k39 d8 mask:bhqk blocks:8,4 causal lse");
-    test_rest(d);
-    if (!e)
         clReleaseCommandQueue(queue);
+    }
+    test_rest(d);
 }
 
 int main(void)

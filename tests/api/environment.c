@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tests/lib/harness.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/each.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,9 +243,7 @@ int main(void)
     }
     for (i = 0; i < n; i++) {
         struct fixture f;
-        char words[512] = "";
-        if (fixture_open(&f, &devices[i], text, PADDED, words, sizeof words))
-            bail("%s", words);
+        each_open(&f, &devices[i], text, PADDED);
         diag("%s", devices[i].name);
         for (j = 0; j < sizeof calls / sizeof *calls; j++)
             test_call(&f, j);

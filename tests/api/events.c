@@ -15,27 +15,9 @@ static cl_int status_of(cl_event event)
     return status;
 }
 
-static cl_event gate(cl_context context)
-{
-    cl_int e;
-    cl_event event = clCreateUserEvent(context, &e);
-    if (e)
-        bail("no user event: %s", clattn_status_string(e));
-    return event;
-}
-
-static int verified(struct fixture *f, cl_command_queue queue)
-{
-    char why[512] = "";
-    int good = trial_verify(&f->t, queue, why, sizeof why);
-    if (!good)
-        diag("%s", why);
-    return good;
-}
-
 static void test_wait_lists(struct fixture *f, const struct device *d)
 {
-    cl_event event = NULL, none[2] = { NULL, NULL }, first = gate(d->cl.context);
+    cl_event event = NULL, none[2] = { NULL, NULL }, first = each_gate(d->cl.context);
     const clattn_forward_args *a = &f->t.args;
     is_int(clattn_enqueue_forward(f->plan, d->queue, a, 1, NULL, &event), CL_INVALID_EVENT_WAIT_LIST,
            "a count without a list is refused");
@@ -47,7 +29,7 @@ static void test_wait_lists(struct fixture *f, const struct device *d)
     clSetUserEventStatus(first, CL_COMPLETE);
     is_int(clattn_enqueue_forward(f->plan, d->queue, a, 1, &first, NULL), CL_SUCCESS,
            "an event that is over, and event NULL");
-    ok(verified(f, d->queue), "run right: %s", f->text);
+    ok(each_verified(&f->t, d->queue), "run right: %s", f->text);
     clReleaseEvent(first);
 }
 
@@ -57,8 +39,8 @@ static void test_order(struct fixture *f, cl_command_queue queue, const char *wh
     const struct timespec time_to_run = { 0, 30000000 };
     cl_event event = NULL, before[2];
     cl_int e = trial_reset(&f->t, queue);
-    before[0] = gate(f->d->cl.context);
-    before[1] = gate(f->d->cl.context);
+    before[0] = each_gate(f->d->cl.context);
+    before[1] = each_gate(f->d->cl.context);
     e = e ? e : clattn_enqueue_forward(f->plan, queue, &f->t.args, 2, before, &event);
     if (!ok(!e && event, "%s: waits for two events (%s): %s", what, clattn_status_string(e), f->text))
         return;
@@ -69,7 +51,7 @@ static void test_order(struct fixture *f, cl_command_queue queue, const char *wh
     clSetUserEventStatus(before[last], CL_COMPLETE);
     is_int(clWaitForEvents(1, &event), CL_SUCCESS, "%s: both are: %s", what, f->text);
     is_int(status_of(event), CL_COMPLETE, "%s: complete: %s", what, f->text);
-    ok(verified(f, queue), "%s: right: %s", what, f->text);
+    ok(each_verified(&f->t, queue), "%s: right: %s", what, f->text);
     clReleaseEvent(event);
     clReleaseEvent(before[0]);
     clReleaseEvent(before[1]);
@@ -86,7 +68,7 @@ static void test_failure(struct fixture *f, const struct device *d)
 {
     cl_int e, status = CL_SUCCESS;
     cl_command_queue queue = clCreateCommandQueue(d->cl.context, d->cl.device, 0, &e);
-    cl_event event = NULL, before = gate(d->cl.context);
+    cl_event event = NULL, before = each_gate(d->cl.context);
     if (e || trial_reset(&f->t, d->queue))
         bail("no queue");
     e = clattn_enqueue_forward(f->plan, queue, &f->t.args, 1, &before, &event);
@@ -106,13 +88,13 @@ static void test_failure(struct fixture *f, const struct device *d)
     clReleaseEvent(before);
     clReleaseCommandQueue(queue);
     e = trial_run(&f->t, f->plan, d->queue);
-    ok(!e && verified(f, d->queue), "the plan works on");
+    ok(!e && each_verified(&f->t, d->queue), "the plan works on");
 }
 
 /* A call with nothing to compute: of an event and a wait list, it may have either, both or none. */
 static void test_nothing(struct fixture *none, const struct device *d)
 {
-    cl_event before = gate(d->cl.context);
+    cl_event before = each_gate(d->cl.context);
     clSetUserEventStatus(before, CL_COMPLETE);
     for (int i = 0; i < 4; i++) {
         cl_event event = NULL;
@@ -134,7 +116,7 @@ static void test_nothing(struct fixture *none, const struct device *d)
 static void test_nothing_waits(struct fixture *none, const struct device *d)
 {
     const struct timespec time_to_run = { 0, 30000000 };
-    cl_event before = gate(d->cl.context), after = NULL;
+    cl_event before = each_gate(d->cl.context), after = NULL;
     cl_int e = clattn_enqueue_forward(none->plan, d->queue, &none->t.args, 1, &before, NULL);
     e = e ? e : clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &after);
     clFlush(d->queue);
@@ -152,23 +134,18 @@ static void test_nothing_waits(struct fixture *none, const struct device *d)
 static void test_out_of_order(struct fixture *f, const struct device *d)
 {
     cl_event event = NULL, next = NULL;
-    cl_int e;
-    int i;
-    cl_command_queue queue =
-        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
-    if (e) {
-        skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));
+    const cl_command_queue queue = each_unordered(d, d->cl.context);
+    if (!queue)
         return;
-    }
     test_gate(f, queue, "out of order");
-    e = trial_reset(&f->t, queue);
-    for (i = 0; i < 10 && !e; i++, event = next) {
+    cl_int e = trial_reset(&f->t, queue);
+    for (int i = 0; i < 10 && !e; i++, event = next) {
         e = clattn_enqueue_forward(f->plan, queue, &f->t.args, event != NULL, event ? &event : NULL, &next);
         if (event)
             clReleaseEvent(event);
     }
     e = e ? e : clWaitForEvents(1, &event);
-    ok(!e && verified(f, queue), "out of order: a chain of ten (%s)", clattn_status_string(e));
+    ok(!e && each_verified(&f->t, queue), "out of order: a chain of ten (%s)", clattn_status_string(e));
     if (event)
         clReleaseEvent(event);
     clReleaseCommandQueue(queue);
@@ -193,13 +170,9 @@ static void test_profiling(struct fixture *f, const struct device *d)
 
 static void test_foreign_event(struct fixture *f, const struct device *d)
 {
-    cl_int e;
-    cl_context other = clCreateContext(NULL, 1, &d->cl.device, NULL, NULL, &e);
-    cl_event event = NULL, foreign;
-    if (e)
-        bail("no second context");
-    foreign = gate(other);
-    e = clattn_enqueue_forward(f->plan, d->queue, &f->t.args, 1, &foreign, &event);
+    const cl_context other = each_context(d);
+    cl_event event = NULL, foreign = each_gate(other);
+    const cl_int e = clattn_enqueue_forward(f->plan, d->queue, &f->t.args, 1, &foreign, &event);
     ok((e == CL_INVALID_CONTEXT || e == CLATTN_ERROR_CONTEXT) && !event, "an event of another context is refused (%s)",
        clattn_status_string(e));
     clSetUserEventStatus(foreign, CL_COMPLETE);
@@ -210,10 +183,8 @@ static void test_foreign_event(struct fixture *f, const struct device *d)
 static void test_device(const struct device *d)
 {
     struct fixture f, none;
-    char words[512] = "";
-    if (fixture_open(&f, d, text, PADDED, words, sizeof words) ||
-        fixture_open(&none, d, empty, PADDED, words, sizeof words))
-        bail("%s", words);
+    each_open(&f, d, text, PADDED);
+    each_open(&none, d, empty, PADDED);
     test_wait_lists(&f, d);
     test_gate(&f, d->queue, "in order");
     test_gate(&none, d->queue, "no rows");

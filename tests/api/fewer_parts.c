@@ -133,10 +133,7 @@ static void test_many(const struct device *d, const char *text, const char *conf
 static void test(const struct device *d)
 {
     static const char cpu[] = "cpu w4,nv1,rk4,rd4,bk2", simt[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
-    cl_int e;
-    const cl_mem any = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 64, NULL, &e);
-    if (e)
-        bail("no buffer");
+    const cl_mem any = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 64, NULL);
     test_all(d, "f32 b1 h1 q3 k9000 d9/6 bwd", cpu, true, any);
     test_all(d, "f32 b1 h1 q1100 k90 d9/6 bwd", simt, false, any);
     test_all(d, "f32 b1 h1 q3 k9000 d9/6", simt, true, any);

@@ -149,9 +149,7 @@ static void test_fork(struct fixture *f)
 static void test_device(const struct device *d)
 {
     struct fixture f;
-    char words[512] = "";
-    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
-        bail("%s", words);
+    each_open(&f, d, text, PADDED);
     test_gives_back(&f);
     test_fork(&f);
     fixture_close(&f);

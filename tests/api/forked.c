@@ -218,11 +218,8 @@ static void test_complete(void)
 static clattn_plan make_plan(const struct world *w, const char *problem, uint32_t flags)
 {
     clattn_workload c = each_case(problem);
-    clattn_plan plan = NULL;
     c.problem.flags |= flags;
-    if (clattn_plan_create(&plan, w->handle, &c.problem, NULL))
-        bail("no plan: %s", problem);
-    return plan;
+    return each_own_plan(w->handle, &c.problem, NULL);
 }
 
 static void test_device(const struct device *d)
@@ -233,8 +230,7 @@ static void test_device(const struct device *d)
     const clattn_merge_args merge = CLATTN_MERGE_ARGS_INIT;
     struct fixture f;
     char why[512] = "";
-    if (fixture_open(&f, d, text, PADDED, why, sizeof why))
-        bail("%s", why);
+    each_open(&f, d, text, PADDED);
     struct world w = { .queue = d->queue,
                        .problem = &f.t.c.problem,
                        .forward = &f.t.args,
@@ -245,9 +241,9 @@ static void test_device(const struct device *d)
                        .info = CLATTN_PLAN_INFO_INIT,
                        .counters = CLATTN_COUNTERS_INIT,
                        .count = { .struct_size = sizeof w.count } };
-    if (clattn_create(&w.handle, d->cl.context, d->cl.device, NULL) ||
-        clattn_trial_create(&w.trial, w.handle, w.problem, "naive"))
-        bail("no handle");
+    w.handle = each_handle(d, NULL);
+    if (clattn_trial_create(&w.trial, w.handle, w.problem, "naive"))
+        bail("no trial");
     w.plan = make_plan(&w, text, 0);
     w.gradients = make_plan(&w, "f32 b1 h2/1 q5 k7 d8 causal lse bwd", 0);
     w.cache = make_plan(&w, "f32 b1 h2/1 q5 k7 d8 kvlen:3", CLATTN_APPEND | CLATTN_ROTARY);

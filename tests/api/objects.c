@@ -157,9 +157,7 @@ static void test_failures(struct fixture *f)
 static void test_device(const struct device *d)
 {
     struct fixture f;
-    char words[512] = "";
-    if (fixture_open(&f, d, text, PADDED, words, sizeof words))
-        bail("%s", words);
+    each_open(&f, d, text, PADDED);
     test_references(&f);
     test_runs(&f);
     test_failures(&f);

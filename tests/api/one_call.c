@@ -10,14 +10,6 @@
 #include <pthread.h>
 
 
-static clattn_handle open_handle(const struct device *d)
-{
-    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
-    if (!h)
-        bail("%s: no handle", d->name);
-    return h;
-}
-
 /* One call on inputs of its own; 1: right. */
 static int forward(const struct device *d, clattn_handle h, const char *text, char *why, size_t len)
 {
@@ -67,7 +59,7 @@ static void test_rows(const struct device *d)
         { backward, "f32 b2 h4/2 q37 k70 d24 causal alibi lse bwd" },
         { backward, "f16 b1 h2 q37 k70 d24 bias:1h1k sink lse bwd" },
     };
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char why[1024] = "";
         int good = rows[i].call(d, h, rows[i].text, why, sizeof why);
@@ -126,7 +118,7 @@ static void test_sizes(const struct device *d)
         { "f32 b2 h2 q9 k65 d16", 0 }, { "f32 b4 h2 q9 k65 d16", 0 },  { "f32 b4 h1 q9 k65 d16", 0 },
         { "f32 b4 h1 q0 k65 d16", 0 }, { "f32 b4 h1 q16 k65 d17", 0 }, { "f32 b4 h1 q16 k65 d17 scale0.5", 0 },
     };
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     const struct kept_plan *before = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct kept_plan *const now = plan_of(d, h, rows[i].text);
@@ -139,7 +131,7 @@ static void test_sizes(const struct device *d)
 
 static void test_bound(const struct device *d)
 {
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     const struct kept_plan *first = NULL, *second = NULL;
     int good = 1;
     for (int i = 0; i < PLAN_TABLE_ROWS + 1; i++) {
@@ -168,7 +160,7 @@ static void test_changes(const struct device *d)
 {
     static const char text[] = "f32 b1 h1 q70 k70 d16";
     const clattn_workload c = each_case(text);
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     char usual[32];
     snprintf(usual, sizeof usual, "%s", engine_of(plan_of(d, h, text)));
     ok(!clattn_set_config(h, &c.problem, "naive"), "a configuration is set");
@@ -219,11 +211,9 @@ static void test_change_under_way(const struct device *d)
     struct changer changer = { NULL, &c.problem, 0 };
     const clattn_store store = { sizeof store, change_once, keep_nothing, &changer };
     clattn_options options = CLATTN_OPTIONS_INIT;
-    clattn_handle h;
     options.store = &store;
     options.tune = CLATTN_TUNE_OFF;
-    if (clattn_create(&h, d->cl.context, d->cl.device, &options))
-        bail("%s: no handle", d->name);
+    const clattn_handle h = each_handle(d, &options);
     changer.h = h;
     char why[1024] = "";
     const int good = forward(d, h, text, why, sizeof why);
@@ -237,11 +227,11 @@ static void test_change_under_way(const struct device *d)
 static void test_arguments(const struct device *d)
 {
     const clattn_workload c = each_case("f32 b1 h2 q5 k300 d32 splits3 lse");
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     clattn_problem p;
     struct trial t;
     char why[1024] = "";
-    cl_event gate, done = NULL;
+    cl_event done = NULL;
     cl_int e = trial_make(&t, d->cl.context, &c, PADDED), e2;
     if (e)
         bail("no trial: %s", clattn_status_string(e));
@@ -250,8 +240,8 @@ static void test_arguments(const struct device *d)
     p.flags |= CLATTN_BACKWARD;
     p.sizes.nq = p.sizes.nk = 1000;
     t.args.sizes = &t.sizes;
-    gate = clCreateUserEvent(d->cl.context, &e);
-    e = e ? e : clattn_forward(h, d->queue, &p, &t.args, 1, &gate, &done);
+    const cl_event gate = each_gate(d->cl.context);
+    e = clattn_forward(h, d->queue, &p, &t.args, 1, &gate, &done);
     e2 = clSetUserEventStatus(gate, CL_COMPLETE);
     e = e ? e : e2 ? e2 : clWaitForEvents(1, &done);
     ok(!e && trial_verify(&t, d->queue, why, sizeof why),
@@ -275,7 +265,7 @@ static void test_arguments(const struct device *d)
 static void test_both(const struct device *d)
 {
     const clattn_workload c = each_case("f32 b1 h2 q20 k33 d16 lse bwd");
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     struct graded g;
     char why[1024] = "";
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
@@ -317,7 +307,7 @@ static void *call_all(void *arg)
 static void test_threads(const struct device *d)
 {
     struct caller w[6];
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     int good = 1;
     for (int i = 0; i < 6; i++) {
         w[i] = (struct caller){ .d = d, .h = h, .number = i };
@@ -382,7 +372,7 @@ static void *look_on(void *arg)
 static void test_crowd(const struct device *d)
 {
     struct caller w[CROWD + 1];
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     int good = 1;
     for (int i = 0; i <= CROWD; i++) {
         w[i] = (struct caller){ .d = d, .h = h, .number = i };
@@ -405,7 +395,7 @@ static void test_refused(const struct device *d)
     const clattn_workload c = each_case("f32 b1 h1 q3 k3 d16"), bad = each_case("f32 b1 h1 q3 k3 d16");
     clattn_backward_args gradients = CLATTN_BACKWARD_ARGS_INIT;
     clattn_problem none = bad.problem;
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     struct trial t;
     cl_event event = NULL;
     none.d = 0;

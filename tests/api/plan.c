@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tests/lib/harness.h"
+#include "tests/lib/each.h"
 #include "tests/lib/sound.h"
-#include "tests/lib/tap.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -145,21 +144,16 @@ static void test_wrong_text(const struct device *d)
        "its line comes first: %.60s", why);
 }
 
+static void test_device(const struct device *d)
+{
+    test_plan_options(d);
+    test_configs(d);
+    test_source(d);
+    test_scales(d);
+    test_wrong_text(d);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++) {
-        diag("%s", devices[i].name);
-        test_plan_options(&devices[i]);
-        test_configs(&devices[i]);
-        test_source(&devices[i]);
-        test_scales(&devices[i]);
-        test_wrong_text(&devices[i]);
-    }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

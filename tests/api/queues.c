@@ -27,8 +27,7 @@ static void test_device(const struct device *d)
     struct fixture fixture, *const f = &fixture;
     char why[512] = "";
     cl_event event = NULL;
-    if (fixture_open(f, d, text, PADDED, why, sizeof why))
-        bail("%s: %s", text, why);
+    each_open(f, d, text, PADDED);
     other_device = (cl_device_id)(void *)&other_device;
     REFUSED(CLATTN_ERROR_CONTEXT, (void)a);
     clattn_error_detail(d->handle, why, sizeof why, NULL);

@@ -111,8 +111,9 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "list"))
         return list();
     memset(&d, 0, sizeof d);
-    if (argc != 3 || opencl_open(argv[1], &d.cl) || cache_fixture_open(&n, &d, &o))
+    if (argc != 3 || opencl_open(argv[1], &d.cl))
         return 2;
+    n = cache_fixture_open(&d, &o);
     set_up(&run[0], &n, plain);
     set_up(&run[1], &n, mapped);
     cl_command_queue other = clCreateCommandQueue(n.context, d.cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);

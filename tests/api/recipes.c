@@ -90,26 +90,18 @@ struct place {
 
 static cl_mem upload(cl_context context, int type, const double *x, int n)
 {
-    cl_int e;
     void *bytes = calloc((size_t)n, 8);
     if (!bytes)
         bail("no memory");
     convert_store(type, x, bytes, (size_t)n);
-    const cl_mem mem =
-        clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, (size_t)n * convert_size(type), bytes, &e);
+    const cl_mem mem = each_buffer(context, CL_MEM_READ_WRITE, (size_t)n * convert_size(type), bytes);
     free(bytes);
-    if (e)
-        bail("a buffer: %s", clattn_status_string(e));
     return mem;
 }
 
 static cl_mem room(cl_context context, size_t floats)
 {
-    cl_int e;
-    const cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, floats * sizeof(float), NULL, &e);
-    if (e)
-        bail("a buffer: %s", clattn_status_string(e));
-    return mem;
+    return each_buffer(context, CL_MEM_READ_WRITE, floats * sizeof(float), NULL);
 }
 
 static void open_place(struct place *to, const struct device *d, int type)
@@ -134,13 +126,12 @@ static void open_place(struct place *to, const struct device *d, int type)
         p.align = CLATTN_ALIGN_OFFSET;
         p.flags = kind == WITH_SINKS ? CLATTN_SINKS : 0;
         p.splits = 1; /* no workspace on CPUs, and little on others */
-        if ((e = clattn_plan_create(&to->plans[kind], to->handle, &p, NULL)))
-            bail("%s: %s", d->name, clattn_status_string(e));
+        to->plans[kind] = each_own_plan(to->handle, &p, NULL);
     }
     to->q = upload(to->context, type, q, Q_N);
     to->k = upload(to->context, type, k, KV_N);
     to->v = upload(to->context, type, v, KV_N);
-    to->sinks = clCreateBuffer(to->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof sinks, sinks, &e);
+    to->sinks = each_buffer(to->context, CL_MEM_READ_ONLY, sizeof sinks, sinks);
     to->workspace = room(to->context, 1 << 16);
 }
 

@@ -4,7 +4,7 @@
  * As in append.c (tests/lib/appended.h), the host computes what every byte of every buffer has to be. */
 #include "config.h"
 
-#include "tests/lib/bytes.h"
+#include "tests/lib/appended.h"
 #include "tests/lib/each.h"
 
 enum { WIDEST = 576 };
@@ -140,21 +140,11 @@ static int rotate_twice(clattn_plan plan, struct call *c, cl_command_queue queue
 
 static clattn_plan make_plan(const struct device *d, int type, int width, uint32_t flags)
 {
-    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_plan plan = NULL;
-    char why[512];
     p.type = type;
     p.d = width;
     p.flags = flags;
-    o.config = "naive wg1,bk8"; /* whose sample of a forward call is the smallest */
-    const cl_int e = clattn_plan_create(&plan, d->handle, &p, &o);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED && type == CLATTN_F64)
-        return NULL;
-    clattn_error_detail(d->handle, why, sizeof why, NULL);
-    if (e)
-        bail("no plan: %s", why);
-    return plan;
+    return appended_plan(d, &p);
 }
 
 static void test_type(const struct device *d, cl_command_queue other, int type, int width, unsigned calls)
@@ -241,11 +231,10 @@ static void test_refusals(const struct device *d)
 {
     clattn_plan plan = make_plan(d, CLATTN_F32, 24, CLATTN_ROTARY), without = make_plan(d, CLATTN_F32, 24, 0);
     struct call c;
-    cl_int e;
     find_call(&c, d);
-    cl_mem fixed = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, c.out.size, NULL, &e);
-    cl_mem small = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 4, NULL, &e);
-    cl_mem both = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, c.out.size, NULL, &e);
+    const cl_mem fixed = each_buffer(d->cl.context, CL_MEM_READ_ONLY, c.out.size, NULL);
+    const cl_mem small = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 4, NULL);
+    const cl_mem both = each_buffer(d->cl.context, CL_MEM_READ_WRITE, c.out.size, NULL);
     refused(d, without, &c, &c.args, BAD, "the problem lacks CLATTN_ROTARY", "a plan without rotation");
     REFUSED(BAD, "rotary.width is 0", a.rotary.width = 0);
     REFUSED(BAD, "rotary.width is 3", a.rotary.width = 3);
@@ -294,21 +283,18 @@ static void test_strides(const struct device *d)
             struct call c;
             clattn_plan plan = make_plan(d, CLATTN_F32, 2, CLATTN_ROTARY);
             make_call(&c, CLATTN_F32, 2, sizes, &state, d->cl.context);
-            cl_int e = CL_SUCCESS;
-            cl_mem mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 64, NULL, &e);
+            const cl_mem mem = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 64, NULL);
             c.args.in = (clattn_tensor){ mem, 0, { 4, 4, 4 } };
             c.args.out = c.args.in;
             c.args.out.stride[axis] = 8;
-            if (!e)
-                e = clattn_enqueue_rotary(plan, d->queue, &c.args, 0, NULL, &event);
+            const cl_int e = clattn_enqueue_rotary(plan, d->queue, &c.args, 0, NULL, &event);
             clattn_error_detail(d->handle, why, sizeof why, NULL);
             ok(n == 1 ? !e : e == BAD && strstr(why, "has other strides"),
                "%s: in place, %s %d with another stride: %s", d->name, axes[axis], (int)n, clattn_status_string(e));
             clFinish(d->queue);
             if (event)
                 clReleaseEvent(event);
-            if (mem)
-                clReleaseMemObject(mem);
+            clReleaseMemObject(mem);
             free_call(&c);
             clattn_plan_release(plan);
         }

@@ -11,13 +11,6 @@ static const char all[] = "f32 b3 h4/2 q5 k7 d8 window3,1 alibi bias:bhqk:f16 ma
                           "varlen lse",
                   none[] = "f32 b3 h4/2 q5 k7 d8 lse";
 
-static void set_up(struct fixture *f, const struct device *d, const char *problem, enum layout layout)
-{
-    char why[512] = "";
-    if (fixture_open(f, d, problem, layout, why, sizeof why))
-        bail("%s: %s", problem, why);
-}
-
 /* The problem asks for it, and it is not there. */
 static void test_missing(struct fixture *f)
 {
@@ -77,15 +70,12 @@ static void test_missing_aux(struct fixture *f)
 static void test_least_aux(const struct device *d)
 {
     struct fixture nothing, *const f = &nothing;
-    set_up(f, d, "f32 b2 h2 q0 k7 d8 mod:tanh_gate,pair_bias lse", PADDED); /* only such a call may have so little */
+    each_open(f, d, "f32 b2 h2 q0 k7 d8 mod:tanh_gate,pair_bias lse", PADDED); /* only such a call may have so little */
     for (int32_t i = 0; i < f->t.c.problem.n_aux; i++) {
         const size_t size = image_size_of(f->t.c.problem.aux[i].type);
         clattn_array aux[CLATTN_AUX_MAX];
-        cl_int e;
         memcpy(aux, f->t.aux, sizeof aux);
-        aux[i].mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_ONLY, 3 * size - 1, NULL, &e);
-        if (e)
-            bail("no buffer");
+        aux[i].mem = each_buffer(f->d->cl.context, CL_MEM_READ_ONLY, 3 * size - 1, NULL);
         aux[i].offset = 2; /* the last byte of the third element is missing */
         REFUSED(SMALL, a.aux = aux);
         clattn_forward_args a = f->t.args;
@@ -136,11 +126,8 @@ static void test_lists(struct fixture *f)
 static void test_slopes(struct fixture *f)
 {
     enum { STRIDE = 5, N = 2 * STRIDE + 4 }; /* b3 h4 */
-    cl_int e;
     clattn_forward_args a = f->t.args;
-    a.slopes.mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_ONLY, N * sizeof(cl_float), NULL, &e);
-    if (e)
-        bail("no buffer");
+    a.slopes.mem = each_buffer(f->d->cl.context, CL_MEM_READ_ONLY, N * sizeof(cl_float), NULL);
     a.slopes.offset = 0;
     a.slopes_stride = STRIDE;
     is_int(clattn_enqueue_forward(f->plan, f->d->queue, &a, 0, NULL, NULL), CL_SUCCESS, "%d slopes are enough", (int)N);
@@ -183,11 +170,8 @@ static void test_shapes(struct fixture *f)
 /* What is read, in buffers that are only written. */
 static void test_access(struct fixture *f)
 {
-    cl_int e;
-    cl_mem sealed = clCreateBuffer(f->d->cl.context, CL_MEM_WRITE_ONLY, 1 << 16, NULL, &e);
+    cl_mem sealed = each_buffer(f->d->cl.context, CL_MEM_WRITE_ONLY, 1 << 16, NULL);
     clattn_array aux[CLATTN_AUX_MAX];
-    if (e)
-        bail("no buffer: %s", clattn_status_string(e));
     memcpy(aux, f->t.aux, sizeof aux);
     aux[0].mem = sealed;
     REFUSED(BAD, a.cu_q.mem = sealed);
@@ -223,11 +207,7 @@ static void test_edge(struct fixture *f, const struct array4 *x, size_t size, cl
     const cl_mem whole = in->mem;
     int shorter;
     for (shorter = 0; shorter < 2; shorter++) {
-        cl_int e;
-        in->mem = clCreateBuffer(f->d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, n - (size_t)shorter,
-                                 x->image.byte, &e);
-        if (e)
-            bail("no buffer");
+        in->mem = each_buffer(f->d->cl.context, CL_MEM_READ_WRITE, n - (size_t)shorter, x->image.byte);
         if (shorter)
             refused(f, a, SMALL, name);
         else
@@ -249,12 +229,9 @@ static void test_edges(struct fixture *f)
 /* Buffers of another context. */
 static void test_contexts(struct fixture *f)
 {
-    cl_int e = 0;
-    cl_context other = clCreateContext(NULL, 1, &f->d->cl.device, NULL, NULL, &e);
-    cl_mem foreign = e ? NULL : clCreateBuffer(other, CL_MEM_READ_WRITE, 4096, NULL, &e);
+    const cl_context other = each_context(f->d);
+    const cl_mem foreign = each_buffer(other, CL_MEM_READ_WRITE, 4096, NULL);
     clattn_array aux[CLATTN_AUX_MAX];
-    if (e)
-        bail("no second context: %s", clattn_status_string(e));
     memcpy(aux, f->t.aux, sizeof aux);
     aux[0].mem = foreign;
     REFUSED(CLATTN_ERROR_CONTEXT, a.cu_q.mem = foreign);
@@ -282,8 +259,8 @@ static void test_right(struct fixture *f)
 static void test_device(const struct device *d)
 {
     struct fixture with, without;
-    set_up(&with, d, all, PADDED);
-    set_up(&without, d, none, PADDED);
+    each_open(&with, d, all, PADDED);
+    each_open(&without, d, none, PADDED);
     test_missing(&with);
     test_missing_aux(&with);
     test_least_aux(d);

@@ -87,8 +87,8 @@ static void test(const struct device *d)
 int main(void)
 {
     char cache[NEST_PATH];
-    if (cache_fixture_make(cache) || setenv("POCL_CACHE_DIR", cache, 1)) /* empty, so that all is compiled */
-        bail("no folder");
+    cache_fixture_make(cache);
+    setenv("POCL_CACHE_DIR", cache, 1); /* empty, so that all is compiled */
     const int status = each_device(test);
     cache_fixture_remove(cache);
     return status;

@@ -72,17 +72,14 @@ static void test(const struct device *d)
     clattn_problem p = CLATTN_PROBLEM_INIT;
     clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
     clattn_plan plan = NULL;
-    cl_int e[2];
     options.tune = CLATTN_TUNE_OFF;
     options.cache_dir = "";
     tune.effort = CLATTN_TUNE_QUICK;
     tune.seconds = 0.01;
     p.d = 8;
     p.sizes = (clattn_sizes){ 1, 2, 2, 5, 9, 0, 0, 0 };
-    a.q.mem = a.k.mem = a.v.mem = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, N, NULL, &e[0]);
-    a.o.mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, N, NULL, &e[1]);
-    if (e[0] || e[1])
-        bail("no buffers");
+    a.q.mem = a.k.mem = a.v.mem = each_buffer(d->cl.context, CL_MEM_READ_ONLY, N, NULL);
+    a.o.mem = each_buffer(d->cl.context, CL_MEM_READ_WRITE, N, NULL);
     LOOKED_AT(clattn_create(&handle, d->cl.context, d->cl.device, &options), "a handle");
     LOOKED_AT(clattn_plan_create(&plan, handle, &p, NULL), "a plan");
     LOOKED_AT(clattn_enqueue_forward(plan, d->queue, &a, 0, NULL, NULL), "a call");

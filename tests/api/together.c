@@ -135,19 +135,11 @@ static void *run_caller(void *arg)
     return NULL;
 }
 
-static clattn_handle open_handle(const struct device *d)
-{
-    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
-    if (!h)
-        bail("%s: no handle", d->name);
-    return h;
-}
-
 /* So many threads call at once, on a new handle. Returns how often the driver built; *failed: calls that failed. */
 static int together(struct caller *w, int n, const struct device *d, const char *const *texts, int n_texts,
                     const char *how, int failing, int *failed)
 {
-    const clattn_handle h = open_handle(d);
+    const clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     *failed = 0;
     gate.threads = n;
     gate.done = gate.builds = 0;
@@ -272,14 +264,12 @@ static int nest(const struct device *d, const char *text, int tune, int skipped)
     const clattn_workload c = each_case(text);
     clattn_options options = CLATTN_OPTIONS_INIT;
     clattn_plan plan = NULL;
-    clattn_handle h;
     options.store = &store;
     options.log = on_log;
     options.tune = tune;
     options.tune_seconds = 0.001;
     nested = (struct nested){ .d = d, .skipped = skipped };
-    if (clattn_create(&h, d->cl.context, d->cl.device, &options))
-        bail("%s: no handle", d->name);
+    const clattn_handle h = each_handle(d, &options);
     nested.problem = c.problem;
     nested.h = h;
     const cl_int e = clattn_plan_create(&plan, h, &c.problem, NULL);

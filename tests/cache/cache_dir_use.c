@@ -12,22 +12,12 @@
 static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse", "f32 b1 h1 q9 k20 d8 alibi lse" };
 enum { PROBLEMS = sizeof problems / sizeof *problems, OTHERS = 65534 };
 
-static void fresh(char dir[NEST_PATH])
-{
-    if (cache_fixture_make(dir))
-        bail("no directory");
-}
-
 /* Makes the first problems' plans with a handle of these options. Returns how many are right and, unless it is
  * negative, made as `binary` says. */
 static int run_some(const struct device *d, const clattn_options *o, int binary, char *why, size_t len)
 {
-    struct cache_fixture n;
+    struct cache_fixture n = cache_fixture_open(d, o);
     int good = 0;
-    if (cache_fixture_open(&n, d, o)) {
-        snprintf(why, len, "no handle");
-        return -1;
-    }
     for (int i = 0; i < PROBLEMS; i++) {
         struct cache_fixture_plan how;
         good += cache_fixture_run(&n, problems[i], NULL, &how, why, len) == 1 && (binary < 0 || how.binary == binary);
@@ -76,8 +66,7 @@ static void expect(const struct device *d, const char *root, const char *cache_d
     int wrong = 0;
     if (want)
         snprintf(whole, sizeof whole, "%s/%s", root, want);
-    if (cache_fixture_open(&n, d, &o))
-        bail("no handle");
+    n = cache_fixture_open(d, &o);
     const int verdict = cache_fixture_run(&n, problems[0], NULL, &how, why, sizeof why);
     cache_fixture_close(&n);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -97,7 +86,7 @@ static void test_which(const struct device *d)
 {
     struct before before = keep_variables();
     char root[NEST_PATH], path[4][NEST_PATH + 8];
-    fresh(root);
+    cache_fixture_make(root);
     snprintf(path[0], sizeof path[0], "%s/given", root);
     snprintf(path[1], sizeof path[1], "%s/named", root);
     snprintf(path[2], sizeof path[2], "%s/xdg", root);
@@ -135,8 +124,7 @@ static void test_unusable(const struct device *d, const char *dir, const char *w
     int good = 0;
     o.log = cache_fixture_listen;
     o.log_user = &log;
-    if (cache_fixture_open(&n, d, &o))
-        bail("no handle");
+    n = cache_fixture_open(d, &o);
     for (int i = 0; i < 2 * PROBLEMS; i++) {
         struct cache_fixture_plan how;
         good +=
@@ -179,7 +167,7 @@ static void test_all_unusable(const struct device *d)
 {
     char root[NEST_PATH], path[NEST_PATH + 32], target[NEST_PATH + 32];
     size_t n;
-    fresh(root);
+    cache_fixture_make(root);
     snprintf(path, sizeof path, "%s/file", root);
     if (cache_fixture_write(path, "text", 4))
         bail("no file");
@@ -217,7 +205,7 @@ static void test_all_unusable(const struct device *d)
 static void test_readonly(const struct device *d)
 {
     char dir[NEST_PATH], why[512] = "";
-    fresh(dir);
+    cache_fixture_make(dir);
     const clattn_options only = cache_fixture_options(CLATTN_TUNE_READONLY, dir),
                          off = cache_fixture_options(CLATTN_TUNE_OFF, dir);
     uint64_t before = cache_fixture_state(dir);
@@ -247,7 +235,7 @@ static void test_readonly_damaged(const struct device *d)
 {
     char dir[NEST_PATH], why[512] = "";
     int bad = 0;
-    fresh(dir);
+    cache_fixture_make(dir);
     const clattn_options only = cache_fixture_options(CLATTN_TUNE_READONLY, dir),
                          off = cache_fixture_options(CLATTN_TUNE_OFF, dir);
     is_int(run_some(d, &off, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "binaries are made (%s)", why);
@@ -262,7 +250,7 @@ static void test_readonly_damaged(const struct device *d)
 static void test_small(const struct device *d)
 {
     char dir[NEST_PATH], why[512] = "";
-    fresh(dir);
+    cache_fixture_make(dir);
     for (int i = 0; i < 3; i++) {
         clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
         o.cache_max_size = i ? 1 : SIZE_MAX;
@@ -323,7 +311,7 @@ static void test_stat(const struct device *d)
     char dir[NEST_PATH], why[512] = "";
     clattn_cache_info info = { sizeof info, 9, 9, 9, 9, 9, 9, "?" };
     struct total total = { 0 };
-    fresh(dir);
+    cache_fixture_make(dir);
     clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
     ok(!clattn_cache_stat(&o, &info) && !strcmp(info.path, dir) && !info.binaries && !info.binary_bytes &&
            info.binary_max == 64 << 20 && !info.records && !info.record_bytes && !info.skipped,

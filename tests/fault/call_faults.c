@@ -63,11 +63,8 @@ static int is_new(const struct setting *p)
 static clattn_handle open_handle(const struct device *d)
 {
     clattn_options o = CLATTN_OPTIONS_INIT;
-    clattn_handle h = NULL;
     o.cache_dir = "";
-    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
-        bail("no handle");
-    return h;
+    return each_handle(d, &o);
 }
 
 static void open_setting(struct setting *p, const struct device *d, const struct row *row)

@@ -6,8 +6,7 @@
  * fails few of them; CLATTN_PART=1: all of them. */
 #include "config.h"
 
-#include "tests/lib/harness.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/each.h"
 #include "tests/lib/wrap.h"
 
 #include <pthread.h>
@@ -327,10 +326,8 @@ static void test_set(struct fixture *f)
         bail("no configuration");
     for (int i = 0; i < 2; i++) {
         clattn_options o = CLATTN_OPTIONS_INIT;
-        clattn_handle h = NULL;
         o.cache_dir = "";
-        if (clattn_create(&h, f->d->cl.context, f->d->cl.device, &o))
-            bail("no handle");
+        const clattn_handle h = each_handle(f->d, &o);
         wrap_arm(n, 0);
         e = clattn_set_config(h, &f->t.c.problem, config);
         n = wrap.calls;
@@ -361,19 +358,16 @@ static cl_int plan_while(struct fixture *f, const char *config, int builds, cl_i
 {
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_plan_options po = CLATTN_PLAN_OPTIONS_INIT;
-    clattn_handle h = NULL;
-    cl_int e;
     memset(heard, 0, sizeof *heard);
     o.log = listen;
     o.log_user = heard;
     po.config = config;
     *plan = NULL;
-    if (clattn_create(&h, f->d->cl.context, f->d->cl.device, &o))
-        bail("no handle");
+    const clattn_handle h = each_handle(f->d, &o);
     wrap_arm(0, 0);
     wrap.builds = builds;
     wrap.build_status = status;
-    e = clattn_plan_create(plan, h, &f->t.c.problem, &po);
+    const cl_int e = clattn_plan_create(plan, h, &f->t.c.problem, &po);
     wrap.builds = 0;
     wrap.build_status = 0;
     wrap_disarm();
@@ -447,10 +441,8 @@ int main(void)
         bail("no folder");
     for (i = 0; i < n; i++) {
         struct fixture f, none;
-        char words[512] = "";
-        if (fixture_open(&f, &devices[i], text, PADDED, words, sizeof words) ||
-            fixture_open(&none, &devices[i], empty, PADDED, words, sizeof words))
-            bail("%s", words);
+        each_open(&f, &devices[i], text, PADDED);
+        each_open(&none, &devices[i], empty, PADDED);
         diag("%s", devices[i].name);
         for (j = 0; j < 2 * ATTEMPTS; j++)
             test_attempt(&attempts[j / 2], &f, j % 2);

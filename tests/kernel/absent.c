@@ -246,10 +246,7 @@ static const struct {
 static void empty_ends(const struct device *d, cl_mem *made, int param, int64_t total, cla_i64 *offset)
 {
     int32_t cu[] = { 0, 0, (int32_t)total, (int32_t)total };
-    cl_int e;
-    *made = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof cu, cu, &e);
-    if (e)
-        bail("no buffer");
+    *made = each_buffer(d->cl.context, CL_MEM_READ_ONLY, sizeof cu, cu);
     seen->mem[parameter(param)] = *made;
     *offset = 0;
 }

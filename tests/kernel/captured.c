@@ -49,24 +49,20 @@ struct table {
     size_t size;
 };
 
-static cl_int make_table(struct table *t, const struct device *d, int64_t n, int wide)
+static void make_table(struct table *t, const struct device *d, int64_t n, int wide)
 {
-    cl_int e, e2;
     *t = (struct table){ .n = n, .wide = wide, .size = (size_t)(n + 2 * MARGIN) * (wide ? 8 : 4) };
     if (!(t->bytes = malloc(t->size)))
         bail("no memory");
     memset(t->bytes, 0xa5, t->size);
-    t->mem = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, t->size, t->bytes, &e);
-    t->values = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, wide ? 8 : 4, NULL, &e2);
-    return e ? e : e2;
+    t->mem = each_buffer(d->cl.context, CL_MEM_READ_WRITE, t->size, t->bytes);
+    t->values = each_buffer(d->cl.context, CL_MEM_READ_ONLY, wide ? 8 : 4, NULL);
 }
 
 static void free_table(struct table *t)
 {
-    if (t->mem)
-        clReleaseMemObject(t->mem);
-    if (t->values)
-        clReleaseMemObject(t->values);
+    clReleaseMemObject(t->mem);
+    clReleaseMemObject(t->values);
     free(t->bytes);
 }
 
@@ -182,10 +178,11 @@ static void check(const struct device *d, const char *config, const char *text, 
     struct modded m;
     struct table tables[2];
     char why[1024] = "";
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
-    cl_int e2 = make_table(&tables[0], d, n, wide), e3 = make_table(&tables[1], d, MIXED, wide);
+    const cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
+    make_table(&tables[0], d, n, wide);
+    make_table(&tables[1], d, MIXED, wide);
     make_problem(&m, &g.t.c.problem, form);
-    const clattn_plan plan = e || e2 || e3 ? NULL : each_plan(d, config, &m.p, text);
+    const clattn_plan plan = e ? NULL : each_plan(d, config, &m.p, text);
     ok(plan && counts(&g, plan, tables, d->queue), "%s, %s: %s, %lld elements: %s", d->name,
        config ? config : "default", form->name, (long long)n, text);
     *bytes = g.args.workspace_size;

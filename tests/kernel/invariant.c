@@ -275,10 +275,8 @@ static void test_workspace(const struct device *d)
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     clattn_plan small = NULL;
     struct fixture f;
-    char why[512] = "";
     size_t size = 0;
-    if (fixture_open_by(&f, d, text, "row", PADDED, why, sizeof why))
-        bail("%s: %s", text, why);
+    each_open_by(&f, d, text, "row", PADDED);
     ok(!clattn_workspace_size(f.plan, &f.t.args, &size), "a workspace can be asked for");
     enum { STATES = 3 * 2 * 3 * (20 + 1) * 4, UNIT = 32 }; /* of 3 parts of 2 heads of 3 rows */
     is_int((long long)size, (STATES + UNIT - 1) / UNIT * UNIT, "it has the states of three parts");

@@ -160,15 +160,6 @@ static void check_refusals(const struct device *d)
     }
 }
 
-static cl_mem new_buffer(cl_context context, size_t bytes)
-{
-    cl_int e;
-    cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &e);
-    if (e)
-        bail("cannot make a buffer");
-    return mem;
-}
-
 /* The only engine here that needs a workspace for few keys too. */
 static void check_workspace(const struct device *d)
 {
@@ -188,7 +179,7 @@ static void check_workspace(const struct device *d)
     is_int(clattn_workspace_size(f->plan, &f->t.args, &need), CL_SUCCESS, "its size can be asked");
     ok(need >= 32 * 6 * 4, "and is %zu bytes", need);
     clattn_forward_args *const args = &f->t.args;
-    args->workspace = new_buffer(d->cl.context, need + 64);
+    args->workspace = each_buffer(d->cl.context, CL_MEM_READ_WRITE, need + 64, NULL);
     args->workspace_size = need;
     REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace = NULL);
     REFUSED(CLATTN_ERROR_WORKSPACE, a.workspace_size = need - 1);
@@ -196,7 +187,7 @@ static void check_workspace(const struct device *d)
     REFUSED(BAD, a.workspace_offset = 16);
     REFUSED(SMALL, a.workspace_offset = 96);
     REFUSED(SMALL, a.workspace_offset = SIZE_MAX - 31);
-    cl_mem inputs = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, need, NULL, &e);
+    const cl_mem inputs = each_buffer(d->cl.context, CL_MEM_READ_ONLY, need, NULL);
     REFUSED(BAD, a.workspace = inputs);
     clReleaseMemObject(inputs);
     args->workspace_offset = 64;

@@ -3,8 +3,7 @@
 #include "config.h"
 
 #include "tools/reference.h"
-#include "tests/lib/harness.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/each.h"
 
 #include <math.h>
 
@@ -298,24 +297,20 @@ static void run_masked(const struct device *d, const char *text)
     tear_down(&s);
 }
 
+static void test_device(const struct device *d)
+{
+    if (harness_flag("CLATTN_QUICK")) {
+        run_plain(d, quick_plain);
+        run_masked(d, quick_masked);
+        return;
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        run_plain(d, plain[i]);
+    for (size_t i = 0; i < sizeof masked / sizeof *masked; i++)
+        run_masked(d, masked[i]);
+}
+
 int main(void)
 {
-    const struct device *devices;
-    const char *why;
-    unsigned n = harness_open(&devices, &why), i;
-    size_t j;
-    if (!n)
-        return skip_all("%s", why);
-    for (i = 0; i < n; i++)
-        if (harness_flag("CLATTN_QUICK")) {
-            run_plain(&devices[i], quick_plain);
-            run_masked(&devices[i], quick_masked);
-        } else {
-            for (j = 0; j < sizeof plain / sizeof *plain; j++)
-                run_plain(&devices[i], plain[j]);
-            for (j = 0; j < sizeof masked / sizeof *masked; j++)
-                run_masked(&devices[i], masked[j]);
-        }
-    harness_close();
-    return done_testing();
+    return each_device(test_device);
 }

@@ -90,13 +90,10 @@ struct run {
 static void put(struct run *r, int which, double *values)
 {
     unsigned char bytes[8 * ALL];
-    cl_int e;
     convert_store(r->type, values, bytes, (size_t)counts[which]);
     convert_load(r->type, bytes, values, (size_t)counts[which]);
-    r->mem[which] = clCreateBuffer(r->d->cl.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                   (size_t)counts[which] * convert_size(r->type), bytes, &e);
-    if (e)
-        bail("no buffer");
+    r->mem[which] = each_buffer(r->d->cl.context, CL_MEM_READ_WRITE, (size_t)counts[which] * convert_size(r->type),
+                                bytes);
 }
 
 static void get(struct run *r, int which, double *to)

@@ -275,11 +275,9 @@ static cl_int run_copied(const struct device *d, clattn_plan plan)
     const clattn_sizes one = { 1, 1, 1, 1, 1, 0, 0, 0 };
     clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
     clattn_array table = { NULL, 0 };
-    cl_mem mem[5] = { NULL };
-    cl_int e = CL_SUCCESS;
-    int i;
-    for (i = 0; i < 5 && !e; i++)
-        mem[i] = clCreateBuffer(d->cl.context, CL_MEM_READ_WRITE, 1024, NULL, &e);
+    cl_mem mem[5];
+    for (int i = 0; i < 5; i++)
+        mem[i] = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 1024, NULL);
     a.sizes = &one;
     a.q.mem = mem[0];
     a.k.mem = mem[1];
@@ -287,11 +285,10 @@ static cl_int run_copied(const struct device *d, clattn_plan plan)
     a.o.mem = mem[3];
     table.mem = mem[4];
     a.aux = &table;
-    e = e ? e : clattn_enqueue_forward(plan, d->queue, &a, 0, NULL, NULL);
+    cl_int e = clattn_enqueue_forward(plan, d->queue, &a, 0, NULL, NULL);
     e = e ? e : clFinish(d->queue);
-    for (i = 0; i < 5; i++)
-        if (mem[i])
-            clReleaseMemObject(mem[i]);
+    for (int i = 0; i < 5; i++)
+        clReleaseMemObject(mem[i]);
     return e;
 }
 
@@ -331,7 +328,6 @@ static void test_device(const struct device *d)
 {
     static const char plain[] = "f32 b2 h4/2 q9 k20 d8 causal lse";
     struct fixture f;
-    char why[512] = "";
     size_t i;
     test_counts(d);
     test_names(d);
@@ -339,8 +335,7 @@ static void test_device(const struct device *d)
     for (i = 0; i < sizeof broken / sizeof *broken; i++)
         test_broken(d, broken[i].text, broken[i].name, broken[i].where, 0);
     test_broken(d, "if (s > 0) s = 0;\ns = nowhere;", "vector.cl", "vector.cl:", CLATTN_MOD_VECTOR);
-    if (fixture_open(&f, d, plain, PADDED, why, sizeof why))
-        bail("%s: %s", plain, why);
+    each_open(&f, d, plain, PADDED);
     for (i = 0; i < sizeof halves / sizeof *halves; i++) {
         if (harness_deals((unsigned)i, 8))
             test_half(d, &f, i, "cpu");

@@ -257,8 +257,7 @@ static void test_workspace(const struct device *d)
     char why[512] = "";
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     clattn_plan small = NULL;
-    if (fixture_open_by(&f, d, text, "row", PADDED, why, sizeof why))
-        bail("%s: %s", text, why);
+    each_open_by(&f, d, text, "row", PADDED);
     clattn_forward_args a = f.t.args;
     for (int n = 1; n <= 64; n += 21) {
         a.splits = n;
@@ -292,8 +291,7 @@ static void test_who_says(const struct device *d)
     static const char text[] = "f32 b1 h2 q3 k400 d16/20 splits5 lse";
     struct fixture f;
     char why[512] = "";
-    if (fixture_open_by(&f, d, text, "row", PADDED, why, sizeof why))
-        bail("%s: %s", text, why);
+    each_open_by(&f, d, text, "row", PADDED);
     is_int((long long)ask(d, f.plan, &f.t.args, CL_SUCCESS, "the problem's number"), (long long)states(5), "is taken");
     f.t.args.splits = 3;
     is_int((long long)ask(d, f.plan, &f.t.args, CL_SUCCESS, "the call's number"), (long long)states(3), "goes first");

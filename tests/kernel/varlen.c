@@ -132,11 +132,8 @@ static void test_lies(const struct device *d)
     size_t i;
     for (i = 0; i < sizeof lies / sizeof *lies; i++) {
         struct fixture f;
-        char why[512] = "";
-        cl_int e = fixture_open(&f, d, text, PADDED, why, sizeof why);
-        if (e)
-            bail("%s: %s", text, why);
-        e = write_list(d, &f.t.list[CU_Q], f.t.args.cu_q.offset, lies[i], 5);
+        each_open(&f, d, text, PADDED);
+        cl_int e = write_list(d, &f.t.list[CU_Q], f.t.args.cu_q.offset, lies[i], 5);
         e = e ? e : write_list(d, &f.t.list[CU_K], f.t.args.cu_k.offset, lies[(i + 2) % 7], 5);
         e = e ? e : trial_run(&f.t, f.plan, d->queue);
         ok(!e && rows_alone(d, &f.t.o) && rows_alone(d, &f.t.lse),

@@ -252,7 +252,7 @@ clattn_plan appended_plan(const struct device *d, const clattn_problem *p)
     char why[512];
     o.config = "naive wg1,bk8"; /* whose sample of a forward call is the smallest */
     const cl_int e = clattn_plan_create(&plan, d->handle, p, &o);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED)
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && p->type == CLATTN_F64)
         return NULL;
     clattn_error_detail(d->handle, why, sizeof why, NULL);
     if (e)

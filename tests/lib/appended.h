@@ -33,7 +33,7 @@ int64_t appended_expect(struct appended *c);
 /* Whether the device has what is expected; words in `why`. */
 int appended_agrees(const struct appended *c, cl_command_queue queue, char *why, size_t len);
 
-/* A plan of the quickest engine to compile; NULL where the device lacks the type. */
+/* A plan of the quickest engine to compile; NULL where the device lacks f64. */
 clattn_plan appended_plan(const struct device *d, const clattn_problem *p);
 
 #endif

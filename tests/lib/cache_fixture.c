@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tests/lib/cache_fixture.h"
+#include "tests/lib/each.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 /* ---- Directories ---- */
 
-int cache_fixture_make(char path[NEST_PATH])
+void cache_fixture_make(char path[NEST_PATH])
 {
     const char *base = getenv("TMPDIR");
     if (!base || *base != '/')
@@ -22,7 +23,8 @@ int cache_fixture_make(char path[NEST_PATH])
     if (!base || *base != '/')
         base = "/tmp";
     snprintf(path, NEST_PATH, "%s/clattn-test.XXXXXX", base);
-    return mkdtemp(path) ? 0 : -1;
+    if (!mkdtemp(path))
+        bail("no directory in %s", base);
 }
 
 static int is_entry(const struct dirent *e)
@@ -151,12 +153,12 @@ static void remove_process_path(void)
         cache_fixture_remove(process_path);
 }
 
-int cache_fixture_for_process(const char *name)
+void cache_fixture_for_process(const char *name)
 {
-    if (cache_fixture_make(process_path))
-        return -1;
+    cache_fixture_make(process_path);
     process_id = getpid();
-    return atexit(remove_process_path) || setenv(name, process_path, 1) ? -1 : 0;
+    if (atexit(remove_process_path) || setenv(name, process_path, 1))
+        bail("no directory for %s", name);
 }
 
 /* ---- Handles and plans ---- */
@@ -181,8 +183,7 @@ clattn_options cache_fixture_options(int tune, const char *dir)
 clattn_handle cache_fixture_handle(const struct device *d, int tune, const char *dir)
 {
     const clattn_options o = cache_fixture_options(tune, dir);
-    clattn_handle h;
-    return clattn_create(&h, d->cl.context, d->cl.device, &o) ? NULL : h;
+    return each_handle(d, &o);
 }
 
 clattn_counters cache_fixture_counters(clattn_handle h)
@@ -193,29 +194,22 @@ clattn_counters cache_fixture_counters(clattn_handle h)
     return c;
 }
 
-int cache_fixture_open(struct cache_fixture *n, const struct device *d, const clattn_options *options)
+struct cache_fixture cache_fixture_open(const struct device *d, const clattn_options *options)
 {
+    struct cache_fixture n = { NULL, each_context(d), NULL };
     cl_int e;
-    memset(n, 0, sizeof *n);
-    n->context = clCreateContext(NULL, 1, &d->cl.device, NULL, NULL, &e);
+    n.queue = clCreateCommandQueue(n.context, d->cl.device, 0, &e);
+    e = e ? e : clattn_create(&n.handle, n.context, d->cl.device, options);
     if (e)
-        return -1;
-    n->queue = clCreateCommandQueue(n->context, d->cl.device, 0, &e);
-    if (!e)
-        e = clattn_create(&n->handle, n->context, d->cl.device, options);
-    if (e)
-        cache_fixture_close(n);
-    return e ? -1 : 0;
+        bail("%s: no handle: %s", d->name, clattn_status_string(e));
+    return n;
 }
 
 void cache_fixture_close(struct cache_fixture *n)
 {
     clattn_release(n->handle);
-    if (n->queue)
-        clReleaseCommandQueue(n->queue);
-    if (n->context)
-        clReleaseContext(n->context);
-    memset(n, 0, sizeof *n);
+    clReleaseCommandQueue(n->queue);
+    clReleaseContext(n->context);
 }
 
 struct cache_fixture cache_fixture_of(const struct device *d, clattn_handle h)

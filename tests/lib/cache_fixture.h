@@ -9,8 +9,8 @@ enum { NEST_PATH = 512 };
 
 /* ---- Directories ---- */
 
-/* A fresh one of this user alone, under TMPDIR, HOME or /tmp. 0, or -1. */
-int cache_fixture_make(char path[NEST_PATH]);
+/* A fresh one of this user alone, under TMPDIR, HOME or /tmp. Here and below a test ends where there is none. */
+void cache_fixture_make(char path[NEST_PATH]);
 /* Removes it with all that is in it. */
 void cache_fixture_remove(const char *path);
 /* Calls visit (NULL: none) for each file below path/under, in the order of their names; returns their number. */
@@ -24,7 +24,7 @@ char *cache_fixture_read(const char *file, size_t *n);
 int cache_fixture_write(const char *file, const void *bytes, size_t n);
 /* cache_fixture_make(), and its path in variable `name` of the environment until the process ends; then it is
  * removed. */
-int cache_fixture_for_process(const char *name);
+void cache_fixture_for_process(const char *name);
 
 /* ---- Handles and plans ---- */
 
@@ -37,8 +37,7 @@ void cache_fixture_listen(void *user, const char *text); /* for clattn_options.l
 
 /* `options` changed so: tune, and dir as its cache. */
 clattn_options cache_fixture_options(int tune, const char *dir);
-/* A handle for the device in a context of d's (`own`: in a new one, which ends with it); NULL when it cannot be
- * made. */
+/* A handle for the device in a context of d's. */
 clattn_handle cache_fixture_handle(const struct device *d, int tune, const char *dir);
 clattn_counters cache_fixture_counters(clattn_handle h);
 
@@ -48,8 +47,8 @@ struct cache_fixture {
     cl_context context;
     cl_command_queue queue;
 };
-/* A handle in a context and with a queue of its own. 0, or -1. */
-int cache_fixture_open(struct cache_fixture *n, const struct device *d, const clattn_options *options);
+/* A handle in a context and with a queue of its own. */
+struct cache_fixture cache_fixture_open(const struct device *d, const clattn_options *options);
 void cache_fixture_close(struct cache_fixture *n);
 /* A handle of someone else's in place of n's own. */
 struct cache_fixture cache_fixture_of(const struct device *d, clattn_handle h);

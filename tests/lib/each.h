@@ -24,6 +24,111 @@ static inline int each_device(void (*test)(const struct device *))
     return done_testing();
 }
 
+/* ---- What no test can do without: where there is none, it ends ---- */
+
+/* A problem string that is one. */
+static inline clattn_workload each_case(const char *text)
+{
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    char why[256] = "";
+    if (clattn_workload_parse(text, &c, why, sizeof why))
+        bail("%s: %s", text, why);
+    return c;
+}
+
+/* A problem with its inputs and the harness's plan, by the default configuration or by another one. fixture_close() is
+ * due. */
+static inline void each_open_by(struct fixture *f, const struct device *d, const char *text, const char *config,
+                                enum layout layout)
+{
+    char why[512] = "";
+    if (fixture_open_by(f, d, text, config, layout, why, sizeof why))
+        bail("%s: %s", text, why);
+}
+static inline void each_open(struct fixture *f, const struct device *d, const char *text, enum layout layout)
+{
+    each_open_by(f, d, text, NULL, layout);
+}
+
+/* from: what it holds, or NULL. */
+static inline cl_mem each_buffer(cl_context context, cl_mem_flags flags, size_t size, const void *from)
+{
+    cl_int e;
+    const cl_mem mem = clCreateBuffer(context, flags | (from ? CL_MEM_COPY_HOST_PTR : 0), size,
+                                      (void *)(uintptr_t)from, &e);
+    if (e)
+        bail("no buffer: %s", clattn_status_string(e));
+    return mem;
+}
+
+/* A context of the test's own. */
+static inline cl_context each_context(const struct device *d)
+{
+    cl_int e;
+    const cl_context context = clCreateContext(NULL, 1, &d->cl.device, NULL, NULL, &e);
+    if (e)
+        bail("no second context: %s", clattn_status_string(e));
+    return context;
+}
+
+/* A queue that keeps no order, or NULL and a skip where the device has none. */
+static inline cl_command_queue each_unordered(const struct device *d, cl_context context)
+{
+    cl_int e;
+    const cl_command_queue queue =
+        clCreateCommandQueue(context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    if (e)
+        skip("no out-of-order queue on %s: %s", d->name, clattn_status_string(e));
+    return e ? NULL : queue;
+}
+
+/* What a call waits for until the test sets its status. */
+static inline cl_event each_gate(cl_context context)
+{
+    cl_int e;
+    const cl_event event = clCreateUserEvent(context, &e);
+    if (e)
+        bail("no user event: %s", clattn_status_string(e));
+    return event;
+}
+
+/* A handle of the test's own. */
+static inline clattn_handle each_handle(const struct device *d, const clattn_options *options)
+{
+    clattn_handle h = NULL;
+    const cl_int e = clattn_create(&h, d->cl.context, d->cl.device, options);
+    if (e)
+        bail("%s: no handle: %s", d->name, clattn_status_string(e));
+    return h;
+}
+
+/* A plan that is the caller's, by a configuration (NULL: the default). */
+static inline clattn_plan each_own_plan(clattn_handle h, const clattn_problem *p, const char *config)
+{
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
+    clattn_plan plan = NULL;
+    char why[512] = "";
+    o.config = config;
+    const cl_int e = clattn_plan_create(&plan, h, p, &o);
+    if (e) {
+        harness_words(h, e, why, sizeof why);
+        bail("no plan: %s", why);
+    }
+    return plan;
+}
+
+/* ---- What tests report ---- */
+
+/* Whether the results are right; else a line says why not. */
+static inline int each_verified(struct trial *t, cl_command_queue queue)
+{
+    char why[1024] = "";
+    const int good = trial_verify(t, queue, why, sizeof why);
+    if (!good)
+        diag("%s", why);
+    return good;
+}
+
 /* Reports a call that must have failed (e): with `want`, in words among which are these, and without an event. Then the
  * queue is done. */
 static inline void each_refused(const struct device *d, cl_int e, cl_event event, cl_int want, const char *words,
@@ -34,16 +139,6 @@ static inline void each_refused(const struct device *d, cl_int e, cl_event event
     clFinish(d->queue);
     ok(e == want && !event && *detail && strstr(detail, words), "%s is refused (%s): %s", what,
        clattn_status_string(e), detail);
-}
-
-/* A problem string that is one. */
-static inline clattn_workload each_case(const char *text)
-{
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    char why[256] = "";
-    if (clattn_workload_parse(text, &c, why, sizeof why))
-        bail("%s: %s", text, why);
-    return c;
 }
 
 /* Runs what trial_make() made, unless that failed (e), judges it and frees it. */

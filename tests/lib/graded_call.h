@@ -20,9 +20,10 @@ static inline void graded_call_open(struct graded_call *c, const struct device *
 {
     const clattn_workload w = each_case(text);
     c->d = d;
-    c->plan = NULL;
-    if (graded_make(&c->g, d->cl.context, d->queue, &w, PADDED, wanted) ||
-        clattn_plan_create(&c->plan, d->handle, &c->g.t.c.problem, NULL) || graded_run(&c->g, c->plan, d->queue))
+    if (graded_make(&c->g, d->cl.context, d->queue, &w, PADDED, wanted))
+        bail("no gradients: %s", text);
+    c->plan = each_own_plan(d->handle, &c->g.t.c.problem, NULL);
+    if (graded_run(&c->g, c->plan, d->queue))
         bail("no gradients: %s", text);
 }
 
@@ -37,11 +38,7 @@ static inline void graded_call_refused(struct graded_call *c, cl_int want, const
 /* A buffer that nothing may be written to. */
 static inline cl_mem graded_call_read_only(const struct graded_call *c, size_t bytes)
 {
-    cl_int e;
-    const cl_mem mem = clCreateBuffer(c->d->cl.context, CL_MEM_READ_ONLY, bytes, NULL, &e);
-    if (e)
-        bail("no buffer");
-    return mem;
+    return each_buffer(c->d->cl.context, CL_MEM_READ_ONLY, bytes, NULL);
 }
 
 /* The gradients are still those that graded_call_open() made. */

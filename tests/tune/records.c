@@ -20,14 +20,6 @@ static const struct large {
                { "f64 b1 h1 q9 k20 d8", "f64 b1 h1 q9 k20 d576", "cpu w16,nv4,rk8,rd8,bk128" } };
 enum { PROBLEMS = sizeof problems / sizeof *problems, TEXT = 1 << 16, EDITED = 8192 };
 
-static clattn_problem read_problem(const char *text)
-{
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    if (clattn_workload_parse(text, &c, NULL, 0))
-        bail("cannot be read: %s", text);
-    return c.problem;
-}
-
 /* A handle with a directory of its own. */
 struct place {
     const struct device *d;
@@ -38,8 +30,8 @@ struct place {
 static struct place open_place(const struct device *d, int tune)
 {
     struct place x = { .d = d };
-    if (cache_fixture_make(x.dir) || !(x.h = cache_fixture_handle(d, tune, x.dir)))
-        bail("cannot set up");
+    cache_fixture_make(x.dir);
+    x.h = cache_fixture_handle(d, tune, x.dir);
     return x;
 }
 
@@ -83,7 +75,7 @@ static char *export_all(clattn_handle h)
 /* The record of one class as text, to be freed. */
 static char *make_record(clattn_handle h, const char *problem, int effort, const char *config)
 {
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     const cl_int e = pretend_tune(h, &p, effort, config);
     if (e)
         bail("no record: %s", clattn_status_string(e));
@@ -146,7 +138,7 @@ static void test_round_trip(const struct device *d, const char *second)
     struct place x = open_place(d, CLATTN_TUNE_OFF);
     char *one[PROBLEMS] = { NULL };
     for (int i = 0; i < PROBLEMS; i++) {
-        const clattn_problem p = read_problem(problems[i]);
+        const clattn_problem p = each_case(problems[i]).problem;
         one[i] = make_record(x.h, problems[i], CLATTN_TUNE_QUICK, second);
         is_int(clattn_wisdom_forget(x.h, &p), CL_SUCCESS, "forget the class of %s", problems[i]);
         char *none = export_all(x.h);
@@ -221,7 +213,7 @@ static void expect_refused(struct place *x, const char *record, int foreign, con
 static const struct large *find_large(clattn_handle h)
 {
     for (size_t i = 0; i < sizeof larges / sizeof *larges; i++) {
-        const clattn_problem narrow = read_problem(larges[i].narrow), wide = read_problem(larges[i].wide);
+        const clattn_problem narrow = each_case(larges[i].narrow).problem, wide = each_case(larges[i].wide).problem;
         if (!clattn_emit_source(h, &narrow, larges[i].config, NULL, 0, NULL) &&
             clattn_emit_source(h, &wide, larges[i].config, NULL, 0, NULL) == CLATTN_ERROR_NOT_SUPPORTED)
             return &larges[i];
@@ -232,7 +224,7 @@ static const struct large *find_large(clattn_handle h)
 /* `record` for the class of another problem, with another configuration. */
 static void edit_class(char out[EDITED], clattn_handle h, const char *record, const char *problem, const char *config)
 {
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     char class[192], half[EDITED];
     if (clattn_class_of(h, &p, class, sizeof class, NULL))
         bail("no class");
@@ -359,7 +351,7 @@ static void keep_path(void *user, const char *file, size_t size)
 static void expect_ignored(struct place *x, const char *path, const char *problem, const char *record, const char *what)
 {
     char first[128], why[512];
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     struct cache_fixture_plan how;
     if (cache_fixture_write(path, record, strlen(record)))
         bail("cannot write");
@@ -382,7 +374,7 @@ static void test_lying_large(struct place *x, const char *record)
         skip("every configuration fits every problem on %s", x->d->name);
         return;
     }
-    const clattn_problem p = read_problem(large->wide);
+    const clattn_problem p = each_case(large->wide).problem;
     clattn_config_at(x->h, &p, 0, first, sizeof first);
     edit_class(out, x->h, record, large->wide, first);
     const clattn_import_count n = import(x->h, out, CL_SUCCESS, first);
@@ -429,9 +421,7 @@ static void test_measured_anew(const struct device *d, const char *second)
         bail("cannot write");
     clattn_options o = cache_fixture_options(CLATTN_TUNE_AUTO, x.dir);
     o.tune_seconds = 30;
-    clattn_handle h;
-    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
-        bail("no handle");
+    const clattn_handle h = each_handle(d, &o);
     const struct cache_fixture n = cache_fixture_of(d, h);
     const int good = cache_fixture_run(&n, problems[0], NULL, &how, why, sizeof why);
     const clattn_counters c = cache_fixture_counters(h);
@@ -466,7 +456,7 @@ static void test_nulls(const struct device *d)
 
 static void test_device(const struct device *d)
 {
-    const clattn_problem p = read_problem(problems[0]);
+    const clattn_problem p = each_case(problems[0]).problem;
     char first[128] = "", second[128] = "";
     clattn_config_at(d->handle, &p, 0, first, sizeof first);
     test_nulls(d);

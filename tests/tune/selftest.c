@@ -98,16 +98,13 @@ static int count_lines(const char *words)
 static clattn_handle open_handle(const struct device *d, const char *folder)
 {
     clattn_options o = CLATTN_OPTIONS_INIT;
-    clattn_handle h = NULL;
     o.cache_dir = folder;
     o.tune = CLATTN_TUNE_OFF;
     o.log = keep_line;
     *lines = '\0';
     callers = d->cl.context;
     n_apart = 0;
-    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
-        bail("no handle");
-    return h;
+    return each_handle(d, &o);
 }
 
 /* ---- The test of an engine ---- */
@@ -249,8 +246,7 @@ static void plan_is_right(const struct device *d, clattn_handle h, bool of_units
     struct fixture f;
     clattn_plan p = NULL;
     o.config = of_units ? "mma_nv" : NULL;
-    if (fixture_open(&f, d, text, PADDED, why, sizeof why))
-        bail("%s", why);
+    each_open(&f, d, text, PADDED);
     const cl_int e = clattn_plan_create(&p, h, &f.t.c.problem, &o);
     is_int(e, CL_SUCCESS, "%s: a plan", what);
     if (!e) {
@@ -495,8 +491,7 @@ static void test_set(const struct device *d)
 static void in_folder(const struct device *d, void (*test)(const struct device *, const char *))
 {
     char folder[NEST_PATH];
-    if (cache_fixture_make(folder))
-        bail("no temporary folder");
+    cache_fixture_make(folder);
     test(d, folder);
     cache_fixture_remove(folder);
 }

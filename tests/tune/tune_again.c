@@ -119,15 +119,12 @@ static void fill(struct search *s, clattn_handle h, const char *problem, size_t 
 
 static void open_pair(struct pair *x, const struct device *d, const char *inner, void (*inside)(struct search *s))
 {
-    clattn_handle h;
     memset(x, 0, sizeof *x);
-    if (cache_fixture_make(x->dir))
-        bail("no directory");
+    cache_fixture_make(x->dir);
     clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, x->dir);
     o.log = on_log;
     o.log_user = &x->listener;
-    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
-        bail("no handle");
+    const clattn_handle h = each_handle(d, &o);
     fill(&x->outer, h, text, 1);
     fill(&x->inner, h, inner, 2);
     x->outer.inside = inside;

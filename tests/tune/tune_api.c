@@ -14,19 +14,11 @@
 static const char text[] = "f32 b1 h1 q9 k20 d8 causal";
 enum { BAD_ARGUMENT = CLATTN_ERROR_INVALID_ARGUMENT, CLASSES_MAX = 1000 };
 
-static clattn_problem read_problem(const char *string)
-{
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    if (clattn_workload_parse(string, &c, NULL, 0))
-        bail("cannot be read: %s", string);
-    return c.problem;
-}
-
 /* ---- Trials ---- */
 
 static void test_trial(clattn_handle h)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     const uint64_t before = cache_fixture_counters(h).trials;
     char config[128];
     clattn_trial t = NULL;
@@ -48,7 +40,7 @@ static void test_trial(clattn_handle h)
 /* Two at once, and one that outlives the handle's other owners. */
 static void test_trials(const struct device *d)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
     clattn_trial a = NULL, b = NULL;
     char config[128];
@@ -72,7 +64,7 @@ static void test_no_trial(clattn_handle h)
                     { "cpu nonsense", CLATTN_ERROR_SYNTAX },
                     { "naive wg99999,bk8", CLATTN_ERROR_NOT_SUPPORTED },
                     { "simt tx64,ty64,tm16,tn16,ch64,cv64,qres1", CLATTN_ERROR_NOT_SUPPORTED } };
-    clattn_problem p = read_problem(text);
+    clattn_problem p = each_case(text).problem;
     clattn_trial t;
     char config[128], words[512];
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -138,7 +130,7 @@ static void test_class_at(clattn_handle h)
     char class[192], again[192];
     int n = 0, bad = 0;
     while (n < CLASSES_MAX && !clattn_class_at(h, (size_t)n, class, sizeof class)) {
-        const clattn_problem p = read_problem(class);
+        const clattn_problem p = each_case(class).problem;
         class_of(again, h, &p);
         bad += strcmp(class, again) != 0;
         if (strcmp(class, again))
@@ -157,7 +149,7 @@ static void test_class_at(clattn_handle h)
 
 static void test_class_of(clattn_handle h)
 {
-    clattn_problem p = read_problem(text);
+    clattn_problem p = each_case(text).problem;
     size_t needed = 0;
     char class[192], cut[8];
     class_of(class, h, &p);
@@ -177,7 +169,7 @@ static void test_mods(clattn_handle h)
 {
     const clattn_aux real = { "x", CLATTN_F32 }, whole = { "x", CLATTN_I32 };
     clattn_score_mod mods[2] = { { "s = s * 2;", "one", 0 }, { "s = s - 1;", "two", 0 } };
-    clattn_problem p = read_problem(text);
+    clattn_problem p = each_case(text).problem;
     char none[192], one[192], other[192];
     class_of(none, h, &p);
     p.mods = mods;
@@ -263,7 +255,7 @@ static void test_info(clattn_plan plan)
 
 static void test_nulls(clattn_handle h)
 {
-    clattn_problem p = read_problem(text), none = read_problem(text);
+    clattn_problem p = each_case(text).problem, none = each_case(text).problem;
     char config[128];
     none.d = 0;
     clattn_config_at(h, &p, 0, config, sizeof config);
@@ -291,7 +283,7 @@ static cl_int write_nothing(void *user, const char *bytes, size_t len)
 /* In the child: the number of the first call that did not say CLATTN_ERROR_FORKED, 0 when all did. */
 static int first_wrong(clattn_handle h, clattn_plan plan, clattn_trial trial)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     clattn_counters counters = CLATTN_COUNTERS_INIT;
     clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
     clattn_import_count count = { sizeof count, 0, 0, 0, 0 };
@@ -336,7 +328,7 @@ static int child(clattn_handle h, clattn_plan plan, clattn_trial trial)
 
 static void test_fork(clattn_handle h, clattn_plan plan)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     clattn_trial trial = NULL;
     char config[128];
     double seconds = 0;
@@ -360,11 +352,9 @@ static void test_fork(clattn_handle h, clattn_plan plan)
 
 static void test_device(const struct device *d)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     clattn_handle h = cache_fixture_handle(d, CLATTN_TUNE_OFF, "");
-    clattn_plan plan = NULL;
-    if (!h || clattn_plan_create(&plan, h, &p, NULL))
-        bail("no plan");
+    const clattn_plan plan = each_own_plan(h, &p, NULL);
     test_class_of(h);
     test_class_at(h);
     test_mods(h);

@@ -26,17 +26,12 @@ static void reopen(struct place *x)
 {
     clattn_release(x->h);
     x->h = cache_fixture_handle(x->d, CLATTN_TUNE_OFF, x->dir);
-    if (!x->h)
-        bail("no handle");
 }
 
 static struct place open_place(const struct device *d)
 {
-    struct place x = { .d = d };
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    if (clattn_workload_parse(text, &c, NULL, 0) || cache_fixture_make(x.dir))
-        bail("cannot set up");
-    x.p = c.problem;
+    struct place x = { .d = d, .p = each_case(text).problem };
+    cache_fixture_make(x.dir);
     reopen(&x);
     return x;
 }

@@ -15,34 +15,17 @@ static const char problem[] = "f32 b1 h1 q9 k20 d8 causal lse", same_class[] = "
                   gradients[] = "f32 b1 h1 q9 k20 d8 causal bwd", same_gradients[] = "f32 b3 h1 q13 k41 d8 causal bwd";
 enum { THREADS = 4, HANDLES = 4, SECONDS = 30 };
 
-static clattn_problem read_problem(const char *text)
-{
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    if (clattn_workload_parse(text, &c, NULL, 0))
-        bail("cannot be read: %s", text);
-    return c.problem;
-}
-
 static clattn_handle open_handle(const struct device *d, int tune, const char *dir)
 {
     clattn_options o = cache_fixture_options(tune, dir);
-    clattn_handle h;
     o.tune_seconds = SECONDS; /* time shall not decide */
-    if (clattn_create(&h, d->cl.context, d->cl.device, &o))
-        bail("no handle");
-    return h;
-}
-
-static void fresh(char dir[NEST_PATH])
-{
-    if (cache_fixture_make(dir))
-        bail("no directory");
+    return each_handle(d, &o);
 }
 
 /* The index-th configuration of the table; "" when there are not so many. */
 static void table(char config[128], const struct device *d, const char *text, size_t index)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     *config = '\0';
     clattn_config_at(d->handle, &p, index, config, 128);
 }
@@ -65,7 +48,7 @@ static void expect(const struct device *d, clattn_handle h, const char *text, in
 static void *make_plan(void *arg)
 {
     clattn_handle h = arg;
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     clattn_plan plan = NULL;
     const cl_int e = clattn_plan_create(&plan, h, &p, NULL);
     clattn_plan_release(plan);
@@ -131,7 +114,7 @@ static void test_auto(const struct device *d, const char *dir)
 static void make_record(const struct device *d, const char *dir, const char *text, const char *config)
 {
     clattn_handle h = open_handle(d, CLATTN_TUNE_OFF, dir);
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     is_int(pretend_tune(h, &p, CLATTN_TUNE_QUICK, config), CL_SUCCESS, "a record that says %s", config);
     ok(cache_fixture_counters(h).record_saves == 1 && cache_fixture_each(dir, "tune", NULL, NULL) >= 1, "is written");
     clattn_release(h);
@@ -214,9 +197,9 @@ static void test_refused_options(const struct device *d)
 static void test_record(const struct device *d, const char *first, const char *second)
 {
     clattn_handle h;
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     char dir[NEST_PATH], class[192] = "", noted[192] = "";
-    fresh(dir);
+    cache_fixture_make(dir);
     h = open_handle(d, CLATTN_TUNE_RECORD, dir);
     is_int(clattn_class_recorded(h, 0, noted, sizeof noted), CL_INVALID_VALUE, "record: no class is noted yet");
     for (int i = 0; i < 2; i++)
@@ -258,7 +241,7 @@ static const char *const nonsense[] = { "nonsense", "cpu nonsense", " ", "simt -
 static void test_set(const struct device *d, const char *dir, const char *first, const char *second, const char *third)
 {
     clattn_handle h = open_handle(d, CLATTN_TUNE_READONLY, dir);
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     char words[512];
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         words[0] = '\0';
@@ -295,9 +278,9 @@ static void test_set(const struct device *d, const char *dir, const char *first,
 
 static void test_forget(const struct device *d, const char *first, const char *second, const char *third)
 {
-    const clattn_problem p = read_problem(problem);
+    const clattn_problem p = each_case(problem).problem;
     char dir[NEST_PATH];
-    fresh(dir);
+    cache_fixture_make(dir);
     clattn_handle h = open_handle(d, CLATTN_TUNE_READONLY, dir);
     for (int all = 0; all < 2; all++) {
         is_int(pretend_tune(h, &p, CLATTN_TUNE_QUICK, second), CL_SUCCESS, "forget: a search that may record nothing");
@@ -320,7 +303,7 @@ static void test_forget(const struct device *d, const char *first, const char *s
 static void test_captures(const struct device *d, const char *second)
 {
     char dir[NEST_PATH];
-    fresh(dir);
+    cache_fixture_make(dir);
     clattn_handle h = open_handle(d, CLATTN_TUNE_AUTO, dir);
     expect(d, h, captures, CLATTN_ORIGIN_DEFAULT, NULL, "captured buffers: the table's");
     ok(!cache_fixture_counters(h).searches && !cache_fixture_counters(h).trials,
@@ -339,7 +322,7 @@ static void test_captures(const struct device *d, const char *second)
 /* Where the configuration of a plan comes from, and which it is; what it computes, other tests look at. */
 static void expect_plan(clattn_handle h, const char *text, int source, const char *config, const char *what)
 {
-    const clattn_problem p = read_problem(text);
+    const clattn_problem p = each_case(text).problem;
     clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
     clattn_plan plan = NULL;
     char got[128] = "";
@@ -360,7 +343,7 @@ static void test_gradients(const struct device *d, const char *first)
         skip("one configuration computes gradients on %s", d->name);
         return;
     }
-    fresh(dir);
+    cache_fixture_make(dir);
     make_record(d, dir, gradients, config);
     clattn_handle h = open_handle(d, CLATTN_TUNE_READONLY, dir);
     expect_plan(h, gradients, CLATTN_ORIGIN_CACHED, config, "the record of their class");
@@ -378,13 +361,12 @@ static void test_bystander(const struct device *d)
     char dir[NEST_PATH], why[512] = "";
     struct fixture f;
     cl_int e;
-    fresh(dir);
-    if (fixture_open(&f, d, same_class, PADDED, why, sizeof why))
-        bail("%s", why);
+    cache_fixture_make(dir);
+    each_open(&f, d, same_class, PADDED);
     cl_command_queue other = clCreateCommandQueue(d->cl.context, d->cl.device, 0, &e);
-    cl_event begin = e ? NULL : clCreateUserEvent(d->cl.context, &e);
+    const cl_event begin = each_gate(d->cl.context);
     if (e)
-        bail("no queue or event");
+        bail("no queue");
     e = clattn_enqueue_forward(f.plan, other, &f.t.args, 1, &begin, NULL);
     e = e ? e : clFlush(other);
     clattn_handle h = open_handle(d, CLATTN_TUNE_QUICK, dir);
@@ -417,7 +399,7 @@ static void test_device(const struct device *d)
         skip("there is nothing to choose from on %s", d->name);
         return;
     }
-    fresh(dir);
+    cache_fixture_make(dir);
     test_off(d, dir, first);
     test_readonly(d, dir, CLATTN_ORIGIN_DEFAULT, first);
     make_record(d, dir, problem, second);
@@ -431,7 +413,7 @@ static void test_device(const struct device *d)
     test_gradients(d, first);
     test_refused_options(d);
     cache_fixture_remove(dir);
-    fresh(dir);
+    cache_fixture_make(dir);
     test_auto(d, dir);
     test_quick(d, dir);
     cache_fixture_remove(dir);
