@@ -6,11 +6,7 @@
 
 #include "src/api/handle.h"
 #include "src/run/judge.h"
-#include "tests/lib/each.h"
-
-#include "tools/convert.h"
-
-#include <math.h>
+#include "tests/tune/bed.h"
 
 /* ---- Calls that are changed afterwards ---- */
 
@@ -104,15 +100,7 @@ static void disarm(void)
 
 /* ---- Beds ---- */
 
-struct place {
-    const struct device *d;
-    const char *text;
-    struct maker *maker;
-    struct sample sample;
-    struct launch launch;
-    struct device_sample bed;
-    double *want, *bound, *scratch; /* a row's */
-};
+static double *want, *bound, *scratch; /* a row's */
 
 static void *room(size_t n)
 {
@@ -127,27 +115,14 @@ static void open_place(struct place *x, const struct device *d, const char *text
                        int64_t copies)
 {
     clattn_workload c = each_case(text);
-    struct config config;
-    struct why why;
-    int binary;
-    *x = (struct place){ .d = d, .text = text, .maker = &d->handle->maker };
-    x->sample = (struct sample){ .seed = 2, .ragged = true };
     c.problem.n_mods = mod != NULL;
     c.problem.mods = mod;
     disarm();
-    if (problem_read(&x->sample.p, &c.problem, &why) ||
-        tile_config_read(&config, "naive", &x->maker->caps, &x->sample.p, &why) ||
-        build_launch(&x->launch, x->maker, &x->sample.p, &config, true, &binary, &why))
-        bail("%s: %s", text, why.text);
-    x->sample.p.sizes = c.problem.sizes;
-    if (!x->sample.p.sizes.hk)
-        x->sample.p.sizes.hk = x->sample.p.sizes.h;
-    sample_set_totals(&x->sample.p);
-    if (device_sample_open(&x->bed, x->maker->context, x->maker->device, &x->sample, true, copies, &why))
-        bail("%s: %s", text, why.text);
-    x->want = room((size_t)x->sample.p.dv);
-    x->bound = room((size_t)x->sample.p.dv);
-    x->scratch = room(2 * (size_t)x->sample.p.sizes.nk);
+    place_build(x, d, text, &c.problem, "naive");
+    place_open_bed(x, copies);
+    want = room((size_t)x->sample.p.dv);
+    bound = room((size_t)x->sample.p.dv);
+    scratch = room(2 * (size_t)x->sample.p.sizes.nk);
 }
 
 static void close_place(struct place *x)
@@ -155,9 +130,9 @@ static void close_place(struct place *x)
     disarm();
     device_sample_close(&x->bed);
     launch_clear(&x->launch);
-    free(x->want);
-    free(x->bound);
-    free(x->scratch);
+    free(want);
+    free(bound);
+    free(scratch);
 }
 
 /* Bytes before each output, and of all of it. */
@@ -186,17 +161,6 @@ static void put_byte(const struct place *x, cl_mem mem, size_t at, unsigned char
         bail("a buffer cannot be changed");
 }
 
-/* Whether a look ends so. words: what it has to say; NULL: nothing, as all is right. */
-static int judged(struct place *x, int64_t step, bool twice, const char *words)
-{
-    struct why why = { "" };
-    const cl_int status = judge_sample(&x->bed, &x->launch, step, twice, &why);
-    const int good = words ? status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) : !status;
-    if (!good)
-        diag("%s: status %d, %s; expected %s", x->text, (int)status, why.text, words ? words : "success");
-    return good;
-}
-
 /* ---- Outside the outputs ---- */
 
 static void test_guards(struct place *x)
@@ -209,13 +173,13 @@ static void test_guards(struct place *x)
         for (int k = 0; k < 4; k++) {
             const unsigned char was = get_byte(x, mem[i], at[k]);
             arm(mem[i], at[k], "\0", 1, 1);
-            good += judged(x, 1, true, k < 2 ? "before its output" : "behind its output");
+            good += place_judged(x, 1, true, k < 2 ? "before its output" : "behind its output");
             put_byte(x, mem[i], at[k], was);
         }
     }
     disarm();
     is_int(good, 8, "a byte before or behind O or LSE is seen: %s", x->text);
-    ok(judged(x, 1, true, NULL), "and where there is none, all is right");
+    ok(place_judged(x, 1, true, NULL), "and where there is none, all is right");
 }
 
 static void test_inputs(struct place *x)
@@ -227,7 +191,7 @@ static void test_inputs(struct place *x)
             const size_t at = end ? size_of(mem) - 1 : 0;
             const unsigned char was = get_byte(x, mem, at), other = was ^ 1;
             arm(mem, at, &other, 1, 1);
-            good += judged(x, 1, true, "changes its inputs");
+            good += place_judged(x, 1, true, "changes its inputs");
             put_byte(x, mem, at, was);
         }
     disarm();
@@ -239,21 +203,6 @@ static void test_inputs(struct place *x)
 static void say_where(char words[64], const int64_t at[3])
 {
     snprintf(words, 64, "row %d of head %d, entry %d", (int)at[2], (int)at[1], (int)at[0]);
-}
-
-/* The number nearest to `want` and farther off than `bound`, or the farthest that is not, in steps of a hundredth. */
-static void store_near(int type, double want, double bound, bool outside, bool below, unsigned char bytes[8])
-{
-    for (int i = 0; i <= 100; i++) {
-        const double off = (outside ? 1 + 0.01 * i : 1 - 0.01 * i) * bound;
-        double x = below ? want - off : want + off, got;
-        if (outside && i == 100)
-            x = want + 1;
-        convert_store(type, &x, bytes, 1);
-        convert_load(type, bytes, &got, 1);
-        if ((fabs(got - want) > bound) == outside)
-            return;
-    }
 }
 
 /* Element c of row i, or its LSE where c is dv: a little too far off, and not quite. */
@@ -270,14 +219,14 @@ static int element_is_seen(struct place *x, const int64_t at[3], int64_t c, doub
     say_where(words, at);
     if (isinf(want)) {
         arm(x->bed.lse, place, "\0\0\0", size, 1);
-        return judged(x, 1, false, words);
+        return place_judged(x, 1, false, words);
     }
     store_near(type, want, bound, true, c & 1, bytes);
     arm(is_o ? x->bed.o : x->bed.lse, place, bytes, size, 1);
-    const int seen = judged(x, 1, false, words);
+    const int seen = place_judged(x, 1, false, words);
     store_near(type, want, bound, false, c & 1, bytes);
     arm(is_o ? x->bed.o : x->bed.lse, place, bytes, size, 1);
-    return seen && judged(x, 1, false, NULL);
+    return seen && place_judged(x, 1, false, NULL);
 }
 
 static void place_of(const struct place *x, int64_t i, int64_t at[3])
@@ -303,9 +252,9 @@ static void test_elements(struct place *x, bool all)
         place_of(x, i, at);
         if (sample_row(&x->sample, at[0], at[1], at[2]) < 0)
             continue;
-        const struct answer a = sample_answer(&x->sample, at[0], at[1], at[2], x->want, x->bound, x->scratch);
+        const struct answer a = sample_answer(&x->sample, at[0], at[1], at[2], want, bound, scratch);
         for (int64_t c = 0; c <= last + 1; c += all || c >= last || !last ? 1 : last, n++)
-            good += c <= last ? element_is_seen(x, at, c, x->want[c], x->bound[c])
+            good += c <= last ? element_is_seen(x, at, c, want[c], bound[c])
                               : element_is_seen(x, at, c, a.lse, a.lse_bound);
     }
     ok(n > 20 && good == n, "of %d elements each is seen that is just too far off, and passes just before: %d: %s", n,
@@ -329,7 +278,7 @@ static void test_steps(struct place *x)
         if (row < 0)
             continue;
         arm(x->bed.o, guard_of(x) + (size_t)(row * x->sample.p.dv) * size, bytes, size, 1);
-        good += judged(x, 3, false, i % 3 ? NULL : words);
+        good += place_judged(x, 3, false, i % 3 ? NULL : words);
         n++;
     }
     is_int(good, n, "every third row is looked at: %s", x->text);
@@ -345,19 +294,19 @@ static void test_poison(struct place *x)
     unsigned char bytes[8];
     convert_store(x->sample.p.o_type, &nan, bytes, 1);
     arm(x->bed.o, guard_of(x), bytes, size, 1);
-    int good = judged(x, 1, false, x->sample.p.n_mods ? NULL : where);
+    int good = place_judged(x, 1, false, x->sample.p.n_mods ? NULL : where);
     arm(x->bed.o, guard_of(x) + last * size, poison, size, 1);
-    good += judged(x, 1, false, where);
+    good += place_judged(x, 1, false, where);
     arm(x->bed.lse, guard_of(x), poison, sizeof(float), 1);
-    good += judged(x, 1, false, where);
+    good += place_judged(x, 1, false, where);
     disarm();
-    good += judged(x, 1, false, NULL);
+    good += place_judged(x, 1, false, NULL);
     memcpy(bytes, x->bed.seen_lse + guard_of(x), sizeof(float));
     fault.writes = NO_LSE;
-    good += judged(x, 1, false, where);
+    good += place_judged(x, 1, false, where);
     arm(x->bed.lse, guard_of(x), bytes, sizeof(float), 1); /* of the first row LSE alone is there */
     fault.writes = NOTHING;
-    good += judged(x, 1, false, where);
+    good += place_judged(x, 1, false, where);
     disarm();
     is_int(good, 6, "what is not written is seen, NaN only where the answer is known: %s", x->text);
 }
@@ -372,9 +321,9 @@ static void test_repeat(struct place *x)
         const size_t at = i % 2 ? size_of(mem[i / 2]) - guard_of(x) - 1 : guard_of(x);
         const unsigned char other = (unsigned char)((i / 2 ? x->bed.seen_lse : x->bed.seen)[at] ^ 1);
         arm(mem[i / 2], at, &other, 1, 2);
-        good += judged(x, 1, true, "a second run gives other bits") && fault.calls == 2;
+        good += place_judged(x, 1, true, "a second run gives other bits") && fault.calls == 2;
         arm(mem[i / 2], at, &other, 1, 2);
-        good += judged(x, 1, false, NULL) && fault.calls == 1;
+        good += place_judged(x, 1, false, NULL) && fault.calls == 1;
     }
     is_int(good, 8, "a bit that differs the second time is seen, if there is one: %s", x->text);
 }
@@ -389,8 +338,8 @@ static void test_copies(const struct device *d)
     open_place(&x, d, "f32 b2 h2 q3 k7 d32/5 k:int8:16", NULL, COPIES);
     const size_t k = (size_t)sample_count(&x.sample, SAMPLE_K), v = (size_t)sample_count(&x.sample, SAMPLE_V);
     for (size_t i = 1; i <= 2 * COPIES; i++)
-        good += judged(&x, 1, false, NULL) && fault.k_offset == i % COPIES * k && fault.v_offset == i % COPIES * v &&
-                fault.scale_offset == i % COPIES * k / 16;
+        good += place_judged(&x, 1, false, NULL) && fault.k_offset == i % COPIES * k &&
+                fault.v_offset == i % COPIES * v && fault.scale_offset == i % COPIES * k / 16;
     is_int(good, 2 * COPIES, "copies of K and V, and of scales, are used in turn, and are alike");
     close_place(&x);
 }
@@ -408,10 +357,10 @@ static int count_right(struct place *x, int64_t rows)
         int64_t at[3];
         place_of(x, i, at);
         const unsigned char *const got = seen + (size_t)sample_row(&x->sample, at[0], at[1], at[2]) * width * 4;
-        sample_answer(&x->sample, at[0], at[1], at[2], x->want, x->bound, x->scratch);
+        sample_answer(&x->sample, at[0], at[1], at[2], want, bound, scratch);
         int good = 1;
         for (size_t c = 0; c < width; c++)
-            good = good && (at[2] < rows ? fabs(sample_load(CLATTN_F32, got + 4 * c) - x->want[c]) <= x->bound[c]
+            good = good && (at[2] < rows ? fabs(sample_load(CLATTN_F32, got + 4 * c) - want[c]) <= bound[c]
                                          : !memcmp(got + 4 * c, poison, 4));
         right = !good ? -1 : right + (at[2] < rows);
     }

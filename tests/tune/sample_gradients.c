@@ -8,11 +8,7 @@
 #include "src/problem/mod_grads.h"
 #include "src/run/device_gradients.h"
 #include "src/run/judge.h"
-#include "tests/lib/each.h"
-
-#include "tools/convert.h"
-
-#include <math.h>
+#include "tests/tune/bed.h"
 
 static const char *name_of(int which)
 {
@@ -78,33 +74,13 @@ static void disarm(void)
 
 /* ---- Beds ---- */
 
-struct place {
-    const char *text;
-    struct maker *maker;
-    struct sample sample;
-    struct launch launch;
-    struct device_sample bed;
-    double *want, *bound; /* a row's */
-};
-
-static void open_bed(struct place *x, int shape)
-{
-    struct why why;
-    x->sample.shape = shape;
-    if (device_sample_open(&x->bed, x->maker->context, x->maker->device, &x->sample, true, 1, &why))
-        bail("%s: %s", x->text, why.text);
-}
+static double *want, *bound; /* a row's */
 
 /* By the first configuration of the table. */
 static void open_place(struct place *x, const struct device *d, const char *text, bool captured)
 {
     clattn_workload c = each_case(text);
-    struct config config;
-    struct why why;
     char name[128];
-    int binary;
-    *x = (struct place){ .text = text, .maker = &d->handle->maker };
-    x->sample = (struct sample){ .seed = 2, .ragged = true };
     disarm();
     if (captured) {
         c.problem.n_mods = 2;
@@ -114,54 +90,24 @@ static void open_place(struct place *x, const struct device *d, const char *text
         c.problem.aux = aux;
         c.problem.aux_grads = 1 | 4;
     }
-    if (clattn_config_at(d->handle, &c.problem, 0, name, sizeof name) ||
-        problem_read(&x->sample.p, &c.problem, &why) ||
-        tile_config_read(&config, name, &x->maker->caps, &x->sample.p, &why) ||
-        build_launch(&x->launch, x->maker, &x->sample.p, &config, true, &binary, &why))
-        bail("%s: %s", text, why.text);
-    x->sample.p.sizes = c.problem.sizes;
-    if (!x->sample.p.sizes.hk)
-        x->sample.p.sizes.hk = x->sample.p.sizes.h;
-    sample_set_totals(&x->sample.p);
+    if (clattn_config_at(d->handle, &c.problem, 0, name, sizeof name))
+        bail("%s: no configuration", text);
+    place_build(x, d, text, &c.problem, name);
     const size_t widest = (size_t)(x->sample.p.d + x->sample.p.dv + x->sample.p.sizes.nk) + MOD_GRADS_N;
-    x->want = calloc(2 * widest, sizeof *x->want);
-    if (!x->want)
+    want = calloc(2 * widest, sizeof *want);
+    if (!want)
         bail("no memory");
-    x->bound = x->want + widest;
+    bound = want + widest;
 }
 
 static void close_place(struct place *x)
 {
     disarm();
     launch_clear(&x->launch);
-    free(x->want);
-}
-
-static bool judged(struct place *x, bool twice, const char *words)
-{
-    struct why why = { "" };
-    const cl_int status = judge_sample(&x->bed, &x->launch, 1, twice, &why);
-    const bool good = words ? status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) : !status;
-    if (!good)
-        diag("%s: status %d, %s; expected %s", x->text, (int)status, why.text, words ? words : "success");
-    return good;
+    free(want);
 }
 
 /* ---- Elements ---- */
-
-/* A number as much off as `bound`, or a little more. */
-static void store_near(int type, double want, double bound, bool outside, unsigned char bytes[8])
-{
-    for (int i = 0; i <= 100; i++) {
-        double x = want + (outside ? 1 + 0.01 * i : 1 - 0.01 * i) * bound, got;
-        convert_store(type, &x, bytes, 1);
-        convert_load(type, bytes, &got, 1);
-        if ((fabs(got - want) > bound) == outside && (!outside || bound > 0))
-            return;
-    }
-    const double far = want + 1; /* where there is no room for error */
-    convert_store(type, outside ? &far : &want, bytes, 1);
-}
 
 static bool element_is_seen(struct place *x, int which, const int64_t at[3], int64_t c)
 {
@@ -173,13 +119,13 @@ static bool element_is_seen(struct place *x, int which, const int64_t at[3], int
     char words[80];
     snprintf(words, sizeof words, "%s, row %d of head %d, entry %d", name_of(which), (int)at[2], (int)at[1],
              (int)at[0]);
-    sample_gradient(&x->sample, which, x->bed.gradients.lse, at[0], at[1], at[2], x->want, x->bound);
-    store_near(shape.type, x->want[c], x->bound[c], true, bytes);
+    sample_gradient(&x->sample, which, x->bed.gradients.lse, at[0], at[1], at[2], want, bound);
+    store_near(shape.type, want[c], bound[c], true, false, bytes);
     arm(which, place, bytes, size, 1);
-    const bool seen = judged(x, false, words);
-    store_near(shape.type, x->want[c], x->bound[c], false, bytes);
+    const bool seen = place_judged(x, 1, false, words);
+    store_near(shape.type, want[c], bound[c], false, false, bytes);
     arm(which, place, bytes, size, 1);
-    return seen && judged(x, false, NULL);
+    return seen && place_judged(x, 1, false, NULL);
 }
 
 /* The first and the last element of every row. */
@@ -211,15 +157,15 @@ static void test_rest(struct place *x, int which)
     snprintf(words, sizeof words, "it writes beside %s", name_of(which));
     for (int i = 0; i < 4; i++) {
         arm(which, beside[i], "\0", 1, 1);
-        good += judged(x, false, words);
+        good += place_judged(x, 1, false, words);
         if (clEnqueueWriteBuffer(x->bed.queue, mem_of(&x->bed.gradients.args, which), CL_TRUE, beside[i], 1, &guard, 0,
                                  NULL, NULL))
             bail("a buffer cannot be changed");
     }
     arm(which, end - size, "\377\377\377\377\377\377\377\377", size, 1);
-    good += judged(x, false, name_of(which));
+    good += place_judged(x, 1, false, name_of(which));
     arm(which, end - size, "\1\1\1\1\1\1\1\1", size, 2);
-    good += judged(x, true, "a second run gives other bits");
+    good += place_judged(x, 1, true, "a second run gives other bits");
     ok(good == 6, "%s: so is a byte beside it, a NaN, and other bits of a second run: %d of 6", name_of(which), good);
 }
 
@@ -263,8 +209,9 @@ static void test_device(const struct device *d)
         struct place x;
         open_place(&x, d, rows[i].text, rows[i].captured);
         for (int shape = 0; shape < sample_shapes_of(&x.sample.p); shape++) {
-            open_bed(&x, shape);
-            ok(judged(&x, true, NULL), "%s: all is right in shape %d", rows[i].text, shape);
+            x.sample.shape = shape;
+            place_open_bed(&x, 1);
+            ok(place_judged(&x, 1, true, NULL), "%s: all is right in shape %d", rows[i].text, shape);
             for (int which = 0; which < SAMPLE_GRADIENTS; which++)
                 if (sample_gradient_shape(&x.sample, which).rows) {
                     test_elements(&x, which);
