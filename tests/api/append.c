@@ -6,14 +6,15 @@
 
 #include "tests/lib/appended.h"
 #include "tests/lib/each.h"
+#include "tools/quantise.h"
 
 #include <float.h>
 
 static void describe(const clattn_problem *p, char *text, size_t len)
 {
-    snprintf(text, len, "%s to %s:%d%s d%d and %s:%d%s d%d%s%s", encoded_types[p->type].name,
-             encoded_types[p->k_type].name, (int)p->k_group, p->flags & CLATTN_K_ZERO ? "z" : "", (int)p->d,
-             encoded_types[p->v_type].name, (int)p->v_group, p->flags & CLATTN_V_ZERO ? "z" : "", (int)p->dv,
+    snprintf(text, len, "%s to %s:%d%s d%d and %s:%d%s d%d%s%s", image_type_name(p->type),
+             image_type_name(p->k_type), (int)p->k_group, p->flags & CLATTN_K_ZERO ? "z" : "", (int)p->d,
+             image_type_name(p->v_type), (int)p->v_group, p->flags & CLATTN_V_ZERO ? "z" : "", (int)p->dv,
              p->page ? " paged" : "", p->flags & CLATTN_ROTARY ? " rotary" : "");
 }
 
@@ -68,7 +69,7 @@ static int picked_group(int type, unsigned i, int width)
 {
     static const int groups[] = { 32, 1, 0, 16, 64 };
     const int group = groups[i % 5];
-    return !encoded_is_scaled(type) ? 0 : group ? group < width ? group : width : width;
+    return !quantise_is_scaled(type) ? 0 : group ? group < width ? group : width : width;
 }
 
 /* Pairs of storage types. One in eight has every type as K and as V. */
@@ -83,14 +84,14 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
         p.type = types[(i + i / 3) % 3];
         p.k_type = k;
         p.v_type = v;
-        p.d = encoded_types[k].elements == 32 ? 32 * (1 + (int)i % 3) : (int)(2 + 2 * (i * 11 % 49));
-        p.dv = encoded_types[v].elements == 32 ? 32 * (1 + (int)i / 5 % 3) : (int)(2 + 2 * (i * 17 % 41));
+        p.d = quantise_block(k) == 32 ? 32 * (1 + (int)i % 3) : (int)(2 + 2 * (i * 11 % 49));
+        p.dv = quantise_block(v) == 32 ? 32 * (1 + (int)i / 5 % 3) : (int)(2 + 2 * (i * 17 % 41));
         p.k_group = picked_group(k, i, p.d);
         p.v_group = picked_group(v, i / 3, p.dv);
         p.page = (i + i / TYPES) % 2 ? 4 : 0;
         p.flags = CLATTN_APPEND | (i % 5 < 3 ? CLATTN_ROTARY : 0);
-        p.flags |= encoded_is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0;
-        p.flags |= encoded_is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0;
+        p.flags |= quantise_is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0;
+        p.flags |= quantise_is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0;
         if (harness_deals(i, n))
             test_problem(d, &p, other, calls);
     }
@@ -137,7 +138,7 @@ static int append_row_by(const struct device *d, int type, int has_zero, const f
     a.k.mem = k;
     a.v.mem = v;
     a.kv_len.mem = len;
-    if (encoded_is_scaled(type)) {
+    if (quantise_is_scaled(type)) {
         a.k_scale.mem = a.v_scale.mem = scales;
         a.v_scale.offset = 1;
     }
@@ -183,7 +184,7 @@ static void test_not_finite(const struct device *d)
     static const int types[] = { CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
     for (size_t t = 0; t < 4; t++)
         for (size_t i = 0; i < 3; i++) {
-            const int type = types[t], block = encoded_types[type].bytes, scaled = encoded_is_scaled(type);
+            const int type = types[t], block = type == CLATTN_Q8_0 ? 34 : 18, scaled = quantise_is_scaled(type);
             unsigned char bytes[68];
             float x[64], scale = 1;
             double first = 0, second = 0;
@@ -196,7 +197,7 @@ static void test_not_finite(const struct device *d)
                 convert_load(CLATTN_F16, bytes + block, &second, 1);
             }
             ok(done && isnan(scaled ? (double)scale : first) && (scaled || isfinite(second)),
-               "%s: %f in a group of %s leaves no number there", d->name, (double)bad[i], encoded_types[type].name);
+               "%s: %f in a group of %s leaves no number there", d->name, (double)bad[i], image_type_name(type));
         }
 }
 
@@ -277,14 +278,14 @@ static void test_given(const struct device *d, int type)
                 want[i] = (unsigned char)((want[2 * i] & 15) | want[2 * i + 1] << 4);
         const size_t size = type == CLATTN_INT4 ? WIDTH / 2 : WIDTH;
         ok(append_given(d, type, x, WIDTH, scale, zero, bytes, size) && !memcmp(bytes, want, size),
-           "%s: %s by the given scale %g and zero point %g", d->name, encoded_types[type].name, (double)scale,
+           "%s: %s by the given scale %g and zero point %g", d->name, image_type_name(type), (double)scale,
            (double)zero);
     }
 }
 
 /* New rows of one element each, numbered, for empty caches of as many. */
 struct numbered {
-    struct bytes rows, k, v, kv_len;
+    struct image rows, k, v, kv_len;
     clattn_append_args args;
 };
 
@@ -298,10 +299,10 @@ static struct numbered numbered_make(const struct device *d, int32_t n, size_t m
                           .v = bytes_make("v", size, &state),
                           .kv_len = bytes_make("kv_len", lengths, &state),
                           .args = CLATTN_APPEND_ARGS_INIT };
-    memset(x.kv_len.want, 0, lengths);
+    memset(x.kv_len.byte, 0, lengths);
     for (int32_t i = 0; i < n; i++) {
         const double number = i;
-        convert_store(CLATTN_F32, &number, x.rows.want + 4 * (size_t)i, 1);
+        convert_store(CLATTN_F32, &number, x.rows.byte + 4 * (size_t)i, 1);
     }
     bytes_upload(&x.rows, d->cl.context, CL_MEM_READ_ONLY);
     bytes_upload(&x.k, d->cl.context, CL_MEM_READ_WRITE);
@@ -316,19 +317,19 @@ static struct numbered numbered_make(const struct device *d, int32_t n, size_t m
 
 static void numbered_free(struct numbered *x)
 {
-    bytes_free(&x->rows);
-    bytes_free(&x->k);
-    bytes_free(&x->v);
-    bytes_free(&x->kv_len);
+    image_free(&x->rows);
+    image_free(&x->k);
+    image_free(&x->v);
+    image_free(&x->kv_len);
 }
 
 /* Whether the first n rows are what the caches got, and kv_len is what x wants. */
 static int numbered_agree(struct numbered *x, int32_t n, cl_command_queue queue, char *why, size_t len)
 {
-    memcpy(x->k.want, x->rows.want, 4 * (size_t)n);
-    memcpy(x->v.want, x->rows.want, 4 * (size_t)n);
-    return bytes_agree(&x->k, queue, why, len) && bytes_agree(&x->v, queue, why, len) &&
-           bytes_agree(&x->kv_len, queue, why, len);
+    memcpy(x->k.byte, x->rows.byte, 4 * (size_t)n);
+    memcpy(x->v.byte, x->rows.byte, 4 * (size_t)n);
+    return image_agrees(&x->k, queue, why, len) && image_agrees(&x->v, queue, why, len) &&
+           image_agrees(&x->kv_len, queue, why, len);
 }
 
 /* More sequences than a row of the grid has work-groups, of the kernel that writes as of the one that counts. Every
@@ -346,7 +347,7 @@ static void test_grid(const struct device *d)
     clattn_plan plan = appended_plan(d, &p);
     const cl_int e = clattn_enqueue_append(plan, d->queue, &x.args, 0, NULL, NULL);
     for (int32_t i = 0, one = 1; i < SEQUENCES; i++)
-        memcpy(x.kv_len.want + 4 * (size_t)i, &one, 4);
+        memcpy(x.kv_len.byte + 4 * (size_t)i, &one, 4);
     ok(!e && numbered_agree(&x, SEQUENCES, d->queue, why, sizeof why), "%s: a row for each of %d sequences: %s %s",
        d->name, SEQUENCES, clattn_status_string(e), why);
     numbered_free(&x);
@@ -363,10 +364,10 @@ static void test_far_page(const struct device *d)
     int32_t table[ROWS], counts[2] = { FIRST, ROWS - FIRST };
     clattn_problem p = CLATTN_PROBLEM_INIT;
     struct numbered x = numbered_make(d, ROWS, 0, 4);
-    struct bytes pages = bytes_make("block_table", sizeof table, &state), dropped = bytes_make("dropped", 4, &state);
+    struct image pages = bytes_make("block_table", sizeof table, &state), dropped = bytes_make("dropped", 4, &state);
     for (int32_t i = 0; i < ROWS; i++)
         table[i] = i == FIRST ? ROWS : i == LAST ? -1 : i;
-    memcpy(pages.want, table, sizeof table);
+    memcpy(pages.byte, table, sizeof table);
     bytes_upload(&pages, d->cl.context, CL_MEM_READ_ONLY);
     bytes_upload(&dropped, d->cl.context, CL_MEM_READ_WRITE);
     p.d = p.page = x.args.page = 1;
@@ -377,14 +378,14 @@ static void test_far_page(const struct device *d)
     x.args.dropped.mem = dropped.mem;
     clattn_plan plan = appended_plan(d, &p);
     const cl_int e = clattn_enqueue_append(plan, d->queue, &x.args, 0, NULL, NULL);
-    memcpy(x.kv_len.want, &counts[0], 4);
-    memcpy(dropped.want, &counts[1], 4);
+    memcpy(x.kv_len.byte, &counts[0], 4);
+    memcpy(dropped.byte, &counts[1], 4);
     ok(!e && numbered_agree(&x, FIRST, d->queue, why, sizeof why) &&
-           bytes_agree(&dropped, d->queue, why, sizeof why),
+           image_agrees(&dropped, d->queue, why, sizeof why),
        "%s: entry %d of a table is the first that is no page: %s %s", d->name, FIRST, clattn_status_string(e), why);
     numbered_free(&x);
-    bytes_free(&pages);
-    bytes_free(&dropped);
+    image_free(&pages);
+    image_free(&dropped);
     clattn_plan_release(plan);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/lib/appended.h"
 #include "tests/lib/each.h"
+#include "tools/quantise.h"
 
 enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
 
@@ -59,9 +60,9 @@ static void test_refusals(const struct device *d, int k_type, int page)
     p.k_type = k_type;
     p.d = 64;
     p.dv = 24;
-    p.k_group = encoded_is_scaled(k_type) ? 32 : 0;
+    p.k_group = quantise_is_scaled(k_type) ? 32 : 0;
     p.page = page;
-    p.flags = CLATTN_APPEND | CLATTN_ROTARY | (encoded_is_scaled(k_type) ? CLATTN_K_ZERO : 0);
+    p.flags = CLATTN_APPEND | CLATTN_ROTARY | (quantise_is_scaled(k_type) ? CLATTN_K_ZERO : 0);
     clattn_plan plan = appended_plan(d, &p);
     find_call(&c, &p, d);
     const cl_mem fixed = each_buffer(d->cl.context, CL_MEM_READ_ONLY, 1 << 20, NULL);
@@ -103,7 +104,7 @@ static void test_refusals(const struct device *d, int k_type, int page)
     REFUSED(BAD, "rotary.positions is 0", a.rotary.positions = 0);
     REFUSED(BAD, "rotary.cos.mem is NULL", a.rotary.cos.mem = NULL);
     REFUSED(SMALL, "rotary.sin reaches", a.rotary.sin.mem = small);
-    if (encoded_is_scaled(k_type)) {
+    if (quantise_is_scaled(k_type)) {
         REFUSED(BAD, "k_scale.mem is NULL", a.k_scale.mem = NULL);
         REFUSED(BAD, "k_zero.mem is NULL", a.k_zero.mem = NULL);
         REFUSED(BAD, "both are read, or both are written", a.k_zero.shape[2] = 1);
@@ -118,7 +119,7 @@ static void test_refusals(const struct device *d, int k_type, int page)
         REFUSED(BAD, "k_scale is given, but the problem does not say so", a.k_scale.mem = fixed);
     }
     REFUSED(BAD, "v_scale is given, but the problem does not say so", a.v_scale.mem = fixed);
-    if (encoded_types[k_type].elements > 1) {
+    if (quantise_block(k_type) > 1) {
         REFUSED(BAD, "multiple of", a.k.offset += 1);
         REFUSED(BAD, "multiple of", a.k.stride[2] += 1);
     }

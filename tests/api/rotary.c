@@ -15,7 +15,7 @@ struct call {
     int64_t d;
     clattn_sizes sizes;
     struct place in_place, out_place;
-    struct bytes in, out, kv_len;
+    struct image in, out, kv_len;
     size_t kv_len_at;
     int same, lengths;
     struct turning turning;
@@ -30,7 +30,7 @@ static void fill_in(struct call *c, uint64_t *state)
         const int64_t at = bytes_row(&c->in_place, order, i / n[2] / n[1], i / n[2] % n[1], i % n[2]);
         for (int64_t j = 0; j < c->d; j++) {
             const double x = bytes_normal(state);
-            convert_store(c->type, &x, c->in.want + (size_t)(at + j) * size, 1);
+            convert_store(c->type, &x, c->in.byte + (size_t)(at + j) * size, 1);
         }
     }
 }
@@ -44,7 +44,7 @@ static void make_lengths(struct call *c, uint64_t *state)
     for (size_t i = 0; c->lengths && i < b; i++) {
         const int64_t kind = bytes_pick(state, 0, 7);
         const int32_t n = kind == 0 ? INT32_MAX : kind == 1 ? INT32_MIN : (int32_t)bytes_pick(state, -2, 40);
-        memcpy(c->kv_len.want + 4 * (c->kv_len_at + i), &n, 4);
+        memcpy(c->kv_len.byte + 4 * (c->kv_len_at + i), &n, 4);
     }
 }
 
@@ -86,9 +86,9 @@ static void make_call(struct call *c, int type, int64_t d, clattn_sizes sizes, u
 
 static void free_call(struct call *c)
 {
-    bytes_free(&c->in);
-    bytes_free(&c->out);
-    bytes_free(&c->kv_len);
+    image_free(&c->in);
+    image_free(&c->out);
+    image_free(&c->kv_len);
     bytes_turning_free(&c->turning);
 }
 
@@ -97,15 +97,15 @@ static void expect(struct call *c)
 {
     const size_t size = convert_size(c->type);
     const int64_t *const n = c->in_place.n;
-    struct bytes *const to = c->same ? &c->in : &c->out;
+    struct image *const to = c->same ? &c->in : &c->out;
     double x[WIDEST];
     for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
         const int64_t b = i / n[2] / n[1], h = i / n[2] % n[1], row = i % n[2];
-        const unsigned char *const from = c->in.want + (size_t)bytes_row(&c->in_place, order, b, h, row) * size;
-        unsigned char *const into = to->want + (size_t)bytes_row(&c->out_place, order, b, h, row) * size;
+        const unsigned char *const from = c->in.byte + (size_t)bytes_row(&c->in_place, order, b, h, row) * size;
+        unsigned char *const into = to->byte + (size_t)bytes_row(&c->out_place, order, b, h, row) * size;
         int32_t length = 0;
         if (c->lengths)
-            memcpy(&length, c->kv_len.want + 4 * (c->kv_len_at + (size_t)b), 4);
+            memcpy(&length, c->kv_len.byte + 4 * (c->kv_len_at + (size_t)b), 4);
         convert_load(c->type, from, x, (size_t)c->d);
         bytes_turn(&c->turning, b * n[2] + row, (length < 0 ? 0 : length) + row, x, c->type != CLATTN_F64);
         memmove(into, from, (size_t)c->d * size);
@@ -115,8 +115,8 @@ static void expect(struct call *c)
 
 static int agrees(const struct call *c, cl_command_queue queue, char *why, size_t len)
 {
-    return bytes_agree(&c->in, queue, why, len) && (c->same || bytes_agree(&c->out, queue, why, len)) &&
-           (!c->lengths || bytes_agree(&c->kv_len, queue, why, len));
+    return image_agrees(&c->in, queue, why, len) && (c->same || image_agrees(&c->out, queue, why, len)) &&
+           (!c->lengths || image_agrees(&c->kv_len, queue, why, len));
 }
 
 /* Twice, the second behind the first: in place that turns twice as far. */
@@ -149,15 +149,13 @@ static clattn_plan make_plan(const struct device *d, int type, int width, uint32
 
 static void test_type(const struct device *d, cl_command_queue other, int type, int width, unsigned calls)
 {
-    static const char *const names[] = {
-        [CLATTN_F32] = "f32", [CLATTN_F16] = "f16", [CLATTN_BF16] = "bf16", [CLATTN_F64] = "f64"
-    };
+    const char *const name = image_type_name(type);
     char why[512] = "";
     unsigned i = 0;
     int good = 1;
     clattn_plan plan = make_plan(d, type, width, CLATTN_ROTARY);
     if (!plan) {
-        skip("%s: %s", d->name, names[type]);
+        skip("%s: %s", d->name, name);
         return;
     }
     for (; i < calls && good; i++) {
@@ -170,7 +168,7 @@ static void test_type(const struct device *d, cl_command_queue other, int type, 
             clattn_error_detail(d->handle, why + strlen(why), sizeof why - strlen(why), NULL);
         free_call(&c);
     }
-    if (!ok(good, "%s: %s d%d, %u calls", d->name, names[type], width, i))
+    if (!ok(good, "%s: %s d%d, %u calls", d->name, name, width, i))
         diag("call %u: %s", i - 1, why);
     clattn_plan_release(plan);
 }

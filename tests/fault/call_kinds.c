@@ -126,7 +126,7 @@ static int append_is_blank(struct call_subject *x, char *why, size_t len)
 /* Rows behind those that a sequence has are nobody's. */
 static int append_is_kept(struct call_subject *x, char *why, size_t len)
 {
-    return bytes_agree(&x->a.kv_len, x->d->queue, why, len);
+    return image_agrees(&x->a.kv_len, x->d->queue, why, len);
 }
 static int append_is_right(struct call_subject *x, char *why, size_t len)
 {

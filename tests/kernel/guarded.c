@@ -112,7 +112,7 @@ static cl_int give_workspace(struct graded *x, clattn_plan plan, struct guarded 
 {
     enum { ALIGNED = 32 };
     const size_t page = page_size();
-    struct image im = { NULL, 0, NULL };
+    struct image im = { .size = 0 };
     size_t need;
     cl_int e = clattn_backward_workspace_size(plan, &x->args, &need);
     if (e || !need)
@@ -137,7 +137,7 @@ static cl_int give_workspace(struct graded *x, clattn_plan plan, struct guarded 
 /* What lies between the workspace and its pages is as it was. */
 static int margins_are_kept(const struct graded *x, cl_command_queue queue)
 {
-    struct image im = { NULL, 0, x->args.workspace };
+    struct image im = { .mem = x->args.workspace };
     if (!im.mem || clGetMemObjectInfo(im.mem, CL_MEM_SIZE, sizeof im.size, &im.size, NULL))
         return !im.mem;
     unsigned char *const now = image_read(&im, queue);

@@ -36,19 +36,19 @@ static void make_new_rows(struct appended *c, int which, uint64_t *state)
         fill_row(x, width, state);
         const int64_t at =
             bytes_row(&c->new_place[which], new_order, i / n[2] / n[1], i / n[2] % n[1], i % n[2]);
-        convert_store(c->p.type, x, c->new_rows[which].want + (size_t)at * size, (size_t)width);
+        convert_store(c->p.type, x, c->new_rows[which].byte + (size_t)at * size, (size_t)width);
     }
 }
 
-static void put_int(struct bytes *b, size_t at, int64_t x)
+static void put_int(struct image *b, size_t at, int64_t x)
 {
     const int32_t narrow = (int32_t)x;
-    memcpy(b->want + 4 * at, &narrow, 4);
+    memcpy(b->byte + 4 * at, &narrow, 4);
 }
-static int64_t get_int(const struct bytes *b, size_t at)
+static int64_t get_int(const struct image *b, size_t at)
 {
     int32_t x;
-    memcpy(&x, b->want + 4 * at, 4);
+    memcpy(&x, b->byte + 4 * at, 4);
     return x;
 }
 
@@ -169,11 +169,11 @@ void appended_make(struct appended *c, const clattn_problem *p, uint64_t *state,
 void appended_free(struct appended *c)
 {
     for (int i = 0; i < 2; i++)
-        bytes_free(&c->new_rows[i]);
-    bytes_free(&c->new_len);
-    bytes_free(&c->kv_len);
-    bytes_free(&c->dropped);
-    bytes_free(&c->table);
+        image_free(&c->new_rows[i]);
+    image_free(&c->new_len);
+    image_free(&c->kv_len);
+    image_free(&c->dropped);
+    image_free(&c->table);
     bytes_turning_free(&c->turning);
     encoded_free(&c->k);
     encoded_free(&c->v);
@@ -185,7 +185,7 @@ static void load_row(const struct appended *c, int which, int64_t b, int64_t h, 
 {
     const int64_t at = bytes_row(&c->new_place[which], new_order, b, h, i);
     const size_t size = convert_size(c->p.type);
-    convert_load(c->p.type, c->new_rows[which].want + (size_t)at * size, x, (size_t)c->new_place[which].width);
+    convert_load(c->p.type, c->new_rows[which].byte + (size_t)at * size, x, (size_t)c->new_place[which].width);
 }
 
 /* Where a position of sequence b is, or 0 where it has no room. */
@@ -240,9 +240,9 @@ int64_t appended_expect(struct appended *c)
 int appended_agrees(const struct appended *c, cl_command_queue queue, char *why, size_t len)
 {
     return encoded_agrees(&c->k, queue, why, len) && encoded_agrees(&c->v, queue, why, len) &&
-           bytes_agree(&c->kv_len, queue, why, len) &&
-           (!c->dropped_wanted || bytes_agree(&c->dropped, queue, why, len)) &&
-           bytes_agree(&c->new_rows[0], queue, why, len) && bytes_agree(&c->new_rows[1], queue, why, len);
+           image_agrees(&c->kv_len, queue, why, len) &&
+           (!c->dropped_wanted || image_agrees(&c->dropped, queue, why, len)) &&
+           image_agrees(&c->new_rows[0], queue, why, len) && image_agrees(&c->new_rows[1], queue, why, len);
 }
 
 clattn_plan appended_plan(const struct device *d, const clattn_problem *p)

@@ -15,7 +15,7 @@ struct appended {
     int page;
     int64_t pages, table_stride, entries;
     struct place new_place[2];
-    struct bytes new_rows[2], new_len, kv_len, dropped, table;
+    struct image new_rows[2], new_len, kv_len, dropped, table;
     size_t new_len_at, kv_len_at, dropped_at, table_at;
     int new_len_given, dropped_wanted, rotates;
     struct turning turning;

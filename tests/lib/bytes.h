@@ -35,54 +35,22 @@ TAP_UNUSED static double bytes_normal(uint64_t *state)
 
 /* ---- Buffers ---- */
 
-struct bytes {
-    unsigned char *want;
-    size_t size;
-    cl_mem mem;
-    const char *name;
-};
-
-TAP_UNUSED static struct bytes bytes_make(const char *name, size_t size, uint64_t *state)
+TAP_UNUSED static struct image bytes_make(const char *name, size_t size, uint64_t *state)
 {
-    struct bytes b = { malloc(size + 1), size, NULL, name };
-    if (!b.want)
+    struct image im = { malloc(size + 1), size, NULL, name };
+    if (!im.byte)
         bail("no memory");
     for (size_t i = 0; i < size; i++)
-        b.want[i] = (unsigned char)bytes_random(state);
-    return b;
+        im.byte[i] = (unsigned char)bytes_random(state);
+    return im;
 }
 
-/* Makes the device's buffer, of what `want` holds now; of nothing none. */
-TAP_UNUSED static void bytes_upload(struct bytes *b, cl_context context, cl_mem_flags flags)
+/* Makes the device's buffer, of what is expected now; of nothing none. */
+TAP_UNUSED static void bytes_upload(struct image *im, cl_context context, cl_mem_flags flags)
 {
-    cl_int e = CL_SUCCESS;
-    if (b->size)
-        b->mem = clCreateBuffer(context, flags | CL_MEM_COPY_HOST_PTR, b->size, b->want, &e);
+    const cl_int e = image_buffer(im, context, flags);
     if (e)
         bail("no buffer: %s", clattn_status_string(e));
-}
-
-/* Whether the device has what is expected; words in `why`. */
-TAP_UNUSED static int bytes_agree(const struct bytes *b, cl_command_queue queue, char *why, size_t len)
-{
-    unsigned char *now = malloc(b->size + 1);
-    size_t i = 0;
-    if (!now || (b->size && clEnqueueReadBuffer(queue, b->mem, CL_TRUE, 0, b->size, now, 0, NULL, NULL)))
-        bail("cannot read a buffer");
-    while (i < b->size && now[i] == b->want[i])
-        i++;
-    if (i < b->size)
-        snprintf(why, len, "%s: byte %zu of %zu is 0x%02x, not 0x%02x", b->name, i, b->size, now[i], b->want[i]);
-    free(now);
-    return i == b->size;
-}
-
-TAP_UNUSED static void bytes_free(struct bytes *b)
-{
-    if (b->mem)
-        clReleaseMemObject(b->mem);
-    free(b->want);
-    memset(b, 0, sizeof *b);
 }
 
 /* ---- Tensors inside them ---- */
@@ -126,7 +94,7 @@ TAP_UNUSED static int64_t bytes_row(const struct place *p, const int *order, int
     return p->offset + a * stride[0] + b * stride[1] + c * stride[2];
 }
 
-TAP_UNUSED static clattn_tensor bytes_tensor(const struct bytes *b, const struct place *p)
+TAP_UNUSED static clattn_tensor bytes_tensor(const struct image *b, const struct place *p)
 {
     return (clattn_tensor){ b->mem, (size_t)p->offset, { p->stride[0], p->stride[1], p->stride[2] } };
 }
@@ -138,7 +106,7 @@ struct turning {
     int width, interleaved;
     size_t cos_at, sin_at, given_at; /* elements */
     int given;
-    struct bytes cos, sin, list;
+    struct image cos, sin, list;
 };
 
 TAP_UNUSED static struct turning bytes_turning(int64_t d, int64_t rows, uint64_t *state)
@@ -155,13 +123,13 @@ TAP_UNUSED static struct turning bytes_turning(int64_t d, int64_t rows, uint64_t
     t.list = bytes_make("rotary.given", t.given ? 4 * (t.given_at + (size_t)rows) : 0, state);
     for (size_t i = 0; i < n; i++) {
         const double angle = 7 * bytes_normal(state), c = cos(angle), s = sin(angle);
-        convert_store(CLATTN_F32, &c, t.cos.want + 4 * (t.cos_at + i), 1);
-        convert_store(CLATTN_F32, &s, t.sin.want + 4 * (t.sin_at + i), 1);
+        convert_store(CLATTN_F32, &c, t.cos.byte + 4 * (t.cos_at + i), 1);
+        convert_store(CLATTN_F32, &s, t.sin.byte + 4 * (t.sin_at + i), 1);
     }
     for (int64_t i = 0; t.given && i < rows; i++) {
         const int32_t at = (int32_t)(bytes_pick(state, 0, 4) ? bytes_pick(state, -2, t.positions + 2) :
                                      bytes_pick(state, 0, 1) ? INT32_MAX : INT32_MIN);
-        memcpy(t.list.want + 4 * (t.given_at + (size_t)i), &at, 4);
+        memcpy(t.list.byte + 4 * (t.given_at + (size_t)i), &at, 4);
     }
     return t;
 }
@@ -185,9 +153,9 @@ TAP_UNUSED static clattn_rotary bytes_rotary(const struct turning *t)
 
 TAP_UNUSED static void bytes_turning_free(struct turning *t)
 {
-    bytes_free(&t->cos);
-    bytes_free(&t->sin);
-    bytes_free(&t->list);
+    image_free(&t->cos);
+    image_free(&t->sin);
+    image_free(&t->list);
 }
 
 /* Row `row` of all that positions are given for, else position `at`: turns x, in float where `single`. Every product
@@ -196,7 +164,7 @@ TAP_UNUSED static void bytes_turn(const struct turning *t, int64_t row, int64_t 
 {
     int32_t given;
     if (t->given) {
-        memcpy(&given, t->list.want + 4 * (t->given_at + (size_t)row), 4);
+        memcpy(&given, t->list.byte + 4 * (t->given_at + (size_t)row), 4);
         at = given;
     }
     at = at < 0 ? 0 : at < t->positions ? at : t->positions - 1;
@@ -204,8 +172,8 @@ TAP_UNUSED static void bytes_turn(const struct turning *t, int64_t row, int64_t 
         const int first = t->interleaved ? 2 * j : j, second = t->interleaved ? 2 * j + 1 : j + t->width / 2;
         const size_t entry = (size_t)at * (size_t)t->width / 2 + (size_t)j;
         double c, s;
-        convert_load(CLATTN_F32, t->cos.want + 4 * (t->cos_at + entry), &c, 1);
-        convert_load(CLATTN_F32, t->sin.want + 4 * (t->sin_at + entry), &s, 1);
+        convert_load(CLATTN_F32, t->cos.byte + 4 * (t->cos_at + entry), &c, 1);
+        convert_load(CLATTN_F32, t->sin.byte + 4 * (t->sin_at + entry), &s, 1);
         const double u = x[first], v = x[second];
         if (single) {
             const volatile float uc = (float)u * (float)c, vs = (float)v * (float)s;

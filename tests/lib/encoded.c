@@ -4,6 +4,8 @@
 
 #include "tests/lib/encoded.h"
 
+#include "tools/quantise.h"
+
 #include <float.h>
 
 /* ---- Encoders ---- */
@@ -12,44 +14,6 @@ static float rounded_product(float a, float b)
 {
     const volatile float product = a * b;
     return product;
-}
-
-static void store_f16(float x, unsigned char *to)
-{
-    const double exact = x;
-    convert_store(CLATTN_F16, &exact, to, 1);
-}
-
-static void encode_q8_0(const float *x, int n, unsigned char *to)
-{
-    for (int block = 0; block < n / 32; block++, x += 32, to += 34) {
-        float most = 0;
-        for (int i = 0; i < 32; i++)
-            most = fmaxf(most, fabsf(x[i]));
-        const float d = most / 127, id = d != 0 ? 1 / d : 0;
-        store_f16(d, to);
-        for (int i = 0; i < 32; i++)
-            to[2 + i] = (unsigned char)(signed char)roundf(rounded_product(x[i], id));
-    }
-}
-
-static void encode_q4_0(const float *x, int n, unsigned char *to)
-{
-    for (int block = 0; block < n / 32; block++, x += 32, to += 18) {
-        float most = 0, value = 0;
-        for (int i = 0; i < 32; i++)
-            if (fabsf(x[i]) > most) {
-                most = fabsf(x[i]);
-                value = x[i];
-            }
-        const float d = value / -8, id = d != 0 ? 1 / d : 0;
-        store_f16(d, to);
-        for (int i = 0; i < 16; i++) {
-            const int low = (int)(rounded_product(x[i], id) + 8.5f);
-            const int high = (int)(rounded_product(x[i + 16], id) + 8.5f);
-            to[2 + i] = (unsigned char)((low > 15 ? 15 : low) | (high > 15 ? 15 : high) << 4);
-        }
-    }
 }
 
 /* Scale and zero point that a group gets. */
@@ -79,17 +43,6 @@ static int code(float x, int most, float scale, float zero)
 
 /* ---- Caches ---- */
 
-const struct encoded_type encoded_types[] = {
-    [CLATTN_F32] = { "f32", 1, 4 },   [CLATTN_F16] = { "f16", 1, 2 },   [CLATTN_BF16] = { "bf16", 1, 2 },
-    [CLATTN_F64] = { "f64", 1, 8 },   [CLATTN_INT8] = { "int8", 1, 1 }, [CLATTN_INT4] = { "int4", 2, 1 },
-    [CLATTN_Q8_0] = { "q8_0", 32, 34 }, [CLATTN_Q4_0] = { "q4_0", 32, 18 },
-};
-
-int encoded_is_scaled(int type)
-{
-    return type == CLATTN_INT8 || type == CLATTN_INT4;
-}
-
 static struct factors make_factors(const struct encoded *c, const char *name, const int64_t n[3],
                                    const int64_t shape[4], uint64_t *state)
 {
@@ -117,7 +70,7 @@ static unsigned char *scale_at(const struct factors *s, int64_t first, int64_t h
     int64_t at = s->offset;
     for (int i = 0; i < 4; i++)
         at += s->shape[i] == 1 ? 0 : index[i] * s->stride[i];
-    return s->bytes.want + 4 * at;
+    return s->bytes.byte + 4 * at;
 }
 
 clattn_tensor4 encoded_factors(const struct factors *s)
@@ -139,7 +92,7 @@ static void fill_factors(struct factors *s, int is_zero, uint64_t *state)
         const float factor = bytes_pick(state, 0, 7) ? 0.03f : odd[bytes_pick(state, 0, 5)];
         const float size = 1 + fabsf((float)bytes_normal(state));
         const float x = is_zero ? (float)bytes_pick(state, -20, 20) / 2 : factor * size;
-        memcpy(s->bytes.want + 4 * i, &x, 4);
+        memcpy(s->bytes.byte + 4 * i, &x, 4);
     }
 }
 
@@ -150,10 +103,10 @@ struct encoded encoded_make(const char *name, int type, int64_t width, int group
     static const char *const scale_names[] = { "k_scale", "v_scale" }, *const zero_names[] = { "k_zero", "v_zero" };
     struct encoded c = { .name = name, .type = type, .group = group, .has_zero = has_zero, .width = width };
     c.order = paged ? pages : plain;
-    c.place = bytes_place(n, width, encoded_types[type].elements, c.order, state);
-    c.bytes = bytes_make(name, (size_t)(c.place.end / encoded_types[type].elements * encoded_types[type].bytes), state);
+    c.place = bytes_place(n, width, quantise_block(type), c.order, state);
+    c.bytes = bytes_make(name, quantise_bytes(type, (size_t)c.place.end), state);
     c.computed = (int)bytes_pick(state, 0, 2) > 0;
-    if (!encoded_is_scaled(type))
+    if (!quantise_is_scaled(type))
         return c;
     int64_t shape[4];
     for (int i = 0; i < 4; i++)
@@ -180,16 +133,16 @@ void encoded_upload(struct encoded *c, cl_context context)
 
 int encoded_agrees(const struct encoded *c, cl_command_queue queue, char *why, size_t len)
 {
-    return bytes_agree(&c->bytes, queue, why, len) &&
-           (!c->scale.bytes.size || bytes_agree(&c->scale.bytes, queue, why, len)) &&
-           (!c->zero.bytes.size || bytes_agree(&c->zero.bytes, queue, why, len));
+    return image_agrees(&c->bytes, queue, why, len) &&
+           (!c->scale.bytes.size || image_agrees(&c->scale.bytes, queue, why, len)) &&
+           (!c->zero.bytes.size || image_agrees(&c->zero.bytes, queue, why, len));
 }
 
 void encoded_free(struct encoded *c)
 {
-    bytes_free(&c->bytes);
-    bytes_free(&c->scale.bytes);
-    bytes_free(&c->zero.bytes);
+    image_free(&c->bytes);
+    image_free(&c->scale.bytes);
+    image_free(&c->zero.bytes);
 }
 
 static void encode_scaled(const struct encoded *c, const float *x, const int64_t at[3], unsigned char *to)
@@ -221,16 +174,14 @@ static void encode_scaled(const struct encoded *c, const float *x, const int64_t
 void encoded_row(struct encoded *c, const double *x, const int64_t at[3])
 {
     const int64_t row = bytes_row(&c->place, c->order, at[0], at[1], at[2]);
-    unsigned char *const to = c->bytes.want + row / encoded_types[c->type].elements * encoded_types[c->type].bytes;
+    unsigned char *const to = c->bytes.byte + quantise_bytes(c->type, (size_t)row);
     float single[ENCODED_WIDEST];
     for (int64_t i = 0; i < c->width; i++)
         single[i] = (float)x[i];
-    if (encoded_is_scaled(c->type))
+    if (quantise_is_scaled(c->type))
         encode_scaled(c, single, at, to);
-    else if (c->type == CLATTN_Q8_0)
-        encode_q8_0(single, (int)c->width, to);
-    else if (c->type == CLATTN_Q4_0)
-        encode_q4_0(single, (int)c->width, to);
+    else if (quantise_is(c->type))
+        quantise_store(c->type, NULL, x, to, (size_t)c->width);
     else
         convert_store(c->type, x, to, (size_t)c->width);
 }

@@ -1,4 +1,4 @@
-/* encoded.h - caches of every storage type, encoded on the host by encoders that are not the library's
+/* encoded.h - caches of every storage type, encoded on the host
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef ENCODED_H
 #define ENCODED_H
@@ -7,19 +7,9 @@
 
 enum { ENCODED_WIDEST = 576 };
 
-/* A block of a type. */
-struct encoded_type {
-    const char *name;
-    int elements, bytes;
-};
-extern const struct encoded_type encoded_types[]; /* by CLATTN_* */
-
-/* Whether scales of groups belong to it. */
-int encoded_is_scaled(int type);
-
 /* Scales, or zero points: axes first, hk, row, group. */
 struct factors {
-    struct bytes bytes;
+    struct image bytes;
     int64_t n[4], shape[4], stride[4], offset;
     int by_default;
     int said; /* its shape is given as numbers, not as 0 */
@@ -31,7 +21,7 @@ struct encoded {
     int64_t width;
     const int *order; /* of axes first, hk and row where strides are 0 */
     struct place place;
-    struct bytes bytes;
+    struct image bytes;
     struct factors scale, zero;
 };
 

@@ -9,8 +9,18 @@
 #include "tests/lib/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *image_type_name(int type)
+{
+    static const char *const names[] = {
+        [CLATTN_F32] = "f32",   [CLATTN_F16] = "f16",   [CLATTN_BF16] = "bf16", [CLATTN_F64] = "f64",
+        [CLATTN_INT8] = "int8", [CLATTN_INT4] = "int4", [CLATTN_Q8_0] = "q8_0", [CLATTN_Q4_0] = "q4_0",
+    };
+    return names[type];
+}
 
 size_t image_size_of(int type)
 {
@@ -74,12 +84,25 @@ unsigned char *image_read(const struct image *im, cl_command_queue queue)
     return now;
 }
 
-int image_unchanged(const struct image *im, cl_command_queue queue)
+int image_agrees(const struct image *im, cl_command_queue queue, char *why, size_t len)
 {
-    unsigned char *now = image_read(im, queue);
-    int same = now && (!im->size || !memcmp(im->byte, now, im->size));
+    unsigned char *const now = image_read(im, queue);
+    size_t i = 0;
+    while (now && i < im->size && now[i] == im->byte[i])
+        i++;
+    const int same = now && i == im->size;
+    if (!now)
+        snprintf(why, len, "cannot read a buffer");
+    else if (!same)
+        snprintf(why, len, "%s: byte %zu of %zu is 0x%02x, not 0x%02x", im->name ? im->name : "a buffer", i, im->size,
+                 now[i], im->byte[i]);
     free(now);
     return same;
+}
+
+int image_unchanged(const struct image *im, cl_command_queue queue)
+{
+    return image_agrees(im, queue, NULL, 0);
 }
 
 void image_free(struct image *im)
@@ -87,4 +110,5 @@ void image_free(struct image *im)
     if (im->mem)
         clReleaseMemObject(im->mem);
     free(im->byte);
+    memset(im, 0, sizeof *im);
 }

@@ -9,8 +9,11 @@ struct image {
     unsigned char *byte;
     size_t size;
     cl_mem mem;
+    const char *name; /* for words, or NULL */
 };
 
+/* "f32", "q8_0", .. */
+const char *image_type_name(int type);
 /* Bytes of an element of any type, those of captured buffers too. */
 size_t image_size_of(int type);
 /* Room for so many elements. */
@@ -27,6 +30,9 @@ cl_int image_write(const struct image *im, cl_command_queue queue);
 unsigned char *image_read(const struct image *im, cl_command_queue queue);
 /* 1 when the buffer still holds these bytes. */
 int image_unchanged(const struct image *im, cl_command_queue queue);
+/* The same, and else words in `why`. */
+int image_agrees(const struct image *im, cl_command_queue queue, char *why, size_t len);
+/* Leaves one of nothing. */
 void image_free(struct image *im);
 
 #endif
