@@ -3,34 +3,18 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tests/lib/process.h"
 #include "tests/lib/wrap.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3";
 static char *program; /* this one */
 
-/* Runs `body` in a child, which is stopped where it hangs. Its exit status, -1 when it did not end by itself. */
-static int in_child(int (*body)(const struct opencl *), const struct opencl *cl)
-{
-    enum { SECONDS = 120 };
-    int status = -1;
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        alarm(SECONDS);
-        _exit(body(cl));
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /* ---- Those that use OpenCL first ---- */
 
 /* Computes, with a device, a context and a handle of its own. 0: right, or there is no device. */
-static int compute(const struct opencl *ignored)
+static int compute(void *ignored)
 {
     const struct device *devices;
     const char *why;
@@ -46,8 +30,9 @@ static int compute(const struct opencl *ignored)
 /* ---- Those that must not ---- */
 
 /* Makes no handle and finds no device, is told why, and leaves the driver alone. 0, or the number of what is wrong. */
-static int make_nothing(const struct opencl *cl)
+static int make_nothing(void *user)
 {
+    const struct opencl *const cl = user;
     char words[1024] = "";
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_handle h = (clattn_handle)1;
@@ -65,13 +50,13 @@ static int make_nothing(const struct opencl *cl)
     return wrap.calls || wrap.memory ? 4 : 0;
 }
 
-static int make_nothing_in_child(const struct opencl *cl)
+static int make_nothing_in_child(void *user)
 {
-    return in_child(make_nothing, cl);
+    return in_child(make_nothing, user);
 }
 
 /* A use as far as it goes: PoCL starts its threads when it is asked for devices. */
-static int only_find(const struct opencl *ignored)
+static int only_find(void *ignored)
 {
     struct opencl cl = { .context = (cl_context)1 }; /* which a child would ask for its devices */
     (void)ignored;
@@ -79,7 +64,7 @@ static int only_find(const struct opencl *ignored)
 }
 
 /* Arguments are looked at first, and a call that they end is no use. */
-static int misuse(const struct opencl *ignored)
+static int misuse(void *ignored)
 {
     clattn_handle h;
     cl_platform_id platform;
@@ -90,7 +75,7 @@ static int misuse(const struct opencl *ignored)
     return in_child(compute, NULL);
 }
 
-static int execute(const struct opencl *ignored)
+static int execute(void *ignored)
 {
     char word[] = "compute", *const argv[] = { program, word, NULL };
     (void)ignored;
@@ -101,9 +86,10 @@ static int execute(const struct opencl *ignored)
 static void test_device(const struct device *d)
 {
     clattn_handle h = NULL;
+    struct opencl cl = d->cl;
     char words[512] = "";
-    is_int(in_child(make_nothing, &d->cl), 0, "a child makes no handle, is told why, and calls nothing of OpenCL");
-    is_int(in_child(make_nothing_in_child, &d->cl), 0, "nor does a child of a child");
+    is_int(in_child(make_nothing, &cl), 0, "a child makes no handle, is told why, and calls nothing of OpenCL");
+    is_int(in_child(make_nothing_in_child, &cl), 0, "nor does a child of a child");
     is_int(in_child(execute, NULL), 0, "what a child executes computes");
     ok(!clattn_create(&h, d->cl.context, d->cl.device, NULL), "the parent makes another handle");
     clattn_release(h);

@@ -3,10 +3,8 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tests/lib/process.h"
 #include "tests/lib/wrap.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3";
 
@@ -50,8 +48,9 @@ static int plain_calls_work(void)
     return !clattn_workload_parse(text, &c, NULL, 0) && *clattn_version() && *clattn_status_string(CLATTN_ERROR_FORKED);
 }
 
-static int child(struct fixture *f)
+static int child(void *user)
 {
+    struct fixture *const f = user;
     int wrong = first_wrong(f);
     if (wrong)
         return wrong;
@@ -72,8 +71,9 @@ struct own {
 
 /* In the child: its memory is its own, but the driver's threads are gone. So the handle, the path of its store and the
  * plan are freed, and nothing is asked of OpenCL. Returns 0, or the number of what is wrong. */
-static int child_gives_back(struct own *own)
+static int child_gives_back(void *user)
 {
+    const struct own *const own = user;
     enum { PLAN = 1, HANDLE = 3 }; /* blocks */
     wrap.memory = wrap.objects = 0;
     wrap_arm(0, 0);
@@ -86,22 +86,6 @@ static int child_gives_back(struct own *own)
     if (wrap.memory != -PLAN - HANDLE)
         return 4;
     return wrap.objects || wrap.calls ? 5 : 0;
-}
-
-/* Runs `body` in a child; its exit status, -1 when it did not end by itself. */
-static int in_child(int (*body)(struct own *), struct own *own)
-{
-    int status = -1;
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        alarm(30);
-        _exit(body(own));
-    }
-    if (pid < 0)
-        bail("no fork");
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void test_gives_back(struct fixture *f)
@@ -119,29 +103,18 @@ static void test_gives_back(struct fixture *f)
 
 static int verified(struct fixture *f, char *why, size_t len)
 {
-    return !trial_reset(&f->t, f->d->queue) && !trial_run(&f->t, f->plan, f->d->queue) &&
-           trial_verify(&f->t, f->d->queue, why, len);
+    return !trial_reset(&f->t, f->d->queue) && harness_run(f->d, &f->t, f->plan, why, len);
 }
 
 static void test_fork(struct fixture *f)
 {
     char why[512] = "";
-    int status = -1, i, good = 1;
-    pid_t pid;
+    int good = 1;
     ok(verified(f, why, sizeof why), "before: %s", text);
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        alarm(30); /* a child that hangs must not hang the test */
-        _exit(child(f));
-    }
-    if (pid < 0)
-        bail("no fork");
-    waitpid(pid, &status, 0);
-    ok(WIFEXITED(status), "the child ends by itself (wait status 0x%x)", (unsigned)status);
-    is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
-           "every call of the child says CLATTN_ERROR_FORKED, releases work");
-    for (i = 0; i < 5 && good; i++)
+    const int status = in_child(child, f);
+    ok(status >= 0, "the child ends by itself (wait status 0x%x)", (unsigned)status);
+    is_int(status, 0, "every call of the child says CLATTN_ERROR_FORKED, releases work");
+    for (int i = 0; i < 5 && good; i++)
         good = verified(f, why, sizeof why);
     ok(good, "the parent works on (%s): %s", why, text);
 }

@@ -7,10 +7,9 @@
 
 #include "tests/api/object_calls.h"
 #include "tests/lib/each.h"
+#include "tests/lib/process.h"
 
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3";
 
@@ -59,41 +58,32 @@ static int release(struct world *w, int handle_first)
     return bad ? NOT_RELEASED : 0;
 }
 
-/* Runs `body` in a child; its exit status, -1 where a signal ended it: SIGALRM where it hangs. */
-static int in_child(int (*body)(struct world *, int), struct world *w, int how)
+/* A child, and what it releases first. */
+struct order {
+    struct world *w;
+    int handle_first;
+};
+
+static int child(void *order)
 {
-    int status = -1;
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        alarm(30);
-        _exit(body(w, how));
-    }
-    if (pid < 0)
-        bail("no fork");
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const struct order *const o = order;
+    const int wrong = first_wrong(o->w);
+    return wrong ? wrong : release(o->w, o->handle_first);
 }
 
-static int child(struct world *w, int handle_first)
+static int child_of_child(void *order)
 {
-    const int wrong = first_wrong(w);
-    return wrong ? wrong : release(w, handle_first);
-}
-
-static int child_of_child(struct world *w, int handle_first)
-{
-    return in_child(child, w, handle_first) ? GRANDCHILD : child(w, handle_first);
+    return in_child(child, order) ? GRANDCHILD : child(order);
 }
 
 static void test_children(struct world *w)
 {
     static const struct {
         const char *what;
-        int (*body)(struct world *, int);
+        int (*body)(void *);
     } kinds[] = { { "a child", child }, { "a child of a child", child_of_child } };
     for (int i = 0; i < 4; i++) {
-        const int wrong = in_child(kinds[i / 2].body, w, i % 2);
+        const int wrong = in_child(kinds[i / 2].body, &(struct order){ w, i % 2 });
         ok(!wrong, "%s, %s first: %d functions say CLATTN_ERROR_FORKED: %s", kinds[i / 2].what,
            i % 2 ? "the handle" : "plans", object_calls_count,
            !wrong                                     ? "all"
@@ -137,7 +127,7 @@ static void test_amid_calls(struct world *w, const struct device *d)
             bail("no thread");
     }
     for (int i = 0; i < FORKS && !wrong; i++)
-        wrong = in_child(child, w, i % 2);
+        wrong = in_child(child, &(struct order){ w, i % 2 });
     for (int i = 0; i < CALLERS; i++) {
         __atomic_store_n(&callers[i].stop, 1, __ATOMIC_RELEASE);
         pthread_join(callers[i].thread, NULL);
@@ -251,8 +241,7 @@ static void test_device(const struct device *d)
     test_null(&w);
     test_children(&w);
     test_amid_calls(&w, d);
-    ok(!trial_reset(&f.t, d->queue) && !trial_run(&f.t, w.plan, d->queue) &&
-           trial_verify(&f.t, d->queue, why, sizeof why),
+    ok(!trial_reset(&f.t, d->queue) && harness_run(d, &f.t, w.plan, why, sizeof why),
        "the parent works on %s: %s", why, text);
     ok(!release(&w, 1), "and releases");
     fixture_close(&f);

@@ -63,6 +63,24 @@ TAP_UNUSED static int process_kill(intptr_t process)
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
+/* Exit status of body in a child, or minus the signal that ended it: SIGALRM where it hangs. body prints nothing. */
+TAP_UNUSED static int in_child(int (*body)(void *user), void *user)
+{
+    enum { SECONDS = 120 };
+    int status;
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid < 0)
+        bail("no child: %s", strerror(errno));
+    if (!pid) {
+        alarm(SECONDS);
+        _exit(body(user));
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
 TAP_UNUSED static void process_sleep(int ms)
 {
     const struct timespec t = { ms / 1000, ms % 1000 * 1000000L };

@@ -6,6 +6,7 @@
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
+#include "tests/lib/process.h"
 #include "tests/lib/tap.h"
 
 #include <errno.h>
@@ -179,22 +180,7 @@ TAP_UNUSED static void end_with_parent(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* Exit status of body in a child, or minus the signal that ended it. body prints nothing. */
-TAP_UNUSED static int in_child(int (*body)(void *user), void *user)
-{
-    int status;
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid < 0)
-        bail("no child: %s", strerror(errno));
-    if (!pid)
-        _exit(body(user));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-/* Likewise, by somebody whom permissions bind: nobody, when we are root. */
+/* in_child(), by somebody whom permissions bind: nobody, when we are root. */
 struct plain_body {
     int (*body)(void *user);
     void *user;

@@ -5,6 +5,7 @@
 #include "tests/lib/each.h"
 #include "tests/lib/cache_fixture.h"
 #include "tests/lib/fake_measure.h"
+#include "tests/lib/process.h"
 #include "tests/lib/sound.h"
 
 #include <stddef.h>
@@ -314,16 +315,22 @@ static int first_wrong(clattn_handle h, clattn_plan plan, clattn_trial trial)
 }
 
 /* What needs no object works on, and releases do. */
-static int child(clattn_handle h, clattn_plan plan, clattn_trial trial)
+struct objects {
+    clattn_handle h;
+    clattn_plan plan;
+    clattn_trial trial;
+};
+static int child(void *user)
 {
+    const struct objects x = *(const struct objects *)user;
     clattn_options o = cache_fixture_options(0, "");
     clattn_cache_info info = { sizeof info, 0, 0, 0, 0, 0, 0, "" };
-    const int wrong = first_wrong(h, plan, trial);
+    const int wrong = first_wrong(x.h, x.plan, x.trial);
     if (wrong)
         return wrong;
     if (clattn_cache_stat(&o, &info) || clattn_cache_clear(&o))
         return 60;
-    return clattn_trial_release(trial) || clattn_plan_release(plan) || clattn_release(h) ? 61 : 0;
+    return clattn_trial_release(x.trial) || clattn_plan_release(x.plan) || clattn_release(x.h) ? 61 : 0;
 }
 
 static void test_fork(clattn_handle h, clattn_plan plan)
@@ -332,19 +339,10 @@ static void test_fork(clattn_handle h, clattn_plan plan)
     clattn_trial trial = NULL;
     char config[128];
     double seconds = 0;
-    int status = -1;
     clattn_config_at(h, &p, 0, config, sizeof config);
     if (clattn_trial_create(&trial, h, &p, config))
         bail("no trial");
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-        alarm(30); /* a child that hangs must not hang the test */
-        _exit(child(h, plan, trial));
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        bail("no fork");
-    is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+    is_int(in_child(child, &(struct objects){ h, plan, trial }), 0,
            "every call of a child says CLATTN_ERROR_FORKED, releases work");
     is_int(clattn_trial_run(trial, &seconds), CL_SUCCESS, "the parent works on");
     clattn_trial_release(trial);
