@@ -3,83 +3,49 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tests/lib/refuse.h"
 
-enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
-
-/* A case with its plan; everything ends where its buffer ends. */
-struct given {
-    const struct device *d;
-    struct trial x;
-    clattn_plan plan;
-};
-
-static void set_up(struct given *g, const struct device *d, const char *text)
+/* A call with its plan; everything ends where its buffer ends. */
+static void set_up(struct fixture *f, const struct device *d, const char *text)
 {
     static const struct caching plain = { .page = 0 };
     static const int32_t lengths[] = { 11, 7, 13 };
     char why[512] = "";
     clattn_workload c = each_case(text);
     memcpy(c.kv_len, lengths, sizeof lengths);
-    g->d = d;
-    g->plan = NULL;
-    if (harness_plan(d, &c.problem, "naive", &g->plan, why, sizeof why))
+    f->d = d;
+    f->text = text;
+    if (harness_plan(d, &c.problem, "naive", &f->plan, why, sizeof why))
         bail("%s: %s", text, why);
-    if (trial_make_caches(&g->x, d->cl.context, &c, PLAIN, &plain))
+    if (trial_make_caches(&f->t, d->cl.context, &c, PLAIN, &plain))
         bail("%s: no buffers", text);
-    ok(harness_run(d, &g->x, g->plan, why, sizeof why), "as it is given it is right: %s %s", text, why);
+    ok(harness_run(d, &f->t, f->plan, why, sizeof why), "as it is given it is right: %s %s", text, why);
 }
 
-/* The call fails with `want`, in words, and nothing is written. */
-static void refused(struct given *g, const clattn_forward_args *a, cl_int want, const char *what)
+static void accepted(struct fixture *f, const clattn_forward_args *a, const char *what)
 {
     char detail[512] = "";
-    cl_event event = NULL;
-    const cl_int e = clattn_enqueue_forward(g->plan, g->d->queue, a, 0, NULL, &event);
-    clattn_error_detail(g->d->handle, detail, sizeof detail, NULL);
-    clFinish(g->d->queue);
-    if (!ok(e == want && !event && *detail, "%s is refused (%s): %s", what, clattn_status_string(e), detail))
-        diag("want %s", clattn_status_string(want));
-    if (!image_unchanged(g->x.o.image, g->d->queue) || !image_unchanged(g->x.lse.image, g->d->queue))
-        ok(0, "and nothing was written");
-}
-#define REFUSED(want, change)                                                                                          \
-    do {                                                                                                               \
-        clattn_forward_args a = g->x.args;                                                                             \
-        clattn_sizes s = g->x.sizes;                                                                                   \
-        a.sizes = &s;                                                                                                  \
-        change;                                                                                                        \
-        refused(g, &a, want, #change);                                                                                 \
-    } while (0)
-
-static void accepted(struct given *g, const clattn_forward_args *a, const char *what)
-{
-    char detail[512] = "";
-    const cl_int e = clattn_enqueue_forward(g->plan, g->d->queue, a, 0, NULL, NULL);
+    const cl_int e = clattn_enqueue_forward(f->plan, f->d->queue, a, 0, NULL, NULL);
     if (e)
-        clattn_error_detail(g->d->handle, detail, sizeof detail, NULL);
-    clFinish(g->d->queue);
+        clattn_error_detail(f->d->handle, detail, sizeof detail, NULL);
+    clFinish(f->d->queue);
     ok(!e, "%s works: %s %s", what, clattn_status_string(e), detail);
 }
 #define ACCEPTED(change)                                                                                               \
     do {                                                                                                               \
-        clattn_forward_args a = g->x.args;                                                                             \
-        clattn_sizes s = g->x.sizes;                                                                                   \
+        clattn_forward_args a = f->t.args;                                                                             \
+        clattn_sizes s = f->t.sizes;                                                                                   \
         a.sizes = &s;                                                                                                  \
         change;                                                                                                        \
-        accepted(g, &a, #change);                                                                                      \
+        accepted(f, &a, #change);                                                                                      \
     } while (0)
-
-static void done(struct given *g)
-{
-    trial_free(&g->x);
-}
 
 /* ---- Pages ---- */
 
 static void test_pages(const struct device *d)
 {
-    struct given given, *const g = &given;
-    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 page4 kvlen:9,9,9 lse");
+    struct fixture fixture, *const f = &fixture;
+    set_up(f, d, "f32 b3 h4/2 q2 k13 d8 page4 kvlen:9,9,9 lse");
     REFUSED(BAD, a.block_table.mem = NULL);
     REFUSED(BAD, a.page = -1);
     REFUSED(BAD, a.page = (1 << 30) + 1);
@@ -102,31 +68,31 @@ static void test_pages(const struct device *d)
     REFUSED(BAD, a.v.stride[2] = -16);
     REFUSED(BAD, a.k.stride[0] = INT64_MAX);
     REFUSED(BAD, a.k.mem = NULL);
-    REFUSED(BAD, a.k_scale = g->x.args.mask; a.k_scale.mem = g->x.k.image->mem);
-    REFUSED(BAD, a.v_zero.mem = g->x.k.image->mem);
+    REFUSED(BAD, a.k_scale = f->t.args.mask; a.k_scale.mem = f->t.k.image->mem);
+    REFUSED(BAD, a.v_zero.mem = f->t.k.image->mem);
     ACCEPTED(a.k.stride[0] = 64; a.k.stride[1] = 8; a.k.stride[2] = 16); /* as they are by default */
     ACCEPTED(a.block_table_stride = 1);                                  /* the same entries serve all */
     ACCEPTED(a.pages--);
     ACCEPTED(s.nk = 16);
     ACCEPTED(s.nk = 0; a.k.mem = a.v.mem = a.block_table.mem = NULL; a.pages = 0);
     ACCEPTED(s.b = 0; a.k.mem = a.v.mem = a.block_table.mem = NULL; a.pages = 0);
-    done(g);
+    fixture_close(f);
 }
 
 /* Pages, tables and scales of a problem that has none. */
 static void test_uncalled_for(const struct device *d)
 {
-    struct given given, *const g = &given;
-    set_up(g, d, "f32 b3 h4/2 q2 k13 d8 kvlen:9,9,9 lse");
+    struct fixture fixture, *const f = &fixture;
+    set_up(f, d, "f32 b3 h4/2 q2 k13 d8 kvlen:9,9,9 lse");
     REFUSED(BAD, a.page = 4);
     REFUSED(BAD, a.pages = 4);
     REFUSED(BAD, a.block_table_stride = 4);
-    REFUSED(BAD, a.block_table.mem = g->x.k.image->mem);
-    REFUSED(BAD, a.k_scale.mem = g->x.k.image->mem);
-    REFUSED(BAD, a.k_zero.mem = g->x.k.image->mem);
-    REFUSED(BAD, a.v_scale.mem = g->x.k.image->mem);
-    REFUSED(BAD, a.v_zero.mem = g->x.k.image->mem);
-    done(g);
+    REFUSED(BAD, a.block_table.mem = f->t.k.image->mem);
+    REFUSED(BAD, a.k_scale.mem = f->t.k.image->mem);
+    REFUSED(BAD, a.k_zero.mem = f->t.k.image->mem);
+    REFUSED(BAD, a.v_scale.mem = f->t.k.image->mem);
+    REFUSED(BAD, a.v_zero.mem = f->t.k.image->mem);
+    fixture_close(f);
 }
 
 /* ---- Quantised ---- */
@@ -144,12 +110,12 @@ static void say_shapes(clattn_forward_args *a, int64_t first, int64_t rows)
 }
 
 /* Where there are no keys, and none of what it has is read, a shape still has to be that of the caches. */
-static void test_shapes(struct given *g, int paged)
+static void test_shapes(struct fixture *f, int paged)
 {
     char detail[512] = "";
-    const int64_t pages = g->x.args.pages;
+    const int64_t pages = f->t.args.pages;
     REFUSED(BAD, a.k_scale.shape[3] = 2);
-    clattn_error_detail(g->d->handle, detail, sizeof detail, NULL);
+    clattn_error_detail(f->d->handle, detail, sizeof detail, NULL);
     is_str(detail, "k_scale.shape[g] is 2, must be 1", "and the words do not offer 1 or 1");
     REFUSED(BAD, s.nk = 0; say_shapes(&a, paged ? pages + 1 : 4, paged ? 4 : 0));
     REFUSED(BAD, s.nk = 0; say_shapes(&a, paged ? pages : 3, paged ? 5 : 1 << 20));
@@ -157,9 +123,9 @@ static void test_shapes(struct given *g, int paged)
 }
 
 /* Calls without entries, queries or keys, whose scales have every axis. */
-static void test_no_keys(struct given *g, int paged)
+static void test_no_keys(struct fixture *f, int paged)
 {
-    const int64_t pages = g->x.args.pages;
+    const int64_t pages = f->t.args.pages;
     ACCEPTED(say_shapes(&a, paged ? pages : 3, paged ? 4 : 13));
     ACCEPTED(s.nk = 0; say_shapes(&a, paged ? pages : 3, paged ? 4 : 0));
     ACCEPTED(s.b = 0; say_shapes(&a, paged ? pages : 0, paged ? 4 : 13));
@@ -173,12 +139,12 @@ static void test_no_keys(struct given *g, int paged)
 /* Rows of 16 elements are 16 and 8 bytes; scales for every group of every row. */
 static void test_scaled(const struct device *d, const char *text, int pages)
 {
-    struct given given, *const g = &given;
-    set_up(g, d, text);
+    struct fixture fixture, *const f = &fixture;
+    set_up(f, d, text);
     REFUSED(BAD, a.k_scale.mem = NULL);
     REFUSED(BAD, a.v_scale.mem = NULL);
     REFUSED(BAD, a.k_zero.mem = NULL);
-    REFUSED(BAD, a.v_zero.mem = g->x.v.scale.at.image.mem);
+    REFUSED(BAD, a.v_zero.mem = f->t.v.scale.at.image.mem);
     REFUSED(SMALL, a.k.offset = 1);
     REFUSED(SMALL, a.v.offset = 2);
     REFUSED(BAD, a.v.offset = 1);
@@ -200,19 +166,19 @@ static void test_scaled(const struct device *d, const char *text, int pages)
         REFUSED(SMALL, a.pages++);
     else
         REFUSED(SMALL, s.nk++);
-    test_shapes(g, pages);
+    test_shapes(f, pages);
     ACCEPTED(for (int i = 0; i < 4; i++) a.k_scale.shape[i] = 1);
     ACCEPTED(a.k_scale.shape[1] = 1; a.v_scale.shape[2] = 1; a.k_zero.shape[0] = 1);
     ACCEPTED(s.nk = 0; a.k.mem = a.v.mem = a.k_scale.mem = a.v_scale.mem = a.block_table.mem = NULL;
              a.pages = 0);
-    test_no_keys(g, pages);
-    done(g);
+    test_no_keys(f, pages);
+    fixture_close(f);
 }
 
 static void test_blocks(const struct device *d, const char *text)
 {
-    struct given given, *const g = &given;
-    set_up(g, d, text);
+    struct fixture fixture, *const f = &fixture;
+    set_up(f, d, text);
     REFUSED(SMALL, a.k.offset = 32);
     REFUSED(SMALL, a.v.offset = 32);
     REFUSED(BAD, a.k.offset = 16);
@@ -222,9 +188,9 @@ static void test_blocks(const struct device *d, const char *text)
     REFUSED(BAD, a.v.stride[2] = 34);
     REFUSED(BAD, a.k.offset = SIZE_MAX - 31);
     REFUSED(BAD, a.k.stride[0] = INT64_MAX - 31);
-    REFUSED(BAD, a.k_scale.mem = g->x.k.image->mem);
-    REFUSED(BAD, a.v_zero.mem = g->x.k.image->mem);
-    done(g);
+    REFUSED(BAD, a.k_scale.mem = f->t.k.image->mem);
+    REFUSED(BAD, a.v_zero.mem = f->t.k.image->mem);
+    fixture_close(f);
 }
 
 static void test_device(const struct device *d)
