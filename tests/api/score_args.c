@@ -250,10 +250,9 @@ static void test_contexts(struct fixture *f)
 static void test_right(struct fixture *f)
 {
     char why[512] = "";
-    cl_int e = trial_reset(&f->t, f->d->queue);
-    e = e ? e : trial_run(&f->t, f->plan, f->d->queue);
-    if (!ok(!e && trial_verify(&f->t, f->d->queue, why, sizeof why), "all of it at once is right: %s", f->text))
-        diag("%s %s", clattn_status_string(e), why);
+    if (!ok(!trial_reset(&f->t, f->d->queue) && harness_run(f->d, &f->t, f->plan, why, sizeof why),
+            "all of it at once is right: %s", f->text))
+        diag("%s", why);
 }
 
 static void test_device(const struct device *d)

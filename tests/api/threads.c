@@ -22,12 +22,9 @@ struct worker {
 
 static clattn_workload numbered(const char *format, unsigned seed)
 {
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    char text[128], why[128] = "";
+    char text[128];
     snprintf(text, sizeof text, format, seed);
-    if (clattn_workload_parse(text, &c, why, sizeof why))
-        bail("%s: %s", text, why);
-    return c;
+    return each_case(text);
 }
 
 /* Starts n threads with `run`, waits for them, and counts those that are not good. */

@@ -75,10 +75,9 @@ static void test_emptied(const struct device *d, const char *what, const char *p
         return;
     }
     n = count_empty(&f.t);
-    e = trial_run(&f.t, f.plan, d->queue);
-    if (!ok(!e && n && trial_verify(&f.t, d->queue, why, sizeof why) && exactly_empty(&f.t),
+    if (!ok(harness_run(d, &f.t, f.plan, why, sizeof why) && n && exactly_empty(&f.t),
             "%s, %s: %lld rows emptied by %s: %s", d->name, config ? config : "default", (long long)n, what, problem))
-        diag("%s %s", clattn_status_string(e), why);
+        diag("%s", why);
     fixture_close(&f);
 }
 
@@ -172,9 +171,7 @@ static void test_bias(const struct device *d, const struct kind *kind, double bi
     }
     e = image_write(&t->bias.image, d->queue);
     e = e ? e : trial_find_kept(t);
-    e = e ? e : trial_upload(t, d->queue, &t->q);
-    e = e ? e : trial_upload(t, d->queue, &t->k);
-    e = e ? e : trial_upload(t, d->queue, &t->v);
+    e = e ? e : trial_upload_inputs(t, d->queue);
     e = e ? e : trial_run(t, f.plan, d->queue);
     if (!ok(!e && trial_verify(t, d->queue, why, sizeof why), "%s: a bias of %g: %s %s", d->name, bias, kind->type,
             text))

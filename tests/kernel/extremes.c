@@ -25,10 +25,8 @@ static void test_lengths(const struct device *d)
 /* Other keys are kept than trial_make() thought: they must be there. */
 static cl_int see_again(const struct device *d, struct trial *t)
 {
-    cl_int e = trial_find_kept(t);
-    e = e ? e : trial_upload(t, d->queue, &t->q);
-    e = e ? e : trial_upload(t, d->queue, &t->k);
-    return e ? e : trial_upload(t, d->queue, &t->v);
+    const cl_int e = trial_find_kept(t);
+    return e ? e : trial_upload_inputs(t, d->queue);
 }
 
 /* Diagonals so far away that adding a row to them would overflow. */

@@ -95,16 +95,6 @@ struct bits {
     double *o, *lse;
 };
 
-static double *copy(const struct tensor *x)
-{
-    const size_t bytes = (size_t)tensor_count(x) * sizeof(double);
-    double *const to = malloc(bytes + 1);
-    if (!to)
-        bail("no memory");
-    memcpy(to, x->value, bytes);
-    return to;
-}
-
 /* Rows of an entry. */
 struct of {
     int64_t b, h0, h1, q0, q1;
@@ -140,12 +130,10 @@ static int again(struct whole *w, const clattn_forward_args *a, const clattn_siz
     char why[512] = "";
     t->args = *a;
     t->args.sizes = s;
-    cl_int e = trial_reset(t, w->d->queue);
-    e = e ? e : trial_run(t, w->plan, w->d->queue);
-    const int good = !e && trial_fetch(t, w->d->queue, why, sizeof why) && is_same(t, &w->bits, x);
+    const int good = harness_fetch(w->d, t, w->plan, why, sizeof why) && is_same(t, &w->bits, x);
     if (!good)
-        diag("b %lld, heads from %lld, queries from %lld: %s %s", (long long)x->b, (long long)x->h0, (long long)x->q0,
-             clattn_status_string(e), why);
+        diag("b %lld, heads from %lld, queries from %lld: %s", (long long)x->b, (long long)x->h0, (long long)x->q0,
+             why);
     t->args = w->args;
     return good;
 }
@@ -212,7 +200,7 @@ static void check(const struct device *d, const char *text, const char *engine, 
         bail("%s, %s: %s %s", engine, text, clattn_status_string(e), why);
     int good = trial_verify(&w.t, d->queue, why, sizeof why);
     w.args = w.t.args;
-    w.bits = (struct bits){ copy(&w.t.o), copy(&w.t.lse) };
+    w.bits = (struct bits){ tensor_copy(&w.t.o), tensor_copy(&w.t.lse) };
     good = good && compare(&w);
     ok(good, "%s, %s: each row has the bits of the batch, %s: %s %s", d->name, engine,
        compare == check_shift ? "with its keys from 0 on too" : "alone too", text, why);

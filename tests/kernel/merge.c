@@ -263,11 +263,10 @@ static cl_int take_keys(const struct device *d, clattn_plan plan, struct trial *
     t->args.sizes = &sizes;
     t->args.k.offset = tensor_at(&t->k, 0, 0, first);
     t->args.v.offset = tensor_at(&t->v, 0, 0, first);
-    cl_int e = trial_reset(t, d->queue);
-    e = e ? e : trial_run(t, plan, d->queue);
+    const int ran = harness_fetch(d, t, plan, why, sizeof why);
     t->args = whole;
-    if (e || !trial_fetch(t, d->queue, why, sizeof why))
-        return e ? e : CLATTN_ERROR_WRONG_RESULT;
+    if (!ran)
+        return CLATTN_ERROR_WRONG_RESULT;
     memcpy(to->o + at * rows * t->dv, t->o.value, (size_t)(rows * t->dv) * sizeof *to->o);
     memcpy(to->lse + at * rows, t->lse.value, (size_t)rows * sizeof *to->lse);
     r.kv_start = &begins;
@@ -349,24 +348,9 @@ static cl_int take_parts(struct states *to, const struct device *d, const clattn
 /* What a merge has left, as part number `at` of other states, which are not stored yet. */
 static void hand_over(const struct device *d, struct states *from, struct states *to, int64_t at)
 {
-    const int64_t rows = from->n[0] * from->n[1] * from->n[2];
-    unsigned char *const o = image_read(&from->image[2], d->queue), *const lse = image_read(&from->image[3], d->queue);
-    if (!o || !lse)
+    const int64_t first = at * from->n[0] * from->n[1] * from->n[2];
+    if (!states_take(from, d->queue, to->o + first * to->dv, to->lse + first))
         bail("no results");
-    for (int64_t r = 0; r < rows; r++) {
-        const int64_t n = r % from->n[2], h = r / from->n[2] % from->n[1], b = r / from->n[2] / from->n[1];
-        const clattn_tensor *const x = &from->args.o, *const y = &from->args.lse;
-        float value;
-        for (int64_t c = 0; c < from->dv; c++) {
-            const int64_t in = b * x->stride[0] + h * x->stride[1] + n * x->stride[2] + c;
-            memcpy(&value, o + (x->offset + (size_t)in) * 4, 4);
-            to->o[(at * rows + r) * to->dv + c] = (double)value;
-        }
-        memcpy(&value, lse + (y->offset + (size_t)(b * y->stride[0] + h * y->stride[1] + n * y->stride[2])) * 4, 4);
-        to->lse[at * rows + r] = (double)value;
-    }
-    free(o);
-    free(lse);
 }
 
 /* Parts in a random order, in random groups, each merged and then all of them: as right as a single merge is, with what

@@ -14,24 +14,9 @@ struct subject {
     struct truth truth; /* of its inputs */
 };
 
-static double *copy(const struct tensor *x)
-{
-    size_t n = (size_t)tensor_count(x) * sizeof(double);
-    double *to = malloc(n + 1);
-    if (!to)
-        bail("no memory");
-    memcpy(to, x->value, n);
-    return to;
-}
-
 static int run(struct subject *s, char *why, size_t len)
 {
-    cl_int e = trial_reset(&s->f.t, s->f.d->queue);
-    if (!e)
-        e = trial_run(&s->f.t, s->f.plan, s->f.d->queue);
-    if (e)
-        snprintf(why, len, "%s", clattn_status_string(e));
-    return !e && trial_fetch(&s->f.t, s->f.d->queue, why, len);
+    return harness_fetch(s->f.d, &s->f.t, s->f.plan, why, len);
 }
 
 /* 0 when this device cannot; the reason is reported. */
@@ -51,8 +36,8 @@ static int set_up(struct subject *s, const struct device *d, const char *text)
         fixture_close(&s->f);
         return 0;
     }
-    s->o = copy(&t->o);
-    s->lse = copy(&t->lse);
+    s->o = tensor_copy(&t->o);
+    s->lse = tensor_copy(&t->lse);
     if (trial_truth(t, NULL, &s->truth, NULL))
         bail("no memory");
     return 1;
@@ -136,7 +121,7 @@ static int run_values(struct subject *s, double **o, double *bound)
     struct truth x = { NULL, NULL, NULL, NULL };
     char why[1024] = "";
     const int good = !trial_upload(t, s->f.d->queue, &t->v) && run(s, why, sizeof why);
-    *o = copy(&t->o);
+    *o = tensor_copy(&t->o);
     if (trial_truth(t, NULL, &x, NULL))
         bail("no memory");
     for (int64_t i = 0; i < tensor_count(&t->o); i++)
@@ -192,9 +177,9 @@ static void splits(struct subject *s, int64_t at)
     int good;
     narrow(s, &whole, &sizes, 0, at);
     good = run(s, why, sizeof why);
-    o = copy(&s->f.t.o);
-    lse = copy(&s->f.t.lse);
-    may = copy(&s->f.t.o);
+    o = tensor_copy(&s->f.t.o);
+    lse = tensor_copy(&s->f.t.lse);
+    may = tensor_copy(&s->f.t.o);
     for (i = 0; i < tensor_count(&s->f.t.v); i++)
         most_v = fmax(most_v, fabs(s->f.t.v.value[i]));
     narrow(s, &whole, &sizes, at, s->f.t.sizes.nk - at);

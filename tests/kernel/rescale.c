@@ -52,10 +52,8 @@ static void check(const struct device *d, const char *type, const char *engine, 
     cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
     if (!e) {
         fill(&t, one);
-        e = trial_upload(&t, d->queue, &t.q);
+        e = trial_upload_inputs(&t, d->queue);
     }
-    e = e ? e : trial_upload(&t, d->queue, &t.k);
-    e = e ? e : trial_upload(&t, d->queue, &t.v);
     e = e ? e : harness_plan(d, &t.c.problem, engine, &plan, why, sizeof why);
     if (e == CLATTN_ERROR_NOT_SUPPORTED) {
         skip("%s, %s: %s", d->name, engine, why);

@@ -65,17 +65,15 @@ static cl_int give(struct graded *g, const struct fill *f, cl_command_queue queu
 {
     struct trial *const t = &g->t;
     struct tensor *const x[] = { &t->q, &t->k, &t->v };
-    cl_int e = CL_SUCCESS;
     put(&t->q, &f->q, 1, 1, 2);
     put(&t->k, &f->k, 2, 0, 2);
     put(&t->v, &f->v, 3, 0, 1);
     put(&g->x[GRADED_DOUT], &f->dout, 4, 0, 1);
     put_scores(&t->q, f, 0);
     put_scores(&t->k, f, 1);
-    for (int i = 0; i < 3 && !e; i++) {
+    for (int i = 0; i < 3; i++)
         inputs_round(x[i]->type, x[i]->value, (size_t)tensor_count(x[i]));
-        e = trial_upload(t, queue, x[i]);
-    }
+    cl_int e = trial_upload_inputs(t, queue);
     e = e ? e : graded_upload(g, GRADED_DOUT, queue);
     return e ? e : graded_truth(g, queue);
 }

@@ -50,12 +50,10 @@ static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg0";
 static void check(const struct device *d, const char *name, int type, const char *engine)
 {
     char text[128], why[1024] = "";
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
     struct trial t;
     clattn_plan plan = NULL;
     snprintf(text, sizeof text, "%s b1 h1 q1 k1 d4/%d%s", name, N, strcmp(engine, emulated) ? " v:f32" : "");
-    if (clattn_workload_parse(text, &c, why, sizeof why))
-        bail("%s: %s", text, why);
+    const clattn_workload c = each_case(text);
     cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
     for (int i = 0; i < N && !e; i++)
         t.v.value[i] = value(patterns[i]);
@@ -111,9 +109,7 @@ static void check_gaps(const struct device *d, const char *engine)
         t.k.value[i] = -i;
         t.v.value[i] = 1 - 2 * i;
     }
-    e = e ? e : trial_upload(&t, d->queue, &t.q);
-    e = e ? e : trial_upload(&t, d->queue, &t.k);
-    e = e ? e : trial_upload(&t, d->queue, &t.v);
+    e = e ? e : trial_upload_inputs(&t, d->queue);
     e = e ? e : harness_plan(d, &c.problem, engine, &plan, why, sizeof why);
     if (e == CLATTN_ERROR_NOT_SUPPORTED) {
         skip("%s, %s: %s", d->name, engine, why);

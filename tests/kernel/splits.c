@@ -49,14 +49,8 @@ enum { ENGINES = sizeof engines / sizeof *engines, PROBLEMS = sizeof problems / 
 static int is_right(const struct device *d, struct trial *t, clattn_plan plan, int splits, const struct truth *x,
                     char *why, size_t len)
 {
-    cl_int e = trial_reset(t, d->queue);
     t->args.splits = splits;
-    e = e ? e : trial_run(t, plan, d->queue);
-    if (e) {
-        harness_words(d->handle, e, why, len);
-        return 0;
-    }
-    return trial_fetch(t, d->queue, why, len) && trial_agrees(t, x, why, len);
+    return harness_fetch(d, t, plan, why, len) && trial_agrees(t, x, why, len);
 }
 
 /* The first number of parts that is wrong; 0: none is. */
@@ -279,7 +273,7 @@ static void test_workspace(const struct device *d)
     const size_t rule = ask(d, f.plan, &a, CL_SUCCESS, "as many as the rule says");
     is_int((long long)ask(d, small, &a, CL_SUCCESS, "and fewer where they do not fit"),
            (long long)(rule ? states(2) : 0), "as many as fit");
-    ok(!trial_run(&f.t, small, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "which are right: %s", why);
+    ok(harness_run(d, &f.t, small, why, sizeof why), "which are right: %s", why);
     clattn_plan_release(small);
     test_without(d, &f);
     fixture_close(&f);
@@ -295,7 +289,7 @@ static void test_who_says(const struct device *d)
     is_int((long long)ask(d, f.plan, &f.t.args, CL_SUCCESS, "the problem's number"), (long long)states(5), "is taken");
     f.t.args.splits = 3;
     is_int((long long)ask(d, f.plan, &f.t.args, CL_SUCCESS, "the call's number"), (long long)states(3), "goes first");
-    ok(!trial_run(&f.t, f.plan, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "and is right: %s", why);
+    ok(harness_run(d, &f.t, f.plan, why, sizeof why), "and is right: %s", why);
     fixture_close(&f);
 }
 

@@ -198,7 +198,5 @@ cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue)
     e = e ? e : fill(t, &t->k, &bad->k, 12);
     e = e ? e : fill(t, &t->v, &bad->v, 13);
     e = !e && t->x.sinks ? bad_sinks(t, bad->sink, queue) : e;
-    e = e ? e : trial_upload(t, queue, &t->q);
-    e = e ? e : trial_upload(t, queue, &t->k);
-    return e ? e : trial_upload(t, queue, &t->v);
+    return e ? e : trial_upload_inputs(t, queue);
 }

@@ -231,18 +231,18 @@ static cl_int give_outputs(struct graded *g, cl_command_queue queue)
 }
 
 /* Q, K or V as g->value says. */
-static cl_int replace(struct graded *g, int which, struct tensor *x, cl_command_queue queue)
+static void replace(struct graded *g, int which, struct tensor *x)
 {
     for (int64_t at = 0; at < tensor_count(x); at++)
         x->value[at] = g->value(which, at / x->width % x->n[2], at % x->width);
     inputs_round(x->type, x->value, (size_t)tensor_count(x));
-    return trial_upload(&g->t, queue, x);
 }
 static cl_int replace_inputs(struct graded *g, cl_command_queue queue)
 {
-    cl_int e = replace(g, GRADED_Q, &g->t.q, queue);
-    e = e ? e : replace(g, GRADED_K, &g->t.k, queue);
-    return e ? e : replace(g, GRADED_V, &g->t.v, queue);
+    replace(g, GRADED_Q, &g->t.q);
+    replace(g, GRADED_K, &g->t.k);
+    replace(g, GRADED_V, &g->t.v);
+    return trial_upload_inputs(&g->t, queue);
 }
 
 static void forget_truth(struct graded *g)

@@ -48,6 +48,8 @@ int harness_may_refuse_text(const struct device *d, const char *problem, const c
 
 /* Runs what trial_make() made by a plan and judges it: 1, or 0 and `why`. */
 int harness_run(const struct device *d, struct trial *t, clattn_plan plan, char *why, size_t len);
+/* Poisons its outputs, runs it and reads it back, for tests that judge it in their own way: 1, or 0 and `why`. */
+int harness_fetch(const struct device *d, struct trial *t, clattn_plan plan, char *why, size_t len);
 
 /* Runs one problem once and judges it. 1 right, 0 wrong, or refused without a right to, -1 not supported here; `why`
  * says how. */

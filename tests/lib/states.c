@@ -351,9 +351,8 @@ static int row_is_right(const struct states *s, int64_t r, const double *got, do
     return good;
 }
 
-/* Takes the results out of what the buffers hold now, and leaves their images as if they had them from the start; to:
- * [rows,dv] and [rows], or NULL. 0 when anything else has changed. */
-static int take(struct states *s, cl_command_queue queue, double *to, double *to_lse)
+/* Leaves images as if they had the results from the start. to: or NULL. */
+int states_take(struct states *s, cl_command_queue queue, double *to, double *to_lse)
 {
     const struct places p = places_of(s);
     int same = 1;
@@ -379,7 +378,7 @@ static int judge(struct states *s, const struct states *of, cl_command_queue que
     const int64_t rows = rows_of(s);
     double *const got = calloc((size_t)(rows * (s->dv + 1) + 2 * s->dv) + 1, sizeof *got);
     double *const lse = got + rows * s->dv, *const room = lse + rows;
-    int good = got && take(s, queue, got, lse);
+    int good = got && states_take(s, queue, got, lse);
     s->part = good ? 0 : INFINITY;
     if (!good)
         snprintf(why, len, "something else was written");
@@ -404,7 +403,7 @@ int states_verify_as(struct states *s, const struct states *of, cl_command_queue
 
 int states_are_kept(struct states *s, cl_command_queue queue)
 {
-    return take(s, queue, NULL, NULL);
+    return states_take(s, queue, NULL, NULL);
 }
 
 int states_are_blank(const struct states *s, cl_command_queue queue)

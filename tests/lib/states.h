@@ -47,6 +47,9 @@ int states_verify(struct states *s, cl_command_queue queue, double share, char *
 int states_verify_as(struct states *s, const struct states *of, cl_command_queue queue, double share, char *why,
                      size_t len);
 
+/* Reads the results: [b,h,n,dv], and LSE as it is written. 1 when nothing else was. */
+int states_take(struct states *s, cl_command_queue queue, double *o, double *lse);
+
 /* 1 when nothing at all was written. */
 int states_are_blank(const struct states *s, cl_command_queue queue);
 

@@ -55,6 +55,15 @@ double *tensor_row(const struct tensor *x, int64_t b, int64_t h, int64_t n)
     return x->value + ((b * x->n[1] + h) * x->n[2] + n) * x->width;
 }
 
+double *tensor_copy(const struct tensor *x)
+{
+    const size_t n = (size_t)tensor_count(x) * sizeof(double);
+    double *const to = malloc(n + 1);
+    if (!to)
+        abort();
+    return memcpy(to, x->value, n);
+}
+
 /* ---- Placing ---- */
 
 /* How often an axis steps: varlen sequences have no axis b, and one of rows for them all; pages are in its place. */
@@ -282,7 +291,6 @@ cl_int workspace_make(struct image *im, cl_command_queue queue, size_t need)
 {
     cl_context context;
     image_free(im);
-    memset(im, 0, sizeof *im);
     cl_int e = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
     e = e ? e : image_alloc(im, need + 2 * WORKSPACE_MARGIN, CLATTN_U8);
     if (e)
@@ -332,6 +340,13 @@ cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x)
     const cl_int e = keys_write(t, x, queue);
     trial_store(t, x);
     return e ? e : image_write(x->image, queue);
+}
+
+cl_int trial_upload_inputs(struct trial *t, cl_command_queue queue)
+{
+    cl_int e = trial_upload(t, queue, &t->q);
+    e = e ? e : trial_upload(t, queue, &t->k);
+    return e ? e : trial_upload(t, queue, &t->v);
 }
 
 void trial_free(struct trial *t)

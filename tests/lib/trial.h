@@ -119,7 +119,8 @@ cl_int trial_run(struct trial *t, clattn_plan plan, cl_command_queue queue);
 /* Reads everything back. 1 when O and LSE are within bound, nothing else was written and unseen rows are exactly 0 and
  * -inf; else 0 and `why`. O and LSE are then in t->o.value and t->lse.value. */
 int trial_verify(struct trial *t, cl_command_queue queue, char *why, size_t len);
-/* Only the reading. 1, or 0 and `why` when a byte outside O and LSE changed. */
+/* Only the reading. 1, or 0 and `why` when a byte outside O and LSE changed, or it begins so. */
+#define TRIAL_UNREADABLE "cannot read"
 int trial_fetch(struct trial *t, cl_command_queue queue, char *why, size_t len);
 /* O and LSE as float64 says, and how far off they may be by t->demand. [b,h,nq,dv] and [b,h,nq]. */
 struct truth {
@@ -143,6 +144,8 @@ int trial_is_blank(const struct trial *t);
 cl_int trial_reset(struct trial *t, cl_command_queue queue);
 /* Writes t->x.value of Q, K or V into its image and buffer, after a test changed it; the scales of K and V, too. */
 cl_int trial_upload(struct trial *t, cl_command_queue queue, struct tensor *x);
+/* The same of Q, K and V. */
+cl_int trial_upload_inputs(struct trial *t, cl_command_queue queue);
 void trial_free(struct trial *t);
 
 /* A workspace of so many bytes, with canaries before and behind it: so many bytes each. */
@@ -168,6 +171,9 @@ int tensor_fetch(struct tensor *x, const int32_t *rows, cl_command_queue queue);
 /* Gives a tensor strides with the gaps of a layout, and says how many elements its buffer has. without_b: axis b steps
  * by 0. */
 size_t trial_place(struct tensor *x, int bthd, enum layout l, int without_b);
+
+/* A copy of value, to be freed. */
+double *tensor_copy(const struct tensor *x);
 
 int64_t array4_count(const struct array4 *x);
 /* Places cells of `shape` with gaps as the layout says, and makes room for them. */
