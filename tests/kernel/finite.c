@@ -52,11 +52,7 @@ static void write_problem(unsigned index, char *text, size_t len)
 {
     static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL };
     size_t n = (size_t)snprintf(text, len, "f64");
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        const char *word = pairwise_word(&pairs, &pairs.rows[index], order[i]);
-        if (*word)
-            n += (size_t)snprintf(text + n, len - n, " %s", word);
-    }
+    n += pairwise_write(&pairs, &pairs.rows[index], order, sizeof order / sizeof *order, text + n, len - n);
     snprintf(text + n, len - n, " seed%u lse bwd", 5000 + index);
 }
 
@@ -211,16 +207,6 @@ static void run(const struct device *d)
     }
 }
 
-static int list(void)
-{
-    char problem[512];
-    for (unsigned i = 0; i < pairs.n_rows; i++) {
-        write_problem(i, problem, sizeof problem);
-        puts(problem);
-    }
-    return fflush(stdout) || ferror(stdout);
-}
-
 static char **arguments;
 static void test(const struct device *d)
 {
@@ -236,7 +222,7 @@ int main(int argc, char **argv)
 {
     pairwise_make(&pairs);
     if (argc > 1 && !strcmp(argv[1], "--list"))
-        return list();
+        return pairwise_list(&pairs, write_problem);
     /* PoCL's optimiser takes minutes for some of these kernels, whose formulas are what counts here. */
     harness_never_optimised();
     arguments = argv;

@@ -69,19 +69,15 @@ static int forbidden(int f, int x, int g, int y)
 /* ---- Running ---- */
 
 /* TYPE, then sizes, then the rest: the words of a type that follow its name go last. */
-static void write_problem(const struct pairwise_row *r, unsigned index, char *text, size_t len)
+static void write_problem(unsigned index, char *text, size_t len)
 {
+    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL, PAGE, K_TYPE, V_TYPE,
+                                 O_TYPE, SPLITS };
+    const struct pairwise_row *const r = &pairs.rows[index];
     const char *type = pairwise_word(&pairs, r, TYPE);
     const size_t name = strcspn(type, " ");
     size_t n = (size_t)snprintf(text, len, "%.*s", (int)name, type);
-    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL, PAGE, K_TYPE, V_TYPE,
-                                 O_TYPE, SPLITS };
-    size_t i;
-    for (i = 0; i < sizeof order / sizeof *order; i++) {
-        const char *word = pairwise_word(&pairs, r, order[i]);
-        if (*word)
-            n += (size_t)snprintf(text + n, len - n, " %s", word);
-    }
+    n += pairwise_write(&pairs, r, order, sizeof order / sizeof *order, text + n, len - n);
     snprintf(text + n, len - n, "%s seed%u lse", type + name, 4000 + index);
 }
 
@@ -90,7 +86,7 @@ static void check(const struct device *d, unsigned index, const char *config)
     const enum layout layout = pair_layouts[pairs.rows[index].choice[PLACE]];
     char problem[512], why[1024];
     int verdict;
-    write_problem(&pairs.rows[index], index, problem, sizeof problem);
+    write_problem(index, problem, sizeof problem);
     verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
     if (verdict < 0)
         skip("%s: %s", problem, why);
@@ -134,16 +130,6 @@ static unsigned count_dealt(void)
     return n;
 }
 
-static int list(void)
-{
-    char problem[512];
-    for (unsigned i = 0; i < pairs.n_rows; i++) {
-        write_problem(&pairs.rows[i], i, problem, sizeof problem);
-        puts(problem);
-    }
-    return fflush(stdout) || ferror(stdout);
-}
-
 int main(int argc, char **argv)
 {
     const struct device *devices;
@@ -151,7 +137,7 @@ int main(int argc, char **argv)
     unsigned n, i;
     pairwise_make(&pairs);
     if (argc > 1 && !strcmp(argv[1], "--list"))
-        return list();
+        return pairwise_list(&pairs, write_problem);
     n = harness_open(&devices, &why);
     if (!n)
         return skip_all("%s", why);

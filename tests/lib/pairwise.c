@@ -4,6 +4,8 @@
 
 #include "tests/lib/pairwise.h"
 
+#include <stdio.h>
+
 #include "tests/lib/trial.h"
 
 #include <string.h>
@@ -115,4 +117,27 @@ void pairwise_make(struct pairwise *p)
                     p->n_pairs++;
                     p->n_covered += p->covered[f][x][g][y] || add_row(p, f, x, g, y);
                 }
+}
+
+size_t pairwise_write(const struct pairwise *p, const struct pairwise_row *r, const int *order, size_t n, char *text,
+                      size_t len)
+{
+    size_t at = 0;
+    *text = '\0';
+    for (size_t i = 0; i < n; i++) {
+        const char *const word = pairwise_word(p, r, order[i]);
+        if (*word)
+            at += (size_t)snprintf(text + at, len - at, " %s", word);
+    }
+    return at;
+}
+
+int pairwise_list(const struct pairwise *p, void (*write)(unsigned row, char *text, size_t len))
+{
+    char problem[512];
+    for (unsigned i = 0; i < p->n_rows; i++) {
+        write(i, problem, sizeof problem);
+        puts(problem);
+    }
+    return fflush(stdout) || ferror(stdout);
 }

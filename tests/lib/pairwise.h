@@ -3,6 +3,8 @@
 #ifndef PAIRWISE_H
 #define PAIRWISE_H
 
+#include <stddef.h>
+
 enum { PAIRWISE_FACTORS = 15, PAIRWISE_CHOICES = 18, PAIRWISE_ROWS = 400 };
 
 struct pairwise_row {
@@ -23,6 +25,11 @@ struct pairwise {
 
 void pairwise_make(struct pairwise *p);
 const char *pairwise_word(const struct pairwise *p, const struct pairwise_row *r, int factor);
+/* Writes the row's words of n factors, with a space before each; returns how many characters. */
+size_t pairwise_write(const struct pairwise *p, const struct pairwise_row *r, const int *order, size_t n, char *text,
+                      size_t len);
+/* Prints the problems of all rows, as `write` has them. Returns main()'s status. */
+int pairwise_list(const struct pairwise *p, void (*write)(unsigned row, char *text, size_t len));
 /* Whether the words of a choice have these among them. */
 int pairwise_has(const struct pairwise *p, int factor, int choice, const char *text);
 
