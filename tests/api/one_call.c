@@ -250,7 +250,7 @@ static void test_arguments(const struct device *d)
     if (done)
         clReleaseEvent(done);
     /* A workspace of the caller's is taken as it is. */
-    const struct device own = { .handle = h, .queue = d->queue };
+    const struct device own = cache_fixture_of(d, h);
     done = NULL;
     t.args.workspace = t.image[0].mem;
     t.args.workspace_offset = 0;
@@ -401,7 +401,7 @@ static void test_refused(const struct device *d)
     none.d = 0;
     if (trial_make(&t, d->cl.context, &c, PLAIN))
         bail("no trial");
-    const struct device own = { .handle = h, .queue = d->queue };
+    const struct device own = cache_fixture_of(d, h);
     is_int(clattn_forward(NULL, d->queue, &c.problem, &t.args, 0, NULL, NULL), CLATTN_ERROR_INVALID_ARGUMENT,
            "no handle");
     is_int(clattn_backward(NULL, d->queue, &c.problem, &gradients, 0, NULL, NULL), CLATTN_ERROR_INVALID_ARGUMENT,

@@ -44,7 +44,7 @@ static void mark(const char *name)
         close(fd);
 }
 
-static void set_up(struct run *r, const struct cache_fixture *n, const char *const *texts)
+static void set_up(struct run *r, const struct device *n, const char *const *texts)
 {
     clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
     r->texts = texts;
@@ -52,7 +52,7 @@ static void set_up(struct run *r, const struct cache_fixture *n, const char *con
         clattn_workload c = CLATTN_WORKLOAD_INIT;
         if (clattn_workload_parse(texts[i], &c, NULL, 0))
             fail(texts[i], CLATTN_ERROR_SYNTAX);
-        const cl_int e = trial_make(&r->t[i], n->context, &c, PADDED);
+        const cl_int e = trial_make(&r->t[i], n->cl.context, &c, PADDED);
         if (e)
             fail(texts[i], e);
     }
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 {
     const clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, argc > 2 ? argv[2] : "");
     struct device d;
-    struct cache_fixture n;
+    struct device n;
     struct run run[2];
     cl_int e;
     if (argc == 2 && !strcmp(argv[1], "list"))
@@ -116,7 +116,8 @@ int main(int argc, char **argv)
     n = cache_fixture_open(&d, &o);
     set_up(&run[0], &n, plain);
     set_up(&run[1], &n, mapped);
-    cl_command_queue other = clCreateCommandQueue(n.context, d.cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    cl_command_queue other =
+        clCreateCommandQueue(n.cl.context, d.cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
     const uint64_t before = cache_fixture_counters(n.handle).compiles;
     mark("/clattn-mark-begin");
     for (int i = 0; i < 2; i++) {

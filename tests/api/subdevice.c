@@ -29,7 +29,7 @@ static void give_back(cl_device_id *parts, cl_uint n)
 static void test_plans(const struct device *part, const char *what, const char *dir, int binary)
 {
     const clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
-    struct cache_fixture n = cache_fixture_open(part, &o);
+    struct device n = cache_fixture_open(part, &o);
     ok(n.handle != NULL, "%s: a handle for %s", part->name, what);
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         struct cache_fixture_plan how = { 0, -1, "" };

@@ -16,7 +16,7 @@ enum { PROBLEMS = sizeof problems / sizeof *problems, OTHERS = 65534 };
  * negative, made as `binary` says. */
 static int run_some(const struct device *d, const clattn_options *o, int binary, char *why, size_t len)
 {
-    struct cache_fixture n = cache_fixture_open(d, o);
+    struct device n = cache_fixture_open(d, o);
     int good = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         struct cache_fixture_plan how;
@@ -59,7 +59,7 @@ static void expect(const struct device *d, const char *root, const char *cache_d
 {
     static const char *const places[] = { "given", "named", "xdg/clattn", "home/.cache/clattn" };
     clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, cache_dir);
-    struct cache_fixture n;
+    struct device n;
     clattn_cache_info info = { sizeof info, 0, 0, 0, 0, 0, 0, "" };
     struct cache_fixture_plan how;
     char why[512], whole[NEST_PATH + 64] = "";
@@ -119,7 +119,7 @@ static void test_unusable(const struct device *d, const char *dir, const char *w
 {
     struct cache_fixture_log log = { 0, "" };
     clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
-    struct cache_fixture n;
+    struct device n;
     char why[512] = "";
     int good = 0;
     o.log = cache_fixture_listen;

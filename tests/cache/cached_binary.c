@@ -21,7 +21,7 @@ static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse",
                                         "f32 b2 h2 q9 k20 d8 alibi sink qlen:9,3 kvstart:1,0 lse" };
 enum { PROBLEMS = sizeof problems / sizeof *problems, THREADS = 8, FEW = 2 };
 
-static struct cache_fixture open_nest(const struct device *d, const char *dir)
+static struct device open_nest(const struct device *d, const char *dir)
 {
     const clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
     return cache_fixture_open(d, &o);
@@ -37,7 +37,7 @@ static void say(const struct cache_fixture_plan *how, const clattn_counters *c, 
          (unsigned long long)c->binary_saves, why);
 }
 
-static void test_made(const struct cache_fixture *n, const char *problem)
+static void test_made(const struct device *n, const char *problem)
 {
     const clattn_counters before = cache_fixture_counters(n->handle);
     struct cache_fixture_plan how;
@@ -61,7 +61,7 @@ static void test_made(const struct cache_fixture *n, const char *problem)
         say(&how, &now, why);
 }
 
-static void test_loaded(const struct cache_fixture *n, const char *problem)
+static void test_loaded(const struct device *n, const char *problem)
 {
     const clattn_counters before = cache_fixture_counters(n->handle);
     struct cache_fixture_plan how;
@@ -84,7 +84,7 @@ static int is_due(int i)
 
 static void test_handles(const struct device *d, const char *dir)
 {
-    struct cache_fixture n = open_nest(d, dir);
+    struct device n = open_nest(d, dir);
     for (int i = 0; i < PROBLEMS; i++)
         if (is_due(i))
             test_made(&n, problems[i]);
@@ -103,7 +103,7 @@ static void test_environment(const struct device *d, const char *dir)
 {
     static const char name[] = "IGC_NothingThatIs";
     for (int i = 0; i < 4; i++) {
-        struct cache_fixture n = open_nest(d, dir);
+        struct device n = open_nest(d, dir);
         struct cache_fixture_plan how = { 0, -1, "" };
         char why[512];
         if (i == 1 || i == 2)
@@ -134,7 +134,7 @@ static void test_long(const struct device *d, const char *dir)
     c.problem.n_mods = 1;
     c.problem.mods = &mod;
     for (int i = 0; i < 3; i++) {
-        struct cache_fixture n = open_nest(d, dir);
+        struct device n = open_nest(d, dir);
         clattn_plan plan = NULL;
         clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
         text[LONG - 1] = i < 2 ? '/' : '.';
@@ -150,7 +150,7 @@ static void test_long(const struct device *d, const char *dir)
 /* Both there before either makes anything. */
 static void test_two(const struct device *d)
 {
-    struct cache_fixture n[2];
+    struct device n[2];
     struct cache_fixture_plan how[2];
     char dir[NEST_PATH], why[2][512];
     cache_fixture_make(dir);
@@ -169,7 +169,7 @@ static void test_two(const struct device *d)
 /* ---- Threads ---- */
 
 struct worker {
-    struct cache_fixture n;
+    struct device n;
     int number, good;
     char why[512];
 };
@@ -184,7 +184,7 @@ static void *work(void *arg)
 }
 
 /* Threads on two handles, each with a queue of its own. Returns how many were wrong. */
-static int run_threads(struct cache_fixture handles[2])
+static int run_threads(struct device handles[2])
 {
     struct worker w[THREADS];
     pthread_t threads[THREADS];
@@ -192,12 +192,9 @@ static int run_threads(struct cache_fixture handles[2])
     memset(w, 0, sizeof w);
     for (int i = 0; i < THREADS; i++) {
         cl_int e;
-        cl_device_id device;
         w[i].number = i;
         w[i].n = handles[i % 2];
-        if (clGetCommandQueueInfo(w[i].n.queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL))
-            bail("no device");
-        w[i].n.queue = clCreateCommandQueue(w[i].n.context, device, 0, &e);
+        w[i].n.queue = clCreateCommandQueue(w[i].n.cl.context, w[i].n.cl.device, 0, &e);
         if (e || pthread_create(&threads[i], NULL, work, &w[i]))
             bail("no queue or thread");
     }
@@ -213,7 +210,7 @@ static int run_threads(struct cache_fixture handles[2])
 
 static void test_threads(const struct device *d)
 {
-    struct cache_fixture n[2];
+    struct device n[2];
     struct cache_fixture_plan how;
     char dir[NEST_PATH], why[512];
     cache_fixture_make(dir);
@@ -240,13 +237,13 @@ static const char *const lengths[] = { "f32 b1 h2/1 q17 k37 d16 causal lse", "f3
                                        "f32 b2 h4/2 q130 k7 d16 causal lse", "f32 b1 h1 q300 k301 d16 causal lse",
                                        "f32 b2 h2 q5 k0 d16 causal lse",     "f32 b0 h2 q5 k7 d16 causal lse" };
 
-static void run_lengths(const struct cache_fixture *n, clattn_plan plan, cl_command_queue queue, const char *what)
+static void run_lengths(const struct device *n, clattn_plan plan, cl_command_queue queue, const char *what)
 {
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         const clattn_workload c = each_case(lengths[i]);
         struct trial t;
         char why[512] = "";
-        if (trial_make(&t, n->context, &c, PADDED))
+        if (trial_make(&t, n->cl.context, &c, PADDED))
             bail("cannot set up: %s", lengths[i]);
         const cl_int e = trial_run(&t, plan, queue);
         ok(!e && trial_verify(&t, n->queue, why, sizeof why), "loaded, on %s (%s%s): %s", what, e ? "failed" : "", why,
@@ -257,7 +254,7 @@ static void run_lengths(const struct cache_fixture *n, clattn_plan plan, cl_comm
 
 static void test_lengths(const struct device *d, const char *dir)
 {
-    struct cache_fixture n = open_nest(d, dir);
+    struct device n = open_nest(d, dir);
     const clattn_workload c = each_case(lengths[0]);
     const clattn_plan plan = each_own_plan(n.handle, &c.problem, NULL);
     clattn_plan_info info = CLATTN_PLAN_INFO_INIT;
@@ -265,7 +262,7 @@ static void test_lengths(const struct device *d, const char *dir)
         bail("no plan");
     is_int(info.binary, CLATTN_BINARY_HIT, "a plan from a binary");
     run_lengths(&n, plan, n.queue, "an in-order queue");
-    const cl_command_queue queue = each_unordered(d, n.context);
+    const cl_command_queue queue = each_unordered(d, n.cl.context);
     if (queue) {
         run_lengths(&n, plan, queue, "an out-of-order queue");
         clReleaseCommandQueue(queue);

@@ -12,7 +12,7 @@ static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse",
 enum { PROBLEMS = sizeof problems / sizeof *problems, FILES_MAX = 16 };
 
 /* Runs all problems. Returns how many of their plans have this `binary`, or -1 and words when one is wrong. */
-static int run_all(const struct cache_fixture *n, int binary, char *why, size_t len)
+static int run_all(const struct device *n, int binary, char *why, size_t len)
 {
     int count = 0;
     for (int i = 0; i < PROBLEMS; i++) {
@@ -106,7 +106,7 @@ static void test_damage(const struct device *d, const char *dir, const struct da
         damage(&before, i, how);
     o.log = cache_fixture_listen;
     o.log_user = &log;
-    struct cache_fixture n = cache_fixture_open(d, &o);
+    struct device n = cache_fixture_open(d, &o);
     is_int(run_all(&n, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "%s: all is right, and compiled (%s)", how->what,
            why);
     clattn_counters c = cache_fixture_counters(n.handle);
@@ -137,7 +137,7 @@ static void test_empty(const struct device *d, const char *dir)
             bail("cannot write");
     free_files(&f);
     for (int i = 0; i < 2; i++) {
-        struct cache_fixture n = cache_fixture_open(d, &o);
+        struct device n = cache_fixture_open(d, &o);
         is_int(run_all(&n, i ? CLATTN_BINARY_HIT : CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS,
                "empty files, %s (%s)", i ? "and after that" : "all is right", why);
         cache_fixture_close(&n);
@@ -149,7 +149,7 @@ static void test_files(const struct device *d)
     char dir[NEST_PATH], why[512] = "";
     cache_fixture_make(dir);
     const clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, dir);
-    struct cache_fixture n = cache_fixture_open(d, &o);
+    struct device n = cache_fixture_open(d, &o);
     is_int(run_all(&n, CLATTN_BINARY_MISS, why, sizeof why), PROBLEMS, "some binaries (%s)", why);
     cache_fixture_close(&n);
     for (int i = 0; i < DAMAGES; i++)
@@ -273,7 +273,7 @@ static void run_kept(const struct device *d, struct keeper *k, int binary, long 
     clattn_options o = cache_fixture_options(CLATTN_TUNE_OFF, NULL);
     char why[512] = "";
     o.store = &store;
-    struct cache_fixture n = cache_fixture_open(d, &o);
+    struct device n = cache_fixture_open(d, &o);
     is_int(run_all(&n, binary, why, sizeof why), PROBLEMS, "an application %s: all is right (%s)", what, why);
     const clattn_counters c = cache_fixture_counters(n.handle);
     if (rejects >= 0)
@@ -316,7 +316,7 @@ static void test_halves(const struct device *d)
         store.put = i / 2 ? NULL : put;
         o.store = &store;
         o.cache_dir = "";
-        struct cache_fixture n = cache_fixture_open(d, &o);
+        struct device n = cache_fixture_open(d, &o);
         ok(cache_fixture_run(&n, problems[0], NULL, &how, why, sizeof why) == 1,
            "an application that can%s get and can%s put (%s)", i % 2 ? "not" : "", i / 2 ? "not" : "", why);
         cache_fixture_close(&n);

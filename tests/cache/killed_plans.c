@@ -27,7 +27,7 @@ struct maker {
 
 static int forward(struct maker *m)
 {
-    const struct cache_fixture n = cache_fixture_of(m->d, m->h);
+    const struct device n = cache_fixture_of(m->d, m->h);
     return cache_fixture_run(&n, "f32 b1 h2/1 q5 k300 d8 splits3 causal lse", NULL, NULL, m->why, sizeof m->why) == 1;
 }
 

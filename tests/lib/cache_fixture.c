@@ -194,31 +194,33 @@ clattn_counters cache_fixture_counters(clattn_handle h)
     return c;
 }
 
-struct cache_fixture cache_fixture_open(const struct device *d, const clattn_options *options)
+struct device cache_fixture_open(const struct device *d, const clattn_options *options)
 {
-    struct cache_fixture n = { NULL, each_context(d), NULL };
+    struct device n = *d;
     cl_int e;
-    n.queue = clCreateCommandQueue(n.context, d->cl.device, 0, &e);
-    e = e ? e : clattn_create(&n.handle, n.context, d->cl.device, options);
+    n.cl.context = each_context(d);
+    n.queue = clCreateCommandQueue(n.cl.context, n.cl.device, 0, &e);
     if (e)
-        bail("%s: no handle: %s", d->name, clattn_status_string(e));
+        bail("%s: no queue: %s", d->name, clattn_status_string(e));
+    n.handle = each_handle(&n, options);
     return n;
 }
 
-void cache_fixture_close(struct cache_fixture *n)
+void cache_fixture_close(struct device *n)
 {
     clattn_release(n->handle);
     clReleaseCommandQueue(n->queue);
-    clReleaseContext(n->context);
+    clReleaseContext(n->cl.context);
 }
 
-struct cache_fixture cache_fixture_of(const struct device *d, clattn_handle h)
+struct device cache_fixture_of(const struct device *d, clattn_handle h)
 {
-    const struct cache_fixture n = { h, d->cl.context, d->queue };
+    struct device n = *d;
+    n.handle = h;
     return n;
 }
 
-static cl_int make(clattn_plan *plan, const struct cache_fixture *n, const clattn_problem *p, const char *config,
+static cl_int make(clattn_plan *plan, const struct device *n, const clattn_problem *p, const char *config,
                    struct cache_fixture_plan *how)
 {
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
@@ -233,7 +235,7 @@ static cl_int make(clattn_plan *plan, const struct cache_fixture *n, const clatt
     return e ? e : clattn_plan_config(*plan, how->config, sizeof how->config, NULL);
 }
 
-static int make_and_run(struct trial *t, const struct cache_fixture *n, const char *config,
+static int make_and_run(struct trial *t, const struct device *n, const char *config,
                         struct cache_fixture_plan *how, char *why, size_t len)
 {
     clattn_plan plan = NULL;
@@ -246,7 +248,7 @@ static int make_and_run(struct trial *t, const struct cache_fixture *n, const ch
     return e == CLATTN_ERROR_NOT_SUPPORTED ? -1 : !e && trial_verify(t, n->queue, why, len);
 }
 
-int cache_fixture_run(const struct cache_fixture *n, const char *problem, const char *config,
+int cache_fixture_run(const struct device *n, const char *problem, const char *config,
                       struct cache_fixture_plan *how, char *why, size_t len)
 {
     clattn_workload c = CLATTN_WORKLOAD_INIT;
@@ -258,7 +260,7 @@ int cache_fixture_run(const struct cache_fixture *n, const char *problem, const 
     *why = 0;
     if (clattn_workload_parse(problem, &c, why, len))
         return 0;
-    const cl_int e = trial_make(&t, n->context, &c, PADDED);
+    const cl_int e = trial_make(&t, n->cl.context, &c, PADDED);
     if (e)
         snprintf(why, len, "cannot set the inputs up: %s", t.why ? t.why : clattn_status_string(e));
     else

@@ -41,17 +41,11 @@ clattn_options cache_fixture_options(int tune, const char *dir);
 clattn_handle cache_fixture_handle(const struct device *d, int tune, const char *dir);
 clattn_counters cache_fixture_counters(clattn_handle h);
 
-/* What plans are made with. */
-struct cache_fixture {
-    clattn_handle handle;
-    cl_context context;
-    cl_command_queue queue;
-};
-/* A handle in a context and with a queue of its own. */
-struct cache_fixture cache_fixture_open(const struct device *d, const clattn_options *options);
-void cache_fixture_close(struct cache_fixture *n);
-/* A handle of someone else's in place of n's own. */
-struct cache_fixture cache_fixture_of(const struct device *d, clattn_handle h);
+/* The device with a handle, a context and a queue of the test's own. */
+struct device cache_fixture_open(const struct device *d, const clattn_options *options);
+void cache_fixture_close(struct device *n);
+/* The device with a handle of someone else's. */
+struct device cache_fixture_of(const struct device *d, clattn_handle h);
 
 /* How a plan came to be. */
 struct cache_fixture_plan {
@@ -60,7 +54,7 @@ struct cache_fixture_plan {
 };
 /* Makes a plan for a problem string and runs it, with outputs poisoned before. 1 right, 0 wrong, -1 not supported here;
  * `why` says how. config, how: may be NULL. */
-int cache_fixture_run(const struct cache_fixture *n, const char *problem, const char *config,
+int cache_fixture_run(const struct device *n, const char *problem, const char *config,
                       struct cache_fixture_plan *how, char *why, size_t len);
 
 #endif

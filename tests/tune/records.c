@@ -356,7 +356,7 @@ static void expect_ignored(struct place *x, const char *path, const char *proble
     if (cache_fixture_write(path, record, strlen(record)))
         bail("cannot write");
     clattn_handle h = cache_fixture_handle(x->d, CLATTN_TUNE_READONLY, x->dir);
-    const struct cache_fixture n = cache_fixture_of(x->d, h);
+    const struct device n = cache_fixture_of(x->d, h);
     clattn_config_at(h, &p, 0, first, sizeof first);
     const int good = cache_fixture_run(&n, problem, NULL, &how, why, sizeof why);
     const clattn_counters c = cache_fixture_counters(h);
@@ -422,7 +422,7 @@ static void test_measured_anew(const struct device *d, const char *second)
     clattn_options o = cache_fixture_options(CLATTN_TUNE_AUTO, x.dir);
     o.tune_seconds = 30;
     const clattn_handle h = each_handle(d, &o);
-    const struct cache_fixture n = cache_fixture_of(d, h);
+    const struct device n = cache_fixture_of(d, h);
     const int good = cache_fixture_run(&n, problems[0], NULL, &how, why, sizeof why);
     const clattn_counters c = cache_fixture_counters(h);
     ok(good == 1 && c.record_rejects >= 1 && c.searches <= 1 &&

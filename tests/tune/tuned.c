@@ -34,7 +34,7 @@ static void table(char config[128], const struct device *d, const char *text, si
 static void expect(const struct device *d, clattn_handle h, const char *text, int source, const char *config,
                   const char *what)
 {
-    const struct cache_fixture n = cache_fixture_of(d, h);
+    const struct device n = cache_fixture_of(d, h);
     struct cache_fixture_plan how;
     char why[512];
     const int good = cache_fixture_run(&n, text, NULL, &how, why, sizeof why) == 1;
@@ -77,7 +77,7 @@ static void test_first(const struct device *d, const char *dir, char config[128]
     int source = CLATTN_ORIGIN_DEFAULT;
     for (int i = 0; i < HANDLES && source == CLATTN_ORIGIN_DEFAULT; i++) {
         clattn_handle h = open_handle(d, CLATTN_TUNE_AUTO, dir);
-        const struct cache_fixture n = cache_fixture_of(d, h);
+        const struct device n = cache_fixture_of(d, h);
         struct cache_fixture_plan how;
         char why[512] = "";
         is_int(make_plans(h), 0, "auto: %d threads make plans of a class at once", THREADS);
@@ -254,7 +254,7 @@ static void test_set(const struct device *d, const char *dir, const char *first,
     is_int(clattn_set_config(h, &p, third), CL_SUCCESS, "set_config: %s", third);
     expect(d, h, problem, CLATTN_ORIGIN_SET, third, "set_config: is used, not the record's");
     expect(d, h, same_class, CLATTN_ORIGIN_SET, third, "set_config: for the whole class");
-    const struct cache_fixture n = cache_fixture_of(d, h);
+    const struct device n = cache_fixture_of(d, h);
     struct cache_fixture_plan how;
     ok(cache_fixture_run(&n, problem, first, &how, words, sizeof words) == 1 && !strcmp(how.config, first) &&
            how.source == CLATTN_ORIGIN_DEFAULT,

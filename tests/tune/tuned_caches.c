@@ -158,7 +158,7 @@ static clattn_handle open_handle(const struct device *d, int tune, const char *d
 static void expect(const struct device *d, clattn_handle h, const char *text, int source, char config[128],
                    const char *what)
 {
-    const struct cache_fixture n = cache_fixture_of(d, h);
+    const struct device n = cache_fixture_of(d, h);
     struct cache_fixture_plan how;
     char why[512] = "";
     const int good = cache_fixture_run(&n, text, NULL, &how, why, sizeof why) == 1;
