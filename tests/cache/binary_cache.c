@@ -449,7 +449,7 @@ static void check_crash(void)
     is_int(load(key), HIT, "is found while it is being tried");
     binary_cache_leave(&store, key);
     is_int(load(key), HIT, "and after");
-    count_below(in_scratch("root"), 0);
+    count_below(root, 0);
     is_int(below.marks, 0, "when nothing is left of the trial");
     is_int(in_child(enter_and_die, &store), -SIGKILL, "a process dies, of whatever");
     is_int(load(key), HIT, "it is still found");
@@ -525,7 +525,7 @@ static void check_application(void)
     clattn_options o = CLATTN_OPTIONS_INIT;
     o.store = &calls;
     o.cache_dir = in_scratch("unused");
-    remove_tree(in_scratch("root"));
+    remove_tree(root);
     memset(&store, 0, sizeof store);
     memset(&told, 0, sizeof told);
     store.log = tell;
@@ -595,7 +595,7 @@ int main(void)
 {
     scratch_begin("cache");
     check_digest();
-    open_store(&store, in_scratch("root"));
+    open_store(&store, root);
     check_round_trip();
     check_golden();
     check_truncated();

@@ -398,7 +398,7 @@ static int without_cwd(void *user)
     snprintf(gone, sizeof gone, "%s/gone", scratch);
     if (mkdir(gone, 0700) || chdir(gone) || rmdir(gone))
         return 10;
-    open_store(&s, in_scratch("root"));
+    open_store(&s, root);
     return !store_write(&s, "bin/ab/x", "x", 1, true) || !holds(&s, "bin/ab/x", "x", 1);
 }
 

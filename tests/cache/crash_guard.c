@@ -21,8 +21,7 @@ static long count(const char *folder)
 static void empty(void)
 {
     store_clear(&store);
-    remove_tree(in_scratch("root"));
-    open_store(&store, in_scratch("root"));
+    open_fresh(&store);
 }
 
 /* Where one process has died of the key before. */
@@ -36,7 +35,7 @@ static void fresh(void)
 static const char *only_mark(void)
 {
     static char name[256];
-    DIR *const d = opendir(in_scratch("root/inflight"));
+    DIR *const d = opendir(in_root("inflight"));
     *name = '\0';
     for (const struct dirent *e; d && (e = readdir(d));)
         if (*e->d_name != '.')
@@ -364,7 +363,7 @@ static void check_malformed(void)
         write_file(path, "", 0);
         set_age(path, 2 * HOUR); /* were it a mark, its process would be gone */
     }
-    chmod(in_scratch("root"), 0700);
+    chmod(root, 0700);
     ok(!crash_guard_is_poisoned(&store, key), "names that are no marks poison nothing");
     crash_guard_unmark(&store, key);
     is_int(count("inflight"), N, "and are left alone");

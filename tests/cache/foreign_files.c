@@ -10,19 +10,12 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-static const char *root;
 static const char name[] = "bin/ab/x";
 enum { MOST = 1 << 16 };
 
-static const char *at(const char *what)
-{
-    return in_scratch("root/%s", what);
-}
-
 static void fresh(struct store *s)
 {
-    remove_tree(root);
-    open_store(s, root);
+    open_fresh(s);
     if (!store_write(s, name, "good", 4, false))
         bail("cannot write to %s", root);
 }
@@ -49,7 +42,7 @@ static int make_kind(int kind, const char *path)
     case 0: return !mkfifo(path, 0600);
     case 1: return !mkdir(path, 0700);
     case 2: /* by a short name, since those of sockets are */
-        if (chdir(in_scratch("root/bin/ab")))
+        if (chdir(in_root("bin/ab")))
             return 0;
         strcpy(address.sun_path, "x");
         fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -90,7 +83,7 @@ static void check_kinds(void)
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++) {
         struct store s;
         fresh(&s);
-        if (!make_kind(i, at(name))) {
+        if (!make_kind(i, in_root(name))) {
             skip("cannot make %s here", kinds[i]);
             store_clear(&s);
             continue;
@@ -112,7 +105,7 @@ static void check_hard_link(void)
 {
     struct store s;
     fresh(&s);
-    if (link(at(name), in_scratch("second"))) {
+    if (link(in_root(name), in_scratch("second"))) {
         skip("no hard links here");
         store_clear(&s);
         return;
@@ -171,8 +164,8 @@ static void link_in(const char *what)
     elsewhere();
     fresh(&s);
     store_clear(&s);
-    remove_tree(at(what));
-    if (symlink(in_scratch("elsewhere/%s", what), at(what)))
+    remove_tree(in_root(what));
+    if (symlink(in_scratch("elsewhere/%s", what), in_root(what)))
         bail("no symbolic links");
 }
 
@@ -183,10 +176,10 @@ static void check_directories(void)
     if (symlink(in_scratch("elsewhere"), root))
         bail("no symbolic links");
     check_not_used("the directory is a link");
-    open_store(&s, in_scratch("root/"));
+    open_store(&s, in_root(""));
     ok(!reads(&s), "also with a slash behind its name");
     store_clear(&s);
-    open_store(&s, in_scratch("root/."));
+    open_store(&s, in_root("."));
     ok(!reads(&s), "or a dot");
     store_clear(&s);
     unlink(root);
@@ -212,13 +205,13 @@ static void check_directories(void)
     link_in("bin/ab");
     check_not_used("one deeper is");
     link_in("bin");
-    unlink(at("bin"));
-    make_kind(0, at("bin"));
+    unlink(in_root("bin"));
+    make_kind(0, in_root("bin"));
     check_not_used("one is a FIFO");
     link_in("bin");
-    unlink(at("bin"));
-    make_folder(at("bin"));
-    chmod(at("bin"), 0777);
+    unlink(in_root("bin"));
+    make_folder(in_root("bin"));
+    chmod(in_root("bin"), 0777);
     check_not_used("one is open to all");
     elsewhere();
     make_folder(in_scratch("way"));
@@ -322,8 +315,7 @@ static void check_shaking(void)
 {
     struct store s;
     long looks;
-    remove_tree(root);
-    open_store(&s, root);
+    open_fresh(&s);
     binary_cache_save(&s, key, binary, sizeof binary);
     store_clear(&s);
     nftw(root, find_entry, 16, FTW_PHYS);
@@ -395,12 +387,10 @@ static void check_trading(void)
 int main(void)
 {
     scratch_begin("foreign");
-    root = strdup(in_scratch("root"));
     check_kinds();
     check_hard_link();
     check_directories();
     check_shaking();
     check_trading();
-    free((char *)root);
     return scratch_end();
 }

@@ -29,11 +29,6 @@ static void clean(void)
         bail("cannot open %s", in_site(""));
 }
 
-static void write_text(const char *name, const char *text)
-{
-    write_file(in_site(name), text, strlen(text));
-}
-
 /* How many records a folder has, and their classes, with spaces between. */
 static void folder(const char *path, bool seeds, char *classes, size_t room)
 {
@@ -66,7 +61,7 @@ static void put_site(const char *name, const char *class_text, int line, const c
         memcpy(whole + at, text, length);
         sign(whole, end - (next - at) + length);
     }
-    write_text(name, whole);
+    write_text(in_site(name), whole);
 }
 
 /* A record of another device, and that by another name. */
@@ -78,7 +73,7 @@ static void put_other(const char *name)
     memcpy(whole, other, n);
     memcpy(whole + n, golden_line(3), rest);
     sign(whole, n + rest);
-    write_text(name, whole);
+    write_text(in_site(name), whole);
 }
 
 static void test_folder(void)
@@ -108,7 +103,7 @@ static void test_folder(void)
     put_other("b.tune");
     folder_is(in_site(""), true, "c", "nor of another name and another device");
     snprintf(text, sizeof text, "# ours\n\n%s\r\n%.*s\n%.*s%s", golden, 86, golden, 300, golden, golden);
-    write_text("b.tune", text);
+    write_text(in_site("b.tune"), text);
     folder_is(in_site(""), false, "c " CLASS, "what is unsound is left out, and not what follows on a line of its own");
 }
 
@@ -180,7 +175,7 @@ static void test_strange_files(void)
         left_out("a link to nothing");
     if (!symlink("f.tune", in_site("f.tune")))
         left_out("a link to itself");
-    write_text("g.tune", "");
+    write_text(in_site("g.tune"), "");
     left_out("an empty file");
     put_site("h.tune", "h", 0, NULL);
     set_mode("h.tune", 0664);

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sys/statvfs.h>
 
-static const char *root;
 static char noise[1 << 20];
 
 /* "bin/00/000..": the i-th binary. */
@@ -21,17 +20,6 @@ static const char *blob(int i)
     return name;
 }
 
-static const char *at(const char *name)
-{
-    return in_scratch("root/%s", name);
-}
-
-static void fresh(struct store *s)
-{
-    remove_tree(root);
-    open_store(s, root);
-}
-
 /* ---- Writing and reading ---- */
 
 static void check_round_trip(void)
@@ -40,7 +28,7 @@ static void check_round_trip(void)
     struct store s;
     unsigned char *got;
     size_t n;
-    fresh(&s);
+    open_fresh(&s);
     ok(!store_read(&s, blob(0), 100, &got, &n) && !exists(root), "reading makes nothing");
     store_remove(&s, blob(0));
     store_trim(&s, true);
@@ -51,15 +39,15 @@ static void check_round_trip(void)
     ok(store_write(&s, "tune/0123/4567", noise, 100, true) && holds(&s, "tune/0123/4567", noise, 100) &&
            store_write(&s, "a", "x", 1, false) && holds(&s, "a", "x", 1),
        "names of one and of three parts");
-    ok(!store_read(&s, "tune/89/ab", 100, &got, &n) && !exists(at("tune/89")), "nor does reading make folders");
+    ok(!store_read(&s, "tune/89/ab", 100, &got, &n) && !exists(in_root("tune/89")), "nor does reading make folders");
     ok(store_read(&s, "tune/0123/4567", 100, &got, &n), "as many bytes as there may be at most");
     free(got);
     ok(!store_read(&s, "tune/0123/4567", 99, &got, &n), "but not more");
-    ok(!store_write(&s, "b", "x", 0, false) && !exists(at("b")), "no blob is empty");
+    ok(!store_write(&s, "b", "x", 0, false) && !exists(in_root("b")), "no blob is empty");
     count_below(root, 0);
     ok(below.files == 4 && !below.temps && !below.others, "three blobs, the tag, and nothing else");
     store_remove(&s, blob(0));
-    ok(!exists(at(blob(0))) && !store_read(&s, blob(0), 100, &got, &n), "removed");
+    ok(!exists(in_root(blob(0))) && !store_read(&s, blob(0), 100, &got, &n), "removed");
     ok(!s.given_up && told.lines <= 1, "one line for the one that was too large");
     store_clear(&s);
     ok(store_is_none(&s) && !store_write(&s, "a", "x", 1, false), "a store that was cleared is none");
@@ -94,13 +82,13 @@ static void check_tag(void)
 {
     struct store s;
     char text[64] = "";
-    fresh(&s);
+    open_fresh(&s);
     store_write(&s, "a", "x", 1, false);
-    const int fd = open(at("CACHEDIR.TAG"), O_RDONLY);
+    const int fd = open(in_root("CACHEDIR.TAG"), O_RDONLY);
     ok(fd >= 0 && read(fd, text, 43) == 43 && !strcmp(text, "Signature: 8a477f597d28d172789f06886806bc55"),
        "CACHEDIR.TAG says what it has to");
     close(fd);
-    write_file(at("CACHEDIR.TAG"), "mine", 4);
+    write_file(in_root("CACHEDIR.TAG"), "mine", 4);
     ok(store_write(&s, "a", "x", 1, false) && holds(&s, "CACHEDIR.TAG", "mine", 4),
        "one that is there is left as it is");
     store_clear(&s);
@@ -151,7 +139,7 @@ static void check_names(void)
     size_t n;
     char longest[STORE_NAME_MAX + 1];
     int taken = 0;
-    fresh(&s);
+    open_fresh(&s);
     write_file(in_scratch("x"), "x", 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         store_remove(&s, bad[i]);
@@ -169,17 +157,18 @@ static void check_names(void)
 static void check_read_only(void)
 {
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     s.read_only = true;
     crash_guard_mark(&s, "0000000000000000000000000000000000000000000000000000000000000000");
     ok(!store_write(&s, "a", "x", 1, false) && !exists(root) && !s.given_up, "a read-only store makes nothing");
-    write_file(at(blob(1)), "x", 1);
-    set_age(at(blob(1)), 3 * DAY);
+    write_file(in_root(blob(1)), "x", 1);
+    set_age(in_root(blob(1)), 3 * DAY);
     chmod(root, 0700);
     store_remove(&s, blob(1));
     store_trim(&s, true);
     count_below(root, 0);
-    ok(holds(&s, blob(1), "x", 1) && below.files == 1 && age_of(at(blob(1))) > 2 * DAY, "it reads, and that is all");
+    ok(holds(&s, blob(1), "x", 1) && below.files == 1 && age_of(in_root(blob(1))) > 2 * DAY,
+       "it reads, and that is all");
     store_clear(&s);
 }
 
@@ -196,12 +185,12 @@ static void check_refresh(void)
                   { DAY + HOUR, 1, "bin/ab/x" }, { DAY - HOUR, 0, "bin/ab/x" },
                   { -DAY - HOUR, 1, "bin/ab/x" }, { HOUR - DAY, 0, "bin/ab/x" } };
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         store_write(&s, cases[i].name, "x", 1, false);
-        set_age(at(cases[i].name), cases[i].age);
+        set_age(in_root(cases[i].name), cases[i].age);
         const int read = holds(&s, cases[i].name, "x", 1);
-        const int64_t age = age_of(at(cases[i].name));
+        const int64_t age = age_of(in_root(cases[i].name));
         ok(read && (cases[i].renewed ? age > -HOUR / 2 && age < HOUR / 2
                                      : age > cases[i].age - 60 && age < cases[i].age + HOUR),
            "%s of %d hours is %s by reading it", cases[i].name, (int)(cases[i].age / HOUR),
@@ -235,7 +224,7 @@ static void check_walk(void)
 {
     struct seen x = { .count = 0 };
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     store_walk(&s, "tune", see, &x);
     is_int(x.count, 0, "nothing to see where nothing is");
     store_write(&s, "tune/0123/a", "12345", 5, false);
@@ -243,15 +232,16 @@ static void check_walk(void)
     store_write(&s, "tune/4567/a", "12", 2, false);
     store_write(&s, "tune/c", "123", 3, false);
     store_write(&s, "bin/ab/x", "1", 1, false);
-    write_file(at("tune/0123/.tmp-0123456789abcdef0123456789abcdef"), "t", 1);
-    write_file(at("tune/0123/not ours"), "t", 1);
+    write_file(in_root("tune/0123/.tmp-0123456789abcdef0123456789abcdef"), "t", 1);
+    write_file(in_root("tune/0123/not ours"), "t", 1);
     write_file(in_scratch("root/tune/0123/%0200d", 0), "too long", 8);
-    write_file(at("tune/0123/open"), "t", 1);
-    if (chmod(at("tune/0123/open"), 0666) || mkfifo(at("tune/0123/fifo"), 0600))
+    write_file(in_root("tune/0123/open"), "t", 1);
+    if (chmod(in_root("tune/0123/open"), 0666) || mkfifo(in_root("tune/0123/fifo"), 0600))
         bail("no FIFO");
-    write_file(at("tune/0123/deeper/a"), "t", 1);
+    write_file(in_root("tune/0123/deeper/a"), "t", 1);
     write_file(in_scratch("elsewhere/a"), "t", 1);
-    if (symlink(in_scratch("elsewhere"), at("tune/link")) || symlink(in_scratch("elsewhere/a"), at("tune/0123/link")))
+    if (symlink(in_scratch("elsewhere"), in_root("tune/link")) ||
+        symlink(in_scratch("elsewhere/a"), in_root("tune/0123/link")))
         bail("no symbolic links");
     store_walk(&s, "tune", see, &x);
     ok(x.count == 4 && x.bytes == 11 && strstr(x.names, " tune/0123/a") && strstr(x.names, " tune/0123/b") &&
@@ -267,7 +257,7 @@ static void check_walk(void)
     is_int(x.count, 2, "it ends when told to");
     x = (struct seen){ .s = &s };
     store_walk(&s, "tune", see, &x);
-    ok(x.count == 4 && !exists(at("tune/0123/a")) && !exists(at("tune/c")) && exists(at("bin/ab/x")),
+    ok(x.count == 4 && !exists(in_root("tune/0123/a")) && !exists(in_root("tune/c")) && exists(in_root("bin/ab/x")),
        "what it visits may be removed");
     x = (struct seen){ .count = 0 };
     store_walk(&s, "..", see, &x);
@@ -289,16 +279,16 @@ static int fill(struct store *s, int n)
     for (int i = 0; i < n; i++) {
         if (!store_write(s, blob(i), noise, PIECE, true))
             return 0;
-        set_age(at(blob(i)), (n - i) * 60);
+        set_age(in_root(blob(i)), (n - i) * 60);
     }
-    return !stat(at(blob(0)), &st) && st.st_blocks * 512 >= PIECE && st.st_blocks * 512 < 2 * PIECE;
+    return !stat(in_root(blob(0)), &st) && st.st_blocks * 512 >= PIECE && st.st_blocks * 512 < 2 * PIECE;
 }
 
 static int count_blobs(int n)
 {
     int there = 0;
     for (int i = 0; i < n; i++)
-        there += exists(at(blob(i)));
+        there += exists(in_root(blob(i)));
     return there;
 }
 
@@ -308,14 +298,14 @@ static uint64_t taken(int n)
     uint64_t bytes = 0;
     struct stat st;
     for (int i = 0; i < n; i++)
-        bytes += stat(at(blob(i)), &st) ? 0 : (uint64_t)st.st_blocks * 512;
+        bytes += stat(in_root(blob(i)), &st) ? 0 : (uint64_t)st.st_blocks * 512;
     return bytes;
 }
 
 static void check_oldest_first(void)
 {
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     if (!fill(&s, 20)) {
         skip("st_blocks does not say here how much a file takes");
         store_clear(&s);
@@ -334,25 +324,26 @@ static void check_oldest_first(void)
     ok(left >= 4 && left <= 8, "beyond it, down to 80 %% (%d left)", left);
     int newest = 1;
     for (int i = 20 - left; i < 20; i++)
-        newest &= exists(at(blob(i)));
+        newest &= exists(in_root(blob(i)));
     ok(newest, "and the newest are left");
     s.max_bytes = 1;
     store_trim(&s, true);
     is_int(count_blobs(20), 0, "down to nothing");
     fill(&s, 5);
-    set_age(at(blob(4)), -300 * DAY);
+    set_age(in_root(blob(4)), -300 * DAY);
     s.max_bytes = 4 * PIECE + PIECE / 2;
     store_trim(&s, true);
-    ok(!exists(at(blob(4))) && exists(at(blob(3))), "what changed in the far future is oldest");
+    ok(!exists(in_root(blob(4))) && exists(in_root(blob(3))), "what changed in the far future is oldest");
     fill(&s, 5);
-    set_age(at(blob(4)), -HOUR);
+    set_age(in_root(blob(4)), -HOUR);
     store_trim(&s, true);
-    ok(exists(at(blob(4))) && !exists(at(blob(0))), "what changed within a day from now is newest: clocks differ");
+    ok(exists(in_root(blob(4))) && !exists(in_root(blob(0))),
+       "what changed within a day from now is newest: clocks differ");
     store_clear(&s);
-    fresh(&s);
+    open_fresh(&s);
     fill(&s, 3);
-    make_folder(in_scratch("root/bin/32"));
-    const int fd = open(at(blob(50)), O_WRONLY | O_CREAT, 0600);
+    make_folder(in_root("bin/32"));
+    const int fd = open(in_root(blob(50)), O_WRONLY | O_CREAT, 0600);
     if (fd >= 0 && !ftruncate(fd, (off_t)1 << 30)) {
         s.max_bytes = 4 * PIECE;
         store_trim(&s, true);
@@ -365,7 +356,7 @@ static void check_oldest_first(void)
 static void check_hourly(void)
 {
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     fill(&s, 4);
     s.max_bytes = 1;
     store_trim(&s, false);
@@ -373,24 +364,24 @@ static void check_hourly(void)
     fill(&s, 4);
     store_trim(&s, false);
     is_int(count_blobs(4), 4, "at once again it is not");
-    set_age(at("trimmed"), HOUR - 100);
+    set_age(in_root("trimmed"), HOUR - 100);
     store_trim(&s, false);
     is_int(count_blobs(4), 4, "nor within the hour");
-    set_age(at("trimmed"), HOUR + 100);
+    set_age(in_root("trimmed"), HOUR + 100);
     store_trim(&s, false);
     is_int(count_blobs(4), 0, "an hour later it is");
     fill(&s, 4);
     store_trim(&s, true);
     is_int(count_blobs(4), 0, "or when asked for");
     fill(&s, 4);
-    set_age(at("trimmed"), -400 * DAY);
+    set_age(in_root("trimmed"), -400 * DAY);
     store_trim(&s, false);
     is_int(count_blobs(4), 0, "a time in the future is none");
-    ok(age_of(at("trimmed")) < HOUR / 2 && age_of(at("trimmed")) > -HOUR / 2, "and is put right");
-    set_age(at("trimmed"), HOUR - 10);
+    ok(age_of(in_root("trimmed")) < HOUR / 2 && age_of(in_root("trimmed")) > -HOUR / 2, "and is put right");
+    set_age(in_root("trimmed"), HOUR - 10);
     store_trim(&s, true);
     fill(&s, 4);
-    is_int(age_of(at("trimmed")) < HOUR / 2, 1, "when asked for it is noted too");
+    is_int(age_of(in_root("trimmed")) < HOUR / 2, 1, "when asked for it is noted too");
     store_trim(&s, false);
     is_int(count_blobs(4), 4, "what was asked for counts too");
     store_clear(&s);
@@ -400,16 +391,16 @@ static void check_many(void)
 {
     struct store s;
     enum { MORE = 100 };
-    fresh(&s);
+    open_fresh(&s);
     for (int i = 0; i < STORE_FILES_MAX + MORE; i++) {
-        write_file(at(blob(i)), "x", 1);
-        set_age(at(blob(i)), 2 * STORE_FILES_MAX - i);
+        write_file(in_root(blob(i)), "x", 1);
+        set_age(in_root(blob(i)), 2 * STORE_FILES_MAX - i);
     }
     chmod(root, 0700);
     store_trim(&s, true);
     const int left = count_blobs(STORE_FILES_MAX + MORE);
     is_int(left, STORE_FILES_MAX / 5 * 4, "too many files: down to 80 %%");
-    ok(exists(at(blob(STORE_FILES_MAX + MORE - 1))) && !exists(at(blob(0))), "the oldest go here too");
+    ok(exists(in_root(blob(STORE_FILES_MAX + MORE - 1))) && !exists(in_root(blob(0))), "the oldest go here too");
     store_clear(&s);
 }
 
@@ -443,34 +434,34 @@ static void check_others_left(void)
     struct store s;
     char name[N][160];
     int left = 0;
-    fresh(&s);
+    open_fresh(&s);
     for (int i = 0; i < N; i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(name[i], sizeof *name, names[i], hex62);
 #pragma GCC diagnostic pop
-        write_file(at(name[i]), noise, PIECE);
-        set_age(at(name[i]), 900 * DAY);
+        write_file(in_root(name[i]), noise, PIECE);
+        set_age(in_root(name[i]), 900 * DAY);
     }
     write_file(in_scratch("elsewhere/%s", hex62), "x", 1);
-    if (symlink(in_scratch("elsewhere"), at("bin/ee")) ||
+    if (symlink(in_scratch("elsewhere"), in_root("bin/ee")) ||
         symlink(in_scratch("elsewhere/%s", hex62), in_scratch("root/bin/ab/%.60s11", hex62)) ||
-        symlink(in_scratch("elsewhere/%s", hex62), at(".tmp-0123456789abcdef0123456789abcdef")))
+        symlink(in_scratch("elsewhere/%s", hex62), in_root(".tmp-0123456789abcdef0123456789abcdef")))
         bail("no symbolic links");
     make_folder(in_scratch("root/bin/ab/%.60s22", hex62));
     set_age(in_scratch("root/bin/ab/%.60s11", hex62), 900 * DAY);
     set_age(in_scratch("root/bin/ab/%.60s22", hex62), 900 * DAY);
-    set_age(at(".tmp-0123456789abcdef0123456789abcdef"), 900 * DAY);
+    set_age(in_root(".tmp-0123456789abcdef0123456789abcdef"), 900 * DAY);
     chmod(root, 0700);
     store_write(&s, blob(0), noise, PIECE, true);
     s.max_bytes = 1;
     store_trim(&s, true);
-    ok(!exists(at(blob(0))), "one that is ours goes");
+    ok(!exists(in_root(blob(0))), "one that is ours goes");
     for (int i = 0; i < N; i++)
-        left += exists(at(name[i]));
+        left += exists(in_root(name[i]));
     is_int(left, N, "what does not look like ours is left alone");
     ok(exists(in_scratch("elsewhere/%s", hex62)) && exists(in_scratch("root/bin/ab/%.60s11", hex62)) &&
-           exists(in_scratch("root/bin/ab/%.60s22", hex62)) && exists(at(".tmp-0123456789abcdef0123456789abcdef")),
+           exists(in_scratch("root/bin/ab/%.60s22", hex62)) && exists(in_root(".tmp-0123456789abcdef0123456789abcdef")),
        "and so is what links lead to, links, and folders");
     store_clear(&s);
 }
@@ -480,7 +471,7 @@ static void check_temps(void)
     static const char *const folders[] = { "", "bin/ab/", "tune/0123/", "noted/0123/", "inflight/" };
     enum { N = sizeof folders / sizeof *folders };
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < 3; j++) {
             const char *const path = in_scratch("root/%s.tmp-%032x", folders[i], j);
@@ -637,7 +628,7 @@ static void check_threads(void)
     struct store s;
     long bad = 0;
     void *result;
-    fresh(&s);
+    open_fresh(&s);
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, write_many, &s))
             bail("no threads");
@@ -658,7 +649,6 @@ int main(void)
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (char)((x = x * 1103515245u + 12345u) >> 16);
     scratch_begin("store");
-    root = strdup(in_scratch("root"));
     check_round_trip();
     check_deep();
     check_lines();
@@ -677,6 +667,5 @@ int main(void)
     check_put_alone();
     check_sizes_said();
     check_threads();
-    free((char *)root);
     return scratch_end();
 }

@@ -17,7 +17,6 @@ struct counts {
     int stop;
 };
 static struct counts *counts;
-static const char *root;
 
 static void add(long *n)
 {
@@ -325,12 +324,10 @@ int main(void)
     if (counts == MAP_FAILED)
         return skip_all("no memory that processes share");
     scratch_begin("storm");
-    root = strdup(in_scratch("root"));
     check_killed();
     check_evicted();
     check_taken_away();
     check_stopped();
-    free((char *)root);
     munmap(counts, sizeof *counts);
     return scratch_end();
 }

@@ -23,21 +23,11 @@ static struct record gold;
 
 /* ---- Files ---- */
 
-static const char *in_root(const char *name)
-{
-    return in_scratch("root/%s", name);
-}
-
 /* Begins anew. */
 static void clean(void)
 {
     remove_tree(in_root(""));
     make_folder(in_root(""));
-}
-
-static void write_text(const char *path, const char *text)
-{
-    write_file(path, text, strlen(text));
 }
 
 static size_t read_text(const char *path, char *to)

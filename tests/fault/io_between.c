@@ -8,7 +8,6 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/forget_crashes.h"
 
-static const char *root;
 static char noise[9000];
 
 /* ---- Binaries, each from its key ---- */
@@ -43,12 +42,6 @@ static int load(struct store *s, const char *text)
     const int right = n == BINARY && !memcmp(got, want, n);
     free(got);
     return right && !rejected ? HIT : WRONG;
-}
-
-static void fresh(struct store *s)
-{
-    remove_tree(root);
-    open_store(s, root);
 }
 
 /* ---- Between one call and the next ---- */
@@ -100,7 +93,7 @@ static void check_between(void)
             unsigned char *got = NULL;
             size_t n = 0;
             const long time = when;
-            fresh(&s);
+            open_fresh(&s);
             store_write(&s, "bin/ab/x", noise, 3000, false);
             before_call = "read";
             iowrap.hook = change_file;
@@ -127,7 +120,7 @@ static void check_folders(void)
     for (int i = 0; i < 4; i++)
         for (int at = 1; at <= 12; at++) {
             struct store s;
-            fresh(&s);
+            open_fresh(&s);
             before_call = calls[i];
             change = 6 + i;
             when = i < 3 ? i + 1 : at;
@@ -205,7 +198,7 @@ static void check_unknown(void)
         for (long at = 1; at <= 3; at++)
             for (int sticky = 0; sticky < 2; sticky++) {
                 struct store s;
-                fresh(&s);
+                open_fresh(&s);
                 crash_guard_mark(&s, marked);
                 bad += is_poisoned(&s, calls[i], at, sticky);
                 iowrap.only = calls[i];
@@ -300,7 +293,7 @@ static int mark_and_die(void *user)
 static void check_marks_between(void)
 {
     struct store s, other;
-    fresh(&s);
+    open_fresh(&s);
     open_store(&other, root);
     between = &other;
     iowrap.only = NULL;
@@ -339,7 +332,7 @@ static void check_marks_between(void)
 static void check_trim_unstamped(void)
 {
     struct store s;
-    fresh(&s);
+    open_fresh(&s);
     save(&s, key);
     s.max_bytes = 1;
     set_age(in_scratch("root/trimmed"), 2 * HOUR);
@@ -359,7 +352,7 @@ static void check_clocks(void)
     for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
         struct store s;
         const int64_t shift = shifts[i];
-        fresh(&s);
+        open_fresh(&s);
         save(&s, key);
         save(&s, second);
         crash_guard_mark(&s, "0000000000000000000000000000000000000000000000000000000000000000");
@@ -395,7 +388,6 @@ int main(void)
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (char)(i * 7 + i / 256);
     scratch_begin("iobetween");
-    root = strdup(in_scratch("root"));
     check_between();
     check_folders();
     check_unknown();
@@ -403,6 +395,5 @@ int main(void)
     check_marks_between();
     check_trim_unstamped();
     check_clocks();
-    free((char *)root);
     return scratch_end();
 }

@@ -7,7 +7,6 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/forget_crashes.h"
 
-static const char *root;
 static const char key[] = "a key", second[] = "another key";
 static const char leftover[] = "root/bin/00/.tmp-0123456789abcdef0123456789abcdef";
 static char dead_mark[512]; /* of a process that died while it tried the second */
@@ -98,8 +97,7 @@ static int find_mark(const char *path, const struct stat *st, int what, struct F
 static void make_dead_mark(void)
 {
     struct store s;
-    remove_tree(root);
-    open_store(&s, root);
+    open_fresh(&s);
     in_child(die, &s);
     store_clear(&s);
     nftw(root, find_mark, 16, FTW_PHYS);
@@ -108,8 +106,7 @@ static void make_dead_mark(void)
 /* state 1: with blobs, leftovers, something poisoned, more than there may be. */
 static void prepare(struct store *s, int state)
 {
-    remove_tree(root);
-    open_store(s, root);
+    open_fresh(s);
     if (!state)
         return;
     save(s, key);
@@ -246,8 +243,7 @@ static void check_every_kind(void)
 
 static int write_failing(const char *call, long n, int error, struct store *s)
 {
-    remove_tree(root);
-    open_store(s, root);
+    open_fresh(s);
     store_write(s, "bin/ab/x", "old", 3, false);
     iowrap.only = call;
     iowrap_arm(n, 0, error);
@@ -284,8 +280,7 @@ static void check_consequences(void)
            "a folder that is gone is made again (%s)", i ? "ESTALE" : "ENOENT");
         store_clear(&s);
     }
-    remove_tree(root);
-    open_store(&s, root);
+    open_fresh(&s);
     iowrap.only = "fsync";
     iowrap_arm(0, 0, 0);
     store_write(&s, "bin/ab/x", "x", 1, false);
@@ -373,7 +368,6 @@ int main(void)
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (char)(i * 7 + i / 256);
     scratch_begin("iofaults");
-    root = strdup(in_scratch("root"));
     const int were_open = descriptors();
     check_consequences();
     check_pieces();
@@ -383,6 +377,5 @@ int main(void)
     check_every_kind();
     check_every_call();
     is_int(descriptors(), were_open, "no descriptor is left open");
-    free((char *)root);
     return scratch_end();
 }

@@ -23,7 +23,7 @@
 
 enum { SCRATCH_PATH = 1024, NOBODY = 65534, HOUR = 60 * 60, DAY = 24 * HOUR };
 
-static char scratch[SCRATCH_PATH];
+static char scratch[SCRATCH_PATH], root[SCRATCH_PATH + 8]; /* root: of the store, in it */
 
 TAP_UNUSED static int full(void)
 {
@@ -43,6 +43,11 @@ TAP_PRINTF(1, 2) static const char *in_scratch(const char *format, ...)
     vsnprintf(path + n, sizeof *paths - (size_t)n, format, ap);
     va_end(ap);
     return path;
+}
+
+TAP_UNUSED static const char *in_root(const char *name)
+{
+    return in_scratch("root/%s", name);
 }
 
 TAP_UNUSED static int remove_entry(const char *path, const struct stat *st, int what, struct FTW *ftw)
@@ -78,6 +83,7 @@ static void scratch_begin(const char *name)
     if ((size_t)snprintf(scratch, sizeof scratch, "%s/clattn-%s.XXXXXX", base, name) > sizeof scratch - 128 ||
         !mkdtemp(scratch) || chmod(scratch, 0755))
         bail("no directory in %s", base);
+    snprintf(root, sizeof root, "%s/root", scratch);
 }
 
 static int scratch_end(void)
@@ -106,6 +112,11 @@ TAP_UNUSED static void write_file(const char *path, const void *bytes, size_t n)
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || write(fd, bytes, n) != (ssize_t)n || close(fd))
         bail("cannot write %s: %s", path, strerror(errno));
+}
+
+TAP_UNUSED static void write_text(const char *path, const char *text)
+{
+    write_file(path, text, strlen(text));
 }
 
 TAP_UNUSED static int exists(const char *path)
@@ -243,6 +254,13 @@ TAP_UNUSED static void open_store(struct store *s, const char *root)
     memset(&told, 0, sizeof told);
     s->log = tell;
     open_in(s, root);
+}
+
+/* An empty one. */
+TAP_UNUSED static void open_fresh(struct store *s)
+{
+    remove_tree(root);
+    open_store(s, root);
 }
 
 /* Whether the blob is there and holds exactly these bytes. */
