@@ -392,11 +392,7 @@ static void test_far_page(const struct device *d)
 static void test_device(const struct device *d)
 {
     const int quick = harness_flag("CLATTN_QUICK");
-    cl_int e;
-    cl_command_queue other =
-        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
-    if (e)
-        other = d->queue;
+    const cl_command_queue other = each_other_queue(d);
     test_pairs(d, other, quick ? 9 : 14, quick ? 4 : 20);
     test_f64(d, other, quick ? 4 : 20);
     if (harness_turn(2, 1)) {
@@ -412,8 +408,7 @@ static void test_device(const struct device *d)
         test_far_page(d);
     if (!quick && harness_turn(6, 1))
         test_grid(d);
-    if (!e)
-        clReleaseCommandQueue(other);
+    clReleaseCommandQueue(other);
 }
 
 int main(void)

@@ -24,14 +24,7 @@ static void map_refused(struct fixture *f, const clattn_forward_args *a, cl_int 
        "%s is refused (%s): %s", what, clattn_status_string(e), detail);
 }
 
-#define MAP_REFUSED(want, change)                                                                                      \
-    do {                                                                                                               \
-        clattn_forward_args a = f->t.args;                                                                             \
-        clattn_sizes s = f->t.sizes;                                                                                   \
-        a.sizes = &s;                                                                                                  \
-        change;                                                                                                        \
-        map_refused(f, &a, want, #change);                                                                             \
-    } while (0)
+#define MAP_REFUSED(want, change) WITH_CHANGED(change, map_refused(f, &a, want, #change))
 
 static cl_mem buffer(const struct fixture *f, cl_mem_flags flags, size_t size)
 {

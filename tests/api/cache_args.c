@@ -31,14 +31,7 @@ static void accepted(struct fixture *f, const clattn_forward_args *a, const char
     clFinish(f->d->queue);
     ok(!e, "%s works: %s %s", what, clattn_status_string(e), detail);
 }
-#define ACCEPTED(change)                                                                                               \
-    do {                                                                                                               \
-        clattn_forward_args a = f->t.args;                                                                             \
-        clattn_sizes s = f->t.sizes;                                                                                   \
-        a.sizes = &s;                                                                                                  \
-        change;                                                                                                        \
-        accepted(f, &a, #change);                                                                                      \
-    } while (0)
+#define ACCEPTED(change) WITH_CHANGED(change, accepted(f, &a, #change))
 
 /* ---- Pages ---- */
 

@@ -75,14 +75,10 @@ static void run_one(const struct device *d)
     const char *config = arguments[2] && *arguments[2] ? arguments[2] : NULL;
     enum layout layout = arguments[2] && arguments[3] ? layout_find(arguments[3]) : PADDED;
     char why[1024];
-    int verdict;
     if (layout == LAYOUTS)
         bail("no layout '%s'", arguments[3]);
-    verdict = harness_check_text(d, arguments[1], config, layout, why, sizeof why);
-    if (verdict < 0)
-        skip("%s: %s", arguments[1], why);
-    else if (!ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), arguments[1]))
-        diag("%s", why);
+    const int verdict = harness_check_text(d, arguments[1], config, layout, why, sizeof why);
+    each_report(d, verdict, arguments[1], config, layout, why);
 }
 
 int main(int argc, char **argv)

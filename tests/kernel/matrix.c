@@ -32,10 +32,7 @@ enum { N_WIDTHS = sizeof widths / sizeof *widths };
 /* What the engine refuses: other types than one of 16 bits, and widths beyond 256. */
 static int is_refused(const char *problem)
 {
-    char why[256];
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
-    if (clattn_workload_parse(problem, &c, why, sizeof why))
-        return 0;
+    const clattn_workload c = each_case(problem);
     return c.problem.d > 256 || c.problem.dv > 256 || (c.problem.k_type && c.problem.k_type != c.problem.type) ||
            (c.problem.v_type && c.problem.v_type != c.problem.type);
 }
@@ -44,16 +41,12 @@ static void check(const struct device *d, const char *type, const char *row, uns
                   enum layout layout)
 {
     char problem[512], why[1024] = "";
-    int verdict;
     snprintf(problem, sizeof problem, "%s %s seed%u", type, row, seed);
-    verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
-    if (verdict < 0) {
+    const int verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
+    if (verdict < 0)
         ok(is_refused(problem), "%s, %s is refused: %s", config, problem, why);
-        return;
-    }
-    ok(verdict, "%s, %s, %s: %s", d->name, config, layout_name(layout), problem);
-    if (!verdict)
-        diag("%s\nagain: tests/kernel/forward.t '%s' '%s' %s", why, problem, config, layout_name(layout));
+    else
+        each_report(d, verdict, problem, config, layout, why);
 }
 
 /* Widths that fill no chunk, in rows that begin where whole chunks can be loaded and go on with what must not be. */
@@ -191,8 +184,7 @@ static void check_workspace(const struct device *d)
     REFUSED(BAD, a.workspace = inputs);
     clReleaseMemObject(inputs);
     args->workspace_offset = 64;
-    ok(!trial_reset(&f->t, d->queue) && !trial_run(&f->t, f->plan, d->queue) &&
-           trial_verify(&f->t, d->queue, why, sizeof why),
+    ok(!trial_reset(&f->t, d->queue) && harness_run(d, &f->t, f->plan, why, sizeof why),
        "with one it runs, from an offset: %s", text);
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     o.config = "mma_emu nw1,rt1,bk16,qreg1";

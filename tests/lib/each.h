@@ -82,6 +82,18 @@ static inline cl_command_queue each_unordered(const struct device *d, cl_context
     return e ? NULL : queue;
 }
 
+/* Another queue than the device's own, which keeps no order if there is such a one; to be released. */
+static inline cl_command_queue each_other_queue(const struct device *d)
+{
+    cl_int e;
+    cl_command_queue queue =
+        clCreateCommandQueue(d->cl.context, d->cl.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &e);
+    queue = e ? clCreateCommandQueue(d->cl.context, d->cl.device, 0, &e) : queue;
+    if (e)
+        bail("no queue: %s", clattn_status_string(e));
+    return queue;
+}
+
 /* What a call waits for until the test sets its status. */
 static inline cl_event each_gate(cl_context context)
 {
@@ -155,20 +167,25 @@ static inline void each_judge(const struct device *d, struct trial *t, cl_int e,
     trial_free(t);
 }
 
-/* One TAP line: a row of cases.h. The seed is part of the string, so the string alone reproduces the inputs. */
+/* One TAP line: what harness_check_text() said of a problem. */
+static inline void each_report(const struct device *d, int verdict, const char *problem, const char *config,
+                               enum layout layout, const char *why)
+{
+    if (verdict < 0)
+        skip("%s: %s", problem, why);
+    else if (!ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), problem))
+        diag("%s\nagain: tests/kernel/forward.t '%s' '%s' %s", why, problem, config ? config : "",
+             layout_name(layout));
+}
+
+/* The same of a row of cases.h. The seed is part of the string, so the string alone reproduces the inputs. */
 static inline void each_row(const struct device *d, const char *type, const char *row, unsigned seed,
                             const char *config, enum layout layout)
 {
     char problem[512], why[1024];
     snprintf(problem, sizeof problem, "%s %s seed%u", type, row, seed);
     const int verdict = harness_check_text(d, problem, config, layout, why, sizeof why);
-    if (verdict < 0) {
-        skip("%s: %s", problem, why);
-        return;
-    }
-    ok(verdict, "%s, %s, %s: %s", d->name, config ? config : "default", layout_name(layout), problem);
-    if (!verdict)
-        diag("%s\nagain: tests/kernel/forward.t '%s' '%s' %s", why, problem, config ? config : "", layout_name(layout));
+    each_report(d, verdict, problem, config, layout, why);
 }
 
 /* For a row that has no configuration: a device may lack its type. */

@@ -29,15 +29,16 @@ TAP_UNUSED static void refused(struct fixture *f, const clattn_forward_args *a, 
         ok(0, "and nothing was written (%s)", why);
 }
 
-/* `change` alters a copy `a` of the arguments, or of their sizes `s`. */
-#define REFUSED(want, change)                                                                                          \
+/* `change` alters a copy `a` of the arguments of fixture f, or of their sizes `s`; then `call` is made. */
+#define WITH_CHANGED(change, call)                                                                                     \
     do {                                                                                                               \
         clattn_forward_args a = f->t.args;                                                                             \
         clattn_sizes s = f->t.sizes;                                                                                   \
         a.sizes = &s;                                                                                                  \
         change;                                                                                                        \
-        refused(f, &a, want, #change);                                                                                 \
+        call;                                                                                                          \
     } while (0)
+#define REFUSED(want, change) WITH_CHANGED(change, refused(f, &a, want, #change))
 
 enum { ANY = 0, BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
 
