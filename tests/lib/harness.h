@@ -1,5 +1,20 @@
 /* harness.h - devices, plans kept by problem class, and one call that checks one problem
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a test is made of:
+ *
+ *   each_device()            the whole program: a function that is run on each device
+ *   each_case(), each_open() a problem from text; the same with its arrays, and a plan that the harness keeps
+ *   each_handle(), each_own_plan(), each_buffer(), each_gate(), ..
+ *                            what is the test's own. All of each.h ends a test where there is none
+ *   trial_make()             the arrays of a forward call by a seed: what must not be read is NaN or inf, what must not
+ *                            be written canaries; trial_make_caches(): K and V on pages, of any codes
+ *   graded_make()            the same of gradients; states_make(): of a merge; appended_make(): of an append
+ *   harness_run()            runs a trial and compares every element with float64, every other byte with what was
+ *                            there; harness_fetch(): reads only; harness_check(): does all of it
+ *   image.h                  one buffer, and every byte that it has to have
+ *   cache_fixture.h, scratch.h  directories of a test's own: with handles and plans, or with files alone
+ *   in_child() of process.h  what a child of fork() does */
 #ifndef HARNESS_H
 #define HARNESS_H
 
