@@ -2,7 +2,8 @@
 # try-packages.sh - installs the packages in this folder in a bare Debian and uses them as their users would
 # SPDX-License-Identifier: Apache-2.0
 #
-# As root, in a root of its own (build-aux/bare.sh), beside tests/lib/install.sh. Prints TAP, ends at the first failure.
+# As root, in a root of its own (build-aux/bare.sh), beside tests/lib/install.sh and bad-input.sh. Prints TAP, ends at
+# the first failure.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 n=0
@@ -23,6 +24,7 @@ try_run() { (cd /usr/share/doc/clattn-tools/examples/data/decoder_causal_layer0 
 shared() { ldd /usr/bin/clattn-run | grep -F libclattn.so.0; }
 no_headers() { ! test -e /usr/include/clattn.h; }
 all_there() { for f in "$@"; do test -s "$f" || { echo "$f" && return 1; }; done; }
+bad_input() { sh bad-input.sh /usr/share/doc/clattn-tools/examples/data/decoder_causal_layer0 clattn-run; }
 for_programs() { # man pages and completion of each
     for p in clattn-run clattn-tune clattn-bench; do
         all_there /usr/share/man/man1/$p.1.gz /usr/share/bash-completion/completions/$p \
@@ -45,6 +47,7 @@ ok 'clattn-tools is installed with what it depends on' get ./libclattn0_*.deb ./
 ok 'headers are not among that' no_headers
 ok 'programs use the shared library' shared
 ok 'clattn-run is right on real data' try_run --causal --verify
+ok 'damaged files and wrong arguments are refused in words' bad_input
 ok 'programs have manual pages and completion, and say their version' for_programs
 ok 'libclattn-dev is installed with what it depends on' get ./libclattn-dev_*.deb
 ok 'make, pkg-config, cmake and g++ are installed' get make pkg-config cmake g++

@@ -52,11 +52,16 @@ run() { # TEST
     test "$status" -eq 0 || echo "Bail out! $1 ended with status $status"
 }
 
+bad_input() {
+    bash "$top/build-aux/bad-input.sh" "$top/examples/data/decoder_causal_layer0" "$ports/wine" "$PWD/clattn-run.exe"
+}
+
 build || exit
 export CLATTN_QUICK=1 CLATTN_NEED_DEVICE=1 CLATTN_TUNE=off CLATTN_CACHE_DIR=off top_srcdir=$top top_builddir=.
 export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable POCL_CACHE_DIR="${CLATTN_KERNEL_CACHE:-$PWD}/pocl"
 mkdir -p "$POCL_CACHE_DIR"
 exports >logs/windows-exports.log
+bad_input >logs/windows-bad-input.log
 for t in ${WINDOWS_TESTS-$list}; do run "$t" >"logs/${t/\//-}.log" 2>&1; done
 grep -hE '^(not ok|Bail)' logs/*.log
 for f in logs/*.log; do
