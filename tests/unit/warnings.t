@@ -10,10 +10,11 @@ tmp=$(mktemp -d "${TMPDIR-/tmp}/clattn-warnings.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 
-compilers=
-for c in ${CLANG-clang clang-14 clang-15 clang-19}; do
-    path=$(command -v "$c") && path=$(readlink -f "$path") || continue
-    case " $compilers " in *" $path "*) ;; *) compilers="$compilers $path" ;; esac
+compilers= versions=
+for c in ${CLANG-clang clang-14 clang-15 clang-19}; do # names, as what they are links to may be a compiler's cache
+    version=$("$c" --version 2>/dev/null | head -n 1)
+    case "$version:$versions" in :* | *:*"<$version>"*) continue ;; esac
+    compilers="$compilers $c" versions="$versions<$version>"
 done
 if test -z "$compilers"; then
     echo "1..0 # SKIP no clang"
