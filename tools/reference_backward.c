@@ -70,6 +70,23 @@ static double computing(const struct reference *r)
     return (r->share > 0 ? r->share : 1) * reference_precision_of(r->type).unit;
 }
 
+/* O of a row. Where keys repeat, each of many additions may round the same way: f64 has none to spare for that. */
+static void mean_of_values(const struct reference *r, struct row *w, const struct reference_line *at, const double *v)
+{
+    memset(w->o, 0, (size_t)r->dv * sizeof *w->o);
+    if (r->type == CLATTN_F64)
+        for (int64_t c = 0; c < r->dv; c++) {
+            long double sum = 0;
+            for (int64_t i = at->lo; i < at->hi; i++)
+                sum += w->p[i] != 0 ? (long double)w->p[i] * v[i * r->dv + c] : 0;
+            w->o[c] = (double)sum;
+        }
+    else
+        for (int64_t i = at->lo; i < at->hi; i++)
+            for (int64_t c = 0; c < r->dv && w->p[i] != 0; c++)
+                w->o[c] += w->p[i] * v[i * r->dv + c];
+}
+
 /* Weights of the row, its O, and LSE; returns how many keys it keeps, -1 when a score_mod failed. */
 static int64_t weigh(const struct reference *r, struct row *w, const struct reference_line *at, const double *q,
                      const double *k, const double *v, double *lse)
@@ -98,16 +115,14 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
             most = fmax(most, w->s[i]);
             n++;
         }
-    double sum = sink > -INFINITY ? exp(sink - most) : 0;
+    long double all = sink > -INFINITY ? exp(sink - most) : 0;
     for (int64_t i = at->lo; i < at->hi; i++)
-        sum += w->p[i] = w->keep[i] && w->s[i] != -INFINITY ? exp(w->s[i] - most) : 0;
-    memset(w->o, 0, (size_t)r->dv * sizeof *w->o);
+        all += w->p[i] = w->keep[i] && w->s[i] != -INFINITY ? exp(w->s[i] - most) : 0;
+    const double sum = (double)all;
     *lse = most + log(sum);
-    for (int64_t i = at->lo; i < at->hi && n; i++) {
+    for (int64_t i = at->lo; i < at->hi && n; i++)
         w->p[i] = w->keep[i] ? w->p[i] / sum : 0; /* also where the sum is NaN */
-        for (int64_t c = 0; c < r->dv && w->p[i] != 0; c++)
-            w->o[c] += w->p[i] * v[i * r->dv + c];
-    }
+    mean_of_values(r, w, at, v);
     return n;
 }
 
