@@ -362,8 +362,19 @@ static void test_power(const struct device *d, const char *folder)
     const int native = h->maker.caps.exp2;
     ok(native == CAPS_EXP2_NATIVE || native == CAPS_EXP2_BUILTIN,
        "another driver is tried anew; a polynomial that does not end at -126 is not taken");
-    broken = NULL;
     clattn_release(h);
+    static const char *const small[] = { "return x < -125.0f ? 0.0f : CLA_NATIVE_EXP2(x)",
+                                         "return x < -126.0f && x > -200.0f ? 0x1p-124f : CLA_NATIVE_EXP2(x)" };
+    for (int i = 0; i < 2; i++) {
+        h = open_handle(d, folder);
+        strcat(h->maker.caps.driver, i ? " with too much of what is small" : " without what is small");
+        broken = "return CLA_NATIVE_EXP2(x)";
+        broken_to = small[i];
+        plan_with(h, simt);
+        is_int(h->maker.caps.exp2, CAPS_EXP2_POLY, "nor is a 2^x that is wrong below -125: %s", small[i]);
+        clattn_release(h);
+    }
+    broken = NULL;
 }
 
 /* ---- A device where it passes ---- */
