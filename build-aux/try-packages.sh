@@ -2,8 +2,8 @@
 # try-packages.sh - installs the packages in this folder in a bare Debian and uses them as their users would
 # SPDX-License-Identifier: Apache-2.0
 #
-# As root, in a root of its own (build-aux/bare.sh), beside tests/lib/install.sh and bad-input.sh. Prints TAP, ends at
-# the first failure.
+# As root, in a root of its own (build-aux/bare.sh), beside install.sh, bad-input.sh and tap.sh of
+# tests/lib. Prints TAP, ends at the first failure.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 n=0

@@ -42,17 +42,8 @@ HOME=$work/home XDG_CACHE_HOME=$work/home/cache POCL_CACHE_DIR=$work/home/pocl T
 CLATTN_TUNE=off CLATTN_QUICK=1 RUSTICL_ENABLE=llvmpipe LC_ALL=C CLATTN_POCL_FLAGS=
 export top_srcdir top_builddir HOME XDG_CACHE_HOME POCL_CACHE_DIR TMPDIR POCL_SIGFPE_HANDLER CLATTN_TUNE CLATTN_QUICK \
     RUSTICL_ENABLE LC_ALL CLATTN_POCL_FLAGS CLATTN_TEST_DEVICES CLATTN_TEST_ENGINES CLATTN_CACHE_DIR
-n=0 bad=0
-ok() { # STATUS DESCRIPTION: with what is in `out` where it failed
-    n=$((n + 1))
-    if test "$1" -eq 0; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        grep -v '^ok' "$work/out" | tail -n 30 | sed 's/^/# /'
-    fi
-}
+. "$top_srcdir/tests/lib/tap.sh"
+explain() { grep -v '^ok' "$work/out" | tail -n 30; }
 
 quick_tests() { # DEVICE TESTS..., those of CLATTN_TEST_ENGINES
     CLATTN_TEST_DEVICES=$1 CLATTN_CACHE_DIR=off

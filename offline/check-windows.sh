@@ -53,7 +53,7 @@ run() { # TEST
 }
 
 bad_input() {
-    bash "$top/build-aux/bad-input.sh" "$top/examples/data/decoder_causal_layer0" "$ports/wine" "$PWD/clattn-run.exe"
+    bash "$top/tests/lib/bad-input.sh" "$top/examples/data/decoder_causal_layer0" "$ports/wine" "$PWD/clattn-run.exe"
 }
 
 build || exit

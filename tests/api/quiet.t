@@ -4,7 +4,8 @@
 #
 # Drivers that compile, or look for what they compiled, at the first call of a kind open files then: this shows whether
 # the library has had them do it when the plan was made.
-: "${top_builddir=.}"
+: "${top_srcdir=$(dirname "$0")/../..}" "${top_builddir=.}"
+. "$top_srcdir/tests/lib/tap.sh"
 top_builddir=$(cd "$top_builddir" && pwd)
 LC_ALL=C
 export LC_ALL
@@ -18,17 +19,7 @@ ASAN_OPTIONS=${ASAN_OPTIONS+$ASAN_OPTIONS:}detect_leaks=0 # which cannot be look
 export POCL_CACHE_DIR ASAN_OPTIONS
 mkdir "$POCL_CACHE_DIR" || exit 99
 
-n=0 bad=0
-ok() { # STATUS DESCRIPTION [FILE]: lines that explain
-    n=$((n + 1))
-    if test "$1" -eq 0; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        test -z "${3-}" || head -n 20 "$3" | sed 's/^/# /'
-    fi
-}
+explain() { test -z "${3-}" || head -n 20 "$3"; } # ok STATUS DESCRIPTION [FILE]
 skip_all() {
     echo "1..0 # SKIP $1"
     exit 0

@@ -13,17 +13,10 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$tmp" || exit 99
 
-n=0 bad=0
-ok() { # STATUS DESCRIPTION
-    n=$((n + 1))
-    if test "$1" -eq 0; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        sed 's/^/# out: /' out
-        sed 's/^/# err: /' err
-    fi
+. "$top_srcdir/tests/lib/tap.sh"
+explain() {
+    sed 's/^/out: /' out
+    sed 's/^/err: /' err
 }
 skip() {
     n=$((n + 1))

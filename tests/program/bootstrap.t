@@ -4,6 +4,7 @@
 : "${top_srcdir=$(dirname "$0")/../..}"
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
+. "$top_srcdir/tests/lib/tap.sh"
 cp "$top_srcdir/bootstrap" "$dir" && mkdir "$dir/bin" "$dir/examples" "$dir/examples/data" && cd "$dir" || exit 99
 for name in a longer_by_a_good_deal_than_what_was_thought_of wrong b; do
     mkdir "examples/data/$name"
@@ -51,15 +52,7 @@ case $PWD in
 *) json "f32 b3 h4 q1 k123 d32" 0.0421234 2.81 1.9e-05 ;;
 esac'
 
-n=0 bad=0
-ok() { # STATUS WHAT
-    n=$((n + 1))
-    if test "$1" -eq 0; then echo "ok $n - $2"; else
-        bad=1
-        echo "not ok $n - $2"
-        sed 's/^/# /' out
-    fi
-}
+explain() { cat out; }
 run() { # FILES [WHICH-FAILS]
     rm -rf build
     mkdir build && ln -s /bin/true build/devices

@@ -538,40 +538,35 @@ any_parts() {
 due any_parts
 due verified "parts in f16" --type f16 --merge op.npy lp.npy
 
-if usual; then # by a kernel that there is
-    tensor q32.npy '<f4' 4 2 4 5 32
-    tensor k32.npy '<f4' 4 2 4 7 32
-    tensor q32_0.npy '<f4' 4 2 4 0 32
-    tensor b0.npy '<f4' 4 0 4 5 32
-    verified "no keys" q32.npy q32_0.npy q32_0.npy
-    same "give O = 0" o.npy q32.npy
-    verified "no queries" q32_0.npy k32.npy k32.npy
-    verified "neither" q32_0.npy q32_0.npy q32_0.npy
-    verified "no batch" b0.npy b0.npy b0.npy
-    tensor q64.npy '<f8' 8 2 4 5 32
-    verified "<f8 input" q64.npy k32.npy k32.npy
+nothing() { # HK D DV: no keys, no queries, no batch; and <f8
+    tensor rows.npy '<f4' 4 2 4 5 "$2"
+    tensor keys.npy '<f4' 4 2 "$1" 7 "$2"
+    tensor values.npy '<f4' 4 2 "$1" 7 "$3"
+    tensor no_rows.npy '<f4' 4 2 4 0 "$2"
+    tensor no_keys.npy '<f4' 4 2 "$1" 0 "$2"
+    tensor no_values.npy '<f4' 4 2 "$1" 0 "$3"
+    verified "no keys" rows.npy no_keys.npy no_values.npy
+    tensor zero.npy '<f4' 4 2 4 5 "$3"
+    same "give O = 0" o.npy zero.npy
+    verified "no queries" no_rows.npy keys.npy values.npy
+    verified "neither" no_rows.npy no_keys.npy no_values.npy
+    tensor b0.npy '<f4' 4 0 4 5 "$2"
+    tensor kb0.npy '<f4' 4 0 "$1" 7 "$2"
+    tensor vb0.npy '<f4' 4 0 "$1" 7 "$3"
+    verified "no batch" b0.npy kb0.npy vb0.npy
+    tensor wide.npy '<f8' 8 2 4 5 "$2"
+    verified "<f8 input" wide.npy keys.npy values.npy
     grep -q '^problem *f32 ' out
     ok $? "is stored as f32"
-fi
+}
+if usual; then nothing 4 32 32; fi # by a kernel that there is
+due nothing 2 8 3                  # shared heads, and other widths
 tensor k0.npy '<f4' 4 2 2 0 8
 tensor v0.npy '<f4' 4 2 2 0 3
 tensor zero.npy '<f4' 4 2 4 5 3
 tensor qb0.npy '<f4' 4 0 4 5 8
 tensor kb0.npy '<f4' 4 0 2 7 8
 tensor vb0.npy '<f4' 4 0 2 7 3
-nothing() { # shared heads, and other widths
-    tensor q0.npy '<f4' 4 2 4 0 8
-    verified "no keys" q.npy k0.npy v0.npy
-    same "give O = 0" o.npy zero.npy
-    verified "no queries" q0.npy k.npy v.npy
-    verified "neither" q0.npy k0.npy v0.npy
-    verified "no batch" qb0.npy kb0.npy vb0.npy
-    tensor q8.npy '<f8' 8 2 4 5 8
-    verified "<f8 input" q8.npy k.npy v.npy
-    grep -q '^problem *f32 ' out
-    ok $? "is stored as f32"
-}
-due nothing
 # Gradients, of O and LSE that the same call computed.
 graded() { # DESCRIPTION GRADIENTS ARGS...: each of these is written, and is what float64 says
     what=$1 wanted=$2 good=0

@@ -7,24 +7,15 @@
 # same ones every time: it is refused in words, or read where it is still an array. Each argument is refused in words.
 # Prints TAP. Needs perl.
 set -u
+. "$(dirname "$0")/tap.sh"
+explain() { cat err; }
 data=$1
 shift
-n=0 bad=0
 tmp=$(mktemp -d "${TMPDIR-/tmp}/clattn-bad.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 cp "$data/q.npy" "$data/k.npy" "$data/v.npy" "$tmp" && cd "$tmp" || exit 99
 
-ok() { # STATUS DESCRIPTION
-    n=$((n + 1))
-    if test "$1" -eq 0; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        sed 's/^/# /' err
-    fi
-}
 run() { # COMMAND...: its status in $status
     timeout 120 "$@" >out 2>err </dev/null
     status=$?
