@@ -1,8 +1,9 @@
 /* backward.c - gradients against float64, case by case
  * SPDX-License-Identifier: Apache-2.0
  *
- * backward.t: a few cases of cases.h that gradients know, in a type and layout by turns, and a fifth of the features;
- * CLATTN_PART=1: all of them, features in all types; CLATTN_FULL=1: every case in every type.
+ * backward.t: each gradient by itself, a row with blocks, and one on engine simt; finite.t and captured.t have the
+ * other features. CLATTN_PART=1: all features in all types, and the cases of cases.h that gradients know, in a type and
+ * layout by turns; CLATTN_FULL=1: every case in every type.
  * CLATTN_QUICK=1: a few small cases, for simulators.
  * backward.t PROBLEM [CONFIG [LAYOUT [WANTED]]]: one case; CONFIG "" is the default, WANTED is as graded.h says. */
 #include "config.h"
@@ -66,8 +67,6 @@ static void check_row(const struct device *d, const char *type, const char *row,
         check(d, text, config, layout, wanted);
 }
 
-enum { STRETCH = 31 }; /* of five rows, which make check has: biases by several axes */
-
 static void test_cases(const struct device *d)
 {
     const int full = harness_flag("CLATTN_FULL");
@@ -75,18 +74,18 @@ static void test_cases(const struct device *d)
         for (unsigned t = 0; t < N_CASE_TYPES; t++) {
             const int turn = t == (i / 5 + i / 40) % N_CASE_TYPES;
             if (is_differentiable(cases[i]) && each_is_sensible(case_types[t], cases[i]) &&
-                (full || (turn && harness_turn(i / 5, i / 5 == STRETCH))))
+                (full || (turn && harness_shares(i / 5))))
                 check_row(d, case_types[t], cases[i], 3000 + i, NULL, (enum layout)((i + i / 5) % LAYOUTS),
                           i % 3 ? WITH_DLSE : ALL);
         }
 }
 
-/* Each gradient by itself, and none. */
+/* Each gradient by itself, and none; and all sets of them. */
 static void test_wanted(const struct device *d)
 {
     static const char text[] = "f32 b2 h4/2 q37 k83 d41/26 causal bias:1h11 alibi sink lse seed5 bwd";
     for (unsigned wanted = 0; wanted < 16; wanted++)
-        if (harness_turn(wanted, 1))
+        if (harness_turn(wanted, !(wanted & (wanted - 1))))
             check(d, text, NULL, PADDED, wanted << GRADED_DQ);
 }
 
@@ -134,7 +133,7 @@ static void test_features(const struct device *d)
 {
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
-            if (harness_turn(i + n, i % 3 == 0 && i < 7))
+            if (harness_turn(i + n, i == 6))
                 check_row(d, case_types[(i + n) % N_CASE_TYPES], features[i], 40 + i, NULL,
                           (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
 }
@@ -197,8 +196,8 @@ static void test_mma(const struct device *d)
  * on each engine. */
 static void test_shared(const struct device *d)
 {
-    static const char *const tiles[][2] = { { "cpu w4,nv1,rk4,rd4,bk2", "f32" },
-                                            { few_items, "bf16" },
+    static const char *const tiles[][2] = { { "cpu w4,nv1,rk4,rd4,bk2", "bf16" },
+                                            { few_items, "f32" },
                                             { "mma_emu nw1,rt1,bk16,qreg0", "f16" } };
     static const char *const shared[] = { "b3 h4/2 q9 k37 d9/6 causal lse", "b5 h2/1 q211 k21 d9/6 alibi lse",
                                           "b3 h2/2 q9 k37 d9/6 kvlen:37,0,21 qlen:9,9,4 bias:11qk sink lse" };

@@ -3,7 +3,10 @@
  *
  * Buffers lie in memory of the test's own (CL_MEM_USE_HOST_PTR), between pages that must not be touched: their ends at
  * the page behind, or their beginnings at the page before. Where a device works on that memory itself, as PoCL does on
- * CPUs, a step beyond ends the process, and the test with it. The last line before says where. */
+ * CPUs, a step beyond ends the process, and the test with it. The last line before says where.
+ *
+ * make check has each forward row on one engine, and gradients once; CLATTN_PART=1: all rows on all engines, and those
+ * of matrix units. */
 #include "config.h"
 
 #include "tests/lib/cases.h"
@@ -226,69 +229,72 @@ static void check_backward(const struct device *d, const char *type, const char 
     unguard(guarded, n);
 }
 
-/* Both sides of one kernel: rows, keys and columns that fill no tile, vector or chunk, or all but one element of it. */
-static void test_device(const struct device *d)
+static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", units[] = "mma_emu nw1,rt1,bk16,qreg1";
+
+/* Both sides of one kernel: rows, keys and columns that fill no tile, vector or chunk, or all but one element of it.
+ * Each with the configuration that make check has it by. */
+static const struct {
+    const char *text, *soon;
+} rows[] = { { "b1 h2/1 q5 k9 d9/6 lse", few_items },
+             { "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk lse", "naive" },
+             { "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse", "cpu" },
+             { "b1 h2/1 q7 k15 d8 mask:11qk lse", "row" },
+             { "b2 h2/1 q3 k15 d8/6 page4 kvlen:15,6 k:int8 v:int4z lse", "row" },
+             { "b2 h2/1 q3 k15 d32/64 k:q4_0 v:q8_0 splits2 lse", "naive" } };
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void test_forward(const struct device *d, int at_end)
 {
-    static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
-                                        "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk lse",
-                                        "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative blocks:4,8 sink lse",
-                                        "b1 h2/1 q7 k15 d8 mask:11qk lse",
-                                        "b2 h2/1 q3 k15 d8/6 page4 kvlen:15,6 k:int8 v:int4z lse",
-                                        "b2 h2/1 q3 k15 d32/64 k:q4_0 v:q8_0 splits2 lse" };
-    enum { ROWS = sizeof rows / sizeof *rows };
+    static const char *const others[][2] = {
+        { "f16", "cpu" }, { "bf16", "simt" }, { "bf16", "row" }, { "f16", units }
+    };
     char engine[128];
-    if (!may_share_memory(d)) {
-        skip("%s has memory of its own", d->name);
-        return;
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (!harness_more())
+            check(d, "f32", rows[i].text, rows[i].soon, at_end);
+        for (unsigned e = 0; each_engine(d, "f32", rows[i].text, e, engine, sizeof engine); e++)
+            if (harness_shares(e + i))
+                check(d, "f32", rows[i].text, engine, at_end);
     }
-    for (unsigned i = 0; i < ROWS; i++)
-        for (unsigned e = 0; each_engine(d, "f32", rows[i], e, engine, sizeof engine); e++)
-            if (i == 0 || harness_deals(e + i, 4))
-                for (int at_end = 0; at_end < 2; at_end++)
-                    check(d, "f32", rows[i], engine, at_end);
-    for (int at_end = 0; at_end < 2; at_end++) {
-        if (harness_deals(0, 2))
-            check(d, "f16", rows[0], "cpu", at_end);
-        if (harness_deals(1, 2))
-            check(d, "bf16", rows[0], "simt", at_end);
-        if (harness_deals(1, 2))
-            check(d, "bf16", rows[0], "row", at_end);
-        if (harness_deals(0, 2))
-            check(d, "f16", rows[0], "mma_emu nw1,rt1,bk16,qreg1", at_end);
-    }
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        if (harness_shares(i))
+            check(d, others[i][0], rows[0].text, others[i][1], at_end);
 }
 
 /* Rows of Q, keys and columns likewise, and gradients that are added up in every way. */
-static void test_gradients(const struct device *d)
+static void test_gradients(const struct device *d, int at_end)
 {
-    static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
-    static const char *const rows[] = { "b1 h2/1 q5 k9 d9/6 lse",
-                                        "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk sink lse",
-                                        "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,head_scale blocks:4,8 sink lse",
-                                        "b2 h1 q21 k39 d17/33 window9,3 softcap4 bias:11q1:f16 lse",
-                                        "b2 h2/1 q33 k17 d8 qlen:33,7 kvlen:17,9 kvstart:0,4 bias:11qk alibi lse",
-                                        "b3 h2 q5 k40 d3/5 varlen causal alibi mod:relative_bias bias:bhq1 lse" };
-    enum { ROWS = sizeof rows / sizeof *rows };
+    static const char *const graded[] = {
+        "b1 h2/1 q5 k9 d9/6 lse",
+        "b2 h2/1 q8 k15 d8 causal alibi bias:1h1k mask:b1qk sink lse",
+        "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,head_scale blocks:4,8 sink lse",
+        "b2 h1 q21 k39 d17/33 window9,3 softcap4 bias:11q1:f16 lse",
+        "b2 h2/1 q33 k17 d8 qlen:33,7 kvlen:17,9 kvstart:0,4 bias:11qk alibi lse",
+        "b3 h2 q5 k40 d3/5 varlen causal alibi mod:relative_bias bias:bhq1 lse"
+    };
     static const char *const types[] = { "f32", "f16", "bf16" };
-    if (!may_share_memory(d))
-        return;
-    /* PoCL's optimiser takes minutes for some of these kernels. */
-    harness_unoptimised();
-    for (unsigned i = 0; i < ROWS; i++)
-        for (int at_end = 0; at_end < 2; at_end++) {
-            if (i == 0 || harness_deals(i + 1, 3))
-                check_backward(d, types[i % 3], rows[i], "cpu", at_end);
-            if (harness_deals(i + 5, ROWS))
-                check_backward(d, types[(i + 1) % 3], rows[i], few_items, at_end);
-            if (i < 2 && harness_deals(i, 3))
-                check_backward(d, "f16", rows[i], "mma_emu nw1,rt1,bk16,qreg0", at_end);
-        }
+    for (unsigned i = 0; i < sizeof graded / sizeof *graded; i++) {
+        if (harness_turn(i + 1, i == 2))
+            check_backward(d, types[i % 3], graded[i], "cpu", at_end);
+        if (harness_shares(i + 5))
+            check_backward(d, types[(i + 1) % 3], graded[i], few_items, at_end);
+        if (i < 2 && harness_shares(i))
+            check_backward(d, "f16", graded[i], "mma_emu nw1,rt1,bk16,qreg0", at_end);
+    }
 }
 
 static void test(const struct device *d)
 {
-    test_device(d);
-    test_gradients(d); /* last, as it says */
+    if (!may_share_memory(d)) {
+        skip("%s has memory of its own", d->name);
+        return;
+    }
+    for (int at_end = 0; at_end < 2; at_end++)
+        test_forward(d, at_end);
+    /* PoCL's optimiser takes minutes for some of the others' kernels. */
+    harness_unoptimised();
+    for (int at_end = 0; at_end < 2; at_end++)
+        test_gradients(d, at_end);
 }
 
 int main(void)

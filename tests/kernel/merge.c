@@ -83,7 +83,7 @@ static void test_types(const struct device *d)
                                          "f16 b1 h1 q1 k1 d16/65 o:f32", "f32 b1 h1 q1 k1 d16/576" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t e = 0; e < ENGINES; e++)
-            if (harness_turn((unsigned)(i + e), (i + e) % (e < 2 ? 2 : 8) == 0 && (e != SIMT || i == 1)))
+            if (harness_turn((unsigned)(i + e), (i + e) % (e < 2 ? 4 : 8) == 0 && (e != SIMT || i == 1)))
                 test_counts(d, texts[i], engines[e]);
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A kernel goes on to the next key that such a mask keeps. Random masks, those of the other tests, keep one in nearly
- * every tile. */
+ * every tile. make check has each row on one engine whose kernels are short; CLATTN_PART=1: on all. */
 #include "config.h"
 
 #include "tests/lib/each.h"
@@ -56,10 +56,11 @@ static void test_device(const struct device *d)
     };
     static const char *const engines[] = { "cpu", "row", "simt", "naive", "mma_emu nw2,rt1,bk16,qreg0" };
     enum { ROWS = sizeof rows / sizeof *rows, ENGINES = sizeof engines / sizeof *engines };
+    static const size_t soon[ROWS] = { 0, 1, 3, 0, 1 };
     harness_unoptimised();
-    for (size_t i = 0; i < ROWS; i++) /* each by one engine; with CLATTN_PART by all */
+    for (size_t i = 0; i < ROWS; i++)
         for (size_t e = 0; e < ENGINES; e++)
-            if (harness_deals((unsigned)(i * ENGINES + (e + i) % ENGINES), ENGINES))
+            if (harness_turn((unsigned)(i * ENGINES + (e + i) % ENGINES), e == soon[i]))
                 check(d, rows[i], engines[e]);
 }
 
