@@ -1,5 +1,7 @@
 /* fewer_parts.c - keys in fewer parts where the plan bounds the workspace: as many as there is room for, soon found
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * CLATTN_PART=1 adds a pass of which there are never fewer parts, and millions of them. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -135,9 +137,11 @@ static void test(const struct device *d)
     static const char cpu[] = "cpu w4,nv1,rk4,rd4,bk2", simt[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
     const cl_mem any = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 64, NULL);
     test_all(d, "f32 b1 h1 q3 k9000 d9/6 bwd", cpu, true, any);
-    test_all(d, "f32 b1 h1 q1100 k90 d9/6 bwd", simt, false, any);
     test_all(d, "f32 b1 h1 q3 k9000 d9/6", simt, true, any);
-    test_many(d, "f32 b1 h1 q1100 k64 d9/6 bwd", simt, any);
+    if (harness_turn(0, 0)) { /* its kernels build for long */
+        test_all(d, "f32 b1 h1 q1100 k90 d9/6 bwd", simt, false, any);
+        test_many(d, "f32 b1 h1 q1100 k64 d9/6 bwd", simt, any);
+    }
     clReleaseMemObject(any);
 }
 

@@ -179,7 +179,7 @@ static void is_near(const floats &got, const std::vector<double> &want, double b
 
 /* ---- Calls ---- */
 
-static const sizes gqa = { 2, 4, 2, 5, 9, 16 };
+static const sizes gqa = { 2, 4, 2, 5, 9, 8 };
 
 static void test_forward(const struct device *d, const clattn::handle &handle)
 {
@@ -255,15 +255,15 @@ static void test_backward(const struct device *d, const clattn::handle &handle)
 /* A plan that appends rotated keys to an empty cache and then answers, after its queries were rotated. */
 static void test_cache(const struct device *d, const clattn::handle &handle)
 {
-    const sizes n = { 1, 2, 1, 3, 3, 16 };
+    const sizes n = { 1, 2, 1, 3, 3, 8 };
     attention a = answer(n);
     const clattn::plan plan(handle, problem_of(n).kv_len().append().rotary());
-    const floats ones(3 * 8, 0), zeros(3 * 8, 1); /* cos 0, sin 1: (x, y) becomes (-y, x) */
+    const floats ones(3 * 4, 0), zeros(3 * 4, 1); /* cos 0, sin 1: (x, y) becomes (-y, x) */
     const int none = 0;
     const buffer cos(d, ones), sin(d, zeros), q(d, a.q), turned(d, a.q.size()), new_k(d, a.k), new_v(d, a.v),
         k(d, a.k.size()), v(d, a.v.size()), o(d, a.q.size()), len(d, &none, sizeof none);
     clattn_rotary rotary = CLATTN_ROTARY_INIT;
-    rotary.cos = clattn::array(cos()), rotary.sin = clattn::array(sin()), rotary.positions = 3, rotary.width = 16;
+    rotary.cos = clattn::array(cos()), rotary.sin = clattn::array(sin()), rotary.positions = 3, rotary.width = 8;
     clattn::rotary_args turn;
     turn.in = clattn::tensor(q()), turn.out = clattn::tensor(turned()), turn.kv_len = clattn::array(len());
     turn.rotary = rotary;
@@ -281,14 +281,14 @@ static void test_cache(const struct device *d, const clattn::handle &handle)
     is_int(now, 3, "%s: the cache has three rows", d->name);
     std::vector<double> want(a.k.size());
     for (std::size_t i = 0; i < want.size(); i++)
-        want[i] = i % 16 < 8 ? -a.k[i + 8] : a.k[i - 8];
+        want[i] = i % 8 < 4 ? -a.k[i + 4] : a.k[i - 4];
     is_near(k.numbers(), want, 0, d->name, "which were turned");
 }
 
 /* The keys in two parts, with an offset each, and merged. */
 static void test_merge(const struct device *d, const clattn::handle &handle)
 {
-    const sizes n = { 1, 2, 2, 4, 10, 16 };
+    const sizes n = { 1, 2, 2, 4, 10, 8 };
     const attention a = answer(n);
     const buffer q(d, a.q), k(d, a.k), v(d, a.v), o(d, a.q.size()), parts(d, 2 * a.q.size()), lse(d, 2 * a.lse.size()),
         all(d, a.lse.size());
@@ -314,7 +314,7 @@ static void test_merge(const struct device *d, const clattn::handle &handle)
 /* A causal mask given as bytes, and a map made of it. */
 static void test_block_map(const struct device *d, const clattn::handle &handle)
 {
-    const sizes n = { 1, 1, 1, 8, 8, 16 };
+    const sizes n = { 1, 1, 1, 8, 8, 8 };
     const attention a = answer(n);
     std::vector<unsigned char> bytes(64), map(4, 77);
     for (int i = 0; i < 64; i++)

@@ -1,5 +1,7 @@
 /* plan.c - plans, their options, configurations and source
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * make check has scales in f32 and one width; CLATTN_PART=1: in others as well. */
 #include "config.h"
 
 #include "tests/lib/each.h"
@@ -119,7 +121,7 @@ static void test_scales(const struct device *d)
         p.type = rows[i].type;
         p.d = rows[i].width;
         p.scale = rows[i].scale;
-        if (harness_may_refuse(d, &p, NULL))
+        if (!harness_turn((unsigned)i, p.type == CLATTN_F32 && p.d == 64) || harness_may_refuse(d, &p, NULL))
             continue;
         is_int(clattn_plan_create(&plan, d->handle, &p, NULL), CL_SUCCESS, "plan: d %d, scale %g", p.d, p.scale);
         clattn_plan_release(plan);

@@ -24,7 +24,9 @@ skip_all() {
     echo "1..0 # SKIP $1"
     exit 0
 }
-traced() { strace -f -s 200 -o trace -e trace=file "$@"; }
+bpf= # where it can, the kernel passes over other system calls, of which PoCL has many
+strace -f --seccomp-bpf true >/dev/null 2>&1 && bpf=--seccomp-bpf
+traced() { strace -f $bpf -s 200 -o trace -e trace=file "$@"; }
 
 # What opens or changes something between the marks. Looking is left out: PoCL asks whether a kernel is still on disk
 # before it uses what it has in memory.

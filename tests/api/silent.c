@@ -73,8 +73,8 @@ static void listen(const struct device *d, size_t i, cl_int *e, char *said, size
 static void test(const struct device *d)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        /* make check: the default forward and backward, and with caches */
-        if (!harness_turn((unsigned)i, i == 0 || i == 1 || i == 5))
+        /* make check: the default backward, and forward with caches and a score_mod */
+        if (!harness_turn((unsigned)i, i == 1 || i == 5))
             continue;
         char said[1024] = "";
         cl_int e;

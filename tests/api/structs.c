@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What a version of the library had is taken, and what is longer with zeros behind. Every other size is refused,
- * whatever lies there, and nothing behind a struct is read or written. */
+ * whatever lies there, and nothing behind a struct is read or written. Of those with zeros behind, for which the call
+ * does all its work, make check has the shortest two and the longest; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "tests/lib/each.h"
@@ -14,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BEYOND = 40, ROOM = 1 << 16, JUNK = 0xa5 };
+enum { BEYOND = 40, ROOM = 1 << 14, JUNK = 0xa5 };
 
 /* What the calls work on, and a page that nobody may touch behind `end`. */
 static struct {
@@ -291,6 +292,8 @@ static void test_row(const struct row *r)
     for (size_t n = 0; n <= r->size + BEYOND; n++)
         for (int how = 0; how < 3; how++) {
             const int behind = how ? JUNK : 0, at_end = how < 2;
+            if (!how && n > r->size + 2 && n < r->size + BEYOND && !harness_more())
+                continue;
             unsigned char *const at = place(r, n, behind, at_end);
             /* behind what is longer lies its own tail: zeros, or not */
             const cl_int e = r->call(at), want = wanted(r, n, behind);
@@ -338,6 +341,7 @@ static void fill_structs(void)
     rotary_args.rotary.width = 2;
     map_args.block_q = map_args.block_k = 2;
     tune_options.progress = cancel;
+    tune_options.measure = &measure; /* else there would be inputs to make first */
     tune_options.effort = CLATTN_TUNE_QUICK;
     plan_info.struct_size = sizeof plan_info;
 }
