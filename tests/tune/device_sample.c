@@ -1,7 +1,8 @@
 /* device_sample.c - what the library sees of a kernel whose outputs and inputs are changed behind its back
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every call is right, and is changed when it is over. So each test says exactly what a look has to find, and where. */
+ * Every call is right, and is changed when it is over. So each test says exactly what a look has to find, and where.
+ * make check has some of the problems, in which each type and kind of input is; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -446,6 +447,8 @@ static void test_device(const struct device *d)
     static const clattn_score_mod half = { "s = s * 0.5f;", NULL, 0 };
     struct place x;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!harness_turn((unsigned)i, i == 0 || i == 2 || i == 4 || i == 6))
+            continue;
         open_place(&x, d, texts[i], NULL, 1);
         test_guards(&x);
         test_inputs(&x);

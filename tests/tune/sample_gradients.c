@@ -1,7 +1,8 @@
 /* sample_gradients.c - what the library sees of gradients that are changed behind its back
  * SPDX-License-Identifier: Apache-2.0
  *
- * As device_sample.c does for O and LSE: every call is right, and is changed when it is over. */
+ * As device_sample.c does for O and LSE: every call is right, and is changed when it is over. make check has two of the
+ * problems, in which each gradient is; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -206,6 +207,8 @@ static void test_device(const struct device *d)
         { "f32 b2 h4/2 q5 k7 d6/4 causal softcap3 alibi bwd", true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!harness_turn((unsigned)i, i == 1 || i == 3))
+            continue;
         struct place x;
         open_place(&x, d, rows[i].text, rows[i].captured);
         for (int shape = 0; shape < sample_shapes_of(&x.sample.p); shape++) {

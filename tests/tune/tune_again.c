@@ -8,6 +8,7 @@
 #include "tests/lib/cache_fixture.h"
 #include "tests/lib/each.h"
 #include "tests/lib/fake_measure.h"
+#include "tests/lib/unsaved.h"
 
 #include <pthread.h>
 #include <unistd.h>

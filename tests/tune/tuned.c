@@ -5,6 +5,7 @@
 #include "tests/lib/each.h"
 #include "tests/lib/cache_fixture.h"
 #include "tests/lib/fake_measure.h"
+#include "tests/lib/unsaved.h"
 
 #include <pthread.h>
 
