@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3", empty[] = "f32 b1 h2/1 q0 k7 d8 causal lse";
-enum { MOST = 400, SOME = 10, DEALT = 24 };
+enum { MOST = 400, SOME = 3, DEALT = 48 };
 
 /* One thing to try: returns the status; *made is what it holds afterwards. */
 struct attempt {
@@ -74,11 +74,13 @@ static cl_int try_source(struct fixture *f, void **made)
 
 static clattn_handle fresh; /* a handle that has built nothing yet */
 
-/* On a handle of its own, so that every try compiles. */
+/* On a handle of its own, so that every try compiles: in make check what does that soonest. */
 static cl_int try_plan(struct fixture *f, void **made)
 {
+    clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     clattn_plan p = NULL;
-    cl_int e = clattn_plan_create(&p, fresh, &f->t.c.problem, NULL);
+    o.config = harness_more() ? NULL : "naive wg1,bk8";
+    cl_int e = clattn_plan_create(&p, fresh, &f->t.c.problem, &o);
     *made = p;
     return e;
 }
@@ -88,7 +90,7 @@ static cl_int try_search(struct fixture *f, void **made)
 {
     clattn_tune_options o = CLATTN_TUNE_OPTIONS_INIT;
     o.effort = CLATTN_TUNE_QUICK;
-    o.seconds = 0.1;
+    o.seconds = harness_more() ? 0.1 : 0.02;
     *made = NULL;
     return clattn_tune(fresh, &f->t.c.problem, &o, NULL, 0);
 }
@@ -202,22 +204,30 @@ static int try_nth(const struct attempt *a, struct fixture *f, long n, int stick
     return 0;
 }
 
-/* The n-th call's turn, in a run of as many calls as `names` has. What builds takes long: of that every DEALT-th call,
- * and in make check the first one of each function, alone, of plans that save and of those that load. */
-static int is_due(const struct attempt *a, long n, const char *const *names, long calls, int sticky)
+/* What make check tries where something is built, which takes long: the first call of each function alone, of plans
+ * that save and of those that load; with all behind it every DEALT-th, of the others and of those that load. */
+static int is_soon(const struct attempt *a, long n, const char *const *names, int sticky)
 {
     int before = 0;
-    if (a->fresh == ON_COMMON || harness_deals((unsigned)n, DEALT))
-        return 1;
-    for (long i = 0; i < n - 1 && n <= calls; i++)
+    if (sticky)
+        return a->fresh != ON_EMPTY && n % DEALT == 0;
+    for (long i = 0; i < n - 1; i++)
         before += !strcmp(names[i], names[n - 1]);
-    return n <= calls && !before && !sticky && a->fresh != ON_BARE && !harness_more();
+    return a->fresh != ON_BARE && !before;
+}
+
+/* The n-th call's turn, in a run of as many calls as `names` has. The shares have every DEALT-th, and the end, too. */
+static int is_due(const struct attempt *a, long n, const char *const *names, long calls, int sticky)
+{
+    if (a->fresh == ON_COMMON || n > calls)
+        return 1;
+    return harness_more() ? harness_deals((unsigned)n, DEALT) : is_soon(a, n, names, sticky);
 }
 
 static void test_attempt(const struct attempt *a, struct fixture *f, int sticky)
 {
     const int rare = a->step > 1;
-    const long most = rare ? (harness_rest() ? 2 : 1) * SOME * a->step : MOST;
+    const long most = rare ? (harness_more() ? 7 : 1) * SOME * a->step : MOST;
     const char *names[WRAP_NAMES];
     long bad = 0, tries = 0;
     int verdict = a->fresh == ON_STORED ? try_nth(a, f, MOST * 1000L, sticky) : -1; /* it fills the directory */

@@ -2,7 +2,7 @@
 # faulty_driver.t - a driver that fails, lies and crashes: the library under the layer of faulty_driver.h, on PoCL
 # SPDX-License-Identifier: Apache-2.0
 #
-# Of a client's calls every 25th one fails once, of clattn-run's every 24th, and of lies that are alike one is told;
+# Of a client's calls every 75th one fails once, of clattn-run's every 48th, and of lies that are alike one is told;
 # CLATTN_PART: the others, or a share of them. CLATTN_FULL=1: all of them, and every lie is told.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 layer=$top_builddir/tests/fault/.libs/faulty_driver.so
@@ -222,12 +222,12 @@ due slow_build
 
 # ---- 23: every call fails once, and from then on ----
 
-numbers() { # WORD LAST MOST: so many up to the last one; MOST dealt: one in 24 of those that fail alone, or a share
+numbers() { # WORD LAST MOST: so many up to the last one; MOST dealt: one in 48 of those that fail alone, or a share
     most=$3
     if test "$most" = dealt; then
         most=4
         test "$1" = fail-from || {
-            rest || seq 1 24 "$2"
+            rest || seq 1 48 "$2"
             for i in $(seq 1 "$2"); do if shares "$i"; then echo "$i"; fi; done
             return
         }
@@ -280,7 +280,7 @@ limit=600
 CLATTN_TUNE=readonly
 export CLATTN_TUNE
 like "$plain"
-step=25 from=1
+step=75 from=1
 test "$part$full" = 0 || step=1
 case $full:$part in :*/*) step=${part#*/} from=$((${part%/*} % step + 1)) ;; esac
 for calls in run one; do

@@ -1,8 +1,9 @@
 /* sample.c - the made-up attention that tuning checks configurations against, judged by the float64 reference
  * SPDX-License-Identifier: Apache-2.0
  *
- * sample.t: seeded combinations of features, until every two have met; make check tries one in four,
- * CLATTN_PART all or a share, CLATTN_FULL=1 many more. sample.t N: combination N alone. */
+ * sample.t: seeded combinations of features, until every two have met; make check tries one in 12, and of what is
+ * looked at in every type and width some; CLATTN_PART all or a share, CLATTN_FULL=1 many more. sample.t N: combination
+ * N alone. */
 #include "config.h"
 
 #include "src/problem/sample_cache.h"
@@ -843,7 +844,7 @@ static void test_combinations(uint64_t first, uint64_t n)
     int missing = 0, tried = 0;
     for (uint64_t i = first; i < first + n; i++) {
         const struct row r = make_row(i);
-        if (n == 1 || harness_deals((unsigned)i, 4)) {
+        if (n == 1 || harness_deals((unsigned)i, 12)) {
             const struct sample s = make(&r, i);
             char text[32];
             snprintf(text, sizeof text, "%llu", (unsigned long long)i);
@@ -1092,6 +1093,8 @@ static void test_keys(void)
         uint32_t seed, flags;
     } shapes[] = { { 19, 7, 4, 0 }, { 67, 45, 2, CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_MASK } };
     for (int i = 0; i < 2 * 2 * 4; i++) {
+        if (!harness_deals((unsigned)i, 5)) /* each type once, in one of the shapes */
+            continue;
         const bool small = i < 8, causal = i / 4 % 2;
         clattn_problem p = plain(1 + i % 4, small ? 2 : 1, 2, 2, shapes[!small].nq, shapes[!small].nk, 64);
         int count[OMISSIONS][3] = { { 0 } };
@@ -1203,13 +1206,15 @@ static void test_features(void)
     for (int i = 0; i < 12; i++) {
         int unseen = 0;
         for (int type = CLATTN_F32; type <= CLATTN_F64; type++) {
+            if (!harness_turn((unsigned)(i * 4 + type), type - CLATTN_F32 == i % 4))
+                continue;
             clattn_problem p = plain(type, 1, 2, 2, 131, 133, 64);
             const struct sample without = checked(&p, 2, true);
             add_feature(&p, i);
             const struct sample with = checked(&p, 2, true);
             unseen += !matters(&with, &without);
         }
-        ok(!unseen, "%s left out shows in every type", feature[i]);
+        ok(!unseen, "%s left out shows", feature[i]);
     }
 }
 
@@ -1253,7 +1258,7 @@ static void test_made_up_lse(void)
     static const int ds[] = { 1, 8, 64, 128, 576 };
     enum { NQ = 96, NK = 512 };
     for (int i = 0; i < 10; i++) {
-        if (!harness_deals(ds[i % 5] == 576, 2)) /* which takes long */
+        if (!harness_turn((unsigned)i, i == 1 || i == 2 || i == 6 || i == 7)) /* wide heads take long */
             continue;
         clattn_problem p = plain(CLATTN_F32, 1, 2, 1, NQ, NK, ds[i % 5]);
         p.flags = CLATTN_BACKWARD | (i > 4 ? CLATTN_ALIBI : 0);
@@ -1478,15 +1483,15 @@ int main(int argc, char **argv)
     }
     test_combinations(0, full && !strcmp(full, "1") ? 20000 : 800);
     test_made_up_lse();
+    test_keys();
+    test_features();
     if (harness_rest())
         return done_testing();
     test_shapes();
     test_far_offsets();
     test_huge();
     test_load();
-    test_keys();
     test_slips();
-    test_features();
     test_sharpness();
     test_rows_differ();
     test_bounds();
