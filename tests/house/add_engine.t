@@ -2,8 +2,9 @@
 # add_engine.t - an engine is added by its file, its fragment, a word in the table of engines and the lists of files
 # SPDX-License-Identifier: Apache-2.0
 #
-# In a copy of the sources: an engine that is engine naive under another name. No other file changes, and then programs
-# take it by name, it has its place among the others, and, with CLATTN_PART, in the first share, the tests run it.
+# In a copy of the sources: an engine that is engine naive under another name. No other file changes; with CLATTN_PART,
+# in the first share, it is built, and then programs take it by name, it has its place among the others, and the tests
+# run it.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 copy=$tmp/copy build=$tmp/copy/trial-build
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -51,6 +52,14 @@ printf '%s\n' Makefile.am cl/engine_trial.cl src/engine/Makefile.inc src/engine/
     cmp -s - files
 ok $? "that is all: $(tr '\n' ' ' <files)"
 
+no_objection() { # TEST of this folder
+    (top_srcdir=$copy top_builddir=$build && export top_srcdir top_builddir && sh "$copy/tests/house/$1.t") >out 2>err
+    test $? = 0 && ! grep -q '# SKIP' out
+    ok $? "$1.t has nothing against it"
+}
+no_objection if-budget
+rest || done_testing
+
 # ---- what comes of it ----
 
 # As this build was configured: with what that found out, and its objects.
@@ -62,15 +71,11 @@ given=$("$config_status" --config 2>/dev/null)
         --disable-dependency-tracking && reuse_objects "$build") >out 2>err
 ok $? "it is configured"
 test $bad = 0 || done_testing
-(cd "$build" && "${MAKE-make}" -s clattn-run $(rest && echo tests/kernel/engines.t)) >out 2>err
+(cd "$build" && "${MAKE-make}" -s clattn-run tests/kernel/engines.t) >out 2>err
 ok $? "it builds"
 test $bad = 0 || done_testing
-for test in if-budget $(rest && echo layering); do
-    (top_srcdir=$copy top_builddir=$build && export top_srcdir top_builddir &&
-        sh "$copy/tests/house/$test.t") >out 2>err
-    test $? = 0 && ! grep -q '# SKIP' out
-    ok $? "$test.t has nothing against it"
-done
+
+no_objection layering
 
 program=$build/clattn-run
 plain --emit-source 'f32 b1 h2 q5 k7 d8 causal' --engine trial >out 2>err
@@ -87,7 +92,6 @@ test $status = 0 && grep -q '"engine": "trial", "tile": "wg32,bk8"' out
 ok $? "it computes what it should"
 
 # Whose rank another has too is listed all the same, behind it.
-rest || done_testing
 (top_builddir=$build CLATTN_QUICK=1 CLATTN_TEST_ENGINES='trial' &&
     export top_builddir CLATTN_QUICK CLATTN_TEST_ENGINES &&
     cd "$build" && tests/kernel/engines.t) >out 2>err

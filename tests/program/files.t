@@ -67,6 +67,12 @@ due halves
 
 # ---- Whatever else is read ----
 
+pages_of_model() {
+    for x in 0 1 2 3 4 5 6 7 8; do echo $x; done >order
+    ints table.npy $(cat order)
+    as table.npy table.npy '<i4' C 3 3
+    for x in k v; do raw "$data/$x.npy" | npy '<f4' '(9, 41, 4, 32)' >${x}_pages.npy; done
+}
 if usual; then
     real bias.npy '<f4' 4 4 123 123
     mask mask.npy '|u1' '\001-\377' 123 123
@@ -76,23 +82,21 @@ if usual; then
     set --
     for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do set -- "$@" 0 1 2 3 2 1; done
     ints kind.npy "$@" 0 1 1
-    standard --bias bias.npy --mask mask.npy --alibi slopes.npy --score-mod mod.cl --aux x=x.npy --aux kind=kind.npy \
-        "$Q" "$K" "$V"
+    pages_of_model
+    standard --block-table table.npy --bias bias.npy --mask mask.npy --alibi slopes.npy --score-mod mod.cl \
+        --aux x=x.npy --aux kind=kind.npy "$Q" k_pages.npy v_pages.npy
     as bias.npy b.npy '>f4' F && as mask.npy m.npy '>u1' F && as slopes.npy s.npy '>f8' F && as x.npy y.npy '>f4' F
-    as kind.npy n.npy '<i8' C
-    alike "bias, mask, slopes and captured buffers" --bias b.npy --mask m.npy --alibi s.npy --score-mod mod.cl \
-        --aux x=y.npy --aux kind=n.npy "$Q" "$K" "$V"
+    as kind.npy n.npy '<i8' C && as table.npy t.npy '>i8' F && as k_pages.npy k.npy '>f4' F
+    alike "tables of pages, bias, mask, slopes and captured buffers" --block-table t.npy --bias b.npy --mask m.npy \
+        --alibi s.npy --score-mod mod.cl --aux x=y.npy --aux kind=n.npy "$Q" k.npy v_pages.npy
 fi
 tables() {
-    for x in 0 1 2 3 4 5 6 7 8; do echo $x; done >order
-    ints table.npy $(cat order)
-    as table.npy table.npy '<i4' C 3 3
-    for x in k v; do raw "$data/$x.npy" | npy '<f4' '(9, 41, 4, 32)' >${x}_pages.npy; done
+    pages_of_model
     standard --block-table table.npy "$Q" k_pages.npy v_pages.npy
     as table.npy t.npy '>i8' F && as k_pages.npy k.npy '>f4' F
     alike "tables of pages" --block-table t.npy "$Q" k.npy v_pages.npy
 }
-if usual; then tables; fi
+due tables
 
 # ---- Axes ----
 
@@ -100,12 +104,13 @@ raw "$Q" | head -c 62976 | npy '<f4' '(1, 4, 123, 32)' >q.npy
 raw "$K" | head -c 62976 | npy '<f4' '(1, 4, 123, 32)' >k.npy
 raw "$V" | head -c 62976 | npy '<f4' '(1, 4, 123, 32)' >v.npy
 for x in q k v; do as $x.npy ${x}3.npy '<f4' F 4 123 32 && as $x.npy ${x}2.npy '<f4' C 492 32; done
-if usual; then
-    standard --causal q.npy k.npy v.npy
-    alike "[h,n,d]" --causal q3.npy k3.npy v3.npy
+if usual; then # with lengths, as there is a kernel for that
+    ints length.npy 100
+    standard --kv-len length.npy q.npy k.npy v.npy
+    alike "[h,n,d]" --kv-len length.npy q3.npy k3.npy v3.npy
     axes o.npy '(4,123,32)'
     axes lse.npy '(4,123)'
-    alike "Q has four axes and K and V three" --causal q.npy k3.npy v3.npy
+    alike "Q has four axes and K and V three" --kv-len length.npy q.npy k3.npy v3.npy
     axes o.npy '(1,4,123,32)'
 fi
 swapped() {

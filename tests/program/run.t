@@ -78,15 +78,18 @@ f64() { # ARGS...: whether the device has it, which can be told of a problem tha
     on --engine row --type f64 -o o.npy --lse lse.npy "$@"
     test $status -ne 3
 }
-if usual; then
-    if f64 --kv-len "$L" "$Q" "$K" "$V"; then
-        verified "--type f64" --type f64 --kv-len "$L" "$Q" "$K" "$V"
+in_f64() { # DESCRIPTION ARGS...
+    what=$1
+    shift
+    if f64 "$@"; then
+        verified "$what" --type f64 "$@"
         head -c 128 o.npy | grep -q '<f8' && head -c 128 lse.npy | grep -q '<f4'
         ok $? "O is <f8 and LSE <f4 then"
     else
         skip "no f64: $(sed 's/^clattn-run: //' err | tail -n 1)"
     fi
-fi
+}
+due in_f64 "--type f64" --kv-len "$L" "$Q" "$K" "$V"
 
 # [b,n,h,d], which is [total,h,d] of equal sequences, and rows of pages.
 for x in q k v; do swap "$data/$x.npy" ${x}s.npy 4 123; done
@@ -189,13 +192,14 @@ maps_and_masks() {
     same "gives the same O" o.npy blocks.npy
 }
 due maps_and_masks
-if usual; then
-    raw map.npy | npy '|b1' '(1, 8, 4)' >map3.npy
+raw map.npy | npy '|b1' '(1, 8, 4)' >map3.npy
+map_and_all() {
     verified "--block-map with all else" --block-map map3.npy $size --mask thin.npy --causal --window=40,20 \
         --bias bias3.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" --type f16 --softcap 2 "$Q" "$K" "$V"
     grep -q '^problem .* blocks:16,40 ' out
     ok $? "is in the problem string"
-fi
+}
+due map_and_all
 real alibi2.npy '<f4' 4 3 4
 printf '\000\000\000\077\000\000\200\076\000\000\000\076\000\000\200\075' | npy '<f4' '(4,)' >alibi1.npy # 1/2 to 1/16
 real sinks.npy '<f4' 4 4
@@ -224,8 +228,11 @@ printf '%s\n' 'const int i = q % 7, j = k % 7;' 'if (kind[i] == kind[j])' '    s
 due verified "--score-mod and --aux" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy "$Q" "$K" "$V"
 if usual; then
     verified "two of them, and all else" --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy \
-        --score-mod cap.cl --softcap 2 --window=40,20 --causal --align some3.npy --bias bias3.npy --mask mask2.npy \
-        --alibi alibi2.npy --sinks sinks.npy --kv-len "$L" --kv-start from3.npy --q-len "$L" "$Q" "$K" "$V"
+        --score-mod cap.cl --softcap 2 --window=40,20 --causal --align some3.npy --bias bias3.npy --mask thin.npy \
+        --block-map map3.npy $size --alibi alibi2.npy --sinks sinks.npy --kv-len "$L" --kv-start from3.npy \
+        --q-len "$L" "$Q" "$K" "$V"
+    grep -q '^problem .* blocks:16,40 ' out
+    ok $? "a block map is in the problem string"
 fi
 all_in_f64() {
     set -- --score-mod kinds.cl --aux worth=worth.npy --aux=kind=kind.npy --score-mod cap.cl --softcap 2 \
@@ -334,12 +341,13 @@ sequences() {
     verified "no sequences" --cu-q none.npy --cu-k none.npy --causal --scale=0.25 qb0.npy kb0.npy vb0.npy
 }
 due sequences
-if usual; then
-    verified "uneven sequences" --cu-q cuq.npy --cu-k cuk.npy --causal --alibi alibi2.npy --window=100,30 qp.npy \
-        kp.npy vp.npy
-    grep -q '^problem *f32 b3 h4 q269 k249 d32 causal window100,30 alibi qlen:100,0,269 kvlen:1,119,249 lse$' out
+uneven() { # COMMAND...
+    "$@" --cu-q cuq.npy --cu-k cuk.npy --causal --alibi alibi2.npy --window=100,30 qp.npy kp.npy vp.npy
+    grep -q '^problem *f[36][24] b3 h4 q269 k249 d32 causal window100,30 alibi qlen:100,0,269 kvlen:1,119,249 lse$' out
     ok $? "the problem string has words for padded ones that compute the same"
-fi
+}
+if usual; then uneven in_f64 "uneven sequences, in f64"; fi
+due uneven verified "uneven sequences"
 real bias.npy '<f4' 4 1 4 269 1
 mask mask.npy '|u1' '\001-\377' 3 1 1 249
 ints len3.npy 200 50 100
@@ -608,12 +616,25 @@ narrow() {
     ok $? "unless --o-type says otherwise"
 }
 due narrow
-if usual; then
+if usual; then # of the kernels that tests of such calls have
+    real gq.npy '<f4' 4 2 4 9 8
+    real gk.npy '<f4' 4 2 2 40 8
+    real gv.npy '<f4' 4 2 2 40 6
+    real gdo.npy '<f4' 4 2 4 9 6
+    real gdlse.npy '<f4' 4 2 4 9
+    real gbias.npy '<f4' 4 1 1 9 1
+    graded "of what changes scores" "dq dk dv dbias dslopes dsinks" --causal --bias gbias.npy --alibi alibi1.npy \
+        --sinks alibi1.npy --dout gdo.npy --dlse gdlse.npy gq.npy gk.npy gv.npy
+    grep -q "'shape': (1,1,9,1)" dbias.npy && grep -q "'shape': (4,)" dslopes.npy && grep -q "'shape': (4,)" dsinks.npy
+    ok $? "have the shapes of what they belong to"
+fi
+graded_all() {
     graded "of all that changes scores" "dq dk dv dbias dslopes dsinks" --softcap 0.5 --bias bias3.npy \
         --alibi alibi1.npy --sinks alibi1.npy --dout "$V" --dlse "$data/lse.npy" "$Q" "$K" "$V"
     grep -q "'shape': (4,1,123)" dbias.npy && grep -q "'shape': (4,)" dslopes.npy && grep -q "'shape': (4,)" dsinks.npy
     ok $? "have the shapes of what they belong to"
-fi
+}
+due graded_all
 due graded "with a block map and a mask" "dq dk dv" --block-map map.npy $size --mask thin.npy --causal --dout "$V" \
     "$Q" "$K" "$V"
 due graded "of varlen sequences" "dq dk dv dsinks" --causal --cu-q cuq.npy --cu-k cuk.npy --sinks alibi1.npy \
