@@ -30,7 +30,13 @@ static const struct {
             OWN(CL_INVALID_VALUE),
             OWN(CL_OUT_OF_HOST_MEMORY),
             OWN(CL_BUILD_PROGRAM_FAILURE),
-            OWN(CL_DEVICE_NOT_FOUND) };
+            OWN(CL_DEVICE_NOT_FOUND),
+            /* of OpenCL 2 and later, and of the loader: as the specification numbers them */
+            { -69, "CL_INVALID_PIPE_SIZE" },
+            { -70, "CL_INVALID_DEVICE_QUEUE" },
+            { -71, "CL_INVALID_SPEC_ID" },
+            { -72, "CL_MAX_SIZE_RESTRICTION_EXCEEDED" },
+            { -1001, "CL_PLATFORM_NOT_FOUND_KHR" } };
 
 static void test_names(void)
 {
