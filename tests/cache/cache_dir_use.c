@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse", "f32 b1 h1 q9 k20 d8 alibi lse" };
-static const char soonest[] = "naive wg1,bk8"; /* which is compiled soonest */
 enum { PROBLEMS = sizeof problems / sizeof *problems, OTHERS = 65534 };
 
 /* Makes the first problems' plans with a handle of these options. Returns how many are right and, unless it is
@@ -21,7 +20,7 @@ static int run_some(const struct device *d, const clattn_options *o, int binary,
     int good = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         struct cache_fixture_plan how;
-        good += cache_fixture_run(&n, problems[i], soonest, &how, why, len) == 1 &&
+        good += cache_fixture_run(&n, problems[i], CACHE_FIXTURE_SOONEST, &how, why, len) == 1 &&
                 (binary < 0 || how.binary == binary);
     }
     cache_fixture_close(&n);
@@ -69,7 +68,7 @@ static void expect(const struct device *d, const char *root, const char *cache_d
     if (want)
         snprintf(whole, sizeof whole, "%s/%s", root, want);
     n = cache_fixture_open(d, &o);
-    const int verdict = cache_fixture_run(&n, problems[0], soonest, &how, why, sizeof why);
+    const int verdict = cache_fixture_run(&n, problems[0], CACHE_FIXTURE_SOONEST, &how, why, sizeof why);
     cache_fixture_close(&n);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char place[64];
@@ -130,7 +129,7 @@ static void test_unusable(const struct device *d, const char *dir, const char *w
     for (int i = 0; i < 2 * PROBLEMS; i++) {
         struct cache_fixture_plan how;
         good +=
-            cache_fixture_run(&n, problems[i % PROBLEMS], soonest, &how, why, sizeof why) == 1 &&
+            cache_fixture_run(&n, problems[i % PROBLEMS], CACHE_FIXTURE_SOONEST, &how, why, sizeof why) == 1 &&
             (how.binary == CLATTN_BINARY_NONE || how.binary == (i < PROBLEMS ? CLATTN_BINARY_MISS : CLATTN_BINARY_HIT));
     }
     is_int(good, 2 * PROBLEMS, "%s: all is right (%s)", what, why);

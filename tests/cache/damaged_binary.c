@@ -9,7 +9,6 @@
 
 static const char *const problems[] = { "f32 b1 h2/1 q17 k37 d16 causal lse",
                                         "f32 b1 h1 q33 k70 d8 mask:11qk blocks:16,16 lse" }; /* two programs */
-static const char soonest[] = "naive wg1,bk8"; /* which is compiled soonest */
 enum { PROBLEMS = sizeof problems / sizeof *problems, FILES_MAX = 16 };
 
 /* Runs all problems. Returns how many of their plans have this `binary`, or -1 and words when one is wrong. */
@@ -18,7 +17,7 @@ static int run_all(const struct device *n, int binary, char *why, size_t len)
     int count = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         struct cache_fixture_plan how;
-        if (cache_fixture_run(n, problems[i], soonest, &how, why, len) != 1)
+        if (cache_fixture_run(n, problems[i], CACHE_FIXTURE_SOONEST, &how, why, len) != 1)
             return -1;
         count += how.binary == binary;
     }
@@ -318,7 +317,7 @@ static void test_halves(const struct device *d)
         o.store = &store;
         o.cache_dir = "";
         struct device n = cache_fixture_open(d, &o);
-        ok(cache_fixture_run(&n, problems[0], soonest, &how, why, sizeof why) == 1,
+        ok(cache_fixture_run(&n, problems[0], CACHE_FIXTURE_SOONEST, &how, why, sizeof why) == 1,
            "an application that can%s get and can%s put (%s)", i % 2 ? "not" : "", i / 2 ? "not" : "", why);
         cache_fixture_close(&n);
     }

@@ -29,14 +29,16 @@ struct maker {
 static int forward(struct maker *m)
 {
     const struct device n = cache_fixture_of(m->d, m->h);
-    return cache_fixture_run(&n, "f32 b1 h2/1 q5 k300 d8 splits3 causal lse", harness_more() ? NULL : "naive wg1,bk8",
-                             NULL, m->why, sizeof m->why) == 1;
+    const char *const config = harness_more() ? NULL : CACHE_FIXTURE_SOONEST;
+    return cache_fixture_run(&n, "f32 b1 h2/1 q5 k300 d8 splits3 causal lse", config, NULL, m->why,
+                             sizeof m->why) == 1;
 }
 
 static int backward(struct maker *m)
 {
-    const char *const more = harness_more() ? "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink lse bwd" : NULL;
-    const clattn_workload c = each_case(more ? more : "f32 b2 h4/2 q9 k40 d8/6 causal sink lse bwd");
+    const int more = harness_more();
+    const clattn_workload c = each_case(more ? "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink lse bwd"
+                                             : "f32 b2 h4/2 q9 k40 d8/6 causal sink lse bwd");
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     struct graded g;
     clattn_plan plan = NULL;

@@ -28,6 +28,9 @@ void cache_fixture_for_process(const char *name);
 
 /* ---- Handles and plans ---- */
 
+/* What is compiled soonest, for tests that are not about kernels. */
+#define CACHE_FIXTURE_SOONEST "naive wg1,bk8"
+
 /* What a handle has to say, a line at a time. */
 struct cache_fixture_log {
     int lines;      /* that begin with "cache:" */

@@ -62,7 +62,7 @@ static cl_int build(const struct device *d, const clattn_problem *p, const char 
     return status;
 }
 
-static const char *const engines[] = { "naive wg1,bk8", "row", "simt" };
+static const char *const engines[] = { CACHE_FIXTURE_SOONEST, "row", "simt" };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
 static const char *const problems[] = { "f32 b2 h4/2 q3 k70 d64 page16 k:int4:16z v:q4_0",
