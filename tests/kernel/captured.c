@@ -216,6 +216,7 @@ static const char *const texts[] = {
     "f32 b0 h2 q3 k5 d8 lse bwd",
     "f32 b2 h2 q0 k5 d8 lse bwd",
     "f32 b2 h4/2 q5 k0 d8 causal bias:11q1 lse bwd", /* by the kernels of the first */
+    "f32 b2 h2 q5 k0 d8 lse bwd",
 };
 enum { N_TEXTS = sizeof texts / sizeof *texts };
 

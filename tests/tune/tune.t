@@ -432,7 +432,7 @@ on --export none.txt
 test $status -eq 0 && test ! -s none.txt
 ok $? "no records: an empty text"
 expected=none.txt
-for cut in 1 70 $((size - 1)); do
+for cut in 1 2 70 $((size / 3)) $((size - 1)); do
     head -c $((size - cut)) first >bad
     unchanged bad "a text that lacks $cut bytes at its end"
 done

@@ -641,7 +641,7 @@ static size_t check_near(const clattn_workload *c, int *bad)
 
 static void test_near(void)
 {
-    enum { MANY = 800 };
+    enum { MANY = 2000 };
     clattn_workload c, now;
     int bad = 0;
     size_t n = 0;

@@ -1204,17 +1204,19 @@ static void test_features(void)
     static const char *const feature[] = { "q_len", "kv_len",    "kv_start", "ALiBi",  "sinks",   "mask",
                                            "map",   "a window", "causal",   "softcap", "a bias", "scale" };
     for (int i = 0; i < 12; i++) {
-        int unseen = 0;
+        int unseen = 0, tried = 0;
         for (int type = CLATTN_F32; type <= CLATTN_F64; type++) {
             if (!harness_turn((unsigned)(i * 4 + type), type - CLATTN_F32 == i % 4))
                 continue;
+            tried++;
             clattn_problem p = plain(type, 1, 2, 2, 131, 133, 64);
             const struct sample without = checked(&p, 2, true);
             add_feature(&p, i);
             const struct sample with = checked(&p, 2, true);
             unseen += !matters(&with, &without);
         }
-        ok(!unseen, "%s left out shows", feature[i]);
+        if (tried)
+            ok(!unseen, "%s left out shows in each of %d types", feature[i], tried);
     }
 }
 

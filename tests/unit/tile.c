@@ -372,8 +372,7 @@ static int is_step(const struct config *a, const struct config *b)
     return differ == 1 && next;
 }
 
-/* Neighbours of rows: each a step away, once, and known as one; every step that can be tried is there. */
-/* Of every step-th row. */
+/* Neighbours of every step-th row: each a step away, once, and known as one; every step that can be tried is there. */
 static void test_neighbours(const char *engine, size_t step)
 {
     const struct engine *const e = engine_find(engine, strlen(engine));
