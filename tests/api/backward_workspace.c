@@ -94,7 +94,7 @@ static const struct room {
     /* captured buffers: a table for 32 work-items, and what each of its elements loses */
     { "f32 b1 h2/1 q150 k90 d64 mod:relative_bias", SHORT_CPU, CAPTURED, 0, 23, 0, 0, 2, 0, 512, 0, PADDED, 0, 0 },
     { "f32 b1 h2/1 q150 k90 d64 mod:relative_bias", FEW, CAPTURED, 0, 6, 0, 0, 2, 0, 0, 0, PADDED, 0, 0 },
-    { "f32 b1 h2/1 q150 k90 d8 mod:relative_bias", MANY, CAPTURED, 0, 6, 0, 0, 4, 0, 0, 0, PADDED, 0, 1 },
+    { "f32 b1 h2/1 q150 k90 d8 mod:relative_bias", MANY, CAPTURED, 0, 6, 0, 0, 4, 0, 0, 0, PADDED, 0, 0 },
     { "f64 b1 h2/1 q9 k90 d9/6 bias:bhq1", SHORT_CPU, DQ | GRADED_OTHERS, 0, 23, 12, 36, 0, 0, 0, 0, PADDED, 0, 0 },
     /* totals of dK and dV: more than 64 tiles of queries, of all heads and entries that share keys */
     { "f32 b1 h1 q128 k4 d9/6", SHORT_CPU, DK | DV, 0, 1, 0, 0, 0, 0, 0, 0, PADDED, 0, 0 },

@@ -29,14 +29,12 @@ else
 fi
 # By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew. An object of each
 # file is enough, and optimising takes longer than it saves.
-if grep -q '^build_old_libs=yes' "$top_builddir/libtool"; then once=--tag=disable-shared; else once=; fi
 build() { # TARGETS...
     fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
     test "$fragments" = "${embedded-}" || rm -f "$build/src/engine/fragments.c"
     embedded=$fragments
     (cd "$build" && make -s -o Makefile -o config.h -o stamp-h1 -o config.status -o libtool srcdir="$copy" \
-        top_srcdir="$copy" VPATH="$copy" CL_FILES="$(echo $fragments)" LIBTOOLFLAGS="$once" CFLAGS=-O0 \
-        "$@") >out 2>err </dev/null
+        top_srcdir="$copy" VPATH="$copy" CL_FILES="$(echo $fragments)" CFLAGS=-O0 "$@") >out 2>err </dev/null
 }
 
 copy_tree >out 2>err && apply >>out 2>>err
