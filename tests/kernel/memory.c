@@ -142,6 +142,32 @@ static int ask_program(struct declared *out, const struct device *d, const struc
     return good;
 }
 
+/* Bytes of local memory of a pass; 0 where it does not build. */
+static cl_ulong ask_local(const struct device *d, const struct config *c, const clattn_problem *p, int pass)
+{
+    struct caps caps = d->handle->maker.caps;
+    struct source s = { NULL, NULL };
+    const struct target target = { .pass = pass, .p = p, .caps = &caps, .config = c };
+    char options[2048];
+    struct why why;
+    cl_ulong bytes = 0;
+    cl_int e;
+    if (source_compose(&s, &target, &why))
+        bail("no program: %s", why.text);
+    snprintf(options, sizeof options, "%s -cl-opt-disable", s.options);
+    cl_program program = clCreateProgramWithSource(d->cl.context, 1, (const char **)&s.text, NULL, &e);
+    cl_kernel k = NULL;
+    if (program && !clBuildProgram(program, 1, &d->cl.device, options, NULL, NULL) &&
+        (k = clCreateKernel(program, pass_at(pass)->kernel, &e)))
+        clGetKernelWorkGroupInfo(k, d->cl.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (k)
+        clReleaseKernel(k);
+    if (program)
+        clReleaseProgram(program);
+    source_free(&s);
+    return bytes;
+}
+
 /* ---- Local memory ---- */
 
 static void name_of(const struct config *c, char name[128])
@@ -212,6 +238,44 @@ static void test_local(const struct device *d, const struct engine *e)
         if (is_due())
             test_local_of(d, &c, problem);
         problem = next_problem(&n, e, &caps);
+    }
+}
+
+/* Gradients: what is counted is at least what either pass declares, and little more than what one of them does. Rows
+ * that are meant for them take turns at problems; make check has the first of each engine. */
+static void test_local_backward(const struct device *d, const struct engine *e)
+{
+    static const char *const problems[] = { "b1 h1 q64 k64 d64 lse bwd", "b1 h1 q64 k64 d24/60 bias:11qk lse bwd",
+                                            "b1 h1 q64 k64 d60/24 mask:11qk lse bwd" };
+    const struct caps caps = roomy(d, CAPS_GPU, 1 << 20);
+    struct why why;
+    unsigned n = 0;
+    for (int i = 0; e->rows[i].widest; i++) {
+        const struct config c = { .engine = e, .tile = e->rows[i].tile };
+        char problem[128], name[128];
+        if (!e->rows[i].backward)
+            continue;
+        const char *const words = problems[++n % 3];
+        if (!harness_turn(n, n == 1))
+            continue;
+        snprintf(problem, sizeof problem, "f32 %s", words);
+        clattn_problem p = read_problem(problem);
+        if (e->suits && e->suits(&caps, &p, &why)) {
+            snprintf(problem, sizeof problem, "f16 %s", words);
+            p = read_problem(problem);
+            if (e->suits(&caps, &p, &why))
+                return;
+        }
+        const cl_ulong keys = ask_local(d, &c, &p, PASS_BACKWARD_KEYS),
+                       queries = ask_local(d, &c, &p, PASS_BACKWARD_QUERIES);
+        const int64_t counted = count_local(d, &c, &p), declared = (int64_t)(keys > queries ? keys : queries);
+        name_of(&c, name);
+        if (!keys || !queries)
+            skip("%s does not build here: %s", name, problem);
+        else
+            ok(declared <= counted && counted - declared <= counted / 64,
+               "%s, %s: %lld bytes counted, %lld and %lld declared", name, problem, (long long)counted, (long long)keys,
+               (long long)queries);
     }
 }
 
@@ -324,8 +388,10 @@ static void test_device(const struct device *d)
 {
     const int fp64 = d->handle->maker.caps.fp64;
     for (size_t i = 0; engine_at(i); i++)
-        if (engine_at(i)->local_bytes)
+        if (engine_at(i)->local_bytes) {
             test_local(d, engine_at(i));
+            test_local_backward(d, engine_at(i));
+        }
     test_cpu(d, "f16 b1 h1 q64 k64 d561/300", " w=16 nv=8 rk=8 rd=8 bk=64");
     if (harness_shares(0))
         test_cpu(d, "bf16 b1 h1 q64 k64 d300/561 mask:11qk", " w=16 nv=8 rk=8 rd=8 bk=64");

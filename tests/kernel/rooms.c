@@ -82,7 +82,7 @@ static void check(const struct device *d, const char *type, const char *config, 
 {
     struct graded g;
     char text[128], why[1024] = "";
-    snprintf(text, sizeof text, "%s b1 h2 q22 k22 d20/12 scale1 lse bwd", type);
+    snprintf(text, sizeof text, "%s b1 h2 q22 k22 d72/12 scale1 lse bwd", type);
     const clattn_workload c = each_case(text);
     const unsigned wanted = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV;
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, wanted);
@@ -105,7 +105,7 @@ static int is_due(const char *tile, const char *fill, unsigned i, int soon)
 
 static void test(const struct device *d)
 {
-    static const char *const tiles[] = { "mma_emu nw2,rt1,bk16,qreg0", "mma_emu nw1,rt2,bk16,qreg0" };
+    static const char *const tiles[] = { "mma_emu nw1,rt2,bk16,qreg0", "mma_emu nw2,rt1,bk16,qreg0" };
     for (unsigned i = 0; i < 2; i++)
         for (unsigned n = 0; n < N_FILLS; n++)
             if (is_due(tiles[i], fills[n].name, i * N_FILLS + n, !i))

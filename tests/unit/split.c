@@ -1,7 +1,9 @@
-/* split.c - into how many parts a call splits its keys, by the rule
+/* split.c - into how many parts a call splits its keys, by the rule, and who merges them
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "src/engine/defines.h"
+#include "src/engine/pass.h"
 #include "src/engine/split.h"
 #include "src/problem/workload.h"
 #include "tests/lib/tap.h"
@@ -138,9 +140,46 @@ static void test_invariant(void)
     ok(!differ, "parts follow from an entry's own keys: %d do not", differ);
 }
 
+/* Work-items of pass merge: as many as a group may have, a power of two, eight times 32 at most, 32 of them side by
+ * side on columns; one item that goes along a row by vectors where groups have one. */
+static void test_merging(void)
+{
+    static const struct {
+        const char *problem, *config;
+        size_t max_group;
+        int items, column_items, chunks;
+    } rows[] = {
+        { "f32 b1 h1 q1 k1024 d33", "naive wg32,bk16", 1024, 256, 32, 2 },
+        { "f32 b1 h1 q1 k1024 d33", "naive wg32,bk16", 256, 256, 32, 2 },
+        { "f32 b1 h1 q1 k1024 d64", "naive wg32,bk16", 255, 128, 32, 2 },
+        { "f32 b1 h1 q1 k1024 d33", "naive wg32,bk16", 33, 32, 32, 2 },
+        { "f32 b1 h1 q1 k1024 d32", "naive wg16,bk16", 16, 16, 16, 2 },
+        { "f32 b1 h1 q1 k1024 d64", "row w4,nr2,rk2,rd2,bk16", 256, 1, 1, 4 },
+        { "f32 b1 h1 q1 k1024 d65", "row w4,nr2,rk2,rd2,bk16", 256, 1, 1, 5 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_workload c = CLATTN_WORKLOAD_INIT;
+        clattn_problem p;
+        struct config config;
+        struct caps caps;
+        struct why why = { "" };
+        caps_generic(&caps);
+        if (workload_parse(&c, rows[i].problem, &why) || problem_read(&p, &c.problem, &why) ||
+            tile_config_read(&config, rows[i].config, &caps, &p, &why))
+            bail("%s", why.text);
+        caps.max_group = rows[i].max_group;
+        const struct target target = { .pass = PASS_MERGE, .p = &p, .caps = &caps, .config = &config };
+        const struct merge_shape s = defines_merge_shape(&target);
+        ok(s.items == rows[i].items && s.column_items == rows[i].column_items && s.chunks == rows[i].chunks,
+           "%s, %s, groups of %zu: %d items merge, %d on columns, in %d chunks", rows[i].problem,
+           rows[i].config, rows[i].max_group, s.items, s.column_items, s.chunks);
+    }
+}
+
 int main(void)
 {
     test_rules();
+    test_merging();
     test_invariant();
     test_keys();
     test_waves("f32 b1 h2 q1 k16384 d8", "row", 4);
