@@ -2,9 +2,9 @@
 # warnings.t - no program has anything that a compiler warns of, whatever the engine, the types and the features
 # SPDX-License-Identifier: Apache-2.0
 #
-# By the newest clang that is installed, every fifth program; CLATTN_PART=1: by each, all of them. All that it can warn
-# of but what fragments leave unused: they are the same in every program. Optimisers warn as well: of some forward
-# passes on CPUs, CLATTN_PART=1: of all.
+# By the newest clang that is installed, as many programs as it takes to have each fragment in one; CLATTN_PART=1: all,
+# by each. All that it can warn of but what fragments leave unused: they are the same in every program. Optimisers warn
+# as well: of some forward passes on CPUs, CLATTN_PART=1: of all.
 # -Wno-psabi: vectors are those of a device that no compiler is told of.
 : "${top_builddir=.}"
 tmp=$(mktemp -d "${TMPDIR-/tmp}/clattn-warnings.XXXXXX") || exit 99
@@ -46,6 +46,14 @@ some() { # N FILE...: every N-th, CLATTN_PART=1: all
     done
 }
 
+with_each_fragment() { # FILE...: those that have one that no earlier file has, CLATTN_PART=1: all
+    if test "${CLATTN_PART-0}" = 0; then
+        awk '/^#line 1 "/ && !($3 in seen) { seen[$3]; if (last != FILENAME) print last = FILENAME }' "$@"
+    else
+        printf '%s\n' "$@"
+    fi
+}
+
 # compile COMPILER FILE OPTION...: by the build options in the file's first line but those of one vendor
 compile() {
     compiler=$1 file=$2
@@ -62,7 +70,7 @@ report "every kernel of every plan has a program" "$tmp/out"
 test "$(ls "$tmp" | grep -c '\.cl$')" -gt 100 || echo "there are but few" >"$tmp/none"
 report "$(ls "$tmp" | grep -c '\.cl$') programs" "$tmp/none"
 for c in $compilers; do
-    some 5 "$tmp"/*.cl | while read -r f; do
+    with_each_fragment "$tmp"/*.cl | while read -r f; do
         compile "$c" "$f" -target spir64-unknown-unknown -fsyntax-only
     done >"$tmp/said"
     report "$c finds nothing to warn of" "$tmp/said"
