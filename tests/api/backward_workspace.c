@@ -1,8 +1,8 @@
 /* backward_workspace.c - the workspace of backward calls: how large, bounded, and what too small a one does
  * SPDX-License-Identifier: Apache-2.0
  *
- * make check has each kind of bytes, in few kernels, and of engines whose items share tiles a few; CLATTN_PART=1: all.
- */
+ * make check has each kind of bytes, in few kernels, but those of captured buffers, which backward_captured.t has, and
+ * of engines whose items share tiles a few; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "tests/lib/graded_call.h"

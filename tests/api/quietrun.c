@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * quietrun list: the devices there are, one per line. quietrun DEVICE CACHE: two plans, of forward passes and of block
- * maps, in that cache directory, by kernels that compile soon or, with CLATTN_PART, the table's; binary= how each was
- * made; then 20 calls of several lengths on each of two queues; verdict=right or wrong, compiles= during the calls. A
- * mark is an attempt to open a file in / that is not there. */
+ * maps, in that cache directory, by kernels that compile soon or, with CLATTN_PART or CLATTN_FULL, the table's;
+ * binary= how each was made; then 20 calls of several lengths on each of two queues; verdict=right or wrong, compiles=
+ * during the calls. A mark is an attempt to open a file in / that is not there. */
 #include "config.h"
 
 #include "tests/lib/cache_fixture.h"

@@ -1,9 +1,9 @@
 /* killed_plans.c - processes that make plans are killed at any moment, and what they kept serves the next ones
  * SPDX-License-Identifier: Apache-2.0
  *
- * This program starts itself again, several times at once, on one directory: forward, backward and append plans, each
- * made on a new handle, run and judged. make check kills two of forward plans that build soon; CLATTN_PART=1: a hundred
- * of all kinds, the table's; CLATTN_FULL: hundreds. */
+ * This program starts itself again, several times at once, on one directory: plans, each made on a new handle, run
+ * and judged. make check kills two processes, which make forward plans that build soon; CLATTN_PART=1: a hundred, which
+ * make forward, backward and append plans by the table's configurations; CLATTN_FULL: hundreds. */
 #include "config.h"
 
 #include "tests/lib/appended.h"

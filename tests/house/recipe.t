@@ -27,8 +27,8 @@ else
     echo "1..$n"
     exit 0
 fi
-# By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew. An object of each
-# file is enough, and optimising takes longer than it saves.
+# By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew. Optimising takes
+# longer than it saves.
 build() { # TARGETS...
     fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
     test "$fragments" = "${embedded-}" || rm -f "$build/src/engine/fragments.c"

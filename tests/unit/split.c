@@ -166,7 +166,7 @@ static void test_merging(void)
         caps_generic(&caps);
         if (workload_parse(&c, rows[i].problem, &why) || problem_read(&p, &c.problem, &why) ||
             tile_config_read(&config, rows[i].config, &caps, &p, &why))
-            bail("%s", why.text);
+            bail("%s: %s", rows[i].problem, why.text);
         caps.max_group = rows[i].max_group;
         const struct target target = { .pass = PASS_MERGE, .p = &p, .caps = &caps, .config = &config };
         const struct merge_shape s = defines_merge_shape(&target);

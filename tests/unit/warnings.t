@@ -2,9 +2,10 @@
 # warnings.t - no program has anything that a compiler warns of, whatever the engine, the types and the features
 # SPDX-License-Identifier: Apache-2.0
 #
-# By the newest clang that is installed, as many programs as it takes to have each fragment in one; CLATTN_PART=1: all,
-# by each. All that it can warn of but what fragments leave unused: they are the same in every program. Optimisers warn
-# as well: of some forward passes on CPUs, CLATTN_PART=1: of all.
+# By the newest clang that is installed, as many programs as it takes to have each fragment in one, and one text of each
+# kind that is written for a program; CLATTN_PART=1: all, by each. All that it can warn of but what fragments leave
+# unused: they are the same in every program. Optimisers warn as well: of some forward passes on CPUs, CLATTN_PART=1: of
+# all.
 # -Wno-psabi: vectors are those of a device that no compiler is told of.
 : "${top_builddir=.}"
 tmp=$(mktemp -d "${TMPDIR-/tmp}/clattn-warnings.XXXXXX") || exit 99
