@@ -61,7 +61,7 @@ cl_int bad_fill(const struct bad *bad, struct trial *t, cl_command_queue queue);
 /* Gives every head this sink, where there are any. */
 cl_int bad_sinks(struct trial *t, double sink, cl_command_queue queue);
 
-/* Whether a problem of this type can hold it; `words` may name more types. */
+/* Whether a problem of this type can hold it; `words` may name more types, of which O has one. */
 int bad_suits(const struct bad *bad, const char *type, const char *words);
 
 #endif

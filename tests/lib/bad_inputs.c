@@ -118,7 +118,7 @@ int bad_suits(const struct bad *bad, const char *type, const char *words)
         suits = suits || (!strcmp(type, types[i].name) && bad->types >> types[i].type & 1);
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
         suits = suits && (bad->types & BAD_F16 || !strstr(words, narrow[i]));
-    return suits;
+    return suits && (!strstr(bad->words, " o:") || !strstr(words, " o:")); /* O has one type */
 }
 
 static double smallest_normal(int type)
