@@ -64,10 +64,53 @@ static long count_private(const struct device *d, const struct config *c, const 
 
 /* ---- What a program declares ---- */
 
+/* Bytes of an item: its tile, and what the kernel declares beside it. */
 struct declared {
-    cl_ulong local;
-    cl_int tile, scores; /* bytes of an item: its tile, and what the kernel declares beside it */
+    cl_int tile, scores;
 };
+
+static struct source compose(const struct device *d, const struct config *c, const clattn_problem *p, int pass)
+{
+    struct source s = { NULL, NULL };
+    const struct target target = { .pass = pass, .p = p, .caps = &d->handle->maker.caps, .config = c };
+    struct why why;
+    if (source_compose(&s, &target, &why))
+        bail("no program: %s", why.text);
+    return s;
+}
+
+/* NULL where it does not build. What is not used is declared all the same. */
+static cl_program build(const struct device *d, const char *text, const char *given)
+{
+    char options[2048];
+    cl_int e;
+    cl_program program = clCreateProgramWithSource(d->cl.context, 1, &text, NULL, &e);
+    snprintf(options, sizeof options, "%s -cl-opt-disable", given);
+    if (program && clBuildProgram(program, 1, &d->cl.device, options, NULL, NULL)) {
+        clReleaseProgram(program);
+        program = NULL;
+    }
+    return program;
+}
+
+/* Bytes of local memory of a pass; -1 where it does not build. */
+static int64_t ask_local(const struct device *d, const struct config *c, const clattn_problem *p, int pass)
+{
+    struct source s = compose(d, c, p, pass);
+    cl_program program = build(d, s.text, s.options);
+    cl_ulong bytes;
+    cl_int e = CL_SUCCESS;
+    cl_kernel k = program ? clCreateKernel(program, pass_at(pass)->kernel, &e) : NULL;
+    if (k)
+        e = clGetKernelWorkGroupInfo(k, d->cl.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    const int64_t answer = k && !e ? (int64_t)bytes : -1;
+    if (k)
+        clReleaseKernel(k);
+    if (program)
+        clReleaseProgram(program);
+    source_free(&s);
+    return answer;
+}
 
 /* The line of the kernel that declares its part of S and O, and what else there may be in it. */
 static void find_line(const char *text, char *line, size_t room)
@@ -96,22 +139,12 @@ static int ask_sizes(struct declared *out, const struct device *d, cl_program pr
     return good;
 }
 
-/* sizes: the private ones too. */
-static int ask_program(struct declared *out, const struct device *d, const struct config *c, const clattn_problem *p,
-                       int sizes)
+static int ask_private(struct declared *out, const struct device *d, const struct config *c, const clattn_problem *p)
 {
-    struct caps caps = d->handle->maker.caps;
-    struct source s = { NULL, NULL };
-    char line[256], options[2048];
-    struct why why;
-    cl_int e;
-    int good = 0;
+    struct source s = compose(d, c, p, PASS_FORWARD);
+    char line[256];
     memset(out, 0, sizeof *out);
-    const struct target target = { .pass = PASS_FORWARD, .p = p, .caps = &caps, .config = c };
-    if (source_compose(&s, &target, &why))
-        bail("no program: %s", why.text);
     find_line(s.text, line, sizeof line);
-    snprintf(options, sizeof options, "%s -cl-opt-disable", s.options); /* what is not used is declared all the same */
     struct text t = { NULL, 0, 0 };
     for (int pass = 0; pass < 2; pass++) {
         if (pass && !(t.to = calloc(t.length + 1, 1)))
@@ -126,46 +159,13 @@ static int ask_program(struct declared *out, const struct device *d, const struc
                 "#else\n#define CLA_MORE 0\n#endif\n__kernel void cla_declared(__global int *to)\n"
                 "{ to[0] = (int)sizeof(cla_tile); to[1] = (int)sizeof(cla_scores_declared) + CLA_MORE; }\n");
     }
-    cl_program program = clCreateProgramWithSource(d->cl.context, 1, (const char **)&t.to, NULL, &e);
-    cl_kernel k = NULL;
-    if (program && !clBuildProgram(program, 1, &d->cl.device, options, NULL, NULL) &&
-        (k = clCreateKernel(program, "cla_forward", &e)))
-        good = !clGetKernelWorkGroupInfo(k, d->cl.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof out->local, &out->local,
-                                         NULL) &&
-               (!sizes || ask_sizes(out, d, program));
-    if (k)
-        clReleaseKernel(k);
+    cl_program program = build(d, t.to, s.options);
+    const int good = program && ask_sizes(out, d, program);
     if (program)
         clReleaseProgram(program);
     free(t.to);
     source_free(&s);
     return good;
-}
-
-/* Bytes of local memory of a pass; 0 where it does not build. */
-static cl_ulong ask_local(const struct device *d, const struct config *c, const clattn_problem *p, int pass)
-{
-    struct caps caps = d->handle->maker.caps;
-    struct source s = { NULL, NULL };
-    const struct target target = { .pass = pass, .p = p, .caps = &caps, .config = c };
-    char options[2048];
-    struct why why;
-    cl_ulong bytes = 0;
-    cl_int e;
-    if (source_compose(&s, &target, &why))
-        bail("no program: %s", why.text);
-    snprintf(options, sizeof options, "%s -cl-opt-disable", s.options);
-    cl_program program = clCreateProgramWithSource(d->cl.context, 1, (const char **)&s.text, NULL, &e);
-    cl_kernel k = NULL;
-    if (program && !clBuildProgram(program, 1, &d->cl.device, options, NULL, NULL) &&
-        (k = clCreateKernel(program, pass_at(pass)->kernel, &e)))
-        clGetKernelWorkGroupInfo(k, d->cl.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    if (k)
-        clReleaseKernel(k);
-    if (program)
-        clReleaseProgram(program);
-    source_free(&s);
-    return bytes;
 }
 
 /* ---- Local memory ---- */
@@ -180,16 +180,16 @@ static void name_of(const struct config *c, char name[128])
 static void test_local_of(const struct device *d, const struct config *c, const char *problem)
 {
     const clattn_problem p = read_problem(problem);
-    struct declared is;
+    const int64_t declared = ask_local(d, c, &p, PASS_FORWARD);
     char name[128];
     name_of(c, name);
-    if (!ask_program(&is, d, c, &p, 0)) {
+    if (declared < 0) {
         skip("%s does not build here: %s", name, problem);
         return;
     }
     const int64_t counted = count_local(d, c, &p);
-    ok(counted == (int64_t)is.local, "%s, %s: %lld bytes counted, %lld declared", name, problem, (long long)counted,
-       (long long)is.local);
+    ok(counted == declared, "%s, %s: %lld bytes counted, %lld declared", name, problem, (long long)counted,
+       (long long)declared);
 }
 
 /* The next of some problems that the engine can do here; NULL: none. */
@@ -241,6 +241,21 @@ static void test_local(const struct device *d, const struct engine *e)
     }
 }
 
+/* The problem in the first of two types in which the engine can do it; 0: in neither. */
+static int read_suited(const struct engine *e, const struct caps *caps, const char *words, char text[128],
+                       clattn_problem *p)
+{
+    static const char *const types[] = { "f32", "f16" };
+    struct why why;
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, 128, "%s %s", types[i], words);
+        *p = read_problem(text);
+        if (!e->suits || !e->suits(caps, p, &why))
+            return 1;
+    }
+    return 0;
+}
+
 /* Gradients: what is counted is at least what either pass declares, and little more than what one of them does. Rows
  * that are meant for them take turns at problems; make check has the first of each engine. */
 static void test_local_backward(const struct device *d, const struct engine *e)
@@ -248,7 +263,6 @@ static void test_local_backward(const struct device *d, const struct engine *e)
     static const char *const problems[] = { "b1 h1 q64 k64 d64 lse bwd", "b1 h1 q64 k64 d24/60 bias:11qk lse bwd",
                                             "b1 h1 q64 k64 d60/24 mask:11qk lse bwd" };
     const struct caps caps = roomy(d, CAPS_GPU, 1 << 20);
-    struct why why;
     unsigned n = 0;
     for (int i = 0; e->rows[i].widest; i++) {
         const struct config c = { .engine = e, .tile = e->rows[i].tile };
@@ -258,19 +272,14 @@ static void test_local_backward(const struct device *d, const struct engine *e)
         const char *const words = problems[++n % 3];
         if (!harness_turn(n, n == 1))
             continue;
-        snprintf(problem, sizeof problem, "f32 %s", words);
-        clattn_problem p = read_problem(problem);
-        if (e->suits && e->suits(&caps, &p, &why)) {
-            snprintf(problem, sizeof problem, "f16 %s", words);
-            p = read_problem(problem);
-            if (e->suits(&caps, &p, &why))
-                return;
-        }
-        const cl_ulong keys = ask_local(d, &c, &p, PASS_BACKWARD_KEYS),
-                       queries = ask_local(d, &c, &p, PASS_BACKWARD_QUERIES);
-        const int64_t counted = count_local(d, &c, &p), declared = (int64_t)(keys > queries ? keys : queries);
+        clattn_problem p;
+        if (!read_suited(e, &caps, words, problem, &p))
+            return;
+        const int64_t keys = ask_local(d, &c, &p, PASS_BACKWARD_KEYS),
+                      queries = ask_local(d, &c, &p, PASS_BACKWARD_QUERIES);
+        const int64_t counted = count_local(d, &c, &p), declared = keys > queries ? keys : queries;
         name_of(&c, name);
-        if (!keys || !queries)
+        if (keys < 0 || queries < 0)
             skip("%s does not build here: %s", name, problem);
         else
             ok(declared <= counted && counted - declared <= counted / 64,
@@ -304,7 +313,7 @@ static void test_cpu(const struct device *d, const char *problem, const char *nu
     const struct config c = tile_with("cpu", numbers);
     const long counted = count_private(d, &c, &p);
     struct declared is;
-    if (!ask_program(&is, d, &c, &p, 1)) {
+    if (!ask_private(&is, d, &c, &p)) {
         skip("cpu%s does not build here: %s", numbers, problem);
         return;
     }
@@ -340,7 +349,7 @@ static void test_cpu_limit(const struct device *d)
             break;
         taken = c;
     }
-    const int built = ask_program(&is, d, &taken, &p, 1);
+    const int built = ask_private(&is, d, &taken, &p);
     const double kib = (double)(is.tile + is.scores) / KIB;
     ok(bk > 1 && bk < 64 && (!built || (kib > 760 && kib < 768 + 5)), "up to %d keys: %.1f KiB are taken", bk - 1,
        kib);
@@ -355,7 +364,7 @@ static void test_simt(const struct device *d, const char *problem, const char *n
     const int items = a.engine->items_per_group(&a.tile), others = b.engine->items_per_group(&b.tile);
     const long counted = count_private(d, &a, &p), counted_more = count_private(d, &b, &p);
     struct declared is, becomes;
-    if (!ask_program(&is, d, &a, &p, 1) || !ask_program(&becomes, d, &b, &p, 1)) {
+    if (!ask_private(&is, d, &a, &p) || !ask_private(&becomes, d, &b, &p)) {
         skip("simt%s does not build here: %s", more, problem);
         return;
     }

@@ -55,19 +55,26 @@ static const struct {
     { "f32 b1073741824 h1 q1073741824 k8192 d8", "naive wg32,bk16", 1000, 1, 256, "more rows than there are numbers" },
 };
 
+/* A problem and a configuration of it, on a device that nothing is known of but its compute units. */
+static void read_case(struct config *config, struct caps *caps, clattn_problem *p, const char *problem,
+                      const char *text, int units)
+{
+    clattn_workload c = CLATTN_WORKLOAD_INIT;
+    struct why why = { "" };
+    caps_generic(caps);
+    caps->compute_units = (unsigned)units;
+    if (workload_parse(&c, problem, &why) || problem_read(p, &c.problem, &why) ||
+        tile_config_read(config, text, caps, p, &why))
+        bail("%s: %s", problem, why.text);
+}
+
 static void test_rules(void)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        clattn_workload c = CLATTN_WORKLOAD_INIT;
         clattn_problem p;
         struct config config;
         struct caps caps;
-        struct why why = { "" };
-        caps_generic(&caps);
-        caps.compute_units = (unsigned)rules[i].units;
-        if (workload_parse(&c, rules[i].problem, &why) || problem_read(&p, &c.problem, &why) ||
-            tile_config_read(&config, rules[i].config, &caps, &p, &why))
-            bail("%s: %s", rules[i].problem, why.text);
+        read_case(&config, &caps, &p, rules[i].problem, rules[i].config, rules[i].units);
         const struct split s = split_by_rule(&config, &caps, &p, &p.sizes);
         if (!ok(s.parts == rules[i].parts && s.least == rules[i].least, "%s: %d parts of at least %d: %s", rules[i].why,
                 rules[i].parts, rules[i].least, rules[i].problem))
@@ -101,17 +108,11 @@ static void test_keys(void)
 /* Configurations that differ in waves alone, each with another number of parts: so many beside its own. */
 static void test_waves(const char *problem, const char *config, int want)
 {
-    clattn_workload c = CLATTN_WORKLOAD_INIT;
     clattn_problem p;
     struct config from, x;
     struct caps caps;
-    struct why why = { "" };
     int seen[9], n = 1, same = 0, engine = 0;
-    caps_generic(&caps);
-    caps.compute_units = 4;
-    if (workload_parse(&c, problem, &why) || problem_read(&p, &c.problem, &why) ||
-        tile_config_read(&from, config, &caps, &p, &why))
-        bail("%s", why.text);
+    read_case(&from, &caps, &p, problem, config, 4);
     seen[0] = split_by_rule(&from, &caps, &p, &p.sizes).parts;
     for (size_t i = 0; i < 8 && split_waves_at(&x, &caps, &p, &from, i); i++) {
         seen[n++] = split_by_rule(&x, &caps, &p, &p.sizes).parts;
@@ -158,15 +159,10 @@ static void test_merging(void)
         { "f32 b1 h1 q1 k1024 d65", "row w4,nr2,rk2,rd2,bk16", 256, 1, 1, 5 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        clattn_workload c = CLATTN_WORKLOAD_INIT;
         clattn_problem p;
         struct config config;
         struct caps caps;
-        struct why why = { "" };
-        caps_generic(&caps);
-        if (workload_parse(&c, rows[i].problem, &why) || problem_read(&p, &c.problem, &why) ||
-            tile_config_read(&config, rows[i].config, &caps, &p, &why))
-            bail("%s: %s", rows[i].problem, why.text);
+        read_case(&config, &caps, &p, rows[i].problem, rows[i].config, 1);
         caps.max_group = rows[i].max_group;
         const struct target target = { .pass = PASS_MERGE, .p = &p, .caps = &caps, .config = &config };
         const struct merge_shape s = defines_merge_shape(&target);
