@@ -87,7 +87,7 @@ if find_peers; then
         test -z "${CLATTN_PART-}" || lacking=$all_small # some share judges their O and LSE beside their gradients
         judge_peers "$(share "^real_|$chosen" "${CLATTN_PART-0/8}")" f32
         lacking=
-        if usual; then judge_peers '^g_int8_channelz_17' f32 '' --int4; fi
+        due judge_peers '^g_int8_channelz_17' f32 '' --int4
         due judge_peers '^g_paged9_' f32 '' --int4
         judge_gradients "$small" f32
         unoptimised

@@ -396,12 +396,13 @@ test -z "$full" || two=
 two="slow=!$its${two:+,$two}"
 wins "$other" "$two"
 ok $? "the one that is faster by far wins a search ($(value tuned))"
-for how in wrong ${full:+lse nan overrun half inputs second}; do
+loses() { # HOW
     fresh
-    client "$two,result=$its:$how" tune=$CLATTN_TUNE_SECONDS run
+    client "$two,result=$its:$1" tune=$CLATTN_TUNE_SECONDS run
     computed_right && nothing_left && test "$(value tuned)" != "$other" && test "$(value config)" != "$other"
-    ok $? "unless its results are bad: $how ($(value tuned))"
-done
+    ok $? "unless its results are bad: $1 ($(value tuned))"
+}
+for how in wrong ${full:+lse nan overrun half inputs second}; do due loses $how; done
 only_right() {
     wins "$other" "build-only=$its,build-only=$(options_of "$default"),result=$(options_of "$default"):wrong"
     ok $? "where only one is right, that is it, even when it is not the table's choice ($(value tuned))"

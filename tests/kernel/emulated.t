@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Those of peers.sh that the engine takes and that are small enough, with CLATTN_FULL=1 of any size and in bf16 too. A
-# twelfth of them unless CLATTN_PART says which.
+# 24th of them unless CLATTN_PART says which.
 # With the smallest tile: most tiles a case, and it builds in half of the time.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/conformance/peers.sh"
@@ -14,7 +14,7 @@ tile="--engine mma_emu --tile nw1,rt1,bk16,qreg0"
 if find_peers; then
     most=1e7 types=f16
     test -z "$full" || most=inf types='f16 bf16'
-    share=${CLATTN_PART:-0/12}
+    share=${CLATTN_PART:-0/24}
     test -z "$full" || share=
     all=$(within $most 256 "$chosen" "$share" 2>err) && test "$all" != '^() '
     status=$?

@@ -82,6 +82,19 @@ words() {
     ok $? "sequences, blocks and several score_mods"
 }
 due words
+scores() {
+    run --device "$device" --against naive --rounds 1 \
+        'f32 b2 h4/2 q2 k40 d16 causal window20,3 softcap5 alibi bias:1hqk:f16 mask:b1qk blocks:8,16 sink seed1' \
+        "$tiny mod:nonsense" nonsense
+    test "$(grep -c ' times ours$' out)" -eq 1
+    ok $? "whatever problem strings have words for that changes scores"
+    grep -q 'of the roofline: not known, blocks are skipped  naive' out
+    ok $? "no share where nobody knows how much was done"
+    test $status -eq 1 && grep -q 'there is no such score_mod' err &&
+        test "$(grep -c '^clattn-bench: "nonsense"' err)" -eq 1
+    ok $? "but not a score_mod that nobody knows, nor nonsense"
+}
+due scores
 caches() {
     run --device "$device" --against naive --rounds 1 'f16 b2 h2 q3 k40 d32 page7 k:int4z v:q8_0 o:f32' \
         'f16 b2 h4/2 q2 k40 d32 causal page16 k:int8:16z v:q4_0 splits3 kvlen:40,9' \
@@ -197,17 +210,6 @@ test $status -eq 5 && test "$(wc -l <out)" -eq 1 && cmp -s out part.json &&
 ok $? "a signal ends it after the round, with a status of its own"
 all_true out 1 'o["partial"] is True and 1 <= o["rounds"] < 100000 == o["rounds_asked"] and o["time_ms"] > 0'
 ok $? "what was measured is printed, and marked as partial"
-
-run --device "$device" --against naive --rounds 1 \
-    'f32 b2 h4/2 q2 k40 d16 causal window20,3 softcap5 alibi bias:1hqk:f16 mask:b1qk blocks:8,16 sink seed1' \
-    "$tiny mod:nonsense" nonsense
-test "$(grep -c ' times ours$' out)" -eq 1
-ok $? "whatever problem strings have words for that changes scores"
-grep -q 'of the roofline: not known, blocks are skipped  naive' out
-ok $? "no share where nobody knows how much was done"
-test $status -eq 1 && grep -q 'there is no such score_mod' err &&
-    test "$(grep -c '^clattn-bench: "nonsense"' err)" -eq 1
-ok $? "but not a score_mod that nobody knows, nor nonsense"
 
 # What --plot needs is looked for before anything is measured.
 mkdir -p plotter && printf '#!/bin/sh\n' >plotter/gnuplot
