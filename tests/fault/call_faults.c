@@ -44,7 +44,7 @@ static const struct row {
     { ONCE, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
     { ONCE, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
     { ONCE_NEW, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 19 },
-    { ONCE_NEW, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 101 },
+    { ONCE_NEW, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 403 },
     { CREATE, &call_append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 61 },
 };
 

@@ -303,6 +303,19 @@ terminal() {
     fi
 }
 due terminal
+forced() {
+    CLATTN_CACHE_DIR=$tmp/forced
+    quick --json --in-process "$A"
+    test $status -eq 0 && test "$(results tuned)" -eq 1
+    ok $? "a class is tuned in this process"
+    quick --quiet --force --in-process "$A"
+    test $status -eq 0 && test ! -s out && test ! -s err
+    ok $? "--force tunes again, --quiet without a word"
+    quick --json --force --in-process "$A"
+    test $status -eq 0 && test "$(results tuned)" -eq 1
+    ok $? "which is no class that is left as it was"
+}
+due forced
 CLATTN_CACHE_DIR=$tmp/cache
 usual || finish
 
@@ -325,9 +338,6 @@ quick "$A" "$B"
 test $status -eq 0 && test ! -s err && test "$(grep -c '^left  *f32 ' out)" -eq 2 &&
     grep -qxF "2 tuned before; records are in $tmp/cache" out
 ok $? "whether an object or a line says so"
-quick --quiet --force --in-process "$A"
-test $status -eq 0 && test ! -s out && test ! -s err
-ok $? "--force tunes again, --in-process here, --quiet without a word"
 on --time 200 --effort full --json --total 0.000001 "$A"
 test $status -eq 4 && last 0 0 0 1 && grep -q '1 were not finished' err
 ok $? "a record of less effort is not enough; --total is up ($status)"
