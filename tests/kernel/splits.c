@@ -131,7 +131,7 @@ static void test_few_rows_by_matrix(const struct device *d)
     char text[128];
     for (int q = 1; q <= 16; q++)
         for (int i = 0; i < 3; i++)
-            if (harness_turn((unsigned)(3 * (q - 1) + i), 0)) {
+            if (harness_shares((unsigned)(3 * (q - 1) + i))) {
                 snprintf(text, sizeof text, "f16 b2 %s q%d k%d d16/32 causal kvlen:%d,70%s lse", heads[i], q, 90 + q,
                          90 + q, (q + i) % 2 ? " page7" : "");
                 check(d, text, engines[ENGINES - 1], 2, PADDED);

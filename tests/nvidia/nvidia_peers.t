@@ -24,10 +24,10 @@ if find_peers; then
     test -z "$full" || most=inf
     all=$(within $most 256 "$chosen" '' 2>err) && test "$all" != '^() '
     ok $? "there are cases that engine mma_nv takes"
-    few=$(within $most 256 ^jax_ '')
-    CLATTN_CACHE_DIR=$tmp/cache
-    export CLATTN_CACHE_DIR
     if rest; then
+        few=$(within $most 256 ^jax_ '')
+        CLATTN_CACHE_DIR=$tmp/cache
+        export CLATTN_CACHE_DIR
         due peers_are_right driver=550,cc=80,approximate=1 f16 mma_nv "$few"
         due peers_are_right driver=470,cc=75,approximate=-1 f16 mma_nv "$few"
         due peers_are_right driver=535,cc=80,approximate=-1 bf16 mma_nv "$few"
