@@ -1,10 +1,10 @@
 /* bad.c - the promised bound where it is hardest to keep: every engine, every type, one key to a million
  * SPDX-License-Identifier: Apache-2.0
  *
- * make check runs each engine in one type, with up to 1000 keys, engine cpu with up to 5000 for some kinds; some of the
- * kinds that need a kernel more; one cache; and once 65536 keys. Engine simt is splits.t's, which has keys in one part,
- * too. CLATTN_PART=1: all pairs, and f32 with 65536 keys and 2^20. CLATTN_FULL=1: all. CLATTN_QUICK=1: two kinds on the
- * device's first choice. bad.t NAME ENGINE TYPE KEYS [CACHE]: one. */
+ * make check runs each engine in one type, with up to 1000 keys, engine cpu with up to 5000 for some kinds, of the
+ * kinds those that share a kernel; one cache; and once 65536 keys. Engine simt is splits.t's, which has keys in one
+ * part, too. CLATTN_PART=1: all pairs, and f32 with 65536 keys and 2^20. CLATTN_FULL=1: all. CLATTN_QUICK=1: two kinds
+ * on the device's first choice. bad.t NAME ENGINE TYPE KEYS [CACHE]: one. */
 #include "config.h"
 
 #include "tests/lib/bad.h"
@@ -83,14 +83,10 @@ static unsigned index_of(size_t engine, size_t type)
     return (unsigned)(type + 9 * engine);
 }
 
-/* Kernels are what takes long. Of the kinds that need one of their own, make check leaves out widths that differ in the
- * length of their chains of sums alone, and what 16 bits alone hold; it has the others on engine naive, whose kernels
- * are the shortest. */
+/* Kernels are what takes long: make check leaves out the kinds that need one of their own. */
 static int has_kernel(const struct bad *bad, size_t engine)
 {
-    if (bad->d <= 64 && !strcmp(bad->words, bads[0].words))
-        return engine != 2;
-    return bad->d > 64 || bad->types == BAD_NARROW ? 0 : engine == 3;
+    return bad->d <= 64 && !strcmp(bad->words, bads[0].words) && engine != 2;
 }
 
 static int is_due(const struct bad *bad, size_t engine, size_t type)

@@ -134,6 +134,44 @@ clblast_words() {
     ok $? "CLBlast's figure says what it is"
 }
 due clblast_words
+# A gnuplot that says no to what it is not asked; it draws where there is one.
+pictures() {
+    real_gnuplot=$(command -v gnuplot)
+    mkdir -p plotter && cat >plotter/gnuplot <<'END'
+#!/bin/sh
+test $# -eq 2 && test "$1" = -d && grep -q "^set output '\./it''s/" "$2" && echo "$2" >>drawn &&
+    if test -n "$real_gnuplot"; then "$real_gnuplot" "$@"; fi
+END
+    chmod +x plotter/gnuplot
+    export real_gnuplot
+    PATH=$PWD/plotter:$PATH plots="it's"
+    memory=16M
+    run --device "$device" --rounds 1 --against naive --plot "$plots" "$tiny" 'f32 b1 h2 q5 k17 d8 causal' \
+        'f32 b1 h2 q5 k9 d8'
+    test $status -eq 0 && test "$(cat drawn)" = "./it's/throughput.gp
+./it's/roofline.gp"
+    ok $? "--plot has two pictures drawn"
+    test "$(grep -c '^\$t[0-3] << EOD$' "$plots/throughput.gp")" -eq 4 &&
+        test "$(grep -c '^9 [0-9]' "$plots/throughput.gp")" -eq 4 &&
+        test "$(grep -c '^17 [0-9]' "$plots/throughput.gp")" -eq 2 &&
+        grep -q "title 'clattn: causal'" "$plots/throughput.gp" &&
+        grep -q "title 'naive: causal'" "$plots/throughput.gp" &&
+        grep -q "^set title 'Throughput of attention: f32 b1 h2 q5 d8'.*driver" "$plots/throughput.gp"
+    ok $? "a line for each kind of problem and each peer, a point for each length"
+    roof="title 'roof, f32: [0-9.]* GFLOP/s, memory at [0-9]* MiB [0-9.e+]* GB/s'"
+    test "$(grep -c "$roof" "$plots/roofline.gp")" -eq 1 &&
+        test "$(grep -c '^\$r[0-9]* << EOD$' "$plots/roofline.gp")" -eq 4 &&
+        grep -q "^set logscale y" "$plots/roofline.gp"
+    ok $? "a roofline"
+    PATH=${PATH#*:}
+    if test -n "$real_gnuplot"; then
+        grep -q '<svg' "$plots/throughput.svg" && grep -q '<svg' "$plots/roofline.svg"
+        ok $? "gnuplot draws them"
+    else
+        skip 'no gnuplot is installed'
+    fi
+}
+due pictures
 failing_plot() {
     mkdir -p failing && printf '#!/bin/sh\nexit 1\n' >failing/gnuplot && chmod +x failing/gnuplot
     PATH=$PWD/failing:$PATH
@@ -223,41 +261,6 @@ test ! -e plots
 ok $? "and nothing is made"
 call=quick
 
-# A gnuplot that says no to what it is not asked; it draws where there is one.
-real_gnuplot=$(command -v gnuplot)
-cat >plotter/gnuplot <<'END'
-#!/bin/sh
-test $# -eq 2 && test "$1" = -d && grep -q "^set output '\./it''s/" "$2" && echo "$2" >>drawn &&
-    if test -n "$real_gnuplot"; then "$real_gnuplot" "$@"; fi
-END
-chmod +x plotter/gnuplot
-export real_gnuplot
-PATH=$PWD/plotter:$PATH plots="it's"
-memory=16M
-run --device "$device" --rounds 1 --against naive --plot "$plots" "$tiny" 'f32 b1 h2 q5 k17 d8 causal' \
-    'f32 b1 h2 q5 k9 d8'
-test $status -eq 0 && test "$(cat drawn)" = "./it's/throughput.gp
-./it's/roofline.gp"
-ok $? "--plot has two pictures drawn"
-test "$(grep -c '^\$t[0-3] << EOD$' "$plots/throughput.gp")" -eq 4 &&
-    test "$(grep -c '^9 [0-9]' "$plots/throughput.gp")" -eq 4 &&
-    test "$(grep -c '^17 [0-9]' "$plots/throughput.gp")" -eq 2 &&
-    grep -q "title 'clattn: causal'" "$plots/throughput.gp" &&
-    grep -q "title 'naive: causal'" "$plots/throughput.gp" &&
-    grep -q "^set title 'Throughput of attention: f32 b1 h2 q5 d8'.*driver" "$plots/throughput.gp"
-ok $? "a line for each kind of problem and each peer, a point for each length"
-roof="title 'roof, f32: [0-9.]* GFLOP/s, memory at [0-9]* MiB [0-9.e+]* GB/s'"
-test "$(grep -c "$roof" "$plots/roofline.gp")" -eq 1 &&
-    test "$(grep -c '^\$r[0-9]* << EOD$' "$plots/roofline.gp")" -eq 4 &&
-    grep -q "^set logscale y" "$plots/roofline.gp"
-ok $? "a roofline"
-PATH=${PATH#*:}
-if test -n "$real_gnuplot"; then
-    grep -q '<svg' "$plots/throughput.svg" && grep -q '<svg' "$plots/roofline.svg"
-    ok $? "gnuplot draws them"
-else
-    skip 'no gnuplot is installed'
-fi
 run --device 'no such thing' "$tiny"
 test $status -eq 2
 ok $? "no such device"

@@ -108,13 +108,13 @@ for k in K V; do # the first entry of the batch for all
     tail -c 62976 one_$k.npy >raw
     cat raw raw raw | npy '<f4' '(3, 4, 123, 32)' >three_$k.npy
 done
-shared() { # shared.npy
-    verified "keys shared by the batch" "$Q" one_K.npy one_V.npy
+shared() { # ARGS...: shared.npy
+    verified "keys shared by the batch" "$@" "$Q" one_K.npy one_V.npy
     mv o.npy shared.npy
 }
 keys_shared() {
-    shared
-    verified "the same keys three times" "$Q" three_K.npy three_V.npy
+    shared --kv-len "$L"
+    verified "the same keys three times" --kv-len "$L" "$Q" three_K.npy three_V.npy
     same "give the same O" o.npy shared.npy
 }
 if usual; then keys_shared; fi
