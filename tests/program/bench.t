@@ -145,9 +145,8 @@ END
     chmod +x plotter/gnuplot
     export real_gnuplot
     PATH=$PWD/plotter:$PATH plots="it's"
-    memory=16M
-    run --device "$device" --rounds 1 --against naive --plot "$plots" "$tiny" 'f32 b1 h2 q5 k17 d8 causal' \
-        'f32 b1 h2 q5 k9 d8'
+    run --device "$device" --memory 16M --rounds 1 --against naive --plot "$plots" "$tiny" \
+        'f32 b1 h2 q5 k17 d8 causal' 'f32 b1 h2 q5 k9 d8'
     test $status -eq 0 && test "$(cat drawn)" = "./it's/throughput.gp
 ./it's/roofline.gp"
     ok $? "--plot has two pictures drawn"
