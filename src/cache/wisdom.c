@@ -147,20 +147,24 @@ static bool is_sound(const struct text *printed)
     return !record_read(&r, printed->to, printed->length, &used, &why);
 }
 
+/* Whether what is kept of the class of r is better and stays. Where nothing is kept, there is room afterwards. */
+static bool better_is_kept(struct store *s, const struct record *r)
+{
+    struct record old;
+    bool rejected;
+    if (wisdom_get(s, &r->by, r->class_text, &old, &rejected))
+        return wisdom_is_better(&old, r) && !old.tries && !strcmp(old.by.driver, r->by.driver);
+    make_room(s, &r->by);
+    return false;
+}
+
 bool wisdom_put(struct store *s, const struct record *r)
 {
     char name[STORE_NAME_MAX], text[RECORD_TEXT_MAX];
     struct text t = { text, sizeof text, 0 };
-    struct record old;
-    bool rejected;
     record_print(r, &t);
-    if (!is_sound(&t) || !name_of(name, tune, &r->by, r->class_text))
-        return false;
-    if (!wisdom_get(s, &r->by, r->class_text, &old, &rejected))
-        make_room(s, &r->by);
-    else if (wisdom_is_better(&old, r) && !old.tries && !strcmp(old.by.driver, r->by.driver))
-        return false;
-    return store_write(s, name, text, t.length, true);
+    return is_sound(&t) && name_of(name, tune, &r->by, r->class_text) && !better_is_kept(s, r) &&
+        store_write(s, name, text, t.length, true);
 }
 
 static bool drop_one(void *user, const char *name, uint64_t bytes)
