@@ -241,7 +241,7 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%s is big-endian", out->device);
     out->kind = type & CL_DEVICE_TYPE_GPU ? CAPS_GPU : type & CL_DEVICE_TYPE_CPU ? CAPS_CPU : CAPS_ACCELERATOR;
     out->local_bytes = at_most(local, INT32_MAX);
-    out->float_width = (unsigned)at_most(width, 16);
+    out->float_width = caps_float_width(out->platform, out->device, (unsigned)at_most(width, 16));
     /* A driver without doubles may not know this query. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
     /* CPUs report it even where fma() is a function call. */

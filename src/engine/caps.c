@@ -34,6 +34,31 @@ const struct quirk *caps_quirk(const char *platform)
     return q;
 }
 
+/* CPUs by LLVM's names, whose vectors are narrower than those of the newest. */
+static const struct narrow_cpu {
+    const char *name;
+    unsigned floats;
+} narrow_cpus[] = {
+    { "skylake-avx512", 16 }, /* begins like the next one */
+    { "skylake", 8 },    { "haswell", 8 },    { "broadwell", 8 },   { "alderlake", 8 }, { "raptorlake", 8 },
+    { "meteorlake", 8 }, { "arrowlake", 8 },  { "lunarlake", 8 },   { "gracemont", 8 }, { "sierraforest", 8 },
+    { "znver1", 8 },     { "znver2", 8 },     { "znver3", 8 },      { "bdver4", 8 },    { "x86-64-v3", 8 },
+    { "ivybridge", 8 },  { "sandybridge", 8 }, { "x86-64-v2", 4 },  { "westmere", 4 },  { "nehalem", 4 },
+};
+
+unsigned caps_float_width(const char *platform, const char *device, unsigned stated)
+{
+    const char *const cpu = strchr(device, '-');
+    if (!cpu || strcmp(platform, "Portable Computing Language"))
+        return stated;
+    for (size_t i = 0; i < sizeof narrow_cpus / sizeof *narrow_cpus; i++) {
+        const size_t n = strlen(narrow_cpus[i].name);
+        if (!strncmp(cpu + 1, narrow_cpus[i].name, n) && (cpu[1 + n] == '-' || !cpu[1 + n]))
+            return stated < narrow_cpus[i].floats ? stated : narrow_cpus[i].floats;
+    }
+    return stated;
+}
+
 static bool is_cpu_by_clang(const struct caps *caps)
 {
     return caps->kind == CAPS_CPU && caps->quirk->is_clang;

@@ -48,11 +48,15 @@ void caps_copy(struct caps *to, const struct caps *from);
 /* The row for a platform. */
 const struct quirk *caps_quirk(const char *platform);
 
+/* Lanes of a float vector, at most as many as the driver states. PoCL names a CPU "pthread-haswell-..." by what it
+ * compiles for, and states vectors by what the host has: it may have been told to keep to an older CPU. */
+unsigned caps_float_width(const char *platform, const char *device, unsigned stated);
+
 /* Whether kernels may ask for lines in advance: on CPUs alone, where the platform is known for it. */
 bool caps_prefetches(const struct caps *caps);
 
 /* Whether vectors have 16 floats, so that an instruction may look one up for each lane, and the compiler is known to
- * find it. PoCL that is told to compile for an older CPU still says 16; results are the same there. */
+ * find it. Results are the same where it does not. */
 bool caps_looks_up(const struct caps *caps);
 
 /* A GPU as there are many: 48 KiB of local memory, 256 items. For composing without a device. */

@@ -72,6 +72,38 @@ static void test_prefetches(void)
     }
 }
 
+/* PoCL's names of CPUs, as it prefixes them by its driver; what is unknown is taken at its word. */
+static void test_float_width(void)
+{
+    static const char pocl[] = "Portable Computing Language";
+    static const struct {
+        const char *platform, *device;
+        unsigned stated, want;
+    } rows[] = { { pocl, "pthread-haswell-Intel(R) Xeon(R) Processor", 16, 8 },
+                 { pocl, "cpu-haswell-Intel(R) Xeon(R) Processor", 16, 8 },
+                 { pocl, "cpu-haswell", 16, 8 },
+                 { pocl, "cpu-haswell", 4, 4 },
+                 { pocl, "pthread-skylake-Intel(R) Core(TM) i7", 8, 8 },
+                 { pocl, "pthread-skylake-Intel(R) Core(TM) i7", 16, 8 },
+                 { pocl, "pthread-skylake-avx512-Intel(R) Xeon(R) Processor", 16, 16 },
+                 { pocl, "cpu-znver3-AMD EPYC 7B13", 16, 8 },
+                 { pocl, "cpu-znver4-AMD EPYC 9B14", 16, 16 },
+                 { pocl, "cpu-x86-64-v3-AMD EPYC 7B13", 16, 8 },
+                 { pocl, "cpu-x86-64-v4-AMD EPYC 9B14", 16, 16 },
+                 { pocl, "cpu-x86-64-v2-AMD EPYC 9B14", 16, 4 },
+                 { pocl, "cpu-haswellian-?", 16, 16 },
+                 { pocl, "cpu-cortex-a72", 4, 4 },
+                 { pocl, "haswell", 16, 16 },
+                 { pocl, "", 16, 16 },
+                 { "Intel(R) OpenCL", "cpu-haswell", 16, 16 },
+                 { "", "pthread-haswell", 16, 16 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const unsigned got = caps_float_width(rows[i].platform, rows[i].device, rows[i].stated);
+        ok(got == rows[i].want, "'%s' of '%s' states %u lanes: %u", rows[i].device, rows[i].platform,
+           rows[i].stated, got);
+    }
+}
+
 /* On CPUs with vectors of 16 floats, by compilers that are known for it. */
 static void test_looks_up(void)
 {
@@ -133,6 +165,7 @@ int main(void)
     test_plain_platforms();
     test_findings();
     test_prefetches();
+    test_float_width();
     test_looks_up();
     test_generic();
     return done_testing();
