@@ -4,6 +4,7 @@ typedef const __global cla_scalar *cla_row_ptr;
 typedef struct {
     cla_row_ptr at[CLA_BK];
 } cla_rows;
+#define CLA_IN_PLACE 1
 #define CLA_EVEN_ROWS 0
 #define CLA_LOADS(x, width) \
     CLA_FN void cla_rows_##x(cla_rows *rows, const cla_env *e, int k0, int n) \

@@ -21,6 +21,7 @@ typedef const cla_scalar *cla_row_ptr;
         for (; d < (width); d++) at[d] = cla_get_##x(e, from, d); \
     }
 
+#define CLA_IN_PLACE 0
 #define CLA_EVEN_ROWS 1
 #define CLA_LOADS(x, width) \
     CLA_FN void cla_rows_##x(cla_rows *rows, const cla_env *e, int k0, int n) \

@@ -20,7 +20,7 @@ static const struct row rows[] = {
     { .tile = { { 0, 4, 4, 4, 32 } }, .widest = 96, .narrowest = 16 },
     { .tile = { { 0, 2, 8, 8, 64 } }, .widest = 320, .narrowest = 16 },
     { .tile = { { 0, 1, 12, 12, 64 } }, .widest = D_MAX, .narrowest = 16 },
-    { .tile = { { 0, 3, 4, 4, 64 } }, .widest = 192, .broadest = 8 }, /* 16 registers, 12 of them sums */
+    { .tile = { { 0, 3, 4, 4, 64 } }, .widest = D_MAX, .broadest = 8 }, /* 16 registers, 12 of them sums */
     { .tile = { { 0, 2, 6, 6, 64 } }, .widest = D_MAX, .broadest = 8 },
     { .tile = { { 0, 4, 2, 2, 64 } }, .widest = 192, .broadest = 8 },
     { .tile = { { 0, 2, 4, 4, 16 } }, .widest = D_MAX },

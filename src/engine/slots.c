@@ -313,8 +313,8 @@ const struct slot slots_sum_daux[] = {
 #define OWNS(own) \
     FINDS_ROWS, { .choose = rows_slot }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
         { .choose = exp_slot }, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, \
-        { .fragment = "rows_gradient.cl" }, { .fragment = own }, { .choose = load_slot }, { .choose = products_slot }, \
-        { .choose = shared_slot }, { .choose = backward_slot }
+        { .fragment = "rows_gradient.cl" }, { .choose = prefetch_slot }, { .fragment = own }, { .choose = load_slot }, \
+        { .choose = products_slot }, { .choose = shared_slot }, { .choose = backward_slot }
 #define DIFFERENTIATES_SCORES \
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
         { .write = slots_features_bias }, { .fragment = "logits.cl" }
