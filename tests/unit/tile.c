@@ -177,6 +177,7 @@ static void test_first(void)
         { "Portable Computing Language", CAPS_CPU, 16, 0, 64, 5, 0, "cpu w8,nv1,rk8,rd8,bk64", CLATTN_F64, 0 },
         { "Portable Computing Language", CAPS_CPU, 16, 0, 15, 2, 0, "row w16,nr2,rk4,rd4,bk64", 0, 0 },
         { "Portable Computing Language", CAPS_CPU, 16, 0, 1, 2, 0, "row w16,nr2,rk4,rd4,bk64", 0, 0 },
+        { "Portable Computing Language", CAPS_CPU, 8, 0, 512, 128, 0, "cpu w8,nv3,rk4,rd4,bk64", 0, 0 },
         { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 16, 0, "cpu w8,nv2,rk6,rd6,bk64", 0, 0 },
         { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 5, 0, "cpu w8,nv1,rk8,rd8,bk64", 0, 0 },
         { "Portable Computing Language", CAPS_CPU, 8, 0, 64, 4, 0, "row w8,nr4,rk2,rd2,bk64", 0, 0 },
