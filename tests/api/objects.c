@@ -5,19 +5,26 @@
 #include "tests/lib/each.h"
 #include "tests/lib/wrap.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
 static const char text[] = "f32 b1 h2/1 q5 k7 d8 causal lse seed3";
 enum { CHEAP = 100000, CYCLES = 200, FEW_CYCLES = 60, RUNS = 2000 };
 
-/* Resident memory in KiB; 0 where the system does not tell, or where a sanitizer keeps what was freed. */
+/* Resident memory in KiB, without what malloc keeps of freed memory: the compiler of a driver leaves up to 2 MiB of
+ * that, now more and now less. 0 where the system does not tell, or where a sanitizer keeps what was freed. */
 static long resident(void)
 {
 #ifdef __SANITIZE_ADDRESS__
     return 0;
 #else
     long pages = 0, size = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
     FILE *f = fopen("/proc/self/statm", "r");
     if (f && fscanf(f, "%ld %ld", &size, &pages) != 2)
         pages = 0;
@@ -88,7 +95,7 @@ static void test_cycles(struct fixture *f)
     if (!start)
         skip("resident memory is not known here");
     else
-        ok(grown < 20 * cycles, "resident memory does not grow by more than the driver's programs could");
+        ok(grown < 1024 + 20 * cycles, "resident memory does not grow by more than the driver's programs could");
 }
 
 /* References alone cost nothing and keep nothing. */
