@@ -115,7 +115,6 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 /* While an operand is computed with, the memory that holds the other's next rows would be idle. So with vector i of
  * `vectors` of a row of the one a share of a row of the other is asked for; all at once would be too many requests.
  * Scores ask once for vectors that are read together. */
-#define CLA_LINE 64
 #define CLA_NEXT(b) \
     CLA_FN const __global uchar *cla_next_##b(const cla_env *e, int key) \
     { \

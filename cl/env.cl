@@ -11,6 +11,7 @@
 #define CLA_UNROLL CLA_PRAGMA(unroll)
 #define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
+#define CLA_LINE 64 /* bytes of a line of memory */
 #define CLA_ROUND_UP(x, to) (((x) + (to) - 1) / (to) * (to))
 #define CLA_MAX(x, y) ((x) > (y) ? (x) : (y))
 /* What a kernel asks for where the host knows Intel's sub-groups. */
