@@ -7,3 +7,4 @@ typedef float cla_scalar;
 #define CLA_SCALE(a) ((a)->scale)
 #define CLA_SCALE_LOG2(a) ((a)->scale_log2)
 #define CLA_SOFTCAP(a) ((a)->softcap)
+#define CLA_LEAST (-MAXFLOAT) /* the least finite number */

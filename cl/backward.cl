@@ -8,26 +8,29 @@ CLA_FN void cla_drop_unseen(const cla_tile *t, const cla_env *e, real *s, int k0
     CLA_END_ELEMENT
 }
 
-/* Weights from scores, with L of the row. What is dropped is 0 even where L is NaN, and so is what is next to nothing:
- * products with that would be denormal. None is much above 1, unless L is wrong. k0 is the first query here, as in all
- * that goes over the elements of a tile. */
+/* Weights from scores, with L of the row. What is dropped, -inf, is 0 even where L is NaN, and so is what is next to
+ * nothing: products with that would be denormal. None is much above 1, unless L is wrong. k0 is the first query here,
+ * as in all that goes over the elements of a tile. */
 #define CLA_LIGHTEST (sizeof(cla_scalar) == 8 ? -900 : -100)
 CLA_FN void cla_become_weights(const cla_tile *t, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
         const real row = CLA_L_OF(t, r, j), x = (CLA_ELEMENT - row) * CLA_UNIT_LOG2;
-        const integer dropped = (CLA_ELEMENT == (real)(-INFINITY)) | (row == (real)(INFINITY));
-        const integer gone = dropped | (x < (real)(CLA_LIGHTEST));
+        const real least = row == row ? row + (real)(CLA_LIGHTEST / CLA_UNIT_LOG2) : (real)(CLA_LEAST);
+        const integer gone = (CLA_ELEMENT < least) | (row == (real)(INFINITY));
         CLA_ELEMENT = gone ? (real)(0) : cla_exp2(x > (real)(1) ? (real)(1) : x);
     CLA_END_ELEMENT
 }
 
-/* dS from dP: p (dp - D). What weighs nothing has no gradient, whatever is stored there. */
-CLA_FN void cla_become_gradients(const cla_tile *t, real *s, const real *p, int k0, int n)
+/* dS from dP: p (dp - D), scaled at once unless something needs it before. What weighs nothing has no gradient,
+ * whatever is stored there. */
+#define CLA_GOES_BACK (CLA_CURVED || CLA_TAKES)
+CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, const real *p, int k0, int n)
 {
+    const real scale = CLA_GOES_BACK ? (real)(1) : (real)(CLA_SCALE(e->a));
     CLA_EACH_ELEMENT(t, k0, n)
         const real weight = p[j * CLA_R_N + r];
-        CLA_ELEMENT = weight == (real)(0) ? (real)(0) : weight * (CLA_ELEMENT - CLA_D_OF(t, r, j));
+        CLA_ELEMENT = weight == (real)(0) ? (real)(0) : weight * (CLA_ELEMENT - CLA_D_OF(t, r, j)) * scale;
     CLA_END_ELEMENT
 }
 
@@ -35,6 +38,7 @@ CLA_FN void cla_become_gradients(const cla_tile *t, real *s, const real *p, int 
 CLA_FN void cla_go_back(const cla_tile *t, const cla_env *e, real *s, const real *raw, int k0, int n)
 {
     const real late = CLA_SCALES_LATE ? (real)(CLA_SCALE(e->a)) : (real)(1);
+    if (!CLA_GOES_BACK) return;
     CLA_EACH_ELEMENT(t, k0, n)
         real ds = CLA_ELEMENT;
         if (CLA_CURVED) {
@@ -45,8 +49,8 @@ CLA_FN void cla_go_back(const cla_tile *t, const cla_env *e, real *s, const real
     CLA_END_ELEMENT
 }
 
-/* P, and dP - D times P, of a tile whose columns begin at `at`; its queries are q0 .. q1 - 1, its keys k0 .. k1 - 1.
- * whole: it holds no other keys. */
+/* P and dS of a tile whose columns begin at `at`; its queries are q0 .. q1 - 1, its keys k0 .. k1 - 1. whole: it holds
+ * no other keys. */
 CLA_FN void cla_weigh(cla_tile *t, const cla_env *e, real *p, real *ds, real *raw, int at, int n, int q0, int q1,
                       int k0, int k1, int whole)
 {
@@ -58,5 +62,5 @@ CLA_FN void cla_weigh(cla_tile *t, const cla_env *e, real *p, real *ds, real *ra
     cla_mask_drop(t, e, p, q0, q1, k0, k1, at, n);
     cla_become_weights(t, p, at, n);
     cla_gradients_of(t, e, ds, p, at, n);
-    cla_become_gradients(t, ds, p, at, n);
+    cla_become_gradients(t, e, ds, p, at, n);
 }

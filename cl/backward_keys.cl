@@ -46,6 +46,11 @@ CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, in
     }
 }
 
+/* The entries and heads whose keys a work-group has. */
+#define CLA_EACH_HEAD \
+    CLA_NO_UNROLL for (int b = b0; b < b1; b++) \
+        CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++)
+
 __kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_backward_keys(const cla_args a, CLA_PARAMS)
 {
@@ -59,25 +64,29 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
     const int stripe = CLA_GROUP / units, tiles = spare ? 0 : a.tiles;
     const int hk0 = unit % across * a.unit_hk, hk1 = hk0 + a.unit_hk, b0 = unit / across * a.unit_b;
     const int b1 = spare ? b0 : b0 + a.unit_b;
+    const int has_dq_totals = CLA_DQ_IN_STRIPES && a.wanted & CLA_DQ_WANTED && CLA_DQ_HAS_TOTALS(&a);
 
     cla_begin_group(&t, CLA_Q_SCALE(&a));
-    CLA_NO_UNROLL for (int b = b0; b < b1; b++)
-        CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
-            cla_enter(&e, &a, b, h, stripe);
-            if (a.wanted & CLA_DQ_WANTED) cla_clear_queries(&e);
-            cla_begin_gradients(&e);
-        }
+    CLA_EACH_HEAD {
+        cla_enter(&e, &a, b, h, stripe);
+        if (a.wanted & CLA_DQ_WANTED) cla_clear_queries(&e);
+        cla_begin_gradients(&e);
+    }
     if (CLA_TAKES) { CLA_SYNC_GLOBAL }
     CLA_NO_UNROLL for (int i = 0; i * a.parts < tiles; i++) {
         const int tile = cla_tile_of_stripe(i, stripe, a.parts);
+        if (has_dq_totals && i && i % CLA_CHAIN == 0)
+            CLA_EACH_HEAD {
+                cla_enter(&e, &a, b, h, stripe);
+                cla_close_queries(&e);
+            }
         if (tile >= tiles) continue;
         t.first = tile * CLA_OWN;
         if (CLA_TAKES) {
-            CLA_NO_UNROLL for (int b = b0; b < b1; b++)
-                CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++) {
-                    cla_enter(&e, &a, b, h, stripe);
-                    cla_clear_gradients(&t, &e);
-                }
+            CLA_EACH_HEAD {
+                cla_enter(&e, &a, b, h, stripe);
+                cla_clear_gradients(&t, &e);
+            }
             CLA_SYNC_GLOBAL
         }
         CLA_NO_UNROLL for (int hk = hk0; hk < hk1; hk++)
@@ -97,4 +106,9 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
                 }
             }
     }
+    if (has_dq_totals)
+        CLA_EACH_HEAD {
+            cla_enter(&e, &a, b, h, stripe);
+            cla_take_totals(&e);
+        }
 }

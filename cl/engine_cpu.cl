@@ -79,13 +79,14 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 /* Values of keys that no query sees may be NaN and are passed over. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
-    t->n_seen = 0;
+    int seen = 0; /* the loop would count in memory what is in the tile */
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         int v = 0; /* the first vector is nearly always enough */
         while (v < CLA_NV && !any(s[j * CLA_NV + v] != (real)(-INFINITY))) v++;
-        t->seen[t->n_seen] = j;
-        t->n_seen += v < CLA_NV;
+        t->seen[seen] = j;
+        seen += v < CLA_NV;
     }
+    t->n_seen = seen;
 }
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)

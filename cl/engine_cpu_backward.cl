@@ -11,7 +11,11 @@
 #define CLA_LANES 1
 #define CLA_OWN (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
-#define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_RK) * CLA_NV) /* (query j, vector v) at j * CLA_NV + v; dQ takes CLA_RK */
+/* dQ is summed for CLA_QR queries and CLA_QV vectors of columns at a time: two where three would leave some over. */
+#define CLA_DQ_VECTORS (CLA_DQ_PITCH / CLA_W)
+#define CLA_QV (CLA_NV == 3 && CLA_DQ_VECTORS % 3 ? 2 : CLA_NV)
+#define CLA_QR (CLA_RK * CLA_NV / CLA_QV)
+#define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_QR) * CLA_NV) /* (query j, vector v) at j * CLA_NV + v */
 #define CLA_COLS(n) (n)
 #define CLA_UNROLL_COLS CLA_NO_UNROLL
 #define CLA_UNROLL_ROWS CLA_NO_UNROLL
@@ -99,10 +103,10 @@ CLA_FN void cla_clear_keys(cla_tile *t, int sums)
 /* A tile of queries: L and D, their rows of Q and dO. */
 CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n)
 {
+    const __global cla_scalar *stats = cla_stats(e, q0);
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
-        const __global cla_scalar *stats = cla_stats(e, q0 + j);
-        t->lse[j] = stats[0];
-        t->delta[j] = stats[1];
+        t->lse[j] = stats[2 * j];
+        t->delta[j] = stats[2 * j + 1];
     }
     cla_rows_q(&t->q_rows, e, q0, n);
     cla_rows_dout(&t->dout_rows, e, q0, n);
@@ -116,72 +120,81 @@ CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real
     cla_dots_dout(t, e, dp, t->v, q0, n);
 }
 
-/* dQ of queries r0 .. r0 + CLA_RK - 1 and of `count` vectors of columns from c0 on, over keys of the tile: those from
+/* dQ of queries r0 .. r0 + CLA_QR - 1 and of `count` vectors of columns from c0 on, over keys of the tile: those from
  * low on, or where there are holes those of t->keys. count is a constant where this is expanded. */
-#define CLA_DQ_VECTORS (CLA_DQ_PITCH / CLA_W)
+typedef real cla_unaligned __attribute__((aligned(sizeof(cla_scalar)))); /* vstore is two stores on PoCL */
+#define CLA_ADD_BLOCK(rows) \
+    CLA_UNROLL for (int r = 0; r < CLA_QR; r++) \
+        if (r < (rows)) \
+            CLA_UNROLL for (int c = 0; c < CLA_QV; c++) \
+                if (c < count) *(__global cla_unaligned *)(to + r * CLA_DQ_PITCH + c * CLA_W) += acc[r][c];
 CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds, int q0, int n, int r0, int c0,
                              const int count, int low, int high)
 {
     const cla_scalar *weights = (const cla_scalar *)(ds + r0 * CLA_NV);
-    real acc[CLA_RK][CLA_NV];
-    CLA_UNROLL for (int r = 0; r < CLA_RK; r++)
-        CLA_UNROLL for (int c = 0; c < CLA_NV; c++) acc[r][c] = (real)(0);
-    CLA_NO_UNROLL for (int i = low; i < high; i++) {
+    real acc[CLA_QR][CLA_QV];
+    CLA_UNROLL for (int r = 0; r < CLA_QR; r++)
+        CLA_UNROLL for (int c = 0; c < CLA_QV; c++) acc[r][c] = (real)(0);
+    const cla_row_ptr first = cla_row_k(CLA_ROOM(t, k), e, t->first, 0) + c0 * CLA_W;
+    const long step = cla_row_k(CLA_ROOM(t, k), e, t->first, 1) - cla_row_k(CLA_ROOM(t, k), e, t->first, 0);
+    cla_row_ptr row = first + low * step;
+    CLA_NO_UNROLL for (int i = low; i < high; i++, row += step) {
         const int j = CLA_DROPS ? t->keys[i] : i;
-        cla_row_ptr row = cla_row_k(CLA_ROOM(t, k), e, t->first, j) + c0 * CLA_W;
-        real x[CLA_NV];
-        CLA_UNROLL for (int c = 0; c < CLA_NV; c++)
+        if (CLA_DROPS) row = first + j * step;
+        real x[CLA_QV];
+        CLA_UNROLL for (int c = 0; c < CLA_QV; c++)
             if (c < count) x[c] = CLA_LOAD_PLAIN(row + c * CLA_W);
-        CLA_UNROLL for (int r = 0; r < CLA_RK; r++) {
+        CLA_UNROLL for (int r = 0; r < CLA_QR; r++) {
             const real w = (real)(weights[r * CLA_OWN + j]);
-            CLA_UNROLL for (int c = 0; c < CLA_NV; c++)
+            CLA_UNROLL for (int c = 0; c < CLA_QV; c++)
                 if (c < count) acc[r][c] = w * x[c] + acc[r][c];
         }
     }
-    CLA_UNROLL for (int r = 0; r < CLA_RK; r++)
-        if (r0 + r < n) {
-            __global cla_scalar *to = cla_part_of_dq(e, e->part, q0 + r0 + r) + c0 * CLA_W;
-            CLA_UNROLL for (int c = 0; c < CLA_NV; c++)
-                if (c < count)
-                    cla_add_vector_there(to + c * CLA_W, to + c * CLA_W + cla_dq_elements(e->a), CLA_DQ_LOSES(e->a),
-                                         acc[r][c]);
-        }
+    __global cla_scalar *to = cla_part_of_dq(e, e->part, q0 + r0) + c0 * CLA_W;
+    if (r0 + CLA_QR <= n) { CLA_ADD_BLOCK(CLA_QR) }
+    else { CLA_ADD_BLOCK(n - r0) }
 }
 CLA_FN void cla_add_dq(cla_tile *t, const cla_env *e, const real *ds, int q0, int n, int low, int high)
 {
-    CLA_NO_UNROLL for (int r0 = 0; r0 < n; r0 += CLA_RK) {
+    CLA_NO_UNROLL for (int r0 = 0; r0 < n; r0 += CLA_QR) {
         int c0 = 0;
-        CLA_NO_UNROLL for (; c0 + CLA_NV <= CLA_DQ_VECTORS; c0 += CLA_NV)
-            cla_add_dq_block(t, e, ds, q0, n, r0, c0, CLA_NV, low, high);
-        if (CLA_DQ_VECTORS % CLA_NV)
-            cla_add_dq_block(t, e, ds, q0, n, r0, c0, CLA_DQ_VECTORS % CLA_NV, low, high);
+        CLA_NO_UNROLL for (; c0 + CLA_QV <= CLA_DQ_VECTORS; c0 += CLA_QV)
+            cla_add_dq_block(t, e, ds, q0, n, r0, c0, CLA_QV, low, high);
+        if (CLA_DQ_VECTORS % CLA_QV)
+            cla_add_dq_block(t, e, ds, q0, n, r0, c0, CLA_DQ_VECTORS % CLA_QV, low, high);
     }
 }
 
 /* Queries in which something weighs: Q and dO of the others may be NaN. */
 CLA_FN void cla_mark_queries(cla_tile *t, const real *p, int n)
 {
-    t->n_seen = 0;
+    integer always = (integer)(-1);
+    CLA_NO_UNROLL for (int j = 0; j < n; j++) always &= p[j * CLA_NV] != (real)(0);
+    t->n_seen = n;
+    if (any(always)) return; /* a key that weighs something in all: the usual case */
+    int seen = 0;            /* the loop would count in memory what is in the tile */
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         int v = 0; /* the first vector is nearly always enough */
         while (v < CLA_NV && !any(p[j * CLA_NV + v] != (real)(0))) v++;
-        t->seen[t->n_seen] = j;
-        t->n_seen += v < CLA_NV;
+        t->seen[seen] = j;
+        seen += v < CLA_NV;
     }
+    t->n_seen = seen;
 }
 
 /* Keys of the tile that weigh something: K of the others may be NaN. */
 CLA_FN void cla_mark_keys(cla_tile *t, const real *p, int n)
 {
-    t->n_keys = 0;
+    int some = 0;
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
-        integer some = (integer)(0);
-        CLA_NO_UNROLL for (int j = 0; j < n; j++) some |= p[j * CLA_NV + v] != (real)(0);
+        integer weighs = (integer)(0);
+        CLA_NO_UNROLL for (int j = 0; j < n; j++) weighs |= p[j * CLA_NV + v] != (real)(0);
         CLA_NO_UNROLL for (int i = 0; i < CLA_W; i++) {
-            t->keys[t->n_keys] = v * CLA_W + i;
-            t->n_keys += CLA_LANE(some, CLA_INTEGER, i) != 0;
+            t->keys[some] = v * CLA_W + i;
+            some += CLA_LANE(weighs, CLA_INTEGER, i) != 0;
         }
     }
+    t->n_keys = some;
 }
 
 /* What a tile of weights P and of dS adds to gradients; [k0, k1): keys that are seen, at most. */
@@ -214,15 +227,31 @@ CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, cons
         } \
 }
 
-/* What this stripe adds up of dQ begins at 0. */
+/* What this stripe adds up of dQ, vector by vector with its total, if there is one: both begin at 0. A segment is added
+ * to the total, and the next one begins with what that addition loses. At the end the stripe has their sum. */
+#define CLA_EACH_DQ_VECTOR(to, total) \
+    CLA_NO_UNROLL for (int q = 0; q < e->nq; q++) \
+        CLA_NO_UNROLL for (int c = 0; c < CLA_DQ_PITCH; c += CLA_W) { \
+            __global cla_scalar *to = cla_part_of_dq(e, e->part, q) + c, *total = to + cla_dq_elements(e->a);
 CLA_FN void cla_clear_queries(const cla_env *e)
 {
-    CLA_NO_UNROLL for (int q = 0; q < e->nq; q++) {
-        __global cla_scalar *to = cla_part_of_dq(e, e->part, q);
-        CLA_NO_UNROLL for (int c = 0; c < CLA_DQ_PITCH; c += CLA_W) {
-            CLA_STORE_PLAIN((real)(0), to + c);
-            if (CLA_DQ_LOSES(e->a)) CLA_STORE_PLAIN((real)(0), to + c + cla_dq_elements(e->a));
-        }
+    CLA_EACH_DQ_VECTOR(to, total)
+        CLA_STORE_PLAIN((real)(0), to);
+        if (CLA_DQ_HAS_TOTALS(e->a)) CLA_STORE_PLAIN((real)(0), total);
+    }
+}
+CLA_FN void cla_close_queries(const cla_env *e)
+{
+    CLA_EACH_DQ_VECTOR(to, total)
+        real lost;
+        CLA_STORE_PLAIN(cla_add_losing(CLA_LOAD_PLAIN(total), CLA_LOAD_PLAIN(to), &lost), total);
+        CLA_STORE_PLAIN(lost, to);
+    }
+}
+CLA_FN void cla_take_totals(const cla_env *e)
+{
+    CLA_EACH_DQ_VECTOR(to, total)
+        CLA_STORE_PLAIN(CLA_LOAD_PLAIN(total) + CLA_LOAD_PLAIN(to), to);
     }
 }
 

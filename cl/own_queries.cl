@@ -20,4 +20,5 @@ CLA_FN integer cla_queries(const cla_env *e, integer row)
 #define CLA_OWNED_2 dout
 #define CLA_OTHER_2 v
 #define CLA_OWNS_QUERIES 1
+#define CLA_TAKES 0 /* the pass that owns keys has that */
 #define CLA_HEADS_OF_KEYS(a) 1

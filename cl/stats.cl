@@ -7,12 +7,12 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
     return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * cla_stats_row(e, q);
 }
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
- * vectors, unless the engine has a pass for it, and then what these lose where stripes are long; of slopes [b,h,tile of
- * keys,item]; of captured buffers each work-group its own tables of all that are wanted, one behind
- * the other, and then what those lose; of a bias without an axis of keys each stripe its cells, and then what those
- * lose, of one with that axis what its cells lose. What is not wanted is not there. */
+ * vectors, unless the engine has a pass for it, and then the totals of these where stripes are long; of slopes
+ * [b,h,tile of keys,item]; of captured buffers each work-group its own tables of all that are wanted, one behind the
+ * other, and then what those lose; of a bias without an axis of keys each stripe its cells, and then what those lose,
+ * of one with that axis what its cells lose. What is not wanted is not there. */
 #define CLA_DQ_PITCH CLA_ROUND_UP(CLA_D, CLA_WIDTH)
-#define CLA_DQ_LOSES(a) ((a)->tiles > CLA_CHAIN * (a)->parts)
+#define CLA_DQ_HAS_TOTALS(a) ((a)->tiles > CLA_CHAIN * (a)->parts)
 CLA_FN __global cla_scalar *cla_dq_parts(const cla_env *e)
 {
     return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * e->a->stats_rows;
@@ -22,7 +22,7 @@ CLA_FN __global cla_scalar *cla_slope_parts(const cla_env *e)
 {
     const cla_args *a = e->a;
     return cla_dq_parts(e) +
-           (CLA_DQ_IN_STRIPES && a->wanted & CLA_DQ_WANTED ? (1 + CLA_DQ_LOSES(a)) * cla_dq_elements(a) : 0);
+           (CLA_DQ_IN_STRIPES && a->wanted & CLA_DQ_WANTED ? (1 + CLA_DQ_HAS_TOTALS(a)) * cla_dq_elements(a) : 0);
 }
 CLA_FN __global cla_scalar *cla_aux_parts(const cla_env *e)
 {

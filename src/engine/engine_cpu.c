@@ -33,12 +33,13 @@ static const struct row rows[] = {
     { .widest = 0 },
 };
 
-/* Backward: K^T, V^T and their gradients, P, dS and scores before they were changed, three converted tiles. */
+/* Backward: K^T, V^T and their gradients, P, dS and scores before they were changed, rounded up to as many queries as
+ * dQ takes at a time, three converted tiles. */
 static int64_t backward_bytes(const int *n, const clattn_problem *p)
 {
     const int64_t keys = n[W] * n[NV], rows = keys > n[BK] ? keys : n[BK];
     const int64_t row = engine_round_up((p->d > p->dv ? p->d : p->dv), n[W]);
-    return engine_scalar_bytes(p) * (2 * keys * (p->d + p->dv) + 3 * (n[BK] + n[RK]) * keys + 3 * rows * row);
+    return engine_scalar_bytes(p) * (2 * keys * (p->d + p->dv) + 3 * (n[BK] + 2 * n[RK]) * keys + 3 * rows * row);
 }
 
 static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)

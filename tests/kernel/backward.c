@@ -8,6 +8,7 @@
  * backward.t PROBLEM [CONFIG [LAYOUT [WANTED]]]: one case; CONFIG "" is the default, WANTED is as graded.h says. */
 #include "config.h"
 
+#include "tools/convert.h"
 #include "tests/lib/cases.h"
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
@@ -109,6 +110,29 @@ static void test_no_sink(const struct device *d)
     }
     ok(!e && plan && graded_verify(&g, d->queue, why, sizeof why) && g.cells[GRADED_DSINKS].got[1] == 0,
        "%s: the sink of a head is -inf (%s %s): %s", d->name, clattn_status_string(e), why, text);
+    graded_free(&g);
+}
+
+/* NaN in the one bias that query 0 keeps: no gradient of the keys that it drops shows that. */
+static void test_nan(const struct device *d, const char *config)
+{
+    static const char text[] = "f32 b1 h1 q9 k9 d8 causal bias:11qk lse seed7 bwd";
+    const clattn_workload c = each_case(text);
+    struct graded g;
+    char why[1024] = "";
+    int64_t index[4];
+    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, ALL);
+    const clattn_plan plan = e ? NULL : each_plan(d, config, &g.t.c.problem, text);
+    if (plan) {
+        g.t.x.bias[0] = NAN;
+        convert_store(CLATTN_F32, g.t.x.bias, g.t.bias.image.byte + array4_at(&g.t.bias, 0, index) * sizeof(float), 1);
+        e = image_write(&g.t.bias.image, d->queue);
+        e = e ? e : graded_truth(&g, d->queue);
+        e = e ? e : graded_run(&g, plan, d->queue);
+    }
+    ok(!e && plan && graded_verify(&g, d->queue, why, sizeof why) && isnan(g.x[GRADED_DQ].value[0]),
+       "%s, %s: NaN in a bias (%s %s): %s", d->name, *config ? config : "first choice", clattn_status_string(e), why,
+       text);
     graded_free(&g);
 }
 
@@ -284,6 +308,9 @@ static void test(const struct device *d)
         test_wanted(d);
         if (harness_turn(16, 1))
             test_no_sink(d);
+        test_nan(d, "");
+        if (harness_rest())
+            test_nan(d, few_items);
         test_cases(d);
         test_mma(d);
         test_simt(d); /* behind those, as it says */

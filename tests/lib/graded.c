@@ -196,11 +196,18 @@ static int fetch_cells(struct graded *g, int which, cl_command_queue queue)
     return same;
 }
 
+/* The part of its bound that a number is off by; NaN belongs where float64 has it. */
+static double share_of(double got, double want, double bound)
+{
+    const double error = isnan(got) && isnan(want) ? 0 : fabs(got - want);
+    return error == 0 ? 0 : error / bound;
+}
+
 static int compare_cells(struct graded *g, int which, char *why, size_t len)
 {
     const struct graded_cells *const x = &g->cells[which];
     for (int64_t i = 0; i < graded_cells_wanted(g, which); i++) {
-        const double error = fabs(x->got[i] - x->want[i]), share = error == 0 ? 0 : error / x->bound[i];
+        const double share = share_of(x->got[i], x->want[i], x->bound[i]);
         g->most = share > g->most ? share : g->most;
         if (share <= 1)
             continue;
@@ -386,8 +393,8 @@ static int compare(struct graded *g, int i, char *why, size_t len)
         const int64_t row = at / x->width, b = row / rows / x->n[1], h = row / rows % x->n[1], n = row % rows;
         if (!is_there(g, i, b, h, n))
             continue;
-        const double error = fabs(x->value[at] - g->want[i][at]), bound = g->bound[i][at];
-        const double share = error == 0 ? 0 : error / bound;
+        const double error = fabs(x->value[at] - g->want[i][at]);
+        const double share = share_of(x->value[at], g->want[i][at], g->bound[i][at]);
         g->most = share > g->most ? share : g->most;
         if (share <= 1)
             continue;
