@@ -16,7 +16,8 @@ CLA_FN void cla_become_weights(const cla_tile *t, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
         const real row = CLA_L_OF(t, r, j), x = (CLA_ELEMENT - row) * CLA_UNIT_LOG2;
-        const real least = row == row ? row + (real)(CLA_LIGHTEST / CLA_UNIT_LOG2) : (real)(CLA_LEAST);
+        const real lightest = row + (real)(CLA_LIGHTEST / CLA_UNIT_LOG2);
+        const real least = lightest > (real)(CLA_LEAST) ? lightest : (real)(CLA_LEAST); /* above -inf, whatever L is */
         const integer gone = (CLA_ELEMENT < least) | (row == (real)(INFINITY));
         CLA_ELEMENT = gone ? (real)(0) : cla_exp2(x > (real)(1) ? (real)(1) : x);
     CLA_END_ELEMENT

@@ -109,6 +109,6 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
     if (has_dq_totals)
         CLA_EACH_HEAD {
             cla_enter(&e, &a, b, h, stripe);
-            cla_take_totals(&e);
+            cla_finish_queries(&e);
         }
 }

@@ -79,7 +79,7 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 /* Values of keys that no query sees may be NaN and are passed over. */
 CLA_FN void cla_mark_seen(cla_tile *t, const real *s, int n)
 {
-    int seen = 0; /* the loop would count in memory what is in the tile */
+    int seen = 0; /* t->n_seen would be counted in memory */
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         int v = 0; /* the first vector is nearly always enough */
         while (v < CLA_NV && !any(s[j * CLA_NV + v] != (real)(-INFINITY))) v++;

@@ -11,9 +11,10 @@
 #define CLA_LANES 1
 #define CLA_OWN (CLA_W * CLA_NV)
 #define CLA_R_N CLA_NV
-/* dQ is summed for CLA_QR queries and CLA_QV vectors of columns at a time: two where three would leave some over. */
+/* dQ is summed for CLA_QR queries and CLA_QV vectors of columns at a time: two where three would leave columns over,
+ * unless that leaves queries over. */
 #define CLA_DQ_VECTORS (CLA_DQ_PITCH / CLA_W)
-#define CLA_QV (CLA_NV == 3 && CLA_DQ_VECTORS % 3 ? 2 : CLA_NV)
+#define CLA_QV (CLA_NV == 3 && CLA_DQ_VECTORS % 3 && CLA_BK % (CLA_RK * 3 / 2) == 0 ? 2 : CLA_NV)
 #define CLA_QR (CLA_RK * CLA_NV / CLA_QV)
 #define CLA_S_N (CLA_ROUND_UP(CLA_BK, CLA_QR) * CLA_NV) /* (query j, vector v) at j * CLA_NV + v */
 #define CLA_COLS(n) (n)
@@ -172,7 +173,7 @@ CLA_FN void cla_mark_queries(cla_tile *t, const real *p, int n)
     CLA_NO_UNROLL for (int j = 0; j < n; j++) always &= p[j * CLA_NV] != (real)(0);
     t->n_seen = n;
     if (any(always)) return; /* a key that weighs something in all: the usual case */
-    int seen = 0;            /* the loop would count in memory what is in the tile */
+    int seen = 0;            /* t->n_seen would be counted in memory */
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         int v = 0; /* the first vector is nearly always enough */
         while (v < CLA_NV && !any(p[j * CLA_NV + v] != (real)(0))) v++;
@@ -248,7 +249,7 @@ CLA_FN void cla_close_queries(const cla_env *e)
         CLA_STORE_PLAIN(lost, to);
     }
 }
-CLA_FN void cla_take_totals(const cla_env *e)
+CLA_FN void cla_finish_queries(const cla_env *e)
 {
     CLA_EACH_DQ_VECTOR(to, total)
         CLA_STORE_PLAIN(CLA_LOAD_PLAIN(total) + CLA_LOAD_PLAIN(to), to);

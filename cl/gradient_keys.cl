@@ -13,7 +13,7 @@ CLA_FN void cla_clear_keys(cla_tile *t, int sums)
 }
 CLA_FN void cla_clear_queries(const cla_env *e) {}
 CLA_FN void cla_close_queries(const cla_env *e) {}
-CLA_FN void cla_take_totals(const cla_env *e) {}
+CLA_FN void cla_finish_queries(const cla_env *e) {}
 CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n) { cla_fetch_numbers(t, e, q0); }
 
 CLA_FN void cla_add_gradients(cla_tile *t, const cla_env *e, const real *p, const real *ds, int q0, int n, int k0,

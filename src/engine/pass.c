@@ -170,8 +170,8 @@ static bool bytes_of_gradients(const struct target *t, const struct arguments *a
     const int64_t width = engine_width(t->config->engine, &t->config->tile);
     const int64_t pitch = (t->p->d + width - 1) / width * width;
     const bool stripes = a->wanted & CLA_DQ_WANTED && t->config->engine->dq_in_stripes;
-    const int64_t losses = a->tiles > (int64_t)CLA_CHAIN * a->parts; /* beside each dQ */
-    const int64_t of_row = 2 + (stripes ? a->parts * pitch * (1 + losses) : 0);
+    const int64_t totals = a->tiles > (int64_t)CLA_CHAIN * a->parts; /* beside each dQ */
+    const int64_t of_row = 2 + (stripes ? a->parts * pitch * (1 + totals) : 0);
     const int64_t sloped = a->wanted & CLA_DSLOPES_WANTED ? (int64_t)a->heads * a->tiles : 0;
     int64_t scalars, cells, slopes, tables;
     return checked_mul(a->stats_rows, of_row, &scalars) && checked_mul(sloped, items_of_engine(t), &slopes) &&

@@ -29,7 +29,7 @@ struct call {
     struct workspace workspace;
     int64_t part_groups;     /* work-groups of a part of the keys, or of a stripe of them */
     bool parts_may_be_fewer; /* a rule said how many, not the caller */
-    int64_t short_parts;     /* of so many parts, or more, none keeps what long sums lose, which takes workspace */
+    int64_t short_parts;     /* of so many parts, or more, none has totals of long sums, which take workspace */
 };
 
 /* Reads a clattn_forward_args into *c, which begins as zeros: all of a forward pass but where its workspace lies. */
