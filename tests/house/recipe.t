@@ -72,6 +72,16 @@ classes() { # a class of its own, whatever the number, its words in their place
         test "$(cat said)" = 'f32 b1 h8 q128 k256 d64 causal window256,256 dilated2 softcap30' &&
         test "$(class_of 'f32 b1 h8 q64 k256 d64 dilated3')" != "$(class_of 'f32 b1 h8 q64 k256 d64')"
 }
+# examples/first_call.c twice: each row sees its own key, whose value is 1 in row 0, then all keys.
+one_call() {
+    mkdir -p "$copy/examples" && sed -e 's/problem.causal = 1;/problem.flags = CLATTN_DILATED;/' \
+        -e '/e = clattn_forward(/i\
+for (problem.dilation = N; problem.dilation && !e; problem.dilation /= N)' \
+        "$top_srcdir/examples/first_call.c" >"$copy/examples/first_call.c"
+    build examples/first_call && (cd "$build" && CLATTN_TUNE=off CLATTN_CACHE_DIR=off ./examples/first_call) >>out 2>&1
+    cat out err >said
+    grep -q '^CL_SUCCESS .*row 0 is ' said && ! grep -q 'row 0 is 1,' said
+}
 cases() { # of the patch
     sed -n 's/^[^"]*//; s/"\([^"]*\)",*/\1\n/gp' "$copy/tests/lib/cases.h" | sed -n 's/^ *\(.*dilated[0-9].*\)/\1/p'
 }
@@ -132,6 +142,7 @@ fi
 run_check "it has a class of its own" classes
 run_check "O and LSE are right in $engines, and NaN in V that nobody sees stays away" computed
 run_check "tuned, then from the cache" tuned
+run_check "clattn_forward() tells two numbers apart" one_call
 
 # ---- Each of its rows left out ----
 
