@@ -9,23 +9,20 @@ CLA_FN void cla_drop_unseen(const cla_tile *t, const cla_env *e, real *s, int k0
 }
 
 /* Weights from scores, with L of the row. What is dropped, -inf, is 0 even where L is NaN, and so is what is next to
- * nothing: products with that would be denormal. None is much above 1, unless L is wrong. k0 is the first query here,
- * as in all that goes over the elements of a tile. */
-#define CLA_LIGHTEST (sizeof(cla_scalar) == 8 ? -900 : -100)
+ * nothing. None is much above 1, unless L is wrong. k0 is the first query here, as in all that goes over the elements
+ * of a tile. */
 CLA_FN void cla_become_weights(const cla_tile *t, real *s, int k0, int n)
 {
     CLA_EACH_ELEMENT(t, k0, n)
         const real row = CLA_L_OF(t, r, j), x = (CLA_ELEMENT - row) * CLA_UNIT_LOG2;
-        const real lightest = row + (real)(CLA_LIGHTEST / CLA_UNIT_LOG2);
-        const real least = lightest > (real)(CLA_LEAST) ? lightest : (real)(CLA_LEAST); /* above -inf, whatever L is */
-        const integer gone = (CLA_ELEMENT < least) | (row == (real)(INFINITY));
+        const integer gone = CLA_IS_NOTHING(t, r, j, CLA_ELEMENT, row, x);
         CLA_ELEMENT = gone ? (real)(0) : cla_exp2(x > (real)(1) ? (real)(1) : x);
     CLA_END_ELEMENT
 }
 
-/* dS from dP: p (dp - D), scaled at once unless something needs it before. What weighs nothing has no gradient,
- * whatever is stored there. */
-#define CLA_GOES_BACK (CLA_CURVED || CLA_TAKES)
+/* dS from dP: p (dp - D). What weighs nothing has no gradient, whatever is stored there. It is scaled at once where one
+ * item has the whole tile in memory, unless something needs it before. */
+#define CLA_GOES_BACK (CLA_CURVED || CLA_TAKES || CLA_LANES > 1)
 CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, const real *p, int k0, int n)
 {
     const real scale = CLA_GOES_BACK ? (real)(1) : (real)(CLA_SCALE(e->a));

@@ -46,6 +46,9 @@ CLA_FN void cla_take_heads(cla_tile *t, cla_env *e, const cla_args *a, int b, in
     }
 }
 
+/* The sums that begin or end with an entry: all of them with the first or last one, else those that are not shared. */
+CLA_FN int cla_sums_of(const cla_args *a, int all) { return all ? CLA_ALL_SUMS : CLA_ALL_SUMS & ~a->shared; }
+
 /* The entries and heads whose keys a work-group has. */
 #define CLA_EACH_HEAD \
     CLA_NO_UNROLL for (int b = b0; b < b1; b++) \
@@ -89,18 +92,18 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
             }
             CLA_SYNC_GLOBAL
         }
-        CLA_NO_UNROLL for (int hk = hk0; hk < hk1; hk++)
+        CLA_NO_UNROLL for (int x = 0; x < a.unit_hk; x++)
             CLA_NO_UNROLL for (int b = b0; b < b1; b++) {
-                const int own = CLA_ALL_SUMS & ~a.shared; /* sums that are of this entry alone */
-                const int begun = b == b0 ? CLA_ALL_SUMS : own, done = b == b1 - 1 ? CLA_ALL_SUMS : own;
+                const int hk = hk0 + x, begun = cla_sums_of(&a, b == b0);
                 cla_enter(&e, &a, b, hk * a.heads_per_kv, stripe);
-                if (t.first < e.nk && begun) {
+                if (begun && t.first < e.nk) {
                     cla_begin_keys(&t, &e, t.first, CLA_Q_SCALE(&a));
                     cla_clear_keys(&t, begun);
                     if (cla_has_segments(&a)) cla_open_total(&e, begun);
                 }
                 cla_take_heads(&t, &e, &a, b, hk, stripe);
-                if (t.first < e.nk && done) {
+                const int done = cla_sums_of(&a, b == b1 - 1);
+                if (done && t.first < e.nk) {
                     if (cla_has_segments(&a)) cla_close_total(&t, &e, done);
                     cla_write_keys(&t, &e, done & a.wanted);
                 }

@@ -34,6 +34,7 @@ typedef struct {
     cla_scalar slope;                      /* the gradient of a head's, as far as it is added up */
     cla_rows q_rows, dout_rows, k_rows;
     cla_scalar lse[CLA_BK], delta[CLA_BK]; /* L and D of the queries */
+    cla_scalar least[CLA_BK];              /* scores below are dropped or next to nothing: above -inf, whatever L is */
     int seen[CLA_BK];                      /* queries in which keys of the tile weigh something */
     int keys[CLA_DROPS ? CLA_OWN : 1];     /* keys that some query of the tile sees, where there are holes */
 } cla_tile;
@@ -43,6 +44,8 @@ CLA_FN int cla_slot_k(const cla_tile *t, int q0, int j) { return q0 + j; }
 CLA_FN int cla_low_keys(const cla_tile *t, int k0, int n) { return n; }
 #define CLA_L_OF(t, r, j) (real)((t)->lse[j])
 #define CLA_D_OF(t, r, j) (real)((t)->delta[j])
+/* Two comparisons instead of three: 2 %. */
+#define CLA_IS_NOTHING(t, r, j, s, row, x) (((s) < (real)((t)->least[j])) | ((row) == (real)(INFINITY)))
 #define CLA_ROOM(t, b) (&(t)->b##_rows)
 #define CLA_ALL_SEEN(t, n) ((t)->n_seen == (n))
 CLA_LOADS(q, CLA_D)
@@ -108,6 +111,8 @@ CLA_FN void cla_begin_queries(cla_tile *t, const cla_env *e, int q0, int n)
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         t->lse[j] = stats[2 * j];
         t->delta[j] = stats[2 * j + 1];
+        const cla_scalar least = t->lse[j] + (cla_scalar)(CLA_LIGHTEST / CLA_UNIT_LOG2);
+        t->least[j] = least > CLA_LEAST ? least : CLA_LEAST;
     }
     cla_rows_q(&t->q_rows, e, q0, n);
     cla_rows_dout(&t->dout_rows, e, q0, n);

@@ -5,6 +5,7 @@
 #define CLA_PRAGMA(x) _Pragma(#x)
 /* What is no fault that a user should read of: a loop that an optimiser cannot unroll as it is asked to, and how
  * vectors that are wider than registers are handed to functions, which are all of one program. */
+#pragma clang diagnostic ignored "-Wunknown-pragmas" /* NVIDIA's driver 470: the words below */
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wpass-failed"
 #pragma clang diagnostic ignored "-Wpsabi"

@@ -6,6 +6,10 @@
 #define CLA_MARKS (!CLA_OWNS_QUERIES || CLA_DROPS)       /* rows of Q that see nothing may be NaN */
 #define CLA_NUMBERS (CLA_OWNS_QUERIES ? CLA_BQ : CLA_BK) /* of queries in a tile */
 
+/* A number of each row to compare with would take a register for each: NVIDIA's compilers would spill. */
+#define CLA_IS_NOTHING(t, r, j, s, row, x) \
+    (((s) == (real)(-INFINITY)) | ((row) == (real)(INFINITY)) | ((x) < (real)(CLA_LIGHTEST)))
+
 CLA_FN void cla_begin_own(cla_tile *t, int first, int end)
 {
     t->first = first;

@@ -6,6 +6,8 @@ CLA_FN __global cla_scalar *cla_stats(const cla_env *e, int q)
 {
     return (__global cla_scalar *)(e->at.workspace + e->a->states_offset) + 2 * cla_stats_row(e, q);
 }
+/* Weights below 2^CLA_LIGHTEST are next to nothing: products with them would be denormal. */
+#define CLA_LIGHTEST (sizeof(cla_scalar) == 8 ? -900 : -100)
 /* Behind the stats of all rows lies what stripes of keys add up: of dQ each a tensor [row,pitch], rows being whole
  * vectors, unless the engine has a pass for it, and then the totals of these where stripes are long; of slopes
  * [b,h,tile of keys,item]; of captured buffers each work-group its own tables of all that are wanted, one behind the
