@@ -92,6 +92,7 @@ void cla_backward_keys(const cla_args a, CLA_PARAMS)
             }
             CLA_SYNC_GLOBAL
         }
+        /* Written so that ptxas needs no more than its 255 registers: offline/table.py, d128. */
         CLA_NO_UNROLL for (int x = 0; x < a.unit_hk; x++)
             CLA_NO_UNROLL for (int b = b0; b < b1; b++) {
                 const int hk = hk0 + x, begun = cla_sums_of(&a, b == b0);

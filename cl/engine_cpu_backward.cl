@@ -129,7 +129,7 @@ CLA_FN void cla_gradients_of(cla_tile *t, const cla_env *e, real *dp, const real
 /* dQ of queries r0 .. r0 + CLA_QR - 1 and of `count` vectors of columns from c0 on, over keys of the tile: those from
  * low on, or where there are holes those of t->keys. count is a constant where this is expanded. */
 typedef real cla_unaligned __attribute__((aligned(sizeof(cla_scalar)))); /* vstore is two stores on PoCL */
-#define CLA_ADD_BLOCK(rows) \
+#define CLA_ADD_BLOCK(rows) /* within cla_add_dq_block() */ \
     CLA_UNROLL for (int r = 0; r < CLA_QR; r++) \
         if (r < (rows)) \
             CLA_UNROLL for (int c = 0; c < CLA_QV; c++) \
@@ -141,6 +141,7 @@ CLA_FN void cla_add_dq_block(const cla_tile *t, const cla_env *e, const real *ds
     real acc[CLA_QR][CLA_QV];
     CLA_UNROLL for (int r = 0; r < CLA_QR; r++)
         CLA_UNROLL for (int c = 0; c < CLA_QV; c++) acc[r][c] = (real)(0);
+    /* Rows are equally far apart in every load slot that gradients have. */
     const cla_row_ptr first = cla_row_k(CLA_ROOM(t, k), e, t->first, 0) + c0 * CLA_W;
     const long step = cla_row_k(CLA_ROOM(t, k), e, t->first, 1) - cla_row_k(CLA_ROOM(t, k), e, t->first, 0);
     cla_row_ptr row = first + low * step;

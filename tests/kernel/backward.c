@@ -90,55 +90,65 @@ static void test_wanted(const struct device *d)
             check(d, text, NULL, PADDED, wanted << GRADED_DQ);
 }
 
+/* Makes a case, lets `change` change its inputs, calls once and judges; 0 and `why` where something is wrong. */
+static int is_right_changed(struct graded *g, const struct device *d, const char *text, const char *config,
+                            unsigned wanted, cl_int (*change)(struct graded *, cl_command_queue), char *why, size_t len)
+{
+    const clattn_workload c = each_case(text);
+    cl_int e = graded_make(g, d->cl.context, d->queue, &c, PADDED, wanted);
+    const clattn_plan plan = e ? NULL : each_plan(d, config, &g->t.c.problem, text);
+    if (!e)
+        e = plan ? change(g, d->queue) : CLATTN_ERROR_NOT_SUPPORTED;
+    e = e ? e : graded_truth(g, d->queue);
+    e = e ? e : graded_run(g, plan, d->queue);
+    snprintf(why, len, "%s", e ? clattn_status_string(e) : "");
+    return !e && graded_verify(g, d->queue, why, len);
+}
+
+static cl_int drop_sink(struct graded *g, cl_command_queue queue)
+{
+    static const float none = -INFINITY;
+    struct image *const list = &g->t.list[SINKS];
+    g->t.x.sinks[1] = (double)none;
+    memcpy(list->byte + (g->t.args.sinks.offset + 1) * sizeof none, &none, sizeof none);
+    return image_write(list, queue);
+}
+
 /* A sink that weighs nothing, and rows that see nothing beside it; by kernels of test_wanted(). */
 static void test_no_sink(const struct device *d)
 {
     static const char text[] = "f32 b2 h4/2 q37 k20 d41/26 causal bias:1h11 alibi sink lse bwd";
-    static const float none = -INFINITY;
-    const clattn_workload c = each_case(text);
     struct graded g;
-    char why[1024] = "";
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, WITH_DLSE);
-    const clattn_plan plan = e ? NULL : each_plan(d, "", &g.t.c.problem, text);
-    if (plan) {
-        struct image *const list = &g.t.list[SINKS];
-        g.t.x.sinks[1] = (double)none;
-        memcpy(list->byte + (g.t.args.sinks.offset + 1) * sizeof none, &none, sizeof none);
-        e = image_write(list, d->queue);
-        e = e ? e : graded_truth(&g, d->queue);
-        e = e ? e : graded_run(&g, plan, d->queue);
-    }
-    ok(!e && plan && graded_verify(&g, d->queue, why, sizeof why) && g.cells[GRADED_DSINKS].got[1] == 0,
-       "%s: the sink of a head is -inf (%s %s): %s", d->name, clattn_status_string(e), why, text);
+    char why[1024];
+    const int good = is_right_changed(&g, d, text, "", WITH_DLSE, drop_sink, why, sizeof why);
+    ok(good && g.cells[GRADED_DSINKS].got[1] == 0, "%s: the sink of a head is -inf (%s): %s", d->name, why, text);
     graded_free(&g);
+}
+
+static cl_int taint_first_bias(struct graded *g, cl_command_queue queue)
+{
+    struct array4 *const bias = &g->t.bias;
+    const int type = g->t.c.problem.bias_type;
+    int64_t index[4];
+    g->tainted = 1;
+    g->t.x.bias[0] = NAN;
+    convert_store(type, g->t.x.bias, bias->image.byte + array4_at(bias, 0, index) * convert_size(type), 1);
+    return image_write(&bias->image, queue);
 }
 
 /* NaN in the one bias that query 0 keeps: no gradient of the keys that it drops shows that. */
 static void test_nan(const struct device *d, const char *type, const char *config)
 {
     struct graded g;
-    char text[128], why[1024] = "";
-    int64_t index[4];
+    char text[128], why[1024];
     snprintf(text, sizeof text, "%s b1 h1 q9 k9 d8 causal bias:11qk lse seed7 bwd", type);
     if (harness_may_refuse_text(d, text, NULL)) {
         skip("%s: no configuration here", text);
         return;
     }
-    const clattn_workload c = each_case(text);
-    cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, ALL);
-    const clattn_plan plan = e ? NULL : each_plan(d, config, &g.t.c.problem, text);
-    if (plan) {
-        const int of_bias = g.t.c.problem.bias_type;
-        g.t.x.bias[0] = NAN;
-        convert_store(of_bias, g.t.x.bias,
-                      g.t.bias.image.byte + array4_at(&g.t.bias, 0, index) * convert_size(of_bias), 1);
-        e = image_write(&g.t.bias.image, d->queue);
-        e = e ? e : graded_truth(&g, d->queue);
-        e = e ? e : graded_run(&g, plan, d->queue);
-    }
-    ok(!e && plan && graded_verify(&g, d->queue, why, sizeof why) && isnan(g.x[GRADED_DQ].value[0]),
-       "%s, %s: NaN in a bias (%s %s): %s", d->name, *config ? config : "first choice", clattn_status_string(e), why,
-       text);
+    const int good = is_right_changed(&g, d, text, config, ALL, taint_first_bias, why, sizeof why);
+    ok(good && isnan(g.x[GRADED_DQ].value[0]), "%s, %s: NaN in a bias (%s): %s", d->name,
+       *config ? config : "first choice", why, text);
     graded_free(&g);
 }
 

@@ -196,10 +196,10 @@ static int fetch_cells(struct graded *g, int which, cl_command_queue queue)
     return same;
 }
 
-/* The part of its bound that a number is off by; NaN belongs where float64 has it. */
-static double share_of(double got, double want, double bound)
+/* The part of its bound that a number is off by. */
+static double share_of(const struct graded *g, double got, double want, double bound)
 {
-    const double error = isnan(got) && isnan(want) ? 0 : fabs(got - want);
+    const double error = g->tainted && isnan(got) && isnan(want) ? 0 : fabs(got - want);
     return error == 0 ? 0 : error / bound;
 }
 
@@ -207,7 +207,7 @@ static int compare_cells(struct graded *g, int which, char *why, size_t len)
 {
     const struct graded_cells *const x = &g->cells[which];
     for (int64_t i = 0; i < graded_cells_wanted(g, which); i++) {
-        const double share = share_of(x->got[i], x->want[i], x->bound[i]);
+        const double share = share_of(g, x->got[i], x->want[i], x->bound[i]);
         g->most = share > g->most ? share : g->most;
         if (share <= 1)
             continue;
@@ -394,7 +394,7 @@ static int compare(struct graded *g, int i, char *why, size_t len)
         if (!is_there(g, i, b, h, n))
             continue;
         const double error = fabs(x->value[at] - g->want[i][at]);
-        const double share = share_of(x->value[at], g->want[i][at], g->bound[i][at]);
+        const double share = share_of(g, x->value[at], g->want[i][at], g->bound[i][at]);
         g->most = share > g->most ? share : g->most;
         if (share <= 1)
             continue;

@@ -35,6 +35,7 @@ struct graded {
     clattn_aux_gradient daux[CLATTN_AUX_MAX];
     graded_value *value; /* NULL: inputs are random */
     double most; /* behind graded_verify() */
+    int tainted; /* a test put NaN into an input: it belongs where float64 has it, and is an error elsewhere */
     int summed; /* a bit for each of dK and dV, by its GRADED_*, that has a batch axis of 1 */
 };
 
