@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* a op b into *r; false when the result does not fit. */
-bool checked_mul(int64_t a, int64_t b, int64_t *r);
-bool checked_add(int64_t a, int64_t b, int64_t *r);
+/* a op b, of 64 bits, into *r; false when the result does not fit. */
+#define checked_mul(a, b, r) (!__builtin_mul_overflow((int64_t)(a), (int64_t)(b), r))
+#define checked_add(a, b, r) (!__builtin_add_overflow((int64_t)(a), (int64_t)(b), r))
 /* A size or an offset, which has 32 bits on some machines, as *r; likewise. */
-bool checked_signed(uint64_t a, int64_t *r);
+#define checked_signed(a, r) (!__builtin_add_overflow((uint64_t)(a), 0u, r))
 
 #endif
