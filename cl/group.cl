@@ -43,7 +43,7 @@ CLA_FN void cla_env_init(cla_env *e, const cla_args *a, int b, int h, int part)
 
 /* GQA packing: where CLA_PACKS_HEADS is set, row r of a (b, h) is query r / n of head h + r % n, n being packed_heads.
  * So heads that share keys fill a tile which the queries of one would leave empty, and keys are read once for all of
- * them. Else a row is a query. Floats divide exactly: rows are few (gqa.h). */
+ * them. Else a row is a query. Floats divide exactly: rows are few (split.h). */
 CLA_FN int cla_row_count(const cla_env *e, int queries)
 {
     return CLA_PACKS_HEADS ? queries * e->a->packed_heads : queries;

@@ -80,6 +80,7 @@ cl_int clattn_emit_kernel(clattn_handle h, const clattn_problem *problem, const 
     struct source source = { NULL, NULL };
     struct config config;
     struct caps generic;
+    int pass;
     const struct caps *const caps = h ? &h->maker.caps : &generic;
     clattn_problem p;
     cl_int status = h ? handle_check(h) : CL_SUCCESS;
@@ -92,9 +93,13 @@ cl_int clattn_emit_kernel(clattn_handle h, const clattn_problem *problem, const 
     status = plan_choose(&config, &p, caps, problem, config_text, &why);
     if (!status && h)
         build_settle(&h->maker, &p, &config);
-    struct target target = { .p = &p, .caps = caps, .config = &config };
-    if (!status && !(status = find_pass(&target.pass, kernel, &p, config.engine, &why)) &&
-        !(status = source_compose(&source, &target, &why))) {
+    if (!status)
+        status = find_pass(&pass, kernel, &p, config.engine, &why);
+    if (!status) {
+        const struct target target = target_make(pass, &p, caps, &config);
+        status = source_compose(&source, &target, &why);
+    }
+    if (!status) {
         text_add(&to, "// ");
         tile_config_print(&config, &to);
         text_add(&to, " %s\n", source.options);

@@ -4,8 +4,8 @@
 
 #include "engine/defines.h"
 
+#include "engine/split.h"
 #include "problem/feature.h"
-#include "problem/gqa.h"
 
 #include <math.h>
 
@@ -46,10 +46,10 @@ static void add_scores(struct text *to, const struct target *t)
              "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d -DCLA_INVARIANT=%d",
              !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, drops(p), problem_changes_scores(p),
              fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
-             gqa_rows(p, c->engine->rows_per_group(&c->tile)).packs_heads, !!(p->flags & CLATTN_BATCH_INVARIANT));
+             split_rows(p, t->shape.rows).packs_heads, !!(p->flags & CLATTN_BATCH_INVARIANT));
     if (p->flags & CLATTN_BACKWARD)
         text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d -DCLA_TABLES=%d", p->bias_type != 0,
-                 c->engine->dq_in_stripes, c->engine->items_per_group(&c->tile), engine_tables(c->engine, &c->tile));
+                 c->engine->dq_in_stripes, t->shape.items, t->shape.tables);
 }
 
 void defines_forward(struct text *to, const struct target *t)
@@ -63,7 +63,7 @@ void defines_forward(struct text *to, const struct target *t)
     FEATURE_EACH(f)
         if (f->options && f->applies(p))
             f->options(to, p);
-    text_add(to, " -DCLA_WIDTH=%d", engine_width(e, &c->tile));
+    text_add(to, " -DCLA_WIDTH=%d", t->shape.width);
     for (int i = 0; e->numbers[i].name; i++) {
         text_add(to, " -DCLA_");
         for (const char *s = e->numbers[i].name; *s; s++)
@@ -88,32 +88,13 @@ void defines_rows(struct text *to, const struct target *t)
     add_storage(to, t->p);
     add_scores(to, t);
     text_add(to, " -DCLA_WIDTH=%d -DCLA_ITEMS=%d -DCLA_BLOCK=%d -DCLA_RESULTS=%d",
-             engine_width(t->config->engine, &t->config->tile), pass_at(t->pass)->items(t), DEFINES_BLOCK,
+             t->shape.width, pass_at(t->pass)->items(t), DEFINES_BLOCK,
              defines_results(t));
-}
-
-/* An engine of one item to a group has vectors, and a thread for each group: columns are in vectors there. Elsewhere
- * they are in neighbouring items. */
-struct merge_shape defines_merge_shape(const struct target *t)
-{
-    enum { COLUMN_ITEMS = 32, LANES = 8, VECTORS = 4 };
-    const struct config *const c = t->config;
-    struct merge_shape s = { 1, 1, VECTORS, engine_width(c->engine, &c->tile), 0 };
-    if (c->engine->items_per_group(&c->tile) > 1) {
-        const int most = (int)(t->caps->max_group < COLUMN_ITEMS * LANES ? t->caps->max_group : COLUMN_ITEMS * LANES);
-        s = (struct merge_shape){ 1, 1, 1, 1, 0 };
-        while (2 * s.items <= most)
-            s.items *= 2;
-        s.column_items = s.items < COLUMN_ITEMS ? s.items : COLUMN_ITEMS;
-    }
-    const int columns = s.column_items * s.vectors * s.width;
-    s.chunks = (t->p->dv + columns - 1) / columns;
-    return s;
 }
 
 void defines_merge(struct text *to, const struct target *t)
 {
-    const struct merge_shape s = defines_merge_shape(t);
+    const struct merge_shape s = t->shape.merge;
     const char *const type = problem_type_name(t->p->o_type);
     text_add(to, " -cl-mad-enable -DCLA_TQ=%s -DCLA_TK=%s -DCLA_TV=%s -DCLA_TO=%s", type, type, type, type);
     text_add(to, " -DCLA_ITEMS=%d -DCLA_COLUMN_ITEMS=%d -DCLA_VECTORS=%d -DCLA_WIDTH=%d -DCLA_INVARIANT=%d", s.items,

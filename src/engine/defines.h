@@ -14,12 +14,6 @@ void defines_merge(struct text *to, const struct target *target);
 void defines_append(struct text *to, const struct target *target); /* of advance and rotary, too */
 void defines_exp2(struct text *to, const struct target *target);
 
-/* How the work-groups of pass merge cover rows (cl/merge.cl), and how many of them cover the columns of one. */
-struct merge_shape {
-    int items, column_items, vectors, width, chunks;
-};
-struct merge_shape defines_merge_shape(const struct target *target);
-
 /* Elements of a row of K or V that a work-item of pass append writes, by its storage type and its groups: whole groups
  * and whole bytes. */
 int defines_part(int type, int32_t group);

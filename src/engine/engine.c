@@ -93,7 +93,9 @@ static cl_int check_parameters(const struct engine *e, const struct tile *t, con
 {
     const struct config config = { .engine = e, .tile = *t };
     const struct target target = { .pass = pass_main(p), .p = p, .caps = caps, .config = &config };
-    const size_t bytes = params_bytes(&target);
+    struct params params;
+    params_find(&params, &target);
+    const size_t bytes = params_bytes(&params);
     if (bytes > PARAMS_PROMISED)
         REFUSE("its kernel would have %zu bytes of parameters, OpenCL promises %d", bytes, PARAMS_PROMISED);
     return CL_SUCCESS;

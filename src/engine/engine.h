@@ -21,7 +21,7 @@ struct row {
     struct tile tile;
     int widest;              /* largest d and dv */
     int most_rows;           /* largest nq, 0 for any */
-    int most_shared;         /* most rows that share keys (gqa.h), 0 for any */
+    int most_shared;         /* most rows that share keys (split.h), 0 for any */
     int narrowest, broadest; /* vector widths of the device, 0 for any */
     int sub_group;           /* that of the device (caps.h), 0 for any */
     bool large;              /* takes registers that GPUs with a first_group (caps.h) may not have */

@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 
-#include "problem/gqa.h"
+#include "engine/split.h"
 
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
 
@@ -49,7 +49,7 @@ static int one_item(const struct tile *t)
  * sums across lanes cost more than that saves. */
 static bool rows_are_few(const struct caps *caps, const clattn_problem *p)
 {
-    const int64_t rows = gqa_shared_rows(p), lanes = engine_lanes(caps, p);
+    const int64_t rows = split_shared_rows(p), lanes = engine_lanes(caps, p);
     const bool is_wide = p->d >= 128 && 2 * p->sizes.nq <= lanes;
     return p->sizes.nq && rows <= (is_wide ? lanes : lanes / 2);
 }

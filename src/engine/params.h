@@ -114,17 +114,24 @@ struct arguments {
     cla_i32 rotary_rows, rotary_width, interleaved; /* rows of the tables */
 };
 
-/* The buffers that a kernel takes, in the order of its parameters; returns how many. */
-int params_buffers(int list[PARAMS], const struct target *target);
+/* What the kernel of a target takes: decided once, when a plan is made, for all of its calls. */
+enum { PARAMS_NUMBERS = 144, PARAMS_WORDS = sizeof(struct arguments) / sizeof(cla_i64) + 2 };
+struct params {
+    int n_buffers, n_numbers;
+    unsigned char buffers[PARAMS]; /* PARAM_*, in the order of its parameters */
+    struct {
+        unsigned short at, bytes; /* in struct arguments */
+    } numbers[PARAMS_NUMBERS];    /* in the order of its struct */
+    size_t bytes;                 /* of that */
+};
+void params_find(struct params *to, const struct target *target);
 
-/* The struct that it takes, as its program declares it: returns its bytes, and writes them to `to` unless that is NULL.
- * Room for all of struct arguments and two words more is always enough. */
-enum { PARAMS_WORDS = sizeof(struct arguments) / sizeof(cla_i64) + 2 };
-size_t params_pack(void *to, const struct arguments *from, const struct target *target);
+/* Writes that struct, for which there is always room, as the kernel's program declares it. */
+void params_pack(cl_ulong to[PARAMS_WORDS], const struct arguments *from, const struct params *params);
 
 /* Bytes of a kernel's parameters, struct and buffers; and what OpenCL 1.2 promises that a kernel may have. */
 enum { PARAMS_PROMISED = 1024 };
-size_t params_bytes(const struct target *target);
+size_t params_bytes(const struct params *params);
 
 /* Writes the fragment that declares them: cla_args, struct cla_pointers, CLA_PARAMS, CLA_TAKE_PARAMS. */
 void params_write(struct text *to, const struct target *target);

@@ -3,7 +3,7 @@
 #ifndef PASS_H
 #define PASS_H
 
-#include "engine/tile.h"
+#include "engine/target.h"
 
 /* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
 enum {
@@ -25,16 +25,6 @@ enum {
     PASS_EXP2 = PASSES
 };
 
-/* What a program is composed for: a pass of a checked problem on a device with a configuration. exp2: which 2^x
- * (caps.h), for the program that tests it; that one needs no problem and no configuration. */
-struct target {
-    int pass; /* PASS_* */
-    const clattn_problem *p;
-    const struct caps *caps;
-    const struct config *config;
-    int exp2;
-};
-
 /* A slot of a program has one of these. */
 struct slot {
     const char *fragment;                                  /* the same in every program of the pass */
@@ -53,9 +43,7 @@ struct pass {
     int (*items)(const struct target *);          /* of a work-group */
     int64_t (*groups)(const struct target *,
                       const struct arguments *); /* work-groups of a call; 0: there is nothing to do */
-    /* Of the workspace: what all of a call share, false where that is too much, and what each group has; NULL: none. */
-    bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes);
-    int64_t (*group_bytes)(const struct target *, const struct arguments *);
+    int64_t (*group_bytes)(const struct target *, const struct arguments *); /* of the workspace, of each; NULL: 0 */
     void (*idle)(struct arguments *); /* what to call it with where it has nothing to do, in place of zeros */
 };
 
@@ -66,6 +54,9 @@ bool pass_applies(int id, const clattn_problem *p, const struct engine *e);
 
 /* The pass that does most of the work of the problem's plans, and whose configuration is chosen. */
 int pass_main(const clattn_problem *p);
+
+/* Bytes of the workspace that the passes of a forward call share, the states of parts; false: they are too many. */
+bool pass_bytes_of_states(const struct target *t, const struct arguments *a, int64_t *bytes);
 
 /* Rows of a forward call: those of each part's states. */
 int64_t pass_state_rows(const struct arguments *a);

@@ -4,7 +4,7 @@
 
 #include "engine/tile.h"
 
-#include "problem/gqa.h"
+#include "engine/split.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool row_meant_for(const struct row *r, const struct caps *caps, const cl
 {
     const int width = (int)caps->float_width, small = first_group(caps);
     return p->d <= r->widest && p->dv <= r->widest && (!r->most_rows || (p->sizes.nq && p->sizes.nq <= r->most_rows)) &&
-           (!r->most_shared || (p->sizes.nq && gqa_shared_rows(p) <= r->most_shared)) &&
+           (!r->most_shared || (p->sizes.nq && split_shared_rows(p) <= r->most_shared)) &&
            (!r->narrowest || width >= r->narrowest) && (!r->broadest || width <= r->broadest) &&
            (!r->sub_group || r->sub_group == caps->sub_group) && (!r->large || !small) && (!r->causal || p->causal) &&
            r->backward == !!(p->flags & CLATTN_BACKWARD) &&

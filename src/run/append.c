@@ -23,9 +23,9 @@ struct reader {
 
 /* ---- Sizes ---- */
 
-static cl_int read_sizes(struct reader *r, struct why *why)
+static cl_int read_sizes(struct reader *r, const struct call *c, struct why *why)
 {
-    r->s = r->a.sizes ? *r->a.sizes : r->p->sizes;
+    r->s = *(r->a.sizes ? r->a.sizes : c->sizes);
     if (!r->s.h)
         r->s.h = r->s.hk; /* of no use here */
     const cl_int status = problem_check_sizes(&r->s, why);
@@ -154,7 +154,7 @@ cl_int append_read(struct call *c, const struct call_plan *plan, const void *in,
         return status;
     if (r.a.reserved)
         INVALID("reserved is %d, must be 0", (int)r.a.reserved);
-    if ((status = read_sizes(&r, why)) || (status = check_new_rows(c, &r, why)) ||
+    if ((status = read_sizes(&r, c, why)) || (status = check_new_rows(c, &r, why)) ||
         (status = check_scales(c, &r, why)) || (status = check_caches(c, &r, why)) ||
         (status = check_lists(c, &r, why)) ||
         (status = rotary_check(c, plan, &r.a.rotary, &r.s, r.p->d, why)))

@@ -240,9 +240,9 @@ static cl_int check_daux(struct call *c, const struct reader *r, cl_context cont
  * a dQ, or cells of a bias or captured buffers, of its own, unless the caller says how many; else one for each tile. */
 static int stripes(const struct call_plan *plan, const struct arguments *a, int64_t units, int64_t tiles, int forced)
 {
-    const int64_t compute_units = plan->caps->compute_units;
+    const int64_t compute_units = plan->target->caps->compute_units;
     int n = 1;
-    const bool own = plan->config->engine->dq_in_stripes || a->bias_cells || a->aux_cells;
+    const bool own = plan->target->config->engine->dq_in_stripes || a->bias_cells || a->aux_cells;
     if (!own && tiles > 1 && units * tiles <= INT32_MAX)
         return (int)tiles;
     if (forced)
@@ -291,18 +291,17 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const str
     struct arguments *const to = &c->args;
     struct why *const why = r->why;
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
-    const int64_t own = plan->rows.per_group, block = own < DEFINES_BLOCK ? own : DEFINES_BLOCK; /* of queries */
+    const int64_t own = plan->target->shape.rows, block = own < DEFINES_BLOCK ? own : DEFINES_BLOCK; /* of queries */
     const int64_t blocks = (s->nq + block - 1) / block;
-    const int64_t bk = plan->config->engine->keys_per_tile(&plan->config->tile);
     int64_t heads, groups, rows;
     if (forced < 0 || forced > SPLITS_MAX)
         INVALID("splits is %d, outside 0 to %d", forced, SPLITS_MAX);
     to->heads_per_kv = (cla_i32)(s->h / s->hk);
-    set_units(to, s, shared, s->nq * plan->p->d / engine_tables(plan->config->engine, &plan->config->tile));
+    set_units(to, s, shared, s->nq * plan->p->d / plan->target->shape.tables);
     const int64_t units = s->b / to->unit_b * (s->hk / to->unit_hk), tiles = (s->nk + own - 1) / own;
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
         groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||
-        !set_bias_cells(to, s, (s->nq + bk - 1) / bk))
+        !set_bias_cells(to, s, (s->nq + plan->target->shape.keys - 1) / plan->target->shape.keys))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
                        (long long)s->b, (long long)s->h, (long long)s->nq);
     to->heads = (cla_i32)heads;
@@ -317,10 +316,8 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const str
     to->stats_rows = rows;
     c->part_groups = units;
     c->short_parts = call_short_parts(tiles);
-    const struct target target = { .pass = PASS_BACKWARD_KEYS, .p = plan->p, .caps = plan->caps,
-                                   .config = plan->config };
-    c->parts_may_be_fewer = plan->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells ||
-                            pass_at(PASS_BACKWARD_KEYS)->group_bytes(&target, to);
+    c->parts_may_be_fewer = plan->target->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells ||
+                            pass_at(PASS_BACKWARD_KEYS)->group_bytes(plan->target, to);
     for (int n = stripes(plan, to, units, tiles, forced); !call_set_parts(c, n); n--)
         continue;
     if (!s->b)
@@ -354,7 +351,7 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
 {
     struct reader r = { .p = plan->p, .why = why };
     cl_int status;
-    if ((status = read_structs(&r, in)) || (status = call_sizes(&r.s, plan->p, &r.forward, why)) ||
+    if ((status = read_structs(&r, in)) || (status = call_sizes(&r.s, c, r.forward.sizes, why)) ||
         (status = check_shared(&r)))
         return status;
     read_bias_shape(&c->args, &r);

@@ -25,8 +25,8 @@ static int64_t count_blocks(int64_t n, int32_t block)
     return (n + block - 1) / block;
 }
 
-struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
-                                     bool written)
+struct tensor4_use block_map_use(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
+                                 bool written)
 {
     const bool given = p->flags & CLATTN_BLOCK_MAP;
     const int64_t q = given ? count_blocks(s->nq, a->block_q) : 0, k = given ? count_blocks(s->nk, a->block_k) : 0;
@@ -34,7 +34,7 @@ struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forwa
     return use;
 }
 
-struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s)
+static struct tensor4_use use_of_mask(const clattn_problem *p, const clattn_sizes *s)
 {
     const bool given = p->flags & CLATTN_MASK;
     const struct tensor4_use use = { "mask", given, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false };
@@ -77,9 +77,9 @@ cl_int block_map_read(struct call *c, const struct call_plan *plan, const void *
     if ((p->flags & BOTH) != BOTH)
         INVALID("the problem lacks CLATTN_MASK or CLATTN_BLOCK_MAP");
     if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
-        (status = call_sizes(&s, p, a, why)) || (status = block_map_check(p, a, why)))
+        (status = call_sizes(&s, c, a->sizes, why)) || (status = block_map_check(p, a, why)))
         return status;
-    const struct tensor4_use mask_use = block_map_use_mask(p, &s), map_use = block_map_use_map(p, a, &s, true);
+    const struct tensor4_use mask_use = use_of_mask(p, &s), map_use = block_map_use(p, a, &s, true);
     if ((status = tensor4_check(&a->mask, &mask_use, plan->context, &mask, why)) ||
         (status = tensor4_check(&a->block_map, &map_use, plan->context, &map, why)) ||
         (status = check_broadcast(&mask, &map, &map_use, why)))

@@ -9,10 +9,9 @@
 /* Whether block_q and block_k are given as the problem says, and make sense. */
 cl_int block_map_check(const clattn_problem *p, const clattn_forward_args *a, struct why *why);
 
-/* How a call uses its mask and its map. */
-struct tensor4_use block_map_use_mask(const clattn_problem *p, const clattn_sizes *s);
-struct tensor4_use block_map_use_map(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
-                                     bool written);
+/* How a call uses its map. */
+struct tensor4_use block_map_use(const clattn_problem *p, const clattn_forward_args *a, const clattn_sizes *s,
+                                 bool written);
 
 /* Reads a call that makes a map into *c, which begins as zeros. */
 cl_int block_map_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why);

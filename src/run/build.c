@@ -32,7 +32,7 @@ static cl_int look_up_all(struct set *set, struct maker *maker, const clattn_pro
 {
     cl_int status = CL_SUCCESS;
     for (int i = 0; i < PASSES && !status; i++) {
-        const struct target target = { .pass = i, .p = p, .caps = &maker->caps, .config = config };
+        const struct target target = target_make(i, p, &maker->caps, config);
         if (!pass_applies(i, p, config->engine) || (status = source_compose(&set->sources[i], &target, why)))
             continue;
         status = program_look_up(&set->of[i], &maker->programs, &set->sources[i], anew, why);
@@ -127,13 +127,13 @@ static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, co
     if (p->n_aux && !mods_may_be_textless(p)) /* there is nothing to put into captured buffers */
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
-    l->problem.scale = sample.p.scale;
+    launch_set_scale(l, sample.p.scale);
     for (int i = 0; i < PASSES && !status; i++)
         if (is_untried(set, i)) {
             status = judge_pass(i, &sample, l, step_of(&sample), false, why);
             set->wrong[i] = status == CLATTN_ERROR_WRONG_RESULT;
         }
-    l->problem.scale = p->scale;
+    launch_set_scale(l, p->scale);
     return status;
 }
 

@@ -35,9 +35,9 @@ struct reader {
     struct why *why;
 };
 
-cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why)
+cl_int call_sizes(clattn_sizes *s, const struct call *c, const clattn_sizes *given, struct why *why)
 {
-    *s = a->sizes ? *a->sizes : p->sizes;
+    *s = *(given ? given : c->sizes);
     return problem_check_sizes(s, why);
 }
 
@@ -144,7 +144,8 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
     const clattn_problem *p = r->p;
     const clattn_sizes *s = &r->s;
     struct arguments *to = &c->args;
-    cl_int status = block_map_check(p, r->a, r->why);
+    const bool maps = p->flags & CLATTN_BLOCK_MAP || r->a->block_q || r->a->block_k;
+    cl_int status = maps ? block_map_check(p, r->a, r->why) : CL_SUCCESS;
     if (status)
         return status;
     const struct {
@@ -158,8 +159,14 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
           { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false, NULL, false,
             false },
           &to->bias },
-        { PARAM_MASK, &r->a->mask, block_map_use_mask(p, s), &to->mask },
-        { PARAM_BLOCK_MAP, &r->a->block_map, block_map_use_map(p, r->a, s, false), &to->map },
+        { PARAM_MASK,
+          &r->a->mask,
+          { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false },
+          &to->mask },
+        { PARAM_BLOCK_MAP,
+          &r->a->block_map,
+          maps ? block_map_use(p, r->a, s, false) : (struct tensor4_use){ .name = "block_map" },
+          &to->map },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tensor4 t;
@@ -198,10 +205,9 @@ static cl_int set_split(struct call *c, const struct call_plan *plan, const clat
         INVALID("splits is %d, outside 0 to %d", (int)wanted, SPLITS_MAX);
     const int forced = wanted ? wanted : p->splits;
     const struct split split =
-        forced ? split_by_force(forced) : split_by_rule(plan->config, plan->caps, p, s);
-    const int tile = plan->config->engine->keys_per_tile(&plan->config->tile);
+        forced ? split_by_force(forced) : split_by_rule(&plan->split, s, c->args.packed_heads);
     c->parts_may_be_fewer = !forced && !(p->flags & CLATTN_BATCH_INVARIANT);
-    c->short_parts = call_short_parts((s->nk + tile - 1) / tile);
+    c->short_parts = call_short_parts((s->nk + plan->target->shape.keys - 1) / plan->target->shape.keys);
     c->args.part_least = split.least;
     for (int parts = split.parts; !call_set_parts(c, parts); parts--)
         if (!c->parts_may_be_fewer)
@@ -212,9 +218,9 @@ static cl_int set_split(struct call *c, const struct call_plan *plan, const clat
 static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int32_t splits,
                          struct why *why)
 {
-    const struct rows *const rows = &plan->rows;
+    const struct rows *const rows = &plan->split.rows;
     struct arguments *const to = &c->args;
-    const int packed_heads = gqa_heads(rows, s);
+    const int packed_heads = split_heads(rows, s);
     const int64_t blocks = (s->nq * packed_heads + rows->per_group - 1) / rows->per_group;
     int64_t heads, total;
     if (!checked_mul(s->b, s->h / packed_heads, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &total) ||
@@ -245,7 +251,7 @@ static void fill_window(struct arguments *to, const clattn_problem *p)
     to->window_high = high == INT64_MAX ? INT32_MAX : (cla_i32)high;
 }
 
-static void fill_numbers(struct arguments *to, const clattn_problem *p, const clattn_sizes *s)
+void call_known(struct arguments *to, const clattn_problem *p)
 {
     enum { ARRAYS = CLA_Q_LEN | CLA_KV_LEN | CLA_KV_START | CLA_CU_Q | CLA_CU_K };
     memcpy(&to->scale_bits, &p->scale, sizeof to->scale_bits);
@@ -253,14 +259,18 @@ static void fill_numbers(struct arguments *to, const clattn_problem *p, const cl
     to->scale = (cla_f32)p->scale;
     to->scale_log2 = (cla_f32)(p->scale * 1.4426950408889634);
     to->softcap = (cla_f32)p->softcap;
-    to->heads_per_kv = (cla_i32)(s->h / s->hk);
-    to->total_q = (cla_i32)s->total_q;
-    to->total_k = (cla_i32)s->total_k;
     to->align = p->align;
-    to->offset = clamp_offset(s->offset);
     to->flags = (cla_i32)p->flags;
     to->given = (cla_i32)(p->flags & ARRAYS) | (p->align == CLATTN_ALIGN_OFFSETS ? CLA_OFFSETS_GIVEN : 0);
     fill_window(to, p);
+}
+
+static void fill_sizes(struct arguments *to, const clattn_sizes *s)
+{
+    to->heads_per_kv = (cla_i32)(s->h / s->hk);
+    to->total_q = (cla_i32)s->total_q;
+    to->total_k = (cla_i32)s->total_k;
+    to->offset = clamp_offset(s->offset);
 }
 
 /* Whether heads share rows of bias or mask. Then it pays to work on the same rows of all heads at a time, so that
@@ -300,11 +310,12 @@ cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clat
                         .context = plan->context,
                         .why = why };
     cl_int status;
-    if ((status = call_sizes(&r.s, plan->p, given, why)) || (status = check_totals(&r)) ||
+    c->args = plan->known;
+    if ((status = call_sizes(&r.s, c, given->sizes, why)) || (status = check_totals(&r)) ||
         (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) ||
         (status = check_aux(c, &r)))
         return status;
-    fill_numbers(&c->args, plan->p, &r.s);
+    fill_sizes(&c->args, &r.s);
     *s = r.s;
     return CL_SUCCESS;
 }
@@ -331,7 +342,7 @@ cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const void 
     clattn_sizes s;
     cl_int status;
     if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
-        (status = call_sizes(&s, plan->p, &given, why)))
+        (status = call_sizes(&s, c, given.sizes, why)))
         return status;
     return set_groups(c, plan, &s, given.splits, why);
 }

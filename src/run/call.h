@@ -4,17 +4,20 @@
 #define CALL_H
 
 #include "engine/params.h"
-#include "problem/gqa.h"
+#include "engine/split.h"
 #include "run/tensor.h"
 
-/* What a plan's calls are read for. */
+/* What a plan's calls are read for; pointers are borrowed. */
 struct call_plan {
     const clattn_problem *p;
-    struct rows rows;
     cl_context context;
-    const struct caps *caps;
-    const struct config *config;
+    const struct target *target; /* of the main pass */
+    struct split_rule split;
+    struct arguments known; /* numbers that the problem alone tells */
 };
+
+/* Fills in the numbers that the problem alone tells. */
+void call_known(struct arguments *known, const clattn_problem *p);
 
 /* Where a caller has room for what kernels keep meanwhile: bytes. */
 struct workspace {
@@ -24,6 +27,7 @@ struct workspace {
 
 /* Everything that the kernels of a call are given. mem: NULL for what has no elements or is not given. */
 struct call {
+    const clattn_sizes *sizes; /* where arguments give none; set before they are read */
     struct arguments args;
     cl_mem mem[PARAMS];
     struct workspace workspace;
@@ -61,7 +65,7 @@ int64_t call_short_parts(int64_t tiles);
 /* Splits the keys into another number of parts; false: that makes too many work-groups. */
 bool call_set_parts(struct call *c, int parts);
 
-/* The sizes of a call whose struct has been read. */
-cl_int call_sizes(clattn_sizes *s, const clattn_problem *p, const clattn_forward_args *a, struct why *why);
+/* The sizes of a call that gives these, or NULL. */
+cl_int call_sizes(clattn_sizes *s, const struct call *c, const clattn_sizes *given, struct why *why);
 
 #endif

@@ -190,7 +190,7 @@ cl_int device_gradients_args(struct device_sample *b, const struct launch *l, st
     if (a->workspace)
         clReleaseMemObject(a->workspace);
     a->workspace_size = 0;
-    a->workspace = clCreateBuffer(l->context, CL_MEM_READ_WRITE, need, NULL, &status);
+    a->workspace = clCreateBuffer(l->plan.context, CL_MEM_READ_WRITE, need, NULL, &status);
     if (!a->workspace || status) {
         a->workspace = NULL;
         return device_no_buffer(why, status ? status : CL_OUT_OF_RESOURCES, l->device, "a workspace", need);

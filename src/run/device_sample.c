@@ -352,7 +352,7 @@ static cl_int make_workspace(struct device_sample *b, const struct launch *l, st
         clReleaseMemObject(a->workspace);
     a->workspace = NULL;
     a->workspace_size = 0;
-    if ((status = new_buffer(&a->workspace, l->context, need, why)))
+    if ((status = new_buffer(&a->workspace, l->plan.context, need, why)))
         return status;
     a->workspace_size = need;
     return device_sample_fill(b, a->workspace, DEVICE_SAMPLE_POISON, 0, need, why);
@@ -367,7 +367,7 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     if (rows > 0 && rows < sizes.nq)
         sizes.nq = rows;
     b->args.sizes = &sizes;
-    b->sample.narrow_p = l->passes[PASS_FORWARD].config.engine->narrow_p;
+    b->sample.narrow_p = l->config.engine->narrow_p;
     turn(b);
     cl_int status = make_workspace(b, l, why);
     if (status)

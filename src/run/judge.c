@@ -231,7 +231,7 @@ cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64
     for (int shape = 0; shape < sample_shapes_of(&own.p) && judges[pass] && !status; shape++) {
         struct device_sample b;
         own.shape = shape;
-        if (!(status = device_sample_open(&b, l->context, l->device, &own, twice, 1, why)))
+        if (!(status = device_sample_open(&b, l->plan.context, l->device, &own, twice, 1, why)))
             status = judges[pass](&b, l, shape ? 4 * step + 1 : step, twice, why); /* others are about sums */
         device_sample_close(&b);
     }

@@ -80,11 +80,11 @@ static cl_int open_states(struct states *x, const struct launch *l, struct why *
     x->lse_size = problem_type_size(x->lse_type);
     if (!(x->room = malloc(elements(x, true, true) * x->scalar)))
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
-    if ((status = make_inputs(x, l->context, why)))
+    if ((status = make_inputs(x, l->plan.context, why)))
         return status;
     memset(x->room, 0xff, elements(x, false, true) * sizeof(double));
-    status = make(&x->o, l->context, x->room, elements(x, false, true) * x->element, why);
-    return status ? status : make(&x->lse, l->context, x->room, elements(x, false, false) * x->lse_size, why);
+    status = make(&x->o, l->plan.context, x->room, elements(x, false, true) * x->element, why);
+    return status ? status : make(&x->lse, l->plan.context, x->room, elements(x, false, false) * x->lse_size, why);
 }
 
 static void close_states(struct states *x)

@@ -4,67 +4,177 @@
 
 #include "run/launch.h"
 
+#include "device/device.h"
+#include "engine/pass_backward.h"
 #include "run/append.h"
 #include "run/backward.h"
 #include "run/block_map.h"
-#include "run/launch_workspace.h"
 #include "run/merge.h"
 #include "run/rotary.h"
+#include "run/workspace.h"
 
 #include <string.h>
 
-/* ---- Making ---- */
+/* ---- Operations ---- */
 
-/* Kernels do not use a buffer that is not there, but compilers may load from it ahead of the test, and NULL has no
- * first element (rusticl 26 dies of it). Whatever is loaded so lies at index 0, or in row 0: no more than that is
- * needed. */
-static cl_int make_absent(struct launch *l, struct why *why)
+#define BACKWARD \
+    .backward = true, .n = 8, \
+    .passes = { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_BACKWARD_QUERIES, PASS_SUM_DQ, PASS_SUM_DBIAS, PASS_SUM_DSLOPES, \
+                PASS_SUM_DSINKS, PASS_SUM_DAUX }, \
+    .read_sizes = backward_read_sizes, .call_bytes = pass_backward_bytes
+const struct operation launch_backward = { .read = backward_read, BACKWARD };
+const struct operation launch_textless = { .read = backward_read_textless, BACKWARD };
+const struct operation launch_forward = { .read = call_read_forward,
+                                          .n = 2,
+                                          .passes = { PASS_FORWARD, PASS_MERGE },
+                                          .read_sizes = call_read_sizes,
+                                          .call_bytes = pass_bytes_of_states,
+                                          .take_parts = merge_take_states };
+const struct operation launch_merge = { .read = merge_read, .n = 1, .passes = { PASS_MERGE } };
+const struct operation launch_block_map = { .read = block_map_read, .n = 1, .passes = { PASS_BLOCK_MAP } };
+const struct operation launch_append = { .read = append_read, .n = 2, .passes = { PASS_APPEND, PASS_ADVANCE } };
+const struct operation launch_rotary = { .read = rotary_read, .n = 1, .passes = { PASS_ROTARY } };
+
+/* ---- A plan ---- */
+
+void launch_set_scale(struct launch *l, double scale)
 {
-    static const cl_double zeros[D_MAX];
-    cl_int status;
-    l->absent = clCreateBuffer(l->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zeros,
-                               (void *)(uintptr_t)zeros, &status);
-    if (l->absent && !status)
-        return CL_SUCCESS;
-    l->absent = NULL;
-    return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
+    l->problem.scale = scale;
+    call_known(&l->plan.known, &l->problem);
 }
 
-cl_int launch_init(struct launch *l, cl_context context, cl_device_id device, const cl_program programs[PASSES],
-                   const clattn_problem *p, const struct caps *caps, const struct config *config, struct why *why)
+static void clear_pool(struct pool *pool)
 {
-    memset(l, 0, sizeof *l);
-    l->context = context;
-    l->device = device;
-    l->caps = caps;
-    l->problem = *p;
-    l->problem.mods = NULL;
-    l->problem.mod_grads = NULL;
-    l->problem.aux = l->aux;
-    for (int i = 0; i < p->n_aux; i++)
-        l->aux[i].type = p->aux[i].type;
-    for (int i = 0; i < PASSES; i++) /* of a pass that the plan lacks, too: its calls are read, to be refused */
-        l->passes[i] = (struct launch_pass){ .config = *config,
-                                             .rows = gqa_rows(p, config->engine->rows_per_group(&config->tile)) };
-    cl_int status = make_absent(l, why);
-    for (int i = 0; i < PASSES && !status; i++)
-        if (programs[i])
-            status = launch_pass_init(l, i, programs[i], config, why);
-    if (status)
-        launch_clear(l);
-    return status;
+    for (int i = 0; i < POOL_SIZE && pool->of[i].kernel; i++) {
+        clReleaseKernel(pool->of[i].kernel);
+        pthread_mutex_destroy(&pool->of[i].lock);
+    }
+    memset(pool, 0, sizeof *pool);
 }
 
 void launch_clear(struct launch *l)
 {
     for (int i = 0; i < PASSES; i++)
-        launch_pass_clear(&l->passes[i]);
+        clear_pool(&l->passes[i].pool);
     if (l->absent)
         clReleaseMemObject(l->absent);
     memset(l, 0, sizeof *l);
 }
 
-/* ---- Checking ---- */
+/* ---- Kernels of a pool ---- */
+
+/* Locked until it is given back: a free one when there is one. Returns its place. */
+static unsigned take(struct pool *pool)
+{
+    const unsigned from = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < POOL_SIZE; i++)
+        if (!pthread_mutex_trylock(&pool->of[(from + i) % POOL_SIZE].lock))
+            return (from + i) % POOL_SIZE;
+    pthread_mutex_lock(&pool->of[from % POOL_SIZE].lock);
+    return from % POOL_SIZE;
+}
+
+/* A pass of a call that has something to do, with a kernel of its pool. */
+struct step {
+    struct launch_pass *pass;
+    unsigned at; /* the kernel's place in the pool */
+    size_t groups;
+};
+
+static cl_int set_args(const struct launch *l, const struct step *step, const struct call *c, struct why *why)
+{
+    const struct params *const params = &step->pass->params;
+    const cl_kernel kernel = step->pass->pool.of[step->at].kernel;
+    cl_ulong numbers[PARAMS_WORDS];
+    params_pack(numbers, &c->args, params);
+    cl_int status = clSetKernelArg(kernel, 0, params->bytes, numbers);
+    for (int i = 0; i < params->n_buffers && !status; i++) {
+        const cl_mem *const mem = &c->mem[params->buffers[i]];
+        status = clSetKernelArg(kernel, (cl_uint)i + 1, sizeof *mem, *mem ? mem : &l->absent);
+    }
+    return status ? why_cl(why, status, "clSetKernelArg") : CL_SUCCESS;
+}
+
+static cl_int enqueue(const struct step *step, cl_command_queue queue, const struct waits *w, struct why *why)
+{
+    const size_t items = (size_t)step->pass->items;
+    const struct grid grid = workspace_grid(step->groups, items);
+    const size_t global[] = { grid.wide * items, grid.high }, local[] = { items, 1 };
+    const cl_int status = clEnqueueNDRangeKernel(queue, step->pass->pool.of[step->at].kernel, 2, NULL, global, local,
+                                                 w->n, w->list, w->event);
+    return status ? why_cl(why, status, "clEnqueueNDRangeKernel") : CL_SUCCESS;
+}
+
+/* ---- Steps of a call ---- */
+
+/* Takes kernels, and gives them their arguments; returns how many: all are to be given back. */
+static int take_steps(struct step steps[PASSES], struct launch *l, const struct operation *what, const struct call *c,
+                      cl_int *status, struct why *why)
+{
+    int n = 0;
+    *status = CL_SUCCESS;
+    for (int i = 0; i < what->n && !*status; i++) {
+        struct launch_pass *const pass = &l->passes[what->passes[i]];
+        const size_t groups = workspace_groups(pass, c);
+        if (!groups)
+            continue;
+        steps[n] = (struct step){ pass, take(&pass->pool), groups };
+        *status = set_args(l, &steps[n++], c, why);
+    }
+    return n;
+}
+
+static void give_back(struct step *steps, int n)
+{
+    while (n--)
+        pthread_mutex_unlock(&steps[n].pass->pool.of[steps[n].at].lock);
+}
+
+/* Each waits for the one before: a queue may be out of order. */
+static cl_int enqueue_steps(const struct step *steps, int n, cl_command_queue queue, const struct waits *waits,
+                            struct why *why)
+{
+    cl_event before = NULL;
+    cl_int status = CL_SUCCESS;
+    for (int i = 0; i < n && !status; i++) {
+        cl_event event = NULL;
+        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event,
+                                   NULL };
+        status = enqueue(&steps[i], queue, &own, why);
+        if (before)
+            clReleaseEvent(before);
+        before = event;
+        if (!i && event && waits->first && !clRetainEvent(event))
+            *waits->first = event;
+    }
+    if (before)
+        clReleaseEvent(before);
+    return status;
+}
+
+/* A call with nothing to compute still waits and still has an event. */
+static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)
+{
+    if (!w->n && !w->event)
+        return CL_SUCCESS;
+    const cl_int status = clEnqueueMarkerWithWaitList(queue, w->n, w->list, w->event);
+    return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
+}
+
+/* Everything that can be refused is before the first kernel is enqueued. */
+static cl_int run_steps(struct launch *l, const struct operation *what, cl_command_queue queue, const struct call *c,
+                        const struct waits *waits, struct why *why)
+{
+    struct step steps[PASSES];
+    cl_int status;
+    const int n = take_steps(steps, l, what, c, &status, why);
+    if (!status)
+        status = n ? enqueue_steps(steps, n, queue, waits, why) : enqueue_nothing(queue, waits, why);
+    give_back(steps, n);
+    return status;
+}
+
+/* ---- Calls ---- */
 
 static cl_int check_queue(const struct launch *l, cl_command_queue queue, struct why *why)
 {
@@ -76,9 +186,9 @@ static cl_int check_queue(const struct launch *l, cl_command_queue queue, struct
     if ((status = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL)) ||
         (status = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL)))
         return why_cl(why, status, "clGetCommandQueueInfo");
-    if (context != l->context || device != l->device)
+    if (context != l->plan.context || device != l->device)
         return why_set(why, CLATTN_ERROR_CONTEXT, "the queue belongs to another %s",
-                       context != l->context ? "context" : "device");
+                       context != l->plan.context ? "context" : "device");
     return CL_SUCCESS;
 }
 
@@ -92,160 +202,124 @@ static cl_int check_waits(const struct launch *l, cl_uint n, const cl_event *lis
         cl_int status =
             list[i] ? clGetEventInfo(list[i], CL_EVENT_CONTEXT, sizeof context, &context, NULL) : CL_INVALID_EVENT;
         if (status)
-            return why_set(why, CL_INVALID_EVENT_WAIT_LIST, "event %u of the wait list is none", (unsigned)i);
-        if (context != l->context)
-            return why_set(why, CLATTN_ERROR_CONTEXT, "event %u of the wait list belongs to another context",
-                           (unsigned)i);
+            return why_set(why, CL_INVALID_EVENT_WAIT_LIST, "wait_list[%u] is no valid event", (unsigned)i);
+        if (context != l->plan.context)
+            return why_set(why, CLATTN_ERROR_CONTEXT, "wait_list[%u] belongs to another context", (unsigned)i);
     }
     return CL_SUCCESS;
 }
 
-/* ---- Operations ---- */
-
-const struct operation launch_forward = { call_read_forward, 2, { PASS_FORWARD, PASS_MERGE }, call_read_sizes };
-const struct operation launch_merge = { merge_read, 1, { PASS_MERGE }, NULL };
-const struct operation launch_block_map = { block_map_read, 1, { PASS_BLOCK_MAP }, NULL };
-const struct operation launch_append = { append_read, 2, { PASS_APPEND, PASS_ADVANCE }, NULL };
-const struct operation launch_rotary = { rotary_read, 1, { PASS_ROTARY }, NULL };
-#define BACKWARD_PASSES \
-    8, { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_BACKWARD_QUERIES, PASS_SUM_DQ, PASS_SUM_DBIAS, PASS_SUM_DSLOPES, \
-         PASS_SUM_DSINKS, PASS_SUM_DAUX }
-const struct operation launch_backward = { backward_read, BACKWARD_PASSES, backward_read_sizes };
-const struct operation launch_textless = { backward_read_textless, BACKWARD_PASSES, backward_read_sizes };
-
-cl_int launch_check(const struct launch *l, const struct operation *what, struct why *why)
+/* Whether the plan has the operation: gradients have plans of their own. */
+static cl_int check_operation(const struct launch *l, const struct operation *what, struct why *why)
 {
     const bool backward = l->problem.flags & CLATTN_BACKWARD;
-    if (backward == (what->read_sizes == backward_read_sizes))
+    if (backward == what->backward)
         return CL_SUCCESS;
     return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
                    backward ? "the problem has CLATTN_BACKWARD: its plans have clattn_enqueue_backward() only"
                             : "the problem lacks CLATTN_BACKWARD");
 }
 
-struct call_plan launch_call_plan(const struct launch *l, const struct operation *what)
+cl_int launch_workspace(const struct launch *l, const struct operation *what, const void *args, size_t *size,
+                        struct why *why)
 {
-    return (struct call_plan){ .p = &l->problem,
-                               .rows = l->passes[what->passes[0]].rows,
-                               .context = l->context,
-                               .caps = l->caps,
-                               .config = &l->passes[what->passes[0]].config };
-}
-
-/* A call with nothing to compute still waits and still has an event. */
-static cl_int enqueue_nothing(cl_command_queue queue, const struct waits *w, struct why *why)
-{
-    if (!w->n && !w->event)
-        return CL_SUCCESS;
-    const cl_int status = clEnqueueMarkerWithWaitList(queue, w->n, w->list, w->event);
-    return status ? why_cl(why, status, "clEnqueueMarkerWithWaitList") : CL_SUCCESS;
-}
-
-/* A pass of a call that has something to do, with a kernel of the pool. */
-struct step {
-    struct launch_pass *pass;
-    unsigned at; /* the kernel's place in the pool */
-    size_t groups;
-};
-
-/* Takes kernels, and gives them their arguments; returns how many: all are to be given back. */
-static int take_steps(struct step steps[OPERATION_PASSES], struct launch *l, const struct operation *what,
-                      const struct call *c, cl_int *status, struct why *why)
-{
-    int n = 0;
-    *status = CL_SUCCESS;
-    for (int i = 0; i < what->n && !*status; i++) {
-        struct launch_pass *const pass = &l->passes[what->passes[i]];
-        const size_t groups = launch_pass_groups(l, pass, c);
-        if (!groups)
-            continue;
-        steps[n] = (struct step){ pass, launch_pass_take(pass), groups };
-        *status = launch_pass_set_args(l, pass, steps[n++].at, c, why);
-    }
-    return n;
-}
-
-static void give_back(struct step *steps, int n)
-{
-    while (n--)
-        launch_pass_give_back(steps[n].pass, steps[n].at);
-}
-
-/* Each waits for the one before: a queue may be out of order. */
-static cl_int enqueue_steps(const struct step *steps, int n, cl_command_queue queue, const struct waits *waits,
-                            struct why *why)
-{
-    cl_event before = NULL;
-    cl_int status = CL_SUCCESS;
-    for (int i = 0; i < n && !status; i++) {
-        cl_event event = NULL;
-        const struct waits own = { i ? 1 : waits->n, i ? &before : waits->list, i + 1 < n ? &event : waits->event,
-                                   NULL };
-        status = launch_pass_enqueue(steps[i].pass, steps[i].at, queue, steps[i].groups, &own, why);
-        if (before)
-            clReleaseEvent(before);
-        before = event;
-        if (!i && event && waits->first && !clRetainEvent(event))
-            *waits->first = event;
-    }
-    if (before)
-        clReleaseEvent(before);
-    return status;
-}
-
-/* Everything that can be refused is before the first kernel is enqueued. */
-static cl_int run_steps(struct launch *l, const struct operation *what, cl_command_queue queue, const struct call *c,
-                        const struct waits *waits, struct why *why)
-{
-    struct step steps[OPERATION_PASSES];
+    struct call c;
     cl_int status;
-    const int n = take_steps(steps, l, what, c, &status, why);
-    if (!status)
-        status = n ? enqueue_steps(steps, n, queue, waits, why) : enqueue_nothing(queue, waits, why);
-    give_back(steps, n);
-    return status;
+    memset(&c, 0, sizeof c);
+    c.sizes = &l->problem.sizes;
+    if (!size)
+        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "size is NULL");
+    if ((status = check_operation(l, what, why)) || (status = what->read_sizes(&c, &l->plan, args, why)))
+        return status;
+    return workspace_settle(size, l, what, &c, why);
+}
+
+/* Checks a call and reads it into *c. */
+static cl_int read(struct call *c, const struct launch *l, const struct operation *what, const clattn_sizes *sizes,
+                   cl_command_queue queue, const void *args, const struct waits *waits, struct why *why)
+{
+    cl_int status;
+    memset(c, 0, sizeof *c);
+    c->sizes = sizes;
+    if (waits->first)
+        *waits->first = NULL;
+    if ((status = check_operation(l, what, why)) || (status = check_queue(l, queue, why)) ||
+        (status = check_waits(l, waits->n, waits->list, why)))
+        return status;
+    return what->read(c, &l->plan, args, why);
 }
 
 cl_int launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
                   const struct waits *waits, struct why *why)
 {
-    const struct call_plan plan = launch_call_plan(l, what);
     struct call c;
     size_t bytes;
-    cl_int status;
-    memset(&c, 0, sizeof c);
-    if (waits->first)
-        *waits->first = NULL;
-    if ((status = launch_check(l, what, why)) || (status = check_queue(l, queue, why)) ||
-        (status = check_waits(l, waits->n, waits->list, why)) ||
-        (status = what->read(&c, &plan, args, why)))
+    cl_int status = read(&c, l, what, &l->problem.sizes, queue, args, waits, why);
+    if (status)
         return status;
-    launch_workspace_spare(&c);
-    if ((status = launch_workspace_settle(&bytes, l, what, &c, why)) ||
-        (bytes && (status = launch_workspace_take(l, what, &c, bytes, why))))
+    workspace_spare(&c);
+    if ((status = workspace_settle(&bytes, l, what, &c, why)) ||
+        (bytes && (status = workspace_take(l, what, &c, bytes, why))))
         return status;
     return run_steps(l, what, queue, &c, waits, why);
+}
+
+/* A forward call may do without: its keys are not split then, and where that will not do it is refused. */
+static cl_int make_workspace(struct call *c, const struct launch *l, const struct operation *what, size_t *bytes,
+                             struct why *why)
+{
+    cl_int status;
+    const cl_mem mem = clCreateBuffer(l->plan.context, CL_MEM_READ_WRITE, *bytes, NULL, &status);
+    if (mem && !status) {
+        c->workspace = (struct workspace){ mem, 0, *bytes };
+        return CL_SUCCESS;
+    }
+    if (what->backward)
+        return device_no_buffer(why, status ? status : CL_OUT_OF_RESOURCES, l->device, "a workspace", *bytes);
+    workspace_spare(c);
+    return workspace_settle(bytes, l, what, c, why);
+}
+
+/* Behind it the queue alone keeps a buffer that was made. */
+cl_int launch_run_alone(struct launch *l, const struct operation *what, const clattn_sizes *sizes,
+                        cl_command_queue queue, const void *args, const struct waits *waits, struct why *why)
+{
+    struct call c;
+    size_t bytes;
+    cl_int status = read(&c, l, what, sizes, queue, args, waits, why);
+    if (status || (status = workspace_settle(&bytes, l, what, &c, why)))
+        return status;
+    const bool brings = c.workspace.mem;
+    if (bytes && !brings)
+        status = make_workspace(&c, l, what, &bytes, why);
+    if (!status && bytes)
+        status = workspace_take(l, what, &c, bytes, why);
+    if (!status)
+        status = run_steps(l, what, queue, &c, waits, why);
+    if (!brings && c.workspace.mem)
+        clReleaseMemObject(c.workspace.mem);
+    return status;
 }
 
 /* ---- Idling ---- */
 
 static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_queue queue, struct why *why)
 {
-    const struct target target = launch_pass_target(l, pass);
+    const struct step step = { pass, 0, 1 };
     const struct waits none = { 0, NULL, NULL, NULL };
     struct call c;
     cl_int status = CL_SUCCESS;
     memset(&c, 0, sizeof c);
     if (pass->pass->idle)
         pass->pass->idle(&c.args);
-    const int64_t bytes = pass->pass->group_bytes ? pass->pass->group_bytes(&target, &c.args) : 0;
+    const int64_t bytes = pass->pass->group_bytes ? pass->pass->group_bytes(&pass->target, &c.args) : 0;
     if (bytes) {
-        c.mem[PARAM_WORKSPACE] = clCreateBuffer(l->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &status);
+        c.mem[PARAM_WORKSPACE] = clCreateBuffer(l->plan.context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &status);
         if (!c.mem[PARAM_WORKSPACE] || status)
             return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateBuffer");
     }
-    if (!(status = launch_pass_set_args(l, pass, 0, &c, why)))
-        status = launch_pass_enqueue(pass, 0, queue, 1, &none, why);
+    if (!(status = set_args(l, &step, &c, why)))
+        status = enqueue(&step, queue, &none, why);
     const cl_int finished = clFinish(queue);
     if (!status && finished)
         status = why_cl(why, finished, "clFinish");
@@ -257,7 +331,7 @@ static cl_int idle_pass(struct launch *l, struct launch_pass *pass, cl_command_q
 cl_int launch_idle(struct launch *l, struct why *why)
 {
     cl_int status;
-    cl_command_queue queue = clCreateCommandQueue(l->context, l->device, 0, &status);
+    cl_command_queue queue = clCreateCommandQueue(l->plan.context, l->device, 0, &status);
     if (!queue || status)
         return why_cl(why, status ? status : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
     for (int i = 0; i < PASSES && !status; i++)

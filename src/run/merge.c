@@ -139,12 +139,12 @@ cl_int merge_read(struct call *c, const struct call_plan *plan, const void *in, 
 {
     const clattn_problem *const p = plan->p;
     clattn_merge_args a;
+    clattn_sizes s;
     cl_int status;
     if ((status = caller_struct_read(&a, sizeof a, in, "clattn_merge_args", why)) ||
         (status = check_numbers(&a, why)))
         return status;
-    clattn_sizes s = a.sizes ? *a.sizes : p->sizes;
-    if ((status = problem_check_sizes(&s, why)) || (status = check_written(c, &a, p, &s, plan->context, why)) ||
+    if ((status = call_sizes(&s, c, a.sizes, why)) || (status = check_written(c, &a, p, &s, plan->context, why)) ||
         (status = check_read(c, &a, p, &s, plan->context, why)))
         return status;
     return fill_numbers(&c->args, &a, p, &s, why);

@@ -105,8 +105,7 @@ cl_int rotary_read(struct call *c, const struct call_plan *plan, const void *in,
         INVALID("the problem lacks CLATTN_ROTARY");
     if ((status = caller_struct_read(&a, sizeof a, in, "clattn_rotary_args", why)))
         return status;
-    s = a.sizes ? *a.sizes : p->sizes;
-    if ((status = problem_check_sizes(&s, why)))
+    if ((status = call_sizes(&s, c, a.sizes, why)))
         return status;
     if (!a.rotary.width)
         INVALID("rotary.width is 0: there is nothing to rotate");

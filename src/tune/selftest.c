@@ -107,7 +107,7 @@ static cl_int add_program(struct text *to, size_t i, const struct maker *maker, 
     cl_int status = choose_test(&p, &config, &has, i, maker, engine, why);
     if (status || !has)
         return status;
-    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = &maker->caps, .config = &config };
+    const struct target target = target_make(PASS_FORWARD, &p, &maker->caps, &config);
     if (!(status = source_compose(&source, &target, why)) &&
         !(key = program_key(&maker->caps, &source)))
         status = why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for the name of a program");

@@ -171,21 +171,25 @@ static void test_problems(void)
 /* A workspace that no device has: the words tell its size, and what is allowed. */
 static void test_beyond(const struct device *d)
 {
+    enum { HEADS = 8, KEYS = 64, D = 8 };
+    const cl_mem rows = each_buffer(d->cl.context, CL_MEM_READ_WRITE, sizeof(float[2][HEADS][KEYS][D]), NULL);
+    const clattn_tensor same = { .mem = rows, .stride = { 1, 0, 0 } }; /* all queries of all heads have one row */
     clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_backward_args a = on.g.args;
+    clattn_forward_args forward = CLATTN_FORWARD_ARGS_INIT;
+    clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
     cl_event event = NULL;
     char detail[512] = "";
-    p.d = 8;
-    p.dv = 8;
-    p.sizes = (clattn_sizes){ 1, 8, 8, 1 << 30, 64, 0, 0, 0 };
-    clattn_forward_args forward = on.g.t.args;
-    forward.sizes = NULL;
+    p.d = p.dv = D;
+    p.sizes = (clattn_sizes){ 1, HEADS, HEADS, 1 << 30, KEYS, 0, 0, 0 };
+    forward.q = forward.o = forward.lse = a.dout = same;
+    forward.k.mem = forward.v.mem = a.dv.mem = rows;
+    a.dv.offset = HEADS * KEYS * D;
     a.forward = &forward;
-    a.workspace = NULL;
     const cl_int e = clattn_backward(d->handle, d->queue, &p, &a, 0, NULL, &event);
     clattn_error_detail(d->handle, detail, sizeof detail, NULL);
     ok(e < 0 && !event && strstr(detail, "a workspace of ") && strstr(detail, " allows "),
        "gradients of 2^33 rows are refused (%s): %s", clattn_status_string(e), detail);
+    clReleaseMemObject(rows);
 }
 
 static void test(const struct device *d)

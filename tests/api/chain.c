@@ -35,6 +35,7 @@ static cl_int read_both(struct call *c, const struct call_plan *plan, const void
 {
     struct call map;
     memset(&map, 0, sizeof map);
+    map.sizes = c->sizes;
     cl_int status = launch_block_map.read(&map, plan, in, why);
     if (!status)
         status = launch_forward.read(c, plan, in, why);
@@ -44,6 +45,8 @@ static cl_int read_both(struct call *c, const struct call_plan *plan, const void
     c->args.mask_k = map.args.mask_k;
     return status;
 }
+
+static const struct operation both = { .read = read_both, .n = 2, .passes = { PASS_BLOCK_MAP, PASS_FORWARD } };
 
 /* A map of zeros drops everything: only one that is made first gives the right result. */
 static cl_int clear_map(struct fixture *f)
@@ -56,7 +59,6 @@ static cl_int clear_map(struct fixture *f)
 
 static void test_chain(const struct device *d, cl_command_queue queue, const char *text)
 {
-    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD }, NULL };
     struct fixture f;
     struct why words;
     char why[512] = "";
@@ -83,7 +85,6 @@ static void test_chain(const struct device *d, cl_command_queue queue, const cha
 /* Where there is nothing to do in the first, the second has the caller's list to itself. */
 static void test_rest(const struct device *d)
 {
-    static const struct operation both = { read_both, 2, { PASS_BLOCK_MAP, PASS_FORWARD }, NULL };
     static const char text[] = "f32 b1 h2 q21 k0 d8 mask:11qk blocks:4,8 lse";
     const struct waits none = { 0, NULL, NULL, NULL };
     struct fixture f;

@@ -5,17 +5,17 @@
 #include "config.h"
 
 #include "src/api/handle.h"
-#include "src/run/launch_workspace.h"
+#include "src/run/workspace.h"
 #include "tests/lib/each.h"
 
 /* How often the workspace of a pass was computed. */
 static unsigned counted;
-struct grid __real_launch_pass_grid(size_t groups, size_t items);
-struct grid __wrap_launch_pass_grid(size_t groups, size_t items);
-struct grid __wrap_launch_pass_grid(size_t groups, size_t items)
+struct grid __real_workspace_grid(size_t groups, size_t items);
+struct grid __wrap_workspace_grid(size_t groups, size_t items);
+struct grid __wrap_workspace_grid(size_t groups, size_t items)
 {
     counted++;
-    return __real_launch_pass_grid(groups, items);
+    return __real_workspace_grid(groups, items);
 }
 
 /* A call of which sizes alone are read, and which gradients are wanted. */
@@ -46,9 +46,10 @@ static void ask(struct asked *x, const struct device *d, const char *text, const
 static void read_sizes(struct asked *x)
 {
     struct why why;
-    const struct call_plan plan = launch_call_plan(&x->plan->plan.launch, x->what);
     memset(&x->c, 0, sizeof x->c);
-    if (x->what->read_sizes(&x->c, &plan, x->what == &launch_backward ? (void *)&x->backward : &x->forward, &why))
+    x->c.sizes = &x->sizes;
+    const void *const args = x->what->backward ? (const void *)&x->backward : &x->forward;
+    if (x->what->read_sizes(&x->c, &x->plan->plan.launch.plan, args, &why))
         bail("%s", why.text);
 }
 
@@ -59,7 +60,7 @@ static int64_t need_of(struct asked *x, int parts)
     struct why why;
     size_t size = 0;
     c.parts_may_be_fewer = false;
-    if (!call_set_parts(&c, parts) || launch_workspace_settle(&size, &x->plan->plan.launch, x->what, &c, &why))
+    if (!call_set_parts(&c, parts) || workspace_settle(&size, &x->plan->plan.launch, x->what, &c, &why))
         bail("%d parts: %s", parts, why.text);
     return (int64_t)size;
 }
@@ -97,7 +98,7 @@ static void test_all(const struct device *d, const char *text, const char *confi
             continue;
         const int want = most_of(need, PARTS, room);
         l->max_workspace = (size_t)room;
-        const cl_int e = launch_workspace_settle(&size, l, x.what, &c, &why);
+        const cl_int e = workspace_settle(&size, l, x.what, &c, &why);
         wrong += want ? e || c.args.parts != want || (int64_t)size != need[want] : e != CLATTN_ERROR_NOT_SUPPORTED;
     }
     l->max_workspace = 0;
@@ -124,7 +125,7 @@ static void test_many(const struct device *d, const char *text, const char *conf
         size_t size = 0;
         l->max_workspace = i ? (size_t)whole / 2 : 1;
         counted = 0;
-        const cl_int e = launch_workspace_settle(&size, l, x.what, &c, &why);
+        const cl_int e = workspace_settle(&size, l, x.what, &c, &why);
         ok(e == (i ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED) && size <= (size_t)whole / 2 && counted < 500,
            "%s with 2^30 keys in %d parts, room for %zu bytes: %zu in %d, computed %u times (%s)", text,
            (int)x.c.args.parts, l->max_workspace, size, (int)c.args.parts, counted, clattn_status_string(e));

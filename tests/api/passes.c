@@ -250,7 +250,10 @@ static void test_pass(const struct device *d, const char *what, const struct tar
     cl_ulong packed[PARAMS_WORDS];
     cl_long got[512];
     fill(&a);
-    const size_t bytes = params_pack(packed, &a, t);
+    struct params params;
+    params_find(&params, t);
+    params_pack(packed, &a, &params);
+    const size_t bytes = params.bytes, all = params_bytes(&params);
     if (source_compose(&source, t, &why))
         bail("%s: %s", what, why.text);
     char *const text = declarations(source.text);
@@ -258,9 +261,7 @@ static void test_pass(const struct device *d, const char *what, const struct tar
     int right = to.length < sizeof probe && run_probe(d, probe, packed, bytes, got, n + 1);
     for (int i = 0; i < n && right; i++)
         right = got[i] == want[i];
-    int buffers[PARAMS];
-    const size_t all = bytes + 8 * (size_t)params_buffers(buffers, t);
-    ok(right && n > 4 && got[n] == (cl_long)bytes && all == params_bytes(t) && all <= 1024,
+    ok(right && n > 4 && got[n] == (cl_long)bytes && all == bytes + 8 * (size_t)params.n_buffers && all <= 1024,
        "pass %s, engine %s: a struct of %zu bytes as the host packs it; with buffers %zu, at most 1024: %s",
        pass_at(t->pass)->name, t->config->engine->name, bytes, all, what);
     free(text);
@@ -286,7 +287,7 @@ static void test_structs(const struct device *d, const char *what, const clattn_
         if (tile_config_read(&config, engines[e], &caps, &p, &why))
             continue;
         for (int id = 0; id < PASSES; id++) {
-            const struct target t = { .pass = id, .p = &p, .caps = &caps, .config = &config };
+            const struct target t = target_make(id, &p, &caps, &config);
             if (pass_applies(id, &p, config.engine) && harness_deals(turn++, 5))
                 test_pass(d, what, &t);
         }

@@ -11,37 +11,43 @@
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
 
+#include <stddef.h>
+
 /* ---- What the library hands to kernels ---- */
 
 enum { ARGS_MAX = PARAMS + 1 };
 static struct seen {
     int called;
     struct arguments first, args; /* of the first call and of the last one */
-    struct target target;
+    struct params params;
     cl_mem mem[ARGS_MAX]; /* as the kernel's parameters */
 } by_pass[PASSES], *seen = by_pass; /* of the pass that was called last */
 static int buffers, absent;         /* of all calls; absent: NULL or no buffer */
 
-size_t __real_params_pack(void *to, const struct arguments *from, const struct target *target);
-size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target);
-size_t __wrap_params_pack(void *to, const struct arguments *from, const struct target *target)
+static int seen_pass(void)
 {
-    seen = &by_pass[target->pass];
+    return (int)(seen - by_pass);
+}
+
+void __real_params_pack(cl_ulong *to, const struct arguments *from, const struct params *params);
+void __wrap_params_pack(cl_ulong *to, const struct arguments *from, const struct params *params);
+void __wrap_params_pack(cl_ulong *to, const struct arguments *from, const struct params *params)
+{
+    const char *const pass = (const char *)params - offsetof(struct launch_pass, params);
+    seen = &by_pass[((const struct launch_pass *)(const void *)pass)->target.pass];
     if (!seen->called)
         seen->first = *from;
     seen->called = 1;
     seen->args = *from;
-    seen->target = *target;
-    return __real_params_pack(to, from, target);
+    seen->params = *params;
+    __real_params_pack(to, from, params);
 }
 
 /* The parameter that is a buffer; 0: the kernel does not take it. */
 static int parameter(int buffer)
 {
-    int list[PARAMS];
-    const int n = params_buffers(list, &seen->target);
-    for (int i = 0; i < n; i++)
-        if (list[i] == buffer)
+    for (int i = 0; i < seen->params.n_buffers; i++)
+        if (seen->params.buffers[i] == buffer)
             return 1 + i;
     return 0;
 }
@@ -111,7 +117,7 @@ enum { PLACES = sizeof places / sizeof *places };
 
 static int is_asked(int i)
 {
-    return places[i].passes >> seen->target.pass & 1 && parameter(places[i].param);
+    return places[i].passes >> seen_pass() & 1 && parameter(places[i].param);
 }
 
 static const char probe[] =
@@ -185,7 +191,7 @@ static cl_program build(const struct asked *of)
 {
     const clattn_handle handle = of->d->handle;
     const clattn_problem *const p = &of->t->c.problem;
-    const char *const kernel = pass_at(seen->target.pass)->kernel;
+    const char *const kernel = pass_at(seen_pass())->kernel;
     size_t n = 0;
     clattn_emit_kernel(handle, p, of->config, kernel, NULL, 0, &n);
     char *text = malloc(n + sizeof probe + WATCH_MAX + PLACES * PLACE_MAX), options[4096];
@@ -216,8 +222,8 @@ static void ask(const struct asked *of, size_t heads, cl_long *to)
     if (e || clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL))
         bail("no probe");
     cl_ulong packed[PARAMS_WORDS];
-    const size_t told = __real_params_pack(packed, &seen->args, &seen->target);
-    e = __real_clSetKernelArg(kernel, 0, told, packed);
+    __real_params_pack(packed, &seen->args, &seen->params);
+    e = __real_clSetKernelArg(kernel, 0, seen->params.bytes, packed);
     for (cl_uint i = 1; i < n_args && !e; i++)
         e = __real_clSetKernelArg(kernel, i, sizeof(cl_mem), i + 1 < n_args ? &seen->mem[i] : &out);
     if (e || clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &heads, NULL, 0, NULL, NULL) ||
@@ -285,7 +291,7 @@ static void test_places(const struct asked *of, const char *text)
     ask(of, heads, at);
     for (size_t i = 0; i < heads * PLACES; i++)
         out += is_outside(of, i, at[i]);
-    ok(!out, "every first row and entry of pass %s lies in its buffer: %s", pass_at(seen->target.pass)->name, text);
+    ok(!out, "every first row and entry of pass %s lies in its buffer: %s", pass_at(seen_pass())->name, text);
     for (int i = 0; i < 2; i++)
         if (cu[i])
             clReleaseMemObject(cu[i]);

@@ -72,7 +72,7 @@ struct declared {
 static struct source compose(const struct device *d, const struct config *c, const clattn_problem *p, int pass)
 {
     struct source s = { NULL, NULL };
-    const struct target target = { .pass = pass, .p = p, .caps = &d->handle->maker.caps, .config = c };
+    const struct target target = target_make(pass, p, &d->handle->maker.caps, c);
     struct why why;
     if (source_compose(&s, &target, &why))
         bail("no program: %s", why.text);

@@ -125,6 +125,7 @@ static void test_parts(void)
         struct call c;
         struct why why;
         memset(&c, 0, sizeof c);
+        c.sizes = &p.sizes;
         memset(&why, 0, sizeof why);
         a.parts = rows[i].parts;
         a.o_parts = (clattn_tensor){ .mem = buffer, .offset = 16, .stride = { 64, 64, 8 } };

@@ -8,7 +8,7 @@
 #include "src/engine/source.h"
 #include "src/problem/class.h"
 #include "src/problem/feature.h"
-#include "src/problem/gqa.h"
+#include "src/engine/split.h"
 #include "tests/lib/tap.h"
 
 #include <math.h>
@@ -224,8 +224,8 @@ static void test_facts(const struct feature *f, const clattn_problem *p)
     if (f->tensor.count)
         ok(sample_count(&s, f->tensor.what) > 0, "%s: samples have what it reads", f->name);
     const clattn_sizes *z = &p->sizes;
-    ok(gqa_shared_rows(p) == (f->facts & FEATURE_DIFFERS_BY_HEAD ? z->nq : z->nq * z->h / z->hk), "%s: packing follows",
-       f->name);
+    ok(split_shared_rows(p) == (f->facts & FEATURE_DIFFERS_BY_HEAD ? z->nq : z->nq * z->h / z->hk),
+       "%s: packing follows", f->name);
     ok(problem_has_holes(p) == holes, "%s: and problem_has_holes()", f->name);
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "src/problem/gqa.h"
+#include "src/engine/split.h"
 #include "tests/lib/tap.h"
 
 /* Tiles of `rows` rows, and what a call of such sizes packs. */
@@ -50,9 +50,9 @@ static void test_division(void)
 {
     enum { TILE = 4096 };
     long wrong = 0;
-    for (int pack = 2; pack <= GQA_ROWS_MAX; pack++) {
+    for (int pack = 2; pack <= SPLIT_ROWS_MAX; pack++) {
         const float per_packed_head = 1 / (float)pack;
-        for (int row = pack; row <= GQA_ROWS_MAX + TILE; row += pack) {
+        for (int row = pack; row <= SPLIT_ROWS_MAX + TILE; row += pack) {
             wrong += (int)(((float)row + 0.5f) * per_packed_head) != row / pack;
             wrong += (int)(((float)(row - 1) + 0.5f) * per_packed_head) != row / pack - 1;
         }
@@ -66,8 +66,8 @@ int main(void)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         const struct rows rows = { calls[i].rows, true }, fixed = { calls[i].rows, false };
         const clattn_sizes s = { 1, calls[i].h, calls[i].hk, calls[i].nq, 100, 0, 0, 0 };
-        const int got = gqa_heads(&rows, &s);
-        ok(got == calls[i].want && gqa_heads(&fixed, &s) == 1, "h%lld/%lld q%lld, tiles of %d: %d, %s",
+        const int got = split_heads(&rows, &s);
+        ok(got == calls[i].want && split_heads(&fixed, &s) == 1, "h%lld/%lld q%lld, tiles of %d: %d, %s",
            (long long)s.h, (long long)s.hk, (long long)s.nq, rows.per_group, got, calls[i].why);
     }
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
@@ -76,12 +76,12 @@ int main(void)
         p.flags = problems[i].flags;
         p.bias_type = problems[i].bias ? CLATTN_F32 : 0;
         p.n_mods = problems[i].mods;
-        const struct rows rows = gqa_rows(&p, 64);
-        const int64_t shared = gqa_shared_rows(&p);
+        const struct rows rows = split_rows(&p, 64);
+        const int64_t shared = split_shared_rows(&p);
         ok(shared == (problems[i].want ? 20 : 5), "with %s: %lld rows share keys", problems[i].what, (long long)shared);
         p.sizes = (clattn_sizes){ 0, 0, 0, 0, 0, 0, 0, 0 };
-        ok(rows.per_group == 64 && rows.packs_heads == problems[i].want && !gqa_rows(&p, 64).packs_heads &&
-               !gqa_shared_rows(&p),
+        ok(rows.per_group == 64 && rows.packs_heads == problems[i].want && !split_rows(&p, 64).packs_heads &&
+               !split_shared_rows(&p),
            "with %s: %s, of unknown sizes: apart", problems[i].what, rows.packs_heads ? "packed" : "apart");
     }
     return done_testing();

@@ -30,8 +30,10 @@ static struct source compose_for(const struct caps *caps, const clattn_problem *
     struct source s = { NULL, NULL };
     struct config c;
     struct why why;
-    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = caps, .config = &c };
-    if (tile_config_read(&c, config, caps, &p, &why) || source_compose(&s, &target, &why))
+    if (tile_config_read(&c, config, caps, &p, &why))
+        bail("%s", why.text);
+    const struct target target = target_make(PASS_FORWARD, &p, caps, &c);
+    if (source_compose(&s, &target, &why))
         bail("%s", why.text);
     return s;
 }
@@ -446,8 +448,10 @@ static void test_device_options(void)
     caps_generic(&caps);
     caps.fma = false;
     caps.sub_group = 16;
-    const struct target target = { .pass = PASS_FORWARD, .p = &p, .caps = &caps, .config = &c };
-    if (tile_config_read(&c, "simt", &caps, &p, &why) || source_compose(&s, &target, &why))
+    if (tile_config_read(&c, "simt", &caps, &p, &why))
+        bail("%s", why.text);
+    const struct target target = target_make(PASS_FORWARD, &p, &caps, &c);
+    if (source_compose(&s, &target, &why))
         bail("no program: %s", why.text);
     ok(strstr(s.options, "-DCLA_FMA=0 ") && strstr(s.options, "-DCLA_SUB_GROUP=16 ") &&
            strstr(s.options, "-cl-intel-256-GRF-per-thread"),

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "src/engine/defines.h"
 #include "src/engine/pass.h"
 #include "src/engine/split.h"
+#include "src/engine/target.h"
 #include "src/problem/workload.h"
 #include "tests/lib/tap.h"
 
@@ -68,6 +68,13 @@ static void read_case(struct config *config, struct caps *caps, clattn_problem *
         bail("%s: %s", problem, why.text);
 }
 
+/* Those of a call of the problem's own sizes. */
+static struct split parts_of(const struct config *config, const struct caps *caps, const clattn_problem *p)
+{
+    const struct split_rule rule = split_rule(p, caps, config);
+    return split_by_rule(&rule, &p->sizes, split_heads(&rule.rows, &p->sizes));
+}
+
 static void test_rules(void)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -75,7 +82,7 @@ static void test_rules(void)
         struct config config;
         struct caps caps;
         read_case(&config, &caps, &p, rules[i].problem, rules[i].config, rules[i].units);
-        const struct split s = split_by_rule(&config, &caps, &p, &p.sizes);
+        const struct split s = parts_of(&config, &caps, &p);
         if (!ok(s.parts == rules[i].parts && s.least == rules[i].least, "%s: %d parts of at least %d: %s", rules[i].why,
                 rules[i].parts, rules[i].least, rules[i].problem))
             diag("got %d of %d", s.parts, s.least);
@@ -113,9 +120,9 @@ static void test_waves(const char *problem, const char *config, int want)
     struct caps caps;
     int seen[9], n = 1, same = 0, engine = 0;
     read_case(&from, &caps, &p, problem, config, 4);
-    seen[0] = split_by_rule(&from, &caps, &p, &p.sizes).parts;
+    seen[0] = parts_of(&from, &caps, &p).parts;
     for (size_t i = 0; i < 8 && split_waves_at(&x, &caps, &p, &from, i); i++) {
-        seen[n++] = split_by_rule(&x, &caps, &p, &p.sizes).parts;
+        seen[n++] = parts_of(&x, &caps, &p).parts;
         engine += x.engine != from.engine || memcmp(&x.tile, &from.tile, sizeof x.tile);
         for (int j = 0; j < n - 1; j++)
             same += seen[j] == seen[n - 1];
@@ -164,8 +171,7 @@ static void test_merging(void)
         struct caps caps;
         read_case(&config, &caps, &p, rows[i].problem, rows[i].config, 1);
         caps.max_group = rows[i].max_group;
-        const struct target target = { .pass = PASS_MERGE, .p = &p, .caps = &caps, .config = &config };
-        const struct merge_shape s = defines_merge_shape(&target);
+        const struct merge_shape s = target_make(PASS_MERGE, &p, &caps, &config).shape.merge;
         ok(s.items == rows[i].items && s.column_items == rows[i].column_items && s.chunks == rows[i].chunks,
            "%s, %s, groups of %zu: %d items merge, %d on columns, in %d chunks", rows[i].problem,
            rows[i].config, rows[i].max_group, s.items, s.column_items, s.chunks);
