@@ -149,7 +149,7 @@ void device_init(struct device *d, struct search_ops *ops, const struct space *s
     d->span = span;
     d->event = (long)((double)span * uniform(&d->random));
     d->best_opened = INFINITY;
-    *ops = (struct search_ops){ d, device_open, device_run, device_close, device_now, NULL };
+    *ops = (struct search_ops){ d, device_open, device_run, device_close, device_now, NULL, NULL };
 }
 
 /* ---- A space made up ---- */
@@ -208,18 +208,17 @@ bool space_make(struct space *s, const struct caps *caps, const clattn_problem *
     const struct engine *const cpu = engine_find("cpu", 3);
     const struct machine m = machine_make(&seed);
     struct config c;
+    size_t at = 0;
     int n = 0, rows = 0;
-    while (tile_space_at(&c, caps, p, cpu, (size_t)n))
+    while (tile_space_next(&c, caps, p, cpu, &at))
         n++;
     while (tile_config_at(&c, caps, p, NULL, (size_t)rows))
         rows++;
     *s = (struct space){ calloc((size_t)(n + rows), sizeof *s->at), 0 };
     if (!s->at)
         return false;
-    for (; s->n < n; s->n++) {
-        tile_space_at(&c, caps, p, cpu, (size_t)s->n);
-        s->at[s->n] = (struct entry){ c, made_up(&m, &c, caps, p, &seed) };
-    }
+    for (at = 0; tile_space_next(&c, caps, p, cpu, &at);)
+        s->at[s->n++] = (struct entry){ c, made_up(&m, &c, caps, p, &seed) };
     for (int i = 0; tile_config_at(&c, caps, p, NULL, (size_t)i); i++)
         if (c.engine != cpu)
             s->at[s->n++] = (struct entry){ c, 10 * s->at[0].seconds * (1 + uniform(&seed)) };

@@ -199,13 +199,13 @@ static bool combination(struct tile *out, const struct engine *e, size_t n)
     return !n;
 }
 
-bool tile_space_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
-                   size_t index)
+bool tile_space_next(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
+                     size_t *at)
 {
     out->engine = engine;
     out->waves = 0;
-    for (size_t n = 0; combination(&out->tile, engine, n); n++)
-        if (may_try(out, caps, p) && !index--)
+    while (combination(&out->tile, engine, (*at)++))
+        if (may_try(out, caps, p))
             return true;
     return false;
 }

@@ -41,9 +41,9 @@ bool tile_neighbour_at(struct config *out, const struct caps *caps, const clattn
 /* Whether they are one step apart in one number. */
 bool tile_is_neighbour(const struct config *a, const struct config *b);
 
-/* The index-th of all combinations of an engine's lists that can run here. */
-bool tile_space_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
-                   size_t index);
+/* The next of all combinations of an engine's lists that can run here; *at: 0 for the first. */
+bool tile_space_next(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *engine,
+                     size_t *at);
 
 /* ---- As text ---- */
 

@@ -98,14 +98,13 @@ static struct choice **find(struct config_lookup *c, const char *class_text, int
     return at;
 }
 
-static bool recall(struct known *out, struct config_lookup *c, const char *class_text, int origin)
+bool config_lookup_recall(struct known *out, struct maker *maker, const struct class *class, int origin)
 {
+    struct config_lookup *const c = maker->lookup;
     pthread_mutex_lock(&c->lock);
-    const struct choice *x = *find(c, class_text, origin);
-    if (x) {
-        out->config = x->config;
-        out->origin = x->origin;
-    }
+    const struct choice *x = *find(c, class->text, origin);
+    if (x)
+        *out = (struct known){ .config = x->config, .origin = x->origin };
     pthread_mutex_unlock(&c->lock);
     return x;
 }
@@ -218,8 +217,8 @@ void config_lookup_find(struct known *out, struct maker *maker, const clattn_pro
 {
     memset(out, 0, sizeof *out); /* CLATTN_ORIGIN_DEFAULT */
     const bool table = maker->settings.tune == CLATTN_TUNE_OFF || maker->settings.tune == CLATTN_TUNE_RECORD;
-    if (recall(out, maker->lookup, class->text, CLATTN_ORIGIN_SET) || table ||
-        recall(out, maker->lookup, class->text, CLATTN_ORIGIN_TUNED))
+    if (config_lookup_recall(out, maker, class, CLATTN_ORIGIN_SET) || table ||
+        config_lookup_recall(out, maker, class, CLATTN_ORIGIN_TUNED))
         return;
     read_site(maker->lookup);
     const bool found = look_up(out, maker, p, class->text);

@@ -41,6 +41,9 @@ void config_lookup_class(struct class *out, const clattn_problem *p);
 void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class,
                         bool near);
 
+/* Likewise, only what was set while the handle lives; leaves *out as it is where nothing was. */
+bool config_lookup_recall(struct known *out, struct maker *maker, const struct class *class, int origin);
+
 /* Sets a configuration for as long as the handle lives. origin: CLATTN_ORIGIN_SET or CLATTN_ORIGIN_TUNED. Returns
  * false, and changes nothing, without memory. */
 bool config_lookup_set(struct maker *maker, const struct class *class, const struct config *config, int origin);

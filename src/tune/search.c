@@ -71,7 +71,7 @@ static void add_portfolio(struct search *s)
         }
     if (s->effort != CLATTN_TUNE_EXHAUSTIVE)
         return;
-    for (size_t i = 0; tile_space_at(&c, s->caps, s->p, o->control.engine, i); i++)
+    for (size_t at = 0; tile_space_next(&c, s->caps, s->p, o->control.engine, &at);)
         add(s, &c);
 }
 
@@ -304,6 +304,14 @@ static void final(struct search *s)
 
 /* ---- The whole ---- */
 
+static void tell_winner(const struct search *s)
+{
+    const struct timing_rounds *const r = &s->timing;
+    for (int i = 0; i < r->count && r->ops->won && !r->out->cancelled; i++)
+        if (r->at[i].state == ENTRANT_OPEN && tile_is_same(&r->at[i].config, &r->out->best))
+            r->ops->won(r->ops->user, &r->at[i].config);
+}
+
 static void search(struct search *s)
 {
     struct timing_rounds *const r = &s->timing;
@@ -314,6 +322,7 @@ static void search(struct search *s)
             screen(s, timing_rounds_elapsed(r) - began);
     if (r->compared && r->control && !r->untimed && !r->out->cancelled)
         final(s);
+    tell_winner(s);
     for (int i = 0; i < r->count; i++)
         if (r->at[i].state == ENTRANT_OPEN)
             timing_rounds_close(r, &r->at[i]);
@@ -325,7 +334,7 @@ static int count_room(const struct search_options *o, const struct caps *caps, c
 {
     struct config c;
     int n = 0;
-    while (o->effort == CLATTN_TUNE_EXHAUSTIVE && tile_space_at(&c, caps, p, o->control.engine, (size_t)n))
+    for (size_t at = 0; o->effort == CLATTN_TUNE_EXHAUSTIVE && tile_space_next(&c, caps, p, o->control.engine, &at);)
         n++;
     return KNOWN_MAX + n;
 }

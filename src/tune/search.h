@@ -17,6 +17,8 @@ struct search_ops {
     double (*now)(void *user);                                                /* seconds from any origin */
     bool (*told)(void *user, const clattn_progress *progress);                /* returning false cancels. NULL:
                                                                                * nobody listens */
+    void (*won)(void *user, const struct config *config);                     /* what wins, while it is open. NULL:
+                                                                               * likewise */
 };
 
 struct search_options {

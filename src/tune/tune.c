@@ -22,6 +22,12 @@ struct under_way {
     struct candidate_inputs inputs;
     struct candidate candidates[OPEN_MOST];
     bool used[OPEN_MOST];
+    struct won { /* what was checked on the timed shape, and whether it was right */
+        bool is_checked;
+        struct config config;
+        cl_int status;
+        struct why why;
+    } won;
 };
 
 static void print_config(char *to, size_t room, const struct config *config)
@@ -151,6 +157,16 @@ static bool on_told(void *user, const clattn_progress *progress)
     return !u->request->progress || !u->request->progress(u->request->progress_user, progress);
 }
 
+static void on_won(void *user, const struct config *config)
+{
+    struct under_way *u = user;
+    struct candidate *const c = find_candidate(u, config);
+    if (!c || u->request->measure)
+        return;
+    u->won = (struct won){ .is_checked = true, .config = *config };
+    u->won.status = candidate_check(c, &u->inputs, &u->won.why);
+}
+
 /* ---- After it ---- */
 
 static void save(struct under_way *u, const struct search_result *found, int tries)
@@ -176,8 +192,8 @@ static void save(struct under_way *u, const struct search_result *found, int tri
         wisdom_unnote(&u->maker->store, &u->maker->lookup->by, u->class->text);
 }
 
-/* Checks a configuration once more, on the timed shape too. Too large for the stack of a small thread, as kernels are
- * below. */
+/* Checks a configuration as a candidate is, on the timed shape too. It is too large for the stack of a small thread, as
+ * kernels are below. */
 static cl_int check_again(struct candidate_inputs *inputs, const struct config *config, struct why *why)
 {
     struct candidate *const trial = malloc(sizeof *trial);
@@ -208,22 +224,19 @@ static cl_int build_again(struct maker *maker, const clattn_problem *p, const st
 /* Both, of a winner. A plan does the latter itself. */
 static cl_int settle(struct under_way *u, const clattn_problem *p, const struct config *best, struct why *why)
 {
-    const cl_int status = u->request->measure ? CL_SUCCESS : check_again(&u->inputs, best, why);
+    cl_int status = CL_SUCCESS;
+    if (u->won.is_checked && tile_is_same(&u->won.config, best)) {
+        status = u->won.status;
+        *why = u->won.why;
+    } else if (!u->request->measure) {
+        status = check_again(&u->inputs, best, why);
+    }
     return status || u->request->once ? status : build_again(u->maker, p, best, why);
 }
 
 static struct search_ops operations(struct under_way *u)
 {
-    return (struct search_ops){ u, on_open, on_run, on_close, on_now, on_told };
-}
-
-/* Configurations of similar classes, worth a try. */
-static size_t nearby(struct config *out, struct maker *maker, const clattn_problem *p, const struct class *class)
-{
-    struct known known;
-    config_lookup_find(&known, maker, p, class, true);
-    *out = known.config;
-    return known.origin == CLATTN_ORIGIN_CACHED;
+    return (struct search_ops){ u, on_open, on_run, on_close, on_now, on_told, on_won };
 }
 
 /* Nothing that was tried is right: falls back to the engine of last resort, if that is. */
@@ -236,8 +249,8 @@ static cl_int fall_back(struct config *out, struct under_way *u, const clattn_pr
     return status;
 }
 
-static cl_int search(struct config *out, bool *measured, struct under_way *u, const clattn_problem *p, int tries,
-                     struct why *why)
+static cl_int search(struct config *out, bool *measured, struct under_way *u, const clattn_problem *p,
+                     const struct known *known, struct why *why)
 {
     const struct search_ops ops = operations(u);
     struct search_options o = { .effort = u->request->effort,
@@ -245,13 +258,13 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
                                 .class_text = u->class->text,
                                 .keep = u->request->keep };
     struct search_result found;
-    struct config near;
+    const int tries = known->near ? 0 : known->tries;
     cl_int status = CL_SUCCESS;
     const double began = device_sample_now();
     if (!(o.seconds > 0))
         o.seconds = settings_limit(o.effort);
-    o.n_first = nearby(&near, u->maker, p, u->class);
-    o.first = &near;
+    o.n_first = known->origin == CLATTN_ORIGIN_CACHED; /* of this class, or of a similar one */
+    o.first = &known->config;
     if (p->n_aux)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
                        "a problem with captured buffers cannot be measured: the library has no data for them");
@@ -282,10 +295,10 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
 }
 
 cl_int tune_search(struct config *out, bool *measured, struct maker *maker, const clattn_problem *p,
-                   const struct class *class, const struct tune_request *request, struct why *why)
+                   const struct class *class, const struct known *known, const struct tune_request *request,
+                   struct why *why)
 {
     struct under_way *u = calloc(1, sizeof *u);
-    struct known known;
     *measured = false;
     if (!u)
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a search");
@@ -294,8 +307,7 @@ cl_int tune_search(struct config *out, bool *measured, struct maker *maker, cons
     u->request = request;
     maker_count(&maker->counters.searches);
     maker_log(maker, "measuring configurations for %s", class->text);
-    config_lookup_find(&known, maker, p, class, false);
-    const cl_int status = search(out, measured, u, p, known.tries, why);
+    const cl_int status = search(out, measured, u, p, known, why);
     if (!status && *measured)
         (void)config_lookup_set(maker, class, out, CLATTN_ORIGIN_TUNED); /* without memory it is as if nothing had
                                                                           * been measured, which is no failure */
@@ -343,9 +355,9 @@ static void search_now(struct known *known, struct maker *maker, const clattn_pr
     struct why why;
     bool measured;
     pthread_mutex_lock(&maker->lookup->searching);
-    config_lookup_find(known, maker, p, class, true); /* another thread may have searched in the meantime */
-    if (!is_enough(known, tune)) {
-        const cl_int status = tune_search(&config, &measured, maker, p, class, &request, &why);
+    /* Another thread may have searched in the meantime. */
+    if (!config_lookup_recall(known, maker, class, CLATTN_ORIGIN_TUNED)) {
+        const cl_int status = tune_search(&config, &measured, maker, p, class, known, &request, &why);
         if (status)
             maker_log(maker, "no configuration could be measured for %s: %s", class->text, why.text);
         else if (measured)

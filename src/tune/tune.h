@@ -18,11 +18,13 @@ struct tune_request {
     bool keep;                     /* a search that is cancelled keeps the fastest that is proven */
 };
 
-/* Searches for the class of a checked problem and keeps what was found. *measured: whether there was a choice at all.
+/* Searches for the class of a checked problem and keeps what was found. known: what was known of it, and of similar
+ * ones. *measured: whether there was a choice at all.
  * Only one search may run on a handle at a time. programs_drop_brief() must be called afterwards, once a plan has taken
  * what it needs. */
 cl_int tune_search(struct config *out, bool *measured, struct maker *maker, const clattn_problem *p,
-                   const struct class *class, const struct tune_request *request, struct why *why);
+                   const struct class *class, const struct known *known, const struct tune_request *request,
+                   struct why *why);
 
 /* Chooses the configuration for a plan, as settings say: a known one, one that a search finds now, or *config as it is.
  * Returns CLATTN_ORIGIN_*. */

@@ -233,7 +233,8 @@ static void test_local(const struct device *d, const struct engine *e)
         }
     for (size_t i = 0; i < 3 && problem; i++) {
         const clattn_problem p = read_problem(problem);
-        if (!tile_space_at(&c, &caps, &p, e, 29 * i + 7))
+        size_t at = 29 * i + 7;
+        if (!tile_space_next(&c, &caps, &p, e, &at))
             break;
         if (is_due())
             test_local_of(d, &c, problem);

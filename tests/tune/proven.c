@@ -117,7 +117,7 @@ static void watch_init(struct watch *w, enum clock clock, uint64_t seed)
 {
     memset(w, 0, sizeof *w);
     device_init(&w->d, &w->real, &space, clock, 300, seed);
-    w->ops = (struct search_ops){ w, on_open, on_run, on_close, on_now, on_told };
+    w->ops = (struct search_ops){ w, on_open, on_run, on_close, on_now, on_told, NULL };
 }
 
 static struct search_result run(struct watch *w, int effort, bool keep)

@@ -40,6 +40,8 @@ struct odd {
     } opened[256];
     int n_opened;
     bool ran; /* something did since the last was opened */
+    int wins; /* that were told while they were open */
+    struct config won;
 };
 
 static int holds(const struct config *c, const char *text)
@@ -119,11 +121,19 @@ static bool odd_told(void *user, const clattn_progress *p)
     return ++o->told != o->cancel_at;
 }
 
+static void odd_won(void *user, const struct config *c)
+{
+    struct odd *o = user;
+    o->won = *c;
+    for (int i = 0; i < o->d.n_open; i++)
+        o->wins += o->d.open[i].entry == space_find(&space, c);
+}
+
 static void odd_init(struct odd *o, enum clock clock, uint64_t seed)
 {
     memset(o, 0, sizeof *o);
     device_init(&o->d, &o->real, &space, clock, 300, seed);
-    o->ops = (struct search_ops){ o, odd_open, odd_run, odd_close, odd_now, odd_told };
+    o->ops = (struct search_ops){ o, odd_open, odd_run, odd_close, odd_now, odd_told, odd_won };
 }
 
 static struct search_result run(struct odd *o, int effort, double seconds)
@@ -399,13 +409,14 @@ static void test_counts(void)
     odd_init(&o, CLOCK_EXACT, 1);
     r = run(&o, CLATTN_TUNE_FULL, 0);
     ok(r.trials == 64 && r.rounds == 63 && o.last_n_open == 4, "a full one tries 64: %d", r.trials);
+    ok(o.wins == 1 && tile_is_same(&o.won, &r.best), "and tells what wins while it is open: %d times", o.wins);
     is_int(o.d.most_open, 12, "twelve are open at a time");
     is_int(o.most_kept, 8, "seven and the control are kept for others to be opened beside");
     odd_init(&o, CLOCK_EXACT, 1);
     r = run(&o, CLATTN_TUNE_EXHAUSTIVE, 0);
-    size_t n = 0, missed = 0;
+    size_t n = 0, missed = 0, at = 0;
     struct config c;
-    for (; tile_space_at(&c, &caps, &problem, control.engine, n); n++)
+    for (; tile_space_next(&c, &caps, &problem, control.engine, &at); n++)
         missed += find_opened(&o, &c) < 0 && o.n_opened < (int)(sizeof o.opened / sizeof *o.opened);
     ok(!missed && r.trials >= (int)n && truth(&r.best) == space_best(&space), "an exhaustive one all %d", r.trials);
 }
@@ -620,7 +631,7 @@ static void test_waves(const char *text, int effort, int differs)
     const struct config old = control;
     clattn_workload c = CLATTN_WORKLOAD_INIT;
     struct wavy w = { .n = 0 };
-    const struct search_ops ops = { &w, wavy_open, wavy_run, wavy_close, wavy_now, wavy_told };
+    const struct search_ops ops = { &w, wavy_open, wavy_run, wavy_close, wavy_now, wavy_told, NULL };
     struct search_result r;
     struct config second;
     struct why why;

@@ -77,7 +77,7 @@ static bool on_told(void *user, const clattn_progress *p)
     return ++paper.told != paper.cancel_at;
 }
 
-static const struct search_ops ops = { NULL, on_open, on_run, on_close, on_now, on_told };
+static const struct search_ops ops = { NULL, on_open, on_run, on_close, on_now, on_told, NULL };
 
 /* A race of n that take 1 s each, the first being the control; nothing is open yet. */
 static void fresh(int n)

@@ -90,6 +90,8 @@ static void test_first(const struct device *d, const char *dir, char config[128]
             expect(d, h, same_class, CLATTN_ORIGIN_TUNED, config, "auto: the class has it in this handle");
             ok(c.searches == 1 && c.trials >= 2 && c.record_saves == 1,
                "auto: one search of %d configurations, one record", (int)c.trials);
+            ok(c.record_misses >= 1 && c.record_misses <= THREADS, "auto: each looked it up once: %d misses",
+               (int)c.record_misses);
         }
         clattn_release(h);
     }

@@ -343,7 +343,7 @@ static void test_lanes(const char *engine)
         struct config c;
         int least = 99;
         device(&caps, 4);
-        for (size_t n = 0; tile_space_at(&c, &caps, &p, e, n); n++)
+        for (size_t at = 0; tile_space_next(&c, &caps, &p, e, &at);)
             least = c.tile.n[0] < least ? c.tile.n[0] : least;
         is_int(least, type == CLATTN_F64 ? 2 : 4, "engine %s tries so many lanes at least in %s", engine,
                problem_type_name(type));
@@ -389,7 +389,7 @@ static void test_neighbours(const char *engine, size_t step)
             for (size_t k = 0; k < i && tile_neighbour_at(&again, &caps, &p, &from, k); k++)
                 twice += tile_is_same(&again, &to);
         }
-        for (size_t i = 0; tile_space_at(&any, &caps, &p, e, i); i++) {
+        for (size_t at = 0; tile_space_next(&any, &caps, &p, e, &at);) {
             int found = 0;
             for (size_t k = 0; is_step(&from, &any) && tile_neighbour_at(&to, &caps, &p, &from, k); k++)
                 found += tile_is_same(&any, &to);
