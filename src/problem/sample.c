@@ -246,34 +246,6 @@ size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n)
     return (size_t)n * (type == CLATTN_U8 ? 1 : type == CLATTN_I32 ? sizeof(int32_t) : problem_type_size(type));
 }
 
-/* Rows of Q are of three sizes, so that some softmaxes are sharp. */
-double sample_value_q(const struct sample *s, int64_t at)
-{
-    return s->q ? s->q[at] : sample_number(s->seed, at) * (1 << (at / s->p.d % 3));
-}
-double sample_value_k(const struct sample *s, int64_t at)
-{
-    return sample_cache_value(s, SAMPLE_K, at);
-}
-double sample_value_v(const struct sample *s, int64_t at)
-{
-    return sample_cache_value(s, SAMPLE_V, at);
-}
-
-double sample_value_o(const struct sample *s, int64_t at)
-{
-    return sample_number(s->seed + 8, at);
-}
-double sample_value_dout(const struct sample *s, int64_t at)
-{
-    return sample_number(s->seed + 9, at);
-}
-
-double sample_value_dlse(const struct sample *s, int64_t at)
-{
-    return sample_shapes[s->shape].dlse ? sample_number(s->seed + 10, at) : 0;
-}
-
 static double real_value(const struct sample *s, enum sample_what what, int64_t at)
 {
     return what == SAMPLE_O      ? sample_value_o(s, at)
@@ -293,33 +265,6 @@ static int32_t whole_value(const struct sample *s, enum sample_what what, int64_
     case SAMPLE_CU_Q: return (int32_t)first_row(z->nq, at, z->b);
     default: return (int32_t)first_row(z->nk, at, z->b);
     }
-}
-
-size_t sample_values(const struct sample *s)
-{
-    enum { MOST = 1 << 20 };
-    const int64_t n[] = { sample_count(s, SAMPLE_Q), sample_cache_values(s, SAMPLE_K),
-                          sample_cache_values(s, SAMPLE_V) };
-    int64_t all = 0;
-    for (int i = 0; i < 3; i++)
-        all += within(n[i], 0, MOST + 1);
-    return all > MOST ? 0 : (size_t)all;
-}
-
-void sample_compute(struct sample *s, double *room)
-{
-    const int64_t nq = sample_count(s, SAMPLE_Q), nk = sample_cache_values(s, SAMPLE_K),
-                  nv = sample_cache_values(s, SAMPLE_V);
-    s->q = s->k = s->v = NULL;
-    for (int64_t at = 0; at < nq; at++)
-        room[at] = sample_value_q(s, at);
-    for (int64_t at = 0; at < nk; at++)
-        room[nq + at] = sample_value_k(s, at);
-    for (int64_t at = 0; at < nv; at++)
-        room[nq + nk + at] = sample_value_v(s, at);
-    s->q = room;
-    s->k = room + nq;
-    s->v = room + nq + nk;
 }
 
 int sample_map_of_mask(const struct sample *s, int64_t at)

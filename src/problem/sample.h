@@ -8,14 +8,21 @@
 
 #include "problem/problem.h"
 
+/* The tensors of a call. */
+enum sample_what { SAMPLE_Q, SAMPLE_K, SAMPLE_V, SAMPLE_BIAS, SAMPLE_MASK, SAMPLE_MAP, SAMPLE_SLOPES, SAMPLE_SINKS,
+                   SAMPLE_K_SCALE, SAMPLE_K_ZERO, SAMPLE_V_SCALE, SAMPLE_V_ZERO, SAMPLE_Q_LEN, SAMPLE_KV_LEN,
+                   SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLE_TABLE,
+                   SAMPLE_O, SAMPLE_DOUT, SAMPLE_DLSE, SAMPLES }; /* the last three: of a backward call */
+
 struct sample {
     clattn_problem p;         /* checked; its sizes are the call's */
     uint32_t seed;
     bool ragged; /* lengths, starts and offsets are odd, and what is not seen holds NaN; else all rows count */
     int shape; /* of a backward call: which of sample_shapes[] */
     bool narrow_p;            /* what runs on it stores P in 16 bits, as matrix units do, and may be farther off */
-    const double *q, *k, *v;  /* their values, as sample_compute() left them; NULL: computed where they are needed */
+    const double *values[SAMPLES]; /* as sample_value_compute() left them; NULL: computed where they are needed */
     const struct sample_element *elements; /* likewise, of sample_gradient_compute() */
+    unsigned char *keys; /* for sample_gradient(): room for b h nq that begin as zeros, or NULL */
 };
 
 /* The axes that a bias has, of b, h, q and k; whether each entry has slopes of its own; and whether dLSE is given. */
@@ -37,12 +44,6 @@ void sample_set_totals(clattn_problem *p);
 
 enum { SAMPLE_BLOCK = 32 }; /* of a block map, both ways */
 
-/* The tensors of a call. */
-enum sample_what { SAMPLE_Q, SAMPLE_K, SAMPLE_V, SAMPLE_BIAS, SAMPLE_MASK, SAMPLE_MAP, SAMPLE_SLOPES, SAMPLE_SINKS,
-                   SAMPLE_K_SCALE, SAMPLE_K_ZERO, SAMPLE_V_SCALE, SAMPLE_V_ZERO, SAMPLE_Q_LEN, SAMPLE_KV_LEN,
-                   SAMPLE_KV_START, SAMPLE_OFFSETS, SAMPLE_CU_Q, SAMPLE_CU_K, SAMPLE_TABLE,
-                   SAMPLE_O, SAMPLE_DOUT, SAMPLE_DLSE, SAMPLES }; /* the last three: of a backward call */
-
 /* Elements of one, 0 where the problem has none or they are too many; and the type that they are stored in. */
 int64_t sample_count(const struct sample *s, enum sample_what what);
 int sample_type(const struct sample *s, enum sample_what what);
@@ -56,10 +57,10 @@ int64_t sample_block(const struct sample *s, enum sample_what what);
  * (sample_cache.h); scales and zero points have the axes of their K or V, but groups for the width. */
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to);
 
-/* Computes all values of Q, K and V once, into room for sample_values() of them, so that answers take a tenth of the
- * time. sample_values(): 0 where they are too many to keep. */
-size_t sample_values(const struct sample *s);
-void sample_compute(struct sample *s, double *room);
+/* Computes all values of Q, K and V, and of O and dO, once, into room for sample_value_count() of them, so that answers
+ * take a tenth of the time. sample_value_count(): 0 where they are too many to keep. */
+size_t sample_value_count(const struct sample *s);
+void sample_value_compute(struct sample *s, double *room);
 
 /* Element `at` of a block map that is made of the sample's mask: 0 where the block keeps nothing, 2 where all, else
  * 1. */
@@ -90,6 +91,11 @@ double sample_value_q(const struct sample *s, int64_t at);
 double sample_value_k(const struct sample *s, int64_t at);
 double sample_value_v(const struct sample *s, int64_t at);
 
+/* n of them from element `at` on, or of O or dO: where they are kept, else computed into the room. */
+enum { SAMPLE_PIECE = 64 };
+const double *sample_value_piece(const struct sample *s, enum sample_what what, int64_t at, int64_t n,
+                           double room[SAMPLE_PIECE]);
+
 /* What the row is: o[dv] and lse, and how far off each of them may be: o_bound[dv], and lse_bound. `scratch` has
  * 2 nk doubles. */
 struct answer {
@@ -97,6 +103,9 @@ struct answer {
 };
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
                             double *scratch); /* in sample_answer.c */
+
+/* Its LSE alone. */
+double sample_answer_lse(const struct sample *s, int64_t b, int64_t h, int64_t q, double *scratch);
 
 /* What storing as `type` may do, in parts of what is stored; of a result o, whose rest may be denormal. */
 double sample_answer_epsilon(int type);

@@ -53,27 +53,41 @@ static bool keeps(const struct rules *r, const struct sample_entry *e, const str
     return kept;
 }
 
+/* Sums of several terms at a time, so that one does not wait for the other: of products, of their sizes, and of the
+ * sizes of what is multiplied. */
+enum { SUMS = 4 };
+struct dot {
+    double sum[SUMS], size[SUMS], sizes[SUMS];
+};
+
+static void add_products(struct dot *to, const double *x, const double *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double term = x[i] * y[i];
+        to->sum[i % SUMS] += term;
+        to->size[i % SUMS] += fabs(term);
+        to->sizes[i % SUMS] += fabs(x[i]) + fabs(y[i]);
+    }
+}
+
+static double total(const double sums[SUMS])
+{
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 static struct sample_score score_of(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at)
 {
     const struct sample *s = at->s;
     const clattn_problem *p = &s->p;
-    double x = 0, size = 0, more = 0, more_size = 0; /* two sums, so that one does not wait for the other */
-    double sizes = 0;
-    for (int64_t c = 0; c < p->d; c++) {
-        const double of_q = sample_value_q(s, q_at * p->d + c), of_k = sample_value_k(s, k_at * p->d + c);
-        const double term = of_q * of_k;
-        sizes += fabs(of_q) + fabs(of_k);
-        if (c % 2) {
-            more += term;
-            more_size += fabs(term);
-        } else {
-            x += term;
-            size += fabs(term);
-        }
+    struct dot of = { { 0 }, { 0 }, { 0 } };
+    double q_room[SAMPLE_PIECE], k_room[SAMPLE_PIECE];
+    for (int64_t c = 0; c < p->d; c += SAMPLE_PIECE) {
+        const int64_t n = p->d - c < SAMPLE_PIECE ? p->d - c : SAMPLE_PIECE;
+        add_products(&of, sample_value_piece(s, SAMPLE_Q, q_at * p->d + c, n, q_room),
+                     sample_value_piece(s, SAMPLE_K, k_at * p->d + c, n, k_room), n);
     }
-    x += more;
-    size += more_size;
-    x *= p->scale;
+    const double size = total(of.size), sizes = total(of.sizes);
+    double x = total(of.sum) * p->scale;
     struct sample_score score = { .kept = true, .products = fabs(p->scale) * size, .slope = 1, .sizes = sizes };
     for (int i = 0; i < r->n_changes; i++) {
         score.slope *= r->slope[i] ? r->slope[i](at, x) : 1;
@@ -187,34 +201,55 @@ static double take_doubts(const struct sample *s, struct softmax *m)
     return all;
 }
 
-/* Column c of the row's O, and how far off it may be. */
-static double column(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t c,
-                     const struct softmax *m, double *bound)
+/* Some columns of the row's O, from c on, and how far off they may be. */
+static void columns(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t c, int64_t n,
+                    const struct softmax *m, double *o, double *bound)
 {
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
     const double unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
     const double narrow = s->narrow_p ? 2 * sample_answer_epsilon(p->type) : 0;
     const double adding = unit * (16 + 2 * log2(1 + (double)(m->keys + sinks))) + narrow;
-    double o = 0, size = 0, top = 0;
-    for (int64_t k = m->range.begin; k < m->range.end; k++)
-        if (m->weight[k] > 0)
-            o += m->weight[k] / m->sum * sample_value_v(s, sample_answer_key_row(s, e, b, h, k) * p->dv + c);
-    double far = sinks ? fabs(o) : 0, wrong = m->sink_off * fabs(o);
-    for (int64_t k = m->range.begin; k < m->range.end; k++)
-        if (m->off[k] >= 0) {
-            const double v = sample_value_v(s, sample_answer_key_row(s, e, b, h, k) * p->dv + c);
-            wrong += m->off[k] * fabs(v - o);
-            size += (m->weight[k] / m->sum + m->off[k]) * fabs(v);
-            far = fmax(far, fabs(v - o));
-            top = fmax(top, fabs(v));
-        }
-    if (m->least > 0) {
-        far = fmin(far, wrong / m->least);
-        top = fmin(top, size / m->least);
+    double room[SAMPLE_PIECE], far[SAMPLE_PIECE], wrong[SAMPLE_PIECE];
+    double size[SAMPLE_PIECE] = { 0 }, top[SAMPLE_PIECE] = { 0 };
+    for (int64_t k = m->range.begin; k < m->range.end; k++) {
+        const double part = m->weight[k] / m->sum;
+        const int64_t at = sample_answer_key_row(s, e, b, h, k) * p->dv + c;
+        const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
+        for (int64_t i = 0; i < n && part > 0; i++)
+            o[i] += part * v[i];
     }
-    *bound = far + adding * top + sample_answer_rounding(p->o_type, o);
-    return o;
+    for (int64_t i = 0; i < n; i++) {
+        far[i] = sinks ? fabs(o[i]) : 0;
+        wrong[i] = m->sink_off * fabs(o[i]);
+    }
+    for (int64_t k = m->range.begin; k < m->range.end; k++) {
+        const double off = m->off[k], all = m->weight[k] / m->sum + off;
+        const int64_t at = sample_answer_key_row(s, e, b, h, k) * p->dv + c;
+        const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
+        for (int64_t i = 0; i < n && off >= 0; i++) {
+            const double from_o = fabs(v[i] - o[i]);
+            wrong[i] += off * from_o;
+            size[i] += all * fabs(v[i]);
+            far[i] = from_o > far[i] ? from_o : far[i];
+            top[i] = fabs(v[i]) > top[i] ? fabs(v[i]) : top[i];
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (m->least > 0) {
+            far[i] = fmin(far[i], wrong[i] / m->least);
+            top[i] = fmin(top[i], size[i] / m->least);
+        }
+        bound[i] = far[i] + adding * top[i] + sample_answer_rounding(p->o_type, o[i]);
+    }
+}
+
+double sample_answer_lse(const struct sample *s, int64_t b, int64_t h, int64_t q, double *scratch)
+{
+    const struct sample_entry e = sample_entry_of(s, b);
+    struct softmax m = { .weight = scratch, .off = scratch + s->p.sizes.nk };
+    weigh(s, &e, b, h, q, &m);
+    return m.sum > 0 ? m.top + log(m.sum) : -(double)INFINITY;
 }
 
 struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_t q, double *o, double *o_bound,
@@ -229,8 +264,8 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
     if (!(m.sum > 0))
         return (struct answer){ -(double)INFINITY, 0 };
     const double more = take_doubts(s, &m);
-    for (int64_t c = 0; c < p->dv && m.keys; c++)
-        o[c] = column(s, &e, b, h, c, &m, &o_bound[c]);
+    for (int64_t c = 0; c < p->dv && m.keys; c += SAMPLE_PIECE)
+        columns(s, &e, b, h, c, p->dv - c < SAMPLE_PIECE ? p->dv - c : SAMPLE_PIECE, &m, o + c, o_bound + c);
     const bool sinks = m.sink_logit > -(double)INFINITY, wide = problem_lse_type(p) == CLATTN_F64;
     const double lse = m.top + log(m.sum), unit = wide ? 0x1p-53 : 0x1p-24;
     const double storing = p->type == CLATTN_F64 && !wide ? 0x1p-24 * fabs(lse) : 0;

@@ -158,9 +158,9 @@ static struct stored stored_of(const struct sample *s, enum sample_what k_or_v)
 {
     enum { GGUF_GROUP = 32 };
     const clattn_problem *p = &s->p;
-    struct stored x = { p->k_type, p->d, p->k_group, p->flags & CLATTN_K_ZERO, s->seed + 1, s->k };
+    struct stored x = { p->k_type, p->d, p->k_group, p->flags & CLATTN_K_ZERO, s->seed + 1, s->values[SAMPLE_K] };
     if (k_or_v == SAMPLE_V)
-        x = (struct stored){ p->v_type, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, s->seed + 2, s->v };
+        x = (struct stored){ p->v_type, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, s->seed + 2, s->values[SAMPLE_V] };
     if (!problem_type_block(x.type).scaled)
         x.group = GGUF_GROUP;
     return x;

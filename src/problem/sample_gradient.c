@@ -107,24 +107,39 @@ static struct products products_of(const struct sample *s, int64_t b, int64_t h,
     const int64_t dv = s->p.dv, row = sample_row(s, b, h, q) * dv;
     const double dlse = sample_value_dlse(s, sample_lse(s, b, h, q));
     const double lse_unit = problem_lse_type(&s->p) == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
-    double dp = 0, dp_size = 0, delta = 0, delta_size = 0;
-    for (int64_t c = 0; c < dv && counts; c++) {
-        const double dout = sample_value_dout(s, row + c), of_o = dout * sample_value_o(s, row + c);
-        const double of_v = value < 0 ? 0 : dout * sample_value_v(s, value * dv + c);
-        dp += of_v;
-        dp_size += fabs(of_v);
-        delta += of_o;
-        delta_size += fabs(of_o);
+    double dp = 0, dp_size = 0, delta = 0, delta_size = 0, dout_room[SAMPLE_PIECE], room[SAMPLE_PIECE];
+    for (int64_t c = 0; c < dv && counts; c += SAMPLE_PIECE) {
+        const int64_t n = dv - c < SAMPLE_PIECE ? dv - c : SAMPLE_PIECE;
+        const double *const dout = sample_value_piece(s, SAMPLE_DOUT, row + c, n, dout_room);
+        const double *x = sample_value_piece(s, SAMPLE_O, row + c, n, room);
+        for (int64_t i = 0; i < n; i++) {
+            delta += dout[i] * x[i];
+            delta_size += fabs(dout[i] * x[i]);
+        }
+        if (value < 0)
+            continue;
+        x = sample_value_piece(s, SAMPLE_V, value * dv + c, n, room);
+        for (int64_t i = 0; i < n; i++) {
+            dp += dout[i] * x[i];
+            dp_size += fabs(dout[i] * x[i]);
+        }
     }
     const double flow = (1 + (double)dv) * flow_of(s);
     return (struct products){ dp, dot_off(s, dv) * dp_size + flow, delta - dlse,
                               unit_of(s) * (96 + (double)dv) * delta_size + lse_unit * fabs(dlse) + flow };
 }
 
-/* Keys of a row, its sink being one of them; as many as make a difference. */
+/* Keys of a row, its sink being one of them; as many as make a difference. They are counted once where there is room:
+ * 0 stands for a row that was not. */
 static int64_t keys_of(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q)
 {
-    return sample_answer_kept(s, e, b, h, q, CHAIN) + (s->p.flags & CLATTN_SINKS ? 1 : 0);
+    unsigned char *const counted = s->keys ? &s->keys[(b * s->p.sizes.h + h) * s->p.sizes.nq + q] : NULL;
+    if (counted && *counted)
+        return *counted - 1;
+    const int64_t n = sample_answer_kept(s, e, b, h, q, CHAIN) + (s->p.flags & CLATTN_SINKS ? 1 : 0);
+    if (counted)
+        *counted = (unsigned char)(n + 1);
+    return n;
 }
 
 static struct sample_element compute_element(const struct sample *s, const struct sample_entry *e, const float *lse,
@@ -186,13 +201,18 @@ void sample_gradient_compute(struct sample *s, const float *lse, struct sample_e
 /* ---- Sums ---- */
 
 /* Adds w times a row of values; more: what adding all of them up loses. */
-static void add(double *row, double *bound, double w, double off, double more, const struct sample *s, int64_t at,
-                int64_t width, double (*value)(const struct sample *, int64_t))
+static void add(double *row, double *bound, double w, double off, double more, const struct sample *s,
+                enum sample_what what, int64_t at, int64_t width)
 {
-    for (int64_t c = 0; c < width; c++) {
-        const double x = value(s, at * width + c);
-        row[c] += w * x;
-        bound[c] += (off + more * (fabs(w) + off)) * fabs(x) + flow_of(s);
+    const double all = off + more * (fabs(w) + off), flow = flow_of(s);
+    double room[SAMPLE_PIECE];
+    for (int64_t c = 0; c < width; c += SAMPLE_PIECE) {
+        const int64_t n = width - c < SAMPLE_PIECE ? width - c : SAMPLE_PIECE;
+        const double *const x = sample_value_piece(s, what, at * width + c, n, room);
+        for (int64_t i = 0; i < n; i++) {
+            row[c + i] += w * x[i];
+            bound[c + i] += all * fabs(x[i]) + flow;
+        }
     }
 }
 
@@ -228,9 +248,9 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
             if (x.p == 0)
                 continue;
             if (which == SAMPLE_DK)
-                add(row, bound, x.ds, x.ds_off + gone, more, s, at, s->p.d, sample_value_q);
+                add(row, bound, x.ds, x.ds_off + gone, more, s, SAMPLE_Q, at, s->p.d);
             else
-                add(row, bound, x.p, x.p_off + gone, more, s, at, s->p.dv, sample_value_dout);
+                add(row, bound, x.p, x.p_off + gone, more, s, SAMPLE_DOUT, at, s->p.dv);
         }
 }
 
@@ -245,8 +265,7 @@ static void add_keys(const struct sample *s, const float *lse, int64_t b, int64_
     for (int64_t k = range.begin; k < range.end; k++) {
         const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
         if (x.p != 0)
-            add(row, bound, x.ds, x.ds_off + gone, more, s, sample_answer_key_row(s, &e, b, h, k), s->p.d,
-                sample_value_k);
+            add(row, bound, x.ds, x.ds_off + gone, more, s, SAMPLE_K, sample_answer_key_row(s, &e, b, h, k), s->p.d);
     }
 }
 

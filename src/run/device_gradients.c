@@ -20,8 +20,7 @@ static void fill_lse(const struct sample *s, float *lse, double *room)
     for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
         const int64_t b = i / z->nq / z->h, h = i / z->nq % z->h, q = i % z->nq, at = sample_lse(s, b, h, q);
         if (at >= 0)
-            lse[at] = (float)(i % step ? sample_gradient_lse(s, b, h, q)
-                                       : sample_answer(s, b, h, q, room, room + s->p.dv, room + 2 * s->p.dv).lse);
+            lse[at] = (float)(i % step ? sample_gradient_lse(s, b, h, q) : sample_answer_lse(s, b, h, q, room));
     }
 }
 
@@ -29,7 +28,7 @@ static cl_int make_lse(struct device_sample *b, cl_context context, struct why *
 {
     const struct sample *const s = &b->sample;
     const size_t size = problem_type_size(problem_lse_type(&s->p)), n = b->lse_bytes / size;
-    double *const room = malloc(2 * ((size_t)s->p.dv + (size_t)s->p.sizes.nk + 1) * sizeof *room);
+    double *const room = malloc(2 * ((size_t)s->p.sizes.nk + 1) * sizeof *room);
     cl_int status = CL_SUCCESS;
     unsigned char *const stored = malloc(b->lse_bytes + 1);
     b->gradients.lse = calloc(n + 1, sizeof *b->gradients.lse);
@@ -148,6 +147,8 @@ static void fill_args(struct device_sample *b)
 /* Without memory for them, elements are computed where they are needed. */
 static void compute(struct device_sample *b)
 {
+    const clattn_sizes *const z = &b->sample.p.sizes;
+    b->sample.keys = calloc((size_t)(z->b * z->h * z->nq) + 1, 1);
     const size_t n = sample_gradient_elements(&b->sample);
     if (n && b->gradients.lse && (b->gradients.elements = malloc(n * sizeof *b->gradients.elements)))
         sample_gradient_compute(&b->sample, b->gradients.lse, b->gradients.elements);
@@ -212,5 +213,7 @@ void device_gradients_close(struct device_sample *b)
         clReleaseMemObject(b->gradients.args.workspace);
     free(b->gradients.lse);
     free(b->gradients.elements);
+    free(b->sample.keys);
+    b->sample.keys = NULL;
     memset(&b->gradients, 0, sizeof b->gradients);
 }

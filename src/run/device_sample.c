@@ -245,9 +245,9 @@ cl_int device_sample_digest(struct device_sample *b, int what, unsigned char to[
 /* Without memory for them, values are computed where they are needed. */
 static void compute(struct device_sample *b)
 {
-    const size_t n = sample_values(&b->sample);
+    const size_t n = sample_value_count(&b->sample);
     if (n && (b->values = malloc(n * sizeof *b->values)))
-        sample_compute(&b->sample, b->values);
+        sample_value_compute(&b->sample, b->values);
 }
 
 cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device_id device, const struct sample *sample,

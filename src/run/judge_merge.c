@@ -22,10 +22,10 @@ static double lse_of(int64_t part, int64_t row)
     return !row || sample_hash(41, at) % 4 == 0 ? -(double)INFINITY : 2 * sample_number(42, at);
 }
 
-/* A part that saw nothing has NaN. */
+/* Of a part that saw something. */
 static double o_of(int64_t part, int64_t row, int64_t column, int64_t dv)
 {
-    return isinf(lse_of(part, row)) ? (double)NAN : sample_number(43, (part * STATE_ROWS + row) * dv + column);
+    return sample_number(43, (part * STATE_ROWS + row) * dv + column);
 }
 
 /* ---- Buffers ---- */
@@ -62,9 +62,12 @@ static cl_int make_inputs(struct states *x, cl_context context, struct why *why)
         sample_store(x->lse_type, lse_of((int64_t)i / STATE_ROWS, (int64_t)i % STATE_ROWS),
                      x->room + i * x->lse_size);
     const cl_int status = make(&x->lse_parts, context, x->room, rows * x->lse_size, why);
-    for (size_t i = 0; i < n && !status; i++) {
-        const int64_t row = (int64_t)i / dv;
-        sample_store(type, o_of(row / STATE_ROWS, row % STATE_ROWS, (int64_t)i % dv, dv), x->room + i * x->scalar);
+    unsigned char *to = x->room;
+    for (size_t i = 0; i < rows && !status; i++) {
+        const int64_t part = (int64_t)i / STATE_ROWS, row = (int64_t)i % STATE_ROWS;
+        const bool saw = !isinf(lse_of(part, row)); /* else it has NaN */
+        for (int64_t c = 0; c < dv; c++, to += x->scalar)
+            sample_store(type, saw ? o_of(part, row, c, dv) : (double)NAN, to);
     }
     return status ? status : make(&x->o_parts, context, x->room, n * x->scalar, why);
 }
@@ -98,28 +101,32 @@ static void close_states(struct states *x)
 
 /* ---- The answer ---- */
 
-/* One row as clattn.h defines it: what the weights are relative to, their sum, and how many there are. */
+/* One row as clattn.h defines it: what each part counts, 0 where it saw nothing, and the result's LSE. */
 struct merged {
-    double top, sum, lse, doubt, unit, chain;
+    double weight[STATE_PARTS], size[STATE_PARTS]; /* size: 1 + |LSE| of the part */
+    double lse, doubt, unit, chain;
 };
 
-static struct merged merge_row(const clattn_problem *p, int64_t row)
+static void merge_row(struct merged *m, const clattn_problem *p, int64_t row)
 {
-    struct merged m = { -(double)INFINITY, 0, 0, 0, p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24, 0 };
+    double top = -(double)INFINITY, sum = 0;
     int n = 0;
     for (int i = 0; i < STATE_PARTS; i++)
-        m.top = fmax(m.top, lse_of(i, row));
-    for (int i = 0; i < STATE_PARTS && m.top > -(double)INFINITY; i++) {
-        m.sum += exp(lse_of(i, row) - m.top);
+        top = fmax(top, lse_of(i, row));
+    for (int i = 0; i < STATE_PARTS && top > -(double)INFINITY; i++) {
+        sum += exp(lse_of(i, row) - top);
         n += lse_of(i, row) > -(double)INFINITY;
     }
-    m.lse = m.sum > 0 ? m.top + log(m.sum) : m.top;
-    m.chain = 16 + 2 * log2(1 + (double)n);
-    for (int i = 0; i < STATE_PARTS && m.sum > 0; i++) {
+    m->lse = sum > 0 ? top + log(sum) : top;
+    m->unit = p->type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    m->chain = 16 + 2 * log2(1 + (double)n);
+    m->doubt = 0;
+    for (int i = 0; i < STATE_PARTS; i++) {
         const double x = lse_of(i, row);
-        m.doubt += isinf(x) ? 0 : exp(x - m.lse) * (1 + fabs(x));
+        m->weight[i] = isinf(x) ? 0 : exp(x - m->lse);
+        m->size[i] = isinf(x) ? 0 : 1 + fabs(x);
+        m->doubt += m->weight[i] * m->size[i];
     }
-    return m;
 }
 
 static bool is_close(double got, double want, double bound)
@@ -129,24 +136,25 @@ static bool is_close(double got, double want, double bound)
 
 static bool is_o_right(const struct states *x, const struct merged *m, int64_t row, int64_t column, double got)
 {
-    const int64_t dv = x->p->dv;
-    double o = 0, t1 = 0, t2 = 0;
-    if (!(m->sum > 0))
+    double of[STATE_PARTS], o = 0, t1 = 0, t2 = 0;
+    if (isinf(m->lse))
         return got == 0;
-    for (int i = 0; i < STATE_PARTS; i++)
-        o += isinf(lse_of(i, row)) ? 0 : exp(lse_of(i, row) - m->lse) * o_of(i, row, column, dv);
     for (int i = 0; i < STATE_PARTS; i++) {
-        const double part = lse_of(i, row), w = exp(part - m->lse);
-        t1 += isinf(part) ? 0 : w * (1 + fabs(part)) * fabs(o_of(i, row, column, dv) - o);
-        t2 += isinf(part) ? 0 : w * fabs(o_of(i, row, column, dv));
+        of[i] = m->weight[i] > 0 ? o_of(i, row, column, x->p->dv) : 0;
+        o += m->weight[i] * of[i];
+    }
+    for (int i = 0; i < STATE_PARTS; i++) {
+        t1 += m->weight[i] * m->size[i] * fabs(of[i] - o);
+        t2 += m->weight[i] * fabs(of[i]);
     }
     return is_close(got, o, m->unit * (32 * t1 + m->chain * t2) + sample_answer_rounding(x->p->o_type, o));
 }
 
 static bool is_row_right(const struct states *x, int64_t row, const unsigned char *o, const unsigned char *lse)
 {
-    const struct merged m = merge_row(x->p, row);
+    struct merged m;
     const double unit = x->lse_type == CLATTN_F64 ? 0x1p-53 : 0x1p-24;
+    merge_row(&m, x->p, row);
     const double bound = isinf(m.lse) ? 0 : unit * (32 * m.doubt + m.chain + 2 * fabs(m.lse));
     bool good = is_close(sample_load(x->lse_type, lse + (size_t)row * x->lse_size), m.lse, bound);
     for (int64_t c = 0; c < x->p->dv && good; c++)
