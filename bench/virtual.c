@@ -207,19 +207,21 @@ bool space_make(struct space *s, const struct caps *caps, const clattn_problem *
 {
     const struct engine *const cpu = engine_find("cpu", 3);
     const struct machine m = machine_make(&seed);
+    struct tile_cursor row = { 0 };
     struct config c;
     size_t at = 0;
     int n = 0, rows = 0;
     while (tile_space_next(&c, caps, p, cpu, &at))
         n++;
-    while (tile_config_at(&c, caps, p, NULL, (size_t)rows))
+    while (tile_config_next(&c, caps, p, NULL, &row))
         rows++;
+    row = (struct tile_cursor){ 0 };
     *s = (struct space){ calloc((size_t)(n + rows), sizeof *s->at), 0 };
     if (!s->at)
         return false;
     for (at = 0; tile_space_next(&c, caps, p, cpu, &at);)
         s->at[s->n++] = (struct entry){ c, made_up(&m, &c, caps, p, &seed) };
-    for (int i = 0; tile_config_at(&c, caps, p, NULL, (size_t)i); i++)
+    while (tile_config_next(&c, caps, p, NULL, &row))
         if (c.engine != cpu)
             s->at[s->n++] = (struct entry){ c, 10 * s->at[0].seconds * (1 + uniform(&seed)) };
     return true;

@@ -94,7 +94,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    CLA_FORGET_PLACES(t, k0)
+    CLA_RECOMPUTE_PLACES(t, k0)
     for (int part = 0; part < CLA_PARTS; part++) {
         const int end = CLA_PARTS == 1 ? CLA_CHUNKS : min((part + 1) * CLA_PART_CHUNKS, CLA_CHUNKS);
         CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = (real)(0);
@@ -179,7 +179,7 @@ CLA_FN void cla_join(const cla_tile *t, cla_real4 *o, cla_real4 *part, int turn)
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const real *f, int k0, int n, int next)
 {
     const int chunks = CLA_BK / CLA_CV;
-    CLA_FORGET_PLACES(t, next)
+    CLA_RECOMPUTE_PLACES(t, next)
     cla_store_v(t, k0, 0);
     cla_share(t, s);
     CLA_BARRIER_WEIGHTS

@@ -78,7 +78,7 @@ CLA_SUMS_OF(2, CLA_DV)
 #define CLA_PRODUCT_OF(n, width, OWNED, OTHER) \
     CLA_FN void cla_product_##n(cla_tile *t, const cla_env *e, real *s, int at) \
     { \
-        CLA_FORGET_PLACES(t, at) \
+        CLA_RECOMPUTE_PLACES(t, at) \
         cla_fetch_owned_##n(t, e, t->first, 0); \
         cla_fetch_other_##n(t, e, at, 0); \
         for (int part = 0; part < CLA_PARTS_IN(width); part++) { \
@@ -110,7 +110,7 @@ CLA_PRODUCT_OF(2, CLA_DV, CLA_PLACE_OWNED_2, CLA_PLACE_OTHER_2)
     CLA_FN void cla_add_##n(cla_tile *t, const cla_env *e, const real *s, int at) \
     { \
         const int chunks = CLA_BK / CLA_CV; \
-        CLA_FORGET_PLACES(t, at) \
+        CLA_RECOMPUTE_PLACES(t, at) \
         cla_fetch_summed_##n(t, e, at, 0); \
         cla_store_summed_##n(t, at, 0); \
         cla_share(t, s); \

@@ -1,9 +1,9 @@
 /* The loop over key tiles. A work-group owns CLA_BQ rows of one (b, h), or of heads that are packed, and a part of the
  * keys that they see. Groups that share a head are neighbours, and the longest causal rows come first; where heads
  * share a bias or a mask, groups that share its rows are neighbours. Parts are farthest apart. */
-CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int harmless, int end)
+CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k0, int n, int unpadded, int end)
 {
-    CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-harmless)) & (k < (integer)(end)))
+    CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-unpadded)) & (k < (integer)(end)))
 }
 
 /* Keys of a part, at most, where rows see `keys` of them: whole tiles. src/engine/split.c says the same. */
@@ -39,8 +39,8 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     /* Rows that count: of those past q_len none sees a key; those past nq are never written, but where a mask has holes
      * they must not keep a key that no other row keeps. */
     const int q0 = cla_query(&e, r0), q1 = min(cla_query(&e, r0 + CLA_BQ - 1) + 1, e.q_len);
-    const int harmless = CLA_DROPS ? 0 : e.q_len == e.nq;
-    const int whole = harmless || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
+    const int unpadded = CLA_DROPS ? 0 : e.q_len == e.nq;
+    const int whole = unpadded || r0 + CLA_BQ <= cla_row_count(&e, e.q_len);
     int last = q0 < q1 ? max(min(e.k_end, cla_mask_end(&e, q0, q1)), 0) : 0;
     int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last);
     const int low = CLA_INVARIANT ? e.k_begin : first, all = CLA_INVARIANT ? max(e.k_end - low, 0) : last - first;
@@ -71,7 +71,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             next = cla_on_tile(&e, cla_mask_next(&e, q0, q1, k0 + n, end), end);
             cla_qk(&t, &e, s, k0, n);
             cla_scores(&t, &e, s, k0, n);
-            if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, harmless, end);
+            if (!(whole && k1 <= end)) cla_drop_outside(&t, &e, s, k0, n, unpadded, end);
             cla_mask_drop(&t, &e, s, q0, q1, k0, k1, k0, n);
             if (CLA_DROPS) cla_mark_seen(&t, s, n);
             cla_softmax(&t, s, m, l, f, n);

@@ -88,12 +88,12 @@ typedef struct {
  * few then. Since clang 20 they also read ahead too far in P V where V has most columns, but not for gfx9, which has
  * more. */
 #if defined(__AMDGCN__)
-#define CLA_FORGET_PLACES(t, key) \
+#define CLA_RECOMPUTE_PLACES(t, key) \
     (t)->lane = max((t)->lane, min(key, 0)); \
     (t)->tx = (t)->lane % CLA_TX; \
     (t)->ty = (t)->lane / CLA_TX;
 #else
-#define CLA_FORGET_PLACES(t, key)
+#define CLA_RECOMPUTE_PLACES(t, key)
 #endif
 #if defined(__AMDGCN__) && !defined(__GFX9__)
 #define CLA_PV_STEPS (__clang_major__ > 19 && CLA_PARTS_IN(CLA_D) > 1 ? 1 : 4)

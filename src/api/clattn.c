@@ -43,7 +43,7 @@ cl_int clattn_config_at(clattn_handle h, const clattn_problem *problem, size_t i
     if (status)
         return handle_done(h, status, &why);
     if (!tile_config_at(&config, &h->maker.caps, &checked, NULL, index))
-        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "there are not %zu configurations", index), &why);
+        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "index %zu is out of range", index), &why);
     tile_config_print(&config, &to);
     return CL_SUCCESS;
 }
@@ -92,7 +92,7 @@ cl_int clattn_emit_kernel(clattn_handle h, const clattn_problem *problem, const 
         caps_generic(&generic);
     status = plan_choose(&config, &p, caps, problem, config_text, &why);
     if (!status && h)
-        build_settle(&h->maker, &p, &config);
+        build_probe(&h->maker, &p, &config);
     if (!status)
         status = find_pass(&pass, kernel, &p, config.engine, &why);
     if (!status) {

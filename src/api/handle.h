@@ -40,8 +40,7 @@ bool handle_is_forked(clattn_handle h); /* made by a parent process */
 cl_int handle_done(clattn_handle h, cl_int status, const struct why *why);
 
 /* The end of a call without a handle to keep words in: tells the log of a failure, and leaves the words where the
- * options say,
- * "" without one. Passes the status on. */
+ * options say, "" without one. Passes the status on. */
 cl_int handle_failed(const clattn_options *o, cl_int status, const struct why *why);
 
 /* Text into a caller's room; needed (may be NULL): what it takes. */

@@ -41,12 +41,12 @@ static bool worth_another(cl_int status, const clattn_problem *p)
            (status == CLATTN_ERROR_BUILD && !p->n_mods);
 }
 
-static void tell_passed_over(struct maker *maker, const struct config *config, const struct why *why)
+static void tell_unusable(struct maker *maker, const struct config *config, const struct why *why)
 {
     char name[CONFIG_MAX];
     struct text to = { name, sizeof name, 0 };
     tile_config_print(config, &to);
-    maker_log(maker, "%s is passed over: %s", name, why->text);
+    maker_log(maker, "cannot use %s: %s", name, why->text);
 }
 
 static cl_int make(struct plan *plan, struct maker *maker, const clattn_problem *p, struct why *why)
@@ -66,7 +66,7 @@ static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_pro
     *status = make(plan, maker, p, why);
     if (!*status || (plan->origin == CLATTN_ORIGIN_SET && *status == CLATTN_ERROR_WRONG_RESULT))
         return true;
-    tell_passed_over(maker, &plan->config, why);
+    tell_unusable(maker, &plan->config, why);
     plan->config = table;
     plan->origin = CLATTN_ORIGIN_DEFAULT;
     return false;
@@ -83,7 +83,7 @@ static void pass_over(struct wrong *wrong, struct maker *maker, const struct con
                       const struct why *why)
 {
     if (status != CLATTN_ERROR_WRONG_RESULT) {
-        tell_passed_over(maker, config, why);
+        tell_unusable(maker, config, why);
     } else if (!wrong->n++) {
         wrong->first = *config;
         wrong->words = *why;
@@ -99,8 +99,7 @@ static void tell_wrong(const struct wrong *wrong, struct maker *maker, const str
     tile_config_print(&wrong->first, &to);
     if (taken)
         tile_config_print(taken, &to_other);
-    maker_log(maker, "%s is passed over, and %d others: %s. In its place: %s", name, wrong->n - 1, wrong->words.text,
-              other);
+    maker_log(maker, "using %s instead of %s (and %d others): %s", other, name, wrong->n - 1, wrong->words.text);
 }
 
 /* What `config` asks for, or else the table's choice, or the next of its rows. */
@@ -108,6 +107,8 @@ static cl_int make_given(struct plan *plan, struct maker *maker, const clattn_pr
                          struct why *why)
 {
     const struct engine *only;
+    struct tile_cursor at = { 0 };
+    struct config first;
     struct wrong wrong = { .n = 0 };
     struct why other;
     cl_int status = make(plan, maker, p, why), again = status;
@@ -115,9 +116,10 @@ static cl_int make_given(struct plan *plan, struct maker *maker, const clattn_pr
         return status;
     only = config && *config ? plan->config.engine : NULL;
     other = *why; /* the words of the best one stand when none can be had */
-    for (size_t n = 1; again && worth_another(again, p); n++) {
+    tile_config_next(&first, &maker->caps, p, only, &at); /* that is what was tried */
+    while (again && worth_another(again, p)) {
         pass_over(&wrong, maker, &plan->config, again, &other);
-        if (!tile_config_at(&plan->config, &maker->caps, p, only, n))
+        if (!tile_config_next(&plan->config, &maker->caps, p, only, &at))
             break;
         again = make(plan, maker, p, &other);
     }

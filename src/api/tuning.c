@@ -35,7 +35,7 @@ cl_int clattn_class_at(clattn_handle h, size_t index, char *text, size_t len)
     if (status)
         return status;
     if (!class_common(&like, index))
-        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "there are not %zu classes", index), &why);
+        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "index %zu is out of range", index), &why);
     class_print(&like, NULL, &to);
     return CL_SUCCESS;
 }
@@ -48,7 +48,7 @@ cl_int clattn_class_recorded(clattn_handle h, size_t index, char *text, size_t l
     if (status)
         return status;
     if (!wisdom_noted(&h->maker.store, &h->lookup.by, index, class_text))
-        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "there are not %zu classes", index), &why);
+        return handle_done(h, why_set(&why, CL_INVALID_VALUE, "index %zu is out of range", index), &why);
     handle_copy_text(class_text, text, len, NULL);
     return CL_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* division.c - dividing by a number that stays the same, by multiplying: as kernels do
+/* division.c - dividing by a run-time constant, by multiplying: as kernels do
  * SPDX-License-Identifier: Apache-2.0
  *
  * With 2^shift at least `by`, magic is 2^(31 + shift) / by rounded up, so too large by less than 1 and the quotient too

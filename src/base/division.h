@@ -1,4 +1,4 @@
-/* division.h - dividing by a number that stays the same, by multiplying: as kernels do
+/* division.h - dividing by a run-time constant, by multiplying: as kernels do
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DIVISION_H
 #define DIVISION_H

@@ -181,7 +181,7 @@ static int known(const struct caps *caps)
 
 /* Of threads that want to know at the same time one measures, and the others learn it from caps. Returns whether this
  * was the one. */
-static bool settle(struct programs *p, struct caps *caps, bool *final, struct why *why)
+static bool find_out(struct programs *p, struct caps *caps, bool *final, struct why *why)
 {
     struct flight flight;
     struct found found;
@@ -206,7 +206,7 @@ void exp2_find(struct programs *p, struct caps *caps, const struct engine *engin
     const int kept = named ? read_verdict(&v, p->store) : CAPS_EXP2_UNTESTED;
     if (kept != CAPS_EXP2_UNTESTED) {
         __atomic_store_n(&caps->exp2, kept, __ATOMIC_RELEASE);
-    } else if (settle(p, caps, &final, &words)) {
+    } else if (find_out(p, caps, &final, &words)) {
         const int which = known(caps);
         char line[VERDICT_MAX];
         if (named && final)

@@ -26,35 +26,20 @@ static bool always(const clattn_problem *p)
     (void)p;
     return true;
 }
-static bool is_f64(const clattn_problem *p)
-{
-    return p->type == CLATTN_F64;
-}
+static bool is_f64(const clattn_problem *p) { return p->type == CLATTN_F64; }
 static const struct choice acc[] = { { "acc_f64.cl", is_f64 }, { "acc_f32.cl", always } };
 static const struct choice lengths[] = { { "lengths.cl", problem_has_lists }, { NULL, always } };
 static const struct choice kv[] = { { "kv_varlen.cl", problem_is_varlen },
                                     { "kv_padded.cl", problem_has_lists },
                                     { "kv_dense.cl", always } };
-static bool is_paged(const clattn_problem *p)
-{
-    return p->page;
-}
+static bool is_paged(const clattn_problem *p) { return p->page; }
 static bool has_scales(const clattn_problem *p)
 {
     return problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled;
 }
-static bool is_blocks(int type)
-{
-    return problem_is_quantised(type) && !problem_type_block(type).scaled;
-}
-static bool has_blocks(const clattn_problem *p)
-{
-    return is_blocks(p->k_type) || is_blocks(p->v_type);
-}
-static bool has_q4_0(const clattn_problem *p)
-{
-    return p->k_type == CLATTN_Q4_0 || p->v_type == CLATTN_Q4_0;
-}
+static bool is_blocks(int type) { return problem_is_quantised(type) && !problem_type_block(type).scaled; }
+static bool has_blocks(const clattn_problem *p) { return is_blocks(p->k_type) || is_blocks(p->v_type); }
+static bool has_q4_0(const clattn_problem *p) { return p->k_type == CLATTN_Q4_0 || p->v_type == CLATTN_Q4_0; }
 static const struct choice scaled[] = { { "storage_scaled.cl", has_scales }, { NULL, always } };
 static const struct choice blocks[] = { { "storage_blocks.cl", has_blocks }, { NULL, always } };
 static const struct choice rows[] = { { "rows_paged.cl", is_paged }, { "rows_strided.cl", always } };
@@ -67,17 +52,13 @@ static const char *chosen(const struct choice *c, const clattn_problem *p)
 
 /* ---- Storage types ---- */
 
-static const char *dtype(int type)
+/* The fragment of a storage type: dtype_NAME.cl, or encode_NAME.cl. */
+static void write_of_type(struct text *to, const char *what, int type)
 {
-    static const char *const by_type[] = { [CLATTN_F32] = "dtype_f32.cl",
-                                           [CLATTN_F16] = "dtype_f16.cl",
-                                           [CLATTN_BF16] = "dtype_bf16.cl",
-                                           [CLATTN_F64] = "dtype_f64.cl",
-                                           [CLATTN_INT8] = "dtype_int8.cl",
-                                           [CLATTN_INT4] = "dtype_int4.cl",
-                                           [CLATTN_Q8_0] = "dtype_q8_0.cl",
-                                           [CLATTN_Q4_0] = "dtype_q4_0.cl" };
-    return by_type[type];
+    char name[32];
+    struct text t = { name, sizeof name, 0 };
+    text_add(&t, "%s_%s.cl", what, problem_type_name(type));
+    source_write_fragment(to, name);
 }
 
 /* Each once. */
@@ -90,35 +71,27 @@ static void write_types(struct text *to, const struct target *t)
         for (int j = 0; j < i && !again; j++)
             again = types[j] == types[i];
         if (!again)
-            source_write_fragment(to, dtype(types[i]));
+            write_of_type(to, "dtype", types[i]);
     }
 }
 
 /* ---- Caches that are written ---- */
 
-static bool has_rotary(const clattn_problem *p)
-{
-    return p->flags & CLATTN_ROTARY;
-}
+static bool has_rotary(const clattn_problem *p) { return p->flags & CLATTN_ROTARY; }
 static const struct choice room[] = { { "room_paged.cl", is_paged }, { "room_strided.cl", always } };
 static const struct choice rotation[] = { { "rotate.cl", has_rotary }, { NULL, always } };
 static const struct choice source[] = { { "source_rotated.cl", has_rotary }, { "source_plain.cl", always } };
 
-/* What encodes elements in a quantised storage type. */
-static const char *const encodings[] = { [CLATTN_INT8] = "encode_int8.cl",
-                                         [CLATTN_INT4] = "encode_int4.cl",
-                                         [CLATTN_Q8_0] = "encode_q8_0.cl",
-                                         [CLATTN_Q4_0] = "encode_q4_0.cl" };
-
 static void write_type(struct text *to, const struct target *t)
 {
-    source_write_fragment(to, dtype(t->p->type));
+    write_of_type(to, "dtype", t->p->type);
 }
 
 /* Elements of quantised types are written byte by byte, and need no words of their own. */
 static void write_plain_type(struct text *to, int type)
 {
-    source_write_fragment(to, problem_is_quantised(type) ? NULL : dtype(type));
+    if (!problem_is_quantised(type))
+        write_of_type(to, "dtype", type);
 }
 
 /* Storage types of the caches, each once: those that rows are not stored in already. */
@@ -135,7 +108,7 @@ static void write_cache_types(struct text *to, const struct target *t)
 static void write_encoding(struct text *to, int type)
 {
     if (problem_is_quantised(type))
-        source_write_fragment(to, encodings[type]);
+        write_of_type(to, "encode", type);
     else
         text_add(to, "CLA_ENCODE_PLAIN(%s)\n", problem_type_name(type));
 }
@@ -222,7 +195,7 @@ static const char *total_slot(const struct target *t)
 static const char *exp2_slot(const struct target *t) { return source_exp2(t->exp2); }
 /* Of vectors of any width, and as good everywhere: little is computed beside what is read. */
 static const char *merge_exp_slot(const struct target *t) { return is_f64(t->p) ? "exp_builtin.cl" : "exp_poly.cl"; }
-static const char *output_type_slot(const struct target *t) { return dtype(t->p->o_type); }
+static void write_output_type(struct text *to, const struct target *t) { write_of_type(to, "dtype", t->p->o_type); }
 
 static void write_params(struct text *to, const struct target *t)
 {
@@ -350,7 +323,7 @@ const struct slot slots_backward_queries[] = {
 const struct slot slots_merge[] = {
     { .fragment = "args.h" },
     { .choose = acc_slot },
-    { .choose = output_type_slot },
+    { .write = write_output_type },
     { .fragment = "env.cl" },
     { .fragment = "transpose.cl" },
     { .write = write_params },

@@ -26,16 +26,16 @@ static bool row_meant_for(const struct row *r, const struct caps *caps, const cl
            (!r->plain || !(problem_changes_scores(p) || problem_has_holes(p)));
 }
 
-/* The tile of a row on this device, when it is meant for the problem and can run. */
+/* The tile of a row on this device, when it is meant for the problem. */
 static bool row_tile(struct tile *out, const struct engine *e, const struct row *r, const struct caps *caps,
-                     const clattn_problem *p, struct why *why)
+                     const clattn_problem *p)
 {
     if (!row_meant_for(r, caps, p))
         return false;
     *out = r->tile;
     if (!e->width && !out->n[e->width_at])
         out->n[e->width_at] = engine_lanes(caps, p);
-    return engine_fits(e, out, caps, p, why) == CL_SUCCESS;
+    return true;
 }
 
 static bool group_is_small(const struct engine *e, const struct tile *t, int most)
@@ -48,38 +48,55 @@ static bool same_tile(const struct tile *a, const struct tile *b)
     return !memcmp(a, b, sizeof *a);
 }
 
-/* The index-th tile of an engine: rows that keep to the device's quirks first, each tile once. */
-static bool engine_tile_at(struct tile *out, const struct engine *e, const struct caps *caps, const clattn_problem *p,
-                           size_t *index, struct why *why)
+static bool is_repeated(const struct tile *t, const struct engine *e, const struct row *r, const struct caps *caps,
+                        const clattn_problem *p)
+{
+    struct tile before;
+    for (const struct row *x = e->rows; x < r; x++)
+        if (row_tile(&before, e, x, caps, p) && same_tile(&before, t))
+            return true;
+    return false;
+}
+
+/* The next tile of an engine that can run: rows that keep to the device's quirks first, each tile once. Where there is
+ * none, *why says what the last one lacks, if any was meant for the problem. */
+static bool next_tile(struct tile *out, const struct engine *e, const struct caps *caps, const clattn_problem *p,
+                      struct tile_cursor *at, struct why *why)
 {
     const int most = first_group(caps);
-    for (int small = 1; small >= 0; small--)
-        for (const struct row *r = e->rows; r->widest; r++) {
-            struct tile t, before;
-            bool repeated = false;
-            if (!row_tile(&t, e, r, caps, p, why) || group_is_small(e, &t, most) != (bool)small)
-                continue;
-            for (const struct row *x = e->rows; x < r && !repeated; x++)
-                repeated = row_tile(&before, e, x, caps, p, why) && same_tile(&before, &t);
-            if (repeated)
-                continue;
-            if (!(*index)--) {
-                *out = t;
+    for (;; at->large = true, at->row = 0) {
+        while (e->rows[at->row].widest) {
+            const struct row *const r = &e->rows[at->row++];
+            if (row_tile(out, e, r, caps, p) && group_is_small(e, out, most) != at->large &&
+                !is_repeated(out, e, r, caps, p) && !engine_fits(e, out, caps, p, why))
                 return true;
-            }
         }
+        if (at->large)
+            return false;
+    }
+}
+
+bool tile_config_next(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
+                      struct tile_cursor *at)
+{
+    struct why why;
+    out->waves = 0;
+    while ((out->engine = only ? only : engine_ranked(caps, p, at->engine))) {
+        if (next_tile(&out->tile, out->engine, caps, p, at, &why))
+            return true;
+        if (only)
+            return false;
+        *at = (struct tile_cursor){ .engine = at->engine + 1 };
+    }
     return false;
 }
 
 bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
                     size_t index)
 {
-    struct why why;
-    out->waves = 0;
-    if ((out->engine = only))
-        return engine_tile_at(&out->tile, only, caps, p, &index, &why);
-    for (size_t n = 0; (out->engine = engine_ranked(caps, p, n)); n++)
-        if (engine_tile_at(&out->tile, out->engine, caps, p, &index, &why))
+    struct tile_cursor at = { 0 };
+    while (tile_config_next(out, caps, p, only, &at))
+        if (!index--)
             return true;
     return false;
 }
@@ -280,9 +297,9 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
         return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of %s", text, names);
     }
     if (!text[name]) {
-        size_t first = 0;
+        struct tile_cursor first = { 0 };
         why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "engine %s has no tile for this problem here", out->engine->name);
-        return engine_tile_at(&out->tile, out->engine, caps, p, &first, why) ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED;
+        return next_tile(&out->tile, out->engine, caps, p, &first, why) ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED;
     }
     cl_int status = read_tile(out, text + name + 1, why);
     return status ? status : engine_fits(out->engine, &out->tile, caps, p, why);

@@ -17,8 +17,15 @@ int tile_waves(const struct config *config);
 /* The i-th that a search tries, ascending; 0: there are not that many. */
 int tile_waves_listed(int i);
 
-/* The index-th configuration for a problem on a device, the default first; of one engine unless `only` is NULL. false
- * when there are not that many. */
+/* The next configuration for a problem on a device, the default first; of one engine unless `only` is NULL. false:
+ * there are no more. *at: all zeros for the first. And the index-th of them. */
+struct tile_cursor {
+    size_t engine; /* how many are done */
+    int row;       /* the next of the engine at hand, .. */
+    bool large;    /* .. of those that do not keep to the device's quirks */
+};
+bool tile_config_next(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
+                      struct tile_cursor *at);
 bool tile_config_at(struct config *out, const struct caps *caps, const clattn_problem *p, const struct engine *only,
                     size_t index);
 

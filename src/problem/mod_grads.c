@@ -113,16 +113,16 @@ void mod_grads_write_calls(struct text *to, const clattn_problem *p)
     text_add(to, "#line 1 \"mod_grads\"\n");
     if (p->aux_grads) {
         write_buffers(to, p);
-        text_add(to, "CLA_FN void cla_textless(const cla_env *e, real ds, integer q, integer k);\n");
+        text_add(to, "CLA_FN void cla_mods_off(const cla_env *e, real ds, integer q, integer k);\n");
     }
     for (int i = 0; i < p->n_mods; i++) {
         mods_write_head(to, p, i, true);
         text_add(to, ";\n");
     }
     text_add(to, "CLA_FN real cla_mods_grad(const cla_env *e, real s, real ds, integer q, integer k)\n{\n");
-    if (mods_may_be_textless(p))
-        text_add(to, "    if (CLA_TEXTLESS(e)) {\n%s        return ds;\n    }\n",
-                 p->aux_grads ? "        cla_textless(e, ds, q, k);\n" : "");
+    if (mods_may_be_off(p))
+        text_add(to, "    if (CLA_MODS_OFF(e)) {\n%s        return ds;\n    }\n",
+                 p->aux_grads ? "        cla_mods_off(e, ds, q, k);\n" : "");
     mods_write_bounds(to, p);
     text_add(to, "    const integer none = ds == (real)(0);\n    const real s0 = s;\n");
     for (int i = 0; i + 1 < p->n_mods; i++) {
@@ -161,7 +161,7 @@ static void write_look_ups(struct text *to, const clattn_problem *p, int i, int 
                      vector ? "" : "cla_lane, ", p->aux[j].name, results[0], p->aux[j].name, results[1]);
 }
 
-/* What a textless call looks up: not unrolled, so that compilers have little to do with it. */
+/* What a call with the mods off looks up: not unrolled, so that compilers have little to do with it. */
 static void write_cells(struct text *to, const clattn_problem *p)
 {
     int n = 0;
@@ -185,7 +185,7 @@ void mod_grads_write_texts(struct text *to, const clattn_problem *p, bool look_u
 {
     int n = 0;
     if (p->flags & CLATTN_BACKWARD && p->aux_grads) {
-        text_add(to, "#line 1 \"textless\"\nCLA_FN void cla_textless(const cla_env *e, real ds, integer q, integer k)\n"
+        text_add(to, "#line 1 \"mods_off\"\nCLA_FN void cla_mods_off(const cla_env *e, real ds, integer q, integer k)\n"
                      "{\n");
         if (look_ups)
             write_cells(to, p);

@@ -99,7 +99,7 @@ cl_int mods_check(const clattn_problem *p, struct why *why)
 
 /* ---- Writing ---- */
 
-bool mods_may_be_textless(const clattn_problem *p)
+bool mods_may_be_off(const clattn_problem *p)
 {
     return p->n_aux && p->flags & CLATTN_BACKWARD;
 }
@@ -189,15 +189,15 @@ void mods_write_texts(struct text *to, const clattn_problem *p)
 void mods_write_calls(struct text *to, const clattn_problem *p)
 {
     text_add(to, "#line 1 \"mods\"\n");
-    if (mods_may_be_textless(p))
-        text_add(to, "#define CLA_TEXTLESS(e) ((e)->a->wanted & %d)\n", MODS_TEXTLESS);
+    if (mods_may_be_off(p))
+        text_add(to, "#define CLA_MODS_OFF(e) ((e)->a->wanted & %d)\n", MODS_OFF);
     for (int i = 0; i < p->n_mods; i++) {
         mods_write_head(to, p, i, false);
         text_add(to, ";\n");
     }
     text_add(to, "CLA_FN real cla_mods(const cla_env *e, real s, integer q, integer k)\n{\n");
-    if (mods_may_be_textless(p))
-        text_add(to, "    if (CLA_TEXTLESS(e)) return s;\n");
+    if (mods_may_be_off(p))
+        text_add(to, "    if (CLA_MODS_OFF(e)) return s;\n");
     mods_write_bounds(to, p);
     for (int i = 0; i < p->n_mods; i++) {
         mods_write_call(to, p, i, false);

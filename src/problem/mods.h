@@ -20,11 +20,11 @@ void mods_write_calls(struct text *to, const clattn_problem *p);
 /* Writes those functions, the caller's texts: at the end of a program, where their macros meet nothing of ours. */
 void mods_write_texts(struct text *to, const clattn_problem *p);
 
-/* Where a problem of gradients has captured buffers, which nobody but the caller can fill, its programs serve textless
- * calls, too: those leave all texts out, as if no mod changed a score. The bit of the argument `wanted` that says so:
- * cl/args.h has the others. */
-enum { MODS_TEXTLESS = 1 << 16 };
-bool mods_may_be_textless(const clattn_problem *p);
+/* Where a problem of gradients has captured buffers, which nobody but the caller can fill, its programs also serve
+ * calls with the mods off: those leave all texts out, as if no mod changed a score. The bit of the argument `wanted`
+ * that says so: cl/args.h has the others. */
+enum { MODS_OFF = 1 << 16 };
+bool mods_may_be_off(const clattn_problem *p);
 
 /* ---- For mod_grads.c, which writes derivatives alike ---- */
 

@@ -335,7 +335,7 @@ static cl_int read_words(struct reader *r, const char *text)
 }
 
 /* What several words say together. */
-static cl_int settle(struct reader *r)
+static cl_int combine(struct reader *r)
 {
     struct why *why = r->why;
     clattn_sizes *s = &r->c->problem.sizes;
@@ -385,7 +385,7 @@ cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
     if (!members)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, "clattn_workload", room,
                        "clattn_workload");
-    if ((status = read_words(&r, text)) || (status = settle(&r)))
+    if ((status = read_words(&r, text)) || (status = combine(&r)))
         return status;
     if ((status = problem_read(&checked, &c.problem, why)) || (status = problem_check_sizes(&checked.sizes, why)))
         return status;

@@ -340,10 +340,10 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
     return set_groups(c, plan, &r);
 }
 
-cl_int backward_read_textless(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
+cl_int backward_read_mods_off(struct call *c, const struct call_plan *plan, const void *in, struct why *why)
 {
     const cl_int status = backward_read(c, plan, in, why);
-    c->args.wanted |= mods_may_be_textless(plan->p) ? MODS_TEXTLESS : 0;
+    c->args.wanted |= mods_may_be_off(plan->p) ? MODS_OFF : 0;
     return status;
 }
 

@@ -8,8 +8,8 @@
 /* Reads a clattn_backward_args into *c, which begins as zeros: all but where its workspace lies. */
 cl_int backward_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 
-/* The same of a textless call (problem/mods.h). */
-cl_int backward_read_textless(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+/* The same of a call with the mods off (problem/mods.h). */
+cl_int backward_read_mods_off(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 
 /* What decides about the workspace: sizes, and what is wanted. */
 cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why);

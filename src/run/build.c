@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-void build_settle(struct maker *maker, const clattn_problem *p, const struct config *config)
+void build_probe(struct maker *maker, const clattn_problem *p, const struct config *config)
 {
     struct why said = { "" };
     if (p->type != CLATTN_F64)
@@ -118,13 +118,14 @@ static int64_t step_of(const struct sample *s)
     return rows * of_row / PRODUCTS | 1;
 }
 
-/* What a program computes that nobody saw run yet, on everything that the problem has, against the answer. */
+/* Runs the programs that nobody has seen run yet on a sample that has everything that the problem has, and compares the
+ * result with the answer. */
 static cl_int try(struct set *set, struct launch *l, const clattn_problem *p, const struct config *config,
                   struct why *why)
 {
     struct sample sample;
     cl_int status = CL_SUCCESS;
-    if (p->n_aux && !mods_may_be_textless(p)) /* there is nothing to put into captured buffers */
+    if (p->n_aux && !mods_may_be_off(p)) /* there is nothing to put into captured buffers */
         return CL_SUCCESS;
     choose_sample(&sample, p, config);
     launch_set_scale(l, sample.p.scale);
@@ -151,7 +152,7 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
     struct set set = { .has = { false } };
     cl_program programs[PASSES];
     struct why fault;
-    build_settle(maker, p, config);
+    build_probe(maker, p, config);
     cl_int status = look_up_all(&set, maker, p, config, anew, words);
     if (!status)
         status = compile_all(&set, maker, anew, words);

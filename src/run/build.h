@@ -13,6 +13,6 @@ cl_int build_launch(struct launch *out, struct maker *maker, const clattn_proble
                     bool brief, int *binary, struct why *why);
 
 /* What the device has to be asked before a program is composed for it; build_launch() does. */
-void build_settle(struct maker *maker, const clattn_problem *p, const struct config *config);
+void build_probe(struct maker *maker, const clattn_problem *p, const struct config *config);
 
 #endif

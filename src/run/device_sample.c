@@ -373,7 +373,7 @@ cl_int device_sample_run(struct device_sample *b, struct launch *l, int64_t rows
     if (status)
         return status;
     const double from = device_sample_now();
-    status = is_backward(b) ? launch_run(l, &launch_textless, b->queue, &b->gradients.args, &waits, why)
+    status = is_backward(b) ? launch_run(l, &launch_mods_off, b->queue, &b->gradients.args, &waits, why)
                             : launch_run(l, &launch_forward, b->queue, &b->args, &waits, why);
     if (!status && (status = clFinish(b->queue)))
         why_cl(why, status, "clFinish");

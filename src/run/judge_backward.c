@@ -68,7 +68,7 @@ static cl_int check_rows(struct device_sample *b, int which, const unsigned char
     const struct sample *const s = &b->sample;
     const struct sample_gradient_shape x = sample_gradient_shape(s, which);
     const size_t size = problem_type_size(x.type);
-    const bool is_known = !s->p.n_mods || mods_may_be_textless(&s->p);
+    const bool is_known = !s->p.n_mods || mods_may_be_off(&s->p);
     double *const room = malloc(2 * (size_t)x.width * sizeof *room);
     cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     for (int64_t i = 0; i < x.entries * x.heads * x.rows && !status; i += which <= SAMPLE_DV ? step : 1) {

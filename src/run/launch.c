@@ -23,7 +23,7 @@
                 PASS_SUM_DSINKS, PASS_SUM_DAUX }, \
     .read_sizes = backward_read_sizes, .call_bytes = pass_backward_bytes
 const struct operation launch_backward = { .read = backward_read, BACKWARD };
-const struct operation launch_textless = { .read = backward_read_textless, BACKWARD };
+const struct operation launch_mods_off = { .read = backward_read_mods_off, BACKWARD };
 const struct operation launch_forward = { .read = call_read_forward,
                                           .n = 2,
                                           .passes = { PASS_FORWARD, PASS_MERGE },
@@ -231,7 +231,7 @@ cl_int launch_workspace(const struct launch *l, const struct operation *what, co
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "size is NULL");
     if ((status = check_operation(l, what, why)) || (status = what->read_sizes(&c, &l->plan, args, why)))
         return status;
-    return workspace_settle(size, l, what, &c, why);
+    return workspace_fit(size, l, what, &c, why);
 }
 
 /* Checks a call and reads it into *c. */
@@ -258,7 +258,7 @@ cl_int launch_run(struct launch *l, const struct operation *what, cl_command_que
     if (status)
         return status;
     workspace_spare(&c);
-    if ((status = workspace_settle(&bytes, l, what, &c, why)) ||
+    if ((status = workspace_fit(&bytes, l, what, &c, why)) ||
         (bytes && (status = workspace_take(l, what, &c, bytes, why))))
         return status;
     return run_steps(l, what, queue, &c, waits, why);
@@ -277,7 +277,7 @@ static cl_int make_workspace(struct call *c, const struct launch *l, const struc
     if (what->backward)
         return device_no_buffer(why, status ? status : CL_OUT_OF_RESOURCES, l->device, "a workspace", *bytes);
     workspace_spare(c);
-    return workspace_settle(bytes, l, what, c, why);
+    return workspace_fit(bytes, l, what, c, why);
 }
 
 /* Behind it the queue alone keeps a buffer that was made. */
@@ -287,7 +287,7 @@ cl_int launch_run_alone(struct launch *l, const struct operation *what, const cl
     struct call c;
     size_t bytes;
     cl_int status = read(&c, l, what, sizes, queue, args, waits, why);
-    if (status || (status = workspace_settle(&bytes, l, what, &c, why)))
+    if (status || (status = workspace_fit(&bytes, l, what, &c, why)))
         return status;
     const bool brings = c.workspace.mem;
     if (bytes && !brings)

@@ -62,7 +62,7 @@ struct operation {
     void (*take_parts)(struct call *, const clattn_problem *);
 };
 extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary,
-    launch_backward, launch_textless;
+    launch_backward, launch_mods_off;
 
 /* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. `first`, unless it is NULL, receives
  * the event of the call's first kernel, NULL where there is none but the last one: a call begins with that. */

@@ -93,7 +93,7 @@ static int most_parts(const struct launch *l, const struct operation *what, stru
 
 /* What a call needs grows with the parts, but where they become so short that none of them has totals: there it may
  * shrink to half. Pieces of either side are searched by halves, since there may be millions of parts. */
-cl_int workspace_settle(size_t *size, const struct launch *l, const struct operation *what, struct call *c,
+cl_int workspace_fit(size_t *size, const struct launch *l, const struct operation *what, struct call *c,
                         struct why *why)
 {
     const cl_int status = count(size, l, what, c, why);

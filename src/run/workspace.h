@@ -19,7 +19,7 @@ struct grid workspace_grid(size_t groups, size_t items);
 void workspace_spare(struct call *c);
 
 /* The bytes that a call needs. Where the plan has no room for as many parts as would be fastest, they become fewer. */
-cl_int workspace_settle(size_t *size, const struct launch *l, const struct operation *what, struct call *c,
+cl_int workspace_fit(size_t *size, const struct launch *l, const struct operation *what, struct call *c,
                         struct why *why);
 
 /* Takes the caller's buffer: tells kernels where in it the states of parts are, and what each group has. */

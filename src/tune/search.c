@@ -59,12 +59,13 @@ static void add_portfolio(struct search *s)
 {
     const struct search_options *const o = s->timing.o;
     const int most = s->effort == CLATTN_TUNE_QUICK ? ROWS_QUICK : s->room;
+    struct tile_cursor row = { 0 };
     struct config c;
     add(s, &o->control);
     add_waves(s, &o->control);
     for (size_t i = 0; i < o->n_first; i++)
         add(s, &o->first[i]);
-    for (int i = 0, rows = 0; rows < most && tile_config_at(&c, s->caps, s->p, NULL, (size_t)i); i++)
+    for (int rows = 0; rows < most && tile_config_next(&c, s->caps, s->p, NULL, &row);)
         if (tile_suits(&c, s->caps)) {
             add(s, &c);
             rows++;

@@ -259,7 +259,7 @@ static void test_engine(struct maker *maker, const clattn_problem *p, const stru
     struct config config;
     if (engine_verdict(engine, &maker->caps) != CAPS_UNTESTED || !tile_config_at(&config, &maker->caps, p, engine, 0))
         return;
-    build_settle(maker, p, &config); /* what the test is made of */
+    build_probe(maker, p, &config); /* what the test is made of */
     pthread_mutex_lock(&maker->lookup->searching);
     if (engine_verdict(engine, &maker->caps) == CAPS_UNTESTED)
         engine_set_verdict(engine, &maker->caps, find_verdict(maker, engine));

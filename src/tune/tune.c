@@ -222,7 +222,7 @@ static cl_int build_again(struct maker *maker, const clattn_problem *p, const st
 }
 
 /* Both, of a winner. A plan does the latter itself. */
-static cl_int settle(struct under_way *u, const clattn_problem *p, const struct config *best, struct why *why)
+static cl_int confirm(struct under_way *u, const clattn_problem *p, const struct config *best, struct why *why)
 {
     cl_int status = CL_SUCCESS;
     if (u->won.is_checked && tile_is_same(&u->won.config, best)) {
@@ -244,8 +244,9 @@ static cl_int fall_back(struct config *out, struct under_way *u, const clattn_pr
 {
     const struct engine *const last = engine_last_resort(&u->maker->caps, p);
     cl_int status = why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "all configurations are refused");
-    for (size_t i = 0; status && !u->request->measure && tile_config_at(out, &u->maker->caps, p, last, i); i++)
-        status = settle(u, p, out, why);
+    struct tile_cursor at = { 0 };
+    while (status && !u->request->measure && tile_config_next(out, &u->maker->caps, p, last, &at))
+        status = confirm(u, p, out, why);
     return status;
 }
 
@@ -283,7 +284,7 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
         status = why_set(why, CLATTN_ERROR_CANCELLED, "cancelled");
     else if (found.all_refused)
         *measured = !(status = fall_back(out, u, p, why));
-    else if (*measured && !(status = settle(u, p, out, why)) && found.measured)
+    else if (*measured && !(status = confirm(u, p, out, why)) && found.measured)
         save(u, &found, tries);
     else if (!*measured && u->request->once) {
         *measured = true; /* there was no time: the default is recorded until the search is due again, or each start

@@ -60,7 +60,7 @@ static int64_t need_of(struct asked *x, int parts)
     struct why why;
     size_t size = 0;
     c.parts_may_be_fewer = false;
-    if (!call_set_parts(&c, parts) || workspace_settle(&size, &x->plan->plan.launch, x->what, &c, &why))
+    if (!call_set_parts(&c, parts) || workspace_fit(&size, &x->plan->plan.launch, x->what, &c, &why))
         bail("%d parts: %s", parts, why.text);
     return (int64_t)size;
 }
@@ -98,7 +98,7 @@ static void test_all(const struct device *d, const char *text, const char *confi
             continue;
         const int want = most_of(need, PARTS, room);
         l->max_workspace = (size_t)room;
-        const cl_int e = workspace_settle(&size, l, x.what, &c, &why);
+        const cl_int e = workspace_fit(&size, l, x.what, &c, &why);
         wrong += want ? e || c.args.parts != want || (int64_t)size != need[want] : e != CLATTN_ERROR_NOT_SUPPORTED;
     }
     l->max_workspace = 0;
@@ -125,7 +125,7 @@ static void test_many(const struct device *d, const char *text, const char *conf
         size_t size = 0;
         l->max_workspace = i ? (size_t)whole / 2 : 1;
         counted = 0;
-        const cl_int e = workspace_settle(&size, l, x.what, &c, &why);
+        const cl_int e = workspace_fit(&size, l, x.what, &c, &why);
         ok(e == (i ? CL_SUCCESS : CLATTN_ERROR_NOT_SUPPORTED) && size <= (size_t)whole / 2 && counted < 500,
            "%s with 2^30 keys in %d parts, room for %zu bytes: %zu in %d, computed %u times (%s)", text,
            (int)x.c.args.parts, l->max_workspace, size, (int)c.args.parts, counted, clattn_status_string(e));

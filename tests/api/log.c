@@ -15,7 +15,7 @@ static void listen(void *user, const char *line)
 {
     struct lines *l = user;
     /* Intel's compiler always has something to say; a warning says so. */
-    if (!strstr(line, "warning") && !strstr(line, "passed over"))
+    if (!strstr(line, "warning") && !strstr(line, "cannot use"))
         return;
     if (!l->count++)
         snprintf(l->first, sizeof l->first, "%s", line);

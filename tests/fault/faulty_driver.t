@@ -336,7 +336,7 @@ ok $? "clattn_set_config() does not take it ($(value set))"
 CLATTN_TUNE=off
 export CLATTN_TUNE
 told_once() {
-    test "$(grep -c '^log=' out)" -eq 1 && grep -q "^log=$default is passed over.*: it .*In its place: $1" out
+    test "$(grep -c '^log=' out)" -eq 1 && grep -q "^log=using $1.* instead of $default.*: it " out
 }
 for how in wrong half ${full:+lse nan overrun}; do
     fresh
