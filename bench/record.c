@@ -10,7 +10,7 @@
 #include "devices.h"
 #include "opencl.h"
 
-#include <clattn.h>
+#include <clattn_tune.h>
 
 #include <math.h>
 #include <stdio.h>

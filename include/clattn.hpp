@@ -30,7 +30,7 @@
 #ifndef CLATTN_HPP
 #define CLATTN_HPP
 
-#include <clattn.h>
+#include <clattn_tune.h>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -36,7 +36,7 @@ exports() {
     local all wanted
     all=$($host-objdump -p .libs/libclattn-*.dll |
         awk '/Name Pointer\] Table/ { on = 1; next } on && !NF { exit } on { print $NF }' | sort -u)
-    wanted=$(sed -n 's/^CLATTN_API.*[ *]\(clattn_[a-z_]*\)(.*/\1/p' "$top/include/clattn.h" | sort -u)
+    wanted=$(sed -n 's/^CLATTN_API.*[ *]\(clattn_[a-z_]*\)(.*/\1/p' "$top"/include/clattn*.h | sort -u)
     test -n "$all" && test "$all" = "$wanted" && echo "ok 1 - the DLL exports what the header has" || {
         echo "not ok 1 - the DLL exports what the header has"
         diff <(echo "$all") <(echo "$wanted") | sed 's/^/# /'

@@ -1,9 +1,9 @@
-# build_native.py - cffi's bindings of the installed <clattn.h> and of native.c, compiled as clattn/_native
+# build_native.py - cffi's bindings of the installed headers and of native.c, compiled as clattn/_native
 # SPDX-License-Identifier: Apache-2.0
 """Finds the installed library by pkg-config and describes the extension module to cffi.
 
 CLATTN_PREFIX=DIR names the prefix of an installation that pkg-config does not search. The declarations are read from
-the <clattn.h> that is there, so that Python and the library always agree on structs.
+the <clattn.h> and <clattn_tune.h> that are there, so that Python and the library always agree on structs.
 """
 import os
 import re
@@ -60,9 +60,10 @@ def declarations(path):
 def builder():
     words = pkg_config('--cflags', '--libs', 'clattn').split()
     libdir = pkg_config('--variable=libdir', 'clattn')
-    header = os.path.join(pkg_config('--variable=includedir', 'clattn'), 'clattn.h')
+    include = pkg_config('--variable=includedir', 'clattn')
+    headers = [os.path.join(include, name) for name in ('clattn.h', 'clattn_tune.h')]
     ffi = FFI()
-    ffi.cdef(OPENCL + declarations(header) + declarations(os.path.join(HERE, 'native.h')))
+    ffi.cdef(OPENCL + ''.join(map(declarations, headers + [os.path.join(HERE, 'native.h')])))
     ffi.cdef('extern "Python" void clattn_py_log(void *user, const char *text);')
     ffi.set_source(
         'clattn._native', '#define CL_TARGET_OPENCL_VERSION 120\n#define CL_USE_DEPRECATED_OPENCL_1_1_APIS\n'
@@ -71,7 +72,7 @@ def builder():
         library_dirs=[w[2:] for w in words if w.startswith('-L')],
         libraries=[w[2:] for w in words if w.startswith('-l')] + ['OpenCL'],
         runtime_library_dirs=[libdir], # found without LD_LIBRARY_PATH
-        depends=[os.path.join(HERE, name) for name in ('native.c', 'native.h')] + [header],
+        depends=[os.path.join(HERE, name) for name in ('native.c', 'native.h')] + headers,
         extra_compile_args=['-O2'])
     return ffi
 

@@ -7,6 +7,7 @@
 #include "named.h"
 #include "opencl.h"
 
+#include <clattn_tune.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "named.h"
 
+#include <clattn_tune.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

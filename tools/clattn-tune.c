@@ -11,6 +11,7 @@
 #include "named.h"
 #include "system.h"
 
+#include <clattn_tune.h>
 #include <string.h>
 
 /* ---- The device ---- */

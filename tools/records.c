@@ -4,6 +4,7 @@
 
 #include "records.h"
 
+#include <clattn_tune.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 
 #include "json.h"
 
+#include <clattn_tune.h>
 #include <inttypes.h>
 
 static int stat_cache(clattn_cache_info *info, struct fault *f)

@@ -10,6 +10,7 @@
 #include "records.h"
 #include "textfile.h"
 
+#include <clattn_tune.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

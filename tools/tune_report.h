@@ -10,6 +10,8 @@
 #include "records.h"
 #include "tune_options.h"
 
+#include <clattn_tune.h>
+
 /* How a class ended. */
 enum ending {
     ENDING_TUNED,   /* there is a record of it now */

@@ -4,6 +4,7 @@
 
 #include "base/caller_struct.h"
 
+#include <clattn_tune.h>
 #include <stddef.h>
 #include <string.h>
 

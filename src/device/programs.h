@@ -6,6 +6,7 @@
 #include "cache/store.h"
 #include "engine/caps.h"
 
+#include <clattn_tune.h>
 #include <pthread.h>
 
 /* What one thread makes while others that need the same wait. It lies with that thread. */

@@ -5,6 +5,8 @@
 
 #include "engine/tile.h"
 
+#include <clattn_tune.h>
+
 /* What the search does to a configuration. `config` names it from open() to close(); several are open at a time. */
 struct search_ops {
     void *user;

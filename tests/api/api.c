@@ -6,6 +6,7 @@
 #include "tests/lib/sound.h"
 #include "tests/lib/tap.h"
 
+#include <clattn_tune.h>
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>

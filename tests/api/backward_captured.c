@@ -4,6 +4,8 @@
 
 #include "tests/lib/graded_call.h"
 
+#include <clattn_tune.h>
+
 static struct graded_call on;
 
 static void refused(cl_int want, const char *words, const char *what)

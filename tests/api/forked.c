@@ -176,20 +176,34 @@ static int takes_object(const char *declaration, char name[64])
     return strstr(all, "clattn_handle handle") || strstr(all, "clattn_plan plan") || strstr(all, "clattn_trial trial");
 }
 
+/* Both headers, one behind the other; false: there is none. */
+static int read_headers(char *to, size_t room)
+{
+    static const char *const names[] = { "clattn.h", "clattn_tune.h" };
+    const char *const top = getenv("top_srcdir");
+    size_t n = 0;
+    for (int i = 0; i < 2; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/include/%s", top ? top : ".", names[i]);
+        FILE *const f = fopen(path, "r");
+        if (!f) {
+            skip("there is no %s", path);
+            return 0;
+        }
+        n += fread(to + n, 1, room - 1 - n, f);
+        fclose(f);
+    }
+    to[n] = '\0';
+    return 1;
+}
+
 static void test_complete(void)
 {
     static char header[1 << 20];
-    const char *const top = getenv("top_srcdir");
-    char path[1024], name[64];
+    char name[64];
     int n = 0, missing = 0;
-    snprintf(path, sizeof path, "%s/include/clattn.h", top ? top : ".");
-    FILE *const f = fopen(path, "r");
-    if (!f) {
-        skip("there is no %s", path);
+    if (!read_headers(header, sizeof header))
         return;
-    }
-    header[fread(header, 1, sizeof header - 1, f)] = '\0';
-    fclose(f);
     for (const char *at = header; (at = strstr(at, "\nCLATTN_API ")) != NULL; at++) {
         if (!takes_object(at, name))
             continue;

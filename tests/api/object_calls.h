@@ -5,6 +5,8 @@
 
 #include "tests/lib/harness.h"
 
+#include <clattn_tune.h>
+
 /* What a parent has made, what calls are given, and where they leave what they make. */
 struct world {
     clattn_handle handle;

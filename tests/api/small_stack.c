@@ -6,6 +6,8 @@
 
 #include "tests/lib/each.h"
 
+#include <clattn_tune.h>
+
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define INSTRUMENTED 1 /* whose frames are larger */
 #else

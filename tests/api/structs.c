@@ -9,6 +9,7 @@
 #include "tests/lib/each.h"
 #include "tests/lib/sound.h"
 
+#include <clattn_tune.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "tests/lib/each.h"
 #include "tests/lib/wrap.h"
 
+#include <clattn_tune.h>
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -19,7 +19,7 @@
 
 #include "tests/lib/trial.h"
 #include "tools/opencl.h"
-#include <clattn.h>
+#include <clattn_tune.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -61,7 +61,7 @@ for page in tools/clattn-run.1 tools/clattn-tune.1 bench/clattn-bench.1; do
         done)"
 done
 
-result "clattn.h documents every parameter of every function, and what it returns" "$(
+result "headers document every parameter of every function, and what it returns" "$(
     awk '
         /^\/\*\*$/ { comment = ""; inside = 1 }
         inside { comment = comment $0 "\n" }
@@ -91,7 +91,7 @@ result "clattn.h documents every parameter of every function, and what it return
                 if (p != "void" && comment !~ ("@param " p " ")) print name "(): " p
             }
             comment = ""
-        }' include/clattn.h)"
+        }' include/clattn.h include/clattn_tune.h)"
 
 # A comment goes before a name, or behind a member of a struct.
 result "clattn.hpp documents every public name" "$(

@@ -21,7 +21,7 @@ report "clattn_create is exported" "$(echo "$exported" | grep -qx clattn_create 
 
 # Every public function is there: the header promises nothing that a client could not link.
 for f in $(sed -n 's/^CLATTN_API.*[ *]\(clattn_[a-z_]*\)(.*/\1/p' \
-    "${top_srcdir-$(dirname "$0")/../..}/include/clattn.h"); do
+    "${top_srcdir-$(dirname "$0")/../..}"/include/clattn*.h); do
     report "$f is exported" "$(echo "$exported" | grep -qx "$f" || echo missing)"
 done
 

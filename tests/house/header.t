@@ -1,5 +1,5 @@
 #!/bin/sh
-# header.t - clattn.h and clattn.hpp compile alone, without a warning, in every language they promise
+# header.t - clattn.h, clattn_tune.h and clattn.hpp compile alone, without a warning, in every language they promise
 # SPDX-License-Identifier: Apache-2.0
 : "${top_srcdir=$(dirname "$0")/../..}" "${CC=cc}"
 dir=$(mktemp -d) || exit 99
@@ -22,6 +22,17 @@ int main(void)
 }
 END
 cp "$dir/header.c" "$dir/header.cpp"
+cat >"$dir/tune.c" <<'END'
+#include <clattn_tune.h>
+#include <clattn_tune.h>
+int main(void)
+{
+    clattn_tune_options o = CLATTN_TUNE_OPTIONS_INIT;
+    clattn_counters c = CLATTN_COUNTERS_INIT;
+    return clattn_version() == 0 || o.struct_size != sizeof o || c.struct_size != sizeof c;
+}
+END
+cp "$dir/tune.c" "$dir/tune.cpp"
 # Inline functions and templates are compiled only where they are used.
 cat >"$dir/objects.cpp" <<'END'
 #include <clattn.hpp>
@@ -64,6 +75,7 @@ compile() { # COMPILER STANDARD SUFFIX [FILE]
 
 for std in c99 c11 c17; do
     compile "$CC" $std c
+    compile "$CC" $std c tune
 done
 found=
 for cxx in "${CXX:-c++}" g++ clang++; do
@@ -72,6 +84,7 @@ for cxx in "${CXX:-c++}" g++ clang++; do
     found="$found $cxx "
     for std in c++17 c++20; do
         compile "$cxx" $std cpp
+        compile "$cxx" $std cpp tune
         compile "$cxx" $std cpp objects
     done
 done
@@ -82,7 +95,7 @@ fi
 
 # A program that sees the header must stay free to choose its OpenCL version.
 n=$((n + 1))
-if grep -q 'define *CL_TARGET_OPENCL_VERSION' "$top_srcdir"/include/clattn.h*; then
+if grep -q 'define *CL_TARGET_OPENCL_VERSION' "$top_srcdir"/include/clattn*.h*; then
     bad=1
     printf 'not '
 fi

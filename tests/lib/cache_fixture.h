@@ -5,6 +5,8 @@
 
 #include "tests/lib/harness.h"
 
+#include <clattn_tune.h>
+
 enum { NEST_PATH = 512 };
 
 /* ---- Directories ---- */

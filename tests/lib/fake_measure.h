@@ -3,7 +3,7 @@
 #ifndef FAKE_MEASURE_H
 #define FAKE_MEASURE_H
 
-#include <clattn.h>
+#include <clattn_tune.h>
 
 enum { PRETEND_NAME = 128 };
 

@@ -156,7 +156,7 @@ if $CMAKE --version >/dev/null 2>&1; then
         mkdir -p "$lib/cmake" "$include"
         cp -R "$destdir$libdir"/libclattn* "$lib"
         cp -R "$destdir$libdir/cmake/clattn" "$lib/cmake"
-        cp "$destdir$includedir"/clattn.h* "$include"
+        cp "$destdir$includedir"/clattn*.h* "$include"
         grep -n "$prefix" "$lib"/cmake/clattn/* && die "CMake's files name the prefix"
         by_cmake moved "$dir/moved" "$lib"
         ;;
