@@ -4,7 +4,7 @@
 
 #include "backward.h"
 
-#include "inputs.h"
+#include "tools/oracle/inputs.h"
 
 #include <stdlib.h>
 

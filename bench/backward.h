@@ -3,7 +3,7 @@
 #ifndef BACKWARD_H
 #define BACKWARD_H
 
-#include "gradients.h"
+#include "tools/run/gradients.h"
 
 /* A backward call on made-up dO behind a forward one. `values` has dO and all gradients. */
 struct backward {

@@ -6,7 +6,7 @@
 #include "bench_options.h"
 #include "ceilings.h"
 #include "memory.h"
-#include "opencl.h"
+#include "tools/system/opencl.h"
 #include "probe.h"
 #include "progress.h"
 

@@ -4,7 +4,7 @@
 
 #include "bench_options.h"
 
-#include "args.h"
+#include "tools/system/args.h"
 #include "memory.h"
 
 #include <stdio.h>

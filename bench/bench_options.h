@@ -3,7 +3,7 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
-#include "fault.h"
+#include "tools/system/fault.h"
 #include "figures.h"
 #include "peer.h"
 #include "suites.h"

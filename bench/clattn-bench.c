@@ -8,12 +8,12 @@
 #include "config.h"
 
 #include "bench.h"
-#include "devices.h"
-#include "files.h"
+#include "tools/system/devices.h"
+#include "tools/system/files.h"
 #include "plot.h"
 #include "results.h"
 #include "rounds.h"
-#include "system.h"
+#include "tools/system/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

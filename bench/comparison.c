@@ -4,9 +4,9 @@
 
 #include "comparison.h"
 
-#include "clock.h"
-#include "convert.h"
-#include "inputs.h"
+#include "tools/system/clock.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>

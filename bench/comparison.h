@@ -5,7 +5,7 @@
 
 #include "backward.h"
 #include "bench.h"
-#include "setup.h"
+#include "tools/run/setup.h"
 #include "work.h"
 
 /* The plan is number 0, and the peers follow. */

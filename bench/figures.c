@@ -4,7 +4,7 @@
 
 #include "figures.h"
 
-#include "clock.h"
+#include "tools/system/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "nv-at.h"
 
-#include "clock.h"
+#include "tools/system/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef NV_AT_H
 #define NV_AT_H
 
-#include "opencl.h"
+#include "tools/system/opencl.h"
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * is touched. */
 #include "config.h"
 
-#include "args.h"
-#include "fault.h"
+#include "tools/system/args.h"
+#include "tools/system/fault.h"
 #include "nv-questions.h"
 
 #include <signal.h>

@@ -4,8 +4,8 @@
 
 #include "nv-questions.h"
 
-#include "convert.h"
-#include "fault.h"
+#include "tools/oracle/convert.h"
+#include "tools/system/fault.h"
 #include "nv-kernels.h"
 #include "nv-units.h"
 

@@ -4,8 +4,8 @@
 
 #include "nv-units.h"
 
-#include "clock.h"
-#include "convert.h"
+#include "tools/system/clock.h"
+#include "tools/oracle/convert.h"
 #include "nv-kernels.h"
 #include "probe.h"
 

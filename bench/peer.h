@@ -3,7 +3,7 @@
 #ifndef PEER_H
 #define PEER_H
 
-#include "setup.h"
+#include "tools/run/setup.h"
 
 /* One way to compute the attention of a setup: makes whatever it needs, then runs any number of times. */
 struct peer_kind {

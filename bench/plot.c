@@ -4,9 +4,9 @@
 
 #include "plot.h"
 
-#include "files.h"
+#include "tools/system/files.h"
 #include "plot_kinds.h"
-#include "system.h"
+#include "tools/system/system.h"
 
 #include <errno.h>
 #include <math.h>

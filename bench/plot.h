@@ -3,7 +3,7 @@
 #ifndef PLOT_H
 #define PLOT_H
 
-#include "fault.h"
+#include "tools/system/fault.h"
 #include "figures.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "plot_script.h"
 
-#include "json.h"
+#include "tools/system/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "json.h"
+#include "tools/system/json.h"
 #include "print.h"
 
 #include <inttypes.h>

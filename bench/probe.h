@@ -4,7 +4,7 @@
 #define PROBE_H
 
 #include "ceilings.h"
-#include "opencl.h"
+#include "tools/system/opencl.h"
 #include "probe_form.h"
 
 /* Multiply-adds, of one round. */

@@ -4,7 +4,7 @@
 
 #include "probe_form.h"
 
-#include "clock.h"
+#include "tools/system/clock.h"
 
 #include <stdio.h>
 #include <string.h>

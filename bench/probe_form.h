@@ -3,7 +3,7 @@
 #ifndef PROBE_FORM_H
 #define PROBE_FORM_H
 
-#include "opencl.h"
+#include "tools/system/opencl.h"
 
 /* Vectors in one item for CPUs, many items for all else. */
 enum { FORMS = 4, GROUPS_PER_UNIT = 16, CHAINS = 12, STEPS = 4 };

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "clock.h"
+#include "tools/system/clock.h"
 #include "probe.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "progress.h"
 
-#include "clock.h"
-#include "system.h"
+#include "tools/system/clock.h"
+#include "tools/system/system.h"
 
 #include <stdio.h>
 #include <string.h>

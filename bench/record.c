@@ -6,9 +6,9 @@
  * have measured: vector widths that are not the device's. */
 #include "config.h"
 
-#include "args.h"
-#include "devices.h"
-#include "opencl.h"
+#include "tools/system/args.h"
+#include "tools/system/devices.h"
+#include "tools/system/opencl.h"
 
 #include <clattn_tune.h>
 

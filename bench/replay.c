@@ -5,7 +5,7 @@
  * search finds one within 3 % of the best in spite of noise, cold clocks, drift, outliers and other programs. */
 #include "config.h"
 
-#include "args.h"
+#include "tools/system/args.h"
 #include "src/problem/workload.h"
 #include "virtual.h"
 

@@ -4,7 +4,7 @@
 
 #include "rounds.h"
 
-#include "system.h"
+#include "tools/system/system.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 
 #include "work.h"
 
-#include "convert.h"
-#include "inputs.h"
-#include "quantise.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/inputs.h"
+#include "tools/oracle/quantise.h"
 
 /* ---- Bytes that are moved ---- */
 

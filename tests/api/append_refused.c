@@ -6,7 +6,7 @@
 
 #include "tests/lib/appended.h"
 #include "tests/lib/each.h"
-#include "tools/quantise.h"
+#include "tools/oracle/quantise.h"
 
 enum { BAD = CLATTN_ERROR_INVALID_ARGUMENT, SMALL = CLATTN_ERROR_BUFFER_TOO_SMALL };
 

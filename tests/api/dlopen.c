@@ -4,7 +4,7 @@
  * Links nothing of the library. With an argument it is the child that ends with live handles. */
 #include "config.h"
 
-#include "tools/opencl.h"
+#include "tools/system/opencl.h"
 #include "tests/lib/tap.h"
 
 #include <clattn.h>

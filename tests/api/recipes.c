@@ -6,7 +6,7 @@
  * there is one only, it is two contexts of that. */
 #include "config.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 #include "tests/lib/each.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 #include "tests/lib/each.h"
 #include "tests/lib/refuse.h"
 

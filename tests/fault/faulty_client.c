@@ -18,7 +18,7 @@
 #include "config.h"
 
 #include "tests/lib/trial.h"
-#include "tools/opencl.h"
+#include "tools/system/opencl.h"
 #include <clattn_tune.h>
 
 #include <stdio.h>

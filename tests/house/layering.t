@@ -50,7 +50,7 @@ result "no file of src has more than 400 lines" "$(
     wc -l src/*/*.[ch] | awk '$2 != "total" && $1 > 400 { print $2 " has " $1 }')"
 
 # Headers of ours that clients may see are theirs: in tools/ or bench/, or among the tests.
-for f in tools/*.[ch] bench/*.[ch] tests/*/*.[ch] tests/*/*.cpp examples/*.c examples/*.cpp; do
+for f in tools/*/*.[ch] bench/*.[ch] tests/*/*.[ch] tests/*/*.cpp examples/*.c examples/*.cpp; do
     test -f "$f" || continue
     case $f in
     tests/*)

@@ -44,8 +44,8 @@ ok $? "it touches at most nine files"
 mkdir "$build" &&
     (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
 if ! rest; then
-    build src/problem/libclattn_core_la-feature_masks.lo tools/libtools_a-options.o \
-        tools/libtools_a-reference_rules.o tests/lib/kept.o
+    build src/problem/libclattn_core_la-feature_masks.lo tools/run/libtools_a-options.o \
+        tools/oracle/libtools_a-reference_rules.o tests/lib/kept.o
     ok $? "what it changes compiles"
     echo "1..$n"
     exit $bad
@@ -62,8 +62,8 @@ class_of() { "$build/clattn-tune" --device "$device" --classes "$1" 2>&1; }
 json() { sed -n 's/.*"'"$1"'": *"\{0,1\}\([^",}]*\).*/\1/p' said | tail -n 1; }
 
 words() { # needs no device
-    "$program" --help | grep -q -e '--dilation D' && grep -q '^\.It Fl -dilation' "$copy/tools/clattn-run.1" &&
-        grep -qF '[dilatedD]' "$copy/tools/clattn-run.1" && grep -qF '[dilatedD]' "$copy/include/clattn.h" &&
+    "$program" --help | grep -q -e '--dilation D' && grep -q '^\.It Fl -dilation' "$copy/tools/run/clattn-run.1" &&
+        grep -qF '[dilatedD]' "$copy/tools/run/clattn-run.1" && grep -qF '[dilatedD]' "$copy/include/clattn.h" &&
         "$program" --emit-source 'f32 b1 h1 q5 k9 d8 dilated3' >said 2>&1 && grep -q -e '-DCLA_DILATION=3 ' said &&
         grep -q '^#line 1 "mask_dilated.cl"' said && ! "$program" --emit-source 'f32 b1 h1 q5 k9 d8 dilated0' >said 2>&1
 }
@@ -178,12 +178,12 @@ if test -n "$all"; then
     for fact in 'FEATURE_HAS_HOLES | ' ' | FEATURE_KNOWS_DIAGONAL'; do
         without "$(echo "$fact" | tr -d ' |')" src/problem/feature_masks.c "/name = \"dilated\"/,/keeps = /s/$fact//"
     done
-    without "its rule in float64" tools/reference_rules.c '/\.keep = dilated_keep/d'
+    without "its rule in float64" tools/oracle/reference_rules.c '/\.keep = dilated_keep/d'
     without "its row of what may be read" tests/lib/kept.c '/\.keeps = dilated_keeps/d'
     without "its cases" tests/lib/cases.h '/".*dilated/d'
-    without "its option" tools/options.c '/ROW_READ("--dilation"/d'
-    without "its option in clattn-run.1" tools/clattn-run.1 '/Fl -dilation/d'
-    without "its word in clattn-run.1" tools/clattn-run.1 '/\[dilatedD\]/d'
+    without "its option" tools/run/options.c '/ROW_READ("--dilation"/d'
+    without "its option in clattn-run.1" tools/run/clattn-run.1 '/Fl -dilation/d'
+    without "its word in clattn-run.1" tools/run/clattn-run.1 '/\[dilatedD\]/d'
     without "its word in clattn.h" include/clattn.h '/\[dilatedD\]/d'
     build $programs && words && classes && computed && tuned
     ok $? "with all of it back all holds"

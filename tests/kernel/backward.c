@@ -8,7 +8,7 @@
  * backward.t PROBLEM [CONFIG [LAYOUT [WANTED]]]: one case; CONFIG "" is the default, WANTED is as graded.h says. */
 #include "config.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 #include "tests/lib/cases.h"
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"

@@ -5,7 +5,7 @@
  * device's first choice; CLATTN_PART=1 or CLATTN_FULL=1: all. */
 #include "config.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 #include "tests/lib/each.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tools/reference.h"
+#include "tools/oracle/reference.h"
 #include "tests/lib/each.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include "tests/lib/each.h"
 #include "tests/lib/made_mods.h"
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
-#include "tools/inputs.h"
+#include "tools/oracle/inputs.h"
 
 #include <math.h>
 

@@ -4,9 +4,9 @@
 
 #include "tests/lib/bad.h"
 
-#include "tools/convert.h"
-#include "tools/inputs.h"
-#include "tools/quantise.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/inputs.h"
+#include "tools/oracle/quantise.h"
 
 #include <math.h>
 #include <string.h>

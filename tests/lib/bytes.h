@@ -8,7 +8,7 @@
 
 #include "tests/lib/harness.h"
 #include "tests/lib/tap.h"
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 #include "tests/lib/differences.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "tests/lib/encoded.h"
 
-#include "tools/quantise.h"
+#include "tools/oracle/quantise.h"
 
 #include <float.h>
 

@@ -4,7 +4,7 @@
 
 #include "tests/lib/trial.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

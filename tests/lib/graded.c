@@ -4,9 +4,9 @@
 
 #include "tests/lib/graded.h"
 
-#include "tools/convert.h"
-#include "tools/inputs.h"
-#include "tools/verify.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/inputs.h"
+#include "tools/oracle/verify.h"
 #include "tests/lib/mods.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include "tests/lib/image.h"
 
-#include "tools/convert.h"
-#include "tools/quantise.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/quantise.h"
 #include "tests/lib/trial.h"
 
 #include <math.h>

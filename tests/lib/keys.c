@@ -4,8 +4,8 @@
 
 #include "tests/lib/trial.h"
 
-#include "tools/convert.h"
-#include "tools/quantise.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/quantise.h"
 
 #include <math.h>
 #include <stdlib.h>

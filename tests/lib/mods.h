@@ -3,8 +3,8 @@
 #ifndef MODS_H
 #define MODS_H
 
-#include "tools/extras.h"
-#include "tools/reference_backward.h"
+#include "tools/oracle/extras.h"
+#include "tools/oracle/reference_backward.h"
 
 /* A `mod` of struct reference; user: a struct extras, whose mods are known here by their names. -1 for others. */
 int mods_reference(void *user, double *s, const unsigned char *keep, int64_t b, int64_t h, int64_t q, int64_t nk);

@@ -7,8 +7,8 @@
  * the axes given where there are some. */
 #include "config.h"
 
-#include "tools/convert.h"
-#include "tools/npy.h"
+#include "tools/oracle/convert.h"
+#include "tools/npy/npy.h"
 #include <clattn.h>
 
 #include <stdio.h>

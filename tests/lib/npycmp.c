@@ -7,8 +7,8 @@
  * infinities do not stand in the same places; 2 when a file cannot be read as floats. */
 #include "config.h"
 
-#include "tools/convert.h"
-#include "tools/npy.h"
+#include "tools/oracle/convert.h"
+#include "tools/npy/npy.h"
 #include <clattn.h>
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "tests/lib/states.h"
 
 #include "tests/lib/trial.h"
-#include "tools/convert.h"
-#include "tools/reference_bound.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/reference_bound.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "tests/lib/trial.h"
 
-#include "tools/quantise.h"
-#include "tools/verify.h"
+#include "tools/oracle/quantise.h"
+#include "tools/oracle/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #ifndef TRIAL_H
 #define TRIAL_H
 
-#include "tools/extras.h"
-#include "tools/opencl.h"
-#include "tools/reference.h"
+#include "tools/oracle/extras.h"
+#include "tools/system/opencl.h"
+#include "tools/oracle/reference.h"
 #include "tests/lib/image.h"
 #include <clattn.h>
 

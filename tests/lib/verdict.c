@@ -4,8 +4,8 @@
 
 #include "tests/lib/trial.h"
 
-#include "tools/convert.h"
-#include "tools/verify.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/verify.h"
 #include "tests/lib/mods.h"
 
 #include <math.h>

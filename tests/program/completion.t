@@ -35,8 +35,8 @@ for shell in bash fish; do
         for i in 1 2 3 4 5 6 7 8 9; do skip "there is no $shell"; done
         continue
     fi
-    long=$(options tools/options.c | grep -- '^--') && offers "$long" clattn-run $shell --
-    offers "$(options tools/tune_options.c)" clattn-tune $shell --
+    long=$(options tools/run/options.c | grep -- '^--') && offers "$long" clattn-run $shell --
+    offers "$(options tools/tune/tune_options.c)" clattn-tune $shell --
     offers "$(options bench/bench_options.c)" clattn-bench $shell --
     offers '--k-scale --k-zero --k-type' clattn-run $shell --k-
     ! grep -v '^--k-' out >/dev/null

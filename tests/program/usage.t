@@ -6,7 +6,7 @@
 run --help
 test $status -eq 0 && test ! -s err &&
     test "$(grep -c '^  -' out)" -eq \
-    "$(grep -c '^    ROW_\(FLAG\|LAST\|TEXT\|LIST\|READ\)(' "$top_srcdir/tools/options.c")"
+    "$(grep -c '^    ROW_\(FLAG\|LAST\|TEXT\|LIST\|READ\)(' "$top_srcdir/tools/run/options.c")"
 ok $? "--help lists the options of this version"
 run --version
 test $status -eq 0 && grep -qx 'clattn-run [0-9.]*' out

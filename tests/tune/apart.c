@@ -4,7 +4,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/apart.h"
+#include "tools/tune/apart.h"
 
 #include <errno.h>
 #include <signal.h>

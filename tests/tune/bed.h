@@ -6,7 +6,7 @@
 #define BED_H
 
 #include "tests/lib/each.h"
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/child.h"
+#include "tools/system/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/records.h"
+#include "tools/tune/records.h"
 
 #include <math.h>
 

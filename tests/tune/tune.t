@@ -33,7 +33,7 @@ call=blind
 run --help
 test $status -eq 0 && test ! -s err &&
     test "$(grep -c '^  -' out)" -eq \
-        "$(grep '^    ROW_\(FLAG\|LAST\|TEXT\)(' "$top_srcdir/tools/tune_options.c" | grep -vc 'NULL),$')"
+        "$(grep '^    ROW_\(FLAG\|LAST\|TEXT\)(' "$top_srcdir/tools/tune/tune_options.c" | grep -vc 'NULL),$')"
 ok $? "--help lists the options"
 run --version
 test $status -eq 0 && grep -qx 'clattn-tune [0-9.]*' out

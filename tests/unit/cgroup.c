@@ -4,7 +4,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/cgroup.h"
+#include "tools/system/cgroup.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/convert.h"
+#include "tools/oracle/convert.h"
 #include <clattn.h>
 
 #include <math.h>

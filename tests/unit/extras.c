@@ -5,8 +5,8 @@
 #include "tests/lib/mods.h"
 #include "tests/lib/tap.h"
 
-#include "tools/extras.h"
-#include "tools/score_mods.h"
+#include "tools/oracle/extras.h"
+#include "tools/oracle/score_mods.h"
 
 #include <math.h>
 

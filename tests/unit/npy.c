@@ -4,10 +4,10 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/inputs.h"
-#include "tools/npy.h"
-#include "tools/output.h"
-#include "tools/wholes.h"
+#include "tools/oracle/inputs.h"
+#include "tools/npy/npy.h"
+#include "tools/npy/output.h"
+#include "tools/run/wholes.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

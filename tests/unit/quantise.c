@@ -4,9 +4,9 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/convert.h"
-#include "tools/quantise.h"
-#include "tools/stored.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/quantise.h"
+#include "tools/oracle/stored.h"
 #include "tests/lib/trial.h"
 #include <clattn.h>
 

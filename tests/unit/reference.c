@@ -4,7 +4,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "tools/reference.h"
+#include "tools/oracle/reference.h"
 #include <clattn.h>
 
 #include <math.h>

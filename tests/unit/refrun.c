@@ -8,9 +8,9 @@
 
 #include "tests/lib/mods.h"
 
-#include "tools/npy.h"
-#include "tools/output.h"
-#include "tools/reference.h"
+#include "tools/npy/npy.h"
+#include "tools/npy/output.h"
+#include "tools/oracle/reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>

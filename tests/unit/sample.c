@@ -10,8 +10,8 @@
 #include "tests/lib/deals.h"
 #include "tests/lib/tap.h"
 
-#include "tools/convert.h"
-#include "tools/reference.h"
+#include "tools/oracle/convert.h"
+#include "tools/oracle/reference.h"
 
 #include <math.h>
 

@@ -5,10 +5,10 @@
 #include "tests/lib/mods.h"
 #include "tests/lib/tap.h"
 
-#include "tools/inputs.h"
-#include "tools/json.h"
-#include "tools/reference_backward.h"
-#include "tools/verify.h"
+#include "tools/oracle/inputs.h"
+#include "tools/system/json.h"
+#include "tools/oracle/reference_backward.h"
+#include "tools/oracle/verify.h"
 
 #include <math.h>
 
