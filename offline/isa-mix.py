@@ -342,8 +342,8 @@ class Tile:
 
 
 class GradientTile(Tile):
-    """The same of a pass that owns keys or queries (cl/engine_simt_backward.cl): scores and dP over dims, and then what
-    is summed, dV and dK or dQ. Sums join what is there by additions, and no row is combined over items."""
+    """The same of a pass that owns keys or queries (cl/engines/engine_simt_backward.cl): scores and dP over dims, and
+    then what is summed, dV and dK or dQ. Sums join what is there by additions, and no row is combined over items."""
 
     def __init__(self, numbers):
         super().__init__(numbers)

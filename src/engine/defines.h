@@ -9,7 +9,7 @@ void defines_forward(struct text *to, const struct target *target);
 /* Of passes that read or write rows of heads, a block of DEFINES_BLOCK of them for each work-group. */
 enum { DEFINES_BLOCK = 64 };
 void defines_rows(struct text *to, const struct target *target);
-int defines_results(const struct target *target); /* of a work-group of passes that sum up (cl/sums.cl) */
+int defines_results(const struct target *target); /* of a work-group of passes that sum up (cl/passes/sums.cl) */
 void defines_merge(struct text *to, const struct target *target);
 void defines_append(struct text *to, const struct target *target); /* of advance and rotary, too */
 void defines_exp2(struct text *to, const struct target *target);

@@ -4,7 +4,7 @@
 #define ENGINE_H
 
 #include "base/text.h"
-#include "cl/args.h"
+#include "cl/passes/args.h"
 #include "engine/caps.h"
 #include "problem/problem.h"
 
@@ -77,10 +77,10 @@ struct engine {
     /* As its fragment declares them, may be NULL. */
     int64_t (*local_bytes)(const struct tile *, const clattn_problem *);
     int own_words; /* of 4 bytes, of the workspace, that each item of a call has */
-    /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/total.cl); NULL:
-     * none, it keeps them in memory of its own. */
+    /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/engines/total.cl);
+     * NULL: none, it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
-    /* Scalars of a work-group's sum of rows so wide, backward (cl/segments.cl); NULL: none is kept apart. */
+    /* Scalars of a work-group's sum of rows so wide, backward (cl/engines/segments.cl); NULL: none is kept apart. */
     int64_t (*sum_scalars)(const struct tile *, int width);
     int waves;  /* work-groups for each compute unit that keys are split for (split.h) */
     int uneven; /* times as many where batch entries have lengths of their own */

@@ -4,7 +4,7 @@
 #define PARAMS_H
 
 #include "base/text.h"
-#include "cl/args.h"
+#include "cl/passes/args.h"
 #include "engine/pass.h"
 
 /* Buffers, in the order of kernels' parameters, behind the struct of arguments. */
@@ -59,7 +59,7 @@ enum param {
 struct arguments {
     cla_rows_at q, k, v, o, lse, o_parts, lse_parts;
     cla_rows_at dout, dlse, dq, dk, dv; /* of a backward call */
-    cla_rows_at stats;                  /* what its passes tell each other of each row (cl/stats.cl) */
+    cla_rows_at stats;                  /* what its passes tell each other of each row (cl/passes/stats.cl) */
     cla_i64 stats_rows;                 /* how many */
     cla_i32 wanted;                     /* of it: CLA_DQ_WANTED .. */
     cla_i32 tiles;                      /* of keys: of the longest sequence */

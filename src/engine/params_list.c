@@ -62,7 +62,7 @@ enum {
     SUM_DAUX = PASS_SUM_DAUX
 };
 #define BACKWARD DELTA, KEYS, QUERIES, SUM_DQ, SUM_DBIAS, SUM_DSLOPES, SUM_DSINKS, SUM_DAUX
-#define ON_ROWS FORWARD, BACKWARD /* those that find rows by cl/group.cl */
+#define ON_ROWS FORWARD, BACKWARD /* those that find rows by cl/rows/group.cl */
 #define ON_SCORES FORWARD, KEYS, QUERIES
 #define IN(...) (const unsigned char[]) { __VA_ARGS__, PASSES }
 

@@ -33,7 +33,8 @@ static int64_t groups_of_rows(const struct target *t, const struct arguments *a)
     return a->groups;
 }
 
-/* What the engine itself needs, and where a part has more keys than a segment (cl/total.cl) the sums of segments. */
+/* What the engine itself needs, and where a part has more keys than a segment the sums of segments
+ * (cl/engines/total.cl). */
 static int64_t bytes_of_engine(const struct target *t, const struct arguments *a)
 {
     const struct shape *const s = &t->shape;
@@ -58,7 +59,7 @@ int64_t pass_state_rows(const struct arguments *a)
     return (int64_t)a->heads * a->packed_heads * a->nq;
 }
 
-/* States of all parts (cl/epilogue_output.cl): O and LSE of each row. Pass merge counts their rows in an int. */
+/* States of all parts (cl/passes/epilogue_output.cl): O and LSE of each row. Pass merge counts their rows in an int. */
 bool pass_bytes_of_states(const struct target *t, const struct arguments *a, int64_t *bytes)
 {
     const int64_t rows = pass_state_rows(a), of_row = (t->p->dv + 1) * t->shape.scalar_bytes;
@@ -73,7 +74,7 @@ static int items_to_merge(const struct target *t)
     return t->shape.merge.items;
 }
 
-/* Items of a row's columns; the others have other rows, or share its parts: as cla_lanes() of cl/merge.cl says. */
+/* Items of a row's columns; the others have other rows, or share its parts: cla_lanes() of cl/passes/merge.cl. */
 static int64_t groups_to_merge(const struct target *t, const struct arguments *a)
 {
     const struct merge_shape s = t->shape.merge;

@@ -9,7 +9,7 @@
 #include "engine/params.h"
 #include "engine/slots.h"
 
-/* L and D of each row, and what stripes of keys add up (cl/stats.cl). */
+/* L and D of each row, and what stripes of keys add up (cl/passes/stats.cl). */
 bool pass_backward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes)
 {
     const int64_t width = t->shape.width;
@@ -28,7 +28,7 @@ bool pass_backward_bytes(const struct target *t, const struct arguments *a, int6
            checked_mul(scalars, t->shape.scalar_bytes, bytes);
 }
 
-/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/segments.cl). */
+/* Totals of what a work-group adds up, where it has more tiles than a segment (cl/engines/segments.cl). */
 static int64_t tiles_of(const struct target *t, int64_t columns)
 {
     return (columns + t->shape.keys - 1) / t->shape.keys;

@@ -25,7 +25,7 @@ enum { SPLIT_ROWS_MAX = 1 << 16 };
 /* Query heads whose rows a call packs: all that share keys where they fill tiles better, else 1. */
 int split_heads(const struct rows *rows, const clattn_sizes *s);
 
-/* Parts, and how many keys each of them has at least: cl/forward.cl finds a row's own from these. */
+/* Parts, and how many keys each of them has at least: cl/passes/forward.cl finds a row's own from these. */
 struct split {
     int parts, least;
 };

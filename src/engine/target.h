@@ -5,7 +5,7 @@
 
 #include "engine/tile.h"
 
-/* How the work-groups of pass merge cover rows (cl/merge.cl), and how many of them cover the columns of one. */
+/* How the work-groups of pass merge cover rows (cl/passes/merge.cl), and how many of them cover the columns of one. */
 struct merge_shape {
     int items, column_items, vectors, width, chunks;
 };
@@ -20,7 +20,7 @@ struct shape {
     int tables;            /* of captured buffers' cells that a work-group adds gradients up in */
     int64_t scalar_bytes;  /* of what is computed in */
     int64_t own_bytes;     /* of the workspace that a work-group of the engine keeps its own in */
-    int64_t total_bytes;   /* and the sums of segments, where it has more than one (cl/total.cl); 0: none */
+    int64_t total_bytes;   /* and the sums of segments, where it has more than one (cl/engines/total.cl); 0: none */
     struct merge_shape merge;
 };
 

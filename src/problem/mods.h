@@ -22,7 +22,7 @@ void mods_write_texts(struct text *to, const clattn_problem *p);
 
 /* Where a problem of gradients has captured buffers, which nobody but the caller can fill, its programs also serve
  * calls with the mods off: those leave all texts out, as if no mod changed a score. The bit of the argument `wanted`
- * that says so: cl/args.h has the others. */
+ * that says so: cl/passes/args.h has the others. */
 enum { MODS_OFF = 1 << 16 };
 bool mods_may_be_off(const clattn_problem *p);
 

@@ -59,7 +59,7 @@ struct call_array {
 cl_int call_check_arrays(struct call *c, const struct call_array *arrays, size_t n, cl_context context,
                          struct why *why);
 
-/* Parts of n tiles of keys that have no more than a chain of sums (cl/args.h) each: the fewest. */
+/* Parts of n tiles of keys that have no more than a chain of sums (cl/passes/args.h) each: the fewest. */
 int64_t call_short_parts(int64_t tiles);
 
 /* Splits the keys into another number of parts; false: that makes too many work-groups. */

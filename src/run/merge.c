@@ -19,7 +19,7 @@ typedef char constants_agree[CLA_LSE_IN_LOG2 == CLATTN_LSE_IN_LOG2 && CLA_LSE_IN
 
 /* ---- A call's own ---- */
 
-/* As cl/epilogue_output.cl lays them out: [part,b,h,nq,dv], and behind them all [part,b,h,nq]. */
+/* As cl/passes/epilogue_output.cl lays them out: [part,b,h,nq,dv], and behind them all [part,b,h,nq]. */
 void merge_take_states(struct call *c, const clattn_problem *p)
 {
     struct arguments *const a = &c->args;

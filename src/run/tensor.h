@@ -3,7 +3,7 @@
 #ifndef TENSOR_H
 #define TENSOR_H
 
-#include "cl/args.h"
+#include "cl/passes/args.h"
 #include "problem/problem.h"
 
 /* How a tensor is used in a call. */

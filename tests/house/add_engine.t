@@ -40,16 +40,16 @@ new() { # FILE FROM: like it, under another name
     sed 's/naive/trial/g' "original/$2" >"$copy/$1"
     ok $? "new: $1"
 }
-new cl/engine_trial.cl cl/engine_naive.cl
+new cl/engines/engine_trial.cl cl/engines/engine_naive.cl
 new src/engine/engine_trial.c src/engine/engine_naive.c
 changed src/engine/engine.c '/^#define ENGINES(X)/s/$/ X(trial)/'
 changed src/engine/Makefile.inc 's|^\(.*\)engine_simt\.c.*|&\n\1engine_trial.c \\|'
-changed Makefile.am 's|cl/engine_simt\.cl|& cl/engine_trial.cl|'
+changed Makefile.am 's|cl/engines/engine_simt\.cl|& cl/engines/engine_trial.cl|'
 
 diff -rq original "$copy" >out
 sed -e 's|^Files original/\(.*\) and .* differ$|\1|' -e "s|^Only in $copy/*\(.*\): |\1/|" out | sort >files
-printf '%s\n' Makefile.am cl/engine_trial.cl src/engine/Makefile.inc src/engine/engine.c src/engine/engine_trial.c | \
-    cmp -s - files
+printf '%s\n' Makefile.am cl/engines/engine_trial.cl src/engine/Makefile.inc src/engine/engine.c \
+    src/engine/engine_trial.c | cmp -s - files
 ok $? "that is all: $(tr '\n' ' ' <files)"
 
 no_objection() { # TEST of this folder

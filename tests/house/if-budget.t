@@ -11,8 +11,8 @@ report() { # GOOD TEXT
     if test "$1" -eq 0; then echo "ok $n - $2"; else bad=1; echo "not ok $n - $2"; fi
 }
 
-for f in cl/*.cl; do
-    case ${f#cl/} in
+for f in cl/*/*.cl; do
+    case ${f##*/} in
     dtype_* | values_* | acc_* | engine_* | products_* | load_* | mma_* | exp_*) budget=3 ;;
     *) budget=0 ;;
     esac
@@ -22,7 +22,7 @@ for f in cl/*.cl; do
 done
 
 # A file that is not in the list would be missing in the library.
-for f in cl/*; do
+for f in cl/*/*; do
     grep -qE "(^|[[:space:]])$f([[:space:]]|\$)" Makefile.am
     report $? "$f is in CL_FILES of Makefile.am"
 done
