@@ -15,9 +15,6 @@ struct settings {
  * and `why` says so (else it is ""). In a set-user-ID program the environment is ignored. */
 cl_int settings_read(struct settings *s, const clattn_options *o, struct why *why);
 
-/* Adds the environment variables that change what drivers compile, as text: a binary depends on them. */
-void settings_codegen(struct text *to);
-
 /* Seconds that an effort has by default; 0: no limit. */
 double settings_limit(int effort);
 

@@ -5,8 +5,8 @@
 #include "device/exp2.h"
 
 #include "base/digest.h"
-#include "base/settings.h"
 #include "base/text.h"
+#include "device/driver_variables.h"
 
 #include <float.h>
 #include <math.h>
@@ -114,7 +114,7 @@ static cl_int name_verdict(struct verdict *v, const struct programs *p, struct w
     digest_hex(digits, digest);
     text_add(&name, "test/%.32s/", digits);
     text_add(&text, "%s\n%s\n", digits, p->caps->driver);
-    settings_codegen(&text);
+    driver_variables_print(&text);
     for (int which = CAPS_EXP2_NATIVE; which <= CAPS_EXP2_BUILTIN; which++) {
         struct source source;
         const struct target target = { .pass = PASS_EXP2, .caps = p->caps, .exp2 = which };

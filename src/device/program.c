@@ -4,11 +4,11 @@
 
 #include "device/program.h"
 
-#include "device/build_log.h"
-#include "device/device.h"
-#include "base/settings.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "device/build_log.h"
+#include "device/device.h"
+#include "device/driver_variables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void write_key(struct text *to, const struct caps *caps, const struct sou
     text_add(to, "clattn %s, binaries %d\n", version_text, BINARY_CACHE_FORMAT);
     add_field(to, "device", caps->identity);
     add_field(to, "driver", caps->driver);
-    settings_codegen(to);
+    driver_variables_print(to);
     add_field(to, "options", s->options);
     add_field(to, "text", s->text);
 }

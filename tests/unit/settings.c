@@ -5,8 +5,9 @@
 #include "config.h"
 
 #include "src/base/settings.h"
-#include "tests/lib/tap.h"
 #include "src/base/text.h"
+#include "src/device/driver_variables.h"
+#include "tests/lib/tap.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -218,21 +219,21 @@ static void test_wrong_options(void)
 
 /* ---- Variables that change what drivers compile ---- */
 
-/* The text of settings_codegen() when these are all there are; the caller frees it. */
+/* The text of driver_variables_print() when these are all there are; the caller frees it. */
 static char *codegen(const char *const *variables)
 {
     char **const before = environ;
     struct text measure = { NULL, 0, 0 };
     environ = (char **)(uintptr_t)variables;
-    settings_codegen(&measure);
+    driver_variables_print(&measure);
     struct text to = { malloc(measure.length + 1), measure.length + 1, 0 };
     if (!to.to)
         bail("no memory");
     *to.to = '\0';
-    settings_codegen(&to);
+    driver_variables_print(&to);
     environ = before;
     if (to.length != measure.length || strlen(to.to) != to.length)
-        bail("settings_codegen() says %zu, then %zu, and writes %zu", measure.length, to.length, strlen(to.to));
+        bail("driver_variables_print() says %zu, then %zu, and writes %zu", measure.length, to.length, strlen(to.to));
     return to.to;
 }
 
@@ -358,7 +359,7 @@ static void test_room(void)
     for (size_t room = 1; room < sizeof part; room++) {
         struct text to = { part, room, 0 };
         memset(part, 'x', sizeof part);
-        settings_codegen(&to);
+        driver_variables_print(&to);
         const size_t fits = n < room ? n : room - 1;
         bad += to.length != n || strlen(part) != fits || strncmp(part, whole, fits) || part[room] != 'x';
     }
