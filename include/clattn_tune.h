@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Plans measure by themselves and keep what they found. This header is for programs that do more than use them: that
- * search ahead of time, try configurations, bring records from one machine to another, or look after the cache. Such are
- * clattn-tune and clattn-cache.
+ * search ahead of time, try configurations, bring records from one machine to another, or look after the cache.
+ * clattn-tune is such a program.
  */
 #ifndef CLATTN_TUNE_H
 #define CLATTN_TUNE_H

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The struct of arguments that a kernel takes is not here: each program gets one of its own, with just the members that
- * its kernel reads (src/engine/params.c). Offsets and strides count elements.
+ * its kernel reads (src/engine/params_list.c). Offsets and strides count elements.
  * A struct whose first member is used through a pointer stays in memory on Mesa (doc/gpus): those that every kernel
  * reads, and engine simt's, begin with one that nobody uses. */
 #ifndef CLA_ARGS_H

@@ -23,6 +23,21 @@ static cl_int take_plan(struct kept_plan **out, clattn_problem *checked, clattn_
     return status ? status : plan_table_take(out, &h->plans, &h->maker, checked, why);
 }
 
+/* What can be refused before a plan is made. */
+static cl_int check_args(const void *args, bool backward, struct why *why)
+{
+    clattn_backward_args gradients;
+    clattn_forward_args forward;
+    cl_int status = CL_SUCCESS;
+    if (backward) {
+        status = caller_struct_read(&gradients, sizeof gradients, args, "clattn_backward_args", why);
+        args = gradients.forward;
+        if (!status && !args)
+            status = why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "forward is NULL");
+    }
+    return status ? status : caller_struct_read(&forward, sizeof forward, args, "clattn_forward_args", why);
+}
+
 static cl_int run(clattn_handle h, const struct operation *what, cl_command_queue queue, const clattn_problem *problem,
                   const void *args, const struct waits *waits)
 {
@@ -34,7 +49,8 @@ static cl_int run(clattn_handle h, const struct operation *what, cl_command_queu
         *waits->event = NULL;
     if (status)
         return status;
-    if (!(status = take_plan(&plan, &p, h, problem, what->backward, &why)))
+    if (!(status = check_args(args, what->backward, &why)) &&
+        !(status = take_plan(&plan, &p, h, problem, what->backward, &why)))
         status = launch_run_alone(&plan->plan.launch, what, &p.sizes, queue, args, waits, &why);
     plan_table_give_back(plan);
     return handle_done(h, status, &why);

@@ -92,14 +92,20 @@ static void pass_over(struct wrong *wrong, struct maker *maker, const struct con
 
 static void tell_wrong(const struct wrong *wrong, struct maker *maker, const struct config *taken)
 {
-    char name[CONFIG_MAX], other[CONFIG_MAX] = "none";
+    char name[CONFIG_MAX], other[CONFIG_MAX], more[32] = "";
     struct text to = { name, sizeof name, 0 }, to_other = { other, sizeof other, 0 };
+    struct text to_more = { more, sizeof more, 0 };
     if (!wrong->n)
         return;
     tile_config_print(&wrong->first, &to);
+    if (wrong->n > 1)
+        text_add(&to_more, " (and %d others)", wrong->n - 1);
     if (taken)
         tile_config_print(taken, &to_other);
-    maker_log(maker, "using %s instead of %s (and %d others): %s", other, name, wrong->n - 1, wrong->words.text);
+    if (taken)
+        maker_log(maker, "using %s instead of %s%s: %s", other, name, more, wrong->words.text);
+    else
+        maker_log(maker, "no configuration computes right, %s first%s: %s", name, more, wrong->words.text);
 }
 
 /* What `config` asks for, or else the table's choice, or the next of its rows. */

@@ -180,7 +180,7 @@ cl_int clattn_tune(clattn_handle h, const clattn_problem *problem, const clattn_
         !(status = plan_class(&p, &class, &h->maker.caps, problem, &why))) {
         selftest_engines(&h->maker, &p);
         pthread_mutex_lock(&h->lookup.searching);
-        config_lookup_find(&known, &h->maker, &p, &class, true);
+        config_lookup_find(&known, &h->maker, &p, &class);
         status = tune_search(&config, &measured, &h->maker, &p, &class, &known, &request, &why);
         pthread_mutex_unlock(&h->lookup.searching);
         programs_drop_brief(&h->maker.programs);

@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {

@@ -4,7 +4,6 @@
 #define SETTINGS_H
 
 #include "base/why.h"
-#include "base/text.h"
 
 struct settings {
     int tune;       /* CLATTN_TUNE_AUTO .. _RECORD */

@@ -55,7 +55,7 @@ enum param {
 };
 
 /* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its
- * program, has those members that the list in params.c gives its pass. */
+ * program, has those members that params_list.c gives its pass. */
 struct arguments {
     cla_rows_at q, k, v, o, lse, o_parts, lse_parts;
     cla_rows_at dout, dlse, dq, dk, dv; /* of a backward call */
@@ -126,7 +126,7 @@ struct params {
 };
 void params_find(struct params *to, const struct target *target);
 
-/* Writes that struct, for which there is always room, as the kernel's program declares it. */
+/* Writes the kernel's struct of arguments as its program declares it; `to` has room for any. */
 void params_pack(cl_ulong to[PARAMS_WORDS], const struct arguments *from, const struct params *params);
 
 /* Bytes of a kernel's parameters, struct and buffers; and what OpenCL 1.2 promises that a kernel may have. */

@@ -8,7 +8,7 @@
 /* From PASS_DELTA to PASS_SUM_DAUX. */
 const struct pass *pass_backward_at(int id);
 
-/* Bytes of the workspace that they share, by which they tell each other sums; false: they are too many. */
+/* Bytes of the workspace through which one pass hands sums on to the next; false: they are too many. */
 bool pass_backward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes);
 
 /* In pass.c. */

@@ -3,7 +3,7 @@
  *
  * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the
  * words of problem strings, classes, packing and the answer in double are all made from it. Buffers and numbers that
- * a kernel is given at run time are engine/params.c and run/call.c. Members that a row does not mention are zero:
+ * a kernel is given at run time are engine/params_list.c and run/call.c. Members that a row does not mention are zero:
  * "no", or "none". */
 #ifndef FEATURE_H
 #define FEATURE_H

@@ -91,7 +91,8 @@ double sample_value_q(const struct sample *s, int64_t at);
 double sample_value_k(const struct sample *s, int64_t at);
 double sample_value_v(const struct sample *s, int64_t at);
 
-/* n of them from element `at` on, or of O or dO: where they are kept, else computed into the room. */
+/* n values, at most SAMPLE_PIECE, of Q, K, V, O or dO from element `at` on: where they are kept, else computed into
+ * `room`. */
 enum { SAMPLE_PIECE = 64 };
 const double *sample_value_piece(const struct sample *s, enum sample_what what, int64_t at, int64_t n,
                            double room[SAMPLE_PIECE]);

@@ -214,9 +214,11 @@ static void columns(const struct sample *s, const struct sample_entry *e, int64_
     double size[SAMPLE_PIECE] = { 0 }, top[SAMPLE_PIECE] = { 0 };
     for (int64_t k = m->range.begin; k < m->range.end; k++) {
         const double part = m->weight[k] / m->sum;
+        if (!(part > 0))
+            continue;
         const int64_t at = sample_answer_key_row(s, e, b, h, k) * p->dv + c;
         const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
-        for (int64_t i = 0; i < n && part > 0; i++)
+        for (int64_t i = 0; i < n; i++)
             o[i] += part * v[i];
     }
     for (int64_t i = 0; i < n; i++) {
@@ -225,9 +227,11 @@ static void columns(const struct sample *s, const struct sample_entry *e, int64_
     }
     for (int64_t k = m->range.begin; k < m->range.end; k++) {
         const double off = m->off[k], all = m->weight[k] / m->sum + off;
+        if (!(off >= 0))
+            continue;
         const int64_t at = sample_answer_key_row(s, e, b, h, k) * p->dv + c;
         const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
-        for (int64_t i = 0; i < n && off >= 0; i++) {
+        for (int64_t i = 0; i < n; i++) {
             const double from_o = fabs(v[i] - o[i]);
             wrong[i] += off * from_o;
             size[i] += all * fabs(v[i]);

@@ -256,6 +256,9 @@ cl_int device_sample_open(struct device_sample *b, cl_context context, cl_device
     cl_int status;
     memset(b, 0, sizeof *b);
     b->sample = *sample;
+    memset(b->sample.values, 0, sizeof b->sample.values); /* it may be of one that was closed */
+    b->sample.elements = NULL;
+    b->sample.keys = NULL;
     b->copies = copies;
     b->guarded = guarded;
     b->queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &status);

@@ -28,7 +28,7 @@ struct launch_pass {
 
 /* Does not move once it is made: targets and calls point into it. */
 struct launch {
-    cl_device_id device;            /* borrowed from the handle, as are context and caps of call_plan */
+    cl_device_id device;            /* borrowed from the handle, as are plan.context and the caps of targets */
     clattn_problem problem;         /* without the caller's texts and names: they are in the program */
     clattn_aux aux[CLATTN_AUX_MAX]; /* what problem.aux points to, for the types */
     struct config config;
@@ -55,11 +55,10 @@ struct operation {
     bool backward; /* of plans with CLATTN_BACKWARD, which have no other; else of the others */
     cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *);
     int n, passes[PASSES];
-    /* What decides about the workspace; what all passes share of it; what is told of parts that are there. NULL: it
-     * needs none. */
+    /* Of the workspace. Reads what decides about it; NULL: calls need none. */
     cl_int (*read_sizes)(struct call *, const struct call_plan *, const void *args, struct why *);
-    bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes);
-    void (*take_parts)(struct call *, const clattn_problem *);
+    bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes); /* that its passes share */
+    void (*take_parts)(struct call *, const clattn_problem *); /* tells where states of parts are; NULL: none are */
 };
 extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary,
     launch_backward, launch_mods_off;

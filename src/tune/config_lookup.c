@@ -212,8 +212,7 @@ static bool look_near(struct known *out, struct maker *maker, const clattn_probl
     return false;
 }
 
-void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class,
-                        bool near)
+void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class)
 {
     memset(out, 0, sizeof *out); /* CLATTN_ORIGIN_DEFAULT */
     const bool table = maker->settings.tune == CLATTN_TUNE_OFF || maker->settings.tune == CLATTN_TUNE_RECORD;
@@ -223,6 +222,6 @@ void config_lookup_find(struct known *out, struct maker *maker, const clattn_pro
     read_site(maker->lookup);
     const bool found = look_up(out, maker, p, class->text);
     maker_count(found ? &maker->counters.record_hits : &maker->counters.record_misses);
-    if (!found && near && !look_near(out, maker, p, class))
+    if (!found && !look_near(out, maker, p, class))
         out->origin = CLATTN_ORIGIN_DEFAULT;
 }

@@ -37,11 +37,11 @@ struct class {
 };
 void config_lookup_class(struct class *out, const clattn_problem *p);
 
-/* Finds the best configuration that is known for a problem of a class; near: similar classes are searched too. */
-void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class,
-                        bool near);
+/* Finds the best configuration that is known for a problem of a class, or else of a similar one. */
+void config_lookup_find(struct known *out, struct maker *maker, const clattn_problem *p, const struct class *class);
 
-/* Likewise, only what was set while the handle lives; leaves *out as it is where nothing was. */
+/* The same, but only of what was set on this handle, with that origin. Returns false, and leaves *out as it is, where
+ * nothing was. */
 bool config_lookup_recall(struct known *out, struct maker *maker, const struct class *class, int origin);
 
 /* Sets a configuration for as long as the handle lives. origin: CLATTN_ORIGIN_SET or CLATTN_ORIGIN_TUNED. Returns

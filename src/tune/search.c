@@ -305,10 +305,14 @@ static void final(struct search *s)
 
 /* ---- The whole ---- */
 
+/* Where there was a choice. */
 static void tell_winner(const struct search *s)
 {
     const struct timing_rounds *const r = &s->timing;
-    for (int i = 0; i < r->count && r->ops->won && !r->out->cancelled; i++)
+    const bool control_refused = r->control && r->control != r->at;
+    if (!r->ops->won || r->out->cancelled || (!r->out->measured && !control_refused))
+        return;
+    for (int i = 0; i < r->count; i++)
         if (r->at[i].state == ENTRANT_OPEN && tile_is_same(&r->at[i].config, &r->out->best))
             r->ops->won(r->ops->user, &r->at[i].config);
 }

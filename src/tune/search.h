@@ -19,8 +19,8 @@ struct search_ops {
     double (*now)(void *user);                                                /* seconds from any origin */
     bool (*told)(void *user, const clattn_progress *progress);                /* returning false cancels. NULL:
                                                                                * nobody listens */
-    void (*won)(void *user, const struct config *config);                     /* what wins, while it is open. NULL:
-                                                                               * likewise */
+    void (*won)(void *user, const struct config *config);                     /* called with what won, while it is
+                                                                               * still open. NULL: nobody asks */
 };
 
 struct search_options {

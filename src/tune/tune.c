@@ -356,8 +356,9 @@ static void search_now(struct known *known, struct maker *maker, const clattn_pr
     struct why why;
     bool measured;
     pthread_mutex_lock(&maker->lookup->searching);
-    /* Another thread may have searched in the meantime. */
-    if (!config_lookup_recall(known, maker, class, CLATTN_ORIGIN_TUNED)) {
+    /* In the meantime another thread may have searched, or the caller may have said which it is to be. */
+    if (!config_lookup_recall(known, maker, class, CLATTN_ORIGIN_SET) &&
+        !config_lookup_recall(known, maker, class, CLATTN_ORIGIN_TUNED)) {
         const cl_int status = tune_search(&config, &measured, maker, p, class, known, &request, &why);
         if (status)
             maker_log(maker, "no configuration could be measured for %s: %s", class->text, why.text);
@@ -375,7 +376,7 @@ int tune_choose(struct config *config, struct maker *maker, const clattn_problem
     config_lookup_class(&class, p);
     if (tune == CLATTN_TUNE_RECORD)
         wisdom_note(&maker->store, &maker->lookup->by, class.text);
-    config_lookup_find(&known, maker, p, &class, true);
+    config_lookup_find(&known, maker, p, &class);
     if (known.stale && tune == CLATTN_TUNE_AUTO)
         wisdom_note(&maker->store, &maker->lookup->by, class.text);
     if (!is_enough(&known, tune) && may_search(maker, p))

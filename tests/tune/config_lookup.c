@@ -39,14 +39,14 @@ static struct record record_of(const char *class_text)
 }
 
 /* What is known of the class where `r` is its record. */
-static struct known find(const struct record *r, bool near)
+static struct known find(const struct record *r)
 {
     struct known known;
     remove_tree(in_scratch("root"));
     make_folder(in_scratch("root"));
     if (r && !wisdom_put(&maker.store, r))
         bail("a record is not kept");
-    config_lookup_find(&known, &maker, &problem, &class, near);
+    config_lookup_find(&known, &maker, &problem, &class);
     return known;
 }
 
@@ -56,7 +56,7 @@ static void test_due(int tries, int64_t age, bool due)
     struct record r = record_of(class.text);
     r.tries = tries;
     r.date -= age;
-    const struct known known = find(&r, false);
+    const struct known known = find(&r);
     const bool plain = !known.near && !known.stale && known.effort == CLATTN_TUNE_QUICK;
     ok(known.origin == CLATTN_ORIGIN_CACHED && known.due == due && known.tries == tries && plain,
        "%d tries, %lld hours ago: %s", tries, (long long)age / HOUR, due ? "due again" : "not due");
@@ -66,7 +66,7 @@ static void test_stale(void)
 {
     struct record r = record_of(class.text);
     snprintf(r.by.driver, sizeof r.by.driver, "an older one");
-    const struct known known = find(&r, false);
+    const struct known known = find(&r);
     ok(known.origin == CLATTN_ORIGIN_CACHED && known.stale, "another driver's counts, and is stale");
 }
 
@@ -84,11 +84,9 @@ static struct record record_near(void)
 static void test_near(void)
 {
     const struct record r = record_near();
-    struct known known = find(&r, true);
+    struct known known = find(&r);
     ok(known.origin == CLATTN_ORIGIN_CACHED && known.near, "a record of a class that is near counts: %s", r.class_text);
-    known = find(&r, false);
-    ok(known.origin == CLATTN_ORIGIN_DEFAULT && !known.near, "unless it is not asked for");
-    known = find(NULL, true);
+    known = find(NULL);
     ok(known.origin == CLATTN_ORIGIN_DEFAULT && !known.near, "nothing is known where there is none");
 }
 
@@ -99,8 +97,8 @@ static void test_site(void)
     list[1].effort = CLATTN_TUNE_FULL;
     lookup.site = list;
     for (lookup.n_site = 1; lookup.n_site <= 2; lookup.n_site++) {
-        const struct known known = find(NULL, false);
-        ok(lookup.n_site == 1 ? known.origin == CLATTN_ORIGIN_DEFAULT
+        const struct known known = find(NULL);
+        ok(lookup.n_site == 1 ? known.origin == CLATTN_ORIGIN_DEFAULT || known.near
                                : known.origin == CLATTN_ORIGIN_CACHED && known.effort == CLATTN_TUNE_FULL,
            "of %d records of a site that of the class counts", (int)lookup.n_site);
     }
@@ -121,7 +119,7 @@ static void test_search(const char *what, const struct record *r, int tune, int 
 {
     const uint64_t before = maker.counters.searches;
     struct config config;
-    (void)find(r, false);
+    (void)find(r);
     maker.settings.tune = tune;
     const int got = tune_choose(&config, &maker, &problem);
     maker.settings.tune = CLATTN_TUNE_READONLY;

@@ -195,6 +195,26 @@ static void test_pass(struct place *x)
            "a call that does nothing is seen: %s", why.text);
 }
 
+/* A sample may be that of another one's buffers, as a search has it when it chooses a smaller shape: what is kept there
+ * is not taken over, also where the new one cannot be opened. */
+static void test_copied(struct place *x)
+{
+    struct sample copy = x->sample;
+    struct device_sample other;
+    struct why why = { "" };
+    unsigned char keys[1] = { 0 };
+    const double value[1] = { 0 };
+    const struct sample_element element[1] = { { .p = 0 } };
+    copy.keys = keys;
+    copy.elements = element;
+    copy.values[SAMPLE_Q] = copy.values[SAMPLE_DOUT] = value;
+    const cl_int status = device_sample_open(&other, NULL, NULL, &copy, true, 1, &why);
+    ok(status && !other.sample.keys && !other.sample.elements && !other.sample.values[SAMPLE_Q] &&
+           !other.sample.values[SAMPLE_DOUT],
+       "a copied sample begins without what the other one keeps (%s)", why.text);
+    device_sample_close(&other);
+}
+
 static void test_device(const struct device *d)
 {
     static const struct {
@@ -224,6 +244,7 @@ static void test_device(const struct device *d)
             device_sample_close(&x.bed);
         }
         test_pass(&x);
+        test_copied(&x);
         close_place(&x);
     }
 }
