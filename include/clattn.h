@@ -2,8 +2,9 @@
  * clattn.h - fused attention on any OpenCL device
  * SPDX-License-Identifier: Apache-2.0
  *
- * This header is the reference manual; <clattn_tune.h> has what searches, and what looks after the cache. Both need the
- * types of OpenCL 1.2 only, work from C99 and C++, and leave CL_TARGET_OPENCL_VERSION to the program.
+ * This header is the reference manual; <clattn_tune.h>, which it includes, has what searches, and what looks after the
+ * cache. Both need the types of OpenCL 1.2 only, work from C99 and C++, and leave CL_TARGET_OPENCL_VERSION to the
+ * program.
  *
  * What is computed
  * ----------------
@@ -1384,4 +1385,7 @@ CLATTN_API cl_int clattn_enqueue_merge(clattn_plan plan, cl_command_queue queue,
 #ifdef __cplusplus
 }
 #endif
+
+#include "clattn_tune.h" /* programs find all functions by this header alone */
+
 #endif

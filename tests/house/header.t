@@ -16,9 +16,10 @@ int main(void)
     clattn_options o = CLATTN_OPTIONS_INIT;
     clattn_plan_options l = CLATTN_PLAN_OPTIONS_INIT;
     clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
+    clattn_tune_options t = CLATTN_TUNE_OPTIONS_INIT; /* of clattn_tune.h */
     return clattn_status_string(0) == 0 || p.struct_size != sizeof p || c.struct_size != sizeof c ||
            c.problem.struct_size != sizeof p || o.struct_size != sizeof o || l.struct_size != sizeof l ||
-           a.struct_size != sizeof a;
+           a.struct_size != sizeof a || t.struct_size != sizeof t;
 }
 END
 cp "$dir/header.c" "$dir/header.cpp"
