@@ -4,6 +4,7 @@
 
 #include "api/handle.h"
 #include "base/caller_struct.h"
+#include "run/backward.h"
 
 /* The plan of a problem that serves forward and backward calls: each leaves out what only the other's plans have. */
 static cl_int take_plan(struct kept_plan **out, clattn_problem *checked, clattn_handle h,
@@ -28,14 +29,8 @@ static cl_int check_args(const void *args, bool backward, struct why *why)
 {
     clattn_backward_args gradients;
     clattn_forward_args forward;
-    cl_int status = CL_SUCCESS;
-    if (backward) {
-        status = caller_struct_read(&gradients, sizeof gradients, args, "clattn_backward_args", why);
-        args = gradients.forward;
-        if (!status && !args)
-            status = why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "forward is NULL");
-    }
-    return status ? status : caller_struct_read(&forward, sizeof forward, args, "clattn_forward_args", why);
+    return backward ? backward_read_args(&gradients, &forward, args, why)
+                    : caller_struct_read(&forward, sizeof forward, args, "clattn_forward_args", why);
 }
 
 static cl_int run(clattn_handle h, const struct operation *what, cl_command_queue queue, const clattn_problem *problem,

@@ -48,9 +48,10 @@ static void find_numbers(struct params *to, const struct target *t)
 {
     to->bytes = sizeof(cla_i64); /* `unused`, see args.h */
     for (const struct params_number *row = NULL; (row = params_list_number(row, t));) {
+        const size_t bytes = bytes_of(row, t);
         to->numbers[to->n_numbers].at = (unsigned short)row->at;
-        to->numbers[to->n_numbers++].bytes = (unsigned short)bytes_of(row, t);
-        to->bytes += bytes_of(row, t);
+        to->numbers[to->n_numbers++].bytes = (unsigned short)bytes;
+        to->bytes += bytes;
     }
     to->bytes += rest_of(to->bytes);
 }

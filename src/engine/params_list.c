@@ -262,10 +262,16 @@ static bool is_in(const unsigned char *passes, int pass)
     return *passes != PASSES;
 }
 
+/* Whether a row is for the kernel of a target, by its passes and its condition. */
+static bool is_taken(const unsigned char *passes, bool (*taken)(const struct target *), const struct target *t)
+{
+    return is_in(passes, t->pass) && (!taken || taken(t));
+}
+
 const struct params_buffer *params_list_buffer(const struct params_buffer *before, const struct target *t)
 {
     const struct params_buffer *row = before ? before + 1 : buffers;
-    while (row->passes && !(is_in(row->passes, t->pass) && (!row->taken || row->taken(t))))
+    while (row->passes && !is_taken(row->passes, row->taken, t))
         row++;
     return row->passes ? row : NULL;
 }
@@ -273,7 +279,7 @@ const struct params_buffer *params_list_buffer(const struct params_buffer *befor
 const struct params_number *params_list_number(const struct params_number *before, const struct target *t)
 {
     const struct params_number *row = before ? before + 1 : numbers;
-    while (row->passes && !(is_in(row->passes, t->pass) && (!row->taken || row->taken(t))))
+    while (row->passes && !is_taken(row->passes, row->taken, t))
         row++;
     return row->passes ? row : NULL;
 }

@@ -248,10 +248,7 @@ size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n)
 
 static double real_value(const struct sample *s, enum sample_what what, int64_t at)
 {
-    return what == SAMPLE_O      ? sample_value_o(s, at)
-           : what == SAMPLE_DLSE ? sample_value_dlse(s, at)
-           : what == SAMPLE_DOUT ? sample_value_dout(s, at)
-                                 : sample_value_q(s, at);
+    return what == SAMPLE_DLSE ? sample_value_dlse(s, at) : sample_value(s, what, at);
 }
 
 static int32_t whole_value(const struct sample *s, enum sample_what what, int64_t at)

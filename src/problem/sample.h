@@ -86,13 +86,11 @@ struct sample_range sample_range_of(const struct sample_entry *e, int64_t q);
 uint32_t sample_hash(uint32_t seed, int64_t at);
 double sample_number(uint32_t seed, int64_t at);
 
-/* Elements of Q, K and V by their place among the values (sample_cache.h), also of rows that are stored as NaN. */
-double sample_value_q(const struct sample *s, int64_t at);
-double sample_value_k(const struct sample *s, int64_t at);
-double sample_value_v(const struct sample *s, int64_t at);
+/* An element of Q, K or V by its place among the values (sample_cache.h), also of rows that are stored as NaN; or of
+ * what a backward call reads of O and dO, which need not be the answer of anything. */
+double sample_value(const struct sample *s, enum sample_what what, int64_t at);
 
-/* n values, at most SAMPLE_PIECE, of Q, K, V, O or dO from element `at` on: where they are kept, else computed into
- * `room`. */
+/* n of them, at most SAMPLE_PIECE, from element `at` on: where they are kept, else computed into `room`. */
 enum { SAMPLE_PIECE = 64 };
 const double *sample_value_piece(const struct sample *s, enum sample_what what, int64_t at, int64_t n,
                            double room[SAMPLE_PIECE]);
@@ -112,10 +110,8 @@ double sample_answer_lse(const struct sample *s, int64_t b, int64_t h, int64_t q
 double sample_answer_epsilon(int type);
 double sample_answer_rounding(int o_type, double o);
 
-/* What a backward call reads of O, dO and dLSE, which need not be the answer of anything. */
-double sample_value_o(const struct sample *s, int64_t at);
-double sample_value_dout(const struct sample *s, int64_t at);
-double sample_value_dlse(const struct sample *s, int64_t at); /* 0 where it is not given */
+/* What a backward call reads of dLSE, likewise; 0 where it is not given. */
+double sample_value_dlse(const struct sample *s, int64_t at);
 
 /* A score: whether it is kept, what it is after all changes, the size of its products, those that it had after each
  * change, added up, and its derivative by what it was before them. */

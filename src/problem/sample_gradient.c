@@ -66,7 +66,7 @@ double sample_gradient_lse(const struct sample *s, int64_t b, int64_t h, int64_t
     const int64_t row = sample_row(s, b, h, q) * s->p.d;
     double squares = 0;
     for (int64_t c = 0; c < s->p.d; c++)
-        squares += sample_value_q(s, row + c) * sample_value_q(s, row + c);
+        squares += sample_value(s, SAMPLE_Q, row + c) * sample_value(s, SAMPLE_Q, row + c);
     const double deviation = 1.18 * fabs(s->p.scale) * sqrt(squares);
     return fmax(6 * deviation + (s->p.bias_type ? 4 : 0), deviation * deviation / 2 + log(1 + (double)s->p.sizes.nk));
 }

@@ -29,29 +29,9 @@ const double *sample_value_piece(const struct sample *s, enum sample_what what, 
     return room;
 }
 
-static double value(const struct sample *s, enum sample_what what, int64_t at)
+double sample_value(const struct sample *s, enum sample_what what, int64_t at)
 {
     return s->values[what] ? s->values[what][at] : value_of(s, what, at);
-}
-double sample_value_q(const struct sample *s, int64_t at)
-{
-    return value(s, SAMPLE_Q, at);
-}
-double sample_value_k(const struct sample *s, int64_t at)
-{
-    return value(s, SAMPLE_K, at);
-}
-double sample_value_v(const struct sample *s, int64_t at)
-{
-    return value(s, SAMPLE_V, at);
-}
-double sample_value_o(const struct sample *s, int64_t at)
-{
-    return value(s, SAMPLE_O, at);
-}
-double sample_value_dout(const struct sample *s, int64_t at)
-{
-    return value(s, SAMPLE_DOUT, at);
 }
 
 double sample_value_dlse(const struct sample *s, int64_t at)

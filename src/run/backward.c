@@ -23,15 +23,14 @@ struct reader {
     struct why *why;
 };
 
-static cl_int read_structs(struct reader *r, const void *in)
+cl_int backward_read_args(clattn_backward_args *a, clattn_forward_args *forward, const void *in, struct why *why)
 {
-    struct why *const why = r->why;
-    const cl_int status = caller_struct_read(&r->a, sizeof r->a, in, "clattn_backward_args", why);
+    const cl_int status = caller_struct_read(a, sizeof *a, in, "clattn_backward_args", why);
     if (status)
         return status;
-    if (!r->a.forward)
+    if (!a->forward)
         INVALID("forward is NULL");
-    return caller_struct_read(&r->forward, sizeof r->forward, r->a.forward, "clattn_forward_args", why);
+    return caller_struct_read(forward, sizeof *forward, a->forward, "clattn_forward_args", why);
 }
 
 /* ---- Gradients of K and V that batch entries share ---- */
@@ -331,10 +330,10 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
 {
     struct reader r = { .p = plan->p, .why = why };
     cl_int status;
-    if ((status = read_structs(&r, in)) || (status = call_read_inputs(c, plan, &r.forward, &r.s, why)) ||
-        (status = check_shared(&r)) || (status = check_tensors(c, &r, plan->context)) ||
-        (status = check_bias(c, &r, plan->context)) || (status = check_arrays(c, &r, plan->context)) ||
-        (status = check_daux(c, &r, plan->context)))
+    if ((status = backward_read_args(&r.a, &r.forward, in, why)) ||
+        (status = call_read_inputs(c, plan, &r.forward, &r.s, why)) || (status = check_shared(&r)) ||
+        (status = check_tensors(c, &r, plan->context)) || (status = check_bias(c, &r, plan->context)) ||
+        (status = check_arrays(c, &r, plan->context)) || (status = check_daux(c, &r, plan->context)))
         return status;
     c->workspace = (struct workspace){ r.a.workspace, r.a.workspace_offset, r.a.workspace_size };
     return set_groups(c, plan, &r);
@@ -351,8 +350,8 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
 {
     struct reader r = { .p = plan->p, .why = why };
     cl_int status;
-    if ((status = read_structs(&r, in)) || (status = call_sizes(&r.s, c, r.forward.sizes, why)) ||
-        (status = check_shared(&r)))
+    if ((status = backward_read_args(&r.a, &r.forward, in, why)) ||
+        (status = call_sizes(&r.s, c, r.forward.sizes, why)) || (status = check_shared(&r)))
         return status;
     read_bias_shape(&c->args, &r);
     const bool queries = r.s.b && (r.p->flags & CLATTN_CU_Q ? r.s.total_q : r.s.nq); /* that there are any */

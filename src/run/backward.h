@@ -5,6 +5,9 @@
 
 #include "run/call.h"
 
+/* Reads a clattn_backward_args, and the forward call's arguments that it points to. */
+cl_int backward_read_args(clattn_backward_args *a, clattn_forward_args *forward, const void *in, struct why *why);
+
 /* Reads a clattn_backward_args into *c, which begins as zeros: all but where its workspace lies. */
 cl_int backward_read(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 

@@ -309,8 +309,7 @@ static void final(struct search *s)
 static void tell_winner(const struct search *s)
 {
     const struct timing_rounds *const r = &s->timing;
-    const bool control_refused = r->control && r->control != r->at;
-    if (!r->ops->won || r->out->cancelled || (!r->out->measured && !control_refused))
+    if (!r->ops->won || r->out->cancelled || (!r->out->measured && !r->out->control_refused))
         return;
     for (int i = 0; i < r->count; i++)
         if (r->at[i].state == ENTRANT_OPEN && tile_is_same(&r->at[i].config, &r->out->best))
@@ -327,6 +326,7 @@ static void search(struct search *s)
             screen(s, timing_rounds_elapsed(r) - began);
     if (r->compared && r->control && !r->untimed && !r->out->cancelled)
         final(s);
+    r->out->control_refused = r->control && r->control != r->at;
     tell_winner(s);
     for (int i = 0; i < r->count; i++)
         if (r->at[i].state == ENTRANT_OPEN)
@@ -354,9 +354,6 @@ void search_run(struct search_result *out, const struct search_ops *ops, const s
     if (!(s.timing.at = calloc((size_t)s.room, sizeof *s.timing.at)))
         return;
     search(&s);
-    out->control_refused = s.timing.control && s.timing.control != s.timing.at;
-    if (out->control_refused && !out->measured)
-        out->best = s.timing.control->config;
     timing_rounds_tell(&s.timing, CLATTN_STEP_DONE, &out->best, "");
     if (out->cancelled && o->keep && out->proven.rounds) {
         note(out, &out->proven);

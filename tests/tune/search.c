@@ -246,6 +246,12 @@ static void test_refused(void)
            is_tidy(&o),
        "a control that is refused is not the answer");
     ok(r.measured && truth(&r.best) <= 1.01 * o.d.best_opened, "but the best of the others that were timed is");
+    odd_init(&o, CLOCK_EXACT, 1);
+    o.no_open = name;
+    o.d.build_seconds = 0.4; /* in one second there is time for one more */
+    r = run(&o, CLATTN_TUNE_FULL, 1);
+    ok(r.control_refused && !r.measured && o.wins == 1 && tile_is_same(&o.won, &r.best),
+       "one that takes its place untimed is told while it is open: %d times", o.wins);
 }
 
 static void test_times(double time, const char *what)

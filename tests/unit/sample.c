@@ -743,10 +743,10 @@ static const char *check_dequantised(const struct truth *t)
 {
     const double *const k = t->data[SAMPLE_K], *const v = t->data[SAMPLE_V];
     for (int64_t i = 0; i < t->n[SAMPLE_K]; i++)
-        if (!isnan(k[i]) && k[i] != sample_value_k(t->s, i))
+        if (!isnan(k[i]) && k[i] != sample_value(t->s, SAMPLE_K, i))
             return "K";
     for (int64_t i = 0; i < t->n[SAMPLE_V]; i++)
-        if (!isnan(v[i]) && v[i] != sample_value_v(t->s, i))
+        if (!isnan(v[i]) && v[i] != sample_value(t->s, SAMPLE_V, i))
             return "V";
     return NULL;
 }
@@ -1357,9 +1357,9 @@ static struct element element_by_law(const struct gradients *g, int64_t q, int64
     const double n = (double)kept + 1, scale = fabs(s->p.scale); /* all see the sink */
     double dot = 0, x = 0, sizes = 0, dp = 0, dp_size = 0, delta = 0, delta_size = 0;
     for (int64_t c = 0; c < d; c++) {
-        const double of_q = sample_value_q(s, q * d + c), of_k = sample_value_k(s, k * d + c);
-        const double dout = sample_value_dout(s, q * d + c), v = sample_value_v(s, k * d + c);
-        const double o = sample_value_o(s, q * d + c);
+        const double of_q = sample_value(s, SAMPLE_Q, q * d + c), of_k = sample_value(s, SAMPLE_K, k * d + c);
+        const double dout = sample_value(s, SAMPLE_DOUT, q * d + c), v = sample_value(s, SAMPLE_V, k * d + c);
+        const double o = sample_value(s, SAMPLE_O, q * d + c);
         dot += of_q * of_k;
         x += scale * fabs(of_q * of_k);
         sizes += fabs(of_q) + fabs(of_k);
@@ -1391,9 +1391,9 @@ static double bound_by_law(const struct gradients *g, int which, int64_t n, int6
     }
     for (int64_t i = first; i < first + count; i++) {
         const struct element x = which == SAMPLE_DQ ? element_by_law(g, n, i) : element_by_law(g, i, n);
-        const double y = which == SAMPLE_DQ   ? sample_value_k(s, i * d + c)
-                         : which == SAMPLE_DK ? sample_value_q(s, i * d + c)
-                                              : sample_value_dout(s, i * d + c);
+        const double y = which == SAMPLE_DQ   ? sample_value(s, SAMPLE_K, i * d + c)
+                         : which == SAMPLE_DK ? sample_value(s, SAMPLE_Q, i * d + c)
+                                              : sample_value(s, SAMPLE_DOUT, i * d + c);
         const double term = which == SAMPLE_DV ? x.p : x.ds;
         const double off = which == SAMPLE_DV ? x.p_off + g->gone : x.ds_off + g->gone * largest;
         sum += term * y;
@@ -1415,7 +1415,7 @@ static double sink_by_law(const struct gradients *g)
     for (int64_t q = 0; q < nq; q++) {
         double delta = 0, size = 0;
         for (int64_t c = 0; c < d; c++) {
-            const double term = sample_value_dout(s, q * d + c) * sample_value_o(s, q * d + c);
+            const double term = sample_value(s, SAMPLE_DOUT, q * d + c) * sample_value(s, SAMPLE_O, q * d + c);
             delta += term;
             size += fabs(term);
         }

@@ -229,17 +229,22 @@ static void fill_aux(const clattn_workload *c, struct extras *x)
     }
 }
 
+void extras_set_mods(clattn_problem *p, const struct extras *x)
+{
+    p->mods = x->mods;
+    p->n_mods = (int32_t)x->n_mods;
+    p->mod_grads = x->mod_grads;
+    p->aux = x->aux_names;
+    p->n_aux = (int32_t)x->n_aux;
+}
+
 int extras_mods(clattn_workload *c, struct extras *x, const char **why)
 {
     clattn_problem *p = &c->problem;
     if (score_mods_add(c->mods, &p->sizes, x, why) != 0)
         return -1;
     fill_aux(c, x);
-    p->mods = x->mods;
-    p->n_mods = (int32_t)x->n_mods;
-    p->mod_grads = x->mod_grads;
-    p->aux = x->aux_names;
-    p->n_aux = (int32_t)x->n_aux;
+    extras_set_mods(p, x);
     return 0;
 }
 

@@ -47,6 +47,9 @@ int extras_fill(clattn_workload *c, struct extras *x, const char **why);
 /* Only the score_mods and their buffers, of `c` and into an `x` without any. */
 int extras_mods(clattn_workload *c, struct extras *x, const char **why);
 
+/* Has a problem point to them. */
+void extras_set_mods(clattn_problem *p, const struct extras *x);
+
 /* A captured buffer of n elements of `type`, not filled; one that `x` has under that name, and of that type, is made at
  * least as long. Returns it, or NULL with *why set. */
 struct aux *extras_aux(struct extras *x, const char *name, int32_t type, size_t n, const char **why);

@@ -184,11 +184,7 @@ static int read_mods(const struct options *o, clattn_workload *c, struct extras 
         if (read_aux(o->aux.at[i], x, f) != 0)
             return -1;
     name_mods(c, x);
-    p->mods = x->mods;
-    p->n_mods = (int32_t)x->n_mods;
-    p->mod_grads = x->mod_grads;
-    p->aux = x->aux_names;
-    p->n_aux = (int32_t)x->n_aux;
+    extras_set_mods(p, x);
     return 0;
 }
 
