@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "problem/workload.h"
 
 #define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
@@ -60,6 +61,8 @@ static cl_int causal_read(clattn_workload *to, const char *word, const char *val
 
 static cl_int causal_read_top_left(clattn_workload *to, const char *word, const char *value, struct why *why)
 {
+    if (to->problem.align)
+        SYNTAX(WORKLOAD_TWO_DIAGONALS);
     to->problem.align = CLATTN_ALIGN_TOP_LEFT;
     return causal_read(to, word, value, why);
 }

@@ -5,7 +5,7 @@
 #include "problem/workload.h"
 
 #include "problem/feature.h"
-#include "base/number.h"
+#include "problem/workload_words.h"
 
 #include <string.h>
 
@@ -25,12 +25,6 @@ bool workload_is_names(const char *names)
     return good;
 }
 
-static void add_list(struct text *to, const char *name, const int32_t *list, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        text_add(to, "%s%d", i ? "," : name, (int)list[i]);
-}
-
 static bool is_said(const struct feature *f, const clattn_workload *c, const clattn_problem *p)
 {
     return f->is_said ? f->is_said(c) : f->applies(p);
@@ -43,8 +37,6 @@ static void add_features(struct text *to, const clattn_workload *c, const clattn
         FEATURE_EACH(f)
             if (f->place == place && f->print && is_said(f, c, p))
                 f->print(to, c, p);
-    if (p->flags & (CLATTN_CU_Q | CLATTN_CU_K))
-        text_add(to, " varlen");
 }
 
 /* What the grammar has no words for. */
@@ -71,69 +63,22 @@ static cl_int check_words(const clattn_workload *c, const clattn_problem *p, str
     return what ? why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "a problem string cannot say %s", what) : CL_SUCCESS;
 }
 
-/* What K or V is stored in, unless that is as Q is. */
-static void add_cache(struct text *to, const char *name, const clattn_problem *p, int type, int32_t group,
-                      int32_t width, uint32_t zero)
-{
-    if (type == p->type)
-        return;
-    text_add(to, "%s%s", name, problem_type_name(type));
-    if (group && group != width)
-        text_add(to, ":%d", (int)group);
-    if (p->flags & zero)
-        text_add(to, "z");
-}
-
 cl_int workload_print(const clattn_workload *c, struct text *to, struct why *why)
 {
     clattn_problem p;
     cl_int status = problem_read(&p, &c->problem, why);
     if (status)
         return status;
-    const clattn_sizes *s = &p.sizes;
-    if (problem_has_lists(&p) && s->b > CLATTN_LIST_MAX)
+    if (problem_has_lists(&p) && p.sizes.b > CLATTN_LIST_MAX)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "lists have at most %d numbers", CLATTN_LIST_MAX);
     if ((status = check_words(c, &p, why)))
         return status;
-    text_add(to, "%s b%lld h%lld", problem_type_name(p.type), (long long)s->b, (long long)s->h);
-    if (s->hk != s->h)
-        text_add(to, "/%lld", (long long)s->hk);
-    text_add(to, " q%lld k%lld d%d", (long long)s->nq, (long long)s->nk, (int)p.d);
-    if (p.dv != p.d)
-        text_add(to, "/%d", (int)p.dv);
-    add_features(to, c, &p);
-    if (p.page)
-        text_add(to, " page%d", (int)p.page);
-    add_cache(to, " k:", &p, p.k_type, p.k_group, p.d, CLATTN_K_ZERO);
-    add_cache(to, " v:", &p, p.v_type, p.v_group, p.dv, CLATTN_V_ZERO);
-    if (p.o_type != p.type)
-        text_add(to, " o:%s", problem_type_name(p.o_type));
-    if (p.align == CLATTN_ALIGN_OFFSET)
-        text_add(to, " off%lld", (long long)s->offset);
-    if (p.align == CLATTN_ALIGN_TOP_LEFT && !p.causal)
-        text_add(to, " off0");
-    if (c->bthd)
-        text_add(to, " bthd");
-    if (c->problem.scale != 0 || p.flags & CLATTN_SCALE) {
-        text_add(to, " scale");
-        number_print_real(to, c->problem.scale);
+    text_add(to, "%s", problem_type_name(p.type));
+    for (const struct workload_word *w = workload_words; w->name; w++) {
+        w->print(w, to, c, &p);
+        if (w == &workload_words[WORKLOAD_REQUIRED - 1])
+            add_features(to, c, &p);
     }
-    if (p.flags & CLATTN_Q_LEN)
-        add_list(to, " qlen:", c->q_len, s->b);
-    if (p.flags & CLATTN_KV_LEN)
-        add_list(to, " kvlen:", c->kv_len, s->b);
-    if (p.flags & CLATTN_KV_START)
-        add_list(to, " kvstart:", c->kv_start, s->b);
-    if (p.splits)
-        text_add(to, " splits%d", (int)p.splits);
-    if (p.flags & CLATTN_BATCH_INVARIANT)
-        text_add(to, " invariant");
-    if (c->seed)
-        text_add(to, " seed%llu", (unsigned long long)c->seed);
-    if (c->lse)
-        text_add(to, " lse");
-    if (p.flags & CLATTN_BACKWARD)
-        text_add(to, " bwd");
     return CL_SUCCESS;
 }
 
