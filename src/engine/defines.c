@@ -12,7 +12,7 @@
 /* How K or V is quantised, if there are scales to say so. */
 static void add_groups(struct text *to, char name, int type, int32_t group, bool has_zero)
 {
-    if (problem_type_block(type).scaled)
+    if (problem_type_is(type, PROBLEM_SCALED))
         text_add(to, " -DCLA_%c_GROUP=%d -DCLA_%c_HAS_ZERO=%d", name, (int)group, name, has_zero);
 }
 
@@ -104,8 +104,8 @@ void defines_merge(struct text *to, const struct target *t)
 int defines_part(int type, int32_t group)
 {
     enum { PLAIN = 16 };
-    const struct problem_block block = problem_type_block(type);
-    return block.scaled && group > 1 ? group : block.elements > 2 ? block.elements : PLAIN;
+    const struct problem_type *const t = problem_type_at(type);
+    return t->storage == PROBLEM_SCALED && group > 1 ? group : t->storage == PROBLEM_BLOCKS ? t->elements : PLAIN;
 }
 
 /* Rows as they are given are the only ones with a type of their own here: what is written is bytes to begin with. */

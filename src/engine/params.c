@@ -4,8 +4,6 @@
 
 #include "engine/params_list.h"
 
-#include "problem/mods.h"
-
 #include <string.h>
 
 static const struct {
@@ -116,7 +114,7 @@ static int declare(struct declared to[PARAMS], const struct target *t)
             to[i] = (struct declared){ param, row->type, "", row->name };
         } else if (param < PARAM_DAUX) {
             const clattn_aux *const aux = &t->p->aux[param - PARAM_AUX];
-            to[i] = (struct declared){ param, mods_aux_type(aux->type), "aux_", aux->name };
+            to[i] = (struct declared){ param, problem_type_at(aux->type)->captured, "aux_", aux->name };
         } else {
             to[i] = (struct declared){ param, "__global cla_scalar", "daux_", t->p->aux[param - PARAM_DAUX].name };
         }

@@ -17,8 +17,8 @@ static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK;
 static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
 static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
-static bool has_k_scale(const struct target *t) { return problem_type_block(t->p->k_type).scaled; }
-static bool has_v_scale(const struct target *t) { return problem_type_block(t->p->v_type).scaled; }
+static bool has_k_scale(const struct target *t) { return problem_type_is(t->p->k_type, PROBLEM_SCALED); }
+static bool has_v_scale(const struct target *t) { return problem_type_is(t->p->v_type, PROBLEM_SCALED); }
 static bool has_k_zero(const struct target *t) { return t->p->flags & CLATTN_K_ZERO; }
 static bool has_v_zero(const struct target *t) { return t->p->flags & CLATTN_V_ZERO; }
 static bool has_window(const struct target *t) { return t->p->flags & CLATTN_WINDOW; }

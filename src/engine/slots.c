@@ -35,10 +35,12 @@ static const struct choice kv[] = { { "kv_varlen.cl", problem_is_varlen },
 static bool is_paged(const clattn_problem *p) { return p->page; }
 static bool has_scales(const clattn_problem *p)
 {
-    return problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled;
+    return problem_type_is(p->k_type, PROBLEM_SCALED) || problem_type_is(p->v_type, PROBLEM_SCALED);
 }
-static bool is_blocks(int type) { return problem_is_quantised(type) && !problem_type_block(type).scaled; }
-static bool has_blocks(const clattn_problem *p) { return is_blocks(p->k_type) || is_blocks(p->v_type); }
+static bool has_blocks(const clattn_problem *p)
+{
+    return problem_type_is(p->k_type, PROBLEM_BLOCKS) || problem_type_is(p->v_type, PROBLEM_BLOCKS);
+}
 static bool has_q4_0(const clattn_problem *p) { return p->k_type == CLATTN_Q4_0 || p->v_type == CLATTN_Q4_0; }
 static const struct choice scaled[] = { { "storage_scaled.cl", has_scales }, { NULL, always } };
 static const struct choice blocks[] = { { "storage_blocks.cl", has_blocks }, { NULL, always } };
@@ -87,10 +89,10 @@ static void write_type(struct text *to, const struct target *t)
     write_of_type(to, "dtype", t->p->type);
 }
 
-/* Elements of quantised types are written byte by byte, and need no words of their own. */
+/* Codes are written byte by byte, and need no words of their own. */
 static void write_plain_type(struct text *to, int type)
 {
-    if (!problem_is_quantised(type))
+    if (problem_type_is(type, PROBLEM_PLAIN))
         write_of_type(to, "dtype", type);
 }
 
@@ -107,16 +109,16 @@ static void write_cache_types(struct text *to, const struct target *t)
 
 static void write_encoding(struct text *to, int type)
 {
-    if (problem_is_quantised(type))
-        write_of_type(to, "encode", type);
-    else
+    if (problem_type_is(type, PROBLEM_PLAIN))
         text_add(to, "CLA_ENCODE_PLAIN(%s)\n", problem_type_name(type));
+    else
+        write_of_type(to, "encode", type);
 }
 
 static void write_encodings(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
-    if (problem_type_block(p->k_type).scaled || problem_type_block(p->v_type).scaled)
+    if (has_scales(p))
         source_write_fragment(to, "encode_scaled.cl");
     source_write_fragment(to, "encode_plain.cl");
     write_encoding(to, p->k_type);

@@ -84,7 +84,7 @@ static int32_t group_of(int32_t group, int32_t width, int32_t rounded)
 
 static int storage_of(int type, const clattn_problem *p, enum feature_step lost)
 {
-    return problem_is_quantised(type) && lost >= FEATURE_STEP_QUANTISED ? p->type : type;
+    return problem_type_is_quantised(type) && lost >= FEATURE_STEP_QUANTISED ? p->type : type;
 }
 
 /* What goes with the first step: how quantised storage is scaled, what O is stored in, and splits. Where a caller

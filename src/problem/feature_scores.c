@@ -165,8 +165,9 @@ static bool bias_applies(const clattn_problem *p)
 
 static cl_int bias_check(clattn_problem *p, struct why *why)
 {
-    if (p->bias_type && !(p->bias_type >= CLATTN_F32 && p->bias_type <= CLATTN_F64))
-        INVALID("bias_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->bias_type);
+    char types[PROBLEM_TYPE_WORDS];
+    if (p->bias_type && !problem_type_may(p->bias_type, PROBLEM_ROWS))
+        INVALID("bias_type %d is none of %s", (int)p->bias_type, problem_type_ranges(types, PROBLEM_ROWS));
     if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a bias of f64 goes with f64 only, not with %s",
                        problem_type_name(p->type));

@@ -5,22 +5,13 @@
 #include "problem/mods.h"
 
 #include "problem/mod_macros.h"
+#include "problem/problem_type.h"
 
 #include <string.h>
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
 enum { NAME_MAX_BYTES = 64 };
-
-const char *mods_aux_type(int type)
-{
-    static const char *const names[] = {
-        [CLATTN_F32] = "const __global float",   [CLATTN_F16] = "const __global half",
-        [CLATTN_BF16] = "const __global ushort", [CLATTN_F64] = "const __global double",
-        [CLATTN_I32] = "const __global int",     [CLATTN_U8] = "const __global uchar",
-    };
-    return type >= CLATTN_F32 && type <= CLATTN_U8 ? names[type] : NULL;
-}
 
 /* ---- Checking ---- */
 
@@ -61,6 +52,7 @@ static bool is_taken(const char *name)
 static cl_int check_aux(const clattn_problem *p, int i, struct why *why)
 {
     const char *name = p->aux[i].name;
+    char types[PROBLEM_TYPE_WORDS];
     if (!name)
         INVALID("aux[%d].name is NULL", i);
     if (!is_identifier(name))
@@ -70,8 +62,8 @@ static cl_int check_aux(const clattn_problem *p, int i, struct why *why)
     for (int j = 0; j < i; j++)
         if (!strcmp(name, p->aux[j].name))
             INVALID("aux[%d] and aux[%d] are both named \"%.40s\"", j, i, name);
-    if (!mods_aux_type(p->aux[i].type))
-        INVALID("aux[%d].type %d is none of CLATTN_F32 .. CLATTN_U8", i, (int)p->aux[i].type);
+    if (!problem_type_may(p->aux[i].type, PROBLEM_CAPTURED))
+        INVALID("aux[%d].type %d is none of %s", i, (int)p->aux[i].type, problem_type_ranges(types, PROBLEM_CAPTURED));
     if (p->aux[i].type == CLATTN_F64 && p->type != CLATTN_F64)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "aux[%d]: captured buffers of f64 go with f64 only", i);
     return CL_SUCCESS;
@@ -118,7 +110,7 @@ void mods_write_head(struct text *to, const clattn_problem *p, int i, bool back)
         text_add(to, "%s ds, ", real);
     text_add(to, "%s s, const int b, const int h, const %s q, const %s k", real, integer, integer);
     for (int j = 0; j < p->n_aux; j++)
-        text_add(to, ", %s *%s", mods_aux_type(p->aux[j].type), p->aux[j].name);
+        text_add(to, ", %s *%s", problem_type_at(p->aux[j].type)->captured, p->aux[j].name);
     if (back && p->aux_grads)
         text_add(to, ", const cla_env *cla_e%s", vector ? "" : ", const int cla_lane");
     text_add(to, ")");

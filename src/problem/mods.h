@@ -11,9 +11,6 @@ enum { MODS_TEXT_MAX = 1 << 20 }; /* bytes of a text */
 /* Checks mods and aux of a problem whose type is known. */
 cl_int mods_check(const clattn_problem *p, struct why *why);
 
-/* How OpenCL C declares what a captured buffer points to; NULL for no such type. */
-const char *mods_aux_type(int type);
-
 /* Writes cla_mods(e, s, q, k), which applies all mods in order to all lanes: it calls functions that it declares. */
 void mods_write_calls(struct text *to, const clattn_problem *p);
 

@@ -12,35 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    struct problem_block block;
-} types[] = {
-    [CLATTN_F32] = { "f32", { 1, 4, false } },
-    [CLATTN_F16] = { "f16", { 1, 2, false } },
-    [CLATTN_BF16] = { "bf16", { 1, 2, false } },
-    [CLATTN_F64] = { "f64", { 1, 8, false } },
-    [CLATTN_INT8] = { "int8", { 1, 1, true } },
-    [CLATTN_INT4] = { "int4", { 2, 1, true } },
-    [CLATTN_Q8_0] = { "q8_0", { 32, 34, false } },
-    [CLATTN_Q4_0] = { "q4_0", { 32, 18, false } },
-};
-
-const char *problem_type_name(int type)
-{
-    return type >= CLATTN_F32 && type <= CLATTN_Q4_0 ? types[type].name : NULL;
-}
-
-bool problem_is_quantised(int type)
-{
-    return type >= CLATTN_INT8 && type <= CLATTN_Q4_0;
-}
-
-struct problem_block problem_type_block(int type)
-{
-    return types[type].block;
-}
-
 int32_t problem_groups(int32_t width, int32_t group)
 {
     return (width + group - 1) / group;
@@ -49,9 +20,9 @@ int32_t problem_groups(int32_t width, int32_t group)
 /* With a scale for each group, and zero points if it has them. */
 static double row_bytes(int32_t width, int type, int32_t group, bool has_zero)
 {
-    const struct problem_block block = types[type].block;
-    const double bytes = (double)width / block.elements * block.bytes;
-    return block.scaled ? bytes + 4.0 * problem_groups(width, group) * (has_zero ? 2 : 1) : bytes;
+    const struct problem_type *const t = problem_type_at(type);
+    const double bytes = (double)width / t->elements * t->bytes;
+    return t->storage == PROBLEM_SCALED ? bytes + 4.0 * problem_groups(width, group) * (has_zero ? 2 : 1) : bytes;
 }
 
 double problem_k_row_bytes(const clattn_problem *p)
@@ -64,22 +35,9 @@ double problem_v_row_bytes(const clattn_problem *p)
     return row_bytes(p->dv, p->v_type, p->v_group, p->flags & CLATTN_V_ZERO);
 }
 
-size_t problem_type_size(int type)
-{
-    return type >= CLATTN_F32 && type <= CLATTN_F64 ? (size_t)types[type].block.bytes : 0;
-}
-
 int problem_lse_type(const clattn_problem *p)
 {
     return p->flags & CLATTN_LSE_F64 ? CLATTN_F64 : CLATTN_F32;
-}
-
-int problem_type_find(const char *name)
-{
-    for (int t = CLATTN_F32; t <= CLATTN_Q4_0; t++)
-        if (types[t].name && !strcmp(name, types[t].name))
-            return t;
-    return 0;
 }
 
 bool problem_is_varlen(const clattn_problem *p)
@@ -130,8 +88,17 @@ cl_int problem_check_sizes(clattn_sizes *s, struct why *why)
     return CL_SUCCESS;
 }
 
+static cl_int check_type(const char *name, int type, enum problem_role role, struct why *why)
+{
+    char types[PROBLEM_TYPE_WORDS];
+    if (!problem_type_may(type, role))
+        INVALID("%s %d is none of %s", name, type, problem_type_ranges(types, role));
+    return CL_SUCCESS;
+}
+
 static cl_int check_types(clattn_problem *p, struct why *why)
 {
+    cl_int status;
     if (!p->type)
         p->type = CLATTN_F32;
     if (!p->k_type)
@@ -140,14 +107,11 @@ static cl_int check_types(clattn_problem *p, struct why *why)
         p->v_type = p->type;
     if (!p->o_type)
         p->o_type = p->type;
-    if (!problem_type_size(p->type))
-        INVALID("type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->type);
-    if (!problem_type_size(p->o_type))
-        INVALID("o_type %d is none of CLATTN_F32 .. CLATTN_F64", (int)p->o_type);
-    if (!problem_type_name(p->k_type))
-        INVALID("k_type %d is none of CLATTN_F32 .. CLATTN_F64, CLATTN_INT8 .. CLATTN_Q4_0", (int)p->k_type);
-    if (!problem_type_name(p->v_type))
-        INVALID("v_type %d is none of CLATTN_F32 .. CLATTN_F64, CLATTN_INT8 .. CLATTN_Q4_0", (int)p->v_type);
+    if ((status = check_type("type", p->type, PROBLEM_ROWS, why)) ||
+        (status = check_type("o_type", p->o_type, PROBLEM_ROWS, why)) ||
+        (status = check_type("k_type", p->k_type, PROBLEM_KEYS, why)) ||
+        (status = check_type("v_type", p->v_type, PROBLEM_KEYS, why)))
+        return status;
     if ((p->type == CLATTN_F64) != (p->o_type == CLATTN_F64))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 goes with f64 only, not Q in %s with O in %s",
                        problem_type_name(p->type), problem_type_name(p->o_type));
@@ -169,17 +133,17 @@ static cl_int check_width(const char *name, int32_t d, struct why *why)
 /* What a quantised K or V asks of its width and its groups; *group becomes what it is by default. */
 static cl_int check_quantised(const char *name, int type, int32_t width, int32_t *group, bool has_zero, struct why *why)
 {
-    const struct problem_block block = problem_type_block(type);
-    if (width % block.elements)
-        INVALID("%s in %s has rows of %d elements, no multiple of %d", name, problem_type_name(type), (int)width,
-                block.elements);
-    if (!block.scaled && *group)
-        INVALID("%s_group is %d, but %s has no scales of its own", name, (int)*group, problem_type_name(type));
-    if (!block.scaled && has_zero)
-        INVALID("%s has zero points, but %s takes none", name, problem_type_name(type));
+    const struct problem_type *const t = problem_type_at(type);
+    const bool scaled = t->storage == PROBLEM_SCALED;
+    if (width % t->elements)
+        INVALID("%s in %s has rows of %d elements, no multiple of %d", name, t->name, (int)width, t->elements);
+    if (!scaled && *group)
+        INVALID("%s_group is %d, but %s has no scales of its own", name, (int)*group, t->name);
+    if (!scaled && has_zero)
+        INVALID("%s has zero points, but %s takes none", name, t->name);
     if (*group < 0 || (*group > 1 && *group % 16 && *group != width))
         INVALID("%s_group is %d, neither 0, 1, nor a multiple of 16", name, (int)*group);
-    if (block.scaled && (!*group || *group > width))
+    if (scaled && (!*group || *group > width))
         *group = width;
     return CL_SUCCESS;
 }
@@ -259,7 +223,7 @@ static cl_int check_backward(const clattn_problem *p, struct why *why)
         INVALID("CLATTN_BATCH_INVARIANT is of forward calls, and does not go with CLATTN_BACKWARD");
     if (p->splits)
         INVALID("splits is %d, but backward calls, not their problem, say how many stripes they have", (int)p->splits);
-    if (problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type))
+    if (problem_type_is_quantised(p->k_type) || problem_type_is_quantised(p->v_type))
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "quantised K and V have no gradients");
     if (p->page)
         return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "gradients of paged K and V are not supported");

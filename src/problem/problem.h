@@ -4,6 +4,7 @@
 #define PROBLEM_H
 
 #include "base/why.h"
+#include "problem/problem_type.h"
 
 enum { D_MAX = 576, ROWS_MAX = 1 << 30, SPLITS_MAX = 1024 };
 
@@ -24,19 +25,8 @@ bool problem_has_holes(const clattn_problem *p);
 /* Whether anything is done to scores but dropping, and scaling by what is well above 0 and at most ln 2. */
 bool problem_changes_scores(const clattn_problem *p);
 
-const char *problem_type_name(int type); /* "f32" .. ; NULL for no type */
 int problem_lse_type(const clattn_problem *p); /* of LSE, dLSE and LSE of parts */
-int problem_type_find(const char *name); /* 0 when there is none */
-size_t problem_type_size(int type); /* of an element; 0 where it is quantised */
 
-/* Quantised storage: such types have names as well. Elements of a block, bytes of it, and whether scales are tensors of
- * their own; rows are whole blocks. Of the others a block is an element. */
-struct problem_block {
-    int elements, bytes;
-    bool scaled;
-};
-struct problem_block problem_type_block(int type);
-bool problem_is_quantised(int type);
 /* Scales of a row of `width` elements of which `group` share one. */
 int32_t problem_groups(int32_t width, int32_t group);
 

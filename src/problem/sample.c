@@ -32,50 +32,12 @@ double sample_number(uint32_t seed, int64_t at)
 
 void sample_store(int type, double x, void *to)
 {
-    const float f = (float)x;
-    uint32_t bits;
-    uint16_t half;
-    memcpy(&bits, &f, sizeof bits);
-    switch (type) {
-    case CLATTN_F64: memcpy(to, &x, sizeof x); return;
-    case CLATTN_BF16: half = (uint16_t)(bits >> 16); break;
-    case CLATTN_F16:
-        half = (uint16_t)(bits >> 16 & 0x8000);
-        if (isnan(x))
-            half = 0xffff;
-        else if (isinf(x))
-            half |= 0x7c00;
-        else if (x != 0)
-            half |= (uint16_t)(((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023));
-        break;
-    default: memcpy(to, &f, sizeof f); return;
-    }
-    memcpy(to, &half, sizeof half);
-}
-
-static double load_half(uint16_t x)
-{
-    const int e = x >> 10 & 31, m = x & 1023;
-    const double size = e == 31 ? (m ? (double)NAN : (double)INFINITY) : ldexp(e ? m + 1024 : m, (e ? e : 1) - 25);
-    return x & 0x8000 ? -size : size;
+    problem_type_at(type)->store(x, to);
 }
 
 double sample_load(int type, const void *from)
 {
-    uint16_t half;
-    uint32_t bits;
-    float f;
-    double x;
-    switch (type) {
-    case CLATTN_F64: memcpy(&x, from, sizeof x); return x;
-    case CLATTN_F16: memcpy(&half, from, sizeof half); return load_half(half);
-    case CLATTN_BF16:
-        memcpy(&half, from, sizeof half);
-        bits = (uint32_t)half << 16;
-        memcpy(&f, &bits, sizeof f);
-        return f;
-    default: memcpy(&f, from, sizeof f); return f;
-    }
+    return problem_type_at(type)->load(from);
 }
 
 /* ---- Lengths ---- */
@@ -234,33 +196,27 @@ int sample_type(const struct sample *s, enum sample_what what)
 
 int64_t sample_block(const struct sample *s, enum sample_what what)
 {
-    const int type = sample_type(s, what);
-    return problem_is_quantised(type) ? problem_type_block(type).elements : 1;
+    return problem_type_at(sample_type(s, what))->elements;
 }
 
 size_t sample_bytes(const struct sample *s, enum sample_what what, int64_t n)
 {
-    const int type = sample_type(s, what);
-    if (problem_is_quantised(type))
-        return (size_t)(n / problem_type_block(type).elements) * (size_t)problem_type_block(type).bytes;
-    return (size_t)n * (type == CLATTN_U8 ? 1 : type == CLATTN_I32 ? sizeof(int32_t) : problem_type_size(type));
+    const struct problem_type *const t = problem_type_at(sample_type(s, what));
+    return (size_t)(n / t->elements) * (size_t)t->bytes;
 }
 
-static double real_value(const struct sample *s, enum sample_what what, int64_t at)
-{
-    return what == SAMPLE_DLSE ? sample_value_dlse(s, at) : sample_value(s, what, at);
-}
-
-static int32_t whole_value(const struct sample *s, enum sample_what what, int64_t at)
+static double value_of(const struct sample *s, enum sample_what what, int64_t at)
 {
     const clattn_sizes *z = &s->p.sizes;
     switch (what) {
-    case SAMPLE_Q_LEN: return (int32_t)given_q_len(s, at);
-    case SAMPLE_KV_LEN: return (int32_t)given_kv_len(s, at);
-    case SAMPLE_KV_START: return (int32_t)given_kv_start(s, at);
-    case SAMPLE_OFFSETS: return (int32_t)given_offset(s, at);
-    case SAMPLE_CU_Q: return (int32_t)first_row(z->nq, at, z->b);
-    default: return (int32_t)first_row(z->nk, at, z->b);
+    case SAMPLE_Q_LEN: return (double)given_q_len(s, at);
+    case SAMPLE_KV_LEN: return (double)given_kv_len(s, at);
+    case SAMPLE_KV_START: return (double)given_kv_start(s, at);
+    case SAMPLE_OFFSETS: return (double)given_offset(s, at);
+    case SAMPLE_CU_Q: return (double)first_row(z->nq, at, z->b);
+    case SAMPLE_CU_K: return (double)first_row(z->nk, at, z->b);
+    case SAMPLE_DLSE: return sample_value_dlse(s, at);
+    default: return sample_value(s, what, at);
     }
 }
 
@@ -293,27 +249,14 @@ void sample_set_totals(clattn_problem *p)
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to)
 {
     const struct feature *const feature = owner(what);
-    const int type = sample_type(s, what);
+    const struct problem_type *const type = problem_type_at(sample_type(s, what));
     unsigned char *out = to;
     if (sample_cache_has(what)) {
         sample_cache_fill(s, what, from, n, to);
         return;
     }
-    for (int64_t at = from; at < from + n; at++) {
-        if (type == CLATTN_I32) {
-            const int32_t x = feature ? (int32_t)feature->tensor.value(s, at) : whole_value(s, what, at);
-            memcpy(out, &x, sizeof x);
-            out += sizeof x;
-            continue;
-        }
-        const double x = feature ? feature->tensor.value(s, at) : real_value(s, what, at);
-        if (type == CLATTN_U8) {
-            *out++ = (unsigned char)x;
-        } else {
-            sample_store(type, x, out);
-            out += problem_type_size(type);
-        }
-    }
+    for (int64_t at = from; at < from + n; at++, out += type->bytes)
+        type->store(feature ? feature->tensor.value(s, at) : value_of(s, what, at), out);
 }
 
 /* ---- Where rows lie ---- */

@@ -1,7 +1,7 @@
 /* sample.h - made-up inputs by a formula, and rows of their answer in double. Knows no device.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every value is exact in all storage types, so that what a kernel reads is what the answer is computed from, and a
+ * Every value is exact in its storage type, so that what a kernel reads is what the answer is computed from, and a
  * value is computed where it is needed, so that nothing large is kept. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -158,8 +158,8 @@ void sample_gradient_compute(struct sample *s, const float *lse, struct sample_e
  * large as with their own. */
 double sample_gradient_lse(const struct sample *s, int64_t b, int64_t h, int64_t q);
 
-/* Stored bytes to a number, and a number that a type holds exactly to bytes: a float of at most 8 bits, neither large
- * nor small, or NaN. */
+/* Stored bytes to a number, and a number to bytes: a float of at most 8 bits, neither large nor small, or NaN. A type
+ * that holds fewer bits loses the others. */
 double sample_load(int type, const void *from);
 void sample_store(int type, double x, void *to);
 

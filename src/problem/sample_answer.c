@@ -121,13 +121,12 @@ int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e,
 
 double sample_answer_epsilon(int type)
 {
-    return type == CLATTN_F64 ? 0x1p-53 : type == CLATTN_BF16 ? 0x1p-8 : type == CLATTN_F16 ? 0x1p-11 : 0x1p-24;
+    return problem_type_at(type)->epsilon;
 }
 
 double sample_answer_rounding(int o_type, double o)
 {
-    const double smallest = o_type == CLATTN_F64 ? 0x1p-1022 : o_type == CLATTN_F16 ? 0x1p-14 : 0x1p-126;
-    return sample_answer_epsilon(o_type) * fabs(o) + smallest;
+    return problem_type_at(o_type)->epsilon * fabs(o) + problem_type_at(o_type)->least;
 }
 
 /* One row's softmax, over the keys of `range`. off[k]: below 0 where key k is not kept; else first the logarithm of the

@@ -161,14 +161,14 @@ static struct stored stored_of(const struct sample *s, enum sample_what k_or_v)
     struct stored x = { p->k_type, p->d, p->k_group, p->flags & CLATTN_K_ZERO, s->seed + 1, s->values[SAMPLE_K] };
     if (k_or_v == SAMPLE_V)
         x = (struct stored){ p->v_type, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, s->seed + 2, s->values[SAMPLE_V] };
-    if (!problem_type_block(x.type).scaled)
+    if (!problem_type_is(x.type, PROBLEM_SCALED))
         x.group = GGUF_GROUP;
     return x;
 }
 
 static bool is_narrow(int type)
 {
-    return type == CLATTN_INT4 || type == CLATTN_Q4_0;
+    return problem_type_at(type)->bits == 4;
 }
 
 enum { STEPS = 3, SCALE_SEED = 16, ZERO_SEED = 32, CODE_SEED = 48 };
@@ -213,13 +213,24 @@ static int code_of(const struct group *g, const struct stored *x, int64_t at)
     return (n >= 0 ? n + 1 : n) + g->zero;
 }
 
+/* What a type of K and V alone makes of it, whose elements may have fewer digits. */
+static double plain_value(const struct stored *x, int64_t at)
+{
+    const double number = sample_number(x->seed, at);
+    unsigned char element[sizeof number];
+    if (!problem_type_is_quantised(x->type))
+        return number;
+    sample_store(x->type, number, element);
+    return sample_load(x->type, element);
+}
+
 static double value_of(const struct stored *x, int64_t at)
 {
     struct group g = { .n = -1 };
     if (x->values)
         return x->values[at];
-    if (!problem_is_quantised(x->type))
-        return sample_number(x->seed, at);
+    if (problem_type_is(x->type, PROBLEM_PLAIN))
+        return plain_value(x, at);
     find_group(&g, x, at / x->width, (int32_t)(at % x->width));
     return ldexp(code_of(&g, x, at) - g.zero, g.scale);
 }
@@ -235,10 +246,10 @@ double sample_cache_value(const struct sample *s, enum sample_what k_or_v, int64
 /* Stores the block of a row of values that begins at a column, *g being the group of the one before. */
 static void store_block(const struct stored *x, struct group *g, int64_t row, int32_t column, unsigned char *to)
 {
-    const struct problem_block block = problem_type_block(x->type);
-    const int half = block.elements / 2, head = block.scaled ? 0 : 2;
-    memset(to, 0, (size_t)block.bytes);
-    for (int i = 0; i < block.elements; i++) {
+    const struct problem_type *const t = problem_type_at(x->type);
+    const int half = t->elements / 2, head = t->storage == PROBLEM_SCALED ? 0 : 2;
+    memset(to, 0, (size_t)t->bytes);
+    for (int i = 0; i < t->elements; i++) {
         find_group(g, x, row, column + i);
         const int code = code_of(g, x, row * x->width + column + i);
         if (!is_narrow(x->type))
@@ -255,31 +266,30 @@ static void store_block(const struct stored *x, struct group *g, int64_t row, in
 /* What spoils an output where it is read: a type without NaN has its scales, which are NaN, and large elements. */
 static void spoil_block(int type, unsigned char *to)
 {
-    const struct problem_block block = problem_type_block(type);
-    if (problem_is_quantised(type))
-        memset(to, block.scaled ? 0x88 : 0xff, (size_t)block.bytes);
+    const struct problem_type *const t = problem_type_at(type);
+    if (t->storage == PROBLEM_PLAIN)
+        t->store((double)NAN, to);
     else
-        sample_store(type, (double)NAN, to);
+        memset(to, t->storage == PROBLEM_SCALED ? 0x88 : 0xff, (size_t)t->bytes);
 }
 
 static void fill_rows(const struct layout *l, const struct stored *x, int64_t from, int64_t n, unsigned char *to)
 {
-    const struct problem_block block = problem_type_block(x->type);
-    const bool quantised = problem_is_quantised(x->type);
+    const struct problem_type *const t = problem_type_at(x->type);
     int64_t row = from / x->width, values = value_row(l, row);
     int32_t column = (int32_t)(from % x->width);
     struct group g = { .n = -1 };
-    for (int64_t at = from; at < from + n; at += block.elements, to += block.bytes, column += block.elements) {
+    for (int64_t at = from; at < from + n; at += t->elements, to += t->bytes, column += t->elements) {
         if (column >= x->width) {
             column = 0;
             values = value_row(l, ++row);
         }
         if (values < 0)
             spoil_block(x->type, to);
-        else if (quantised)
-            store_block(x, &g, values, column, to);
+        else if (t->storage == PROBLEM_PLAIN)
+            t->store(value_of(x, values * x->width + column), to);
         else
-            sample_store(x->type, value_of(x, values * x->width + column), to);
+            store_block(x, &g, values, column, to);
     }
 }
 
@@ -346,7 +356,7 @@ int64_t sample_cache_count(const struct sample *s, enum sample_what what)
 {
     const struct sample_pages pages = sample_cache_pages(s);
     const struct stored x = stored_of(s, k_or_v(what));
-    const bool scaled = problem_type_block(x.type).scaled;
+    const bool scaled = problem_type_is(x.type, PROBLEM_SCALED);
     const int64_t rows = s->p.page ? product(pages.count, pages.page, s->p.sizes.hk) : rows_of_values(s);
     const int64_t groups = scaled ? problem_groups(x.width, x.group) : 0;
     switch (what) {

@@ -91,13 +91,13 @@ static bool next_word(const char **at, char *word, size_t room)
 static cl_int read_words(struct reader *r, const char *text)
 {
     struct why *why = r->why;
-    char word[4096];
+    char word[4096], names[PROBLEM_TYPE_WORDS];
     cl_int status;
     if (!next_word(&text, word, sizeof word))
         SYNTAX("empty; expected e.g. \"f32 b1 h8 q1024 k1024 d64 causal\"");
     r->c->problem.type = problem_type_find(word);
-    if (!problem_type_size(r->c->problem.type))
-        SYNTAX("\"%.40s\": the first word must be f32, f16, bf16 or f64", word);
+    if (!problem_type_may(r->c->problem.type, PROBLEM_ROWS))
+        SYNTAX("\"%.40s\": the first word must be %s", word, problem_type_names(names, PROBLEM_ROWS));
     while (next_word(&text, word, sizeof word)) {
         if (!*word)
             SYNTAX("a word is longer than %zu bytes", sizeof word - 1);

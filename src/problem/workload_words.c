@@ -80,8 +80,9 @@ static void print_widths(PRINT)
 
 static cl_int read_type_name(const char *word, const char *name, int32_t *type, struct why *why)
 {
+    char names[PROBLEM_TYPE_WORDS];
     if (!(*type = problem_type_find(name)))
-        SYNTAX("\"%s\": expected f32, f16, bf16, f64, int8, int4, q8_0 or q4_0", word);
+        SYNTAX("\"%s\": expected %s", word, problem_type_names(names, PROBLEM_KEYS));
     return CL_SUCCESS;
 }
 

@@ -38,16 +38,16 @@ static cl_int read_sizes(struct reader *r, const struct call *c, struct why *why
 
 /* ---- Caches ---- */
 
-/* Kernels take bytes: those that are not quantised were told in elements. */
+/* Kernels take bytes, and were told of blocks of one element as of elements. */
 static void count_bytes(cla_rows_at *at, const int64_t extent[3], int type)
 {
-    const struct problem_block block = problem_type_block(type);
+    const struct problem_type *const t = problem_type_at(type);
     cla_i64 *const steps[] = { &at->b, &at->h, &at->row };
-    if (block.elements > 1)
+    if (t->elements > 1)
         return;
     for (int i = 0; i < 3; i++)
-        *steps[i] = extent[i] > 1 ? *steps[i] * block.bytes : 0; /* where they are more than one they lie in a buffer */
-    at->offset *= block.bytes;
+        *steps[i] = extent[i] > 1 ? *steps[i] * t->bytes : 0; /* where they are more than one they lie in a buffer */
+    at->offset *= t->bytes;
 }
 
 static cl_int check_caches(struct call *c, const struct reader *r, struct why *why)

@@ -95,7 +95,7 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
 {
     enum { ROWS_MOST = 128, KEYS_BEHIND = 11, SCALE_MOST = 2 };
     const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
-    const bool cached = p->page || problem_is_quantised(p->k_type) || problem_is_quantised(p->v_type);
+    const bool cached = p->page || problem_type_is_quantised(p->k_type) || problem_type_is_quantised(p->v_type);
     const int64_t hk = cached ? 2 : 1;
     const int own = config->engine->rows_per_group(&config->tile), tile = config->engine->keys_per_tile(&config->tile);
     const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */

@@ -103,10 +103,10 @@ struct operand {
 static cl_int check_rows(const struct reader *r, const struct operand *o)
 {
     const clattn_sizes *const s = r->use->s;
-    const struct problem_block block = problem_type_block(o->type);
+    const struct problem_type *const type = problem_type_at(o->type);
     const bool varlen = r->use->p->flags & CLATTN_CU_K;
-    struct tensor_use use = { o->name, { s->b, s->hk, s->nk }, o->width, (size_t)block.bytes, r->use->written, false,
-                              block.elements };
+    struct tensor_use use = { o->name, { s->b, s->hk, s->nk }, o->width, (size_t)type->bytes, r->use->written, false,
+                              type->elements };
     clattn_tensor t = *o->tensor;
     if (varlen)
         t = tensor_as_one_entry(o->tensor, &use, s->total_k, true);
@@ -161,7 +161,7 @@ static cl_int check_scales(const struct reader *r, const char *name, const clatt
 
 static cl_int check_operand(const struct reader *r, const struct operand *o)
 {
-    const bool scaled = problem_type_block(o->type).scaled;
+    const bool scaled = problem_type_is(o->type, PROBLEM_SCALED);
     const int32_t groups = scaled ? problem_groups(o->width, o->group) : 0;
     cl_int status;
     if ((status = check_rows(r, o)) || (status = check_scales(r, o->scale_name, o->scale, scaled, groups,

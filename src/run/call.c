@@ -120,9 +120,6 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
 
 static cl_int check_aux(struct call *c, const struct reader *r)
 {
-    static const size_t bytes[] = {
-        [CLATTN_F32] = 4, [CLATTN_F16] = 2, [CLATTN_BF16] = 2, [CLATTN_F64] = 8, [CLATTN_I32] = 4, [CLATTN_U8] = 1
-    };
     if (!r->p->n_aux != !r->a->aux)
         return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT, "the problem has %d captured buffers, but aux is %s",
                        (int)r->p->n_aux, r->a->aux ? "given" : "NULL");
@@ -130,7 +127,7 @@ static cl_int check_aux(struct call *c, const struct reader *r)
         char name[16];
         struct text to = { name, sizeof name, 0 };
         text_add(&to, "aux[%d]", i);
-        const struct array_use use = { name, true, 1, bytes[r->p->aux[i].type] };
+        const struct array_use use = { name, true, 1, problem_type_size(r->p->aux[i].type) };
         cl_int status =
             tensor_check_array(&r->a->aux[i], &use, r->context, &c->mem[PARAM_AUX + i], &c->args.aux_offset[i], r->why);
         if (status)
