@@ -61,7 +61,7 @@ void defines_forward(struct text *to, const struct target *t)
     add_storage(to, p);
     add_scores(to, t);
     FEATURE_EACH(f)
-        if (f->options && f->applies(p))
+        if (f->options && feature_applies(f, p))
             f->options(to, p);
     text_add(to, " -DCLA_WIDTH=%d", t->shape.width);
     for (int i = 0; e->numbers[i].name; i++) {

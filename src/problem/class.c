@@ -67,7 +67,7 @@ static void set_sizes(clattn_problem *to, const clattn_sizes *s)
 static void set_features(clattn_workload *c, const clattn_problem *p, enum feature_step lost)
 {
     FEATURE_EACH(f)
-        if (f->represent && f->step > lost && f->applies(p))
+        if (f->represent && f->step > lost && feature_applies(f, p))
             f->represent(c, p);
     if (FEATURE_STEP_ROWS > lost && p->page) /* with varlen Q, too: a problem string cannot say both */
         c->problem.page = PAGE;

@@ -13,17 +13,22 @@ const struct feature *feature_next(const struct feature *f)
     return f->kind == FEATURE_MASK ? feature_scores : NULL;
 }
 
+bool feature_applies(const struct feature *f, const clattn_problem *p)
+{
+    return f->flag ? p->flags & f->flag : f->applies(p);
+}
+
 bool feature_any(const clattn_problem *p, unsigned facts)
 {
     FEATURE_EACH(f)
-        if (f->facts & facts && f->applies(p))
+        if (f->facts & facts && feature_applies(f, p))
             return true;
     return false;
 }
 
 bool feature_is_compiled(const struct feature *f, const clattn_problem *p)
 {
-    return f->applies(p) && !(f->is_covered && f->is_covered(p));
+    return feature_applies(f, p) && !(f->is_covered && f->is_covered(p));
 }
 
 bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsigned facts)
@@ -39,16 +44,8 @@ void feature_range(const clattn_problem *p, int64_t *low, int64_t *high)
     *low = INT64_MIN;
     *high = INT64_MAX;
     FEATURE_EACH(f)
-        if (f->range && f->applies(p))
+        if (f->range && feature_applies(f, p))
             f->range(p, low, high);
-}
-
-uint32_t feature_flags(void)
-{
-    uint32_t flags = 0;
-    FEATURE_EACH(f)
-        flags |= f->flag;
-    return flags;
 }
 
 const char *feature_read_axes(const char *value, int32_t axes[4])

@@ -61,10 +61,10 @@ struct feature {
     const char *name;                               /* of its functions in kernels: cla_NAME.. */
     enum feature_kind kind;
     unsigned facts;                                 /* FEATURE_* */
-    bool (*applies)(const clattn_problem *p);       /* whether the problem asks for it */
 
     /* The problem. */
-    uint32_t flag;                                  /* its bit of clattn_problem.flags */
+    uint32_t flag;                                  /* asks for it: a bit of clattn_problem.flags; 0: it has none .. */
+    bool (*applies)(const clattn_problem *p);       /* .. and this says whether the problem does */
     cl_int (*check)(clattn_problem *p, struct why *why); /* called whether it applies or not */
 
     /* Kernels. */
@@ -108,6 +108,9 @@ extern const struct feature feature_masks[], feature_scores[];
 const struct feature *feature_next(const struct feature *f);
 #define FEATURE_EACH(f) for (const struct feature *f = feature_next(NULL); f; f = feature_next(f))
 
+/* Whether the problem asks for it. */
+bool feature_applies(const struct feature *f, const clattn_problem *p);
+
 /* Whether something that the problem asks for has one of the facts. */
 bool feature_any(const clattn_problem *p, unsigned facts);
 
@@ -119,9 +122,6 @@ bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsig
 /* The keys that a row may keep by what the problem asks for, from its diagonal + *low to its diagonal + *high;
  * INT64_MIN and INT64_MAX are no bounds. */
 void feature_range(const clattn_problem *p, int64_t *low, int64_t *high);
-
-/* Every bit of clattn_problem.flags that a feature has. */
-uint32_t feature_flags(void);
 
 /* Axes of bias and mask: the letters bhqk, or 1 in the place of some. feature_read_axes() returns what follows, NULL
  * when it is something else. */

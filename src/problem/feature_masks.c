@@ -43,6 +43,12 @@ static bool causal_applies(const clattn_problem *p)
     return p->causal;
 }
 
+/* The window's fragment does what causal asks as well. */
+static bool window_covers(const clattn_problem *p)
+{
+    return p->flags & CLATTN_WINDOW;
+}
+
 static cl_int causal_check(clattn_problem *p, struct why *why)
 {
     if (p->causal != 0 && p->causal != 1)
@@ -90,12 +96,7 @@ static bool causal_keeps(const struct feature_at *at)
     return behind(at) <= 0;
 }
 
-/* ---- window: so many keys on either side of the diagonal. Its fragment does what causal asks as well ---- */
-
-static bool window_applies(const clattn_problem *p)
-{
-    return p->flags & CLATTN_WINDOW;
-}
+/* ---- window: so many keys on either side of the diagonal ---- */
 
 static cl_int window_check(clattn_problem *p, struct why *why)
 {
@@ -144,11 +145,6 @@ static bool window_keeps(const struct feature_at *at)
 
 /* ---- blocks: a map that drops, keeps or leaves to the mask whole blocks of queries and keys ---- */
 
-static bool blocks_applies(const clattn_problem *p)
-{
-    return p->flags & CLATTN_BLOCK_MAP;
-}
-
 static cl_int blocks_read(clattn_workload *to, const char *word, const char *value, struct why *why)
 {
     to->problem.flags |= CLATTN_BLOCK_MAP;
@@ -189,14 +185,10 @@ static bool blocks_keeps(const struct feature_at *at)
 
 /* ---- bool: a byte for each query and key ---- */
 
-static bool bool_applies(const clattn_problem *p)
-{
-    return p->flags & CLATTN_MASK;
-}
-
 static const char *bool_needs(const clattn_problem *p)
 {
-    return blocks_applies(p) ? NULL : "mask_unmapped.cl"; /* has the function that mask_blocks.cl has otherwise */
+    /* Has the function that mask_blocks.cl has otherwise. */
+    return p->flags & CLATTN_BLOCK_MAP ? NULL : "mask_unmapped.cl";
 }
 
 static cl_int bool_read(clattn_workload *to, const char *word, const char *value, struct why *why)
@@ -245,7 +237,7 @@ const struct feature feature_masks[] = {
       .facts = FEATURE_KNOWS_DIAGONAL,
       .applies = causal_applies,
       .check = causal_check,
-      .is_covered = window_applies,
+      .is_covered = window_covers,
       .fragment = "mask_causal.cl",
       .place = 0,
       .words = { { "causal", false, causal_read }, { "causal-tl", false, causal_read_top_left } },
@@ -256,7 +248,6 @@ const struct feature feature_masks[] = {
       .keeps = causal_keeps },
     { .name = "window",
       .facts = FEATURE_KNOWS_DIAGONAL,
-      .applies = window_applies,
       .flag = CLATTN_WINDOW,
       .check = window_check,
       .fragment = "mask_window.cl",
@@ -269,7 +260,6 @@ const struct feature feature_masks[] = {
       .keeps = window_keeps },
     { .name = "blocks",
       .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD,
-      .applies = blocks_applies,
       .flag = CLATTN_BLOCK_MAP,
       .fragment = "mask_blocks.cl",
       .place = 6,
@@ -282,7 +272,6 @@ const struct feature feature_masks[] = {
       .keeps = blocks_keeps },
     { .name = "bool",
       .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD | FEATURE_GATHERS,
-      .applies = bool_applies,
       .flag = CLATTN_MASK,
       .needs = bool_needs,
       .fragment = "mask_bool.cl",

@@ -121,11 +121,6 @@ static void mods_print(struct text *to, const clattn_workload *c, const clattn_p
 
 /* ---- alibi: slopes by head, times the distance from the diagonal ---- */
 
-static bool alibi_applies(const clattn_problem *p)
-{
-    return p->flags & CLATTN_ALIBI;
-}
-
 static cl_int alibi_read(clattn_workload *to, const char *word, const char *value, struct why *why)
 {
     (void)word, (void)value, (void)why;
@@ -218,11 +213,6 @@ static double bias_change(const struct feature_at *at, double x)
 
 /* ---- sink: a logit for each head that has no value ---- */
 
-static bool sink_applies(const clattn_problem *p)
-{
-    return p->flags & CLATTN_SINKS;
-}
-
 static cl_int sink_read(clattn_workload *to, const char *word, const char *value, struct why *why)
 {
     (void)word, (void)value, (void)why;
@@ -289,7 +279,6 @@ const struct feature feature_scores[] = {
     { .name = "alibi",
       .kind = FEATURE_SCORE,
       .facts = FEATURE_DIFFERS_BY_HEAD | FEATURE_KNOWS_DIAGONAL | FEATURE_CHANGES_SCORES,
-      .applies = alibi_applies,
       .flag = CLATTN_ALIBI,
       .fragment = "score_alibi.cl",
       .taken = "grad_alibi.cl",
@@ -317,7 +306,6 @@ const struct feature feature_scores[] = {
     { .name = "sink",
       .kind = FEATURE_SINK,
       .facts = FEATURE_CHANGES_SCORES,
-      .applies = sink_applies,
       .flag = CLATTN_SINKS,
       .fragment = "sink_logit.cl",
       .place = 7,

@@ -6,10 +6,12 @@
 
 #include "base/caller_struct.h"
 #include "problem/feature.h"
+#include "problem/members.h"
 #include "problem/mod_grads.h"
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 int32_t problem_groups(int32_t width, int32_t group)
@@ -60,6 +62,19 @@ bool problem_changes_scores(const clattn_problem *p)
     const double log2e = 1.4426950408889634;
     return !(p->scale > 1e-30 && p->scale * log2e <= 1) || feature_any(p, FEATURE_CHANGES_SCORES);
 }
+
+/* All there are; and the members of members.h, which are those of clattn_problem, each where it is there. */
+#define FLAG(flag, ...) | flag
+enum { FLAGS = 0 PROBLEM_FLAGS(FLAG) };
+
+#define MEMBER(member, type, ...) type member;
+struct members {
+    size_t struct_size;
+    PROBLEM_MEMBERS(MEMBER, MEMBER)
+};
+#define IS_THERE(member, ...) + (offsetof(struct members, member) != offsetof(clattn_problem, member))
+typedef char members_h_has_all_members[sizeof(struct members) == sizeof(clattn_problem)
+                                       && !(0 PROBLEM_MEMBERS(IS_THERE, IS_THERE)) ? 1 : -1];
 
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
@@ -191,11 +206,6 @@ static cl_int check_scale(clattn_problem *p, struct why *why)
 
 static cl_int check_features(clattn_problem *p, struct why *why)
 {
-    enum {
-        FLAGS = CLATTN_SCALE | CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K |
-                CLATTN_K_ZERO | CLATTN_V_ZERO | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BACKWARD | CLATTN_LSE_F64 |
-                CLATTN_BATCH_INVARIANT
-    };
     FEATURE_EACH(f) {
         const cl_int status = f->check ? f->check(p, why) : CL_SUCCESS;
         if (status)
@@ -203,7 +213,7 @@ static cl_int check_features(clattn_problem *p, struct why *why)
     }
     if (p->align < CLATTN_ALIGN_BOTTOM_RIGHT || p->align > CLATTN_ALIGN_OFFSETS)
         INVALID("align %d is none of CLATTN_ALIGN_*", (int)p->align);
-    if (p->flags & ~(FLAGS | feature_flags()))
+    if (p->flags & ~(uint32_t)FLAGS)
         INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
     if (p->flags & CLATTN_LSE_F64 && p->type != CLATTN_F64)
         INVALID("CLATTN_LSE_F64 goes with f64 only, not with %s", problem_type_name(p->type));

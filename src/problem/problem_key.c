@@ -4,6 +4,8 @@
 
 #include "problem/problem_key.h"
 
+#include "problem/members.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,9 +47,11 @@ static void write_texts(struct text *to, const clattn_problem *p)
         text_add(to, "%s\n", p->mods[i].name ? p->mods[i].name : ""); /* compilers' messages have it */
 }
 
-/* The members as they lie in memory, so that none can be forgotten, and for those that point somewhere the texts. Only
- * on some machines of 32 bits are there gaps between members. Compilers clear those with CLATTN_PROBLEM_INIT; a caller
+/* The members as they lie in memory, so that none can be forgotten, and for those that are pointers the texts. Only on
+ * some machines of 32 bits are there gaps between members. Compilers clear those with CLATTN_PROBLEM_INIT; a caller
  * that leaves anything else there gets a plan for each such content. */
+#define KEEP(member, ...)
+#define CLEAR(member, ...) all.members.member = NULL;
 bool problem_key(unsigned char out[DIGEST_BYTES], const clattn_problem *p)
 {
     struct {
@@ -56,9 +60,7 @@ bool problem_key(unsigned char out[DIGEST_BYTES], const clattn_problem *p)
     } all;
     memset(&all, 0, sizeof all);
     all.members = *p;
-    all.members.mods = NULL;
-    all.members.aux = NULL;
-    all.members.mod_grads = NULL;
+    PROBLEM_MEMBERS(KEEP, CLEAR)
     const bool there = !p->n_mods || problem_key_digest(all.texts, p, write_texts);
     digest_of(out, &all, sizeof all);
     return there;

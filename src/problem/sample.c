@@ -170,7 +170,7 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
     case SAMPLE_OFFSETS: return p->align == CLATTN_ALIGN_OFFSETS ? z->b : 0;
     case SAMPLE_CU_Q: return f & CLATTN_CU_Q ? z->b + 1 : 0;
     case SAMPLE_CU_K: return f & CLATTN_CU_K ? z->b + 1 : 0;
-    default: return feature && feature->applies(p) ? feature->tensor.count(s) : 0;
+    default: return feature && feature_applies(feature, p) ? feature->tensor.count(s) : 0;
     }
 }
 

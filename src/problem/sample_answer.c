@@ -30,7 +30,7 @@ static struct rules rules_of(const clattn_problem *p)
 {
     struct rules r = { .n_masks = 0 };
     FEATURE_EACH(f) {
-        if (!f->applies(p))
+        if (!feature_applies(f, p))
             continue;
         if (f->keeps && r.n_masks < RULES_MAX)
             r.keeps[r.n_masks++] = f->keeps;

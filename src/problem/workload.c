@@ -27,7 +27,7 @@ bool workload_is_names(const char *names)
 
 static bool is_said(const struct feature *f, const clattn_workload *c, const clattn_problem *p)
 {
-    return f->is_said ? f->is_said(c) : f->applies(p);
+    return f->is_said ? f->is_said(c) : feature_applies(f, p);
 }
 
 /* The words between the widths and the types: what changes scores and drops keys. */
@@ -113,7 +113,7 @@ static double kept(const clattn_workload *c, const clattn_problem *p, int64_t b)
     double share = 1;
     feature_range(p, &low, &high);
     FEATURE_EACH(f)
-        if (f->share && f->applies(p))
+        if (f->share && feature_applies(f, p))
             share *= f->share(p);
     if (begin >= end)
         return 0;

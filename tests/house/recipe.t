@@ -9,9 +9,9 @@
 engines='cpu row simt naive'
 
 recipe_open add_mask.patch 9
-recipe_compiles src/problem/libclattn_core_la-feature_masks.lo tools/run/libtools_a-options.o \
-    tools/oracle/libtools_a-reference_rules.o tests/lib/kept.o
-recipe_builds clattn-run clattn-tune tests/kernel/forward.t
+recipe_compiles src/problem/libclattn_core_la-feature_masks.lo src/problem/libclattn_core_la-problem.lo \
+    tools/run/libtools_a-options.o tools/oracle/libtools_a-reference_rules.o
+recipe_builds clattn-run clattn-tune tests/unit/member_list.t tests/kernel/forward.t
 
 # ---- What has to hold. Each check says in `said` what it saw ----
 
@@ -25,6 +25,9 @@ classes() { # a class of its own, whatever the number, its words in their place
     class_of 'f32 b1 h8 q64 k256 d64 dilated7 causal window9,9 softcap3 lse' >said &&
         test "$(cat said)" = 'f32 b1 h8 q128 k256 d64 causal window256,256 dilated2 softcap30' &&
         test "$(class_of 'f32 b1 h8 q64 k256 d64 dilated3')" != "$(class_of 'f32 b1 h8 q64 k256 d64')"
+}
+members() { # what its rows say of keys, classes and programs
+    "$build/tests/unit/member_list.t" >said 2>&1 && grep -q '^ok .*dilation' said && grep -q '^ok .*DILATED' said
 }
 # examples/first_call.c twice: each row sees its own key, whose value is 1 in row 0, then all keys.
 one_call() {
@@ -70,6 +73,7 @@ if test -n "$blind_here"; then
     skip "no OpenCL device"
     recipe_end
 fi
+run_check "its member and its flag take part in what their rows say" members
 run_check "it has a class of its own" classes
 run_check "O and LSE are right in $engines, and NaN in V that nobody sees stays away" computed
 run_check "tuned, then from the cache" tuned
@@ -79,6 +83,7 @@ run_check "clattn_forward() tells two numbers apart" one_call
 
 holds() { # $failing: what does not
     failing="problem strings, options and the program's text" && words || return 1
+    members || { failing="members: $(wrong)" && return 1; }
     failing=classes && classes || return 1
     computed || { failing="O and LSE: $(wrong)" && return 1; }
     tuned || { failing="tuning and the cache: $(tail -n 1 said)" && return 1; }
@@ -86,7 +91,7 @@ holds() { # $failing: what does not
 all=
 without "its fragment in CL_FILES" Makefile.am '/mask_dilated\.cl/d'
 without "its row of the features" src/problem/feature_masks.c '/name = "dilated"/,/keeps = /d'
-for member in applies flag check fragment options place words print step represent share; do
+for member in flag check fragment options place words print step represent share; do
     without "its .$member" src/problem/feature_masks.c \
         "/name = \"dilated\"/,/keeps = /{/ \\.$member = /d;}"
 done
@@ -95,7 +100,10 @@ for fact in 'FEATURE_HAS_HOLES | ' ' | FEATURE_KNOWS_DIAGONAL'; do
     without "$(echo "$fact" | tr -d ' |')" src/problem/feature_masks.c "/name = \"dilated\"/,/keeps = /s/$fact//"
 done
 without "its rule in float64" tools/oracle/reference_rules.c '/\.keep = dilated_keep/d'
-without "its row of what may be read" tests/lib/kept.c '/\.keeps = dilated_keeps/d'
+without "its row of the members" src/problem/members.h '/X(dilation/d'
+without "its row of the flags" src/problem/members.h '/X(CLATTN_DILATED/d'
+without "what its member takes part in" src/problem/members.h '/X(dilation/s/MEMBER_PROGRAM/0/'
+without "what its flag takes part in" src/problem/members.h '/X(CLATTN_DILATED/s/MEMBER_CLASS | //'
 without "its cases" tests/lib/cases.h '/".*dilated/d'
 without "its option" tools/run/options.c '/ROW_READ("--dilation"/d'
 without "its option in clattn-run.1" tools/run/clattn-run.1 '/Fl -dilation/d'

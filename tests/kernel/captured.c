@@ -78,7 +78,13 @@ static int is_dropped(const struct trial *t, int64_t b, int64_t h, int64_t q, in
 
 static int is_kept(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k)
 {
-    return k < t->k_rows[b] && trial_keeps(t, b, h, q, k) && !is_dropped(t, b, h, q, k);
+    unsigned char *const keep = malloc((size_t)t->sizes.nk + 1);
+    if (!keep)
+        bail("no memory");
+    trial_keep_row(t, b, h, q, keep);
+    const int kept = k < t->k_rows[b] && keep[k] && !is_dropped(t, b, h, q, k);
+    free(keep);
+    return kept;
 }
 
 /* What element i of the table receives. */

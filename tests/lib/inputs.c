@@ -8,6 +8,7 @@
 #include "tools/oracle/quantise.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t trial_hash(uint64_t seed, uint64_t a, uint64_t b)
@@ -62,13 +63,16 @@ static int64_t target(const struct trial *t, int64_t b, int64_t h, int64_t q)
 {
     const int64_t nk = t->k.n[2];
     int64_t first = 0, last = nk - 1, k;
+    unsigned char *const keep = q % 16 && q % 16 != 15 ? NULL : malloc((size_t)nk + 1);
     const uint64_t kind = trial_hash(t->c.seed, 95, (uint64_t)((b * t->sizes.h + h) * t->sizes.nq + q)) % 4;
-    if (q % 16 && q % 16 != 15)
+    if (!keep)
         return (q * 7 + b * 3 + h) % nk;
-    while (first < nk && !trial_keeps(t, b, h, q, first))
+    trial_keep_row(t, b, h, q, keep);
+    while (first < nk && !keep[first])
         first++;
-    while (last > first && !trial_keeps(t, b, h, q, last))
+    while (last > first && !keep[last])
         last--;
+    free(keep);
     k = kind == 0 ? first : kind == 1 ? last : kind == 2 ? first - 1 : last + 1;
     return k < 0 || k >= nk ? (q * 7 + b * 3 + h) % nk : k;
 }

@@ -5,6 +5,7 @@
 #include "tests/lib/trial.h"
 
 #include "tests/lib/mods.h"
+#include "tools/oracle/reference_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,99 +22,21 @@ static size_t at(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_
     return i;
 }
 
-static int64_t diagonal(const struct trial *t, int64_t b)
+void trial_keep_row(const struct trial *t, int64_t b, int64_t h, int64_t q, unsigned char *keep)
 {
-    switch (t->c.problem.align) {
-    case CLATTN_ALIGN_TOP_LEFT: return 0;
-    case CLATTN_ALIGN_OFFSET: return t->sizes.offset;
-    case CLATTN_ALIGN_OFFSETS: return t->offsets[b];
-    default: return t->kv_len[b] - t->q_len[b];
-    }
-}
-
-/* k <= q + offset + more; never overflows. */
-static int before(int64_t q, int64_t offset, int64_t more, int64_t k)
-{
-    return offset >= k - q - more;
-}
-
-/* One element, and where its row's diagonal lies. */
-struct element {
-    const struct trial *t;
-    int64_t b, h, q, k, offset;
-};
-
-static int causal_keeps(const struct element *x)
-{
-    return before(x->q, x->offset, 0, x->k);
-}
-
-static int window_keeps(const struct element *x)
-{
-    const clattn_problem *p = &x->t->c.problem;
-    return (p->window_right < 0 || before(x->q, x->offset, p->window_right, x->k)) &&
-           (p->window_left < 0 || !before(x->q, x->offset, -p->window_left - 1, x->k));
-}
-
-static int mask_keeps(const struct element *x)
-{
-    const struct extras *given = &x->t->x;
-    return given->mask[at(given->mask_shape, x->b, x->h, x->q, x->k)];
-}
-
-static int map_keeps(const struct element *x)
-{
-    const struct extras *given = &x->t->x;
-    return !given->block_map ||
-           given->block_map[at(given->block_shape, x->b, x->h, x->q / given->block_q, x->k / given->block_k)];
-}
-
-static int is_causal(const clattn_problem *p) { return p->causal; }
-
-/* A row for each mask: its flag, or what says that it is asked for. */
-static const struct {
-    uint32_t flag;
-    int (*is_asked)(const clattn_problem *);
-    int knows_diagonal;
-    int (*keeps)(const struct element *);
-} masks[] = {
-    { .is_asked = is_causal, .knows_diagonal = 1, .keeps = causal_keeps },
-    { .flag = CLATTN_WINDOW, .knows_diagonal = 1, .keeps = window_keeps },
-    { .flag = CLATTN_MASK, .keeps = mask_keeps },
-    { .flag = CLATTN_BLOCK_MAP, .keeps = map_keeps },
-};
-enum { MASKS = sizeof masks / sizeof *masks };
-
-static int is_asked(int i, const clattn_problem *p)
-{
-    return masks[i].is_asked ? masks[i].is_asked(p) : (p->flags & masks[i].flag) != 0;
-}
-
-int trial_knows_diagonal(const clattn_problem *p)
-{
-    int i, knows = (p->flags & CLATTN_ALIBI) != 0;
-    for (i = 0; i < MASKS; i++)
-        knows = knows || (masks[i].knows_diagonal && is_asked(i, p));
-    return knows;
-}
-
-int trial_keeps(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k)
-{
-    const struct element x = { t, b, h, q, k, diagonal(t, b) };
-    int i, keeps = q < t->q_len[b] && k >= t->kv_start[b] && k < t->kv_len[b];
-    for (i = 0; i < MASKS && keeps; i++)
-        keeps = !is_asked(i, &t->c.problem) || masks[i].keeps(&x);
-    return keeps != 0;
+    struct reference r = trial_problem(t);
+    r.bias = NULL;
+    const struct reference_line line = reference_line_of(&r, b, h, q);
+    reference_keep(&r, &line, keep);
 }
 
 /* keep[k] of row q, score_mods that drop an element included. `s` is scratch. */
 static int keep_row(const struct trial *t, int64_t b, int64_t h, int64_t q, unsigned char *keep, double *s)
 {
     int64_t k;
-    for (k = 0; k < t->sizes.nk; k++) {
-        keep[k] = (unsigned char)trial_keeps(t, b, h, q, k);
+    trial_keep_row(t, b, h, q, keep);
+    for (k = 0; k < t->sizes.nk; k++)
         s[k] = 0;
-    }
     if (!t->x.n_mods)
         return 0;
     if (mods_reference((void *)(uintptr_t)&t->x, s, keep, b, h, q, t->sizes.nk))

@@ -13,7 +13,7 @@ recipe_end() {
 }
 copy_tree() { # without what a build inside the source tree has left there
     mkdir "$copy" && (cd "$top_srcdir" && tar cf - Makefile.am build-aux cl examples/score_mods include src \
-        tests/kernel tests/lib tools) | (cd "$copy" && tar xf -) && chmod -R u+w "$copy" &&
+        tests/kernel tests/lib tests/unit tools) | (cd "$copy" && tar xf -) && chmod -R u+w "$copy" &&
         find "$copy" \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name '*.a' \) -exec rm -f {} + &&
         rm -f "$copy/src/engine/fragments.c" "$copy/tools/mod_texts.c"
 }

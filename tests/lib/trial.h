@@ -203,8 +203,7 @@ cl_int trial_fill_inputs(struct trial *t);
 void trial_store_inputs(struct trial *t);
 void trial_store_outputs(struct trial *t);
 /* kept.c: what lengths and masks say of an element, all but a bias of -inf and a score_mod. */
-int trial_knows_diagonal(const clattn_problem *p); /* something asks where it lies */
-int trial_keeps(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k);
+void trial_keep_row(const struct trial *t, int64_t b, int64_t h, int64_t q, unsigned char *keep); /* [nk] */
 cl_int trial_find_kept(struct trial *t); /* fills seen and sees */
 /* 1 where bias is added to something: its cells that are not asked for are poison. [bias.shape], to be freed. */
 unsigned char *trial_bias_used(const struct trial *t);

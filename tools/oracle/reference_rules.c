@@ -21,17 +21,21 @@ static int64_t cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, in
 static void upper(int64_t *hi, int64_t most) { *hi = most < *hi ? most : *hi; }
 static void lower(int64_t *lo, int64_t least) { *lo = least > *lo ? least : *lo; }
 
+static bool is_causal(const clattn_problem *p) { return p->causal; }
+static bool has_window(const clattn_problem *p) { return p->flags & CLATTN_WINDOW; }
+static bool has_slopes(const clattn_problem *p) { return p->flags & CLATTN_ALIBI; }
+
 static void causal_range(const struct reference *r, struct reference_line *at)
 {
-    if (r->p.causal)
+    if (is_causal(&r->p))
         upper(&at->hi, at->diagonal + 1);
 }
 
 static void window_range(const struct reference *r, struct reference_line *at)
 {
-    if (r->p.flags & CLATTN_WINDOW && r->p.window_right >= 0)
+    if (has_window(&r->p) && r->p.window_right >= 0)
         upper(&at->hi, at->diagonal + r->p.window_right + 1);
-    if (r->p.flags & CLATTN_WINDOW && r->p.window_left >= 0)
+    if (has_window(&r->p) && r->p.window_left >= 0)
         lower(&at->lo, at->diagonal - r->p.window_left);
 }
 
@@ -108,17 +112,26 @@ static const struct rule {
     void (*range)(const struct reference *r, struct reference_line *at);
     void (*keep)(const struct reference *r, const struct reference_line *at, unsigned char *keep);
     int (*change)(const struct reference *r, const struct reference_line *at, double *s, unsigned char *keep);
+    bool (*needs_diagonal)(const clattn_problem *p); /* whether it asks where a row's diagonal lies; NULL: never */
 } rules[] = {
-    { .range = causal_range },
-    { .range = window_range },
+    { .range = causal_range, .needs_diagonal = is_causal },
+    { .range = window_range, .needs_diagonal = has_window },
     { .keep = mask_keep },
     { .keep = blocks_keep },
     { .change = softcap_change },
     { .change = mod_change },
-    { .change = alibi_change },
+    { .change = alibi_change, .needs_diagonal = has_slopes },
     { .keep = bias_keep, .change = bias_change },
 };
 enum { RULES = sizeof rules / sizeof *rules };
+
+bool reference_needs_diagonal(const clattn_problem *p)
+{
+    bool needs = false;
+    for (int i = 0; i < RULES; i++)
+        needs = needs || (rules[i].needs_diagonal && rules[i].needs_diagonal(p));
+    return needs;
+}
 
 static int64_t clamp(int64_t x, int64_t least, int64_t most)
 {

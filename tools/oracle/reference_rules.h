@@ -5,10 +5,15 @@
 
 #include "tools/oracle/reference.h"
 
+#include <stdbool.h>
+
 /* One row of the scores: its keys [lo,hi), and the key on its diagonal. */
 struct reference_line {
     int64_t b, h, q, diagonal, lo, hi;
 };
+
+/* Whether anything in the problem asks where the diagonal lies. */
+bool reference_needs_diagonal(const clattn_problem *p);
 
 /* Row q of head h of entry b, with the keys that lengths, causality and windows leave; [0,0) where these are none. */
 struct reference_line reference_line_of(const struct reference *r, int64_t b, int64_t h, int64_t q);
