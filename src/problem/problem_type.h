@@ -19,7 +19,7 @@ enum problem_role {
 
 /* Rows are whole blocks; in plain storage a block is an element. */
 struct problem_type {
-    const char *name; /* "f32", of problem strings and of fragments; CLATTN_F32 of clattn.h, in small letters */
+    const char *name; /* "f32", of problem strings and fragments; in clattn.h in capitals behind CLATTN_ */
     enum problem_storage storage;
     unsigned roles;
     int elements, bytes; /* of a block */
