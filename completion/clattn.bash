@@ -4,8 +4,8 @@
 _clattn_words() { # PROGRAM BEFORE: what may stand behind the word BEFORE; nothing: a file or a problem string
     case $2 in
     --device) "$1" --list-devices 2>/dev/null | sed 's/ .*//' ;;
-    --type | --o-type) echo f32 f16 bf16 f64 ;;
-    --k-type | --v-type) echo int8 int4 q8_0 q4_0 ;;
+    --type | --o-type) "$1" --help 2>/dev/null | sed -n 's/.*storage on the device: \([^(]*\).*/\1/p' ;;
+    --k-type | --v-type) "$1" --help 2>/dev/null | sed -n 's/.*quantise K: \([^;]*\).*/\1/p' ;;
     --layout) echo bhtd bthd ;;
     --align) echo bottom-right top-left ;;
     --tune) echo auto off readonly quick full record ;;

@@ -6,14 +6,21 @@ function __clattn_options # PROGRAM: a line for each option, a tab and what it d
         '^ +(--?[a-zA-Z-]+)(,? [^ ]+)? +(.*)$' '$1\t$3'
 end
 
+function __clattn_types # WHAT: the words behind it in the help of clattn-run
+    clattn-run --help 2>/dev/null | string match -r -- $argv[1]': [^(;]*' | string replace -r '.*: ' '' | \
+        string trim | string split ' '
+end
+
 for program in clattn-run clattn-tune clattn-bench
     complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -f -a "(__clattn_options $program)"
     complete -c $program -l device -x -a "($program --list-devices 2>/dev/null | string replace -r '  +' '\t')"
 end
-complete -c clattn-run -l type -x -a 'f32 f16 bf16 f64'
-complete -c clattn-run -l o-type -x -a 'f32 f16 bf16 f64'
-complete -c clattn-run -l k-type -x -a 'int8 int4 q8_0 q4_0'
-complete -c clattn-run -l v-type -x -a 'int8 int4 q8_0 q4_0'
+for option in type o-type
+    complete -c clattn-run -l $option -x -a "(__clattn_types 'storage on the device')"
+end
+for option in k-type v-type
+    complete -c clattn-run -l $option -x -a "(__clattn_types 'quantise K')"
+end
 complete -c clattn-run -l tune -x -a 'auto off readonly quick full record'
 complete -c clattn-tune -l effort -x -a 'quick full exhaustive'
 complete -c clattn-bench -l against -x -a 'clblast naive default plain'

@@ -24,11 +24,11 @@ enum {
 /* Words of problems that have no gradients. */
 static int is_differentiable(const char *row)
 {
-    static const char *const without[] = { " page", "int8", "int4", "q8_0", "q4_0", " splits" };
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (strstr(row, without[i]))
-            return 0;
-    return 1;
+    char text[512];
+    snprintf(text, sizeof text, "f32 %s", row);
+    const clattn_problem p = each_case(text).problem;
+    const struct convert_type *const k = convert_type(p.k_type), *const v = convert_type(p.v_type);
+    return !p.page && !p.splits && !(k && k->keys_only) && !(v && v->keys_only);
 }
 
 /* Twice: right, and the same bits. */

@@ -9,6 +9,7 @@
 #include "tests/lib/bad.h"
 #include "tests/lib/each.h"
 #include "tests/lib/sweep.h"
+#include "tools/oracle/convert.h"
 
 #include <math.h>
 
@@ -25,14 +26,18 @@ static void draw_engine(struct sweep_class *k)
 /* Storage of K or V that rows of this width may have; "" where it is drawn again. */
 static void add_stored(struct sweep_class *k, const char *k_or_v, int width)
 {
-    static const char *const names[] = { "int8", "int4", "q8_0", "q4_0" };
     static const char *const groups[] = { "", "", ":1", ":16", ":32", ":48", ":64" };
-    static const int blocks[] = { 1, 2, 32, 32 };
-    const int i = (int)sweep_below(sizeof blocks / sizeof *blocks), scaled = blocks[i] < 32;
+    unsigned n = 0;
+    int type = 0;
+    while ((type = convert_next(type, 1)))
+        n++;
+    for (unsigned i = (unsigned)sweep_below(n) + 1; i; i--)
+        type = convert_next(type, 1);
+    const struct convert_type *const t = convert_type(type);
     char word[32];
-    snprintf(word, sizeof word, "%s%s%s%s", k_or_v, names[i], scaled ? SWEEP_ONE_OF(groups) : "",
-             scaled && sweep_below(2) ? "z" : "");
-    sweep_add(k, 1, width % blocks[i] ? "" : word);
+    snprintf(word, sizeof word, "%s%s%s%s", k_or_v, t->name, t->scaled ? SWEEP_ONE_OF(groups) : "",
+             t->scaled && sweep_below(2) ? "z" : "");
+    sweep_add(k, 1, width % t->elements ? "" : word);
 }
 
 /* What caches are made of: K and V each on its own, or a plain pair of types; the type of O; pages; parts. */

@@ -15,11 +15,7 @@
 
 const char *image_type_name(int type)
 {
-    static const char *const names[] = {
-        [CLATTN_F32] = "f32",   [CLATTN_F16] = "f16",   [CLATTN_BF16] = "bf16", [CLATTN_F64] = "f64",
-        [CLATTN_INT8] = "int8", [CLATTN_INT4] = "int4", [CLATTN_Q8_0] = "q8_0", [CLATTN_Q4_0] = "q4_0",
-    };
-    return names[type];
+    return convert_type(type)->name;
 }
 
 size_t image_size_of(int type)

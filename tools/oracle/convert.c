@@ -1,4 +1,4 @@
-/* convert.c - storage types on the host
+/* convert.c - storage types on the host: what there are, and what numbers become in them
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -7,7 +7,7 @@
 #include <clattn.h>
 
 #include <math.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A 16-bit format: mantissa bits and exponent bias. The exponent takes what the sign and the mantissa leave. */
@@ -59,59 +59,105 @@ static double decode(struct small f, uint16_t x)
     return x >> 15 ? -value : value;
 }
 
+static void store_f32(const double *from, void *to, size_t n)
+{
+    float *const x = to;
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)from[i];
+}
+
+static void load_f32(const void *from, double *to, size_t n)
+{
+    const float *const x = from;
+    for (size_t i = 0; i < n; i++)
+        to[i] = x[i];
+}
+
+static void store_f64(const double *from, void *to, size_t n)
+{
+    if (n)
+        memcpy(to, from, n * sizeof *from);
+}
+
+static void load_f64(const void *from, double *to, size_t n)
+{
+    if (n)
+        memcpy(to, from, n * sizeof *to);
+}
+
+static void store_small(struct small f, const double *from, uint16_t *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = encode(f, from[i]);
+}
+
+static void load_small(struct small f, const uint16_t *from, double *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = decode(f, from[i]);
+}
+
+static void store_f16(const double *from, void *to, size_t n) { store_small(half, from, to, n); }
+static void load_f16(const void *from, double *to, size_t n) { load_small(half, from, to, n); }
+static void store_bf16(const double *from, void *to, size_t n) { store_small(bfloat, from, to, n); }
+static void load_bf16(const void *from, double *to, size_t n) { load_small(bfloat, from, to, n); }
+
+static const struct convert_type types[] = {
+    [CLATTN_F32] = { "f32", 0, 1, 4, store_f32, load_f32, 0, 0, 0 },
+    [CLATTN_F16] = { "f16", 0, 1, 2, store_f16, load_f16, 0, 0, 0 },
+    [CLATTN_BF16] = { "bf16", 0, 1, 2, store_bf16, load_bf16, 0, 0, 0 },
+    [CLATTN_F64] = { "f64", 0, 1, 8, store_f64, load_f64, 0, 0, 0 },
+    [CLATTN_INT8] = { "int8", 1, 1, 1, NULL, NULL, 1, -128, 127 },
+    [CLATTN_INT4] = { "int4", 1, 2, 1, NULL, NULL, 1, -8, 7 },
+    [CLATTN_Q8_0] = { "q8_0", 1, 32, 34, NULL, NULL, 0, -128, 127 },
+    [CLATTN_Q4_0] = { "q4_0", 1, 32, 18, NULL, NULL, 0, -8, 7 },
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+const struct convert_type *convert_type(int type)
+{
+    return type > 0 && type < TYPES && types[type].name ? &types[type] : NULL;
+}
+
+int convert_next(int type, int keys_only)
+{
+    while (++type < TYPES)
+        if (types[type].name && types[type].keys_only == keys_only)
+            return type;
+    return 0;
+}
+
+int convert_find(const char *name, int keys_only)
+{
+    int type = convert_next(0, keys_only);
+    while (type && strcmp(name, types[type].name) != 0)
+        type = convert_next(type, keys_only);
+    return type;
+}
+
+const char *convert_names(char to[CONVERT_NAMES], int keys_only, const char *between, const char *before_last)
+{
+    size_t n = 0;
+    for (int type = convert_next(0, keys_only); type && n < CONVERT_NAMES; type = convert_next(type, keys_only))
+        n += (size_t)snprintf(to + n, CONVERT_NAMES - n, "%s%s",
+                              n == 0 ? "" : convert_next(type, keys_only) ? between : before_last, types[type].name);
+    return to;
+}
+
 size_t convert_size(int type)
 {
-    switch (type) {
-    case CLATTN_F32: return 4;
-    case CLATTN_F16:
-    case CLATTN_BF16: return 2;
-    case CLATTN_F64: return 8;
-    default: return 0;
-    }
+    const struct convert_type *const t = convert_type(type);
+    return t && t->store ? t->bytes : 0;
 }
 
 void convert_store(int type, const double *from, void *to, size_t n)
 {
-    const struct small f = type == CLATTN_F16 ? half : bfloat;
-    float *singles = to;
-    uint16_t *smalls = to;
-    switch (type) {
-    case CLATTN_F32:
-        for (size_t i = 0; i < n; i++)
-            singles[i] = (float)from[i];
-        break;
-    case CLATTN_F16:
-    case CLATTN_BF16:
-        for (size_t i = 0; i < n; i++)
-            smalls[i] = encode(f, from[i]);
-        break;
-    case CLATTN_F64:
-        if (n)
-            memcpy(to, from, n * sizeof *from);
-        break;
-    default: break;
-    }
+    if (convert_size(type))
+        types[type].store(from, to, n);
 }
 
 void convert_load(int type, const void *from, double *to, size_t n)
 {
-    const struct small f = type == CLATTN_F16 ? half : bfloat;
-    const float *singles = from;
-    const uint16_t *smalls = from;
-    switch (type) {
-    case CLATTN_F32:
-        for (size_t i = 0; i < n; i++)
-            to[i] = singles[i];
-        break;
-    case CLATTN_F16:
-    case CLATTN_BF16:
-        for (size_t i = 0; i < n; i++)
-            to[i] = decode(f, smalls[i]);
-        break;
-    case CLATTN_F64:
-        if (n)
-            memcpy(to, from, n * sizeof *to);
-        break;
-    default: break;
-    }
+    if (convert_size(type))
+        types[type].load(from, to, n);
 }

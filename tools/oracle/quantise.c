@@ -11,42 +11,33 @@
 #include <math.h>
 #include <string.h>
 
-/* A block: its elements, from least to most, and its bytes. Those of q8_0 and q4_0 begin with a scale in f16. */
-static const struct block {
-    int64_t elements;
-    size_t bytes;
-    int scaled, least, most;
-} blocks[] = {
-    [CLATTN_INT8] = { 1, 1, 1, -128, 127 },
-    [CLATTN_INT4] = { 2, 1, 1, -8, 7 },
-    [CLATTN_Q8_0] = { 32, 34, 0, -128, 127 },
-    [CLATTN_Q4_0] = { 32, 18, 0, -8, 7 },
-};
 enum { SCALE = 2, BLOCK = 32 }; /* bytes of a block's scale; elements of q8_0 and q4_0 */
 
 int quantise_is(int type)
 {
-    return type >= CLATTN_INT8 && type <= CLATTN_Q4_0;
+    const struct convert_type *const t = convert_type(type);
+    return t && !t->store;
 }
 
 int quantise_is_scaled(int type)
 {
-    return quantise_is(type) && blocks[type].scaled;
+    return quantise_is(type) && convert_type(type)->scaled;
 }
 
 int64_t quantise_block(int type)
 {
-    return quantise_is(type) ? blocks[type].elements : 1;
+    return quantise_is(type) ? convert_type(type)->elements : 1;
 }
 
 size_t quantise_bytes(int type, size_t n)
 {
-    return quantise_is(type) ? n / (size_t)blocks[type].elements * blocks[type].bytes : n * convert_size(type);
+    const struct convert_type *const t = convert_type(type);
+    return t ? n / (size_t)t->elements * t->bytes : 0;
 }
 
 void quantise_fit(int type, double least, double most, double *scale, double *zero)
 {
-    const struct block *b = &blocks[type];
+    const struct convert_type *b = convert_type(type);
     const double low = fmin(least, 0), high = fmax(most, 0);
     const double step = zero ? (high - low) / (b->most - b->least) : fmax(high, -low) / b->most;
     *scale = (double)(float)step;
@@ -76,7 +67,7 @@ static double zero_of(const struct quantise_row *row, size_t group)
 
 static void store_scaled(int type, const struct quantise_row *row, const double *from, unsigned char *to, size_t n)
 {
-    const struct block *b = &blocks[type];
+    const struct convert_type *b = convert_type(type);
     for (size_t c = 0; c < n; c++) {
         const size_t group = c / (size_t)row->group;
         const double scale = row->scale[group * (size_t)row->scale_step];
@@ -176,7 +167,7 @@ void quantise_store(int type, const struct quantise_row *row, const double *from
         store_scaled(type, row, from, to, n);
         return;
     }
-    for (; n >= BLOCK; n -= BLOCK, from += BLOCK, to += blocks[type].bytes)
+    for (; n >= BLOCK; n -= BLOCK, from += BLOCK, to += quantise_bytes(type, BLOCK))
         (type == CLATTN_Q8_0 ? store_q8_0 : store_q4_0)(from, to);
 }
 
@@ -186,7 +177,7 @@ void quantise_load(int type, const struct quantise_row *row, const unsigned char
         load_scaled(type, row, from, to, n);
         return;
     }
-    for (; n >= BLOCK; n -= BLOCK, to += BLOCK, from += blocks[type].bytes)
+    for (; n >= BLOCK; n -= BLOCK, to += BLOCK, from += quantise_bytes(type, BLOCK))
         load_block(type, from, to);
 }
 
@@ -194,6 +185,6 @@ void quantise_poison(int type, unsigned char *to, size_t n)
 {
     const size_t bytes = quantise_bytes(type, n);
     memset(to, type == CLATTN_INT4 ? 0x88 : 0x80, bytes);
-    for (size_t at = 0; at + SCALE <= bytes && !quantise_is_scaled(type); at += blocks[type].bytes)
+    for (size_t at = 0; at + SCALE <= bytes && !quantise_is_scaled(type); at += quantise_bytes(type, BLOCK))
         store_scale(NAN, to + at);
 }

@@ -16,7 +16,7 @@ struct quantise_row {
     int64_t group, scale_step, zero_step;
 };
 
-int quantise_is(int type);                       /* whether a type of clattn.h is quantised */
+int quantise_is(int type);                       /* whether its elements are codes by a scale */
 int quantise_is_scaled(int type);                /* whether its scales are tensors of their own: int8 and int4 */
 int64_t quantise_block(int type);                /* elements of a block; 1 for what is not quantised */
 size_t quantise_bytes(int type, size_t n);       /* of n elements of any storage type, whole blocks */

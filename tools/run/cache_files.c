@@ -185,8 +185,8 @@ static int take_floats(const struct source *x, struct stored *s, int type, struc
     s->value = tensor_file_values(t, f);
     if (!s->value)
         return -1;
-    inputs_round(x->type ? CLATTN_F32 : type, s->value, count);
-    if (!x->type)
+    inputs_round(quantise_is(s->type) ? CLATTN_F32 : s->type, s->value, count);
+    if (!quantise_is(s->type))
         return 0;
     s->group = s->width;
     double *const values = s->value;

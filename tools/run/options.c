@@ -4,6 +4,8 @@
 
 #include "tools/run/options.h"
 
+#include "tools/oracle/convert.h"
+
 #include <clattn.h>
 
 #include <ctype.h>
@@ -117,11 +119,14 @@ static int read_batch_invariant(void *into, const char *text, struct fault *f)
 
 /* ---- All options ---- */
 
+/* With the names of types, as options_help() prints them. */
+static char help_of_type[2 * CONVERT_NAMES], help_of_k_type[2 * CONVERT_NAMES];
+
 #define INTO struct options
 static const struct args_row table[] = {
     ROW_TEXT("-o", out, "O.npy", "write O"),
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
-    ROW_TEXT("--type", type_text, "TYPE", "storage on the device: f32 f16 bf16 f64 (default: that of Q; f32 for <f8)"),
+    ROW_TEXT("--type", type_text, "TYPE", help_of_type),
     ROW_TEXT("--o-type", o_type_text, "TYPE", "storage of O (default: that of --type; with --dout f32 for 16 bits)"),
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
     ROW_READ("--scale", read_scale, "X", "factor of Q K^T (default 1/sqrt(d))"),
@@ -148,7 +153,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--k-zero", k_zero, "F.npy", "and zero points: the value is (x - zero) scale"),
     ROW_TEXT("--v-scale", v_scale, "F.npy", "the same for V"),
     ROW_TEXT("--v-zero", v_zero, "F.npy", "and its zero points"),
-    ROW_TEXT("--k-type", k_type_text, "TYPE", "quantise K: int8 int4 q8_0 q4_0; of a K of type |i1 int8 or int4"),
+    ROW_TEXT("--k-type", k_type_text, "TYPE", help_of_k_type),
     ROW_TEXT("--v-type", v_type_text, "TYPE", "the same for V"),
     ROW_READ("--splits", read_splits, "N", "compute the keys in N parts and merge these"),
     ROW_READ("--batch-invariant", read_batch_invariant, NULL, "split the keys of an entry by their own number alone"),
@@ -180,6 +185,11 @@ static const struct args_row table[] = {
 
 void options_help(FILE *to)
 {
+    char names[CONVERT_NAMES];
+    snprintf(help_of_type, sizeof help_of_type, "storage on the device: %s (default: that of Q; f32 for <f8)",
+             convert_names(names, 0, " ", " "));
+    snprintf(help_of_k_type, sizeof help_of_k_type, "quantise K: %s; of a K of type |i1 int8 or int4",
+             convert_names(names, 1, " ", " "));
     fputs("usage: clattn-run [options] Q.npy K.npy V.npy\n"
           "       clattn-run [options] --merge O_PARTS.npy LSE_PARTS.npy\n"
           "Computes attention O = softmax(scale Q K^T) V on an OpenCL device.\n\n", to);
@@ -187,34 +197,14 @@ void options_help(FILE *to)
     fputs("\nExit status: 0 ok; 1 bad usage or input; 2 no device; 3 not supported; 4 verification failed.\n", to);
 }
 
-static int read_type(const char *argument, const char *text, int *type, struct fault *f)
+/* keys_only: of K or V; else of Q or O. */
+static int read_type(const char *argument, const char *text, int keys_only, int *type, struct fault *f)
 {
-    static const struct { const char *name; int type; } types[] = {
-        { "f32", CLATTN_F32 }, { "f16", CLATTN_F16 }, { "bf16", CLATTN_BF16 }, { "f64", CLATTN_F64 },
-    };
-    if (!text)
+    char names[CONVERT_NAMES];
+    if (!text || (*type = convert_find(text, keys_only)) != 0)
         return 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(text, types[i].name) == 0) {
-            *type = types[i].type;
-            return 0;
-        }
-    return fault_set(f, EXIT_USAGE, "%s: %s is not f32, f16, bf16 or f64", argument, text);
-}
-
-static int read_cache_type(const char *argument, const char *text, int *type, struct fault *f)
-{
-    static const struct { const char *name; int type; } types[] = {
-        { "int8", CLATTN_INT8 }, { "int4", CLATTN_INT4 }, { "q8_0", CLATTN_Q8_0 }, { "q4_0", CLATTN_Q4_0 },
-    };
-    if (!text)
-        return 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(text, types[i].name) == 0) {
-            *type = types[i].type;
-            return 0;
-        }
-    return fault_set(f, EXIT_USAGE, "%s: %s is not int8, int4, q8_0 or q4_0", argument, text);
+    return fault_set(f, EXIT_USAGE, "%s: %s is not %s", argument, text,
+                     convert_names(names, keys_only, ", ", " or "));
 }
 
 static int read_layout(struct options *o, struct fault *f)
@@ -327,11 +317,11 @@ int options_parse(int argc, char **argv, struct options *o, struct fault *f)
         return 0;
     if (o->alibi)
         o->has_diagonal = 1;
-    if (read_type("--type", o->type_text, &o->type, f) != 0 ||
-        read_type("--o-type", o->o_type_text, &o->o_type, f) != 0 || read_layout(o, f) != 0 ||
+    if (read_type("--type", o->type_text, 0, &o->type, f) != 0 ||
+        read_type("--o-type", o->o_type_text, 0, &o->o_type, f) != 0 || read_layout(o, f) != 0 ||
         read_align(o, f) != 0 || read_rounds(o, f) != 0 || read_config(o, f) != 0 || read_tune(o, f) != 0 ||
-        read_cache_type("--k-type", o->k_type_text, &o->k_type, f) != 0 ||
-        read_cache_type("--v-type", o->v_type_text, &o->v_type, f) != 0 || options_check(o, f) != 0)
+        read_type("--k-type", o->k_type_text, 1, &o->k_type, f) != 0 ||
+        read_type("--v-type", o->v_type_text, 1, &o->v_type, f) != 0 || options_check(o, f) != 0)
         return -1;
     return read_operands(o, files, argv + 1, f) != 0 ? -1 : options_files(o, f);
 }
