@@ -1,11 +1,13 @@
 /* append.c - new rows of K and V written into caches: every storage type, paged and in one piece
  * SPDX-License-Identifier: Apache-2.0
  *
- * make check has floats, numbers in groups and blocks as K and as V; CLATTN_PART=1: every pair of types. */
+ * make check has floats, numbers in groups and blocks as K and as V; CLATTN_PART=1: every pair of types.
+ * append.t TYPE: pairs with this type alone. */
 #include "config.h"
 
 #include "tests/lib/appended.h"
 #include "tests/lib/each.h"
+#include "tools/oracle/convert.h"
 #include "tools/oracle/quantise.h"
 
 #include <float.h>
@@ -72,14 +74,27 @@ static int picked_group(int type, unsigned i, int width)
     return !quantise_is_scaled(type) ? 0 : group ? group < width ? group : width : width;
 }
 
+static int only; /* a type: pairs without it are left out */
+
+/* Every type but f64, those of Q first. Returns how many. */
+static unsigned list_types(int types[32])
+{
+    unsigned n = 0;
+    for (int keys_only = 0; keys_only < 2; keys_only++)
+        for (int type = 0; n < 32 && (type = convert_next(type, keys_only));)
+            if (type != CLATTN_F64)
+                types[n++] = type;
+    return n;
+}
+
 /* Pairs of storage types; make check has f16 in pages and int4 in one piece. */
 static void test_pairs(const struct device *d, cl_command_queue other, unsigned calls)
 {
-    static const int types[] = { CLATTN_F32,  CLATTN_F16,  CLATTN_BF16, CLATTN_INT8,
-                                 CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
-    enum { TYPES = sizeof types / sizeof *types };
-    for (unsigned i = 0; i < TYPES * TYPES; i++) {
-        const int k = types[i / TYPES], v = types[i % TYPES];
+    int types[32];
+    const unsigned n = list_types(types);
+    for (unsigned i = 0; i < n * n; i++) {
+        const int k = types[i / n], v = types[i % n];
+        const int usual = k == v && (k == CLATTN_F16 || k == CLATTN_INT4);
         clattn_problem p = CLATTN_PROBLEM_INIT;
         p.type = types[(i + i / 3) % 3];
         p.k_type = k;
@@ -88,11 +103,11 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
         p.dv = quantise_block(v) == 32 ? 32 * (1 + (int)i / 5 % 3) : (int)(2 + 2 * (i * 17 % 41));
         p.k_group = picked_group(k, i, p.d);
         p.v_group = picked_group(v, i / 3, p.dv);
-        p.page = (i + i / TYPES) % 2 ? 4 : 0;
+        p.page = (i + i / n) % 2 ? 4 : 0;
         p.flags = CLATTN_APPEND | (i % 5 < 3 ? CLATTN_ROTARY : 0);
         p.flags |= quantise_is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0;
         p.flags |= quantise_is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0;
-        if (harness_turn(i, i == 8 || i == 32))
+        if (only ? k == only || v == only : harness_turn(i, usual))
             test_problem(d, &p, other, calls);
     }
 }
@@ -395,11 +410,9 @@ static void test_far_page(const struct device *d)
     clattn_plan_release(plan);
 }
 
-static void test_device(const struct device *d)
+static void test_others(const struct device *d, cl_command_queue other)
 {
     const int quick = harness_flag("CLATTN_QUICK");
-    const cl_command_queue other = each_other_queue(d);
-    test_pairs(d, other, quick ? 4 : 20);
     test_f64(d, other, quick ? 4 : 20);
     test_not_finite(d);
     if (harness_turn(2, 1)) {
@@ -414,10 +427,20 @@ static void test_device(const struct device *d)
         test_far_page(d);
     if (!quick && harness_turn(6, 1))
         test_grid(d);
+}
+
+static void test_device(const struct device *d)
+{
+    const cl_command_queue other = each_other_queue(d);
+    test_pairs(d, other, harness_flag("CLATTN_QUICK") ? 4 : 20);
+    if (!only)
+        test_others(d, other);
     clReleaseCommandQueue(other);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && !(only = convert_find(argv[1], 0)) && !(only = convert_find(argv[1], 1)))
+        bail("%s is no storage type", argv[1]);
     return each_device(test_device);
 }

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tools/oracle/convert.h"
 
 /* One in so many of what takes turns, of which simulators have fewer: they are slow. */
 static unsigned one_in(unsigned n)
@@ -62,10 +63,15 @@ static void test_problem(const struct device *d, const char *engine, unsigned n,
 /* Every pair of storage types, of which one at least is quantised. */
 static void test_pairs(const struct device *d, const char *engine, unsigned n)
 {
-    static const char *const types[] = { "f32", "f16", "bf16", "int8", "int4", "q8_0", "q4_0", "int8:16z", "int4:32z" };
-    enum { TYPES = sizeof types / sizeof *types, PLAIN_TYPES = 3 };
-    for (unsigned k = 0; k < TYPES; k++)
-        for (unsigned v = 0; v < TYPES; v++) {
+    enum { PLAIN_TYPES = 3, MOST = 32 };
+    const char *types[MOST] = { "f32", "f16", "bf16" };
+    unsigned n_types = PLAIN_TYPES;
+    for (int type = 0; n_types < MOST - 2 && (type = convert_next(type, 1));)
+        types[n_types++] = convert_type(type)->name;
+    types[n_types++] = "int8:16z";
+    types[n_types++] = "int4:32z";
+    for (unsigned k = 0; k < n_types; k++)
+        for (unsigned v = 0; v < n_types; v++) {
             char text[128];
             if ((k < PLAIN_TYPES && v < PLAIN_TYPES) ||
                 !is_due(engine, k * 4 + v + n, harness_flag("CLATTN_QUICK") ? 32 : 64))
