@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * make check has floats, numbers in groups and blocks as K and as V; CLATTN_PART=1: every pair of types.
- * append.t TYPE: pairs with this type alone. */
+ * append.t K V: this pair alone. */
 #include "config.h"
 
 #include "tests/lib/appended.h"
@@ -74,7 +74,7 @@ static int picked_group(int type, unsigned i, int width)
     return !quantise_is_scaled(type) ? 0 : group ? group < width ? group : width : width;
 }
 
-static int only; /* a type: pairs without it are left out */
+static int only[2]; /* K and V: all else is left out */
 
 /* Every type but f64, those of Q first. Returns how many. */
 static unsigned list_types(int types[32])
@@ -107,7 +107,7 @@ static void test_pairs(const struct device *d, cl_command_queue other, unsigned 
         p.flags = CLATTN_APPEND | (i % 5 < 3 ? CLATTN_ROTARY : 0);
         p.flags |= quantise_is_scaled(k) && i % 4 < 2 ? CLATTN_K_ZERO : 0;
         p.flags |= quantise_is_scaled(v) && i % 8 < 4 ? CLATTN_V_ZERO : 0;
-        if (only ? k == only || v == only : harness_turn(i, usual))
+        if (*only ? k == only[0] && v == only[1] : harness_turn(i, usual))
             test_problem(d, &p, other, calls);
     }
 }
@@ -433,14 +433,15 @@ static void test_device(const struct device *d)
 {
     const cl_command_queue other = each_other_queue(d);
     test_pairs(d, other, harness_flag("CLATTN_QUICK") ? 4 : 20);
-    if (!only)
+    if (!*only)
         test_others(d, other);
     clReleaseCommandQueue(other);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !(only = convert_find(argv[1], 0)) && !(only = convert_find(argv[1], 1)))
-        bail("%s is no storage type", argv[1]);
+    for (int i = 0; i < 2 && argc > 2; i++)
+        if (!(only[i] = convert_find(argv[i + 1], 0)) && !(only[i] = convert_find(argv[i + 1], 1)))
+            bail("%s is no storage type", argv[i + 1]);
     return each_device(test_device);
 }
