@@ -8,7 +8,7 @@
 /* A buffer. */
 struct params_buffer {
     int param;                            /* PARAM_* */
-    const unsigned char *passes;          /* that take it, and PASSES behind them */
+    uint32_t passes;                      /* that take it, a bit of each: 1 << PASS_* */
     const char *name;                     /* in kernels */
     bool (*taken)(const struct target *); /* the condition; NULL: by every kernel of these passes */
     const char *type;                     /* of its elements */
@@ -18,7 +18,7 @@ struct params_buffer {
 enum params_kind { PARAMS_ROWS_AT, PARAMS_SCORES_AT, PARAMS_LONG, PARAMS_FLOAT, PARAMS_INT };
 struct params_number {
     enum params_kind kind;
-    const unsigned char *passes;
+    uint32_t passes;
     const char *name;
     bool (*taken)(const struct target *);
     size_t at;                             /* its place in struct arguments */

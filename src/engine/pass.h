@@ -5,24 +5,48 @@
 
 #include "engine/target.h"
 
-/* The passes that plans are made of; and a program that belongs to none, of which device/exp2.c makes use. */
+/* The passes that plans are made of: X(NAME, row), its id being PASS_NAME and its row in the file whose name `row`
+ * begins with. A call goes through its passes in this order. */
+#define PASSES_FORWARD(X) \
+    X(BLOCK_MAP, pass_forward_block_map) \
+    X(FORWARD, pass_forward_rows) \
+    X(MERGE, pass_forward_merge) \
+    X(APPEND, pass_caches_append) \
+    X(ADVANCE, pass_caches_advance) \
+    X(ROTARY, pass_caches_rotary)
+#define PASSES_BACKWARD(X) \
+    X(DELTA, pass_backward_delta) \
+    X(BACKWARD_KEYS, pass_backward_keys) \
+    X(BACKWARD_QUERIES, pass_backward_queries) \
+    X(SUM_DQ, pass_backward_sum_dq) \
+    X(SUM_DBIAS, pass_backward_sum_dbias) \
+    X(SUM_DSLOPES, pass_backward_sum_dslopes) \
+    X(SUM_DSINKS, pass_backward_sum_dsinks) \
+    X(SUM_DAUX, pass_backward_sum_daux)
+#define PASS_ID(NAME, row) PASS_##NAME,
 enum {
-    PASS_FORWARD,
-    PASS_MERGE,
-    PASS_BLOCK_MAP,
-    PASS_APPEND,
-    PASS_ADVANCE,
-    PASS_ROTARY,
-    PASS_DELTA,
-    PASS_BACKWARD_KEYS,
-    PASS_BACKWARD_QUERIES,
-    PASS_SUM_DQ,
-    PASS_SUM_DBIAS,
-    PASS_SUM_DSLOPES,
-    PASS_SUM_DSINKS,
-    PASS_SUM_DAUX,
-    PASSES,
-    PASS_EXP2 = PASSES
+    PASSES_FORWARD(PASS_ID) PASSES_BACKWARD(PASS_ID) PASSES,
+    PASS_EXP2 = PASSES /* a program that belongs to none, of which device/exp2.c makes use */
+};
+
+/* What callers ask of a plan (run/launch.h). */
+enum {
+    PASS_CALL_FORWARD = 1,
+    PASS_CALL_MERGE = 2,
+    PASS_CALL_BLOCK_MAP = 4,
+    PASS_CALL_APPEND = 8,
+    PASS_CALL_ROTARY = 16,
+    PASS_CALL_BACKWARD = 32
+};
+
+/* How it is told whether the kernel of a pass computes right (run/judge.c). */
+enum {
+    PASS_JUDGED_WITH_OTHERS, /* not by itself: what judges another pass of its calls runs it, or nothing can be told */
+    PASS_JUDGED_BY_ROWS,     /* a forward call on a sample */
+    PASS_JUDGED_IN_PARTS,    /* the same with its keys in two parts, and a merge of partial results */
+    PASS_JUDGED_BY_MAP,      /* a block map of a sample's mask */
+    PASS_JUDGED_BY_GRADIENTS,
+    PASS_JUDGES
 };
 
 /* A slot of a program has one of these. */
@@ -36,6 +60,8 @@ struct arguments;
 struct pass {
     const char *name;
     const char *kernel;
+    unsigned calls;                               /* PASS_CALL_*: those that go through it */
+    int judged;                                   /* PASS_JUDGED_* */
     bool (*applies)(const clattn_problem *);      /* whether plans of the problem have the pass .. */
     bool (*serves)(const struct engine *);        /* .. and those of the engine; NULL: all */
     const struct slot *slots; /* in the order in which one relies on another; ends with an empty one */
@@ -47,6 +73,10 @@ struct pass {
     void (*idle)(struct arguments *); /* what to call it with where it has nothing to do, in place of zeros */
 };
 
+#define PASS_ROW(NAME, row) extern const struct pass row;
+PASSES_FORWARD(PASS_ROW)
+PASSES_BACKWARD(PASS_ROW)
+
 const struct pass *pass_at(int id);
 
 /* Whether a plan has it. */
@@ -55,10 +85,20 @@ bool pass_applies(int id, const clattn_problem *p, const struct engine *e);
 /* The pass that does most of the work of the problem's plans, and whose configuration is chosen. */
 int pass_main(const clattn_problem *p);
 
-/* Bytes of the workspace that the passes of a forward call share, the states of parts; false: they are too many. */
-bool pass_bytes_of_states(const struct target *t, const struct arguments *a, int64_t *bytes);
+/* Bytes of the workspace that the passes of a call share: states of parts; what passes of gradients tell each other.
+ * False: they are too many. */
+bool pass_forward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes);
+bool pass_backward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes);
 
 /* Rows of a forward call: those of each part's states. */
 int64_t pass_state_rows(const struct arguments *a);
+
+/* ---- For rows of several files ---- */
+
+bool pass_is_backward(const clattn_problem *p);
+bool pass_is_forward(const clattn_problem *p);
+int pass_items_of_engine(const struct target *t);
+int pass_items_for_blocks(const struct target *t);
+void pass_idle_rows(struct arguments *a);
 
 #endif

@@ -1,13 +1,15 @@
-/* pass_backward.c - the passes of gradients. Knows no device API.
+/* pass_backward.c - passes of gradients. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "engine/pass_backward.h"
+#include "engine/pass.h"
 
 #include "base/checked.h"
 #include "engine/defines.h"
 #include "engine/params.h"
 #include "engine/slots.h"
+#include "engine/slots_features.h"
+#include "problem/feature.h"
 
 /* L and D of each row, and what stripes of keys add up (cl/passes/stats.cl). */
 bool pass_backward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes)
@@ -149,80 +151,204 @@ static void idle_gradients(struct arguments *a)
         a->bias_shape[i] = 1;
 }
 
-/* ---- The table ---- */
+/* ---- Slots ---- */
 
-static const struct pass passes[] = {
-    [PASS_DELTA - PASS_DELTA] = { .name = "delta",
-                                  .kernel = "cla_delta",
-                                  .applies = pass_is_backward,
-                                  .slots = slots_delta,
-                                  .options = defines_rows,
-                                  .items = items_for_rows,
-                                  .groups = groups_of_row_blocks,
-                                  .idle = idle_gradients },
-    [PASS_BACKWARD_KEYS - PASS_DELTA] = { .name = "backward over keys",
-                                          .kernel = "cla_backward_keys",
-                                          .applies = pass_is_backward,
-                                          .slots = slots_backward_keys,
-                                          .options = defines_forward,
-                                          .items = pass_items_of_engine,
-                                          .groups = groups_of_keys,
-                                          .group_bytes = bytes_of_key_sums,
-                                          .idle = idle_gradients },
-    [PASS_BACKWARD_QUERIES - PASS_DELTA] = { .name = "backward over queries",
-                                             .kernel = "cla_backward_queries",
-                                             .applies = pass_is_backward,
-                                             .serves = has_queries_apart,
-                                             .slots = slots_backward_queries,
-                                             .options = defines_forward,
-                                             .items = pass_items_of_engine,
-                                             .groups = groups_of_queries,
-                                             .group_bytes = bytes_of_query_sums,
-                                             .idle = idle_gradients },
-    [PASS_SUM_DQ - PASS_DELTA] = { .name = "sum of dQ",
-                                   .kernel = "cla_sum_dq",
-                                   .applies = pass_is_backward,
-                                   .serves = has_stripes,
-                                   .slots = slots_sum_dq,
-                                   .options = defines_rows,
-                                   .items = items_for_rows,
-                                   .groups = groups_to_sum,
-                                   .idle = idle_gradients },
-    [PASS_SUM_DBIAS - PASS_DELTA] = { .name = "sum of dBias",
-                                      .kernel = "cla_sum_dbias",
-                                      .applies = is_biased,
-                                      .slots = slots_sum_dbias,
-                                      .options = defines_rows,
-                                      .items = items_for_rows,
-                                      .groups = groups_to_sum_bias,
-                                      .idle = idle_gradients },
-    [PASS_SUM_DSLOPES - PASS_DELTA] = { .name = "sum of dSlope",
-                                        .kernel = "cla_sum_dslopes",
-                                        .applies = is_sloped,
-                                        .slots = slots_sum_dslopes,
-                                        .options = defines_rows,
-                                        .items = items_for_rows,
-                                        .groups = groups_to_sum_slopes,
-                                        .idle = idle_gradients },
-    [PASS_SUM_DSINKS - PASS_DELTA] = { .name = "sum of dSink",
-                                       .kernel = "cla_sum_dsinks",
-                                       .applies = is_sinking,
-                                       .slots = slots_sum_dsinks,
-                                       .options = defines_rows,
-                                       .items = items_for_rows,
-                                       .groups = groups_to_sum_sinks,
-                                       .idle = idle_gradients },
-    [PASS_SUM_DAUX - PASS_DELTA] = { .name = "sum of dAux",
-                                     .kernel = "cla_sum_daux",
-                                     .applies = is_marked,
-                                     .slots = slots_sum_daux,
-                                     .options = defines_rows,
-                                     .items = items_for_rows,
-                                     .groups = groups_to_sum_aux,
-                                     .idle = idle_gradients },
+static const char *backward_slot(const struct target *t) { return t->config->engine->backward; }
+/* Engines that add up dQ in stripes have one item, and one pass of gradients. */
+static const char *where_shared(const struct target *t, const char *fragment)
+{
+    return t->config->engine->dq_in_stripes ? NULL : fragment;
+}
+static const char *shared_slot(const struct target *t) { return where_shared(t, "gradient_shared.cl"); }
+static const char *shared_keys_slot(const struct target *t) { return where_shared(t, "gradient_keys.cl"); }
+static const char *shared_queries_slot(const struct target *t) { return where_shared(t, "gradient_queries.cl"); }
+static const char *segments_slot(const struct target *t)
+{
+    return t->config->engine->sum_scalars ? "segments.cl" : "segments_none.cl";
+}
+static const char *look_ups_slot(const struct target *t)
+{
+    return t->p->aux_grads ? t->config->engine->look_ups : NULL;
+}
+/* Lanes are keys where keys are owned. */
+static const char *gather_keys_slot(const struct target *t)
+{
+    return feature_any(t->p, FEATURE_GATHERS) ? "gather_row.cl" : NULL;
+}
+
+/* Passes that read or write rows of heads, or what comes of them, by a fragment of their own. */
+#define ROW_PASS(name) \
+    { \
+        SLOTS_FIND_ROWS, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, { .fragment = name }, \
+            { NULL, NULL, NULL }, \
+    }
+static const struct slot delta_slots[] = ROW_PASS("delta.cl");
+static const struct slot sum_dq_slots[] = ROW_PASS("sum_dq.cl");
+static const struct slot sum_dsinks_slots[] = ROW_PASS("sum_dsinks.cl");
+
+/* Passes that sum up what lies in the workspace. */
+#define SUMS \
+    SLOTS_FIND_ROWS, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, { .fragment = "sums.cl" }
+static const struct slot sum_dbias_slots[] = { SUMS, { .fragment = "sum_dbias.cl" }, { NULL, NULL, NULL } };
+static const struct slot sum_dslopes_slots[] = { SUMS, { .fragment = "sum_dslopes.cl" }, { NULL, NULL, NULL } };
+
+/* Where each element of the gradients of captured buffers goes. */
+static void write_daux(struct text *to, const struct target *t)
+{
+    text_add(to, "#line 1 \"daux\"\nCLA_FN void cla_put_daux(const cla_env *e, long i, cla_scalar x)\n{\n"
+                 "    const cla_args *a = e->a;\n");
+    for (int j = 0; j < t->p->n_aux; j++)
+        if (t->p->aux_grads >> j & 1)
+            text_add(to, "    if (i >= a->aux_at[%d] && i < a->aux_at[%d] + a->aux_n[%d])\n"
+                         "        e->at.daux_%s[a->daux_offset[%d] + i - a->aux_at[%d]] = x;\n",
+                     j, j, j, t->p->aux[j].name, j, j);
+    text_add(to, "}\n");
+}
+
+static const struct slot sum_daux_slots[] = {
+    SUMS,
+    { .write = write_daux },
+    { .fragment = "sum_daux.cl" },
+    { NULL, NULL, NULL },
 };
 
-const struct pass *pass_backward_at(int id)
-{
-    return &passes[id - PASS_DELTA];
-}
+/* Passes of gradients that go over tiles. */
+#define OWNS(own) \
+    SLOTS_FIND_ROWS, { .choose = slots_rows }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
+        { .choose = slots_exp }, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, \
+        { .fragment = "rows_gradient.cl" }, { .choose = slots_prefetch }, { .fragment = own }, \
+        { .choose = slots_load }, { .choose = slots_products }, { .choose = shared_slot }, { .choose = backward_slot }
+#define DIFFERENTIATES_SCORES \
+    { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
+        { .write = slots_features_bias }, { .fragment = "logits.cl" }
+
+static const struct slot keys_slots[] = {
+    OWNS("own_keys.cl"),
+    { .choose = shared_keys_slot },
+    { .fragment = "tile.cl" },
+    { .choose = gather_keys_slot },
+    DIFFERENTIATES_SCORES,
+    { .choose = segments_slot },
+    { .choose = look_ups_slot },
+    { .write = slots_features_taken },
+    { .fragment = "backward.cl" },
+    { .fragment = "backward_keys.cl" },
+    { .write = slots_write_mods },
+    { NULL, NULL, NULL },
+};
+
+static const struct slot queries_slots[] = {
+    OWNS("own_queries.cl"),
+    { .choose = shared_queries_slot },
+    { .fragment = "tile.cl" },
+    { .choose = slots_gather },
+    DIFFERENTIATES_SCORES,
+    { .choose = segments_slot },
+    { .fragment = "backward.cl" },
+    { .fragment = "backward_queries.cl" },
+    { .write = slots_write_mods },
+    { NULL, NULL, NULL },
+};
+
+/* ---- The passes ---- */
+
+const struct pass pass_backward_delta = {
+    .name = "delta",
+    .kernel = "cla_delta",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = pass_is_backward,
+    .slots = delta_slots,
+    .options = defines_rows,
+    .items = items_for_rows,
+    .groups = groups_of_row_blocks,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_keys = {
+    .name = "backward over keys",
+    .kernel = "cla_backward_keys",
+    .calls = PASS_CALL_BACKWARD,
+    .judged = PASS_JUDGED_BY_GRADIENTS,
+    .applies = pass_is_backward,
+    .slots = keys_slots,
+    .options = defines_forward,
+    .items = pass_items_of_engine,
+    .groups = groups_of_keys,
+    .group_bytes = bytes_of_key_sums,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_queries = {
+    .name = "backward over queries",
+    .kernel = "cla_backward_queries",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = pass_is_backward,
+    .serves = has_queries_apart,
+    .slots = queries_slots,
+    .options = defines_forward,
+    .items = pass_items_of_engine,
+    .groups = groups_of_queries,
+    .group_bytes = bytes_of_query_sums,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_sum_dq = {
+    .name = "sum of dQ",
+    .kernel = "cla_sum_dq",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = pass_is_backward,
+    .serves = has_stripes,
+    .slots = sum_dq_slots,
+    .options = defines_rows,
+    .items = items_for_rows,
+    .groups = groups_to_sum,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_sum_dbias = {
+    .name = "sum of dBias",
+    .kernel = "cla_sum_dbias",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = is_biased,
+    .slots = sum_dbias_slots,
+    .options = defines_rows,
+    .items = items_for_rows,
+    .groups = groups_to_sum_bias,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_sum_dslopes = {
+    .name = "sum of dSlope",
+    .kernel = "cla_sum_dslopes",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = is_sloped,
+    .slots = sum_dslopes_slots,
+    .options = defines_rows,
+    .items = items_for_rows,
+    .groups = groups_to_sum_slopes,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_sum_dsinks = {
+    .name = "sum of dSink",
+    .kernel = "cla_sum_dsinks",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = is_sinking,
+    .slots = sum_dsinks_slots,
+    .options = defines_rows,
+    .items = items_for_rows,
+    .groups = groups_to_sum_sinks,
+    .idle = idle_gradients,
+};
+
+const struct pass pass_backward_sum_daux = {
+    .name = "sum of dAux",
+    .kernel = "cla_sum_daux",
+    .calls = PASS_CALL_BACKWARD,
+    .applies = is_marked,
+    .slots = sum_daux_slots,
+    .options = defines_rows,
+    .items = items_for_rows,
+    .groups = groups_to_sum_aux,
+    .idle = idle_gradients,
+};

@@ -1,4 +1,4 @@
-/* slots_features.h - what fills the slots of masks, scores, bias and sinks, for slots.c. Knows no device API.
+/* slots_features.h - what fills the slots of masks, scores, bias and sinks of passes. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SLOTS_FEATURES_H
 #define SLOTS_FEATURES_H

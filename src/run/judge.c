@@ -215,24 +215,24 @@ static cl_int judge_merge(struct device_sample *b, struct launch *l, int64_t ste
 
 /* ---- Any pass ---- */
 
-/* NULL: nothing can be told of it by itself. */
-static cl_int (*const judges[PASSES])(struct device_sample *, struct launch *, int64_t step, bool twice,
-                                      struct why *) = {
-    [PASS_FORWARD] = judge_sample,
-    [PASS_MERGE] = judge_merge,
-    [PASS_BLOCK_MAP] = judge_map,
-    [PASS_BACKWARD_KEYS] = judge_backward, /* with those before and behind it */
+static cl_int (*const judges[PASS_JUDGES])(struct device_sample *, struct launch *, int64_t step, bool twice,
+                                           struct why *) = {
+    [PASS_JUDGED_BY_ROWS] = judge_sample,
+    [PASS_JUDGED_IN_PARTS] = judge_merge,
+    [PASS_JUDGED_BY_MAP] = judge_map,
+    [PASS_JUDGED_BY_GRADIENTS] = judge_backward,
 };
 
 cl_int judge_pass(int pass, const struct sample *sample, struct launch *l, int64_t step, bool twice, struct why *why)
 {
+    const int judged = pass_at(pass)->judged;
     struct sample own = *sample;
     cl_int status = CL_SUCCESS;
-    for (int shape = 0; shape < sample_shapes_of(&own.p) && judges[pass] && !status; shape++) {
+    for (int shape = 0; shape < sample_shapes_of(&own.p) && judges[judged] && !status; shape++) {
         struct device_sample b;
         own.shape = shape;
         if (!(status = device_sample_open(&b, l->plan.context, l->device, &own, twice, 1, why)))
-            status = judges[pass](&b, l, shape ? 4 * step + 1 : step, twice, why); /* others are about sums */
+            status = judges[judged](&b, l, shape ? 4 * step + 1 : step, twice, why); /* others are about sums */
         device_sample_close(&b);
     }
     return status;

@@ -5,7 +5,6 @@
 #include "run/launch.h"
 
 #include "device/device.h"
-#include "engine/pass_backward.h"
 #include "run/append.h"
 #include "run/backward.h"
 #include "run/block_map.h"
@@ -18,22 +17,18 @@
 /* ---- Operations ---- */
 
 #define BACKWARD \
-    .backward = true, .n = 8, \
-    .passes = { PASS_DELTA, PASS_BACKWARD_KEYS, PASS_BACKWARD_QUERIES, PASS_SUM_DQ, PASS_SUM_DBIAS, PASS_SUM_DSLOPES, \
-                PASS_SUM_DSINKS, PASS_SUM_DAUX }, \
-    .read_sizes = backward_read_sizes, .call_bytes = pass_backward_bytes
+    .backward = true, .calls = PASS_CALL_BACKWARD, .read_sizes = backward_read_sizes, .call_bytes = pass_backward_bytes
 const struct operation launch_backward = { .read = backward_read, BACKWARD };
 const struct operation launch_mods_off = { .read = backward_read_mods_off, BACKWARD };
 const struct operation launch_forward = { .read = call_read_forward,
-                                          .n = 2,
-                                          .passes = { PASS_FORWARD, PASS_MERGE },
+                                          .calls = PASS_CALL_FORWARD,
                                           .read_sizes = call_read_sizes,
-                                          .call_bytes = pass_bytes_of_states,
+                                          .call_bytes = pass_forward_bytes,
                                           .take_parts = merge_take_states };
-const struct operation launch_merge = { .read = merge_read, .n = 1, .passes = { PASS_MERGE } };
-const struct operation launch_block_map = { .read = block_map_read, .n = 1, .passes = { PASS_BLOCK_MAP } };
-const struct operation launch_append = { .read = append_read, .n = 2, .passes = { PASS_APPEND, PASS_ADVANCE } };
-const struct operation launch_rotary = { .read = rotary_read, .n = 1, .passes = { PASS_ROTARY } };
+const struct operation launch_merge = { .read = merge_read, .calls = PASS_CALL_MERGE };
+const struct operation launch_block_map = { .read = block_map_read, .calls = PASS_CALL_BLOCK_MAP };
+const struct operation launch_append = { .read = append_read, .calls = PASS_CALL_APPEND };
+const struct operation launch_rotary = { .read = rotary_read, .calls = PASS_CALL_ROTARY };
 
 /* ---- A plan ---- */
 
@@ -113,9 +108,9 @@ static int take_steps(struct step steps[PASSES], struct launch *l, const struct 
 {
     int n = 0;
     *status = CL_SUCCESS;
-    for (int i = 0; i < what->n && !*status; i++) {
-        struct launch_pass *const pass = &l->passes[what->passes[i]];
-        const size_t groups = workspace_groups(pass, c);
+    for (int i = 0; i < PASSES && !*status; i++) {
+        struct launch_pass *const pass = &l->passes[i];
+        const size_t groups = workspace_groups(pass, what, c);
         if (!groups)
             continue;
         steps[n] = (struct step){ pass, take(&pass->pool), groups };

@@ -49,12 +49,12 @@ void launch_set_scale(struct launch *l, double scale);
 /* Runs every kernel once on nothing: a driver that compiles at the first enqueue does it now. */
 cl_int launch_idle(struct launch *l, struct why *why);
 
-/* What a caller can ask of a plan: how its arguments, of a type of its own, are read, and the passes that they go
- * through, one after another. */
+/* What a caller can ask of a plan: how its arguments, of a type of its own, are read, and what calls it is: they go
+ * through the passes that name one of these, one after another. */
 struct operation {
     bool backward; /* of plans with CLATTN_BACKWARD, which have no other; else of the others */
     cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *);
-    int n, passes[PASSES];
+    unsigned calls; /* PASS_CALL_* */
     /* Of the workspace. Reads what decides about it; NULL: calls need none. */
     cl_int (*read_sizes)(struct call *, const struct call_plan *, const void *args, struct why *);
     bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes); /* that its passes share */

@@ -9,9 +9,10 @@
 
 /* ---- Work-groups ---- */
 
-size_t workspace_groups(const struct launch_pass *pass, const struct call *c)
+size_t workspace_groups(const struct launch_pass *pass, const struct operation *what, const struct call *c)
 {
-    return pass->pass ? (size_t)pass->pass->groups(&pass->target, &c->args) : 0;
+    const bool takes_part = pass->pass && pass->pass->calls & what->calls;
+    return takes_part ? (size_t)pass->pass->groups(&pass->target, &c->args) : 0;
 }
 
 struct grid workspace_grid(size_t groups, size_t items)
@@ -29,7 +30,7 @@ static bool shared_bytes(const struct launch *l, const struct operation *what, c
     *bytes = 0;
     if (!what->call_bytes)
         return true;
-    if (!what->call_bytes(&l->passes[what->passes[0]].target, &c->args, bytes) ||
+    if (!what->call_bytes(l->plan.target, &c->args, bytes) ||
         !checked_add(*bytes, WORKSPACE_ALIGNMENT - 1, bytes))
         return false;
     *bytes -= *bytes % WORKSPACE_ALIGNMENT;
@@ -51,9 +52,9 @@ static cl_int count(size_t *size, const struct launch *l, const struct operation
     size_t most = 0; /* groups of a pass */
     bool fits = true;
     *size = 0;
-    for (int i = 0; i < what->n; i++) {
-        const struct launch_pass *const pass = &l->passes[what->passes[i]];
-        const size_t groups = workspace_groups(pass, c);
+    for (int i = 0; i < PASSES; i++) {
+        const struct launch_pass *const pass = &l->passes[i];
+        const size_t groups = workspace_groups(pass, what, c);
         if (!groups)
             continue;
         fits = fits && group_bytes(pass, groups, c, &own);

@@ -5,8 +5,8 @@
 
 #include "run/launch.h"
 
-/* Work-groups of a pass; 0: nothing to do, or the plan lacks it. */
-size_t workspace_groups(const struct launch_pass *pass, const struct call *c);
+/* Work-groups of a pass; 0: nothing to do, the call does not go through it, or the plan lacks it. */
+size_t workspace_groups(const struct launch_pass *pass, const struct operation *what, const struct call *c);
 
 /* The grid is a rectangle of at least `groups`. It never gets GRID_WIDTH wide, nor has an offset: PoCL compiles a
  * kernel once more for each of these, at its first use, and calls never compile. */

@@ -46,7 +46,7 @@ static cl_int read_both(struct call *c, const struct call_plan *plan, const void
     return status;
 }
 
-static const struct operation both = { .read = read_both, .n = 2, .passes = { PASS_BLOCK_MAP, PASS_FORWARD } };
+static const struct operation both = { .read = read_both, .calls = PASS_CALL_BLOCK_MAP | PASS_CALL_FORWARD };
 
 /* A map of zeros drops everything: only one that is made first gives the right result. */
 static cl_int clear_map(struct fixture *f)

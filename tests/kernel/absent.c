@@ -396,11 +396,12 @@ static int mark_absent(const struct device *d, clattn_plan plan, int check)
 static int idles(void)
 {
     int good = 1;
-    for (int pass = PASS_DELTA; pass <= PASS_SUM_DAUX; pass++) {
+    for (int pass = 0; pass < PASSES; pass++) {
         const struct arguments *const a = &by_pass[pass].first;
         const cla_i32 *const n = a->bias_shape;
-        if (by_pass[pass].called && (a->heads || a->wanted || !a->h || !a->nq || !a->heads_per_kv || !a->parts ||
-                                     !a->unit_b || !a->unit_hk || !n[0] || !n[1] || !n[2] || !n[3])) {
+        if (by_pass[pass].called && pass_at(pass)->calls & PASS_CALL_BACKWARD &&
+            (a->heads || a->wanted || !a->h || !a->nq || !a->heads_per_kv || !a->parts || !a->unit_b || !a->unit_hk ||
+             !n[0] || !n[1] || !n[2] || !n[3])) {
             diag("pass %s is not idle", pass_at(pass)->name);
             good = 0;
         }
