@@ -58,9 +58,7 @@ static const struct slot exp2_slots[] = {
     { NULL, NULL, NULL },
 };
 
-static const struct pass exp2_test = {
-    .name = "2^x", .kernel = "cla_power", .slots = exp2_slots, .options = defines_exp2
-};
+static const struct pass exp2_test = { .kernel = "cla_power", .slots = exp2_slots, .options = defines_exp2 };
 
 /* ---- The table ---- */
 

@@ -58,7 +58,6 @@ struct slot {
 
 struct arguments;
 struct pass {
-    const char *name;
     const char *kernel;
     unsigned calls;                               /* PASS_CALL_*: those that go through it */
     int judged;                                   /* PASS_JUDGED_* */

@@ -253,7 +253,6 @@ static const struct slot queries_slots[] = {
 /* ---- The passes ---- */
 
 const struct pass pass_backward_delta = {
-    .name = "delta",
     .kernel = "cla_delta",
     .calls = PASS_CALL_BACKWARD,
     .applies = pass_is_backward,
@@ -265,7 +264,6 @@ const struct pass pass_backward_delta = {
 };
 
 const struct pass pass_backward_keys = {
-    .name = "backward over keys",
     .kernel = "cla_backward_keys",
     .calls = PASS_CALL_BACKWARD,
     .judged = PASS_JUDGED_BY_GRADIENTS,
@@ -279,7 +277,6 @@ const struct pass pass_backward_keys = {
 };
 
 const struct pass pass_backward_queries = {
-    .name = "backward over queries",
     .kernel = "cla_backward_queries",
     .calls = PASS_CALL_BACKWARD,
     .applies = pass_is_backward,
@@ -293,7 +290,6 @@ const struct pass pass_backward_queries = {
 };
 
 const struct pass pass_backward_sum_dq = {
-    .name = "sum of dQ",
     .kernel = "cla_sum_dq",
     .calls = PASS_CALL_BACKWARD,
     .applies = pass_is_backward,
@@ -306,7 +302,6 @@ const struct pass pass_backward_sum_dq = {
 };
 
 const struct pass pass_backward_sum_dbias = {
-    .name = "sum of dBias",
     .kernel = "cla_sum_dbias",
     .calls = PASS_CALL_BACKWARD,
     .applies = is_biased,
@@ -318,7 +313,6 @@ const struct pass pass_backward_sum_dbias = {
 };
 
 const struct pass pass_backward_sum_dslopes = {
-    .name = "sum of dSlope",
     .kernel = "cla_sum_dslopes",
     .calls = PASS_CALL_BACKWARD,
     .applies = is_sloped,
@@ -330,7 +324,6 @@ const struct pass pass_backward_sum_dslopes = {
 };
 
 const struct pass pass_backward_sum_dsinks = {
-    .name = "sum of dSink",
     .kernel = "cla_sum_dsinks",
     .calls = PASS_CALL_BACKWARD,
     .applies = is_sinking,
@@ -342,7 +335,6 @@ const struct pass pass_backward_sum_dsinks = {
 };
 
 const struct pass pass_backward_sum_daux = {
-    .name = "sum of dAux",
     .kernel = "cla_sum_daux",
     .calls = PASS_CALL_BACKWARD,
     .applies = is_marked,

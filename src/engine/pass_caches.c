@@ -120,7 +120,6 @@ static const struct slot append_slots[] = {
 };
 
 const struct pass pass_caches_append = {
-    .name = "append",
     .kernel = "cla_append",
     .calls = PASS_CALL_APPEND,
     .applies = appends,
@@ -144,7 +143,6 @@ static const struct slot advance_slots[] = {
 };
 
 const struct pass pass_caches_advance = {
-    .name = "advance",
     .kernel = "cla_advance",
     .calls = PASS_CALL_APPEND,
     .applies = appends,
@@ -168,7 +166,6 @@ static const struct slot rotary_slots[] = {
 };
 
 const struct pass pass_caches_rotary = {
-    .name = "rotary",
     .kernel = "cla_rotary",
     .calls = PASS_CALL_ROTARY,
     .applies = rotates,

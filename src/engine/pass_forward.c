@@ -83,7 +83,6 @@ static int64_t bytes_of_engine(const struct target *t, const struct arguments *a
 }
 
 const struct pass pass_forward_rows = {
-    .name = "forward",
     .kernel = "cla_forward",
     .calls = PASS_CALL_FORWARD,
     .judged = PASS_JUDGED_BY_ROWS,
@@ -151,7 +150,6 @@ static void idle_merge(struct arguments *a)
 }
 
 const struct pass pass_forward_merge = {
-    .name = "merge",
     .kernel = "cla_merge",
     .calls = PASS_CALL_FORWARD | PASS_CALL_MERGE,
     .judged = PASS_JUDGED_IN_PARTS,
@@ -185,7 +183,6 @@ static int64_t groups_of_blocks(const struct target *t, const struct arguments *
 }
 
 const struct pass pass_forward_block_map = {
-    .name = "block map",
     .kernel = "cla_block_map",
     .calls = PASS_CALL_BLOCK_MAP,
     .judged = PASS_JUDGED_BY_MAP,

@@ -263,7 +263,7 @@ static void test_pass(const struct device *d, const char *what, const struct tar
         right = got[i] == want[i];
     ok(right && n > 4 && got[n] == (cl_long)bytes && all == bytes + 8 * (size_t)params.n_buffers && all <= 1024,
        "pass %s, engine %s: a struct of %zu bytes as the host packs it; with buffers %zu, at most 1024: %s",
-       pass_at(t->pass)->name, t->config->engine->name, bytes, all, what);
+       pass_at(t->pass)->kernel, t->config->engine->name, bytes, all, what);
     free(text);
     source_free(&source);
 }

@@ -291,7 +291,7 @@ static void test_places(const struct asked *of, const char *text)
     ask(of, heads, at);
     for (size_t i = 0; i < heads * PLACES; i++)
         out += is_outside(of, i, at[i]);
-    ok(!out, "every first row and entry of pass %s lies in its buffer: %s", pass_at(seen_pass())->name, text);
+    ok(!out, "every first row and entry of %s lies in its buffer: %s", pass_at(seen_pass())->kernel, text);
     for (int i = 0; i < 2; i++)
         if (cu[i])
             clReleaseMemObject(cu[i]);
@@ -402,7 +402,7 @@ static int idles(void)
         if (by_pass[pass].called && pass_at(pass)->calls & PASS_CALL_BACKWARD &&
             (a->heads || a->wanted || !a->h || !a->nq || !a->heads_per_kv || !a->parts || !a->unit_b || !a->unit_hk ||
              !n[0] || !n[1] || !n[2] || !n[3])) {
-            diag("pass %s is not idle", pass_at(pass)->name);
+            diag("%s is not idle", pass_at(pass)->kernel);
             good = 0;
         }
     }
