@@ -6,10 +6,10 @@
  * and overlap of the buffers; and in the second case finding the plan. */
 #include "config.h"
 
-#include "tools/system/clock.h"
-#include "tools/system/fault.h"
 #include "tools/oracle/inputs.h"
 #include "tools/run/setup.h"
+#include "tools/system/clock.h"
+#include "tools/system/fault.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -30,12 +30,12 @@ END
 ln -s /usr/include/CL "$work/CL"
 cd "$top"
 # Windows' files, libmd's, and what is for NVIDIA's GPUs, for x86 or for another library.
-others='_windows\.c|/windows_call\.c|base/digest_posix\.c|engine/fragments\.c|bench/nv-|bench/decode-reads|clblast\.c'
-files=$(ls src/*/*.c tools/*/*.c bench/*.c examples/*.c | grep -vE "$others")
+others='_windows\.c|/windows_call\.c|base/digest_posix\.c|fragments\.c|bench/nvidia/|bench/decode-|clblast\.c'
+files=$(ls src/*/*.c tools/*/*.c bench/*.c bench/*/*.c examples/*.c | grep -vE "$others")
 lib=$(dirname "$zig")/lib
 # zig's clang itself, because "zig cc" wants an object of each file.
 # shellcheck disable=SC2086 # names are words
 "$zig" clang --target=arm64-apple-macos13 -fsyntax-only -std=gnu99 -O2 -Wall -Wextra -Wvla -Wstrict-prototypes -Werror \
     -nostdinc -isystem "$lib/include" -isystem "$lib/libc/include/any-darwin-any" \
-    -DCLATTN_SITE_DIR='"/"' -DCLATTN_SEEDS_DIR='"/"' -I"$work" -Iinclude -Isrc -I. -Ibench $files
+    -DCLATTN_SITE_DIR='"/"' -DCLATTN_SEEDS_DIR='"/"' -I"$work" -Iinclude -Isrc -I. $files
 echo "macos: $(echo "$files" | wc -l) files compile"

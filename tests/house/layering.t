@@ -50,14 +50,14 @@ result "no file of src has more than 400 lines" "$(
     wc -l src/*/*.[ch] | awk '$2 != "total" && $1 > 400 { print $2 " has " $1 }')"
 
 # Headers of ours that clients may see are theirs: in tools/ or bench/, or among the tests.
-for f in tools/*/*.[ch] bench/*.[ch] tests/*/*.[ch] tests/*/*.cpp examples/*.c examples/*.cpp; do
+for f in tools/*/*.[ch] bench/*.c bench/*/*.[ch] tests/*/*.[ch] tests/*/*.cpp examples/*.c examples/*.cpp; do
     test -f "$f" || continue
     case $f in
     tests/*)
         room=${f#tests/} room=${room%/*} name=${f##*/} name=${name%.[ch]}
         grep -q "^%C%_${name}_t_LDADD = \$(INTERNAL)" "tests/$room/Makefile.inc" && continue
         ;;
-    bench/replay.c | bench/virtual.[ch]) continue ;; # they run the search itself
+    bench/search/replay.c | bench/search/virtual.[ch]) continue ;; # they run the search itself
     esac
     case $f in tests/lib/forget_crashes.h) continue ;; esac # for tests of a store
     result "$f sees only <clattn.h> of the library" "$(

@@ -37,7 +37,7 @@ for shell in bash fish; do
     fi
     long=$(options tools/run/options.c | grep -- '^--') && offers "$long" clattn-run $shell --
     offers "$(options tools/tune/tune_options.c)" clattn-tune $shell --
-    offers "$(options bench/bench_options.c)" clattn-bench $shell --
+    offers "$(options bench/run/bench_options.c)" clattn-bench $shell --
     offers '--k-scale --k-zero --k-type' clattn-run $shell --k-
     ! grep -v '^--k-' out >/dev/null
     ok $? "$shell: nothing else"

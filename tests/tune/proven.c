@@ -4,7 +4,7 @@
  * make check has half of the clocks, in half of the runs; CLATTN_PART=1: all. */
 #include "config.h"
 
-#include "bench/virtual.h"
+#include "bench/search/virtual.h"
 #include "src/base/text.h"
 #include "src/problem/workload.h"
 #include "tests/lib/deals.h"

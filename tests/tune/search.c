@@ -4,7 +4,7 @@
  * make check has 40 searches by each clock, and effort full by some; CLATTN_PART: 100; CLATTN_FULL: 1000. */
 #include "config.h"
 
-#include "bench/virtual.h"
+#include "bench/search/virtual.h"
 #include "src/problem/workload.h"
 #include "tests/lib/deals.h"
 #include "tests/lib/tap.h"

@@ -4,7 +4,7 @@
 
 #include "tests/lib/tap.h"
 
-#include "bench/ceilings.h"
+#include "bench/figures/ceilings.h"
 
 #include <math.h>
 #include <stdint.h>

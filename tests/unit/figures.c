@@ -4,8 +4,8 @@
 
 #include "tests/lib/tap.h"
 
-#include "bench/figures.h"
-#include "bench/print.h"
+#include "bench/figures/figures.h"
+#include "bench/figures/print.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 
 #include "tests/lib/tap.h"
 
-#include "bench/memory.h"
-#include "bench/work.h"
+#include "bench/figures/memory.h"
+#include "bench/figures/work.h"
 
 static const uint64_t much = UINT64_MAX;
 

@@ -4,8 +4,8 @@
 
 #include "tests/lib/tap.h"
 
-#include "bench/plot_kinds.h"
-#include "bench/plot_script.h"
+#include "bench/plots/plot_kinds.h"
+#include "bench/plots/plot_script.h"
 
 #include <math.h>
 
