@@ -96,7 +96,8 @@ class Compilers:
                               if os.path.exists(os.path.join(DRIVERS, d, 'compiler.so')))
         if not self.drivers:
             fail(3, 'no compilers at %s: setup-nvidia-compilers.sh unpacks them' % DRIVERS)
-        done = output(os.environ.get('CC') or 'cc', '-O1', '-o', self.nvcl, os.path.join(HERE, 'nvcl.c'), '-ldl')
+        text = os.path.join(HERE, 'compilers', 'nvcl.c')
+        done = output(os.environ.get('CC') or 'cc', '-O1', '-o', self.nvcl, text, '-ldl')
         if done.returncode:
             fail(3, 'nvcl.c does not compile:', done.stderr.strip())
 

@@ -217,7 +217,8 @@ client() { # NAME PROGRAM COMPILER LIBRARIES...: a program of ours that calls a 
     local name=$1 to=$2 cc=$3
     shift 3
     test -x "$to" && return
-    have "$cc" && "$cc" -O1 -o "$to.$BASHPID" "$(dirname "$0")/$name.c" "$@" >"$to.log" 2>&1 && mv "$to.$BASHPID" "$to"
+    have "$cc" && "$cc" -O1 -o "$to.$BASHPID" "$(dirname "$0")/compilers/$name.c" "$@" >"$to.log" 2>&1 &&
+        mv "$to.$BASHPID" "$to"
 }
 
 # ---- Intel ----

@@ -152,7 +152,7 @@ def own(kernel):
 def matrix_share(path, values, kernel):
     """Of the matrix instructions in engine mma_nv's loop, as text."""
     numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in 'D DV NW RT BK'.split()) + own(kernel)
-    done = output(sys.executable, os.path.join(HERE, 'isa-mix.py'), '--mma', numbers, path)
+    done = output(sys.executable, os.path.join(HERE, 'loops', 'isa-mix.py'), '--mma', numbers, path)
     return done.stdout.split()[-1] if done.returncode == 0 else '-' if done.returncode == 3 else '?'
 
 
@@ -165,7 +165,7 @@ def shares(path, values, kernel):
     if not path.endswith(('.o', '.cubin', '.asm')) or not all(n in values for n in names):
         return ['?' if path.endswith('.bin') else '-'] * 3  # Intel's without a listing
     numbers = ','.join('%s=%s' % (n.lower(), values[n]) for n in names) + own(kernel)
-    done = output(sys.executable, os.path.join(HERE, 'isa-mix.py'), '--tile', numbers, path)
+    done = output(sys.executable, os.path.join(HERE, 'loops', 'isa-mix.py'), '--tile', numbers, path)
     return done.stdout.split() if done.returncode == 0 else ['-' if done.returncode == 3 else '?'] * 3
 
 
@@ -173,7 +173,7 @@ def in_flight(path):
     """Bytes that a work-item waits for at a time, as text."""
     if not path.endswith(('.o', '.cubin')):
         return '-'
-    done = output(sys.executable, os.path.join(HERE, 'in-flight.py'), path)
+    done = output(sys.executable, os.path.join(HERE, 'loops', 'in-flight.py'), path)
     return done.stdout.strip() if done.returncode == 0 else '-' if done.returncode == 3 else '?'
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mma-model.py sm_80|sm_90 CUBIN...      e.g. on what `offline/check.sh -o DIR` keeps
 
-Cycles of a quarter of an SM for one tile of one warp, on the way that offline/isa-mix.py takes through the loop.
+Cycles of a quarter of an SM for one tile of one warp, on the way that offline/loops/isa-mix.py takes through the loop.
     overlap     matrix cycles over those of the busiest unit: all else hidden
     serial      softmax, by its own busiest unit, is not hidden behind the products
     predicted   serial, times what the same model is off by for FlashAttention-2 at d128: 0.92 on A100, 0.83 on H100
@@ -11,7 +11,8 @@ Shares are of what mma.sync reaches there (on Hopper 0.63 of the peak, which nee
 import importlib.util, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-spec = importlib.util.spec_from_file_location('isa_mix', os.path.join(HERE, '..', '..', 'offline', 'isa-mix.py'))
+MIX = os.path.join(HERE, '..', '..', 'offline', 'loops', 'isa-mix.py')
+spec = importlib.util.spec_from_file_location('isa_mix', MIX)
 isa_mix = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(isa_mix)
 
