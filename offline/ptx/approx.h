@@ -6,7 +6,7 @@
 #ifndef PTX_APPROX_H
 #define PTX_APPROX_H
 
-#include "small.h"
+#include "offline/frame/small.h"
 
 /* The f32 farthest from `exact` on one side that is no farther than error, or the nearest one. */
 static inline float at_worst(double exact, double error, int sign)

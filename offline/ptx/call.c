@@ -33,7 +33,7 @@ static void take_arguments(struct reader *r, struct list *to)
         const struct symbol *s = find_symbol(r, w);
         if (to->n == MAX_PARAMS)
             fail(r, "a call has more than %d arguments", MAX_PARAMS);
-        if (!s || s->kind != SYMBOL_VARIABLE || s->space != PTX_SPACE_LOCAL)
+        if (!s || s->kind != SYMBOL_VARIABLE || s->space != SPACE_LOCAL)
             fail(r, "a call with %.*s, which is no .param of the caller, is not executed here", WORD(w));
         to->items[to->n++] = *s;
     } while (take(r, ','));
@@ -55,7 +55,7 @@ static void bind(struct reader *r, struct place at, const struct list *actual)
             if (n >= actual->n || actual->items[n].size < d.size)
                 fail(r, "a call does not fit the function's parameter %.*s", WORD(d.name));
             struct symbol *s = add_symbol(r, d.name, SYMBOL_VARIABLE);
-            s->space = PTX_SPACE_LOCAL;
+            s->space = SPACE_LOCAL;
             s->address = actual->items[n].address;
             s->size = d.size;
             n++;

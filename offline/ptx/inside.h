@@ -6,11 +6,14 @@
 #ifndef PTX_INSIDE_H
 #define PTX_INSIDE_H
 
+#include "offline/frame/arena.h"
+#include "offline/frame/shadow.h"
+#include "offline/frame/small.h"
+#include "offline/frame/why.h"
 #include "ptx.h"
 
 enum {
     LANES = 32,
-    MAX_WARPS = 32,     /* of a group */
     MAX_BARRIERS = 16,  /* of a group, as PTX has them */
     RECENT = 64,
     MAX_OPERANDS = 20,  /* registers of an instruction: mma has 14, ld.v4 and its kin fewer */
@@ -26,10 +29,8 @@ enum {
 #define WINDOWS ((uint64_t)3 << 61)
 
 #if defined(__GNUC__)
-#define PTX_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define PTX_MAY_ALIAS __attribute__((may_alias))
 #else
-#define PTX_PRINTF(f, a)
 #define PTX_MAY_ALIAS
 #endif
 
@@ -46,8 +47,6 @@ enum ptx_type {
     T_NONE, T_PRED, T_B8, T_U8, T_S8, T_B16, T_U16, T_S16, T_F16, T_BF16, T_B32, T_U32, T_S32, T_F32, T_F16X2, T_BF16X2,
     T_B64, T_U64, T_S64, T_F64, T_B128, T_TYPES
 };
-
-enum rounding { ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
 
 enum op_kind {
     OP_LANES,   /* run() on each lane for itself */
@@ -70,7 +69,7 @@ struct op {
     uint8_t integral;           /* cvt .rni and its kin: round to a whole number */
     uint8_t sub;                /* comparison, mode, operation: by kind of instruction */
     uint8_t combine;            /* of setp: 0 none, .and .or .xor */
-    uint8_t space;              /* enum ptx_space, NONE: generic */
+    uint8_t space;              /* enum space, NONE: generic */
     uint8_t width, count;       /* of accesses: bytes of an element, elements */
     uint8_t wide_address;       /* in 64 bits */
     uint8_t guarded, guard_not;
@@ -110,16 +109,6 @@ struct lane_code {
 };
 const struct lane_code *ptx_lane_code(void);
 extern const struct lane_code ptx_lane_code_base, ptx_lane_code_avx2;
-
-/* ---- arena: memory that is freed at once ---- */
-
-struct arena {
-    struct block *blocks;
-    size_t left; /* in the newest block */
-    char *next;
-};
-void *arena_alloc(struct arena *a, size_t size); /* zeroed and aligned for anything; NULL: no memory */
-void arena_free(struct arena *a);
 
 /* ---- modules ---- */
 
@@ -178,41 +167,15 @@ struct ptx_module {
 };
 
 int ptx_type_bytes(enum ptx_type type);
-void ptx_why(char *why, size_t size, const char *format, ...) PTX_PRINTF(3, 4);
 
 /* ---- a launch that runs ---- */
-
-/* Who accessed a grain of shared memory: epoch << 16 | warp << 8 | lane, or SEVERAL lanes of that warp. Epochs are a
- * warp's own count of barriers, never reset within a worker; one below the group's first means "not in this group". */
-enum { SEVERAL = 0xff, STAMP_EPOCH = 16, STAMP_ATOMIC = 0x80 };
-struct stamps { /* arrays, one element per grain */
-    uint64_t *write, *read, *read2; /* the last write; the last reads of up to two warps that are not in order */
-};
-/* Who accessed a grain of global memory in this launch: group + 1, with ATOMIC_ACCESS; of reads MANY_GROUPS. */
-struct grid_cell {
-    uint32_t write, read;
-};
-#define ATOMIC_ACCESS 0x80000000u
-#define MANY_GROUPS 0x7fffffffu
-
-/* What an address may lie in. */
-struct region {
-    enum ptx_space space;
-    uint64_t base, size;
-    unsigned char *data;
-    size_t stride;             /* from lane to lane: of local arrays */
-    unsigned char *written;    /* one byte per byte, same strides; NULL: not kept */
-    struct grid_cell *grid;    /* of buffers, NULL: not checked */
-    struct stamps stamps;      /* of shared arrays, NULL: not checked */
-    const char *name;
-    int buffer;                /* -1: none */
-};
 
 struct launch {
     const struct ptx_kernel *kernel;
     const struct ptx_launch *asked;
     uint32_t total_grid[3], work_dim;
-    uint64_t n_groups, order_first, order_step; /* the k-th group of the schedule is (first + k * step) % n_groups */
+    uint64_t n_groups;
+    struct group_order order;
     uint32_t n_threads, n_warps;
     struct variable *shared; /* the kernel's and those of arguments */
     size_t n_shared, shared_bytes;
@@ -234,7 +197,7 @@ struct warp {
     int arrived;                /* at a barrier of the group with all lanes */
     int rotate;                 /* another choice of lanes than the schedule's: somebody may wait for them */
     uint64_t slice;             /* worker->executed at which others may run */
-    uint64_t epoch, clock[MAX_WARPS]; /* clock: epochs of each warp that are in order before what this one does now */
+    struct warp_order order;
     struct region *local;       /* its copies of the kernel's local arrays */
     uint64_t recent[RECENT];    /* shared addresses that check_shared() said so of since the last fence, see memory.c */
     int approximate;
@@ -255,7 +218,7 @@ struct worker {
     uint32_t *defined;
     uint64_t *stamps;
     uint32_t group[3];     /* %ctaid */
-    uint64_t group_linear, first_epoch, last_epoch, executed, random;
+    uint64_t group_linear, last_epoch, executed, random;
     struct barrier barriers[MAX_BARRIERS];
     int stop;              /* the launch ends */
     struct ptx_stats stats;
@@ -265,8 +228,7 @@ struct worker {
 void launch_lock(struct launch *launch);
 void launch_unlock(struct launch *launch);
 int launch_tell(struct launch *launch, const struct op *o,
-                struct ptx_finding *finding); /* true: the launch is to end */
-uint64_t worker_random(struct worker *worker);
+                struct finding *finding); /* true: the launch is to end */
 /* run.c */
 void worker_group(struct worker *worker);
 /* memory.c */
@@ -276,26 +238,12 @@ void memory_load(struct warp *w, const struct op *o, uint32_t mask);
 void memory_store(struct warp *w, const struct op *o, uint32_t mask);
 void memory_atom(struct warp *w, const struct op *o, uint32_t mask);
 void memory_ldmatrix(struct warp *w, const struct op *o, uint32_t mask);
-/* check.c: access is one of these */
-enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
-struct touch {
-    struct warp *warp;
-    const struct op *op;
-    const struct region *region; /* NULL: the address belongs to none */
-    uint64_t address;            /* as the kernel saw it */
-    int64_t offset;              /* in the region */
-    size_t size;
-    unsigned lane, who, other;   /* who: the lane, or SEVERAL that read the same, of which `other` is one more */
-    int access, shift;           /* shift: bytes of shared memory to grains */
-    uint64_t stamp;              /* this access's, without the lane */
-};
-void check_grid(const struct touch *t);
-void check_written(const struct touch *t);
-void check_place(const struct touch *t, enum ptx_kind kind, enum ptx_space space);
+/* check.c */
+touch_tell check_touch;
 void check_registers(struct warp *w, const struct op *o, uint32_t missing);
-void check_end(struct warp *w, const struct op *o, enum ptx_kind kind, uint32_t lanes); /* ends the launch */
-void check_fence(struct warp *w);                           /* the same of its lanes */
-void check_barrier(struct worker *worker, uint32_t warps); /* what these did is in order from now on */
+void check_end(struct warp *w, const struct op *o, enum finding_kind kind, uint32_t lanes); /* ends the launch */
+void check_fence(struct warp *w);                          /* what its lanes did is in order from now on */
+void check_barrier(struct worker *worker, uint32_t warps); /* what these did */
 
 /* ---- lanes ---- */
 

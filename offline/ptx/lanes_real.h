@@ -8,7 +8,7 @@
 
 #include "approx.h"
 #include "lanes.h"
-#include "small.h"
+#include "offline/frame/small.h"
 
 /* ---- f32: x, y, z are the operands, exact an expression in double of the same, rounded to odd ---- */
 

@@ -6,7 +6,7 @@
 #define PTX_LANES_WIDE_H
 
 #include "lanes.h"
-#include "small.h"
+#include "offline/frame/small.h"
 
 /* ---- shuffles and votes ---- */
 

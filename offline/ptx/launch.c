@@ -29,13 +29,13 @@ void launch_unlock(struct launch *launch)
         pthread_mutex_unlock(&launch->state->lock);
 }
 
-int launch_tell(struct launch *launch, const struct op *o, struct ptx_finding *f)
+int launch_tell(struct launch *launch, const struct op *o, struct finding *f)
 {
     const struct ptx_launch *asked = launch->asked;
     struct state *s = launch->state;
-    int stop = f->kind == PTX_DIVERGED || f->kind == PTX_NO_PROGRESS;
+    int stop = f->kind == FOUND_DIVERGED || f->kind == FOUND_NO_PROGRESS;
     launch_lock(launch);
-    unsigned char *told = &s->told[o->index * PTX_KINDS + f->kind];
+    unsigned char *told = &s->told[o->index * FOUND_KINDS + f->kind];
     if (!*told && asked->report && asked->report(f, asked->context))
         stop = 1;
     *told = 1;
@@ -43,15 +43,6 @@ int launch_tell(struct launch *launch, const struct op *o, struct ptx_finding *f
         s->status = PTX_STOPPED;
     launch_unlock(launch);
     return stop;
-}
-
-uint64_t worker_random(struct worker *worker)
-{
-    worker->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    uint64_t x = worker->random;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
 }
 
 /* ---- does the launch fit the kernel? ---- */
@@ -73,7 +64,7 @@ static enum ptx_status check_arg(const struct ptx_launch *l, const struct ptx_pa
         fault = "is too large";
     if (!fault)
         return PTX_OK;
-    ptx_why(why, size, "argument %zu does not fit %s: it %s", i, p->name, fault);
+    say_why(why, size, "argument %zu does not fit %s: it %s", i, p->name, fault);
     return PTX_INVALID;
 }
 
@@ -84,17 +75,17 @@ static enum ptx_status check_block(const struct ptx_kernel *k, const struct ptx_
         const uint32_t n = l->block[i], required = k->info.reqntid[i];
         threads = n > MAX_THREADS ? MAX_THREADS + 1 : threads * n;
         if (!n || threads > MAX_THREADS) {
-            ptx_why(why, size, "a group must have 1 to %d threads", MAX_THREADS);
+            say_why(why, size, "a group must have 1 to %d threads", MAX_THREADS);
             return PTX_INVALID;
         }
         if (required && n != required) {
-            ptx_why(why, size, "the kernel wants %u threads in dimension %d (.reqntid), not %u", required, i, n);
+            say_why(why, size, "the kernel wants %u threads in dimension %d (.reqntid), not %u", required, i, n);
             return PTX_INVALID;
         }
     }
     const uint32_t *most = k->info.maxntid;
     if (most[0] && threads > (uint64_t)most[0] * most[1] * most[2]) {
-        ptx_why(why, size, "the kernel allows fewer threads (.maxntid)");
+        say_why(why, size, "the kernel allows fewer threads (.maxntid)");
         return PTX_INVALID;
     }
     return PTX_OK;
@@ -107,20 +98,20 @@ static enum ptx_status check_launch(const struct ptx_kernel *k, const struct ptx
     for (int i = 0; i < 3 && groups; i++)
         groups = groups > UINT32_MAX ? groups : groups * l->grid[i];
     if (!status && groups > UINT32_MAX) {
-        ptx_why(why, size, "the grid has more than 2^32 - 1 groups");
+        say_why(why, size, "the grid has more than 2^32 - 1 groups");
         status = PTX_INVALID;
     }
     if (!status && l->n_args != k->info.n_params) {
-        ptx_why(why, size, "%zu arguments where the kernel has %zu", l->n_args, k->info.n_params);
+        say_why(why, size, "%zu arguments where the kernel has %zu", l->n_args, k->info.n_params);
         status = PTX_INVALID;
     }
     if (!status && l->n_buffers > MAX_BUFFERS) {
-        ptx_why(why, size, "more than %d buffers", MAX_BUFFERS);
+        say_why(why, size, "more than %d buffers", MAX_BUFFERS);
         status = PTX_INVALID;
     }
     for (size_t i = 0; !status && i < l->n_buffers; i++)
         if ((l->buffers[i].size && !l->buffers[i].data) || (uint64_t)l->buffers[i].size >> BUFFER_SHIFT) {
-            ptx_why(why, size, "buffer %zu has no data, or too much", i);
+            say_why(why, size, "buffer %zu has no data, or too much", i);
             status = PTX_INVALID;
         }
     for (size_t i = 0; !status && i < l->n_args; i++)
@@ -188,7 +179,7 @@ static int lay_out_params(struct launch *launch)
     for (size_t i = 0; i < k->info.n_params; i++) {
         struct region *region = &launch->param_regions[i];
         unsigned char *to = launch->params + k->param_at[i];
-        region->space = PTX_SPACE_PARAM;
+        region->space = SPACE_PARAM;
         region->base = (uint64_t)(i + 1) << VAR_SHIFT;
         region->size = k->params[i].size;
         region->data = to;
@@ -222,7 +213,7 @@ static int lay_out_buffers(struct launch *launch)
         return 0;
     for (size_t i = 0; i < l->n_buffers; i++) {
         struct region *region = &launch->buffers[i];
-        region->space = PTX_SPACE_GLOBAL;
+        region->space = SPACE_GLOBAL;
         region->base = (uint64_t)(i + 1) << BUFFER_SHIFT;
         region->size = l->buffers[i].size;
         region->data = l->buffers[i].data;
@@ -236,7 +227,7 @@ static int lay_out_buffers(struct launch *launch)
     }
     for (size_t i = 0; i < m->n_tables; i++) {
         struct region *region = &launch->tables[i];
-        region->space = PTX_SPACE_CONST;
+        region->space = SPACE_CONST;
         region->base = (uint64_t)(MAX_BUFFERS + i + 1) << BUFFER_SHIFT;
         region->size = m->tables[i].size;
         region->data = (unsigned char *)(uintptr_t)m->tables[i].init; /* never written */
@@ -261,33 +252,6 @@ static int lay_out_defined(struct launch *launch)
     return 1;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-static void order_groups(struct launch *launch)
-{
-    const uint64_t n = launch->n_groups;
-    struct worker dice;
-    launch->order_first = 0;
-    launch->order_step = 1;
-    if (launch->asked->schedule == PTX_HIGHEST) {
-        launch->order_first = launch->order_step = n - 1;
-    } else if (launch->asked->schedule == PTX_RANDOM) {
-        dice.random = launch->asked->seed;
-        launch->order_first = worker_random(&dice) % n;
-        do
-            launch->order_step = worker_random(&dice) % n;
-        while (common_divisor(launch->order_step, n) != 1);
-    }
-}
-
 static int lay_out(struct launch *launch, struct state *state)
 {
     const struct ptx_launch *l = launch->asked;
@@ -301,9 +265,9 @@ static int lay_out(struct launch *launch, struct state *state)
     const int whole = l->total_grid[0] || l->total_grid[1] || l->total_grid[2];
     for (int i = 0; i < 3; i++)
         launch->total_grid[i] = whole ? l->total_grid[i] : l->group_offset[i] + l->grid[i];
-    order_groups(launch);
+    launch->order = group_order(l->schedule, l->seed, launch->n_groups);
     launch->state = state;
-    state->told = zeros(launch->kernel->n_ops, PTX_KINDS);
+    state->told = zeros(launch->kernel->n_ops, FOUND_KINDS);
     return state->told && lay_out_shared(launch) && lay_out_params(launch) && lay_out_buffers(launch) &&
            lay_out_defined(launch);
 }
@@ -350,7 +314,7 @@ static void place_shared(struct worker *worker)
     const struct launch *launch = worker->launch;
     for (size_t i = 0; i < launch->n_shared; i++) {
         struct region *region = &worker->shared[i];
-        region->space = PTX_SPACE_SHARED;
+        region->space = SPACE_SHARED;
         region->base = (uint64_t)(i + 1) << VAR_SHIFT;
         region->size = launch->shared[i].size;
         region->data = worker->shared_data + launch->shared[i].at;
@@ -371,7 +335,7 @@ static void place_local(struct worker *worker, struct warp *w)
     const size_t stride = round_up(k->local_bytes, 16), first = w->index * LANES * stride;
     for (size_t i = 0; i < k->n_local; i++) {
         struct region *region = &w->local[i];
-        region->space = PTX_SPACE_LOCAL;
+        region->space = SPACE_LOCAL;
         region->base = (uint64_t)(i + 1) << VAR_SHIFT;
         region->size = k->local[i].size;
         region->data = worker->local_data + first + k->local[i].at;
@@ -403,6 +367,8 @@ static void place_warps(struct worker *worker)
     for (uint32_t i = 0; i < launch->n_warps; i++) {
         struct warp *w = &worker->warps[i];
         w->index = i;
+        w->order.warp = i;
+        w->order.lanes = LANES;
         w->worker = worker;
         w->approximate = (launch->asked->approximate > 0) - (launch->asked->approximate < 0);
         w->regs = (lane_u32 *)(void *)(registers + (size_t)i * k->n_slots * LANES * 4);
@@ -457,7 +423,7 @@ static int next_group(struct worker *worker)
     launch_unlock(launch);
     if (!more)
         return 0;
-    const uint64_t g = (launch->order_first + k * launch->order_step) % launch->n_groups;
+    const uint64_t g = (launch->order.first + k * launch->order.step) % launch->n_groups;
     const uint32_t *grid = launch->asked->grid;
     worker->group_linear = g;
     worker->group[0] = (uint32_t)(g % grid[0]);
@@ -470,7 +436,7 @@ static void add_stats(struct ptx_stats *to, const struct ptx_stats *from)
 {
     to->instructions += from->instructions;
     to->thread_instructions += from->thread_instructions;
-    for (int i = 0; i < PTX_KINDS; i++)
+    for (int i = 0; i < FOUND_KINDS; i++)
         to->findings[i] += from->findings[i];
 }
 
@@ -520,14 +486,14 @@ enum ptx_status ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch
     struct state state;
     memset(&launch, 0, sizeof launch);
     memset(&state, 0, sizeof state);
-    ptx_why(why, why_size, "%s", "");
+    say_why(why, why_size, "%s", "");
     const enum ptx_status status = check_launch(kernel, asked, why, why_size);
     if (status || !asked->grid[0] || !asked->grid[1] || !asked->grid[2])
         return status;
     launch.kernel = kernel;
     launch.asked = asked;
     if (pthread_mutex_init(&state.lock, NULL)) {
-        ptx_why(why, why_size, "out of memory");
+        say_why(why, why_size, "out of memory");
         return PTX_NO_MEMORY;
     }
     if (lay_out(&launch, &state))
@@ -539,8 +505,8 @@ enum ptx_status ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch
     if (asked->stats)
         add_stats(asked->stats, &state.stats);
     if (state.status == PTX_NO_MEMORY)
-        ptx_why(why, why_size, "out of memory");
+        say_why(why, why_size, "out of memory");
     else if (state.status == PTX_STOPPED)
-        ptx_why(why, why_size, "the launch ended early");
+        say_why(why, why_size, "the launch ended early");
     return state.status;
 }

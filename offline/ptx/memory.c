@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "shadow.h"
-#include "small.h"
+#include "inside.h"
 
 enum { POISON = 0xa5 };
 
@@ -21,17 +20,17 @@ void memory_clear(unsigned char *to, size_t size)
 
 /* An address in one space, and which. */
 struct target {
-    enum ptx_space space;
+    enum space space;
     uint64_t address;
 };
 
 static struct target in_space(const struct op *o, uint64_t address)
 {
-    struct target t = { (enum ptx_space)o->space, address };
-    if (o->space == PTX_SPACE_NONE) {
+    struct target t = { (enum space)o->space, address };
+    if (o->space == SPACE_NONE) {
         const uint64_t window = address & WINDOWS;
-        t.space = window == WINDOW_SHARED ? PTX_SPACE_SHARED : window == WINDOW_LOCAL ? PTX_SPACE_LOCAL :
-                  window == WINDOW_PARAM ? PTX_SPACE_PARAM : PTX_SPACE_GLOBAL;
+        t.space = window == WINDOW_SHARED ? SPACE_SHARED : window == WINDOW_LOCAL ? SPACE_LOCAL :
+                  window == WINDOW_PARAM ? SPACE_PARAM : SPACE_GLOBAL;
         t.address = window ? address & ~WINDOWS : address;
     }
     return t;
@@ -48,9 +47,9 @@ static const struct region *region_of(const struct warp *w, struct target t)
     const struct launch *launch = w->worker->launch;
     const uint64_t variable = t.address >> VAR_SHIFT, buffer = t.address >> BUFFER_SHIFT;
     switch (t.space) {
-    case PTX_SPACE_SHARED: return nth(w->worker->shared, launch->n_shared, variable);
-    case PTX_SPACE_LOCAL: return nth(w->local, launch->kernel->n_local, variable);
-    case PTX_SPACE_PARAM: return nth(launch->param_regions, launch->kernel->info.n_params, variable);
+    case SPACE_SHARED: return nth(w->worker->shared, launch->n_shared, variable);
+    case SPACE_LOCAL: return nth(w->local, launch->kernel->n_local, variable);
+    case SPACE_PARAM: return nth(launch->param_regions, launch->kernel->info.n_params, variable);
     default:
         if (buffer > MAX_BUFFERS)
             return nth(launch->tables, launch->kernel->module->n_tables, buffer - MAX_BUFFERS);
@@ -61,7 +60,7 @@ static const struct region *region_of(const struct warp *w, struct target t)
 /* A little before a region's beginning is called so, not "far behind the end of the one before". */
 static const struct region *nearest(const struct warp *w, struct target t)
 {
-    const int shift = t.space == PTX_SPACE_GLOBAL || t.space == PTX_SPACE_CONST ? BUFFER_SHIFT : VAR_SHIFT;
+    const int shift = t.space == SPACE_GLOBAL || t.space == SPACE_CONST ? BUFFER_SHIFT : VAR_SHIFT;
     const struct region *r = region_of(w, t);
     const struct target next = { t.space, t.address + ((uint64_t)1 << (shift - 1)) };
     return t.address >> (shift - 1) & 1 ? region_of(w, next) : r;
@@ -71,7 +70,8 @@ static void outside(struct touch *t, struct target at)
 {
     t->region = nearest(t->warp, at);
     t->offset = t->region ? (int64_t)(at.address - t->region->base) : 0;
-    check_place(t, PTX_OUTSIDE, at.space);
+    t->space = at.space;
+    check_touch(t, FOUND_OUTSIDE, NO_RACE);
 }
 
 /* ---- the lanes of an access ---- */
@@ -109,7 +109,7 @@ static inline void check_all(const struct touch *t)
     else if (r->written)
         check_written(t);
     if (r->grid)
-        check_grid(t);
+        check_grid(t, t->warp->worker->group_linear, t->warp->worker->launch->kernel->global_shift);
 }
 
 static inline int is_inside(const struct region *r, uint64_t address, size_t size)
@@ -124,9 +124,9 @@ static inline unsigned char *look(struct touch *t, uint64_t address)
     const struct region *r = t->region;
     t->offset = (int64_t)(address - r->base);
     if (address & (t->size - 1))
-        check_place(t, PTX_MISALIGNED, r->space);
-    if (t->access != ACCESS_READ && r->space == PTX_SPACE_CONST) {
-        check_place(t, PTX_READ_ONLY, r->space);
+        check_touch(t, FOUND_MISALIGNED, NO_RACE);
+    if (t->access != ACCESS_READ && r->space == SPACE_CONST) {
+        check_touch(t, FOUND_READ_ONLY, NO_RACE);
         return NULL;
     }
     check_all(t);
@@ -146,6 +146,7 @@ static inline void resolve_lane(struct touch *t, const struct region **last, str
         return;
     }
     t->region = *last;
+    t->space = t->region->space;
     unsigned char *p = look(t, at.address);
     if (p) {
         to->at[i] = p;
@@ -153,12 +154,19 @@ static inline void resolve_lane(struct touch *t, const struct region **last, str
     }
 }
 
+static inline struct touch touch_of(struct warp *w, const struct op *o, size_t size, int access)
+{
+    const int shift = w->worker->launch->kernel->shared_shift;
+    const struct touch t = { .warp = w, .op = o, .order = &w->order, .tell = check_touch, .size = size,
+                             .access = access, .shift = shift, .stamp = stamp_of(&w->order, access) };
+    return t;
+}
+
 static void resolve(struct warp *w, const struct op *o, int operand, uint32_t mask, size_t size, int access,
                     struct lanes *to)
 {
     const struct region *last = NULL;
-    const int shift = w->worker->launch->kernel->shared_shift;
-    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, 0, access, shift, stamp_of(w, access) };
+    struct touch t = touch_of(w, o, size, access);
     memset(to->nowhere, 0, sizeof to->nowhere);
     to->good = 0;
     for (unsigned i = 0; i < LANES; i++) {
@@ -187,8 +195,7 @@ static void resolve_shared_load(struct warp *w, const struct op *o, size_t size,
     enum { NEAR = 1, HALF = 8, FAR = 16 }; /* how tiles are laid out on warps */
     uint64_t address[LANES];
     const struct region *last = NULL;
-    const int shift = w->worker->launch->kernel->shared_shift;
-    struct touch t = { w, o, NULL, 0, 0, size, 0, 0, 0, ACCESS_READ, shift, stamp_of(w, ACCESS_READ) };
+    struct touch t = touch_of(w, o, size, ACCESS_READ);
     for (unsigned i = 0; i < LANES; i++)
         address[i] = address_of(w, o, o->n_dst, i);
     const uint32_t near = same_as_before(address, NEAR), half = same_as_before(address, HALF),
@@ -277,7 +284,7 @@ static void load_others(struct warp *w, const struct op *o, uint32_t mask, const
 void memory_load(struct warp *w, const struct op *o, uint32_t mask)
 {
     struct lanes lanes;
-    if (o->space == PTX_SPACE_SHARED && mask == ~0u)
+    if (o->space == SPACE_SHARED && mask == ~0u)
         resolve_shared_load(w, o, (size_t)o->width * o->count, &lanes);
     else
         resolve(w, o, o->n_dst, mask, (size_t)o->width * o->count, ACCESS_READ, &lanes);

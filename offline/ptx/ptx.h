@@ -23,6 +23,9 @@
 #ifndef PTX_H
 #define PTX_H
 
+#include "offline/frame/finding.h"
+#include "offline/frame/schedule.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -87,7 +90,7 @@ struct ptx_buffer {
     void *data;
     size_t size;
     /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written.
-     * What a kernel writes becomes 1; PTX_READ_UNWRITTEN tells of reads where it is 0. */
+     * What a kernel writes becomes 1; FOUND_READ_UNWRITTEN tells of reads where it is 0. */
     unsigned char *written;
 };
 
@@ -106,69 +109,10 @@ struct ptx_arg {
     size_t size;
 };
 
-/* The order in which diverged lanes of a warp, the warps of a group, and groups are executed. All of them are allowed;
- * a program that is right in one and wrong in another has a race. */
-enum ptx_schedule {
-    PTX_LOWEST,  /* of diverged lanes those with the lowest program counter; warps and groups in ascending order */
-    PTX_HIGHEST, /* the highest; descending */
-    PTX_RANDOM   /* by the seed. Lanes are also torn apart where no branch does so, as a GPU may */
-};
-
-enum ptx_kind {
-    PTX_OUTSIDE,        /* an access outside every buffer, shared array, local array or parameter */
-    PTX_MISALIGNED,     /* its address is not a multiple of its size */
-    PTX_READ_ONLY,      /* a write to a constant table of the module */
-    PTX_READ_REGISTER,  /* of a register that was never written */
-    PTX_READ_UNWRITTEN, /* of memory: shared, local, or global where ptx_buffer.written is kept */
-    PTX_RACE_GROUP,     /* two warps of a group at the same shared bytes without a barrier between them, one writing */
-    PTX_RACE_WARP,      /* the same of two lanes of a warp without bar.warp.sync */
-    PTX_RACE_GRID,      /* two groups at the same global bytes in one launch, one writing, not both atomically */
-    PTX_DIVERGED,       /* a barrier, shfl, vote or mma that part of its threads can never reach; the launch ends */
-    PTX_NO_PROGRESS,    /* the limit of instructions was reached; the launch ends */
-    PTX_KINDS
-};
-const char *ptx_kind_name(enum ptx_kind kind); /* "access outside", .. */
-
-enum ptx_space {
-    PTX_SPACE_NONE,
-    PTX_SPACE_GLOBAL,
-    PTX_SPACE_SHARED,
-    PTX_SPACE_LOCAL,
-    PTX_SPACE_PARAM,
-    PTX_SPACE_CONST
-};
-const char *ptx_space_name(enum ptx_space space); /* "global", .. */
-
-/* One finding. Its pointers are valid during the call of report() only. */
-struct ptx_finding {
-    enum ptx_kind kind;
-    const char *kernel;
-    int line;           /* of the PTX text */
-    const char *text;   /* the instruction at that line */
-    const char *file;   /* of the last .loc before it, NULL if there is none */
-    int file_line;      /* the same, 0 if there is none */
-    uint32_t group[3];  /* %ctaid and the launch's group_offset together: OpenCL's get_group_id() */
-    uint32_t thread[3]; /* %tid of the first lane concerned */
-    uint32_t lanes;     /* of its warp: all that are concerned */
-    enum ptx_space space;
-    int is_write, is_atomic;
-    uint64_t address;   /* as the kernel saw it */
-    int buffer;         /* of PTX_SPACE_GLOBAL: the index of the buffer it lies in or, outside, the nearest; else -1 */
-    const char *variable; /* of other spaces: the array's or parameter's name, NULL if the address belongs to none */
-    int64_t offset;     /* from the beginning of the buffer or variable, negative before it */
-    size_t size;        /* bytes accessed; of the buffer or variable: */
-    size_t extent;
-    int has_other;      /* of races: the other access, as far as it is known */
-    uint32_t other;     /* thread (linear in its group) of PTX_RACE_GROUP and _WARP, group (linear) of PTX_RACE_GRID */
-};
-
-/* Writes one line of text about the finding, without a newline; returns what snprintf() does. */
-int ptx_finding_print(const struct ptx_finding *finding, char *to, size_t size);
-
 struct ptx_stats {
     uint64_t instructions;        /* of warps */
     uint64_t thread_instructions; /* of their active threads */
-    uint64_t findings[PTX_KINDS]; /* how many of each kind there were; report() hears of the first ones only */
+    uint64_t findings[FOUND_KINDS]; /* how many of each kind there were; report() hears of the first ones only */
 };
 
 struct ptx_launch {
@@ -189,7 +133,7 @@ struct ptx_launch {
     const struct ptx_buffer *buffers;
     size_t n_buffers;
 
-    enum ptx_schedule schedule;
+    enum schedule schedule;
     uint64_t seed;
     /* Where PTX promises an instruction (ex2.approx, rcp.approx, ..) to some error only: 0 the nearest result, -1 and
      * +1 the lowest and the highest that the promise allows. */
@@ -201,16 +145,16 @@ struct ptx_launch {
     /* Called for the first finding of each kind at each instruction, in one thread at a time but maybe not the
      * caller's; may be NULL. Non-zero ends the launch. Afterwards execution goes on: a read outside gives zeros, a
      * write outside is dropped, one that is misaligned is done. */
-    int (*report)(const struct ptx_finding *finding, void *context);
+    int (*report)(const struct finding *finding, void *context);
     void *context;
     struct ptx_stats *stats; /* NULL, or added to */
 };
 #define PTX_LAUNCH_INIT { { 1, 1, 1 }, { 1, 1, 1 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, 0, NULL, 0, NULL, 0, \
-                          PTX_LOWEST, 0, 0, 1, 0, 0, NULL, NULL, NULL }
+                          SCHEDULE_LOWEST, 0, 0, 1, 0, 0, NULL, NULL, NULL }
 
 enum ptx_status {
     PTX_OK,       /* executed to its end; there may be findings */
-    PTX_STOPPED,  /* begun and ended early: PTX_DIVERGED, PTX_NO_PROGRESS, or report() wished it */
+    PTX_STOPPED,  /* begun and ended early: FOUND_DIVERGED, FOUND_NO_PROGRESS, or report() wished it */
     PTX_INVALID,  /* not begun: the launch does not fit the kernel */
     PTX_NO_MEMORY /* not begun, or ended early */
 };

@@ -103,7 +103,7 @@ static void place_variable(struct variable *v, size_t *bytes)
     *bytes += v->size;
 }
 
-static void name_variable(struct reader *r, enum ptx_space space, const struct declaration *d, uint64_t address)
+static void name_variable(struct reader *r, enum space space, const struct declaration *d, uint64_t address)
 {
     struct symbol *s = add_symbol(r, d->name, SYMBOL_VARIABLE);
     s->space = space;
@@ -112,10 +112,10 @@ static void name_variable(struct reader *r, enum ptx_space space, const struct d
 }
 
 /* Of the kernel: .shared or .local; a .param within a body lies in local memory as well. */
-void add_variable(struct reader *r, enum ptx_space space, const struct declaration *d)
+void add_variable(struct reader *r, enum space space, const struct declaration *d)
 {
     struct ptx_kernel *k = r->kernel;
-    const int shared = space == PTX_SPACE_SHARED;
+    const int shared = space == SPACE_SHARED;
     size_t *n = shared ? &k->n_shared : &k->n_local;
     struct variable *v = grow_variables(r, shared ? &k->shared : &k->local, n, d);
     place_variable(v, shared ? &k->shared_bytes : &k->local_bytes);
@@ -196,7 +196,7 @@ static void read_directive(struct reader *r, struct word w)
         read_registers(r);
     } else if (word_is(w, ".shared") || word_is(w, ".local") || word_is(w, ".param")) {
         read_declaration(r, &d);
-        add_variable(r, word_is(w, ".shared") ? PTX_SPACE_SHARED : PTX_SPACE_LOCAL, &d);
+        add_variable(r, word_is(w, ".shared") ? SPACE_SHARED : SPACE_LOCAL, &d);
         expect(r, ';');
     } else if (word_is(w, ".loc")) {
         read_loc(r);
@@ -280,7 +280,7 @@ static void add_param(struct reader *r, struct ptx_kernel *k, const struct decla
     k->param_at[n] = k->param_bytes;
     k->param_bytes += d->size;
     k->info.n_params++;
-    name_variable(r, PTX_SPACE_PARAM, d, (uint64_t)(n + 1) << VAR_SHIFT);
+    name_variable(r, SPACE_PARAM, d, (uint64_t)(n + 1) << VAR_SHIFT);
 }
 
 static void read_params(struct reader *r, struct ptx_kernel *k)
@@ -452,7 +452,7 @@ static void read_values(struct reader *r, const struct declaration *d, unsigned 
 }
 
 /* .global and .const: tables. Kernels cannot write them here. */
-static void read_table(struct reader *r, enum ptx_space space)
+static void read_table(struct reader *r, enum space space)
 {
     struct declaration d;
     struct ptx_module *m = r->module;
@@ -475,7 +475,7 @@ static void read_module_shared(struct reader *r)
     read_declaration(r, &d);
     expect(r, ';');
     grow_variables(r, &r->module_shared, &r->n_module_shared, &d);
-    name_variable(r, PTX_SPACE_SHARED, &d, (uint64_t)r->n_module_shared << VAR_SHIFT);
+    name_variable(r, SPACE_SHARED, &d, (uint64_t)r->n_module_shared << VAR_SHIFT);
     r->n_module_symbols = r->n_symbols;
 }
 
@@ -515,12 +515,12 @@ static void read_address_size(struct reader *r)
 
 static void read_const(struct reader *r)
 {
-    read_table(r, PTX_SPACE_CONST);
+    read_table(r, SPACE_CONST);
 }
 
 static void read_global(struct reader *r)
 {
-    read_table(r, PTX_SPACE_GLOBAL);
+    read_table(r, SPACE_GLOBAL);
 }
 
 static void read_nothing(struct reader *r)
@@ -607,7 +607,7 @@ struct ptx_module *ptx_module_read(const char *text, size_t length, char *why, s
     struct ptx_module *m = calloc(1, sizeof *m);
     struct reader *r = calloc(1, sizeof *r);
     struct ptx_module *done = NULL;
-    ptx_why(why, why_size, "out of memory");
+    say_why(why, why_size, "out of memory");
     while (length && !text[length - 1]) /* drivers count the end of a string */
         length--;
     if (m && r) {
@@ -620,7 +620,7 @@ struct ptx_module *ptx_module_read(const char *text, size_t length, char *why, s
     if (!done)
         ptx_module_free(m);
     else
-        ptx_why(why, why_size, "%s", "");
+        say_why(why, why_size, "%s", "");
     free(r);
     return done;
 }

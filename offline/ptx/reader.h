@@ -39,7 +39,7 @@ struct symbol {
     enum ptx_type type;
     uint32_t slot;            /* of a register */
     uint32_t count, *slots;   /* of a range %r<count>: slot + 1 of each, 0: not used so far */
-    enum ptx_space space;     /* of a variable */
+    enum space space;         /* of a variable */
     uint64_t address;
     size_t size;
 };
@@ -104,7 +104,7 @@ struct reader {
 };
 
 /* text.c */
-void fail(struct reader *r, const char *format, ...) PTX_PRINTF(2, 3) PTX_NORETURN;
+void fail(struct reader *r, const char *format, ...) FRAME_PRINTF(2, 3) PTX_NORETURN;
 void *reader_alloc(struct reader *r, size_t n, size_t size);
 /* An array with room for one more: it grows when n is a power of two. */
 void *reader_grow(struct reader *r, void *array, size_t n, size_t size, size_t most, const char *what);
@@ -136,7 +136,7 @@ struct declaration {
     int is_const, is_array;
 };
 void read_declaration(struct reader *r, struct declaration *d);
-void add_variable(struct reader *r, enum ptx_space space, const struct declaration *d);
+void add_variable(struct reader *r, enum space space, const struct declaration *d);
 struct symbol *add_symbol(struct reader *r, struct word name, enum symbol_kind kind);
 const struct symbol *find_symbol(struct reader *r, struct word name);
 uint32_t add_slots(struct reader *r, int n);

@@ -54,17 +54,17 @@ struct turn {
 
 static uint32_t chosen_lane(struct warp *w, uint32_t ready)
 {
-    const enum ptx_schedule schedule = w->worker->launch->asked->schedule;
+    const enum schedule schedule = w->worker->launch->asked->schedule;
     uint32_t best = lowest(ready);
-    if (schedule == PTX_RANDOM || w->rotate) {
-        uint32_t skip = (uint32_t)(worker_random(w->worker) % count(ready));
+    if (schedule == SCHEDULE_RANDOM || w->rotate) {
+        uint32_t skip = (uint32_t)(dice_throw(&w->worker->random) % count(ready));
         while (skip--)
             ready &= ready - 1;
         return lowest(ready);
     }
     for (uint32_t rest = ready; rest; rest &= rest - 1) {
         const uint32_t i = lowest(rest);
-        if (schedule == PTX_LOWEST ? w->pc[i] < w->pc[best] : w->pc[i] > w->pc[best])
+        if (schedule == SCHEDULE_LOWEST ? w->pc[i] < w->pc[best] : w->pc[i] > w->pc[best])
             best = i;
     }
     return best;
@@ -74,9 +74,9 @@ static struct turn choose(struct warp *w, uint32_t ready)
 {
     struct turn t = { w->pc[chosen_lane(w, ready)], 0, NO_LIMIT };
     t.mask = lanes_at(w, ready, t.pc);
-    if (w->worker->launch->asked->schedule == PTX_RANDOM) { /* now and then only some of them go on */
-        const uint32_t some = t.mask & (uint32_t)worker_random(w->worker);
-        if (some && worker_random(w->worker) % 4 == 0)
+    if (w->worker->launch->asked->schedule == SCHEDULE_RANDOM) { /* now and then only some of them go on */
+        const uint32_t some = t.mask & (uint32_t)dice_throw(&w->worker->random);
+        if (some && dice_throw(&w->worker->random) % 4 == 0)
             t.mask = some;
     }
     for (uint32_t rest = ready & ~t.mask; rest; rest &= rest - 1) {
@@ -124,13 +124,13 @@ static void count_arrival(struct warp *w, const struct op *o, uint32_t lanes, in
     uint32_t number = 0, wanted = 0;
     const int same = barrier_operand(w, lanes, 0, &number) && barrier_operand(w, lanes, 1, &wanted);
     if (!same || number >= MAX_BARRIERS || wanted > MAX_WARPS * LANES || wanted % LANES) {
-        check_end(w, o, PTX_DIVERGED, lanes);
+        check_end(w, o, FOUND_DIVERGED, lanes);
         return;
     }
     struct barrier *b = &worker->barriers[number];
     const uint32_t expected = wanted ? wanted : worker->launch->n_threads;
     if (b->warps && b->expected != expected) {
-        check_end(w, o, PTX_DIVERGED, lanes);
+        check_end(w, o, FOUND_DIVERGED, lanes);
         return;
     }
     b->expected = expected;
@@ -149,7 +149,7 @@ static void arrive(struct warp *w)
     const uint32_t lanes = w->at_barrier, pc = w->pc[lowest(lanes)];
     const struct op *o = &w->worker->launch->kernel->ops[pc];
     if (o->aligned && lanes_at(w, lanes, pc) != lanes)
-        check_end(w, o, PTX_DIVERGED, lanes);
+        check_end(w, o, FOUND_DIVERGED, lanes);
     else
         count_arrival(w, o, lanes, 1);
 }
@@ -201,7 +201,7 @@ static uint32_t try_together(struct warp *w, const struct op *o, uint32_t came)
     const uint32_t lane = lowest(came), named = members(w, o, lane);
     const uint32_t wanted = named & w->alive;
     if (!(named >> lane & 1) || (o->whole && w->alive != ~0u)) {
-        check_end(w, o, PTX_DIVERGED, came);
+        check_end(w, o, FOUND_DIVERGED, came);
         return 0;
     }
     if ((came & wanted) != wanted)
@@ -237,7 +237,7 @@ static int settle(struct warp *w)
         return 1;
     }
     if (w->blocked)
-        check_end(w, &ops[w->pc[lowest(w->blocked)]], PTX_DIVERGED, w->blocked);
+        check_end(w, &ops[w->pc[lowest(w->blocked)]], FOUND_DIVERGED, w->blocked);
     else if (w->alive && !w->arrived)
         arrive(w);
     return w->alive && !w->at_barrier && !w->worker->stop;
@@ -250,7 +250,7 @@ static int take_branch(struct warp *w, const struct op *o, struct turn *t, uint3
 {
     struct worker *worker = w->worker;
     if (worker->executed >= worker->launch->limit) {
-        check_end(w, o, PTX_NO_PROGRESS, t->mask);
+        check_end(w, o, FOUND_NO_PROGRESS, t->mask);
         return 0;
     }
     if (!m) {
@@ -293,7 +293,7 @@ static int take_together(struct warp *w, const struct op *o, struct turn *t, uin
     set_pc(w, m, t->pc);
     const uint32_t came = m | lanes_at(w, w->blocked, t->pc);
     const uint32_t done = try_together(w, o, came);
-    if (done == t->mask && w->worker->launch->asked->schedule != PTX_RANDOM) {
+    if (done == t->mask && w->worker->launch->asked->schedule != SCHEDULE_RANDOM) {
         set_pc(w, t->mask, ++t->pc);
         return t->mask == w->alive;
     }
@@ -326,7 +326,7 @@ static void access_memory(struct warp *w, const struct op *o, uint32_t m)
 /* In a random schedule others may come in between at any access. */
 static int torn(struct warp *w)
 {
-    return w->worker->launch->asked->schedule == PTX_RANDOM && worker_random(w->worker) % 16 == 0;
+    return w->worker->launch->asked->schedule == SCHEDULE_RANDOM && dice_throw(&w->worker->random) % 16 == 0;
 }
 
 static void run_turn(struct warp *w, struct turn t)
@@ -455,11 +455,9 @@ static void begin_warp(struct warp *w)
     w->alive = left >= LANES ? ~0u : (1u << left) - 1;
     w->blocked = w->at_barrier = 0;
     w->arrived = w->rotate = 0;
-    w->epoch = worker->first_epoch - 1;
     for (int i = 0; i < LANES; i++)
         w->pc[i] = 0;
-    for (uint32_t i = 0; i < launch->n_warps; i++)
-        w->clock[i] = worker->first_epoch - 1;
+    order_begin(&w->order, worker->last_epoch + 1);
     check_fence(w);
     for (uint32_t i = 0; i < launch->kernel->n_slots; i++)
         w->defined[i] = launch->defined[i];
@@ -471,7 +469,6 @@ static void begin_group(struct worker *worker)
     struct launch *launch = worker->launch;
     const size_t local = launch->n_warps * LANES * ((launch->kernel->local_bytes + 15) / 16 * 16);
     worker->executed = 0;
-    worker->first_epoch = worker->last_epoch + 1;
     for (int i = 0; i < MAX_BARRIERS; i++)
         worker->barriers[i].threads = worker->barriers[i].expected = worker->barriers[i].waiting =
             worker->barriers[i].warps = 0;
@@ -487,7 +484,7 @@ static void begin_group(struct worker *worker)
 static uint32_t warp_of_round(const struct worker *worker, uint32_t k, uint32_t first)
 {
     const uint32_t n = worker->launch->n_warps;
-    return worker->launch->asked->schedule == PTX_HIGHEST ? n - 1 - k : (k + first) % n;
+    return worker->launch->asked->schedule == SCHEDULE_HIGHEST ? n - 1 - k : (k + first) % n;
 }
 
 /* Some live and none can go on: all wait at barriers that others never reach. */
@@ -496,18 +493,18 @@ static void end_stuck(struct worker *worker)
     for (uint32_t i = 0; i < worker->launch->n_warps; i++) {
         struct warp *w = &worker->warps[i];
         if (w->alive && !worker->stop)
-            check_end(w, &worker->launch->kernel->ops[w->pc[lowest(w->alive)]], PTX_DIVERGED, w->alive);
+            check_end(w, &worker->launch->kernel->ops[w->pc[lowest(w->alive)]], FOUND_DIVERGED, w->alive);
     }
 }
 
 void worker_group(struct worker *worker)
 {
     const uint32_t n = worker->launch->n_warps;
-    const int random = worker->launch->asked->schedule == PTX_RANDOM;
+    const int random = worker->launch->asked->schedule == SCHEDULE_RANDOM;
     int living = 1;
     begin_group(worker);
     while (living && !worker->stop) {
-        const uint32_t first = random ? (uint32_t)(worker_random(worker) % n) : 0;
+        const uint32_t first = random ? (uint32_t)(dice_throw(&worker->random) % n) : 0;
         int moved = 0;
         living = 0;
         for (uint32_t k = 0; k < n && !worker->stop; k++) {
@@ -522,6 +519,6 @@ void worker_group(struct worker *worker)
             end_stuck(worker);
     }
     for (uint32_t i = 0; i < n; i++)
-        if (worker->warps[i].epoch > worker->last_epoch)
-            worker->last_epoch = worker->warps[i].epoch;
+        if (worker->warps[i].order.epoch > worker->last_epoch)
+            worker->last_epoch = worker->warps[i].order.epoch;
 }

@@ -256,7 +256,7 @@ static uint32_t take_source(struct reader *r, char class, enum ptx_type type, en
     const struct word w = take_word(r);
     const struct symbol *s = find_symbol(r, w);
     if (s && s->kind == SYMBOL_VARIABLE) {
-        if (class != 'l' && !(class == 'w' && s->space == PTX_SPACE_SHARED))
+        if (class != 'l' && !(class == 'w' && s->space == SPACE_SHARED))
             fail(r, "%.*s is the name of a variable", WORD(w));
         return constant_slot(r, s->address, class == 'l' ? 8 : 4);
     }
@@ -418,8 +418,8 @@ static void read_form(struct reader *r, const struct parts *p)
 
 static const char *const space_words[] = { "global", "shared", "shared::cta", "local", "param", "param::entry",
                                            "param::func", "const", NULL };
-static const uint8_t spaces[] = { PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED, PTX_SPACE_LOCAL,
-                                  PTX_SPACE_PARAM,  PTX_SPACE_PARAM,  PTX_SPACE_PARAM,  PTX_SPACE_CONST };
+static const uint8_t spaces[] = { SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED, SPACE_LOCAL,
+                                  SPACE_PARAM,  SPACE_PARAM,  SPACE_PARAM,  SPACE_CONST };
 /* They say nothing to a machine that executes memory accesses in order and has no caches. */
 static const char *const ignored[] = { "volatile",
                                        "relaxed",
@@ -452,9 +452,9 @@ static const char *const vectors[] = { "v2", "v4", NULL };
 static void note_grain(struct reader *r, const struct op *o)
 {
     struct ptx_kernel *k = r->kernel;
-    if ((o->space == PTX_SPACE_NONE || o->space == PTX_SPACE_SHARED) && o->width < k->shared_grain)
+    if ((o->space == SPACE_NONE || o->space == SPACE_SHARED) && o->width < k->shared_grain)
         k->shared_grain = o->width;
-    if ((o->space == PTX_SPACE_NONE || o->space == PTX_SPACE_GLOBAL || o->space == PTX_SPACE_CONST) &&
+    if ((o->space == SPACE_NONE || o->space == SPACE_GLOBAL || o->space == SPACE_CONST) &&
         o->width < k->global_grain)
         k->global_grain = o->width;
 }
@@ -492,7 +492,7 @@ static uint32_t take_address(struct reader *r, struct op *o)
         const struct symbol *s = find_symbol(r, w);
         if (s && s->kind == SYMBOL_VARIABLE) {
             slot = constant_slot(r, s->address, 8);
-            if (o->space == PTX_SPACE_NONE || o->space == PTX_SPACE_PARAM)
+            if (o->space == SPACE_NONE || o->space == SPACE_PARAM)
                 o->space = (uint8_t)s->space; /* a function's parameters lie in its caller's local memory */
         } else if (!is_register(r, w, &slot, &type)) {
             no_operand(r, w);
@@ -643,7 +643,7 @@ static void read_ldmatrix(struct reader *r, const struct parts *p)
                  !word_is(p->part[i], "b16"))
             unknown(r, p);
     }
-    if (count < 0 || (o.space != PTX_SPACE_SHARED && o.space != PTX_SPACE_NONE))
+    if (count < 0 || (o.space != SPACE_SHARED && o.space != SPACE_NONE))
         unknown(r, p);
     o.count = (uint8_t)(1 << count);
     o.n_dst = (uint8_t)take_vector(r, o.reg, 4, 1, 'w', T_B32, NULL);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "reader.h"
-#include "small.h"
+#include "offline/frame/small.h"
 
 void fail(struct reader *r, const char *format, ...)
 {
@@ -15,7 +15,7 @@ void fail(struct reader *r, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    ptx_why(r->why, r->why_size, "line %u: %s", (unsigned)r->at.line, text);
+    say_why(r->why, r->why_size, "line %u: %s", (unsigned)r->at.line, text);
     longjmp(r->bail, 1);
 }
 

@@ -178,11 +178,11 @@ static void free_shot(struct shot *s)
     free(s);
 }
 
-static int tell(const struct ptx_finding *finding, void *context)
+static int tell(const struct finding *finding, void *context)
 {
     char line[1024];
     (void)context;
-    ptx_finding_print(finding, line, sizeof line);
+    finding_print(finding, line, sizeof line);
     nvidia_tell(line);
     return 0;
 }
@@ -313,7 +313,8 @@ static void set_options(struct ptx_launch *l)
 {
     char word[NVIDIA_VALUE_MAX];
     nvidia_word("schedule", word);
-    l->schedule = !strcmp(word, "random") ? PTX_RANDOM : !strcmp(word, "highest") ? PTX_HIGHEST : PTX_LOWEST;
+    l->schedule = !strcmp(word, "random") ? SCHEDULE_RANDOM :
+                  !strcmp(word, "highest") ? SCHEDULE_HIGHEST : SCHEDULE_LOWEST;
     l->seed = (uint64_t)nvidia_number("seed", 0);
     l->approximate = (int)nvidia_number("approximate", 0);
     l->unchecked = nvidia_number("unchecked", 0) != 0;

@@ -571,7 +571,7 @@ static void run_form(const char *instruction, char from, char result, uint64_t (
 {
     char text[2048];
     struct heard heard;
-    const struct how how = { N_ALL / 32, 32, PTX_LOWEST, 0, 0, approximate, 0, 0 };
+    const struct how how = { N_ALL / 32, 32, SCHEDULE_LOWEST, 0, 0, approximate, 0, 0 };
     form_program(text, sizeof text, instruction, result);
     for (int i = 0; i < N_ALL; i++)
         operand_triple(from, i, data[i]);
@@ -639,7 +639,7 @@ static void test_approximations(void)
         for (int sign = -1; sign <= 1; sign++) {
             char text[2048];
             struct heard heard;
-            const struct how how = { N_ALL / 32, 32, PTX_LOWEST, 0, 0, sign, 0, 0 };
+            const struct how how = { N_ALL / 32, 32, SCHEDULE_LOWEST, 0, 0, sign, 0, 0 };
             double most_off = 0;
             int bad = 0;
             const double low = approximations[f].low, high = approximations[f].high;
@@ -696,7 +696,7 @@ static void test_specials(void)
         for (int sign = -1; sign <= 1; sign++) {
             char text[1024];
             struct heard heard;
-            const struct how how = { 1, 1, PTX_LOWEST, 0, 0, sign, 0, 0 };
+            const struct how how = { 1, 1, SCHEDULE_LOWEST, 0, 0, sign, 0, 0 };
             uint32_t data[2] = { specials[k].a, 99 };
             snprintf(text, sizeof text,
                      "%sld.global.f32 %%f1, [%%p0]; %s %%f2, %%f1; st.global.f32 [%%p0+4], %%f2;\n%s", BEGIN,
@@ -900,7 +900,7 @@ static void test_votes(void)
         "DONE: " END,
         data, sizeof data, NULL, NULL, &heard);
     /* lanes 5.. are not members of the vote.uni: nobody would come for them */
-    ok(heard.n[PTX_DIVERGED] == 1, "a lane that is not a member is told");
+    ok(heard.n[FOUND_DIVERGED] == 1, "a lane that is not a member is told");
     run_text(
         BEGIN
         "setp.lt.u32 %p1, %t, 5; vote.sync.ballot.b32 %r1, %p1, -1; vote.sync.any.pred %p2, %p1, -1;\n"
@@ -928,7 +928,7 @@ static void test_widths(void)
     struct heard heard;
     for (int i = 0; i < 64; i++)
         data.b[i] = (unsigned char)(0x80 + i);
-    const struct how one = { 1, 1, PTX_LOWEST, 0, 0, 0, 0, 0 };
+    const struct how one = { 1, 1, SCHEDULE_LOWEST, 0, 0, 0, 0, 0 };
     run_text(
         BEGIN
         "ld.global.s8 %r1, [%p0+1]; ld.global.u8 %r2, [%p0+1]; ld.global.s16 %d3, [%p0+2]; ld.global.u8 %h1, [%p0+5];\n"
@@ -1012,7 +1012,7 @@ static void test_atomics(void)
     /* of many groups on several host threads, what was there before is different for everybody */
     static uint32_t seen[1 + 64 * 32];
     struct heard heard;
-    const struct how many = { 64, 32, PTX_RANDOM, 3, 0, 0, 0, 4 };
+    const struct how many = { 64, 32, SCHEDULE_RANDOM, 3, 0, 0, 0, 4 };
     memset(seen, 0, sizeof seen);
     run_text(
         BEGIN
@@ -1027,7 +1027,7 @@ static void test_atomics(void)
 
 /* ---- control ---- */
 
-static const enum ptx_schedule schedules[] = { PTX_LOWEST, PTX_HIGHEST, PTX_RANDOM };
+static const enum schedule schedules[] = { SCHEDULE_LOWEST, SCHEDULE_HIGHEST, SCHEDULE_RANDOM };
 
 /* Every lane goes around as often as its number says, leaves the inner loop early, and some leave for good. */
 static void test_divergence(void)
@@ -1110,7 +1110,7 @@ static void test_waiting(void)
 {
     uint32_t data[2] = { 0 };
     struct heard heard;
-    const struct how how = { 1, 64, PTX_LOWEST, 5, 10000000, 0, 1, 0 };
+    const struct how how = { 1, 64, SCHEDULE_LOWEST, 5, 10000000, 0, 1, 0 };
     run_text(BEGIN
              "setp.ne.u32 %p1, %t, 0; @%p1 bra NOT; WAIT: ld.volatile.global.u32 %r1, [%p0]; setp.ne.u32 %p2, %r1, 2;\n"
              "@%p2 bra WAIT; st.global.u32 [%p0+4], 1; bra DONE;\n"

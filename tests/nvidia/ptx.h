@@ -17,12 +17,12 @@
 
 /* The findings of a launch, by kind, and the first of them. */
 struct heard {
-    int n[PTX_KINDS], all;
-    struct ptx_finding first;
+    int n[FOUND_KINDS], all;
+    struct finding first;
     char text[400], variable[64], file[64];
 };
 
-TAP_UNUSED static int hear(const struct ptx_finding *f, void *context)
+TAP_UNUSED static int hear(const struct finding *f, void *context)
 {
     struct heard *h = context;
     h->n[f->kind]++;
@@ -31,7 +31,7 @@ TAP_UNUSED static int hear(const struct ptx_finding *f, void *context)
         h->first.text = h->first.kernel = NULL;
         snprintf(h->variable, sizeof h->variable, "%s", f->variable ? f->variable : "");
         snprintf(h->file, sizeof h->file, "%s", f->file ? f->file : "");
-        ptx_finding_print(f, h->text, sizeof h->text);
+        finding_print(f, h->text, sizeof h->text);
     }
     return 0;
 }
@@ -48,7 +48,7 @@ TAP_UNUSED static struct ptx_module *read_or_bail(const char *text)
 /* What a test may change of a launch; zeros are one group of 32 threads. */
 struct how {
     uint32_t groups, threads;
-    enum ptx_schedule schedule;
+    enum schedule schedule;
     uint64_t seed, limit;
     int approximate, unchecked, n_threads;
 };

@@ -56,7 +56,7 @@ static int read_and_run(const char *text, size_t length, char *why, size_t size)
                 args[k].size = 0;
         }
         l.grid[0] = 2, l.block[0] = 32, l.args = args, l.n_args = info->n_params > 16 ? 0 : info->n_params;
-        l.buffers = &buffer, l.n_buffers = 1, l.limit = 5000, l.schedule = (enum ptx_schedule)(length % 3);
+        l.buffers = &buffer, l.n_buffers = 1, l.limit = 5000, l.schedule = (enum schedule)(length % 3);
         ptx_run(ptx_kernel_at(m, i), &l, NULL, 0);
     }
     const int done = m != NULL;

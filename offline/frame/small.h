@@ -3,13 +3,14 @@
  *
  * "Odd" functions return the exact result rounded to odd in double: the neighbour with the odd last bit unless it is
  * exact. Rounding that once more, in any mode, to at most 51 bits gives what rounding the exact result would have. */
-#ifndef PTX_SMALL_H
-#define PTX_SMALL_H
+#ifndef FRAME_SMALL_H
+#define FRAME_SMALL_H
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "inside.h"
+enum rounding { ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
 
 static inline uint32_t bits_of(float x)
 {
@@ -64,7 +65,7 @@ static inline float bf16_to_float(uint32_t b)
     return float_of(b << 16);
 }
 
-/* To nearest even. NaN is 0x7fff, as PTX's canonical one. */
+/* To nearest even. NaN is 0x7fff. */
 static inline uint32_t float_to_half(float x)
 {
     const uint32_t u = bits_of(x), a = u & 0x7fffffffu, sign = u >> 16 & 0x8000;
