@@ -16,11 +16,6 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-const char *settings_tune_name(int tune)
-{
-    return tune > 0 && tune < NAMES ? names[tune] : NULL;
-}
-
 double settings_limit(int effort)
 {
     return effort == CLATTN_TUNE_EXHAUSTIVE ? 0 : effort == CLATTN_TUNE_FULL ? 60 : 2;
@@ -62,7 +57,7 @@ cl_int settings_read(struct settings *s, const clattn_options *o, struct why *wh
     s->tune = 0;
     s->seconds = 0;
     why->text[0] = '\0';
-    if (o->tune && !settings_tune_name(o->tune))
+    if (o->tune < 0 || o->tune >= NAMES)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
                        "clattn_options.tune is %d, none of CLATTN_TUNE_AUTO .. _RECORD", (int)o->tune);
     if (!is_limit(o->tune_seconds))

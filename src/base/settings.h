@@ -17,7 +17,4 @@ cl_int settings_read(struct settings *s, const clattn_options *o, struct why *wh
 /* Seconds that an effort has by default; 0: no limit. */
 double settings_limit(int effort);
 
-/* Returns the name of a CLATTN_TUNE_* as the environment has it, or NULL. */
-const char *settings_tune_name(int tune);
-
 #endif
