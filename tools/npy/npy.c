@@ -7,6 +7,7 @@
 #include "tools/system/files.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,31 @@ void npy_free(struct npy *a)
     free(a->data);
     a->data = NULL;
 }
+
+/* ---- What is wrong ---- */
+
+int npy_fault(const struct npy *a, struct fault *f, const char *format, ...)
+{
+    char words[sizeof f->text];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(words, sizeof words, format, list);
+    va_end(list);
+    return fault_set(f, EXIT_USAGE, "%s: %s: %s", a->argument, a->path, words);
+}
+
+int npy_misfit(const struct npy *a, const struct npy *other, const char *why, struct fault *f)
+{
+    return npy_fault(a, f, "its shape %s does not fit %s of %s, %s: %s", a->axes, other->axes, other->argument,
+                     other->path, why);
+}
+
+int npy_no_memory(const struct npy *a, struct fault *f)
+{
+    return npy_fault(a, f, "there is no memory for it");
+}
+
+/* ---- Reading ---- */
 
 /* Number of elements. Axes of size 0 are left out of the overflow check, so that no later product of a part of them
  * can overflow either. */
@@ -91,7 +117,7 @@ static const char *read_header(int fd, uint64_t file, struct npy *a, uint64_t *b
 }
 
 /* Puts data that was read in Fortran order in C order. Frees it on failure. */
-static int reorder(const char *argument, const char *path, struct npy *a, struct fault *f)
+static int reorder(struct npy *a, struct fault *f)
 {
     const size_t size = npy_size(a->type), bytes = a->count * size; /* of what lies in memory already */
     if (a->ndim < 2 || bytes == 0)
@@ -101,47 +127,45 @@ static int reorder(const char *argument, const char *path, struct npy *a, struct
         npy_transpose(a->ndim, a->shape, size, a->data, to);
     free(a->data);
     a->data = to;
-    return to ? 0 : fault_set(f, EXIT_USAGE, "%s: %s: there is no memory to put its %llu bytes in C order", argument,
-                              path, (unsigned long long)bytes);
+    return to ? 0 : npy_fault(a, f, "there is no memory to put its %llu bytes in C order", (unsigned long long)bytes);
 }
 
-static int read_file(int fd, uint64_t bytes, const char *argument, const char *path, struct npy *a, struct fault *f)
+static int read_file(int fd, uint64_t bytes, struct npy *a, struct fault *f)
 {
     uint64_t header = 0;
-    char shape[NPY_SHAPE_TEXT];
     const char *why = read_header(fd, bytes, a, &header);
     if (why)
-        return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, why);
-    npy_shape(a->ndim, a->shape, shape);
+        return npy_fault(a, f, "%s", why);
+    npy_shape(a->ndim, a->shape, a->axes);
     if (count_elements(a) != 0)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s is too large", argument, path, shape);
-    const uint64_t data = bytes - header;
-    if (data != (uint64_t)a->count * npy_size(a->type))
-        return fault_set(f, EXIT_USAGE, "%s: %s: it has %llu bytes of data where %s of %s needs %llu", argument, path,
-                         (unsigned long long)data, shape, a->name,
-                         (unsigned long long)a->count * npy_size(a->type));
+        return npy_fault(a, f, "its shape %s is too large", a->axes);
+    const uint64_t data = bytes - header, need = (uint64_t)a->count * npy_size(a->type);
+    if (data != need)
+        return npy_fault(a, f, "it has %llu bytes of data where %s of %s needs %llu", (unsigned long long)data,
+                         a->axes, a->name, (unsigned long long)need);
     a->data = malloc(data ? (size_t)data : 1);
     if (!a->data)
-        return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for its %llu bytes", argument, path,
-                         (unsigned long long)data);
+        return npy_fault(a, f, "there is no memory for its %llu bytes", (unsigned long long)data);
     const int got = read_all(fd, a->data, (size_t)data);
     if (got != 0) {
         npy_free(a);
-        return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, got < 0 ? strerror(errno) : "it became shorter");
+        return npy_fault(a, f, "%s", got < 0 ? strerror(errno) : "it became shorter");
     }
     npy_swap(a->name, a->data, a->count);
-    return a->fortran ? reorder(argument, path, a, f) : 0;
+    return a->fortran ? reorder(a, f) : 0;
 }
 
 int npy_read(const char *argument, const char *path, struct npy *out, struct fault *f)
 {
     memset(out, 0, sizeof *out);
+    out->argument = argument;
+    out->path = path;
     uint64_t bytes = 0;
     int fd;
     const char *const why = files_open(&fd, path, &bytes);
     if (why)
-        return fault_set(f, EXIT_USAGE, "%s: %s: %s", argument, path, why);
-    const int status = read_file(fd, bytes, argument, path, out, f);
+        return npy_fault(out, f, "%s", why);
+    const int status = read_file(fd, bytes, out, f);
     (void)close(fd);
     return status;
 }

@@ -15,21 +15,30 @@
 enum {
     NPY_F4 = 1, NPY_F2, NPY_F8, NPY_B1, NPY_I1, NPY_U1, NPY_I2, NPY_U2, NPY_I4, NPY_U4, NPY_I8, NPY_U8
 };
-enum { NPY_DIMS = 8 };
+enum { NPY_DIMS = 8, NPY_SHAPE_TEXT = 192 };
 
 struct npy {
+    const char *argument, *path; /* as npy_read() got them */
     int type;     /* NPY_F4.. */
     char name[4]; /* what the file calls it, e.g. ">f4" */
     int fortran;  /* the file has the first axis innermost */
     int ndim;
     int64_t shape[NPY_DIMS];
+    char axes[NPY_SHAPE_TEXT]; /* the shape in words, "[2,3,4]" */
     size_t count; /* elements; the product of all axes, those of size 0 left out, times 64 fits size_t and int64_t */
     void *data;   /* from malloc, in C order and host byte order; never NULL after a success */
 };
 
-/* Reads `path`, which the command line gave as `argument`. Returns 0, or -1 with `f` set and nothing to free. */
+/* Reads `path`, which the command line gave as `argument`; both must outlive the array. Returns 0, or -1 with `f` set
+ * and nothing to free. */
 int npy_read(const char *argument, const char *path, struct npy *out, struct fault *f);
 void npy_free(struct npy *a);
+
+/* Say what is wrong with an array, behind its argument and path; they return -1. npy_misfit(): its shape does not fit
+ * that of another one, and why, or what would. */
+int npy_fault(const struct npy *a, struct fault *f, const char *format, ...) PRINTF_LIKE(3, 4);
+int npy_misfit(const struct npy *a, const struct npy *other, const char *why, struct fault *f);
+int npy_no_memory(const struct npy *a, struct fault *f);
 
 size_t npy_size(int type);      /* bytes of an element */
 const char *npy_name(int type); /* what a file that is written calls it: "<f4" */
@@ -41,8 +50,6 @@ int npy_type(const char *name, struct npy *a);
 int npy_is_whole(int type);
 int64_t npy_whole(const struct npy *a, size_t i);
 
-enum { NPY_SHAPE_TEXT = 192 };
-/* "[2,3,4]" */
 void npy_shape(int ndim, const int64_t *shape, char text[NPY_SHAPE_TEXT]);
 
 /* Reads the header text of n bytes into type, name, fortran, ndim and shape. Returns NULL, or what is wrong. */

@@ -10,6 +10,7 @@
 #include "tools/run/tensor_file.h"
 #include "tools/run/wholes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,21 +18,19 @@
 static int read_ints(const char *argument, const char *path, const struct tensor_file *q, int64_t most, struct npy *a,
                      struct fault *f)
 {
-    char shape[NPY_SHAPE_TEXT], of_q[NPY_SHAPE_TEXT];
+    char want[32];
     if (!path)
         return 0;
     if (wholes_read(argument, path, a, f) != 0)
         return -1;
-    npy_shape(a->ndim, a->shape, shape);
-    npy_shape(q->a.ndim, q->a.shape, of_q);
+    snprintf(want, sizeof want, "want [%lld]", (long long)q->b);
     if (a->ndim != 1 || a->shape[0] != q->b)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s does not fit %s of %s, %s: want [%lld]", argument, path,
-                         shape, of_q, q->argument, q->path, (long long)q->b);
+        return npy_misfit(a, &q->a, want, f);
     for (size_t i = 0; i < a->count && most >= 0; i++) {
         const int32_t x = ((const int32_t *)a->data)[i];
         if (x < 0 || x > most)
-            return fault_set(f, EXIT_USAGE, "%s: %s: value %ld at [%zu] is %s %lld", argument, path, (long)x, i,
-                             most ? "outside 0 to" : "not", (long long)most);
+            return npy_fault(a, f, "value %ld at [%zu] is %s %lld", (long)x, i, most ? "outside 0 to" : "not",
+                             (long long)most);
     }
     return 0;
 }
@@ -39,7 +38,6 @@ static int read_ints(const char *argument, const char *path, const struct tensor
 /* Where the sequences of varlen tensors begin: *out gets the list, `x` its b and n. */
 static int read_sequences(const char *argument, const char *path, struct tensor_file *x, int32_t **out, struct fault *f)
 {
-    char shape[NPY_SHAPE_TEXT], of_x[NPY_SHAPE_TEXT];
     struct npy a;
     int status = -1;
     if (!path)
@@ -48,15 +46,13 @@ static int read_sequences(const char *argument, const char *path, struct tensor_
         return -1;
     const int32_t *cu = a.data;
     const int64_t b = (int64_t)a.count - 1;
-    npy_shape(a.ndim, a.shape, shape);
-    npy_shape(x->a.ndim, x->a.shape, of_x);
     if (a.ndim != 1 || b < 0)
-        fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want [b+1]", argument, path, shape);
+        npy_fault(&a, f, "its shape is %s, want [b+1]", a.axes);
     else if (cu[0] != 0)
-        fault_set(f, EXIT_USAGE, "%s: %s: it begins with %ld, not with 0", argument, path, (long)cu[0]);
+        npy_fault(&a, f, "it begins with %ld, not with 0", (long)cu[0]);
     else if (cu[b] != x->file_n)
-        fault_set(f, EXIT_USAGE, "%s: %s: it ends with %ld, not with the rows of %s, %s, which is %s", argument, path,
-                  (long)cu[b], x->argument, x->path, of_x);
+        npy_fault(&a, f, "it ends with %ld, not with the rows of %s, %s, which is %s", (long)cu[b], x->argument,
+                  x->path, x->a.axes);
     else
         status = 0;
     x->b = b;
@@ -65,8 +61,8 @@ static int read_sequences(const char *argument, const char *path, struct tensor_
         const int64_t rows = (int64_t)cu[i + 1] - cu[i];
         x->n = rows > x->n ? rows : x->n;
         if (rows < 0)
-            status = fault_set(f, EXIT_USAGE, "%s: %s: value %ld at [%lld] is less than the one before", argument, path,
-                               (long)cu[i + 1], (long long)i + 1);
+            status = npy_fault(&a, f, "value %ld at [%lld] is less than the one before", (long)cu[i + 1],
+                               (long long)i + 1);
     }
     if (status == 0) {
         *out = a.data;

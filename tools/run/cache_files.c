@@ -9,6 +9,7 @@
 #include "tools/oracle/quantise.h"
 #include "tools/run/wholes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,33 +20,23 @@ struct source {
     int type; /* of type_option; 0: not given */
 };
 
-static int no_memory(const char *argument, const char *path, struct fault *f)
-{
-    return fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
-}
-
 /* ---- Pages ---- */
 
 int cache_files_table(const struct options *o, const struct tensor_file *q, struct tensor_file *k,
                       struct tensor_file *v, struct pages *p, struct fault *f)
 {
-    const char *const argument = "--block-table", *const path = o->block_table;
-    char shape[NPY_SHAPE_TEXT], of_q[NPY_SHAPE_TEXT];
+    char want[48];
     struct npy a;
     int status = 0;
-    if (!path)
+    if (!o->block_table)
         return 0;
-    if (wholes_read(argument, path, &a, f) != 0)
+    if (wholes_read("--block-table", o->block_table, &a, f) != 0)
         return -1;
-    npy_shape(a.ndim, a.shape, shape);
-    npy_shape(q->a.ndim, q->a.shape, of_q);
-    const int fits = a.ndim == 2 && a.shape[0] == q->b;
-    if (!fits)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its shape %s does not fit %s of %s, %s: want [%lld,max_pages]",
-                           argument, path, shape, of_q, q->argument, q->path, (long long)q->b);
+    snprintf(want, sizeof want, "want [%lld,max_pages]", (long long)q->b);
+    if (a.ndim != 2 || a.shape[0] != q->b)
+        status = npy_misfit(&a, &q->a, want, f);
     else if (a.shape[1] > INT32_MAX / k->file_n)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its shape %s is too large for pages of %lld rows", argument, path,
-                           shape, (long long)k->file_n);
+        status = npy_fault(&a, f, "its shape %s is too large for pages of %lld rows", a.axes, (long long)k->file_n);
     if (status == 0) {
         p->b = q->b;
         p->page = k->file_n;
@@ -63,12 +54,10 @@ int cache_files_table(const struct options *o, const struct tensor_file *q, stru
 /* ---- Scales and zero points ---- */
 
 /* The axes of a file, in the order of [b,h,n,groups], each of which is that of K or V, or 1. */
-static int scale_shape(const struct source *x, const char *argument, const char *path, const struct npy *a,
-                       int64_t shape[4], struct fault *f)
+static int scale_shape(const struct source *x, const struct npy *a, int64_t shape[4], struct fault *f)
 {
     const struct tensor_file *const t = x->file;
     const int64_t axes[4] = { t->file_b, t->h, t->file_n, t->width };
-    char of_file[NPY_SHAPE_TEXT], of_tensor[NPY_SHAPE_TEXT];
     int fits = a->ndim == t->a.ndim;
     if (fits) {
         tensor_file_axes(t->form, a->shape, shape);
@@ -76,14 +65,7 @@ static int scale_shape(const struct source *x, const char *argument, const char 
             fits = fits && (shape[axis] == 1 || shape[axis] == axes[axis]);
         fits = fits && shape[3] >= 1 && t->width % shape[3] == 0;
     }
-    if (fits)
-        return 0;
-    npy_shape(a->ndim, a->shape, of_file);
-    npy_shape(t->a.ndim, t->a.shape, of_tensor);
-    return fault_set(f, EXIT_USAGE,
-                     "%s: %s: its shape %s does not fit %s of %s, %s: want axes of 1 or of that size, and a last one "
-                     "that divides it",
-                     argument, path, of_file, of_tensor, t->argument, t->path);
+    return fits ? 0 : npy_misfit(a, &t->a, "want axes of 1 or of that size, and a last one that divides it", f);
 }
 
 /* Reads scales or zero points: *out gets [shape]. */
@@ -93,10 +75,10 @@ static int read_scales(const struct source *x, const char *argument, const char 
     struct npy a;
     if (floats_read(argument, path, &a, f) != 0)
         return -1;
-    int status = scale_shape(x, argument, path, &a, shape, f);
+    int status = scale_shape(x, &a, shape, f);
     if (status == 0) {
         const size_t size = (size_t)shape[3] * sizeof **out;
-        double *const values = floats_values(argument, path, &a, CLATTN_F32, f);
+        double *const values = floats_values(&a, CLATTN_F32, f);
         *out = malloc((a.count ? a.count : 1) * sizeof **out);
         if (values && *out) {
             if (tensor_file_rows_first(x->file->form))
@@ -104,7 +86,7 @@ static int read_scales(const struct source *x, const char *argument, const char 
             else
                 memcpy(*out, values, a.count * sizeof *values);
         } else {
-            status = no_memory(argument, path, f);
+            status = npy_no_memory(&a, f);
         }
         free(values);
     }
@@ -119,8 +101,7 @@ static int read_all_scales(const struct source *x, struct stored *s, struct faul
     static const int64_t none[4] = { 1, 1, 1, 1 };
     memcpy(s->zero_shape, none, sizeof none);
     if (!x->scale)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its type is |i1, which needs %s as well", t->argument, t->path,
-                         x->scale_option);
+        return npy_fault(&t->a, f, "its type is |i1, which needs %s as well", x->scale_option);
     if (read_scales(x, x->scale_option, x->scale, &s->scale, s->scale_shape, f) != 0 ||
         (x->zero && read_scales(x, x->zero_option, x->zero, &s->zero, s->zero_shape, f) != 0))
         return -1;
@@ -139,13 +120,11 @@ static int pack(const struct source *x, unsigned char *bytes, int64_t width, siz
 {
     const struct tensor_file *const t = x->file;
     if (width % 2 != 0)
-        return fault_set(f, EXIT_USAGE, "%s: %s: its width %lld is odd, where int4 has two elements in a byte",
-                         t->argument, t->path, (long long)width);
+        return npy_fault(&t->a, f, "its width %lld is odd, where int4 has two elements in a byte", (long long)width);
     for (size_t i = 0; i < count; i++) {
         const int element = bytes[i] < 128 ? bytes[i] : bytes[i] - 256;
         if (element < -8 || element > 7)
-            return fault_set(f, EXIT_USAGE, "%s: %s: it has an element of %d, and int4 has -8 to 7", t->argument,
-                             t->path, element);
+            return npy_fault(&t->a, f, "it has an element of %d, and int4 has -8 to 7", element);
         if (i % 2 == 0)
             bytes[i / 2] = (unsigned char)(element & 15);
         else
@@ -191,7 +170,7 @@ static int take_floats(const struct source *x, struct stored *s, int type, struc
     s->group = s->width;
     double *const values = s->value;
     s->value = NULL;
-    const int status = stored_quantise(s, 0, values) == 0 ? 0 : no_memory(t->argument, t->path, f);
+    const int status = stored_quantise(s, 0, values) == 0 ? 0 : npy_no_memory(&t->a, f);
     free(values);
     return status;
 }
@@ -224,7 +203,7 @@ static int read_one(const struct source *x, struct stored *s, const struct pages
     if ((t->a.type == NPY_I1 ? take_bytes(x, s, f) : take_floats(x, s, type, f)) != 0)
         return -1;
     *values = values_of(t, s, p);
-    return *values ? 0 : no_memory(t->argument, t->path, f);
+    return *values ? 0 : npy_no_memory(&t->a, f);
 }
 
 int cache_files_read(const struct options *o, struct tensor_file *k, struct tensor_file *v, struct stored_kv *c,

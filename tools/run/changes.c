@@ -27,22 +27,20 @@ static int read_heads(const char *argument, const char *path, int by_entry, cons
                       int64_t *rows, int *axes, struct fault *f)
 {
     struct npy a;
-    char shape[NPY_SHAPE_TEXT], sizes[64];
+    char sizes[64];
     int status = 0;
     if (floats_read(argument, path, &a, f) != 0)
         return -1;
-    npy_shape(a.ndim, a.shape, shape);
     snprintf(sizes, sizeof sizes, by_entry ? "[%lld] or [%lld,%lld]" : "[%lld]", (long long)(z->h),
              (long long)(z->b), (long long)(z->h));
     const int one = a.ndim == 1 && a.shape[0] == z->h;
     const int two = by_entry && a.ndim == 2 && a.shape[0] == z->b && a.shape[1] == z->h;
     if (!one && !two)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s, by the heads of Q", argument, path, shape,
-                           sizes);
+        status = npy_fault(&a, f, "its shape is %s, want %s, by the heads of Q", a.axes, sizes);
     if (status == 0) {
         *rows = two && z->b > 0 ? z->b : 1;
         *axes = a.ndim;
-        *out = floats_values(argument, path, &a, CLATTN_F32, f);
+        *out = floats_values(&a, CLATTN_F32, f);
         status = *out ? 0 : -1;
     }
     npy_free(&a);
@@ -126,7 +124,7 @@ static void name_mods(clattn_workload *c, const struct extras *x)
 static int read_aux(const char *value, struct extras *x, struct fault *f)
 {
     const char *argument = "--aux", *equals = strchr(value, '='), *why = NULL;
-    char name[sizeof x->aux[0].name], shape[NPY_SHAPE_TEXT];
+    char name[sizeof x->aux[0].name];
     struct npy a;
     const size_t n = equals ? (size_t)(equals - value) : 0;
     if (n == 0 || n >= sizeof name)
@@ -139,16 +137,13 @@ static int read_aux(const char *value, struct extras *x, struct fault *f)
             return fault_set(f, EXIT_USAGE, "%s: %s: there is a buffer of that name already", argument, value);
     if (npy_read(argument, equals + 1, &a, f) != 0)
         return -1;
-    npy_shape(a.ndim, a.shape, shape);
     int status = 0;
     if (npy_is_whole(a.type))
-        status = wholes_narrow(argument, equals + 1, &a, f);
+        status = wholes_narrow(&a, f);
     else if (a.type != NPY_F4)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want f4, i1 to i8 or u1 to u8", argument,
-                           equals + 1, a.name);
+        status = npy_fault(&a, f, "its type is %s, want f4, i1 to i8 or u1 to u8", a.name);
     if (status == 0 && a.count == 0)
-        status = fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s: a buffer must have elements", argument, equals + 1,
-                           shape);
+        status = npy_fault(&a, f, "its shape is %s: a buffer must have elements", a.axes);
     if (status == 0) {
         struct aux *aux = extras_aux(x, name, a.type == NPY_F4 ? CLATTN_F32 : CLATTN_I32, a.count, &why);
         if (aux) {

@@ -21,14 +21,14 @@ int floats_read(const char *argument, const char *path, struct npy *a, struct fa
     if (floats_storage(a->type) != 0)
         return 0;
     npy_free(a);
-    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want f4, f2 or f8", argument, path, a->name);
+    return npy_fault(a, f, "its type is %s, want f4, f2 or f8", a->name);
 }
 
-double *floats_values(const char *argument, const char *path, const struct npy *a, int type, struct fault *f)
+double *floats_values(const struct npy *a, int type, struct fault *f)
 {
     double *const x = malloc((a->count ? a->count : 1) * sizeof *x);
     if (!x) {
-        fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
+        npy_no_memory(a, f);
         return NULL;
     }
     convert_load(floats_storage(a->type), a->data, x, a->count);

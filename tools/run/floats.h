@@ -14,6 +14,6 @@ int floats_read(const char *argument, const char *path, struct npy *a, struct fa
 
 /* Its elements as doubles that the caller frees, rounded to storage type `type` (CLATTN_F64: as they are). NULL with
  * `f` set when there is no memory. */
-double *floats_values(const char *argument, const char *path, const struct npy *a, int type, struct fault *f);
+double *floats_values(const struct npy *a, int type, struct fault *f);
 
 #endif

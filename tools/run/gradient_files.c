@@ -11,18 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int misfit(const char *argument, const char *path, const struct npy *a, int ndim, const int64_t *want,
-                  struct fault *f)
+static int check_shape(const struct npy *a, int ndim, const int64_t *want, struct fault *f)
 {
-    char got[NPY_SHAPE_TEXT], wanted[NPY_SHAPE_TEXT];
-    npy_shape(a->ndim, a->shape, got);
+    char wanted[NPY_SHAPE_TEXT];
     npy_shape(ndim, want, wanted);
-    return fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s", argument, path, got, wanted);
-}
-
-static int fits(const struct npy *a, int ndim, const int64_t *want)
-{
-    return a->ndim == ndim && memcmp(a->shape, want, (size_t)ndim * sizeof *want) == 0;
+    return strcmp(a->axes, wanted) == 0 ? 0 : npy_fault(a, f, "its shape is %s, want %s", a->axes, wanted);
 }
 
 static int read_dout(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
@@ -34,8 +27,8 @@ static int read_dout(const struct options *o, const struct arrays *a, struct gra
     int64_t want[4];
     const int ndim = tensor_file_shape(a->q_form, of_o, want);
     int status = tensor_file_read(&x, f);
-    if (status == 0 && !fits(&x.a, ndim, want))
-        status = misfit("--dout", o->dout, &x.a, ndim, want, f);
+    if (status == 0)
+        status = check_shape(&x.a, ndim, want, f);
     if (status == 0) {
         const size_t count = x.a.count;
         g->dout = tensor_file_values(&x, f);
@@ -58,10 +51,8 @@ static int read_dlse(const struct options *o, const struct arrays *a, struct gra
         return 0;
     if (floats_read("--dlse", o->dlse, &x, f) != 0)
         return -1;
-    if (!fits(&x, ndim, want))
-        misfit("--dlse", o->dlse, &x, ndim, want, f);
-    else
-        g->dlse = floats_values("--dlse", o->dlse, &x, CLATTN_F32, f);
+    if (check_shape(&x, ndim, want, f) == 0)
+        g->dlse = floats_values(&x, CLATTN_F32, f);
     npy_free(&x);
     return g->dlse ? 0 : -1;
 }

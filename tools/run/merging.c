@@ -23,20 +23,15 @@ static int parts_type(const struct merging *m)
 /* ---- Files ---- */
 
 /* O_PARTS is [S,...,dv] and LSE_PARTS [S,...]. */
-static int take_shapes(const struct options *o, struct merging *m, const struct npy *of_o, const struct npy *of_lse,
-                       struct fault *f)
+static int take_shapes(struct merging *m, const struct npy *of_o, const struct npy *of_lse, struct fault *f)
 {
-    char shape[NPY_SHAPE_TEXT], other[NPY_SHAPE_TEXT];
-    npy_shape(of_o->ndim, of_o->shape, shape);
-    npy_shape(of_lse->ndim, of_lse->shape, other);
     if (of_o->ndim < 2)
-        return fault_set(f, EXIT_USAGE, "O_PARTS: %s: its shape is %s, want [S,...,dv]", o->o_parts, shape);
+        return npy_fault(of_o, f, "its shape is %s, want [S,...,dv]", of_o->axes);
     int fits = of_lse->ndim == of_o->ndim - 1;
     for (int i = 0; i < of_lse->ndim && fits; i++)
         fits = of_lse->shape[i] == of_o->shape[i];
     if (!fits)
-        return fault_set(f, EXIT_USAGE, "LSE_PARTS: %s: its shape %s does not fit %s of O_PARTS, %s: want the axes but "
-                         "the last", o->lse_parts, other, shape, o->o_parts);
+        return npy_misfit(of_lse, of_o, "want the axes but the last", f);
     m->parts = of_o->shape[0];
     m->ndim = of_o->ndim - 1;
     m->rows = 1;
@@ -46,8 +41,7 @@ static int take_shapes(const struct options *o, struct merging *m, const struct 
     }
     const int64_t width = m->shape[m->ndim - 1], most = INT64_C(1) << 30;
     if (width < 1 || width > INT32_MAX || m->rows > most || m->parts > most)
-        return fault_set(f, EXIT_USAGE, "O_PARTS: %s: its shape %s has a width of 0, or too large an axis", o->o_parts,
-                         shape);
+        return npy_fault(of_o, f, "its shape %s has a width of 0, or too large an axis", of_o->axes);
     m->width = (int)width;
     return 0;
 }
@@ -58,17 +52,17 @@ int merging_read(const struct options *o, struct merging *m, struct fault *f)
     int status = -1;
     memset(m, 0, sizeof *m);
     if (floats_read("O_PARTS", o->o_parts, &of_o, f) != 0 || floats_read("LSE_PARTS", o->lse_parts, &of_lse, f) != 0 ||
-        take_shapes(o, m, &of_o, &of_lse, f) != 0)
+        take_shapes(m, &of_o, &of_lse, f) != 0)
         goto out;
     m->type = o->type ? o->type : CLATTN_F32;
-    m->o_parts = floats_values("O_PARTS", o->o_parts, &of_o, parts_type(m), f);
-    m->lse_parts = floats_values("LSE_PARTS", o->lse_parts, &of_lse, CLATTN_F32, f);
+    m->o_parts = floats_values(&of_o, parts_type(m), f);
+    m->lse_parts = floats_values(&of_lse, CLATTN_F32, f);
     m->o = malloc((size_t)(m->rows * m->width + 1) * sizeof *m->o);
     m->lse = malloc((size_t)(m->rows + 1) * sizeof *m->lse);
     if (m->o_parts && m->lse_parts && m->o && m->lse)
         status = 0;
     else
-        fault_set(f, EXIT_USAGE, "O_PARTS: %s: there is no memory for it", o->o_parts);
+        npy_no_memory(&of_o, f);
 out:
     npy_free(&of_o);
     npy_free(&of_lse);

@@ -58,7 +58,7 @@ static const struct forms {
   packed = { "[total,h,d] or [total,d]", { "nhw", "nw", NULL } },
   paged = { "[pages,page,h,d] or [pages,page,d]", { "bnhw", "bnw", NULL } };
 
-static int take_axes(struct tensor_file *x, const char *shape, struct fault *f)
+static int take_axes(struct tensor_file *x, struct fault *f)
 {
     const struct forms *const forms = x->packed ? &packed : x->paged ? &paged : x->bthd ? &bthd : &bhtd;
     int64_t axes[4];
@@ -66,7 +66,7 @@ static int take_axes(struct tensor_file *x, const char *shape, struct fault *f)
     while (forms->form[i] && (int)strlen(forms->form[i]) != x->a.ndim)
         i++;
     if (!forms->form[i])
-        return fault_set(f, EXIT_USAGE, "%s: %s: its shape is %s, want %s", x->argument, x->path, shape, forms->words);
+        return npy_fault(&x->a, f, "its shape is %s, want %s", x->a.axes, forms->words);
     x->form = forms->form[i];
     tensor_file_axes(x->form, x->a.shape, axes);
     x->b = x->file_b = axes[0];
@@ -80,51 +80,36 @@ static int take_axes(struct tensor_file *x, const char *shape, struct fault *f)
 
 int tensor_file_read(struct tensor_file *x, struct fault *f)
 {
-    char shape[NPY_SHAPE_TEXT];
     if (npy_read(x->argument, x->path, &x->a, f) != 0)
         return -1;
-    npy_shape(x->a.ndim, x->a.shape, shape);
     const int may_be_bytes = x->argument[0] == 'K' || x->argument[0] == 'V';
     if (floats_storage(x->a.type) == 0 && !(may_be_bytes && x->a.type == NPY_I1))
-        return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want f4, f2%s or f8", x->argument, x->path,
-                         x->a.name, may_be_bytes ? ", i1" : "");
-    if (take_axes(x, shape, f) != 0)
+        return npy_fault(&x->a, f, "its type is %s, want f4, f2%s or f8", x->a.name, may_be_bytes ? ", i1" : "");
+    if (take_axes(x, f) != 0)
         return -1;
     if (x->width < 1 || x->width > INT32_MAX || x->h < 1)
-        return fault_set(f, EXIT_USAGE,
-                         "%s: %s: its shape %s has a width or a number of heads of 0, or too large a one", x->argument,
-                         x->path, shape);
+        return npy_fault(&x->a, f, "its shape %s has a width or a number of heads of 0, or too large a one",
+                         x->a.axes);
     if (x->paged && (x->n < 1 || x->n > INT32_MAX))
-        return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s has pages of %lld rows", x->argument, x->path, shape,
-                         (long long)x->n);
+        return npy_fault(&x->a, f, "its shape %s has pages of %lld rows", x->a.axes, (long long)x->n);
     return 0;
-}
-
-/* "K.npy: k.npy: its shape [..] does not fit Q.npy: q.npy, [..]: why" */
-static int misfit(const struct tensor_file *x, const struct tensor_file *y, const char *why, struct fault *f)
-{
-    char of_x[NPY_SHAPE_TEXT], of_y[NPY_SHAPE_TEXT];
-    npy_shape(x->a.ndim, x->a.shape, of_x);
-    npy_shape(y->a.ndim, y->a.shape, of_y);
-    return fault_set(f, EXIT_USAGE, "%s: %s: its shape %s does not fit %s of %s, %s: %s", x->argument, x->path, of_x,
-                     of_y, y->argument, y->path, why);
 }
 
 int tensor_file_fit(const struct tensor_file *q, const struct tensor_file *k, const struct tensor_file *v,
                     struct fault *f)
 {
     if (k->b != q->b && k->b != 1 && !k->paged)
-        return misfit(k, q, "the batch axes differ", f);
+        return npy_misfit(&k->a, &q->a, "the batch axes differ", f);
     if (q->h % k->h != 0)
-        return misfit(k, q, "the query heads are no multiple of the key heads", f);
+        return npy_misfit(&k->a, &q->a, "the query heads are no multiple of the key heads", f);
     if (k->width != q->width)
-        return misfit(k, q, "the widths differ", f);
+        return npy_misfit(&k->a, &q->a, "the widths differ", f);
     if (v->b != k->b)
-        return misfit(v, k, k->paged ? "the numbers of pages differ" : "the batch axes differ", f);
+        return npy_misfit(&v->a, &k->a, k->paged ? "the numbers of pages differ" : "the batch axes differ", f);
     if (v->h != k->h)
-        return misfit(v, k, "the numbers of heads differ", f);
+        return npy_misfit(&v->a, &k->a, "the numbers of heads differ", f);
     if (v->n != k->n)
-        return misfit(v, k, "the numbers of rows differ", f);
+        return npy_misfit(&v->a, &k->a, "the numbers of rows differ", f);
     return 0;
 }
 
@@ -142,11 +127,11 @@ static void *in_order(const struct tensor_file *x, void *rows, size_t size)
 
 double *tensor_file_values(struct tensor_file *x, struct fault *f)
 {
-    double *values = floats_values(x->argument, x->path, &x->a, CLATTN_F64, f);
+    double *values = floats_values(&x->a, CLATTN_F64, f);
     npy_free(&x->a);
     values = in_order(x, values, (size_t)x->width * sizeof *values);
     if (!values)
-        fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", x->argument, x->path);
+        npy_no_memory(&x->a, f);
     return values;
 }
 
@@ -156,6 +141,6 @@ unsigned char *tensor_file_bytes(struct tensor_file *x, struct fault *f)
     x->a.data = NULL;
     bytes = in_order(x, bytes, (size_t)x->width);
     if (!bytes)
-        fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", x->argument, x->path);
+        npy_no_memory(&x->a, f);
     return bytes;
 }

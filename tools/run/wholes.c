@@ -6,15 +6,15 @@
 
 #include <stdlib.h>
 
-int wholes_narrow(const char *argument, const char *path, struct npy *a, struct fault *f)
+int wholes_narrow(struct npy *a, struct fault *f)
 {
     int32_t *const to = malloc((a->count ? a->count : 1) * sizeof *to); /* npy_read() has seen that this fits */
-    int status = to ? 0 : fault_set(f, EXIT_USAGE, "%s: %s: there is no memory for it", argument, path);
+    int status = to ? 0 : npy_no_memory(a, f);
     for (size_t i = 0; i < a->count && status == 0; i++) {
         const int64_t x = npy_whole(a, i);
         if (x < INT32_MIN || x > INT32_MAX)
-            status = fault_set(f, EXIT_USAGE, "%s: %s: the value at [%zu], of type %s, is outside -2147483648 to "
-                               "2147483647", argument, path, i, a->name);
+            status = npy_fault(a, f, "the value at [%zu], of type %s, is outside -2147483648 to 2147483647", i,
+                               a->name);
         else
             to[i] = (int32_t)x;
     }
@@ -31,7 +31,7 @@ int wholes_read(const char *argument, const char *path, struct npy *a, struct fa
     if (npy_read(argument, path, a, f) != 0)
         return -1;
     if (npy_is_whole(a->type))
-        return wholes_narrow(argument, path, a, f);
+        return wholes_narrow(a, f);
     npy_free(a);
-    return fault_set(f, EXIT_USAGE, "%s: %s: its type is %s, want i1 to i8 or u1 to u8", argument, path, a->name);
+    return npy_fault(a, f, "its type is %s, want i1 to i8 or u1 to u8", a->name);
 }

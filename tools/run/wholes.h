@@ -10,6 +10,6 @@
 int wholes_read(const char *argument, const char *path, struct npy *a, struct fault *f);
 
 /* Makes whole numbers that were read int32. Returns as wholes_read() does. */
-int wholes_narrow(const char *argument, const char *path, struct npy *a, struct fault *f);
+int wholes_narrow(struct npy *a, struct fault *f);
 
 #endif
