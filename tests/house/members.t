@@ -23,7 +23,8 @@ named() { # MEMBER ROW: what is missing
     done
     option=$(column "$2" 6) setter=$(column "$2" 8) argument=$(column "$2" 10)
     test -z "$option" || { grep -q "(\"$option\"" tools/run/options.c &&
-        grep -q "Fl $(printf %s "$option" | cut -c2-)" tools/run/clattn-run.1; } || echo "clattn-run, or its manual page, has no option $option"
+        grep -q "Fl $(printf %s "$option" | cut -c2-)" tools/run/clattn-run.1; } ||
+        echo "clattn-run, or its manual page, has no option $option"
     test -z "$setter" || grep -q "problem &$setter(" include/clattn.hpp || echo "clattn.hpp has no setter $setter()"
     test -z "$argument" || grep -qE "'$argument'|[( ]$argument: " python/clattn/*.py ||
         echo "Python's functions have no argument $argument"
