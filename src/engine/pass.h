@@ -39,7 +39,7 @@ enum {
     PASS_CALL_BACKWARD = 32
 };
 
-/* How it is told whether the kernel of a pass computes right (run/judge.c). */
+/* How it is told whether the kernel of a pass computes right (judge/judge.c). */
 enum {
     PASS_JUDGED_WITH_OTHERS, /* not by itself: what judges another pass of its calls runs it, or nothing can be told */
     PASS_JUDGED_BY_ROWS,     /* a forward call on a sample */

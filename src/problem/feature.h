@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the
- * words of problem strings, classes, packing and the answer in double are all made from it. Buffers and numbers that
+ * words of problem strings, classes, packing and the answers in double are all made from it. Buffers and numbers that
  * a kernel is given at run time are engine/params_list.c and run/call.c. Members that a row does not mention are zero:
  * "no", or "none". */
 #ifndef FEATURE_H
 #define FEATURE_H
 
 #include "base/text.h"
-#include "problem/sample.h"
+#include "problem/problem.h"
 
 enum feature_kind { FEATURE_MASK, FEATURE_SCORE, FEATURE_BIAS, FEATURE_SINK };
 
@@ -43,18 +43,16 @@ struct feature_word {
 };
 enum { FEATURE_WORDS = 2, FEATURE_PLACES = 12 };
 
-/* An element of the scores of a sample. */
-struct feature_at {
-    const struct sample *s;
-    int64_t b, h, q, k, offset;
-};
+/* The tensors that features read. */
+enum feature_tensor { FEATURE_READS_NONE, FEATURE_READS_BIAS, FEATURE_READS_MASK, FEATURE_READS_MAP,
+                      FEATURE_READS_SLOPES, FEATURE_READS_SINKS, FEATURE_TENSORS };
 
-/* A tensor of a sample that the feature reads. */
-struct feature_tensor {
-    enum sample_what what;
-    int type;                                       /* 0: the problem's bias_type */
-    int64_t (*count)(const struct sample *s);       /* its elements, 0 for too many; NULL: there is no tensor */
-    double (*value)(const struct sample *s, int64_t at);
+/* An element of the scores: its query and key, its row's offset, and what the tensor that the feature reads has for
+ * it. */
+struct feature_at {
+    const clattn_problem *p;
+    int64_t q, k, offset;
+    double read;
 };
 
 struct feature {
@@ -94,8 +92,8 @@ struct feature {
     void (*range)(const clattn_problem *p, int64_t *low, int64_t *high);
     double (*share)(const clattn_problem *p);
 
-    /* Samples. */
-    struct feature_tensor tensor;
+    /* What it does, in double. */
+    enum feature_tensor reads;
     bool (*keeps)(const struct feature_at *at);     /* of a mask */
     double (*change)(const struct feature_at *at, double x); /* a changed score; of a sink, its logit */
     double (*slope)(const struct feature_at *at, double x);  /* the derivative of that; NULL: 1 */

@@ -6,7 +6,6 @@
 
 #include "problem/feature.h"
 
-#include "base/checked.h"
 #include "base/number.h"
 #include "problem/workload.h"
 
@@ -34,6 +33,12 @@ static cl_int read_two(const char *word, const char *value, int64_t low, int32_t
 static int64_t behind(const struct feature_at *at)
 {
     return at->k - at->q - at->offset;
+}
+
+/* Of a map or a mask. */
+static bool is_marked(const struct feature_at *at)
+{
+    return at->read != 0;
 }
 
 /* ---- causal: nothing behind the diagonal ---- */
@@ -139,7 +144,7 @@ static void window_range(const clattn_problem *p, int64_t *low, int64_t *high)
 static bool window_keeps(const struct feature_at *at)
 {
     int64_t low = INT64_MIN, high = INT64_MAX;
-    window_range(&at->s->p, &low, &high);
+    window_range(at->p, &low, &high);
     return behind(at) >= low && behind(at) <= high;
 }
 
@@ -160,27 +165,6 @@ static void blocks_print(struct text *to, const clattn_workload *c, const clattn
 static const char *blocks_unsaid(const clattn_workload *c)
 {
     return c->block_q < 1 || c->block_k < 1 ? "blocks smaller than 1" : NULL;
-}
-
-static int64_t blocks_of(int64_t n)
-{
-    return (n + SAMPLE_BLOCK - 1) / SAMPLE_BLOCK;
-}
-
-static int64_t blocks_count(const struct sample *s)
-{
-    const clattn_sizes *const z = &s->p.sizes;
-    return blocks_of(z->nq) * blocks_of(z->nk);
-}
-
-static double blocks_value(const struct sample *s, int64_t at)
-{
-    return sample_hash(s->seed + 5, at) % 4 != 0;
-}
-
-static bool blocks_keeps(const struct feature_at *at)
-{
-    return blocks_value(at->s, at->q / SAMPLE_BLOCK * blocks_of(at->s->p.sizes.nk) + at->k / SAMPLE_BLOCK) != 0;
 }
 
 /* ---- bool: a byte for each query and key ---- */
@@ -212,22 +196,6 @@ static void bool_represent(clattn_workload *class, const clattn_problem *p)
     (void)p;
     class->problem.flags |= CLATTN_MASK;
     class->mask_axes[2] = class->mask_axes[3] = 1;
-}
-
-static int64_t bool_count(const struct sample *s)
-{
-    int64_t n;
-    return checked_mul(s->p.sizes.nq, s->p.sizes.nk, &n) ? n : 0;
-}
-
-static double bool_value(const struct sample *s, int64_t at)
-{
-    return sample_hash(s->seed + 4, at) % 8 != 0;
-}
-
-static bool bool_keeps(const struct feature_at *at)
-{
-    return bool_value(at->s, at->q * at->s->p.sizes.nk + at->k) != 0;
 }
 
 /* ---- The rows ---- */
@@ -268,8 +236,8 @@ const struct feature feature_masks[] = {
       .unsaid = blocks_unsaid,
       .step = FEATURE_STEP_READS,
       .represent = bool_represent,
-      .tensor = { SAMPLE_MAP, CLATTN_U8, blocks_count, blocks_value },
-      .keeps = blocks_keeps },
+      .reads = FEATURE_READS_MAP,
+      .keeps = is_marked },
     { .name = "bool",
       .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD | FEATURE_GATHERS,
       .flag = CLATTN_MASK,
@@ -280,7 +248,7 @@ const struct feature feature_masks[] = {
       .print = bool_print,
       .step = FEATURE_STEP_READS,
       .represent = bool_represent,
-      .tensor = { SAMPLE_MASK, CLATTN_U8, bool_count, bool_value },
-      .keeps = bool_keeps },
+      .reads = FEATURE_READS_MASK,
+      .keeps = is_marked },
     { .name = NULL },
 };

@@ -6,7 +6,6 @@
 
 #include "problem/feature.h"
 
-#include "base/checked.h"
 #include "base/number.h"
 #include "problem/mod_grads.h"
 #include "problem/mods.h"
@@ -65,13 +64,13 @@ static void softcap_represent(clattn_workload *class, const clattn_problem *p)
 
 static double softcap_change(const struct feature_at *at, double x)
 {
-    const double cap = at->s->p.softcap;
+    const double cap = at->p->softcap;
     return cap * tanh(x / cap);
 }
 
 static double softcap_slope(const struct feature_at *at, double x)
 {
-    const double t = tanh(x / at->s->p.softcap);
+    const double t = tanh(x / at->p->softcap);
     return 1 - t * t;
 }
 
@@ -134,21 +133,9 @@ static void alibi_print(struct text *to, const clattn_workload *c, const clattn_
     text_add(to, " alibi");
 }
 
-/* Those of one entry serve all, or each has its own, of the same value. */
-static int64_t alibi_count(const struct sample *s)
-{
-    int64_t n;
-    return checked_mul(s->p.sizes.b, s->p.sizes.h, &n) ? n : 0;
-}
-
-static double alibi_value(const struct sample *s, int64_t at)
-{
-    return 1.0 / (double)(2 << at % s->p.sizes.h % 8);
-}
-
 static double alibi_change(const struct feature_at *at, double x)
 {
-    return x - alibi_value(at->s, at->h) * fabs((double)(at->q + at->offset - at->k));
+    return x - at->read * fabs((double)(at->q + at->offset - at->k));
 }
 
 /* ---- bias: a number for each query and key ---- */
@@ -191,24 +178,9 @@ static void bias_represent(clattn_workload *class, const clattn_problem *p)
     class->bias_axes[2] = class->bias_axes[3] = 1;
 }
 
-static int64_t bias_count(const struct sample *s)
-{
-    int64_t shape[4], n = 1;
-    sample_bias_shape(s, shape);
-    for (int i = 0; i < 4; i++)
-        if (!checked_mul(n, shape[i], &n))
-            return 0;
-    return n;
-}
-
-static double bias_value(const struct sample *s, int64_t at)
-{
-    return sample_number(s->seed + 3, at) * 2;
-}
-
 static double bias_change(const struct feature_at *at, double x)
 {
-    return x + bias_value(at->s, sample_bias_cell(at->s, at->b, at->h, at->q, at->k));
+    return x + at->read;
 }
 
 /* ---- sink: a logit for each head that has no value ---- */
@@ -226,20 +198,10 @@ static void sink_print(struct text *to, const clattn_workload *c, const clattn_p
     text_add(to, " sink");
 }
 
-static int64_t sink_count(const struct sample *s)
-{
-    return s->p.sizes.h;
-}
-
-static double sink_value(const struct sample *s, int64_t h)
-{
-    return sample_number(s->seed + 6, h);
-}
-
 static double sink_change(const struct feature_at *at, double x)
 {
     (void)x;
-    return sink_value(at->s, at->h);
+    return at->read;
 }
 
 /* ---- The rows ---- */
@@ -287,7 +249,7 @@ const struct feature feature_scores[] = {
       .print = alibi_print,
       .step = FEATURE_STEP_SCORES,
       .represent = softcap_represent,
-      .tensor = { SAMPLE_SLOPES, CLATTN_F32, alibi_count, alibi_value },
+      .reads = FEATURE_READS_SLOPES,
       .change = alibi_change },
     { .name = "bias",
       .kind = FEATURE_BIAS,
@@ -301,7 +263,7 @@ const struct feature feature_scores[] = {
       .print = bias_print,
       .step = FEATURE_STEP_READS,
       .represent = bias_represent,
-      .tensor = { SAMPLE_BIAS, 0, bias_count, bias_value },
+      .reads = FEATURE_READS_BIAS,
       .change = bias_change },
     { .name = "sink",
       .kind = FEATURE_SINK,
@@ -313,7 +275,7 @@ const struct feature feature_scores[] = {
       .print = sink_print,
       .step = FEATURE_STEP_SCORES,
       .represent = softcap_represent,
-      .tensor = { SAMPLE_SINKS, CLATTN_F32, sink_count, sink_value },
+      .reads = FEATURE_READS_SINKS,
       .change = sink_change },
     { .name = NULL },
 };

@@ -4,7 +4,7 @@
 
 #include "tune/candidate.h"
 
-#include "run/judge.h"
+#include "judge/judge.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CANDIDATE_H
 #define CANDIDATE_H
 
-#include "run/build.h"
+#include "judge/build.h"
 
 /* What all configurations of a problem are checked and timed on. */
 enum { CHECKS = 3 };

@@ -3,7 +3,7 @@
 #ifndef CONFIG_LOOKUP_H
 #define CONFIG_LOOKUP_H
 
-#include "run/build.h"
+#include "judge/build.h"
 #include "problem/class.h"
 #include "cache/wisdom.h"
 

@@ -4,7 +4,7 @@
 
 #include "tune/selftest.h"
 
-#include "run/judge.h"
+#include "judge/judge.h"
 #include "base/text.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 # anything of the library but <clattn.h>.
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
-rooms='base problem engine cache device run tune api'
-pure='base/ problem/ engine/ cache/ tune/search tune/timing_rounds tune/proven'
+rooms='base problem engine cache device run judge tune api'
+pure='base/ problem/ engine/ cache/ judge/sample tune/search tune/timing_rounds tune/proven'
 
 . tests/lib/house.sh
 includes() { sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"; }

@@ -1,7 +1,7 @@
 /* bed.h - samples on a device, whose buffers are changed behind the library's back: what a look at them has to say
  * SPDX-License-Identifier: Apache-2.0
  *
- * Who includes it includes "src/api/handle.h" and "src/run/judge.h" before. */
+ * Who includes it includes "src/api/handle.h" and "src/judge/judge.h" before. */
 #ifndef BED_H
 #define BED_H
 

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "src/api/handle.h"
-#include "src/run/judge.h"
+#include "src/judge/judge.h"
 #include "tests/tune/bed.h"
 
 /* ---- Calls that are changed afterwards ---- */

@@ -7,8 +7,8 @@
 
 #include "src/api/handle.h"
 #include "src/problem/mod_grads.h"
-#include "src/run/device_gradients.h"
-#include "src/run/judge.h"
+#include "src/judge/device_gradients.h"
+#include "src/judge/judge.h"
 #include "tests/tune/bed.h"
 
 static const char *name_of(int which)

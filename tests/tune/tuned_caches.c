@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "src/api/handle.h"
-#include "src/run/build.h"
+#include "src/judge/build.h"
 #include "tests/lib/cache_fixture.h"
 #include "tests/lib/each.h"
 #include "tests/lib/fake_measure.h"

@@ -5,7 +5,7 @@
  * 32, so offline/cross.sh runs this on i386. */
 #include "config.h"
 
-#include "src/run/device_sample.h"
+#include "src/judge/device_sample.h"
 #include "src/run/merge.h"
 #include "tests/lib/tap.h"
 

@@ -8,6 +8,7 @@
 #include "src/engine/source.h"
 #include "src/problem/class.h"
 #include "src/problem/feature.h"
+#include "src/judge/sample_feature.h"
 #include "src/engine/split.h"
 #include "tests/lib/tap.h"
 
@@ -179,7 +180,7 @@ struct effects {
 
 static double value_at(const struct feature *f, const struct sample *s, int64_t h, int64_t q, int64_t k, int64_t offset)
 {
-    const struct feature_at at = { s, 0, h, q, k, offset };
+    const struct feature_at at = { &s->p, q, k, offset, sample_feature_read(s, f->reads, 0, h, q, k) };
     return f->keeps ? f->keeps(&at) : f->change(&at, 0.5);
 }
 
@@ -209,6 +210,11 @@ static struct effects effects_of(const struct feature *f, const struct sample *s
     return x;
 }
 
+static const enum sample_what read[FEATURE_TENSORS] = {
+    [FEATURE_READS_BIAS] = SAMPLE_BIAS,     [FEATURE_READS_MASK] = SAMPLE_MASK,   [FEATURE_READS_MAP] = SAMPLE_MAP,
+    [FEATURE_READS_SLOPES] = SAMPLE_SLOPES, [FEATURE_READS_SINKS] = SAMPLE_SINKS,
+};
+
 static void test_facts(const struct feature *f, const clattn_problem *p)
 {
     const struct sample s = { .p = *p, .seed = 1 };
@@ -219,11 +225,11 @@ static void test_facts(const struct feature *f, const clattn_problem *p)
     ok(f->kind == FEATURE_SINK || !x.heads || f->facts & FEATURE_DIFFERS_BY_HEAD, "%s: what differs by head is apart",
        f->name);
     ok(x.changes == !!(f->facts & FEATURE_CHANGES_SCORES), "%s: it is known whether it changes scores", f->name);
-    if (f->keeps && !f->tensor.count)
+    if (f->keeps && !f->reads)
         ok(holes ? f->share && fabs((double)x.kept / (double)x.in_range - f->share(p)) < 0.02 : !x.strays,
            "%s: what it keeps is counted: %lld of %lld", f->name, (long long)x.kept, (long long)x.in_range);
-    if (f->tensor.count)
-        ok(sample_count(&s, f->tensor.what) > 0, "%s: samples have what it reads", f->name);
+    if (f->reads)
+        ok(sample_count(&s, read[f->reads]) > 0, "%s: samples have what it reads", f->name);
     const clattn_sizes *z = &p->sizes;
     ok(split_shared_rows(p) == (f->facts & FEATURE_DIFFERS_BY_HEAD ? z->nq : z->nq * z->h / z->hk),
        "%s: packing follows", f->name);

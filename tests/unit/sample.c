@@ -6,7 +6,7 @@
  * N alone. */
 #include "config.h"
 
-#include "src/problem/sample_cache.h"
+#include "src/judge/sample_cache.h"
 #include "tests/lib/deals.h"
 #include "tests/lib/tap.h"
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 
-#include "problem/sample_cache.h"
+#include "judge/sample_cache.h"
 
 #include <string.h>
 

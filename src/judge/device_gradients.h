@@ -3,7 +3,7 @@
 #ifndef DEVICE_GRADIENTS_H
 #define DEVICE_GRADIENTS_H
 
-#include "run/device_sample.h"
+#include "judge/device_sample.h"
 
 /* Makes LSE, the answer's own where rows are looked at, and room for gradients with guards around them, and writes
  * b->gradients.args. What was made is b's, and closed with it. */

@@ -3,7 +3,7 @@
 #ifndef JUDGE_H
 #define JUDGE_H
 
-#include "run/device_sample.h"
+#include "judge/device_sample.h"
 
 /* One call on all of it, from poison, and a look: rows of O and LSE, every `step`-th of all, against the sample's
  * answer, the guards around them, and, where guarded, the inputs; twice: a second call gives the same bits. What a

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 
-#include "problem/feature.h"
-#include "problem/sample_cache.h"
+#include "judge/sample_cache.h"
+#include "judge/sample_feature.h"
 #include "problem/workload.h"
 #include "base/checked.h"
 
@@ -138,23 +138,15 @@ static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d)
     return checked_mul(a, b, &x) && checked_mul(x, c, &x) && checked_mul(x, d, &x) ? x : 0;
 }
 
-/* The row of a feature's tensor; NULL for others. */
-static const struct feature *owner(enum sample_what what)
-{
-    FEATURE_EACH(f)
-        if (f->tensor.count && f->tensor.what == what)
-            return f;
-    return NULL;
-}
-
 int64_t sample_count(const struct sample *s, enum sample_what what)
 {
     const clattn_problem *p = &s->p;
     const clattn_sizes *z = &p->sizes;
     const uint32_t f = p->flags;
-    const struct feature *const feature = owner(what);
     if (sample_cache_has(what))
         return sample_cache_count(s, what);
+    if (sample_feature_has(what))
+        return sample_feature_count(s, what);
     switch (what) {
     case SAMPLE_Q: return product(f & CLATTN_CU_Q ? z->total_q : product(z->b, z->nq, 1, 1), z->h, p->d, 1);
     case SAMPLE_O:
@@ -170,15 +162,14 @@ int64_t sample_count(const struct sample *s, enum sample_what what)
     case SAMPLE_OFFSETS: return p->align == CLATTN_ALIGN_OFFSETS ? z->b : 0;
     case SAMPLE_CU_Q: return f & CLATTN_CU_Q ? z->b + 1 : 0;
     case SAMPLE_CU_K: return f & CLATTN_CU_K ? z->b + 1 : 0;
-    default: return feature && feature_applies(feature, p) ? feature->tensor.count(s) : 0;
+    default: return 0;
     }
 }
 
 int sample_type(const struct sample *s, enum sample_what what)
 {
-    const struct feature *const feature = owner(what);
-    if (feature)
-        return feature->tensor.type ? feature->tensor.type : s->p.bias_type;
+    if (sample_feature_has(what))
+        return sample_feature_type(s, what);
     switch (what) {
     case SAMPLE_Q:
     case SAMPLE_DOUT: return s->p.type;
@@ -216,20 +207,19 @@ static double value_of(const struct sample *s, enum sample_what what, int64_t at
     case SAMPLE_CU_Q: return (double)first_row(z->nq, at, z->b);
     case SAMPLE_CU_K: return (double)first_row(z->nk, at, z->b);
     case SAMPLE_DLSE: return sample_value_dlse(s, at);
-    default: return sample_value(s, what, at);
+    default: return sample_feature_has(what) ? sample_feature_value(s, what, at) : sample_value(s, what, at);
     }
 }
 
 int sample_map_of_mask(const struct sample *s, int64_t at)
 {
-    const struct feature *const mask = owner(SAMPLE_MASK);
     const clattn_sizes *z = &s->p.sizes;
     const int64_t across = (z->nk + SAMPLE_BLOCK - 1) / SAMPLE_BLOCK;
     const int64_t q0 = at / across * SAMPLE_BLOCK, k0 = at % across * SAMPLE_BLOCK;
     bool some = false, all = true;
     for (int64_t q = q0; q < q0 + SAMPLE_BLOCK && q < z->nq; q++)
         for (int64_t k = k0; k < k0 + SAMPLE_BLOCK && k < z->nk; k++) {
-            const bool keeps = mask->tensor.value(s, q * z->nk + k) != 0;
+            const bool keeps = sample_feature_value(s, SAMPLE_MASK, q * z->nk + k) != 0;
             some = some || keeps;
             all = all && keeps;
         }
@@ -248,7 +238,6 @@ void sample_set_totals(clattn_problem *p)
 
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to)
 {
-    const struct feature *const feature = owner(what);
     const struct problem_type *const type = problem_type_at(sample_type(s, what));
     unsigned char *out = to;
     if (sample_cache_has(what)) {
@@ -256,7 +245,7 @@ void sample_fill(const struct sample *s, enum sample_what what, int64_t from, in
         return;
     }
     for (int64_t at = from; at < from + n; at++, out += type->bytes)
-        type->store(feature ? feature->tensor.value(s, at) : value_of(s, what, at), out);
+        type->store(value_of(s, what, at), out);
 }
 
 /* ---- Where rows lie ---- */

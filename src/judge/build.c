@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/build.h"
+#include "judge/build.h"
 
 #include "device/exp2.h"
 #include "problem/mods.h"
-#include "run/judge.h"
+#include "judge/judge.h"
 
 #include <math.h>
 

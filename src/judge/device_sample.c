@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/device_sample.h"
+#include "judge/device_sample.h"
 
 #include "base/checked.h"
 #include "base/digest.h"
-#include "problem/sample_cache.h"
-#include "run/device_gradients.h"
+#include "judge/sample_cache.h"
+#include "judge/device_gradients.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/judge_merge.h"
+#include "judge/judge_merge.h"
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef DEVICE_SAMPLE_H
 #define DEVICE_SAMPLE_H
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 #include "run/launch.h"
 
 /* Of a sample whose problem asks for gradients: LSE, which O and LSE of the sample's inputs go with; what is written,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/device_gradients.h"
+#include "judge/device_gradients.h"
 
 #include "base/checked.h"
 #include "device/device.h"

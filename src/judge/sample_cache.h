@@ -7,7 +7,7 @@
 #ifndef SAMPLE_CACHE_H
 #define SAMPLE_CACHE_H
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 
 /* Rows of a page, the pages that there are, and elements of a row of the block table; zeros where nothing is paged.
  * Pages lie in a disorder, some belong to nobody, and entries behind a sequence's last key lead nowhere. A ragged

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 
-#include "problem/feature.h"
+#include "judge/sample_feature.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,14 +16,23 @@ int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry 
     return s->p.flags & CLATTN_CU_K ? (e->k_first + k) * z->hk + hk : (b * z->hk + hk) * z->nk + k;
 }
 
-/* What the features of a sample do to its scores, in the order in which they do it. */
+/* An element of the scores. */
+struct place {
+    const struct sample *s;
+    int64_t b, h, q, k, offset;
+};
+
+static struct feature_at at_place(const struct feature *f, const struct place *x)
+{
+    return (struct feature_at){ &x->s->p, x->q, x->k, x->offset,
+                                sample_feature_read(x->s, f->reads, x->b, x->h, x->q, x->k) };
+}
+
+/* The features of a sample that drop keys, that change scores, in the order in which they do it, and its sink. */
 enum { RULES_MAX = 32 };
 struct rules {
     int n_masks, n_changes;
-    bool (*keeps[RULES_MAX])(const struct feature_at *);
-    double (*change[RULES_MAX])(const struct feature_at *, double);
-    double (*slope[RULES_MAX])(const struct feature_at *, double);
-    double (*sink)(const struct feature_at *, double); /* NULL: none */
+    const struct feature *masks[RULES_MAX], *changes[RULES_MAX], *sink; /* NULL: none */
 };
 
 static struct rules rules_of(const clattn_problem *p)
@@ -33,23 +42,23 @@ static struct rules rules_of(const clattn_problem *p)
         if (!feature_applies(f, p))
             continue;
         if (f->keeps && r.n_masks < RULES_MAX)
-            r.keeps[r.n_masks++] = f->keeps;
+            r.masks[r.n_masks++] = f;
         if (f->kind == FEATURE_SINK)
-            r.sink = f->change;
-        else if (f->change && r.n_changes < RULES_MAX) {
-            r.slope[r.n_changes] = f->slope;
-            r.change[r.n_changes++] = f->change;
-        }
+            r.sink = f;
+        else if (f->change && r.n_changes < RULES_MAX)
+            r.changes[r.n_changes++] = f;
     }
     return r;
 }
 
-static bool keeps(const struct rules *r, const struct sample_entry *e, const struct feature_at *at)
+static bool keeps(const struct rules *r, const struct sample_entry *e, const struct place *x)
 {
-    const struct sample_range range = sample_range_of(e, at->q);
-    bool kept = at->k >= range.begin && at->k < range.end;
-    for (int i = 0; i < r->n_masks && kept; i++)
-        kept = r->keeps[i](at);
+    const struct sample_range range = sample_range_of(e, x->q);
+    bool kept = x->k >= range.begin && x->k < range.end;
+    for (int i = 0; i < r->n_masks && kept; i++) {
+        const struct feature_at at = at_place(r->masks[i], x);
+        kept = r->masks[i]->keeps(&at);
+    }
     return kept;
 }
 
@@ -75,7 +84,7 @@ static double total(const double sums[SUMS])
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-static struct sample_score score_of(const struct rules *r, const struct feature_at *at, int64_t q_at, int64_t k_at)
+static struct sample_score score_of(const struct rules *r, const struct place *at, int64_t q_at, int64_t k_at)
 {
     const struct sample *s = at->s;
     const clattn_problem *p = &s->p;
@@ -90,8 +99,10 @@ static struct sample_score score_of(const struct rules *r, const struct feature_
     double x = total(of.sum) * p->scale;
     struct sample_score score = { .kept = true, .products = fabs(p->scale) * size, .slope = 1, .sizes = sizes };
     for (int i = 0; i < r->n_changes; i++) {
-        score.slope *= r->slope[i] ? r->slope[i](at, x) : 1;
-        x = r->change[i](at, x);
+        const struct feature *const f = r->changes[i];
+        const struct feature_at of_feature = at_place(f, at);
+        score.slope *= f->slope ? f->slope(&of_feature, x) : 1;
+        x = f->change(&of_feature, x);
         score.later += fabs(x);
     }
     score.logit = x;
@@ -102,7 +113,7 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
                                         int64_t q, int64_t k)
 {
     const struct rules rules = rules_of(&s->p);
-    const struct feature_at at = { s, b, h, q, k, e->offset };
+    const struct place at = { s, b, h, q, k, e->offset };
     return keeps(&rules, e, &at) ? score_of(&rules, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k))
                                  : (struct sample_score){ .kept = false };
 }
@@ -112,7 +123,7 @@ int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e,
 {
     const struct rules rules = rules_of(&s->p);
     const struct sample_range range = sample_range_of(e, q);
-    struct feature_at at = { s, b, h, q, range.begin, e->offset };
+    struct place at = { s, b, h, q, range.begin, e->offset };
     int64_t n = 0;
     for (; at.k < range.end && n < most; at.k++)
         n += keeps(&rules, e, &at);
@@ -159,12 +170,18 @@ static double take_doubt(const struct sample *s, struct softmax *m, double weigh
     return part * expm1(lost ? fmax(doubt, log(2)) : doubt);
 }
 
+static double sink_of(const struct feature *f, const struct place *x)
+{
+    const struct feature_at at = at_place(f, x);
+    return f->change(&at, 0);
+}
+
 static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
                   struct softmax *m)
 {
     const struct rules rules = rules_of(&s->p);
-    struct feature_at at = { s, b, h, q, 0, e->offset };
-    const double none = -(double)INFINITY, sink = rules.sink ? rules.sink(&at, none) : none;
+    struct place at = { s, b, h, q, 0, e->offset };
+    const double none = -(double)INFINITY, sink = rules.sink ? sink_of(rules.sink, &at) : none;
     const int64_t q_at = sample_row(s, b, h, q);
     m->top = m->sink_logit = sink;
     m->keys = 0;

@@ -3,7 +3,7 @@
 #ifndef JUDGE_BACKWARD_H
 #define JUDGE_BACKWARD_H
 
-#include "run/device_sample.h"
+#include "judge/device_sample.h"
 
 /* After a call from poison: the guards, and every `step`-th row of dQ, dK and dV, and all of others. */
 cl_int judge_backward_check(struct device_sample *b, int64_t step, struct why *why);

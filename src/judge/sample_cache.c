@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "problem/sample_cache.h"
+#include "judge/sample_cache.h"
 
 #include "problem/workload.h"
 #include "base/checked.h"

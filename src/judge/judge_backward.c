@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/judge_backward.h"
+#include "judge/judge_backward.h"
 
 #include "base/digest.h"
 #include "problem/mods.h"
-#include "run/device_gradients.h"
+#include "judge/device_gradients.h"
 
 #include <math.h>
 #include <stdlib.h>

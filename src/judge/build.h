@@ -3,7 +3,7 @@
 #ifndef BUILD_H
 #define BUILD_H
 
-#include "run/device_sample.h"
+#include "judge/device_sample.h"
 #include "run/launch.h"
 #include "run/maker.h"
 

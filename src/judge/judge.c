@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/judge.h"
+#include "judge/judge.h"
 
 #include "base/digest.h"
-#include "run/judge_backward.h"
-#include "run/judge_merge.h"
+#include "judge/judge_backward.h"
+#include "judge/judge_merge.h"
 
 #include <math.h>
 #include <stdlib.h>

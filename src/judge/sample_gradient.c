@@ -4,7 +4,7 @@
  * O, dO and LSE are made up as well: the formulas hold for any. */
 #include "config.h"
 
-#include "problem/sample.h"
+#include "judge/sample.h"
 
 #include "base/checked.h"
 #include "problem/mod_grads.h"
