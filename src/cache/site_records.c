@@ -10,38 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES = 8 << 20, FOLDER_BYTES = 64 << 20, FILES = 4096 };
+enum { FILE_BYTES = 8 << 20, FOLDER_BYTES = 64 << 20, FILES = 4096, LEAF_MAX = 256 };
 
 struct names {
-    char **list;
-    size_t count, room;
+    char (*list)[LEAF_MAX]; /* FILES of them */
+    size_t count;
 };
-
-static bool names_add(struct names *to, const char *name)
-{
-    enum { FIRST_ROOM = 16 };
-    const size_t size = strlen(name) + 1;
-    char *copy;
-    if (to->count == to->room) {
-        const size_t room = to->room ? 2 * to->room : FIRST_ROOM;
-        char **const list = to->room < FILES ? realloc(to->list, room * sizeof *list) : NULL;
-        if (!list)
-            return false;
-        to->list = list;
-        to->room = room;
-    }
-    if (!(copy = malloc(size)))
-        return false;
-    to->list[to->count++] = memcpy(copy, name, size);
-    return true;
-}
-
-static void names_clear(struct names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->list[i]);
-    free(names->list);
-}
 
 static bool is_tune_file(const char *name)
 {
@@ -52,20 +26,16 @@ static bool is_tune_file(const char *name)
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(a, b);
 }
 
 static bool list_one(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e)
 {
+    struct names *const names = user;
     (void)f, (void)e;
-    return !is_tune_file(leaf) || names_add(user, leaf);
-}
-
-static void list_files(struct names *to, const struct folder *f)
-{
-    (void)folder_each(f, list_one, to); /* what cannot be listed is not read */
-    if (to->count)
-        qsort(to->list, to->count, sizeof *to->list, compare);
+    if (is_tune_file(leaf) && strlen(leaf) < LEAF_MAX)
+        strcpy(names->list[names->count++], leaf);
+    return names->count < FILES;
 }
 
 struct picked {
@@ -86,12 +56,14 @@ static bool pick(void *user, const struct record *r)
 size_t site_records_read(const char *path, const struct record_device *by, bool seeds, struct record **list)
 {
     struct picked c = { by, seeds, false, { NULL, 0, 0 } };
-    struct names names = { NULL, 0, 0 };
+    struct names names = { NULL, 0 };
     size_t left = FOLDER_BYTES;
     struct folder f;
     const bool open = path && *path && !folder_open_shared(&f, path);
-    if (open)
-        list_files(&names, &f);
+    if (open && (names.list = malloc(FILES * sizeof *names.list))) {
+        (void)folder_each(&f, list_one, &names); /* what cannot be listed is not read */
+        qsort(names.list, names.count, sizeof *names.list, compare);
+    }
     for (size_t i = 0; i < names.count && !c.full; i++) {
         struct file file;
         if (file_read_shared(&file, &f, names.list[i], left < FILE_BYTES ? left : FILE_BYTES))
@@ -100,7 +72,7 @@ size_t site_records_read(const char *path, const struct record_device *by, bool 
         record_scan((const char *)file.bytes, file.n, pick, &c);
         free(file.bytes);
     }
-    names_clear(&names);
+    free(names.list);
     if (open)
         folder_close(&f);
     *list = c.records.list;
