@@ -103,22 +103,20 @@ static cl_int check_new_rows(struct call *c, const struct reader *r, struct why 
 static cl_int check_lists(struct call *c, const struct reader *r, struct why *why)
 {
     const clattn_append_args *const a = &r->a;
-    cl_context context = r->plan->context;
-    const struct array_use kv_len = { "kv_len", true, r->s.b, 4 };
-    const struct array_use new_len = { "new_len", a->new_len.mem != NULL, r->s.b, 4 };
-    const struct array_use dropped = { "dropped", a->dropped.mem != NULL, r->s.b, 4 };
+    const int64_t b = r->s.b;
+    const bool has_new = a->new_len.mem, has_dropped = a->dropped.mem;
     struct arguments *const to = &c->args;
-    cl_mem *const mem = c->mem;
-    cl_int status;
-    if (r->s.b && !a->kv_len.mem)
+    const struct call_array rows[] = {
+        { PARAM_KV_LEN, &a->kv_len, { "kv_len", true, b, 4, false }, &to->kv_len_offset },
+        { PARAM_KV_LEN, &a->kv_len, { "kv_len", true, b, 4, true }, &to->kv_len_offset },
+        { PARAM_NEW_LEN, &a->new_len, { "new_len", has_new, b, 4, false }, &to->new_len_offset },
+        { PARAM_DROPPED, &a->dropped, { "dropped", has_dropped, b, 4, true }, &to->dropped_offset },
+    };
+    if (b && !a->kv_len.mem)
         INVALID("kv_len.mem is NULL");
-    if ((status = tensor_check_array(&a->kv_len, &kv_len, context, &mem[PARAM_KV_LEN], &to->kv_len_offset, why)) ||
-        (status = tensor_check_output(&a->kv_len, &kv_len, context, &mem[PARAM_KV_LEN], &to->kv_len_offset, why)) ||
-        (status = tensor_check_array(&a->new_len, &new_len, context, &mem[PARAM_NEW_LEN], &to->new_len_offset, why)) ||
-        (status = tensor_check_output(&a->dropped, &dropped, context, &mem[PARAM_DROPPED], &to->dropped_offset, why)))
-        return status;
-    to->given |= (mem[PARAM_NEW_LEN] ? CLA_NEW_LEN_GIVEN : 0) | (mem[PARAM_DROPPED] ? CLA_DROPPED_WANTED : 0);
-    return CL_SUCCESS;
+    const cl_int status = call_check_arrays(c, rows, sizeof rows / sizeof *rows, r->plan->context, why);
+    to->given |= (c->mem[PARAM_NEW_LEN] ? CLA_NEW_LEN_GIVEN : 0) | (c->mem[PARAM_DROPPED] ? CLA_DROPPED_WANTED : 0);
+    return status;
 }
 
 /* ---- Numbers ---- */

@@ -160,33 +160,17 @@ static int64_t slopes_reach(const struct reader *r)
 
 static cl_int check_arrays(struct call *c, const struct reader *r, cl_context context)
 {
-    const clattn_sizes *const s = &r->s;
+    const clattn_array *const slopes = &r->a.dslopes, *const sinks = &r->a.dsinks;
+    const bool has_slopes = slopes->mem && r->p->flags & CLATTN_ALIBI;
+    const bool has_sinks = sinks->mem && r->p->flags & CLATTN_SINKS;
     struct arguments *const to = &c->args;
-    const int64_t slopes = slopes_reach(r);
-    const struct {
-        int param, wanted;
-        uint32_t flag;
-        const clattn_array *array;
-        struct array_use use;
-        cla_i64 *offset;
-    } rows[] = {
-        { PARAM_DSLOPES, CLA_DSLOPES_WANTED, CLATTN_ALIBI, &r->a.dslopes, { "dslopes", false, slopes, 4 },
-          &to->dslopes_offset },
-        { PARAM_DSINKS, CLA_DSINKS_WANTED, CLATTN_SINKS, &r->a.dsinks, { "dsinks", false, s->h, 4 },
-          &to->dsinks_offset },
+    const struct call_array rows[] = {
+        { PARAM_DSLOPES, slopes, { "dslopes", has_slopes, slopes_reach(r), 4, true }, &to->dslopes_offset },
+        { PARAM_DSINKS, sinks, { "dsinks", has_sinks, r->s.h, 4, true }, &to->dsinks_offset },
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct array_use use = rows[i].use;
-        use.given = r->p->flags & rows[i].flag;
-        if (!rows[i].array->mem)
-            continue;
-        const cl_int status =
-            tensor_check_output(rows[i].array, &use, context, &c->mem[rows[i].param], rows[i].offset, r->why);
-        if (status)
-            return status;
-        to->wanted |= c->mem[rows[i].param] ? rows[i].wanted : 0;
-    }
-    return CL_SUCCESS;
+    const cl_int status = call_check_arrays(c, rows, sizeof rows / sizeof *rows, context, r->why);
+    to->wanted |= (c->mem[PARAM_DSLOPES] ? CLA_DSLOPES_WANTED : 0) | (c->mem[PARAM_DSINKS] ? CLA_DSINKS_WANTED : 0);
+    return status;
 }
 
 /* ---- Gradients of captured buffers ---- */
@@ -225,10 +209,10 @@ static cl_int check_daux(struct call *c, const struct reader *r, cl_context cont
         char name[16];
         struct text to = { name, sizeof name, 0 };
         text_add(&to, "daux[%d]", i);
-        const struct array_use use = { name, true, c->args.aux_n[i], (size_t)engine_scalar_bytes(r->p) };
+        const struct array_use use = { name, true, c->args.aux_n[i], (size_t)engine_scalar_bytes(r->p), true };
         if (is_wanted(r, i))
-            status = tensor_check_output(&r->a.daux[i].to, &use, context, &c->mem[PARAM_DAUX + i],
-                                         &c->args.daux_offset[i], r->why);
+            status = tensor_check_array(&r->a.daux[i].to, &use, context, &c->mem[PARAM_DAUX + i],
+                                        &c->args.daux_offset[i], r->why);
     }
     return status;
 }

@@ -57,7 +57,7 @@ static cl_int check_table(const struct reader *r)
         INVALID("block_table_stride is %lld, must not be negative", (long long)stride);
     if (has_keys(s) && (!checked_mul(s->b - 1, stride, &count) || !checked_add(count, entries, &count)))
         INVALID("block_table: its stride overflows");
-    const struct array_use use = { "block_table", true, count, sizeof(cl_int) };
+    const struct array_use use = { "block_table", true, count, sizeof(cl_int), false };
     const cl_int status = tensor_check_array(r->in->block_table, &use, r->use->context, &r->mem[PARAM_BLOCK_TABLE],
                                              &r->to->table_offset, why);
     r->to->table_stride = count ? stride : 0;

@@ -96,6 +96,7 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
     const clattn_problem *p = r->p;
     const clattn_forward_args *a = r->a;
     const uint32_t flags = p->flags;
+    const bool offsets = p->align == CLATTN_ALIGN_OFFSETS;
     struct arguments *to = &c->args;
     const int64_t b = r->s.b, h = r->s.h, cu = b ? b + 1 : 0;
     int64_t slopes = h;
@@ -105,14 +106,14 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
     if (b > 1 && (!checked_mul(b - 1, a->slopes_stride, &slopes) || !checked_add(slopes, h, &slopes)))
         return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT, "slopes: its stride overflows");
     const struct call_array rows[] = {
-        { PARAM_Q_LEN, &a->q_len, { "q_len", flags & CLATTN_Q_LEN, b, 4 }, &to->q_len_offset },
-        { PARAM_KV_LEN, &a->kv_len, { "kv_len", flags & CLATTN_KV_LEN, b, 4 }, &to->kv_len_offset },
-        { PARAM_KV_START, &a->kv_start, { "kv_start", flags & CLATTN_KV_START, b, 4 }, &to->kv_start_offset },
-        { PARAM_OFFSETS, &a->offsets, { "offsets", p->align == CLATTN_ALIGN_OFFSETS, b, 4 }, &to->offsets_offset },
-        { PARAM_CU_Q, &a->cu_q, { "cu_q", flags & CLATTN_CU_Q, cu, 4 }, &to->cu_q_offset },
-        { PARAM_CU_K, &a->cu_k, { "cu_k", flags & CLATTN_CU_K, cu, 4 }, &to->cu_k_offset },
-        { PARAM_SLOPES, &a->slopes, { "slopes", flags & CLATTN_ALIBI, b ? slopes : 0, 4 }, &to->slopes_offset },
-        { PARAM_SINKS, &a->sinks, { "sinks", flags & CLATTN_SINKS, h, 4 }, &to->sinks_offset },
+        { PARAM_Q_LEN, &a->q_len, { "q_len", flags & CLATTN_Q_LEN, b, 4, false }, &to->q_len_offset },
+        { PARAM_KV_LEN, &a->kv_len, { "kv_len", flags & CLATTN_KV_LEN, b, 4, false }, &to->kv_len_offset },
+        { PARAM_KV_START, &a->kv_start, { "kv_start", flags & CLATTN_KV_START, b, 4, false }, &to->kv_start_offset },
+        { PARAM_OFFSETS, &a->offsets, { "offsets", offsets, b, 4, false }, &to->offsets_offset },
+        { PARAM_CU_Q, &a->cu_q, { "cu_q", flags & CLATTN_CU_Q, cu, 4, false }, &to->cu_q_offset },
+        { PARAM_CU_K, &a->cu_k, { "cu_k", flags & CLATTN_CU_K, cu, 4, false }, &to->cu_k_offset },
+        { PARAM_SLOPES, &a->slopes, { "slopes", flags & CLATTN_ALIBI, b ? slopes : 0, 4, false }, &to->slopes_offset },
+        { PARAM_SINKS, &a->sinks, { "sinks", flags & CLATTN_SINKS, h, 4, false }, &to->sinks_offset },
     };
     to->slopes_stride = a->slopes_stride;
     return call_check_arrays(c, rows, sizeof rows / sizeof *rows, r->context, r->why);
@@ -127,7 +128,7 @@ static cl_int check_aux(struct call *c, const struct reader *r)
         char name[16];
         struct text to = { name, sizeof name, 0 };
         text_add(&to, "aux[%d]", i);
-        const struct array_use use = { name, true, 1, problem_type_size(r->p->aux[i].type) };
+        const struct array_use use = { name, true, 1, problem_type_size(r->p->aux[i].type), false };
         cl_int status =
             tensor_check_array(&r->a->aux[i], &use, r->context, &c->mem[PARAM_AUX + i], &c->args.aux_offset[i], r->why);
         if (status)

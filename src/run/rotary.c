@@ -36,11 +36,11 @@ cl_int rotary_check(struct call *c, const struct call_plan *plan, const clattn_r
         INVALID("rotary.%s.mem is NULL", r->cos.mem ? "sin" : "cos");
     const int64_t of_table = r->positions * (r->width / 2);
     const struct call_array rows[] = {
-        { PARAM_COSINES, &r->cos, { "rotary.cos", true, of_table, 4 }, &to->cosines_offset },
-        { PARAM_SINES, &r->sin, { "rotary.sin", true, of_table, 4 }, &to->sines_offset },
+        { PARAM_COSINES, &r->cos, { "rotary.cos", true, of_table, 4, false }, &to->cosines_offset },
+        { PARAM_SINES, &r->sin, { "rotary.sin", true, of_table, 4, false }, &to->sines_offset },
         { PARAM_POSITIONS,
           &r->given,
-          { "rotary.given", r->given.mem != NULL, s->b * s->nq, 4 },
+          { "rotary.given", r->given.mem != NULL, s->b * s->nq, 4, false },
           &to->positions_offset },
     };
     if ((status = call_check_arrays(c, rows, sizeof rows / sizeof *rows, plan->context, why)))
@@ -70,7 +70,7 @@ static cl_int check_tensors(struct call *c, const struct call_plan *plan, const 
     const size_t bytes = problem_type_size(p->type);
     const struct tensor_use in = { "in", { s->b, s->h, s->nq }, p->d, bytes, false, false, 0 };
     const struct tensor_use out = { "out", { s->b, s->h, s->nq }, p->d, bytes, true, false, 0 };
-    const struct array_use kv_len = { "kv_len", a->kv_len.mem != NULL, s->b, 4 };
+    const struct array_use kv_len = { "kv_len", a->kv_len.mem != NULL, s->b, 4, false };
     cl_int status;
     if ((status = tensor_check(&a->in, &in, plan->context, &c->mem[PARAM_Q], &c->args.q, why)) ||
         (status = tensor_check(&a->out, &out, plan->context, &c->mem[PARAM_O], &c->args.o, why)) ||

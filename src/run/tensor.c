@@ -163,8 +163,8 @@ cl_int tensor_check_behind(const clattn_tensor *t, int64_t behind, const struct 
     return CL_SUCCESS;
 }
 
-static cl_int check_array(const clattn_array *t, const struct array_use *use, cl_context context, bool written,
-                          cl_mem *mem, int64_t *offset, struct why *why)
+cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
+                          int64_t *offset, struct why *why)
 {
     size_t size;
     int64_t from, end, bytes;
@@ -176,7 +176,7 @@ static cl_int check_array(const clattn_array *t, const struct array_use *use, cl
         return CL_SUCCESS;
     if (!t->mem)
         INVALID("%s.mem is NULL, but the problem says it is given", use->name);
-    cl_int status = check_buffer(t->mem, use->name, context, written, &size, why);
+    cl_int status = check_buffer(t->mem, use->name, context, use->written, &size, why);
     if (status)
         return status;
     if (!checked_signed(t->offset, &from) || !checked_add(from, use->count, &end) ||
@@ -188,18 +188,6 @@ static cl_int check_array(const clattn_array *t, const struct array_use *use, cl
     *mem = t->mem;
     *offset = from;
     return CL_SUCCESS;
-}
-
-cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
-                          int64_t *offset, struct why *why)
-{
-    return check_array(t, use, context, false, mem, offset, why);
-}
-
-cl_int tensor_check_output(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
-                           int64_t *offset, struct why *why)
-{
-    return check_array(t, use, context, true, mem, offset, why);
 }
 
 cl_int tensor_check_workspace(const struct workspace *space, size_t need, cl_context context, cl_mem *mem,

@@ -34,12 +34,10 @@ struct array_use {
     bool given;
     int64_t count;
     size_t bytes;
+    bool written;
 };
 cl_int tensor_check_array(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
                           int64_t *offset, struct why *why);
-/* The same of one that is written. */
-cl_int tensor_check_output(const clattn_array *t, const struct array_use *use, cl_context context, cl_mem *mem,
-                           int64_t *offset, struct why *why);
 
 /* The caller's workspace, of which a call needs `need` bytes, not 0; *offset in words of 4 bytes. It begins at a
  * multiple of the longest vector that kernels keep there. */

@@ -167,7 +167,7 @@ static void test_tensors(void)
     is_int(tensor_check(&t, &use, context, &mem, &at, &why), CLATTN_ERROR_BUFFER_TOO_SMALL, "one element further");
 
     const clattn_array list = { .mem = buffer, .offset = (SIZE_MAX >> 2) + 1 };
-    const struct array_use of_list = { "list", true, 1, 4 };
+    const struct array_use of_list = { "list", true, 1, 4, false };
     int64_t offset;
     ok(tensor_check_array(&list, &of_list, context, &mem, &offset, &why) != CL_SUCCESS, "a list that far behind: %s",
        why.text);
