@@ -9,9 +9,7 @@
 #include "tools/system/system.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DRAW_MS = 150, LOG_MS = 60000 };
 
@@ -39,11 +37,10 @@ const char *tell_duration(char text[32], double seconds)
 
 void tell_begin(struct tune_report *r, const struct tune_options *o, int n, double limit)
 {
-    const char *term = getenv("TERM");
     memset(r, 0, sizeof *r);
     r->json = o->json;
     r->quiet = o->quiet;
-    r->terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    r->terminal = system_is_terminal(2);
     r->n = n;
     r->limit = limit;
     r->total = o->total;
