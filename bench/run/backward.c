@@ -38,14 +38,14 @@ cl_int backward_open(struct backward *b, clattn_handle handle, clattn_plan plan,
         return CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < n.o; i++)
         dout[i] = inputs_normal(&stream);
-    b->g.dout = dout;
-    b->g.dq = dout + n.o;
-    b->g.dk = b->g.dq + n.q;
-    b->g.dv = b->g.dk + n.k;
-    double *const rest = b->g.dv + n.v;
-    b->g.dbias = s->args.bias.mem ? rest : NULL;
-    b->g.dslopes = s->args.slopes.mem ? rest + cells : NULL;
-    b->g.dsinks = s->args.sinks.mem ? rest + cells + slopes : NULL;
+    b->g.at.dout = dout;
+    b->g.at.dq = dout + n.o;
+    b->g.at.dk = b->g.at.dq + n.q;
+    b->g.at.dv = b->g.at.dk + n.k;
+    double *const rest = b->g.at.dv + n.v;
+    b->g.at.dbias = s->args.bias.mem ? rest : NULL;
+    b->g.at.dslopes = s->args.slopes.mem ? rest + cells : NULL;
+    b->g.at.dsinks = s->args.sinks.mem ? rest + cells + slopes : NULL;
     if ((e = clattn_plan_retain(plan)) != CL_SUCCESS)
         return e;
     b->g.plan = plan;

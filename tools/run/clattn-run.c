@@ -204,7 +204,7 @@ static int compute(struct run *r, struct fault *f)
 /* The backward call behind that, with a plan of its own for the same problem. */
 static int compute_gradients(struct run *r, struct fault *f)
 {
-    const struct gradient_files *const from = &r->gradient_files;
+    const struct gradient_arrays *const from = &r->gradient_files.at;
     struct gradients *const g = &r->gradients;
     const struct extras *const x = &r->arrays.x;
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
@@ -218,18 +218,9 @@ static int compute_gradients(struct run *r, struct fault *f)
     cl_int e = clattn_plan_create(&g->plan, r->handle, &p, &options);
     if (e != CL_SUCCESS)
         return plan_fault(r, "gradients", "--score-mod-grad", &r->options.mod_grads, e, f);
-    g->dout = from->dout;
-    g->dlse = from->dlse;
-    g->dq = from->dq;
-    g->dk = from->dk;
-    g->dv = from->dv;
-    g->dbias = from->dbias;
-    g->dslopes = from->dslopes;
-    g->dsinks = from->dsinks;
-    for (size_t i = 0; i < x->n_aux; i++) {
-        g->daux[i] = from->daux[i];
+    g->at = *from;
+    for (size_t i = 0; i < x->n_aux; i++)
         g->captured[i].n = (int64_t)x->aux[i].count;
-    }
     e = gradients_open(g, &r->setup);
     if (e == CL_SUCCESS)
         e = gradients_run(g, &r->setup);
@@ -241,7 +232,7 @@ static int compute_gradients(struct run *r, struct fault *f)
 static int check(struct run *r, struct fault *f)
 {
     const struct extras *x = &r->arrays.x;
-    const struct gradient_files *const g = &r->gradient_files;
+    const struct gradient_arrays *const g = &r->gradient_files.at;
     const struct verify_gradients gradients = { g->dout, g->dlse,
                                                 { g->dq, g->dk, g->dv, g->dbias, g->dslopes, g->dsinks } };
     char why[4096] = "";
@@ -298,7 +289,7 @@ static int add_output(struct run *r, const char *argument, const char *path, con
 static int write_others(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
-    const struct gradient_files *g = &r->gradient_files;
+    const struct gradient_arrays *const g = &r->gradient_files.at;
     const struct extras *x = &r->arrays.x;
     const int64_t slopes[2] = { x->slopes_b, r->arrays.c.problem.sizes.h };
     if (g->dbias && add_array(r, "--dbias", o->dbias, g->dbias, x->bias_axes, x->bias_shape + 4 - x->bias_axes,
@@ -310,8 +301,8 @@ static int write_others(struct run *r, struct fault *f)
     if (g->dsinks && add_array(r, "--dsinks", o->dsinks, g->dsinks, 1, slopes + 1, 0, f) != 0)
         return -1;
     for (size_t i = 0; i < x->n_aux; i++)
-        if (g->daux[i] && add_array(r, "--daux", g->daux_path[i], g->daux[i], x->aux[i].ndim, x->aux[i].shape,
-                                    r->arrays.c.problem.type == CLATTN_F64, f) != 0)
+        if (g->daux[i] && add_array(r, "--daux", r->gradient_files.daux_path[i], g->daux[i], x->aux[i].ndim,
+                                    x->aux[i].shape, r->arrays.c.problem.type == CLATTN_F64, f) != 0)
             return -1;
     return 0;
 }
@@ -319,7 +310,7 @@ static int write_others(struct run *r, struct fault *f)
 static int write_gradients(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
-    const struct gradient_files *g = &r->gradient_files;
+    const struct gradient_arrays *const g = &r->gradient_files.at;
     const clattn_problem *p = &r->arrays.c.problem;
     const clattn_sizes *z = &p->sizes;
     const int64_t b = o->cu_q ? 1 : z->b, kv_b = r->arrays.in.shared ? 1 : b;

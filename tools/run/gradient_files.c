@@ -31,10 +31,10 @@ static int read_dout(const struct options *o, const struct arrays *a, struct gra
         status = check_shape(&x.a, ndim, want, f);
     if (status == 0) {
         const size_t count = x.a.count;
-        g->dout = tensor_file_values(&x, f);
-        if (g->dout)
-            inputs_round(p.type, g->dout, count);
-        status = g->dout ? 0 : -1;
+        g->at.dout = tensor_file_values(&x, f);
+        if (g->at.dout)
+            inputs_round(p.type, g->at.dout, count);
+        status = g->at.dout ? 0 : -1;
     }
     npy_free(&x.a);
     return status;
@@ -52,9 +52,9 @@ static int read_dlse(const struct options *o, const struct arrays *a, struct gra
     if (floats_read("--dlse", o->dlse, &x, f) != 0)
         return -1;
     if (check_shape(&x, ndim, want, f) == 0)
-        g->dlse = floats_values(&x, CLATTN_F32, f);
+        g->at.dlse = floats_values(&x, CLATTN_F32, f);
     npy_free(&x);
-    return g->dlse ? 0 : -1;
+    return g->at.dlse ? 0 : -1;
 }
 
 /* Room for a gradient of n elements, where its file is named. */
@@ -79,10 +79,10 @@ static int make_daux(const char *value, const struct extras *x, struct gradient_
         return fault_set(f, EXIT_USAGE, "%s: %s: there is no --aux of that name", argument, value);
     if (x->aux[i].type != CLATTN_F32)
         return fault_set(f, EXIT_USAGE, "%s: %s: only a buffer of <f4 has a gradient", argument, value);
-    if (g->daux[i])
+    if (g->at.daux[i])
         return fault_set(f, EXIT_USAGE, "%s: %s: it is written already", argument, value);
     g->daux_path[i] = equals + 1;
-    return make_room(equals + 1, x->aux[i].count, &g->daux[i], f);
+    return make_room(equals + 1, x->aux[i].count, &g->at.daux[i], f);
 }
 
 int gradient_files_read(const struct options *o, const struct arrays *a, struct gradient_files *g, struct fault *f)
@@ -103,9 +103,9 @@ int gradient_files_read(const struct options *o, const struct arrays *a, struct 
         double **to;
     } others[] = {
         { "--dbias", o->dbias, "--bias", x->bias != NULL,
-          (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2] * (size_t)cells[3], &g->dbias },
-        { "--dslopes", o->dslopes, "--alibi", x->slopes != NULL, (size_t)x->slopes_b * h, &g->dslopes },
-        { "--dsinks", o->dsinks, "--sinks", x->sinks != NULL, h, &g->dsinks },
+          (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2] * (size_t)cells[3], &g->at.dbias },
+        { "--dslopes", o->dslopes, "--alibi", x->slopes != NULL, (size_t)x->slopes_b * h, &g->at.dslopes },
+        { "--dsinks", o->dsinks, "--sinks", x->sinks != NULL, h, &g->at.dsinks },
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].path && !others[i].has)
@@ -117,23 +117,19 @@ int gradient_files_read(const struct options *o, const struct arrays *a, struct 
     for (int i = 0; i < o->daux.n; i++)
         if (make_daux(o->daux.at[i], x, g, f) != 0)
             return -1;
-    return read_dout(o, a, g, f) != 0 || read_dlse(o, a, g, f) != 0 || make_room(o->dq, n.q, &g->dq, f) != 0 ||
-                   make_room(o->dk, n.k, &g->dk, f) != 0 || make_room(o->dv, n.v, &g->dv, f) != 0
+    return read_dout(o, a, g, f) != 0 || read_dlse(o, a, g, f) != 0 || make_room(o->dq, n.q, &g->at.dq, f) != 0 ||
+                   make_room(o->dk, n.k, &g->at.dk, f) != 0 || make_room(o->dv, n.v, &g->at.dv, f) != 0
                ? -1
                : 0;
 }
 
 void gradient_files_free(struct gradient_files *g)
 {
-    free(g->dout);
-    free(g->dlse);
-    free(g->dq);
-    free(g->dk);
-    free(g->dv);
-    free(g->dbias);
-    free(g->dslopes);
-    free(g->dsinks);
+    const struct gradient_arrays *const a = &g->at;
+    double *const all[] = { a->dout, a->dlse, a->dq, a->dk, a->dv, a->dbias, a->dslopes, a->dsinks };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
     for (int i = 0; i < CLATTN_AUX_MAX; i++)
-        free(g->daux[i]);
+        free(g->at.daux[i]);
     memset(g, 0, sizeof *g);
 }

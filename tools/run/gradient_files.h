@@ -6,9 +6,8 @@
 #include "tools/run/arrays.h"
 #include "tools/run/gradients.h"
 
-/* Arrays as struct gradients has them. */
 struct gradient_files {
-    double *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks, *daux[CLATTN_AUX_MAX];
+    struct gradient_arrays at;
     const char *daux_path[CLATTN_AUX_MAX];
 };
 

@@ -19,9 +19,9 @@ enum { OUTPUTS = 3 };
 
 static void outputs_of(struct gradients *g, struct output to[OUTPUTS])
 {
-    to[0] = (struct output){ g->dq, &g->args.dq, SETUP_Q };
-    to[1] = (struct output){ g->dk, &g->args.dk, SETUP_K };
-    to[2] = (struct output){ g->dv, &g->args.dv, SETUP_V };
+    to[0] = (struct output){ g->at.dq, &g->args.dq, SETUP_Q };
+    to[1] = (struct output){ g->at.dk, &g->args.dk, SETUP_K };
+    to[2] = (struct output){ g->at.dv, &g->args.dv, SETUP_V };
 }
 
 /* What is written in float, or in f64 dbias in double: how many, and where the call has its buffer. */
@@ -40,13 +40,13 @@ static void cells_of(struct gradients *g, const struct setup *s, struct cells to
     const int64_t *const shape = bias->shape;
     const int wide = s->c.problem.type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32;
     const size_t slopes = (size_t)(s->args.slopes_stride ? z->b : 1) * (size_t)z->h;
-    to[0] = (struct cells){ g->dbias, &g->args.dbias.mem,
+    to[0] = (struct cells){ g->at.dbias, &g->args.dbias.mem,
                             (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * (size_t)shape[3], wide };
-    to[1] = (struct cells){ g->dslopes, &g->args.dslopes.mem, slopes, CLATTN_F32 };
-    to[2] = (struct cells){ g->dsinks, &g->args.dsinks.mem, (size_t)z->h, CLATTN_F32 };
+    to[1] = (struct cells){ g->at.dslopes, &g->args.dslopes.mem, slopes, CLATTN_F32 };
+    to[2] = (struct cells){ g->at.dsinks, &g->args.dsinks.mem, (size_t)z->h, CLATTN_F32 };
     for (int i = 0; i < CLATTN_AUX_MAX; i++)
         to[OTHERS + i] =
-            (struct cells){ g->daux[i], &g->captured[i].to.mem, g->daux[i] ? (size_t)g->captured[i].n : 0, wide };
+            (struct cells){ g->at.daux[i], &g->captured[i].to.mem, g->at.daux[i] ? (size_t)g->captured[i].n : 0, wide };
 }
 
 /* Holds NaN, so that what a kernel does not write is visible. */
@@ -114,9 +114,9 @@ cl_int gradients_open(struct gradients *g, const struct setup *s)
     g->args.struct_size = sizeof g->args;
     g->args.daux = s->c.problem.n_aux ? g->captured : NULL;
     g->args.forward = &s->args;
-    cl_int e = setup_tensor(s, SETUP_DOUT, g->dout, &g->args.dout);
-    if (e == CL_SUCCESS && g->dlse)
-        e = setup_tensor(s, SETUP_LSE, g->dlse, &g->args.dlse);
+    cl_int e = setup_tensor(s, SETUP_DOUT, g->at.dout, &g->args.dout);
+    if (e == CL_SUCCESS && g->at.dlse)
+        e = setup_tensor(s, SETUP_LSE, g->at.dlse, &g->args.dlse);
     for (int i = 0; i < OUTPUTS && e == CL_SUCCESS; i++)
         if (outputs[i].values)
             e = setup_tensor(s, outputs[i].like, NULL, outputs[i].tensor);

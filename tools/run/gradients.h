@@ -7,11 +7,15 @@
 
 #include "tools/run/setup.h"
 
-/* Values lie as those of setup_inputs do. NULL: not given, or not wanted. */
-struct gradients {
-    const double *dout, *dlse;
+/* Arrays, which lie as those of setup_inputs do. NULL: not given, or not wanted. */
+struct gradient_arrays {
+    double *dout, *dlse; /* only read */
     double *dq, *dk, *dv;
     double *dbias, *dslopes, *dsinks, *daux[CLATTN_AUX_MAX]; /* as extras.h has what they are the gradients of */
+};
+
+struct gradients {
+    struct gradient_arrays at;
     clattn_aux_gradient captured[CLATTN_AUX_MAX];
     clattn_plan plan;
     clattn_backward_args args;
