@@ -61,11 +61,11 @@ cl_int handle_give(void *to, const void *from, size_t size, const char *name, st
 {
     size_t given;
     if (!to)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+        INVALID("%s is NULL", name);
     memcpy(&given, to, sizeof given);
     const size_t members = caller_struct_members(name, given, size);
     if (!members)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, name, given, name);
+        INVALID(STRUCT_SIZE_WORDS, name, given, name);
     memcpy((char *)to + sizeof given, (const char *)from + sizeof given, members - sizeof given);
     return CL_SUCCESS;
 }
@@ -168,7 +168,7 @@ static cl_int make_handle(clattn_handle *out, cl_context context, cl_device_id d
 {
     cl_int status;
     if (!out)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "out is NULL");
+        INVALID("out is NULL");
     if (!context)
         return why_set(why, CL_INVALID_CONTEXT, "context is NULL");
     if (!device)

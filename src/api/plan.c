@@ -12,7 +12,7 @@ static cl_int choose(struct config *out, const clattn_problem *p, const struct c
                      struct why *why)
 {
     if (p->type == CLATTN_F64 && !caps->fp64)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "f64 needs cl_khr_fp64, which %s lacks", caps->device);
+        REFUSE("f64 needs cl_khr_fp64, which %s lacks", caps->device);
     return tile_config_read(out, text, caps, p, why);
 }
 

@@ -66,7 +66,7 @@ static cl_int read_config(struct config *out, clattn_handle h, const clattn_prob
                           struct why *why)
 {
     if (!text)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "config is NULL");
+        INVALID("config is NULL");
     return tile_config_read(out, text, &h->maker.caps, p, why);
 }
 
@@ -139,7 +139,7 @@ static cl_int read_measure(clattn_measure *own, struct tune_request *r, struct w
     if ((status = caller_struct_read(own, sizeof *own, r->measure, "clattn_measure", why)))
         return status;
     if (!own->open || !own->run)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_measure lacks open or run");
+        INVALID("clattn_measure lacks open or run");
     r->measure = own;
     return CL_SUCCESS;
 }
@@ -151,10 +151,9 @@ static cl_int read_request(struct tune_request *r, const clattn_tune_options *op
     if (status)
         return status;
     if (o.effort && o.effort != CLATTN_TUNE_QUICK && o.effort != CLATTN_TUNE_FULL && o.effort != CLATTN_TUNE_EXHAUSTIVE)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "effort %d is none of quick, full, exhaustive",
-                       (int)o.effort);
+        INVALID("effort %d is none of quick, full, exhaustive", (int)o.effort);
     if (!(o.seconds >= 0) || !isfinite(o.seconds) || o.reserved)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, o.reserved ? "reserved is not 0" : "seconds is no limit");
+        INVALID(o.reserved ? "reserved is not 0" : "seconds is no limit");
     *r = (struct tune_request){
         o.effort ? o.effort : CLATTN_TUNE_FULL, o.seconds, o.progress, o.progress_user, o.measure, false, o.keep != 0
     };

@@ -41,11 +41,11 @@ cl_int caller_struct_read(void *to, size_t size, const void *from, const char *n
     size_t given;
     memset(to, 0, size);
     if (!from)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+        INVALID("%s is NULL", name);
     memcpy(&given, from, sizeof given);
     const size_t members = caller_struct_members(name, given, size);
     if (!members)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, name, given, name);
+        INVALID(STRUCT_SIZE_WORDS, name, given, name);
     memcpy(to, from, members);
     for (size_t i = size; i < given; i++)
         if (((const unsigned char *)from)[i])

@@ -58,13 +58,11 @@ cl_int settings_read(struct settings *s, const clattn_options *o, struct why *wh
     s->seconds = 0;
     why->text[0] = '\0';
     if (o->tune < 0 || o->tune >= NAMES)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
-                       "clattn_options.tune is %d, none of CLATTN_TUNE_AUTO .. _RECORD", (int)o->tune);
+        INVALID("clattn_options.tune is %d, none of CLATTN_TUNE_AUTO .. _RECORD", (int)o->tune);
     if (!is_limit(o->tune_seconds))
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.tune_seconds is not a number of seconds");
+        INVALID("clattn_options.tune_seconds is not a number of seconds");
     if (o->reserved)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "clattn_options.reserved is %d, must be 0",
-                       (int)o->reserved);
+        INVALID("clattn_options.reserved is %d, must be 0", (int)o->reserved);
     read_environment(s, why);
     if (o->tune)
         s->tune = o->tune;

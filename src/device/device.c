@@ -238,7 +238,7 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     if (!compiler)
         return why_set(why, CL_COMPILER_NOT_AVAILABLE, "%s has no compiler for OpenCL C", out->device);
     if (!little_endian)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%s is big-endian", out->device);
+        REFUSE("%s is big-endian", out->device);
     out->kind = type & CL_DEVICE_TYPE_GPU ? CAPS_GPU : type & CL_DEVICE_TYPE_CPU ? CAPS_CPU : CAPS_ACCELERATOR;
     out->local_bytes = at_most(local, INT32_MAX);
     out->float_width = caps_float_width(out->platform, out->device, (unsigned)at_most(width, 16));

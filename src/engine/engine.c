@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
-
 /* A new engine is one more word here: engine_NAME, of a file of its own. */
 #define ENGINES(X) X(simt) X(cpu) X(row) X(naive) X(mma_nv) X(mma_emu)
 #define DECLARE(name) extern const struct engine engine_##name;

@@ -4,8 +4,6 @@
 
 #include "engine/engine.h"
 
-#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
-
 enum { W, NV, RK, RD, BK };
 static const struct row rows[] = {
     /*           w nv rk rd bk */

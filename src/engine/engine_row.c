@@ -6,8 +6,6 @@
 
 #include "engine/split.h"
 
-#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
-
 enum { W, NR, RK, RD, BK };
 static const struct row rows[] = {
     /*           w nr rk rd bk */

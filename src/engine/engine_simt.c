@@ -6,8 +6,6 @@
 
 #include "problem/problem.h"
 
-#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
-
 enum { TX, TY, TM, TN, CH, CV, QRES };
 static const struct row rows[] = {
     /*            tx ty tm tn ch cv qres; within 256 items, in f32 within 32 KiB, but the best ones of d 64 and d 128

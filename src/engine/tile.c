@@ -286,7 +286,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
     if (!text || !*text) {
         if (tile_config_at(out, caps, p, NULL, 0))
             return CL_SUCCESS;
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
+        REFUSE("no engine can run this here");
     }
     const size_t name = strcspn(text, " ");
     out->waves = 0;

@@ -15,8 +15,6 @@
 #include <string.h>
 
 #define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 /* ---- softcap: C tanh(s / C) ---- */
 
 static bool softcap_applies(const clattn_problem *p)
@@ -151,8 +149,7 @@ static cl_int bias_check(clattn_problem *p, struct why *why)
     if (p->bias_type && !problem_type_may(p->bias_type, PROBLEM_ROWS))
         INVALID("bias_type %d is none of %s", (int)p->bias_type, problem_type_ranges(types, PROBLEM_ROWS));
     if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "a bias of f64 goes with f64 only, not with %s",
-                       problem_type_name(p->type));
+        REFUSE("a bias of f64 goes with f64 only, not with %s", problem_type_name(p->type));
     return CL_SUCCESS;
 }
 

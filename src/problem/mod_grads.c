@@ -9,14 +9,12 @@
 
 #include <string.h>
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 static cl_int check_text(const clattn_problem *p, int i, struct why *why)
 {
     const char *const text = p->mod_grads ? p->mod_grads[i] : NULL, *const name = p->mods[i].name;
     if (!text)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "score_mod %d%s%.80s has no derivative: mod_grads[%d] is NULL",
-                       i, name ? ", " : "", name ? name : "", i);
+        REFUSE("score_mod %d%s%.80s has no derivative: mod_grads[%d] is NULL", i, name ? ", " : "", name ? name : "",
+               i);
     if (strlen(text) > MODS_TEXT_MAX)
         INVALID("mod_grads[%d] is longer than %d bytes", i, MODS_TEXT_MAX);
     return CL_SUCCESS;

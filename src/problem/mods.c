@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 enum { NAME_MAX_BYTES = 64 };
 
 /* ---- Checking ---- */
@@ -65,7 +63,7 @@ static cl_int check_aux(const clattn_problem *p, int i, struct why *why)
     if (!problem_type_may(p->aux[i].type, PROBLEM_CAPTURED))
         INVALID("aux[%d].type %d is none of %s", i, (int)p->aux[i].type, problem_type_ranges(types, PROBLEM_CAPTURED));
     if (p->aux[i].type == CLATTN_F64 && p->type != CLATTN_F64)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "aux[%d]: captured buffers of f64 go with f64 only", i);
+        REFUSE("aux[%d]: captured buffers of f64 go with f64 only", i);
     return CL_SUCCESS;
 }
 

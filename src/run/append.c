@@ -11,8 +11,6 @@
 #include "run/rotary.h"
 #include "run/tensor.h"
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 /* What all checks of one call share. */
 struct reader {
     const struct call_plan *plan;
@@ -131,8 +129,8 @@ static cl_int fill_numbers(struct arguments *to, const struct reader *r, struct 
     to->row_parts = (cla_i32)parts;
     if (!checked_mul(parts, s->nq ? s->nq : 1, &parts) || !checked_mul(parts, s->b ? s->b : 1, &parts) ||
         parts > ROWS_MAX)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, hk %lld and nq %lld make too many work-groups",
-                       (long long)s->b, (long long)s->hk, (long long)s->nq);
+        REFUSE("b %lld, hk %lld and nq %lld make too many work-groups", (long long)s->b, (long long)s->hk,
+               (long long)s->nq);
     to->sequences = (cla_i32)s->b;
     to->kv_heads = (cla_i32)s->hk;
     to->nq = (cla_i32)s->nq;

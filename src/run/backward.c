@@ -11,8 +11,6 @@
 #include "problem/mods.h"
 #include "run/tensor.h"
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 /* What all checks of one call share. */
 struct reader {
     const clattn_problem *p;
@@ -285,8 +283,8 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const str
     if (!checked_mul(s->b, s->h, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &groups) ||
         groups > INT32_MAX || !checked_mul(varlen ? s->h : heads, varlen ? s->total_q : s->nq, &rows) ||
         !set_bias_cells(to, s, (s->nq + plan->target->shape.keys - 1) / plan->target->shape.keys))
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
-                       (long long)s->b, (long long)s->h, (long long)s->nq);
+        REFUSE("b %lld, h %lld and nq %lld make too many work-groups", (long long)s->b, (long long)s->h,
+               (long long)s->nq);
     to->heads = (cla_i32)heads;
     to->packed_heads = 1;
     to->per_packed_head = 1;

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 cl_int block_map_check(const clattn_problem *p, const clattn_forward_args *a, struct why *why)
 {
     const bool given = p->flags & CLATTN_BLOCK_MAP;

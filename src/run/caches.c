@@ -8,8 +8,6 @@
 #include "base/division.h"
 #include "run/tensor.h"
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 /* What the parts of a check share. */
 struct reader {
     const struct caches *in;

@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 /* What kernels know flags and alignments by. */
 typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_KV_LEN &&
                                      CLA_KV_START == CLATTN_KV_START && CLA_CU_Q == CLATTN_CU_Q &&
@@ -209,7 +207,7 @@ static cl_int set_split(struct call *c, const struct call_plan *plan, const clat
     c->args.part_least = split.least;
     for (int parts = split.parts; !call_set_parts(c, parts); parts--)
         if (!c->parts_may_be_fewer)
-            return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%d parts of keys make too many work-groups", parts);
+            REFUSE("%d parts of keys make too many work-groups", parts);
     return CL_SUCCESS;
 }
 
@@ -223,8 +221,8 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     int64_t heads, total;
     if (!checked_mul(s->b, s->h / packed_heads, &heads) || heads > INT32_MAX || !checked_mul(heads, blocks, &total) ||
         total > INT32_MAX)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
-                       (long long)s->b, (long long)s->h, (long long)s->nq);
+        REFUSE("b %lld, h %lld and nq %lld make too many work-groups", (long long)s->b, (long long)s->h,
+               (long long)s->nq);
     to->heads = (cla_i32)heads;
     to->packed_heads = packed_heads;
     to->per_packed_head = 1 / (cla_f32)packed_heads;

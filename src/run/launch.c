@@ -210,9 +210,8 @@ static cl_int check_operation(const struct launch *l, const struct operation *wh
     const bool backward = l->problem.flags & CLATTN_BACKWARD;
     if (backward == what->backward)
         return CL_SUCCESS;
-    return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT,
-                   backward ? "the problem has CLATTN_BACKWARD: its plans have clattn_enqueue_backward() only"
-                            : "the problem lacks CLATTN_BACKWARD");
+    INVALID("%s", backward ? "the problem has CLATTN_BACKWARD: its plans have clattn_enqueue_backward() only"
+                           : "the problem lacks CLATTN_BACKWARD");
 }
 
 cl_int launch_workspace(const struct launch *l, const struct operation *what, const void *args, size_t *size,
@@ -223,7 +222,7 @@ cl_int launch_workspace(const struct launch *l, const struct operation *what, co
     memset(&c, 0, sizeof c);
     c.sizes = &l->problem.sizes;
     if (!size)
-        return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, "size is NULL");
+        INVALID("size is NULL");
     if ((status = check_operation(l, what, why)) || (status = what->read_sizes(&c, &l->plan, args, why)))
         return status;
     return workspace_fit(size, l, what, &c, why);

@@ -47,8 +47,7 @@ static cl_int check_kernel(const struct launch *l, const struct launch_pass *pas
     if (status)
         return why_cl(why, status, "CL_KERNEL_WORK_GROUP_SIZE");
     if (!pass->target.caps->quirk->kernel_group_is_wrong && group < (size_t)pass->items)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
-                       "the kernel runs in groups of %zu items here, this tile needs %d", group, pass->items);
+        REFUSE("the kernel runs in groups of %zu items here, this tile needs %d", group, pass->items);
     return CL_SUCCESS;
 }
 

@@ -9,8 +9,6 @@
 #include "engine/pass.h"
 #include "run/tensor.h"
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 typedef char constants_agree[CLA_LSE_IN_LOG2 == CLATTN_LSE_IN_LOG2 && CLA_LSE_IN_EMPTY_INF == CLATTN_LSE_IN_EMPTY_INF &&
                                      CLA_LSE_OUT_LOG2 == CLATTN_LSE_OUT_LOG2 &&
                                      CLA_LSE_OUT_EMPTY_INF == CLATTN_LSE_OUT_EMPTY_INF
@@ -123,8 +121,7 @@ static cl_int fill_numbers(struct arguments *to, const clattn_merge_args *a, con
     const int64_t chunks = (p->dv + COLUMNS_LEAST - 1) / COLUMNS_LEAST;
     int64_t rows;
     if (!checked_mul(s->b * s->h, s->nq, &rows) || rows > INT32_MAX / chunks)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many rows",
-                       (long long)s->b, (long long)s->h, (long long)s->nq);
+        REFUSE("b %lld, h %lld and nq %lld make too many rows", (long long)s->b, (long long)s->h, (long long)s->nq);
     to->rows = (cla_i32)rows;
     to->h = (cla_i32)s->h;
     to->nq = (cla_i32)s->nq;

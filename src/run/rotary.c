@@ -7,8 +7,6 @@
 #include "run/rotary.h"
 #include "run/tensor.h"
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 static cl_int check_numbers(const clattn_rotary *r, int32_t width, struct why *why)
 {
     if (r->width < 0 || r->width > width || r->width % 2)
@@ -87,8 +85,8 @@ static cl_int count_parts(struct arguments *to, const clattn_sizes *s, int32_t d
     int64_t rows, parts;
     to->row_parts = d - to->rotary_width / 2;
     if (!checked_mul(s->b * s->h, s->nq, &rows) || !checked_mul(rows, to->row_parts, &parts) || parts > INT32_MAX)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "b %lld, h %lld and nq %lld make too many work-groups",
-                       (long long)s->b, (long long)s->h, (long long)s->nq);
+        REFUSE("b %lld, h %lld and nq %lld make too many work-groups", (long long)s->b, (long long)s->h,
+               (long long)s->nq);
     to->rotary_items = parts;
     to->h = (cla_i32)s->h;
     to->nq = (cla_i32)s->nq;

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 static cl_int check_buffer(cl_mem mem, const char *name, cl_context context, bool written, size_t *size,
                            struct why *why)
 {

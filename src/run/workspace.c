@@ -65,10 +65,9 @@ static cl_int count(size_t *size, const struct launch *l, const struct operation
         return CL_SUCCESS;
     if (!fits || !shared_bytes(l, what, c, &shared) || !checked_add(bytes, shared, &bytes) ||
         (uint64_t)bytes > SIZE_MAX / 2)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "%zu work-groups need too much workspace", most);
+        REFUSE("%zu work-groups need too much workspace", most);
     if (l->max_workspace && (uint64_t)bytes > l->max_workspace)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "the call needs a workspace of %lld bytes, the plan allows %zu",
-                       (long long)bytes, l->max_workspace);
+        REFUSE("the call needs a workspace of %lld bytes, the plan allows %zu", (long long)bytes, l->max_workspace);
     *size = (size_t)bytes;
     return CL_SUCCESS;
 }

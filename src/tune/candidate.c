@@ -107,8 +107,7 @@ cl_int candidate_inputs_open(struct candidate_inputs *g, struct maker *maker, co
     g->maker = maker;
     g->problem = *p;
     if (p->n_aux)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
-                       "a problem with captured buffers cannot be measured: the library has no data for them");
+        REFUSE("a problem with captured buffers cannot be measured: the library has no data for them");
     const cl_int status = open_checks(g, like, why);
     return status ? status : open_timed(g, like, why);
 }
@@ -189,7 +188,7 @@ static cl_int first_runs(struct candidate *t, struct candidate_inputs *g, struct
         g->sized = true;
         g->first = seconds;
     } else if (seconds > call_limit && seconds > HOPELESS * g->first) {
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "it is too slow: a call takes %.1f s", seconds);
+        REFUSE("it is too slow: a call takes %.1f s", seconds);
     }
     return CL_SUCCESS;
 }

@@ -267,10 +267,9 @@ static cl_int search(struct config *out, bool *measured, struct under_way *u, co
     o.n_first = known->origin == CLATTN_ORIGIN_CACHED; /* of this class, or of a similar one */
     o.first = &known->config;
     if (p->n_aux)
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED,
-                       "a problem with captured buffers cannot be measured: the library has no data for them");
+        REFUSE("a problem with captured buffers cannot be measured: the library has no data for them");
     if (!tile_config_at(&o.control, &u->maker->caps, p, NULL, 0))
-        return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, "no engine can run this here");
+        REFUSE("no engine can run this here");
     if (!u->request->measure &&
         (status = candidate_inputs_open(&u->inputs, u->maker, p, &u->class->like.problem, why))) {
         candidate_inputs_close(&u->inputs);
