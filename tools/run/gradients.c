@@ -4,9 +4,6 @@
 
 #include "tools/run/gradients.h"
 
-#include "tools/oracle/convert.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /* What a call writes, and what that lies like. */
@@ -49,20 +46,6 @@ static void cells_of(struct gradients *g, const struct setup *s, struct cells to
             (struct cells){ g->at.daux[i], &g->captured[i].to.mem, g->at.daux[i] ? (size_t)g->captured[i].n : 0, wide };
 }
 
-/* Holds NaN, so that what a kernel does not write is visible. */
-static cl_mem make_buffer(const struct setup *s, size_t bytes, cl_int *e)
-{
-    void *const image = malloc(bytes);
-    cl_mem mem = NULL;
-    *e = CL_OUT_OF_HOST_MEMORY;
-    if (image) {
-        memset(image, 0xff, bytes);
-        mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, image, e);
-    }
-    free(image);
-    return *e == CL_SUCCESS ? mem : NULL;
-}
-
 static cl_int make_cells(struct gradients *g, const struct setup *s)
 {
     struct cells cells[CELLS];
@@ -70,7 +53,7 @@ static cl_int make_cells(struct gradients *g, const struct setup *s)
     cells_of(g, s, cells);
     for (int i = 0; i < CELLS && e == CL_SUCCESS; i++)
         if (cells[i].values && cells[i].n)
-            *cells[i].mem = make_buffer(s, cells[i].n * convert_size(cells[i].type), &e);
+            e = setup_numbers(s->context, cells[i].mem, cells[i].type, NULL, cells[i].n);
     memcpy(g->args.dbias.shape, s->args.bias.shape, sizeof g->args.dbias.shape);
     return e;
 }
@@ -80,17 +63,9 @@ static cl_int read_cells(struct gradients *g, struct setup *s)
     struct cells cells[CELLS];
     cl_int e = CL_SUCCESS;
     cells_of(g, s, cells);
-    for (int i = 0; i < CELLS && e == CL_SUCCESS; i++) {
-        const size_t bytes = cells[i].n * convert_size(cells[i].type);
-        unsigned char *const at = *cells[i].mem ? malloc(bytes) : NULL;
-        if (!*cells[i].mem)
-            continue;
-        e = at ? clEnqueueReadBuffer(s->queue, *cells[i].mem, CL_TRUE, 0, bytes, at, 0, NULL, NULL)
-               : CL_OUT_OF_HOST_MEMORY;
-        if (e == CL_SUCCESS)
-            convert_load(cells[i].type, at, cells[i].values, cells[i].n);
-        free(at);
-    }
+    for (int i = 0; i < CELLS && e == CL_SUCCESS; i++)
+        if (*cells[i].mem)
+            e = setup_numbers_back(s->queue, *cells[i].mem, cells[i].type, cells[i].values, cells[i].n);
     return e;
 }
 
@@ -147,12 +122,9 @@ void gradients_close(struct gradients *g)
     const clattn_backward_args *const a = &g->args;
     const cl_mem all[] = { a->dout.mem, a->dlse.mem, a->dq.mem, a->dk.mem, a->dv.mem, a->dbias.mem, a->dslopes.mem,
                            a->dsinks.mem, a->workspace };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i])
-            (void)clReleaseMemObject(all[i]);
+    setup_release(all, sizeof all / sizeof *all);
     for (int i = 0; i < CLATTN_AUX_MAX; i++)
-        if (g->captured[i].to.mem)
-            (void)clReleaseMemObject(g->captured[i].to.mem);
+        setup_release(&g->captured[i].to.mem, 1);
     (void)clattn_plan_release(g->plan);
     memset(g, 0, sizeof *g);
 }

@@ -8,6 +8,7 @@
 #include "tools/run/floats.h"
 #include "tools/npy/npy.h"
 #include "tools/oracle/reference.h"
+#include "tools/run/setup.h"
 #include "tools/run/tensor_file.h"
 
 #include <math.h>
@@ -81,41 +82,22 @@ clattn_problem merging_problem(const struct merging *m)
     return p;
 }
 
-/* n numbers as `type`; NULL: an output, filled with bytes that are a NaN. */
-static cl_int make(const struct opencl *where, cl_mem *out, int type, const double *from, int64_t n)
-{
-    const size_t bytes = (size_t)n * convert_size(type);
-    cl_int e = CL_SUCCESS;
-    void *const image = malloc(bytes ? bytes : 1);
-    if (!image)
-        return CL_OUT_OF_HOST_MEMORY;
-    if (from)
-        convert_store(type, from, image, (size_t)n);
-    else
-        memset(image, 0xff, bytes);
-    *out = NULL;
-    if (bytes)
-        *out = clCreateBuffer(where->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, image, &e);
-    free(image);
-    return e;
-}
-
 cl_int merging_open(struct merging *m, const struct opencl *where)
 {
-    const int64_t values = m->rows * m->width;
+    const size_t parts = (size_t)m->parts, rows = (size_t)m->rows, values = rows * (size_t)m->width;
     cl_int e;
     m->queue = clCreateCommandQueue(where->context, where->device, 0, &e);
     if (e != CL_SUCCESS) {
         m->queue = NULL;
         return e;
     }
-    e = make(where, &m->mem[0], parts_type(m), m->o_parts, m->parts * values);
+    e = setup_numbers(where->context, &m->mem[0], parts_type(m), m->o_parts, parts * values);
     if (e == CL_SUCCESS)
-        e = make(where, &m->mem[1], CLATTN_F32, m->lse_parts, m->parts * m->rows);
+        e = setup_numbers(where->context, &m->mem[1], CLATTN_F32, m->lse_parts, parts * rows);
     if (e == CL_SUCCESS)
-        e = make(where, &m->mem[2], m->type, NULL, values);
+        e = setup_numbers(where->context, &m->mem[2], m->type, NULL, values);
     if (e == CL_SUCCESS)
-        e = make(where, &m->mem[3], CLATTN_F32, NULL, m->rows);
+        e = setup_numbers(where->context, &m->mem[3], CLATTN_F32, NULL, rows);
     return e;
 }
 
@@ -133,23 +115,11 @@ cl_int merging_run(struct merging *m, clattn_plan plan)
     return e != CL_SUCCESS ? e : clFinish(m->queue);
 }
 
-static cl_int fetch(struct merging *m, cl_mem mem, int type, int64_t n, double *to)
-{
-    const size_t bytes = (size_t)n * convert_size(type);
-    void *const image = malloc(bytes ? bytes : 1);
-    cl_int e = image ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (image && bytes)
-        e = clEnqueueReadBuffer(m->queue, mem, CL_TRUE, 0, bytes, image, 0, NULL, NULL);
-    if (e == CL_SUCCESS)
-        convert_load(type, image, to, (size_t)n);
-    free(image);
-    return e;
-}
-
 cl_int merging_fetch(struct merging *m)
 {
-    const cl_int e = fetch(m, m->mem[2], m->type, m->rows * m->width, m->o);
-    return e != CL_SUCCESS ? e : fetch(m, m->mem[3], CLATTN_F32, m->rows, m->lse);
+    const size_t rows = (size_t)m->rows;
+    const cl_int e = setup_numbers_back(m->queue, m->mem[2], m->type, m->o, rows * (size_t)m->width);
+    return e != CL_SUCCESS ? e : setup_numbers_back(m->queue, m->mem[3], CLATTN_F32, m->lse, rows);
 }
 
 /* ---- float64 ---- */
@@ -227,9 +197,7 @@ void merging_free(struct merging *m)
         (void)clFinish(m->queue);
         (void)clReleaseCommandQueue(m->queue);
     }
-    for (int i = 0; i < 4; i++)
-        if (m->mem[i])
-            (void)clReleaseMemObject(m->mem[i]);
+    setup_release(m->mem, sizeof m->mem / sizeof *m->mem);
     free(m->o_parts);
     free(m->lse_parts);
     free(m->o);

@@ -63,16 +63,56 @@ static void move_rows(const struct shape *t, void *rows, size_t size, unsigned c
 }
 
 /* Makes a buffer of n bytes with the contents of `from`; none when n is 0. */
-static cl_int upload(const struct setup *s, cl_mem *out, const void *from, size_t n)
+static cl_int make_buffer(cl_context context, cl_mem *out, const void *from, size_t n)
 {
     cl_int status = CL_SUCCESS;
     *out = NULL;
     if (n == 0)
         return CL_SUCCESS;
-    *out = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, n, (void *)(uintptr_t)from, &status);
+    *out = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, n, (void *)(uintptr_t)from, &status);
     if (status != CL_SUCCESS)
         *out = NULL;
     return status;
+}
+
+static cl_int upload(const struct setup *s, cl_mem *out, const void *from, size_t n)
+{
+    return make_buffer(s->context, out, from, n);
+}
+
+cl_int setup_numbers(cl_context context, cl_mem *out, int type, const double *from, size_t n)
+{
+    const size_t bytes = n * convert_size(type);
+    void *const image = malloc(bytes ? bytes : 1);
+    if (!image)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (from)
+        convert_store(type, from, image, n);
+    else
+        memset(image, 0xff, bytes);
+    const cl_int e = make_buffer(context, out, image, bytes);
+    free(image);
+    return e;
+}
+
+cl_int setup_numbers_back(cl_command_queue queue, cl_mem mem, int type, double *to, size_t n)
+{
+    const size_t bytes = n * convert_size(type);
+    void *const image = malloc(bytes ? bytes : 1);
+    cl_int e = image ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (image && bytes)
+        e = clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, image, 0, NULL, NULL);
+    if (e == CL_SUCCESS)
+        convert_load(type, image, to, n);
+    free(image);
+    return e;
+}
+
+void setup_release(const cl_mem *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i])
+            (void)clReleaseMemObject(all[i]);
 }
 
 /* Rows of values, or of bytes as they are stored; without either an output, filled with bytes that are a NaN in every
@@ -183,15 +223,7 @@ static cl_int make_lengths(struct setup *s, const struct setup_inputs *in, const
 /* n numbers as `type`; nothing for NULL. */
 static cl_int upload_as(const struct setup *s, cl_mem *out, int type, const double *from, size_t n)
 {
-    void *bytes = from ? malloc(n ? n * convert_size(type) : 1) : NULL;
-    if (!from)
-        return CL_SUCCESS;
-    if (!bytes)
-        return CL_OUT_OF_HOST_MEMORY;
-    convert_store(type, from, bytes, n);
-    const cl_int e = upload(s, out, bytes, n * convert_size(type));
-    free(bytes);
-    return e;
+    return from ? setup_numbers(s->context, out, type, from, n) : CL_SUCCESS;
 }
 
 static size_t cells_of(const int64_t shape[4])
@@ -382,11 +414,8 @@ void setup_close(struct setup *s)
         (void)clFinish(s->queue); /* a call that failed half-way may still be reading */
         (void)clReleaseCommandQueue(s->queue);
     }
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i])
-            (void)clReleaseMemObject(all[i]);
+    setup_release(all, sizeof all / sizeof *all);
     for (size_t i = 0; i < CLATTN_AUX_MAX; i++)
-        if (s->aux[i].mem)
-            (void)clReleaseMemObject(s->aux[i].mem);
+        setup_release(&s->aux[i].mem, 1);
     memset(s, 0, sizeof *s);
 }

@@ -58,4 +58,9 @@ cl_int setup_fetch(struct setup *s, enum setup_like what, cl_mem mem, double *to
 
 void setup_close(struct setup *s);
 
+/* Buffers of others: n numbers of `type`, NaN where `from` is NULL, and back. Where n is 0 there is no buffer. */
+cl_int setup_numbers(cl_context context, cl_mem *out, int type, const double *from, size_t n);
+cl_int setup_numbers_back(cl_command_queue queue, cl_mem mem, int type, double *to, size_t n);
+void setup_release(const cl_mem *all, size_t n); /* those that are there */
+
 #endif
