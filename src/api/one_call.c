@@ -4,7 +4,7 @@
 
 #include "api/handle.h"
 #include "base/caller_struct.h"
-#include "run/backward.h"
+#include "run/readers.h"
 
 /* The plan of a problem that serves forward and backward calls: each leaves out what only the other's plans have. */
 static cl_int take_plan(struct kept_plan **out, clattn_problem *checked, clattn_handle h,

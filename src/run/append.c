@@ -2,13 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/append.h"
+#include "run/readers.h"
 
 #include "base/caller_struct.h"
 #include "base/checked.h"
 #include "engine/defines.h"
 #include "run/caches.h"
-#include "run/rotary.h"
 #include "run/tensor.h"
 
 /* What all checks of one call share. */

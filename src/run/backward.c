@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "run/backward.h"
+#include "run/readers.h"
 
 #include "base/caller_struct.h"
 #include "base/checked.h"

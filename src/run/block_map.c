@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/caller_struct.h"
-#include "run/block_map.h"
+#include "run/readers.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "engine/split.h"
 #include "problem/feature.h"
-#include "run/block_map.h"
 #include "run/caches.h"
+#include "run/readers.h"
 #include "run/tensor.h"
 
 #include <string.h>

@@ -36,17 +36,17 @@ struct call {
     int64_t short_parts;     /* of so many parts, or more, none has totals of long sums, which take workspace */
 };
 
-/* Reads a clattn_forward_args into *c, which begins as zeros: all of a forward pass but where its workspace lies. */
-cl_int call_read_forward(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+/* Reads a caller's arguments, of a struct of its own, into *c, which begins as zeros. */
+typedef cl_int call_reader(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
+
+/* A clattn_forward_args: all of a forward pass but where its workspace lies; and what only sizes tell, `groups`,
+ * `parts`, `heads`, `packed_heads`, `nq`, `nk` and the like of the arguments, which decide about the workspace. */
+call_reader call_read_forward, call_read_sizes;
 
 /* Everything but how the work is parted: the sizes of the call as well. Where the problem asks for gradients O and LSE
  * are read, else written. */
 cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given, clattn_sizes *s,
                         struct why *why);
-
-/* What only sizes tell: `groups`, `parts`, `heads`, `packed_heads`, `nq`, `nk` and the like of the arguments, which
- * decide about the workspace. */
-cl_int call_read_sizes(struct call *c, const struct call_plan *plan, const void *in, struct why *why);
 
 /* An array that a call's kernels read: the buffer that it becomes, and where its first element lies. */
 struct call_array {

@@ -5,11 +5,7 @@
 #include "run/launch.h"
 
 #include "device/device.h"
-#include "run/append.h"
-#include "run/backward.h"
-#include "run/block_map.h"
-#include "run/merge.h"
-#include "run/rotary.h"
+#include "run/readers.h"
 #include "run/workspace.h"
 
 #include <string.h>

@@ -53,10 +53,10 @@ cl_int launch_idle(struct launch *l, struct why *why);
  * through the passes that name one of these, one after another. */
 struct operation {
     bool backward; /* of plans with CLATTN_BACKWARD, which have no other; else of the others */
-    cl_int (*read)(struct call *, const struct call_plan *, const void *args, struct why *);
+    call_reader *read;
     unsigned calls; /* PASS_CALL_* */
     /* Of the workspace. Reads what decides about it; NULL: calls need none. */
-    cl_int (*read_sizes)(struct call *, const struct call_plan *, const void *args, struct why *);
+    call_reader *read_sizes;
     bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes); /* that its passes share */
     void (*take_parts)(struct call *, const clattn_problem *); /* tells where states of parts are; NULL: none are */
 };

@@ -4,7 +4,7 @@
 
 #include "base/caller_struct.h"
 #include "base/checked.h"
-#include "run/rotary.h"
+#include "run/readers.h"
 #include "run/tensor.h"
 
 static cl_int check_numbers(const clattn_rotary *r, int32_t width, struct why *why)

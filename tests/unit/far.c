@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "src/judge/device_sample.h"
-#include "src/run/merge.h"
+#include "src/run/readers.h"
 #include "tests/lib/tap.h"
 
 #include <stdlib.h>
