@@ -32,17 +32,15 @@ void inputs_round(int type, double *x, size_t n)
     unsigned char stored[2 * 256];
     if (quantise_is_scaled(type))
         return; /* by scales that are not known here */
-    for (size_t at = 0; at < n && quantise_is(type); at += 256) {
-        const size_t m = n - at < 256 ? n - at : 256;
-        quantise_store(type, NULL, x + at, stored, m);
-        quantise_load(type, NULL, stored, x + at, m);
-    }
-    if (quantise_is(type))
-        return;
     for (size_t at = 0; at < n; at += 256) {
         const size_t m = n - at < 256 ? n - at : 256;
-        convert_store(type, x + at, block, m);
-        convert_load(type, block, x + at, m);
+        if (quantise_is(type)) {
+            quantise_store(type, NULL, x + at, stored, m);
+            quantise_load(type, NULL, stored, x + at, m);
+        } else {
+            convert_store(type, x + at, block, m);
+            convert_load(type, block, x + at, m);
+        }
     }
 }
 

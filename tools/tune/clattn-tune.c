@@ -43,10 +43,9 @@ static int open_device(struct tuner *t, struct fault *f)
 
 static int open_cache(struct tuner *t, struct fault *f)
 {
-    clattn_cache_info info = { sizeof info, 0, 0, 0, 0, 0, 0, "" };
-    const cl_int e = clattn_cache_stat(NULL, &info);
-    if (e != CL_SUCCESS)
-        return fault_set(f, EXIT_NO_CACHE, "the cache: %s", clattn_status_string(e));
+    clattn_cache_info info;
+    if (task_stat(&info, f) != 0)
+        return -1;
     if (!info.path[0])
         return fault_set(f, EXIT_NO_CACHE, "there is no directory to keep records in: see CLATTN_CACHE_DIR");
     snprintf(t->path, sizeof t->path, "%s", info.path);

@@ -9,7 +9,7 @@
 #include <clattn_tune.h>
 #include <inttypes.h>
 
-static int stat_cache(clattn_cache_info *info, struct fault *f)
+int task_stat(clattn_cache_info *info, struct fault *f)
 {
     const clattn_cache_info none = { sizeof none, 0, 0, 0, 0, 0, 0, "" };
     *info = none;
@@ -20,7 +20,7 @@ static int stat_cache(clattn_cache_info *info, struct fault *f)
 int task_cache_stat(struct tuner *t, struct fault *f)
 {
     clattn_cache_info i;
-    if (stat_cache(&i, f) != 0)
+    if (task_stat(&i, f) != 0)
         return -1;
     if (t->options.json) {
         printf("{\"path\": ");
@@ -42,12 +42,12 @@ int task_cache_stat(struct tuner *t, struct fault *f)
 int task_cache_clear(struct tuner *t, struct fault *f)
 {
     clattn_cache_info before, after;
-    if (stat_cache(&before, f) != 0)
+    if (task_stat(&before, f) != 0)
         return -1;
     const cl_int e = clattn_cache_clear(NULL);
     if (e != CL_SUCCESS)
         return fault_set(f, EXIT_NO_CACHE, "%s: %s", t->path, clattn_status_string(e));
-    if (stat_cache(&after, f) != 0)
+    if (task_stat(&after, f) != 0)
         return -1;
     if (after.binaries || after.records)
         return fault_set(f, EXIT_NO_CACHE, "%s: %" PRIu64 " files cannot be removed", t->path,

@@ -19,6 +19,9 @@ struct tuner {
     int (*stopped)(void);     /* the number of the signal that asked for it, else 0 */
 };
 
+/* What is kept, and where. Returns as a task does. */
+int task_stat(clattn_cache_info *info, struct fault *f);
+
 /* Each returns 0, or -1 with `f` set. The first two return as well when `stopped` says so. */
 int task_tune(struct tuner *t, struct fault *f);
 int task_verify(struct tuner *t, struct fault *f);
