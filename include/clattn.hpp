@@ -580,7 +580,7 @@ struct device {
     cl_device_id id;         /**< the device */
 };
 
-/** The device that clattn's own programs take when they are told of none: clattn_default_device(). */
+/** The device that clattn's own programs take when none is named: clattn_default_device(). */
 inline device default_device()
 {
     device found = { nullptr, nullptr };

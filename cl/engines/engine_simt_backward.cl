@@ -1,5 +1,5 @@
 /* Engine `simt`, backward: rows are what a work-group owns, keys or queries, and columns are the others. Four products,
- * five where queries are owned for dQ apart: products_simt.cl has them, and who holds what.
+ * five where queries are owned for dQ by itself: products_simt.cl has them, and who holds what.
  *
  *     scores = owned_1 other_1^T, dP = owned_2 other_2^T       rows x columns, over dims
  *     sum_1 += dS other_1, sum_2 += P other_2                  rows x dims, over columns; the latter for dV only

@@ -1,4 +1,4 @@
-/* The pass that sums dQ, which stripes of keys have added up apart: their sum, in the order of stripes, in
+/* The pass that sums dQ, which stripes of keys have added up each by itself: their sum, in the order of stripes, in
  * the type of Q. */
 __kernel __attribute__((reqd_work_group_size(CLA_ITEMS, 1, 1)))
 void cla_sum_dq(const cla_args a, CLA_PARAMS)

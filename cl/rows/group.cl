@@ -110,7 +110,7 @@ CLA_FN void cla_whole(cla_env *e)
     e->k_end = e->nk;
 }
 /* Where this batch entry is in an array: of one that is not there compilers may load element 0 ahead of the test. That
- * an array is given is not told by `flags`, which are tested: they must not know better. */
+ * an array is given does not stand in `flags`, which are tested: they must not know better. */
 CLA_FN int cla_entry(const cla_env *e, int array) { return e->a->given & array ? e->b : 0; }
 CLA_FN void cla_diagonal(cla_env *e)
 {

@@ -1,4 +1,4 @@
-/* default_device.c - the device that a program takes which is told of none
+/* default_device.c - the device that a program takes when none is named
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 

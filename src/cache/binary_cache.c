@@ -109,8 +109,8 @@ bool binary_cache_load(struct store *s, const char *key, unsigned char **binary,
     if (fault) {
         free(blob);
         store_remove(s, e.name);
-        store_tell(s, STORE_TOLD_DAMAGED, "cache: the binary %s is not used: %s; the program is compiled again", e.name,
-                   fault);
+        store_tell(s, STORE_LOGGED_DAMAGED, "cache: the binary %s is not used: %s; the program is compiled again",
+                   e.name, fault);
         *rejected = true;
         return false;
     }

@@ -244,7 +244,7 @@ bool crash_guard_is_poisoned(struct store *s, const char *key)
     find_self(&x.self, key);
     each(s, "inflight", search_one, &x);
     if (x.found)
-        store_tell(s, STORE_TOLD_POISONED, "cache: processes crashed while they tried %s; it is not used for a month",
+        store_tell(s, STORE_LOGGED_POISONED, "cache: processes crashed while they tried %s; it is not used for a month",
                    key);
     return x.found || is_suspect(s, key) || is_poison(s, key); /* last, because a mark that another process finds
                                                                 * moves there */

@@ -12,7 +12,7 @@ struct process {
     uint64_t began;                /* when it started, in the system's own unit, because numbers are used again; 0: not
                                     * known */
     char place[PROCESS_PLACE + 1]; /* where the number is valid, in hex digits: this boot of this machine, this
-                                    * container; "": it cannot be told now */
+                                    * container; "": it is not known now */
 };
 
 void process_self(struct process *p);

@@ -27,7 +27,7 @@ void store_tell(struct store *s, int kind, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list ap;
-    if ((__atomic_fetch_or(&s->told, kind, __ATOMIC_RELAXED) & kind) || !s->log)
+    if ((__atomic_fetch_or(&s->logged, kind, __ATOMIC_RELAXED) & kind) || !s->log)
         return;
     va_start(ap, format);
     const int n = vsnprintf(line, sizeof line, format, ap);
@@ -55,7 +55,7 @@ static const char *words_for(int status)
 
 static void tell_foreign(struct store *s, const char *name)
 {
-    store_tell(s, STORE_TOLD_FOREIGN,
+    store_tell(s, STORE_LOGGED_FOREIGN,
                "cache: %s%s%s is neither read nor written: something from %s on is a symbolic link, is of the "
                "wrong kind, belongs to another user, or is writable by others",
                s->root, *name ? "/" : "", name, s->root);
@@ -164,7 +164,7 @@ bool store_read(struct store *s, const char *name, size_t most, unsigned char **
     if (status != ENOENT) {
         count_fault(s);
         if (status != FOLDER_FOREIGN)
-            store_tell(s, STORE_TOLD_UNREADABLE, "cache: cannot read %s/%s: %s", s->root, name, words_for(status));
+            store_tell(s, STORE_LOGGED_UNREADABLE, "cache: cannot read %s/%s: %s", s->root, name, words_for(status));
     }
     return false;
 }
@@ -184,7 +184,7 @@ static bool put(struct store *s, const char *name, const void *bytes, size_t n)
     if (!s->calls.put(s->calls.user, name, bytes, n))
         return true;
     give_up(s);
-    store_tell(s, STORE_TOLD_UNWRITABLE, "cache: the application did not keep %s; nothing more is written", name);
+    store_tell(s, STORE_LOGGED_UNWRITABLE, "cache: the application did not keep %s; nothing more is written", name);
     return false;
 }
 
@@ -244,7 +244,7 @@ bool store_write(struct store *s, const char *name, const void *bytes, size_t n,
     if (status == FOLDER_FOREIGN)
         tell_foreign(s, p.folder);
     else
-        store_tell(s, STORE_TOLD_UNWRITABLE, "cache: cannot write %s/%s: %s: nothing more is written", s->root, name,
+        store_tell(s, STORE_LOGGED_UNWRITABLE, "cache: cannot write %s/%s: %s: nothing more is written", s->root, name,
                    words_for(status));
     return false;
 }

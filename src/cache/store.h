@@ -18,7 +18,7 @@ struct store {
     clattn_store calls;    /* used instead where calls.get or calls.put is set; root is NULL then */
     bool read_only;        /* nothing is written */
     int given_up;          /* a write failed, and nothing more is written; atomic */
-    int told;              /* STORE_TOLD_*: the kinds of trouble that were logged already; atomic */
+    int logged;            /* STORE_LOGGED_*: the kinds of trouble that were logged already; atomic */
     uint64_t max_bytes;    /* the limit for everything under bin/ */
     uint64_t faults;       /* reads and writes that failed for another reason than absence; atomic */
     void (*log)(void *user, const char *text); /* or NULL; called at most once for each kind of trouble */
@@ -62,11 +62,11 @@ bool crash_guard_is_poisoned(struct store *s, const char *key);
 
 /* Logs a line, but only the first one of each `kind`. */
 enum {
-    STORE_TOLD_FOREIGN = 1,    /* a directory or file is not private to this user */
-    STORE_TOLD_UNREADABLE = 2,
-    STORE_TOLD_UNWRITABLE = 4,
-    STORE_TOLD_DAMAGED = 8,
-    STORE_TOLD_POISONED = 16
+    STORE_LOGGED_FOREIGN = 1,    /* a directory or file is not private to this user */
+    STORE_LOGGED_UNREADABLE = 2,
+    STORE_LOGGED_UNWRITABLE = 4,
+    STORE_LOGGED_DAMAGED = 8,
+    STORE_LOGGED_POISONED = 16
 };
 void store_tell(struct store *s, int kind, const char *format, ...) PRINTF_LIKE(3, 4);
 

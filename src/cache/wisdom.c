@@ -78,7 +78,7 @@ bool wisdom_get(struct store *s, const struct record_device *by, const char *cla
     const cl_int status = read_record(s, name, &x, &why);
     if (status == CLATTN_ERROR_SYNTAX) {
         *rejected = true;
-        store_tell(s, STORE_TOLD_DAMAGED, "cache: the record %s is damaged and was removed: %s", name, why.text);
+        store_tell(s, STORE_LOGGED_DAMAGED, "cache: the record %s is damaged and was removed: %s", name, why.text);
         store_remove(s, name);
     }
     if (status || !is_of(&x, by) || strcmp(x.class_text, class_text))

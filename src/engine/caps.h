@@ -49,7 +49,7 @@ void caps_copy(struct caps *to, const struct caps *from);
 const struct quirk *caps_quirk(const char *platform);
 
 /* Lanes of a float vector, at most as many as the driver states. PoCL names a CPU "pthread-haswell-..." by what it
- * compiles for, and states vectors by what the host has: it may have been told to keep to an older CPU. */
+ * compiles for, and states vectors by what the host has: it may have been set to keep to an older CPU. */
 unsigned caps_float_width(const char *platform, const char *device, unsigned stated);
 
 /* Whether kernels may ask for lines in advance: on CPUs alone, where the platform is known for it. */

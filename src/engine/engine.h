@@ -52,7 +52,7 @@ struct engine {
     const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
     const char *backward; /* fragment of its backward passes; NULL: it has none */
     const char *look_ups; /* how its items add up what derivatives look up; NULL: captured buffers have no gradients */
-    bool dq_in_stripes; /* that pass adds up dQ, too, each stripe of keys apart; else dQ has a pass that owns queries */
+    bool dq_in_stripes; /* that pass adds up dQ, too, each stripe on its own; else dQ has a pass that owns queries */
     struct tile_number numbers[TILE_NUMBERS + 1]; /* ends with a NULL name */
     const struct row *rows;                       /* ends with widest 0 */
     int width;           /* lanes of `real`; 0: number `width_at` of the tile says how many */
@@ -80,7 +80,7 @@ struct engine {
     /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/engines/total.cl);
      * NULL: none, it keeps them in memory of its own. */
     int (*total_scalars)(const struct tile *, const clattn_problem *);
-    /* Scalars of a work-group's sum of rows so wide, backward (cl/engines/segments.cl); NULL: none is kept apart. */
+    /* Scalars of a work-group's sum of rows so wide, backward (cl/engines/segments.cl); NULL: there is none. */
     int64_t (*sum_scalars)(const struct tile *, int width);
     int waves;  /* work-groups for each compute unit that keys are split for (split.h) */
     int uneven; /* times as many where batch entries have lengths of their own */

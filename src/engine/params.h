@@ -54,7 +54,7 @@ enum param {
     PARAMS = PARAM_DAUX + CLATTN_AUX_MAX
 };
 
-/* Every number that a kernel may be told, as a call fills them in. The struct that a kernel takes, cla_args in its
+/* Every number that a kernel may be given, as a call fills them in. The struct that a kernel takes, cla_args in its
  * program, has those members that params_list.c gives its pass. */
 struct arguments {
     cla_rows_at q, k, v, o, lse, o_parts, lse_parts;

@@ -39,9 +39,9 @@ enum {
     PASS_CALL_BACKWARD = 32
 };
 
-/* How it is told whether the kernel of a pass computes right (judge/judge.c). */
+/* How it is found out whether the kernel of a pass computes right (judge/judge.c). */
 enum {
-    PASS_JUDGED_WITH_OTHERS, /* not by itself: what judges another pass of its calls runs it, or nothing can be told */
+    PASS_JUDGED_WITH_OTHERS, /* not by itself: what judges another pass of its calls runs it, or nothing does */
     PASS_JUDGED_BY_ROWS,     /* a forward call on a sample */
     PASS_JUDGED_IN_PARTS,    /* the same with its keys in two parts, and a merge of partial results */
     PASS_JUDGED_BY_MAP,      /* a block map of a sample's mask */

@@ -81,7 +81,7 @@ static bool has_gradient(const struct feature *f)
 }
 
 /* Back through what was done to a score: every change of it that is not a sum of the score and something else has a
- * fragment for that, which is told the score before the change. */
+ * fragment for that, which has the score before the change. */
 void slots_features_gradients(struct text *to, const struct target *t)
 {
     const struct feature *changes[FEATURE_PLACES];

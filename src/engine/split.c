@@ -33,8 +33,8 @@ int split_heads(const struct rows *rows, const clattn_sizes *s)
     const int64_t heads = s->hk ? s->h / s->hk : 1, most = SPLIT_ROWS_MAX, tile = rows->per_group;
     if (!rows->packs_heads || heads < 2 || s->nq < 1 || heads > most || s->nq > most / heads)
         return 1;
-    const int64_t apart = (s->nq + tile - 1) / tile * heads, packed = (s->nq * heads + tile - 1) / tile;
-    return 10 * packed < 9 * apart ? (int)heads : 1;
+    const int64_t separate = (s->nq + tile - 1) / tile * heads, packed = (s->nq * heads + tile - 1) / tile;
+    return 10 * packed < 9 * separate ? (int)heads : 1;
 }
 
 /* ---- Parts of the keys ---- */

@@ -89,7 +89,7 @@ static void finish(struct set *set, struct maker *maker, bool good, bool brief)
 /* ---- Trying ---- */
 
 /* Two heads that share keys, and two more where K and V are paged or quantised; a row in every lane of a tile, and some
- * of the next; some keys more than a tile; all lengths odd; two entries where anything is told of each. A program
+ * of the next; some keys more than a tile; all lengths odd; two entries where anything is given for each. A program
  * serves all scales of a kind (see source.c): one beyond 2 would take the sample's scores out of the domain. */
 static void choose_sample(struct sample *s, const clattn_problem *p, const struct config *config)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A call should take long enough to be told from its overhead, and not so long that a display freezes. */
+/* A call should take long enough to stand out from its overhead, and not so long that a display freezes. */
 static const double call_most = 0.1, call_limit = 0.2;
 /* Multiplications and additions of a timed call, for each compute unit. */
 static const double work_most = 2.5e8;

@@ -7,7 +7,7 @@
 
 /* Looks, behind a round, for an entrant that has beaten the control as a final demands, while the control was quiet. It
  * replaces the one before when that has failed or no longer beats the control, or when its own time is 3 % less: what
- * differs less is the same within noise. Whoever listens is told of each. */
+ * differs less is the same within noise. Each is reported. */
 void proven_update(struct timing_rounds *r);
 
 /* A final has decided: `best` is it, the control meaning none. */

@@ -17,7 +17,7 @@ struct search_ops {
     void (*close)(void *user, const struct config *config);                   /* after every open(), also a failed
                                                                                * one */
     double (*now)(void *user);                                                /* seconds from any origin */
-    bool (*told)(void *user, const clattn_progress *progress);                /* returning false cancels. NULL:
+    bool (*report)(void *user, const clattn_progress *progress);              /* returning false cancels. NULL:
                                                                                * nobody listens */
     void (*won)(void *user, const struct config *config);                     /* called with what won, while it is
                                                                                * still open. NULL: nobody asks */

@@ -43,7 +43,7 @@ void timing_rounds_tell(struct timing_rounds *r, int step, const struct config *
     const struct finding *const proven = &r->out->proven;
     char text[256], proven_text[256] = "";
     struct text to = { text, sizeof text, 0 }, to_proven = { proven_text, sizeof proven_text, 0 };
-    if (!r->ops->told || r->out->cancelled)
+    if (!r->ops->report || r->out->cancelled)
         return;
     tile_config_print(config, &to);
     if (proven->rounds)
@@ -62,7 +62,7 @@ void timing_rounds_tell(struct timing_rounds *r, int step, const struct config *
         .best = proven_text,
         .best_ratio = proven->ratio,
     };
-    r->out->cancelled = !r->ops->told(r->ops->user, &now);
+    r->out->cancelled = !r->ops->report(r->ops->user, &now);
 }
 
 /* ---- What is open ---- */

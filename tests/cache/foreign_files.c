@@ -92,7 +92,7 @@ static void check_kinds(void)
             continue;
         }
         ok(!reads(&s) && !reads(&s) && s.faults == 2 && told.lines == 1 &&
-               s.told == (i == 9 || i == 10 ? STORE_TOLD_UNREADABLE : STORE_TOLD_FOREIGN),
+               s.logged == (i == 9 || i == 10 ? STORE_LOGGED_UNREADABLE : STORE_LOGGED_FOREIGN),
            "%s is not read, and that is told once", kinds[i]);
         const int written = store_write(&s, name, "new", 3, false);
         ok(i == 1 ? !written && s.given_up : written && holds(&s, name, "new", 3), "%s", i == 1 ? "nor written to" :

@@ -160,7 +160,7 @@ static void unsound(struct store *s, const char *text, size_t n, const char *wha
     struct record r;
     bool rejected;
     write_file(in_root(FILE_OF), text, n);
-    s->told = 0;
+    s->logged = 0;
     *told.last = '\0';
     ok(!get(s, CLASS, &r, &rejected) && rejected && !is_there(FILE_OF) && strstr(told.last, FILE_OF), "%s: %s", what,
        told.last);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tools/tune/apart.h"
+#include "tools/tune/isolated.h"
 
 #include "tools/tune/named.h"
 #include "tools/system/opencl.h"

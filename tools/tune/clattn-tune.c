@@ -5,7 +5,7 @@
 #include "tools/tune/tasks.h"
 
 #include "tools/tune/classes.h"
-#include "tools/tune/apart.h"
+#include "tools/tune/isolated.h"
 #include "tools/system/devices.h"
 #include "tools/system/json.h"
 #include "tools/tune/named.h"

@@ -5,7 +5,7 @@
 #include "tools/tune/tasks.h"
 
 #include "tools/system/json.h"
-#include "tools/tune/apart.h"
+#include "tools/tune/isolated.h"
 #include "tools/tune/named.h"
 #include "tools/tune/records.h"
 #include "tools/system/textfile.h"
@@ -117,18 +117,18 @@ static cl_int try_here(struct tuner *t, const struct named *p, const char *confi
 /* In a child. */
 static cl_int try_apart(struct tuner *t, const struct record *r, char *words, size_t room)
 {
-    struct apart m;
+    struct isolated m;
     memset(&m, 0, sizeof m);
     m.program = t->program;
     m.device = t->options.device;
     m.kill = t->options.kill;
     m.stop = stop;
     m.user = t;
-    apart_begin(&m, r->class_text);
-    const cl_int e = apart_open(&m, r->config);
-    snprintf(words, room, "%s", apart_words(&m, r->config) ? apart_words(&m, r->config) : "");
-    apart_close(&m, r->config);
-    apart_end(&m);
+    isolated_begin(&m, r->class_text);
+    const cl_int e = isolated_open(&m, r->config);
+    snprintf(words, room, "%s", isolated_words(&m, r->config) ? isolated_words(&m, r->config) : "");
+    isolated_close(&m, r->config);
+    isolated_end(&m);
     return e;
 }
 
@@ -148,7 +148,7 @@ static void tell_verified(const struct tuner *t, const struct record *r, const c
     (void)fflush(stdout);
 }
 
-/* Of one record: 1 when it was fine, 0 when not, -1 when that cannot be told. */
+/* Of one record: 1 when it was fine, 0 when not, -1 when that is not known. */
 static int verify_one(struct tuner *t, const struct record *r)
 {
     struct fault own = { 0, "" };

@@ -6,7 +6,7 @@
 
 #include "tools/tune/classes.h"
 #include "tools/system/clock.h"
-#include "tools/tune/apart.h"
+#include "tools/tune/isolated.h"
 #include "tools/system/files.h"
 #include "tools/tune/named.h"
 #include "tools/tune/records.h"
@@ -16,7 +16,7 @@
 
 struct run {
     struct tuner *tuner;
-    struct apart apart;
+    struct isolated isolated;
     struct tune_report report;
     struct records records;   /* as they were when the run began, then anew after each class */
     char driver[1024], platform[1024];
@@ -80,7 +80,7 @@ static int stop(void *user)
 static int progress(void *user, const clattn_progress *p)
 {
     struct run *r = user;
-    const char *own = apart_words(&r->apart, p->config);
+    const char *own = isolated_words(&r->isolated, p->config);
     if (r->tuner->stopped()) /* a refusal now only means that the run was stopped */
         return 1;
     r->opened = p->opened;
@@ -119,7 +119,7 @@ static enum ending judge_unsaved(struct run *r, double limit, char *words, size_
     }
     /* A search stops opening configurations when half of its time is used. */
     snprintf(words, room, "%s", limit > 0 && seconds > limit / 2
-                                    ? "its time was up before anything could be told"
+                                    ? "its time was up before anything was measured"
                                     : "there was nothing to compare with the default configuration");
     return ENDING_CUT;
 }
@@ -128,7 +128,7 @@ static enum ending judge_unsaved(struct run *r, double limit, char *words, size_
 static enum ending search(struct run *r, const struct tuned *t, double limit, char *words, size_t room)
 {
     struct tuner *tuner = r->tuner;
-    const clattn_measure measure = { sizeof measure, apart_open, apart_run, apart_close, &r->apart };
+    const clattn_measure measure = { sizeof measure, isolated_open, isolated_run, isolated_close, &r->isolated };
     clattn_tune_options o = CLATTN_TUNE_OPTIONS_INIT;
     struct fault f = { 0, "" };
     struct named p;
@@ -140,12 +140,12 @@ static enum ending search(struct run *r, const struct tuned *t, double limit, ch
     o.progress = progress;
     o.progress_user = r;
     o.measure = tuner->options.in_process ? NULL : &measure;
-    apart_begin(&r->apart, t->problem);
+    isolated_begin(&r->isolated, t->problem);
     tuner->log[0] = words[0] = '\0';
     if (named_open(&p, t->problem, &f) == 0)
         e = clattn_tune(tuner->handle, &p.c.problem, &o, NULL, 0);
     named_close(&p);
-    apart_end(&r->apart);
+    isolated_end(&r->isolated);
     if (e == CL_SUCCESS && counters(r).record_saves > before)
         return ENDING_TUNED;
     if (e == CLATTN_ERROR_CANCELLED || tuner->stopped())
@@ -246,11 +246,11 @@ int task_tune(struct tuner *t, struct fault *f)
         return fault_set(f, EXIT_NO_CACHE, "%s: records cannot be kept there: %s", t->path, why);
     memset(&r, 0, sizeof r);
     r.tuner = t;
-    r.apart.program = t->program;
-    r.apart.device = t->options.device;
-    r.apart.kill = t->options.kill;
-    r.apart.stop = stop;
-    r.apart.user = &r;
+    r.isolated.program = t->program;
+    r.isolated.device = t->options.device;
+    r.isolated.kill = t->options.kill;
+    r.isolated.stop = stop;
+    r.isolated.user = &r;
     r.end = t->options.total > 0 ? clock_ms() + t->options.total * 1e3 : 0;
     ask_driver(&r);
     if (classes_gather(&all, t->handle, &t->options, f) == 0 && records_read(&r.records, t->handle) != CL_SUCCESS)

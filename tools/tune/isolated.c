@@ -1,8 +1,8 @@
-/* apart.c - candidates measured in children, for clattn_tune()
+/* isolated.c - candidates measured in children, for clattn_tune()
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tools/tune/apart.h"
+#include "tools/tune/isolated.h"
 
 #include "tools/system/clock.h"
 
@@ -14,14 +14,14 @@
  * slower than the first one a candidate may be. */
 enum { PATIENCE = 10, FIRST_PATIENCE = 60, TIMES = 20 };
 
-void apart_begin(struct apart *m, const char *problem)
+void isolated_begin(struct isolated *m, const char *problem)
 {
     m->problem = problem;
     m->built = m->ran = 0;
     m->config[0] = m->words[0] = '\0';
 }
 
-void apart_end(struct apart *m)
+void isolated_end(struct isolated *m)
 {
     for (size_t i = 0; i < m->n; i++)
         child_close(&m->seats[i].child);
@@ -30,12 +30,12 @@ void apart_end(struct apart *m)
     m->n = 0;
 }
 
-const char *apart_words(const struct apart *m, const char *config)
+const char *isolated_words(const struct isolated *m, const char *config)
 {
     return m->words[0] && config && strcmp(config, m->config) == 0 ? m->words : NULL;
 }
 
-static double limit(const struct apart *m, double took)
+static double limit(const struct isolated *m, double took)
 {
     if (m->kill > 0)
         return m->kill;
@@ -44,7 +44,7 @@ static double limit(const struct apart *m, double took)
     return took * TIMES > PATIENCE ? took * TIMES : PATIENCE;
 }
 
-static cl_int put_out(struct apart *m, const char *config, cl_int e, const char *words)
+static cl_int put_out(struct isolated *m, const char *config, cl_int e, const char *words)
 {
     snprintf(m->config, sizeof m->config, "%s", config);
     snprintf(m->words, sizeof m->words, "%s", words);
@@ -52,7 +52,7 @@ static cl_int put_out(struct apart *m, const char *config, cl_int e, const char 
 }
 
 /* Waits for the child's answer, within the limit. */
-static cl_int hear(struct apart *m, struct seat *s, double seconds, double *time)
+static cl_int hear(struct isolated *m, struct seat *s, double seconds, double *time)
 {
     const struct patience patience = { seconds, m->stop, m->user };
     struct answer a;
@@ -66,7 +66,7 @@ static cl_int hear(struct apart *m, struct seat *s, double seconds, double *time
     return CL_SUCCESS;
 }
 
-static struct seat *find(struct apart *m, const char *config)
+static struct seat *find(struct isolated *m, const char *config)
 {
     for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->seats[i].config, config) == 0)
@@ -74,7 +74,7 @@ static struct seat *find(struct apart *m, const char *config)
     return NULL;
 }
 
-static struct seat *add(struct apart *m, const char *config)
+static struct seat *add(struct isolated *m, const char *config)
 {
     struct seat *seats = realloc(m->seats, (m->n + 1) * sizeof *seats);
     if (!seats)
@@ -85,7 +85,7 @@ static struct seat *add(struct apart *m, const char *config)
     return &seats[m->n++];
 }
 
-static int start(struct apart *m, struct seat *s)
+static int start(struct isolated *m, struct seat *s)
 {
     char *argv[8];
     int n = 0;
@@ -102,9 +102,9 @@ static int start(struct apart *m, struct seat *s)
     return child_start(&s->child, argv);
 }
 
-cl_int apart_open(void *user, const char *config)
+cl_int isolated_open(void *user, const char *config)
 {
-    struct apart *m = user;
+    struct isolated *m = user;
     struct seat *s = strlen(config) < CONFIG_TEXT ? add(m, config) : NULL;
     const double begin = clock_ms();
     double none;
@@ -122,9 +122,9 @@ cl_int apart_open(void *user, const char *config)
     return e;
 }
 
-cl_int apart_run(void *user, const char *config, double *seconds)
+cl_int isolated_run(void *user, const char *config, double *seconds)
 {
-    struct apart *m = user;
+    struct isolated *m = user;
     struct seat *s = find(m, config);
     const double begin = clock_ms();
     if (!s || !s->child.open)
@@ -136,9 +136,9 @@ cl_int apart_run(void *user, const char *config, double *seconds)
     return e;
 }
 
-void apart_close(void *user, const char *config)
+void isolated_close(void *user, const char *config)
 {
-    struct apart *m = user;
+    struct isolated *m = user;
     struct seat *s = find(m, config);
     if (!s)
         return;

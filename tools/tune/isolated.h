@@ -1,7 +1,7 @@
-/* apart.h - candidates measured in children, for clattn_tune()
+/* isolated.h - candidates measured in children, for clattn_tune()
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef APART_H
-#define APART_H
+#ifndef ISOLATED_H
+#define ISOLATED_H
 
 #include "tools/system/child.h"
 #include "tools/tune/tune_options.h"
@@ -16,7 +16,7 @@ struct seat {
     struct child child;
 };
 
-struct apart {
+struct isolated {
     const char *program, *device; /* argv[0]; --device, or NULL */
     const char *problem;          /* the problem that is measured; must be set */
     double kill;                  /* seconds; 0: derived from the time of the first one, the control */
@@ -29,16 +29,16 @@ struct apart {
 };
 
 /* Initialises: nothing is open, and no control is known. */
-void apart_begin(struct apart *m, const char *problem);
-void apart_end(struct apart *m);
+void isolated_begin(struct isolated *m, const char *problem);
+void isolated_end(struct isolated *m);
 
-/* As of clattn_measure; `user` is a struct apart. */
-cl_int apart_open(void *user, const char *config);
-cl_int apart_run(void *user, const char *config, double *seconds);
-void apart_close(void *user, const char *config);
+/* As of clattn_measure; `user` is a struct isolated. */
+cl_int isolated_open(void *user, const char *config);
+cl_int isolated_run(void *user, const char *config, double *seconds);
+void isolated_close(void *user, const char *config);
 
 /* Returns why `config` was refused, when that happened here; else NULL. */
-const char *apart_words(const struct apart *m, const char *config);
+const char *isolated_words(const struct isolated *m, const char *config);
 
 /* The main function of such a child: argv[0] --child CONFIG [--device TEXT] PROBLEM. Returns an exit status. */
 int candidate_main(const struct tune_options *o);

@@ -1,10 +1,10 @@
-/* apart.c - candidates in children: each is asked itself, and what becomes of it is said
+/* isolated.c - candidates in children: each is asked itself, and what becomes of it is said
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "tests/lib/tap.h"
 
-#include "tools/tune/apart.h"
+#include "tools/tune/isolated.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -45,78 +45,78 @@ static int stop(void *user)
     return stopping;
 }
 
-static struct apart begin(const char *device, double kill)
+static struct isolated begin(const char *device, double kill)
 {
-    struct apart m;
+    struct isolated m;
     memset(&m, 0, sizeof m);
     m.program = self;
     m.device = device;
     m.kill = kill;
     m.stop = stop;
-    apart_begin(&m, "a problem");
+    isolated_begin(&m, "a problem");
     return m;
 }
 
-static int runs(struct apart *m, const char *config, double want)
+static int runs(struct isolated *m, const char *config, double want)
 {
     double seconds = 0;
-    return apart_run(m, config, &seconds) == CL_SUCCESS && seconds == want;
+    return isolated_run(m, config, &seconds) == CL_SUCCESS && seconds == want;
 }
 
 static void test_several(void)
 {
-    struct apart m = begin(NULL, 20);
+    struct isolated m = begin(NULL, 20);
     double seconds;
-    ok(apart_open(&m, "1") == 0 && apart_open(&m, "2") == 0 && apart_open(&m, "3") == 0, "three are open");
+    ok(isolated_open(&m, "1") == 0 && isolated_open(&m, "2") == 0 && isolated_open(&m, "3") == 0, "three are open");
     ok(runs(&m, "2", 2) && runs(&m, "1", 1) && runs(&m, "3", 3) && runs(&m, "1", 2), "each is asked itself");
-    apart_close(&m, "1");
-    ok(runs(&m, "3", 4) == 0 && !strcmp(apart_words(&m, "3"), "slow"), "one fails later, with its words");
+    isolated_close(&m, "1");
+    ok(runs(&m, "3", 4) == 0 && !strcmp(isolated_words(&m, "3"), "slow"), "one fails later, with its words");
     ok(runs(&m, "2", 3), "another goes on, though one was closed");
-    ok(apart_run(&m, "1", &seconds) == CL_INVALID_VALUE, "one that was closed is not there");
-    ok(!apart_words(&m, "2"), "of another there are no words");
-    apart_end(&m);
+    ok(isolated_run(&m, "1", &seconds) == CL_INVALID_VALUE, "one that was closed is not there");
+    ok(!isolated_words(&m, "2"), "of another there are no words");
+    isolated_end(&m);
     ok(m.n == 0 && !m.seats && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "all end");
 }
 
 /* How a candidate fails to open. */
 static void fails(const char *config, double kill, cl_int status, const char *words)
 {
-    struct apart m = begin("a device", kill);
-    is_int(apart_open(&m, config), status, "one that %s", config);
-    is_str(apart_words(&m, config) ? apart_words(&m, config) : "", words, "in words: %s", words);
-    apart_close(&m, config);
-    apart_begin(&m, "another problem");
-    ok(!apart_words(&m, config), "which are gone with the problem");
-    apart_end(&m);
+    struct isolated m = begin("a device", kill);
+    is_int(isolated_open(&m, config), status, "one that %s", config);
+    is_str(isolated_words(&m, config) ? isolated_words(&m, config) : "", words, "in words: %s", words);
+    isolated_close(&m, config);
+    isolated_begin(&m, "another problem");
+    ok(!isolated_words(&m, config), "which are gone with the problem");
+    isolated_end(&m);
 }
 
 static void test_stop(void)
 {
-    struct apart m = begin(NULL, 600);
+    struct isolated m = begin(NULL, 600);
     stopping = 1;
-    is_int(apart_open(&m, "hangs"), CLATTN_ERROR_CANCELLED, "stopping is no fault of the candidate");
-    ok(!apart_words(&m, "hangs"), "and there are no words for it");
+    is_int(isolated_open(&m, "hangs"), CLATTN_ERROR_CANCELLED, "stopping is no fault of the candidate");
+    ok(!isolated_words(&m, "hangs"), "and there are no words for it");
     stopping = 0;
-    apart_end(&m);
+    isolated_end(&m);
 }
 
 static void test_control(void)
 {
-    struct apart m = begin(NULL, 0);
-    ok(apart_open(&m, "1") == 0 && m.built > 0 && m.ran == 0, "what the first one takes to get ready is kept");
+    struct isolated m = begin(NULL, 0);
+    ok(isolated_open(&m, "1") == 0 && m.built > 0 && m.ran == 0, "what the first one takes to get ready is kept");
     const double built = m.built;
-    ok(apart_open(&m, "2") == 0 && m.built == built, "that of the second is not");
+    ok(isolated_open(&m, "2") == 0 && m.built == built, "that of the second is not");
     ok(runs(&m, "1", 1) && m.ran > 0, "likewise for runs");
     if (getenv("CLATTN_FULL") && *getenv("CLATTN_FULL") != '0') {
         m.built = 0.001;
-        ok(apart_open(&m, "hangs") == CLATTN_ERROR_CRASHED, "one that hangs");
-        is_str(apart_words(&m, "hangs"), "killed after 10 s", "has 10 s");
-        apart_close(&m, "hangs");
+        ok(isolated_open(&m, "hangs") == CLATTN_ERROR_CRASHED, "one that hangs");
+        is_str(isolated_words(&m, "hangs"), "killed after 10 s", "has 10 s");
+        isolated_close(&m, "hangs");
         m.built = 0.6;
-        ok(apart_open(&m, "hangs") == CLATTN_ERROR_CRASHED, "beside a slow one");
-        is_str(apart_words(&m, "hangs"), "killed after 12 s", "20 times as much");
+        ok(isolated_open(&m, "hangs") == CLATTN_ERROR_CRASHED, "beside a slow one");
+        is_str(isolated_words(&m, "hangs"), "killed after 12 s", "20 times as much");
     }
-    apart_end(&m);
+    isolated_end(&m);
 }
 
 int main(int argc, char **argv)
