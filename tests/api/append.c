@@ -222,6 +222,24 @@ static void test_not_finite(const struct device *d)
         }
 }
 
+/* Elements without a scale: what is no number stays none, and what is too large or small becomes what the type has. */
+static void test_elements(const struct device *d, int type)
+{
+    enum { WIDTH = 16 };
+    static const float x[WIDTH] = { 0, -0.0f, NAN, 1, INFINITY, -INFINITY, 3, 1e6f, -1e6f, 5, 1e-6f, -3e-4f, 0.01f };
+    double given[WIDTH], want[WIDTH], got[WIDTH], stored[WIDTH];
+    float no_scale;
+    int good = append_row(d, type, x, WIDTH, (unsigned char *)stored, WIDTH * convert_size(type), &no_scale);
+    convert_load(type, stored, got, WIDTH);
+    for (int i = 0; i < WIDTH; i++)
+        given[i] = (double)x[i];
+    convert_store(type, given, stored, WIDTH);
+    convert_load(type, stored, want, WIDTH);
+    for (int i = 0; i < WIDTH; i++)
+        good = good && (isnan(want[i]) ? isnan(got[i]) : got[i] == want[i] && !signbit(got[i]) == !signbit(want[i]));
+    ok(good && isnan(got[2]), "%s: NaN, infinity and what is large or small in %s", d->name, image_type_name(type));
+}
+
 /* Known bytes: what the reference quantisation of ggml makes of a ramp, and of zeros. */
 static void test_known(const struct device *d)
 {
@@ -432,7 +450,12 @@ static void test_others(const struct device *d, cl_command_queue other)
 static void test_device(const struct device *d)
 {
     const cl_command_queue other = each_other_queue(d);
+    int types[32];
+    const unsigned n = list_types(types);
     test_pairs(d, other, harness_flag("CLATTN_QUICK") ? 4 : 20);
+    for (unsigned i = 0; i < n; i++)
+        if (convert_size(types[i]) && (*only ? types[i] == only[0] : harness_turn(11 + i, types[i] == CLATTN_F16)))
+            test_elements(d, types[i]);
     if (!*only)
         test_others(d, other);
     clReleaseCommandQueue(other);
