@@ -31,7 +31,7 @@ struct problem_type {
     const char *captured;             /* what a score_mod sees */
 };
 
-/* The row of a type that there is. */
+/* The row of a type that there is, or of 0, which is none. */
 const struct problem_type *problem_type_at(int type);
 
 bool problem_type_may(int type, unsigned roles); /* has one of them; false where there is no such type */
