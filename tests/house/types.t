@@ -24,6 +24,10 @@ for type in $(sed -n '/^\/\*\* Storage types\. /,/^\/\*\* Where the diagonal/s/^
     result "$name is known to whoever stores, converts and describes it" "$(
         says "^    \[$constant\] = { \"$name\"" tools/oracle/convert.c
         says "\<$name\>" tools/run/clattn-run.1
+        case $row in
+        *', ALL,'*) ;;
+        *) says "^ \*     $name  *.*bytes" include/clattn.h ;;
+        esac
         says "^#define CLA_STORAGE_$name " "cl/storage/dtype_$name.cl"
         case $row in
         *PROBLEM_PLAIN*) ;;
