@@ -20,9 +20,10 @@ static int is_alike(int type)
 {
     const struct problem_type *const x = problem_type_at(type);
     const struct convert_type *const y = convert_type(type);
-    return !strcmp(x->name, y->name) && x->elements == y->elements && (size_t)x->bytes == y->bytes &&
-           problem_type_is_quantised(type) == !!y->keys_only && (x->storage == PROBLEM_PLAIN) == !!y->store &&
-           (x->storage == PROBLEM_SCALED) == !!y->scaled && (x->bits ? -(1 << (x->bits - 1)) : 0) == y->least;
+    const int same_elements = x->elements == y->elements && (size_t)x->bytes == y->bytes && x->epsilon == y->epsilon &&
+                              x->least == y->tiny && (x->bits ? -(1 << (x->bits - 1)) : 0) == y->least;
+    return !strcmp(x->name, y->name) && same_elements && problem_type_is_quantised(type) == !!y->keys_only &&
+           (x->storage == PROBLEM_PLAIN) == !!y->store && (x->storage == PROBLEM_SCALED) == !!y->scaled;
 }
 
 /* "f32 .. k:NAME": the library says of a number what its name is, and of a name what its number is. */

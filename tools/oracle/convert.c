@@ -103,14 +103,14 @@ static void store_bf16(const double *from, void *to, size_t n) { store_small(bfl
 static void load_bf16(const void *from, double *to, size_t n) { load_small(bfloat, from, to, n); }
 
 static const struct convert_type types[] = {
-    [CLATTN_F32] = { "f32", 0, 1, 4, store_f32, load_f32, 0, 0, 0 },
-    [CLATTN_F16] = { "f16", 0, 1, 2, store_f16, load_f16, 0, 0, 0 },
-    [CLATTN_BF16] = { "bf16", 0, 1, 2, store_bf16, load_bf16, 0, 0, 0 },
-    [CLATTN_F64] = { "f64", 0, 1, 8, store_f64, load_f64, 0, 0, 0 },
-    [CLATTN_INT8] = { "int8", 1, 1, 1, NULL, NULL, 1, -128, 127 },
-    [CLATTN_INT4] = { "int4", 1, 2, 1, NULL, NULL, 1, -8, 7 },
-    [CLATTN_Q8_0] = { "q8_0", 1, 32, 34, NULL, NULL, 0, -128, 127 },
-    [CLATTN_Q4_0] = { "q4_0", 1, 32, 18, NULL, NULL, 0, -8, 7 },
+    [CLATTN_F32] = { "f32", 0, 1, 4, store_f32, load_f32, 0x1p-24, 0x1p-126, 0, 0, 0 },
+    [CLATTN_F16] = { "f16", 0, 1, 2, store_f16, load_f16, 0x1p-11, 0x1p-14, 0, 0, 0 },
+    [CLATTN_BF16] = { "bf16", 0, 1, 2, store_bf16, load_bf16, 0x1p-8, 0x1p-126, 0, 0, 0 },
+    [CLATTN_F64] = { "f64", 0, 1, 8, store_f64, load_f64, 0x1p-53, 0x1p-1022, 0, 0, 0 },
+    [CLATTN_INT8] = { "int8", 1, 1, 1, NULL, NULL, 0, 0, 1, -128, 127 },
+    [CLATTN_INT4] = { "int4", 1, 2, 1, NULL, NULL, 0, 0, 1, -8, 7 },
+    [CLATTN_Q8_0] = { "q8_0", 1, 32, 34, NULL, NULL, 0, 0, 0, -128, 127 },
+    [CLATTN_Q4_0] = { "q4_0", 1, 32, 18, NULL, NULL, 0, 0, 0, -8, 7 },
 };
 enum { TYPES = sizeof types / sizeof *types };
 

@@ -18,6 +18,7 @@ struct convert_type {
      * quantise.h. */
     void (*store)(const double *from, void *to, size_t n);
     void (*load)(const void *from, double *to, size_t n);
+    double epsilon, tiny; /* of types of O: half the distance of 1 from the next number; the least normal one */
     int scaled, least, most;
 };
 

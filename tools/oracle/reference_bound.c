@@ -4,6 +4,8 @@
 
 #include "tools/oracle/reference_bound.h"
 
+#include "tools/oracle/convert.h"
+
 #include <clattn.h>
 
 #include <float.h>
@@ -11,14 +13,10 @@
 
 struct reference_precision reference_precision_of(int type)
 {
-    const double single = ldexp(1, -24), dbl = ldexp(1, -53), least = ldexp(1, -126), flow = ldexp(1, -124);
-    switch (type) {
-    case CLATTN_F16: return (struct reference_precision) { single, ldexp(1, -11), ldexp(1, -14), least, flow };
-    case CLATTN_BF16: return (struct reference_precision) { single, ldexp(1, -8), least, least, flow };
-    case CLATTN_F64:
-        return (struct reference_precision) { dbl, dbl, ldexp(1, -1022), ldexp(1, -1022), ldexp(1, -1020) };
-    default: return (struct reference_precision) { single, single, least, least, flow };
-    }
+    const struct convert_type *const t = convert_type(type), *const f32 = convert_type(CLATTN_F32);
+    const struct convert_type *const computed = type == CLATTN_F64 ? t : f32, *const stored = t ? t : f32;
+    return (struct reference_precision) { computed->epsilon, stored->epsilon, stored->tiny, computed->tiny,
+                                          4 * computed->tiny };
 }
 
 double reference_rounding(int type, double x)
