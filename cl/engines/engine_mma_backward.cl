@@ -1,5 +1,5 @@
-/* Engine `mma_nv`, backward: rows are what a work-group owns, keys or queries, and columns are the others. Four
- * products where keys are owned, three where queries are: products_mma.cl has them, and says who holds what.
+/* Engines with matrix units, backward: rows are what a work-group owns, keys or queries, and columns are the others.
+ * Four products where keys are owned, three where queries are: products_mma.cl has them, and says who holds what.
  *
  *     scores = owned_1 other_1^T, dP = owned_2 other_2^T       rows x columns, over dims
  *     sum_1 += dS other_1, sum_2 += P other_2                  rows x dims, over columns; the latter for dV only
@@ -152,13 +152,13 @@ CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, con
 {
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
         real top = 0;
-        CLA_UNROLL for (int j = 0; j < CLA_BK / 4; j++) top = fmax(top, fabs(s[j * CLA_R_N + r]));
-        CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) top = fmax(top, cla_exchange(t->warp, top, by));
+        CLA_UNROLL for (int j = 0; j < CLA_COLUMNS_N; j++) top = fmax(top, fabs(s[j * CLA_R_N + r]));
+        CLA_UNROLL_MMA CLA_EACH_PART(by) top = fmax(top, cla_exchange(t->warp, top, by));
         if (top * room[r] > 0x1p15f) {
             const int now = 2 * 127 + 7 - CLA_EXPONENT(top), less = CLA_EXPONENT(room[r]) - now;
             const real factor = as_float((127 - min(less, 126)) << 23);
-            CLA_UNROLL for (int i = 0; i < of_tile / 2; i++)
-                sum[r / 2 * of_tile + i / 2 * 4 + 2 * (r % 2) + i % 2] *= factor;
+            CLA_UNROLL for (int i = 0; i < of_tile / CLA_MMA_ROWS; i++)
+                sum[CLA_SUMS_OF_ROW(r, of_tile) + CLA_SUM_OF(i / CLA_MMA_COLUMNS, i % CLA_MMA_COLUMNS)] *= factor;
             room[r] = as_float(now << 23);
         }
     }
@@ -168,11 +168,11 @@ CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, con
 #define CLA_ADD_OF(n, width) \
     CLA_FN void cla_add_##n(cla_tile *t, const cla_env *e, const real *s, int at) \
     { \
-        uint4 weights[CLA_BK / 16][CLA_RT]; \
-        if (CLA_NEEDS_ROOM) cla_make_room(t, s, t->room_##n, t->sum_##n, CLA_SUMMED(width) / 2); \
-        CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++) \
+        cla_left weights[CLA_BK / CLA_MMA_K][CLA_RT]; \
+        if (CLA_NEEDS_ROOM) cla_make_room(t, s, t->room_##n, t->sum_##n, CLA_OF_TILE(width)); \
+        CLA_UNROLL for (int j = 0; j < CLA_BK / CLA_MMA_K; j++) \
             CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
-                weights[j][i] = cla_left_weights(s, j, i, t->room_##n[2 * i], t->room_##n[2 * i + 1]); \
+                weights[j][i] = cla_left_weights(s, j, i, t->room_##n + CLA_MMA_ROWS * i); \
         cla_fetch_summed_##n(t, e, at); \
         cla_store_summed_##n(t); \
         CLA_BARRIER_STAGED \
@@ -212,8 +212,8 @@ CLA_FN void cla_clear_sum_2(cla_tile *t)
 CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
 {
     t->item = get_local_id(0);
-    t->g = t->item % 32 / 4;
-    t->c = t->item % 4;
+    t->column = CLA_MMA_COLUMN(t->item % CLA_WAVE);
+    t->part = CLA_MMA_PART(t->item % CLA_WAVE);
     t->scale = scale;
     t->turn = 0;
     cla_begin_own(t, 0, 1);
@@ -231,26 +231,25 @@ CLA_FN void cla_begin_owned(cla_tile *t, const cla_env *e)
 /* dS as others add it up: columns lie as they come. */
 CLA_FN void cla_share(const cla_tile *t, const real *s)
 {
-    CLA_UNROLL for (int j = 0; j < CLA_BK / 4; j++)
+    CLA_UNROLL for (int j = 0; j < CLA_COLUMNS_N; j++)
         CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
             t->p[cla_slot_k(t, 0, j) * CLA_QP + cla_slot_row(t, r) - t->first] = s[j * CLA_R_N + r];
 }
 CLA_FN int cla_shared_column(int x) { return x; }
 
-/* Rows of a gradient that are there: `row` is where its row r begins. Columns 2 c + x of tiles 2 h and 2 h + 1 are
- * chunk p = 8 h + 2 c + x. */
+/* Rows of a gradient that are there: `row` is where its row r begins. */
 #define CLA_WRITTEN_ROWS(x, n, width) \
     CLA_UNROLL for (int slot = 0; slot < CLA_R_N; slot++) { \
-        const int r = cla_slot_row(t, slot), chunks = CLA_SUMMED(width) / 8; \
-        const real *const sum = t->sum_##n + slot / 2 * (CLA_SUMMED(width) / 2) + 2 * (slot % 2); \
+        const int r = cla_slot_row(t, slot); \
+        const real *const sum = t->sum_##n + CLA_SUMS_OF_ROW(slot, CLA_OF_TILE(width)); \
         const real factor = as_float((254 << 23) - as_int(t->room_##n[slot])); /* the inverse of a power of two */ \
         if (r < t->own_end) { \
             const long row = CLA_ROW_OF_##x(e, r); \
-            CLA_UNROLL for (int h = 0; h < CLA_SUMMED(width) / 16; h++) \
-                CLA_UNROLL for (int i = 0; i < 2; i++) { \
-                    const int p = 8 * h + 2 * t->c + i, d = 8 * (p % chunks) + 2 * (p / chunks); \
-                    if (d < (width)) cla_store_##x(sum[8 * h + i] * factor, e->at.x + row + d); \
-                    if (d + 1 < (width)) cla_store_##x(sum[8 * h + 4 + i] * factor, e->at.x + row + d + 1); \
+            CLA_UNROLL for (int h = 0; h < CLA_SUMMED(width) / CLA_SUMMED_STEP; h++) \
+                CLA_UNROLL for (int i = 0; i < CLA_MMA_COLUMNS; i++) { \
+                    const int d = CLA_COLUMN_OF(t, h, i, CLA_SUMMED(width) / 8); \
+                    if (d < (width)) cla_store_##x(sum[CLA_SUM_OF(2 * h, i)] * factor, e->at.x + row + d); \
+                    if (d + 1 < (width)) cla_store_##x(sum[CLA_SUM_OF(2 * h + 1, i)] * factor, e->at.x + row + d + 1); \
                 } \
         } \
     }

@@ -1,7 +1,6 @@
-/* Load slot of engine `mma_nv`: NVIDIA's instructions, register to register. No address enters asm: drivers do not
- * agree on what one of local memory is. volatile only where items of a warp meet. */
+/* Matrix unit of engine `mma_nv`, with mma_m16n8k16.cl: NVIDIA's instructions, register to register. No address enters
+ * asm: drivers do not agree on what one of local memory is. volatile only where items of a warp meet. */
 #define CLA_UNROLL_MMA CLA_UNROLL
-#define CLA_OWN_WORDS 0
 #define CLA_STRING_(x) #x
 #define CLA_STRING(x) CLA_STRING_(x)
 #define CLA_MMA_TYPE CLA_STRING(CLA_TQ) /* f16 or bf16, as PTX calls them */
@@ -9,22 +8,22 @@
 typedef int cla_warp; /* what a warp needs to talk to itself: nothing */
 CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item) { *w = 0; }
 
-/* c[16][8] += a[16][16] b[16][8]. Of item 4 g + c: a = rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8
- * ..; b = 2 c .., 2 c + 8 .. of column g; c0 .. c3 = (g, 2 c), (g, 2 c + 1), (g + 8, 2 c), (g + 8, 2 c + 1). */
-CLA_FN void cla_mma(cla_warp w, float *c0, float *c1, float *c2, float *c3, uint4 a, uint b0, uint b1)
+#define CLA_MMA_D \
+    "+f"(d[0]), "+f"(d[column]), "+f"(d[row]), "+f"(d[row + column]) /* (g, 2 c), (g, 2 c + 1), (g + 8, 2 c), .. */
+CLA_FN void cla_mma(cla_warp w, float *d, const int row, const int column, cla_left a, uint2 b)
 {
 #if CLA_NV_CC >= 80
     __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f32." CLA_MMA_TYPE "." CLA_MMA_TYPE ".f32 "
                      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(*c0), "+f"(*c1), "+f"(*c2), "+f"(*c3)
-                     : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+                     : CLA_MMA_D
+                     : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
 #else /* Turing: the same registers in two steps */
-#define CLA_MMA_HALF(ax, ay, b) \
+#define CLA_MMA_HALF(ax, ay, bx) \
     __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" \
-                     : "+f"(*c0), "+f"(*c1), "+f"(*c2), "+f"(*c3) \
-                     : "r"(ax), "r"(ay), "r"(b));
-    CLA_MMA_HALF(a.x, a.y, b0)
-    CLA_MMA_HALF(a.z, a.w, b1)
+                     : CLA_MMA_D \
+                     : "r"(ax), "r"(ay), "r"(bx));
+    CLA_MMA_HALF(a.x, a.y, b.x)
+    CLA_MMA_HALF(a.z, a.w, b.y)
 #endif
 }
 

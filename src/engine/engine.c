@@ -75,8 +75,8 @@ static cl_int check_numbers(const struct engine *e, const struct tile *t, struct
 static cl_int check_device(const struct engine *e, const struct tile *t, const struct caps *caps,
                            const clattn_problem *p, struct why *why)
 {
-    const int items = e->items_per_group(t);
-    const int64_t bytes = e->local_bytes ? e->local_bytes(t, p) : 0;
+    const int items = e->items_per_group(e, t);
+    const int64_t bytes = e->local_bytes ? e->local_bytes(e, t, p) : 0;
     if ((uint64_t)items > caps->max_group)
         REFUSE("needs work-groups of %d items, device has %zu", items, caps->max_group);
     if ((uint64_t)bytes > caps->local_bytes)
@@ -139,7 +139,7 @@ int engine_lanes(const struct caps *caps, const clattn_problem *p)
 int engine_tables(const struct engine *e, const struct tile *t)
 {
     enum { SHARERS = 32 };
-    const int items = e->items_per_group(t);
+    const int items = e->items_per_group(e, t);
     return items % SHARERS ? 1 : items / SHARERS;
 }
 

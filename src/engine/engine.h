@@ -8,7 +8,7 @@
 #include "engine/caps.h"
 #include "problem/problem.h"
 
-enum { TILE_NUMBERS = 8, VALUES_MAX = 5 };
+enum { TILE_NUMBERS = 8, VALUES_MAX = 5, UNIT_FRAGMENTS = 3 };
 
 /* The numbers of a tile, in the order of its engine's `numbers`. */
 struct tile {
@@ -45,10 +45,19 @@ struct tile_number {
     struct values values; /* what a search tries */
 };
 
+/* A matrix unit: by all lanes of a wave, D, m x n, += A, m x k, times B, k x n (cl/engines/mma_unit.cl). */
+struct unit {
+    const char *fragments[UNIT_FRAGMENTS + 1]; /* how lanes hold the three, and its instructions; ends with NULL */
+    int wave; /* lanes */
+    int m, n, k;
+    int rows; /* of A and D that a lane has elements of */
+};
+
 /* NULL and 0 in a member that may be: there is no such thing. */
 struct engine {
     const char *name;
     const char *fragment;
+    const struct unit *unit; /* whose fragments go before all of its own, or NULL */
     const char *products; /* a fragment that goes before it, or before `backward`; may be NULL */
     const char *backward; /* fragment of its backward passes; NULL: it has none */
     const char *look_ups; /* how its items add up what derivatives look up; NULL: captured buffers have no gradients */
@@ -71,15 +80,15 @@ struct engine {
      * and local memory say, may be NULL. Words in *why when not. */
     cl_int (*suits)(const struct caps *, const clattn_problem *, struct why *);
     cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
-    int (*rows_per_group)(const struct tile *);  /* BQ */
-    int (*items_per_group)(const struct tile *);
+    int (*rows_per_group)(const struct engine *, const struct tile *);  /* BQ */
+    int (*items_per_group)(const struct engine *, const struct tile *);
     int (*keys_per_tile)(const struct tile *);   /* BK */
     /* As its fragment declares them, may be NULL. */
-    int64_t (*local_bytes)(const struct tile *, const clattn_problem *);
+    int64_t (*local_bytes)(const struct engine *, const struct tile *, const clattn_problem *);
     int own_words; /* of 4 bytes, of the workspace, that each item of a call has */
     /* Scalars of the workspace that each item of a call has whose keys are more than a segment (cl/engines/total.cl);
      * NULL: none, it keeps them in memory of its own. */
-    int (*total_scalars)(const struct tile *, const clattn_problem *);
+    int (*total_scalars)(const struct engine *, const struct tile *, const clattn_problem *);
     /* Scalars of a work-group's sum of rows so wide, backward (cl/engines/segments.cl); NULL: there is none. */
     int64_t (*sum_scalars)(const struct tile *, int width);
     int waves;  /* work-groups for each compute unit that keys are split for (split.h) */

@@ -56,21 +56,22 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return CL_SUCCESS;
 }
 
-static int rows_per_group(const struct tile *t)
+static int rows_per_group(const struct engine *e, const struct tile *t)
 {
+    (void)e;
     return t->n[W] * t->n[NV];
 }
 static int64_t sum_scalars(const struct tile *t, int width)
 {
-    return (int64_t)rows_per_group(t) * width;
+    return (int64_t)rows_per_group(NULL, t) * width;
 }
 static int keys(const struct tile *t)
 {
     return t->n[BK];
 }
-static int one_item(const struct tile *t)
+static int one_item(const struct engine *e, const struct tile *t)
 {
-    (void)t;
+    (void)e, (void)t;
     return 1;
 }
 

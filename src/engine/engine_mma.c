@@ -1,4 +1,4 @@
-/* engine_mma.c - engines mma_nv, NVIDIA's matrix units, and mma_emu, the same kernel on any device, for tests
+/* engine_mma.c - engines with matrix units: mma_nv, NVIDIA's, and mma_emu, the same on any device, for tests
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -27,24 +27,53 @@ static const struct row rows[] = {
     { .widest = 0 },
 };
 
-/* At most what engine_mma_backward.cl declares in a pass. */
-static int64_t backward_local_bytes(const struct tile *t, const clattn_problem *p)
+/* What products_mma.cl rounds up: dims that are multiplied, 8 for each of 4 lanes, and columns that are summed. */
+static int dotted(int width)
 {
-    const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
-    const int64_t d = engine_round_up(p->d, 32), dv = engine_round_up(p->dv, 32), widest = d > dv ? d : dv;
+    return engine_round_up(width, 4 * 8);
+}
+static int summed(const struct engine *e, int width)
+{
+    return engine_round_up(width, 2 * e->unit->n);
+}
+
+static int rows_per_group(const struct engine *e, const struct tile *t)
+{
+    return e->unit->m * t->n[NW] * t->n[RT];
+}
+static int items(const struct engine *e, const struct tile *t)
+{
+    return e->unit->wave * t->n[NW];
+}
+static int keys(const struct tile *t)
+{
+    return t->n[BK];
+}
+
+/* At most what engine_mma_backward.cl declares in a pass. */
+static int64_t backward_local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p)
+{
+    const int64_t rows = rows_per_group(e, t), bk = t->n[BK];
+    const int64_t d = dotted(p->d), dv = dotted(p->dv), widest = d > dv ? d : dv;
     const int64_t owned = t->n[QREG] ? 0 : rows * (d + dv), numbers = 2 * (rows > bk ? rows : bk);
     const int64_t shared = p->bias_type ? bk * (rows + 4) : 0;
     return 2 * (2 * bk * widest + owned) + 4 * (numbers + bk + shared);
 }
 
-/* As engine_mma_nv.cl declares it. */
-static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
+/* As engine_mma.cl declares it. */
+static int64_t local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
     if (p->flags & CLATTN_BACKWARD)
-        return backward_local_bytes(t, p);
-    const int64_t rows = 16 * t->n[NW] * t->n[RT], bk = t->n[BK];
-    const int64_t k = bk * engine_round_up(p->d, 32), v = bk * engine_round_up(p->dv, 16);
-    return 2 * (k + v + (t->n[QREG] ? 0 : rows * engine_round_up(p->d, 32))) + (problem_has_holes(p) ? 4 * bk : 0);
+        return backward_local_bytes(e, t, p);
+    const int64_t rows = rows_per_group(e, t), bk = t->n[BK], d = dotted(p->d), dv = summed(e, p->dv);
+    return 2 * (bk * d + bk * dv + (t->n[QREG] ? 0 : rows * d)) + (problem_has_holes(p) ? 4 * bk : 0);
+}
+
+/* As total.cl has them, of each tile of rows: sum and loss of O and l, and the maxima. */
+static int total_scalars(const struct engine *e, const struct tile *t, const clattn_problem *p)
+{
+    const struct unit *const u = e->unit;
+    return t->n[RT] * (2 * summed(e, p->dv) * u->m / u->wave + 3 * u->rows);
 }
 
 static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why *why)
@@ -76,94 +105,51 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return CL_SUCCESS;
 }
 
-static int rows_per_group(const struct tile *t)
-{
-    return 16 * t->n[NW] * t->n[RT];
-}
-static int items(const struct tile *t)
-{
-    return 32 * t->n[NW];
-}
-static int keys(const struct tile *t)
-{
-    return t->n[BK];
-}
-static int total_scalars(const struct tile *t, const clattn_problem *p)
-{
-    return t->n[RT] * (engine_round_up(p->dv, 16) + 2 * 3);
-}
-static const char *instructions(const clattn_problem *p)
-{
-    (void)p;
-    return "mma_asm.cl";
-}
-static const char *emulation(const clattn_problem *p)
-{
-    (void)p;
-    return "mma_emu.cl";
-}
-
 static int rank_nv(const struct caps *caps, const clattn_problem *p)
 {
     (void)p;
     return caps->kind == CAPS_CPU ? 0 : 60;
 }
 
+static const struct unit nvidia = {
+    .fragments = { "mma_m16n8k16.cl", "mma_asm.cl" }, .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
+};
+static const struct unit emulated = {
+    .fragments = { "mma_m16n8k16.cl", "mma_wave.cl", "mma_emu.cl" }, .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
+};
+
+/* What all engines with matrix units have. */
+#define MATRIX_ENGINE \
+    .fragment = "engine_mma.cl", .products = "products_mma.cl", .backward = "engine_mma_backward.cl", \
+    .numbers = NUMBERS, .width = 1, .exp = "exp_native.cl", .gather = "gather_square.cl", .fits = fits, \
+    .rows_per_group = rows_per_group, .items_per_group = items, .keys_per_tile = keys, .local_bytes = local_bytes, \
+    .total_scalars = total_scalars, .waves = 2, .uneven = 1, .narrow_p = true
 #define NUMBERS \
     { \
-        [NW] = { "nw", "warps of a work-group", 1, 16, TRY(2, 4, 8) }, \
-        [RT] = { "rt", "tiles of 16 rows of Q that a warp has", 1, 4, TRY(1, 2) }, \
+        [NW] = { "nw", "waves of a work-group", 1, 16, TRY(2, 4, 8) }, \
+        [RT] = { "rt", "tiles of as many rows of Q as the matrix unit takes, that a wave has", 1, 4, TRY(1, 2) }, \
         [BK] = { "bk", "keys in a tile, a multiple of 16", 16, 128, TRY(16, 32, 64, 128) }, \
         [QREG] = { "qreg", "1: Q stays in registers, 0: it is read from local memory for each tile", \
                    0, 1, TRY(0, 1) }, \
     }
 
 const struct engine engine_mma_nv = {
+    MATRIX_ENGINE,
     .name = "mma_nv",
-    .fragment = "engine_mma_nv.cl",
-    .products = "products_mma.cl",
-    .backward = "engine_mma_backward.cl",
-    .numbers = NUMBERS,
+    .unit = &nvidia,
     .rows = rows,
-    .width = 1,
-    .exp = "exp_native.cl",
-    .gather = "gather_square.cl",
-    .load = instructions,
     .rank = rank_nv,
     .suits = suits_nv,
-    .fits = fits,
-    .rows_per_group = rows_per_group,
-    .items_per_group = items,
-    .keys_per_tile = keys,
-    .waves = 2,
-    .uneven = 1,
-    .local_bytes = local_bytes,
-    .total_scalars = total_scalars,
-    .narrow_p = true,
     .wants_selftest = true,
 };
 
+/* PoCL compiles five times as long with all the barriers of an emulation optimised. */
+#define EMULATED MATRIX_ENGINE, .options = " -cl-opt-disable"
 const struct engine engine_mma_emu = {
+    EMULATED,
     .name = "mma_emu",
-    .fragment = "engine_mma_nv.cl",
-    .products = "products_mma.cl",
-    .backward = "engine_mma_backward.cl",
-    .numbers = NUMBERS,
+    .unit = &emulated,
     .rows = rows,
-    .width = 1,
-    .exp = "exp_native.cl",
-    .gather = "gather_square.cl",
-    .load = emulation,
     .suits = suits,
-    .fits = fits,
-    .rows_per_group = rows_per_group,
-    .items_per_group = items,
-    .keys_per_tile = keys,
-    .waves = 2,
-    .uneven = 1,
-    .local_bytes = local_bytes,
-    .total_scalars = total_scalars,
     .own_words = 6,
-    .options = " -cl-opt-disable", /* PoCL compiles five times as long with all its barriers optimised */
-    .narrow_p = true,
 };

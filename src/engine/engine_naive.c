@@ -9,8 +9,9 @@ static const struct row rows[] = { { .tile = { { 32, 8 } }, .widest = D_MAX },
                                          { .tile = { { 1, 8 } }, .widest = D_MAX },
                                          { .widest = 0 } };
 
-static int group(const struct tile *t)
+static int group(const struct engine *e, const struct tile *t)
 {
+    (void)e;
     return t->n[WG];
 }
 static int keys(const struct tile *t)

@@ -28,17 +28,18 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return CL_SUCCESS;
 }
 
-static int rows_per_group(const struct tile *t)
+static int rows_per_group(const struct engine *e, const struct tile *t)
 {
+    (void)e;
     return t->n[NR];
 }
 static int keys(const struct tile *t)
 {
     return t->n[BK];
 }
-static int one_item(const struct tile *t)
+static int one_item(const struct engine *e, const struct tile *t)
 {
-    (void)t;
+    (void)e, (void)t;
     return 1;
 }
 

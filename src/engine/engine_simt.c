@@ -56,9 +56,10 @@ static int64_t backward_local_bytes(const int *n, const clattn_problem *p)
 }
 
 /* As engine_simt.cl declares it. */
-static int64_t local_bytes(const struct tile *t, const clattn_problem *p)
+static int64_t local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
     const int *n = t->n;
+    (void)e;
     if (p->flags & CLATTN_BACKWARD)
         return backward_local_bytes(n, p);
     const int64_t bq = n[TM] * n[TY], bk = n[TN] * n[TX], ch = n[CH];
@@ -117,23 +118,26 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return status;
 }
 
-static int rows_per_group(const struct tile *t)
+static int rows_per_group(const struct engine *e, const struct tile *t)
 {
+    (void)e;
     return t->n[TM] * t->n[TY];
 }
-static int items(const struct tile *t)
+static int items(const struct engine *e, const struct tile *t)
 {
+    (void)e;
     return t->n[TX] * t->n[TY];
 }
 /* As total.cl has them: sum and loss of O and l, and the maxima. */
-static int total_scalars(const struct tile *t, const clattn_problem *p)
+static int total_scalars(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
     const int columns = engine_round_up(p->dv, 4 * t->n[TX]) / t->n[TX];
+    (void)e;
     return t->n[TM] * (2 * columns + 3);
 }
 static int64_t sum_scalars(const struct tile *t, int width)
 {
-    return (int64_t)rows_per_group(t) * engine_round_up(width, 4 * t->n[TX]);
+    return (int64_t)t->n[TM] * t->n[TY] * engine_round_up(width, 4 * t->n[TX]);
 }
 static const char *load(const clattn_problem *p)
 {

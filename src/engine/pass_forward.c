@@ -49,6 +49,7 @@ static const struct slot rows_slots[] = {
     { .choose = slots_prefetch },
     { .fragment = "own_queries.cl" },
     { .choose = slots_load },
+    { .write = slots_write_unit },
     { .choose = slots_products },
     { .choose = engine_slot },
     { .fragment = "tile.cl" },

@@ -89,6 +89,13 @@ const char *slots_load(const struct target *t)
     const struct engine *const e = t->config->engine;
     return e->load ? e->load(t->p) : NULL;
 }
+void slots_write_unit(struct text *to, const struct target *t)
+{
+    const struct unit *const unit = t->config->engine->unit;
+    for (int i = 0; unit && unit->fragments[i]; i++)
+        source_write_fragment(to, unit->fragments[i]);
+    source_write_fragment(to, unit ? "mma_unit.cl" : NULL);
+}
 const char *slots_products(const struct target *t) { return t->config->engine->products; }
 const char *slots_gather(const struct target *t)
 {

@@ -14,6 +14,7 @@ const char *slots_rows(const struct target *t);
 const char *slots_exp(const struct target *t);
 const char *slots_prefetch(const struct target *t);
 const char *slots_load(const struct target *t);
+void slots_write_unit(struct text *to, const struct target *t); /* the fragments of its matrix unit, if it has one */
 const char *slots_products(const struct target *t);
 const char *slots_gather(const struct target *t);
 

@@ -27,15 +27,15 @@ static struct shape shape_of(const clattn_problem *p, const struct caps *caps, c
     enum { ENOUGH = 64 };
     const struct engine *const e = config->engine;
     const struct tile *const tile = &config->tile;
-    struct shape s = { .rows = e->rows_per_group(tile),
+    struct shape s = { .rows = e->rows_per_group(e, tile),
                        .keys = e->keys_per_tile(tile),
-                       .items = e->items_per_group(tile),
+                       .items = e->items_per_group(e, tile),
                        .items_of_others = caps->max_group < ENOUGH ? (int)caps->max_group : ENOUGH,
                        .width = engine_width(e, tile),
                        .tables = engine_tables(e, tile),
                        .scalar_bytes = engine_scalar_bytes(p) };
     s.own_bytes = (int64_t)s.items * e->own_words * (int64_t)sizeof(cl_uint);
-    s.total_bytes = e->total_scalars ? s.items * e->total_scalars(tile, p) * s.scalar_bytes : 0;
+    s.total_bytes = e->total_scalars ? s.items * e->total_scalars(e, tile, p) * s.scalar_bytes : 0;
     s.merge = shape_to_merge(&s, caps->max_group, p->dv);
     return s;
 }

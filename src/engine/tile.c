@@ -40,7 +40,7 @@ static bool row_tile(struct tile *out, const struct engine *e, const struct row 
 
 static bool group_is_small(const struct engine *e, const struct tile *t, int most)
 {
-    return !most || e->items_per_group(t) <= most;
+    return !most || e->items_per_group(e, t) <= most;
 }
 
 static bool same_tile(const struct tile *a, const struct tile *b)

@@ -97,7 +97,8 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
     const uint32_t of_entries = CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K;
     const bool cached = p->page || problem_type_is_quantised(p->k_type) || problem_type_is_quantised(p->v_type);
     const int64_t hk = cached ? 2 : 1;
-    const int own = config->engine->rows_per_group(&config->tile), tile = config->engine->keys_per_tile(&config->tile);
+    const struct engine *const e = config->engine;
+    const int own = e->rows_per_group(e, &config->tile), tile = e->keys_per_tile(&config->tile);
     const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */
     const bool summed = backward && (p->bias_type || p->aux_grads || p->flags & (CLATTN_ALIBI | CLATTN_SINKS));
     const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page || summed;

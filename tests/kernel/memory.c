@@ -362,7 +362,8 @@ static void test_simt(const struct device *d, const char *problem, const char *n
 {
     const clattn_problem p = read_problem(problem);
     const struct config a = tile_with("simt", numbers), b = tile_with("simt", more);
-    const int items = a.engine->items_per_group(&a.tile), others = b.engine->items_per_group(&b.tile);
+    const int items = a.engine->items_per_group(a.engine, &a.tile);
+    const int others = b.engine->items_per_group(b.engine, &b.tile);
     const long counted = count_private(d, &a, &p), counted_more = count_private(d, &b, &p);
     struct declared is, becomes;
     if (!ask_private(&is, d, &a, &p) || !ask_private(&becomes, d, &b, &p)) {

@@ -25,11 +25,14 @@ if rest; then
     due fault simt "$holes" "$barrier" "$gone" 1
     for i in 2 3 4 5 6 7; do due fault simt "$simt" "$barrier" "$gone" $i; done
     for i in 1 2 3 4 5; do due fault mma_nv "$mma" "$barrier" "$gone" $i; done
-    due fault mma_nv "$mma" '16 * (j / 4) + 4 * t->c + j % 4' '16 * (j / 4) + 4 * t->c + (j ^ 1) % 4' 1
-    due fault mma_nv "$mma" 'key = 4 * (t->g / 2) + t->g % 2' 'key = 4 * (t->g / 2) + (t->g + 1) % 2' 1
-    due fault mma_nv "$mma" 'cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)' \
-        'cla_pack2(x[0] * high, x[CLA_R_N] * high)' 1
-    due fault mma_nv "$mma" '"+f"(*c0), "+f"(*c1)' '"=f"(*c0), "+f"(*c1)' 1
+    due fault mma_nv "$mma" 't->part + j % CLA_MMA_DEPTH' 't->part + (j ^ 1) % CLA_MMA_DEPTH' 1
+    due fault mma_nv "$mma" '(x) % CLA_MMA_COLUMNS)' '((x) + 1) % CLA_MMA_COLUMNS)' 1
+    due fault mma_nv "$mma" '(column) + 8 * (r)' '(column) + 4 * (r)' 1
+    due fault mma_nv "$mma" 'CLA_MMA_COLUMN(lane) ((lane) / 4)' 'CLA_MMA_COLUMN(lane) ((lane) / 4 ^ 1)' 1
+    due fault mma_nv "$mma" 'CLA_MMA_PART(lane) ((lane) % 4)' 'CLA_MMA_PART(lane) ((lane) % 4 ^ 1)' 1
+    due fault mma_nv "$mma" 'CLA_MMA_APART 1' 'CLA_MMA_APART 2' 1
+    due fault mma_nv "$mma" 'cla_pack2(x[r] * by, x[CLA_R_N + r] * by)' 'cla_pack2(x[0] * by, x[CLA_R_N] * by)' 1
+    due fault mma_nv "$mma" '"+f"(d[0]), "+f"(d[column])' '"=f"(d[0]), "+f"(d[column])' 1
     due fault mma_nv "$mma" '0x5410' '0x5411' 1
     due fault mma_nv "$mma" '0x7632' '0x7631' 1
     due fault mma_nv "$mma" '"f"(high), "f"(low)' '"f"(low), "f"(high)' 1

@@ -71,7 +71,8 @@ static int check_list(const struct caps *caps, const clattn_problem *p, const ch
     struct why why;
     int n, i;
     for (n = 0; n < 64 && tile_config_at(&c, caps, p, NULL, (size_t)n); n++) {
-        const int items = c.engine->items_per_group(&c.tile), rows = c.engine->rows_per_group(&c.tile);
+        const int items = c.engine->items_per_group(c.engine, &c.tile);
+        const int rows = c.engine->rows_per_group(c.engine, &c.tile);
         int good;
         print(&c, seen[n], sizeof seen[n]);
         good = !engine_fits(c.engine, &c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group &&

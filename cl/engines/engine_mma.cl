@@ -1,5 +1,5 @@
-/* Engine `mma_nv`: NVIDIA's matrix units, K and V in f16 or bf16 as they are stored. A work-group makes a BQ x DV block
- * of O, and products_mma.cl says who holds what. One buffer each for K and V, and two barriers a tile:
+/* Engines with matrix units, K and V in f16 or bf16 as they are stored. A work-group makes a BQ x DV block of O, and
+ * products_mma.cl says who holds what. One buffer each for K and V, and two barriers a tile:
  *     fetch V | Q K^T, softmax | store V | barrier 4 | fetch next K | P V | store K | barrier 5
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
@@ -40,12 +40,12 @@
 #define CLA_GREATER(x, y) fmax(x, y)
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
-#define CLA_OWNS_ROWS(t) ((t)->c == 0)
+#define CLA_OWNS_ROWS(t) ((t)->part == 0)
 #define CLA_RAISE(t, top, m, f) cla_raise_warp(t, s, top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
 #define CLA_WORK_GROUP_AGAIN cla_work_group_again()
 #define CLA_ITEM_AGAIN cla_item_again()
-#define CLA_O_FACTOR(f, i) f[(i) / (CLA_DVP / 2) * 2 + (i) / 2 % 2]
+#define CLA_O_FACTOR(f, i) f[(i) / CLA_OF_TILE(CLA_DV) * CLA_MMA_ROWS + (i) / CLA_MMA_COLUMNS % CLA_MMA_ROWS]
 /* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers
  * there, so that the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */
 #define CLA_NEW_f16 7
@@ -146,9 +146,10 @@ CLA_OWNED_OF(q, CLA_D, CLA_Q_ROW)
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
+    /* Of unsigned numbers NVIDIA's compilers would compute addresses anew in the loop: 47 instructions more. */
     t->item = get_local_id(0);
-    t->g = t->item % 32 / 4;
-    t->c = t->item % 4;
+    t->column = CLA_MMA_COLUMN(t->item % CLA_WAVE);
+    t->part = CLA_MMA_PART(t->item % CLA_WAVE);
     t->first = r0;
     t->end = end;
     t->scale = scale;
@@ -184,7 +185,7 @@ CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
     t->same = 1;
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) {
         real x = CLA_GREATER(m[r], top[r]);
-        CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x = CLA_GREATER(x, cla_exchange(t->warp, x, by));
+        CLA_UNROLL_MMA CLA_EACH_PART(by) x = CLA_GREATER(x, cla_exchange(t->warp, x, by));
         const real growth = (x - m[r]) * CLA_LOG2_UNIT(t);
         const int stays = growth <= CLA_GROWTH;
         x = stays ? m[r] : x;
@@ -195,7 +196,7 @@ CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
         m[r] = x;
     }
     if (!CLA_NATURAL && far) {
-        CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / 4; j++)
+        CLA_UNROLL_MMA for (int j = 0; j < CLA_COLUMNS_N; j++)
             CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) s[j * CLA_R_N + r] -= m[r];
         CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++) top[r] = -CLA_NEW;
     }
@@ -203,16 +204,16 @@ CLA_FN void cla_raise_warp(cla_tile *t, real *s, real *top, real *m, real *f)
 CLA_FN void cla_row_sum(cla_tile *t, real *x)
 {
     CLA_UNROLL_MMA for (int r = 0; r < CLA_R_N; r++)
-        CLA_UNROLL_MMA for (int by = 1; by < 4; by *= 2) x[r] += cla_exchange(t->warp, x[r], by);
+        CLA_UNROLL_MMA CLA_EACH_PART(by) x[r] += cla_exchange(t->warp, x[r], by);
 }
 
 CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *f, int k0, int n, int next)
 {
     if (!t->same)
-        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] *= f[i / (CLA_DVP / 2) * 2 + i / 2 % 2];
-    uint4 p[CLA_BK / 16][CLA_RT]; /* as soon as can be: half of the registers of s */
-    CLA_UNROLL for (int j = 0; j < CLA_BK / 16; j++)
-        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) p[j][i] = cla_left_weights(s, j, i, 1, 1);
+        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_O_FACTOR(f, i);
+    cla_left p[CLA_BK / CLA_MMA_K][CLA_RT]; /* as soon as can be: half of the registers of s */
+    CLA_UNROLL for (int j = 0; j < CLA_BK / CLA_MMA_K; j++)
+        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) p[j][i] = cla_left_weights(s, j, i, 0);
     cla_store_v(t);
     CLA_BARRIER_V
     cla_fetch_k(t, e, next);
@@ -223,30 +224,30 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 /* ---- The end ---- */
 
-/* Row r, whose elements begin at o: those of the other row half lie between them. Columns 2 c + x of tiles 2 h and
- * 2 h + 1 are chunk p = 8 h + 2 c + x: where rows of O are whole multiples of 64 an item has 16 neighbours, and stores
- * them 8 at a time. */
+/* Row r, whose sums begin at o. Two columns of each tile pair are neighbours: where rows of O are whole multiples of
+ * CLA_WIDE_STEP a lane has 16 neighbours or more, and stores them 8 at a time. */
 #define CLA_OF_NEW_f16 0x1p-7f
 #define CLA_OF_NEW_bf16 0x1p8f
+#define CLA_WIDE_STEP (8 * CLA_MMA_N)
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l)
 {
     if (r >= cla_row_count(e, e->nq)) return;
-    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), t->c == 0);
+    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), CLA_OWNS_ROWS(t));
     if (!CLA_IS_WRITTEN(e, l)) return;
     const long row = cla_o_row(e, r);
     const cla_scalar inverse = CLA_INVERSE(l);
-#define CLA_OUT(h, k, x) CLA_FINISHED(o[8 * (h) + 4 * (k) + (x)], l, inverse)
-    if (CLA_DV % 64 == 0 && CLA_ROW_IS_WIDE(e, row))
-        CLA_UNROLL for (int h = 0; h < CLA_DV / 64; h++)
-            CLA_UNROLL for (int x = 0; x < 2; x++) {
+#define CLA_OUT(h, k, x) CLA_FINISHED(o[CLA_SUM_OF(2 * (h) + (k), x)], l, inverse)
+    if (CLA_DV % CLA_WIDE_STEP == 0 && CLA_ROW_IS_WIDE(e, row))
+        CLA_UNROLL for (int h = 0; h < CLA_DV / CLA_WIDE_STEP; h++)
+            CLA_UNROLL for (int x = 0; x < CLA_MMA_COLUMNS; x++) {
                 real y[8];
-                CLA_UNROLL for (int i = 0; i < 8; i++) y[i] = CLA_OUT(i / 2 * (CLA_DV / 64) + h, i % 2, x);
-                CLA_PUT_8(e, row, 64 * h + 16 * t->c + 8 * x, y)
+                CLA_UNROLL for (int i = 0; i < 8; i++) y[i] = CLA_OUT(i / 2 * (CLA_DV / CLA_WIDE_STEP) + h, i % 2, x);
+                CLA_PUT_8(e, row, CLA_WIDE_STEP * h + 8 * CLA_MMA_COLUMNS * t->part + 8 * x, y)
             }
     else
-        CLA_UNROLL for (int h = 0; h < CLA_DVP / 16; h++)
-            CLA_UNROLL for (int x = 0; x < 2; x++) {
-                const int p = 8 * h + 2 * t->c + x, d = 8 * (p % CLA_VC) + 2 * (p / CLA_VC);
+        CLA_UNROLL for (int h = 0; h < CLA_DVP / CLA_SUMMED_STEP; h++)
+            CLA_UNROLL for (int x = 0; x < CLA_MMA_COLUMNS; x++) {
+                const int d = CLA_COLUMN_OF(t, h, x, CLA_VC);
                 if (d < CLA_DV) cla_put(e, row, d, CLA_OUT(h, 0, x));
                 if (d + 1 < CLA_DV) cla_put(e, row, d + 1, CLA_OUT(h, 1, x));
             }
@@ -256,8 +257,8 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
 CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, const real *l)
 {
     t->item = cla_item_again();
-    t->c = t->item % 4;
+    t->part = CLA_MMA_PART(t->item % CLA_WAVE);
     t->first = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h, &e->part);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
-        cla_write_row(t, e, o + r / 2 * (CLA_DVP / 2) + 2 * (r % 2), cla_slot_row(t, r), m[r], l[r]);
+        cla_write_row(t, e, o + CLA_SUMS_OF_ROW(r, CLA_OF_TILE(CLA_DV)), cla_slot_row(t, r), m[r], l[r]);
 }

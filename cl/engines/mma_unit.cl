@@ -1,0 +1,54 @@
+/* What a matrix unit provides, and what follows from it. Its instruction adds to D, M x N, the product of A, M x K, and
+ * B, K x N: so does a wave, whose lanes hold all three. The slot before this one is the unit: how its lanes hold them,
+ * and its instructions. All else is written in these terms, so that a unit with other lanes is a fragment or two.
+ *
+ * Numbers, which the host has too (struct unit of engine.h):
+ *     CLA_WAVE                 lanes of a wave
+ *     CLA_MMA_M, _N, _K        the instruction's shape
+ *     CLA_MMA_ROWS             rows of A and D that a lane has elements of
+ *     CLA_OWN_WORDS            words of the workspace that each item has, where lanes meet there; 0: none
+ * Layout, for a lane of 0 to CLA_WAVE - 1:
+ *     CLA_MMA_COLUMN(lane)     its column of B
+ *     CLA_MMA_ROW(column, r)   the r-th row of A and D of a lane with that column of B
+ *     CLA_MMA_PART(lane)       which part of these rows and of that column it has: elements CLA_MMA_DEPTH * part ..
+ *                              of K, columns CLA_MMA_COLUMNS * part .. of D. An instruction may take the K elements of
+ *                              A and B in any order that is the same for both
+ *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are
+ * Types and functions:
+ *     cla_warp                 what a wave needs to talk to itself; cla_warp_init(w, e, item) makes it
+ *     cla_left                 A, as a lane holds it; cla_left_of(x): of its elements of row r, 16 bits each, in x[r]
+ *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]
+ *     cla_exchange(w, x, by)   what the lane has whose number differs by the bits of `by`
+ *     cla_converge(w)          lanes that have gone different ways are together again
+ *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
+ *     cla_low_halves(x, y), cla_high_halves(x, y)     those of two words in one
+ *     cla_product(x, y)        all 64 bits of a product of 32
+ *     cla_kept(x)              x in a register, which no compiler can tell how to compute anew
+ *     cla_item_again(), cla_work_group_again()        who this item and its work-group are, as if not known yet
+ *     CLA_UNROLL_MMA           how loops about instructions are unrolled */
+#if !defined CLA_WAVE || !defined CLA_MMA_M || !defined CLA_MMA_N || !defined CLA_MMA_K || !defined CLA_MMA_ROWS || \
+    !defined CLA_OWN_WORDS
+#error "The host has to name CLA_WAVE, CLA_MMA_M, CLA_MMA_N, CLA_MMA_K, CLA_MMA_ROWS and CLA_OWN_WORDS."
+#endif
+#if !defined CLA_MMA_ROW || !defined CLA_MMA_COLUMN || !defined CLA_MMA_PART || !defined CLA_MMA_APART || \
+    !defined CLA_UNROLL_MMA
+#error "A matrix unit has to define CLA_MMA_ROW, CLA_MMA_COLUMN, CLA_MMA_PART, CLA_MMA_APART and CLA_UNROLL_MMA."
+#endif
+/* Functions that a unit lacks, or that take or return something else: compilers name them here. */
+#define CLA_HAS(call) sizeof(((void)(call), 0))
+#define CLA_A_WARP (*(cla_warp *)0)
+enum {
+    CLA_UNIT = CLA_HAS(cla_warp_init((cla_warp *)0, (const cla_env *)0, 0)) +
+               CLA_HAS(cla_mma(CLA_A_WARP, (float *)0, 0, 0, cla_left_of((const uint2 *)0), (uint2)(0))) +
+               CLA_HAS(cla_exchange(CLA_A_WARP, 0.0f, 1)) + CLA_HAS(cla_converge(CLA_A_WARP)) +
+               CLA_HAS(cla_low_halves(0u, 0u) + cla_high_halves(0u, 0u) + cla_pack2(0.0f, 0.0f)) +
+               CLA_HAS(cla_product(0u, 0u)) + CLA_HAS(cla_kept(cla_item_again())) + CLA_HAS(cla_work_group_again())
+};
+
+#define CLA_MMA_PARTS (CLA_WAVE * CLA_MMA_ROWS / CLA_MMA_M)
+#define CLA_MMA_DEPTH (CLA_MMA_K / CLA_MMA_PARTS)
+#define CLA_MMA_COLUMNS (CLA_MMA_N / CLA_MMA_PARTS)
+#define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
+#define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
+/* Goes over the lanes that share rows: y of each is what the lane's `by` away has. */
+#define CLA_EACH_PART(by) for (int by = CLA_MMA_APART; by < CLA_MMA_APART * CLA_MMA_PARTS; by *= 2)
