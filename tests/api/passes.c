@@ -270,21 +270,20 @@ static void test_pass(const struct device *d, const char *what, const struct tar
 
 /* ---- Problems ---- */
 
-/* Every pass of a problem, by an engine with a workspace and by one without; by matrix units where they take it.
+/* Every pass of a problem, by every engine that takes it, with a workspace or without.
  * make check has one in five; CLATTN_PART=1: all. */
 static void test_structs(const struct device *d, const char *what, const clattn_problem *given)
 {
     static unsigned turn;
-    static const char *const engines[] = { "naive", "simt", "mma_emu", "cpu" };
     struct caps caps;
     struct why why;
     clattn_problem p;
     caps_generic(&caps); /* the struct has no member that asks for doubles */
     if (problem_read(&p, given, &why))
         bail("%s: %s", what, why.text);
-    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+    for (size_t e = 0; engine_at(e); e++) {
         struct config config;
-        if (tile_config_read(&config, engines[e], &caps, &p, &why))
+        if (tile_config_read(&config, engine_at(e)->name, &caps, &p, &why))
             continue;
         for (int id = 0; id < PASSES; id++) {
             const struct target t = target_make(id, &p, &caps, &config);

@@ -9,15 +9,22 @@
 
 #include "tests/lib/bad.h"
 #include "tests/lib/each.h"
+#include "tests/lib/emulations.h"
 
 #include <math.h>
 
 enum { EMULATED_MOST = 1000, LONG = 65536 };
 static const int64_t counts[] = { 1, 64, 1000, 5000, LONG, 1 << 20 };
 static const char *const types[] = { "f32", "f16", "bf16", "f64" };
-static const char *const engines[] = { "cpu", "row", "simt", "naive", "mma_emu nw1,rt1,bk16,qreg0" };
+static const char *const engines[] = { "cpu", "row", "simt", "naive" };
 enum { N_COUNTS = sizeof counts / sizeof *counts, N_TYPES = sizeof types / sizeof *types,
        N_ENGINES = sizeof engines / sizeof *engines };
+
+/* Behind those the emulations; NULL behind the last. */
+static const char *engine_of(size_t e)
+{
+    return e < N_ENGINES ? engines[e] : emulation(e - N_ENGINES, "nw1,rt1,bk16,qreg0");
+}
 
 static int is_emulated(const char *engine)
 {
@@ -110,16 +117,16 @@ static void test_pair(const struct device *d, size_t e, size_t t)
 {
     int able = 1;
     for (const struct bad *bad = bads; bad->name && able; bad++) {
-        const int64_t most = most_keys(bad, engines[e], e, t);
+        const int64_t most = most_keys(bad, engine_of(e), e, t);
         if (bad_suits(bad, types[t], "") && (is_due(bad, e, t) || most > 5000))
-            able = test(d, bad, "", engines[e], types[t], most);
+            able = test(d, bad, "", engine_of(e), types[t], most);
     }
 }
 
 /* On matrix units K and V are of the type of Q. Nothing is quantised in f64. */
 static int takes_caches(size_t e, size_t t)
 {
-    return !is_emulated(engines[e]) && strcmp(types[t], "f64") != 0;
+    return !is_emulated(engine_of(e)) && strcmp(types[t], "f64") != 0;
 }
 
 /* The caches take turns. make check has that of the first engine, without what needs a kernel more: widths that are
@@ -131,10 +138,10 @@ static void test_caches(const struct device *d, size_t e, size_t t)
     for (const struct bad *bad = bads; bad->name && takes_caches(e, t); bad++) {
         const int plain = !bad->d && !strcmp(bad->words, bads[0].words);
         const int64_t most = !harness_more()           ? 1000
-                             : 1 + turn < LONG_CACHES ? most_keys(bad, engines[e], e, t)
+                             : 1 + turn < LONG_CACHES ? most_keys(bad, engine_of(e), e, t)
                                                       : 5000;
         if (bad_suits(bad, types[t], cache) && harness_turn(i, i % 5 == 0 && plain && !e))
-            test(d, bad, cache, engines[e], types[t], most);
+            test(d, bad, cache, engine_of(e), types[t], most);
     }
 }
 
@@ -148,7 +155,7 @@ static void test_short_tiles(const struct device *d)
 
 static void test_device(const struct device *d)
 {
-    for (size_t e = 0; e < N_ENGINES; e++)
+    for (size_t e = 0; engine_of(e); e++)
         for (size_t t = 0; t < N_TYPES; t++) {
             test_pair(d, e, t);
             test_caches(d, e, t);

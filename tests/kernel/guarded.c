@@ -11,6 +11,7 @@
 
 #include "tests/lib/cases.h"
 #include "tests/lib/each.h"
+#include "tests/lib/emulations.h"
 #include "tests/lib/graded.h"
 
 #include <sys/mman.h>
@@ -229,7 +230,7 @@ static void check_backward(const struct device *d, const char *type, const char 
     unguard(guarded, n);
 }
 
-static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", units[] = "mma_emu nw1,rt1,bk16,qreg1";
+static const char few_items[] = "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0";
 
 /* Both sides of one kernel: rows, keys and columns that fill no tile, vector or chunk, or all but one element of it.
  * Each with the configuration that make check has it by. */
@@ -245,9 +246,9 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static void test_forward(const struct device *d, int at_end)
 {
-    static const char *const others[][2] = {
-        { "f16", "cpu" }, { "bf16", "simt" }, { "bf16", "row" }, { "f16", units }
-    };
+    static const char *const others[][2] = { { "f16", "cpu" }, { "bf16", "simt" }, { "bf16", "row" } };
+    enum { OTHERS = sizeof others / sizeof *others };
+    const char *emulated;
     char engine[128];
     for (unsigned i = 0; i < ROWS; i++) {
         if (!harness_more())
@@ -256,9 +257,12 @@ static void test_forward(const struct device *d, int at_end)
             if (harness_shares(e + i))
                 check(d, "f32", rows[i].text, engine, at_end);
     }
-    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+    for (unsigned i = 0; i < OTHERS; i++)
         if (harness_shares(i))
             check(d, others[i][0], rows[0].text, others[i][1], at_end);
+    for (unsigned i = 0; (emulated = emulation(i, "nw1,rt1,bk16,qreg1")); i++)
+        if (harness_shares(OTHERS + i))
+            check(d, "f16", rows[0].text, emulated, at_end);
 }
 
 /* Rows of Q, keys and columns likewise, and gradients that are added up in every way. */
@@ -273,13 +277,15 @@ static void test_gradients(const struct device *d, int at_end)
         "b3 h2 q5 k40 d3/5 varlen causal alibi mod:relative_bias bias:bhq1 lse"
     };
     static const char *const types[] = { "f32", "f16", "bf16" };
+    const char *emulated;
     for (unsigned i = 0; i < sizeof graded / sizeof *graded; i++) {
         if (harness_turn(i + 1, i == 2))
             check_backward(d, types[i % 3], graded[i], "cpu", at_end);
         if (harness_shares(i + 5))
             check_backward(d, types[(i + 1) % 3], graded[i], few_items, at_end);
-        if (i < 2 && harness_shares(i))
-            check_backward(d, "f16", graded[i], "mma_emu nw1,rt1,bk16,qreg0", at_end);
+        for (unsigned e = 0; i < 2 && (emulated = emulation(e, "nw1,rt1,bk16,qreg0")); e++)
+            if (harness_shares(i + e))
+                check_backward(d, "f16", graded[i], emulated, at_end);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tests/lib/emulations.h"
 
 enum { ENTRIES = 6, KEYS = 333 };
 /* Keys of each entry that the mask drops beside those that it drops anyway: [from, to). */
@@ -54,7 +55,8 @@ static void test_device(const struct device *d)
         "f16 b6 h2 q5 k333 d16 mask:b11k blocks:3,32 lse",
         "f16 b6 h2 q5 k333 d16 mask:b11k invariant lse",
     };
-    static const char *const engines[] = { "cpu", "row", "simt", "naive", "mma_emu nw2,rt1,bk16,qreg0" };
+    static const char *const engines[] = { "cpu", "row", "simt", "naive" };
+    const char *emulated;
     enum { ROWS = sizeof rows / sizeof *rows, ENGINES = sizeof engines / sizeof *engines };
     static const size_t soon[ROWS] = { 0, 1, 3, 0, 1 };
     harness_unoptimised();
@@ -62,6 +64,10 @@ static void test_device(const struct device *d)
         for (size_t e = 0; e < ENGINES; e++)
             if (harness_turn((unsigned)(i * ENGINES + (e + i) % ENGINES), e == soon[i]))
                 check(d, rows[i], engines[e]);
+    for (size_t e = 0; (emulated = emulation(e, "nw2,rt1,bk16,qreg0")); e++)
+        for (size_t i = 0; i < ROWS; i++)
+            if (harness_shares((unsigned)(i + e)))
+                check(d, rows[i], emulated);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tests/lib/emulations.h"
 
 /* For Oclgrind, which takes ten seconds for a case: of each engine and problem one whose table has entries that name no
  * page. */
@@ -99,8 +100,8 @@ static void test_device(const struct device *d)
     };
     enum { TEXTS = sizeof texts / sizeof *texts };
     harness_unoptimised();
-    for (unsigned e = 0; e < 5; e++) {
-        const char *const engine = e < 4 ? harness_engine(e) : "mma_emu";
+    const char *engine;
+    for (unsigned e = 0; (engine = e < 4 ? harness_engine(e) : emulation(e - 4, "")); e++) {
         if (!each_is_chosen(engine) || (is_long(engine) && !quick() && !harness_more()))
             continue;
         test_sizes(d, engine, e, is_emulated(engine) ? texts[2] : texts[0]);

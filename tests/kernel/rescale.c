@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "tests/lib/each.h"
+#include "tests/lib/emulations.h"
 
 #include <math.h>
 
@@ -73,18 +74,20 @@ static void check_places(const struct device *d, const char *type, const char *e
     check(d, type, engine, MANY / 2); /* and in the middle, with as many behind it */
 }
 
-/* Each engine whose kernels are short in one of the types, and with CLATTN_PART=1 all in both. mma_emu is in no list,
- * being for tests alone. */
+/* Each engine whose kernels are short in one of the types, and with CLATTN_PART=1 all in both. Emulations are in no
+ * list of the library's. */
 static void test_device(const struct device *d)
 {
     static const char *const types[] = { "f16", "bf16" };
+    const char *emulated;
     char engine[128];
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned e = 0; each_engine(d, types[i], words, e, engine, sizeof engine); e++)
             if (harness_turn(e + i, strcmp(engine, "simt") && (e + i) % 2 == 0))
                 check_places(d, types[i], engine);
-        if (harness_shares(i))
-            check_places(d, types[i], "mma_emu nw1,rt1,bk16,qreg1");
+        for (unsigned e = 0; (emulated = emulation(e, "nw1,rt1,bk16,qreg1")); e++)
+            if (harness_shares(i + e))
+                check_places(d, types[i], emulated);
     }
 }
 

@@ -93,7 +93,7 @@ static cl_int build(const struct device *d, const clattn_problem *problem, const
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     char real[sizeof p->config];
     options.config = *config ? config : NULL;
-    if (!strncmp(config, "mma_emu", 7) && harness_has_units(d)) {
+    if (strcspn(config, " ") == 7 && !strncmp(config, "mma_emu", 7) && harness_has_units(d)) {
         snprintf(real, sizeof real, "mma_nv%s", config + 7);
         options.config = real;
     }
