@@ -6,12 +6,6 @@ CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k
     CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-unpadded)) & (k < (integer)(end)))
 }
 
-/* Keys of a part, at most, where rows see `keys` of them: whole tiles. src/engine/split.c says the same. */
-CLA_FN int cla_part_keys(const cla_args *a, int keys)
-{
-    return CLA_ROUND_UP(max((keys + a->parts - 1) / a->parts, a->part_least), CLA_BK);
-}
-
 /* Where rows are to have the same bits in every batch (CLA_INVARIANT), parts, tiles and segments are those of an
  * entry's keys, counted from its first one. Those that the rows of a tile see would depend on which rows these are. */
 CLA_FN int cla_on_tile(const cla_env *e, int k, int end)
@@ -19,6 +13,7 @@ CLA_FN int cla_on_tile(const cla_env *e, int k, int end)
     return CLA_INVARIANT && k < end ? k - (k - e->k_begin) % CLA_BK : k;
 }
 
+#define CLA_PART_KEYS(keys) cla_part_keys(keys, a.parts, a.part_least, CLA_BK)
 CLA_FN int cla_segment_end(int k)
 {
     return (k / CLA_SEGMENT + 1) * CLA_SEGMENT;
@@ -45,7 +40,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     int first = min(max(e.k_begin, cla_mask_begin(&e, q0, q1)), last);
     const int low = CLA_INVARIANT ? e.k_begin : first, all = CLA_INVARIANT ? max(e.k_end - low, 0) : last - first;
     if (a.parts > 1) {
-        const int keys = cla_part_keys(&a, all), from = low + part * keys;
+        const int keys = CLA_PART_KEYS(all), from = low + part * keys;
         first = max(first, from);
         last = min(last, from + keys);
     }
@@ -62,7 +57,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     int next;
     /* The call has a workspace for it. A row that sees nothing closes no segment, and keeps its sink. */
     const int most = CLA_INVARIANT ? all : a.nk;
-    const int is_long = (a.parts > 1 ? min(cla_part_keys(&a, most), most) : most) > CLA_SEGMENT && begin < end;
+    const int is_long = (a.parts > 1 ? min(CLA_PART_KEYS(most), most) : most) > CLA_SEGMENT && begin < end;
     if (is_long) cla_open_total(CLA_TOTAL(&e));
     CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
         const int base = CLA_INVARIANT ? e.k_begin : 0, stop = CLA_KEPT(cla_segment_end(k0 - base) + base);

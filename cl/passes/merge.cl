@@ -27,21 +27,12 @@ typedef struct {
     int first, n;            /* rows of the sequence in the tensor: from `first` on, n of them */
 } cla_item;
 
-/* As many lanes as leave each two parts, or one where a row's bits must not depend on how many parts other rows have;
- * src/engine/pass.c counts work-groups by the same rule. */
-CLA_FN int cla_lanes(int parts)
-{
-    int lanes = 1;
-    CLA_UNROLL for (int n = 2; n <= CLA_LANES_MOST; n *= 2) lanes = !CLA_INVARIANT && parts >= 2 * n ? n : lanes;
-    return lanes;
-}
-
 CLA_FN void cla_find(cla_item *t, const cla_args *a, const __global int *cu)
 {
     const uint group = (uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0);
     const uint chunks = (a->columns + CLA_COLUMNS - 1) / CLA_COLUMNS, block = group / chunks;
     const int item = get_local_id(0), others = item / CLA_COLUMN_ITEMS;
-    t->lanes = cla_lanes(a->parts);
+    t->lanes = cla_lanes(a->parts, CLA_INVARIANT ? 1 : CLA_LANES_MOST);
     t->lane = others % t->lanes;
     t->column = (group - block * chunks) * CLA_COLUMNS + item % CLA_COLUMN_ITEMS * CLA_WIDTH;
     const ulong at = (ulong)block * (CLA_LANES_MOST / t->lanes) + others / t->lanes;

@@ -5,6 +5,7 @@
 #include "engine/pass.h"
 
 #include "base/checked.h"
+#include "cl/passes/parts.h"
 #include "engine/defines.h"
 #include "engine/params.h"
 #include "engine/slots.h"
@@ -62,6 +63,7 @@ static const struct slot rows_slots[] = {
     { .fragment = "long_sums.cl" },
     { .choose = total_slot },
     { .fragment = "total.cl" },
+    { .fragment = "parts.h" },
     { .fragment = "forward.cl" },
     { .write = slots_write_mods },
     { NULL, NULL, NULL },
@@ -113,6 +115,7 @@ static const struct slot merge_slots[] = {
     { .fragment = "transpose.cl" },
     { .write = slots_write_params },
     { .choose = merge_exp_slot },
+    { .fragment = "parts.h" },
     { .fragment = "merge.cl" },
     { NULL, NULL, NULL },
 };
@@ -132,16 +135,12 @@ static int items_to_merge(const struct target *t)
     return t->shape.merge.items;
 }
 
-/* Items of a row's columns; the others have other rows, or share its parts: cla_lanes() of cl/passes/merge.cl. */
+/* Items of a row's columns; the others have other rows, or share its parts. */
 static int64_t groups_to_merge(const struct target *t, const struct arguments *a)
 {
     const struct merge_shape s = t->shape.merge;
     const int most = s.items / s.column_items;
-    const bool may_share = !(t->p->flags & CLATTN_BATCH_INVARIANT);
-    int lanes = 1;
-    while (may_share && 2 * lanes <= most && a->parts >= 4 * lanes)
-        lanes *= 2;
-    const int64_t rows = most / lanes;
+    const int64_t rows = most / cla_lanes(a->parts, t->p->flags & CLATTN_BATCH_INVARIANT ? 1 : most);
     return ((int64_t)a->rows + rows - 1) / rows * s.chunks;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/split.h"
 
 #include "base/checked.h"
+#include "cl/passes/parts.h"
 #include "problem/feature.h"
 
 /* ---- Rows: GQA packing, where the query heads that share keys are rows of one tile ---- */
@@ -110,8 +111,7 @@ struct split split_by_force(int parts)
 
 int64_t split_keys(int64_t keys, int parts, int least, int tile)
 {
-    const int64_t even = divide_up(keys, parts);
-    return parts > 1 ? divide_up(even > least ? even : least, tile) * tile : keys;
+    return parts > 1 ? cla_part_keys((cla_i32)keys, parts, least, tile) : keys;
 }
 
 static int parts_of(const struct config *config, const struct caps *caps, const clattn_problem *p)

@@ -49,7 +49,7 @@ struct split split_by_rule(const struct split_rule *rule, const clattn_sizes *s,
 /* As the caller wants. */
 struct split split_by_force(int parts);
 
-/* Keys of a part, at most, of a tile's rows that see `keys` of them: whole tiles of `tile` keys. */
+/* Keys of a part, at most, of a tile's rows that see `keys` of them: all, or what kernels find (cl/passes/parts.h). */
 int64_t split_keys(int64_t keys, int parts, int least, int tile);
 
 /* The index-th configuration that differs from `from` in its number of waves only, and splits the keys of the problem's

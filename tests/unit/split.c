@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cl/passes/args.h"
+#include "cl/passes/parts.h"
 #include "src/engine/pass.h"
 #include "src/engine/split.h"
 #include "src/engine/target.h"
@@ -178,9 +180,22 @@ static void test_merging(void)
     }
 }
 
+/* Items of pass merge that share the parts of a row. */
+static void test_lanes(void)
+{
+    static const int rows[][3] = { /* parts, the most lanes, how many there are */
+        { 0, 8, 1 }, { 1, 8, 1 }, { 3, 8, 1 }, { 4, 8, 2 }, { 7, 8, 2 }, { 8, 8, 4 },
+        { 15, 8, 4 }, { 16, 8, 8 }, { 1000, 8, 8 }, { 1000, 2, 2 }, { 1000, 1, 1 }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        is_int(cla_lanes(rows[i][0], rows[i][1]), rows[i][2], "of %d parts, by %d lanes at most", rows[i][0],
+               rows[i][1]);
+}
+
 int main(void)
 {
     test_rules();
+    test_lanes();
     test_merging();
     test_invariant();
     test_keys();
