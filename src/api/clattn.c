@@ -194,22 +194,23 @@ cl_int clattn_plan_get_info(clattn_plan plan, clattn_plan_info *info)
 
 /* ---- Running ---- */
 
-cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)
+static cl_int count_workspace(clattn_plan plan, const struct operation *what, const void *args, size_t *size)
 {
     struct why why;
     const cl_int status = handle_check_plan(plan);
     if (status)
         return status;
-    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_forward, args, size, &why), &why);
+    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, what, args, size, &why), &why);
+}
+
+cl_int clattn_workspace_size(clattn_plan plan, const clattn_forward_args *args, size_t *size)
+{
+    return count_workspace(plan, &launch_forward, args, size);
 }
 
 cl_int clattn_backward_workspace_size(clattn_plan plan, const clattn_backward_args *args, size_t *size)
 {
-    struct why why;
-    const cl_int status = handle_check_plan(plan);
-    if (status)
-        return status;
-    return handle_done(plan->handle, launch_workspace(&plan->plan.launch, &launch_backward, args, size, &why), &why);
+    return count_workspace(plan, &launch_backward, args, size);
 }
 
 static cl_int run(clattn_plan plan, const struct operation *what, cl_command_queue queue, const void *args,

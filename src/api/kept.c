@@ -149,43 +149,37 @@ static bool is_ours(const char *name)
     return rest && strlen(rest) > DIGEST_HEX / 2 && !rest[strspn(rest, "0123456789abcdef/.-")];
 }
 
-static bool count_binary(void *user, const char *name, uint64_t bytes)
+struct counted {
+    uint64_t blobs, bytes;
+};
+
+static bool count_ours(void *user, const char *name, uint64_t bytes)
 {
-    clattn_cache_info *info = user;
-    info->binaries += is_ours(name);
-    info->binary_bytes += is_ours(name) ? bytes : 0;
-    return true;
-}
-static bool count_record(void *user, const char *name, uint64_t bytes)
-{
-    clattn_cache_info *info = user;
-    info->records += is_ours(name);
-    info->record_bytes += is_ours(name) ? bytes : 0;
-    return true;
-}
-static bool count_skipped(void *user, const char *name, uint64_t bytes)
-{
-    clattn_cache_info *info = user;
-    (void)bytes;
-    info->skipped += is_ours(name);
+    struct counted *const c = user;
+    c->blobs += is_ours(name);
+    c->bytes += is_ours(name) ? bytes : 0;
     return true;
 }
 
 cl_int clattn_cache_stat(const clattn_options *options, clattn_cache_info *info)
 {
-    clattn_cache_info own;
+    clattn_cache_info own = { sizeof own, 0, 0, 0, 0, 0, 0, "" };
+    struct counted binaries = { 0, 0 }, records = { 0, 0 }, skipped = { 0, 0 };
     clattn_options o;
     struct store store;
     struct why why;
     cl_int status = open_store(&store, &o, options, &why);
-    memset(&own, 0, sizeof own);
-    own.struct_size = sizeof own;
     if (!status) {
         handle_copy_text(store.root ? store.root : "", own.path, sizeof own.path, NULL);
+        store_walk(&store, "bin", count_ours, &binaries);
+        store_walk(&store, "tune", count_ours, &records);
+        store_walk(&store, "poisoned", count_ours, &skipped);
+        own.binaries = binaries.blobs;
+        own.binary_bytes = binaries.bytes;
         own.binary_max = store.max_bytes;
-        store_walk(&store, "bin", count_binary, &own);
-        store_walk(&store, "tune", count_record, &own);
-        store_walk(&store, "poisoned", count_skipped, &own);
+        own.records = records.blobs;
+        own.record_bytes = records.bytes;
+        own.skipped = skipped.blobs;
         status = handle_give(info, &own, sizeof own, "clattn_cache_info", &why);
     }
     store_clear(&store);

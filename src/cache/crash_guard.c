@@ -81,9 +81,7 @@ static bool has_marks(const struct store *s, const char *key)
 }
 
 /* Calls visit() for each entry of a folder of the store. */
-static void each(const struct store *s, const char *folder,
-                 bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e),
-                 void *user)
+static void each(const struct store *s, const char *folder, folder_visit *visit, void *user)
 {
     struct folder f;
     if (folder_open(&f, s->root, folder, false))

@@ -39,9 +39,8 @@ int folder_open_shared(struct folder *f, const char *path);
 void folder_close(struct folder *f);
 
 /* Calls visit() for each entry. visit() may remove and rename; returning false ends the loop. */
-int folder_each(const struct folder *f,
-                bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e),
-                void *user);
+typedef bool folder_visit(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e);
+int folder_each(const struct folder *f, folder_visit *visit, void *user);
 
 /* What the name stands for, links not followed. */
 int folder_look(const struct folder *f, const char *leaf, struct folder_entry *e);

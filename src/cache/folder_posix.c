@@ -171,9 +171,7 @@ static bool is_dots(const char *leaf)
     return leaf[0] == '.' && (!leaf[1] || (leaf[1] == '.' && !leaf[2]));
 }
 
-int folder_each(const struct folder *f,
-                bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e),
-                void *user)
+int folder_each(const struct folder *f, folder_visit *visit, void *user)
 {
     /* a descriptor with a read position of its own */
     const int own = openat(folder_descriptor(f), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

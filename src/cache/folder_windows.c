@@ -226,9 +226,7 @@ static bool is_dots(const char *leaf)
     return !strcmp(leaf, ".") || !strcmp(leaf, "..");
 }
 
-int folder_each(const struct folder *f,
-                bool (*visit)(void *user, const struct folder *f, const char *leaf, const struct folder_entry *e),
-                void *user)
+int folder_each(const struct folder *f, folder_visit *visit, void *user)
 {
     char path[FOLDER_PATH];
     WIN32_FIND_DATAA found;

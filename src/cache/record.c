@@ -335,7 +335,7 @@ static bool is_at_record(const struct reader *in)
     return (size_t)(in->end - in->at) > n && !memcmp(in->at, version_key, n);
 }
 
-void record_scan(const char *text, size_t n, bool (*visit)(void *user, const struct record *r), void *user)
+void record_scan(const char *text, size_t n, record_visit *visit, void *user)
 {
     struct reader in;
     struct record r;

@@ -41,7 +41,8 @@ cl_int record_read(struct record *r, const char *text, size_t n, size_t *used, s
 bool record_parse_all(const char *text, size_t n, struct record **list, size_t *count, struct why *why);
 
 /* Calls visit() with each sound record of a text, whatever else is in it. Returning false ends the loop. */
-void record_scan(const char *text, size_t n, bool (*visit)(void *user, const struct record *r), void *user);
+typedef bool record_visit(void *user, const struct record *r);
+void record_scan(const char *text, size_t n, record_visit *visit, void *user);
 
 /* Whether a text can be the class of a record. */
 bool record_is_class(const char *text);

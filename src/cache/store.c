@@ -272,7 +272,7 @@ void store_remove(struct store *s, const char *name)
 
 struct walk {
     struct store *s;
-    bool (*visit)(void *user, const char *name, uint64_t bytes);
+    store_visit *visit;
     void *user;
     char name[STORE_NAME_MAX]; /* of the folder being read, then of an entry of it */
     bool stopped;
@@ -309,8 +309,7 @@ static void walk_folder(struct walk *w)
         count_fault(w->s);
 }
 
-void store_walk(struct store *s, const char *folder, bool (*visit)(void *user, const char *name, uint64_t bytes),
-                void *user)
+void store_walk(struct store *s, const char *folder, store_visit *visit, void *user)
 {
     struct walk w = { s, visit, user, "", false };
     struct place p;

@@ -42,8 +42,8 @@ void store_remove(struct store *s, const char *name);
 
 /* Calls visit() with the name of every blob below `folder` ("tune/0123.."), in no order; with none where the
  * application keeps them. visit() may remove blobs; returning false ends the walk. */
-void store_walk(struct store *s, const char *folder, bool (*visit)(void *user, const char *name, uint64_t bytes),
-                void *user);
+typedef bool store_visit(void *user, const char *name, uint64_t bytes);
+void store_walk(struct store *s, const char *folder, store_visit *visit, void *user);
 
 /* Removes the oldest blobs of bin/ beyond max_bytes and STORE_FILES_MAX, down to 80 % of these, and temporary files of
  * writers that are gone. Files whose names are not the library's stay. Works at most once an hour, unless `now`. */

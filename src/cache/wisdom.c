@@ -186,7 +186,7 @@ void wisdom_drop(struct store *s, const struct record_device *by, const char *cl
 struct visitor {
     struct store *store;
     const struct record_device *by;
-    bool (*visit)(void *user, const struct record *r);
+    record_visit *visit;
     void *user;
 };
 
@@ -204,8 +204,7 @@ static bool visit_one(void *user, const char *name, uint64_t bytes)
     return v->visit(v->user, &r);
 }
 
-void wisdom_each(struct store *s, const struct record_device *by, bool (*visit)(void *user, const struct record *r),
-                 void *user)
+void wisdom_each(struct store *s, const struct record_device *by, record_visit *visit, void *user)
 {
     struct visitor v = { s, by, visit, user };
     char folder[STORE_NAME_MAX];

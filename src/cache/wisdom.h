@@ -21,8 +21,7 @@ void wisdom_drop(struct store *s, const struct record_device *by, const char *cl
 
 /* Calls visit() with all records of by's device and family; with none where the application keeps them. visit() may
  * drop them. */
-void wisdom_each(struct store *s, const struct record_device *by, bool (*visit)(void *user, const struct record *r),
-                 void *user);
+void wisdom_each(struct store *s, const struct record_device *by, record_visit *visit, void *user);
 
 /* Whether a should replace b: it is of more effort, or of the same effort and newer. */
 bool wisdom_is_better(const struct record *a, const struct record *b);
