@@ -250,8 +250,7 @@ static cl_int read_waves(int *out, const struct engine *e, const char *text, str
     const size_t n = sizeof word - 1;
     const char *const end = strncmp(text, word, n) ? NULL : read_number(text + n, out);
     if (!end || *end || *out < 1 || *out > WAVES_MOST)
-        return why_set(why, CLATTN_ERROR_SYNTAX, "\"%.40s\" behind a tile: only wavesN may be there, 1 to %d", text,
-                       WAVES_MOST);
+        SYNTAX("\"%.40s\" behind a tile: only wavesN may be there, 1 to %d", text, WAVES_MOST);
     *out = *out == e->waves ? 0 : *out;
     return CL_SUCCESS;
 }
@@ -277,7 +276,7 @@ static cl_int read_tile(struct config *c, const char *at, struct why *why)
     struct text t = { form.text, sizeof form.text, 0 };
     for (int i = 0; e->numbers[i].name; i++)
         text_add(&t, "%s%sN", i ? "," : "", e->numbers[i].name);
-    return why_set(why, CLATTN_ERROR_SYNTAX, "tile \"%.60s\": engine %s takes %.200s", text, e->name, form.text);
+    SYNTAX("tile \"%.60s\": engine %s takes %.200s", text, e->name, form.text);
 }
 
 cl_int tile_config_read(struct config *out, const char *text, const struct caps *caps, const clattn_problem *p,
@@ -294,7 +293,7 @@ cl_int tile_config_read(struct config *out, const char *text, const struct caps 
         char names[256];
         struct text t = { names, sizeof names, 0 };
         engine_names(&t);
-        return why_set(why, CLATTN_ERROR_SYNTAX, "engine \"%.40s\" is none of %s", text, names);
+        SYNTAX("engine \"%.40s\" is none of %s", text, names);
     }
     if (!text[name]) {
         struct tile_cursor first = { 0 };

@@ -9,7 +9,6 @@
 #include "base/number.h"
 #include "problem/workload.h"
 
-#define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
 /* Two numbers with a comma between. */
 static cl_int read_two(const char *word, const char *value, int64_t low, int32_t *first, int32_t *second,
                        struct why *why)

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
 /* ---- softcap: C tanh(s / C) ---- */
 
 static bool softcap_applies(const clattn_problem *p)
