@@ -82,8 +82,9 @@ void defines_forward(struct text *to, const struct target *t)
 int defines_results(const struct target *t)
 {
     enum { SIDE_BY_SIDE = 8 };
-    const int items = pass_at(t->pass)->items(t);
-    return items == 1 ? DEFINES_BLOCK : t->pass == PASS_SUM_DSLOPES || items % SIDE_BY_SIDE ? 1 : SIDE_BY_SIDE;
+    const struct pass *const pass = pass_at(t->pass);
+    const int items = pass->items(t);
+    return items == 1 ? DEFINES_BLOCK : pass->one_result || items % SIDE_BY_SIDE ? 1 : SIDE_BY_SIDE;
 }
 
 void defines_rows(struct text *to, const struct target *t)

@@ -37,7 +37,7 @@ static void find_buffers(struct params *to, const struct target *t)
         to->buffers[to->n_buffers++] = (unsigned char)row->param;
     for (int i = 0; params_list_has_aux(t) && i < t->p->n_aux; i++)
         to->buffers[to->n_buffers++] = (unsigned char)(PARAM_AUX + i);
-    for (int i = 0; t->pass == PASS_SUM_DAUX && i < t->p->n_aux; i++)
+    for (int i = 0; params_list_has_daux(t) && i < t->p->n_aux; i++)
         if (t->p->aux_grads >> i & 1)
             to->buffers[to->n_buffers++] = (unsigned char)(PARAM_DAUX + i);
 }

@@ -277,3 +277,8 @@ bool params_list_has_aux(const struct target *t)
 {
     return is_in(ON_SCORES, t->pass);
 }
+
+bool params_list_has_daux(const struct target *t)
+{
+    return is_in(SUM_DAUX, t->pass);
+}

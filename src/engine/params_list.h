@@ -31,7 +31,8 @@ struct params_number {
 const struct params_buffer *params_list_buffer(const struct params_buffer *before, const struct target *t);
 const struct params_number *params_list_number(const struct params_number *before, const struct target *t);
 
-/* Whether it takes captured buffers. */
+/* Whether it takes captured buffers; the gradients of those that are marked. */
 bool params_list_has_aux(const struct target *t);
+bool params_list_has_daux(const struct target *t);
 
 #endif

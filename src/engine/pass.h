@@ -66,6 +66,7 @@ struct pass {
     const struct slot *slots; /* in the order in which one relies on another; ends with an empty one */
     void (*options)(struct text *to, const struct target *); /* build options beside those that all have */
     int (*items)(const struct target *);          /* of a work-group */
+    bool one_result; /* of one that sums up (cl/passes/sums.cl), where its items share the sum */
     int64_t (*groups)(const struct target *,
                       const struct arguments *); /* work-groups of a call; 0: there is nothing to do */
     int64_t (*group_bytes)(const struct target *, const struct arguments *); /* of the workspace, of each; NULL: 0 */

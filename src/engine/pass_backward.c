@@ -10,6 +10,8 @@
 #include "engine/slots.h"
 #include "engine/slots_features.h"
 #include "problem/feature.h"
+#include "problem/mod_grads.h"
+#include "problem/mods.h"
 
 /* L and D of each row, and what stripes of keys add up (cl/passes/stats.cl). */
 bool pass_backward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes)
@@ -223,6 +225,13 @@ static const struct slot sum_daux_slots[] = {
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
         { .write = slots_features_bias }, { .fragment = "logits.cl" }
 
+/* The caller's texts: here their derivatives tell what they look up. */
+static void write_mods_of_keys(struct text *to, const struct target *t)
+{
+    mods_write_texts(to, t->p);
+    mod_grads_write_texts(to, t->p, true);
+}
+
 static const struct slot keys_slots[] = {
     OWNS("own_keys.cl"),
     { .choose = shared_keys_slot },
@@ -234,7 +243,7 @@ static const struct slot keys_slots[] = {
     { .write = slots_features_taken },
     { .fragment = "backward.cl" },
     { .fragment = "backward_keys.cl" },
-    { .write = slots_write_mods },
+    { .write = write_mods_of_keys },
     { NULL, NULL, NULL },
 };
 
@@ -316,6 +325,7 @@ const struct pass pass_backward_sum_dbias = {
 const struct pass pass_backward_sum_dslopes = {
     .kernel = "cla_sum_dslopes",
     .calls = PASS_CALL_BACKWARD,
+    .one_result = true,
     .applies = is_sloped,
     .slots = sum_dslopes_slots,
     .options = defines_rows,

@@ -109,5 +109,5 @@ void slots_write_params(struct text *to, const struct target *t)
 void slots_write_mods(struct text *to, const struct target *t)
 {
     mods_write_texts(to, t->p);
-    mod_grads_write_texts(to, t->p, t->pass == PASS_BACKWARD_KEYS);
+    mod_grads_write_texts(to, t->p, false);
 }

@@ -298,7 +298,7 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const str
     c->part_groups = units;
     c->short_parts = call_short_parts(tiles);
     c->parts_may_be_fewer = plan->target->config->engine->dq_in_stripes || to->bias_cells || to->aux_cells ||
-                            pass_at(PASS_BACKWARD_KEYS)->group_bytes(plan->target, to);
+                            pass_at(plan->target->pass)->group_bytes(plan->target, to);
     for (int n = stripes(plan, to, units, tiles, forced); !call_set_parts(c, n); n--)
         continue;
     if (!s->b)
