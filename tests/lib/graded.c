@@ -8,6 +8,7 @@
 #include "tools/oracle/inputs.h"
 #include "tools/oracle/verify.h"
 #include "tests/lib/mods.h"
+#include "tests/lib/whole.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -287,12 +288,12 @@ static cl_int find_truth(struct graded *g)
     }
     r.share = trial_share(g->t.demand);
     r.narrow_p = g->t.narrow_p;
+    const int types[3] = { g->t.q.type, g->t.k.type, g->t.v.type };
     const struct reference_gradients to = {
         .entries = g->summed ? r.b : 0,
         .dout = g->x[GRADED_DOUT].value, .dlse = g->args.dlse.mem ? g->x[GRADED_DLSE].value : NULL,
         .dq = g->want[GRADED_DQ], .dk = g->want[GRADED_DK], .dv = g->want[GRADED_DV],
         .dq_bound = g->bound[GRADED_DQ], .dk_bound = g->bound[GRADED_DK], .dv_bound = g->bound[GRADED_DV],
-        .q_type = g->t.q.type, .k_type = g->t.k.type, .v_type = g->t.v.type,
         .dbias = g->cells[GRADED_DBIAS].want, .dbias_bound = g->cells[GRADED_DBIAS].bound,
         .dslopes = g->cells[GRADED_DSLOPES].want, .dslopes_bound = g->cells[GRADED_DSLOPES].bound,
         .dsinks = g->cells[GRADED_DSINKS].want, .dsinks_bound = g->cells[GRADED_DSINKS].bound,
@@ -305,7 +306,7 @@ static cl_int find_truth(struct graded *g)
             g->want[i][at % (n[i] / (size_t)r.b)] += g->want[i][at];
             g->bound[i][at % (n[i] / (size_t)r.b)] += g->bound[i][at];
         }
-    reference_backward_end(&r, &to);
+    whole_end(&r, &to, types);
     return CL_SUCCESS;
 }
 

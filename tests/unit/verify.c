@@ -4,10 +4,10 @@
 
 #include "tests/lib/mods.h"
 #include "tests/lib/tap.h"
+#include "tests/lib/whole.h"
 
 #include "tools/oracle/inputs.h"
 #include "tools/system/json.h"
-#include "tools/oracle/reference_backward.h"
 #include "tools/oracle/verify.h"
 
 #include <math.h>
@@ -322,7 +322,7 @@ static void compute_call(void)
     r.p = call.c.problem;
     verify_take_extras(&r, &call.x);
     if (reference_forward(&r, q, k, v, o, lse, o_bound, lse_bound, NULL) != 0 ||
-        reference_backward(&r, q, k, v, &to) != 0)
+        whole_backward(&r, q, k, v, &to) != 0)
         bail("no memory");
 }
 
@@ -415,7 +415,7 @@ static void differentiate(struct rows *x, const double *off_o, const double *off
                                             .dq = x->dq, .dk = x->dk, .dv = x->dv, .dq_bound = x->dq_bound,
                                             .dk_bound = x->dk_bound, .dv_bound = x->dv_bound };
     const struct reference r = whole();
-    if (reference_backward(&r, q, k, v, &to) != 0)
+    if (whole_backward(&r, q, k, v, &to) != 0)
         bail("no memory");
 }
 

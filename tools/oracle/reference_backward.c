@@ -403,27 +403,3 @@ out:
     row_free(&w);
     return status;
 }
-
-void reference_backward_end(const struct reference *r, const struct reference_gradients *g)
-{
-    const int64_t q_pitch = r->q_pitch ? r->q_pitch : r->nq, k_pitch = r->k_pitch ? r->k_pitch : r->nk;
-    reference_backward_store(g->q_type, g->dq, g->dq_bound, r->b * r->h * q_pitch * r->d);
-    reference_backward_store(g->k_type, g->dk, g->dk_bound, r->b * r->hk * k_pitch * r->d);
-    reference_backward_store(g->v_type, g->dv, g->dv_bound, r->b * r->hk * k_pitch * r->dv);
-    if (g->dbias)
-        reference_backward_store(r->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, g->dbias, g->dbias_bound,
-                                 r->bias_shape[0] * r->bias_shape[1] * r->bias_shape[2] * r->bias_shape[3]);
-    if (g->dslopes)
-        reference_backward_store(CLATTN_F32, g->dslopes, g->dslopes_bound, r->slopes_b * r->h);
-    if (g->dsinks)
-        reference_backward_store(CLATTN_F32, g->dsinks, g->dsinks_bound, r->h);
-}
-
-int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
-                       const struct reference_gradients *g)
-{
-    if (reference_backward_add(r, q, k, v, g) != 0)
-        return -1;
-    reference_backward_end(r, g);
-    return 0;
-}

@@ -37,7 +37,6 @@ struct reference_gradients {
     int64_t entries;                       /* that b is a part of, or that share keys; 0: b, which share none */
     double *dq, *dk, *dv;                  /* as q, k and v */
     double *dq_bound, *dk_bound, *dv_bound;
-    int q_type, k_type, v_type;            /* that gradients are stored in */
     /* NULL: not wanted, or what it is the gradient of is not there. [bias_shape], [slopes_b,h], [h]; stored in float,
      * in f64 dbias in double. dBias is ds before softcap's factor, off as that is and by u L(b h nq nk) of its size,
      * and so are the others: dSlope is -ds |q + offset - k|, dSink -p D of the sink. */
@@ -53,11 +52,5 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
 /* Behind all entries: adds to the bounds of n sums what storing these as `type` may do; 0 where one is NaN or infinite,
  * and must be. */
 void reference_backward_store(int type, const double *x, double *bound, int64_t n);
-/* That for all of a problem whose entries have been added. */
-void reference_backward_end(const struct reference *r, const struct reference_gradients *g);
-
-/* All at once. Returns 0, or -1 without memory or when a score_mod failed. */
-int reference_backward(const struct reference *r, const double *q, const double *k, const double *v,
-                       const struct reference_gradients *g);
 
 #endif

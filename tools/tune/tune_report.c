@@ -24,7 +24,8 @@ static const struct {
     [ENDING_KEPT] = { "kept", "stopped and kept" },
 };
 
-const char *tell_duration(char text[32], double seconds)
+/* Seconds in readable form: "12 s", "5 min", "1.5 h". */
+static const char *duration(char text[32], double seconds)
 {
     if (seconds < 100)
         snprintf(text, 32, "%.3g s", seconds);
@@ -92,7 +93,7 @@ void tell_draw(struct tune_report *r)
     if (r->ratio > 0)
         snprintf(best, sizeof best, ", best %.3g", r->ratio);
     if (seconds > 0)
-        snprintf(left, sizeof left, ", %s %s left", most ? "at most" : "about", tell_duration(text, ceil(seconds)));
+        snprintf(left, sizeof left, ", %s %s left", most ? "at most" : "about", duration(text, ceil(seconds)));
     snprintf(line, sizeof line, "[%d/%d] %d tried%s%s: %s", r->i, r->n, r->opened, best, left, r->class_text);
     if (r->terminal)
         fprintf(stderr, "%s%.*s", r->drawn ? "\r\033[K" : "", system_columns() - 1, line);
@@ -118,9 +119,9 @@ void tell_class(struct tune_report *r, const char *class_text, const char *why, 
         return;
     const double left = time_left(r, limit, &most);
     if (limit > 0)
-        snprintf(here, sizeof here, ", at most %s", tell_duration(text, limit));
+        snprintf(here, sizeof here, ", at most %s", duration(text, limit));
     if (left > 0 && r->n > 1)
-        snprintf(all, sizeof all, "; all %s %s", most ? "at most" : "about", tell_duration(text, ceil(left)));
+        snprintf(all, sizeof all, "; all %s %s", most ? "at most" : "about", duration(text, ceil(left)));
     fprintf(stderr, "class %d of %d: %s%s%s\n  %s\n", r->i, r->n, class_text, here, all, why);
     if (r->terminal)
         tell_draw(r);
@@ -198,7 +199,7 @@ static void print_text(const struct outcome *o)
     if (r && r->tries && o->ending != ENDING_KEPT)
         printf(", too noisy to tell");
     if (o->opened)
-        printf("; %d tried, %d refused, %s", o->opened, o->refused, tell_duration(text, o->seconds));
+        printf("; %d tried, %d refused, %s", o->opened, o->refused, duration(text, o->seconds));
     printf("%s%s\n", o->words && *o->words ? ": " : "", o->words ? o->words : "");
 }
 

@@ -65,7 +65,4 @@ void tell_outcome(struct tune_report *r, const struct outcome *o);
 /* All have. path: where the records are. */
 void tell_end(struct tune_report *r, const char *path);
 
-/* Writes seconds in readable form: "12 s", "5 min", "1.5 h". */
-const char *tell_duration(char text[32], double seconds);
-
 #endif
