@@ -219,8 +219,8 @@ static const struct slot sum_daux_slots[] = {
     SLOTS_FIND_ROWS, { .choose = slots_rows }, { .fragment = "storage_plain.cl" }, { .fragment = "rows.cl" }, \
         { .choose = slots_exp }, { .fragment = "long_sums.cl" }, { .fragment = "stats.cl" }, \
         { .fragment = "rows_gradient.cl" }, { .choose = slots_prefetch }, { .fragment = own }, \
-        { .choose = slots_load }, { .write = slots_write_unit }, { .choose = slots_products }, { .choose = shared_slot }, \
-        { .choose = backward_slot }
+        { .choose = slots_load }, { .write = slots_write_unit }, { .choose = slots_products }, \
+        { .choose = shared_slot }, { .choose = backward_slot }
 #define DIFFERENTIATES_SCORES \
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
         { .write = slots_features_bias }, { .fragment = "logits.cl" }
