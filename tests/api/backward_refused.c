@@ -64,6 +64,13 @@ static void test_tensors(void)
     a->dsinks.offset = 1 << 20;
     refused(CLATTN_ERROR_BUFFER_TOO_SMALL, "dsinks reaches to byte", "a dSink beyond its buffer");
     *a = good;
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        *to[i] = NULL;
+        const cl_int e = clattn_enqueue_backward(on.plan, on.d->queue, a, 0, NULL, NULL);
+        is_int(e, CL_SUCCESS, "%s need not be wanted", written[i]);
+        *a = good;
+    }
+    clFinish(on.d->queue);
     clReleaseMemObject(constant);
 }
 
