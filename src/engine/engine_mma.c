@@ -111,19 +111,11 @@ static int rank_nv(const struct caps *caps, const clattn_problem *p)
     return caps->kind == CAPS_CPU ? 0 : 60;
 }
 
-static const struct unit nvidia = {
-    .fragments = { "mma_m16n8k16.cl", "mma_asm.cl" }, .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
-};
-static const struct unit emulated = {
-    .fragments = { "mma_m16n8k16.cl", "mma_wave.cl", "mma_emu.cl" }, .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
-};
+#define M16N8K16 .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
+static const struct unit nvidia = { { "mma_m16n8k16.cl", "mma_asm.cl" }, M16N8K16 };
+static const struct unit emulated = { { "mma_m16n8k16.cl", "mma_wave.cl", "mma_emu.cl" }, M16N8K16 };
 
 /* What all engines with matrix units have. */
-#define MATRIX_ENGINE \
-    .fragment = "engine_mma.cl", .products = "products_mma.cl", .backward = "engine_mma_backward.cl", \
-    .numbers = NUMBERS, .width = 1, .exp = "exp_native.cl", .gather = "gather_square.cl", .fits = fits, \
-    .rows_per_group = rows_per_group, .items_per_group = items, .keys_per_tile = keys, .local_bytes = local_bytes, \
-    .total_scalars = total_scalars, .waves = 2, .uneven = 1, .narrow_p = true
 #define NUMBERS \
     { \
         [NW] = { "nw", "waves of a work-group", 1, 16, TRY(2, 4, 8) }, \
@@ -132,6 +124,11 @@ static const struct unit emulated = {
         [QREG] = { "qreg", "1: Q stays in registers, 0: it is read from local memory for each tile", \
                    0, 1, TRY(0, 1) }, \
     }
+#define MATRIX_ENGINE \
+    .fragment = "engine_mma.cl", .products = "products_mma.cl", .backward = "engine_mma_backward.cl", \
+    .numbers = NUMBERS, .width = 1, .exp = "exp_native.cl", .gather = "gather_square.cl", .fits = fits, \
+    .rows_per_group = rows_per_group, .items_per_group = items, .keys_per_tile = keys, .local_bytes = local_bytes, \
+    .total_scalars = total_scalars, .waves = 2, .uneven = 1, .narrow_p = true
 
 const struct engine engine_mma_nv = {
     MATRIX_ENGINE,
