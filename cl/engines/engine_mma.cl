@@ -146,10 +146,10 @@ CLA_OWNED_OF(q, CLA_D, CLA_Q_ROW)
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
-    /* Of unsigned numbers NVIDIA's compilers would compute addresses anew in the loop: 47 instructions more. */
+    /* Of unsigned numbers NVIDIA's compilers would compute addresses anew in the loop: 48 instructions more. */
     t->item = get_local_id(0);
-    t->column = CLA_MMA_COLUMN(t->item % CLA_WAVE);
-    t->part = CLA_MMA_PART(t->item % CLA_WAVE);
+    t->column = CLA_MMA_COLUMN(t->item);
+    t->part = CLA_MMA_PART(t->item);
     t->first = r0;
     t->end = end;
     t->scale = scale;
@@ -257,7 +257,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
 CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, const real *l)
 {
     t->item = cla_item_again();
-    t->part = CLA_MMA_PART(t->item % CLA_WAVE);
+    t->part = CLA_MMA_PART(t->item);
     t->first = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h, &e->part);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)
         cla_write_row(t, e, o + CLA_SUMS_OF_ROW(r, CLA_OF_TILE(CLA_DV)), cla_slot_row(t, r), m[r], l[r]);

@@ -212,8 +212,8 @@ CLA_FN void cla_clear_sum_2(cla_tile *t)
 CLA_FN void cla_begin_group(cla_tile *t, cla_scalar scale)
 {
     t->item = get_local_id(0);
-    t->column = CLA_MMA_COLUMN(t->item % CLA_WAVE);
-    t->part = CLA_MMA_PART(t->item % CLA_WAVE);
+    t->column = CLA_MMA_COLUMN(t->item);
+    t->part = CLA_MMA_PART(t->item);
     t->scale = scale;
     t->turn = 0;
     cla_begin_own(t, 0, 1);

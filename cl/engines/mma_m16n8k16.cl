@@ -4,9 +4,9 @@
 #if CLA_WAVE != 32 || CLA_MMA_M != 16 || CLA_MMA_N != 8 || CLA_MMA_K != 16 || CLA_MMA_ROWS != 2
 #error "mma.sync m16n8k16 has other numbers."
 #endif
-#define CLA_MMA_COLUMN(lane) ((lane) / 4)
-#define CLA_MMA_ROW(column, r) ((column) + 8 * (r))
-#define CLA_MMA_PART(lane) ((lane) % 4)
+#define CLA_MMA_COLUMN(item) ((item) % 32 / 4)
+#define CLA_MMA_ROW(column) (column)
+#define CLA_MMA_PART(item) ((item) % 4)
 #define CLA_MMA_APART 1
 
 /* Registers: rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8 .. */

@@ -1,16 +1,16 @@
 /* What a matrix unit provides, and what follows from it. Its instruction adds to D, M x N, the product of A, M x K, and
  * B, K x N: so does a wave, whose lanes hold all three. The slot before this one is the unit: how its lanes hold them,
- * and its instructions. All else is written in these terms, so that a unit with other lanes is a fragment or two.
+ * and its instructions. All else is written in these terms.
  *
  * Numbers, which the host has too (struct unit of engine.h):
  *     CLA_WAVE                 lanes of a wave
  *     CLA_MMA_M, _N, _K        the instruction's shape
  *     CLA_MMA_ROWS             rows of A and D that a lane has elements of
  *     CLA_OWN_WORDS            words of the workspace that each item has, where lanes meet there; 0: none
- * Layout, for a lane of 0 to CLA_WAVE - 1:
- *     CLA_MMA_COLUMN(lane)     its column of B
- *     CLA_MMA_ROW(column, r)   the r-th row of A and D of a lane with that column of B
- *     CLA_MMA_PART(lane)       which part of these rows and of that column it has: elements CLA_MMA_DEPTH * part ..
+ * Layout, of the lane that an item of the work-group is:
+ *     CLA_MMA_COLUMN(item)     its column of B
+ *     CLA_MMA_ROW(column)      its first row of A and D; the others are CLA_MMA_M / CLA_MMA_ROWS apart
+ *     CLA_MMA_PART(item)       which part of these rows and of that column it has: elements CLA_MMA_DEPTH * part ..
  *                              of K, columns CLA_MMA_COLUMNS * part .. of D. An instruction may take the K elements of
  *                              A and B in any order that is the same for both
  *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are
@@ -50,5 +50,5 @@ enum {
 #define CLA_MMA_COLUMNS (CLA_MMA_N / CLA_MMA_PARTS)
 #define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
 #define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
-/* Goes over the lanes that share rows: y of each is what the lane's `by` away has. */
+/* Bits of a lane's number, one at a time, by which it differs from those that share its rows. */
 #define CLA_EACH_PART(by) for (int by = CLA_MMA_APART; by < CLA_MMA_APART * CLA_MMA_PARTS; by *= 2)

@@ -5,8 +5,8 @@
  * and the names here are those of that case.
  *
  * Of each M x N tile of S or O a lane has R rows (CLA_MMA_ROWS) and C columns (CLA_MMA_COLUMNS) from C part on.
- *     row of slot r = first + M (RT wave + r / R) + its r % R-th row  s[j * R_N + r], j = C n + i: column i of tile n
- *     key of slot j = k0 + K (j / 4) + 4 part + j % 4      o[((row tile * width / N + n) * R + r % R) * C + i]
+ *     row of slot r = first + M RT wave + its first + M / R r   s[j * R_N + r], j = C n + i: column i of tile n
+ *     key of slot j = k0 + K (j / 4) + 4 part + j % 4           o[((row tile * width / N + n) * R + r % R) * C + i]
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
  * a lane owns dims 8 part .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the
@@ -81,8 +81,7 @@ typedef struct {
 
 CLA_FN int cla_slot_row(const cla_tile *t, int r)
 {
-    return t->first + t->item / CLA_WAVE * (CLA_MMA_M * CLA_RT) + CLA_MMA_M * (r / CLA_MMA_ROWS) +
-           CLA_MMA_ROW(t->column, r % CLA_MMA_ROWS);
+    return t->first + t->item / CLA_WAVE * (CLA_MMA_M * CLA_RT) + CLA_MMA_ROW(t->column) + CLA_MMA_M / CLA_MMA_ROWS * r;
 }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j)
 {

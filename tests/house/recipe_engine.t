@@ -154,9 +154,9 @@ if test $bad -eq 0; then
     without "without the tile of wide rows" $engine '/^static const struct row rows64/,/^}/{/\.widest = 256/d;}'
     without "without the tile of backward passes" $engine '/^static const struct row rows64/,/^}/{/\.backward/d;}'
     # Where lanes hold other elements than the engine is told.
-    without "columns that are others" $unit 's/\(^#define CLA_MMA_COLUMN(lane)\).*/\1 ((lane) % 16 ^ 1)/'
-    without "rows that two lanes share" $unit 's/\(^#define CLA_MMA_ROW(column, r)\).*/\1 ((column) \& 14)/'
-    without "parts that are others" $unit 's/\(^#define CLA_MMA_PART(lane)\).*/\1 ((lane) \/ 16 ^ 1)/'
+    without "columns that are others" $unit 's/\(^#define CLA_MMA_COLUMN(item)\).*/\1 ((item) % 16 ^ 1)/'
+    without "rows that two lanes share" $unit 's/\(^#define CLA_MMA_ROW(column)\).*/\1 ((column) \& 14)/'
+    without "parts that are others" $unit 's/\(^#define CLA_MMA_PART(item)\).*/\1 ((item) \/ 16 % 4 ^ 1)/'
     without "parts that lie otherwise" $unit 's/\(^#define CLA_MMA_APART\).*/\1 8/'
     build $programs && words && forward && backward
     ok $? "with all of it back all holds"

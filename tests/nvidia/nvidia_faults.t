@@ -27,9 +27,10 @@ if rest; then
     for i in 1 2 3 4 5; do due fault mma_nv "$mma" "$barrier" "$gone" $i; done
     due fault mma_nv "$mma" 't->part + j % CLA_MMA_DEPTH' 't->part + (j ^ 1) % CLA_MMA_DEPTH' 1
     due fault mma_nv "$mma" '(x) % CLA_MMA_COLUMNS)' '((x) + 1) % CLA_MMA_COLUMNS)' 1
-    due fault mma_nv "$mma" '(column) + 8 * (r)' '(column) + 4 * (r)' 1
-    due fault mma_nv "$mma" 'CLA_MMA_COLUMN(lane) ((lane) / 4)' 'CLA_MMA_COLUMN(lane) ((lane) / 4 ^ 1)' 1
-    due fault mma_nv "$mma" 'CLA_MMA_PART(lane) ((lane) % 4)' 'CLA_MMA_PART(lane) ((lane) % 4 ^ 1)' 1
+    due fault mma_nv "$mma" 'CLA_MMA_ROW(column) (column)' 'CLA_MMA_ROW(column) ((column) & 6)' 1
+    due fault mma_nv "$mma" 'CLA_MMA_M / CLA_MMA_ROWS * r' 'CLA_MMA_M / CLA_MMA_ROWS * (r & 6)' 1
+    due fault mma_nv "$mma" '((item) % 32 / 4)' '((item) % 32 / 4 ^ 1)' 1
+    due fault mma_nv "$mma" '((item) % 4)' '((item) % 4 ^ 1)' 1
     due fault mma_nv "$mma" 'CLA_MMA_APART 1' 'CLA_MMA_APART 2' 1
     due fault mma_nv "$mma" 'cla_pack2(x[r] * by, x[CLA_R_N + r] * by)' 'cla_pack2(x[0] * by, x[CLA_R_N] * by)' 1
     due fault mma_nv "$mma" '"+f"(d[0]), "+f"(d[column])' '"=f"(d[0]), "+f"(d[column])' 1
