@@ -6,7 +6,6 @@
 
 #include "problem/problem.h"
 
-#define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)
 
 enum { NW, RT, BK, QREG };
 static const struct row rows[] = {

@@ -30,11 +30,6 @@ int pass_items_for_blocks(const struct target *t)
     return t->shape.items_of_others;
 }
 
-int64_t pass_state_rows(const struct arguments *a)
-{
-    return (int64_t)a->heads * a->packed_heads * a->nq;
-}
-
 /* A grid of one spare group: it reads a length here and there, and writes nothing but its workspace. */
 void pass_idle_rows(struct arguments *a)
 {

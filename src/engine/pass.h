@@ -91,7 +91,7 @@ bool pass_forward_bytes(const struct target *t, const struct arguments *a, int64
 bool pass_backward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes);
 
 /* Rows of a forward call: those of each part's states. */
-int64_t pass_state_rows(const struct arguments *a);
+int64_t pass_forward_state_rows(const struct arguments *a);
 
 /* ---- For rows of several files ---- */
 

@@ -120,10 +120,15 @@ static const struct slot merge_slots[] = {
     { NULL, NULL, NULL },
 };
 
+int64_t pass_forward_state_rows(const struct arguments *a)
+{
+    return (int64_t)a->heads * a->packed_heads * a->nq;
+}
+
 /* States of all parts (cl/passes/epilogue_output.cl): O and LSE of each row. Pass merge counts their rows in an int. */
 bool pass_forward_bytes(const struct target *t, const struct arguments *a, int64_t *bytes)
 {
-    const int64_t rows = pass_state_rows(a), of_row = (t->p->dv + 1) * t->shape.scalar_bytes;
+    const int64_t rows = pass_forward_state_rows(a), of_row = (t->p->dv + 1) * t->shape.scalar_bytes;
     *bytes = 0;
     if (a->parts < 2)
         return true;

@@ -76,8 +76,6 @@ struct members {
 typedef char members_h_has_all_members[sizeof(struct members) == sizeof(clattn_problem)
                                        && !(0 PROBLEM_MEMBERS(IS_THERE, IS_THERE)) ? 1 : -1];
 
-#define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
-
 cl_int problem_check_sizes(clattn_sizes *s, struct why *why)
 {
     const struct {

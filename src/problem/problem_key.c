@@ -47,9 +47,9 @@ static void write_texts(struct text *to, const clattn_problem *p)
         text_add(to, "%s\n", p->mods[i].name ? p->mods[i].name : ""); /* compilers' messages have it */
 }
 
-/* The members as they lie in memory, so that none can be forgotten, and for those that are pointers the texts. Only on
- * some machines of 32 bits are there gaps between members. Compilers clear those with CLATTN_PROBLEM_INIT; a caller
- * that leaves anything else there gets a plan for each such content. */
+/* The members as they lie in memory, so that none can be forgotten, and for those that are pointers the texts. Where
+ * there are gaps between members, compilers clear those with CLATTN_PROBLEM_INIT; a caller that leaves anything else
+ * there gets a plan for each such content. */
 #define KEEP(member, ...)
 #define CLEAR(member, ...) all.members.member = NULL;
 bool problem_key(unsigned char out[DIGEST_BYTES], const clattn_problem *p)

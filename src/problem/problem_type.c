@@ -97,7 +97,7 @@ static void store_u8(double x, void *to)
 
 enum { ALL = PROBLEM_ROWS | PROBLEM_KEYS | PROBLEM_CAPTURED };
 
-static const struct problem_type types[] = {
+const struct problem_type problem_types[] = {
     [0] = { .elements = 1 }, /* none: there is no bias */
     [CLATTN_F32] = { "f32", PROBLEM_PLAIN, ALL, 1, 4, 0,
                      store_f32, load_f32, 0x1p-24, 0x1p-126, "const __global float" },
@@ -114,44 +114,19 @@ static const struct problem_type types[] = {
     [CLATTN_Q8_0] = { "q8_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 34, 8, NULL, NULL, 0, 0, NULL },
     [CLATTN_Q4_0] = { "q4_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 18, 4, NULL, NULL, 0, 0, NULL },
 };
-enum { TYPES = sizeof types / sizeof *types };
-
-const struct problem_type *problem_type_at(int type)
-{
-    return &types[type];
-}
+enum { TYPES = sizeof problem_types / sizeof *problem_types };
 
 bool problem_type_may(int type, unsigned roles)
 {
-    return type > 0 && type < TYPES && types[type].roles & roles;
+    return type > 0 && type < TYPES && problem_types[type].roles & roles;
 }
 
 int problem_type_find(const char *name)
 {
     for (int t = 1; t < TYPES; t++)
-        if (problem_type_may(t, PROBLEM_ROWS | PROBLEM_KEYS) && !strcmp(name, types[t].name))
+        if (problem_type_may(t, PROBLEM_ROWS | PROBLEM_KEYS) && !strcmp(name, problem_types[t].name))
             return t;
     return 0;
-}
-
-const char *problem_type_name(int type)
-{
-    return types[type].name;
-}
-
-bool problem_type_is(int type, enum problem_storage storage)
-{
-    return types[type].storage == storage;
-}
-
-bool problem_type_is_quantised(int type)
-{
-    return types[type].roles == PROBLEM_KEYS;
-}
-
-size_t problem_type_size(int type)
-{
-    return (size_t)types[type].bytes;
 }
 
 /* ---- Words ---- */
@@ -164,14 +139,14 @@ const char *problem_type_names(char to[PROBLEM_TYPE_WORDS], unsigned roles)
         last--;
     for (int t = 1; t <= last; t++)
         if (problem_type_may(t, roles))
-            text_add(&text, "%s%s", !text.length ? "" : t < last ? ", " : " or ", types[t].name);
+            text_add(&text, "%s%s", !text.length ? "" : t < last ? ", " : " or ", problem_types[t].name);
     return to;
 }
 
 static void add_constant(struct text *to, const char *before, int type)
 {
     text_add(to, "%sCLATTN_", before);
-    for (const char *s = types[type].name; *s; s++)
+    for (const char *s = problem_types[type].name; *s; s++)
         text_add(to, "%c", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
 }
 

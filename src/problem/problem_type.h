@@ -31,16 +31,20 @@ struct problem_type {
     const char *captured;             /* what a score_mod sees */
 };
 
-/* The row of a type that there is, or of 0, which is none. */
-const struct problem_type *problem_type_at(int type);
+/* The rows, by CLATTN_F32 ..; row 0 stands for none. */
+extern const struct problem_type problem_types[];
 
 bool problem_type_may(int type, unsigned roles); /* has one of them; false where there is no such type */
 int problem_type_find(const char *name);         /* of problem strings; 0 where there is none */
-/* Of a type that there is. */
-const char *problem_type_name(int type);
-bool problem_type_is(int type, enum problem_storage storage);
-bool problem_type_is_quantised(int type);
-size_t problem_type_size(int type); /* bytes of a block */
+/* Of a type that there is: its row, and bytes of a block; of 0, too. */
+static inline const struct problem_type *problem_type_at(int type) { return &problem_types[type]; }
+static inline size_t problem_type_size(int type) { return (size_t)problem_types[type].bytes; }
+static inline const char *problem_type_name(int type) { return problem_types[type].name; }
+static inline bool problem_type_is(int type, enum problem_storage storage)
+{
+    return problem_types[type].storage == storage;
+}
+static inline bool problem_type_is_quantised(int type) { return problem_types[type].roles == PROBLEM_KEYS; }
 
 /* The types that have one of `roles`, for words: "f32, f16, bf16 or f64", and "CLATTN_F32 .. CLATTN_F64". Both return
  * `to`. */

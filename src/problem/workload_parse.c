@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
-
 /* Which words were seen: the rows of workload_words, and behind them those of features, of which there are fewer. */
 struct reader {
     clattn_workload *c;

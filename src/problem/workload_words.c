@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
-
 /* What functions that read, and those that print, are given. */
 #define READ const struct workload_word *w, clattn_workload *to, const char *word, const char *value, struct why *why
 #define PRINT const struct workload_word *w, struct text *to, const clattn_workload *c, const clattn_problem *p

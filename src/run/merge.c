@@ -21,7 +21,7 @@ typedef char constants_agree[CLA_LSE_IN_LOG2 == CLATTN_LSE_IN_LOG2 && CLA_LSE_IN
 void merge_take_states(struct call *c, const clattn_problem *p)
 {
     struct arguments *const a = &c->args;
-    const int64_t rows = pass_state_rows(a), heads = a->h, nq = a->nq, dv = p->dv;
+    const int64_t rows = pass_forward_state_rows(a), heads = a->h, nq = a->nq, dv = p->dv;
     const int64_t at = a->states_offset * (int64_t)sizeof(cl_uint) / engine_scalar_bytes(p);
     c->mem[PARAM_O_PARTS] = c->mem[PARAM_LSE_PARTS] = c->mem[PARAM_WORKSPACE];
     a->o_parts = (cla_rows_at){ .offset = at, .b = heads * nq * dv, .h = nq * dv, .row = dv };

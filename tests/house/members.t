@@ -44,5 +44,11 @@ result "each flag of clattn.h has a row" "$(
     sed -n '/Flags of a problem/,/^};/s/^ *\(CLATTN_[A-Z0-9_]*\) = .*/\1/p' include/clattn.h |
         while read -r flag; do grep -q "X($flag," "$list" || echo "$flag has none"; done)"
 
+result "each member of clattn_problem has a row" "$(
+    sed -n '/^typedef struct clattn_problem {/,/^}/s/^    \([a-z][^;]*\);.*/\1/p' include/clattn.h | tr , '\n' |
+        sed 's/.*[ *]\([a-z_0-9]*\)$/\1/' | while read -r member; do
+            test "$member" = struct_size || grep -q "[XP]($member," "$list" || echo "$member has none"
+        done)"
+
 echo "1..$n"
 exit $bad
