@@ -146,7 +146,7 @@ CLA_OWNED_OF(q, CLA_D, CLA_Q_ROW)
 
 CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end, cla_scalar scale)
 {
-    /* Of unsigned numbers NVIDIA's compilers would compute addresses anew in the loop: 48 instructions more. */
+    /* Signed: of unsigned numbers NVIDIA's compilers compute addresses anew in the loop, with 48 instructions more. */
     t->item = get_local_id(0);
     t->column = CLA_MMA_COLUMN(t->item);
     t->part = CLA_MMA_PART(t->item);

@@ -18,7 +18,7 @@
  *     cla_warp                 what a wave needs to talk to itself; cla_warp_init(w, e, item) makes it
  *     cla_left                 A, as a lane holds it; cla_left_of(x): of its elements of row r, 16 bits each, in x[r]
  *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]
- *     cla_exchange(w, x, by)   what the lane has whose number differs by the bits of `by`
+ *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again
  *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
  *     cla_low_halves(x, y), cla_high_halves(x, y)     those of two words in one
@@ -50,5 +50,5 @@ enum {
 #define CLA_MMA_COLUMNS (CLA_MMA_N / CLA_MMA_PARTS)
 #define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
 #define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
-/* Bits of a lane's number, one at a time, by which it differs from those that share its rows. */
+/* Goes over `by`, so that cla_exchange() meets all lanes that share rows. */
 #define CLA_EACH_PART(by) for (int by = CLA_MMA_APART; by < CLA_MMA_APART * CLA_MMA_PARTS; by *= 2)

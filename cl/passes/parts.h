@@ -1,4 +1,4 @@
-/* parts.h - how keys are cut into parts, and what merges these; compiled by host and kernels, behind args.h
+/* parts.h - how keys are cut into parts, and how many items merge them; compiled by host and kernels, behind args.h
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLA_PARTS_H
 #define CLA_PARTS_H
@@ -13,8 +13,8 @@ CLA_FN cla_i32 cla_part_keys(cla_i32 keys, cla_i32 parts, cla_i32 least, cla_i32
     return (n + tile - 1) / tile * tile;
 }
 
-/* Items that share the parts of a row: as many as leave each two of them, a power of two. `most` is 1 where a row's
- * bits must not depend on how many parts other rows have. */
+/* Items that share the parts of a row: as many, a power of two, as leave each at least two parts. `most` is 1 where a
+ * row's bits must not depend on how many parts other rows have. */
 CLA_FN cla_i32 cla_lanes(cla_i32 parts, cla_i32 most)
 {
     cla_i32 lanes = 1;

@@ -157,7 +157,7 @@ def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
              becomes that before it, e.g. "ds *= 2;"; clattn.h says what is in scope
     aux_grads       names of captured buffers, float32 or float64, whose gradients the texts hand out as NAME_index and
              NAME_grad; they are in daux
-    splits          stripes of keys that are summed apart; 0: as many as the device needs
+    splits          stripes of keys that are summed separately; 0: as many as the device needs
     Everything else is as for attention(), but batch_invariant, which has no meaning here. With a plan, score_mod_grad
     and aux_grads may be left out, and others than the plan's raise ValueError.
     """

@@ -15,7 +15,8 @@ struct why {
 /* Sets the words and returns `status`, so that a check reads: return why_set(why, STATUS, "...", ...). */
 cl_int why_set(struct why *why, cl_int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* In functions whose words are `why`: refuse what a caller gave, a text that cannot be read, what cannot be done. */
+/* In functions whose words are `why`. INVALID: what a caller gave is wrong. SYNTAX: a text cannot be read. REFUSE: it
+ * cannot be done. */
 #define INVALID(...) return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 #define SYNTAX(...) return why_set(why, CLATTN_ERROR_SYNTAX, __VA_ARGS__)
 #define REFUSE(...) return why_set(why, CLATTN_ERROR_NOT_SUPPORTED, __VA_ARGS__)

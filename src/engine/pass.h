@@ -5,8 +5,8 @@
 
 #include "engine/target.h"
 
-/* The passes that plans are made of: X(NAME, row), its id being PASS_NAME and its row in the file whose name `row`
- * begins with. A call goes through its passes in this order. */
+/* The passes that plans are made of: X(NAME, row), whose id is PASS_NAME. pass_forward_rows is a row of pass_forward.c,
+ * and so on. A call goes through its passes in this order. */
 #define PASSES_FORWARD(X) \
     X(BLOCK_MAP, pass_forward_block_map) \
     X(FORWARD, pass_forward_rows) \

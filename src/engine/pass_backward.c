@@ -86,7 +86,7 @@ static bool has_stripes(const struct engine *e)
     return e->dq_in_stripes;
 }
 
-static bool has_queries_apart(const struct engine *e)
+static bool has_pass_over_queries(const struct engine *e)
 {
     return !e->dq_in_stripes;
 }
@@ -290,7 +290,7 @@ const struct pass pass_backward_queries = {
     .kernel = "cla_backward_queries",
     .calls = PASS_CALL_BACKWARD,
     .applies = pass_is_backward,
-    .serves = has_queries_apart,
+    .serves = has_pass_over_queries,
     .slots = queries_slots,
     .options = defines_forward,
     .items = pass_items_of_engine,

@@ -29,10 +29,9 @@ static struct feature_at at_place(const struct feature *f, const struct place *x
 }
 
 /* The features of a sample that drop keys, that change scores, in the order in which they do it, and its sink. */
-enum { RULES_MAX = 32 };
 struct rules {
     int n_masks, n_changes;
-    const struct feature *masks[RULES_MAX], *changes[RULES_MAX], *sink; /* NULL: none */
+    const struct feature *masks[FEATURES_MOST], *changes[FEATURES_MOST], *sink; /* NULL: none */
 };
 
 static struct rules rules_of(const clattn_problem *p)
@@ -41,11 +40,11 @@ static struct rules rules_of(const clattn_problem *p)
     FEATURE_EACH(f) {
         if (!feature_applies(f, p))
             continue;
-        if (f->keeps && r.n_masks < RULES_MAX)
+        if (f->keeps && r.n_masks < FEATURES_MOST)
             r.masks[r.n_masks++] = f;
         if (f->kind == FEATURE_SINK)
             r.sink = f;
-        else if (f->change && r.n_changes < RULES_MAX)
+        else if (f->change && r.n_changes < FEATURES_MOST)
             r.changes[r.n_changes++] = f;
     }
     return r;

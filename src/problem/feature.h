@@ -41,9 +41,9 @@ struct feature_word {
     bool has_value;
     cl_int (*read)(clattn_workload *to, const char *word, const char *value, struct why *why);
 };
-enum { FEATURE_WORDS = 2, FEATURE_PLACES = 12 };
+enum { FEATURE_WORDS = 2, FEATURE_PLACES = 12, FEATURES_MOST = 32 };
 
-/* The tensors that features read. */
+/* The tensors that features read, with a row each in judge/sample_feature.c. */
 enum feature_tensor { FEATURE_READS_NONE, FEATURE_READS_BIAS, FEATURE_READS_MASK, FEATURE_READS_MAP,
                       FEATURE_READS_SLOPES, FEATURE_READS_SINKS, FEATURE_TENSORS };
 
@@ -61,8 +61,8 @@ struct feature {
     unsigned facts;                                 /* FEATURE_* */
 
     /* The problem. */
-    uint32_t flag;                                  /* asks for it: a bit of clattn_problem.flags; 0: it has none .. */
-    bool (*applies)(const clattn_problem *p);       /* .. and this says whether the problem does */
+    uint32_t flag;                                  /* the bit of clattn_problem.flags that asks for it, or 0 */
+    bool (*applies)(const clattn_problem *p);       /* only where flag is 0: whether the problem asks for it */
     cl_int (*check)(clattn_problem *p, struct why *why); /* called whether it applies or not */
 
     /* Kernels. */

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * problem.c does not compile while a member of clattn_problem has no row here, and refuses flags that have none. Keys
- * leave out pointers by these rows. tests/unit/member_list.c holds each row to what it says of classes, programs
- * and problem strings; tests/house/members.t looks for its names in clattn-run, clattn.hpp and Python. */
+ * leave out pointers by these rows. tests/unit/member_list.c holds each row that has words to what it says of classes,
+ * programs and problem strings; tests/house/members.t looks for its names in clattn-run, clattn.hpp and Python. */
 #ifndef MEMBERS_H
 #define MEMBERS_H
 
-/* What two problems that differ in a member alone differ in, besides their keys: those differ with every member. */
+/* Where a difference in a member alone shows. In keys it always does. */
 enum member_part {
     MEMBER_CLASS = 1,  /* in their class, and so in what is measured and recorded */
     MEMBER_PROGRAM = 2 /* in the programs that are composed for them */

@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Which words were seen: the rows of workload_words, and behind them those of features, of which there are fewer. */
+/* Which words were seen: the rows of workload_words, and behind them the words of features. */
 struct reader {
     clattn_workload *c;
     struct why *why;
-    bool seen[WORKLOAD_WORDS + 100];
+    bool seen[WORKLOAD_WORDS + FEATURES_MOST * FEATURE_WORDS];
 };
 
 /* Of the rows that fit a word, the one with the longest name. */

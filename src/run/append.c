@@ -35,7 +35,7 @@ static cl_int read_sizes(struct reader *r, const struct call *c, struct why *why
 
 /* ---- Caches ---- */
 
-/* Kernels take bytes; blocks of one element they count as elements. */
+/* Kernels take bytes. Where a block is one element, tensor_check() has counted elements. */
 static void count_bytes(cla_rows_at *at, const int64_t extent[3], int type)
 {
     const struct problem_type *const t = problem_type_at(type);

@@ -463,6 +463,8 @@ static void test_device(const struct device *d)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2)
+        bail("usage: append.t [K_TYPE V_TYPE]");
     for (int i = 0; i < 2 && argc > 2; i++)
         if (!(only[i] = convert_find(argv[i + 1], 0)) && !(only[i] = convert_find(argv[i + 1], 1)))
             bail("%s is no storage type", argv[i + 1]);

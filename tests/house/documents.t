@@ -23,7 +23,7 @@ for document in README HACKING doc/*; do
             case $f in *.so) continue ;; esac # built
             case ${f%%/*} in
             src | tests | cl | tools | bench | offline | doc | examples | include | build-aux | completion) ;;
-            base | problem | engine | cache | device | run | tune | api) ;;
+            base | problem | engine | cache | device | run | judge | tune | api) ;;
             *) continue ;;
             esac
             there "$f" || echo "$f"

@@ -76,40 +76,31 @@ static int is_dropped(const struct trial *t, int64_t b, int64_t h, int64_t q, in
     return t->x.bias[((at[0] * n[1] + at[1]) * n[2] + at[2]) * n[3] + at[3]] == -INFINITY;
 }
 
-static int is_kept(const struct trial *t, int64_t b, int64_t h, int64_t q, int64_t k)
+/* Adds up `of` of the keys that a query sees, all queries of all heads. */
+static double sum_kept(const struct trial *t, double (*of)(int64_t q, int64_t k, int64_t i), int64_t i)
 {
     unsigned char *const keep = malloc((size_t)t->sizes.nk + 1);
+    double sum = 0;
     if (!keep)
         bail("no memory");
-    trial_keep_row(t, b, h, q, keep);
-    const int kept = k < t->k_rows[b] && keep[k] && !is_dropped(t, b, h, q, k);
+    for (int64_t b = 0; b < t->sizes.b; b++)
+        for (int64_t h = 0; h < t->sizes.h; h++)
+            for (int64_t q = 0; q < t->q_rows[b]; q++) {
+                trial_keep_row(t, b, h, q, keep);
+                for (int64_t k = 0; k < t->k_rows[b]; k++)
+                    sum += keep[k] && !is_dropped(t, b, h, q, k) ? of(q, k, i) : 0;
+            }
     free(keep);
-    return kept;
+    return sum;
 }
 
 /* What element i of the table receives. */
-static double of_key(const struct trial *t, int64_t i)
-{
-    double sum = 0;
-    const int64_t k = i + NEAR;
-    for (int64_t b = 0; b < t->sizes.b && k < t->sizes.nk; b++)
-        for (int64_t h = 0; h < t->sizes.h; h++)
-            for (int64_t q = 0; q < t->q_rows[b]; q++)
-                sum += is_kept(t, b, h, q, k) ? (double)(q + 1 + 1) : 0;
-    return sum;
-}
+static double key(int64_t q, int64_t k, int64_t i) { return k == i + NEAR ? (double)(q + 1 + 1) : 0; }
+static double of_key(const struct trial *t, int64_t i) { return sum_kept(t, key, i); }
 
 /* What element i of the other buffer receives. Neighbouring keys often share one, and work-items have several. */
-static double of_mixed(const struct trial *t, int64_t i)
-{
-    double sum = 0;
-    for (int64_t b = 0; b < t->sizes.b; b++)
-        for (int64_t h = 0; h < t->sizes.h; h++)
-            for (int64_t q = 0; q < t->q_rows[b]; q++)
-                for (int64_t k = 0; k < t->sizes.nk; k++)
-                    sum += (q * 32 + k / 8) % MIXED == i && is_kept(t, b, h, q, k);
-    return sum;
-}
+static double mixed(int64_t q, int64_t k, int64_t i) { return (q * 32 + k / 8) % MIXED == i; }
+static double of_mixed(const struct trial *t, int64_t i) { return sum_kept(t, mixed, i); }
 
 static int is_right(const struct table *x, double (*count)(const struct trial *, int64_t), const struct trial *t,
                     cl_command_queue queue)

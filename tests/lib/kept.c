@@ -1,5 +1,8 @@
 /* kept.c - which elements of the scores exist: what may be read, and what must not be
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The masks are the oracle's, which unit/reference.c holds to a formula of its own, and unit/sample.c to the library's
+ * rules of samples. */
 #include "config.h"
 
 #include "tests/lib/trial.h"

@@ -99,7 +99,7 @@ static void test_flags(void)
             bad += !strcmp(f->name, g->name);
     }
     ok(!bad, "flags are a bit each, and of nobody else; so are names");
-    ok(rows >= 9 && rows <= 32, "%d rows: sample_answer.c and workload_parse.c have room for 32", rows);
+    ok(rows >= 9 && rows <= FEATURES_MOST, "%d rows, of which there is room for %d", rows, FEATURES_MOST);
 }
 
 static void test_problem(const struct feature *f, const clattn_problem *p, const clattn_problem *without)
@@ -292,11 +292,20 @@ static void test_checks(void)
     }
 }
 
+static void test_tensors(void)
+{
+    int bad = 0;
+    for (int i = FEATURE_READS_NONE + 1; i < FEATURE_TENSORS; i++)
+        bad += read[i] == SAMPLE_Q || !sample_feature_has(read[i]);
+    ok(!bad && !sample_feature_has(SAMPLE_Q), "samples have a row for each tensor that features read");
+}
+
 int main(void)
 {
     const clattn_workload base = parsed(plain);
     const clattn_problem without = checked(&base);
     test_flags();
+    test_tensors();
     test_order();
     test_by_hand();
     test_checks();

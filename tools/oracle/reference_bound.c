@@ -14,7 +14,8 @@
 struct reference_precision reference_precision_of(int type)
 {
     const struct convert_type *const t = convert_type(type), *const f32 = convert_type(CLATTN_F32);
-    const struct convert_type *const computed = type == CLATTN_F64 ? t : f32, *const stored = t ? t : f32;
+    const struct convert_type *const computed = type == CLATTN_F64 ? t : f32;
+    const struct convert_type *const stored = t && t->epsilon > 0 ? t : f32;
     return (struct reference_precision) { computed->epsilon, stored->epsilon, stored->tiny, computed->tiny,
                                           4 * computed->tiny };
 }

@@ -115,7 +115,7 @@ static cl_int try_here(struct tuner *t, const struct named *p, const char *confi
 }
 
 /* In a child. */
-static cl_int try_apart(struct tuner *t, const struct record *r, char *words, size_t room)
+static cl_int try_isolated(struct tuner *t, const struct record *r, char *words, size_t room)
 {
     struct isolated m;
     memset(&m, 0, sizeof m);
@@ -160,7 +160,7 @@ static int verify_one(struct tuner *t, const struct record *r)
         tell_verified(t, r, "unknown", own.text);
     } else {
         e = t->options.in_process ? try_here(t, &p, r->config, words, sizeof words)
-                                  : try_apart(t, r, words, sizeof words);
+                                  : try_isolated(t, r, words, sizeof words);
         result = e == CL_SUCCESS;
         if (e == CLATTN_ERROR_CANCELLED)
             result = -1;
