@@ -31,12 +31,9 @@ members() { # what its rows say of keys, classes and programs
 }
 # examples/first_call.c twice: each row sees its own key, whose value is 1 in row 0, then all keys.
 one_call() {
-    mkdir -p "$copy/examples" && sed -e 's/problem.causal = 1;/problem.flags = CLATTN_DILATED;/' \
+    first_call -e 's/problem.causal = 1;/problem.flags = CLATTN_DILATED;/' \
         -e '/e = clattn_forward(/i\
-for (problem.dilation = N; problem.dilation && !e; problem.dilation /= N)' \
-        "$top_srcdir/examples/first_call.c" >"$copy/examples/first_call.c"
-    build examples/first_call && (cd "$build" && CLATTN_TUNE=off CLATTN_CACHE_DIR=off ./examples/first_call) >>out 2>&1
-    cat out err >said
+for (problem.dilation = N; problem.dilation && !e; problem.dilation /= N)'
     grep -q '^CL_SUCCESS .*row 0 is ' said && ! grep -q 'row 0 is 1,' said
 }
 computed() { # one program of each engine on several sizes, and in engine row or in all the others
@@ -67,12 +64,8 @@ tuned() { # candidates are found right, the winner's program is kept, and what i
             'BEGIN { x = flops * ms * 1e6 / (2 * 2 * 40 * 16 / 5); exit !(x > 0.999 && x < 1.001) }'
 }
 
-recipe_device
 run_check "problem strings, options and the program's text have it" words
-if test -n "$blind_here"; then
-    skip "no OpenCL device"
-    recipe_end
-fi
+need_device
 run_check "its member and its flag take part in what their rows say" members
 run_check "it has a class of its own" classes
 run_check "O and LSE are right in $engines, and NaN in V that nobody sees stays away" computed
@@ -111,4 +104,4 @@ without "its word in clattn-run.1" tools/run/clattn-run.1 '/\[dilatedD\]/d'
 without "its word in clattn.h" include/clattn.h '/\[dilatedD\]/d'
 with_all
 
-recipe_end
+finish

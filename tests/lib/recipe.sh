@@ -2,16 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # recipe_open applies a patch of tests/house to a copy of the tree. make check compiles what it changes, and ends there:
-# recipe_compiles. CLATTN_PART or CLATTN_FULL: recipe_builds the programs that run_check asks, and `without` takes rows
-# of the patch away again, one at a time, each of which has to fail: of a share of CLATTN_PART a share of them. The test
-# says by `holds` what has to hold then.
+# recipe_compiles. CLATTN_PART or CLATTN_FULL: recipe_builds the programs that run_check asks, and `without` takes away
+# pieces of the patch, or makes them wrong, one at a time, each of which has to fail: in a share of CLATTN_PART a share
+# of them. The test says by `holds` what has to hold then.
 unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 copy=$tmp/copy build=$tmp/build
 
-recipe_end() {
-    echo "1..$n"
-    exit $bad
-}
 copy_tree() { # without what a build inside the source tree has left there
     mkdir "$copy" && (cd "$top_srcdir" && tar cf - Makefile.am build-aux cl examples/score_mods include src \
         tests/api tests/house tests/kernel tests/lib tests/unit tools) | (cd "$copy" && tar xf -) &&
@@ -25,31 +21,40 @@ elif command -v git >/dev/null 2>&1; then
     apply() { (cd "$copy" && GIT_CEILING_DIRECTORIES=$tmp git apply -p1 -) <"$1"; }
 else
     skip "neither patch nor git is here"
-    recipe_end
+    finish
 fi
 recipe_open() { # PATCH FILES: which may touch so many
-    copy_tree >out 2>err && apply "$top_srcdir/tests/house/$1" >>out 2>>err
+    patch_file=$top_srcdir/tests/house/$1
+    copy_tree >out 2>err && apply "$patch_file" >>out 2>>err
     ok $? "the patch applies"
-    test "$(grep -c '^+++ ' "$top_srcdir/tests/house/$1")" -le "$2"
+    test "$(grep -c '^+++ ' "$patch_file")" -le "$2"
     ok $? "it touches at most $2 files"
     mkdir "$build" &&
         (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
 }
 
 # By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew, but told of new
-# fragments and sources. Optimising takes longer than it saves.
+# fragments and sources. Optimising takes longer than it saves. Where it fails, `said` has the compiler's words.
 build() { # TARGETS...
     fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
     test "$fragments" = "${embedded-}" || rm -f "$build/src/engine/fragments.c"
     embedded=$fragments
     (cd "$build" && make -s -o Makefile -o config.h -o stamp-h1 -o config.status -o libtool srcdir="$copy" \
-        top_srcdir="$copy" VPATH="$copy" CL_FILES="$(echo $fragments)" CFLAGS=-O0 "$@") >out 2>err </dev/null
+        top_srcdir="$copy" VPATH="$copy" CL_FILES="$(echo $fragments)" CFLAGS=-O0 "$@") >out 2>err </dev/null || {
+        cat out err >said
+        return 1
+    }
+}
+embeds() { # every fragment of the patch is among those of the library
+    for name in $(sed -n 's|^+++ b/cl/.*/\(.*\.cl\)$|\1|p' "$patch_file"); do
+        grep -q "^ *{ *\"$name\"" "$build/src/engine/fragments.c" || return 1
+    done
 }
 recipe_compiles() { # OBJECTS...
     rest || {
-        build "$@"
+        build src/engine/fragments.c "$@" && embeds
         ok $? "what it changes compiles"
-        recipe_end
+        finish
     }
     all=yes # of what takes longer than one omission is worth
 }
@@ -57,21 +62,13 @@ recipe_builds() { # PROGRAMS...
     programs=$*
     build $programs
     ok $? "the tree with it builds"
-    test $bad -eq 0 || recipe_end
-    original=$program program=$build/clattn-run forward=$build/tests/kernel/forward.t
+    test $bad -eq 0 || finish
+    program=$build/clattn-run
     cp /dev/null said
 }
 
 # ---- What has to hold. Each check says in `said` what it saw ----
 
-recipe_device() { # in blind_here whether there is none
-    on q.npy k.npy v.npy
-    blind_here=
-    if test $status -eq 2 && test -z "$device"; then
-        missing_device "no OpenCL device"
-        blind_here=yes
-    fi
-}
 run_check() { # DESCRIPTION CHECK ARGS...
     what=$1
     shift
@@ -86,26 +83,39 @@ json() { sed -n 's/.*"'"$1"'": *"\{0,1\}\([^",}]*\).*/\1/p' said | tail -n 1; }
 cases() { # SED-PATTERN: those of the copy's cases that match it
     sed -n 's/^[^"]*//; s/"\([^"]*\)",*/\1\n/gp' "$copy/tests/lib/cases.h" | sed -n "s/^ *\\(.*$1.*\\)/\\1/p"
 }
-right() { # ENGINE PROBLEM: within bound, and nothing touched that no query sees
-    CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_DEVICES=$device "$forward" "$2" "$1" >said 2>&1 &&
-        ! grep -q '^not ok' said && grep -q '^ok' said
+untuned() { # COMMAND...: with nothing that was kept before
+    CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_DEVICES=$device "$@" >said 2>&1
 }
-wrong() { grep '^not ok\|^# [^P]' said | tail -n 1; } # what right() complains of
+succeeds() { untuned "$@" && ! grep -q '^not ok' said && grep -q '^ok' said; } # TEST ARGS...
+right() { # ENGINE[ TILE] PROBLEM [TEST]: within bound, and nothing touched that no query sees
+    succeeds "$build/tests/kernel/${3-forward}.t" "$2" "$1"
+}
+wrong() { # what right() complains of: the first words about what failed last
+    awk '/^not ok/ { what = $0; on = 1; next } /^ok/ { on = 0 } on && /^# [^P]/ { what = $0; on = 0 }
+        END { print what == "" ? $0 : what }' said
+}
+first_call() { # SED-ARGS...: what examples/first_call.c, changed so, says
+    cp /dev/null said
+    mkdir -p "$copy/examples" && sed "$@" "$top_srcdir/examples/first_call.c" >"$copy/examples/first_call.c" &&
+        build examples/first_call && untuned "$build/examples/first_call"
+}
 
-# ---- Rows left out ----
+# ---- Pieces left out ----
 
-without() { # WHAT FILE SED-SCRIPT: that has to be noticed
+change() { # FILE SED-SCRIPT: of the copy; what it was is in kept_file
+    cp -p "$copy/$1" kept_file && sed -e "$2" kept_file >changed_file && ! cmp -s kept_file changed_file &&
+        cat changed_file >"$copy/$1" || exit 99
+}
+without() { # WHAT FILE SED-SCRIPT [PATTERN]: that has to be noticed, in words that match the pattern
     turn || return 0
-    cp -p "$copy/$2" kept_file && sed -e "$3" kept_file >changed_file && ! cmp -s kept_file changed_file &&
-        cat changed_file >"$copy/$2" || exit 99
-    failing="make"
+    change "$2" "$3"
+    failing=make
     build $programs && holds && failing=
     cat kept_file >"$copy/$2"
     cp said out
+    test -z "${4-}" || grep -q -e "$4" said || failing=
     test -n "$failing"
     ok $? "without $1 this fails: $(printf %s "$failing" | tr -d '#' | cut -c1-300)"
 }
-with_all() {
-    build $programs && holds
-    ok $? "with all of it back all holds"
-}
+restored() { build $programs && holds; }
+with_all() { run_check "with all of it back all holds" restored; }
