@@ -6,67 +6,16 @@
 # parts in every engine, type and way of calling, and what the patch adds left out piece by piece, each of which has to
 # fail. In the copy pass merge computes wrong of two parts: what is right was computed by the pass that is added.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
-unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-patch_file=$top_srcdir/tests/house/add_pass.patch
-copy=$tmp/copy build=$tmp/build
+. "$top_srcdir/tests/lib/recipe.sh"
 engines='row cpu simt naive mma_emu'
 
-# ---- The copy, patched and built: as in recipe.t ----
-
-copy_tree() { # without what a build inside the source tree has left there
-    mkdir "$copy" && (cd "$top_srcdir" && tar cf - Makefile.am build-aux cl examples/score_mods include src \
-        tests/kernel tests/lib tools) | (cd "$copy" && tar xf -) && chmod -R u+w "$copy" &&
-        find "$copy" \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name '*.a' \) -exec rm -f {} + &&
-        rm -f "$copy/src/engine/fragments.c" "$copy/tools/mod_texts.c"
-}
-if command -v patch >/dev/null 2>&1; then
-    apply() { (cd "$copy" && patch -p1 -s) <"$patch_file"; }
-elif command -v git >/dev/null 2>&1; then
-    apply() { (cd "$copy" && GIT_CEILING_DIRECTORIES=$tmp git apply -p1 -) <"$patch_file"; }
-else
-    skip "neither patch nor git is here"
-    echo "1..$n"
-    exit 0
-fi
-build() { # TARGETS...
-    fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
-    test "$fragments" = "${embedded-}" || rm -f "$build/src/engine/fragments.c"
-    embedded=$fragments
-    (cd "$build" && make -s -o Makefile -o config.h -o stamp-h1 -o config.status -o libtool srcdir="$copy" \
-        top_srcdir="$copy" VPATH="$copy" CL_FILES="$(echo $fragments)" CFLAGS=-O0 "$@") >out 2>err </dev/null
-}
-change() { # FILE SED-SCRIPT: of the copy; what it was is in kept_file
-    cp -p "$copy/$1" kept_file && sed -e "$2" kept_file >changed_file && ! cmp -s kept_file changed_file &&
-        cat changed_file >"$copy/$1" || exit 99
-}
-
-copy_tree >out 2>err && apply >>out 2>>err
-ok $? "the patch applies"
-test "$(grep -c '^+++ ' "$patch_file")" -le 5
-ok $? "it touches at most five files"
-mkdir "$build" &&
-    (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
-if ! rest; then
-    build src/engine/fragments.c src/engine/libclattn_core_la-pass.lo src/engine/libclattn_core_la-pass_forward.lo \
-        src/engine/libclattn_core_la-params_list.lo && grep -q '^ *{ *"merge_two\.cl"' "$build/src/engine/fragments.c"
-    ok $? "what it changes compiles"
-    echo "1..$n"
-    exit $bad
-fi
+recipe_open add_pass.patch 5
+recipe_compiles src/engine/libclattn_core_la-pass.lo src/engine/libclattn_core_la-pass_forward.lo \
+    src/engine/libclattn_core_la-params_list.lo
 change cl/passes/merge.cl 's|inverse = 1 / sum;|inverse = (a->parts == 2 ? 2 : 1) / sum;|'
-programs='clattn-run tests/kernel/forward.t tests/kernel/merge.t'
-build $programs
-ok $? "the tree with it builds"
-test $bad -eq 0 || { echo "1..$n" && exit 1; }
-original=$program program=$build/clattn-run
+recipe_builds clattn-run tests/kernel/forward.t tests/kernel/merge.t
 
 # ---- What has to hold. Each check says in `said` what it saw ----
-
-json() { sed -n 's/.*"'"$1"'": *"\{0,1\}\([^",}]*\).*/\1/p' said | tail -n 1; }
-alone() { # COMMAND..: without records and binaries of any other
-    (unset CLATTN_PART CLATTN_FULL && CLATTN_TUNE=off CLATTN_CACHE_DIR=off CLATTN_TEST_DEVICES=$device &&
-        export CLATTN_TUNE CLATTN_CACHE_DIR CLATTN_TEST_DEVICES && exec "$@") >said 2>&1
-}
 
 words() { # needs no device: plans have it, but for those of gradients, and where a row has the same bits in every batch
     "$program" --emit-source 'f32 b1 h1 q5 k9 d8' --kernel cla_merge_two >said 2>&1 &&
@@ -78,33 +27,27 @@ words() { # needs no device: plans have it, but for those of gradients, and wher
 }
 # Of plans: more rows than a work-group has, rows that one part or both see nothing for, rows of sequences, and calls
 # that want no LSE; in three parts as before.
-cases='f32 b2 h4/2 q3 k700 d24/20 splits2 lse
+echo 'f32 b2 h4/2 q3 k700 d24/20 splits2 lse
 bf16 b2 h2 q33 k300 d32 splits2 causal sink o:f32
 f64 b4 h4/2 q2 k600 d16 splits2 kvlen:600,1,0,333 kvstart:5,0,0,300 lse
 f16 b4 h4/2 q9 k300 d16 varlen causal splits2 lse
-f16 b1 h2 q9 k300 d16 splits3 lse'
-right() { # ENGINE CASE: within bound, against float64
-    case $1:$2 in mma*:f32* | mma*:f64*) return 0 ;; esac # which it does not take
-    alone "$build/tests/kernel/forward.t" "$2" "$1" && ! grep -q '^not ok' said && grep -q '^ok' said
-}
+f16 b1 h2 q9 k300 d16 splits3 lse' >cases
 computed() { # in every engine, or where a piece is left out in one
-    echo "$cases" >cases
     for engine in $engines; do
         while read -r text; do
+            case $engine:$text in mma*:f32* | mma*:f64*) continue ;; esac # which it does not take
             right "$engine" "$text" || return 1
         done <cases
     done
 }
-merged() { # partial results of callers
-    alone "$build/tests/kernel/merge.t" && ! grep -q '^not ok' said && grep -q '^ok' said
+merged() { # partial results of callers, in every share alike
+    (unset CLATTN_PART CLATTN_FULL && succeeds "$build/tests/kernel/merge.t")
 }
 # examples/first_call.c: where all scores are 0, row q is the mean of rows 1, 2, .. q + 1, and those of the second part
 # are seen by the later rows alone.
 one_call() {
-    mkdir -p "$copy/examples" && sed -e 's/k\[i\] = (float)(i % 5)/k[i] = 0/' \
-        -e 's/problem.causal = 1;/problem.causal = 1, problem.splits = 2;/' \
-        "$top_srcdir/examples/first_call.c" >"$copy/examples/first_call.c"
-    build examples/first_call && alone "$build/examples/first_call"
+    first_call -e 's/k\[i\] = (float)(i % 5)/k[i] = 0/' \
+        -e 's/problem.causal = 1;/problem.causal = 1, problem.splits = 2;/'
     grep -q '^CL_SUCCESS .*row 0 is 1, row 255 is 128.5' said
 }
 real q2.npy '<f4' 4 1 2 3 8 && real k2.npy '<f4' 4 1 2 40 8 && real v2.npy '<f4' 4 1 2 40 8
@@ -120,7 +63,7 @@ judged() { # its own judge finds a kernel that computes wrong: that of pass merg
     sed 's|o / l, at\.o|2 * o / l, at.o|' kept_kernel >"$copy/cl/passes/merge_two.cl"
     sed '/^const struct pass pass_forward_merge = /,/^};/{/\.judged = /d;}' kept_row >"$copy/src/engine/pass_forward.c"
     build clattn-run && ! cmp -s kept_kernel "$copy/cl/passes/merge_two.cl" && {
-        alone "$program" --device "$device" --engine naive --tile wg32,bk8 q2.npy k2.npy v2.npy
+        untuned "$program" --device "$device" --engine naive --tile wg32,bk8 q2.npy k2.npy v2.npy
         grep -q 'it computes something else' said
     }
     found=$?
@@ -128,28 +71,8 @@ judged() { # its own judge finds a kernel that computes wrong: that of pass merg
     return $found
 }
 
-on q.npy k.npy v.npy
-blind_here=
-if test $status -eq 2 && test -z "$device"; then
-    missing_device "no OpenCL device"
-    blind_here=yes
-fi
-cp /dev/null said
-run_check() { # DESCRIPTION CHECK ARGS...
-    what=$1
-    shift
-    "$@"
-    result=$?
-    cp said out
-    : >err
-    ok $result "$what"
-}
 run_check "plans of forward calls have it" words
-if test -n "$blind_here"; then
-    skip "no OpenCL device"
-    echo "1..$n"
-    exit $bad
-fi
+need_device
 run_check "O and LSE of two parts are right in $engines" computed
 run_check "partial results of callers are merged right" merged
 run_check "clattn_forward() computes right" one_call
@@ -158,24 +81,11 @@ run_check "a kernel of it that computes wrong is refused" judged
 
 # ---- Each of its pieces left out ----
 
-without() { # WHAT FILE SED-SCRIPT: that has to be noticed
-    change "$2" "$3"
-    failing=
-    if ! build $programs; then
-        failing="make"
-    elif ! words; then
-        failing="the program's text"
-    elif ! computed; then
-        failing="O and LSE: $(grep '^not ok\|^# [^P]' said | tail -n 1)"
-    elif ! merged; then
-        failing="callers' merges: $(grep '^not ok' said | tail -n 1)"
-    elif ! judged; then
-        failing="no judge sees a wrong kernel"
-    fi
-    cat kept_file >"$copy/$2"
-    cp said out
-    test -n "$failing"
-    ok $? "without $1 this fails: $(printf %s "$failing" | tr -d '#' | cut -c1-300)"
+holds() { # $failing: what does not
+    failing="the program's text" && words || return 1
+    computed || { failing="O and LSE: $(wrong)" && return 1; }
+    merged || { failing="callers' merges: $(wrong)" && return 1; }
+    failing="no judge sees a wrong kernel" && judged || return 1
 }
 in_row='/^const struct pass pass_forward_merge_two = /,/^};/'
 in_slots='/^static const struct slot merge_two_slots/,/^};/'
@@ -194,8 +104,6 @@ done
 without "what problems it is not for" src/engine/pass_forward.c \
     '/^static bool has_two/,/^}/s/ && !(p->flags & CLATTN_BATCH_INVARIANT)//'
 without "pass merge leaving it two parts" src/engine/pass_forward.c '/a->parts == 2 && has_two/,/return 0;/d'
-build $programs && words && computed && merged && judged
-ok $? "with all of it back all holds"
+with_all
 
-echo "1..$n"
-exit $bad
+finish
