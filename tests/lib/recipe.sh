@@ -16,7 +16,7 @@ copy_tree() { # without what a build inside the source tree has left there
         rm -f "$copy/src/engine/fragments.c" "$copy/tools/mod_texts.c"
 }
 if command -v patch >/dev/null 2>&1; then
-    apply() { (cd "$copy" && patch -p1 -s) <"$1"; }
+    apply() { (cd "$copy" && patch -p1 -s -F0) <"$1"; }
 elif command -v git >/dev/null 2>&1; then
     apply() { (cd "$copy" && GIT_CEILING_DIRECTORIES=$tmp git apply -p1 -) <"$1"; }
 else
