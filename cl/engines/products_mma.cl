@@ -18,7 +18,7 @@
  *         work-group. Chunk p of quad row r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
  *     Rows that are owned, as Q: registers (QREG 1), or local memory where each item reads what it wrote
  * By NVIDIA's lanes all 16-byte accesses are free of bank conflicts then. */
-#if CLA_MMA_PARTS != 4 || CLA_MMA_DEPTH != 4 || CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1
+#if CLA_MMA_PARTS != 4 || CLA_MMA_DEPTH != 4 || CLA_MMA_ROWS > 2 || CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1
 #error "Operands lie otherwise than this matrix unit takes them: it needs products of its own."
 #endif
 #define CLA_LANES (CLA_WAVE * CLA_NW)
@@ -148,7 +148,8 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
 
 /* ---- Products ---- */
 
-/* Owned rows, by name: fragment `step` (of K dims) of row tile i. row_of(t, e, r) is where row r begins. */
+/* Owned rows, by name: fragment `step` (of K dims) of row tile i. row_of(t, e, r) is where row r begins. The one or two
+ * rows of a lane are loaded without a loop, whose unrolling costs registers that gradients of d128 do not have. */
 #define CLA_OWNED_OF(name, width, row_of) \
     CLA_FN __local cla_left *cla_place_##name(const cla_tile *t, int i, int step) \
     { \
@@ -168,15 +169,12 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
     { \
         CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
             CLA_UNROLL for (int d = 0; d < CLA_DOTTED(width) / CLA_DOTTED_STEP; d++) { \
-                uint2 low[CLA_MMA_ROWS], high[CLA_MMA_ROWS]; \
-                CLA_UNROLL for (int r = 0; r < CLA_MMA_ROWS; r++) { \
-                    const __global ushort *row = \
-                        (const __global ushort *)row_of(t, e, cla_slot_row(t, CLA_MMA_ROWS * i + r)); \
-                    const uint4 x = \
-                        cla_load8(row, CLA_DOTTED_STEP * d + 8 * t->part, width, t->wide); \
-                    low[r] = x.xy; \
-                    high[r] = x.zw; \
-                } \
+                const int r = CLA_MMA_ROWS * i, at = CLA_DOTTED_STEP * d + 8 * t->part; \
+                const __global ushort *first = (const __global ushort *)row_of(t, e, cla_slot_row(t, r)); \
+                const __global ushort *last = \
+                    (const __global ushort *)row_of(t, e, cla_slot_row(t, r + CLA_MMA_ROWS - 1)); \
+                const uint4 x = cla_load8(first, at, width, t->wide), y = cla_load8(last, at, width, t->wide); \
+                const uint2 low[2] = { x.xy, y.xy }, high[2] = { x.zw, y.zw }; \
                 cla_put_##name(t, i, 2 * d, cla_left_of(low)); \
                 cla_put_##name(t, i, 2 * d + 1, cla_left_of(high)); \
             } \

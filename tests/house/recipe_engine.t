@@ -8,7 +8,7 @@
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/lib/recipe.sh"
 
-recipe_open add_wave64.patch 5
+recipe_open add_wave64.patch 4
 reuse_objects "$build" >out 2>err # its patch changes no header
 recipe_compiles src/engine/libclattn_core_la-engine.lo src/engine/libclattn_core_la-engine_mma.lo \
     src/engine/libclattn_core_la-fragments.lo

@@ -33,8 +33,8 @@ recipe_open() { # PATCH FILES: which may touch so many
         (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
 }
 
-# By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew, but told of new
-# fragments and sources. Optimising takes longer than it saves. Where it fails, `said` has the compiler's words.
+# By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew, but told of
+# new fragments. Optimising takes longer than it saves. Where it fails, `said` has the compiler's words.
 build() { # TARGETS...
     fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
     test "$fragments" = "${embedded-}" || rm -f "$build/src/engine/fragments.c"
