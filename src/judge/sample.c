@@ -207,7 +207,7 @@ static double value_of(const struct sample *s, enum sample_what what, int64_t at
     case SAMPLE_CU_Q: return (double)first_row(z->nq, at, z->b);
     case SAMPLE_CU_K: return (double)first_row(z->nk, at, z->b);
     case SAMPLE_DLSE: return sample_value_dlse(s, at);
-    default: return sample_feature_has(what) ? sample_feature_value(s, what, at) : sample_value(s, what, at);
+    default: return sample_value(s, what, at);
     }
 }
 
@@ -239,13 +239,14 @@ void sample_set_totals(clattn_problem *p)
 void sample_fill(const struct sample *s, enum sample_what what, int64_t from, int64_t n, void *to)
 {
     const struct problem_type *const type = problem_type_at(sample_type(s, what));
+    const bool of_feature = sample_feature_has(what);
     unsigned char *out = to;
     if (sample_cache_has(what)) {
         sample_cache_fill(s, what, from, n, to);
         return;
     }
     for (int64_t at = from; at < from + n; at++, out += type->bytes)
-        type->store(value_of(s, what, at), out);
+        type->store(of_feature ? sample_feature_value(s, what, at) : value_of(s, what, at), out);
 }
 
 /* ---- Where rows lie ---- */
