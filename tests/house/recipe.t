@@ -48,18 +48,8 @@ computed() { # one program of each engine on several sizes, and in engine row or
         done <cases
     done
 }
-one='b1 h2 q1 k40 d8 dilated5 off2' # made of one query, since few rows are tuned soonest
-real q1.npy '<f4' 4 1 2 1 8 && real k1.npy '<f4' 4 1 2 40 8 && real v1.npy '<f4' 4 1 2 40 8
-tuned() { # candidates are found right, the winner's program is kept, and what it computes and counts is as it should be
-    rm -rf cache && CLATTN_CACHE_DIR=$tmp/cache && export CLATTN_CACHE_DIR
-    "$build/clattn-tune" --device "$device" --in-process --effort quick --time 200 --json "f32 $one" >said 2>&1 &&
-        grep -q '"result": "tuned"' said && test "$(sed -n 's/.*"tried": \([0-9]*\).*/\1/p' said)" -gt \
-        "$(sed -n 's/.*"refused": \([0-9]*\).*/\1/p' said)" || return 1
-    for start in first second; do
-        "$program" --device "$device" --dilation 5 --align 2 --verify --time 3 --json q1.npy k1.npy v1.npy >said 2>&1 ||
-            return 1
-    done
-    test "$(json binary)" = hit && test "$(json source)" = cached && test "$(json problem)" = "f32 $one" &&
+tuned() { # and what it counts is as it should be
+    tuned_and_kept 'f32 b1 h2 q1 k40 d8 dilated5 off2' --dilation 5 --align 2 &&
         awk -v flops="$(json gflops)" -v ms="$(json time_ms)" \
             'BEGIN { x = flops * ms * 1e6 / (2 * 2 * 40 * 16 / 5); exit !(x > 0.999 && x < 1.001) }'
 }

@@ -100,6 +100,23 @@ first_call() { # SED-ARGS...: what examples/first_call.c, changed so, says
         build examples/first_call && untuned "$build/examples/first_call"
 }
 
+# Of one query, since few rows are tuned soonest: candidates are found right, and the winner's program is kept. `tuning`
+# has what clattn-tune said, `said` what the second run says.
+tuned_and_kept() { # PROBLEM OPTIONS...: those of clattn-run that make it of the files
+    tuned_problem=$1
+    shift
+    real q1.npy '<f4' 4 1 2 1 8 && real k1.npy '<f4' 4 1 2 40 8 && real v1.npy '<f4' 4 1 2 40 8
+    rm -rf cache && CLATTN_CACHE_DIR=$tmp/cache && export CLATTN_CACHE_DIR
+    "$build/clattn-tune" --device "$device" --in-process --effort quick --time 200 --json "$tuned_problem" \
+        >said 2>&1 && cp said tuning && grep -q '"result": "tuned"' tuning &&
+        test "$(sed -n 's/.*"tried": \([0-9]*\).*/\1/p' tuning)" -gt \
+            "$(sed -n 's/.*"refused": \([0-9]*\).*/\1/p' tuning)" || return 1
+    for start in first second; do
+        "$program" --device "$device" "$@" --verify --time 3 --json q1.npy k1.npy v1.npy >said 2>&1 || return 1
+    done
+    test "$(json binary)" = hit && test "$(json source)" = cached && test "$(json problem)" = "$tuned_problem"
+}
+
 # ---- Pieces left out ----
 
 change() { # FILE SED-SCRIPT: of the copy; what it was is in kept_file
