@@ -76,16 +76,11 @@ CLA_FN uint cla_high_halves(uint x, uint y)
 }
 
 /* Who this item and its work-group are, as if not known yet: what was known before the loop would be kept in registers.
- * A special register alone is no group's number: NVIDIA's driver may run a launch in pieces, and says in %envreg0 to 2
- * where each begins, which get_group_id() of its compilers adds. clang's library knows of no pieces, and nobody sets
- * those there. */
-#ifdef __NV_CL_C_VERSION
-#define CLA_WORK_GROUP_AGAIN_IN(x, axis, piece) \
-    __asm__ volatile("{ .reg .b32 p; mov.b32 p, %%envreg" piece "; mov.u32 %0, %%ctaid." axis "; add.u32 %0, %0, p; }" \
+ * A special register alone is no group's number: a launch may come in pieces. */
+#define CLA_WORK_GROUP_AGAIN_IN(x, axis, number) \
+    __asm__ volatile("{ .reg .b32 p; mov.b32 p, " CLA_PTX_PIECE_BEGIN(number) "; mov.u32 %0, %%ctaid." axis ";" \
+                     " add.u32 %0, %0, p; }" \
                      : "=r"(x));
-#else
-#define CLA_WORK_GROUP_AGAIN_IN(x, axis, piece) __asm__ volatile("mov.u32 %0, %%ctaid." axis ";" : "=r"(x));
-#endif
 CLA_FN int cla_item_again(void)
 {
     uint x;

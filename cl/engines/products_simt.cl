@@ -65,16 +65,6 @@ typedef struct {
     CLA_ON_ITS_WAY
 } cla_tile;
 
-/* to += x * y. By name where it is one instruction: Intel's compiler for GPUs makes 40 moves per 256 of sums that it
- * may contract. AMD's older devices have one for those sums only. */
-#if defined(__AMDGCN__) && !defined(FP_FAST_FMAF)
-#define CLA_ADD_PRODUCT CLA_ADD_PRODUCT_0
-#else
-#define CLA_ADD_PRODUCT CLA_CAT(CLA_ADD_PRODUCT_, CLA_FMA)
-#endif
-#define CLA_ADD_PRODUCT_0(to, x, y) (to) += (x) * (y);
-#define CLA_ADD_PRODUCT_1(to, x, y) (to) = fma(x, y, to);
-
 /* Items before those of this one's sub-group, and its place there. Where a whole sub-group of Intel's shares its rows
  * ty comes from the former: what is read of Q and P is then known to be the same for all, and read once. */
 #define CLA_AHEAD_0 get_local_id(0)
@@ -83,28 +73,20 @@ typedef struct {
 #define CLA_INSIDE_0 0
 #define CLA_INSIDE_8 get_sub_group_local_id()
 #define CLA_INSIDE_16 get_sub_group_local_id()
-/* Who an item is, once more in every tile and for each product: max() and min() change nothing, but compilers do not
- * see through them. AMD's keep all that they compute from it in registers over the whole loop otherwise, and have too
- * few then. Since clang 20 they also read ahead too far in P V where V has most columns, but not for gfx9, which has
- * more. */
-#if defined(__AMDGCN__)
+/* Who an item is, once more in every tile and for each product, where compilers keep all that they compute from it:
+ * they have too few registers then. max() and min() change nothing, but compilers do not see through them. */
 #define CLA_RECOMPUTE_PLACES(t, key) \
-    (t)->lane = max((t)->lane, min(key, 0)); \
-    (t)->tx = (t)->lane % CLA_TX; \
-    (t)->ty = (t)->lane / CLA_TX;
-#else
-#define CLA_RECOMPUTE_PLACES(t, key)
-#endif
-#if defined(__AMDGCN__) && !defined(__GFX9__)
-#define CLA_PV_STEPS (__clang_major__ > 19 && CLA_PARTS_IN(CLA_D) > 1 ? 1 : 4)
-#else
+    if (CLA_KEEPS_PLACES) { \
+        (t)->lane = max((t)->lane, min(key, 0)); \
+        (t)->tx = (t)->lane % CLA_TX; \
+        (t)->ty = (t)->lane / CLA_TX; \
+    }
 #define CLA_PV_STEPS CLA_CAT(CLA_PV_STEPS_, CLA_SUB_GROUP)
-#endif
 #define CLA_SHARES_ROWS (CLA_TX % CLA_MAX(CLA_SUB_GROUP, 1) == 0)
 
 #define CLA_COMPONENT(x, i) ((i) == 0 ? (x).s0 : (i) == 1 ? (x).s1 : (i) == 2 ? (x).s2 : (x).s3)
 /* Steps without a loop: a chunk on Intel's GPUs, where a loop costs 64 moves of sums. */
-#define CLA_PV_STEPS_0 4
+#define CLA_PV_STEPS_0 CLA_STEPS_UNLESS(CLA_PARTS_IN(CLA_D) > 1, 4)
 #define CLA_PV_STEPS_8 CLA_CV
 #define CLA_PV_STEPS_16 CLA_CV
 #define CLA_STEPS_0 4

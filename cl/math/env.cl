@@ -1,24 +1,9 @@
-/* What every slot may rely on: words, types, loads. Fixed, not a slot. */
-#define CLA_FN static inline __attribute__((always_inline))
+/* What every slot may rely on: types, loads. Fixed, not a slot. */
 #define CLA_CAT_(a, b) a##b
 #define CLA_CAT(a, b) CLA_CAT_(a, b)
-#define CLA_PRAGMA(x) _Pragma(#x)
-/* What is no fault that a user should read of: a loop that an optimiser cannot unroll as it is asked to, and how
- * vectors that are wider than registers are handed to functions, which are all of one program. */
-#pragma clang diagnostic ignored "-Wunknown-pragmas" /* NVIDIA's driver 470: the words below */
-#pragma clang diagnostic ignored "-Wunknown-warning-option"
-#pragma clang diagnostic ignored "-Wpass-failed"
-#pragma clang diagnostic ignored "-Wpsabi"
-#define CLA_UNROLL CLA_PRAGMA(unroll)
-#define CLA_UNROLL_BY(n) CLA_PRAGMA(unroll n)
-#define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
 #define CLA_LINE 64 /* bytes of a line of memory */
 #define CLA_ROUND_UP(x, to) (((x) + (to) - 1) / (to) * (to))
 #define CLA_MAX(x, y) ((x) > (y) ? (x) : (y))
-/* What a kernel asks for where the host knows Intel's sub-groups. */
-#define CLA_SUB_GROUP_0
-#define CLA_SUB_GROUP_8 __attribute__((intel_reqd_sub_group_size(8)))
-#define CLA_SUB_GROUP_16 __attribute__((intel_reqd_sub_group_size(16)))
 #define CLA_LIMIT (1 << 30) /* most rows, most keys, farthest offset: a row, an offset and a key add up in an int */
 
 /* What one work-item computes with at a time: a vector of CLA_WIDTH lanes, or a scalar. Masks and scores are written

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLA_PARTS_H
 #define CLA_PARTS_H
-#ifndef CLA_FN /* on the host: kernels have it from env.cl */
+#ifndef CLA_FN /* on the host: kernels have it from compilers.cl */
 #define CLA_FN static inline
 #endif
 

@@ -2,7 +2,7 @@
  * What is on its way is converted when it is used: converting takes registers, and would wait for it.
  * Element-aligned addresses suffice. Where every row begins at a multiple of four elements (`wide`, of the whole
  * work-group alike) four are loaded at once: a compiler that must believe in less makes four loads. There is no such
- * test where hardware loads 16 bytes from any address (AMD) or any multiple of 4 (Intel's GPUs): it would only cost. */
+ * test where CLA_LOADS_ANYWHERE(): it would only cost. */
 typedef CLA_CAT(CLA_SCALAR, 4) cla_real4;
 #define CLA_RAW_q CLA_CAT(cla_raw_, CLA_TQ)
 #define CLA_RAW_k CLA_CAT(cla_raw_, CLA_TK)
@@ -16,13 +16,6 @@ typedef CLA_RAW4_plain(dout) cla_raw4_dout;
 typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_k)(k) cla_raw4_k;
 typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
 
-#if defined(__AMDGCN__)
-#define CLA_LOADS_ANYWHERE(bytes) 1
-#elif defined(cl_intel_required_subgroup_size)
-#define CLA_LOADS_ANYWHERE(bytes) ((bytes) >= 4)
-#else
-#define CLA_LOADS_ANYWHERE(bytes) 0
-#endif
 #define CLA_QUAD_BYTES_k CLA_CAT(CLA_QUAD_BYTES_, CLA_TK)
 #define CLA_QUAD_BYTES_v CLA_CAT(CLA_QUAD_BYTES_, CLA_TV)
 #define CLA_WIDE_ROWS(p, steps, bytes) (((uintptr_t)(p) | (uintptr_t)(steps)) % (bytes) == 0)

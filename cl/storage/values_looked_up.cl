@@ -3,17 +3,15 @@
  * instruction in cla_look_up(). clang 14 finds it too, but widens the codes twice, so that it gets the built-in. The
  * codes are loaded ahead of the scale: in the other order clang merges the two loads, which overlap, byte by byte, and
  * the kernel takes 2.5 times as long. */
-#if defined __AVX512F__ && __has_builtin(__builtin_ia32_permvarsf512)
-#define CLA_LOOK_UP(t, x) __builtin_ia32_permvarsf512(t, x)
-#else
 CLA_FN float16 cla_look_up(float16 t, int16 at)
 {
     const int16 x = at & 15;
     return (float16)(t[x.s0], t[x.s1], t[x.s2], t[x.s3], t[x.s4], t[x.s5], t[x.s6], t[x.s7],
                      t[x.s8], t[x.s9], t[x.sa], t[x.sb], t[x.sc], t[x.sd], t[x.se], t[x.sf]);
 }
-#define CLA_LOOK_UP(t, x) cla_look_up(t, x)
-#endif
+#define CLA_LOOK_UP CLA_CAT(CLA_LOOK_UP_, CLA_HAS_LOOK_UP)
+#define CLA_LOOK_UP_0 cla_look_up
+#define CLA_LOOK_UP_1 __builtin_ia32_permvarsf512
 CLA_FN float16 cla_values_q4_0_16(const __global uchar *p, int c)
 {
     const int16 codes = convert_int16(vload16(0, CLA_BLOCK_Q4_0(p, c) + 2));

@@ -45,6 +45,7 @@ static const char *exp2_slot(const struct target *t) { return source_exp2(t->exp
 
 static const struct slot exp2_slots[] = {
     { .fragment = "args.h" },
+    { .fragment = "compilers.cl" },
     { .fragment = "acc_f32.cl" },
     { .fragment = "dtype_f32.cl" },
     { .fragment = "env.cl" },

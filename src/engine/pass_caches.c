@@ -104,6 +104,7 @@ static void idle_sequences(struct arguments *a)
 
 static const struct slot append_slots[] = {
     { .fragment = "args.h" },
+    { .fragment = "compilers.cl" },
     { .choose = slots_acc },
     { .write = write_cache_types },
     { .fragment = "env.cl" },
@@ -132,6 +133,7 @@ const struct pass pass_caches_append = {
 
 static const struct slot advance_slots[] = {
     { .fragment = "args.h" },
+    { .fragment = "compilers.cl" },
     { .choose = slots_acc },
     { .write = write_type },
     { .fragment = "env.cl" },
@@ -155,6 +157,7 @@ const struct pass pass_caches_advance = {
 
 static const struct slot rotary_slots[] = {
     { .fragment = "args.h" },
+    { .fragment = "compilers.cl" },
     { .choose = slots_acc },
     { .write = write_type },
     { .fragment = "env.cl" },

@@ -109,6 +109,7 @@ static void write_output_type(struct text *to, const struct target *t) { slots_w
 
 static const struct slot merge_slots[] = {
     { .fragment = "args.h" },
+    { .fragment = "compilers.cl" },
     { .choose = slots_acc },
     { .write = write_output_type },
     { .fragment = "env.cl" },
@@ -170,6 +171,7 @@ const struct pass pass_forward_merge = {
 
 static const struct slot block_map_slots[] = {
     { .fragment = "args.h" },
+    { .fragment = "compilers.cl" },
     { .write = slots_write_params },
     { .fragment = "block_map.cl" },
     { NULL, NULL, NULL },

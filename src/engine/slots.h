@@ -28,8 +28,9 @@ void slots_write_type(struct text *to, const char *what, int type);
 
 /* How the slots of passes begin that go over rows of heads. */
 #define SLOTS_FIND_ROWS \
-    { .fragment = "args.h" }, { .choose = slots_acc }, { .write = slots_write_types }, { .fragment = "env.cl" }, \
-        { .fragment = "transpose.cl" }, { .write = slots_write_params }, { .fragment = "group.cl" }, \
-        { .choose = slots_lengths }, { .choose = slots_kv }
+    { .fragment = "args.h" }, { .fragment = "compilers.cl" }, { .choose = slots_acc }, \
+        { .write = slots_write_types }, { .fragment = "env.cl" }, { .fragment = "transpose.cl" }, \
+        { .write = slots_write_params }, { .fragment = "group.cl" }, { .choose = slots_lengths }, \
+        { .choose = slots_kv }
 
 #endif

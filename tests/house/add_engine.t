@@ -57,7 +57,7 @@ no_objection() { # TEST of this folder
     test $? = 0 && ! grep -q '# SKIP' out
     ok $? "$1.t has nothing against it"
 }
-no_objection if-budget
+no_objection conditionals
 rest || done_testing
 
 # ---- what comes of it ----

@@ -1,0 +1,37 @@
+#!/bin/sh
+# conditionals.t - kernels are made of slots, not of conditionals, and one fragment knows compilers
+# SPDX-License-Identifier: Apache-2.0
+#
+# compilers.cl alone asks which compiler it is. Fragments of matrix units may ask for numbers of the unit and of the
+# device, at most 3 times; none of the others has an #if.
+cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
+
+n=0 bad=0
+report() { # GOOD TEXT
+    n=$((n + 1))
+    if test "$1" -eq 0; then echo "ok $n - $2"; else bad=1; echo "not ok $n - $2"; fi
+}
+
+conditional='^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif)([^a-z]|$)'
+for f in cl/*/*.cl; do
+    case ${f##*/} in
+    compilers.cl) continue ;;
+    mma_* | products_mma.cl) budget=3 ;;
+    *) budget=0 ;;
+    esac
+    count=$(grep -cE "$conditional" "$f")
+    test "$count" -le $budget
+    report $? "$f has $count of $budget #if"
+    ! { grep -E "$conditional" "$f" | grep -E '(^|[^A-Za-z_])(__|cl_|FP_)' ||
+        grep -E 'pragma (clang|unroll)' "$f"; } >&2
+    report $? "$f does not ask for a compiler"
+done
+
+# A file that is not in the list would be missing in the library.
+for f in cl/*/*; do
+    grep -qE "(^|[[:space:]])$f([[:space:]]|\$)" Makefile.am
+    report $? "$f is in CL_FILES of Makefile.am"
+done
+
+echo "1..$n"
+exit $bad
