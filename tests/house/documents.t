@@ -30,7 +30,7 @@ for document in README HACKING doc/*; do
         done)"
 done
 
-# The rows of `numbers` begin with [X] = { "name".
+# The rows of `numbers` begin with [X] = { "name", in the engine's file or in a header of engines that it includes.
 result "HACKING explains every number of every engine's tile" "$(
     for f in src/engine/engine_*.c; do
         # Those without a rank are for tests, with the numbers of others.
@@ -44,7 +44,10 @@ result "HACKING explains every number of every engine's tile" "$(
                 on && match($0, /^    [a-z_]+ /) { mine = $1 == engine }
                 on && /^$/ { mine = 0 }
                 on && mine' HACKING)
-            for number in $(sed -n 's/^ *\[[A-Z]*\] = { "\([a-z]*\)".*/\1/p' "$f"); do
+            shared=$(sed -n 's|^#include "\(engine/engine_[a-z]*\.h\)"$|src/\1|p' "$f")
+            numbers=$(sed -n 's/^ *\[[A-Z_]*\] = { "\([a-z]*\)".*/\1/p' "$f" $shared)
+            test -n "$numbers" || echo "no numbers of engine $engine are found"
+            for number in $numbers; do
                 printf '%s\n' "$block" | grep -qE "(^|[ ,])$number([ ,]|\$)" || echo "$number of engine $engine"
             done
         done

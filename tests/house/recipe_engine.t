@@ -10,7 +10,7 @@
 
 recipe_open add_wave64.patch 4
 reuse_objects "$build" >out 2>err # its patch changes no header
-recipe_compiles src/engine/libclattn_core_la-engine.lo src/engine/libclattn_core_la-engine_mma.lo \
+recipe_compiles src/engine/libclattn_core_la-engine.lo src/engine/libclattn_core_la-engine_mma_emu.lo \
     src/engine/libclattn_core_la-fragments.lo
 recipe_builds clattn-run tests/kernel/forward.t tests/kernel/backward.t
 
@@ -56,7 +56,7 @@ holds() { # $failing: what does not
     backward || { failing="gradients: $(wrong)" && return 1; }
 }
 all=
-unit=cl/engines/mma_emu64.cl engine=src/engine/engine_mma.c
+unit=cl/engines/mma_emu64.cl engine=src/engine/engine_mma_emu.c
 without "its fragment in CL_FILES" Makefile.am 's|cl/engines/mma_emu64\.cl||'
 without "its word among the engines" src/engine/engine.c 's/ X(mma_emu64)//'
 for macro in COLUMN ROW PART APART; do
