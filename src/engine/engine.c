@@ -1,40 +1,32 @@
-/* engine.c - the table of engines, and what all of them are asked in the same way. Knows no device API.
+/* engine.c - what all engines are asked in the same way. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "engine/engine.h"
 
+#include "engine/engine_list.h"
 #include "engine/params.h"
 
 #include <string.h>
 
-/* A new engine is one more word here: engine_NAME, of a file of its own. */
-#define ENGINES(X) X(simt) X(cpu) X(row) X(naive) X(mma_nv) X(mma_emu)
-#define DECLARE(name) extern const struct engine engine_##name;
-#define ADDRESS(name) &engine_##name,
-ENGINES(DECLARE)
-static const struct engine *const engines[] = { ENGINES(ADDRESS) };
-enum { ENGINES_N = (int)(sizeof engines / sizeof *engines) };
-typedef char verdicts_fit[ENGINES_N <= (int)CAPS_ENGINES ? 1 : -1];
-
 const struct engine *engine_at(size_t i)
 {
-    return i < ENGINES_N ? engines[i] : NULL;
+    return engine_list[i];
 }
 
 const struct engine *engine_find(const char *name, size_t length)
 {
-    for (size_t i = 0; i < ENGINES_N; i++)
-        if (strlen(engines[i]->name) == length && !strncmp(engines[i]->name, name, length))
-            return engines[i];
+    for (size_t i = 0; engine_list[i]; i++)
+        if (strlen(engine_list[i]->name) == length && !strncmp(engine_list[i]->name, name, length))
+            return engine_list[i];
     return NULL;
 }
 
 void engine_names(struct text *to)
 {
-    for (size_t i = 0, n = 0; i < ENGINES_N; i++)
-        if (engines[i]->rank)
-            text_add(to, "%s%s", n++ ? ", " : "", engines[i]->name);
+    for (size_t i = 0, n = 0; engine_list[i]; i++)
+        if (engine_list[i]->rank)
+            text_add(to, "%s%s", n++ ? ", " : "", engine_list[i]->name);
 }
 
 /* ---- Verdicts ---- */
@@ -42,7 +34,7 @@ void engine_names(struct text *to)
 static size_t place_of(const struct engine *e)
 {
     size_t i = 0;
-    while (engines[i] != e)
+    while (engine_list[i] != e)
         i++;
     return i;
 }
@@ -157,18 +149,18 @@ static int rank_of(const struct engine *e, const struct caps *caps, const clattn
 
 static bool stands_before(size_t i, size_t j, const struct caps *caps, const clattn_problem *p)
 {
-    const int a = rank_of(engines[i], caps, p), b = rank_of(engines[j], caps, p);
+    const int a = rank_of(engine_list[i], caps, p), b = rank_of(engine_list[j], caps, p);
     return a > b || (a == b && i < j);
 }
 
 const struct engine *engine_ranked(const struct caps *caps, const clattn_problem *p, size_t n)
 {
-    for (size_t i = 0; i < ENGINES_N; i++) {
+    for (size_t i = 0; engine_list[i]; i++) {
         size_t before = 0;
-        for (size_t j = 0; j < ENGINES_N; j++)
+        for (size_t j = 0; engine_list[j]; j++)
             before += stands_before(j, i, caps, p);
         if (before == n)
-            return rank_of(engines[i], caps, p) ? engines[i] : NULL;
+            return rank_of(engine_list[i], caps, p) ? engine_list[i] : NULL;
     }
     return NULL;
 }

@@ -96,7 +96,7 @@ struct engine {
     bool narrow_p; /* P, and dS of gradients, are stored in 16 bits: results may be farther off */
 };
 
-/* The i-th engine, or NULL. */
+/* The i-th engine of the table (engine_list.h); NULL behind the last. */
 const struct engine *engine_at(size_t i);
 const struct engine *engine_find(const char *name, size_t length);
 

@@ -13,7 +13,7 @@ report() { # GOOD TEXT
 }
 
 conditional='^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif)([^a-z]|$)'
-for f in cl/*/*.cl; do
+for f in cl/*/*.cl tests/emulated/*.cl; do
     case ${f##*/} in
     compilers.cl) continue ;;
     mma_* | products_mma.cl) budget=3 ;;
@@ -31,6 +31,10 @@ done
 for f in cl/*/*; do
     grep -qE "(^|[[:space:]])$f([[:space:]]|\$)" Makefile.am
     report $? "$f is in CL_FILES of Makefile.am"
+done
+for f in tests/emulated/*.cl; do
+    grep -qE "^EMULATED_CL_FILES = (.* )?$f( |\$)" tests/emulated/Makefile.inc
+    report $? "$f is in EMULATED_CL_FILES of tests/emulated/Makefile.inc"
 done
 
 echo "1..$n"

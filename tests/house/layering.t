@@ -4,8 +4,8 @@
 #
 # The folders of src/ are layers: a file includes and calls only what lies in its own folder or in one that stands left
 # of it. Those before `device` need no OpenCL, and neither do the files named in `pure`. A file exports names that begin
-# with its own; api/ exports the public ones. Nothing outside src/ but the tests of the library's inner parts sees
-# anything of the library but <clattn.h>.
+# with its own; api/ exports the public ones. tests/emulated has engines, which keep the rules of engine/. Nothing else
+# outside src/ but the tests of the library's inner parts sees anything of the library but <clattn.h>.
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
 rooms='base problem engine cache device run judge tune api'
@@ -18,9 +18,13 @@ is_pure() { for p in $pure; do case $1 in "$p"*) return 0 ;; esac; done; return 
 
 # ---- includes ----
 
-for f in src/*/*.[ch]; do
-    test "$f" = src/engine/fragments.c && continue # generated, in a build inside the source tree
-    name=${f#src/} name=${name%.[ch]} room=${f#src/} room=${room%%/*}
+for f in src/*/*.[ch] tests/emulated/*.[ch]; do
+    test "${f##*/}" = fragments.c && continue # generated, in a build inside the source tree
+    case $f in
+    src/*) name=${f#src/} ;;
+    *) name=engine/${f##*/} ;;
+    esac
+    name=${name%.[ch]} room=${name%%/*}
     case " $rooms " in
     *" $room "*) ;;
     *) result "$f lies in a room" "give $room a place in tests/house/layering.t" && continue ;;
@@ -53,6 +57,7 @@ result "no file of src has more than 400 lines" "$(
 for f in tools/*/*.[ch] bench/*.c bench/*/*.[ch] tests/*/*.[ch] tests/*/*.cpp examples/*.c examples/*.cpp; do
     test -f "$f" || continue
     case $f in
+    tests/emulated/*) continue ;; # see above
     tests/*)
         room=${f#tests/} room=${room%/*} name=${f##*/} name=${name%.[ch]}
         grep -q "^%C%_${name}_t_LDADD = \$(INTERNAL)" "tests/$room/Makefile.inc" && continue
@@ -74,8 +79,9 @@ done
 
 names=$(mktemp) || exit 99
 trap 'rm -f "$names"' EXIT
-(cd "${top_builddir-.}" && find src -name 'libclattn_core_la-*.o' -exec ${NM-nm} -A -P {} +) \
-    2>/dev/null | sed 's|^src/\([a-z]*\)/\(\.libs/\)\{0,1\}libclattn_core_la-\([a-z0-9_]*\)\.o:* |\1 \3 |' >"$names"
+(cd "${top_builddir-.}" && find src tests/emulated -name 'lib*_la-*.o' -exec ${NM-nm} -A -P {} +) 2>/dev/null |
+    sed -e 's|^tests/emulated/|src/engine/|' \
+        -e 's|^src/\([a-z]*\)/\(\.libs/\)\{0,1\}lib[a-z_]*_la-\([a-z0-9_]*\)\.o:* |\1 \3 |' >"$names"
 if ! test -s "$names"; then
     n=$((n + 1))
     echo "ok $n # SKIP the library was not built: who calls whom is not looked at"

@@ -10,9 +10,10 @@
 
 recipe_open add_wave64.patch 4
 reuse_objects "$build" >out 2>err # its patch changes no header
-recipe_compiles src/engine/libclattn_core_la-engine.lo src/engine/libclattn_core_la-engine_mma_emu.lo \
-    src/engine/libclattn_core_la-fragments.lo
-recipe_builds clattn-run tests/kernel/forward.t tests/kernel/backward.t
+objects=tests/emulated/libemulated_core_la
+recipe_compiles $objects-engine_list.lo $objects-engine_mma_emu.lo $objects-fragments.lo
+recipe_builds tests/emulated/clattn-run tests/kernel/forward.t tests/kernel/backward.t
+program=$build/tests/emulated/clattn-run
 
 # ---- What has to hold. Each check says in `said` what it saw ----
 
@@ -56,9 +57,9 @@ holds() { # $failing: what does not
     backward || { failing="gradients: $(wrong)" && return 1; }
 }
 all=
-unit=cl/engines/mma_emu64.cl engine=src/engine/engine_mma_emu.c
-without "its fragment in CL_FILES" Makefile.am 's|cl/engines/mma_emu64\.cl||'
-without "its word among the engines" src/engine/engine.c 's/ X(mma_emu64)//'
+unit=tests/emulated/mma_emu64.cl engine=tests/emulated/engine_mma_emu.c
+without "its fragment in EMULATED_CL_FILES" tests/emulated/Makefile.inc 's|tests/emulated/mma_emu64\.cl||'
+without "its word among the engines" tests/emulated/engine_list.c 's/ X(mma_emu64)//'
 for macro in COLUMN ROW PART APART; do
     without "CLA_MMA_$macro" $unit "/^#define CLA_MMA_$macro/d" "mma_unit.cl.*CLA_MMA_$macro"
 done

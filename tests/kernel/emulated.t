@@ -7,6 +7,7 @@
 # With the smallest tile: most tiles a case, and it builds in half of the time.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/conformance/peers.sh"
+program=$top_builddir/tests/emulated/clattn-run
 need_device
 
 lacking='int8|merge' # what the engine refuses, and what no engine computes

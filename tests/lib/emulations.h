@@ -1,4 +1,4 @@
-/* emulations.h - the engines that are there for tests alone, as the library's table has them
+/* emulations.h - the engines that are there for tests alone, as the tests' table has them
  * SPDX-License-Identifier: Apache-2.0
  *
  * For tests of the library's inner parts. The tile of all of them is that of engine mma_emu. */

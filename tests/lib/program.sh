@@ -142,7 +142,8 @@ finish() { # the end of such a program
 # changed: make compiles these alone, and whatever is not built here. It does not know who includes a changed header.
 reuse_objects() { # DIR
     grep -q '^build_old_libs=yes' "$top_builddir/libtool" || return 0
-    (cd "$top_builddir" && find src tools tests/lib tests/kernel -name '*.o' -o -name '*.lo' -o -name .dirstamp |
+    (cd "$top_builddir" &&
+        find src tools tests/emulated tests/lib tests/kernel -name '*.o' -o -name '*.lo' -o -name .dirstamp |
         tar cf - -T -) | (cd "$1" && tar xf -)
 }
 

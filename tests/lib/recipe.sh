@@ -10,10 +10,10 @@ copy=$tmp/copy build=$tmp/build
 
 copy_tree() { # without what a build inside the source tree has left there
     mkdir "$copy" && (cd "$top_srcdir" && tar cf - Makefile.am build-aux cl examples/score_mods include src \
-        tests/api tests/house tests/kernel tests/lib tests/unit tools) | (cd "$copy" && tar xf -) &&
+        tests/api tests/emulated tests/house tests/kernel tests/lib tests/unit tools) | (cd "$copy" && tar xf -) &&
         chmod -R u+w "$copy" &&
         find "$copy" \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name '*.a' \) -exec rm -f {} + &&
-        rm -f "$copy/src/engine/fragments.c" "$copy/tools/mod_texts.c"
+        rm -f "$copy/src/engine/fragments.c" "$copy/tests/emulated/fragments.c" "$copy/tools/mod_texts.c"
 }
 if command -v patch >/dev/null 2>&1; then
     apply() { (cd "$copy" && patch -p1 -s -F0) <"$1"; }
@@ -33,26 +33,34 @@ recipe_open() { # PATCH FILES: which may touch so many
         (cd "$top_builddir" && cp -p Makefile config.h stamp-h1 config.status libtool "$build")
 }
 
+files_of() { # VARIABLE FILE: the words of a list in a makefile of the copy
+    awk -v name="$1" '$1 == name && $2 == "=" { on = 1 } on { print } on && !/\\$/ { exit }' "$copy/$2" |
+        sed "s/^$1 =//; s/\\\\$//" | xargs
+}
 # By the rules of the Makefile that is there, which knows compiler and libraries; it is not made anew, but told of
 # new fragments. Optimising takes longer than it saves. Where it fails, `said` has the compiler's words.
 build() { # TARGETS...
-    fragments=$(sed -n '/^CL_FILES/,/[^\\]$/p' "$copy/Makefile.am" | tr '\\\n\t' '   ' | sed 's/CL_FILES *=//')
-    test "$fragments" = "${embedded-}" || rm -f "$build/src/engine/fragments.c"
-    embedded=$fragments
+    fragments=$(files_of CL_FILES Makefile.am)
+    emulated=$(files_of EMULATED_CL_FILES tests/emulated/Makefile.inc)
+    test "$fragments $emulated" = "${embedded-}" ||
+        rm -f "$build/src/engine/fragments.c" "$build/tests/emulated/fragments.c"
+    embedded="$fragments $emulated"
     (cd "$build" && make -s -o Makefile -o config.h -o stamp-h1 -o config.status -o libtool srcdir="$copy" \
-        top_srcdir="$copy" VPATH="$copy" CL_FILES="$(echo $fragments)" CFLAGS=-O0 "$@") >out 2>err </dev/null || {
+        top_srcdir="$copy" VPATH="$copy" CL_FILES="$fragments" EMULATED_CL_FILES="$emulated" CFLAGS=-O0 \
+        "$@") >out 2>err </dev/null || {
         cat out err >said
         return 1
     }
 }
-embeds() { # every fragment of the patch is among those of the library
-    for name in $(sed -n 's|^+++ b/cl/.*/\(.*\.cl\)$|\1|p' "$patch_file"); do
-        grep -q "^ *{ *\"$name\"" "$build/src/engine/fragments.c" || return 1
+embeds() { # every fragment of the patch is among those of the library, or of the tests'
+    for name in $(sed -n 's|^+++ b/\(.*\.cl\)$|\1|p' "$patch_file"); do
+        case $name in tests/*) table=tests/emulated ;; *) table=src/engine ;; esac
+        grep -q "^ *{ *\"${name##*/}\"" "$build/$table/fragments.c" || return 1
     done
 }
 recipe_compiles() { # OBJECTS...
     rest || {
-        build src/engine/fragments.c "$@" && embeds
+        build src/engine/fragments.c tests/emulated/fragments.c "$@" && embeds
         ok $? "what it changes compiles"
         finish
     }

@@ -425,6 +425,7 @@ refused 1 'takes no files' --emit-source 'f32 b1 h1 q1 k1 d8' q.npy k.npy v.npy
 refused 1 'computes nothing' --merge --emit-source 'f32 b1 h1 q1 k1 d8'
 refused 1 'computes nothing' --emit-source 'f32 b1 h1 q1 k1 d8' --json
 refused 1 'engine "none" is none of' --emit-source 'f32 b1 h1 q1 k1 d8' --engine none
+refused 1 'engine "mma_emu" is none of' --emit-source 'f16 b1 h1 q1 k1 d8' --engine mma_emu # which tests alone have
 run q.npy k.npy v.npy
 if test $status -eq 0; then skip "this loader finds its drivers in another way"; else
     refused 2 'there is no OpenCL device' -o o.npy q.npy k.npy v.npy

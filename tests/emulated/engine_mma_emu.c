@@ -1,4 +1,4 @@
-/* engine_mma_emu.c - engine mma_emu, for tests: mma_nv on any device, with its unit emulated
+/* engine_mma_emu.c - engine mma_emu: mma_nv on any device, with its unit emulated
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 

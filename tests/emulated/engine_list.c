@@ -1,0 +1,8 @@
+/* engine_list.c - the table of engines that tests have: the shipped ones and emulations, which have no rank
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/engine_list.h"
+
+#define EMULATED(X) ENGINES(X) X(mma_emu)
+ENGINE_LIST(EMULATED);
