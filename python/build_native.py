@@ -11,6 +11,8 @@ import subprocess
 
 from cffi import FFI
 
+import build_library
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 OPENCL = '''
@@ -57,23 +59,37 @@ def declarations(path):
     return re.sub(r'^\}\n', '', text, flags=re.M) # that of extern "C", alone on its line
 
 
-def builder():
+def installed():
+    """What the installed library asks for: (its headers, arguments of set_source())."""
     words = pkg_config('--cflags', '--libs', 'clattn').split()
-    libdir = pkg_config('--variable=libdir', 'clattn')
-    include = pkg_config('--variable=includedir', 'clattn')
+    libraries = [w[2:] for w in words if w.startswith('-l')] + ['OpenCL']
+    return pkg_config('--variable=includedir', 'clattn'), {
+        'include_dirs': [HERE] + [w[2:] for w in words if w.startswith('-I')],
+        'library_dirs': [w[2:] for w in words if w.startswith('-L')],
+        'libraries': libraries,
+        'runtime_library_dirs': [pkg_config('--variable=libdir', 'clattn')]} # found without LD_LIBRARY_PATH
+
+
+def brought():
+    """Likewise of one that the package brings along, but for what setup.py adds when that is compiled. Nobody else sees
+    its functions, so that another clattn of the same process is no matter."""
+    include = build_library.include()
+    return include, {
+        'include_dirs': [HERE, include],
+        'extra_link_args': ['-Wl,--version-script=' + os.path.join(HERE, 'native.map'), '-Wl,-rpath,$ORIGIN/lib']}
+
+
+def builder():
+    include, arguments = brought() if build_library.brought() else installed()
     headers = [os.path.join(include, name) for name in ('clattn.h', 'clattn_tune.h')]
     ffi = FFI()
     ffi.cdef(OPENCL + ''.join(map(declarations, headers + [os.path.join(HERE, 'native.h')])))
     ffi.cdef('extern "Python" void clattn_py_log(void *user, const char *text);')
     ffi.set_source(
         'clattn._native', '#define CL_TARGET_OPENCL_VERSION 120\n#define CL_USE_DEPRECATED_OPENCL_1_1_APIS\n'
-        '#include "%s"\n#include "%s"\n' % (os.path.join(HERE, 'native.h'), os.path.join(HERE, 'native.c')),
-        include_dirs=[HERE] + [w[2:] for w in words if w.startswith('-I')],
-        library_dirs=[w[2:] for w in words if w.startswith('-L')],
-        libraries=[w[2:] for w in words if w.startswith('-l')] + ['OpenCL'],
-        runtime_library_dirs=[libdir], # found without LD_LIBRARY_PATH
+        '#include "native.h"\n#include "native.c"\n',
         depends=[os.path.join(HERE, name) for name in ('native.c', 'native.h')] + headers,
-        extra_compile_args=['-O2'])
+        extra_compile_args=['-O2'], **arguments)
     return ffi
 
 

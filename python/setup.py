@@ -4,15 +4,20 @@ import os
 import sys
 
 from setuptools import setup
+from setuptools.command.build_ext import build_ext
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import build_library # noqa: E402
 from build_native import pkg_config # noqa: E402
+
+OLDEST = 'cp39' # requires-python: one wheel serves that Python and all later ones
 
 
 def version():
-    """That of the installed library. A source archive is for the one that it was made beside."""
-    found, archive = pkg_config('--modversion', 'clattn'), os.path.join(HERE, 'PKG-INFO')
+    """That of the library. A source archive is for the one that it was made beside."""
+    found, archive = (build_library.version() if build_library.brought() else pkg_config('--modversion', 'clattn'),
+                      os.path.join(HERE, 'PKG-INFO'))
     if os.path.exists(archive):
         with open(archive, encoding='utf-8') as f:
             made_for = next(line.split()[1] for line in f if line.startswith('Version:'))
@@ -21,4 +26,32 @@ def version():
     return found
 
 
-setup(version=version(), cffi_modules=['build_native.py:builder'])
+class Bringing(build_ext):
+    """Links clattn/_native with a library that the package brings along, and puts its programs into clattn/bin, and the
+    OpenCL loader that CLATTN_LOADER names into clattn/lib."""
+
+    def build_extension(self, ext):
+        prefix = build_library.compiled(self.build_temp)
+        folders, names = build_library.linked(prefix)
+        ext.library_dirs += folders
+        ext.libraries += names
+        super().build_extension(ext)
+        package = os.path.dirname(self.get_ext_fullpath(ext.name))
+        carried = [(os.path.join(prefix, 'bin', name), 'bin', name) for name in build_library.PROGRAMS]
+        loader = os.environ.get('CLATTN_LOADER')
+        if loader:
+            carried.append((loader, 'lib', 'libOpenCL.so.1'))
+        for source, folder, name in carried:
+            self.mkpath(os.path.join(package, folder))
+            self.copy_file(source, os.path.join(package, folder, name))
+
+
+# An installed library has its programs with it: they must not be hidden by others of that name.
+BROUGHT = {
+    'cmdclass': {'build_ext': Bringing},
+    'options': {'bdist_wheel': {'py_limited_api': OLDEST}},
+    'entry_points': {'console_scripts': [name + ' = clattn.programs:' + name.split('-')[1]
+                                         for name in build_library.PROGRAMS]},
+}
+setup(version=version(), cffi_modules=['build_native.py:builder'],
+      **(BROUGHT if build_library.brought() else {'entry_points': {}}))

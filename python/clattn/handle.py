@@ -10,7 +10,7 @@ import warnings
 import weakref
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import checks, errors
+from . import checks, drivers, errors
 from ._native import ffi, lib
 
 __all__ = ['Handle', 'default_handle']
@@ -92,6 +92,7 @@ class Handle:
         self._log = None if log is None else ffi.new_handle(log)
         if log is not None:
             options.log, options.log_user = lib.clattn_py_log, self._log
+        drivers.show()
         out, words = ffi.new('clattn_py_session **'), ffi.new('char[]', errors.WORDS)
         status = lib.clattn_py_open(out, *given, KINDS[kind], options, words, errors.WORDS)
         session = ffi.gc(out[0], lib.clattn_py_close) if out[0] else out[0]
@@ -151,6 +152,7 @@ def _after_fork():
     """A child has the locks as they were, perhaps held by a thread that it lacks."""
     global _LOCK # pylint: disable=global-statement
     _LOCK = threading.Lock()
+    drivers.forked()
     for handle in list(_ALL):
         handle._plans_lock = threading.Lock() # pylint: disable=protected-access
     lib.clattn_py_forked()

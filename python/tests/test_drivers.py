@@ -1,0 +1,128 @@
+# test_drivers.py - drivers that pip has installed, and the programs that a wheel has
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import sys
+import tempfile
+
+import pytest
+
+from clattn import drivers, programs
+from test_processes import child
+
+POCL = '/etc/OpenCL/vendors/pocl.icd'
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Folders of a system, of packages and of an environment, all empty, and no choice of drivers."""
+    for name in drivers.CHOSEN:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(drivers, 'SYSTEM', str(tmp_path / 'system'))
+    monkeypatch.setattr(drivers, 'PACKAGES', str(tmp_path / 'site'))
+    monkeypatch.setattr(sys, 'prefix', str(tmp_path / 'env'))
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    return tmp_path
+
+
+def put(path, text=''):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return str(path)
+
+
+def test_none(place):
+    assert drivers.installed() == {}
+    with drivers.shown():
+        assert 'OCL_ICD_VENDORS' not in os.environ and list(place.iterdir()) == []
+
+
+def test_both_places(place):
+    """As PoCL's wheel has it, beside its library; as Intel's, with a path of the machine that it was made on."""
+    pocl = put(place / 'site' / 'pyopencl' / '.libs' / 'libpocl-1.so')
+    put(place / 'site' / 'pyopencl' / '.libs' / 'pocl.icd', 'libpocl-1.so')
+    intel = put(place / 'env' / 'lib' / 'libintelocl.so')
+    put(place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'intel.icd', '/opt/elsewhere/lib/libintelocl.so\n')
+    put(place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'gone.icd', '/opt/elsewhere/lib/libgone.so\n')
+    put(place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'empty.icd')
+    put(place / 'system' / 'gpu.icd', 'libgpu.so.1\n')
+    assert drivers.installed() == {'pocl.icd': pocl, 'intel.icd': intel}
+    with drivers.shown():
+        folder = os.environ['OCL_ICD_VENDORS']
+        held = {name: open(os.path.join(folder, name), encoding='utf-8').read().strip() for name in os.listdir(folder)}
+        assert folder.endswith('/')
+        assert held == {'gpu.icd': 'libgpu.so.1', 'pip-pocl.icd': pocl, 'pip-intel.icd': intel}
+    assert 'OCL_ICD_VENDORS' not in os.environ and not os.path.exists(folder)
+    with pytest.raises(KeyError), drivers.shown():
+        folder = os.environ['OCL_ICD_VENDORS']
+        raise KeyError
+    assert 'OCL_ICD_VENDORS' not in os.environ and not os.path.exists(folder)
+
+
+def test_of_the_system(place):
+    """One that the system names as well is not found twice."""
+    library = put(place / 'site' / 'pyopencl' / '.libs' / 'libpocl-1.so')
+    put(place / 'site' / 'pyopencl' / '.libs' / 'pocl.icd', 'libpocl-1.so')
+    put(place / 'system' / 'mine.icd', library)
+    assert drivers.installed() == {}
+
+
+@pytest.mark.parametrize('name', drivers.CHOSEN)
+def test_chosen(place, monkeypatch, name):
+    put(place / 'site' / 'pyopencl' / '.libs' / 'libpocl-1.so')
+    put(place / 'site' / 'pyopencl' / '.libs' / 'pocl.icd', 'libpocl-1.so')
+    monkeypatch.setenv(name, '/my/own')
+    with drivers.shown():
+        assert os.environ[name] == '/my/own' and [n for n in drivers.CHOSEN if n in os.environ] == [name]
+    assert os.environ[name] == '/my/own'
+
+
+def test_nowhere_to_write(place, monkeypatch):
+    put(place / 'site' / 'pyopencl' / '.libs' / 'libpocl-1.so')
+    put(place / 'site' / 'pyopencl' / '.libs' / 'pocl.icd', 'libpocl-1.so')
+    monkeypatch.setattr(tempfile, 'tempdir', str(place / 'absent'))
+    with drivers.shown():
+        assert 'OCL_ICD_VENDORS' not in os.environ
+
+
+CALL = '''
+import sys, numpy as np, clattn
+from clattn import drivers
+drivers.SYSTEM, sys.prefix = '/absent', %r
+q = np.ones((1, 1, 2, 16), np.float32)
+try:
+    print(clattn.attention(q, q, q)[0, 0, 0, 0])
+except clattn.Error as e:
+    print(e.name)
+'''
+
+
+@pytest.mark.skipif(not os.path.exists(POCL), reason='PoCL of the system is not there')
+def test_call(tmp_path):
+    """A first call has the loader read them: PoCL in an environment, and nothing of the system."""
+    with open(POCL, encoding='utf-8') as f:
+        name = f.readline().strip()
+    maps = child('import clattn; clattn.default_handle(); print(open("/proc/self/maps").read())', OCL_ICD_VENDORS=POCL)
+    library = next(line.split()[-1] for line in maps.splitlines() if os.path.basename(name).split('.so')[0] in line)
+    put(tmp_path / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'pocl.icd', '/opt/elsewhere/' + os.path.basename(library))
+    (tmp_path / 'env' / 'lib').mkdir()
+    os.symlink(library, tmp_path / 'env' / 'lib' / os.path.basename(library))
+    empty = dict.fromkeys(drivers.CHOSEN, '')
+    assert child(CALL % str(tmp_path / 'env'), **empty) == '1.0'
+    (tmp_path / 'none').mkdir()
+    assert child(CALL % str(tmp_path / 'env'), OCL_ICD_VENDORS=str(tmp_path / 'none') + '/') == 'CL_DEVICE_NOT_FOUND'
+
+
+@pytest.mark.parametrize('text, status', [('exit 3', 3), ('test "$*" = "a b"', 0), ('kill -9 $$', 137)])
+def test_programs(tmp_path, monkeypatch, text, status):
+    path = tmp_path / 'bin' / 'clattn-tune'
+    put(path, '#!/bin/sh\n' + text + '\n')
+    path.chmod(0o755)
+    monkeypatch.setattr(programs, '__file__', str(tmp_path / 'programs.py'))
+    monkeypatch.setattr(sys, 'argv', ['clattn-tune', 'a', 'b'])
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        assert programs.tune() == status
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
