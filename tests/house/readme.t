@@ -59,5 +59,14 @@ result "\"Use it from Python\" installs the package on the prefix of \"Install i
         grep -qF -- "$line" "$dir/python" || echo "$line"
     done)"
 
+result "the lines of C are those of examples/first_call.c" "$(
+    commands 'A first program' | sed '/first call compiles/q' >"$dir/printed"
+    sed -n '/clattn_forward_args args/,/first call compiles/s/^    //p' examples/first_call.c >"$dir/first"
+    test -s "$dir/first" && diff "$dir/first" "$dir/printed")"
+result "those of Python are those of python/README.md, which are run" "$(
+    commands 'A first program' | sed '1,/first call compiles/d' >"$dir/printed"
+    sed -n '/^```python$/,/^```$/p' python/README.md | grep -v '^```\|^print\|^$' >"$dir/first"
+    test -s "$dir/first" && diff "$dir/first" "$dir/printed")"
+
 echo "1..$n"
 exit $bad

@@ -43,8 +43,8 @@ with_nan two_devices 1280
 
 # From its first #define on, indented by four spaces.
 sed -n '/^#define/,$p' "$top_srcdir/examples/first_call.c" >program
-sed -n '/^    #define/,/^    }$/s/^ \{0,4\}//p' "$top_srcdir/README" >printed
+sed -n '/^    #define/,/^    }$/s/^ \{0,4\}//p' "$top_srcdir/doc/using" >printed
 test -s program && cmp -s program printed
-ok $? "README has examples/first_call.c"
+ok $? "doc/using has examples/first_call.c"
 echo "1..$n"
 exit $bad
