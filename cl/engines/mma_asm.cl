@@ -76,7 +76,7 @@ CLA_FN uint cla_high_halves(uint x, uint y)
 }
 
 /* Who this item and its work-group are, as if not known yet: what was known before the loop would be kept in registers.
- * A special register alone is no group's number: a launch may come in pieces. */
+ * A special register alone is no group's number: a driver may run a launch in pieces. */
 #define CLA_WORK_GROUP_AGAIN_IN(x, axis, number) \
     __asm__ volatile("{ .reg .b32 p; mov.b32 p, " CLA_PTX_PIECE_BEGIN(number) "; mov.u32 %0, %%ctaid." axis ";" \
                      " add.u32 %0, %0, p; }" \

@@ -7,7 +7,7 @@
 #define CLA_NO_UNROLL CLA_PRAGMA(nounroll)
 /* What is no fault that a user should read of: a loop that an optimiser cannot unroll as it is asked to, and how
  * vectors that are wider than registers are handed to functions, which are all of one program. */
-#pragma clang diagnostic ignored "-Wunknown-pragmas" /* NVIDIA's driver 470: the words below */
+#pragma clang diagnostic ignored "-Wunknown-pragmas" /* NVIDIA's driver 470: CLA_UNROLL and its kin */
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wpass-failed"
 #pragma clang diagnostic ignored "-Wpsabi"
@@ -46,8 +46,8 @@ CLA_FN float cla_native_exp2(float x)
 }
 #endif
 
-/* Whether a load of some bytes may be the first of four at an address that four do not divide: AMD's hardware loads 16
- * bytes from any address, Intel's GPUs from any multiple of 4. */
+/* Whether four elements of so many bytes can be loaded at once from wherever the first one lies: AMD's hardware loads
+ * 16 bytes from any address, Intel's GPUs from any multiple of 4. */
 #if defined(__AMDGCN__)
 #define CLA_LOADS_ANYWHERE(bytes) 1
 #elif defined(cl_intel_required_subgroup_size)
@@ -82,7 +82,7 @@ CLA_FN float cla_native_exp2(float x)
 #define CLA_HAS_LOOK_UP 0
 #endif
 
-/* Where the piece of a launch begins that a work-group is of, in PTX. NVIDIA's driver may run a launch in pieces, and
+/* PTX for the number of the first work-group of this piece of a launch. NVIDIA's driver may run a launch in pieces, and
  * says in %envreg0 to 2 where each begins, which get_group_id() of its compilers adds. clang's library knows of no
  * pieces, and nobody sets those there. */
 #ifdef __NV_CL_C_VERSION

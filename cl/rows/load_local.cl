@@ -2,7 +2,7 @@
  * What is on its way is converted when it is used: converting takes registers, and would wait for it.
  * Element-aligned addresses suffice. Where every row begins at a multiple of four elements (`wide`, of the whole
  * work-group alike) four are loaded at once: a compiler that must believe in less makes four loads. There is no such
- * test where CLA_LOADS_ANYWHERE(): it would only cost. */
+ * test where CLA_LOADS_ANYWHERE() is 1: it would only cost. */
 typedef CLA_CAT(CLA_SCALAR, 4) cla_real4;
 #define CLA_RAW_q CLA_CAT(cla_raw_, CLA_TQ)
 #define CLA_RAW_k CLA_CAT(cla_raw_, CLA_TK)

@@ -171,7 +171,6 @@ const struct pass pass_forward_merge = {
 
 static const struct slot block_map_slots[] = {
     { .fragment = "args.h" },
-    { .fragment = "compilers.cl" },
     { .write = slots_write_params },
     { .fragment = "block_map.cl" },
     { NULL, NULL, NULL },

@@ -4,5 +4,5 @@
 
 #include "engine/engine_list.h"
 
-#define EMULATED(X) ENGINES(X) X(mma_emu)
-ENGINE_LIST(EMULATED);
+#define TEST_ENGINES(X) ENGINES(X) X(mma_emu)
+ENGINE_LIST(TEST_ENGINES);

@@ -7,9 +7,9 @@
 static const struct unit emulated = { { "mma_m16n8k16.cl", "mma_wave.cl", "mma_emu.cl" }, M16N8K16 };
 
 /* PoCL compiles five times as long with all the barriers of an emulation optimised. */
-#define EMULATED MATRIX_ENGINE, .options = " -cl-opt-disable"
+#define EMULATED_ENGINE MATRIX_ENGINE, .options = " -cl-opt-disable"
 const struct engine engine_mma_emu = {
-    EMULATED,
+    EMULATED_ENGINE,
     .name = "mma_emu",
     .unit = &emulated,
     .rows = engine_mma_nv_rows,
