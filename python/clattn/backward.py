@@ -9,6 +9,7 @@ import numpy as np
 
 from . import checks, options
 from ._native import ffi, lib
+from .arguments import Arguments, Unpack
 from .arrays import Spec
 from .eager import eager
 from .one_call import complete, gather
@@ -141,7 +142,7 @@ def wanted_of(wanted: Optional[Sequence[str]], given: Dict[str, Any]) -> Tuple[s
 def attention_backward(dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *, dlse: Any = None,
                        wanted: Optional[Sequence[str]] = None, score_mod_grad: Any = None,
                        aux_grads: Optional[Sequence[str]] = None, handle: Optional[Handle] = None, plan: Any = None,
-                       **more: Any) -> Gradients:
+                       **more: Unpack[Arguments]) -> Gradients:
     """Gradients of attention(). The same call gives the same bits every time on the same device, with the same plan and
     number of compute units, with the same splits on any number of them.
 

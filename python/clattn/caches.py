@@ -3,12 +3,13 @@
 """Caches of keys and values that grow row by row, in one piece or on pages, quantised or not."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
 from . import append, arrays, checks, dtypes, options
 from ._native import lib
+from .arguments import CacheArguments, Unpack
 from .checks import int_in
 from .eager import eager
 from .forward import FLOAT, INT, ROWS_MAX
@@ -184,13 +185,13 @@ class KVCache:
         return call
 
     @eager
-    def attention(self, q: Any, *, causal: bool = True, **more: Any) -> Any:
+    def attention(self, q: Any, *, causal: bool = True, **more: Unpack[CacheArguments]) -> Any:
         """attention() of q [b,h,n,d] over the rows that are there; the last query is aligned with the last row."""
         if self._rotary is not None:
             raise TypeError('a cache with rotary turns q before the rows are appended: take step()')
         return self._begin(q, causal, more)[1]()
 
-    def _begin(self, q: Any, causal: bool, more: Dict[str, Any]) -> Tuple[Call, Callable[[], Any]]:
+    def _begin(self, q: Any, causal: bool, more: Mapping[str, Any]) -> Tuple[Call, Callable[[], Any]]:
         mine = {'kv_len': self.kv_len, 'block_table': self.block_table, **self.scales, **self._options}
         for name in more:
             if name in mine or name in UNFIT:
@@ -198,7 +199,7 @@ class KVCache:
         return begin(q, self.k, self.v, causal=causal, handle=self._handle, **mine, **more)
 
     @eager
-    def step(self, q: Any, new_k: Any, new_v: Any, **more: Any) -> Any:
+    def step(self, q: Any, new_k: Any, new_v: Any, *, causal: bool = True, **more: Unpack[CacheArguments]) -> Any:
         """Turns q and the new rows, where there is rotary, appends them, and returns attention() of q.
 
         Arguments that do not fit raise before anything is appended; a score_mod that does not compile raises behind.
@@ -206,7 +207,7 @@ class KVCache:
         if self._rotary is not None:
             call = self._run(lib.CLATTN_PY_ROTARY, {'q': q}, append.prepare_rotary, ())
             q = call.made['out']
-        call, end = self._begin(q, more.pop('causal', True), more)
+        call, end = self._begin(q, causal, more)
         call.check()
         self.append(new_k, new_v)
         return end()

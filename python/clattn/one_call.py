@@ -3,12 +3,13 @@
 """Attention in one call."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union, overload
 
 import numpy as np
 
 from . import arrays, checks, forward, options, sequences
 from ._native import ffi, lib
+from .arguments import Arguments, Literal, Unpack
 from .eager import eager
 from .handle import Handle
 from .run import Call
@@ -46,6 +47,17 @@ def gather(given: Dict[str, Any], more: Mapping[str, Any]) -> Dict[str, Any]:
         if cu in given:
             found[name] = sequences.longest(given[cu], given[of], found.get(name), name, of)
     return found
+
+
+@overload
+def attention(q: Any, k: Any, v: Any, *, return_lse: Literal[False] = False, out: Any = None,
+              handle: Optional[Handle] = None, plan: Any = None, **more: Unpack[Arguments]) -> Any: ...
+@overload
+def attention(q: Any, k: Any, v: Any, *, return_lse: Literal[True], out: Any = None, handle: Optional[Handle] = None,
+              plan: Any = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+@overload
+def attention(q: Any, k: Any, v: Any, *, return_lse: bool, out: Any = None, handle: Optional[Handle] = None,
+              plan: Any = None, **more: Unpack[Arguments]) -> Union[Any, Tuple[Any, Any]]: ...
 
 
 @eager

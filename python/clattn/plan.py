@@ -3,10 +3,11 @@
 """Plans: a problem made runnable, once for all its calls."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple, overload
 
 from . import backward, checks, errors, forward, options
 from ._native import ffi, lib
+from .arguments import Arguments, GradientArguments, Literal, Unpack
 from .one_call import attention, gather
 from .backward import Gradients, attention_backward
 from .handle import Handle
@@ -60,7 +61,7 @@ class Plan:
 
     def __init__(self, q: Any, k: Any, v: Any, *, gradients: bool = False, config: Optional[str] = None,
                  max_workspace: int = 0, handle: Optional[Handle] = None, score_mod_grad: Any = None,
-                 aux_grads: Any = None, **more: Any) -> None:
+                 aux_grads: Any = None, **more: Unpack[Arguments]) -> None:
         given: Dict[str, Any] = {'q': q, 'k': k, 'v': v}
         found = gather(given, more) if more else {}
         arrays = {name for name in given if name not in ('q', 'k', 'v')}
@@ -92,13 +93,21 @@ class Plan:
             raise ValueError('the types, widths or options of this call are not those of the plan')
         return self._open()
 
+    @overload
+    def __call__(self, q: Any, k: Any, v: Any, *, return_lse: Literal[False] = False, out: Any = None,
+                 handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Any: ...
+    @overload
+    def __call__(self, q: Any, k: Any, v: Any, *, return_lse: Literal[True], out: Any = None,
+                 handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+
     def __call__(self, q: Any, k: Any, v: Any, **more: Any) -> Any:
         """attention() by this plan."""
         return attention(q, k, v, plan=self, **more)
 
-    def backward(self, dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, **more: Any) -> Gradients:
+    def backward(self, dout: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *,
+                 handle: Optional[Handle] = None, **more: Unpack[GradientArguments]) -> Gradients:
         """attention_backward() by this plan."""
-        return attention_backward(dout, q, k, v, out, lse, plan=self, **more)
+        return attention_backward(dout, q, k, v, out, lse, plan=self, handle=handle, **more)
 
     def close(self) -> None:
         """Gives the plan back; calls under way end as usual."""

@@ -9,13 +9,14 @@ environment: else idle threads of PyTorch's OpenMP spin behind its own operators
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple, overload
 
 import numpy as np
 import torch
 from torch.autograd import forward_ad
 
 from . import arrays, backward, checks, dtypes, one_call
+from .arguments import Literal, TensorArguments, Unpack
 from .eager import eager
 from .handle import Handle
 
@@ -155,6 +156,15 @@ class _Attention(torch.autograd.Function): # pylint: disable=abstract-method
                                             wanted=wanted, **tensors, **more)
         by_name = {name: getattr(found, GRADIENT[name]) for name in needs}
         return (None,) + tuple(by_name[n] for n in TAKEN) # autograd converts them where types differ
+
+
+@overload
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: Literal[False] = False,
+              handle: Optional[Handle] = None, **more: Unpack[TensorArguments]) -> torch.Tensor: ...
+@overload
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: Literal[True],
+              handle: Optional[Handle] = None,
+              **more: Unpack[TensorArguments]) -> Tuple[torch.Tensor, torch.Tensor]: ...
 
 
 @eager
