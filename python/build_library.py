@@ -10,7 +10,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, 'libclattn')
-# Where records of a site lie is compiled in, so it is not where the package was made. Nothing is installed there.
+# The folder of a site's records is compiled in: that of the system, not one below where the package is made.
 OPTIONS = ('--disable-shared', '--with-pic', '--disable-dependency-tracking', '--sysconfdir=/etc',
            '--datadir=/usr/share')
 TARGETS = ('install-exec', 'install-includeHEADERS', 'install-pkgconfigDATA')
@@ -51,7 +51,8 @@ def compiled(scratch):
         return given()
     build, prefix = (os.path.abspath(os.path.join(scratch, name)) for name in ('libclattn', 'prefix'))
     os.makedirs(build, exist_ok=True)
-    _run([os.path.join(SOURCES, 'configure'), '-q', '--prefix=' + prefix, *OPTIONS], build)
+    _run([os.path.join(SOURCES, 'configure'), '-q', '--prefix=' + prefix,
+          '--libdir=' + os.path.join(prefix, 'lib'), *OPTIONS], build)
     _run(['make', '-j%d' % (os.cpu_count() or 1), *TARGETS], build)
     return prefix
 

@@ -1,9 +1,10 @@
-# build_native.py - cffi's bindings of the installed headers and of native.c, compiled as clattn/_native
+# build_native.py - cffi's bindings of the library's headers and of native.c, compiled as clattn/_native
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the installed library by pkg-config and describes the extension module to cffi.
+"""Describes the extension module to cffi: with the library that the package brings along (build_library.py), or with
+the installed one, which pkg-config finds.
 
 CLATTN_PREFIX=DIR names the prefix of an installation that pkg-config does not search. The declarations are read from
-the <clattn.h> and <clattn_tune.h> that are there, so that Python and the library always agree on structs.
+the library's own <clattn.h> and <clattn_tune.h>, so that Python and the library always agree on structs.
 """
 import os
 import re
@@ -71,8 +72,8 @@ def installed():
 
 
 def brought():
-    """Likewise of one that the package brings along, but for what setup.py adds when that is compiled. Nobody else sees
-    its functions, so that another clattn of the same process is no matter."""
+    """The same for one that the package brings along; setup.py adds the libraries once they are compiled. Nobody else
+    sees its functions, so that another clattn of the same process is no matter."""
     include = build_library.include()
     return include, {
         'include_dirs': [HERE, include],

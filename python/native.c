@@ -93,6 +93,15 @@ static cl_int find_device(cl_device_id *out, cl_device_type kind, char *words, s
     return fail(words, room, CL_DEVICE_NOT_FOUND, "no OpenCL driver has a device of that kind");
 }
 
+void clattn_py_show(void)
+{
+    cl_device_id ignored;
+    if (!enter())
+        return;
+    (void)!clattn_default_device(NULL, &ignored);
+    leave();
+}
+
 /* The library knows whether this process was forked from one that used OpenCL. It is asked before the driver is. */
 static cl_int ask_whether_forked(char *words, size_t room)
 {

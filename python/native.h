@@ -71,6 +71,8 @@ typedef struct {
     uintptr_t *event;
 } clattn_py_caller;
 
+/* Asks the OpenCL loader something, so that it reads now which drivers there are. */
+void clattn_py_show(void);
 /* Each writes what went wrong to `words`. */
 cl_int clattn_py_open(clattn_py_session **out, uintptr_t context, uintptr_t device, uint64_t kind,
                       const clattn_options *options, char *words, size_t room);

@@ -21,7 +21,7 @@ done
 rm -rf "$work/python/clattn"/_native* "$work/python/clattn/__pycache__" "$work/python/clattn/bin" \
     "$work/python/clattn/lib"
 tar -x -z -f "$1" -C "$work/python/libclattn" --strip-components 1
-# What compiles the library and its programs; tests, figures and this folder are the release's alone.
+# The library and its programs need neither the figures nor the data of the tests, nor this folder once more.
 (cd "$work/python/libclattn" && rm -rf bench/results bench/recordings tests/conformance/data python)
 cp "$work/python/libclattn/COPYING" "$work/python"
 cd "$work/python"

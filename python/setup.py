@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
+import sysconfig
 
 from setuptools import setup
 from setuptools.command.build_ext import build_ext
@@ -11,7 +12,8 @@ sys.path.insert(0, HERE)
 import build_library # noqa: E402
 from build_native import pkg_config # noqa: E402
 
-OLDEST = 'cp39' # requires-python: one wheel serves that Python and all later ones
+# requires-python: one wheel serves that Python and all later ones, but those without the interpreter's lock.
+STABLE = {} if sysconfig.get_config_var('Py_GIL_DISABLED') else {'bdist_wheel': {'py_limited_api': 'cp39'}}
 
 
 def version():
@@ -22,7 +24,8 @@ def version():
         with open(archive, encoding='utf-8') as f:
             made_for = next(line.split()[1] for line in f if line.startswith('Version:'))
         if made_for != found:
-            sys.exit('this archive is for clattn %s, and the installed library is %s' % (made_for, found))
+            sys.exit('this archive is for clattn %s, and %s library is %s' % (
+                made_for, 'its' if build_library.brought() else 'the installed', found))
     return found
 
 
@@ -49,7 +52,7 @@ class Bringing(build_ext):
 # An installed library has its programs with it: they must not be hidden by others of that name.
 BROUGHT = {
     'cmdclass': {'build_ext': Bringing},
-    'options': {'bdist_wheel': {'py_limited_api': OLDEST}},
+    'options': STABLE,
     'entry_points': {'console_scripts': [name + ' = clattn.programs:' + name.split('-')[1]
                                          for name in build_library.PROGRAMS]},
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# try-wheel.sh - installs the wheel in this folder where nothing but Python is, and uses it as its users would
+# try-wheel.sh - installs the source archive in this folder, then the wheel where nothing but Python is, and uses them
 # SPDX-License-Identifier: Apache-2.0
 #
-# As root, in a root of its own (build-aux/bare.sh), beside the wheel, README.md and a folder `data` of examples/data.
+# As root, in a root of its own that has gcc, beside what wheel.sh made, README.md and a folder `data` of examples/data.
 # Prints TAP, ends at the first failure.
 set -eu
 export DEBIAN_FRONTEND=noninteractive PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -21,8 +21,12 @@ ok() { # WHAT COMMAND...
     fi
 }
 wheel=$(echo "$PWD"/clattn-*.whl)
+to_compile='python3-dev libmd-dev ocl-icd-opencl-dev'
+from_sources() {
+    s/bin/python -c 'import clattn; print(clattn.version())' && s/bin/clattn-run --version
+}
 no_tools() {
-    apt-get purge -y --auto-remove gcc git binutils
+    apt-get purge -y --auto-remove gcc git binutils make $to_compile
     ! command -v cc && ! command -v gcc && ! command -v ld
 }
 program() { # README's, of ten lines
@@ -33,7 +37,7 @@ no_driver() { # says so, and what to do
     ! v/bin/python first.py >first.out 2>&1 && grep 'there is no OpenCL driver: install' first.out &&
         ! v/bin/clattn-run --list-devices >list.out 2>&1 && grep 'there is no OpenCL device: install' list.out
 }
-right() { (cd data && for p in ../v/bin/clattn-run; do "$p" --causal --verify q.npy k.npy v.npy || return; done); }
+right() { (cd data && ../v/bin/clattn-run --causal --verify q.npy k.npy v.npy); }
 programs() { for p in clattn-run clattn-tune clattn-bench; do v/bin/$p --version || return; done; }
 status() { # a program's own, and its words alone
     ! v/bin/clattn-run --no-such-option >said 2>&1 &&
@@ -57,9 +61,13 @@ one_file() { # of the library: the loader is the wheel's, and nothing is linked 
 }
 
 ok 'package lists' apt-get update
-ok 'Python is installed, and nothing else' apt-get install -y --no-install-recommends python3-venv
+ok 'Python is installed, and what compiles the source archive' \
+    apt-get install -y --no-install-recommends python3-venv make $to_compile
+ok 'an environment for that' python3 -m venv s
+ok 'the source archive is installed with what it depends on' s/bin/pip install -q "$PWD"/clattn-*.tar.gz
+ok 'it has the library and its programs' from_sources
 ok 'there is no compiler and no linker' no_tools
-ok 'an environment' python3 -m venv v
+ok 'another environment' python3 -m venv v
 ok 'the wheel is installed with what it depends on' v/bin/pip install -q "$wheel"
 ok 'it brings its own OpenCL loader and lacks nothing' one_file
 program >/dev/null 2>&1 || true # writes first.py

