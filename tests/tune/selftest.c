@@ -121,9 +121,9 @@ static void test_engine(const struct device *d)
         const char *from, *to, *what;
     } faults[] = {
         { "+ v] + acc[j][v]", "+ v] - acc[j][v]", "sums of engine cpu" },
-        { "16 * (j / 4) + 4 * t->c + j % 4", "16 * (j / 4) + 4 * t->c + (j ^ 1) % 4", "keys of S" },
-        { "key = 4 * (t->g / 2) + t->g % 2", "key = 4 * (t->g / 2) + (t->g + 1) % 2", "rows of K" },
-        { "cla_pack2(x[1] * high, x[CLA_R_N + 1] * high)", "cla_pack2(x[0] * high, x[CLA_R_N] * high)", "rows of P" },
+        { "t->part + j % CLA_MMA_DEPTH", "t->part + (j ^ 1) % CLA_MMA_DEPTH", "keys of S" },
+        { "+ (x) % CLA_MMA_COLUMNS)", "+ ((x) + 1) % CLA_MMA_COLUMNS)", "rows of K" },
+        { "cla_pack2(x[r] * by, x[CLA_R_N + r] * by)", "cla_pack2(x[0] * by, x[CLA_R_N] * by)", "rows of P" },
         { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
     };
     const struct engine *const emu = engine_find("mma_emu", 7);
@@ -180,7 +180,7 @@ static const struct gradient_set {
     { "mma_emu nw1,rt1,bk16,qreg0", "f16 b2 h2 q16 k16 d16 bias:11qk bwd", false,
       { { NULL, NULL, NULL },
         { "(t)->first : cla_slot_k(t, 0, j)", "(t)->first : cla_slot_k(t, 0, 0)", "dK" },
-        { "t->room_##n[2 * i], t->room_##n[2 * i + 1]", "t->room_##n[2 * i], t->room_##n[2 * i]", "dQ" },
+        { "f ? f[r] : (real)(1)", "f ? f[0] : (real)(1)", "dQ" },
         { "wanted & CLA_DK_WANTED) cla_add_1(t, e, ds, q0)", "wanted & CLA_DK_WANTED) cla_add_1(t, e, p, q0)", "dK" },
         { "of_query += *(__local real *)", "of_query -= *(__local real *)", "dBias" } } },
 };
