@@ -6,11 +6,7 @@
 # device, at most 3 times; none of the others has an #if.
 cd "${top_srcdir-$(dirname "$0")/../..}" || exit 99
 
-n=0 bad=0
-report() { # GOOD TEXT
-    n=$((n + 1))
-    if test "$1" -eq 0; then echo "ok $n - $2"; else bad=1; echo "not ok $n - $2"; fi
-}
+. tests/lib/house.sh
 
 conditional='^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif)([^a-z]|$)'
 for f in cl/*/*.cl tests/emulated/*.cl; do
@@ -19,22 +15,20 @@ for f in cl/*/*.cl tests/emulated/*.cl; do
     mma_* | products_mma.cl) budget=3 ;;
     *) budget=0 ;;
     esac
-    count=$(grep -cE "$conditional" "$f")
-    test "$count" -le $budget
-    report $? "$f has $count of $budget #if"
-    ! { grep -E "$conditional" "$f" | grep -E '(^|[^A-Za-z_])(__|cl_|FP_)' ||
-        grep -E 'pragma (clang|unroll)|__(clang|GNUC|AMDGCN|GFX|NVPTX|NV_CL|AVX|has_)' "$f"; } >&2
-    report $? "$f does not ask for a compiler"
+    result "$f has at most $budget #if" "$(grep -nE "$conditional" "$f" | tail -n +$((budget + 1)))"
+    result "$f does not ask for a compiler" "$(
+        grep -E "$conditional" "$f" | grep -E '(^|[^A-Za-z_])(__|cl_|FP_)'
+        grep -E 'pragma (clang|unroll)|__(clang|GNUC|AMDGCN|GFX|NVPTX|NV_CL|AVX|has_)' "$f")"
 done
 
 # A file that is not in the list would be missing in the library.
 for f in cl/*/*; do
-    grep -qE "(^|[[:space:]])$f([[:space:]]|\$)" Makefile.am
-    report $? "$f is in CL_FILES of Makefile.am"
+    result "$f is in CL_FILES of Makefile.am" "$(
+        grep -qE "(^|[[:space:]])$f([[:space:]]|\$)" Makefile.am || echo missing)"
 done
 for f in tests/emulated/*.cl; do
-    grep -qE "^EMULATED_CL_FILES = (.* )?$f( |\$)" tests/emulated/Makefile.inc
-    report $? "$f is in EMULATED_CL_FILES of tests/emulated/Makefile.inc"
+    result "$f is in EMULATED_CL_FILES of tests/emulated/Makefile.inc" "$(
+        grep -qE "^EMULATED_CL_FILES = (.* )?$f( |\$)" tests/emulated/Makefile.inc || echo missing)"
 done
 
 echo "1..$n"
