@@ -17,9 +17,8 @@ test "$(id -u)" -eq 0 || sudo=sudo
 make_root() {
     tar=$(dirname "$root")/bare.tar
     if ! test -e "$tar"; then
-        mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' |
-            grep -v security | head -n 1)
-        $sudo debootstrap --variant=minbase --include=ca-certificates,gcc,git bookworm "$root" "${mirror%/}"
+        mirror=$(sh "$(dirname "$0")/mirror.sh")
+        $sudo debootstrap --variant=minbase --include=ca-certificates,gcc,git bookworm "$root" "$mirror"
         # It lives for minutes: nothing has to survive a power cut, and questions are answered with yes.
         echo force-unsafe-io | $sudo tee "$root/etc/dpkg/dpkg.cfg.d/clattn" >/dev/null
         echo 'APT::Get::Assume-Yes "true";' | $sudo tee "$root/etc/apt/apt.conf.d/clattn" >/dev/null

@@ -2,24 +2,8 @@
 # try-packages.sh - installs the packages in this folder in a bare Debian and uses them as their users would
 # SPDX-License-Identifier: Apache-2.0
 #
-# As root, in a root of its own (build-aux/bare.sh), beside install.sh, bad-input.sh and tap.sh of
-# tests/lib. Prints TAP, ends at the first failure.
-set -eu
-export DEBIAN_FRONTEND=noninteractive
-n=0
-ok() { # WHAT COMMAND...
-    n=$((n + 1))
-    what=$1
-    shift
-    if "$@" >try.out 2>&1 </dev/null; then
-        echo "ok $n - $what"
-    else
-        sed 's/^/# /' try.out
-        echo "not ok $n - $what"
-        exit 1
-    fi
-}
-get() { apt-get install -y --no-install-recommends "$@"; }
+# As root, in a root of its own (build-aux/bare.sh), beside try.sh and install.sh, bad-input.sh and tap.sh of tests/lib.
+. ./try.sh
 try_run() { (cd /usr/share/doc/clattn-tools/examples/data/decoder_causal_layer0 && clattn-run "$@" q.npy k.npy v.npy); }
 shared() { ldd /usr/bin/clattn-run | grep -F libclattn.so.0; }
 no_headers() { ! test -e /usr/include/clattn.h; }

@@ -2,24 +2,11 @@
 # try-wheel.sh - installs the source archive in this folder, then the wheel where nothing but Python is, and uses them
 # SPDX-License-Identifier: Apache-2.0
 #
-# As root, in a root of its own that has gcc, beside what wheel.sh made, README.md and a folder `data` of examples/data.
-# Prints TAP, ends at the first failure.
-set -eu
-export DEBIAN_FRONTEND=noninteractive PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1
+# As root, in a root of its own (build-aux/bare.sh), beside try.sh, what python/wheel.sh made, python/README.md and a
+# folder `data` of examples/data.
+. ./try.sh
+export PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1
 unset PYTHONPATH
-n=0
-ok() { # WHAT COMMAND...
-    n=$((n + 1))
-    what=$1
-    shift
-    if "$@" >try.out 2>&1 </dev/null; then
-        echo "ok $n - $what"
-    else
-        sed 's/^/# /' try.out
-        echo "not ok $n - $what"
-        exit 1
-    fi
-}
 wheel=$(echo "$PWD"/clattn-*.whl)
 to_compile='python3-dev libmd-dev ocl-icd-opencl-dev'
 from_sources() {
@@ -62,7 +49,7 @@ one_file() { # of the library: the loader is the wheel's, and nothing is linked 
 
 ok 'package lists' apt-get update
 ok 'Python is installed, and what compiles the source archive' \
-    apt-get install -y --no-install-recommends python3-venv make $to_compile
+    get python3-venv make $to_compile
 ok 'an environment for that' python3 -m venv s
 ok 'the source archive is installed with what it depends on' s/bin/pip install -q "$PWD"/clattn-*.tar.gz
 ok 'it has the library and its programs' from_sources

@@ -22,7 +22,7 @@ rm -rf "$work/python/clattn"/_native* "$work/python/clattn/__pycache__" "$work/p
     "$work/python/clattn/lib"
 tar -x -z -f "$1" -C "$work/python/libclattn" --strip-components 1
 # The library and its programs need neither the figures nor the data of the tests, nor this folder once more.
-(cd "$work/python/libclattn" && rm -rf bench/results bench/recordings tests/conformance/data python)
+(cd "$work/python/libclattn" && rm -rf bench/results bench/recordings tests/conformance/cases python)
 cp "$work/python/libclattn/COPYING" "$work/python"
 cd "$work/python"
 env -u CLATTN_PREFIX -u CLATTN_BUNDLE "$python" setup.py -q sdist --dist-dir "$to"

