@@ -101,6 +101,19 @@
  * The price: a call of few rows may leave a part of the device idle, one of many rows is split as well, and a call with
  * more than 1024 keys needs a workspace. Where that cannot be had the call is refused, never split otherwise.
  *
+ * Dropout
+ * -------
+ * With dropout_p = p > 0 each weight p_k of a row is multiplied by z_k: 0 with probability p, else 1 / (1 - p). LSE
+ * and the sum that weights are divided by stay those of all keys; a sink is not dropped. So O = sum_k p_k z_k V[k],
+ * and in a backward call dV = sum_q p_k z_k dO and dS = p_k (z_k dP_k - D). In the bounds V[k] becomes z_k V[k].
+ *
+ * z_k depends on dropout_seed, dropout_offset, the batch entry b, the query head h, the query q and the key k alone,
+ * not on the device, the type, the engine or its tiles, nor on what else a call computes. It is 0 where word k mod 4
+ * of Philox4x32 with 7 rounds (J. Salmon et al., 2011), with the key {low, high half of the seed} and the counter
+ * {floor(k / 4), q, b H + h, offset}, is below ceil(2^32 p), H being the number of query heads. So a forward call and
+ * its backward call drop the same weights. Two calls that each compute a part of a batch or of its heads need
+ * different seeds or offsets. In varlen b is the sequence, and q and k count from its beginning.
+ *
  * Conventions
  * -----------
  * Status   Functions return a cl_int: CL_SUCCESS, a CLATTN_ERROR_* code, or a code of OpenCL unchanged. Any function
@@ -369,11 +382,14 @@ typedef struct clattn_problem {
     const char *const *mod_grads;
     /**< With CLATTN_BACKWARD, else ignored: [n_mods] derivatives of the score_mods, see "Gradients" below. Read only
      *   while a call with the problem lasts. */
+    double dropout_p;
+    /**< The probability with which a weight is dropped: 0 (none), or from 2^-32 to less than 1; see "Dropout" above.
+     *   Not with CLATTN_BATCH_INVARIANT. */
 } clattn_problem;
 
 #define CLATTN_PROBLEM_INIT \
     { sizeof(clattn_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0 }
 
 enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
 
@@ -382,8 +398,8 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  * used wherever a problem is named in text:
  *
  *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [mask:DIMS]
- *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [varlen] [pageP] [k:TYPE] [v:TYPE] [o:TYPE] [offN] [bthd] [scaleX]
- *        [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [seedN] [lse] [bwd]
+ *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [dropoutP] [varlen] [pageP] [k:TYPE] [v:TYPE] [o:TYPE] [offN]
+ *        [bthd] [scaleX] [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [seedN] [lse] [bwd]
  *
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
  * letter, or 1 where it is broadcast: bhqk, 11qk, b11k. blocks is a block map of that granularity. mod names
@@ -884,6 +900,9 @@ typedef struct clattn_forward_args {
     /**< Rows of a page; 0: what the problem says. */
     int32_t splits;
     /**< 0: what the problem says. */
+    uint64_t dropout_seed, dropout_offset;
+    /**< What is dropped where the problem has dropout: any seed, and an offset of at most 2^32 - 1, e.g. the number of
+     *   the layer or step. A backward call needs those of its forward call. Without dropout they are ignored. */
 } clattn_forward_args;
 
 #define CLATTN_TENSOR_INIT { 0, 0, { 0, 0, 0 } }
@@ -892,7 +911,7 @@ typedef struct clattn_forward_args {
     { sizeof(clattn_forward_args), 0, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, CLATTN_TENSOR_INIT, \
       CLATTN_TENSOR_INIT, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, 0, { 0, 0 }, { 0, 0 }, CLATTN_TENSOR4_INIT, \
       CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, 0, 0, { 0, 0 }, 0, { 0, 0 }, 0, CLATTN_TENSOR4_INIT, \
-      CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, 0, 0, 0, 0 }
+      CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, CLATTN_TENSOR4_INIT, { 0, 0 }, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Computes the bytes of workspace that a call needs, exactly. No device work.

@@ -293,6 +293,8 @@ public:
     }
     /** c of softcap. */
     problem &softcap(double c) noexcept { return value_.softcap = c, *this; }
+    /** The probability with which a weight is dropped. */
+    problem &dropout(double p) noexcept { return value_.dropout_p = p, *this; }
     /** Calls give a bias of this type. */
     problem &bias(storage t) noexcept { return value_.bias_type = t, *this; }
 

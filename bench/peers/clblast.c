@@ -89,8 +89,8 @@ static const char *cannot(const clattn_workload *c)
         return "no pages";
     if (c->bthd)
         return "only the layout [b,h,n,d]";
-    if (p->softcap || p->bias_type || p->n_mods || p->flags & (CLATTN_ALIBI | CLATTN_SINKS))
-        return "no softcap, bias, ALiBi, sinks or score_mods";
+    if (p->softcap || p->dropout_p || p->bias_type || p->n_mods || p->flags & (CLATTN_ALIBI | CLATTN_SINKS))
+        return "no softcap, dropout, bias, ALiBi, sinks or score_mods";
     if (p->flags & (CLATTN_Q_LEN | CLATTN_KV_LEN | CLATTN_KV_START | CLATTN_CU_Q | CLATTN_CU_K))
         return "no lengths and no varlen sequences";
     if (p->flags & ~(uint32_t)CLATTN_SCALE) /* whatever else there is, now and later */

@@ -7,4 +7,5 @@ typedef float cla_scalar;
 #define CLA_SCALE(a) ((a)->scale)
 #define CLA_SCALE_LOG2(a) ((a)->scale_log2)
 #define CLA_SOFTCAP(a) ((a)->softcap)
+#define CLA_DROPOUT_SCALE(a) ((a)->dropout_scale)
 #define CLA_LEAST (-MAXFLOAT) /* the least finite number */

@@ -8,4 +8,5 @@ typedef double cla_scalar;
 #define CLA_SCALE(a) as_double((a)->scale_bits)
 #define CLA_SCALE_LOG2(a) (CLA_SCALE(a) * CLA_LOG2E)
 #define CLA_SOFTCAP(a) as_double((a)->softcap_bits)
+#define CLA_DROPOUT_SCALE(a) as_double((a)->dropout_scale_bits)
 #define CLA_LEAST (-DBL_MAX)

@@ -21,14 +21,21 @@ CLA_FN void cla_become_weights(const cla_tile *t, real *s, int k0, int n)
 }
 
 /* dS from dP: p (dp - D). What weighs nothing has no gradient, whatever is stored there. It is scaled at once where one
- * item has the whole tile in memory, unless something needs it before. */
+ * item has the whole tile in memory, unless something needs it before. With dropout weights that are dropped are
+ * negative here, their dp is 0, and p becomes what dO is multiplied with. */
 #define CLA_GOES_BACK (CLA_CURVED || CLA_TAKES || CLA_LANES > 1)
-CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, const real *p, int k0, int n)
+CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, real *p, int k0, int n)
 {
     const real scale = CLA_GOES_BACK ? (real)(1) : (real)(CLA_SCALE(e->a));
     CLA_EACH_ELEMENT(t, k0, n)
-        const real weight = p[j * CLA_R_N + r];
-        CLA_ELEMENT = weight == (real)(0) ? (real)(0) : weight * (CLA_ELEMENT - CLA_D_OF(t, r, j)) * scale;
+        real weight = p[j * CLA_R_N + r], dp = CLA_ELEMENT;
+        if (CLA_HAS_DROPOUT) {
+            const integer dropped = weight < (real)(0);
+            dp = dropped ? (real)(0) : dp * (real)(CLA_KEPT_SCALE(e->a));
+            p[j * CLA_R_N + r] = dropped ? (real)(0) : weight * (real)(CLA_KEPT_SCALE(e->a));
+            weight = fabs(weight);
+        }
+        CLA_ELEMENT = weight == (real)(0) ? (real)(0) : weight * (dp - CLA_D_OF(t, r, j)) * scale;
     CLA_END_ELEMENT
 }
 
@@ -60,5 +67,6 @@ CLA_FN void cla_weigh(cla_tile *t, const cla_env *e, real *p, real *ds, real *ra
     cla_mask_drop(t, e, p, q0, q1, k0, k1, at, n);
     cla_become_weights(t, p, at, n);
     cla_gradients_of(t, e, ds, p, at, n);
+    cla_mark_dropped(t, e, p, at, n);
     cla_become_gradients(t, e, ds, p, at, n);
 }

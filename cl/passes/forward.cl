@@ -70,12 +70,15 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_mask_drop(&t, &e, s, q0, q1, k0, k1, k0, n);
             if (CLA_DROPS) cla_mark_seen(&t, s, n);
             cla_softmax(&t, s, m, l, f, n);
+            cla_drop_weights(&t, &e, s, k0, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
         if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
     }
     if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
     if (CLA_HAS_SINKS & CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
+    if (CLA_HAS_DROPOUT)
+        CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_KEPT_SCALE(&a);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l);
 }

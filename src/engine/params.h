@@ -83,8 +83,11 @@ struct arguments {
     cla_i64 aux_offset[CLATTN_AUX_MAX];
     cla_i64 states_offset, workspace_offset; /* of states of parts, and of the engine's own, in words of 4 bytes */
     cla_i64 o_parts_stride, lse_parts_stride; /* from part to part */
-    cla_i64 scale_bits, softcap_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
+    cla_i64 scale_bits, softcap_bits, dropout_scale_bits; /* as doubles: a struct with a double needs cl_khr_fp64 */
     cla_f32 scale, scale_log2, softcap; /* scale_log2: scale log2(e) */
+    cla_f32 dropout_scale;              /* 1 / (1 - dropout_p) */
+    cla_i32 dropout_threshold;          /* words below it drop their weight */
+    cla_i32 dropout_seed_low, dropout_seed_high, dropout_offset;
     cla_i32 h, heads_per_kv;          /* query heads; those that share a key head */
     cla_i32 nq, nk, total_q, total_k;
     cla_i32 align, offset;            /* CLATTN_ALIGN_* */

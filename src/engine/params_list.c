@@ -12,6 +12,9 @@ static bool is_f64(const struct target *t) { return t->p->type == CLATTN_F64; }
 static bool is_f32(const struct target *t) { return !is_f64(t); }
 static bool has_softcap(const struct target *t) { return t->p->softcap > 0 && is_f32(t); }
 static bool has_softcap_f64(const struct target *t) { return t->p->softcap > 0 && is_f64(t); }
+static bool has_dropout(const struct target *t) { return t->p->dropout_p > 0; }
+static bool has_dropout_f32(const struct target *t) { return has_dropout(t) && is_f32(t); }
+static bool has_dropout_f64(const struct target *t) { return has_dropout(t) && is_f64(t); }
 static bool has_bias(const struct target *t) { return t->p->bias_type; }
 static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK; }
 static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
@@ -166,6 +169,7 @@ static const struct params_number numbers[] = {
     TELL(PARAMS_LONG, ON_SCORES, workspace_offset, has_workspace),
     TELL(PARAMS_LONG, ON_SCORES, scale_bits, is_f64),
     TELL(PARAMS_LONG, ON_SCORES, softcap_bits, has_softcap_f64),
+    TELL(PARAMS_LONG, ON_SCORES, dropout_scale_bits, has_dropout_f64),
     TELL(PARAMS_LONG, BLOCK_MAP, blocks, NULL),
     TELL(PARAMS_LONG, APPEND | ADVANCE, new_len_offset, NULL),
     TELL(PARAMS_LONG, APPEND | ROTARY, cosines_offset, has_rotary),
@@ -184,6 +188,7 @@ static const struct params_number numbers[] = {
     TELL(PARAMS_FLOAT, ON_SCORES, scale, is_f32),
     TELL(PARAMS_FLOAT, ON_SCORES, scale_log2, is_f32),
     TELL(PARAMS_FLOAT, ON_SCORES, softcap, has_softcap),
+    TELL(PARAMS_FLOAT, ON_SCORES, dropout_scale, has_dropout_f32),
     TELL(PARAMS_FLOAT, ON_ROWS, per_packed_head, NULL),
     TELL(PARAMS_INT, ON_ROWS | ON_PARTS | ROTARY, h, NULL),
     TELL(PARAMS_INT, ON_ROWS, heads_per_kv, NULL),
@@ -202,6 +207,10 @@ static const struct params_number numbers[] = {
     TELL(PARAMS_INT, FORWARD | ON_PARTS, write_lse, NULL),
     TELL(PARAMS_INT, ON_SCORES, window_low, has_window),
     TELL(PARAMS_INT, ON_SCORES, window_high, has_window),
+    TELL(PARAMS_INT, ON_SCORES, dropout_threshold, has_dropout),
+    TELL(PARAMS_INT, ON_SCORES, dropout_seed_low, has_dropout),
+    TELL(PARAMS_INT, ON_SCORES, dropout_seed_high, has_dropout),
+    TELL(PARAMS_INT, ON_SCORES, dropout_offset, has_dropout),
     TELL(PARAMS_INT, ON_SCORES | BLOCK_MAP, block_q, has_map),
     TELL(PARAMS_INT, ON_SCORES | BLOCK_MAP, block_k, has_map),
     TELL(PARAMS_INT, FORWARD | APPEND | ADVANCE, page, is_paged),

@@ -223,7 +223,7 @@ static const struct slot sum_daux_slots[] = {
         { .choose = shared_slot }, { .choose = backward_slot }
 #define DIFFERENTIATES_SCORES \
     { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_gradients }, \
-        { .write = slots_features_bias }, { .fragment = "logits.cl" }
+        { .write = slots_features_bias }, { .write = slots_features_weights }, { .fragment = "logits.cl" }
 
 /* The caller's texts: here their derivatives tell what they look up. */
 static void write_mods_of_keys(struct text *to, const struct target *t)

@@ -60,6 +60,7 @@ static const struct slot rows_slots[] = {
     { .write = slots_features_bias },
     { .fragment = "logits.cl" },
     { .fragment = "softmax.cl" },
+    { .write = slots_features_weights },
     { .fragment = "long_sums.cl" },
     { .choose = total_slot },
     { .fragment = "total.cl" },

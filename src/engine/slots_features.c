@@ -1,5 +1,5 @@
-/* slots_features.c - what fills the slots of masks, scores, bias and sinks: problem/feature.h has their rows. Knows no
- * device API.
+/* slots_features.c - what fills the slots of masks, scores, weights, bias and sinks: problem/feature.h has their rows.
+ * Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -142,6 +142,11 @@ void slots_features_taken(struct text *to, const struct target *t)
 void slots_features_sink(struct text *to, const struct target *t)
 {
     write_features(to, FEATURE_SINK, "sink_none.cl", t->p);
+}
+
+void slots_features_weights(struct text *to, const struct target *t)
+{
+    write_features(to, FEATURE_WEIGHT, "dropout_none.cl", t->p);
 }
 
 void slots_features_bias(struct text *to, const struct target *t)

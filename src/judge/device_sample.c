@@ -199,6 +199,9 @@ static void fill_args(struct device_sample *b)
     a->slopes_stride = b->mem[SAMPLE_SLOPES] && sample_shapes[s->shape].slopes ? z->h : 0;
     a->slopes.mem = b->mem[SAMPLE_SLOPES];
     a->sinks.mem = b->mem[SAMPLE_SINKS];
+    const struct dropout dropout = sample_answer_dropout(s);
+    a->dropout_seed = dropout.seed;
+    a->dropout_offset = dropout.offset;
     a->q_len.mem = b->mem[SAMPLE_Q_LEN];
     a->kv_len.mem = b->mem[SAMPLE_KV_LEN];
     a->kv_start.mem = b->mem[SAMPLE_KV_START];

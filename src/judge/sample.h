@@ -6,6 +6,7 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
+#include "problem/dropout.h"
 #include "problem/problem.h"
 
 /* The tensors of a call. */
@@ -124,6 +125,9 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
 /* How many keys query q of it keeps; stops counting at `most`. */
 int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
                            int64_t most); /* likewise */
+/* What dropout multiplies a weight with: 1 where there is none; and the seed and the offset of the call. */
+double sample_answer_factor(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k); /* likewise */
+struct dropout sample_answer_dropout(const struct sample *s);
 /* Row k of K or V that head h of entry b reads, among the values. */
 int64_t sample_answer_key_row(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t k);
 
@@ -143,8 +147,8 @@ struct sample_gradient_shape sample_gradient_shape(const struct sample *s, int w
 void sample_gradient(const struct sample *s, int which, const float *lse, int64_t b, int64_t h, int64_t n, double *row,
                      double *bound);
 
-/* An element of the scores: its weight; ds, behind all changes of the score, and with respect to the product of Q and
- * K; how far off each may be. */
+/* An element of the scores: its weight, as dV has it; ds, behind all changes of the score, and with respect to the
+ * product of Q and K; how far off each may be. */
 struct sample_element {
     double p, p_off, top, top_off, ds, ds_off;
 };

@@ -139,10 +139,11 @@ double sample_answer_rounding(int o_type, double o)
     return problem_type_at(o_type)->epsilon * fabs(o) + problem_type_at(o_type)->least;
 }
 
-/* One row's softmax, over the keys of `range`. off[k]: below 0 where key k is not kept; else first the logarithm of the
- * factor that its weight may be off, `most` being the largest of these, and then how much heavier it may be, in parts
- * of the row. sink: its weight, if any, its logit, -inf for none, and how much heavier it may be. */
+/* The softmax of row (b, h, q), over the keys of `range`. off[k]: below 0 where key k is not kept; else first the
+ * logarithm of the factor that its weight may be off, `most` being the largest of these, and then how much heavier it
+ * may be, in parts of the row. sink: its weight, if any, its logit, -inf for none, and how much heavier it may be. */
 struct softmax {
+    int64_t b, h, q;
     double *weight, *off;
     struct sample_range range;
     double top, sum, sink, sink_logit, sink_off, most, least; /* least: what all weights are at least, likewise */
@@ -175,9 +176,9 @@ static double sink_of(const struct feature *f, const struct place *x)
     return f->change(&at, 0);
 }
 
-static void weigh(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
-                  struct softmax *m)
+static void weigh(const struct sample *s, const struct sample_entry *e, struct softmax *m)
 {
+    const int64_t b = m->b, h = m->h, q = m->q;
     const struct rules rules = rules_of(&s->p);
     struct place at = { s, b, h, q, 0, e->offset };
     const double none = -(double)INFINITY, sink = rules.sink ? sink_of(rules.sink, &at) : none;
@@ -216,9 +217,34 @@ static double take_doubts(const struct sample *s, struct softmax *m)
     return all;
 }
 
+struct dropout sample_answer_dropout(const struct sample *s)
+{
+    return (struct dropout){ s->p.dropout_p, UINT64_C(0x9E3779B97F4A7C15) * (s->seed + 1), s->seed % 1000 };
+}
+
+double sample_answer_factor(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const struct dropout d = sample_answer_dropout(s);
+    return d.p > 0 ? dropout_factor(&d, b * s->p.sizes.h + h, q, k) : 1;
+}
+
+/* n columns of a row of V, from c on, as its weight is multiplied with them. */
+static const double *values(const struct sample *s, const struct sample_entry *e, const struct softmax *m, int64_t k,
+                            int64_t c, int64_t n, double room[SAMPLE_PIECE])
+{
+    const int64_t at = sample_answer_key_row(s, e, m->b, m->h, k) * s->p.dv + c;
+    const double factor = sample_answer_factor(s, m->b, m->h, m->q, k);
+    const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
+    if (factor == 1)
+        return v;
+    for (int64_t i = 0; i < n; i++)
+        room[i] = factor * v[i];
+    return room;
+}
+
 /* Some columns of the row's O, from c on, and how far off they may be. */
-static void columns(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t c, int64_t n,
-                    const struct softmax *m, double *o, double *bound)
+static void columns(const struct sample *s, const struct sample_entry *e, int64_t c, int64_t n, const struct softmax *m,
+                    double *o, double *bound)
 {
     const clattn_problem *p = &s->p;
     const bool sinks = m->sink_logit > -(double)INFINITY;
@@ -231,8 +257,7 @@ static void columns(const struct sample *s, const struct sample_entry *e, int64_
         const double part = m->weight[k] / m->sum;
         if (!(part > 0))
             continue;
-        const int64_t at = sample_answer_key_row(s, e, b, h, k) * p->dv + c;
-        const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
+        const double *const v = values(s, e, m, k, c, n, room);
         for (int64_t i = 0; i < n; i++)
             o[i] += part * v[i];
     }
@@ -244,8 +269,7 @@ static void columns(const struct sample *s, const struct sample_entry *e, int64_
         const double off = m->off[k], all = m->weight[k] / m->sum + off;
         if (!(off >= 0))
             continue;
-        const int64_t at = sample_answer_key_row(s, e, b, h, k) * p->dv + c;
-        const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
+        const double *const v = values(s, e, m, k, c, n, room);
         for (int64_t i = 0; i < n; i++) {
             const double from_o = fabs(v[i] - o[i]);
             wrong[i] += off * from_o;
@@ -266,8 +290,8 @@ static void columns(const struct sample *s, const struct sample_entry *e, int64_
 double sample_answer_lse(const struct sample *s, int64_t b, int64_t h, int64_t q, double *scratch)
 {
     const struct sample_entry e = sample_entry_of(s, b);
-    struct softmax m = { .weight = scratch, .off = scratch + s->p.sizes.nk };
-    weigh(s, &e, b, h, q, &m);
+    struct softmax m = { .b = b, .h = h, .q = q, .weight = scratch, .off = scratch + s->p.sizes.nk };
+    weigh(s, &e, &m);
     return m.sum > 0 ? m.top + log(m.sum) : -(double)INFINITY;
 }
 
@@ -276,15 +300,15 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
 {
     const clattn_problem *p = &s->p;
     const struct sample_entry e = sample_entry_of(s, b);
-    struct softmax m = { .weight = scratch, .off = scratch + p->sizes.nk };
+    struct softmax m = { .b = b, .h = h, .q = q, .weight = scratch, .off = scratch + p->sizes.nk };
     memset(o, 0, (size_t)p->dv * sizeof *o);
     memset(o_bound, 0, (size_t)p->dv * sizeof *o);
-    weigh(s, &e, b, h, q, &m);
+    weigh(s, &e, &m);
     if (!(m.sum > 0))
         return (struct answer){ -(double)INFINITY, 0 };
     const double more = take_doubts(s, &m);
     for (int64_t c = 0; c < p->dv && m.keys; c += SAMPLE_PIECE)
-        columns(s, &e, b, h, c, p->dv - c < SAMPLE_PIECE ? p->dv - c : SAMPLE_PIECE, &m, o + c, o_bound + c);
+        columns(s, &e, c, p->dv - c < SAMPLE_PIECE ? p->dv - c : SAMPLE_PIECE, &m, o + c, o_bound + c);
     const bool sinks = m.sink_logit > -(double)INFINITY, wide = problem_lse_type(p) == CLATTN_F64;
     const double lse = m.top + log(m.sum), unit = wide ? 0x1p-53 : 0x1p-24;
     const double storing = p->type == CLATTN_F64 && !wide ? 0x1p-24 * fabs(lse) : 0;

@@ -149,12 +149,14 @@ static struct sample_element compute_element(const struct sample *s, const struc
     if (!x.kept)
         return (struct sample_element){ .p = 0 };
     const struct products of = products_of(s, b, h, q, sample_answer_key_row(s, e, b, h, k), true);
-    const double log_p = x.logit - (double)lse[sample_lse(s, b, h, q)], p = exp(log_p), ds = of.dp - of.delta;
+    const double times = sample_answer_factor(s, b, h, q, k), dp = times * of.dp;
+    const double log_p = x.logit - (double)lse[sample_lse(s, b, h, q)], p = exp(log_p), ds = dp - of.delta;
     const double u = unit_of(s), p_off = weight_off(s, keys_of(s, e, b, h, q), log_p, &x), all = p + p_off;
     const double top = p * ds;
-    const double top_off = all * (of.dp_off + of.delta_off) + (p_off + 8 * u * all) * fabs(ds) + flow_of(s);
+    const double top_off =
+        all * (times * of.dp_off + of.delta_off) + (p_off + 8 * u * all) * fabs(ds) + flow_of(s);
     const double factor = s->p.softcap > 0 ? fmin(1, 32 * u + dot_off(s, s->p.d) * x.products / s->p.softcap) : 0;
-    return (struct sample_element){ p, p_off, top, top_off, top * x.slope * s->p.scale,
+    return (struct sample_element){ times * p, times * p_off, top, top_off, top * x.slope * s->p.scale,
                                     (top_off * fabs(x.slope) + (fabs(top) + top_off) * factor) * fabs(s->p.scale) +
                                         flow_of(s) };
 }
@@ -240,12 +242,13 @@ static void add_queries(const struct sample *s, int which, const float *lse, int
     const int64_t share = s->p.sizes.h / s->p.sizes.hk;
     const double more = adding(s, (double)(share * s->p.sizes.nq), true), least = vanishing(s);
     const struct block all = { hk * share, (hk + 1) * share, 0, e.nq, k, k + 1 };
-    const double gone = which == SAMPLE_DK && least > 0 ? least * largest_of(s, &e, lse, b, all) : least;
+    const double gone = which == SAMPLE_DK && least > 0 ? least * largest_of(s, &e, lse, b, all)
+                                                         : least / (1 - s->p.dropout_p);
     for (int64_t h = hk * share; h < (hk + 1) * share; h++)
         for (int64_t q = 0; q < e.nq; q++) {
             const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
             const int64_t at = sample_row(s, b, h, q);
-            if (x.p == 0)
+            if (x.ds_off == 0)
                 continue;
             if (which == SAMPLE_DK)
                 add(row, bound, x.ds, x.ds_off + gone, more, s, SAMPLE_Q, at, s->p.d);
@@ -264,7 +267,7 @@ static void add_keys(const struct sample *s, const float *lse, int64_t b, int64_
     const double gone = least > 0 ? least * largest_of(s, &e, lse, b, all) : 0;
     for (int64_t k = range.begin; k < range.end; k++) {
         const struct sample_element x = element_of(s, &e, lse, b, h, q, k);
-        if (x.p != 0)
+        if (x.ds_off != 0)
             add(row, bound, x.ds, x.ds_off + gone, more, s, SAMPLE_K, sample_answer_key_row(s, &e, b, h, k), s->p.d);
     }
 }

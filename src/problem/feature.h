@@ -1,4 +1,5 @@
-/* feature.h - the features of attention: a row for each mask, change of scores, bias and sink. Knows no device.
+/* feature.h - the features of attention: a row for each mask, change of scores or weights, bias
+ * and sink. Knows no device.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the
@@ -11,7 +12,7 @@
 #include "base/text.h"
 #include "problem/problem.h"
 
-enum feature_kind { FEATURE_MASK, FEATURE_SCORE, FEATURE_BIAS, FEATURE_SINK };
+enum feature_kind { FEATURE_MASK, FEATURE_SCORE, FEATURE_BIAS, FEATURE_SINK, FEATURE_WEIGHT };
 
 /* What is true of a feature, to be combined. */
 enum feature_fact {

@@ -1,4 +1,4 @@
-/* feature_scores.c - the rows of what changes scores: their functions, bias and sinks. Knows no device.
+/* feature_scores.c - the rows of what changes scores and weights: functions, bias, sinks and dropout. Knows no device.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A score's fragment has the function cla_NAME(e, s, q, k), in natural units (doc/kernels, "The slots"). */
@@ -200,6 +200,46 @@ static double sink_change(const struct feature_at *at, double x)
     return at->read;
 }
 
+/* ---- dropout: weights that are left out at random ---- */
+
+static bool dropout_applies(const clattn_problem *p)
+{
+    return p->dropout_p > 0;
+}
+
+static cl_int dropout_check(clattn_problem *p, struct why *why)
+{
+    if (!(p->dropout_p >= 0 && p->dropout_p < 1))
+        INVALID("dropout_p is %g, must be at least 0 and below 1", p->dropout_p);
+    if (p->dropout_p > 0 && p->dropout_p < 0x1p-32)
+        INVALID("dropout_p is %g, must be 0 or at least 2^-32", p->dropout_p);
+    if (p->dropout_p > 0 && p->flags & CLATTN_BATCH_INVARIANT)
+        INVALID("CLATTN_BATCH_INVARIANT does not go with dropout, which depends on the batch entry");
+    return CL_SUCCESS;
+}
+
+static cl_int dropout_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    double *const p = &to->problem.dropout_p;
+    const char *rest = number_read_real(value, p);
+    if (!rest || *rest || !(*p > 0 && *p < 1))
+        SYNTAX("\"%s\": expected a number between 0 and 1", word);
+    return CL_SUCCESS;
+}
+
+static void dropout_print(struct text *to, const clattn_workload *c, const clattn_problem *p)
+{
+    (void)c;
+    text_add(to, " dropout");
+    number_print_real(to, p->dropout_p);
+}
+
+static void dropout_represent(clattn_workload *class, const clattn_problem *p)
+{
+    (void)p;
+    class->problem.dropout_p = 0.125;
+}
+
 /* ---- The rows ---- */
 
 const struct feature feature_scores[] = {
@@ -273,5 +313,16 @@ const struct feature feature_scores[] = {
       .represent = softcap_represent,
       .reads = FEATURE_READS_SINKS,
       .change = sink_change },
+    { .name = "dropout",
+      .kind = FEATURE_WEIGHT,
+      .facts = FEATURE_DIFFERS_BY_HEAD,
+      .applies = dropout_applies,
+      .check = dropout_check,
+      .fragment = "dropout.cl",
+      .place = 9,
+      .words = { { "dropout", true, dropout_read } },
+      .print = dropout_print,
+      .step = FEATURE_STEP_SCORES,
+      .represent = dropout_represent },
     { .name = NULL },
 };

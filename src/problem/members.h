@@ -45,7 +45,8 @@ enum member_part {
     X(splits, int32_t, MEMBER_CLASS, "splits2", "splits9", "--splits", "splits", "splits") \
     X(aux_grads, uint32_t, MEMBER_CLASS | MEMBER_PROGRAM, NULL, NULL, "--daux", "captured", "aux_grads") \
     P(mod_grads, const char *const *, MEMBER_CLASS | MEMBER_PROGRAM, NULL, NULL, "--score-mod-grad", "mod_grad", \
-      "score_mod_grad")
+      "score_mod_grad") \
+    X(dropout_p, double, 0, "dropout0.1", "dropout0.5", "--dropout", "dropout", "dropout_p")
 
 /* X(flag, parts, a word that has it and one that lacks it, option, setter, argument), likewise. */
 #define PROBLEM_FLAGS(X) \

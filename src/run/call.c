@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "engine/split.h"
+#include "problem/dropout.h"
 #include "problem/feature.h"
 #include "run/caches.h"
 #include "run/readers.h"
@@ -135,6 +136,19 @@ static cl_int check_aux(struct call *c, const struct reader *r)
     return CL_SUCCESS;
 }
 
+static cl_int check_dropout(struct call *c, const struct reader *r)
+{
+    const clattn_forward_args *const a = r->a;
+    struct arguments *const to = &c->args;
+    if (r->p->dropout_p > 0 && a->dropout_offset > UINT32_MAX)
+        return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT, "dropout_offset is %llu, at most 2^32 - 1",
+                       (unsigned long long)a->dropout_offset);
+    to->dropout_seed_low = (cla_i32)(uint32_t)a->dropout_seed;
+    to->dropout_seed_high = (cla_i32)(uint32_t)(a->dropout_seed >> 32);
+    to->dropout_offset = (cla_i32)(uint32_t)a->dropout_offset;
+    return CL_SUCCESS;
+}
+
 static cl_int check_tensors4(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
@@ -255,6 +269,10 @@ void call_known(struct arguments *to, const clattn_problem *p)
     to->scale = (cla_f32)p->scale;
     to->scale_log2 = (cla_f32)(p->scale * 1.4426950408889634);
     to->softcap = (cla_f32)p->softcap;
+    const double kept = 1 / (1 - p->dropout_p);
+    memcpy(&to->dropout_scale_bits, &kept, sizeof kept);
+    to->dropout_scale = (cla_f32)kept;
+    to->dropout_threshold = (cla_i32)dropout_threshold(p->dropout_p);
     to->align = p->align;
     to->flags = (cla_i32)p->flags;
     to->given = (cla_i32)(p->flags & ARRAYS) | (p->align == CLATTN_ALIGN_OFFSETS ? CLA_OFFSETS_GIVEN : 0);
@@ -309,7 +327,7 @@ cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clat
     c->args = plan->known;
     if ((status = call_sizes(&r.s, c, given->sizes, why)) || (status = check_totals(&r)) ||
         (status = check_tensors(c, &r)) || (status = check_arrays(c, &r)) || (status = check_tensors4(c, &r)) ||
-        (status = check_aux(c, &r)))
+        (status = check_aux(c, &r)) || (status = check_dropout(c, &r)))
         return status;
     fill_sizes(&c->args, &r.s);
     *s = r.s;

@@ -117,15 +117,16 @@ static std::string describe(const clattn_problem &p)
 {
     /* With a new member this does not compile: it wants a setter, and a place here, in by_hand() and by_setters(). */
     const auto &[size, type, k_type, v_type, d, dv, causal, align, flags, scale, sizes, softcap, left, right, bias,
-                 n_mods, n_aux, reserved, mods, aux, o_type, k_group, v_group, page, splits, aux_grads, mod_grads] = p;
+                 n_mods, n_aux, reserved, mods, aux, o_type, k_group, v_group, page, splits, aux_grads, mod_grads,
+                 dropout_p] = p;
     char numbers[512];
     std::snprintf(numbers, sizeof numbers,
                   "%d t%d %d %d d%d %d c%d a%d f%u s%g sizes %d %d %d %d %d %d %d %d soft%g w%d %d b%d n%d %d r%d o%d "
-                  "g%d %d p%d s%d x%x",
+                  "g%d %d p%d s%d x%x z%g",
                   size == sizeof p, type, k_type, v_type, d, dv, causal, align, flags, scale, int(sizes.b),
                   int(sizes.h), int(sizes.hk), int(sizes.nq), int(sizes.nk), int(sizes.offset), int(sizes.total_q),
                   int(sizes.total_k), softcap, left, right, bias, n_mods, n_aux, reserved, o_type, k_group, v_group,
-                  page, splits, aux_grads);
+                  page, splits, aux_grads, dropout_p);
     std::string all = numbers;
     for (int i = 0; i < n_mods; i++)
         all += " | " + text_of(mods[i].text) + ", " + text_of(mods[i].name) + ", " + std::to_string(mods[i].flags) +
@@ -142,7 +143,7 @@ static clattn_problem by_hand()
     p.d = 3, p.dv = 5, p.scale = -0.5, p.causal = 1, p.align = CLATTN_ALIGN_OFFSET;
     p.sizes = { 7, 12, 4, 17, 19, -23, 29, 31 };
     p.window_left = 37, p.window_right = -1, p.softcap = 41, p.bias_type = CLATTN_F16;
-    p.k_group = 16, p.v_group = 48, p.page = 43, p.splits = 47;
+    p.k_group = 16, p.v_group = 48, p.page = 43, p.splits = 47, p.dropout_p = 0.25;
     p.flags = 65535 | CLATTN_BATCH_INVARIANT;
     return p;
 }
@@ -153,7 +154,7 @@ static clattn::problem by_setters()
     p.type(clattn::bf16).k_type(clattn::int8).v_type(clattn::q4_0).o_type(clattn::f32).width(3, 5).scale(-0.5);
     p.causal().batch(7).heads(12, 4).queries(17, 29).keys(19, 31).offset(-23).window(37, -1).softcap(41);
     p.bias(clattn::f16).groups(16, 48).page(43).splits(47).q_len().kv_len().kv_start().cu_q().cu_k().alibi().sinks();
-    p.mask().block_map().k_zero().v_zero().append().rotary().backward().batch_invariant();
+    p.mask().block_map().k_zero().v_zero().append().rotary().backward().batch_invariant().dropout(0.25);
     return p;
 }
 

@@ -54,9 +54,15 @@ static const struct member {
     MEMBER(LONG, lse_parts_stride),
     MEMBER(LONG, scale_bits),
     MEMBER(LONG, softcap_bits),
+    MEMBER(LONG, dropout_scale_bits),
     MEMBER(FLOAT, scale),
     MEMBER(FLOAT, scale_log2),
     MEMBER(FLOAT, softcap),
+    MEMBER(FLOAT, dropout_scale),
+    MEMBER(INT, dropout_threshold),
+    MEMBER(INT, dropout_seed_low),
+    MEMBER(INT, dropout_seed_high),
+    MEMBER(INT, dropout_offset),
     MEMBER(INT, h),
     MEMBER(INT, heads_per_kv),
     MEMBER(INT, nq),
@@ -342,13 +348,13 @@ static void test_caches(const struct device *d, const char *text)
 static void test_device(const struct device *d)
 {
     static const char cached[] = "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink "
-                                 "page4 k:int8z v:int8z";
+                                 "dropout0.5 page4 k:int8z v:int8z";
     static const char backward[] = "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink "
-                                   "bwd";
+                                   "dropout0.5 bwd";
     static const char *const texts[] = {
         "f32 b1 h1 q1 k1 d8",
-        "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink",
-        "f64 b1 h1 q9 k9 d8 varlen softcap2",
+        "f32 b1 h1 q9 k9 d8 window3,4 softcap2 bias:11qk mask:11qk blocks:4,4 alibi sink dropout0.5",
+        "f64 b1 h1 q9 k9 d8 varlen softcap2 dropout0.5",
         "f32 b1 h1 q9 k9 d8 kvlen:3 causal",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -158,6 +158,8 @@ static const char *const features[] = {
     "b2 h4/2 q70 k150 d41/26 causal alibi mask:11qk bias:1hq1:f16 lse",
     "b2 h6/3 q70 k150 d41/26 causal alibi mask:11qk bias:11qk lse",
     "b3 h4/2 q70 k150 d40/24 varlen softcap4 bias:1h1k sink lse",
+    "b2 h4/2 q70 k150 d41/26 causal dropout0.4 bias:1hqk sink lse",
+    "b3 h4/2 q70 k150 d40/24 varlen dropout0.9 alibi lse",
     "b2 h4/2 q70 k150 d41/26 causal softcap9 alibi bias:11qk mod:softcap,tanh_gate,relative lse",
     "b3 h4/2 q33 k90 d40/24 varlen mod:document,head_scale,strided sink lse",
     "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
@@ -284,6 +286,7 @@ static void test_one(const struct device *d)
 static void test_quick(const struct device *d)
 {
     static const char *const more[] = { "b1 h2/1 q5 k9 d8 window3,1 softcap4 sink lse",
+                                        "b1 h2/1 q5 k9 d8 causal dropout0.4 lse",
                                         "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
                                         "b3 h2/1 q6 k9 d8 varlen bias:11qk lse",
                                         "b2 h2/1 q6 k9 d8 causal mod:tanh_gate,head_scale,relative_bias lse",

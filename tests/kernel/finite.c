@@ -21,7 +21,7 @@
 
 /* ---- Rows ---- */
 
-enum { MASK, BIAS, SCORE, SINK, WINDOW, PLACE, DIAGONAL, WIDTH, DLSE, FACTORS };
+enum { MASK, BIAS, SCORE, SINK, DROPOUT, WINDOW, PLACE, DIAGONAL, WIDTH, DLSE, FACTORS };
 
 static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [MASK] = { PAIR_MASKS, NULL },
@@ -31,6 +31,7 @@ static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [SCORE] = { PAIR_SCORES, "mod:softcap,tanh_gate", "mod:head_scale,strided alibi",
                 "softcap7 mod:tanh_gate,relative_bias", NULL },
     [SINK] = { PAIR_SINKS, NULL },
+    [DROPOUT] = { PAIR_DROPOUTS, NULL },
     [WINDOW] = { PAIR_WINDOWS, NULL },
     [PLACE] = { PAIR_PLACES, NULL },
     [DIAGONAL] = { PAIR_DIAGONALS, NULL },
@@ -50,7 +51,7 @@ static int forbidden(int f, int x, int g, int y)
 
 static void write_problem(unsigned index, char *text, size_t len)
 {
-    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL };
+    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DROPOUT, DIAGONAL };
     size_t n = (size_t)snprintf(text, len, "f64");
     n += pairwise_write(&pairs, &pairs.rows[index], order, sizeof order / sizeof *order, text + n, len - n);
     snprintf(text + n, len - n, " seed%u lse bwd", 5000 + index);

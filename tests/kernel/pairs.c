@@ -13,7 +13,8 @@
 
 /* ---- Choices ---- */
 
-enum { TYPE, MASK, BIAS, SCORE, SINK, WINDOW, PLACE, DIAGONAL, WIDTH, PAGE, K_TYPE, V_TYPE, O_TYPE, SPLITS, FACTORS };
+enum { TYPE, MASK, BIAS, SCORE, SINK, DROPOUT, WINDOW, PLACE, DIAGONAL, WIDTH, PAGE, K_TYPE, V_TYPE, O_TYPE, SPLITS,
+       FACTORS };
 
 /* Words of a problem string. Each list ends with NULL. */
 static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
@@ -22,6 +23,7 @@ static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [BIAS] = { "", "bias:bhqk", "bias:11qk:f16", "bias:1h1k:bf16", "bias:b1q1", NULL },
     [SCORE] = { PAIR_SCORES, NULL },
     [SINK] = { PAIR_SINKS, NULL },
+    [DROPOUT] = { PAIR_DROPOUTS, NULL },
     [WINDOW] = { PAIR_WINDOWS, NULL },
     [PLACE] = { PAIR_PLACES, NULL },
     [DIAGONAL] = { PAIR_DIAGONALS, NULL },
@@ -71,7 +73,7 @@ static int forbidden(int f, int x, int g, int y)
 /* TYPE, then sizes, then the rest: the words of a type that follow its name go last. */
 static void write_problem(unsigned index, char *text, size_t len)
 {
-    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DIAGONAL, PAGE, K_TYPE, V_TYPE,
+    static const int order[] = { PLACE, WIDTH, MASK, WINDOW, SCORE, BIAS, SINK, DROPOUT, DIAGONAL, PAGE, K_TYPE, V_TYPE,
                                  O_TYPE, SPLITS };
     const struct pairwise_row *const r = &pairs.rows[index];
     const char *type = pairwise_word(&pairs, r, TYPE);

@@ -87,6 +87,13 @@ static const char *const cases[] = {
     /* two keys again, and small scores that the cap bends */
     "b2 h8 q257 k2 d64 softcap0.25 scale0.01 lse", "b2 h8 q257 k2 d1 softcap0.3 lse",
 
+    /* dropout: nearly none, nearly all; keys that begin anywhere, parts, heads that share keys */
+    "b2 h4/2 q33 k70 d64 dropout0.1 lse", "b1 h2 q37 k83 d16 dropout0.00001 lse", "b1 h2 q37 k83 d16 dropout0.99 lse",
+    "b3 h4/2 q33 k70 d41/26 causal dropout0.5 qlen:33,1,20 kvlen:70,5,64 kvstart:3,0,30 lse",
+    "b1 h2 q65 k131 d64 window9,6 dropout0.3 sink lse", "b4 h4/2 q9 k300 d64 varlen dropout0.7 splits5 lse",
+    "b1 h4/1 q1 k1000 d64 dropout0.4 splits7 lse", "b2 h4/2 q33 k70 d64 k:int8 v:q4_0 page9 dropout0.2 lse",
+    "b1 h2 q20 k700 d64 blocks:16,7 dropout0.2 mod:relative lse",
+
     /* slopes, around every kind of diagonal */
     "b2 h4/2 q33 k70 d64 alibi lse", "b2 h8 q65 k65 d64 causal alibi lse", "b1 h2 q70 k33 d64 causal-tl alibi lse",
     "b1 h2 q33 k70 d64 alibi off5 lse", "b1 h2 q33 k70 d64 alibi off-30 lse", "b1 h2 q1 k257 d64 alibi lse",
@@ -244,7 +251,7 @@ static const char *const few_cases[] = { "b1 h2 q1 k133 d41/26 lse", "b2 h2 q2 k
 static const char *const feature_cases[] = {
     "b2 h4/2 q37 k83 d41/26 window30,20 softcap4 bias:b1qk sink lse",
     "b3 h4/2 q37 k83 d41/26 varlen causal alibi mask:11qk mod:document,relative lse",
-    "b1 h4/2 q130 k283 d41/26 blocks:16,32 lse",
+    "b1 h4/2 q130 k283 d41/26 blocks:16,32 lse", "b2 h4/2 q37 k83 d41/26 window30,20 alibi dropout0.4 sink lse",
     "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1h1k:f16 lse",
     "b2 h4/2 q37 k83 d41/26 page9 kvlen:83,20 causal lse", "b2 h4/2 q37 k83 d40/26 k:int8:16z v:int4z causal lse",
     "b2 h4/2 q37 k83 d32/64 k:q8_0 v:q4_0 lse", "b2 h4/2 q37 k83 d64/32 page9 kvlen:83,20 k:q4_0 v:int8:16 lse",
@@ -260,6 +267,7 @@ static const char *const quick_features[] = { "b1 h2/1 q5 k9 d8 window3,1 softca
                                               "b2 h2/1 q6 k9 d8 causal alibi bias:1h1k:bf16 mask:b1qk lse",
                                               "b3 h2/1 q6 k9 d8 varlen mod:tanh_gate,relative bias:11qk lse",
                                               "b1 h1 q9 k20 d8 mask:11qk blocks:4,8 lse",
+                                              "b2 h2/1 q5 k9 d8 causal dropout0.4 lse",
                                               "b1 h2 q9 k40 d8 blocks:4,8 lse",
                                               "b2 h2/1 q5 k9 d8/6 page4 kvlen:9,3 lse",
                                               "b2 h2/1 q3 k9 d8/6 k:int8 v:int4z lse",

@@ -75,6 +75,8 @@ static cl_int make_per_head(struct trial *t, cl_context context)
 {
     const int64_t h = t->sizes.h;
     cl_int e = CL_SUCCESS;
+    t->args.dropout_seed = t->x.dropout_seed;
+    t->args.dropout_offset = t->x.dropout_offset;
     if (t->x.slopes) {
         t->args.slopes_stride = t->x.slopes_b == 1 ? 0 : t->layout == PLAIN ? h : h + 5;
         e = make_floats(&t->list[SLOPES], context, t->x.slopes, t->x.slopes_b, h, t->args.slopes_stride,

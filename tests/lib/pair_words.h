@@ -13,6 +13,7 @@
 #define PAIR_SCORES \
     "", "softcap3", "alibi", "softcap9 alibi", "mod:document", "mod:strided", "mod:relative,pair_bias"
 #define PAIR_SINKS "", "sink"
+#define PAIR_DROPOUTS "", "dropout0.4"
 #define PAIR_WINDOWS "", "window19,0", "window-1,12", "window25,6"
 #define PAIR_DIAGONALS "", "off11", "off-9"
 #define PAIR_PLACES \

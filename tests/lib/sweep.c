@@ -175,6 +175,7 @@ void sweep_draw_scores(struct sweep_class *k, const char *const *mods, size_t n_
     sweep_add(k, 4, SWEEP_ONE_OF(biases));
     sweep_add(k, 4, SWEEP_ONE_OF(masks));
     sweep_add(k, 4, "sink");
+    sweep_add(k, 6, "dropout0.3");
     sweep_add(k, 8, sweep_one_of(mods, n_mods));
     sweep_add(k, 4, SWEEP_ONE_OF(scales));
     k->varlen = sweep_below(5) == 0;

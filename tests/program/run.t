@@ -211,6 +211,7 @@ slopes() {
     same "ALiBi by hand" o.npy alibi.npy
 }
 due slopes
+due verified "--dropout" --dropout 0.3 --dropout-seed 12345678901234567890 --dropout-offset 7 --causal "$Q" "$K" "$V"
 due verified "--sinks" --sinks sinks.npy --causal --align -3 "$Q" "$K" "$V"
 
 due as_causal "--score-mod, causal" --score-mod "$mods/causal.cl" --scale=0.25 "$Q" "$K" "$V"
@@ -642,6 +643,7 @@ due graded "with a block map and a mask" "dq dk dv" --block-map map.npy $size --
     "$Q" "$K" "$V"
 due graded "of varlen sequences" "dq dk dv dsinks" --causal --cu-q cuq.npy --cu-k cuk.npy --sinks alibi1.npy \
     --dout vp.npy qp.npy kp.npy vp.npy
+due graded "of dropout" "dq dk dv" --dropout 0.6 --dropout-seed 5 --causal --dout gdo.npy gq.npy gk.npy gv.npy
 due graded "without keys" "dq dk dsinks" --sinks alibi1.npy --dout zero.npy q.npy k0.npy v0.npy
 tensor ob0.npy '<f4' 4 0 4 5 3
 due graded "without a batch" "dq dk dv dsinks" --sinks alibi1.npy --dout ob0.npy qb0.npy kb0.npy vb0.npy

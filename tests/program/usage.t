@@ -29,6 +29,13 @@ refused 1 '--scale: 1e999' --scale 1e999 q.npy k.npy v.npy
 refused 1 '--softcap: -1' --softcap -1 q.npy k.npy v.npy
 refused 1 '--softcap: nan' --softcap=nan q.npy k.npy v.npy
 refused 1 '--softcap: inf' --softcap inf q.npy k.npy v.npy
+for p in 1 -0.1 nan x ''; do
+    refused 1 "--dropout: $p is not a number from 0 to less than 1" --dropout "$p" q.npy k.npy v.npy
+done
+refused 1 '--dropout-seed: -1' --dropout-seed -1 q.npy k.npy v.npy
+refused 1 '--dropout-seed: 18446744073709551616' --dropout-seed 18446744073709551616 q.npy k.npy v.npy
+refused 1 '--dropout-offset: 4294967296' --dropout-offset 4294967296 q.npy k.npy v.npy
+refused 1 '--dropout-offset: -1' --dropout-offset -1 q.npy k.npy v.npy
 for window in 3 3, ,3 -2,0 0,-2 1.5,2 '1, 2' 1,2,3 2147483648,0 123456789012345678901,1; do
     refused 1 "--window: $window" --window "$window" q.npy k.npy v.npy
 done
@@ -276,7 +283,7 @@ refused 1 'O_PARTS: flat1.npy: its shape is [3], want [S,...,dv]' --merge flat1.
 tensor wide0.npy '<f4' 4 3 5 0
 tensor wide0l.npy '<f4' 4 3 5
 refused 1 'O_PARTS: wide0.npy: its shape [3,5,0] has a width of 0' --merge wide0.npy wide0l.npy
-for option in --causal --scale=1 --softcap=2 --window=1,2 --align=3 --bias=x --mask=x \
+for option in --causal --scale=1 --softcap=2 --dropout=0.1 --window=1,2 --align=3 --bias=x --mask=x \
     --alibi=x --sinks=x \
     --score-mod=x --q-len=x --kv-len=x --kv-start=x --block-table=x --k-scale=x --v-scale=x --k-type=int8 \
     --v-type=q4_0 --splits=2 --batch-invariant --layout=bhtd --o-type=f16; do

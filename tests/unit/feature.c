@@ -48,7 +48,7 @@ static void reprint(const char *text, char *to, size_t room)
 /* A problem string with the feature's word, and the first value that it takes. */
 static bool witness(const struct feature *f, char *text, size_t room)
 {
-    static const char *const values[] = { "3", "3,2", "11qk", "relative" };
+    static const char *const values[] = { "3", "0.3", "3,2", "11qk", "relative" };
     clattn_workload c = CLATTN_WORKLOAD_INIT;
     struct why why;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -77,10 +77,10 @@ static void test_words(const struct feature *f, const char *text)
 static void test_order(void)
 {
     static const char sorted[] = "f32 b1 h2 q3 k4 d5 causal window3,2 softcap3 alibi bias:11qk mask:b11k blocks:3,2 "
-                                 "sink mod:x";
+                                 "sink mod:x dropout0.5";
     char again[256];
-    reprint("f32 b1 h2 q3 k4 d5 mod:x sink blocks:3,2 mask:b11k bias:11qk alibi softcap3 window3,2 causal", again,
-            sizeof again);
+    reprint("f32 b1 h2 q3 k4 d5 dropout0.5 mod:x sink blocks:3,2 mask:b11k bias:11qk alibi softcap3 window3,2 causal",
+            again, sizeof again);
     is_str(again, sorted, "the words in their order");
 }
 
@@ -265,7 +265,7 @@ static void test_checks(void)
         const char *what;
         int32_t causal, left, right, bias_type, n_mods;
         uint32_t flags;
-        double softcap;
+        double softcap, dropout_p;
     } rows[] = {
         { .what = "causal of 2", .causal = 2 },
         { .what = "a window below -1", .left = -2, .flags = CLATTN_WINDOW },
@@ -273,6 +273,12 @@ static void test_checks(void)
         { .what = "a window without its flag", .right = 3 },
         { .what = "a softcap below 0", .softcap = -1 },
         { .what = "a softcap that float does not hold", .softcap = 1e39 },
+        { .what = "a dropout below 0", .dropout_p = -0.5 },
+        { .what = "a dropout of everything", .dropout_p = 1 },
+        { .what = "a dropout of nothing that can be told from 0", .dropout_p = 1e-10 },
+        { .what = "a dropout that is no number", .dropout_p = NAN },
+        { .what = "a dropout whose words depend on the place of an entry, in rows that must not", .dropout_p = 0.5,
+          .flags = CLATTN_BATCH_INVARIANT },
         { .what = "a bias of no type", .bias_type = CLATTN_I32 },
         { .what = "a bias of f64 with f32", .bias_type = CLATTN_F64 },
         { .what = "a score_mod without a text", .n_mods = 1 },
@@ -288,6 +294,7 @@ static void test_checks(void)
         in.n_mods = rows[i].n_mods;
         in.flags |= rows[i].flags;
         in.softcap = rows[i].softcap;
+        in.dropout_p = rows[i].dropout_p;
         ok(problem_read(&p, &in, &why) != CL_SUCCESS, "%s is refused: %s", rows[i].what, why.text);
     }
 }

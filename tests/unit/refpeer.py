@@ -42,6 +42,7 @@ FEATURES = {
     'bias-1h1k': lambda: dict(bias=bias(1, H, 1, NK)),
     'mask-b1qk': lambda: dict(bool_mask=keep(B, 1, NQ, NK)),
     'mask-11qk': lambda: dict(bool_mask=keep(1, 1, NQ, NK)),
+    'dropout': lambda: dict(dropout=(0.3, int(rng.integers(1 << 53)), int(rng.integers(1 << 32)))),
     'sinks': lambda: dict(sink=2 * rng.standard_normal(H)),
     'lengths': lambda: dict(q_len=np.array([13, 0, 7]), kv_len=np.array([21, 20, 3]), kv_start=np.array([0, 5, 3])),
     'mod-causal': lambda: dict(score_mod=mod_causal, mods=['causal.cl']),
@@ -53,7 +54,7 @@ ALIGN = dict(bottom_right=0, top_left=1, explicit=3)
 def ours(d, q, k, v, a):
     left, right = a.get('window', (-1, -1))
     numbers = [D ** -0.5, a.get('causal', False), ALIGN[a.get('align', 'bottom_right')], 0, a.get('softcap', 0),
-               'window' in a, left, right]
+               'window' in a, left, right, *a.get('dropout', (0, 0, 0))]
     files = dict(q=q, k=k, v=v, numbers=numbers, bias=a.get('bias'), slopes=a.get('alibi_slopes'), sinks=a.get('sink'))
     files = {n: np.asarray(x, '<f8') for n, x in files.items() if x is not None}
     if 'bool_mask' in a:
@@ -85,7 +86,8 @@ def sound(names):
 
 
 rows = [[n] for n in FEATURES] + [list(p) for p in itertools.combinations(FEATURES, 2)] + [
-    ['offsets', 'window', 'softcap', 'alibi', 'bias-bhqk', 'mask-b1qk', 'sinks', 'lengths', 'mod-alibi'],
+    ['offsets', 'window', 'softcap', 'alibi', 'bias-bhqk', 'mask-b1qk', 'sinks', 'lengths', 'mod-alibi',
+     'dropout'],
     ['causal-tl', 'softcap', 'alibi', 'bias-1h1k', 'mask-11qk', 'sinks', 'mod-causal']]
 rows = [names for names in rows if sound(names)]
 bad = [n for n, names in enumerate(rows, 1) if not check(names)]

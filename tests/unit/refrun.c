@@ -1,9 +1,10 @@
 /* refrun.c - the float64 reference on .npy files, for refpeer.py to hold against a reference of other hands
  * SPDX-License-Identifier: Apache-2.0
  *
- * refrun DIR: reads q, k, v (<f8) and numbers.npy (<f8: scale, causal, align, offset, softcap, window, left, right)
- * there, and what there is of bias, slopes [b,h], sinks (<f8), mask (|u1), q_len, kv_len, kv_start and offsets (<i4);
- * bias and mask with 4 axes. Arguments behind DIR name score_mods without buffers. Writes o.npy and lse.npy. */
+ * refrun DIR: reads q, k, v (<f8) and numbers.npy (<f8: scale, causal, align, offset, softcap, window, left, right,
+ * dropout's p, seed and offset) there, and what there is of bias, slopes [b,h], sinks (<f8), mask (|u1), q_len, kv_len,
+ * kv_start and offsets (<i4); bias and mask with 4 axes. Arguments behind DIR name score_mods without buffers. Writes
+ * o.npy and lse.npy. */
 #include "config.h"
 
 #include "tests/lib/mods.h"
@@ -31,7 +32,7 @@ static int read_all(struct npy *a, struct fault *f)
             continue;
         if (npy_read("DIR", names[i], &a[i], f) != 0)
             return -1;
-        if (a[i].type != type || (four && a[i].ndim != 4) || (i == NUMBERS && a[i].count != 8))
+        if (a[i].type != type || (four && a[i].ndim != 4) || (i == NUMBERS && a[i].count != 11))
             return fault_set(f, EXIT_USAGE, "%s: another type or number of axes than expected", names[i]);
     }
     return 0;
@@ -57,6 +58,9 @@ static struct reference problem(const struct npy *a, struct extras *x)
     r.p.flags = n[5] != 0 ? CLATTN_WINDOW : 0;
     r.p.window_left = (int32_t)n[6];
     r.p.window_right = (int32_t)n[7];
+    r.p.dropout_p = n[8];
+    r.dropout_seed = (uint64_t)n[9];
+    r.dropout_offset = (uint64_t)n[10];
     r.bias = a[BIAS].data;
     r.mask = a[MASK].data;
     memcpy(r.bias_shape, a[BIAS].shape, sizeof r.bias_shape);

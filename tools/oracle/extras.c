@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Streams of a seed; 1 to 3 are Q, K and V. */
-enum { BIAS = 4, MASK, SLOPES, SINKS, AUX };
+enum { BIAS = 4, MASK, SLOPES, SINKS, AUX, DROPOUT };
 
 static int failed(const char **why, const char *text)
 {
@@ -142,6 +142,9 @@ static int fill_lists(const clattn_workload *c, struct extras *x, const char **w
     const clattn_sizes *z = &c->problem.sizes;
     const uint32_t flags = c->problem.flags;
     uint64_t slope = inputs_stream(c->seed, SLOPES), sink = inputs_stream(c->seed, SINKS);
+    uint64_t dropout = inputs_stream(c->seed, DROPOUT);
+    x->dropout_seed = inputs_bits(&dropout);
+    x->dropout_offset = inputs_bits(&dropout) >> 32;
     x->slopes_b = c->seed % 2 == 1 && z->b > 0 ? z->b : 1;
     const size_t n = (size_t)(x->slopes_b * z->h);
     x->slopes = flags & CLATTN_ALIBI ? room(n, sizeof *x->slopes) : NULL;

@@ -28,6 +28,7 @@ struct extras {
     int64_t slopes_b;             /* 1 or b */
     double *slopes;               /* [slopes_b, h] */
     double *sinks;                /* [h] */
+    uint64_t dropout_seed, dropout_offset;
     int32_t *cu_q, *cu_k;         /* [b + 1] */
     size_t n_mods, n_aux;
     const char *mod_grads[CLATTN_MODS_MAX]; /* their derivatives, or NULL */

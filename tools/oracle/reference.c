@@ -9,6 +9,7 @@
 #include "tools/oracle/reference.h"
 
 #include "tools/oracle/reference_bound.h"
+#include "tools/oracle/reference_dropout.h"
 #include "tools/oracle/reference_rules.h"
 
 #include <clattn.h>
@@ -117,14 +118,14 @@ static void axpy(double *restrict y, double *restrict size, double a, const doub
         }
 }
 
-/* What a key that may be heavier by `more` does to a row: off += more |v - o|, out += more |v|; and the largest of both
- * in far and top. */
+/* What a key that may be heavier by `more` does to a row, whose value counts `times`: off += more |v - o|, out +=
+ * more |v|; and the largest of both in far and top. */
 static void mislead(double *restrict off, double *restrict out, double *restrict far, double *restrict top, double more,
-                    const double *restrict v, const double *restrict o, int64_t n)
+                    double times, const double *restrict v, const double *restrict o, int64_t n)
 {
     for (int64_t at = 0; at < n; at += LANES)
         for (int lane = 0; lane < LANES; lane++) {
-            const double away = fabs(v[at + lane] - o[at + lane]), size = fabs(v[at + lane]);
+            const double value = times * v[at + lane], away = fabs(value - o[at + lane]), size = fabs(value);
             off[at + lane] += more * away;
             out[at + lane] += more * size;
             far[at + lane] = far[at + lane] < away ? away : far[at + lane];
@@ -305,7 +306,8 @@ static void bounds(struct scratch *w, const struct reference *r, const struct gr
         for (int64_t row = 0; row < g->rows; row++)
             if (w->keep[row * w->ld + k] && w->z[row * w->ld + k] != -INFINITY)
                 mislead(w->off + row * w->wide, w->out + row * w->wide, w->far + row * w->wide, w->top + row * w->wide,
-                        w->more[row * w->ld + k], w->vp + k * w->wide, w->o + row * w->wide, w->wide);
+                        w->more[row * w->ld + k], reference_factor(r, &g->at[row], k), w->vp + k * w->wide,
+                        w->o + row * w->wide, w->wide);
     for (int64_t row = 0; row < g->rows; row++)
         for (int64_t c = 0; c < r->dv; c++) {
             const int64_t at = row * w->wide + c;
@@ -352,7 +354,8 @@ static int attend(struct scratch *w, const struct reference *r, struct group *g,
     for (int64_t k = g->first; k < g->last; k++) {
         for (int64_t row = 0; row < g->rows; row++)
             if (w->keep[row * w->ld + k]) /* not by a weight of 0: 0 * NaN */
-                axpy(w->o + row * w->wide, w->t2 + row * w->wide, w->s[row * w->ld + k], w->vp + k * w->wide, w->wide);
+                axpy(w->o + row * w->wide, w->t2 + row * w->wide,
+                     w->s[row * w->ld + k] * reference_factor(r, &g->at[row], k), w->vp + k * w->wide, w->wide);
         if ((k - g->first) % SHORT == SHORT - 1 || k + 1 == g->last)
             add_short(w);
     }

@@ -33,6 +33,7 @@ struct reference {
     const double *slopes;      /* [slopes_b, h], slopes_b 1 or all batch entries */
     int64_t slopes_b;
     const double *sinks;       /* [h] */
+    uint64_t dropout_seed, dropout_offset; /* of a call */
     reference_mod mod;         /* NULL: none; b counts from b0 here too */
     void *user;
 };

@@ -5,6 +5,7 @@
 #include "tools/oracle/reference_backward.h"
 
 #include "tools/oracle/reference_bound.h"
+#include "tools/oracle/reference_dropout.h"
 #include "tools/oracle/reference_rules.h"
 
 #include <math.h>
@@ -12,10 +13,10 @@
 #include <string.h>
 
 /* One row of scores and what becomes of it. [nk] but for o, [dv]. x, y: of doc/semantics, and a their sum; z: scores
- * behind the last change; sizes: of all elements of the two rows; p_off: how far off p may be; top: ds behind the last
- * change; raw: scores before the first. */
+ * behind the last change; sizes: of all elements of the two rows; p_off: how far off p may be; times: what dropout
+ * multiplies p with; top: ds behind the last change; raw: scores before the first. */
 struct row {
-    double *s, *x, *y, *a, *z, *sizes, *p, *p_off, *top, *top_off, *ds, *ds_off, *raw, *o;
+    double *s, *x, *y, *a, *z, *sizes, *p, *p_off, *times, *top, *top_off, *ds, *ds_off, *raw, *o;
     unsigned char *keep;
 };
 
@@ -28,7 +29,7 @@ static void row_free(struct row *w)
 static int row_make(struct row *w, const struct reference *r)
 {
     double **const arrays[] = { &w->s,   &w->x,       &w->y,  &w->a,      &w->z,   &w->sizes, &w->p,
-                                &w->p_off, &w->top, &w->top_off, &w->ds, &w->ds_off, &w->raw, &w->o };
+                                &w->p_off, &w->times, &w->top, &w->top_off, &w->ds, &w->ds_off, &w->raw, &w->o };
     enum { N = sizeof arrays / sizeof *arrays };
     const size_t nk = (size_t)r->nk + 1;
     double *const all = calloc((N - 1) * nk + (size_t)r->dv, sizeof *all);
@@ -78,13 +79,13 @@ static void mean_of_values(const struct reference *r, struct row *w, const struc
         for (int64_t c = 0; c < r->dv; c++) {
             long double sum = 0;
             for (int64_t i = at->lo; i < at->hi; i++)
-                sum += w->p[i] != 0 ? (long double)w->p[i] * v[i * r->dv + c] : 0;
+                sum += w->p[i] != 0 ? (long double)w->p[i] * w->times[i] * v[i * r->dv + c] : 0;
             w->o[c] = (double)sum;
         }
     else
         for (int64_t i = at->lo; i < at->hi; i++)
             for (int64_t c = 0; c < r->dv && w->p[i] != 0; c++)
-                w->o[c] += w->p[i] * v[i * r->dv + c];
+                w->o[c] += w->p[i] * w->times[i] * v[i * r->dv + c];
 }
 
 /* Weights of the row, its O, and LSE; returns how many keys it keeps, -1 when a score_mod failed. */
@@ -122,6 +123,8 @@ static int64_t weigh(const struct reference *r, struct row *w, const struct refe
     *lse = most + log(sum);
     for (int64_t i = at->lo; i < at->hi && n; i++)
         w->p[i] = w->keep[i] ? w->p[i] / sum : 0; /* also where the sum is NaN */
+    for (int64_t i = at->lo; i < at->hi; i++)
+        w->times[i] = reference_factor(r, at, i);
     mean_of_values(r, w, at, v);
     return n;
 }
@@ -214,9 +217,9 @@ static void differentiate(const struct reference *r, struct row *w, const struct
             continue;
         const struct reference_score score = { w->x[i], w->y[i], fabs(w->z[i] - lse), w->sizes[i] };
         const double p_off = weight_off(r, log(w->p[i]), reference_doubt(r, (double)n + sinks, score) + of_row);
-        const double dp = dot(r, dout, v + i * r->dv, r->dv, &size);
-        const double dp_off =
-            reference_dot(r, over_d) * size + flow * (1 + over_d + sizes_of(dout, v + i * r->dv, r->dv));
+        const double dp = w->times[i] * dot(r, dout, v + i * r->dv, r->dv, &size);
+        const double dp_off = w->times[i] * (reference_dot(r, over_d) * size +
+                                             flow * (1 + over_d + sizes_of(dout, v + i * r->dv, r->dv)));
         const double p = w->p[i] + (r->share > 0 ? 0 : p_off);
         w->p_off[i] = p_off;
         w->top[i] = w->p[i] * (dp - delta);
@@ -365,7 +368,7 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
     const double rows = (double)(g->entries ? g->entries : r->b) * (double)(r->h * r->nq);
     const struct summing over_k = summing_of(r, (double)r->nk, narrow), over_q = summing_of(r, terms, narrow);
     const struct summing over_all = summing_of(r, rows * fmax((double)r->nk, 1), 0);
-    const double p_vanishes = r->share == 0 && reference_narrow_f16(r) ? ldexp(1, -32) : 0;
+    const double p_vanishes = r->share == 0 && reference_narrow_f16(r) ? ldexp(1, -32) / (1 - r->p.dropout_p) : 0;
     struct row w;
     int status = -1;
     memset(&w, 0, sizeof w);
@@ -392,7 +395,8 @@ int reference_backward_add(const struct reference *r, const double *q, const dou
             if (p == 0)
                 continue;
             const int64_t to_k = (x.keys + key) * r->d, to_v = (x.keys + key) * r->dv;
-            add(g->dv + to_v, g->dv_bound + to_v, p, w.p_off[key] + p_vanishes, over_q, dout, r->dv);
+            add(g->dv + to_v, g->dv_bound + to_v, w.times[key] * p, w.times[key] * w.p_off[key] + p_vanishes, over_q,
+                dout, r->dv);
             const double size = fabs((double)ds) + w.ds_off[key] * fabs(r->scale);
             add(g->dk + to_k, g->dk_bound + to_k, ds, ds_off, beside(over_q, size), q + x.row * r->d, r->d);
             add(g->dq + x.row * r->d, g->dq_bound + x.row * r->d, ds, ds_off, beside(over_k, size), k + to_k, r->d);

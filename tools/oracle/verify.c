@@ -120,6 +120,8 @@ void verify_take_extras(struct reference *r, const struct extras *x)
     r->slopes = x->slopes;
     r->slopes_b = x->slopes_b;
     r->sinks = x->sinks;
+    r->dropout_seed = x->dropout_seed;
+    r->dropout_offset = x->dropout_offset;
 }
 
 /* What all entries have in common. */

@@ -56,6 +56,8 @@ static int read_lists(const struct options *o, clattn_workload *c, struct extras
         return -1;
     if (o->sinks && read_heads("--sinks", o->sinks, 0, z, &x->sinks, &one, &axes, f) != 0)
         return -1;
+    x->dropout_seed = o->dropout_seed;
+    x->dropout_offset = (uint64_t)o->dropout_offset;
     c->problem.flags |= (uint32_t)((o->alibi ? CLATTN_ALIBI : 0) | (o->sinks ? CLATTN_SINKS : 0));
     return 0;
 }

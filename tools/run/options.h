@@ -28,6 +28,8 @@ struct options {
     int bthd;
     int32_t block_q, block_k;   /* of --block-size; 0: not given */
     clattn_problem problem;     /* what needs no file: scale, softcap, masks, splits, and the flags of these */
+    uint64_t dropout_seed;
+    long long dropout_offset;
     int has_diagonal;           /* something in it asks where the diagonal lies */
     int align;                  /* CLATTN_ALIGN_* */
     long long offset;           /* for CLATTN_ALIGN_OFFSET */

@@ -61,7 +61,8 @@ static int check_merge(const struct options *o, struct fault *f)
     const struct { const char *name; int given; } rows[] = {
         { "--o-type", o->o_type_text != NULL },
         { "--layout", o->layout_text != NULL }, { "--scale", (o->problem.flags & CLATTN_SCALE) != 0 },
-        { "--softcap", o->problem.softcap != 0 }, { "--causal", o->problem.causal },
+        { "--softcap", o->problem.softcap != 0 }, { "--dropout", o->problem.dropout_p != 0 },
+        { "--causal", o->problem.causal },
         { "--window", (o->problem.flags & CLATTN_WINDOW) != 0 }, { "--align", o->align_text != NULL },
         { "--bias", o->bias != NULL }, { "--mask", o->mask != NULL }, { "--block-map", o->block_map != NULL },
         { "--alibi", o->alibi != NULL },

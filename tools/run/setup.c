@@ -294,6 +294,8 @@ static cl_int make_changes(struct setup *s, const struct extras *x)
     if (e == CL_SUCCESS)
         e = upload_as(s, &a->slopes.mem, CLATTN_F32, x->slopes, x->slopes ? (size_t)x->slopes_b * h : 0);
     a->slopes_stride = x->slopes && x->slopes_b > 1 ? s->sizes.h : 0;
+    a->dropout_seed = x->dropout_seed;
+    a->dropout_offset = x->dropout_offset;
     if (e == CL_SUCCESS)
         e = upload_as(s, &a->sinks.mem, CLATTN_F32, x->sinks, h);
     return e;

@@ -1,0 +1,22 @@
+/* dropout.h - which weights dropout drops. Knows no device.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef DROPOUT_H
+#define DROPOUT_H
+
+#include <stdint.h>
+
+/* Four words of Philox4x32 with seven rounds, in place of the counter that is in x. */
+void dropout_philox(uint32_t x[4], const uint32_t key[2]);
+
+/* Weights whose word is below it are dropped with probability p, 0 <= p < 1. */
+uint32_t dropout_threshold(double p);
+
+/* What dropout multiplies a weight with: 0 or 1 / (1 - p). `head` counts query heads of all batch entries. */
+struct dropout {
+    double p;
+    uint64_t seed;
+    uint32_t offset;
+};
+double dropout_factor(const struct dropout *d, int64_t head, int64_t q, int64_t k);
+
+#endif
