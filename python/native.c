@@ -432,6 +432,8 @@ cl_int clattn_py_run(clattn_py_session *s, clattn_plan plan, int op, const clatt
     r.words = words;
     r.room = room;
     link_structs(&r.call);
+    r.call.forward.dropout_seed = caller->dropout_seed;
+    r.call.forward.dropout_offset = caller->dropout_offset;
     status = run_all(&r, plan, op, caller);
     release_buffers(&r, status != CL_SUCCESS);
     leave();

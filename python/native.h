@@ -63,12 +63,13 @@ typedef struct {
 } clattn_py_session;
 
 /* Who calls: a queue of the caller's, 0 for the session's; the events that it waits for; and where its own event goes,
- * NULL for a call that returns when all is written. */
+ * NULL for a call that returns when all is written. What dropout drops differs from call to call as well. */
 typedef struct {
     uintptr_t queue;
     const uintptr_t *waits;
     uint32_t n_waits;
     uintptr_t *event;
+    uint64_t dropout_seed, dropout_offset;
 } clattn_py_caller;
 
 /* Asks the OpenCL loader something, so that it reads now which drivers there are. */

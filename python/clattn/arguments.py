@@ -31,6 +31,9 @@ class _OfQueries(TypedDict, total=False):
     softcap: Optional[float]
     window: Optional[Tuple[int, int]]
     out_dtype: Any
+    dropout_p: Optional[float]
+    dropout_seed: Optional[int]
+    dropout_offset: Optional[int]
     splits: Optional[int]
     batch_invariant: Optional[bool]
     score_mod: Texts

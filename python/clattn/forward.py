@@ -169,6 +169,7 @@ class Forward(Scales):
         if o.window is not None:
             p.window_left, p.window_right = o.window
             p.flags |= lib.CLATTN_WINDOW
+        p.dropout_p = o.dropout_p
         p.splits = o.splits
         p.flags |= lib.CLATTN_BATCH_INVARIANT if o.batch_invariant else 0
         p.flags |= (lib.CLATTN_APPEND if o.append else 0) | (lib.CLATTN_ROTARY if o.rotary else 0)

@@ -27,6 +27,9 @@ class Options(NamedTuple):
     v_type: Optional[str] = None
     k_group: Optional[int] = None
     v_group: Optional[int] = None
+    dropout_p: float = 0.0
+    dropout_seed: int = 0
+    dropout_offset: int = 0
     splits: int = 0
     batch_invariant: bool = False
     score_mod: Tuple[str, ...] = ()
@@ -65,6 +68,9 @@ RULES: Dict[str, Rule] = {
     'v_type': Rule(checks.choice(dtypes.QUANTISED)),
     'k_group': Rule(checks.whole(0)),
     'v_group': Rule(checks.whole(0)),
+    'dropout_p': Rule(checks.number),
+    'dropout_seed': Rule(checks.whole(0, (1 << 64) - 1)),
+    'dropout_offset': Rule(checks.whole(0, (1 << 32) - 1)),
     'splits': Rule(checks.whole(0, 1024)),
     'batch_invariant': Rule(checks.flag),
     'score_mod': Rule(checks.mods),
@@ -78,7 +84,8 @@ RULES: Dict[str, Rule] = {
 }
 FIELD = {'aux': 'aux_names'} # of Options, where it has another name
 # What has no effect without something else: argument, field, and what it needs, an array's name or a field.
-NEEDS = (('mod_vector', 'mod_vector', 'score_mod'), ('aux', 'aux_names', 'score_mod'),
+NEEDS = (('dropout_seed', 'dropout_seed', 'dropout_p'), ('dropout_offset', 'dropout_offset', 'dropout_p'),
+         ('mod_vector', 'mod_vector', 'score_mod'), ('aux', 'aux_names', 'score_mod'),
          ('score_mod_grad', 'score_mod_grad', 'score_mod'), ('block', 'block', 'block_map'),
          ('max_seqlen_q', 'max_seqlen_q', 'cu_q'), ('max_seqlen_k', 'max_seqlen_k', 'cu_k'))
 ARGUMENT = {'cu_q': 'cu_seqlens_q', 'cu_k': 'cu_seqlens_k', 'offsets': 'offset'} # where the caller's name differs

@@ -204,6 +204,6 @@ class Builder:
         """What a plan fixes: all of a problem but its sizes."""
         p, o = self.problem, self.o
         return (p.type, p.k_type, p.v_type, p.d, p.dv, p.causal, p.align, p.flags, p.scale, p.softcap, p.window_left,
-                p.window_right, p.bias_type, p.o_type, p.k_group, p.v_group, bool(p.page), p.splits,
+                p.window_right, p.bias_type, p.o_type, p.k_group, p.v_group, bool(p.page), p.splits, p.dropout_p,
                 o.score_mod, o.mod_vector, o.score_mod_grad, o.aux_names, p.aux_grads,
                 tuple(p.aux[i].type for i in range(p.n_aux)))

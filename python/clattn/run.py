@@ -59,7 +59,7 @@ def check_outputs(given: Dict[str, Any], written: Tuple[str, ...]) -> None:
 class Call:
     """One call: its arrays by name, and how each is seen."""
 
-    __slots__ = ('kind', 'given', 'views', 'prepared', 'made', 'handle')
+    __slots__ = ('kind', 'given', 'views', 'prepared', 'made', 'handle', 'dropout')
 
     def __init__(self, given: Dict[str, Any], handle: Optional[Handle]) -> None:
         if handle is not None and not isinstance(handle, Handle):
@@ -69,6 +69,7 @@ class Call:
         self.made: Dict[str, Any] = {}
         self.handle = handle_of(given['q'], self.kind) if handle is None else handle
         self.views: Dict[str, tuple] = {}
+        self.dropout = 0, 0
 
     def view(self) -> tuple:
         """What calls that differ in addresses only have in common."""
@@ -82,6 +83,8 @@ class Call:
 
     def prepare(self, op: int, options: Options, how: Callable, written: Tuple[str, ...]) -> None:
         """Finds what was prepared for such calls, or prepares it. Arrays whose strides do not do are copied."""
+        self.dropout = options.dropout_seed, options.dropout_offset
+        options = options._replace(dropout_seed=0, dropout_offset=0) # of this call alone
         if written:
             check_outputs(self.given, written)
         kept = self.handle._prepared # pylint: disable=protected-access
@@ -158,8 +161,12 @@ class Call:
         words = ffi.new('char[]', errors.WORDS)
         if self.kind == 'pyopencl':
             return self.run_on_queue(session, plan, words)
-        status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, self.places(), len(p.names), _SYNCHRONOUS,
-                                   words, errors.WORDS)
+        caller = _SYNCHRONOUS
+        if any(self.dropout):
+            caller = ffi.new('clattn_py_caller *')
+            caller.dropout_seed, caller.dropout_offset = self.dropout
+        status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, self.places(), len(p.names), caller, words,
+                                   errors.WORDS)
         self.check_status(session, status, words)
         return None
 
@@ -177,6 +184,7 @@ class Call:
         held = ffi.new('uintptr_t[]', waits or [0])
         caller = ffi.new('clattn_py_caller *')
         caller.queue, caller.event, caller.n_waits = queue.int_ptr, event, len(waits)
+        caller.dropout_seed, caller.dropout_offset = self.dropout
         caller.waits = held if waits else ffi.NULL
         status = lib.clattn_py_run(session, plan, p.op, p.call, p.slots, places, len(p.names), caller, words,
                                    errors.WORDS)

@@ -50,6 +50,8 @@ FEATURES = {
     'scale': lambda rng: (dict(scale=-0.3), {}),
     'scale 0': lambda rng: (dict(scale=0), {}),
     'softcap': lambda rng: (dict(softcap=2.5), {}),
+    'dropout': lambda rng: (dict(dropout_p=0.3, dropout_seed=(1 << 64) - 9, dropout_offset=(1 << 32) - 1),
+                            dict(dropout=(0.3, (1 << 64) - 9, (1 << 32) - 1))),
     'window': lambda rng: (dict(window=(3, 2)), {}),
     'window and causal': lambda rng: (dict(window=(3, -1), causal=True, align='top-left'),
                                       dict(window=(3, -1), causal=True, align='top_left')),

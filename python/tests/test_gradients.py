@@ -27,6 +27,19 @@ def test_all(rng, dtype, limit, with_dlse):
     close(got.dsinks, want['dsink'], 1e-5)
 
 
+@pytest.mark.parametrize('dtype,limit', [(np.float32, 5e-5), (np.float64, 1e-12)])
+def test_dropout(rng, dtype, limit):
+    q, k, v = qkv(rng, dtype)
+    dout, = arrays(rng, [(2, 4, 9, 12)], dtype)
+    for seed, offset in ((0, 0), (1, 0), (1 << 63, 77)):
+        ours = dict(causal=True, dropout_p=0.4, dropout_seed=seed, dropout_offset=offset)
+        o, lse = clattn.attention(q, k, v, return_lse=True, **ours)
+        got = clattn.attention_backward(dout, q, k, v, o, lse, **ours)
+        want = reference.attention_backward(q, k, v, dout, causal=True, dropout=(0.4, seed, offset))
+        for name in ('dq', 'dk', 'dv'):
+            close(getattr(got, name), want[name], limit)
+
+
 def test_wanted(rng):
     q, k, v = qkv(rng)
     o, lse = clattn.attention(q, k, v, return_lse=True)

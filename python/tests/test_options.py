@@ -33,6 +33,9 @@ USED = { # a value that is not the default, the arguments beside which it counts
     'causal': (True, {}, 'plain'),
     'cu_seqlens_k': ([0, 5, 20], VARLEN, 'varlen'),
     'cu_seqlens_q': ([0, 5, 8], VARLEN, 'varlen'),
+    'dropout_offset': (7, dict(dropout_p=0.5), 'plain'),
+    'dropout_p': (0.5, {}, 'plain'),
+    'dropout_seed': ((1 << 64) - 1, dict(dropout_p=0.5), 'plain'),
     'k_group': (64, dict(SCALES, k_scale=np.array([0.01, 0.03], F32)), 'int8'),
     'k_scale': (SCALES['k_scale'] * 3, SCALES, 'int8'),
     'k_type': ('q8_0', dict(v_type='q8_0'), 'blocks'),
@@ -94,7 +97,7 @@ def prepared(call):
     values = [(name, str(x.dtype), x.shape, x.tobytes()) for name, x in call.given.items()]
     forward = p.call.forward
     return (p.problem_key, bytes(ffi.buffer(ffi.addressof(p.call, 'sizes'))), slots, values, forward.splits,
-            forward.block_q, forward.block_k, [list(x.stride) for x in (forward.q, forward.k, forward.v)],
+            forward.block_q, call.dropout, forward.block_k, [list(x.stride) for x in (forward.q, forward.k, forward.v)],
             [(out.name, out.shape, out.dtype) for out in p.outputs])
 
 

@@ -98,12 +98,24 @@ def per_entry(x, b, default):
     return np.broadcast_to(np.asarray(x, dtype=np.int64).reshape(-1), (b,))
 
 
+def philox(x0, x1, x2, x3, seed, rounds=7):
+    """Philox4x32: the four words of the blocks with these counters, which are broadcast."""
+    x = [np.array(a, np.uint64) for a in np.broadcast_arrays(x0, x1, x2, x3)]
+    low, keys = np.uint64(0xFFFFFFFF), [seed & 0xFFFFFFFF, seed >> 32]
+    for _ in range(rounds):
+        first, third = x[0] * np.uint64(0xD2511F53), x[2] * np.uint64(0xCD9E8D57)
+        x = [(third >> np.uint64(32)) ^ x[1] ^ np.uint64(keys[0]), third & low,
+             (first >> np.uint64(32)) ^ x[3] ^ np.uint64(keys[1]), first & low]
+        keys = [(keys[0] + 0x9E3779B9) & 0xFFFFFFFF, (keys[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return np.stack(x)
+
+
 class Problem:
     """Inputs with defaults filled in; see the text at the top for the meaning of each."""
 
     def __init__(self, q, k, v, scale=None, causal=False, align='bottom_right', offset=None, window=(-1, -1),
                  softcap=0.0, bias=None, bool_mask=None, alibi_slopes=None, sink=None, score_mod=None, score_aux=None,
-                 kv_len=None, q_len=None, kv_start=None, b0=0):
+                 kv_len=None, q_len=None, kv_start=None, dropout=None, b0=0):
         self.b0 = b0 # the batch entry that score_mod sees for entry 0: varlen
         self.q, self.k, self.v = (np.array(f64(x)) for x in (q, k, v))
         self.B, self.Hq, self.Tq, self.D = self.q.shape
@@ -123,6 +135,7 @@ class Problem:
         self.sink = None if sink is None else np.broadcast_to(f64(sink), (self.Hq,))
         self.mod = SCORE_MODS[score_mod] if isinstance(score_mod, str) else score_mod
         self.aux = score_aux or {}
+        self.dropout = dropout # (p, seed, offset)
         self.nk, self.nq = per_entry(kv_len, self.B, self.Tk), per_entry(q_len, self.B, self.Tq)
         self.ks = per_entry(kv_start, self.B, 0)
         if align == 'bottom_right':
@@ -156,6 +169,15 @@ class Problem:
         if self.bias is not None: # drops a score of NaN or inf, too
             keep = keep & ~np.isneginf(self.bias[b, h])
         return keep
+
+    def kept_weights(self, b, h):
+        """What weights are multiplied with: 0 where they are dropped."""
+        if self.dropout is None:
+            return 1.0
+        p, seed, offset = self.dropout
+        head = np.full(self.i.shape, (b + self.b0) * self.Hq + h)
+        words = philox(self.j // 4, self.i, head, np.full(self.i.shape, offset), seed)
+        return np.where(words[self.j % 4, self.i, self.j] < math.ceil(p * 2 ** 32), 0.0, 1 / (1 - p))
 
     def scores(self, b, h):
         """-> (s [Tq,Tk], -inf where dropped; its derivative by the scaled product)."""
@@ -199,6 +221,7 @@ def attention_forward(q, k, v, **kw):
     for b in range(P.B):
         for h in range(P.Hq):
             p, lse[b, h], _ = P.softmax(b, h)
+            p = p * P.kept_weights(b, h)
             v = P.v[b, h // P.G]
             if not np.isfinite(v).all(): # 0 times inf of a key that every row drops
                 v = np.where(np.isfinite(v) | (p.max(axis=0, initial=0) > 0)[:, None], v, 0.0)
@@ -220,12 +243,13 @@ def attention_backward(q, k, v, do, dlse=None, **kw):
         for h in range(P.Hq):
             g = h // P.G
             p, lse, d = P.softmax(b, h)
-            o = p @ P.v[b, g]
+            z = P.kept_weights(b, h)
+            o = (p * z) @ P.v[b, g]
             delta = (do[b, h] * o).sum(axis=1)
             if dlse is not None:
                 delta = delta - np.where(np.isneginf(lse), 0.0, dlse[b, h])
-            dv[b, g] += p.T @ do[b, h]
-            ds = p * (do[b, h] @ P.v[b, g].T - delta[:, None]) # of the loss by s
+            dv[b, g] += (p * z).T @ do[b, h]
+            ds = p * (z * (do[b, h] @ P.v[b, g].T) - delta[:, None]) # of the loss by s
             if dbias is not None:
                 dbias[b, h] = ds
             if dslope is not None:
