@@ -67,6 +67,6 @@ CLA_FN void cla_weigh(cla_tile *t, const cla_env *e, real *p, real *ds, real *ra
     cla_mask_drop(t, e, p, q0, q1, k0, k1, at, n);
     cla_become_weights(t, p, at, n);
     cla_gradients_of(t, e, ds, p, at, n);
-    cla_mark_dropped(t, e, p, at, n);
+    cla_dropout_mark(t, e, p, at, n);
     cla_become_gradients(t, e, ds, p, at, n);
 }

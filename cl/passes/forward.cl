@@ -70,7 +70,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_mask_drop(&t, &e, s, q0, q1, k0, k1, k0, n);
             if (CLA_DROPS) cla_mark_seen(&t, s, n);
             cla_softmax(&t, s, m, l, f, n);
-            cla_drop_weights(&t, &e, s, k0, n);
+            cla_dropout_drop(&t, &e, s, k0, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
         if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);

@@ -114,13 +114,13 @@ CLA_FN void cla_words_of_columns(const cla_env *e, cla_words to[4], integer q, i
     }
 
 /* Forward: weights that are dropped become 0, and what is kept of a row of O is scaled behind the last tile. */
-CLA_FN void cla_drop_weights(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
+CLA_FN void cla_dropout_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_SET_DROPPED((real)(0))
 }
 
 /* Backward: they become negative, because dS needs them too. */
-CLA_FN void cla_mark_dropped(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
+CLA_FN void cla_dropout_mark(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     CLA_SET_DROPPED(-CLA_ELEMENT)
 }

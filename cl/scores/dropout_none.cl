@@ -1,4 +1,4 @@
 /* No dropout. */
 #define CLA_KEPT_SCALE(a) 1
-CLA_FN void cla_drop_weights(const cla_tile *t, const cla_env *e, real *s, int k0, int n) {}
-CLA_FN void cla_mark_dropped(const cla_tile *t, const cla_env *e, real *s, int k0, int n) {}
+CLA_FN void cla_dropout_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n) {}
+CLA_FN void cla_dropout_mark(const cla_tile *t, const cla_env *e, real *s, int k0, int n) {}

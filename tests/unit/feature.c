@@ -131,7 +131,8 @@ static void test_fragment(const struct feature *f)
     static const char *const of_kind[][5] = { [FEATURE_MASK] = { "_begin", "_end", "_next", "_full", "_drop" },
                                               [FEATURE_SCORE] = { "" },
                                               [FEATURE_BIAS] = { "" },
-                                              [FEATURE_SINK] = { "" } };
+                                              [FEATURE_SINK] = { "" },
+                                              [FEATURE_WEIGHT] = { "_drop", "_mark" } };
     const char *text = f->fragment ? fragment_text(f->fragment) : NULL;
     bool all = text || f->write;
     for (int i = 0; i < 5 && text && of_kind[f->kind][i]; i++)
@@ -181,7 +182,9 @@ struct effects {
 static double value_at(const struct feature *f, const struct sample *s, int64_t h, int64_t q, int64_t k, int64_t offset)
 {
     const struct feature_at at = { &s->p, q, k, offset, sample_feature_read(s, f->reads, 0, h, q, k) };
-    return f->keeps ? f->keeps(&at) : f->change(&at, 0.5);
+    return f->kind == FEATURE_WEIGHT ? sample_answer_factor(s, 0, h, q, k)
+           : f->keeps                ? f->keeps(&at)
+                                     : f->change(&at, 0.5);
 }
 
 static struct effects effects_of(const struct feature *f, const struct sample *s)
@@ -201,7 +204,7 @@ static struct effects effects_of(const struct feature *f, const struct sample *s
             x.in_range += within;
             x.kept += keeps;
             x.strays += keeps != within;
-            x.changes = x.changes || (!f->keeps && value != 0.5);
+            x.changes = x.changes || (f->kind != FEATURE_WEIGHT && !f->keeps && value != 0.5);
             x.diagonal = x.diagonal || value != value_at(f, s, 0, q, k, OFFSET + 1);
             x.heads = x.heads || value != value_at(f, s, 1, q, k, OFFSET);
         }

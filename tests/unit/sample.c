@@ -265,6 +265,9 @@ static struct reference problem_of(const struct truth *t, int64_t b, int64_t h)
     struct reference r;
     memset(&r, 0, sizeof r);
     r.b = r.h = r.hk = r.slopes_b = 1;
+    r.b0 = b * z->h + h; /* where it begins among all heads, for dropout */
+    r.dropout_seed = sample_answer_dropout(t->s).seed;
+    r.dropout_offset = sample_answer_dropout(t->s).offset;
     r.p = *p;
     r.type = p->o_type;
     r.narrow_p = t->s->narrow_p;
@@ -346,8 +349,8 @@ static void close_head(struct head *x)
 /* ---- Combinations ---- */
 
 enum { TYPE, CAUSAL, WINDOW, ALIGN, Q_LEN, KV_LEN, KV_START, PACKED, SOFTCAP, ALIBI, BIAS, MASK, MAP, SINKS, HEADS,
-       WIDTHS, SCALE, SIZES, RAGGED, K_QUANT, V_QUANT, GROUP, ZERO, PAGE, O_TYPE, FACTORS, CHOICES = 8 };
-static const int choices[FACTORS] = { 7, 2, 5, 4, 2, 2, 2, 4, 3, 2, 5, 2, 2, 2, 5, 8, 4, 8, 2, 5, 5, 4, 4, 6, 3 };
+       WIDTHS, SCALE, SIZES, RAGGED, K_QUANT, V_QUANT, GROUP, ZERO, PAGE, O_TYPE, DROPOUT, FACTORS, CHOICES = 8 };
+static const int choices[FACTORS] = { 7, 2, 5, 4, 2, 2, 2, 4, 3, 2, 5, 2, 2, 2, 5, 8, 4, 8, 2, 5, 5, 4, 4, 6, 3, 2 };
 static const int32_t groupings[4] = { 0, 1, 16, 32 }, page_sizes[6] = { 0, 1, 3, 16, 1000, ROWS_MAX };
 static const int32_t types[7][3] = { { CLATTN_F32, CLATTN_F32, CLATTN_F32 },  { CLATTN_F16, CLATTN_F16, CLATTN_F16 },
                                      { CLATTN_BF16, CLATTN_BF16, CLATTN_BF16 }, { CLATTN_F64, CLATTN_F64, CLATTN_F64 },
@@ -461,6 +464,7 @@ static struct sample make(const struct row *r, uint64_t index)
     p.window_right = windows[c[WINDOW]][1];
     add_caches(&p, c);
     p.softcap = softcaps[c[SOFTCAP]];
+    p.dropout_p = c[DROPOUT] ? 0.3 : 0;
     p.scale = scales[c[SCALE]];
     p.bias_type = c[BIAS] == 4 ? p.type : c[BIAS];
     p.sizes.b = sizes[c[SIZES]][0];
@@ -1193,6 +1197,7 @@ static void add_feature(clattn_problem *p, int i)
     case 9: p->softcap = 30; break;
     case 10: p->bias_type = CLATTN_F16; break;
     case 11: p->scale = 0.13; break;
+    case 12: p->dropout_p = 0.3; break;
     default: p->flags |= flags[i]; break;
     }
     if (p->flags & CLATTN_WINDOW)
@@ -1202,8 +1207,8 @@ static void add_feature(clattn_problem *p, int i)
 static void test_features(void)
 {
     static const char *const feature[] = { "q_len", "kv_len",    "kv_start", "ALiBi",  "sinks",   "mask",
-                                           "map",   "a window", "causal",   "softcap", "a bias", "scale" };
-    for (int i = 0; i < 12; i++) {
+                                           "map",   "a window", "causal",   "softcap", "a bias", "scale", "dropout" };
+    for (int i = 0; i < 13; i++) {
         int unseen = 0, tried = 0;
         for (int type = CLATTN_F32; type <= CLATTN_F64; type++) {
             if (!harness_turn((unsigned)(i * 4 + type), type - CLATTN_F32 == i % 4))
