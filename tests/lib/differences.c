@@ -335,6 +335,7 @@ static cl_int make_plans(struct differences *x, char *why, size_t len)
     if (e || !x->g.args.dlse.mem)
         return e;
     p.flags |= CLATTN_SINKS;
+    p.dropout_p = 0; /* which LSE does not know of */
     e = harness_plan(x->d, &p, NULL, &x->twin, why, len);
     return e ? e : make_twin(x);
 }
