@@ -16,9 +16,10 @@
  *     s = s - slope[h] |q + offset - k|              ALiBi
  *     s = s + bias[b,h,q,k]
  *     lse[q] = ln(sum_k exp(s[q,k]) + exp(sink[h]))  sinks: a term without a value
- *     O[q]   = sum_k exp(s[q,k] - lse[q]) V[k]
+ *     O[q]   = sum_k z exp(s[q,k] - lse[q]) V[k]     z: dropout, see below; else 1
  *
- * Every step but the first and the last two is optional, and every combination is allowed.
+ * Every step but the first and the last two is optional, and every combination is allowed, but for dropout with batch
+ * invariance.
  *
  * Shapes   Q [b,h,nq,d]  K [b,hk,nk,d]  V [b,hk,nk,dv]  O [b,h,nq,dv]  LSE [b,h,nq]
  *          h is a multiple of hk, and query head i reads key/value head i / (h / hk). d and dv are 1 to 576 and may
@@ -40,7 +41,7 @@
  *          Causality is never guessed from shapes. A row that sees no key gives O = 0 and LSE = -inf (with a sink,
  *          LSE = sink), never NaN. What is stored in K and V outside [kv_start, kv_len), in Q beyond q_len, and in the
  *          bias of a dropped key never reaches an output. NaN and inf in a value row that one query sees may reach the
- *          queries that are computed beside it.
+ *          queries that are computed beside it, and reach that one also where dropout multiplies them by 0.
  * Varlen   sequences of different lengths, one behind the other. With CLATTN_CU_Q, Q and O are [total_q,h,d] and LSE
  *          is [h,total_q]; the rows of sequence b are cu_q[b] to cu_q[b+1] - 1. Likewise K and V with CLATTN_CU_K.
  *          b then is the sequence, and q and k count inside it; lengths, offsets, bias and mask mean what they mean
@@ -96,23 +97,26 @@
  * the sign of a zero.
  *
  * Another plan is other arithmetic. clattn_forward() takes one plan for all b, nk, total_q and total_k, but may take
- * another where h or hk differs, or nq is beyond another power of two.
+ * another where h or hk differs, or nq is beyond another power of two. Dropout depends on the place of an entry in the
+ * batch, and is refused.
  *
  * The price: a call of few rows may leave a part of the device idle, one of many rows is split as well, and a call with
  * more than 1024 keys needs a workspace. Where that cannot be had the call is refused, never split otherwise.
  *
  * Dropout
  * -------
- * With dropout_p = p > 0 each weight p_k of a row is multiplied by z_k: 0 with probability p, else 1 / (1 - p). LSE
- * and the sum that weights are divided by stay those of all keys; a sink is not dropped. So O = sum_k p_k z_k V[k],
- * and in a backward call dV = sum_q p_k z_k dO and dS = p_k (z_k dP_k - D). In the bounds V[k] becomes z_k V[k].
+ * With dropout_p = p > 0 each weight p_k of a row is multiplied by z_k: 0 with probability p (to within 2^-32), else 1
+ * / (1 - p). LSE and the sum that weights are divided by stay those of all keys, and a sink is never left out. So O =
+ * sum_k p_k z_k V[k]. In the bound of O above V[k] is z_k V[k] then, also where its domain is concerned, and 2^-124 n
+ * becomes 2^-124 n / (1 - p), likewise for f64 and bf16; "Gradients" below has z, too.
  *
  * z_k depends on dropout_seed, dropout_offset, the batch entry b, the query head h, the query q and the key k alone,
- * not on the device, the type, the engine or its tiles, nor on what else a call computes. It is 0 where word k mod 4
- * of Philox4x32 with 7 rounds (J. Salmon et al., 2011), with the key {low, high half of the seed} and the counter
- * {floor(k / 4), q, b H + h, offset}, is below ceil(2^32 p), H being the number of query heads. So a forward call and
- * its backward call drop the same weights. Two calls that each compute a part of a batch or of its heads need
- * different seeds or offsets. In varlen b is the sequence, and q and k count from its beginning.
+ * not on the device, the type, the engine or its tiles, nor on what else a call computes. It is 0 where word k mod 4 of
+ * Philox4x32 with 7 rounds (J. Salmon et al., 2011) is below ceil(2^32 p). Word 0 of the key is the low half of the
+ * seed, word 1 the high half; words 0 to 3 of the counter are floor(k / 4), q, b H + h, H being the number of query
+ * heads, and the offset. So a forward call and its backward call leave out the same weights, and so do two layers or
+ * two steps with the same seed and offset: give each its own, and also each of two calls that compute parts of a batch
+ * or of its heads. In varlen b is the sequence, and q and k count from its beginning.
  *
  * Conventions
  * -----------
@@ -268,7 +272,7 @@ enum {
     CLATTN_LSE_F64 = 65536,  /**< with f64 only: LSE, dLSE and lse_parts are f64 in place of f32. Gradients need it to
                               *   be as accurate as f64 is: the weights that they compute have the error of LSE. */
     CLATTN_BATCH_INVARIANT = 131072 /**< a row of a forward call has the same bits whatever else the call computes; see
-                                     *   "Batch invariance" above. Not with CLATTN_BACKWARD. */
+                                     *   "Batch invariance" above. Not with CLATTN_BACKWARD, nor with dropout. */
 };
 
 /**
@@ -383,8 +387,8 @@ typedef struct clattn_problem {
     /**< With CLATTN_BACKWARD, else ignored: [n_mods] derivatives of the score_mods, see "Gradients" below. Read only
      *   while a call with the problem lasts. */
     double dropout_p;
-    /**< The probability with which a weight is dropped: 0 (none), or from 2^-32 to less than 1; see "Dropout" above.
-     *   Not with CLATTN_BATCH_INVARIANT. */
+    /**< The probability with which a weight is left out: 0 (none), or from 2^-32 to 1 - 2^-32; see "Dropout" above. Not
+     *   with CLATTN_BATCH_INVARIANT. */
 } clattn_problem;
 
 #define CLATTN_PROBLEM_INIT \
@@ -901,8 +905,9 @@ typedef struct clattn_forward_args {
     int32_t splits;
     /**< 0: what the problem says. */
     uint64_t dropout_seed, dropout_offset;
-    /**< What is dropped where the problem has dropout: any seed, and an offset of at most 2^32 - 1, e.g. the number of
-     *   the layer or step. A backward call needs those of its forward call. Without dropout they are ignored. */
+    /**< Which weights are left out where the problem has dropout: any seed, and an offset of at most 2^32 - 1, e.g. the
+     *   number of the layer or step. A backward call needs those of its forward call. Without dropout both are
+     *   ignored. */
 } clattn_forward_args;
 
 #define CLATTN_TENSOR_INIT { 0, 0, { 0, 0, 0 } }
@@ -1014,8 +1019,8 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * Given dO, the gradient of some loss with respect to O, and dLSE, that with respect to LSE, with p[q,k] = exp(s[q,k] -
  * lse[q]) and D[q] = dot(dO[q], O[q]) - dLSE[q]:
  *
- *     dV[k]   = sum_q p[q,k] dO[q]
- *     ds[q,k] = p[q,k] (dot(dO[q], V[k]) - D[q])      with respect to the score after its last step
+ *     dV[k]   = sum_q z p[q,k] dO[q]                  z: dropout, else 1
+ *     ds[q,k] = p[q,k] (z dot(dO[q], V[k]) - D[q])    with respect to the score after its last step
  *     ds      = mod_grad(ds, s, b, h, q, k)           score_mods, the last one first, s being the score before each
  *     ds      = ds (1 - tanh(s / c)^2)                softcap c, likewise
  *     dQ[q]   = scale sum_k ds[q,k] K[k]
@@ -1036,23 +1041,23 @@ CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue qu
  * The error bound
  * ---------------
  * With E_k, u, eps and tiny as at the top, B_O and B_LSE what O and LSE as given may be off (the bound of the forward
- * call), all else exact, C(m) = 32 + 8 min(m, 64), tiny' = 2^-124 (f64: 2^-1020), and dp = dot(dO[q], V[k]):
+ * call), all else exact, C(m) = 32 + 8 min(m, 64), tiny' = 2^-124 (f64: 2^-1020), and dp = z dot(dO[q], V[k]):
  *
  *     P   = p (e^(E_k + B_LSE) - 1), and p more where p < 2^-99 e^(E_k + B_LSE) (f64: 2^-899)
- *     Bdp = 96 u sum_j |dO V| + (1 + dv + sum_j (|dO| + |V|)) tiny'
+ *     Bdp = 96 z u sum_j |dO V| + z (1 + dv + sum_j (|dO| + |V|)) tiny'
  *     BD  = (96 + dv) u sum_j |dO O| + sum_j |dO| B_O + u |dLSE| + (1 + dv + sum_j (|dO| + |O|)) tiny'
  *     Bds = (p + P) (Bdp + BD) + (P + 8 u (p + P)) |dp - D| + tiny'        before softcap's derivative; that makes it
  *           Bds (1 - t^2) + (|ds| + Bds) min(1, 32 u + (96 u x_k + 2^-124 f_k) / c)     with t = tanh(s / c)
  *
  * A sum of m terms x, each of them off by X, is off by sum X + u C(m) sum (|x| + X) + m tiny', and what is stored, r,
- * is off by eps (|r| + that) + tiny more, in its type. For dV the terms are p dO, off by P |dO|; for dQ and dK scale ds
- * K and scale ds Q, off by (|scale| Bds + tiny') |K| + |scale| (|ds| + Bds) tiny' and likewise with Q; for dBias ds,
- * off by Bds; for dSlope ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P |D|. m is nk
- * for dQ, the queries of all heads and entries that share a key for dK and dV, and b h nq max(nk, 1) for the others.
- * Captured buffers are off as their texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix
- * units have m u more beside u C(m), 2 eps (of the type of Q) as well in dQ, dK and dV, and 2 d or 2 dv more beside 96,
- * but not in BD; in f16 P is 2^-32 larger in dV, and Bds 2^-32 max (|ds| + Bds) in dQ and dK, the largest of all. What
- * mods and their derivatives lose or enlarge is not included.
+ * is off by eps (|r| + that) + tiny more, in its type. For dV the terms are z p dO, off by z P |dO|; for dQ and dK
+ * scale ds K and scale ds Q, off by (|scale| Bds + tiny') |K| + |scale| (|ds| + Bds) tiny' and likewise with Q; for
+ * dBias ds, off by Bds; for dSlope ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P
+ * |D|. m is nk for dQ, the queries of all heads and entries that share a key for dK and dV, and b h nq max(nk, 1) for
+ * the others. Captured buffers are off as their texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24
+ * |dLSE|. Matrix units have m u more beside u C(m), 2 eps (of the type of Q) as well in dQ, dK and dV, and 2 d or 2 dv
+ * more beside 96, but not in BD; in f16 z P is 2^-32 (with dropout 2^-32 / (1 - dropout_p)) larger in dV, and Bds 2^-32
+ * max (|ds| + Bds) in dQ and dK, the largest of all. What mods and their derivatives lose or enlarge is not included.
  *
  * It holds in the domain of the forward call as long as |scale| sum_d |Q K| and the scores after every step are at most
  * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes, times |scale| where that is a factor, and |scale ds| of

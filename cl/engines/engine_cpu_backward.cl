@@ -172,20 +172,21 @@ CLA_FN void cla_add_dq(cla_tile *t, const cla_env *e, const real *ds, int q0, in
     }
 }
 
-/* Whether an element adds to gradients: what is dropped has a dS, though its weight is 0 by now. */
-#define CLA_WEIGHS(i) (CLA_HAS_DROPOUT ? (p[i] != (real)(0)) | (ds[i] != (real)(0)) : p[i] != (real)(0))
+/* Whether an element adds to gradients: what dropout leaves out has a dS, though its weight is 0 by now. */
+#define CLA_WEIGHS(p, ds, i) \
+    (CLA_HAS_DROPOUT ? ((p)[i] != (real)(0)) | ((ds)[i] != (real)(0)) : (p)[i] != (real)(0))
 
 /* Queries in which something weighs: Q and dO of the others may be NaN. */
 CLA_FN void cla_mark_queries(cla_tile *t, const real *p, const real *ds, int n)
 {
     integer always = (integer)(-1);
-    CLA_NO_UNROLL for (int j = 0; j < n; j++) always &= CLA_WEIGHS(j * CLA_NV);
+    CLA_NO_UNROLL for (int j = 0; j < n; j++) always &= CLA_WEIGHS(p, ds, j * CLA_NV);
     t->n_seen = n;
     if (any(always)) return; /* a key that weighs something in all: the usual case */
     int seen = 0;            /* t->n_seen would be counted in memory */
     CLA_NO_UNROLL for (int j = 0; j < n; j++) {
         int v = 0; /* the first vector is nearly always enough */
-        while (v < CLA_NV && !any(CLA_WEIGHS(j * CLA_NV + v))) v++;
+        while (v < CLA_NV && !any(CLA_WEIGHS(p, ds, j * CLA_NV + v))) v++;
         t->seen[seen] = j;
         seen += v < CLA_NV;
     }
@@ -198,7 +199,7 @@ CLA_FN void cla_mark_keys(cla_tile *t, const real *p, const real *ds, int n)
     int some = 0;
     CLA_NO_UNROLL for (int v = 0; v < CLA_NV; v++) {
         integer weighs = (integer)(0);
-        CLA_NO_UNROLL for (int j = 0; j < n; j++) weighs |= CLA_WEIGHS(j * CLA_NV + v);
+        CLA_NO_UNROLL for (int j = 0; j < n; j++) weighs |= CLA_WEIGHS(p, ds, j * CLA_NV + v);
         CLA_NO_UNROLL for (int i = 0; i < CLA_W; i++) {
             t->keys[some] = v * CLA_W + i;
             some += CLA_LANE(weighs, CLA_INTEGER, i) != 0;

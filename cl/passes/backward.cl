@@ -21,8 +21,8 @@ CLA_FN void cla_become_weights(const cla_tile *t, real *s, int k0, int n)
 }
 
 /* dS from dP: p (dp - D). What weighs nothing has no gradient, whatever is stored there. It is scaled at once where one
- * item has the whole tile in memory, unless something needs it before. With dropout weights that are dropped are
- * negative here, their dp is 0, and p becomes what dO is multiplied with. */
+ * item has the whole tile in memory, unless something needs it before. Weights that dropout leaves out are negative
+ * here: their dp is 0, and p becomes what dO is multiplied with. */
 #define CLA_GOES_BACK (CLA_CURVED || CLA_TAKES || CLA_LANES > 1)
 CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, real *p, int k0, int n)
 {
@@ -30,9 +30,9 @@ CLA_FN void cla_become_gradients(const cla_tile *t, const cla_env *e, real *s, r
     CLA_EACH_ELEMENT(t, k0, n)
         real weight = p[j * CLA_R_N + r], dp = CLA_ELEMENT;
         if (CLA_HAS_DROPOUT) {
-            const integer dropped = weight < (real)(0);
-            dp = dropped ? (real)(0) : dp * (real)(CLA_KEPT_SCALE(e->a));
-            p[j * CLA_R_N + r] = dropped ? (real)(0) : weight * (real)(CLA_KEPT_SCALE(e->a));
+            const integer left_out = weight < (real)(0);
+            dp = left_out ? (real)(0) : dp * (real)(CLA_DROPOUT_FACTOR(e->a));
+            p[j * CLA_R_N + r] = left_out ? (real)(0) : weight * (real)(CLA_DROPOUT_FACTOR(e->a));
             weight = fabs(weight);
         }
         CLA_ELEMENT = weight == (real)(0) ? (real)(0) : weight * (dp - CLA_D_OF(t, r, j)) * scale;

@@ -70,7 +70,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_mask_drop(&t, &e, s, q0, q1, k0, k1, k0, n);
             if (CLA_DROPS) cla_mark_seen(&t, s, n);
             cla_softmax(&t, s, m, l, f, n);
-            cla_dropout_drop(&t, &e, s, k0, n);
+            cla_dropout_zero(&t, &e, s, k0, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
         if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
@@ -78,7 +78,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
     if (CLA_HAS_SINKS & CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     if (CLA_HAS_DROPOUT)
-        CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_KEPT_SCALE(&a);
+        CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_DROPOUT_FACTOR(&a);
     cla_row_sum(&t, l);
     cla_write(&t, &e, o, m, l);
 }

@@ -1,8 +1,8 @@
-/* Dropout: which weights are dropped, by Philox4x32 of seven rounds (Salmon et al., "Parallel random numbers: as easy
+/* Dropout: which weights are left out, by Philox4x32 of seven rounds (Salmon et al., "Parallel random numbers: as easy
  * as 1, 2, 3"), so that it depends on the element alone, not on engines and tiles. A block of four words is for four
  * neighbouring keys, the first of which is a multiple of four. Products have 64 bits, since mul_hi() of vectors is
  * scalar code on PoCL: a call takes 0.4 of the time so. */
-#define CLA_KEPT_SCALE(a) CLA_DROPOUT_SCALE(a)
+#define CLA_DROPOUT_FACTOR(a) CLA_DROPOUT_SCALE(a)
 
 /* A block for each lane of T, from its counter in x: block of keys, query, head and offset. */
 #define CLA_PHILOX_OF(name, T, N) \
@@ -26,7 +26,7 @@ typedef CLA_VECTOR(uint) cla_words;
 #define cla_words_(x) CLA_CAT(convert_uint, CLA_SUFFIX)(x)
 CLA_PHILOX_OF(lanes, cla_words, CLA_SUFFIX)
 
-CLA_FN integer cla_is_dropped(const cla_env *e, cla_words word)
+CLA_FN integer cla_is_left_out(const cla_env *e, cla_words word)
 {
     return CLA_VECTOR(CLA_CAT(convert_, CLA_INTEGER))(word < (cla_words)((uint)e->a->dropout_threshold));
 }
@@ -92,10 +92,11 @@ CLA_FN void cla_words_of_columns(const cla_env *e, cla_words to[4], integer q, i
     }
 }
 
-/* Makes the dropped elements of a tile what `value` says. Keys that a work-group owns begin with a multiple of four. */
+/* Makes the elements of a tile that are left out what `value` says. Keys that a work-group owns begin with a multiple
+ * of four. */
 #define CLA_HAS_COLUMNS (CLA_OWNS_QUERIES && !CLA_KEY_STEP)
 #define CLA_HAS_BLOCKS(k) (CLA_KEY_STEP && CLA_WIDTH >= 4 && (!CLA_OWNS_QUERIES || (k) % 4 == 0))
-#define CLA_SET_DROPPED(value) \
+#define CLA_SET_LEFT_OUT(value) \
     if (CLA_HAS_COLUMNS) { \
         CLA_UNROLL_COLS for (int j0 = 0; j0 < CLA_COLS(n); j0 += 4) \
             CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) { \
@@ -103,24 +104,24 @@ CLA_FN void cla_words_of_columns(const cla_env *e, cla_words to[4], integer q, i
                 int j = j0; \
                 cla_words_of_columns(e, words, CLA_ELEMENT_Q, CLA_ELEMENT_K); \
                 CLA_UNROLL for (; j < j0 + 4; j++) \
-                    if (j < CLA_COLS(n)) CLA_ELEMENT = cla_is_dropped(e, words[j - j0]) ? (value) : CLA_ELEMENT; \
+                    if (j < CLA_COLS(n)) CLA_ELEMENT = cla_is_left_out(e, words[j - j0]) ? (value) : CLA_ELEMENT; \
             } \
     } else { \
         CLA_EACH_ELEMENT(t, k0, n) \
             const cla_words word = CLA_HAS_BLOCKS(CLA_SQUARE_K) ? cla_words_of_lanes(e, CLA_SQUARE_Q, CLA_SQUARE_K) \
                                                                 : cla_word(e, CLA_ELEMENT_Q, CLA_ELEMENT_K); \
-            CLA_ELEMENT = cla_is_dropped(e, word) ? (value) : CLA_ELEMENT; \
+            CLA_ELEMENT = cla_is_left_out(e, word) ? (value) : CLA_ELEMENT; \
         CLA_END_ELEMENT \
     }
 
-/* Forward: weights that are dropped become 0, and what is kept of a row of O is scaled behind the last tile. */
-CLA_FN void cla_dropout_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
+/* Forward: these weights become 0, and O is scaled behind the last tile. */
+CLA_FN void cla_dropout_zero(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    CLA_SET_DROPPED((real)(0))
+    CLA_SET_LEFT_OUT((real)(0))
 }
 
 /* Backward: they become negative, because dS needs them too. */
 CLA_FN void cla_dropout_mark(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    CLA_SET_DROPPED(-CLA_ELEMENT)
+    CLA_SET_LEFT_OUT(-CLA_ELEMENT)
 }

@@ -116,9 +116,11 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     k_group, v_group   elements of a group: 1 or a multiple of 16, 0 for the whole row; None: the only such number that
                 makes as many groups as k_scale and v_scale have, where there is but one
     out_dtype   of the result: 'f32', 'f16', 'bf16'
-    dropout_p   the probability with which a weight is left out; the others are multiplied by 1 / (1 - dropout_p)
-    dropout_seed, dropout_offset   which ones: any numbers below 2^64 and 2^32, by default 0. The same numbers leave out
-                the same weights on every device; give attention_backward() those of the forward call
+    dropout_p   the probability with which a weight is left out, 0 or from 2^-32 to 1 - 2^-32; the others are multiplied
+                by 1 / (1 - dropout_p). Not with batch_invariant
+    dropout_seed, dropout_offset   which ones: whole numbers below 2^64 and 2^32, by default 0. The same numbers leave
+                out the same weights on every device: give each layer and step its own, and attention_backward() those
+                of the forward call
     splits      parts that keys are split into; 0: as many as the device needs
     batch_invariant   True: keys of an entry are split by their own number alone, so that a row of the result has the
                 same bits whatever else the call computes (clattn.h says what exactly)

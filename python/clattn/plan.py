@@ -53,7 +53,8 @@ class Plan:
     like those of the plan are fastest.
 
     q, k, v, options   as for attention(); arrays among the options only say that calls bring such. Calls have the
-                       plan's options; one that a call gives has to be the plan's, or a size or layout of the call
+                       plan's options; one that a call gives has to be the plan's, or a size or layout of the call,
+                       or dropout_seed or dropout_offset
     gradients          True: a plan for backward(), which has no other call. score_mod_grad and aux_grads as there
     config             an engine, or "ENGINE TILE"; None: the best that is known
     max_workspace      bytes that a call may need at most; 0: any number

@@ -31,6 +31,19 @@ def test_same_as_numpy(rng, queue):
     assert np.allclose(g.dk.get(), h.dk, atol=1e-5)
 
 
+def test_dropout(rng, queue):
+    q, k, v = qkv(rng)
+    on = [cla.to_device(queue, x) for x in (q, k, v)]
+    more = dict(dropout_p=0.4, dropout_seed=(1 << 63) + 5, dropout_offset=7)
+    o, lse = clattn.attention(*on, return_lse=True, **more)
+    want, want_lse = clattn.attention(q, k, v, return_lse=True, **more)
+    assert np.allclose(o.get(), want, atol=1e-6) and not np.allclose(want, clattn.attention(q, k, v), atol=0.01)
+    dout = np.ones_like(want)
+    g = clattn.attention_backward(cla.to_device(queue, dout), *on, o, lse, **more)
+    h = clattn.attention_backward(dout, q, k, v, want, want_lse, **more)
+    assert np.allclose(g.dv.get(), h.dv, atol=1e-5) and np.allclose(g.dq.get(), h.dq, atol=1e-5)
+
+
 def test_offsets_and_strides(rng, queue):
     q, k, v = qkv(rng)
     on = [cla.to_device(queue, np.concatenate([x[:1] + 5, x])) for x in (q, k, v)]

@@ -97,7 +97,7 @@ def prepared(call):
     values = [(name, str(x.dtype), x.shape, x.tobytes()) for name, x in call.given.items()]
     forward = p.call.forward
     return (p.problem_key, bytes(ffi.buffer(ffi.addressof(p.call, 'sizes'))), slots, values, forward.splits,
-            forward.block_q, call.dropout, forward.block_k, [list(x.stride) for x in (forward.q, forward.k, forward.v)],
+            forward.block_q, forward.block_k, call.dropout, [list(x.stride) for x in (forward.q, forward.k, forward.v)],
             [(out.name, out.shape, out.dtype) for out in p.outputs])
 
 

@@ -20,9 +20,8 @@ void dropout_philox(uint32_t x[4], const uint32_t key[2])
 
 uint32_t dropout_threshold(double p)
 {
-    const double words = 0x1p32 * p;
-    const uint32_t below = words < 0x1p32 - 1 ? (uint32_t)words : UINT32_MAX;
-    return below < words && below < UINT32_MAX ? below + 1 : below;
+    const uint32_t below = (uint32_t)(0x1p32 * p);
+    return below + (below < 0x1p32 * p);
 }
 
 double dropout_factor(const struct dropout *d, int64_t head, int64_t q, int64_t k)

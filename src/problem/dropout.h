@@ -8,7 +8,7 @@
 /* Four words of Philox4x32 with seven rounds, in place of the counter that is in x. */
 void dropout_philox(uint32_t x[4], const uint32_t key[2]);
 
-/* Weights whose word is below it are dropped with probability p, 0 <= p < 1. */
+/* ceil(2^32 p), p being at most 1 - 2^-32: weights whose word is below are left out. */
 uint32_t dropout_threshold(double p);
 
 /* What dropout multiplies a weight with: 0 or 1 / (1 - p). `head` counts query heads of all batch entries. */

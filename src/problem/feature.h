@@ -1,5 +1,5 @@
-/* feature.h - the features of attention: a row for each mask, change of scores or weights, bias
- * and sink. Knows no device.
+/* feature.h - the features of attention: a row for each mask, change of scores or weights, bias and sink. Knows no
+ * device.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Whatever the library has to know of a feature stands in its row: the program's text, the checks of a problem, the

@@ -209,10 +209,10 @@ static bool dropout_applies(const clattn_problem *p)
 
 static cl_int dropout_check(clattn_problem *p, struct why *why)
 {
-    if (!(p->dropout_p >= 0 && p->dropout_p < 1))
-        INVALID("dropout_p is %g, must be at least 0 and below 1", p->dropout_p);
-    if (p->dropout_p > 0 && p->dropout_p < 0x1p-32)
-        INVALID("dropout_p is %g, must be 0 or at least 2^-32", p->dropout_p);
+    if (p->dropout_p == 0)
+        p->dropout_p = 0; /* -0 is another key */
+    else if (!(p->dropout_p >= 0x1p-32 && p->dropout_p <= 1 - 0x1p-32))
+        INVALID("dropout_p is %.17g, must be 0, or from 2^-32 to 1 - 2^-32", p->dropout_p);
     if (p->dropout_p > 0 && p->flags & CLATTN_BATCH_INVARIANT)
         INVALID("CLATTN_BATCH_INVARIANT does not go with dropout, which depends on the batch entry");
     return CL_SUCCESS;

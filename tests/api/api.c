@@ -198,6 +198,10 @@ static void test_problems(const struct device *d)
     REFUSED(p.softcap = -1);
     REFUSED(p.softcap = NAN);
     REFUSED(p.softcap = INFINITY);
+    REFUSED(p.dropout_p = -0.1);
+    REFUSED(p.dropout_p = 1);
+    REFUSED(p.dropout_p = NAN);
+    REFUSED(p.dropout_p = 0.1; p.flags = CLATTN_BATCH_INVARIANT);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_left = -2);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MIN);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MAX);

@@ -9,6 +9,7 @@
 #include "tests/lib/each.h"
 #include "tests/lib/emulations.h"
 #include "tests/lib/graded.h"
+#include "problem/dropout.h"
 #include "tools/oracle/reference_dropout.h"
 
 #include <math.h>
@@ -43,6 +44,47 @@ static void test_known_answers(void)
             bad += reference_philox(known[i].counter, known[i].key, known[i].rounds, w) != known[i].words[w];
         ok(!bad, "known answer %zu of Philox4x32, %d rounds", i, known[i].rounds);
     }
+}
+
+/* What is below it is left out: as many words as the probability says, rounded up. */
+static void test_threshold(void)
+{
+    const double some[] = { 0x1p-32, 1.5 * 0x1p-32, 0.1, 0.25, 0.3, 0.5, 1 - 1.5 * 0x1p-32, 1 - 0x1p-32 };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        is_int(dropout_threshold(some[i]), (int64_t)ceil(ldexp(some[i], 32)), "the threshold of %.12g", some[i]);
+}
+
+/* ---- One element, at the word that decides ---- */
+
+static uint32_t word_of(const struct trial *t)
+{
+    const uint32_t counter[4] = { 0, 0, 0, (uint32_t)t->x.dropout_offset };
+    return reference_philox(counter, t->x.dropout_seed, 7, 0);
+}
+
+/* A weight whose word is w, with p = (w + more) / 2^32: left out by one more than by w itself. */
+static void check_word(const struct device *d, const char *config, int more)
+{
+    static const char text[] = "f32 b1 h1 q1 k1 d8 dropout0.5 lse seed1";
+    char why[1024] = "";
+    clattn_workload c = each_case(text);
+    clattn_plan plan = NULL;
+    struct trial t;
+    cl_int e = trial_make(&t, d->cl.context, &c, PADDED);
+    const uint32_t word = word_of(&t);
+    const struct dropout host = { ldexp((double)word + more, -32), t.x.dropout_seed, (uint32_t)t.x.dropout_offset };
+    t.c.problem.dropout_p = host.p;
+    e = e ? e : harness_plan(d, &t.c.problem, config, &plan, why, sizeof why);
+    const int ran = !e && harness_fetch(d, &t, plan, why, sizeof why);
+    int zeros = 0;
+    for (int64_t i = 0; i < t.dv && ran; i++)
+        zeros += t.o.value[i] == 0;
+    ok(ran && zeros == (more ? t.dv : 0) && (dropout_factor(&host, 0, 0, 0) == 0) == more,
+       "%s, %s: a word of %u with p of %u / 2^32 is %s", d->name, config, word, word + (uint32_t)more,
+       more ? "left out" : "kept");
+    if (!ran)
+        diag("%s %s", clattn_status_string(e), why);
+    trial_free(&t);
 }
 
 /* ---- Decisions of one call ---- */
@@ -230,6 +272,10 @@ static void test_device(const struct device *d)
                 check_backward(d, types[i], emulated);
             }
     }
+    for (unsigned e = 0; each_engine(d, "f32", words, e, config, sizeof config); e++) {
+        check_word(d, config, 0);
+        check_word(d, config, 1);
+    }
     test_arguments(d);
     for (size_t i = 0; harness_config(d, "f32 b2 h3 q75 k75 d8/75 dropout0.3 lse", i, config, sizeof config); i++)
         if (harness_turn((unsigned)i, i % 8 == 0))
@@ -239,6 +285,7 @@ static void test_device(const struct device *d)
 int main(void)
 {
     test_known_answers();
+    test_threshold();
     test_rate(0.1);
     test_rate(0.5);
     return each_device(test_device);

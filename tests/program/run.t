@@ -212,6 +212,19 @@ slopes() {
 }
 due slopes
 due verified "--dropout" --dropout 0.3 --dropout-seed 12345678901234567890 --dropout-offset 7 --causal "$Q" "$K" "$V"
+drops() { # what --dropout-seed and --dropout-offset say shows
+    verified "a seed beyond 2^32" --dropout 0.5 --dropout-seed 8589934593 "$Q" "$K" "$V"
+    mv o.npy seed.npy
+    for other in "--dropout-seed 1" "--dropout-seed 8589934593 --dropout-offset 1"; do
+        verified "$other" --dropout 0.5 $other "$Q" "$K" "$V"
+        ! cmp -s o.npy seed.npy
+        ok $? "drops other weights"
+    done
+    verified "the same once more" --dropout 0.5 --dropout-offset 0 --dropout-seed 8589934593 "$Q" "$K" "$V"
+    cmp o.npy seed.npy
+    ok $? "drops the same"
+}
+due drops
 due verified "--sinks" --sinks sinks.npy --causal --align -3 "$Q" "$K" "$V"
 
 due as_causal "--score-mod, causal" --score-mod "$mods/causal.cl" --scale=0.25 "$Q" "$K" "$V"

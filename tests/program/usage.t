@@ -35,6 +35,8 @@ done
 refused 1 '--dropout-seed: -1' --dropout-seed -1 q.npy k.npy v.npy
 refused 1 '--dropout-seed: 18446744073709551616' --dropout-seed 18446744073709551616 q.npy k.npy v.npy
 refused 1 '--dropout-offset: 4294967296' --dropout-offset 4294967296 q.npy k.npy v.npy
+refused 1 '--dropout-seed needs --dropout as well' --dropout-seed 3 q.npy k.npy v.npy
+refused 1 '--dropout-offset needs --dropout as well' --dropout-offset 3 q.npy k.npy v.npy
 refused 1 '--dropout-offset: -1' --dropout-offset -1 q.npy k.npy v.npy
 for window in 3 3, ,3 -2,0 0,-2 1.5,2 '1, 2' 1,2,3 2147483648,0 123456789012345678901,1; do
     refused 1 "--window: $window" --window "$window" q.npy k.npy v.npy

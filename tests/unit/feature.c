@@ -132,7 +132,7 @@ static void test_fragment(const struct feature *f)
                                               [FEATURE_SCORE] = { "" },
                                               [FEATURE_BIAS] = { "" },
                                               [FEATURE_SINK] = { "" },
-                                              [FEATURE_WEIGHT] = { "_drop", "_mark" } };
+                                              [FEATURE_WEIGHT] = { "_zero", "_mark" } };
     const char *text = f->fragment ? fragment_text(f->fragment) : NULL;
     bool all = text || f->write;
     for (int i = 0; i < 5 && text && of_kind[f->kind][i]; i++)
@@ -278,6 +278,7 @@ static void test_checks(void)
         { .what = "a softcap that float does not hold", .softcap = 1e39 },
         { .what = "a dropout below 0", .dropout_p = -0.5 },
         { .what = "a dropout of everything", .dropout_p = 1 },
+        { .what = "a dropout of all but what no word says", .dropout_p = 1 - 0x1p-33 },
         { .what = "a dropout of nothing that can be told from 0", .dropout_p = 1e-10 },
         { .what = "a dropout that is no number", .dropout_p = NAN },
         { .what = "a dropout whose words depend on the place of an entry, in rows that must not", .dropout_p = 0.5,

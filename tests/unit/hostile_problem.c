@@ -15,7 +15,8 @@ static const char *const sound[] = {
     "f32 b1 h2 q3 k4 d5 scale-0.5 seed7 lse",
     "bf16 b2 h8/1 q30 k40 d59/33 causal k:f16 v:f16 off12 bthd scale0.25 qlen:30,1 kvlen:40,2 kvstart:1,0 seed99 lse",
     "f32 b1 h1 q1073741824 k1073741824 d1",
-    "f32 b3 h2 q30 k40 d8 causal window3,4 softcap5 alibi bias:b11k:f16 mask:11qk blocks:16,16 sink mod:x,y varlen lse",
+    "f32 b3 h2 q30 k40 d8 causal window3,4 softcap5 alibi bias:b11k:f16 mask:11qk blocks:16,16 sink mod:x,y "
+    "dropout0.5 varlen lse",
     "f32 b256 h1 q1073741824 k1 d1 varlen",
     "f16 b1 h8/2 q1 k4096 d128/64 page16 k:int8:32z v:q4_0 o:f32 splits8",
     "f32 b2 h4 q3 k70 d80 page1073741824 k:int4:16 v:int4:1z kvlen:7,9",

@@ -421,13 +421,16 @@ static void test_sizes_do_not_matter(void)
     other.scale = 0.3;
     other.sizes.offset = 5;
     other.softcap = p.softcap = 3;
+    p.dropout_p = 0.1;
+    other.dropout_p = 0.2;
     other.flags = p.flags = CLATTN_WINDOW;
     other.window_left = 7;
     source_free(&s);
     s = compose(&p, "simt");
     other.softcap = 4;
     t = compose(&other, "simt");
-    ok(!strcmp(s.text, t.text) && !strcmp(s.options, t.options), "another scale, softcap, window, the same program");
+    ok(!strcmp(s.text, t.text) && !strcmp(s.options, t.options),
+       "another scale, softcap, dropout, window, the same program");
     source_free(&t);
     other.d = 65;
     other.dv = 64;

@@ -94,7 +94,8 @@ double reference_lost(const struct reference *r)
 }
 double reference_flow(const struct reference *r)
 {
-    return r->narrow_p && type_of_p(r) == CLATTN_BF16 ? ldexp(1, -116) : reference_precision_of(r->type).flow;
+    const int narrow = r->narrow_p && type_of_p(r) == CLATTN_BF16;
+    return (narrow ? ldexp(1, -116) : reference_precision_of(r->type).flow) / (1 - r->p.dropout_p);
 }
 
 double reference_narrowed(const struct reference *r)

@@ -76,6 +76,7 @@ static int read_dropout_seed(void *into, const char *text, struct fault *f)
     struct options *o = into;
     char *end;
     errno = 0;
+    o->dropout_text = "--dropout-seed";
     o->dropout_seed = strtoull(text, &end, 10);
     if (end == text || *end || !isdigit((unsigned char)*text) || errno)
         return fault_set(f, EXIT_USAGE, "--dropout-seed: %s is not a whole number from 0 to 2^64 - 1", text);
@@ -85,6 +86,7 @@ static int read_dropout_seed(void *into, const char *text, struct fault *f)
 static int read_dropout_offset(void *into, const char *text, struct fault *f)
 {
     struct options *o = into;
+    o->dropout_text = "--dropout-offset";
     if (read_whole(text, &o->dropout_offset) != 0 || o->dropout_offset < 0 || o->dropout_offset > UINT32_MAX)
         return fault_set(f, EXIT_USAGE, "--dropout-offset: %s is not a whole number from 0 to 2^32 - 1", text);
     return 0;
@@ -158,7 +160,7 @@ static const struct args_row table[] = {
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),
     ROW_READ("--scale", read_scale, "X", "factor of Q K^T (default 1/sqrt(d))"),
     ROW_READ("--softcap", read_softcap, "C", "scores become C tanh(s / C)"),
-    ROW_READ("--dropout", read_dropout, "P", "drop each weight with this probability"),
+    ROW_READ("--dropout", read_dropout, "P", "leave out each weight with this probability"),
     ROW_READ("--dropout-seed", read_dropout_seed, "N", "which ones: up to 2^64 - 1 (default 0)"),
     ROW_READ("--dropout-offset", read_dropout_offset, "N", "and up to 2^32 - 1 (default 0), e.g. of a step"),
     ROW_READ("--causal", read_causal, NULL, "a query sees the keys up to its own position"),

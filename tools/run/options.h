@@ -30,6 +30,7 @@ struct options {
     clattn_problem problem;     /* what needs no file: scale, softcap, masks, splits, and the flags of these */
     uint64_t dropout_seed;
     long long dropout_offset;
+    const char *dropout_text;   /* which of the two is given; NULL: neither */
     int has_diagonal;           /* something in it asks where the diagonal lies */
     int align;                  /* CLATTN_ALIGN_* */
     long long offset;           /* for CLATTN_ALIGN_OFFSET */

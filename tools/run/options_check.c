@@ -11,6 +11,8 @@ static int check_together(const struct options *o, struct fault *f)
 {
     if (o->aux.n > 0 && o->mods.n == 0)
         return fault_set(f, EXIT_USAGE, "--aux: %s needs --score-mod as well", o->aux.at[0]);
+    if (o->dropout_text && !o->problem.dropout_p)
+        return fault_set(f, EXIT_USAGE, "%s needs --dropout as well", o->dropout_text);
     if (o->block_map && !o->block_q)
         return fault_set(f, EXIT_USAGE, "--block-map: %s needs --block-size as well", o->block_map);
     if (o->block_q && !o->block_map && !o->mask)
