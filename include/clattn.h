@@ -525,6 +525,7 @@ typedef struct clattn_store {
     /**< Handed to both. */
 } clattn_store;
 
+struct clattn_progress;
 /** Options of a handle. */
 typedef struct clattn_options {
     size_t struct_size;
@@ -554,9 +555,17 @@ typedef struct clattn_options {
      *   be NULL. */
     size_t why_len;
     /**< Bytes of `why`. */
+    int (*progress)(void *user, const struct clattn_progress *progress);
+    /**< Called while a plan is made, so that a program can tell what takes seconds: before each kernel is compiled, at
+     *   each step of a search, and at the end. clattn_tune.h has the struct; later versions may have more steps. Called
+     *   on the calling thread, and must not call the library with this handle. A value other than 0 asks to stop: a
+     *   search ends, and the plan takes the default configuration; where its kernels are yet to be compiled,
+     *   CLATTN_ERROR_CANCELLED is returned. NULL: none. */
+    void *progress_user;
+    /**< Handed to `progress`. */
 } clattn_options;
 
-#define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define CLATTN_OPTIONS_INIT { sizeof(clattn_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Finds the device that clattn's own programs take when none is named: the first GPU that is available, else
@@ -732,6 +741,7 @@ typedef struct clattn_plan_options {
  *         CLATTN_ERROR_BUILD              the driver rejected the kernel; the detail has its log
  *         CLATTN_ERROR_WRONG_RESULT       the configuration that options.config or clattn_set_config() names computes
  *                                         something else, or all that were tried do
+ *         CLATTN_ERROR_CANCELLED          the handle's options.progress asked to stop
  *         CL_OUT_OF_HOST_MEMORY           no memory
  */
 CLATTN_API cl_int clattn_plan_create(clattn_plan *out, clattn_handle handle, const clattn_problem *problem,

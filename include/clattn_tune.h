@@ -120,23 +120,25 @@ typedef struct clattn_measure {
     /**< Handed to all three. */
 } clattn_measure;
 
-/** Steps of a search: clattn_progress.step. */
+/** Steps of a search, and of the making of a plan: clattn_progress.step. */
 enum {
     CLATTN_STEP_BUILD = 1,   /**< a configuration is about to be built */
     CLATTN_STEP_REFUSED = 2, /**< it is out: see `words` */
     CLATTN_STEP_READY = 3,   /**< it can be timed */
     CLATTN_STEP_ROUND = 4,   /**< a round of timed calls is over */
     CLATTN_STEP_DONE = 5,    /**< the search is over */
-    CLATTN_STEP_BEST = 6     /**< `best` is another one now; `config` is it, or the default one when there is none */
+    CLATTN_STEP_BEST = 6,    /**< `best` is another one now; `config` is it, or the default one when there is none */
+    CLATTN_STEP_COMPILE = 7, /**< a kernel of a plan is about to be compiled; only to clattn_options.progress */
+    CLATTN_STEP_PLAN = 8     /**< a plan is made, or could not be; only to clattn_options.progress */
 };
-/** What a search reports before and after each step. */
+/** What a search reports before and after each step, and the making of a plan, which has the first four members. */
 typedef struct clattn_progress {
     size_t struct_size;
     /**< sizeof(clattn_progress) */
     const char *class_text, *config;
     /**< The class, and the configuration that the step is about. Valid during the call. */
     const char *words;
-    /**< Why the configuration was refused, else "". Valid during the call. */
+    /**< Why the configuration was refused; of CLATTN_STEP_COMPILE the kernel; else "". Valid during the call. */
     int32_t step;
     /**< CLATTN_STEP_* */
     int32_t opened, round;

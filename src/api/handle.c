@@ -141,6 +141,8 @@ static cl_int configure(struct maker *m, const clattn_options *o, struct why *wh
     struct why said;
     m->log = m->store.log = o->log;
     m->log_user = m->store.log_user = o->log_user;
+    m->progress = o->progress;
+    m->progress_user = o->progress_user;
     const cl_int status = settings_read(&m->settings, o, why);
     if (status)
         return status;

@@ -64,7 +64,8 @@ static bool make_chosen(struct plan *plan, struct maker *maker, const clattn_pro
     if (plan->origin == CLATTN_ORIGIN_DEFAULT)
         return false;
     *status = make(plan, maker, p, why);
-    if (!*status || (plan->origin == CLATTN_ORIGIN_SET && *status == CLATTN_ERROR_WRONG_RESULT))
+    if (!*status || *status == CLATTN_ERROR_CANCELLED ||
+        (plan->origin == CLATTN_ORIGIN_SET && *status == CLATTN_ERROR_WRONG_RESULT))
         return true;
     tell_unusable(maker, &plan->config, why);
     plan->config = table;
@@ -154,6 +155,7 @@ cl_int plan_init(struct plan *plan, struct maker *maker, const clattn_problem *p
     if ((config && *config) || !make_chosen(plan, maker, &p, &status, why))
         status = make_given(plan, maker, &p, config, why);
     programs_drop_brief(&maker->programs); /* what a search has left */
+    (void)maker_tell(maker, CLATTN_STEP_PLAN, &p, &plan->config, "");
     if (!status && *why->text) /* a compiler's warnings, say */
         maker_log(maker, "%s", why->text);
     return status;

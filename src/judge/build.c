@@ -41,9 +41,10 @@ static cl_int look_up_all(struct set *set, struct maker *maker, const clattn_pro
     return status;
 }
 
-/* Builds the others. The order of passes is that in which threads wait for each other (programs_begin()). *words: what
- * compilers said first. */
-static cl_int compile_all(struct set *set, struct maker *maker, bool anew, struct why *words)
+/* Builds the others. The order of passes is that in which threads wait for each other (programs_begin()). What is to be
+ * kept is told; of the rest a search tells. *words: what compilers said first. */
+static cl_int compile_all(struct set *set, struct maker *maker, const clattn_problem *p, const struct config *config,
+                          bool brief, bool anew, struct why *words)
 {
     struct why said;
     cl_int status = CL_SUCCESS;
@@ -51,6 +52,8 @@ static cl_int compile_all(struct set *set, struct maker *maker, bool anew, struc
     for (int i = 0; i < PASSES && !status; i++) {
         if (!set->has[i])
             continue;
+        if (!brief && !set->of[i].program && !maker_tell(maker, CLATTN_STEP_COMPILE, p, config, pass_at(i)->kernel))
+            return why_set(words, CLATTN_ERROR_CANCELLED, "cancelled");
         status = program_compile(&set->of[i], &maker->programs, &set->sources[i], anew, &said);
         if (status || !*words->text)
             *words = said;
@@ -156,7 +159,7 @@ static cl_int attempt(struct launch *out, struct maker *maker, const clattn_prob
     build_probe(maker, p, config);
     cl_int status = look_up_all(&set, maker, p, config, anew, words);
     if (!status)
-        status = compile_all(&set, maker, anew, words);
+        status = compile_all(&set, maker, p, config, brief, anew, words);
     if (status)
         fault = *words;
     for (int i = 0; i < PASSES; i++)

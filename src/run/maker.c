@@ -4,6 +4,10 @@
 
 #include "run/maker.h"
 
+#include "base/text.h"
+#include "cache/record.h"
+#include "problem/class.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -29,6 +33,25 @@ void maker_log(struct maker *maker, const char *format, ...)
         line.text[0] = '\0';
     va_end(ap);
     maker->log(maker->log_user, line.text);
+}
+
+bool maker_tell(struct maker *maker, int step, const clattn_problem *p, const struct config *config, const char *words)
+{
+    char class_text[CLASS_MAX], config_text[CONFIG_MAX];
+    struct text to_class = { class_text, sizeof class_text, 0 }, to_config = { config_text, sizeof config_text, 0 };
+    clattn_workload like;
+    if (!maker->progress)
+        return true;
+    class_of(&like, p);
+    class_print(&like, p, &to_class);
+    tile_config_print(config, &to_config);
+    const clattn_progress now = { .struct_size = sizeof now,
+                                  .class_text = class_text,
+                                  .config = config_text,
+                                  .words = words,
+                                  .step = step,
+                                  .best = "" };
+    return !maker->progress(maker->progress_user, &now);
 }
 
 void maker_count(uint64_t *counter)

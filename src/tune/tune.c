@@ -350,7 +350,8 @@ static void search_now(struct known *known, struct maker *maker, const clattn_pr
 {
     const int tune = maker->settings.tune;
     const struct tune_request request = { tune == CLATTN_TUNE_FULL ? CLATTN_TUNE_FULL : CLATTN_TUNE_QUICK,
-                                          maker->settings.seconds, NULL, NULL, NULL, true, false };
+                                          maker->settings.seconds, maker->progress, maker->progress_user, NULL, true,
+                                          false };
     struct config config;
     struct why why;
     bool measured;
