@@ -85,7 +85,8 @@ def builder():
     headers = [os.path.join(include, name) for name in ('clattn.h', 'clattn_tune.h')]
     ffi = FFI()
     ffi.cdef(OPENCL + ''.join(map(declarations, headers + [os.path.join(HERE, 'native.h')])))
-    ffi.cdef('extern "Python" void clattn_py_log(void *user, const char *text);')
+    ffi.cdef('extern "Python" void clattn_py_log(void *user, const char *text);'
+             'extern "Python" int clattn_py_progress(void *user, const clattn_progress *step);')
     ffi.set_source(
         'clattn._native', '#define CL_TARGET_OPENCL_VERSION 120\n#define CL_USE_DEPRECATED_OPENCL_1_1_APIS\n'
         '#include "native.h"\n#include "native.c"\n',

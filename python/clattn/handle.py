@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import threading
 import warnings
 import weakref
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
-from . import checks, drivers, errors
+from . import checks, drivers, errors, progress_line
 from ._native import ffi, lib
 
 __all__ = ['Handle', 'default_handle']
@@ -20,23 +21,41 @@ TUNE = {None: 0, 'auto': lib.CLATTN_TUNE_AUTO, 'off': lib.CLATTN_TUNE_OFF, 'read
         'quick': lib.CLATTN_TUNE_QUICK, 'full': lib.CLATTN_TUNE_FULL, 'record': lib.CLATTN_TUNE_RECORD}
 _KIND, _TUNE = (checks.choice([name for name in names if name is not None]) for names in (KINDS, TUNE))
 PREPARED_MAX = 1024
+_LOGGER = logging.getLogger('clattn')
 
 atexit.register(lib.clattn_py_exit)
 
 
-def _log_failed(_kind, e, _trace):
-    """The library must not see exceptions of a caller's function, nor may one that ends the program be lost."""
-    try:
-        if not isinstance(e, Exception): # SystemExit, Ctrl-C
-            raise e
-        warnings.warn('the log function of a clattn.Handle failed: %r' % e)
-    except BaseException as held: # pylint: disable=broad-except # a warning may be an error
-        errors.hold(held)
+def _failed(name, stop=None):
+    """What becomes of an exception in the caller's function of that name: the library must not see it, nor may one that
+    ends the program be lost. After such a one the library gets `stop`."""
+    def failed(_kind, e, _trace):
+        try:
+            if not isinstance(e, Exception): # SystemExit, Ctrl-C
+                raise e
+            warnings.warn('the %s function of a clattn.Handle failed: %r' % (name, e))
+        except BaseException as held: # pylint: disable=broad-except # a warning may be an error
+            errors.hold(held)
+            return stop
+        return None
+    return failed
 
 
-@ffi.def_extern(name='clattn_py_log', onerror=_log_failed)
+@ffi.def_extern(name='clattn_py_log', onerror=_failed('log'))
 def _log(user, text):
-    ffi.from_handle(user)(ffi.string(text).decode(errors='replace'))
+    words = ffi.string(text).decode(errors='replace')
+    if user == ffi.NULL:
+        _LOGGER.info('%s', words)
+    else:
+        ffi.from_handle(user)(words)
+
+
+@ffi.def_extern(name='clattn_py_progress', onerror=_failed('progress', stop=1))
+def _progress(user, step):
+    text = progress_line.describe(step)
+    if text != '':
+        ffi.from_handle(user)(text)
+    return 0
 
 
 def _pointer(x, what, wanted):
@@ -63,35 +82,44 @@ class Handle:
              the environment variable CLATTN_TUNE says, else 'auto'
     tune_seconds  that a search takes at most; 0: the library's default
     cache_dir     where binaries and records are kept: None for the default, '' for nowhere
-    log      a function that is called with the library's messages. Where it raises an Exception, that becomes a
-             warning; SystemExit and KeyboardInterrupt are raised when the library's call is over
+    log      a function that is called with the library's messages; None: they go to the logger 'clattn', level INFO.
+             Where it raises an Exception, that becomes a warning; SystemExit and KeyboardInterrupt are raised when the
+             library's call is over
+    progress a function that is called with a text before each kernel is compiled and at each step of a search, and with
+             None when that is over; True: writes a line to standard error, which then vanishes; False: says nothing;
+             None: what the environment variable CLATTN_PROGRESS says, 1 or 0, else True where standard error is a
+             terminal. Exceptions are as for log, but Ctrl-C also ends the search or compilation at its next step
     """
 
     def __init__(self, context: Any = None, device: Any = None, *, kind: Optional[str] = None,
                  tune: Optional[str] = None, tune_seconds: float = 0, cache_dir: Optional[str] = None,
-                 log: Optional[Callable[[str], None]] = None) -> None:
+                 log: Optional[Callable[[str], None]] = None,
+                 progress: Union[None, bool, Callable[[Optional[str]], None]] = None) -> None:
         kind = None if kind is None else _KIND(kind, 'kind')
         if context is not None or device is not None:
             if kind is not None:
                 raise ValueError('kind is given beside a context or device, which it is to choose')
         if log is not None and not callable(log):
             raise TypeError('log is %s: must be a function of a text' % checks.kind(log))
+        if progress is not None and not isinstance(progress, bool) and not callable(progress):
+            raise TypeError('progress is %s: must be a function of a text, True or False' % checks.kind(progress))
         context_at, device_at = _pointer(context, 'context', 'Context'), _pointer(device, 'device', 'Device')
         if context is not None and device is None:
             device_at = context.devices[0].int_ptr
         self._session = ffi.NULL
         self._open((context_at, device_at), kind, TUNE[None if tune is None else _TUNE(tune, 'tune')],
-                   checks.number(tune_seconds, 'tune_seconds'), cache_dir, log)
+                   checks.number(tune_seconds, 'tune_seconds'), cache_dir, log, progress)
 
-    def _open(self, given, kind, tune, seconds, cache_dir, log):
+    def _open(self, given, kind, tune, seconds, cache_dir, log, told):
         options = ffi.new('clattn_options *')
         options.struct_size = ffi.sizeof('clattn_options')
         options.tune, options.tune_seconds = tune, seconds
         folder = ffi.NULL if cache_dir is None else ffi.new('char[]', checks.folder(cache_dir, 'cache_dir'))
         options.cache_dir = folder
-        self._log = None if log is None else ffi.new_handle(log)
-        if log is not None:
-            options.log, options.log_user = lib.clattn_py_log, self._log
+        self._log = ffi.NULL if log is None else ffi.new_handle(log)
+        options.log, options.log_user = lib.clattn_py_log, self._log
+        self._told = ffi.new_handle(progress_line.teller(told))
+        options.progress, options.progress_user = lib.clattn_py_progress, self._told # for Ctrl-C, always
         drivers.show()
         out, words = ffi.new('clattn_py_session **'), ffi.new('char[]', errors.WORDS)
         status = lib.clattn_py_open(out, *given, KINDS[kind], options, words, errors.WORDS)

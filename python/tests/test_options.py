@@ -313,6 +313,8 @@ def test_plans_and_handles(rng):
             (TypeError, 'max_workspace is a float', lambda: clattn.Plan(q, k, v, max_workspace=1e9)),
             (ValueError, 'max_workspace is -1', lambda: clattn.Plan(q, k, v, max_workspace=-1)),
             (TypeError, 'log is an int: must be a function', lambda: clattn.Handle(log=3)),
+            (TypeError, 'progress is an int: must be a function of a text, True or False',
+             lambda: clattn.Handle(progress=1)),
             (ValueError, 'cache_dir has a character NUL', lambda: clattn.Handle(cache_dir='/tmp\0x')),
             (TypeError, 'cache_dir is an int', lambda: clattn.Handle(cache_dir=3)),
             (TypeError, 'tune_seconds is a str', lambda: clattn.Handle(tune_seconds='2')),

@@ -23,4 +23,4 @@ def test_tutorial():
     for line, code in blocks(text):
         exec(compile('\n' * line + code, path, 'exec'), scope) # pylint: disable=exec-used
         n += 1
-    assert n == 8 and 'losses' in scope
+    assert n == 9 and 'losses' in scope
