@@ -2,7 +2,7 @@
 # cmake.t - CMakeLists.txt has what Automake builds, and a program has the library within by add_subdirectory()
 # SPDX-License-Identifier: Apache-2.0
 #
-# CLATTN_PART or CLATTN_FULL: builds the library, static and shared, and a program with each.
+# CLATTN_PART or CLATTN_FULL: builds the library, static and shared, and a program with each; installs it, too.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 command -v cmake >/dev/null || {
     skip "cmake is not installed"
@@ -49,8 +49,28 @@ program_with() { # ON|OFF: whether the library is shared
     configured user"$1" user -DBUILD_SHARED_LIBS="$1" -DCMAKE_BUILD_TYPE=Release &&
         cmake --build user"$1" -j 2 >out 2>err && ./user"$1"/first >out 2>err && grep -q '^CL_SUCCESS : row 0 is 1' out
 }
+installed() { # ON|OFF: as another system's package would
+    configured of"$1" "$top_srcdir" -DBUILD_SHARED_LIBS="$1" -DCMAKE_INSTALL_PREFIX="$tmp/prefix$1" \
+        -DCMAKE_INSTALL_LIBDIR=lib && cmake --build of"$1" -j 2 >out 2>err && cmake --install of"$1" >out 2>err
+}
+found_by_cmake() { # ON|OFF
+    configured its"$1" finder -DCMAKE_PREFIX_PATH="$tmp/prefix$1" &&
+        cmake --build its"$1" >out 2>err && ./its"$1"/first >out 2>err && grep -q '^CL_SUCCESS : row 0 is 1' out
+}
+found_by_pkg_config() { # ON|OFF
+    flags=$(PKG_CONFIG_PATH=$tmp/prefix$1/lib/pkgconfig pkg-config --cflags --libs clattn) &&
+        eval "${CC:-cc} '$top_srcdir/examples/first_call.c' -o by_pkg_config $flags" >out 2>err &&
+        LD_LIBRARY_PATH=$tmp/prefix$1/lib ./by_pkg_config >out 2>err && grep -q '^CL_SUCCESS : row 0 is 1' out
+}
 if rest; then
-    mkdir user
+    mkdir user finder
+    cat >finder/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.13)
+project(finder C)
+find_package(clattn $(sed -n 's/^AC_INIT(\[clattn\], \[\(.*\)\])$/\1/p' "$top_srcdir/configure.ac") REQUIRED)
+add_executable(first "$top_srcdir/examples/first_call.c")
+target_link_libraries(first clattn::clattn)
+END
     cat >user/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.13)
 project(user C)
@@ -61,6 +81,12 @@ END
     for shared in OFF ON; do
         program_with $shared
         ok $? "a program has the library within, shared: $shared"
+    done
+    for shared in OFF ON; do
+        installed $shared && found_by_cmake $shared
+        ok $? "installed, find_package() finds it, shared: $shared"
+        found_by_pkg_config $shared
+        ok $? "and pkg-config, shared: $shared"
     done
     ! "${NM:-nm}" -D --defined-only userON/clattn/libclattn.so | sed 's/.* //' | grep -v '^clattn_' >out 2>err
     ok $? "the shared one shows public names only"
