@@ -15,6 +15,9 @@ OPTIONS = ('--disable-shared', '--with-pic', '--disable-dependency-tracking', '-
            '--datadir=/usr/share')
 TARGETS = ('install-exec', 'install-includeHEADERS', 'install-pkgconfigDATA')
 PROGRAMS = ('clattn-run', 'clattn-tune', 'clattn-bench')
+# python/wheel.sh makes packages for Windows on Linux, by CLATTN_BUNDLE_FOR=windows.
+WINDOWS = os.environ.get('CLATTN_BUNDLE_FOR') == 'windows'
+EXE = '.exe' if WINDOWS else ''
 
 
 def given():

@@ -75,6 +75,8 @@ def brought():
     """The same for one that the package brings along; setup.py adds the libraries once they are compiled. Nobody else
     sees its functions, so that another clattn of the same process is no matter."""
     include = build_library.include()
+    if build_library.WINDOWS: # where a module exports what says so, and nothing else
+        return include, {'include_dirs': [HERE, include]}
     return include, {
         'include_dirs': [HERE, include],
         'extra_link_args': ['-Wl,--version-script=' + os.path.join(HERE, 'native.map'), '-Wl,-rpath,$ORIGIN/lib']}

@@ -33,14 +33,19 @@ class Bringing(build_ext):
     """Links clattn/_native with a library that the package brings along, and puts its programs into clattn/bin, and the
     OpenCL loader that CLATTN_LOADER names into clattn/lib."""
 
+    def get_ext_filename(self, fullname):
+        """Windows' Python looks for another name than that of this system does."""
+        return fullname.replace('.', os.sep) + '.pyd' if build_library.WINDOWS else super().get_ext_filename(fullname)
+
     def build_extension(self, ext):
         prefix = build_library.compiled(self.build_temp)
         folders, names = build_library.linked(prefix)
         ext.library_dirs += folders
-        ext.libraries += names
+        ext.libraries += names + (['python3'] if build_library.WINDOWS else [])
         super().build_extension(ext)
         package = os.path.dirname(self.get_ext_fullpath(ext.name))
-        carried = [(os.path.join(prefix, 'bin', name), 'bin', name) for name in build_library.PROGRAMS]
+        carried = [(os.path.join(prefix, 'bin', name + build_library.EXE), 'bin', name + build_library.EXE)
+                   for name in build_library.PROGRAMS]
         loader = os.environ.get('CLATTN_LOADER')
         if loader:
             carried.append((loader, 'lib', 'libOpenCL.so.1'))

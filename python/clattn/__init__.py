@@ -6,14 +6,18 @@
 
 clattn.torch has it for PyTorch's tensors.
 """
-from ._native import ffi as _ffi, lib as _lib
-from .one_call import attention
-from .backward import Gradients, attention_backward
-from .caches import KVCache
-from .errors import ArgumentError, Error, NotSupported
-from .handle import Handle, default_handle
-from .merge import merge
-from .plan import Plan
+from . import drivers as _drivers
+
+_drivers.need_loader()
+# pylint: disable=wrong-import-position
+from ._native import ffi as _ffi, lib as _lib # noqa: E402
+from .one_call import attention # noqa: E402
+from .backward import Gradients, attention_backward # noqa: E402
+from .caches import KVCache # noqa: E402
+from .errors import ArgumentError, Error, NotSupported # noqa: E402
+from .handle import Handle, default_handle # noqa: E402
+from .merge import merge # noqa: E402
+from .plan import Plan # noqa: E402
 
 __all__ = ['ArgumentError', 'Error', 'Gradients', 'Handle', 'KVCache', 'NotSupported', 'Plan', 'attention',
            'attention_backward', 'default_handle', 'merge', 'version']

@@ -16,6 +16,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import Dict, Iterator, List, Optional, Tuple
 
+WINDOWS = os.name == 'nt'
 SYSTEM = '/etc/OpenCL/vendors'
 CHOSEN = ('OCL_ICD_VENDORS', 'OCL_ICD_FILENAMES', 'OPENCL_VENDOR_PATH')
 PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -23,6 +24,18 @@ VARIABLE = 'OCL_ICD_VENDORS'
 _lock = threading.Lock()
 _read = False # by this process's loader
 _set: Optional[Tuple[str, Optional[str]]] = None # what the variable is set to for the moment, and what it was before
+
+
+def need_loader() -> None:
+    """Windows says of a library that it lacks neither which one that is nor where it comes from."""
+    if not WINDOWS:
+        return
+    import ctypes # pylint: disable=import-outside-toplevel # what other systems' Python may lack
+    try:
+        ctypes.CDLL('OpenCL.dll')
+    except OSError:
+        raise ImportError('clattn needs OpenCL.dll, which is not here: it comes with the driver of a GPU, and with '
+                          "Intel's OpenCL runtime for CPUs") from None
 
 
 def _prefixes() -> List[str]:
@@ -82,7 +95,7 @@ def shown() -> Iterator[None]:
     global _set # pylint: disable=global-statement
     folder = ''
     with suppress(OSError):
-        if os.name != 'nt' and not any(os.environ.get(name) for name in CHOSEN):
+        if not WINDOWS and not any(os.environ.get(name) for name in CHOSEN):
             found = installed()
             if found:
                 folder = tempfile.mkdtemp(prefix='clattn-drivers-')

@@ -12,7 +12,11 @@ OF_A_TERMINAL = [number for number in (signal.SIGINT, getattr(signal, 'SIGHUP', 
 
 
 def _program(name: str) -> int:
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'bin', name)
+    try:
+        drivers.need_loader()
+    except ImportError as e:
+        sys.exit('%s: %s' % (name, e))
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'bin', name + ('.exe' if drivers.WINDOWS else ''))
     # A terminal sends these to the program as well, which decides what they mean. They have a handler here, since what
     # is ignored here would be ignored there.
     for number in OF_A_TERMINAL:

@@ -105,6 +105,16 @@ def test_chosen(place, monkeypatch, name):
     assert os.environ[name] == '/my/own'
 
 
+def test_windows_without_a_driver(monkeypatch):
+    """OpenCL.dll is the driver's there, and Windows does not say which library it misses."""
+    drivers.need_loader()
+    monkeypatch.setattr(drivers, 'WINDOWS', True)
+    with pytest.raises(ImportError, match='clattn needs OpenCL.dll, .* it comes with the driver of a GPU'):
+        drivers.need_loader()
+    with pytest.raises(SystemExit, match='^clattn-tune: clattn needs OpenCL.dll'):
+        programs.tune()
+
+
 def test_nowhere_to_write(place, monkeypatch):
     put(place / 'site' / 'pyopencl' / '.libs' / 'libpocl-1.so')
     put(place / 'site' / 'pyopencl' / '.libs' / 'pocl.icd', 'libpocl-1.so')
