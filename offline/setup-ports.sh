@@ -7,7 +7,7 @@
 # architecture to dpkg. For i386, whose programs this processor runs itself, also PoCL and all that it needs. What is
 # there already stays. Runs on Debian 12, x86-64, as root or with sudo; 350 MB to fetch, 1.5 GB to keep, two minutes.
 # Environment: CLATTN_PORTS: DIR [~/.cache/clattn-ports], MIRROR [the one that the system's packages come from],
-# KEYRING [Debian's].
+# KEYRING [Debian's], PACKAGES: others than these, for a DIR of their own.
 set -eu
 dir=${CLATTN_PORTS:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-ports}
 mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' |
@@ -59,7 +59,7 @@ unpack() { # ARCH
         >"$at/sources/debian.sources"
     own_apt "$arch" update
     # shellcheck disable=SC2086 # names are words
-    own_apt "$arch" install -y --no-install-recommends --download-only ${unpacked[$arch]}
+    own_apt "$arch" install -y --no-install-recommends --download-only ${PACKAGES-${unpacked[$arch]}}
     for f in "$at"/cache/archives/*.deb; do dpkg -x "$f" "$new"; done
     # Of what this machine's own packages lack, as the linker looks for it.
     mkdir "$new/link"
