@@ -38,6 +38,7 @@ cl_int backward_open(struct backward *b, clattn_handle handle, clattn_plan plan,
         return CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < n.o; i++)
         dout[i] = inputs_normal(&stream);
+    inputs_round(s->c.problem.type, dout, n.o); /* as it is stored, so that who judges gradients knows it */
     b->g.at.dout = dout;
     b->g.at.dq = dout + n.o;
     b->g.at.dk = b->g.at.dq + n.q;

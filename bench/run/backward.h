@@ -5,7 +5,7 @@
 
 #include "tools/run/gradients.h"
 
-/* A backward call on made-up dO behind a forward one. `values` has dO and all gradients. */
+/* A backward call on made-up dO, as it is stored, behind a forward one. `values` has dO and all gradients. */
 struct backward {
     struct gradients g;
     double *values;

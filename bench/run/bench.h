@@ -33,4 +33,7 @@ struct bench {
 /* Sets the fault that a call failed, with the library's words where `h` is not NULL. Returns -1. */
 int bench_fault(struct fault *f, clattn_handle h, cl_int status, const char *problem);
 
+/* Finds how much memory there is, or takes what --memory says. */
+cl_int bench_limits(struct bench *b);
+
 #endif

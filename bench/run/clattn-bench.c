@@ -19,14 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int bench_fault(struct fault *f, clattn_handle h, cl_int status, const char *problem)
-{
-    char words[4096] = "";
-    (void)clattn_error_detail(h, words, sizeof words, NULL);
-    return fault_set(f, status == CLATTN_ERROR_NOT_SUPPORTED ? EXIT_UNSUPPORTED : EXIT_USAGE, "%s: %s%s%s", problem,
-                     clattn_status_string(status), *words ? ": " : "", words);
-}
-
 /* Prints what went wrong and returns the worse of two exit statuses. */
 static int worse(int status, const struct fault *f)
 {
@@ -59,24 +51,6 @@ static int bench_next(struct bench *b, const char *problem, int result)
     return worse(result, &one);
 }
 
-/* What there is, or what --memory says. */
-static cl_int find_limits(struct bench *b)
-{
-    cl_ulong global = 0, largest = 0;
-    cl_bool unified = CL_FALSE;
-    cl_device_id device = b->where.device;
-    cl_int status = clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof global, &global, NULL);
-    if (!status)
-        status = clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
-    if (!status)
-        status = clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
-    b->limits.host = b->o.memory ? b->o.memory : system_memory();
-    b->limits.device = b->o.memory ? b->o.memory : global;
-    b->limits.largest = largest;
-    b->limits.unified = unified != CL_FALSE;
-    return status;
-}
-
 static int bench_open(struct bench *b, struct fault *f)
 {
     cl_int status = opencl_open(b->o.device, &b->where);
@@ -86,7 +60,7 @@ static int bench_open(struct bench *b, struct fault *f)
         return fault_set(f, EXIT_NO_DEVICE, "the device cannot be used: %s", clattn_status_string(status));
     (void)clGetDeviceInfo(b->where.device, CL_DRIVER_VERSION, sizeof b->driver, b->driver, NULL);
     b->driver[sizeof b->driver - 1] = '\0';
-    status = find_limits(b);
+    status = bench_limits(b);
     if (!status)
         status = clattn_create(&b->handle, b->where.context, b->where.device, NULL);
     if (status)

@@ -222,10 +222,9 @@ static int open_peers(struct bench *b, struct comparison *r, struct fault *f)
     return 0;
 }
 
-/* Measures the device's ceilings, before a problem takes memory; where that fails, the rest is still useful. */
-static struct probe *find_probe(struct bench *b, const clattn_problem *p)
+/* Where it fails, the rest is still useful. */
+struct probe *comparison_probe(struct bench *b, int twice)
 {
-    const int twice = p->type == CLATTN_F64;
     struct probe *const probe = &b->probes[twice];
     const uint64_t room = b->limits.unified ? b->limits.host : b->limits.device;
     if (!b->moved++) {
@@ -252,7 +251,7 @@ int comparison_open(struct bench *b, struct comparison *r, const char *problem, 
     if (read_problem(b, r, f))
         return -1;
     if (!b->o.on_stdin)
-        r->probe = find_probe(b, &r->c.problem);
+        r->probe = comparison_probe(b, r->c.problem.type == CLATTN_F64);
     progress_step(&b->progress, "plan");
     o.config = b->o.config;
     if ((status = clattn_plan_create(&r->plan, b->handle, &r->c.problem, &o)))

@@ -32,6 +32,10 @@ struct comparison {
 int comparison_open(struct bench *b, struct comparison *r, const char *problem, struct fault *f);
 void comparison_close(struct bench *b, struct comparison *r);
 
+/* Measures the device's ceilings, once, before a problem takes memory. twice: multiply-adds of double. Returns the
+ * probe that each round runs again, or NULL where there is none. */
+struct probe *comparison_probe(struct bench *b, int twice);
+
 /* Runs the plan, or the peer of that number less one, once. */
 int comparison_run(struct bench *b, struct comparison *r, int n, double *ms, struct fault *f);
 

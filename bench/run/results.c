@@ -40,7 +40,7 @@ static void fill_peer(const struct bench *b, const struct comparison *r, struct 
     figures_peer(g, p, comparison_has(r, i) ? figures_median(ms, r->rounds) : NAN);
 }
 
-static cl_int fill(struct bench *b, const struct comparison *r, struct figures *g)
+cl_int results_fill(struct bench *b, const struct comparison *r, struct figures *g)
 {
     struct work w = { 0, 0, 0 };
     double best[1 + PEERS_MAX];
@@ -89,7 +89,7 @@ static int keep(struct bench *b, const struct figures *g, struct fault *f)
 int results_tell(struct bench *b, const struct comparison *r, struct fault *f)
 {
     struct figures g;
-    const cl_int status = fill(b, r, &g);
+    const cl_int status = results_fill(b, r, &g);
     if (status)
         return bench_fault(f, NULL, status, r->problem);
     progress_clear(&b->progress);

@@ -5,6 +5,9 @@
 
 #include "bench/run/comparison.h"
 
+/* What follows from the rounds that have run. */
+cl_int results_fill(struct bench *b, const struct comparison *r, struct figures *g);
+
 /* Prints what was measured, writes it to the file of --json-file, and keeps it where it is to be plotted. Returns 0, or
  * -1 with `f` set, also where a peer computed something else. */
 int results_tell(struct bench *b, const struct comparison *r, struct fault *f);
