@@ -10,7 +10,7 @@ no_headers() { ! test -e /usr/include/clattn.h; }
 all_there() { for f in "$@"; do test -s "$f" || { echo "$f" && return 1; }; done; }
 bad_input() { sh bad-input.sh /usr/share/doc/clattn-tools/examples/data/decoder_causal_layer0 clattn-run; }
 for_programs() { # man pages and completion of each
-    for p in clattn-run clattn-tune clattn-bench; do
+    for p in clattn-run clattn-tune clattn-bench clattn-report; do
         all_there /usr/share/man/man1/$p.1.gz /usr/share/bash-completion/completions/$p \
             /usr/share/fish/vendor_completions.d/$p.fish || return
         $p -V || return

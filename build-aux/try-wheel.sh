@@ -25,7 +25,7 @@ no_driver() { # says so, and what to do
         ! v/bin/clattn-run --list-devices >list.out 2>&1 && grep 'there is no OpenCL device: install' list.out
 }
 right() { (cd data && ../v/bin/clattn-run --causal --verify q.npy k.npy v.npy); }
-programs() { for p in clattn-run clattn-tune clattn-bench; do v/bin/$p --version || return; done; }
+programs() { for p in clattn-run clattn-tune clattn-bench clattn-report; do v/bin/$p --version || return; done; }
 status() { # a program's own, and its words alone
     ! v/bin/clattn-run --no-such-option >said 2>&1 &&
         test "$(cat said)" = 'clattn-run: unknown option --no-such-option; see --help'

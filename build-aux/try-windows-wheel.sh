@@ -40,14 +40,14 @@ assert set(rows) == set(z.namelist()), set(rows) ^ set(z.namelist())
 for name, sum_ in rows.items():
     found = base64.urlsafe_b64encode(hashlib.sha256(z.read(name)).digest()).rstrip(b'=').decode()
     assert name == record or sum_ == 'sha256=' + found, name
-wanted = {'clattn/_native.pyd'} | {'clattn/bin/clattn-%s.exe' % p for p in ('run', 'tune', 'bench')}
+wanted = {'clattn/_native.pyd'} | {'clattn/bin/clattn-%s.exe' % p for p in ('run', 'tune', 'bench', 'report')}
 assert wanted <= set(rows), wanted - set(rows)
 assert not [name for name in rows if name.endswith(('.dll', '.so', '.so.1'))]
 END
 }
 versions() {
     local p
-    for p in clattn-run clattn-tune clattn-bench; do
+    for p in clattn-run clattn-tune clattn-bench clattn-report; do
         "$wine" "in/clattn/bin/$p.exe" --version | grep -F "$version" || return
     done
 }

@@ -11,6 +11,7 @@ _clattn_words() { # PROGRAM BEFORE: what may stand behind the word BEFORE; nothi
     --tune) echo auto off readonly quick full record ;;
     --effort) echo quick full exhaustive ;;
     --against) "$1" --help 2>/dev/null | sed -n '/--against/,/--suite/s/^      \([a-z]*\) .*/\1/p' ;;
+    --parts) "$1" --help 2>/dev/null | sed -n '/^Parts/,/^$/s/^  \([a-z-]*\) .*/\1/p' ;;
     --suite) "$1" --help 2>/dev/null | sed -n '/--suite/,/--plot/s/^      \([a-z]*\) .*/\1/p' ;;
     esac
 }
@@ -27,4 +28,4 @@ _clattn() { # PROGRAM CURRENT BEFORE
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
-complete -o default -F _clattn clattn-run clattn-tune clattn-bench
+complete -o default -F _clattn clattn-run clattn-tune clattn-bench clattn-report

@@ -11,7 +11,7 @@ function __clattn_types # WHAT: the words behind it in the help of clattn-run
         string trim | string split ' '
 end
 
-for program in clattn-run clattn-tune clattn-bench
+for program in clattn-run clattn-tune clattn-bench clattn-report
     complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -f -a "(__clattn_options $program)"
     complete -c $program -l device -x -a "($program --list-devices 2>/dev/null | string replace -r '  +' '\t')"
 end
@@ -27,3 +27,5 @@ complete -c clattn-bench -l against -x -a 'clblast naive default plain'
 complete -c clattn-bench -l suite -x -a 'prefill widths gqa small odd types decode'
 complete -c clattn-bench -l memory -x
 complete -c clattn-bench -l json-file -r
+complete -c clattn-report -l parts -x -a 'device checks bench engines kernels tuning more-checks'
+complete -c clattn-report -l output -r

@@ -14,7 +14,7 @@ SOURCES = os.path.join(HERE, 'libclattn')
 OPTIONS = ('--disable-shared', '--with-pic', '--disable-dependency-tracking', '--sysconfdir=/etc',
            '--datadir=/usr/share')
 TARGETS = ('install-exec', 'install-includeHEADERS', 'install-pkgconfigDATA')
-PROGRAMS = ('clattn-run', 'clattn-tune', 'clattn-bench')
+PROGRAMS = ('clattn-run', 'clattn-tune', 'clattn-bench', 'clattn-report')
 # python/wheel.sh makes packages for Windows on Linux, by CLATTN_BUNDLE_FOR=windows.
 WINDOWS = os.environ.get('CLATTN_BUNDLE_FOR') == 'windows'
 EXE = '.exe' if WINDOWS else ''

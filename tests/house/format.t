@@ -12,6 +12,7 @@ is_data() { # FILE
     case $1 in
     *.npy | *.npz | *.gguf | *.bin | *.gz) ;;              # binary
     bench/results/* | bench/recordings/*) ;;               # what programs printed, kept as it was
+    reports/*.txt) ;;                                      # likewise
     examples/data/index.json) ;;                           # a list of cases, one a line
     tests/conformance/*.json | tests/conformance/*.txt) ;; # generated cases
     *.patch) ;;                                            # an empty line of context is a blank

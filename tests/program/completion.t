@@ -27,17 +27,21 @@ offers() { # WORDS OF A LINE: each of WORDS, separated by blanks, is among them;
     ok $? "$3: $line $4: $words"
 }
 options() { # FILE: the options of its table that users are told of
-    sed -n 's/^ *ROW_[A-Z]*("\(-[-a-z]*\)", .*/\1/p' "$top_srcdir/$1" | grep -vx -- '--child\|--from-recorded'
+    sed -n 's/^ *ROW_[A-Z]*("\(-[-a-z]*\)", .*/\1/p' "$top_srcdir/$1" |
+        grep -vx -- '--child\|--seconds\|--from-recorded'
 }
 
 for shell in bash fish; do
     if ! command -v $shell >/dev/null; then
-        for i in 1 2 3 4 5 6 7 8 9; do skip "there is no $shell"; done
+        for i in 1 2 3 4 5 6 7 8 9 10 11; do skip "there is no $shell"; done
         continue
     fi
     long=$(options tools/run/options.c | grep -- '^--') && offers "$long" clattn-run $shell --
     offers "$(options tools/tune/tune_options.c)" clattn-tune $shell --
     offers "$(options bench/run/bench_options.c)" clattn-bench $shell --
+    offers "$(options tools/report/report_options.c)" clattn-report $shell --
+    parts=$(sed -n '/parts_table/,/^}/s/^    { "\([a-z-]*\)".*/\1/p' "$top_srcdir/tools/report/parts.c")
+    offers "$parts" 'clattn-report --parts' $shell ''
     offers '--k-scale --k-zero --k-type' clattn-run $shell --k-
     ! grep -v '^--k-' out >/dev/null
     ok $? "$shell: nothing else"

@@ -31,7 +31,9 @@ else
     says 2 "there is no OpenCL device: $install" clattn-tune --list
     says 2 "there is no OpenCL device: $install" clattn-bench "$tiny"
     says 2 "there is no OpenCL device: $install" clattn-bench --device PoCL "$tiny"
-    for name in clattn-run clattn-tune clattn-bench bench/clattn-record; do
+    says 2 "there is no OpenCL device: $install" clattn-report
+    says 2 "there is no OpenCL device: $install" clattn-report --device PoCL --output -
+    for name in clattn-run clattn-tune clattn-bench clattn-report bench/clattn-record; do
         says 2 "there is no OpenCL device: $install" $name --list-devices
     done
     says 2 "there is no OpenCL device: $install" bench/clattn-record "$tiny"
@@ -52,6 +54,7 @@ none='no device is called "no such thing"; there is "'
 says 2 "$none" clattn-run --device 'no such thing' q.npy k.npy v.npy
 says 2 "$none" clattn-tune --device 'no such thing' "$tiny"
 says 2 "$none" clattn-bench --device 'no such thing' "$tiny"
+says 2 "$none" clattn-report --device 'no such thing'
 says 2 'no device is called "97:3"; there is "' clattn-bench --device 97:3 "$tiny"
 says 2 "$none" bench/clattn-record --device 'no such thing' "$tiny"
 says 2 "$none" bench/clattn-overhead 'no such thing' "$tiny"

@@ -222,6 +222,12 @@ cl_int opencl_at(unsigned n, struct opencl_listed *out)
     return status != CL_SUCCESS ? status : at.found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
+int opencl_is_named(const struct opencl_listed *at, const char *text)
+{
+    unsigned p, d;
+    return two_numbers(text, &p, &d) ? at->p == p && at->d == d : contains(at->name, text);
+}
+
 cl_int opencl_name(unsigned n, char *text, size_t len)
 {
     struct opencl_listed listed;

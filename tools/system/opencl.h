@@ -29,6 +29,9 @@ struct opencl_listed {
 cl_int opencl_at(unsigned n, struct opencl_listed *out); /* CL_DEVICE_NOT_FOUND past the last */
 cl_int opencl_name(unsigned n, char *text, size_t len);  /* only its name */
 
+/* Whether `text`, not "", names it, as opencl_open() takes it. */
+int opencl_is_named(const struct opencl_listed *at, const char *text);
+
 /* Sets the fault that `text` names no device, with a list of all devices. Returns -1. */
 int opencl_missing(const char *text, struct fault *f);
 
