@@ -209,7 +209,8 @@ KINDS = { # by the beginning of what is wanted: values of other types
 }
 WANTED = dict(causal='True or False', mod_vector='True or False', batch_invariant='True or False', align='one of',
               layout='one of', k_type='one of',
-              v_type='one of', scale='a number', softcap='a number', offset='an int', splits='an int', k_group='an int',
+              v_type='one of', scale='a number', softcap='a number', dropout_p='a number', dropout_seed='an int',
+              dropout_offset='an int', offset='an int', splits='an int', k_group='an int',
               v_group='an int', max_seqlen_q='an int', max_seqlen_k='an int', window='a pair', block='a pair',
               score_mod='texts', score_mod_grad='texts', aux_grads='names', aux='buffers')
 
