@@ -12,6 +12,7 @@ import numpy as np
 
 from ._native import lib
 
+MODS_MAX, AUX_MAX = lib.CLATTN_MODS_MAX, lib.CLATTN_AUX_MAX
 WHOLE_MAX = 1 << 30 # rows, elements, and what else is a cl_int there
 
 
@@ -117,8 +118,8 @@ def texts(x: Any, what: str) -> Tuple[str, ...]:
 
 def mods(x: Any, what: str) -> Tuple[str, ...]:
     found = texts(x, what)
-    if len(found) > lib.CLATTN_MODS_MAX:
-        raise ValueError('there are %d texts of %s, at most %d' % (len(found), what, lib.CLATTN_MODS_MAX))
+    if len(found) > MODS_MAX:
+        raise ValueError('there are %d texts of %s, at most %d' % (len(found), what, MODS_MAX))
     return found
 
 
@@ -131,8 +132,8 @@ def buffers(x: Any, what: str) -> Tuple[str, ...]:
     """The names of captured buffers."""
     if not isinstance(x, Mapping):
         raise TypeError('%s is %s: must be a dict of names and arrays' % (what, kind(x)))
-    if len(x) > lib.CLATTN_AUX_MAX:
-        raise ValueError('there are %d captured buffers, at most %d' % (len(x), lib.CLATTN_AUX_MAX))
+    if len(x) > AUX_MAX:
+        raise ValueError('there are %d captured buffers, at most %d' % (len(x), AUX_MAX))
     return tuple(text(name, 'a name in %s' % what) for name in x)
 
 

@@ -76,7 +76,7 @@ def test_once():
     """Gradients of gradients are refused, not wrong."""
     tensors = qkv(grad=True)
     dq, = torch.autograd.grad(ct.attention(*tensors).square().sum(), tensors[:1], create_graph=True)
-    with pytest.raises(RuntimeError, match='once_differentiable'):
+    with pytest.raises(NotImplementedError, match='gradients of gradients are wanted, which clattn does not have: '):
         dq.square().sum().backward()
 
 
@@ -151,10 +151,8 @@ def test_five_axes(shape):
 
 def test_five_axes_refused():
     x = torch.ones(2, 3, 4, 5, 16)
-    with pytest.raises(ValueError, match='key has leading axes'):
+    with pytest.raises(ValueError, match='the leading axes .* are not broadcast'):
         ct.scaled_dot_product_attention(x, x.transpose(0, 1), x)
-    with pytest.raises(ValueError, match='value has leading axes'):
-        ct.scaled_dot_product_attention(x, x, x[0])
     assert ct.scaled_dot_product_attention(x, x[:1, :1], x[:1, :1]).shape == x.shape
     with pytest.raises(ValueError, match='attn_mask has shape .* not broadcast to the scores'):
         ct.scaled_dot_product_attention(x, x, x, torch.ones(2, 1, 1, 1, 6))
@@ -215,9 +213,7 @@ def test_refused():
         ct.scaled_dot_product_attention(q.numpy(), k, v)
     with pytest.raises(TypeError, match='must be'):
         ct.scaled_dot_product_attention(q.long(), k.long(), v.long())
-    with pytest.raises(TypeError, match='on meta'):
-        ct.attention(q.to('meta'), k, v)
-    with pytest.raises(TypeError, match='sparse'):
+    with pytest.raises(TypeError, match='q has the layout torch.sparse_coo: must be strided'):
         ct.attention(q.to_sparse(), k, v)
     with pytest.raises(TypeError, match='score_mod_grad'):
         ct.attention(q.requires_grad_(), k, v, score_mod='s *= 2;')
@@ -267,22 +263,23 @@ def test_tangents_are_not_lost():
         slope = torch.autograd.forward_ad.make_dual(bias, torch.ones_like(bias))
         for name, call in (('q', lambda: ct.attention(dual, k, v)), ('k', lambda: clattn.attention(q, dual, v)),
                            ('bias', lambda: ct.attention(q, k, v, bias=slope)),
-                           ('value', lambda: ct.scaled_dot_product_attention(q, k, dual)),
-                           ('attn_mask', lambda: ct.scaled_dot_product_attention(q, k, v, slope))):
+                           ('v', lambda: ct.scaled_dot_product_attention(q, k, dual)),
+                           ('bias', lambda: ct.scaled_dot_product_attention(q, k, v, slope))):
             with pytest.raises(NotImplementedError, match='^%s has a tangent' % name):
                 call()
         assert ct.attention(q, k, v).shape == q.shape
+    for f in (ct.attention, ct.scaled_dot_product_attention, clattn.attention):
+        with pytest.raises(NotImplementedError, match='^q (has a tangent|is inside a transform of torch.func)'):
+            torch.func.jvp(lambda x, f=f: f(x, x, x), (q,), (q,))
 
 
-def test_transforms_are_refused():
-    q, k, v = qkv(torch.float32, nk=5)
-    calls = [lambda x: ct.attention(x, x, x).sum(), lambda x: ct.scaled_dot_product_attention(x, x, x).sum(),
-             lambda x: clattn.attention(x, x, x).sum()]
-    for f in calls:
-        for transform in (lambda f: torch.func.grad(f)(q), lambda f: torch.func.jvp(f, (q,), (q,)),
-                          lambda f: torch.vmap(f)(q), lambda f: torch.func.functionalize(f)(q)):
-            with pytest.raises(NotImplementedError, match='^(q|query) is inside a transform of torch.func'):
-                transform(f)
+def test_numpys_function_in_transforms():
+    """Only functions of clattn.torch go through them."""
+    q = qkv(torch.float32)[0]
+    for transform in (lambda f: torch.func.grad(f)(q), lambda f: torch.vmap(f)(q),
+                      lambda f: torch.func.functionalize(f)(q)):
+        with pytest.raises(NotImplementedError, match='^q is inside a transform of torch.func'):
+            transform(lambda x: clattn.attention(x, x, x).sum())
 
 
 @pytest.mark.filterwarnings('ignore')
@@ -309,30 +306,28 @@ def test_fakes_are_refused():
     q = qkv(torch.float32)[0]
     with FakeTensorMode():
         fake = torch.empty(2, 4, 5, 16)
+    with pytest.raises(TypeError, match='is a FakeTensor, which stands for memory elsewhere'):
+        clattn.attention(fake, fake, fake)
     gone = torch.ones(2, 4, 5, 16)
     gone.untyped_storage().resize_(0)
     for f in (ct.attention, clattn.attention, ct.scaled_dot_product_attention):
-        with pytest.raises(TypeError, match='is a FakeTensor, which stands for memory elsewhere'):
-            f(fake, fake, fake)
         with pytest.raises(TypeError, match='is a tensor without memory'):
             f(q, gone, q)
         assert f(torch.nn.Parameter(q, requires_grad=False), q, q).shape == q.shape
 
 
 @pytest.mark.filterwarnings('ignore')
-@pytest.mark.parametrize('grad', [False, True])
-def test_compile(grad):
-    """torch.compile leaves a call as it is, before and behind calls of its own; as one graph it is refused in words."""
+def test_what_breaks_graphs():
+    """torch.compile leaves calls of clattn's own function, and those with a handle, as they are; in one graph they are
+    refused in words."""
     q, k, v = qkv(torch.float32)
-    q.requires_grad_(grad)
     want = ct.scaled_dot_product_attention(q, k, v)
-    for f in (ct.scaled_dot_product_attention, ct.attention) + (() if grad else (clattn.attention,)):
+    handle = clattn.default_handle('cpu')
+    for f in (clattn.attention, lambda *x: ct.attention(*x, handle=handle)):
         torch._dynamo.reset()
         compiled = torch.compile(lambda x, f=f: f(x + 0, k, v) * 2, backend='eager')
         for _ in range(3):
-            got = compiled(q)
-            assert torch.equal(got, 2 * want)
-            assert not grad or torch.autograd.grad(got.sum(), q)[0].any()
+            assert torch.equal(compiled(q), 2 * want)
         torch._dynamo.reset()
         with pytest.raises(torch._dynamo.exc.Unsupported, match='torch.compiler.disable'):
             torch.compile(lambda x, f=f: f(x + 0, k, v) * 2, backend='eager', fullgraph=True)(q)
