@@ -205,8 +205,9 @@ def test_refused():
                         ('scale', 'a str: must be a number')):
         with pytest.raises(TypeError, match='%s is %s' % (name, words)):
             ct.scaled_dot_product_attention(q, k, v, **{name: 'false'})
-    with pytest.raises(NotImplementedError, match='dropout'):
-        ct.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
+    for p in (-0.1, 1.1, float('nan')):
+        with pytest.raises(ValueError, match='dropout_p is .*: must be from 0 to 1'):
+            ct.scaled_dot_product_attention(q, k, v, dropout_p=p)
     with pytest.raises(ValueError, match='exclude'):
         ct.scaled_dot_product_attention(q, k, v, is_causal=True, attn_mask=torch.ones(5, 7, dtype=torch.bool))
     with pytest.raises(TypeError, match='not a tensor'):

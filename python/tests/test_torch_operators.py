@@ -129,6 +129,50 @@ def test_compile_sizes():
     assert torch._dynamo.utils.counters['stats']['unique_graphs'] == 1
 
 
+@pytest.mark.parametrize('backend', ['aot_eager', 'inductor'])
+def test_compile_dropout(backend):
+    """A graph draws a seed in each call, and its gradients have it."""
+    q, k, _ = qkv()
+    v = torch.eye(7, dtype=torch.float64).expand(2, 4, 7, 7).clone().requires_grad_()
+    f = compiled(lambda q, k, v: sdpa(q, k, v, dropout_p=0.5), backend=backend)
+    found = []
+    for seed in (3, 3, 4):
+        torch.manual_seed(seed)
+        o = f(q, k, v)
+        found.append(o.detach())
+        dv, = torch.autograd.grad(o, v, torch.ones_like(o))
+        assert off(dv[..., 0], o.detach().sum(-2)) <= 1e-12
+    again = f(q, k, v).detach()
+    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
+    assert not torch.equal(again, found[2]) and 0.3 < (again == 0).double().mean() < 0.7
+
+
+def test_seeds():
+    """One of the caller's, of all 64 bits, is the same for clattn's own function and in a graph."""
+    q, k, v = qkv()
+    def f(x, seed):
+        return ct.attention(x, k, v, dropout_p=0.5, dropout_seed=seed, dropout_offset=7)
+    for seed in (3, (1 << 64) - 5):
+        want = clattn.attention(q, k, v, dropout_p=0.5, dropout_seed=seed, dropout_offset=7)
+        assert torch.equal(f(q, seed), want)
+        assert torch.equal(f(q.clone().requires_grad_(), seed), want)
+        assert torch.equal(compiled(lambda x, s=seed: f(x, s))(q), want)
+    assert not torch.equal(f(q, 4), want)
+
+
+def test_vmap_dropout():
+    """As vmap's randomness says."""
+    q = qkv()[0]
+    many = torch.stack([q, q, q])
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        same, apart = (torch.vmap(lambda x: sdpa(x, x, x, dropout_p=0.5), randomness=r)(many)
+                       for r in ('same', 'different'))
+        with pytest.raises(RuntimeError, match='random'):
+            torch.vmap(lambda x: sdpa(x, x, x, dropout_p=0.5))(many)
+    assert torch.equal(same[0], same[1]) and not torch.equal(apart[0], apart[1])
+
+
 def test_compile_autocast():
     def f(q):
         with torch.autocast('cpu', torch.bfloat16):
@@ -314,7 +358,7 @@ class Away(torch.Tensor):
 
     @staticmethod
     def __new__(cls, x):
-        return torch.Tensor._make_wrapper_subclass(cls, x.shape, dtype=x.dtype, device='hpu', strides=x.stride(),
+        return torch.Tensor._make_wrapper_subclass(cls, x.shape, dtype=x.dtype, device='lazy', strides=x.stride(),
                                                    requires_grad=False)
 
     def __init__(self, x):
@@ -334,8 +378,8 @@ class ToAway(torch.utils._python_dispatch.TorchDispatchMode):
     """Copies to a GPU that there is not."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func is torch.ops.aten._to_copy.default and kwargs.get('device', torch.device('cpu')).type == 'hpu':
-            Away.copies.append('hpu')
+        if func is torch.ops.aten._to_copy.default and kwargs.get('device', torch.device('cpu')).type == 'lazy':
+            Away.copies.append('lazy')
             return Away(args[0])
         return func(*args, **(kwargs or {}))
 
@@ -345,17 +389,17 @@ def test_other_devices():
     q, k, v = (x.detach() for x in qkv(torch.float32))
     far = [Away(x) for x in (q, k, v)]
     Away.copies.clear()
-    with ToAway(), pytest.warns(UserWarning, match='those on hpu:?0? are copied there, and results back'):
+    with ToAway(), pytest.warns(UserWarning, match='those on lazy:?0? are copied there, and results back'):
         o = ct.attention(*far)
-    assert isinstance(o, Away) and Away.copies == ['cpu'] * 3 + ['hpu']
+    assert isinstance(o, Away) and Away.copies == ['cpu'] * 3 + ['lazy']
     assert off(o.inside, theirs(q, k, v)) <= 1e-5
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        with pytest.raises(ValueError, match='k is on cpu and q on hpu'):
+        with pytest.raises(ValueError, match='k is on cpu and q on lazy'):
             ct.attention(far[0], k, v)
-        with pytest.raises(ValueError, match='bias is on hpu.* and q on cpu'):
+        with pytest.raises(ValueError, match='bias is on lazy.* and q on cpu'):
             ct.attention(q, k, v, bias=Away(torch.zeros(5, 7)))
-    with pytest.raises(TypeError, match=r'q is (on hpu|an Away)'):
+    with pytest.raises(TypeError, match=r'q is (on lazy|an Away)'):
         clattn.attention(*far)
 
 

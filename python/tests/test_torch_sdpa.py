@@ -44,6 +44,49 @@ def compare(args, more, limit):
         assert not y.numel() or off(x, y) <= 8 * limit * (1 + y.abs().max().item())
 
 
+# ---- Dropout ----
+
+def weights(args, more, dropout_p):
+    """Weights with some of them dropped, of a seed: values of 1 and 0 show them."""
+    q, k, v = map(wide, args)
+    eye = torch.eye(k.shape[-2], dtype=torch.float64).expand(*v.shape[:-1], k.shape[-2])
+    torch.manual_seed(11)
+    return sdpa(q, k, eye, **more, dropout_p=dropout_p), plain(q, k, eye, **more)
+
+
+def compare_dropped(args, more, limit, dropout_p):
+    """Results and gradients with weights of which some are 0, and the others as much larger."""
+    dropped, whole = weights(args, more, dropout_p)
+    kept = (dropped != 0).double()
+    assert off(dropped, whole * kept / (1 - dropout_p)) <= 1e-12
+    q, k, v = map(wide, args)
+    eye = torch.eye(k.shape[-2], dtype=torch.float64).expand(*v.shape[:-1], k.shape[-2])
+    each = v.repeat_interleave(q.shape[-3] // v.shape[-3], -3) if more.get('enable_gqa') else v
+    right = (plain(q, k, eye, **more) * kept / (1 - dropout_p)) @ each
+    torch.manual_seed(11)
+    got = sdpa(*args, **more, dropout_p=dropout_p)
+    assert off(got, right) <= limit * (1 + right.abs().max().item())
+    ours = torch.autograd.grad(got, args, torch.ones_like(got))
+    for x, y in zip(ours, torch.autograd.grad(right, (q, k, v), torch.ones_like(right))):
+        assert off(x, y) <= 8 * limit * (1 + y.abs().max().item())
+
+
+def test_dropout():
+    """As many weights are dropped as are to be, other ones in each call, and the same ones with the same seed."""
+    q, k, v = tensors((2, 4, 40, 16), (2, 4, 60, 16), (2, 4, 60, 8))
+    for p in (0.1, 0.75):
+        kept = (weights((q, k, v), {}, p)[0] != 0).double().mean().item()
+        assert abs(kept - (1 - p)) < 4 * (p * (1 - p) / (2 * 4 * 40 * 60)) ** 0.5
+    torch.manual_seed(3)
+    first, second = (sdpa(q, k, v, dropout_p=0.5) for _ in range(2))
+    torch.manual_seed(3)
+    assert torch.equal(first, sdpa(q, k, v, dropout_p=0.5)) and not torch.equal(first, second)
+    compare_dropped((q, k, v), dict(is_causal=True), 1e-11, 0.3)
+    none = sdpa(q, k, v, dropout_p=1.0)
+    assert not none.any() and not any(x.any() for x in torch.autograd.grad(none.sum(), (q, k, v)))
+    assert torch.equal(sdpa(q, k, v, dropout_p=0.0), sdpa(q, k, v))
+
+
 # ---- PyTorch's samples ----
 
 def samples(dtype, spread):
@@ -58,20 +101,20 @@ def samples(dtype, spread):
 @pytest.mark.parametrize('dtype,spread', [(t, False) for t in EPS] + [(torch.float64, True)],
                          ids=lambda x: str(x).replace('torch.', ''))
 def test_samples(dtype, spread):
-    """All of them are right; where weights are dropped, which is random, at a p of 0 and in their shapes."""
+    """All of them are right; where weights are dropped, which is random, with those that are."""
     found = samples(dtype, spread)
-    refused = 0
+    dropped = 0
     for sample in found:
         args = (sample.input, *sample.args)
         more = dict(sample.kwargs)
-        if more.pop('dropout_p', 0):
-            with pytest.raises(NotImplementedError, match='dropout'):
-                sdpa(*args, **more, dropout_p=0.5)
-            refused += 1
+        dropout_p = more.pop('dropout_p', 0)
+        if dropout_p:
+            compare_dropped(args, more, EPS[dtype], dropout_p)
+            dropped += 1
         h, hk = args[0].shape[-3], args[1].shape[-3]
         assert not more.get('enable_gqa') or h % hk == 0
         compare(args, more, EPS[dtype])
-    assert len(found) == 25 and refused == 12
+    assert len(found) == 25 and dropped == 12
 
 
 # ---- Broadcasting ----

@@ -119,12 +119,12 @@ def test_model(name):
 def masks(monkeypatch, name):
     """The arguments that attention gets in a forward pass of a model."""
     seen = []
-    call = interface.attention_of
+    call = interface.with_dropout
 
     def watch(given, *more):
         seen.append(given)
         return call(given, *more)
-    monkeypatch.setattr(interface, 'attention_of', watch)
+    monkeypatch.setattr(interface, 'with_dropout', watch)
     ids, there, labels = tokens()
     with torch.no_grad():
         make(name)[1](input_ids=ids, attention_mask=there, labels=labels)
@@ -195,8 +195,16 @@ def test_refused():
     for more, error in ((dict(output_attentions=True), ValueError), (dict(head_mask=q), ValueError)):
         with pytest.raises(error, match='never has the weights of attention'):
             interface.attention_forward(torch.nn.Module(), q, q, q, None, **more)
-    with pytest.raises(NotImplementedError, match='dropout'):
-        interface.attention_forward(torch.nn.Module(), q, q, q, None, dropout=0.1)
+
+
+def test_dropout():
+    """A module's dropout counts, and can be repeated."""
+    q = torch.rand(1, 2, 3, 16)
+    found = []
+    for p in (0.5, 0.5, 0.0):
+        torch.manual_seed(3)
+        found.append(interface.attention_forward(torch.nn.Module(), q, q, q, None, dropout=p)[0])
+    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
 
 
 def test_registered():

@@ -100,12 +100,23 @@ def operands(given: Dict[str, Any]) -> Dict[str, Any]:
     aux = given.pop('aux', {})
     if isinstance(given.get('offset'), (list, tuple)) or getattr(given.get('offset'), 'ndim', 0):
         given['offsets'] = given.pop('offset')
-    found = options.convert(given, gradients=True)
+    seed = given.pop('dropout_seed', None) # of a graph it is not read
+    if seed is not None:
+        given['dropout_seed'] = seed_of(seed)
+    found = options.convert({name: x for name, x in given.items() if name != 'dropout_seed'}, gradients=True)
     found = {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
     arrays = {name: tensor_of(x) for name, x in given.items() if name in operators.TENSORS}
     names = options.convert({'aux': aux}).get('aux_names', ()) if aux else ()
     return {**found, **arrays, 'aux': [tensor_of(aux[name]) for name in names] or None,
             'aux_names': list(names) or None}
+
+
+def seed_of(x: Any) -> torch.Tensor:
+    """A seed as a tensor: one of the caller's, or a number below 2^64 in the bits of int64."""
+    if isinstance(x, torch.Tensor):
+        return x
+    x = options.convert({'dropout_seed': x})['dropout_seed']
+    return torch.tensor(x - (1 << 64) if x >= 1 << 63 else x)
 
 
 def tensor_of(x: Any) -> torch.Tensor:

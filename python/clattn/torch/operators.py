@@ -4,7 +4,7 @@
 transforms. They run on the handle that clattn.default_handle('cpu') gives.
 
 Arguments are those of clattn.attention(), all of them positional too, with lists of texts where that takes a text, and
-`offsets` for an offset that is an array. The first operator returns the result and LSE; the second one the gradients
+`offsets` for an offset that is an array, and a tensor of one int64 for dropout_seed, so that a graph can draw it. The first operator returns the result and LSE; the second one the gradients
 that `wanted` names, in that order.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ GRADIENT = dict(q='dq', k='dk', v='dv', bias='dbias', alibi='dalibi', sinks='dsi
 # What the operators take behind q, k and v: name, type, default.
 MORE = tuple((name, 'Tensor?', 'None') for name in (
     'bias', 'alibi', 'sinks', 'mask', 'block_map', 'cu_seqlens_q', 'cu_seqlens_k', 'q_len', 'kv_len', 'kv_start',
-    'block_table', 'k_scale', 'k_zero', 'v_scale', 'v_zero', 'offsets')) + (
+    'block_table', 'k_scale', 'k_zero', 'v_scale', 'v_zero', 'offsets', 'dropout_seed')) + (
         ('aux', 'Tensor[]?', 'None'), ('aux_names', 'str[]?', 'None'), ('causal', 'bool', 'False'),
         ('align', 'str?', 'None'), ('offset', 'SymInt?', 'None'), ('scale', 'float?', 'None'),
         ('softcap', 'float?', 'None'), ('window', 'SymInt[]?', 'None'), ('layout', 'str', '"bhnd"'),
@@ -31,7 +31,7 @@ MORE = tuple((name, 'Tensor?', 'None') for name in (
         ('k_group', 'int?', 'None'), ('v_group', 'int?', 'None'), ('splits', 'int', '0'),
         ('batch_invariant', 'bool', 'False'), ('score_mod', 'str[]?', 'None'), ('mod_vector', 'bool', 'False'),
         ('score_mod_grad', 'str[]?', 'None'), ('block', 'SymInt[]?', 'None'), ('max_seqlen_q', 'SymInt?', 'None'),
-        ('max_seqlen_k', 'SymInt?', 'None'))
+        ('max_seqlen_k', 'SymInt?', 'None'), ('dropout_p', 'float?', 'None'), ('dropout_offset', 'SymInt?', 'None'))
 NAMES = ('q', 'k', 'v') + tuple(name for name, _, _ in MORE)
 OF_RESULT = ('dout', 'out', 'lse', 'dlse')
 NAMES_BACKWARD = ('wanted',) + OF_RESULT + NAMES
@@ -57,6 +57,8 @@ def arguments(given: Dict[str, Any], leave_out: Tuple[str, ...] = ()) -> Dict[st
     found = {name: plain(x) for name, x in found.items()}
     if 'offsets' in found:
         found['offset'] = found.pop('offsets')
+    if 'dropout_seed' in found:
+        found['dropout_seed'] = int(found['dropout_seed']) % (1 << 64) # int64 holds the bits of a seed
     if given['aux_names']:
         found['aux'] = dict(zip(given['aux_names'], map(plain, given['aux'])))
     return found

@@ -115,6 +115,19 @@ def _check_tensors(tensors: Dict[str, Any]) -> None:
             raise ValueError('%s has %d axes, at least 2' % (name, x.dim()))
 
 
+def with_dropout(given: Dict[str, Any], dropout_p: float, handle: Optional[Handle]) -> torch.Tensor:
+    """attention() whose weights are dropped with that probability. Which ones says PyTorch's generator of the CPU, so
+    that torch.manual_seed() makes them the same again."""
+    if not 0 <= dropout_p <= 1:
+        raise ValueError('dropout_p is %g: must be from 0 to 1' % dropout_p)
+    if dropout_p == 1: # all of them
+        return torch.nn.functional.dropout(attention_of(given, False, handle), 1.0)
+    if dropout_p:
+        seed = torch.randint(0, (1 << 63) - 1, (), dtype=torch.int64, device='cpu')
+        given = {**given, 'dropout_p': dropout_p, 'dropout_seed': seed}
+    return attention_of(given, False, handle)
+
+
 def _nothing(tensors: Sequence[torch.Tensor], shape: Shape) -> torch.Tensor:
     """A result without elements, which is of its inputs nevertheless."""
     return sum(x.sum() * 0 for x in tensors).expand(shape)
@@ -137,15 +150,14 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
 
     The arguments and their meaning are PyTorch's. Leading axes, heads too, are broadcast to each other; with enable_gqa
     query heads share key heads. attn_mask, broadcast to [..,h,nq,nk], is bool (True keeps) or of query's type and
-    added, or float32. is_causal is aligned at the top left, as PyTorch's is. dropout_p must be 0. Rows that see no key
-    are 0. Under torch.autocast tensors are cast as for PyTorch's function. d must not be 0.
+    added, or float32. is_causal is aligned at the top left, as PyTorch's is. dropout_p applies always, as PyTorch's
+    does, and the seed of what is dropped is drawn from PyTorch's generator of the CPU. Rows that see no key are 0.
+    Under torch.autocast tensors are cast as for PyTorch's function. d must not be 0.
     """
     tensors = {'query': query, 'key': key, 'value': value}
     _check_tensors(tensors if attn_mask is None else {**tensors, 'attn_mask': attn_mask})
     is_causal, enable_gqa = checks.flag(is_causal, 'is_causal'), checks.flag(enable_gqa, 'enable_gqa')
     dropout_p = checks.number(dropout_p, 'dropout_p')
-    if dropout_p:
-        raise NotImplementedError('dropout_p is %g: clattn has no dropout' % dropout_p)
     if is_causal and attn_mask is not None:
         raise ValueError('is_causal and attn_mask exclude each other')
     dtype = _autocast(query.device.type)
@@ -170,4 +182,4 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
         more['scale'] = scale
     given = {'q': _with_lead(_with_heads(q, h), lead, False), 'k': _with_lead(_with_heads(k, hk), lead, True),
              'v': _with_lead(_with_heads(v, hv), lead, True)}
-    return attention_of({**given, **more}, False, handle).reshape(shape)
+    return with_dropout({**given, **more}, dropout_p, handle).reshape(shape)

@@ -13,8 +13,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import torch
 
-from .functional import attention_of
-from .sdpa import rows_of
+from .sdpa import rows_of, with_dropout
 from .tensors import is_compiling
 
 __all__ = ['register_transformers']
@@ -133,9 +132,6 @@ def attention_forward(module: torch.nn.Module, query: torch.Tensor, key: torch.T
         if more.get(name) is not None and more[name] is not False:
             raise ValueError('%s is given, and clattn never has the weights of attention: take attn_implementation='
                              '"eager"' % name)
-    if dropout:
-        raise NotImplementedError('dropout is %g: clattn has no dropout; set attention_dropout of the config to 0, or '
-                                  'call model.eval()' % dropout)
     causal = getattr(module, 'is_causal', True) if is_causal is None else is_causal
     q, k, v = rows_of(query, key, value)
     found = _scores(attention_mask, position_bias, k.shape[-2], causal and q.shape[-2] > 1)
@@ -144,7 +140,7 @@ def attention_forward(module: torch.nn.Module, query: torch.Tensor, key: torch.T
     if s_aux is not None:
         found['sinks'] = s_aux.float() # the library's type
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-    o = attention_of({'q': q, 'k': k, 'v': v, 'layout': 'bnhd', 'scale': scaling, 'softcap': softcap, **found}, False,
+    o = with_dropout({'q': q, 'k': k, 'v': v, 'layout': 'bnhd', 'scale': scaling, 'softcap': softcap, **found}, dropout,
                      None)
     return o, None
 
@@ -156,8 +152,8 @@ def register_transformers(name: str = NAME) -> str:
         model = transformers.AutoModelForCausalLM.from_pretrained(.., attn_implementation=name)
 
     name is what attn_implementation and model.set_attn_implementation() then take. Softcaps, sinks, windows, learnt
-    biases and grouped heads are a part of the kernel. Refused in words are weights of attention (output_attentions) and
-    dropout. A row whose mask keeps nothing is 0.
+    biases, grouped heads and dropout are a part of the kernel. Weights of attention (output_attentions) are refused in
+    words. A row whose mask keeps nothing is 0.
     """
     try:
         from transformers import AttentionInterface, AttentionMaskInterface # pylint: disable=import-outside-toplevel
