@@ -3,9 +3,9 @@
 """torch.ops.clattn.attention and torch.ops.clattn.attention_backward: what PyTorch records, compiles, exports and
 transforms. They run on the handle that clattn.default_handle('cpu') gives.
 
-Arguments are those of clattn.attention(), all of them positional too, with lists of texts where that takes a text, and
-`offsets` for an offset that is an array, and a tensor of one int64 for dropout_seed, so that a graph can draw it. The first operator returns the result and LSE; the second one the gradients
-that `wanted` names, in that order.
+Arguments are those of clattn.attention(), all of them positional too, with lists of texts where that takes a text,
+`offsets` for an offset that is an array, and a tensor of one int64 for dropout_seed, so that a graph can draw it. The
+first operator returns the result and LSE; the second one the gradients that `wanted` names, in that order.
 """
 from __future__ import annotations
 

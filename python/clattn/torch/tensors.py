@@ -77,7 +77,8 @@ def check(x: torch.Tensor, what: str) -> None:
         check_recorded(x, what)
         if _C._functorch.is_functorch_wrapped_tensor(x):
             raise NotImplementedError('%s is inside a transform of torch.func, such as vmap, grad or jvp: '
-                                      'clattn.torch.attention() goes through them' % what)
+                                      'clattn.torch.attention() goes through them, from PyTorch 2.4 on and without a '
+                                      'handle' % what)
     if is_elsewhere(x):
         raise TypeError('%s is %s, which stands for memory elsewhere: must be a plain torch.Tensor'
                         % (what, checks.kind(x)))

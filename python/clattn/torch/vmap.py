@@ -89,8 +89,8 @@ def element(x: Any, dim: Any, i: int) -> Any:
 
 def one_by_one(operator: Operator, args: Sequence[Any], in_dims: Sequence[Any], elements: int) -> Any:
     warnings.warn('torch.vmap over attention with dropout, or with lengths, pages, captured buffers, sinks or '
-                  'score_mods that are not the same for all elements or count entries of the batch: clattn is called once for each of '
-                  'the %d elements' % elements, stacklevel=2)
+                  'score_mods that are not the same for all elements or count entries of the batch: clattn is called '
+                  'once for each of the %d elements' % elements, stacklevel=2)
     made = [operator(*(element(x, dim, i) for x, dim in zip(args, in_dims))) for i in range(elements)]
     return [torch.stack(parts) for parts in zip(*made)]
 
