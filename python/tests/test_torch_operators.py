@@ -262,6 +262,9 @@ def test_vmap_shares():
     q, k, v = qkv()
     assert off(torch.vmap(sdpa, (0, None, None))(torch.stack([q, q + 1]), k[:1], v[:1]),
                torch.stack([theirs(x, k[:1], v[:1]) for x in (q, q + 1)])) <= 1e-12
+    ours, want = (torch.vmap(torch.func.grad(loss(f), argnums=(0, 1, 2)), (0, None, None))(
+        torch.stack([q, q + 1]), k[:1], v[:1]) for f in (sdpa, theirs))
+    assert all(x.shape == y.shape and off(x, y) <= 1e-11 for x, y in zip(ours, want))
     assert off(torch.vmap(torch.vmap(sdpa))(q, k, v), theirs(q, k, v)) <= 1e-12
     many = torch.stack([q, q + 1])
     ours, want = (torch.func.grad(lambda x, f=f: torch.vmap(lambda y: loss(f)(y, k, v))(x).sum())(many)
@@ -398,7 +401,7 @@ def test_other_devices():
         with pytest.raises(ValueError, match='k is on cpu and q on lazy'):
             ct.attention(far[0], k, v)
         with pytest.raises(ValueError, match='bias is on lazy.* and q on cpu'):
-            ct.attention(q, k, v, bias=Away(torch.zeros(5, 7)))
+            ct.attention(q, k, v, bias=Away(torch.zeros(5, 7)), kv_len=Away(torch.tensor([3, 4])))
     with pytest.raises(TypeError, match=r'q is (on lazy|an Away)'):
         clattn.attention(*far)
 

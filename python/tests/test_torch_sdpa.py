@@ -174,6 +174,8 @@ def test_masks_of_broadcast():
                                 .reshape(shape).requires_grad_()), 1e-12)
     with pytest.raises(ValueError, match='not broadcast to the scores'):
         sdpa(q, k, v, torch.zeros(3, 4, 5, 7))
+    q, k, v, mask = tensors((3, 4, 5, 16), (3, 1, 7, 16), (3, 1, 7, 8), (4, 5, 7))
+    compare((q, k, v), dict(attn_mask=mask), 1e-12)
 
 
 def random_case(seed):
