@@ -35,11 +35,12 @@ def compare(args, more, limit):
     assert not got.numel() or off(got, want) <= limit * (1 + want.detach().abs().max().item())
     asked = [(x, y) for x, y in zip([*args, *more.values()], [*right_args, *right_more.values()])
              if isinstance(x, torch.Tensor) and x.requires_grad]
-    if not asked:
+    if not asked or not want.requires_grad: # PyTorch's, where there are no keys and the mask alone wants one
         return
     ours = torch.autograd.grad(got, [x for x, _ in asked], torch.ones_like(got))
-    right = torch.autograd.grad(want, [y for _, y in asked], torch.ones_like(want))
+    right = torch.autograd.grad(want, [y for _, y in asked], torch.ones_like(want), allow_unused=True)
     for x, y, (given, _) in zip(ours, right, asked):
+        y = torch.zeros_like(x, dtype=torch.float64) if y is None else y
         assert x.shape == given.shape and x.dtype == given.dtype
         assert not y.numel() or off(x, y) <= 8 * limit * (1 + y.abs().max().item())
 
@@ -142,6 +143,8 @@ BROADCAST = {
     'no entries': ((0, 4, 5, 16), (0, 4, 7, 16), (0, 4, 7, 8), {}),
     'no heads': ((2, 0, 5, 16), (2, 0, 7, 16), (2, 0, 7, 8), {}),
     'no values': ((2, 4, 5, 16), (2, 4, 7, 16), (2, 4, 7, 0), {}),
+    'no width': ((2, 4, 5, 0), (2, 4, 7, 0), (2, 4, 7, 8), {}),
+    'no keys, batch 1': ((1, 1, 5, 16), (2, 4, 0, 16), (2, 4, 0, 8), {}),
 }
 
 

@@ -160,7 +160,8 @@ def test_changed_masks():
 
 @pytest.mark.parametrize('given,want', [
     (dict(q_offset=3), (True, 3, None)), (dict(q_offset=3, local_size=2), (True, 3, (1, 0))),
-    (dict(q_offset=5, kv_offset=2, local_size=4), (True, 3, (3, 0)))])
+    (dict(q_offset=5, kv_offset=2, local_size=4), (True, 3, (3, 0))),
+    (dict(q_offset=3, local_size=2), (False, 3, (2, 2)))])
 def test_parts(given, want):
     """Offsets and windows of caches, and padding that is shorter than them."""
     causal, offset, window = want

@@ -128,9 +128,12 @@ def with_dropout(given: Dict[str, Any], dropout_p: float, handle: Optional[Handl
     return attention_of(given, False, handle)
 
 
-def _nothing(tensors: Sequence[torch.Tensor], shape: Shape) -> torch.Tensor:
-    """A result without elements, which is of its inputs nevertheless."""
-    return sum(x.sum() * 0 for x in tensors).expand(shape)
+def _nothing(tensors: Sequence[Optional[torch.Tensor]], shape: Shape) -> torch.Tensor:
+    """Zeros in place of a result that depends on no element of the tensors, whose gradients are 0."""
+    query = tensors[0]
+    never, zero = torch.zeros((), dtype=torch.bool, device=query.device), query.new_zeros(())
+    sums = [torch.where(never, x.sum().to(query.dtype), zero) for x in tensors if x is not None]
+    return sum(sums[1:], sums[0]).expand(shape)
 
 
 def rows_of(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> Tuple[torch.Tensor, ...]:
@@ -152,7 +155,8 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     query heads share key heads. attn_mask, broadcast to [..,h,nq,nk], is bool (True keeps) or of query's type and
     added, or float32. is_causal is aligned at the top left, as PyTorch's is. dropout_p applies always, as PyTorch's
     does, and the seed of what is dropped is drawn from PyTorch's generator of the CPU. Rows that see no key are 0.
-    Under torch.autocast tensors are cast as for PyTorch's function. d must not be 0.
+    Under torch.autocast tensors are cast as for PyTorch's function. Where a tensor has no elements, the result is zeros
+    of query's shape, as PyTorch's is.
     """
     tensors = {'query': query, 'key': key, 'value': value}
     _check_tensors(tensors if attn_mask is None else {**tensors, 'attn_mask': attn_mask})
@@ -174,8 +178,10 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
         _check_mask(attn_mask, (*(of_scores if axes > 2 else ()), q.shape[-2], k.shape[-2]))
         more = _mask(_mask_with_lead(attn_mask, lead), query)
     shape = (*lead, h, q.shape[-2], v.shape[-1])[-axes if axes > 2 else -2:]
-    if not h or not v.shape[-1]:
-        return _nothing((query, key, value), shape)
+    if not q.shape[-1] and not k.shape[-1]: # all scores are 0
+        q, k = (torch.nn.functional.pad(x, (0, 1)) for x in (q, k))
+    if 0 in (*q.shape, *k.shape, *v.shape): # of query's shape in PyTorch, too
+        return _nothing((query, key, value, attn_mask), (*query.shape[:-1], value.shape[-1]))
     if is_causal:
         more.update(causal=True, align='top-left')
     if scale is not None:
