@@ -188,11 +188,14 @@ def test_compile():
 
 
 def test_bfloat16():
+    """As near to what the model computes in float32 as transformers' own attention is in bfloat16."""
     eager, ours = make('Llama')
     ids, there, _ = tokens()
     with torch.no_grad():
+        right = eager(input_ids=ids, attention_mask=there).logits
         x, y = (copy.deepcopy(m).bfloat16()(input_ids=ids, attention_mask=there).logits for m in (eager, ours))
-    assert x.dtype is y.dtype is torch.bfloat16 and (x - y)[there.bool()].abs().max() <= 3e-2
+    theirs, mine = ((z - right)[there.bool()].square().mean().item() for z in (x, y))
+    assert x.dtype is y.dtype is torch.bfloat16 and mine <= 2 * theirs
 
 
 def test_refused():
