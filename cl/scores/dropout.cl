@@ -65,13 +65,13 @@ CLA_FN cla_words cla_word(const cla_env *e, integer q, integer k)
 #define CLA_BLOCKS_4 0
 #define CLA_BLOCKS_8 0, 1
 #define CLA_BLOCKS_16 0, 1, 2, 3
-typedef CLA_CAT(CLA_QUARTER_, CLA_WIDTH) cla_blocks;
-CLA_PHILOX_OF(blocks, cla_blocks, CLA_CAT(CLA_QUARTER_OF_, CLA_WIDTH))
+typedef CLA_CAT(CLA_QUARTER_, CLA_WIDTH) cla_quarter;
+CLA_PHILOX_OF(quarter, cla_quarter, CLA_CAT(CLA_QUARTER_OF_, CLA_WIDTH))
 CLA_FN cla_words cla_words_of_lanes(const cla_env *e, int q, int k)
 {
-    const cla_blocks in_vector = (cla_blocks)(CLA_CAT(CLA_BLOCKS_, CLA_WIDTH));
-    cla_blocks x[4] = { (cla_blocks)((uint)k >> 2) + in_vector, (cla_blocks)((uint)q) };
-    cla_philox_blocks(e, x);
+    const cla_quarter in_vector = (cla_quarter)(CLA_CAT(CLA_BLOCKS_, CLA_WIDTH));
+    cla_quarter x[4] = { (cla_quarter)((uint)k >> 2) + in_vector, (cla_quarter)((uint)q) };
+    cla_philox_quarter(e, x);
     return (cla_words)(CLA_CAT(CLA_DEALT_, CLA_WIDTH)(x));
 }
 
