@@ -11,6 +11,16 @@ from . import drivers
 OF_A_TERMINAL = [number for number in (signal.SIGINT, getattr(signal, 'SIGHUP', None)) if number is not None]
 
 
+def _wait(child: 'subprocess.Popen[bytes]') -> int:
+    """The status of a program. Python runs handlers of signals between its own steps only: one that came just before a
+    wait without an end would be kept until the program ended by itself."""
+    while True:
+        try:
+            return child.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            pass
+
+
 def _program(name: str) -> int:
     try:
         drivers.need_loader()
@@ -29,7 +39,7 @@ def _program(name: str) -> int:
         signal.signal(signal.SIGTERM, lambda *_: child.terminate())
         if wanted:
             child.terminate()
-        status = child.wait()
+        status = _wait(child)
     return status if status >= 0 else 128 - status
 
 

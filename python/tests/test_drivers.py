@@ -175,13 +175,18 @@ def test_programs(tmp_path, monkeypatch, text, status):
 
 
 class Child:
-    """A program that runs while this process gets some signals."""
+    """A program that runs while this process gets some signals, for longer than the first wait."""
     sent: list = []
 
     def __init__(self, command):
         self.sent.clear()
+        self.waits = 0
 
-    def wait(self):
+    def wait(self, timeout=None):
+        assert timeout, 'a wait without an end'
+        self.waits += 1
+        if self.waits == 1:
+            raise subprocess.TimeoutExpired('program', timeout)
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             os.kill(os.getpid(), number)
         return 0
