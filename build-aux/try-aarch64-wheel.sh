@@ -67,7 +67,7 @@ no_driver() {
 }
 versions() {
     local p
-    for p in clattn-run clattn-tune clattn-bench; do
+    for p in clattn-run clattn-tune clattn-bench clattn-report; do
         run "$pocl" "site/clattn/bin/$p" --version | grep -F "$version" || return
     done
 }
