@@ -6,32 +6,12 @@
 # Python and PoCL, which links kernels by the cross linker of this machine. qemu asks for some files where PoCL has them
 # without its prefix, so that all of it is laid below this system's own in a name space that ends with each command.
 # Prints TAP. Environment: CLATTN_PORTS, see setup-ports.sh.
-set -u
-test $# -eq 1 || { echo 'usage: build-aux/try-aarch64-wheel.sh WHEEL' >&2; exit 2; }
-top=$(cd "$(dirname "$0")/.." && pwd)
-wheel=$(realpath "$1")
+. "$(dirname "$0")/try-here.sh"
 ports=${CLATTN_PORTS:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-ports}/aarch64-wheel
 CLATTN_PORTS=$ports PACKAGES='python3-minimal libpython3-stdlib pocl-opencl-icd' \
     "$top/offline/setup-ports.sh" arm64 >/dev/null || exit
 root=$ports/arm64
-sudo=
-test "$(id -u)" -eq 0 || sudo=sudo
-work=$(mktemp -d "${TMPDIR:-/tmp}/clattn-aarch64-wheel.XXXXXX")
-trap '$sudo rm -rf "$work"' EXIT
-trap 'exit 130' HUP INT TERM
-cd "$work" || exit 1
-n=0 bad=0
-ok() { # DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    n=$((n + 1))
-    "$@" >out 2>&1 && { echo "ok $n - $description"; return; }
-    bad=1
-    echo "not ok $n - $description"
-    sed 's/^/# /' out | tail -n 20
-}
 
-version=$(sed -n 's/^AC_INIT(\[clattn\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
 named() {
     case $(basename "$wheel") in "clattn-$version-cp39-abi3-manylinux_"*_aarch64.whl) ;; *) return 1 ;; esac
 }

@@ -5,29 +5,11 @@
 # The programs run on this system's drivers; clattn/_native.pyd is loaded with all that it asks for, where a DLL with
 # the names of Python's stable ABI stands in for Python's own, which neither Debian nor PyPI has for Windows. Needs
 # python3, and what offline/setup-windows.sh installs, which it starts. Environment: CLATTN_PORTS, see there.
-set -u
-test $# -eq 1 || { echo 'usage: build-aux/try-windows-wheel.sh WHEEL' >&2; exit 2; }
-top=$(cd "$(dirname "$0")/.." && pwd)
-wheel=$(realpath "$1")
+. "$(dirname "$0")/try-here.sh"
 "$top/offline/setup-windows.sh" >/dev/null || exit
 wine=${CLATTN_PORTS:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-ports}/windows/wine
-work=$(mktemp -d "${TMPDIR:-/tmp}/clattn-windows-wheel.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' HUP INT TERM
-cd "$work" || exit 1
 export CLATTN_CACHE_DIR=off CLATTN_TUNE=off
-n=0 bad=0
-ok() { # DESCRIPTION COMMAND...
-    local description=$1
-    shift
-    n=$((n + 1))
-    "$@" >out 2>&1 && { echo "ok $n - $description"; return; }
-    bad=1
-    echo "not ok $n - $description"
-    sed 's/^/# /' out | tail -n 20
-}
 
-version=$(sed -n 's/^AC_INIT(\[clattn\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
 named() { test "$(basename "$wheel")" = "clattn-$version-cp39-abi3-win_amd64.whl"; }
 # Each file is there with the sum that RECORD has of it, and nothing else.
 whole() {
