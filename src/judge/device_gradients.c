@@ -28,7 +28,7 @@ static cl_int make_lse(struct device_sample *b, cl_context context, struct why *
 {
     const struct sample *const s = &b->sample;
     const size_t size = problem_type_size(problem_lse_type(&s->p)), n = b->lse_bytes / size;
-    double *const room = malloc(2 * ((size_t)s->p.sizes.nk + 1) * sizeof *room);
+    double *const room = malloc(SAMPLE_SCRATCH * ((size_t)s->p.sizes.nk + 1) * sizeof *room);
     cl_int status = CL_SUCCESS;
     unsigned char *const stored = malloc(b->lse_bytes + 1);
     b->gradients.lse = calloc(n + 1, sizeof *b->gradients.lse);

@@ -86,7 +86,7 @@ static cl_int check_written(struct device_sample *b, const int64_t at[3], double
 static cl_int check_rows(struct device_sample *b, int64_t step, struct why *why)
 {
     const clattn_sizes *z = &b->sample.p.sizes;
-    double *room = malloc(2 * ((size_t)b->sample.p.dv + (size_t)z->nk) * sizeof *room);
+    double *room = malloc((2 * (size_t)b->sample.p.dv + SAMPLE_SCRATCH * (size_t)z->nk) * sizeof *room);
     cl_int status = room ? CL_SUCCESS : why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory");
     for (int64_t i = 0; i < z->b * z->h * z->nq && !status; i += step) {
         const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };

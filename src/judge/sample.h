@@ -97,7 +97,8 @@ const double *sample_value_piece(const struct sample *s, enum sample_what what, 
                            double room[SAMPLE_PIECE]);
 
 /* What the row is: o[dv] and lse, and how far off each of them may be: o_bound[dv], and lse_bound. `scratch` has
- * 2 nk doubles. */
+ * SAMPLE_SCRATCH nk doubles. */
+enum { SAMPLE_SCRATCH = 3 };
 struct answer {
     double lse, lse_bound;
 };

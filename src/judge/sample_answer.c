@@ -141,10 +141,11 @@ double sample_answer_rounding(int o_type, double o)
 
 /* The softmax of row (b, h, q), over the keys of `range`. off[k]: below 0 where key k is not kept; else first the
  * logarithm of the factor that its weight may be off, `most` being the largest of these, and then how much heavier it
- * may be, in parts of the row. sink: its weight, if any, its logit, -inf for none, and how much heavier it may be. */
+ * may be, in parts of the row. times[k]: what dropout multiplies its weight with. sink: its weight, if any, its logit,
+ * -inf for none, and how much heavier it may be. */
 struct softmax {
     int64_t b, h, q;
-    double *weight, *off;
+    double *weight, *off, *times;
     struct sample_range range;
     double top, sum, sink, sink_logit, sink_off, most, least; /* least: what all weights are at least, likewise */
     int64_t keys;
@@ -168,6 +169,17 @@ static double take_doubt(const struct sample *s, struct softmax *m, double weigh
     const bool lost = part < least * exp(2 * m->most);
     m->least += lost ? 0 : part * exp(-doubt);
     return part * expm1(lost ? fmax(doubt, log(2)) : doubt);
+}
+
+struct dropout sample_answer_dropout(const struct sample *s)
+{
+    return (struct dropout){ s->p.dropout_p, UINT64_C(0x9E3779B97F4A7C15) * (s->seed + 1), s->seed % 1000 };
+}
+
+double sample_answer_factor(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
+{
+    const struct dropout d = sample_answer_dropout(s);
+    return d.p > 0 ? dropout_factor(&d, b * s->p.sizes.h + h, q, k) : 1;
 }
 
 static double sink_of(const struct feature *f, const struct place *x)
@@ -217,28 +229,16 @@ static double take_doubts(const struct sample *s, struct softmax *m)
     return all;
 }
 
-struct dropout sample_answer_dropout(const struct sample *s)
-{
-    return (struct dropout){ s->p.dropout_p, UINT64_C(0x9E3779B97F4A7C15) * (s->seed + 1), s->seed % 1000 };
-}
-
-double sample_answer_factor(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
-{
-    const struct dropout d = sample_answer_dropout(s);
-    return d.p > 0 ? dropout_factor(&d, b * s->p.sizes.h + h, q, k) : 1;
-}
-
 /* n columns of a row of V, from c on, as its weight is multiplied with them. */
 static const double *values(const struct sample *s, const struct sample_entry *e, const struct softmax *m, int64_t k,
                             int64_t c, int64_t n, double room[SAMPLE_PIECE])
 {
     const int64_t at = sample_answer_key_row(s, e, m->b, m->h, k) * s->p.dv + c;
-    const double factor = sample_answer_factor(s, m->b, m->h, m->q, k);
     const double *const v = sample_value_piece(s, SAMPLE_V, at, n, room);
-    if (factor == 1)
+    if (m->times[k] == 1)
         return v;
     for (int64_t i = 0; i < n; i++)
-        room[i] = factor * v[i];
+        room[i] = m->times[k] * v[i];
     return room;
 }
 
@@ -287,10 +287,19 @@ static void columns(const struct sample *s, const struct sample_entry *e, int64_
     }
 }
 
+/* Of row (b, h, q), with room in scratch. */
+static struct softmax softmax_of(const struct sample *s, int64_t b, int64_t h, int64_t q, double *scratch)
+{
+    const int64_t nk = s->p.sizes.nk;
+    return (struct softmax){
+        .b = b, .h = h, .q = q, .weight = scratch, .off = scratch + nk, .times = scratch + 2 * nk
+    };
+}
+
 double sample_answer_lse(const struct sample *s, int64_t b, int64_t h, int64_t q, double *scratch)
 {
     const struct sample_entry e = sample_entry_of(s, b);
-    struct softmax m = { .b = b, .h = h, .q = q, .weight = scratch, .off = scratch + s->p.sizes.nk };
+    struct softmax m = softmax_of(s, b, h, q, scratch);
     weigh(s, &e, &m);
     return m.sum > 0 ? m.top + log(m.sum) : -(double)INFINITY;
 }
@@ -300,13 +309,15 @@ struct answer sample_answer(const struct sample *s, int64_t b, int64_t h, int64_
 {
     const clattn_problem *p = &s->p;
     const struct sample_entry e = sample_entry_of(s, b);
-    struct softmax m = { .b = b, .h = h, .q = q, .weight = scratch, .off = scratch + p->sizes.nk };
+    struct softmax m = softmax_of(s, b, h, q, scratch);
     memset(o, 0, (size_t)p->dv * sizeof *o);
     memset(o_bound, 0, (size_t)p->dv * sizeof *o);
     weigh(s, &e, &m);
     if (!(m.sum > 0))
         return (struct answer){ -(double)INFINITY, 0 };
     const double more = take_doubts(s, &m);
+    for (int64_t k = m.range.begin; k < m.range.end; k++)
+        m.times[k] = sample_answer_factor(s, b, h, q, k);
     for (int64_t c = 0; c < p->dv && m.keys; c += SAMPLE_PIECE)
         columns(s, &e, c, p->dv - c < SAMPLE_PIECE ? p->dv - c : SAMPLE_PIECE, &m, o + c, o_bound + c);
     const bool sinks = m.sink_logit > -(double)INFINITY, wide = problem_lse_type(p) == CLATTN_F64;

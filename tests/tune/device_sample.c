@@ -123,7 +123,7 @@ static void open_place(struct place *x, const struct device *d, const char *text
     place_open_bed(x, copies);
     want = room((size_t)x->sample.p.dv);
     bound = room((size_t)x->sample.p.dv);
-    scratch = room(2 * (size_t)x->sample.p.sizes.nk);
+    scratch = room(SAMPLE_SCRATCH * (size_t)x->sample.p.sizes.nk);
 }
 
 static void close_place(struct place *x)

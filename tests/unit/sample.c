@@ -493,7 +493,7 @@ static const char *check_answers(const struct truth *t)
     const clattn_sizes *z = &t->s->p.sizes;
     const size_t dv = (size_t)t->s->p.dv;
     double *const o = room(dv, sizeof *o), *const o_bound = room(dv, sizeof *o);
-    double *const scratch = room(2 * (size_t)z->nk, sizeof *scratch);
+    double *const scratch = room(SAMPLE_SCRATCH * (size_t)z->nk, sizeof *scratch);
     bool good = true, fair = true;
     for (int64_t i = 0; i < z->b * z->h; i++) {
         struct head x;
@@ -941,7 +941,7 @@ static void test_far_offsets(void)
         const clattn_problem p = diagonal_at(side * far[i / 2], CLATTN_ALIBI);
         const clattn_problem q = diagonal_at(side * ROWS_MAX, CLATTN_ALIBI);
         const struct sample a = checked(&p, 1, false), b = checked(&q, 1, false);
-        double o[8], o_bound[8], scratch[2 * 9];
+        double o[8], o_bound[8], scratch[SAMPLE_SCRATCH * 9];
         const double lse = sample_answer(&a, 0, 0, 4, o, o_bound, scratch).lse;
         bad += !(lse < -1e8) || lse != sample_answer(&b, 0, 0, 4, o, o_bound, scratch).lse;
     }
@@ -1037,7 +1037,7 @@ static int shows(const struct truth *t, int64_t b, int64_t h, const struct head 
     const clattn_sizes *z = &t->s->p.sizes;
     unsigned char *const mask = room((size_t)(z->nq * z->nk), 1);
     double *const o = room((size_t)x->r.dv, sizeof *o), *const o_bound = room((size_t)x->r.dv, sizeof *o);
-    double *const scratch = room(2 * (size_t)z->nk, sizeof *scratch);
+    double *const scratch = room(SAMPLE_SCRATCH * (size_t)z->nk, sizeof *scratch);
     struct head without;
     int shown = 0;
     open_head(&without, t, b, h);
@@ -1119,7 +1119,7 @@ static bool slip_shows(const struct sample *s, int what, enum slip slip)
 {
     const clattn_sizes *z = &s->p.sizes;
     double *const o = room((size_t)s->p.dv, sizeof *o), *const o_bound = room((size_t)s->p.dv, sizeof *o);
-    double *const scratch = room(2 * (size_t)z->nk, sizeof *scratch);
+    double *const scratch = room(SAMPLE_SCRATCH * (size_t)z->nk, sizeof *scratch);
     struct truth t;
     bool shown = false;
     open_truth(&t, s);
@@ -1172,7 +1172,7 @@ static bool matters(const struct sample *with, const struct sample *without)
     const clattn_sizes *z = &with->p.sizes;
     const size_t dv = (size_t)with->p.dv;
     double *const o = room(dv, sizeof *o), *const other = room(dv, sizeof *o), *const o_bound = room(dv, sizeof *o);
-    double *const bound = room(dv, sizeof *o), *const scratch = room(2 * (size_t)z->nk, sizeof *scratch);
+    double *const bound = room(dv, sizeof *o), *const scratch = room(SAMPLE_SCRATCH * (size_t)z->nk, sizeof *scratch);
     bool far = false;
     for (int64_t i = 0; i < z->b * z->h * z->nq && !far; i++) {
         const int64_t b = i / z->nq / z->h, h = i / z->nq % z->h, q = i % z->nq;
