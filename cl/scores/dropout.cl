@@ -44,32 +44,23 @@ CLA_FN cla_words cla_word(const cla_env *e, integer q, integer k)
 }
 
 /* Where lanes are keys from a multiple of four on, four of them share a block. */
-#define CLA_QUARTER_1 uint
-#define CLA_QUARTER_2 uint
-#define CLA_QUARTER_4 uint
-#define CLA_QUARTER_8 uint2
-#define CLA_QUARTER_16 uint4
-#define CLA_QUARTER_OF_1
-#define CLA_QUARTER_OF_2
-#define CLA_QUARTER_OF_4
+#define CLA_QUARTER_OF_1 1
+#define CLA_QUARTER_OF_2 1
+#define CLA_QUARTER_OF_4 1
 #define CLA_QUARTER_OF_8 2
 #define CLA_QUARTER_OF_16 4
+#define CLA_QUARTER CLA_CAT(CLA_QUARTER_OF_, CLA_WIDTH)
 #define CLA_DEALT_1(x) 0
 #define CLA_DEALT_2(x) 0
 #define CLA_DEALT_4(x) x[0], x[1], x[2], x[3]
 #define CLA_DEALT_BLOCK(x, b) x[0].s##b, x[1].s##b, x[2].s##b, x[3].s##b
 #define CLA_DEALT_8(x) CLA_DEALT_BLOCK(x, 0), CLA_DEALT_BLOCK(x, 1)
 #define CLA_DEALT_16(x) CLA_DEALT_8(x), CLA_DEALT_BLOCK(x, 2), CLA_DEALT_BLOCK(x, 3)
-#define CLA_BLOCKS_1 0
-#define CLA_BLOCKS_2 0
-#define CLA_BLOCKS_4 0
-#define CLA_BLOCKS_8 0, 1
-#define CLA_BLOCKS_16 0, 1, 2, 3
-typedef CLA_CAT(CLA_QUARTER_, CLA_WIDTH) cla_quarter;
-CLA_PHILOX_OF(quarter, cla_quarter, CLA_CAT(CLA_QUARTER_OF_, CLA_WIDTH))
+typedef CLA_CAT(uint, CLA_CAT(CLA_SUFFIX_, CLA_QUARTER)) cla_quarter;
+CLA_PHILOX_OF(quarter, cla_quarter, CLA_CAT(CLA_SUFFIX_, CLA_QUARTER))
 CLA_FN cla_words cla_words_of_lanes(const cla_env *e, int q, int k)
 {
-    const cla_quarter in_vector = (cla_quarter)(CLA_CAT(CLA_BLOCKS_, CLA_WIDTH));
+    const cla_quarter in_vector = (cla_quarter)(CLA_CAT(CLA_COUNT_, CLA_QUARTER));
     cla_quarter x[4] = { (cla_quarter)((uint)k >> 2) + in_vector, (cla_quarter)((uint)q) };
     cla_philox_quarter(e, x);
     return (cla_words)(CLA_CAT(CLA_DEALT_, CLA_WIDTH)(x));

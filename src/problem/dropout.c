@@ -4,7 +4,8 @@
 
 #include "problem/dropout.h"
 
-void dropout_philox(uint32_t x[4], const uint32_t key[2])
+/* Four words of Philox4x32 with seven rounds, in place of the counter that is in x. */
+static void philox(uint32_t x[4], const uint32_t key[2])
 {
     uint32_t k[2] = { key[0], key[1] };
     for (int round = 0; round < 7; round++) {
@@ -28,6 +29,6 @@ double dropout_factor(const struct dropout *d, int64_t head, int64_t q, int64_t 
 {
     const uint32_t key[2] = { (uint32_t)d->seed, (uint32_t)(d->seed >> 32) };
     uint32_t x[4] = { (uint32_t)(k >> 2), (uint32_t)q, (uint32_t)head, d->offset };
-    dropout_philox(x, key);
+    philox(x, key);
     return x[k & 3] < dropout_threshold(d->p) ? 0 : 1 / (1 - d->p);
 }

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* Four words of Philox4x32 with seven rounds, in place of the counter that is in x. */
-void dropout_philox(uint32_t x[4], const uint32_t key[2]);
-
 /* ceil(2^32 p), p being at most 1 - 2^-32: weights whose word is below are left out. */
 uint32_t dropout_threshold(double p);
 
