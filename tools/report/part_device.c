@@ -48,12 +48,6 @@ static double device_number(cl_device_id device, cl_device_info what)
     return bytes == sizeof narrow ? (double)narrow : bytes == sizeof wide ? (double)wide : NAN;
 }
 
-static const char *kind_of(cl_device_type type)
-{
-    return type & CL_DEVICE_TYPE_GPU ? "GPU" : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
-           : type & CL_DEVICE_TYPE_CPU ? "CPU" : "other";
-}
-
 /* "sm_90" of NVIDIA's, "12.55.8" of Intel's GPUs; AMD's is the device's name. "": not told. */
 static void write_chip(cl_device_id device, char *text, size_t len)
 {
@@ -85,7 +79,7 @@ static void tell_names(struct visit *v)
         snprintf(name, sizeof name, "%s, %s", v->where.device_name, board);
     fact_begin(&l, "device");
     fact_add(&l, v->o->device ? v->o->device : "");
-    fact_add(&l, kind_of(v->type));
+    fact_add(&l, opencl_kind(v->type));
     fact_add(&l, v->where.platform_name);
     fact_add(&l, text);
     fact_add(&l, name);

@@ -190,7 +190,7 @@ struct numbered {
     struct opencl_listed *out;
 };
 
-static const char *kind_of(cl_device_type type)
+const char *opencl_kind(cl_device_type type)
 {
     return type & CL_DEVICE_TYPE_GPU ? "GPU" : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
            : type & CL_DEVICE_TYPE_CPU ? "CPU" : "other";
@@ -210,7 +210,7 @@ static int count_down(const struct found *f, void *user)
     n->out->device = f->device;
     n->out->p = f->p;
     n->out->d = f->d;
-    n->out->kind = kind_of(f->type);
+    n->out->kind = opencl_kind(f->type);
     n->found = 1;
     return 1;
 }

@@ -27,6 +27,8 @@ struct opencl_listed {
     char name[520], driver[256];
 };
 cl_int opencl_at(unsigned n, struct opencl_listed *out); /* CL_DEVICE_NOT_FOUND past the last */
+/* The word for a type of devices: GPU, accelerator, CPU or other. */
+const char *opencl_kind(cl_device_type type);
 cl_int opencl_name(unsigned n, char *text, size_t len);  /* only its name */
 
 /* Whether `text`, not "", names it, as opencl_open() takes it. */
