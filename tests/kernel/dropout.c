@@ -127,6 +127,21 @@ static void fill(struct trial *t)
     }
 }
 
+/* `x`: where the decisions of a call on t show, if it ran; e and why: how that went. */
+static void conclude(const struct device *d, const char *config, const char *text, cl_int e, int ran,
+                     const char *why, const struct trial *t, const struct tensor *x, int by_key)
+{
+    if (e == CLATTN_ERROR_NOT_SUPPORTED) {
+        skip("%s, %s: %s", d->name, config, why);
+        return;
+    }
+    const struct decisions want = expected(t);
+    const int good = ran && agree(&want, x, by_key, x->type);
+    ok(good, "%s, %s drops what it should: %s", d->name, config, text);
+    if (!good)
+        diag("%s %s", clattn_status_string(e), why);
+}
+
 static void check_forward(const struct device *d, const char *type, const char *config)
 {
     char text[128], why[1024] = "";
@@ -140,15 +155,8 @@ static void check_forward(const struct device *d, const char *type, const char *
         e = trial_upload_inputs(&t, d->queue);
     }
     e = e ? e : harness_plan(d, &t.c.problem, config, &plan, why, sizeof why);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED) {
-        skip("%s, %s: %s", d->name, config, why);
-    } else {
-        const struct decisions want = expected(&t);
-        const int good = !e && harness_fetch(d, &t, plan, why, sizeof why) && agree(&want, &t.o, 0, t.o.type);
-        ok(good, "%s, %s drops what it should: %s", d->name, config, text);
-        if (!good)
-            diag("%s %s", clattn_status_string(e), why);
-    }
+    const int ran = !e && harness_fetch(d, &t, plan, why, sizeof why);
+    conclude(d, config, text, e, ran, why, &t, &t.o, 0);
     trial_free(&t);
 }
 
@@ -170,17 +178,9 @@ static void check_backward(const struct device *d, const char *type, const char 
     e = e ? e : graded_upload(&g, GRADED_DOUT, d->queue);
     e = e ? e : graded_truth(&g, d->queue);
     e = e ? e : harness_plan(d, &g.t.c.problem, config, &plan, why, sizeof why);
-    if (e == CLATTN_ERROR_NOT_SUPPORTED) {
-        skip("%s, %s: %s", d->name, config, why);
-    } else {
-        const struct decisions want = expected(&g.t);
-        e = e ? e : graded_run(&g, plan, d->queue);
-        const int good = !e && graded_fetch(&g, d->queue, why, sizeof why) &&
-                         agree(&want, &g.x[GRADED_DV], 1, g.x[GRADED_DV].type);
-        ok(good, "%s, %s drops the same backward: %s", d->name, config, text);
-        if (!good)
-            diag("%s %s", clattn_status_string(e), why);
-    }
+    e = e ? e : graded_run(&g, plan, d->queue);
+    const int ran = !e && graded_fetch(&g, d->queue, why, sizeof why);
+    conclude(d, config, text, e, ran, why, &g.t, &g.x[GRADED_DV], 1);
     graded_free(&g);
 }
 
