@@ -136,10 +136,14 @@ def _nothing(tensors: Sequence[Optional[torch.Tensor]], shape: Shape) -> torch.T
     return sum(sums[1:], sums[0]).expand(shape)
 
 
+def _lead_of(leads: Sequence[Shape]) -> Shape:
+    """The leading axes that tensors have together."""
+    return leads[0] if leads[0] == leads[1] == leads[2] else _broadcast(leads, 'leading axes')
+
+
 def rows_of(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-    """[b,h,n,d] of four axes each, of which queries, keys and values may have a batch of 1."""
-    leads = [tuple(x.shape[:-3]) for x in (query, key, value)]
-    lead = leads[0] if leads[0] == leads[1] == leads[2] else _broadcast(leads, 'leading axes')
+    """[b,h,n,d] of four axes each, of which keys and values may have a batch of 1."""
+    lead = _lead_of([tuple(x.shape[:-3]) for x in (query, key, value)])
     return _with_lead(query, lead, False), _with_lead(key, lead, True), _with_lead(value, lead, True)
 
 
@@ -171,7 +175,7 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     q, k, v = (x if x.dim() > 2 else x[None] for x in (query, key, value))
     h, hk, hv = _heads(q, k, v, enable_gqa)
     leads = [tuple(x.shape[:-3]) for x in (q, k, v)]
-    lead = leads[0] if leads[0] == leads[1] == leads[2] else _broadcast(leads, 'leading axes')
+    lead = _lead_of(leads)
     more: Dict[str, Any] = {}
     if attn_mask is not None:
         of_scores = (*_broadcast(leads[:2], 'leading axes'), h if enable_gqa else max(q.shape[-3], k.shape[-3]))
@@ -186,6 +190,5 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
         more.update(causal=True, align='top-left')
     if scale is not None:
         more['scale'] = scale
-    given = {'q': _with_lead(_with_heads(q, h), lead, False), 'k': _with_lead(_with_heads(k, hk), lead, True),
-             'v': _with_lead(_with_heads(v, hv), lead, True)}
-    return with_dropout({**given, **more}, dropout_p, handle).reshape(shape)
+    q, k, v = rows_of(_with_heads(q, h), _with_heads(k, hk), _with_heads(v, hv))
+    return with_dropout({'q': q, 'k': k, 'v': v, **more}, dropout_p, handle).reshape(shape)
