@@ -235,13 +235,21 @@ enum { CLATTN_I32 = 5, CLATTN_U8 = 6 };
  *     q8_0   34 d / 32 bytes, d a multiple of 32: blocks of 32 elements, an f16 scale and 32 signed bytes
  *     q4_0   18 d / 32 bytes, d a multiple of 32: blocks of 32 elements, an f16 scale and 16 bytes, of which byte j has
  *            element j in its low half and element j + 16 in its high half, each + 8
+ *     q4_1   20 d / 32 bytes, d a multiple of 32: as q4_0, but with an f16 minimum behind the scale, and elements that
+ *            are 0 to 15
+ *     q5_0   22 d / 32 bytes, d a multiple of 32: an f16 scale, 4 bytes and 16 bytes; each element + 16 has its lower
+ *            four bits where q4_0 has them, and bit j of the 4 bytes, low byte first, is the fifth one of element j
+ *     q5_1   24 d / 32 bytes, d a multiple of 32: as q5_0, but with an f16 minimum behind the scale, and elements that
+ *            are 0 to 31
  *
- * q8_0 and q4_0 are those of GGUF. The value of an element x is scale x there, and (x - zero) scale in int8 and int4,
- * whose scales and zero points are tensors of their own: clattn_forward_args.k_scale. A subnormal scale counts as it is
- * in q8_0 and q4_0; in int8 and int4 it may count as 0 on devices without CL_FP_DENORM in CL_DEVICE_SINGLE_FP_CONFIG.
- * Offsets and strides count elements here too, and are multiples of 2 (int4) and 32 (q8_0, q4_0).
+ * Those with an underscore are GGUF's. The value of an element x is scale x in q8_0, q4_0 and q5_0; scale x + minimum,
+ * rounded to f32, in q4_1 and q5_1; and (x - zero) scale in int8 and int4, whose scales and zero points are tensors of
+ * their own: clattn_forward_args.k_scale. A subnormal scale or minimum of GGUF's types counts as it is; in int8 and
+ * int4 it may count as 0 on devices without CL_FP_DENORM in CL_DEVICE_SINGLE_FP_CONFIG. Offsets and strides count
+ * elements here too, and are multiples of 2 (int4) and 32 (GGUF's).
  */
-enum { CLATTN_INT8 = 7, CLATTN_INT4 = 8, CLATTN_Q8_0 = 9, CLATTN_Q4_0 = 10 };
+enum { CLATTN_INT8 = 7, CLATTN_INT4 = 8 };
+enum { CLATTN_Q8_0 = 9, CLATTN_Q4_0 = 10, CLATTN_Q4_1 = 11, CLATTN_Q5_0 = 12, CLATTN_Q5_1 = 13 };
 
 /** Where the diagonal of causal masks, windows and ALiBi lies: clattn_problem.align. */
 enum {
@@ -1356,7 +1364,8 @@ typedef struct clattn_merge_args {
  * the first that finds no place on all of them are dropped, so that no hole is left. New rows and caches must not
  * overlap, and what several sequences append to one page is up to the caller.
  *
- * The bytes of quantised rows are the same on every device, q8_0 and q4_0 as ggml's reference quantisation writes them.
+ * The bytes of quantised rows are the same on every device, those of GGUF's types as ggml's reference quantisation
+ * writes them.
  * In int8 and int4, with values from -m - 1 to m (m is 127 and 7),
  *
  *     scale    the largest |x| of the group / m; with zero points (largest - smallest) / (2 m + 1), where 0 counts as

@@ -192,7 +192,10 @@ enum storage : std::int32_t {
     int8 = CLATTN_INT8,
     int4 = CLATTN_INT4,
     q8_0 = CLATTN_Q8_0,
-    q4_0 = CLATTN_Q4_0
+    q4_0 = CLATTN_Q4_0,
+    q4_1 = CLATTN_Q4_1,
+    q5_0 = CLATTN_Q5_0,
+    q5_1 = CLATTN_Q5_1
 };
 
 /** Where the diagonal lies: CLATTN_ALIGN_*. */

@@ -10,7 +10,11 @@ typedef CLA_CAT(CLA_SCALAR, 4) cla_real4;
 #define CLA_RAW_dout CLA_CAT(cla_raw_, CLA_TQ)
 #define CLA_RAW4_plain(x) CLA_CAT(CLA_RAW_##x, 4)
 #define CLA_RAW4_scaled(x) uint4
-#define CLA_RAW4_blocks(x) uint2
+#define CLA_RAW4_blocks(x) CLA_CAT(CLA_RAW4_BLOCKS_, CLA_HAS_LEAST_##x)
+#define CLA_RAW4_BLOCKS_0 uint2
+#define CLA_RAW4_BLOCKS_1 uint4
+#define CLA_HAS_LEAST_k CLA_CAT(CLA_HAS_LEAST_, CLA_TK)
+#define CLA_HAS_LEAST_v CLA_CAT(CLA_HAS_LEAST_, CLA_TV)
 typedef CLA_RAW4_plain(q) cla_raw4_q;
 typedef CLA_RAW4_plain(dout) cla_raw4_dout;
 typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_k)(k) cla_raw4_k;
@@ -77,14 +81,25 @@ typedef CLA_CAT(CLA_RAW4_, CLA_STORAGE_v)(v) cla_raw4_v;
 #define CLA_RAW_ZERO_0(x, e, row, g) 0.0f
 #define CLA_RAW_ZERO_1(x, e, row, g) CLA_ONE_SCALE(x##_zero, e, row, (row).s2, g, float)
 
-/* Blocks are whole fours. */
-#define CLA_LOADS_blocks(x, width) \
+/* Blocks are whole fours. Some have a least element beside their scale. */
+#define CLA_LOADS_blocks(x, width) CLA_CAT(CLA_LOADS_BLOCKS_, CLA_HAS_LEAST_##x)(x, width)
+#define CLA_LOADS_BLOCKS_0(x, width) \
     CLA_FN uint2 cla_load4_##x(const cla_env *e, cla_##x##_handle row, int c, int within, int wide) \
     { \
         if (!within && c >= (width)) return (uint2)(0); \
         return (uint2)(cla_quad_##x(row, c), as_uint(cla_scale_##x(row, c))); \
     } \
     CLA_FN float4 cla_unpack4_##x(uint2 raw) { return cla_of_quad_##x(raw.s0) * as_float(raw.s1); }
+#define CLA_LOADS_BLOCKS_1(x, width) \
+    CLA_FN uint4 cla_load4_##x(const cla_env *e, cla_##x##_handle row, int c, int within, int wide) \
+    { \
+        if (!within && c >= (width)) return (uint4)(0); \
+        return (uint4)(cla_quad_##x(row, c), as_uint(cla_scale_##x(row, c)), as_uint(cla_least_##x(row, c)), 0); \
+    } \
+    CLA_FN float4 cla_unpack4_##x(uint4 raw) \
+    { \
+        return cla_of_quad_##x(raw.s0) * as_float(raw.s1) + as_float(raw.s2); \
+    }
 
 CLA_LOADS_plain(q, CLA_D)
 CLA_CAT(CLA_LOADS_, CLA_STORAGE_k)(k, CLA_D)

@@ -16,5 +16,5 @@ CLA_FN float16 cla_values_q4_0_16(const __global uchar *p, int c)
 {
     const int16 codes = convert_int16(vload16(0, CLA_BLOCK_Q4_0(p, c) + 2));
     const float16 values = (float16)(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7) * cla_scale_q4_0(p, c);
-    return CLA_LOOK_UP(values, CLA_HALF_Q4_0(c) ? rotate(codes, (int16)(28)) : codes);
+    return CLA_LOOK_UP(values, CLA_NIBBLE_SHIFT(c) ? rotate(codes, (int16)(28)) : codes);
 }

@@ -18,7 +18,7 @@ else:
 __all__ = ['Arguments', 'Array', 'CacheArguments', 'GradientArguments', 'Literal', 'TensorArguments', 'Unpack']
 
 Texts = Optional[Union[str, Sequence[str]]]
-Quantised = Optional[Literal['int8', 'int4', 'q8_0', 'q4_0']]
+Quantised = Optional[Literal['int8', 'int4', 'q8_0', 'q4_0', 'q4_1', 'q5_0', 'q5_1']]
 Array = Any # of numpy, pyopencl or PyTorch, or a list of numbers: they have no type in common
 
 

@@ -47,7 +47,7 @@ class KVCache:
     batch, heads, room   sequences, key/value heads, rows. Pages are whole: `page` rounds room up to a multiple of it
     d, dv    widths of keys and values; dv None: d
     dtype, v_dtype   of keys and of values; v_dtype None: as dtype. New rows are converted. A type of numpy that Q may
-             have, or 'int8', 'int4' (d even), 'q8_0', 'q4_0' (d a multiple of 32)
+             have, or 'int8', 'int4' (d even), 'q8_0', 'q4_0', 'q4_1', 'q5_0', 'q5_1' (d a multiple of 32)
     group    int8 and int4: elements of a row that share a scale, 1 or a multiple of 16; None: all of the row
     zero     int8 and int4: True: zero points beside the scales
     page     rows of a page: keys and values lie on pages, wherever block_table says; None: in one piece
@@ -62,7 +62,7 @@ class KVCache:
 
     Arrays of the cache, which the caller may read and, between calls, change:
     k, v     [b,hk,room,width], on pages [pages,page,hk,width]. Width is d or dv elements; int4 has d / 2 bytes, q8_0
-             34 d / 32 and q4_0 18 d / 32, as clattn.h has them
+             34 d / 32, q4_0 18 d / 32, q4_1 20 d / 32, q5_0 22 d / 32, q5_1 24 d / 32, as clattn.h has them
     scales   {'k_scale': .., 'v_scale': .., 'k_zero': .., 'v_zero': ..} of int8 and int4, float32: groups in place of
              elements. An element x stands for x * scale, with zero points for (x - zero) * scale
     kv_len   int32 [b]: the rows that are there; 0 starts a sequence anew

@@ -25,7 +25,10 @@ AUX = {**STORAGE, np.dtype(np.int32): lib.CLATTN_I32, np.dtype(np.uint8): lib.CL
 QUANTISED = {'int8': (lib.CLATTN_INT8, np.dtype(np.int8), 1, 1),
              'int4': (lib.CLATTN_INT4, np.dtype(np.uint8), 2, 1),
              'q8_0': (lib.CLATTN_Q8_0, np.dtype(np.uint8), 32, 34),
-             'q4_0': (lib.CLATTN_Q4_0, np.dtype(np.uint8), 32, 18)}
+             'q4_0': (lib.CLATTN_Q4_0, np.dtype(np.uint8), 32, 18),
+             'q4_1': (lib.CLATTN_Q4_1, np.dtype(np.uint8), 32, 20),
+             'q5_0': (lib.CLATTN_Q5_0, np.dtype(np.uint8), 32, 22),
+             'q5_1': (lib.CLATTN_Q5_1, np.dtype(np.uint8), 32, 24)}
 
 NAMES = {'f32': lib.CLATTN_F32, 'f16': lib.CLATTN_F16, 'bf16': lib.CLATTN_BF16, 'f64': lib.CLATTN_F64}
 

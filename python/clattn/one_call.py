@@ -110,9 +110,9 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
                 Those of a device are not read: what leads outside is clamped. Rows of no sequence are 0, and stay
                 as they are in `out`
     block_table int32 [b,n]: k and v are pages, [pages,page,hk,d], and this says which ones each sequence has
-    k_type, v_type   'int8', 'int4', 'q8_0' or 'q4_0': k and v are quantised, in int8 or uint8 (bytes as clattn.h has
-                them); with k_scale, k_zero, v_scale, v_zero, which lie as k and v do, with groups in place of elements,
-                and 1 where an axis is broadcast
+    k_type, v_type   'int8', 'int4', 'q8_0', 'q4_0', 'q4_1', 'q5_0' or 'q5_1': k and v are quantised, in int8 or uint8
+                (bytes as clattn.h has them); with k_scale, k_zero, v_scale, v_zero, which lie as k and v do, with
+                groups in place of elements, and 1 where an axis is broadcast
     k_group, v_group   elements of a group: 1 or a multiple of 16, 0 for the whole row; None: the only such number that
                 makes as many groups as k_scale and v_scale have, where there is but one
     out_dtype   of the result: 'f32', 'f16', 'bf16'

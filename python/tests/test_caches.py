@@ -93,18 +93,22 @@ def elements(held, kind):
 
 
 def blocks(held, kind):
-    """The float64 values of q8_0 and q4_0 storage."""
-    b = held.reshape(*held.shape[:-1], -1, {'q8_0': 34, 'q4_0': 18}[kind])
+    """The float64 values of GGUF's storage."""
+    b = held.reshape(*held.shape[:-1], -1, GGUF[kind][0])
     scale = b[..., :2].copy().view(np.float16).astype(np.float64)
-    x = b[..., 2:]
-    n = x.view(np.int8).astype(float) if kind == 'q8_0' else np.concatenate([x & 15, x >> 4], -1) - 8.0
-    return (scale * n).reshape(*held.shape[:-1], -1)
+    if kind == 'q8_0':
+        return (scale * b[..., 2:].view(np.int8)).reshape(*held.shape[:-1], -1)
+    n = np.concatenate([b[..., -16:] & 15, b[..., -16:] >> 4], -1).astype(float)
+    if kind.startswith('q5'):
+        n += 16 * np.unpackbits(b[..., -20:-16], axis=-1, bitorder='little')
+    least = b[..., 2:4].copy().view(np.float16).astype(np.float64) if kind.endswith('_1') else -scale * GGUF[kind][1]
+    return (scale * n + least).reshape(*held.shape[:-1], -1)
 
 
 def values(cache, name, kind, group):
     """What the cache stands for, in float64."""
     held = getattr(cache, name)
-    if kind in ('q8_0', 'q4_0'):
+    if kind in GGUF:
         return blocks(held, kind)
     g = grouped(elements(held, kind).astype(np.float64), group)
     scale = cache.scales[name + '_scale'].astype(np.float64)[..., None]
@@ -113,7 +117,11 @@ def values(cache, name, kind, group):
 
 
 STORED = [('int8', None, False, 4), ('int8', 16, True, None), ('int8', 1, False, None), ('int4', None, False, None),
-          ('int4', 16, True, 4), ('q8_0', None, False, None), ('q4_0', None, False, 4)] # rows of a page last
+          ('int4', 16, True, 4), ('q8_0', None, False, None), ('q4_0', None, False, 4), ('q4_1', None, False, None),
+          ('q5_0', None, False, 4), ('q5_1', None, False, None)] # rows of a page last
+# Bytes of a block of 32 elements; what its largest element, or the whole range of its elements, is divided by; how much
+# of a step an element may be off, at one end of q4_0 and q5_0 a whole one.
+GGUF = {'q8_0': (34, 127, 0.5), 'q4_0': (18, 8, 1), 'q4_1': (20, 15, 0.5), 'q5_0': (22, 16, 1), 'q5_1': (24, 31, 0.5)}
 
 
 @pytest.mark.parametrize('kind,group,zero,page', STORED)
@@ -139,10 +147,12 @@ def test_quantised(rng, kind, group, zero, page):
             got = {of: dense(held)[:, :, :9] for of, held in cache.scales.items()}
             assert np.array_equal(elements(held, kind), n) and np.allclose(got[name + '_scale'], scale, 1e-6, 0)
             assert not zero or np.array_equal(got[name + '_zero'], at)
-        else: # half a step, in q4_0 a whole one at one end, and what rounding the scale to 16 bits does to 127 or 8
-            most, ends = {'q8_0': (127, 0.5), 'q4_0': (8, 1)}[kind]
-            step = np.abs(grouped(x, 32)).max(-1, keepdims=True) / most
-            assert (np.abs(grouped(blocks(held, kind) - x, 32)) <= step * (ends + most * 2.0 ** -11)).all()
+        else: # and what rounding the scale, and the least element, to 16 bits does
+            _, most, ends = GGUF[kind]
+            largest = np.abs(grouped(x, 32)).max(-1, keepdims=True)
+            step = (np.ptp(grouped(x, 32), -1)[..., None] if kind.endswith('_1') else largest) / most
+            rounded = (step * most + largest * kind.endswith('_1')) * 2.0 ** -11
+            assert (np.abs(grouped(blocks(held, kind) - x, 32)) <= step * ends + rounded).all()
 
 
 def test_short_group(rng):

@@ -156,13 +156,13 @@ def test_odd_offsets(rng, queue, dtype, by):
 
 
 @pytest.mark.parametrize('by', [1, 17, 18, 34])
-@pytest.mark.parametrize('kind,size', [('q8_0', 34), ('q4_0', 18)])
+@pytest.mark.parametrize('kind,size', [('q8_0', 34), ('q4_0', 18), ('q4_1', 20), ('q5_0', 22), ('q5_1', 24)])
 def test_odd_blocks(rng, queue, kind, size, by):
     """Those of quantised K and V count blocks."""
     q = rng.standard_normal((1, 2, 3, 32)).astype(np.float32)
     k = rng.integers(0, 255, (1, 2, 5, size)).astype(np.uint8)
-    k[..., :2] = 0, 0x22
-    k[..., 2:18] += np.arange(16, dtype=np.uint8)
+    k[..., :2] = k[..., 2:4] = 0, 0x22 # of q4_1 and q5_1 the minimum, too
+    k[..., -16:] += np.arange(16, dtype=np.uint8)
     want = clattn.attention(q, k, k[:, :, ::-1].copy(), k_type=kind, v_type=kind)
     got = clattn.attention(cla.to_device(queue, q), moved(queue, k, by), moved(queue, k[:, :, ::-1].copy(), by),
                            k_type=kind, v_type=kind)

@@ -57,6 +57,8 @@ static void write_encodings(struct text *to, const struct target *t)
     const clattn_problem *const p = t->p;
     if (problem_type_is(p->k_type, PROBLEM_SCALED) || problem_type_is(p->v_type, PROBLEM_SCALED))
         source_write_fragment(to, "encode_scaled.cl");
+    if (problem_type_is(p->k_type, PROBLEM_BLOCKS) || problem_type_is(p->v_type, PROBLEM_BLOCKS))
+        source_write_fragment(to, "encode_blocks.cl");
     source_write_fragment(to, "encode_plain.cl");
     write_encoding(to, p->k_type);
     if (p->v_type != p->k_type)

@@ -49,10 +49,18 @@ void slots_write_type(struct text *to, const char *what, int type)
     source_write_fragment(to, name);
 }
 
-/* Each once. */
+static bool has_nibbles(int type)
+{
+    const struct problem_type *const t = problem_type_at(type);
+    return t->storage == PROBLEM_BLOCKS && t->bits < 8;
+}
+
+/* Each once, behind what several share. */
 void slots_write_types(struct text *to, const struct target *t)
 {
     const clattn_problem *const p = t->p;
+    if (has_nibbles(p->k_type) || has_nibbles(p->v_type))
+        source_write_fragment(to, "nibbles.cl");
     const int types[] = { p->type, p->k_type, p->v_type, p->o_type, p->bias_type };
     for (int i = 0; i < 5; i++) {
         bool again = !types[i];

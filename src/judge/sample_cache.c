@@ -161,28 +161,31 @@ static struct stored stored_of(const struct sample *s, enum sample_what k_or_v)
     struct stored x = { p->k_type, p->d, p->k_group, p->flags & CLATTN_K_ZERO, s->seed + 1, s->values[SAMPLE_K] };
     if (k_or_v == SAMPLE_V)
         x = (struct stored){ p->v_type, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, s->seed + 2, s->values[SAMPLE_V] };
-    if (!problem_type_is(x.type, PROBLEM_SCALED))
+    if (!problem_type_is(x.type, PROBLEM_SCALED)) {
         x.group = GGUF_GROUP;
+        x.has_zero = problem_type_at(x.type)->has_least;
+    }
     return x;
 }
 
-static bool is_narrow(int type)
+/* Codes are from -half_range(type) to half_range(type) - 1. */
+static int half_range(int type)
 {
-    return problem_type_at(type)->bits == 4;
+    return 1 << (problem_type_at(type)->bits - 1);
 }
 
 enum { STEPS = 3, SCALE_SEED = 16, ZERO_SEED = 32, CODE_SEED = 48 };
 
-/* The scale of group n of all rows: 1/16, 1/32 or 1/64; of 4 bits 1/4, 1/8 or 1/16. As a power of two. */
+/* The scale of group n of all rows: 1/16, 1/32 or 1/64; of 4 and 5 bits 1/4, 1/8 or 1/16. As a power of two. */
 static int scale_of(const struct stored *x, int64_t n)
 {
-    return (is_narrow(x->type) ? -2 : -4) - (int)(sample_hash(x->seed + SCALE_SEED, n) % STEPS);
+    return (half_range(x->type) > 16 ? -4 : -2) - (int)(sample_hash(x->seed + SCALE_SEED, n) % STEPS);
 }
 
-/* Its zero point: from -90 to 90; of 4 bits from -3 to 3. */
+/* Its zero point: from -90 to 90; of 4 bits from -3 to 3, of 5 from -6 to 6. A least element stands for one, too. */
 static int zero_of(const struct stored *x, int64_t n)
 {
-    const int most = is_narrow(x->type) ? 3 : 90;
+    const int most = half_range(x->type) > 16 ? 90 : half_range(x->type) * 3 / 8;
     return x->has_zero ? (int)(sample_hash(x->seed + ZERO_SEED, n) % (uint32_t)(2 * most + 1)) - most : 0;
 }
 
@@ -195,7 +198,7 @@ struct group {
 /* The group of value `at`, which `last` may be already. */
 static void find_group(struct group *last, const struct stored *x, int64_t row, int32_t column)
 {
-    const int range = is_narrow(x->type) ? 8 : 128;
+    const int range = half_range(x->type);
     const int64_t n = row * problem_groups(x->width, x->group) + column / x->group;
     if (n == last->n)
         return;
@@ -243,24 +246,45 @@ double sample_cache_value(const struct sample *s, enum sample_what k_or_v, int64
 
 /* ---- Stored ---- */
 
+/* Puts a code at element i of a block of GGUF's, from its codes on and, of five bits, ahead of them. */
+static void put_code(const struct problem_type *t, int i, int code, unsigned char *codes)
+{
+    const int half = t->elements / 2, raw = code + (1 << (t->bits - 1));
+    if (t->bits == 8)
+        codes[i] = (unsigned char)code;
+    else
+        codes[i % half] |= (unsigned char)((raw & 15) << (i >= half ? 4 : 0));
+    if (t->bits == 5)
+        (codes - t->elements / 8)[i / 8] |= (unsigned char)((raw >> 4) << i % 8);
+}
+
+/* Where the codes of such a block begin: behind the scale, the least element and the fifth bits. */
+static int head_of(const struct problem_type *t)
+{
+    enum { HALF = 2 };
+    return HALF + (t->has_least ? HALF : 0) + (t->bits == 5 ? t->elements / 8 : 0);
+}
+
 /* Stores the block of a row of values that begins at a column, *g being the group of the one before. */
 static void store_block(const struct stored *x, struct group *g, int64_t row, int32_t column, unsigned char *to)
 {
     const struct problem_type *const t = problem_type_at(x->type);
-    const int half = t->elements / 2, head = t->storage == PROBLEM_SCALED ? 0 : 2;
     memset(to, 0, (size_t)t->bytes);
     for (int i = 0; i < t->elements; i++) {
         find_group(g, x, row, column + i);
         const int code = code_of(g, x, row * x->width + column + i);
-        if (!is_narrow(x->type))
-            to[head + i] = (unsigned char)code;
-        else if (head)
-            to[head + i % half] |= (unsigned char)((code + 8) << (i >= half ? 4 : 0));
+        if (t->storage == PROBLEM_BLOCKS)
+            put_code(t, i, code, to + head_of(t));
+        else if (t->elements == 1)
+            to[i] = (unsigned char)code;
         else
             to[i / 2] |= (unsigned char)((code & 15) << (i % 2 ? 4 : 0));
     }
-    if (head)
-        sample_store(CLATTN_F16, ldexp(1, g->scale), to);
+    if (t->storage != PROBLEM_BLOCKS)
+        return;
+    sample_store(CLATTN_F16, ldexp(1, g->scale), to);
+    if (t->has_least)
+        sample_store(CLATTN_F16, ldexp(-half_range(x->type) - g->zero, g->scale), to + 2);
 }
 
 /* What spoils an output where it is read: a type without NaN has its scales, which are NaN, and large elements. */

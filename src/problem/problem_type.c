@@ -99,20 +99,25 @@ enum { ALL = PROBLEM_ROWS | PROBLEM_KEYS | PROBLEM_CAPTURED };
 
 const struct problem_type problem_types[] = {
     [0] = { .elements = 1 }, /* none: there is no bias */
-    [CLATTN_F32] = { "f32", PROBLEM_PLAIN, ALL, 1, 4, 0,
+    [CLATTN_F32] = { "f32", PROBLEM_PLAIN, ALL, 1, 4, 0, false,
                      store_f32, load_f32, 0x1p-24, 0x1p-126, "const __global float" },
-    [CLATTN_F16] = { "f16", PROBLEM_PLAIN, ALL, 1, 2, 0,
+    [CLATTN_F16] = { "f16", PROBLEM_PLAIN, ALL, 1, 2, 0, false,
                      store_f16, load_f16, 0x1p-11, 0x1p-14, "const __global half" },
-    [CLATTN_BF16] = { "bf16", PROBLEM_PLAIN, ALL, 1, 2, 0,
+    [CLATTN_BF16] = { "bf16", PROBLEM_PLAIN, ALL, 1, 2, 0, false,
                       store_bf16, load_bf16, 0x1p-8, 0x1p-126, "const __global ushort" },
-    [CLATTN_F64] = { "f64", PROBLEM_PLAIN, ALL, 1, 8, 0,
+    [CLATTN_F64] = { "f64", PROBLEM_PLAIN, ALL, 1, 8, 0, false,
                      store_f64, load_f64, 0x1p-53, 0x1p-1022, "const __global double" },
-    [CLATTN_I32] = { "i32", PROBLEM_PLAIN, PROBLEM_CAPTURED, 1, 4, 0, store_i32, NULL, 0, 0, "const __global int" },
-    [CLATTN_U8] = { "u8", PROBLEM_PLAIN, PROBLEM_CAPTURED, 1, 1, 0, store_u8, NULL, 0, 0, "const __global uchar" },
-    [CLATTN_INT8] = { "int8", PROBLEM_SCALED, PROBLEM_KEYS, 1, 1, 8, NULL, NULL, 0, 0, NULL },
-    [CLATTN_INT4] = { "int4", PROBLEM_SCALED, PROBLEM_KEYS, 2, 1, 4, NULL, NULL, 0, 0, NULL },
-    [CLATTN_Q8_0] = { "q8_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 34, 8, NULL, NULL, 0, 0, NULL },
-    [CLATTN_Q4_0] = { "q4_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 18, 4, NULL, NULL, 0, 0, NULL },
+    [CLATTN_I32] = { "i32", PROBLEM_PLAIN, PROBLEM_CAPTURED, 1, 4, 0, false,
+                     store_i32, NULL, 0, 0, "const __global int" },
+    [CLATTN_U8] = { "u8", PROBLEM_PLAIN, PROBLEM_CAPTURED, 1, 1, 0, false,
+                    store_u8, NULL, 0, 0, "const __global uchar" },
+    [CLATTN_INT8] = { "int8", PROBLEM_SCALED, PROBLEM_KEYS, 1, 1, 8, false, NULL, NULL, 0, 0, NULL },
+    [CLATTN_INT4] = { "int4", PROBLEM_SCALED, PROBLEM_KEYS, 2, 1, 4, false, NULL, NULL, 0, 0, NULL },
+    [CLATTN_Q8_0] = { "q8_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 34, 8, false, NULL, NULL, 0, 0, NULL },
+    [CLATTN_Q4_0] = { "q4_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 18, 4, false, NULL, NULL, 0, 0, NULL },
+    [CLATTN_Q4_1] = { "q4_1", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 20, 4, true, NULL, NULL, 0, 0, NULL },
+    [CLATTN_Q5_0] = { "q5_0", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 22, 5, false, NULL, NULL, 0, 0, NULL },
+    [CLATTN_Q5_1] = { "q5_1", PROBLEM_BLOCKS, PROBLEM_KEYS, 32, 24, 5, true, NULL, NULL, 0, 0, NULL },
 };
 enum { TYPES = sizeof problem_types / sizeof *problem_types };
 

@@ -24,6 +24,7 @@ struct problem_type {
     unsigned roles;
     int elements, bytes; /* of a block */
     int bits;            /* of a code; plain: 0 */
+    bool has_least;      /* blocks: a least element behind the scale, which codes are added to */
     /* Plain: an element's bytes. What has more digits than the type loses them. */
     void (*store)(double x, void *to);
     double (*load)(const void *from); /* not of what is only captured */

@@ -202,10 +202,11 @@ static int is_soon(int type)
 static void test_not_finite(const struct device *d)
 {
     static const float bad[] = { NAN, INFINITY, -INFINITY };
-    static const int types[] = { CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
-    for (size_t t = 0; t < 4; t++)
+    static const int types[] = { CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0,
+                                 CLATTN_Q4_1, CLATTN_Q5_0, CLATTN_Q5_1 };
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (size_t i = 0; i < 3 && harness_turn(7 + (unsigned)t, is_soon(types[t])); i++) {
-            const int type = types[t], block = type == CLATTN_Q8_0 ? 34 : 18, scaled = quantise_is_scaled(type);
+            const int type = types[t], block = (int)quantise_bytes(type, 32), scaled = quantise_is_scaled(type);
             unsigned char bytes[68];
             float x[64], scale = 1;
             double first = 0, second = 0;
@@ -258,6 +259,19 @@ static void test_known(const struct device *d)
     zero[5] = -1e-38f; /* its scale has no reciprocal */
     ok(append_row(d, CLATTN_Q8_0, zero, 64, bytes, 68, &scale) && !memcmp(bytes, want, 34),
        "%s: q8_0 of numbers next to 0 is that of zeros", d->name);
+    for (int i = 0; i < 32; i++)
+        x[i] = (float)(i - 16) * 0.75f; /* in q5_0 a code for each step; in q4_1 every second one */
+    ok(append_row(d, CLATTN_Q5_0, x, 64, bytes, 44, &scale) && bytes[0] == 0x00 && bytes[1] == 0x3a && !bytes[2] &&
+           !bytes[3] && bytes[4] == 0xff && bytes[5] == 0xff && bytes[6] == 0x00 && bytes[7] == 0x11 &&
+           bytes[21] == 0xff,
+       "%s: q5_0 of a ramp from -12 by 0.75", d->name);
+    ok(append_row(d, CLATTN_Q5_1, x, 64, bytes, 48, &scale) && bytes[0] == 0x00 && bytes[1] == 0x3a &&
+           bytes[2] == 0x00 && bytes[3] == 0xca && !bytes[4] && !bytes[5] && bytes[6] == 0xff && bytes[7] == 0xff &&
+           bytes[8] == 0x00 && bytes[9] == 0x11 && bytes[23] == 0xff,
+       "%s: q5_1 of it", d->name);
+    ok(append_row(d, CLATTN_Q4_1, x, 64, bytes, 40, &scale) && bytes[0] == 0x33 && bytes[1] == 0x3e &&
+           bytes[2] == 0x00 && bytes[3] == 0xca && bytes[4] == 0x80 && bytes[5] == 0x80 && bytes[19] == 0xf7,
+       "%s: and q4_1", d->name);
     memset(want, 0x88, 18);
     ok(append_row(d, CLATTN_Q4_0, zero, 64, bytes, 36, &scale) && !memcmp(bytes + 2, want, 16),
        "%s: and q4_0", d->name);

@@ -29,8 +29,10 @@ static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [DIAGONAL] = { PAIR_DIAGONALS, NULL },
     [WIDTH] = { "d64", "d40/24", "d33/49", "d128/64", NULL },
     [PAGE] = { "", "page1", "page7", "page64", NULL },
-    [K_TYPE] = { "", "k:int8", "k:int8:16z", "k:int4:1z", "k:int4:32", "k:q8_0", "k:q4_0", "k:bf16", NULL },
-    [V_TYPE] = { "", "v:int8z", "v:int8:1", "v:int4", "v:int4:16z", "v:q8_0", "v:q4_0", "v:f32", NULL },
+    [K_TYPE] = { "", "k:int8", "k:int8:16z", "k:int4:1z", "k:int4:32", "k:q8_0", "k:q4_0", "k:bf16", "k:q4_1", "k:q5_0",
+                 "k:q5_1", NULL },
+    [V_TYPE] = { "", "v:int8z", "v:int8:1", "v:int4", "v:int4:16z", "v:q8_0", "v:q4_0", "v:f32", "v:q4_1", "v:q5_0",
+                 "v:q5_1", NULL },
     [O_TYPE] = { "", "o:f32", "o:f16", "o:bf16", NULL },
     [SPLITS] = { "", "splits2", "splits5", "splits64", NULL },
 };

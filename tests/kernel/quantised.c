@@ -1,4 +1,4 @@
-/* quantised.c - K and V in int8, int4, q8_0 and q4_0: every engine, every pair of types, groups of all kinds
+/* quantised.c - K and V in int8, int4 and GGUF's types: every engine, every pair of types, groups of all kinds
  * SPDX-License-Identifier: Apache-2.0
  *
  * Against float64 on the values that the codes stand for. make check runs engines cpu, row and naive on some pairs and
@@ -98,6 +98,7 @@ static void test_rest(const struct device *d, const char *engine, unsigned n)
         "f32 b4 h4/2 q3 k64 d32 k:int8:16z v:q4_0 causal varlen lse",
         "f32 b2 h2/1 q35 k80 d64 k:q8_0 v:int8 softcap5 causal lse",
         "f16 b2 h2/1 q70 k140 d64 k:int4:32z v:q4_0 page8 causal lse",
+        "bf16 b2 h4/2 q35 k80 d64/32 k:q5_1 v:q4_1 softcap5 causal lse",
         "f32 b2 h1 q3 k0 d8 k:int8 v:int4 lse", "f32 b0 h1 q3 k5 d32 k:q8_0 v:int8 page4 lse",
     };
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -114,6 +115,8 @@ static void test_subnormal(const struct device *d, const char *engine, unsigned 
     } rows[] = {
         { "f32 b2 h2/1 q3 k40 d64 k:q8_0 v:q4_0 scale10000 lse", 1 },
         { "f32 b2 h2/1 q3 k40 d32/96 k:q4_0 v:q8_0 scale10000 lse", 1 },
+        { "f32 b2 h2/1 q3 k40 d96/32 k:q4_1 v:q5_0 scale10000 lse", 1 },
+        { "f32 b2 h2/1 q3 k40 d64 k:q5_0 v:q5_1 scale10000 lse", 1 },
         { "f32 b2 h2/1 q3 k40 d40 k:int8:16z v:int4 scale1e36 lse", 0 },
         { "f32 b2 h2/1 q3 k40 d36/24 k:int4:1 v:int8:16z scale1e36 lse", 0 },
     };
@@ -144,11 +147,13 @@ static void test_begins(const struct device *d)
         { "row w4,nr2,rk2,rd2,bk16", "f32 b4 h4/2 q3 k64 d64/96 k:q4_0 v:q8_0 kvlen:9,9,9,9 lse" },
         { "row w8,nr1,rk4,rd4,bk16", "f16 b4 h4/2 q3 k64 d96/64 page8 k:q8_0 v:q4_0 kvlen:9,9,9,9 causal lse" },
         { "row w4,nr2,rk2,rd2,bk16", "f32 b4 h4/2 q3 k64 d64/44 k:int4:32z v:int8:16 kvlen:9,9,9,9 lse" },
+        { "row w4,nr2,rk2,rd2,bk16", "f32 b4 h4/2 q3 k64 d64/96 k:q5_1 v:q4_1 kvlen:9,9,9,9 lse" },
+        { "row w8,nr1,rk4,rd4,bk16", "f16 b4 h4/2 q3 k64 d96/64 page8 k:q4_1 v:q5_0 kvlen:9,9,9,9 causal lse" },
         { "simt", "f32 b4 h2/1 q3 k64 d40/36 k:int8:16 v:int8 kvlen:9,9,9,9 lse" },
         { "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "f32 b4 h2/1 q3 k64 d40/36 k:int4 v:int4:16z kvlen:9,9,9,9 lse" },
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (each_is_chosen(rows[i].engine) && is_due(rows[i].engine, i, i < 3 ? 2 : 4))
+        if (each_is_chosen(rows[i].engine) && is_due(rows[i].engine, i, i < 5 ? 2 : 4))
             test_problem(d, rows[i].engine, 15, rows[i].text); /* without gaps and with them */
 }
 

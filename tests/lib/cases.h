@@ -201,13 +201,18 @@ static const char *const cases[] = {
     "b2 h2 q37 k150 d64 k:q8_0 v:int8:32 blocks:16,32 lse", "b2 h4/2 q13 k70 d64 k:int8 v:q4_0 mod:relative lse",
     "b2 h4/2 q5 k0 d64 k:int8 v:int4z lse", "b2 h2 q33 k1 d64 k:q4_0 v:int8z lse",
     "b1 h4/2 q65 k65 d64 k:int8 v:int8 bthd lse", "b2 h4/2 q3 k70 d64 k:f16 v:int8:32 lse",
-    "b2 h4/2 q3 k70 d64 k:int4 v:bf16 lse",
+    "b2 h4/2 q3 k70 d64 k:int4 v:bf16 lse", "b2 h4/2 q3 k70 d64 k:q4_1 lse", "b2 h4/2 q33 k70 d64 v:q4_1 lse",
+    "b2 h4/2 q3 k70 d64 k:q5_0 lse", "b2 h4/2 q33 k70 d64 v:q5_0 lse", "b2 h4/2 q3 k70 d64 k:q5_1 lse",
+    "b2 h4/2 q33 k70 d64 v:q5_1 lse", "b2 h2 q20 k90 d96/32 k:q5_1 v:q4_1 causal kvlen:90,31 kvstart:9,0 lse",
+    "b2 h4/2 q1 k257 d64/160 k:q4_1 v:q5_0 lse", "b4 h2 q7 k40 d64 varlen k:q5_0 v:q5_1 lse",
+    "b2 h2 q33 k70 d64 softcap5 alibi bias:1hqk mask:b1qk sink k:q5_0 v:q4_1 lse",
 
     /* quantised, in pages */
     "b2 h4/2 q3 k70 d64 page16 kvlen:70,9 k:int8:32 v:q4_0 lse", "b2 h4/2 q33 k70 d64 page16 k:q8_0 v:int4:16z lse",
     "b3 h2 q1 k150 d64 page7 kvlen:150,3,60 k:int4 v:int8z lse",
     "b2 h4/1 q8 k90 d40/26 page9 causal k:int8z v:int8 lse", "b2 h4/2 q4 k70 d64 page1 kvlen:70,33 k:q4_0 v:q8_0 lse",
-    "b2 h2 q5 k130 d64 page64 v:int8:1z lse",
+    "b2 h2 q5 k130 d64 page64 v:int8:1z lse", "b2 h4/2 q3 k70 d64 page16 kvlen:70,9 k:q4_1 v:q5_1 lse",
+    "b2 h4/2 q33 k70 d64 page1 k:q5_0 v:q4_1 lse",
 
     /* keys in parts: fewer than keys, as many, more; parts that see nothing, and rows that do */
     "b2 h4/2 q3 k70 d64 splits1 lse", "b2 h4/2 q3 k700 d64 splits2 lse", "b1 h4/2 q1 k1000 d64 splits7 lse",
@@ -255,6 +260,7 @@ static const char *const feature_cases[] = {
     "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1h1k:f16 lse",
     "b2 h4/2 q37 k83 d41/26 page9 kvlen:83,20 causal lse", "b2 h4/2 q37 k83 d40/26 k:int8:16z v:int4z causal lse",
     "b2 h4/2 q37 k83 d32/64 k:q8_0 v:q4_0 lse", "b2 h4/2 q37 k83 d64/32 page9 kvlen:83,20 k:q4_0 v:int8:16 lse",
+    "b2 h4/2 q37 k83 d64/32 k:q5_1 v:q5_0 lse", "b2 h4/2 q37 k83 d32/64 page9 kvlen:83,20 k:q4_1 v:q5_1 lse",
     "b2 h4/2 q3 k283 d41/26 splits5 sink lse",
     "b2 h4/2 q37 k283 d40/26 splits3 page16 kvlen:283,70 k:int4 v:int8 o:f16 lse"
 };
@@ -272,6 +278,7 @@ static const char *const quick_features[] = { "b1 h2/1 q5 k9 d8 window3,1 softca
                                               "b2 h2/1 q5 k9 d8/6 page4 kvlen:9,3 lse",
                                               "b2 h2/1 q3 k9 d8/6 k:int8 v:int4z lse",
                                               "b1 h2/1 q3 k9 d32 page2 k:q4_0 v:q8_0 lse",
+                                              "b1 h2/1 q3 k9 d32 k:q5_1 v:q4_1 lse",
                                               "b2 h2/1 q3 k40 d8 splits3 kvlen:40,7 o:f16 lse" };
 
 enum {

@@ -213,19 +213,28 @@ static double drawn_scale(const struct tensor *x, uint64_t at)
     return (0.5 + (double)(trial_hash(x->drawn, 83, at) % 1000) / 1000) * x->scale_size;
 }
 
-/* Likewise the bytes of a row: codes, and before them in their blocks the scales of q8_0 and q4_0, low byte first. */
+static void put_half(double x, unsigned char *to)
+{
+    uint16_t half;
+    convert_store(CLATTN_F16, &x, &half, 1);
+    to[0] = (unsigned char)half;
+    to[1] = (unsigned char)(half >> 8);
+}
+
+/* Likewise the bytes of a row: codes, and before them in GGUF's blocks their scales, low byte first, and where codes
+ * have no sign their minimums, which put 0 somewhere in the middle. */
 static void draw_row(const struct tensor *x, int64_t b, int64_t h, int64_t n, unsigned char *to)
 {
     const size_t size = quantise_bytes(x->type, (size_t)x->width), at = tensor_at(x, b, h, n);
     const size_t block = quantise_bytes(x->type, (size_t)quantise_block(x->type));
+    const double middle = convert_type(x->type)->most / 2.0;
     for (size_t i = 0; i < size; i++)
         to[i] = (unsigned char)trial_hash(x->drawn, 82, at + i);
     for (size_t i = 0; i < size && !quantise_is_scaled(x->type); i += block) {
         const double scale = drawn_scale(x, at + i);
-        uint16_t half;
-        convert_store(CLATTN_F16, &scale, &half, 1);
-        to[i] = (unsigned char)half;
-        to[i + 1] = (unsigned char)(half >> 8);
+        put_half(scale, to + i);
+        if (convert_type(x->type)->least == 0)
+            put_half(-scale * middle * drawn_scale(x, at + i + 1) / x->scale_size, to + i + 2);
     }
 }
 

@@ -46,7 +46,7 @@ for shell in bash fish; do
     ! grep -v '^--k-' out >/dev/null
     ok $? "$shell: nothing else"
     offers 'f32 f16 bf16 f64' 'clattn-run --o-type' $shell ''
-    offers 'int8 int4 q8_0 q4_0' 'clattn-run --v-type' $shell ''
+    offers 'int8 int4 q8_0 q4_0 q4_1 q5_0 q5_1' 'clattn-run --v-type' $shell ''
     offers 'readonly record' 'clattn-run --tune' $shell r
     offers 'exhaustive' 'clattn-tune --effort' $shell e
 done

@@ -427,7 +427,7 @@ quantised() { # k|v TYPE
     grep -q "^problem .* $1:$2 lse$" out
     ok $? "is in the problem string"
 }
-for type in int8 int4 q8_0 q4_0; do
+for type in int8 int4 q8_0 q4_0 q4_1 q5_0 q5_1; do
     for x in k v; do due quantised $x $type; done
 done
 different_types() {

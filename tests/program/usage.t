@@ -50,7 +50,7 @@ refused 1 '--block-size: 2,3 needs --block-map, or --mask to make one from' --bl
 for splits in 0 -1 1025 1.5 x ''; do
     refused 1 "--splits: $splits is not a number of parts, 1 to 1024" --splits "$splits" q.npy k.npy v.npy
 done
-refused 1 '--k-type: int5 is not int8, int4, q8_0 or q4_0' --k-type int5 q.npy k.npy v.npy
+refused 1 '--k-type: int5 is not int8, int4, q8_0, q4_0, q4_1, q5_0 or q5_1' --k-type int5 q.npy k.npy v.npy
 refused 1 '--v-type: f32 is not int8' --v-type=f32 q.npy k.npy v.npy
 refused 1 '--aux: x=len2.npy needs --score-mod as well' --aux x=len2.npy q.npy k.npy v.npy
 refused 1 '--dout: do.npy needs --dq, --dk, --dv or another gradient as well' --dout do.npy q.npy k.npy v.npy

@@ -66,7 +66,8 @@ static const char *const engines[] = { CACHE_FIXTURE_SOONEST, "row", "simt" };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
 static const char *const problems[] = { "f32 b2 h4/2 q3 k70 d64 page16 k:int4:16z v:q4_0",
-                                        "f16 b2 h4/2 q3 k70 d64 page16 k:q8_0 v:int8:16z" };
+                                        "f16 b2 h4/2 q3 k70 d64 page16 k:q8_0 v:int8:16z",
+                                        "f32 b2 h4/2 q3 k70 d64 page16 k:q5_1 v:q4_1" };
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 /* Some faults show in every engine, others where it reads elements in that way. */
@@ -86,6 +87,9 @@ static const struct wrong_text {
     { "/ 32 * 18", "/ 32 * 18 * 0", "which block of q4_0", 0, true, false },
     { "/ 16 % 2 * 4", "/ 16 % 1 * 4", "the upper half of q4_0", 0, true, false },
     { "/ 32 * 34", "/ 32 * 34 * 0", "which block of q8_0", 1, true, false },
+    { "<< 4)\n", "<< 3)\n", "the fifth bits of some elements of q5_1", 2, false, false },
+    { "& 0x01010101", "& 0x01010001", "the fifth bits of others", 2, false, false },
+    { "(p, c)).s1", "(p, c)).s0", "the minimums of q4_1 and q5_1", 2, true, true },
 };
 
 static clattn_problem problem_of(int i)

@@ -20,8 +20,9 @@ static int is_alike(int type)
 {
     const struct problem_type *const x = problem_type_at(type);
     const struct convert_type *const y = convert_type(type);
+    const int half = x->bits ? 1 << (x->bits - 1) : 0, least = x->has_least ? 0 : -half;
     const int same_elements = x->elements == y->elements && (size_t)x->bytes == y->bytes && x->epsilon == y->epsilon &&
-                              x->least == y->tiny && (x->bits ? -(1 << (x->bits - 1)) : 0) == y->least;
+                              x->least == y->tiny && least == y->least && (!y->most || y->most - least == 2 * half - 1);
     return !strcmp(x->name, y->name) && same_elements && problem_type_is_quantised(type) == !!y->keys_only &&
            (x->storage == PROBLEM_PLAIN) == !!y->store && (x->storage == PROBLEM_SCALED) == !!y->scaled;
 }

@@ -27,9 +27,11 @@ static void test_sizes(void)
 {
     ok(quantise_bytes(CLATTN_INT8, 41) == 41 && quantise_bytes(CLATTN_INT4, 42) == 21 &&
            quantise_bytes(CLATTN_Q8_0, 64) == 68 && quantise_bytes(CLATTN_Q4_0, 64) == 36 &&
-           quantise_bytes(CLATTN_F16, 3) == 6, "bytes of rows");
+           quantise_bytes(CLATTN_Q4_1, 64) == 40 && quantise_bytes(CLATTN_Q5_0, 64) == 44 &&
+           quantise_bytes(CLATTN_Q5_1, 64) == 48 && quantise_bytes(CLATTN_F16, 3) == 6, "bytes of rows");
     ok(quantise_block(CLATTN_INT8) == 1 && quantise_block(CLATTN_INT4) == 2 && quantise_block(CLATTN_Q8_0) == 32 &&
-           quantise_block(CLATTN_Q4_0) == 32 && quantise_block(CLATTN_F32) == 1, "elements of a block");
+           quantise_block(CLATTN_Q4_0) == 32 && quantise_block(CLATTN_Q5_1) == 32 && quantise_block(CLATTN_F32) == 1,
+       "elements of a block");
     ok(quantise_is_scaled(CLATTN_INT4) && !quantise_is_scaled(CLATTN_Q4_0) && !quantise_is(CLATTN_F64),
        "which have scales of their own");
 }
@@ -79,6 +81,33 @@ static void test_blocks(void)
     for (int i = 0; i < 16; i++)
         good = good && x[i] == 1.5 * (i - 8) && x[16 + i] == 1.5 * (15 - i - 8);
     ok(good, "q4_0: a scale, and elements i and i + 16 in byte i");
+}
+
+/* Minimums, -0.5, and fifth bits: those of elements 0, 9, 18 and 31. */
+static void test_other_blocks(void)
+{
+    static const unsigned char four_1[4] = { 0x00, 0x3e, 0x00, 0xb8 }, fifths[4] = { 0x01, 0x02, 0x04, 0x80 };
+    unsigned char bytes[24];
+    double x[3][BLOCK];
+    int good[3] = { 1, 1, 1 };
+    for (int type = CLATTN_Q4_1; type <= CLATTN_Q5_1; type++) {
+        const int head = type == CLATTN_Q5_0 ? 2 : 4, codes = head + (type == CLATTN_Q4_1 ? 0 : 4);
+        memcpy(bytes, four_1, (size_t)head);
+        if (type != CLATTN_Q4_1)
+            memcpy(bytes + head, fifths, 4);
+        for (int i = 0; i < 16; i++)
+            bytes[codes + i] = (unsigned char)(i | (15 - i) << 4);
+        quantise_load(type, NULL, bytes, x[type - CLATTN_Q4_1], BLOCK);
+    }
+    for (int i = 0; i < BLOCK; i++) {
+        const int low = i < 16 ? i : 31 - i, fifth = i == 0 || i == 9 || i == 18 || i == 31 ? 16 : 0;
+        good[0] = good[0] && x[0][i] == 1.5 * low - 0.5;
+        good[1] = good[1] && x[1][i] == 1.5 * (low + fifth - 16);
+        good[2] = good[2] && x[2][i] == 1.5 * (low + fifth) - 0.5;
+    }
+    ok(good[0], "q4_1: a scale and a minimum");
+    ok(good[1], "q5_0: a scale, and the fifth bits in four bytes");
+    ok(good[2], "q5_1: all of them");
 }
 
 /* ---- Writing ---- */
@@ -179,9 +208,48 @@ static int q4_0_is_right(const double *x, const unsigned char *bytes)
     return good && (scale == 0 || (bytes[2 + largest % 16] >> (largest < 16 ? 0 : 4) & 15) == 0);
 }
 
+/* q4_1 and q5_1: the least element becomes 0, and the greatest 15 or 31. */
+static int is_spread(int type, int most, const double *x, const unsigned char *bytes)
+{
+    double least = x[0], greatest = x[0], scale, back[BLOCK];
+    uint16_t halves[2] = { (uint16_t)(bytes[0] | bytes[1] << 8), (uint16_t)(bytes[2] | bytes[3] << 8) }, want[2];
+    for (int c = 1; c < BLOCK; c++) {
+        least = fmin(least, x[c]);
+        greatest = fmax(greatest, x[c]);
+    }
+    scale = (double)(((float)greatest - (float)least) / (float)most);
+    convert_store(CLATTN_F16, &scale, &want[0], 1);
+    convert_store(CLATTN_F16, &least, &want[1], 1);
+    int good = halves[0] == want[0] && halves[1] == want[1];
+    quantise_load(type, NULL, bytes, back, BLOCK);
+    for (int c = 0; c < BLOCK; c++) { /* the stored scale and minimum are rounded to 11 bits */
+        const double rounding = (double)most * scale * 0x1p-11 + fabs(least) * 0x1p-11 + 0x1p-25;
+        good = good && fabs(back[c] - x[c]) <= 0.5 * scale * 1.0001 + rounding;
+    }
+    return good;
+}
+
+/* q5_0: as q4_0, the largest becomes -16. */
+static int q5_0_is_right(const double *x, const unsigned char *bytes)
+{
+    int largest = 0, good = 1;
+    double scale, back[BLOCK];
+    uint16_t half = (uint16_t)(bytes[0] | bytes[1] << 8), want;
+    for (int c = 1; c < BLOCK; c++)
+        largest = fabs(x[c]) > fabs(x[largest]) ? c : largest;
+    scale = x[largest] / -16;
+    convert_store(CLATTN_F16, &scale, &want, 1);
+    quantise_load(CLATTN_Q5_0, NULL, bytes, back, BLOCK);
+    for (int c = 0; c < BLOCK; c++) {
+        const double most = 15 * fabs(scale), to = x[c] * -x[largest] > 0 ? fmin(fabs(x[c]), most) : fabs(x[c]);
+        good = good && fabs(fabs(back[c]) - to) <= 0.5 * fabs(scale) * 1.0001 + fabs(x[largest]) * 0x1p-11 + 0x1p-20;
+    }
+    return good && half == want && (scale == 0 || (bytes[6 + largest % 16] >> (largest < 16 ? 0 : 4) & 15) == 0);
+}
+
 static void test_written_blocks(void)
 {
-    int q8 = 1, q4 = 1;
+    int q8 = 1, q4 = 1, q4_1 = 1, q5_0 = 1, q5_1 = 1;
     for (uint64_t i = 0; i < 1000; i++) {
         double x[BLOCK];
         unsigned char bytes[34];
@@ -191,7 +259,16 @@ static void test_written_blocks(void)
         q8 = q8 && q8_0_is_right(x, bytes);
         quantise_store(CLATTN_Q4_0, NULL, x, bytes, BLOCK);
         q4 = q4 && q4_0_is_right(x, bytes);
+        quantise_store(CLATTN_Q4_1, NULL, x, bytes, BLOCK);
+        q4_1 = q4_1 && is_spread(CLATTN_Q4_1, 15, x, bytes);
+        quantise_store(CLATTN_Q5_0, NULL, x, bytes, BLOCK);
+        q5_0 = q5_0 && q5_0_is_right(x, bytes);
+        quantise_store(CLATTN_Q5_1, NULL, x, bytes, BLOCK);
+        q5_1 = q5_1 && is_spread(CLATTN_Q5_1, 31, x, bytes);
     }
+    ok(q4_1, "q4_1: from the least element to the greatest, and each the nearest");
+    ok(q5_0, "q5_0: the largest becomes -16, and each element the nearest");
+    ok(q5_1, "q5_1: from the least element to the greatest, and each the nearest");
     ok(q8, "q8_0: the scale of the largest, and each element the nearest");
     ok(q4, "q4_0: the largest becomes -8, and each element the nearest");
     const double equal[BLOCK] = { 0, -2, 2 };
@@ -212,9 +289,11 @@ static void test_poison(void)
     quantise_poison(CLATTN_Q8_0, bytes, 64);
     quantise_load(CLATTN_Q8_0, NULL, bytes, x, 64);
     ok(isnan(x[0]) && isnan(x[63]), "q8_0: what nobody may use is NaN");
-    quantise_poison(CLATTN_Q4_0, bytes, 64);
-    quantise_load(CLATTN_Q4_0, NULL, bytes, x, 64);
-    ok(isnan(x[0]) && isnan(x[63]), "and q4_0");
+    for (int type = CLATTN_Q4_0; type <= CLATTN_Q5_1; type++) {
+        quantise_poison(type, bytes, 64);
+        quantise_load(type, NULL, bytes, x, 64);
+        ok(isnan(x[0]) && isnan(x[63]), "and %s", convert_type(type)->name);
+    }
 }
 
 /* ---- Rows and pages ---- */
@@ -275,6 +354,7 @@ int main(void)
     test_sizes();
     test_scaled_bytes();
     test_blocks();
+    test_other_blocks();
     test_fit(CLATTN_INT8, "int8", 127);
     test_fit(CLATTN_INT4, "int4", 7);
     for (int has_zero = 0; has_zero < 2; has_zero++) {
@@ -290,6 +370,9 @@ int main(void)
     }
     test_rows(CLATTN_Q8_0, "q8_0", 32, 0);
     test_rows(CLATTN_Q4_0, "q4_0", 32, 0);
+    test_rows(CLATTN_Q4_1, "q4_1", 32, 0);
+    test_rows(CLATTN_Q5_0, "q5_0", 32, 0);
+    test_rows(CLATTN_Q5_1, "q5_1", 32, 0);
     test_pages();
     return done_testing();
 }

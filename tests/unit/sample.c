@@ -50,18 +50,30 @@ static int64_t block(const struct sample *s, int what)
     switch (what == SAMPLE_K || what == SAMPLE_V ? sample_type(s, what) : 0) {
     case CLATTN_INT4: return 2;
     case CLATTN_Q8_0:
-    case CLATTN_Q4_0: return 32;
+    case CLATTN_Q4_0:
+    case CLATTN_Q4_1:
+    case CLATTN_Q5_0:
+    case CLATTN_Q5_1: return 32;
     default: return 1;
     }
+}
+static int gguf_bytes(int type) /* of a block */
+{
+    static const int bytes[] = { 34, 18, 20, 22, 24 };
+    return bytes[type - CLATTN_Q8_0];
 }
 static size_t size_of(const struct sample *s, int what, int64_t n)
 {
     const size_t count = (size_t)n;
-    switch (what == SAMPLE_K || what == SAMPLE_V ? sample_type(s, what) : 0) {
+    const int type = what == SAMPLE_K || what == SAMPLE_V ? sample_type(s, what) : 0;
+    switch (type) {
     case CLATTN_INT8: return count;
     case CLATTN_INT4: return count / 2;
-    case CLATTN_Q8_0: return count / 32 * 34;
-    case CLATTN_Q4_0: return count / 32 * 18;
+    case CLATTN_Q8_0:
+    case CLATTN_Q4_0:
+    case CLATTN_Q4_1:
+    case CLATTN_Q5_0:
+    case CLATTN_Q5_1: return count / 32 * (size_t)gguf_bytes(type);
     default: return count * (is_bytes(what) ? 1 : is_list(what) ? 4 : convert_size(sample_type(s, what)));
     }
 }
@@ -163,12 +175,18 @@ static int64_t stored_row(const struct cache *x, int64_t b, int64_t head, int64_
 static int code_at(const struct cache *x, int64_t row, int64_t c)
 {
     const int64_t at = row * x->width + c, i = c % 32;
-    const unsigned char *const gguf = x->bytes + at / 32 * (x->type == CLATTN_Q8_0 ? 34 : 18) + 2;
+    if (x->type == CLATTN_INT8)
+        return (signed char)x->bytes[at];
+    if (x->type == CLATTN_INT4)
+        return ((x->bytes[at / 2] >> (c % 2 ? 4 : 0) & 15) ^ 8) - 8;
+    const unsigned char *const gguf = x->bytes + at / 32 * gguf_bytes(x->type);
+    const int low = gguf[gguf_bytes(x->type) - 16 + i % 16] >> (i < 16 ? 0 : 4) & 15; /* not of q8_0 */
     switch (x->type) {
-    case CLATTN_INT8: return (signed char)x->bytes[at];
-    case CLATTN_INT4: return ((x->bytes[at / 2] >> (c % 2 ? 4 : 0) & 15) ^ 8) - 8;
-    case CLATTN_Q8_0: return (signed char)gguf[i];
-    default: return (gguf[i % 16] >> (i < 16 ? 0 : 4) & 15) - 8;
+    case CLATTN_Q8_0: return (signed char)gguf[2 + i];
+    case CLATTN_Q4_0: return low - 8;
+    case CLATTN_Q4_1: return low;
+    case CLATTN_Q5_0: return low + (gguf[2 + i / 8] >> i % 8 & 1) * 16 - 16;
+    default: return low + (gguf[4 + i / 8] >> i % 8 & 1) * 16;
     }
 }
 
@@ -182,8 +200,12 @@ static double element_at(const struct cache *x, int64_t row, int64_t c, enum sli
     }
     if (!x->scale) {
         const int64_t block = at / 32 + (slip == NEXT_GROUP) * (c / 32 + 1 < x->width / 32 ? 1 : 0);
-        convert_load(CLATTN_F16, x->bytes + block * (x->type == CLATTN_Q8_0 ? 34 : 18), &y, 1);
-        return y * code_at(x, row, c);
+        const unsigned char *const at_block = x->bytes + block * gguf_bytes(x->type);
+        double least = 0;
+        convert_load(CLATTN_F16, at_block, &y, 1);
+        if ((x->type == CLATTN_Q4_1 || x->type == CLATTN_Q5_1) && slip != NO_ZERO)
+            convert_load(CLATTN_F16, at_block + 2, &least, 1);
+        return y * code_at(x, row, c) + least;
     }
     const int64_t group = (c / x->group + (slip == NEXT_GROUP)) % x->groups;
     const int64_t n = (row + (slip == NEXT_ROW)) % x->rows * x->groups + group;
@@ -350,7 +372,7 @@ static void close_head(struct head *x)
 
 enum { TYPE, CAUSAL, WINDOW, ALIGN, Q_LEN, KV_LEN, KV_START, PACKED, SOFTCAP, ALIBI, BIAS, MASK, MAP, SINKS, HEADS,
        WIDTHS, SCALE, SIZES, RAGGED, K_QUANT, V_QUANT, GROUP, ZERO, PAGE, O_TYPE, DROPOUT, FACTORS, CHOICES = 8 };
-static const int choices[FACTORS] = { 7, 2, 5, 4, 2, 2, 2, 4, 3, 2, 5, 2, 2, 2, 5, 8, 4, 8, 2, 5, 5, 4, 4, 6, 3, 2 };
+static const int choices[FACTORS] = { 7, 2, 5, 4, 2, 2, 2, 4, 3, 2, 5, 2, 2, 2, 5, 8, 4, 8, 2, 8, 8, 4, 4, 6, 3, 2 };
 static const int32_t groupings[4] = { 0, 1, 16, 32 }, page_sizes[6] = { 0, 1, 3, 16, 1000, ROWS_MAX };
 static const int32_t types[7][3] = { { CLATTN_F32, CLATTN_F32, CLATTN_F32 },  { CLATTN_F16, CLATTN_F16, CLATTN_F16 },
                                      { CLATTN_BF16, CLATTN_BF16, CLATTN_BF16 }, { CLATTN_F64, CLATTN_F64, CLATTN_F64 },
@@ -402,7 +424,8 @@ static bool is_impossible(int f, int x, int g, int y)
 /* What K and V are stored in, if quantised. */
 static void add_caches(clattn_problem *p, const int *c)
 {
-    static const int32_t quantised[5] = { 0, CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0 };
+    static const int32_t quantised[] = { 0, CLATTN_INT8, CLATTN_INT4, CLATTN_Q8_0, CLATTN_Q4_0,
+                                         CLATTN_Q4_1, CLATTN_Q5_0, CLATTN_Q5_1 };
     const bool k_scaled = c[K_QUANT] == 1 || c[K_QUANT] == 2, v_scaled = c[V_QUANT] == 1 || c[V_QUANT] == 2;
     p->k_type = c[K_QUANT] ? quantised[c[K_QUANT]] : p->k_type;
     p->v_type = c[V_QUANT] ? quantised[c[V_QUANT]] : p->v_type;
@@ -848,7 +871,7 @@ static void test_combinations(uint64_t first, uint64_t n)
     int missing = 0, tried = 0;
     for (uint64_t i = first; i < first + n; i++) {
         const struct row r = make_row(i);
-        if (n == 1 || harness_deals((unsigned)i, 12)) {
+        if (n == 1 || harness_deals((unsigned)i, 24)) {
             const struct sample s = make(&r, i);
             char text[32];
             snprintf(text, sizeof text, "%llu", (unsigned long long)i);
@@ -1148,7 +1171,7 @@ static void test_slips(void)
                                               "no zero point", "the next page" };
     for (enum slip slip = NO_SLIP; slip < SLIPS; slip++) {
         int wrong = 0, n = 0;
-        for (int type = CLATTN_INT8; type <= CLATTN_Q4_0; type++)
+        for (int type = CLATTN_INT8; type <= CLATTN_Q5_1; type++)
             for (int i = 0; i < 8; i++) {
                 const bool v = i & 1, scaled = type <= CLATTN_INT4;
                 clattn_problem p = plain(i & 4 ? CLATTN_F16 : CLATTN_F32, 2, 2, 2, 5, 40, 64);
@@ -1156,7 +1179,8 @@ static void test_slips(void)
                 *(v ? &p.v_group : &p.k_group) = scaled ? 32 : 0;
                 p.flags = CLATTN_KV_LEN | (scaled ? v ? CLATTN_V_ZERO : CLATTN_K_ZERO : 0);
                 p.page = 7;
-                if (!scaled && (slip == NEXT_ROW || slip == NO_ZERO))
+                const bool least = type == CLATTN_Q4_1 || type == CLATTN_Q5_1;
+                if (!scaled && (slip == NEXT_ROW || (slip == NO_ZERO && !least)))
                     continue;
                 const struct sample s = checked(&p, (uint32_t)i, i & 2);
                 wrong += slip_shows(&s, v ? SAMPLE_V : SAMPLE_K, slip) == (slip == NO_SLIP);
@@ -1496,7 +1520,7 @@ int main(int argc, char **argv)
         test_combinations(strtoull(argv[1], NULL, 10), 1);
         return done_testing();
     }
-    test_combinations(0, full && !strcmp(full, "1") ? 20000 : 800);
+    test_combinations(0, full && !strcmp(full, "1") ? 20000 : 1600);
     test_made_up_lse();
     test_keys();
     test_features();

@@ -47,6 +47,9 @@ static double row_bytes(int type, int width, int group, int zero)
     case CLATTN_INT4: return width * 0.5 + 4 * groups * (1 + zero);
     case CLATTN_Q8_0: return width / 32 * 34;
     case CLATTN_Q4_0: return width / 32 * 18;
+    case CLATTN_Q4_1: return width / 32 * 20;
+    case CLATTN_Q5_0: return width / 32 * 22;
+    case CLATTN_Q5_1: return width / 32 * 24;
     default: return width * size_of(type);
     }
 }

@@ -111,6 +111,9 @@ static const struct convert_type types[] = {
     [CLATTN_INT4] = { "int4", 1, 2, 1, NULL, NULL, 0, 0, 1, -8, 7 },
     [CLATTN_Q8_0] = { "q8_0", 1, 32, 34, NULL, NULL, 0, 0, 0, -128, 127 },
     [CLATTN_Q4_0] = { "q4_0", 1, 32, 18, NULL, NULL, 0, 0, 0, -8, 7 },
+    [CLATTN_Q4_1] = { "q4_1", 1, 32, 20, NULL, NULL, 0, 0, 0, 0, 15 },
+    [CLATTN_Q5_0] = { "q5_0", 1, 32, 22, NULL, NULL, 0, 0, 0, -16, 15 },
+    [CLATTN_Q5_1] = { "q5_1", 1, 32, 24, NULL, NULL, 0, 0, 0, 0, 31 },
 };
 enum { TYPES = sizeof types / sizeof *types };
 

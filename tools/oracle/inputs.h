@@ -15,7 +15,7 @@ void inputs_fill(const clattn_workload *c, double *q, double *k, double *v);
 struct counts { size_t q, k, v, o, lse; };
 int inputs_count(const clattn_workload *c, struct counts *n);
 
-/* Rounds n values to storage type `type`: whole blocks of q8_0 and q4_0. Those of int8 and int4, which need scales, are
+/* Rounds n values to storage type `type`: whole blocks of GGUF's types. Those of int8 and int4, which need scales, are
  * left as they are. */
 void inputs_round(int type, double *x, size_t n);
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SCALE = 2, BLOCK = 32 }; /* bytes of a block's scale; elements of q8_0 and q4_0 */
+enum { HALF = 2, BLOCK = 32 }; /* bytes of a block's scale; elements of GGUF's types */
 
 int quantise_is(int type)
 {
@@ -92,7 +92,72 @@ static void load_scaled(int type, const struct quantise_row *row, const unsigned
     }
 }
 
-/* ---- q8_0 and q4_0 ---- */
+/* ---- GGUF's blocks ---- */
+
+/* Where a block has what: its scale at 0, and its least element, fifth bits and codes. 0: it has none. */
+struct block {
+    int least, fifths, codes, bytes;
+};
+
+static struct block block_of(int type)
+{
+    switch (type) {
+    case CLATTN_Q4_0: return (struct block){ 0, 0, 2, 18 };
+    case CLATTN_Q4_1: return (struct block){ 2, 0, 4, 20 };
+    case CLATTN_Q5_0: return (struct block){ 0, 2, 6, 22 };
+    case CLATTN_Q5_1: return (struct block){ 2, 4, 8, 24 };
+    default: return (struct block){ 0, 0, 2, 34 };
+    }
+}
+
+static void store_half(float x, unsigned char *to)
+{
+    const double exact = (double)x;
+    uint16_t half;
+    convert_store(CLATTN_F16, &exact, &half, 1);
+    to[0] = (unsigned char)half;
+    to[1] = (unsigned char)(half >> 8);
+}
+
+static float load_half(const unsigned char *from)
+{
+    const uint16_t half = (uint16_t)(from[0] | from[1] << 8);
+    double x;
+    convert_load(CLATTN_F16, &half, &x, 1);
+    return (float)x;
+}
+
+/* Element c as it is stored: from 0 on, or q8_0's byte. */
+static int code_at(struct block at, const unsigned char *from, int c)
+{
+    if (at.bytes == 34)
+        return from[at.codes + c];
+    const int fifth = at.fifths ? from[at.fifths + c / 8] >> c % 8 & 1 : 0;
+    return (from[at.codes + c % 16] >> (c < 16 ? 0 : 4) & 15) | fifth << 4;
+}
+
+/* Into a block whose codes are 0. */
+static void put_code(struct block at, unsigned char *to, int c, int code)
+{
+    if (at.bytes == 34) {
+        to[at.codes + c] = (unsigned char)code;
+        return;
+    }
+    to[at.codes + c % 16] |= (unsigned char)((code & 15) << (c < 16 ? 0 : 4));
+    if (at.fifths)
+        to[at.fifths + c / 8] |= (unsigned char)((code >> 4) << c % 8);
+}
+
+/* NaN has no nearest element. */
+static int whole(float x)
+{
+    return isnan(x) ? 0 : (int)fminf(fmaxf(x, -128), 127);
+}
+
+static float inverse_of(float scale)
+{
+    return scale != 0 && isfinite(1 / scale) ? 1 / scale : 0;
+}
 
 /* The element that is the largest in size, the first of several. */
 static float largest(const double *x)
@@ -103,58 +168,68 @@ static float largest(const double *x)
     return most;
 }
 
-static void store_scale(float scale, unsigned char *to)
-{
-    const double exact = (double)scale;
-    uint16_t half;
-    convert_store(CLATTN_F16, &exact, &half, 1);
-    to[0] = (unsigned char)half;
-    to[1] = (unsigned char)(half >> 8);
-}
-
-static float load_scale(const unsigned char *from)
-{
-    const uint16_t half = (uint16_t)(from[0] | from[1] << 8);
-    double scale;
-    convert_load(CLATTN_F16, &half, &scale, 1);
-    return (float)scale;
-}
-
-/* NaN has no nearest element. */
-static int whole(float x)
-{
-    return isnan(x) ? 0 : (int)fminf(fmaxf(x, -128), 127);
-}
-
 /* Elements are divided by the scale in float, not by what f16 makes of it. */
 static void store_q8_0(const double *from, unsigned char *to)
 {
-    const float scale = fabsf(largest(from)) / 127, inverse = scale != 0 ? 1 / scale : 0;
-    store_scale(scale, to);
+    const float scale = fabsf(largest(from)) / 127, inverse = inverse_of(scale);
+    store_half(scale, to);
     for (int c = 0; c < BLOCK; c++)
-        to[SCALE + c] = (unsigned char)whole(roundf((float)from[c] * inverse));
+        put_code(block_of(CLATTN_Q8_0), to, c, whole(roundf((float)from[c] * inverse)));
 }
 
-/* The largest becomes -8, so that the scale has its sign turned. */
-static void store_q4_0(const double *from, unsigned char *to)
+/* q4_0 and q5_0: the largest becomes the least code, so that the scale has its sign turned. */
+static void store_signed(int type, const double *from, unsigned char *to)
 {
-    const float scale = largest(from) / -8, inverse = scale != 0 ? 1 / scale : 0;
-    store_scale(scale, to);
-    memset(to + SCALE, 0, BLOCK / 2);
+    const int half = (int)-convert_type(type)->least;
+    const float scale = largest(from) / (float)-half, inverse = inverse_of(scale);
+    store_half(scale, to);
     for (int c = 0; c < BLOCK; c++) {
         const float product = (float)from[c] * inverse;
-        const int x = whole(floorf(product + 8.5f));
-        to[SCALE + c % 16] |= (unsigned char)((x < 15 ? x : 15) << (c < 16 ? 0 : 4));
+        const int x = whole(floorf(product + ((float)half + 0.5f)));
+        put_code(block_of(type), to, c, x < 2 * half - 1 ? x : 2 * half - 1);
     }
+}
+
+/* q4_1 and q5_1: from the least to the greatest. */
+static void store_above(int type, const double *from, unsigned char *to)
+{
+    const struct block at = block_of(type);
+    const int top = (int)convert_type(type)->most;
+    float least = INFINITY, most = -INFINITY;
+    for (int c = 0; c < BLOCK; c++) {
+        least = (float)from[c] < least ? (float)from[c] : least;
+        most = (float)from[c] > most ? (float)from[c] : most;
+    }
+    const float scale = (most - least) / (float)top, inverse = inverse_of(scale);
+    store_half(scale, to);
+    store_half(least, to + at.least);
+    for (int c = 0; c < BLOCK; c++) {
+        const float above = (float)from[c] - least, product = above * inverse;
+        const int x = whole(floorf(product + 0.5f));
+        put_code(at, to, c, x < top ? x : top);
+    }
+}
+
+static void store_block(int type, const double *from, unsigned char *to)
+{
+    memset(to, 0, (size_t)block_of(type).bytes);
+    if (type == CLATTN_Q8_0)
+        store_q8_0(from, to);
+    else if (block_of(type).least)
+        store_above(type, from, to);
+    else
+        store_signed(type, from, to);
 }
 
 static void load_block(int type, const unsigned char *from, double *to)
 {
-    const float scale = load_scale(from);
+    const struct block at = block_of(type);
+    const float scale = load_half(from), least = at.least ? load_half(from + at.least) : 0;
     for (int c = 0; c < BLOCK; c++) {
-        const unsigned char byte = from[SCALE + (type == CLATTN_Q8_0 ? c : c % 16)];
-        const int x = type == CLATTN_Q8_0 ? (byte < 128 ? byte : byte - 256) : (byte >> (c < 16 ? 0 : 4) & 15) - 8;
-        const float value = (float)x * scale;
+        const int code = code_at(at, from, c);
+        const int x = type == CLATTN_Q8_0 ? (code < 128 ? code : code - 256) : code + (int)convert_type(type)->least;
+        const float product = (float)x * scale;
+        const float value = at.least ? product + least : product;
         to[c] = (double)value;
     }
 }
@@ -168,7 +243,7 @@ void quantise_store(int type, const struct quantise_row *row, const double *from
         return;
     }
     for (; n >= BLOCK; n -= BLOCK, from += BLOCK, to += quantise_bytes(type, BLOCK))
-        (type == CLATTN_Q8_0 ? store_q8_0 : store_q4_0)(from, to);
+        store_block(type, from, to);
 }
 
 void quantise_load(int type, const struct quantise_row *row, const unsigned char *from, double *to, size_t n)
@@ -185,6 +260,6 @@ void quantise_poison(int type, unsigned char *to, size_t n)
 {
     const size_t bytes = quantise_bytes(type, n);
     memset(to, type == CLATTN_INT4 ? 0x88 : 0x80, bytes);
-    for (size_t at = 0; at + SCALE <= bytes && !quantise_is_scaled(type); at += quantise_bytes(type, BLOCK))
-        store_scale(NAN, to + at);
+    for (size_t at = 0; at + HALF <= bytes && !quantise_is_scaled(type); at += quantise_bytes(type, BLOCK))
+        store_half(NAN, to + at);
 }

@@ -24,8 +24,8 @@ size_t quantise_bytes(int type, size_t n);       /* of n elements of any storage
 /* The scale and, unless NULL, the zero point of int8 and int4 for values between `least` and `most`; floats. */
 void quantise_fit(int type, double least, double most, double *scale, double *zero);
 
-/* A row of n elements, whole blocks. Each element becomes the nearest stored one; q8_0 and q4_0 as ggml's reference
- * quantisation makes them of floats. `row` is ignored there. */
+/* A row of n elements, whole blocks. Each element becomes the nearest stored one; those of GGUF's types as ggml's
+ * reference quantisation makes them of floats. `row` is ignored there. */
 void quantise_store(int type, const struct quantise_row *row, const double *from, unsigned char *to, size_t n);
 void quantise_load(int type, const struct quantise_row *row, const unsigned char *from, double *to, size_t n);
 
