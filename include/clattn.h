@@ -279,8 +279,9 @@ enum {
     CLATTN_BACKWARD = 32768, /**< the plan has clattn_enqueue_backward(), and no other call that runs kernels */
     CLATTN_LSE_F64 = 65536,  /**< with f64 only: LSE, dLSE and lse_parts are f64 in place of f32. Gradients need it to
                               *   be as accurate as f64 is: the weights that they compute have the error of LSE. */
-    CLATTN_BATCH_INVARIANT = 131072 /**< a row of a forward call has the same bits whatever else the call computes; see
-                                     *   "Batch invariance" above. Not with CLATTN_BACKWARD, nor with dropout. */
+    CLATTN_BATCH_INVARIANT = 131072, /**< a row of a forward call has the same bits whatever else the call computes; see
+                                      *   "Batch invariance" above. Not with CLATTN_BACKWARD, nor with dropout. */
+    CLATTN_SCORES = 262144 /**< the plan has clattn_enqueue_scores(), too. Not with CLATTN_BACKWARD. */
 };
 
 /**
@@ -1030,6 +1031,68 @@ CLATTN_API cl_int clattn_forward(clattn_handle handle, cl_command_queue queue, c
 CLATTN_API cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const clattn_forward_args *args,
                                            cl_uint n_wait, const cl_event *wait_list, cl_event *event)
     CLATTN_MUST_CHECK;
+
+/* ---- Scores and weights ---- */
+
+/** At which stage scores are written: clattn_scores_args.stage. ONNX's operator Attention has the same numbers in
+ * qk_matmul_output_mode. */
+enum {
+    CLATTN_SCORES_PRODUCTS = 0, /**< scale dot(Q[q], K[k]) */
+    CLATTN_SCORES_CHANGED = 1,  /**< that after softcap, score_mods and ALiBi */
+    CLATTN_SCORES_MASKED = 2,   /**< and after bias and masks: -inf where a key is not seen */
+    CLATTN_SCORES_WEIGHTS = 3   /**< what values are multiplied with, z exp(s[q,k] - lse[q]), so that O = weights V */
+};
+
+/** The arguments of clattn_enqueue_scores(). */
+typedef struct clattn_scores_args {
+    size_t struct_size;
+    /**< sizeof(clattn_scores_args) */
+    const clattn_forward_args *forward;
+    /**< Those of a forward call; not NULL. o, v, v_scale, v_zero, splits and workspace are ignored. lse is read, as the
+     *   forward call wrote it, where weights are wanted, and else ignored. */
+    int32_t stage, reserved;
+    /**< CLATTN_SCORES_*; reserved is 0. */
+    clattn_tensor4 scores;
+    /**< Written, all of it, in the type of O: [b,h,nq,nk]. With CLATTN_CU_Q the axis b is 1 and the axis q has total_q
+     *   rows, those of all sequences: [h,total_q,nk]; nk is that of the longest sequence, and rows of no sequence are
+     *   not written. No axis is broadcast. Where a row has no score, because the entry has no such key (outside
+     *   [kv_start, kv_len), or behind the end of a varlen sequence), or because it is beyond q_len, stands -inf, or 0
+     *   among weights. What is stored in K and Q there is not read. */
+} clattn_scores_args;
+#define CLATTN_SCORES_ARGS_INIT { sizeof(clattn_scores_args), 0, 0, 0, CLATTN_TENSOR4_INIT }
+
+/**
+ * Enqueues the writing of scores or weights, which the forward pass itself never stores: to look at them, or for
+ * programs that hand them on. Asynchronous, as clattn_enqueue_forward(). It takes memory that grows with nq nk, and the
+ * time of a forward call with its product of Q and K.
+ *
+ * A score after the stage that is asked for, s, is off by no more than
+ *
+ *     S = u (96 x_k + 16 y) + 2^-124 f_k          y: |s_k| after softcap, after the last score_mod, after ALiBi and after
+ *                                                 bias, each that there is up to that stage
+ *     |score - s| <= S + eps (|s| + S) + tiny
+ *
+ * with the names and in the domain of the bound at the top. A weight, with p and z, B_LSE being what LSE as it is read
+ * may be off, and P = p (e^(E_k + B_LSE) - 1), and p more where p < 2^-99 e^(E_k + B_LSE) (f64: 2^-899), by no more than
+ *
+ *     |weight - z p| <= z P + (eps + 2 u) z (p + P) + tiny
+ *
+ * A key that is not seen has the weight 0 exactly, and so has one that dropout leaves out. NaN in a kept score is NaN in
+ * its weight. Sinks take their part of the row and have no place in the tensor. With CLATTN_BATCH_INVARIANT the bits of
+ * a row follow from the same as those of O.
+ *
+ * @param plan       its problem has CLATTN_SCORES; not NULL
+ * @param queue      as for clattn_enqueue_forward()
+ * @param args       not NULL; may be freed when the function returns, as may what it points to
+ * @param n_wait     as for clattn_enqueue_forward()
+ * @param wait_list  as for clattn_enqueue_forward()
+ * @param event      receives an event that completes when scores are written, which the caller releases; may be NULL
+ * @return the statuses of clattn_enqueue_forward(), and
+ *         CLATTN_ERROR_INVALID_ARGUMENT   also where the problem lacks CLATTN_SCORES, the stage is none of the four, or
+ *                                         weights are wanted without lse
+ */
+CLATTN_API cl_int clattn_enqueue_scores(clattn_plan plan, cl_command_queue queue, const clattn_scores_args *args,
+                                        cl_uint n_wait, const cl_event *wait_list, cl_event *event) CLATTN_MUST_CHECK;
 
 /* ---- Gradients ---- */
 

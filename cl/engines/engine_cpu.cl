@@ -23,6 +23,7 @@
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
 #define CLA_O_FACTOR(f, i) f[(i) % CLA_NV]
+#define CLA_QK_ALONE(t, e, s, k0, n, next) cla_qk(t, e, s, k0, n)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
 /* Where a tile lies across a diagonal, the keys behind low_end are left to the later vectors of rows: the first CLA_LOW

@@ -37,6 +37,7 @@
     __local int cla_local_seen[CLA_BK]; \
     t.seen = cla_local_seen;
 
+#define CLA_QK_ALONE(t, e, s, k0, n, next) cla_qk_alone(t, e, s, k0, n, next)
 #define CLA_GREATER(x, y) fmax(x, y)
 #define CLA_ROW_STEP 1
 #define CLA_KEY_STEP 0
@@ -168,11 +169,24 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 CLA_DOTS(q, k, CLA_DP)
 CLA_SUMS(v, CLA_DVP)
 
+CLA_FN void cla_products_of(cla_tile *t, real *s)
+{
+    cla_dots_qk(t, s);
+    if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
+}
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     cla_fetch_v(t, e, k0);
-    cla_dots_qk(t, s);
-    if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
+    cla_products_of(t, s);
+}
+/* Where no values are multiplied: what cla_pv() does for the next tile as well. */
+CLA_FN void cla_qk_alone(cla_tile *t, const cla_env *e, real *s, int k0, int n, int next)
+{
+    cla_products_of(t, s);
+    CLA_BARRIER_V
+    cla_fetch_k(t, e, next);
+    cla_store_k(t);
+    CLA_BARRIER_K
 }
 
 /* CLA_RAISE. A maximum that grows by less than 2^8 stays, since weights have room for that: nearly no tile rescales O

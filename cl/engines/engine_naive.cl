@@ -17,6 +17,7 @@
 #define CLA_RAISE(t, top, m, f) cla_raise(top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
 #define CLA_O_FACTOR(f, i) f[0]
+#define CLA_QK_ALONE(t, e, s, k0, n, next) cla_qk(t, e, s, k0, n)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x))
 
 typedef struct {

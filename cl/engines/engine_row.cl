@@ -24,6 +24,7 @@
 #define CLA_RAISE(t, top, m, f) { cla_most(top); cla_raise(top, m, f); }
 #define CLA_ROW_MAX(t, m, r) m[r]
 #define CLA_O_FACTOR(f, i) f[(i) % CLA_NR]
+#define CLA_QK_ALONE(t, e, s, k0, n, next) cla_qk(t, e, s, k0, n)
 #define CLA_GREATER(x, y) ((x) < (y) ? (y) : (x)) /* one instruction on CPUs, fmax() is three */
 
 /* Keys whose sums are under way; those of a vector are added up across their lanes together. */
@@ -127,13 +128,17 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     }
 CLA_NEXT(k)
 CLA_NEXT(v)
+/* Nothing is asked for where no values are multiplied: CLA_ASKED is v or none. */
+#define cla_next_none(e, key) 0
+#define cla_ask_none(row, i, vectors)
 
 /* The two products, with their operands by name: NAME has cla_NAME_handle, cla_NAME_row() and
  * cla_read_NAME(). Rows of `then` are asked for meanwhile.
  *
  * Scores dst of A, which is staged, and of rows of B. First those of keys j0 .. j0 + CLA_KEYS - 1 of the tile of n: the
  * sum of key j and row r at sums[r * CLA_W + j], its lanes apart. */
-#define CLA_DOTS(b, width, then) \
+#define CLA_DOTS(b, width, then) CLA_DOTS_OF(b, width, then)
+#define CLA_DOTS_OF(b, width, then) \
     CLA_FN void cla_dots_keys_##b(const cla_env *e, real *sums, const real *a, int k0, int n, int j0) \
     { \
         cla_##b##_handle rows[CLA_KEYS]; \
@@ -181,7 +186,7 @@ CLA_NEXT(v)
             } \
         } \
     }
-CLA_DOTS(k, CLA_D, v)
+CLA_DOTS(k, CLA_D, CLA_ASKED)
 
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {

@@ -6,7 +6,8 @@
  *     2 STAGED     chunk i of Q and K is stored, chunk i - 1 is read | chunk i is read, chunk i + 1 is stored over
  *                  chunk i - 1
  *     3 COLLECTED  each item's maximum or sum of its rows lies in P, the last chunk of Q and K is read | owners of rows
- *                  read the former, V and P are stored over the latter
+ *                  read the former, V and P are stored over the latter, or where no values are multiplied the next
+ *                  tile's first chunk
  *     4 RAISED     owners have written maxima, pivots and factors and are done with P, all marks are set | all read the
  *                  former, marks are read where V is stored, P is stored
  *     5 WEIGHTS    P and chunk 0 of V are stored | both are read
@@ -56,6 +57,7 @@
 #define CLA_RAISE(t, top, m, f) cla_raise_shared(t, top, f)
 #define CLA_ROW_MAX(t, m, r) CLA_AT4((t)->m + cla_row_in_tile(t, r))
 #define CLA_O_FACTOR(f, i) (real)(CLA_COMPONENT(f[(i) / CLA_GD / 4], (i) / CLA_GD % 4))
+#define CLA_QK_ALONE(t, e, s, k0, n, next) cla_qk_alone(t, e, s, k0, n, next)
 #define CLA_GREATER(x, y) fmax(x, y) /* one instruction on GPUs, a comparison and a choice are two */
 
 /* Where a chunk of Q lies, and one of K or V. By macros: from what functions return NVIDIA's compilers compute in 64
@@ -92,7 +94,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     cla_fetch_k(t, e, begin, 0);
 }
 
-CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
+CLA_FN void cla_scores_of_chunks(cla_tile *t, const cla_env *e, real *s, int k0)
 {
     CLA_RECOMPUTE_PLACES(t, k0)
     for (int part = 0; part < CLA_PARTS; part++) {
@@ -118,7 +120,19 @@ CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
                     if (part + 1 < CLA_PARTS) *cla_own_p(t, j, g) = s[j * CLA_R_N + g];
                 }
     }
+}
+CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
+{
+    cla_scores_of_chunks(t, e, s, k0);
     cla_fetch_v(t, e, k0, 0);
+}
+/* Where no values are multiplied: what cla_pv() does for the next tile as well. */
+CLA_FN void cla_qk_alone(cla_tile *t, const cla_env *e, real *s, int k0, int n, int next)
+{
+    cla_scores_of_chunks(t, e, s, k0);
+    CLA_BARRIER_COLLECTED
+    cla_fetch_k(t, e, next, 0);
+    if (!CLA_QRES) cla_fetch_q(t, e, t->first, 0);
 }
 
 /* Collects a row's value of all TX items where each has its last slot of P, and lets the row's owner combine them. */

@@ -21,3 +21,10 @@
 #define CLA_END_SQUARE }
 #define CLA_SQUARE_N (CLA_ROW_STEP ? CLA_WIDTH : 1)
 #define CLA_EACH_OF_SQUARE CLA_UNROLL for (int i = 0; i < CLA_SQUARE_N; i++)
+
+/* Where rows are to have the same bits in every batch (CLA_INVARIANT), parts, tiles and segments are those of an
+ * entry's keys, counted from its first one. Those that the rows of a tile see would depend on which rows these are. */
+CLA_FN int cla_on_tile(const cla_env *e, int k, int end)
+{
+    return CLA_INVARIANT && k < end ? k - (k - e->k_begin) % CLA_BK : k;
+}

@@ -33,6 +33,12 @@ typedef float cla_f32;
 #define CLA_OFFSETS 3
 #define CLA_OFFSETS_GIVEN 1 /* beside flags of arrays, in the argument `given` */
 
+/* Stages of scores, as clattn.h names them. */
+#define CLA_SCORES_PRODUCTS 0
+#define CLA_SCORES_CHANGED 1
+#define CLA_SCORES_MASKED 2
+#define CLA_SCORES_WEIGHTS 3
+
 /* Flags of a merge, as clattn.h names them. */
 #define CLA_LSE_IN_LOG2 1
 #define CLA_LSE_IN_EMPTY_INF 2

@@ -6,13 +6,6 @@ CLA_FN void cla_drop_outside(const cla_tile *t, const cla_env *e, real *s, int k
     CLA_KEEP_WHERE(((q < (integer)(e->q_len)) | (integer)(-unpadded)) & (k < (integer)(end)))
 }
 
-/* Where rows are to have the same bits in every batch (CLA_INVARIANT), parts, tiles and segments are those of an
- * entry's keys, counted from its first one. Those that the rows of a tile see would depend on which rows these are. */
-CLA_FN int cla_on_tile(const cla_env *e, int k, int end)
-{
-    return CLA_INVARIANT && k < end ? k - (k - e->k_begin) % CLA_BK : k;
-}
-
 #define CLA_PART_KEYS(keys) cla_part_keys(keys, a.parts, a.part_least, CLA_BK)
 CLA_FN int cla_segment_end(int k)
 {

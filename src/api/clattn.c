@@ -243,6 +243,12 @@ cl_int clattn_enqueue_block_map(clattn_plan plan, cl_command_queue queue, const 
     return run(plan, &launch_block_map, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
 }
 
+cl_int clattn_enqueue_scores(clattn_plan plan, cl_command_queue queue, const clattn_scores_args *args, cl_uint n_wait,
+                             const cl_event *wait_list, cl_event *event)
+{
+    return run(plan, &launch_scores, queue, args, &(struct waits){ n_wait, wait_list, event, NULL });
+}
+
 cl_int clattn_enqueue_append(clattn_plan plan, cl_command_queue queue, const clattn_append_args *args, cl_uint n_wait,
                              const cl_event *wait_list, cl_event *event)
 {

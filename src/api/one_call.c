@@ -15,7 +15,7 @@ static cl_int take_plan(struct kept_plan **out, clattn_problem *checked, clattn_
     given.struct_size = sizeof given;
     if (backward) {
         given.flags = (given.flags | CLATTN_BACKWARD) &
-                      ~(uint32_t)(CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BATCH_INVARIANT);
+                      ~(uint32_t)(CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BATCH_INVARIANT | CLATTN_SCORES);
         given.splits = 0;
     } else {
         given.flags &= ~(uint32_t)CLATTN_BACKWARD;

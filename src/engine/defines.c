@@ -37,15 +37,16 @@ static bool drops(const clattn_problem *p)
     return problem_has_holes(p) || (p->flags & CLATTN_BATCH_INVARIANT && low != INT64_MIN);
 }
 
-/* What is done to scores. */
+/* What is done to scores. Those that are written are in natural units, and before masks on both sides of a diagonal. */
 static void add_scores(struct text *to, const struct target *t)
 {
+    const bool written = t->pass == PASS_SCORES;
     const clattn_problem *const p = t->p;
     const struct config *const c = t->config;
     text_add(to, " -DCLA_BACKWARD=%d -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
              "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d -DCLA_INVARIANT=%d -DCLA_HAS_DROPOUT=%d",
-             !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, drops(p), problem_changes_scores(p),
-             fabs(p->scale) > 1, feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
+             !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, drops(p), written || problem_changes_scores(p),
+             fabs(p->scale) > 1, !written && feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
              split_rows(p, t->shape.rows).packs_heads, !!(p->flags & CLATTN_BATCH_INVARIANT), p->dropout_p > 0);
     if (p->flags & CLATTN_BACKWARD)
         text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d -DCLA_TABLES=%d", p->bias_type != 0,
@@ -63,7 +64,7 @@ void defines_forward(struct text *to, const struct target *t)
     FEATURE_EACH(f)
         if (f->options && feature_applies(f, p))
             f->options(to, p);
-    text_add(to, " -DCLA_WIDTH=%d", t->shape.width);
+    text_add(to, " -DCLA_WIDTH=%d -DCLA_ASKED=%s", t->shape.width, t->pass == PASS_SCORES ? "none" : "v");
     for (int i = 0; e->numbers[i].name; i++) {
         text_add(to, " -DCLA_");
         for (const char *s = e->numbers[i].name; *s; s++)

@@ -77,12 +77,13 @@ static cl_int check_device(const struct engine *e, const struct tile *t, const s
     return CL_SUCCESS;
 }
 
-/* Only everything at once, with many captured buffers, is too much. */
+/* Only everything at once, with many captured buffers, is too much. Pass scores takes a little more than forward. */
 static cl_int check_parameters(const struct engine *e, const struct tile *t, const struct caps *caps,
                                const clattn_problem *p, struct why *why)
 {
     const struct config config = { .engine = e, .tile = *t };
-    const struct target target = { .pass = pass_main(p), .p = p, .caps = caps, .config = &config };
+    const int pass = pass_applies(PASS_SCORES, p, e) ? PASS_SCORES : pass_main(p);
+    const struct target target = { .pass = pass, .p = p, .caps = caps, .config = &config };
     struct params params;
     params_find(&params, &target);
     const size_t bytes = params_bytes(&params);

@@ -14,6 +14,7 @@ enum param {
     PARAM_V,
     PARAM_O,
     PARAM_LSE,
+    PARAM_SCORES,
     PARAM_Q_LEN,
     PARAM_KV_LEN,
     PARAM_KV_START,
@@ -75,6 +76,8 @@ struct arguments {
     cla_i64 daux_offset[CLATTN_AUX_MAX];
     cla_i32 aux_n[CLATTN_AUX_MAX];      /* how many: 0 where it is not wanted */
     cla_scores_at bias, mask, map;
+    cla_scores_at scores;               /* where they are written */
+    cla_i32 stage;                      /* CLATTN_SCORES_* */
     cla_i64 slopes_stride, slopes_offset, sinks_offset;
     cla_i64 q_len_offset, kv_len_offset, kv_start_offset, offsets_offset, cu_q_offset, cu_k_offset;
     cla_i64 table_stride, table_offset; /* of a block table */

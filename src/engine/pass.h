@@ -11,6 +11,7 @@
     X(BLOCK_MAP, pass_forward_block_map) \
     X(FORWARD, pass_forward_rows) \
     X(MERGE, pass_forward_merge) \
+    X(SCORES, pass_forward_scores) \
     X(APPEND, pass_caches_append) \
     X(ADVANCE, pass_caches_advance) \
     X(ROTARY, pass_caches_rotary)
@@ -36,7 +37,8 @@ enum {
     PASS_CALL_BLOCK_MAP = 4,
     PASS_CALL_APPEND = 8,
     PASS_CALL_ROTARY = 16,
-    PASS_CALL_BACKWARD = 32
+    PASS_CALL_BACKWARD = 32,
+    PASS_CALL_SCORES = 64
 };
 
 /* How it is found out whether the kernel of a pass computes right (judge/judge.c). */

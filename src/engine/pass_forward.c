@@ -1,4 +1,4 @@
-/* pass_forward.c - passes of forward calls: attention itself, merging and block maps. Knows no device API.
+/* pass_forward.c - passes of forward calls: attention itself, merging, scores and block maps. Knows no device API.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -35,29 +35,18 @@ static const char *total_slot(const struct target *t)
     return t->config->engine->total_scalars ? "total_workspace.cl" : "total_private.cl";
 }
 
+/* As far as the engine, and what is done to scores: of pass scores as well. */
+#define SLOTS_SCORES \
+    SLOTS_FIND_ROWS, { .choose = slots_rows }, { .fragment = "storage_plain.cl" }, { .choose = scaled_slot }, \
+        { .choose = values_slot }, { .choose = blocks_slot }, { .fragment = "rows.cl" }, \
+        { .write = slots_features_sink }, { .choose = slots_exp }, { .fragment = "weight.cl" }, \
+        { .fragment = "epilogue_output.cl" }, { .choose = slots_prefetch }, { .fragment = "own_queries.cl" }, \
+        { .choose = slots_load }, { .write = slots_write_unit }, { .choose = slots_products }, \
+        { .choose = engine_slot }, { .fragment = "tile.cl" }, { .choose = slots_gather }, \
+        { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_bias }
+
 static const struct slot rows_slots[] = {
-    SLOTS_FIND_ROWS,
-    { .choose = slots_rows },
-    { .fragment = "storage_plain.cl" },
-    { .choose = scaled_slot },
-    { .choose = values_slot },
-    { .choose = blocks_slot },
-    { .fragment = "rows.cl" },
-    { .write = slots_features_sink },
-    { .choose = slots_exp },
-    { .fragment = "weight.cl" },
-    { .fragment = "epilogue_output.cl" },
-    { .choose = slots_prefetch },
-    { .fragment = "own_queries.cl" },
-    { .choose = slots_load },
-    { .write = slots_write_unit },
-    { .choose = slots_products },
-    { .choose = engine_slot },
-    { .fragment = "tile.cl" },
-    { .choose = slots_gather },
-    { .write = slots_features_masks },
-    { .write = slots_features_scores },
-    { .write = slots_features_bias },
+    SLOTS_SCORES,
     { .fragment = "logits.cl" },
     { .fragment = "softmax.cl" },
     { .write = slots_features_weights },
@@ -166,6 +155,39 @@ const struct pass pass_forward_merge = {
     .items = items_to_merge,
     .groups = groups_to_merge,
     .idle = idle_merge,
+};
+
+/* ---- Scores ---- */
+
+static const struct slot scores_slots[] = {
+    SLOTS_SCORES,
+    { .write = slots_features_weights },
+    { .fragment = "scores.cl" },
+    { .write = slots_write_mods },
+    { NULL, NULL, NULL },
+};
+
+static bool has_scores(const clattn_problem *p)
+{
+    return p->flags & CLATTN_SCORES && pass_is_forward(p);
+}
+
+static int64_t bytes_of_engine_alone(const struct target *t, const struct arguments *a)
+{
+    (void)a;
+    return t->shape.own_bytes;
+}
+
+const struct pass pass_forward_scores = {
+    .kernel = "cla_scores_out",
+    .calls = PASS_CALL_SCORES,
+    .applies = has_scores,
+    .slots = scores_slots,
+    .options = defines_forward,
+    .items = pass_items_of_engine,
+    .groups = groups_of_rows,
+    .group_bytes = bytes_of_engine_alone,
+    .idle = pass_idle_rows,
 };
 
 /* ---- Making a block map ---- */

@@ -68,6 +68,7 @@ enum member_part {
     X(CLATTN_BACKWARD, MEMBER_CLASS | MEMBER_PROGRAM, "bwd", "", "--dout", "backward", "gradients") \
     X(CLATTN_LSE_F64, MEMBER_PROGRAM, NULL, NULL, "", "lse_f64", "") \
     X(CLATTN_BATCH_INVARIANT, MEMBER_PROGRAM, "invariant", "", "--batch-invariant", "batch_invariant", \
-      "batch_invariant")
+      "batch_invariant") \
+    X(CLATTN_SCORES, MEMBER_PROGRAM, NULL, NULL, "--scores", "scores", "return_scores")
 
 #endif

@@ -227,6 +227,8 @@ static cl_int check_backward(const clattn_problem *p, struct why *why)
         return CL_SUCCESS;
     if (p->flags & (CLATTN_APPEND | CLATTN_ROTARY))
         INVALID("CLATTN_BACKWARD goes with neither CLATTN_APPEND nor CLATTN_ROTARY");
+    if (p->flags & CLATTN_SCORES)
+        INVALID("CLATTN_SCORES is of forward calls, and does not go with CLATTN_BACKWARD");
     if (p->flags & CLATTN_BATCH_INVARIANT)
         INVALID("CLATTN_BATCH_INVARIANT is of forward calls, and does not go with CLATTN_BACKWARD");
     if (p->splits)

@@ -313,7 +313,7 @@ cl_int backward_read(struct call *c, const struct call_plan *plan, const void *i
     struct reader r = { .p = plan->p, .why = why };
     cl_int status;
     if ((status = backward_read_args(&r.a, &r.forward, in, why)) ||
-        (status = call_read_inputs(c, plan, &r.forward, &r.s, why)) || (status = check_shared(&r)) ||
+        (status = call_read_inputs(c, plan, &r.forward, CALL_READS, &r.s, why)) || (status = check_shared(&r)) ||
         (status = check_tensors(c, &r, plan->context)) || (status = check_bias(c, &r, plan->context)) ||
         (status = check_arrays(c, &r, plan->context)) || (status = check_daux(c, &r, plan->context)))
         return status;

@@ -180,7 +180,7 @@ cl_int caches_check(const struct caches *in, const struct caches_use *use, struc
                                PARAM_V_SCALE, PARAM_V_ZERO, p->dv, p->v_group, p->flags & CLATTN_V_ZERO, &to->v,
                                &to->v_scale_offset, &to->v_zero_offset, to->v_scale, to->v_zero };
     cl_int status;
-    if ((status = check_pages(&r)) || (status = check_operand(&r, &k)))
+    if ((status = check_pages(&r)) || (status = check_operand(&r, &k)) || use->without_v)
         return status;
     return check_operand(&r, &v);
 }

@@ -23,6 +23,7 @@ struct caches_use {
     const clattn_sizes *s;
     cl_context context;
     bool written; /* K and V are written, and scales that are not given for all rows alike; else they are read */
+    bool without_v; /* V is not looked at */
 };
 
 /* On success *to says where all of it lies and how to find a page, and `mem` has the buffers. */

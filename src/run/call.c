@@ -28,7 +28,7 @@ typedef char constants_agree[CLA_Q_LEN == CLATTN_Q_LEN && CLA_KV_LEN == CLATTN_K
 struct reader {
     const clattn_problem *p;
     const clattn_forward_args *a;
-    bool backward; /* O and LSE are read */
+    enum call_use use;
     clattn_sizes s;
     cl_context context;
     struct why *why;
@@ -50,21 +50,24 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
     struct arguments *to = &c->args;
     const size_t q_bytes = problem_type_size(p->type), o_bytes = problem_type_size(p->o_type);
     const size_t lse_bytes = problem_type_size(problem_lse_type(p));
-    const bool varlen = p->flags & CLATTN_CU_Q;
+    const bool varlen = p->flags & CLATTN_CU_Q, written = r->use == CALL_WRITES;
+    const bool has_o = written || r->use == CALL_READS, has_lse = r->use != CALL_NEEDS_NEITHER;
     const struct {
         int param;
+        bool wanted;
         const clattn_tensor *tensor;
         struct tensor_use use;
         cla_rows_at *at;
     } rows[] = {
-        { PARAM_Q, &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false, false, 0 }, &to->q },
-        { PARAM_O, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, o_bytes, !r->backward, false, 0 }, &to->o },
-        { PARAM_LSE, &a->lse, { "lse", { s->b, s->h, s->nq }, 1, lse_bytes, !r->backward, false, 0 }, &to->lse },
+        { PARAM_Q, true, &a->q, { "q", { s->b, s->h, s->nq }, p->d, q_bytes, false, false, 0 }, &to->q },
+        { PARAM_O, has_o, &a->o, { "o", { s->b, s->h, s->nq }, p->dv, o_bytes, written, false, 0 }, &to->o },
+        { PARAM_LSE, has_lse && (a->lse.mem || !written), &a->lse,
+          { "lse", { s->b, s->h, s->nq }, 1, lse_bytes, written, false, 0 }, &to->lse },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int param = rows[i].param;
-        if (param == PARAM_LSE && !a->lse.mem && !r->backward)
-            continue; /* not wanted */
+        if (!rows[i].wanted)
+            continue;
         struct tensor_use use = rows[i].use;
         clattn_tensor t = *rows[i].tensor;
         if (varlen)
@@ -76,7 +79,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r)
             rows[i].at->b = 0;
     }
     const struct caches caches = CACHES_OF(a);
-    return caches_check(&caches, &(struct caches_use){ p, s, r->context, false }, to, c->mem, r->why);
+    return caches_check(&caches, &(struct caches_use){ p, s, r->context, false, !has_o }, to, c->mem, r->why);
 }
 
 /* ---- Lists and what goes with scores ---- */
@@ -225,8 +228,8 @@ static cl_int set_split(struct call *c, const struct call_plan *plan, const clat
     return CL_SUCCESS;
 }
 
-static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int32_t splits,
-                         struct why *why)
+/* All but how keys are split. */
+static cl_int set_rows(struct call *c, const struct call_plan *plan, const clattn_sizes *s, struct why *why)
 {
     const struct rows *const rows = &plan->split.rows;
     struct arguments *const to = &c->args;
@@ -244,7 +247,23 @@ static cl_int set_groups(struct call *c, const struct call_plan *plan, const cla
     to->nq = (cla_i32)s->nq;
     to->nk = (cla_i32)s->nk;
     c->part_groups = total;
-    return set_split(c, plan, s, splits, why);
+    return CL_SUCCESS;
+}
+
+static cl_int set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, int32_t splits,
+                         struct why *why)
+{
+    const cl_int status = set_rows(c, plan, s, why);
+    return status ? status : set_split(c, plan, s, splits, why);
+}
+
+cl_int call_set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, struct why *why)
+{
+    const cl_int status = set_rows(c, plan, s, why);
+    c->args.part_least = 1;
+    if (!status)
+        call_set_parts(c, 1); /* as many groups as were found to fit */
+    return status;
 }
 
 static int32_t clamp_offset(int64_t x)
@@ -294,6 +313,11 @@ static bool heads_share(const cla_scores_at *at)
     return !at->h && at->q;
 }
 
+bool call_heads_share(const struct call *c, const clattn_problem *p)
+{
+    return heads_share(&c->args.bias) || (heads_share(&c->args.mask) && !(p->flags & CLATTN_BLOCK_MAP));
+}
+
 /* Where sequences begin is on the device; a total that was forgotten is all that can be seen here. */
 static cl_int check_totals(const struct reader *r)
 {
@@ -315,14 +339,10 @@ static cl_int check_totals(const struct reader *r)
     return CL_SUCCESS;
 }
 
-cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given, clattn_sizes *s,
-                        struct why *why)
+cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given,
+                        enum call_use use, clattn_sizes *s, struct why *why)
 {
-    struct reader r = { .p = plan->p,
-                        .a = given,
-                        .backward = plan->p->flags & CLATTN_BACKWARD,
-                        .context = plan->context,
-                        .why = why };
+    struct reader r = { .p = plan->p, .a = given, .use = use, .context = plan->context, .why = why };
     cl_int status;
     c->args = plan->known;
     if ((status = call_sizes(&r.s, c, given->sizes, why)) || (status = check_totals(&r)) ||
@@ -340,13 +360,12 @@ cl_int call_read_forward(struct call *c, const struct call_plan *plan, const voi
     clattn_sizes s;
     cl_int status;
     if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
-        (status = call_read_inputs(c, plan, &given, &s, why)) ||
+        (status = call_read_inputs(c, plan, &given, CALL_WRITES, &s, why)) ||
         (status = set_groups(c, plan, &s, given.splits, why)))
         return status;
     c->workspace = (struct workspace){ given.workspace, given.workspace_offset, given.workspace_size };
     c->args.write_lse = c->mem[PARAM_LSE] != NULL;
-    c->args.heads_inner =
-        heads_share(&c->args.bias) || (heads_share(&c->args.mask) && !(plan->p->flags & CLATTN_BLOCK_MAP));
+    c->args.heads_inner = call_heads_share(c, plan->p);
     return CL_SUCCESS;
 }
 

@@ -43,10 +43,18 @@ typedef cl_int call_reader(struct call *c, const struct call_plan *plan, const v
  * `parts`, `heads`, `packed_heads`, `nq`, `nk` and the like of the arguments, which decide about the workspace. */
 call_reader call_read_forward, call_read_sizes;
 
-/* Everything but how the work is parted: the sizes of the call as well. Where the problem asks for gradients O and LSE
- * are read, else written. */
-cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given, clattn_sizes *s,
-                        struct why *why);
+/* What a call does with O and LSE. Those that write no O do without V, too. */
+enum call_use { CALL_WRITES, CALL_READS, CALL_READS_LSE, CALL_NEEDS_NEITHER };
+
+/* Everything but how the work is parted: the sizes of the call as well. */
+cl_int call_read_inputs(struct call *c, const struct call_plan *plan, const clattn_forward_args *given,
+                        enum call_use use, clattn_sizes *s, struct why *why);
+
+/* How the work is parted where keys are not. */
+cl_int call_set_groups(struct call *c, const struct call_plan *plan, const clattn_sizes *s, struct why *why);
+
+/* Whether heads share what is read of bias and mask. */
+bool call_heads_share(const struct call *c, const clattn_problem *p);
 
 /* An array that a call's kernels read: the buffer that it becomes, and where its first element lies. */
 struct call_array {

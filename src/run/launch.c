@@ -22,6 +22,7 @@ const struct operation launch_forward = { .read = call_read_forward,
                                           .call_bytes = pass_forward_bytes,
                                           .take_parts = merge_take_states };
 const struct operation launch_merge = { .read = merge_read, .calls = PASS_CALL_MERGE };
+const struct operation launch_scores = { .read = scores_read, .calls = PASS_CALL_SCORES };
 const struct operation launch_block_map = { .read = block_map_read, .calls = PASS_CALL_BLOCK_MAP };
 const struct operation launch_append = { .read = append_read, .calls = PASS_CALL_APPEND };
 const struct operation launch_rotary = { .read = rotary_read, .calls = PASS_CALL_ROTARY };

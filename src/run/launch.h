@@ -60,8 +60,8 @@ struct operation {
     bool (*call_bytes)(const struct target *, const struct arguments *, int64_t *bytes); /* that its passes share */
     void (*take_parts)(struct call *, const clattn_problem *); /* tells where states of parts are; NULL: none are */
 };
-extern const struct operation launch_forward, launch_merge, launch_block_map, launch_append, launch_rotary,
-    launch_backward, launch_mods_off;
+extern const struct operation launch_forward, launch_merge, launch_scores, launch_block_map, launch_append,
+    launch_rotary, launch_backward, launch_mods_off;
 
 /* How a call waits and what tells that it is done, as OpenCL's own enqueue calls. `first`, unless it is NULL, receives
  * the event of the call's first kernel, NULL where there is none but the last one: a call begins with that. */

@@ -6,7 +6,7 @@
 #include "run/call.h"
 
 /* Each reads the arguments that clattn.h has for its operation. */
-call_reader append_read, block_map_read, merge_read, rotary_read;
+call_reader append_read, block_map_read, merge_read, rotary_read, scores_read;
 
 /* All of a backward call but where its workspace lies; the same with the mods off (problem/mods.h); and what decides
  * about the workspace: sizes, and what is wanted. */
