@@ -47,6 +47,7 @@ enum {
     PASS_JUDGED_BY_ROWS,     /* a forward call on a sample */
     PASS_JUDGED_IN_PARTS,    /* the same with its keys in two parts, and a merge of partial results */
     PASS_JUDGED_BY_MAP,      /* a block map of a sample's mask */
+    PASS_JUDGED_BY_SCORES,   /* the scores of a sample at each stage */
     PASS_JUDGED_BY_GRADIENTS,
     PASS_JUDGES
 };

@@ -181,6 +181,7 @@ static int64_t bytes_of_engine_alone(const struct target *t, const struct argume
 const struct pass pass_forward_scores = {
     .kernel = "cla_scores_out",
     .calls = PASS_CALL_SCORES,
+    .judged = PASS_JUDGED_BY_SCORES,
     .applies = has_scores,
     .slots = scores_slots,
     .options = defines_forward,

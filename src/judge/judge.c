@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "judge/judge_backward.h"
 #include "judge/judge_merge.h"
+#include "judge/judge_scores.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,6 +214,18 @@ static cl_int judge_merge(struct device_sample *b, struct launch *l, int64_t ste
     return status ? status : judge_merge_states(l, b->queue, why);
 }
 
+/* ---- Scores ---- */
+
+/* Of the sample's forward call, with the LSE that it wrote. */
+static cl_int judge_scores(struct device_sample *b, struct launch *l, int64_t step, bool twice, struct why *why)
+{
+    cl_int status;
+    if ((status = run_poisoned(b, l, why)) || (status = see(b, why)) ||
+        (status = judge_scores_check(b, l, step, twice, why)))
+        return status;
+    return b->guarded ? check_inputs(b, why) : CL_SUCCESS;
+}
+
 /* ---- Any pass ---- */
 
 static cl_int (*const judges[PASS_JUDGES])(struct device_sample *, struct launch *, int64_t step, bool twice,
@@ -220,6 +233,7 @@ static cl_int (*const judges[PASS_JUDGES])(struct device_sample *, struct launch
     [PASS_JUDGED_BY_ROWS] = judge_sample,
     [PASS_JUDGED_IN_PARTS] = judge_merge,
     [PASS_JUDGED_BY_MAP] = judge_map,
+    [PASS_JUDGED_BY_SCORES] = judge_scores,
     [PASS_JUDGED_BY_GRADIENTS] = judge_backward,
 };
 

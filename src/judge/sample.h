@@ -123,6 +123,9 @@ struct sample_score {
 };
 struct sample_score sample_answer_score(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
                                         int64_t q, int64_t k); /* in sample_answer.c */
+/* The same at a stage of it, CLATTN_SCORES_*: `kept` is what lengths say before masks. */
+struct sample_score sample_answer_stage(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
+                                        int64_t q, int64_t k, int stage); /* likewise */
 /* How many keys query q of it keeps; stops counting at `most`. */
 int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
                            int64_t most); /* likewise */

@@ -117,6 +117,21 @@ struct sample_score sample_answer_score(const struct sample *s, const struct sam
                                  : (struct sample_score){ .kept = false };
 }
 
+struct sample_score sample_answer_stage(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h,
+                                        int64_t q, int64_t k, int stage)
+{
+    const struct rules all = rules_of(&s->p);
+    const struct place at = { s, b, h, q, k, e->offset };
+    struct rules some = { .n_masks = stage < CLATTN_SCORES_MASKED ? 0 : all.n_masks };
+    for (int i = 0; i < all.n_masks; i++)
+        some.masks[i] = all.masks[i];
+    for (int i = 0; i < all.n_changes; i++)
+        if (stage >= (all.changes[i]->kind == FEATURE_SCORE ? CLATTN_SCORES_CHANGED : CLATTN_SCORES_MASKED))
+            some.changes[some.n_changes++] = all.changes[i];
+    return keeps(&some, e, &at) ? score_of(&some, &at, sample_row(s, b, h, q), sample_answer_key_row(s, e, b, h, k))
+                                : (struct sample_score){ .kept = false };
+}
+
 int64_t sample_answer_kept(const struct sample *s, const struct sample_entry *e, int64_t b, int64_t h, int64_t q,
                            int64_t most)
 {

@@ -50,7 +50,7 @@ static void count_bytes(cla_rows_at *at, const int64_t extent[3], int type)
 static cl_int check_caches(struct call *c, const struct reader *r, struct why *why)
 {
     const struct caches caches = CACHES_OF(&r->a);
-    const struct caches_use use = { r->p, &r->s, r->plan->context, true };
+    const struct caches_use use = { r->p, &r->s, r->plan->context, true, false };
     const cl_int status = caches_check(&caches, &use, &c->args, c->mem, why);
     if (status)
         return status;

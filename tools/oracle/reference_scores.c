@@ -90,7 +90,7 @@ static void weigh(const struct reference *r, const struct reference_line *at, co
     const double doubt = r->share > 0 ? r->share * unit * 32 * (1 + score.x + score.y + score.away)
                                       : reference_doubt(r, row->n, score);
     const double off = weight_off(r, log_p, doubt + row->off);
-    *to = isnan(p) ? p : z * p; /* NaN stays where dropout drops it */
+    *to = z > 0 ? z * p : 0; /* also where that is NaN */
     *bound = z > 0 && isfinite(p) ? z * off + (eps + 2 * unit) * z * (p + off) + reference_rounding(r->type, 0) : 0;
 }
 
