@@ -77,12 +77,24 @@ static cl_int run_merge(struct launch *l, cl_command_queue queue, const clattn_m
     return status;
 }
 
+static cl_int run_scores(struct launch *l, cl_command_queue queue, const clattn_scores_args *args,
+                         const struct waits *waits, struct why *why)
+{
+    const cl_int status = __real_launch_run(l, &launch_scores, queue, args, waits, why);
+    if (!status) {
+        fault.mem = fault.n ? args->scores.mem : NULL;
+        change(queue);
+    }
+    return status;
+}
+
 cl_int __wrap_launch_run(struct launch *l, const struct operation *what, cl_command_queue queue, const void *args,
                          const struct waits *waits, struct why *why)
 {
     return what == &launch_forward ? run_forward(l, queue, args, waits, why)
            : what == &launch_merge ? run_merge(l, queue, args, waits, why)
-                                   : run_block_map(l, queue, args, waits, why);
+           : what == &launch_scores ? run_scores(l, queue, args, waits, why)
+                                    : run_block_map(l, queue, args, waits, why);
 }
 
 static void arm(cl_mem mem, size_t at, const void *bytes, size_t n, int from)
@@ -433,6 +445,58 @@ static void test_merge(const struct device *d)
     close_place(&x);
 }
 
+/* ---- Scores ---- */
+
+/* Every element of every stage that is written wrong, those too where a row has no score; guards; and what is known
+ * where a caller's text changes scores. */
+static void test_scores(const struct device *d)
+{
+    static const char text[] = "f32 b2 h2/1 q3 k9 d6/3 causal kvlen:9,4 sink dropout0.3 lse";
+    static const clattn_score_mod half = { "s = s * 0.5f;", NULL, 0 };
+    enum { N = 2 * 2 * 3 * 9, FIRST = 2 }; /* behind the forward call */
+    for (int modded = 0; modded < 2; modded++) {
+        clattn_workload c = each_case(text);
+        struct place x;
+        struct why why = { "" };
+        int good = 0, n = 0, seen = 0;
+        c.problem.flags |= CLATTN_SCORES;
+        c.problem.n_mods = modded;
+        c.problem.mods = modded ? &half : NULL;
+        disarm();
+        place_build(&x, d, text, &c.problem, "naive");
+        place_open_bed(&x, 1);
+        ok(!judge_pass(PASS_SCORES, &x.sample, &x.launch, 1, true, &why), "scores are written right: %s", why.text);
+        for (int i = 0; i < 4 * N; i++) {
+            const float wrong = 0.7f;
+            char words[16];
+            snprintf(words, sizeof words, "stage %d", i / N);
+            arm(NULL, DEVICE_SAMPLE_GUARD + (size_t)(i % N) * sizeof wrong, &wrong, sizeof wrong, FIRST + i / N);
+            const cl_int status = judge_pass(PASS_SCORES, &x.sample, &x.launch, 1, false, &why);
+            n += !modded || i < N;
+            good += status == CLATTN_ERROR_WRONG_RESULT && strstr(why.text, words) != NULL;
+        }
+        is_int(good, n, "each of %d elements that is written wrong is seen%s", n, modded ? ", before the mod" : "");
+        for (int i = 0; i < 4 * N; i++) {
+            const unsigned char blank[4] = { DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON, DEVICE_SAMPLE_POISON,
+                                             DEVICE_SAMPLE_POISON };
+            arm(NULL, DEVICE_SAMPLE_GUARD + (size_t)(i % N) * sizeof blank, blank, sizeof blank, FIRST + i / N);
+            seen += judge_pass(PASS_SCORES, &x.sample, &x.launch, 1, false, &why) == CLATTN_ERROR_WRONG_RESULT;
+        }
+        is_int(seen, 4 * N, "each that is not written is seen");
+        for (int behind = 0; behind < 2; behind++) {
+            arm(NULL, DEVICE_SAMPLE_GUARD + (behind ? N * sizeof(float) : (size_t)-1), "x", 1, FIRST);
+            is_int(judge_pass(PASS_SCORES, &x.sample, &x.launch, 1, false, &why), CLATTN_ERROR_WRONG_RESULT,
+                   "a byte %s them is seen: %s", behind ? "behind" : "before", why.text);
+        }
+        arm(NULL, DEVICE_SAMPLE_GUARD + 8, "x", 1, FIRST + 1); /* of the first stage */
+        is_int(judge_pass(PASS_SCORES, &x.sample, &x.launch, N, true, &why), CLATTN_ERROR_WRONG_RESULT,
+               "other bits in a second run are seen: %s", why.text);
+        disarm();
+        device_sample_close(&x.bed);
+        launch_clear(&x.launch);
+    }
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const texts[] = {
@@ -466,6 +530,7 @@ static void test_device(const struct device *d)
     test_rows(d);
     test_map(d);
     test_merge(d);
+    test_scores(d);
 }
 
 int main(void)
