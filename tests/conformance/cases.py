@@ -62,7 +62,7 @@ def stored(case):
 def inputs(case):
     if 'seed' in case:
         return generator.build(case)
-    return {n: x for n, x in stored(case).items() if n not in ('o', 'lse')}
+    return {n: x for n, x in stored(case).items() if n not in ('o', 'lse', 'scores')}
 
 
 # ---- what peers computed ----
@@ -97,7 +97,7 @@ def everything(x):
 def peer_values(case):
     """{output: Peer}"""
     if case['tier'] == 'onnx':
-        return {'o': everything(stored(case)['o'])}
+        return {n: everything(x) for n, x in stored(case).items() if n in ('o', 'scores')}
     values, at, peer = flat_values(case['file'] + '.npy'), places(case['file'])[case['name']], {}
     for name, out in case['outputs'].items():
         size, sums = int(np.prod(out['shape'])), count_of_sums(out)

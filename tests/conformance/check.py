@@ -46,7 +46,7 @@ def tolerance(case, name, want, dtype):
     if name in ('dsink', 'dslope', 'dbias'):
         e *= 2
         scale *= max(1.0, math.sqrt(terms(case, name, want.size)) / 8)
-    return (1 if name == 'o' else 2) * scale * (2.5 * e + 24 * EPS['f32'] * (4 + score))
+    return (1 if name in ('o', 'scores') else 2) * scale * (2.5 * e + 24 * EPS['f32'] * (4 + score))
 
 
 # ---- comparing ----

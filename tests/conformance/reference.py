@@ -197,6 +197,23 @@ class Problem:
         keep = self.keep(b, h)
         return np.where(keep, s, NEG), np.where(keep, d, 0.0)
 
+    def at_stage(self, b, h, stage):
+        """Scores, or weights as values are multiplied with them: -inf, or 0, where a row has none."""
+        if stage == 'weights':
+            return self.softmax(b, h)[0] * self.kept_weights(b, h)
+        if stage == 'masked':
+            return self.scores(b, h)[0]
+        s = self.scale * (self.q[b, h] @ self.k[b, h // self.G].T)
+        if stage == 'changed':
+            if self.softcap > 0:
+                s = self.softcap * np.tanh(s / self.softcap)
+            if self.mod is not None:
+                s = self.mod(s, b + self.b0, h, self.i, self.j, self.aux)[0]
+            if self.slopes is not None:
+                s = s - self.slopes[b, h] * self.distance(b)
+        has = (self.j < self.nk[b]) & (self.j >= self.ks[b]) & (self.i < self.nq[b])
+        return np.where(has, s, NEG)
+
     def softmax(self, b, h):
         """-> (weights, lse, the derivative of scores)."""
         s, d = self.scores(b, h)
@@ -227,6 +244,12 @@ def attention_forward(q, k, v, **kw):
                 v = np.where(np.isfinite(v) | (p.max(axis=0, initial=0) > 0)[:, None], v, 0.0)
             o[b, h] = p @ v
     return o, lse
+
+
+def attention_scores(q, k, v, stage, **kw):
+    """-> [B,Hq,Tq,Tk]: scores at one of the stages 'products', 'changed', 'masked', or 'weights'."""
+    P = Problem(q, k, v, **kw)
+    return np.array([[P.at_stage(b, h, stage) for h in range(P.Hq)] for b in range(P.B)])
 
 
 def attention_backward(q, k, v, do, dlse=None, **kw):
@@ -374,7 +397,7 @@ def case_qkv(case, arrays):
 
 
 def run_case(case, arrays):
-    """Outputs of a stored case: o, lse and, where there is a do, gradients."""
+    """Outputs of a stored case: o, lse, scores where it asks for them and, where there is a do, gradients."""
     if case.get('kind') == 'merge':
         o, lse = merge_splits(arrays['o_parts'], arrays['lse_parts'])
         return dict(o=o, lse=lse)
@@ -389,6 +412,8 @@ def run_case(case, arrays):
         backward = lambda: attention_backward(q, k, v, arrays['do'], dlse=arrays.get('dlse'), **kw)
         o, lse = attention_forward(q, k, v, **kw)
     out = dict(o=o, lse=lse)
+    if case['attrs'].get('scores'):
+        out['scores'] = attention_scores(q, k, v, case['attrs']['scores'], **kw)
     if 'do' in arrays:
         out.update(backward())
     return out

@@ -185,6 +185,12 @@ def add_gradients(c, case, arrays, which):
         c.args += ['--score-mod-grad', c.text('mod_grad.cl', mod_text(case, arrays, 'dscore'))]
 
 
+def add_scores(c, case):
+    if case['attrs'].get('scores'):
+        c.outputs['scores'] = c.path('out_scores.npy')
+        c.args += ['--scores', '%s=%s' % (case['attrs']['scores'], c.outputs['scores'])]
+
+
 def keys_and_values(arrays):
     if 'k_pages' in arrays:
         return arrays['k_pages'], arrays['v_pages']
@@ -204,6 +210,7 @@ def command(case, arrays, folder, dtype, gradients):
     c.ask('-o', 'o')
     if case['tier'] != 'onnx': # whose operator has no such output
         c.ask('--lse', 'lse')
+    add_scores(c, case)
     add_numbers(c, case)
     add_arrays(c, case, arrays)
     add_score_mod(c, case, arrays)

@@ -62,6 +62,7 @@ for option in dlse dq dk dv dbias dslopes dsinks score-mod-grad daux; do
     refused 1 "--$option: x.npy needs --dout as well" --$option x.npy q.npy k.npy v.npy
 done
 refused 1 '--dout: --merge only merges' --merge --dout x.npy --dq y.npy q.npy k.npy
+refused 1 '--scores: --merge only merges' --merge --scores weights=y.npy q.npy k.npy
 refused 1 '--cu-q needs --cu-k as well' --cu-q len2.npy q.npy k.npy v.npy
 refused 1 '--cu-k needs --cu-q as well' --cu-k len2.npy q.npy k.npy v.npy
 refused 1 '--layout: bhtd contradicts --cu-q' --cu-q len2.npy --cu-k len2.npy --layout bhtd q.npy k.npy v.npy
@@ -167,6 +168,10 @@ back '--dv: v.npy: that is the file of V' --dv v.npy
 for option in dbias dslopes dsinks; do
     back "--$option: q.npy: that is the file of Q" --$option q.npy
 done
+kept '--scores: q.npy: that is the file of Q' --scores weights=q.npy q.npy k.npy v.npy
+kept '--scores: o.npy: -o, o.npy, writes the same file' -o o.npy --scores masked=o.npy q.npy k.npy v.npy
+kept '--scores: new.npy: --scores, ./new.npy, writes the same file' --scores masked=./new.npy --scores weights=new.npy \
+    q.npy k.npy v.npy
 back '--daux: q.npy: that is the file of Q' --score-mod x.cl --score-mod-grad y.cl --aux a=x.npy --daux a=q.npy
 back '--dq: y.cl: that is the file of --score-mod-grad' --score-mod x.cl --score-mod-grad y.cl --dq y.cl
 kept '--lse: o.npy: -o, o.npy, writes the same file' -o o.npy --lse o.npy q.npy k.npy v.npy
@@ -192,6 +197,12 @@ for output in '-o' '--lse' '--dq'; do
     ok $? "$output /dev/stdout into a pipe: $(cat err)"
 done
 refused 1 '--lse: none/x: No such file' --lse none/x q.npy k.npy v.npy
+refused 1 '--scores: none/x: No such file' --scores products=none/x q.npy k.npy v.npy
+for value in s.npy =s.npy weight=s.npy weightss=s.npy; do
+    refused 1 "--scores: $value is not STAGE=S.npy, of stage products, changed, masked or weights" --scores $value \
+        q.npy k.npy v.npy
+done
+refused 1 '--scores: masked=t.npy: it is written already' --scores masked=s.npy --scores=masked=t.npy q.npy k.npy v.npy
 for option in dq dk dv dbias dslopes dsinks; do
     refused 1 "--$option: none/x: No such file" --$option none/x --dout do.npy q.npy k.npy v.npy
 done

@@ -20,9 +20,13 @@ struct verify_gradients {
     const double *dout, *dlse, *got[VERIFY_GRADIENTS];
 };
 
+/* Scores by their stages, CLATTN_SCORES_*. */
+enum { VERIFY_SCORES = CLATTN_SCORES_WEIGHTS + 1 };
+extern const char *const verify_score_names[VERIFY_SCORES]; /* "products" */
+
 struct verdict {
-    struct farthest o, lse, gradients[VERIFY_GRADIENTS]; /* zero where there is none */
-    int good;                                            /* all within their bounds */
+    struct farthest o, lse, gradients[VERIFY_GRADIENTS], scores[VERIFY_SCORES]; /* zero where there is none */
+    int good;                                                                   /* all within their bounds */
 };
 
 /* Looks at one element: keeps it when it is the farther one. */
@@ -37,6 +41,14 @@ double farthest_part(const struct farthest *f);
  * or -1 when memory ran out or mod failed. */
 int verify(const clattn_workload *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
            const double *o, const double *lse, const struct verify_gradients *gradients, struct verdict *out);
+
+/* Looks at scores as well: got[stage], [b,h,nq,nk] or packed [h,total_q,nk], NULL where they are not. Behind verify(),
+ * with what that was given; weights may be off as LSE may. Returns 0, or -1 likewise. */
+int verify_scores(const clattn_workload *c, const struct setup_inputs *in, int narrow_p, reference_mod mod, void *user,
+                  const double *const got[VERIFY_SCORES], struct verdict *out);
+
+/* Whether all are within their bounds. */
+int verify_is_good(const struct verdict *v);
 
 /* Whether an engine, "ENGINE" or "ENGINE TILE", stores P in 16 bits: those that are made of matrix units. */
 int verify_narrow_p(const char *config);

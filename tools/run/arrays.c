@@ -9,6 +9,7 @@
 #include "tools/oracle/inputs.h"
 #include "tools/run/tensor_file.h"
 #include "tools/run/wholes.h"
+#include "tools/run/score_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,7 @@ static void make_case(const struct options *o, struct arrays *a, const struct te
     a->v_form = v->form;
     a->in.shared = k->b == 1 && q->b != 1;
     a->in.x = &a->x;
-    a->in.lse = o->lse || o->verify || o->dout;
+    a->in.lse = o->lse || o->verify || o->dout || score_files_need_lse(o);
 }
 
 static int read_lengths(const struct options *o, struct arrays *a, const struct tensor_file *q,

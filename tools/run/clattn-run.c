@@ -13,6 +13,7 @@
 #include "tools/run/options.h"
 #include "tools/npy/output.h"
 #include "tools/run/report.h"
+#include "tools/run/score_files.h"
 #include "tools/oracle/rowmods.h"
 #include "tools/run/setup.h"
 #include "tools/run/tensor_file.h"
@@ -36,6 +37,7 @@ struct run {
     struct setup setup;
     struct gradient_files gradient_files; /* with --dout */
     struct gradients gradients;
+    struct score_files scores; /* with --scores */
     struct merging merge; /* with --merge, in place of arrays and setup */
     struct outputs outputs;
     struct report report;
@@ -201,6 +203,13 @@ static int compute(struct run *r, struct fault *f)
     return e == CL_SUCCESS ? 0 : library_fault(r, "the run", e, f);
 }
 
+/* Scores of that call. */
+static int compute_scores(struct run *r, struct fault *f)
+{
+    const cl_int e = score_files_run(&r->scores, &r->setup, r->plan);
+    return e == CL_SUCCESS ? 0 : library_fault(r, "--scores", e, f);
+}
+
 /* The backward call behind that, with a plan of its own for the same problem. */
 static int compute_gradients(struct run *r, struct fault *f)
 {
@@ -247,6 +256,21 @@ static int check(struct run *r, struct fault *f)
     r->report.verified = 1;
     for (int i = 0; i < VERIFY_GRADIENTS; i++)
         r->report.verified_gradients[i] = g->dout && gradients.got[i];
+    return 0;
+}
+
+static int check_scores(struct run *r, struct fault *f)
+{
+    const double *got[VERIFY_SCORES];
+    if (!r->options.verify || !r->options.scores.n)
+        return 0;
+    for (int i = 0; i < VERIFY_SCORES; i++) {
+        got[i] = r->scores.at[i];
+        r->report.verified_scores[i] = got[i] != NULL;
+    }
+    if (verify_scores(&r->arrays.c, &r->arrays.in, verify_narrow_p(r->report.engine), rowmods_change, &r->rowmods, got,
+                      &r->report.verdict) != 0)
+        return fault_set(f, EXIT_UNSUPPORTED, "--verify: there is no memory for the reference of --scores");
     return 0;
 }
 
@@ -331,6 +355,21 @@ static int write_gradients(struct run *r, struct fault *f)
     return write_others(r, f);
 }
 
+/* [b,h,nq,nk], without axes that the file of Q lacks. */
+static int write_scores(struct run *r, struct fault *f)
+{
+    const clattn_problem *p = &r->arrays.c.problem;
+    const clattn_sizes *z = &p->sizes;
+    const int varlen = r->options.cu_q != NULL;
+    const int64_t shape[4] = { varlen ? 1 : z->b, z->h, varlen ? z->total_q : z->nq, z->nk };
+    const char *const form = tensor_file_form_of_scores(r->arrays.q_form);
+    for (int i = 0; i < VERIFY_SCORES; i++)
+        if (r->scores.at[i] && add_output(r, "--scores", r->scores.path[i], form, r->scores.at[i], shape,
+                                          p->type == CLATTN_F64, f) != 0)
+            return -1;
+    return 0;
+}
+
 static int write_outputs(struct run *r, struct fault *f)
 {
     const struct options *o = &r->options;
@@ -343,20 +382,27 @@ static int write_outputs(struct run *r, struct fault *f)
         return -1;
     if (o->lse && add_output(r, "--lse", o->lse, lse_form, r->lse, of_lse, 0, f) != 0)
         return -1;
-    return write_gradients(r, f) != 0 ? -1 : outputs_commit(&r->outputs, f);
+    return write_gradients(r, f) != 0 || write_scores(r, f) != 0 ? -1 : outputs_commit(&r->outputs, f);
 }
 
 /* Reads, computes and verifies. */
 static int run_attention(struct run *r, struct fault *f)
 {
     if (arrays_read(&r->options, &r->arrays, f) != 0 ||
-        gradient_files_read(&r->options, &r->arrays, &r->gradient_files, f) != 0 || open_device(r, f) != 0 ||
-        make_plan(r, &r->arrays.c.problem, f) != 0)
+        gradient_files_read(&r->options, &r->arrays, &r->gradient_files, f) != 0 ||
+        score_files_read(&r->options, &r->arrays, &r->scores, f) != 0 || open_device(r, f) != 0)
+        return -1;
+    clattn_problem p = r->arrays.c.problem;
+    p.flags |= r->options.scores.n ? CLATTN_SCORES : 0;
+    if (make_plan(r, &p, f) != 0)
         return -1;
     const cl_int e = report_problem(&r->report, &r->arrays);
     if (e != CL_SUCCESS)
         return fault_set(f, exit_status(e), "this problem: %s", clattn_status_string(e));
-    return compute(r, f) != 0 || compute_gradients(r, f) != 0 || check(r, f) != 0 || write_outputs(r, f) != 0 ? -1 : 0;
+    return compute(r, f) != 0 || compute_scores(r, f) != 0 || compute_gradients(r, f) != 0 || check(r, f) != 0 ||
+                   check_scores(r, f) != 0 || write_outputs(r, f) != 0
+               ? -1
+               : 0;
 }
 
 static int compute_merge(struct run *r, struct fault *f)
@@ -412,6 +458,7 @@ static void finish(struct run *r)
     outputs_discard(&r->outputs);
     gradients_close(&r->gradients);
     gradient_files_free(&r->gradient_files);
+    score_files_free(&r->scores);
     setup_close(&r->setup);
     merging_free(&r->merge);
     rowmods_close(&r->rowmods);

@@ -155,6 +155,7 @@ static char help_of_type[2 * CONVERT_NAMES], help_of_k_type[2 * CONVERT_NAMES];
 static const struct args_row table[] = {
     ROW_TEXT("-o", out, "O.npy", "write O"),
     ROW_TEXT("--lse", lse, "LSE.npy", "write the log-sum-exp of every row"),
+    ROW_LIST("--scores", scores, "STAGE=S.npy", "scores: products, changed, masked, or weights; may be repeated"),
     ROW_TEXT("--type", type_text, "TYPE", help_of_type),
     ROW_TEXT("--o-type", o_type_text, "TYPE", "storage of O (default: that of --type; with --dout f32 for 16 bits)"),
     ROW_TEXT("--layout", layout_text, "ORDER", "axes of Q, K, V and O: bhtd = [b,h,n,d] (default) or bthd = [b,n,h,d]"),

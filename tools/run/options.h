@@ -17,6 +17,7 @@ struct options {
     const char *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
     const char *block_table, *k_scale, *k_zero, *v_scale, *v_zero, *k_type_text, *v_type_text;
     struct list mods, aux, mod_grads, daux; /* FILE.cl and NAME=A.npy, of gradients too */
+    struct list scores;                     /* STAGE=S.npy */
     const char *q, *k, *v;
     int merge;                  /* files are O_PARTS and LSE_PARTS instead */
     const char *o_parts, *lse_parts;

@@ -76,6 +76,7 @@ static int check_merge(const struct options *o, struct fault *f)
         { "--k-type", o->k_type_text != NULL }, { "--v-type", o->v_type_text != NULL },
         { "--splits", o->problem.splits != 0 },
         { "--batch-invariant", (o->problem.flags & CLATTN_BATCH_INVARIANT) != 0 }, { "--dout", o->dout != NULL },
+        { "--scores", o->scores.n > 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows && o->merge; i++)
         if (rows[i].given)

@@ -13,7 +13,7 @@
 struct named_file {
     const char *argument, *path;
 };
-enum { FILES_MAX = 25 + 4 * LIST_MAX };
+enum { FILES_MAX = 25 + 5 * LIST_MAX };
 struct named_files {
     int n;
     struct named_file at[FILES_MAX];
@@ -61,6 +61,7 @@ static void add_outputs(struct named_files *all, const struct options *o)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add(all, rows[i].argument, rows[i].path);
     add_list(all, "--daux", &o->daux, 1);
+    add_list(all, "--scores", &o->scores, 1);
 }
 
 int options_files(const struct options *o, struct fault *f)

@@ -146,6 +146,8 @@ void report_error(const struct report *r, double *error, double *bound)
     const struct farthest *f = farthest_part(&v->lse) > farthest_part(&v->o) ? &v->lse : &v->o;
     for (int i = 0; i < VERIFY_GRADIENTS; i++)
         f = farthest_part(&v->gradients[i]) > farthest_part(f) ? &v->gradients[i] : f;
+    for (int i = 0; i < VERIFY_SCORES; i++)
+        f = farthest_part(&v->scores[i]) > farthest_part(f) ? &v->scores[i] : f;
     *error = f->error;
     *bound = f->bound;
 }
@@ -211,6 +213,10 @@ static void print_text(const struct report *r)
         if (r->verified_gradients[i])
             printf("%s-error %.3g bound %.3g\n", verify_gradient_names[i], r->verdict.gradients[i].error,
                    r->verdict.gradients[i].bound);
+    for (int i = 0; i < VERIFY_SCORES; i++)
+        if (r->verified_scores[i])
+            printf("%s-error %.3g bound %.3g\n", verify_score_names[i], r->verdict.scores[i].error,
+                   r->verdict.scores[i].bound);
 }
 
 int report_print(const struct report *r, int json, struct fault *f)

@@ -13,7 +13,7 @@ struct report {
     char engine[64], tile[448];
     clattn_plan_info made;
     double plan_ms, time_ms, flops, bytes;
-    int verified, verified_gradients[VERIFY_GRADIENTS];
+    int verified, verified_gradients[VERIFY_GRADIENTS], verified_scores[VERIFY_SCORES];
     struct verdict verdict;
 };
 
@@ -26,8 +26,8 @@ cl_int report_problem(struct report *r, const struct arrays *a);
  * describes. */
 void report_merge(struct report *r, int64_t parts, int64_t rows, int64_t width, int type);
 
-/* The error that is reported, and its bound: those of the element of O, LSE and gradients whose error is the largest
- * share of its bound. */
+/* The error that is reported, and its bound: those of the element of O, LSE, gradients and scores whose error is the
+ * largest share of its bound. */
 void report_error(const struct report *r, double *error, double *bound);
 
 /* Prints to standard output. Returns 0, or -1 with `f` set when that cannot be written. */

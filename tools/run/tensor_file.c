@@ -49,6 +49,11 @@ const char *tensor_file_form_of_lse(const char *form)
     return &"bhn"[4 - strlen(form)];
 }
 
+const char *tensor_file_form_of_scores(const char *form)
+{
+    return &"bhnw"[4 - strlen(form)];
+}
+
 /* The forms that a file may have: with all axes, or without those that can be left out where they are 1. */
 static const struct forms {
     const char *words;

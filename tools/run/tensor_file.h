@@ -28,6 +28,9 @@ int tensor_file_rows_first(const char *form);
 /* The form of LSE beside an O of that form: [b,h,n] or its last axes, whatever the order of axes in O. */
 const char *tensor_file_form_of_lse(const char *form);
 
+/* That of scores likewise, [b,h,n,k]. */
+const char *tensor_file_form_of_scores(const char *form);
+
 /* Reads x->path and looks at its type and axes. Returns 0, or -1 with `f` set; npy_free(&x->a) is due in both cases. */
 int tensor_file_read(struct tensor_file *x, struct fault *f);
 
