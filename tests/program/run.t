@@ -225,6 +225,21 @@ drops() { # what --dropout-seed and --dropout-offset say shows
     ok $? "drops the same"
 }
 due drops
+scores() { # every stage, verified; products before anything changes or masks them, weights of what is seen
+    verified "--scores of each stage" --causal --softcap 2 --dropout 0.25 --scores products=p.npy \
+        --scores changed=c.npy --scores masked=m.npy --scores=weights=w.npy "$Q" "$K" "$V"
+    for stage in products changed masked weights; do
+        grep -q "^$stage-error .* bound " out
+        ok $? "$stage are compared with float64"
+    done
+    grep -q "'shape': (3,4,123,123)" w.npy && grep -q "'<f4'" w.npy
+    ok $? "[b,h,nq,nk] in f4"
+    verified "--scores alone" --scores products=plain.npy "$Q" "$K" "$V"
+    cmp -s p.npy plain.npy
+    ok $? "products are those of a call without masks, to the bit"
+    verified "--scores in f16" --type f16 --scores weights=w16.npy "$Q" "$K" "$V"
+}
+due scores
 due verified "--sinks" --sinks sinks.npy --causal --align -3 "$Q" "$K" "$V"
 
 due as_causal "--score-mod, causal" --score-mod "$mods/causal.cl" --scale=0.25 "$Q" "$K" "$V"
