@@ -648,13 +648,13 @@ narrow() {
     ok $? "unless --o-type says otherwise"
 }
 due narrow
+real gq.npy '<f4' 4 2 4 9 8
+real gk.npy '<f4' 4 2 2 40 8
+real gv.npy '<f4' 4 2 2 40 6
+real gdo.npy '<f4' 4 2 4 9 6
+real gdlse.npy '<f4' 4 2 4 9
+real gbias.npy '<f4' 4 1 1 9 1
 if usual; then # of the kernels that tests of such calls have
-    real gq.npy '<f4' 4 2 4 9 8
-    real gk.npy '<f4' 4 2 2 40 8
-    real gv.npy '<f4' 4 2 2 40 6
-    real gdo.npy '<f4' 4 2 4 9 6
-    real gdlse.npy '<f4' 4 2 4 9
-    real gbias.npy '<f4' 4 1 1 9 1
     graded "of what changes scores" "dq dk dv dbias dslopes dsinks" --causal --bias gbias.npy --alibi alibi1.npy \
         --sinks alibi1.npy --dout gdo.npy --dlse gdlse.npy gq.npy gk.npy gv.npy
     grep -q "'shape': (1,1,9,1)" dbias.npy && grep -q "'shape': (4,)" dslopes.npy && grep -q "'shape': (4,)" dsinks.npy
