@@ -1152,7 +1152,7 @@ CLATTN_API cl_int clattn_enqueue_scores(clattn_plan plan, cl_command_queue queue
  *
  * A plan for a problem with CLATTN_BACKWARD has this call and no other. Its problem, but for that flag and what is read
  * with it only, is that of the plan whose O and LSE they are, without CLATTN_APPEND, CLATTN_ROTARY,
- * CLATTN_BATCH_INVARIANT and splits. Quantised and paged K and V have no gradients.
+ * CLATTN_SCORES, CLATTN_BATCH_INVARIANT and splits. Quantised and paged K and V have no gradients.
  * examples/train.c is a whole program.
  *
  * Derivatives of score_mods
@@ -1269,8 +1269,8 @@ CLATTN_API cl_int clattn_enqueue_backward(clattn_plan plan, cl_command_queue que
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
  * @param problem    that of the forward call, with mod_grads and aux_grads where it has score_mods. CLATTN_BACKWARD
- *                   need not be set; CLATTN_APPEND, CLATTN_ROTARY, CLATTN_BATCH_INVARIANT and splits are ignored. Not
- *                   NULL.
+ *                   need not be set; CLATTN_APPEND, CLATTN_ROTARY, CLATTN_SCORES, CLATTN_BATCH_INVARIANT and splits are
+ *                   ignored. Not NULL.
  * @param args       as for clattn_enqueue_backward(); sizes of args->forward and workspace may be NULL, as they may for
  *                   clattn_forward()
  * @param n_wait     as for clattn_enqueue_forward()

@@ -337,6 +337,8 @@ public:
     problem &lse_f64(bool on = true) noexcept { return flag(CLATTN_LSE_F64, on); }
     /** A row has the same bits whatever else a call computes (CLATTN_BATCH_INVARIANT). */
     problem &batch_invariant(bool on = true) noexcept { return flag(CLATTN_BATCH_INVARIANT, on); }
+    /** Plans have scores() (CLATTN_SCORES). */
+    problem &scores(bool on = true) noexcept { return flag(CLATTN_SCORES, on); }
     /** Plans have backward() and no other call that runs kernels (CLATTN_BACKWARD). */
     problem &backward(bool on = true) noexcept { return flag(CLATTN_BACKWARD, on); }
 
@@ -535,6 +537,22 @@ struct backward_args : clattn_backward_args {
     /** Arguments that end before the call does are refused by the compiler. */
     backward_args(const clattn_forward_args &&, const tensor &, const tensor &, const tensor &,
                   const tensor &) = delete;
+};
+
+/** A clattn_scores_args. */
+struct scores_args : clattn_scores_args {
+    /** Nothing is given. */
+    scores_args() noexcept : clattn_scores_args(clattn_scores_args CLATTN_SCORES_ARGS_INIT) {}
+    /** The arguments of the forward call, which have to live until the call returns; the stage, CLATTN_SCORES_*; and
+     *  where scores go. */
+    scores_args(const clattn_forward_args &of, std::int32_t at, const tensor4 &to) noexcept : scores_args()
+    {
+        forward = &of;
+        stage = at;
+        scores = to;
+    }
+    /** Arguments that end before the call does are refused by the compiler. */
+    scores_args(const clattn_forward_args &&, std::int32_t, const tensor4 &) = delete;
 };
 
 /** A clattn_append_args. */
@@ -832,6 +850,12 @@ public:
                   cl_event *event = nullptr) const
     {
         enqueue(clattn_enqueue_backward, "clattn_enqueue_backward", queue, args, wait, event);
+    }
+    /** Enqueues the writing of scores or weights: clattn_enqueue_scores(). Parameters as for forward(). */
+    void scores(cl_command_queue queue, const clattn_scores_args &args, const std::vector<cl_event> &wait = {},
+                cl_event *event = nullptr) const
+    {
+        enqueue(clattn_enqueue_scores, "clattn_enqueue_scores", queue, args, wait, event);
     }
     /** Enqueues the making of a block map: clattn_enqueue_block_map(). Parameters as for forward(). */
     void block_map(cl_command_queue queue, const clattn_forward_args &args, const std::vector<cl_event> &wait = {},

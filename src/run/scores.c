@@ -38,13 +38,18 @@ static cl_int check_scores(struct call *c, const struct call_plan *plan, const c
         problem_type_size(plan->p->o_type), true, NULL, false, false
     };
     struct tensor4 t;
+    bool some = true;
+    for (int i = 0; i < 4; i++) {
+        if (a->scores.shape[i] && a->scores.shape[i] != use.extent[i])
+            INVALID("scores.shape[%c] is %lld, must be %lld", axis[i], (long long)a->scores.shape[i],
+                    (long long)use.extent[i]);
+        some = some && use.extent[i];
+    }
+    if (some && !a->scores.mem)
+        INVALID("scores.mem is NULL");
     const cl_int status = tensor4_check(&a->scores, &use, plan->context, &t, why);
     if (status)
         return status;
-    for (int i = 0; i < 4; i++)
-        if (t.shape[i] != use.extent[i])
-            INVALID("scores.shape[%c] is %lld, must be %lld", axis[i], (long long)t.shape[i],
-                    (long long)use.extent[i]);
     c->mem[PARAM_SCORES] = t.mem;
     c->args.scores = tensor4_place(&t); /* one entry never steps */
     return CL_SUCCESS;

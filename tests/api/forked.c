@@ -231,6 +231,7 @@ static void test_device(const struct device *d)
     const clattn_backward_args backward = CLATTN_BACKWARD_ARGS_INIT;
     const clattn_append_args append = CLATTN_APPEND_ARGS_INIT;
     const clattn_rotary_args rotary = CLATTN_ROTARY_ARGS_INIT;
+    const clattn_scores_args scores = CLATTN_SCORES_ARGS_INIT;
     const clattn_merge_args merge = CLATTN_MERGE_ARGS_INIT;
     struct fixture f;
     char why[512] = "";
@@ -241,6 +242,7 @@ static void test_device(const struct device *d)
                        .backward = &backward,
                        .append = &append,
                        .rotary = &rotary,
+                       .scores = &scores,
                        .merge = &merge,
                        .info = CLATTN_PLAN_INFO_INIT,
                        .counters = CLATTN_COUNTERS_INIT,
@@ -251,6 +253,7 @@ static void test_device(const struct device *d)
     w.plan = make_plan(&w, text, 0);
     w.gradients = make_plan(&w, "f32 b1 h2/1 q5 k7 d8 causal lse bwd", 0);
     w.cache = make_plan(&w, "f32 b1 h2/1 q5 k7 d8 kvlen:3", CLATTN_APPEND | CLATTN_ROTARY);
+    w.looking = make_plan(&w, text, CLATTN_SCORES);
     test_complete();
     test_null(&w);
     test_children(&w);

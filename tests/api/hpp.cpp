@@ -144,7 +144,7 @@ static clattn_problem by_hand()
     p.sizes = { 7, 12, 4, 17, 19, -23, 29, 31 };
     p.window_left = 37, p.window_right = -1, p.softcap = 41, p.bias_type = CLATTN_F16;
     p.k_group = 16, p.v_group = 48, p.page = 43, p.splits = 47, p.dropout_p = 0.25;
-    p.flags = 65535 | CLATTN_BATCH_INVARIANT;
+    p.flags = 65535 | CLATTN_BATCH_INVARIANT | CLATTN_SCORES;
     return p;
 }
 
@@ -154,7 +154,7 @@ static clattn::problem by_setters()
     p.type(clattn::bf16).k_type(clattn::int8).v_type(clattn::q4_0).o_type(clattn::f32).width(3, 5).scale(-0.5);
     p.causal().batch(7).heads(12, 4).queries(17, 29).keys(19, 31).offset(-23).window(37, -1).softcap(41);
     p.bias(clattn::f16).groups(16, 48).page(43).splits(47).q_len().kv_len().kv_start().cu_q().cu_k().alibi().sinks();
-    p.mask().block_map().k_zero().v_zero().append().rotary().backward().batch_invariant().dropout(0.25);
+    p.mask().block_map().k_zero().v_zero().append().rotary().backward().batch_invariant().scores().dropout(0.25);
     return p;
 }
 
@@ -176,7 +176,8 @@ static void test_setters()
                   { &clattn::problem::sinks, CLATTN_SINKS },         { &clattn::problem::mask, CLATTN_MASK },
                   { &clattn::problem::block_map, CLATTN_BLOCK_MAP }, { &clattn::problem::k_zero, CLATTN_K_ZERO },
                   { &clattn::problem::v_zero, CLATTN_V_ZERO },       { &clattn::problem::append, CLATTN_APPEND },
-                  { &clattn::problem::rotary, CLATTN_ROTARY },       { &clattn::problem::backward, CLATTN_BACKWARD } };
+                  { &clattn::problem::rotary, CLATTN_ROTARY },       { &clattn::problem::backward, CLATTN_BACKWARD },
+                  { &clattn::problem::scores, CLATTN_SCORES } };
     for (const auto &f : flags) {
         clattn::problem one;
         const bool set = (one.*f.set)(true).get().flags == f.flag;
@@ -282,6 +283,7 @@ static void test_structs()
     ok(clattn::forward_args().struct_size == sizeof(clattn_forward_args) &&
            clattn::backward_args().struct_size == sizeof(clattn_backward_args) &&
            clattn::append_args().struct_size == sizeof(clattn_append_args) &&
+           clattn::scores_args().struct_size == sizeof(clattn_scores_args) &&
            clattn::rotary_args().struct_size == sizeof(clattn_rotary_args) &&
            clattn::merge_args().struct_size == sizeof(clattn_merge_args) &&
            clattn::options().struct_size == sizeof(clattn_options) &&
@@ -296,6 +298,8 @@ static void test_structs()
     static_assert(!std::is_constructible<clattn::backward_args, clattn::forward_args, clattn::tensor, clattn::tensor,
                                          clattn::tensor, clattn::tensor>::value,
                   "arguments that end too early");
+    static_assert(!std::is_constructible<clattn::scores_args, clattn::forward_args, int, clattn::tensor4>::value,
+                  "of scores, too");
 }
 
 /* ---- What handles and plans tell ---- */
@@ -387,7 +391,7 @@ static void test_errors(const struct device *d, const clattn::handle &handle)
 /* Calls without arguments: each has its own function in the error, and events are handed on. */
 static void test_functions(const struct device *d, const clattn::handle &handle)
 {
-    const clattn::plan plan(handle, small().kv_len().append().rotary().mask().block_map());
+    const clattn::plan plan(handle, small().kv_len().append().rotary().mask().block_map().scores());
     const clattn::plan back(handle, small().backward());
     const clattn::forward_args none;
     const clattn::backward_args gradients(none, {}, {}, {}, {});
@@ -400,6 +404,8 @@ static void test_functions(const struct device *d, const clattn::handle &handle)
         e, "clattn_enqueue_backward", "q.mem", [&] { back.backward(q, gradients); }, "backward");
     throws(
         e, "clattn_enqueue_block_map", "block_q", [&] { plan.block_map(q, none); }, "block_map");
+    throws(
+        e, "clattn_enqueue_scores", "q.mem", [&] { plan.scores(q, clattn::scores_args(none, 0, {})); }, "scores");
     throws(
         e, "clattn_enqueue_append", "new_k.mem", [&] { plan.append(q, clattn::append_args()); }, "append");
     throws(

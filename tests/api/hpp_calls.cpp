@@ -332,6 +332,25 @@ static void test_block_map(const struct device *d, const clattn::handle &handle)
     ok(map[0] == 1 && map[1] == 0 && map[2] == 2 && map[3] == 1, "%s: the map", d->name);
 }
 
+/* O is what a call writes as weights, times V. */
+static void test_scores(const struct device *d, const clattn::handle &handle)
+{
+    const sizes n = { 1, 1, 1, 8, 8, 8 };
+    const attention a = answer(n);
+    const buffer q(d, a.q), k(d, a.k), v(d, a.v), o(d, a.q.size()), lse(d, 8), weights(d, 64);
+    const clattn::plan plan(handle, problem_of(n).scores());
+    const clattn::forward_args args(q(), k(), v(), o(), clattn::tensor(lse()));
+    plan.forward(d->queue, args);
+    plan.scores(d->queue, clattn::scores_args(args, CLATTN_SCORES_WEIGHTS, clattn::tensor4(weights())));
+    const floats w = weights.numbers();
+    floats sums(a.o.size());
+    for (std::size_t i = 0; i < 8; i++)
+        for (std::size_t key = 0; key < 8; key++)
+            for (std::size_t c = 0; c < 8; c++)
+                sums[i * 8 + c] += w[i * 8 + key] * a.v[key * 8 + c];
+    is_near(sums, a.o, a.bound, d->name, "weights, times V");
+}
+
 /* ---- Beside Khronos' objects ---- */
 
 #ifdef WITH_OPENCL_HPP
@@ -383,6 +402,7 @@ int main(int argc, char **argv)
             test_cache(&d[i], handle);
             test_merge(&d[i], handle);
             test_block_map(&d[i], handle);
+            test_scores(&d[i], handle);
             test_khronos(&d[i]);
         }
     } catch (const std::exception &e) {

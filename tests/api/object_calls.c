@@ -39,6 +39,7 @@ static cl_int write_nothing(void *user, const char *record, size_t len)
     X(clattn_enqueue_block_map, event, (w->plan, w->queue, w->forward, 0, NULL, &w->event))                            \
     X(clattn_enqueue_backward, event, (w->gradients, w->queue, w->backward, 0, NULL, &w->event))                       \
     X(clattn_enqueue_append, event, (w->cache, w->queue, w->append, 0, NULL, &w->event))                               \
+    X(clattn_enqueue_scores, event, (w->looking, w->queue, w->scores, 0, NULL, &w->event))                             \
     X(clattn_enqueue_rotary, event, (w->cache, w->queue, w->rotary, 0, NULL, &w->event))                               \
     X(clattn_enqueue_merge, event, (w->plan, w->queue, w->merge, 0, NULL, &w->event))                                  \
     X(clattn_forward, event, (w->handle, w->queue, w->problem, w->forward, 0, NULL, &w->event))                        \

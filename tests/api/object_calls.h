@@ -10,13 +10,14 @@
 /* What a parent has made, what calls are given, and where they leave what they make. */
 struct world {
     clattn_handle handle;
-    clattn_plan plan, gradients, cache;
+    clattn_plan plan, gradients, cache, looking;
     clattn_trial trial;
     cl_command_queue queue;
     const clattn_problem *problem;
     const clattn_forward_args *forward;
     const clattn_backward_args *backward;
     const clattn_append_args *append;
+    const clattn_scores_args *scores;
     const clattn_rotary_args *rotary;
     const clattn_merge_args *merge;
     void *nothing; /* NULL */

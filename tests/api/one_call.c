@@ -279,7 +279,7 @@ static void test_both(const struct device *d)
     char why[1024] = "";
     cl_int e = graded_make(&g, d->cl.context, d->queue, &c, PADDED, GRADED_ALL);
     clattn_problem p = g.t.c.problem;
-    p.flags |= CLATTN_APPEND | CLATTN_ROTARY;
+    p.flags |= CLATTN_APPEND | CLATTN_ROTARY | CLATTN_SCORES;
     p.splits = 2;
     e = e ? e : clattn_backward(h, d->queue, &p, &g.args, 0, NULL, NULL);
     e = e ? e : clFinish(d->queue);

@@ -341,7 +341,7 @@ static void test_everything(const struct device *d, const char *text, int type, 
 static void test_caches(const struct device *d, const char *text)
 {
     clattn_problem p = each_case(text).problem;
-    p.flags |= CLATTN_APPEND | CLATTN_ROTARY;
+    p.flags |= CLATTN_APPEND | CLATTN_ROTARY | CLATTN_SCORES;
     test_structs(d, text, &p);
 }
 

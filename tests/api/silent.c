@@ -38,7 +38,7 @@ static cl_int build(const struct device *d, size_t i)
     clattn_problem *const p = &w.problem;
     const int backward = (p->flags & CLATTN_BACKWARD) != 0;
     o.config = rows[i].config;
-    p->flags |= backward ? 0 : CLATTN_APPEND | CLATTN_ROTARY;
+    p->flags |= backward ? 0 : CLATTN_APPEND | CLATTN_ROTARY | CLATTN_SCORES;
     if (rows[i].mods) {
         p->mods = mods;
         p->aux = &table;

@@ -21,7 +21,7 @@ enum { BEYOND = 40, ROOM = 1 << 14, JUNK = 0xa5 };
 /* What the calls work on, and a page that nobody may touch behind `end`. */
 static struct {
     const struct device *d;
-    clattn_plan plan, map_plan, cache_plan, backward_plan;
+    clattn_plan plan, map_plan, cache_plan, backward_plan, scores_plan;
     unsigned char *from, *end;
 } on;
 
@@ -93,6 +93,16 @@ static cl_int ask_workspace(void *a)
 static cl_int enqueue_map(void *a)
 {
     return clattn_enqueue_block_map(on.map_plan, on.d->queue, a, 0, NULL, NULL);
+}
+static cl_int write_scores(void *a)
+{
+    return clattn_enqueue_scores(on.scores_plan, on.d->queue, a, 0, NULL, NULL);
+}
+static cl_int write_scores_of(void *a)
+{
+    clattn_scores_args s = CLATTN_SCORES_ARGS_INIT;
+    s.forward = a;
+    return clattn_enqueue_scores(on.scores_plan, on.d->queue, &s, 0, NULL, NULL);
 }
 static cl_int append(void *a)
 {
@@ -195,6 +205,7 @@ static clattn_store store = { sizeof store, get_none, NULL, NULL };
 static clattn_plan_options plan_options = CLATTN_PLAN_OPTIONS_INIT;
 static clattn_append_args append_args = CLATTN_APPEND_ARGS_INIT;
 static clattn_rotary_args rotary_args = CLATTN_ROTARY_ARGS_INIT;
+static clattn_scores_args scores_args = CLATTN_SCORES_ARGS_INIT;
 static clattn_backward_args backward_args = CLATTN_BACKWARD_ARGS_INIT;
 static clattn_tune_options tune_options = CLATTN_TUNE_OPTIONS_INIT;
 static clattn_measure measure = { sizeof measure, open_none, run_none, NULL, NULL };
@@ -232,6 +243,8 @@ static const struct row {
     { "forward_args: enqueue_block_map", enqueue_map, &map_args, sizeof map_args, ARGS_0_1, 0 },
     { "append_args: enqueue_append", append, &append_args, sizeof append_args, 0, 0 },
     { "rotary_args: enqueue_rotary", rotate, &rotary_args, sizeof rotary_args, 0, 0 },
+    { "scores_args: enqueue_scores", write_scores, &scores_args, sizeof scores_args, 0, 0 },
+    { "forward_args: enqueue_scores", write_scores_of, &args, sizeof args, ARGS_0_1, 0 },
     { "backward_args: enqueue_backward", go_back, &backward_args, sizeof backward_args, 0, 0 },
     { "backward_args: backward_workspace_size", ask_backward, &backward_args, sizeof backward_args, 0, 0 },
     { "problem: forward", forward_of, &problem, sizeof problem, PROBLEM_0_1, 0 },
@@ -338,6 +351,7 @@ static void fill_structs(void)
     options.tune = CLATTN_TUNE_OFF;
     args.sizes = map_args.sizes = append_args.sizes = rotary_args.sizes = &no_sizes;
     backward_args.forward = &args;
+    scores_args.forward = &args;
     rotary_args.rotary.positions = 1;
     rotary_args.rotary.width = 2;
     map_args.block_q = map_args.block_k = 2;
@@ -364,6 +378,7 @@ static void test_device(const struct device *d)
     on.map_plan = open_plan(d, CLATTN_MASK | CLATTN_BLOCK_MAP);
     on.cache_plan = open_plan(d, CLATTN_APPEND | CLATTN_ROTARY);
     on.backward_plan = open_plan(d, CLATTN_BACKWARD);
+    on.scores_plan = open_plan(d, CLATTN_SCORES);
     cl_int e;
     cl_mem table = clCreateBuffer(d->cl.context, CL_MEM_READ_ONLY, sizeof(cl_float), NULL, &e);
     rotary_args.rotary.cos.mem = rotary_args.rotary.sin.mem = table;
@@ -373,6 +388,7 @@ static void test_device(const struct device *d)
     clattn_plan_release(on.map_plan);
     clattn_plan_release(on.cache_plan);
     clattn_plan_release(on.backward_plan);
+    clattn_plan_release(on.scores_plan);
     clReleaseMemObject(table);
 }
 

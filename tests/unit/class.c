@@ -164,7 +164,7 @@ static void make_caches(clattn_problem *p)
     p->o_type = p->type == CLATTN_F64 || below(2) ? 0 : 1 + (int)below(3);
     p->page = below(2) || p->flags & CLATTN_CU_K ? 0 : 1 + (int)below(1000);
     p->splits = below(4) ? 0 : 1 + (int)below(1024);
-    p->flags |= (uint32_t)below(4) * CLATTN_APPEND;
+    p->flags |= (uint32_t)below(4) * CLATTN_APPEND | (uint32_t)below(2) * CLATTN_SCORES;
 }
 
 static void make_features(clattn_problem *p)
@@ -326,7 +326,7 @@ static void test_odd_sizes(void)
         is_str(text, odd[i].class, "class of a problem with %s", odd[i].what);
     }
     p = problem("f32 b3 h8 q30 k40 d80 page7");
-    p.flags |= CLATTN_CU_Q | CLATTN_APPEND | CLATTN_ROTARY;
+    p.flags |= CLATTN_CU_Q | CLATTN_APPEND | CLATTN_ROTARY | CLATTN_SCORES;
     class_text(&p, text);
     is_str(text, "f32 b1 h32 q128 k256 d80 page16", "varlen queries are as others where K and V are paged");
     for (int i = 0; i < 2; i++) {
@@ -425,7 +425,7 @@ static clattn_problem alike(const clattn_problem *p)
     q.dv = other_width(VALUES, p->dv, p->v_type);
     q.page = p->page ? 1 + (int32_t)below(LARGEST) : 0;
     q.splits = p->splits < 2 ? p->splits : p->splits < 9 ? 2 + (int32_t)below(7) : p->splits;
-    q.flags ^= (uint32_t)below(4) * CLATTN_APPEND;
+    q.flags ^= (uint32_t)below(4) * CLATTN_APPEND | (uint32_t)below(2) * CLATTN_SCORES;
     q.sizes.nq = other_of_bucket(QUERIES, p->sizes.nq);
     q.sizes.nk = other_of_bucket(KEYS, p->sizes.nk);
     other_heads(&q.sizes);

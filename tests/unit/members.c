@@ -54,7 +54,8 @@ static void test_refusals(void)
 /* Flags that ask for more passes; and what is said twice, once by default. */
 static void test_sound(void)
 {
-    static const uint32_t flags[] = { CLATTN_APPEND, CLATTN_ROTARY, CLATTN_APPEND | CLATTN_ROTARY };
+    static const uint32_t flags[] = { CLATTN_APPEND, CLATTN_ROTARY, CLATTN_APPEND | CLATTN_ROTARY, CLATTN_SCORES,
+                                      CLATTN_APPEND | CLATTN_SCORES };
     struct why why = { "" };
     clattn_problem p, once, twice;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {

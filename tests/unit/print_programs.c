@@ -111,6 +111,7 @@ int main(int argc, char **argv)
         const int backward = (p->flags & CLATTN_BACKWARD) != 0;
         if (!backward && !(p->flags & CLATTN_CU_K))
             p->flags |= CLATTN_APPEND | CLATTN_ROTARY;
+        p->flags |= backward ? 0 : CLATTN_SCORES;
         if (i % 2 && !(backward && !strcmp(rows[i].engine, "mma_emu"))) {
             p->mods = mods;
             p->n_mods = 2;
