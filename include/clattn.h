@@ -281,7 +281,10 @@ enum {
                               *   be as accurate as f64 is: the weights that they compute have the error of LSE. */
     CLATTN_BATCH_INVARIANT = 131072, /**< a row of a forward call has the same bits whatever else the call computes; see
                                       *   "Batch invariance" above. Not with CLATTN_BACKWARD, nor with dropout. */
-    CLATTN_SCORES = 262144 /**< the plan has clattn_enqueue_scores(), too. Not with CLATTN_BACKWARD. */
+    CLATTN_SCORES = 262144, /**< the plan has clattn_enqueue_scores(), too. Not with CLATTN_BACKWARD. */
+    CLATTN_REPEAT = 524288, /**< entries and heads of the bias and of the mask may be fewer than those of the call,
+                             *   which they divide, and repeat: see clattn_tensor4 */
+    CLATTN_BIAS_SLOPES = 1048576 /**< calls give slopes, which multiply the bias. Not with CLATTN_ALIBI. */
 };
 
 /**
@@ -410,12 +413,14 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  * What a problem string says: the problem, and how a test or a benchmark sets it up. The grammar of problem strings,
  * used wherever a problem is named in text:
  *
- *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [mask:DIMS]
- *        [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [dropoutP] [varlen] [pageP] [k:TYPE] [v:TYPE] [o:TYPE] [offN]
- *        [bthd] [scaleX] [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [seedN] [lse] [bwd]
+ *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [slopes]
+ *        [mask:DIMS] [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [dropoutP] [varlen] [pageP] [k:TYPE] [v:TYPE]
+ *        [o:TYPE] [offN] [bthd] [scaleX] [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [seedN]
+ *        [lse] [bwd]
  *
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
- * letter, or 1 where it is broadcast: bhqk, 11qk, b11k. blocks is a block map of that granularity. mod names
+ * letter, or 1 where it is broadcast: bhqk, 11qk, b11k; in the place of b or h a digit from 2 to 9 is a number of
+ * entries or heads that repeat: 14qk. slopes multiply the bias. blocks is a block map of that granularity. mod names
  * score_mods, by the files in examples/score_mods; whoever reads the string supplies texts and buffers. varlen: Q, K
  * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. k: and v: may name a
  * quantised type as well; int8 and int4 may be followed by :GROUP, and by z where there are zero points (k:int8:32z).
@@ -433,7 +438,8 @@ typedef struct clattn_workload {
     int32_t q_len[CLATTN_LIST_MAX], kv_len[CLATTN_LIST_MAX], kv_start[CLATTN_LIST_MAX];
     /**< One for each batch entry, where problem.flags say so. */
     int32_t bias_axes[4], mask_axes[4];
-    /**< Axes b, h, q, k: 1 where bias and mask have that axis, 0 where it is broadcast. */
+    /**< Axes b, h, q, k: 1 where bias and mask have that axis, 0 where it is broadcast, and of b and h 2 to 9 for so
+     *   many that repeat. */
     int32_t block_q, block_k;
     /**< Queries and keys of a block, with CLATTN_BLOCK_MAP. */
     char mods[CLATTN_NAMES_MAX];
@@ -846,8 +852,9 @@ typedef struct clattn_tensor4 {
     /**< Of the first element, in elements. */
     int64_t shape[4], stride[4];
     /**< shape: for each axis 1 (broadcast) or the size of the call, and 0 means the latter; in varlen sequences q and k
-     *   have nq and nk elements. stride: in elements, none negative; all four 0: contiguous. An axis of shape 1 never
-     *   steps. */
+     *   have nq and nk elements. With CLATTN_REPEAT axes b and h of a bias or mask may have any number that divides the
+     *   call's: entry b has what is at b mod shape[0], and head h what is at h mod shape[1]. stride: in elements, none
+     *   negative; all four 0: contiguous. An axis of shape 1 never steps. */
 } clattn_tensor4;
 
 /**
@@ -896,7 +903,7 @@ typedef struct clattn_forward_args {
     int32_t block_q, block_k;
     /**< 1 to 2^30, with a block map; 0 without. A map pays where blocks are multiples of the tile. */
     clattn_array slopes;
-    /**< f32 [h] or [b,h], for CLATTN_ALIBI. */
+    /**< f32 [h] or [b,h], for CLATTN_ALIBI and CLATTN_BIAS_SLOPES. */
     int64_t slopes_stride;
     /**< Elements from the slopes of b to those of b + 1; 0: the same slopes for every b. */
     clattn_array sinks;

@@ -319,6 +319,8 @@ public:
     problem &cu_k(bool on = true) noexcept { return flag(CLATTN_CU_K, on); }
     /** Calls give slopes (CLATTN_ALIBI). */
     problem &alibi(bool on = true) noexcept { return flag(CLATTN_ALIBI, on); }
+    /** Calls give slopes that multiply the bias (CLATTN_BIAS_SLOPES). */
+    problem &bias_slopes(bool on = true) noexcept { return flag(CLATTN_BIAS_SLOPES, on); }
     /** Calls give sinks (CLATTN_SINKS). */
     problem &sinks(bool on = true) noexcept { return flag(CLATTN_SINKS, on); }
     /** Calls give a mask (CLATTN_MASK). */
@@ -339,6 +341,8 @@ public:
     problem &batch_invariant(bool on = true) noexcept { return flag(CLATTN_BATCH_INVARIANT, on); }
     /** Plans have scores() (CLATTN_SCORES). */
     problem &scores(bool on = true) noexcept { return flag(CLATTN_SCORES, on); }
+    /** Entries and heads of bias and mask may be fewer than those of calls, and repeat (CLATTN_REPEAT). */
+    problem &repeat(bool on = true) noexcept { return flag(CLATTN_REPEAT, on); }
     /** Plans have backward() and no other call that runs kernels (CLATTN_BACKWARD). */
     problem &backward(bool on = true) noexcept { return flag(CLATTN_BACKWARD, on); }
 

@@ -65,9 +65,14 @@ cl_int work_of(const clattn_workload *c, struct work *w)
 
 /* ---- Memory ---- */
 
+/* An axis that repeats has its number. */
+static int64_t extent(int32_t axis, int64_t size)
+{
+    return axis > 1 ? axis : axis ? size : 1;
+}
 static uint64_t axes_of(const clattn_sizes *z, const int32_t axes[4])
 {
-    return memory_size(axes[0] ? z->b : 1, axes[1] ? z->h : 1, axes[2] ? z->nq : 1, axes[3] ? z->nk : 1);
+    return memory_size(extent(axes[0], z->b), extent(axes[1], z->h), extent(axes[2], z->nq), extent(axes[3], z->nk));
 }
 
 /* Elements of a pool of pages, a few of them spare. */

@@ -64,13 +64,14 @@ typedef float cla_f32;
 #define CLA_DAUX_WANTED 64
 #define CLA_ALL_SUMS (CLA_DK_WANTED | CLA_DV_WANTED) /* the two that a tile has, whatever of */
 
-/* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each
- * axis. */
+/* Where a tensor [b,h,row] lies, and what goes with scores, [b,h,q,k]: the first element, and the stride of each axis.
+ * Behind as many entries and heads as there are the first one comes again. */
 typedef struct {
     cla_i64 unused, offset, b, h, row;
 } cla_rows_at;
 typedef struct {
     cla_i64 unused, offset, b, h, q, k;
+    cla_i32 entries, heads;
 } cla_scores_at;
 
 #endif

@@ -1,5 +1,5 @@
 /* Makes a block map from a mask: one work-item for each block, and some to round up the grid. Where the mask is
- * broadcast, one cell serves the axis. */
+ * broadcast along queries or keys, one cell serves the axis. */
 __kernel void cla_block_map(const cla_args a, CLA_PARAMS)
 {
     cla_pointers at;
@@ -10,7 +10,8 @@ __kernel void cla_block_map(const cla_args a, CLA_PARAMS)
     const int h = (id /= a.map_shape[2]) % a.map_shape[1], b = id / a.map_shape[1];
     const int q0 = a.mask_q == 1 ? 0 : qb * a.block_q, k0 = a.mask_k == 1 ? 0 : kb * a.block_k;
     const int q1 = min(a.mask_q - q0, a.block_q) + q0, k1 = min(a.mask_k - k0, a.block_k) + k0;
-    const __global uchar *mask = at.mask + (a.mask.offset + b * a.mask.b + h * a.mask.h);
+    const __global uchar *mask =
+        at.mask + (a.mask.offset + b % a.mask.entries * a.mask.b + h % a.mask.heads * a.mask.h);
     int some = 0, all = 1;
     for (int q = q0; q < q1 && !(some && !all); q++)
         for (int k = k0; k < k1; k++) {

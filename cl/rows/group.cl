@@ -64,6 +64,13 @@ CLA_FN long cla_written_row(const cla_env *e, const cla_rows_at *at, int row)
     return at->offset + e->b * at->b + (e->h + cla_head(e, row)) * at->h + (e->first_q + cla_query(e, row)) * at->row;
 }
 
+/* Where what this entry and head have of a bias or a mask begins. */
+#define CLA_TURN(n, of) (CLA_REPEATS ? (uint)(n) % (uint)(of) : (uint)(n))
+CLA_FN long cla_scores_from(const cla_env *e, const cla_scores_at *at)
+{
+    return at->offset + CLA_TURN(e->b, at->entries) * at->b + CLA_TURN(e->h, at->heads) * at->h;
+}
+
 /* The number of this work-group. */
 #define CLA_GROUP ((uint)get_group_id(1) * (uint)get_num_groups(0) + (uint)get_group_id(0))
 

@@ -1,11 +1,7 @@
-/* The gradient of ALiBi's slopes: dS times what the slope was multiplied with, summed by each item for each head and
- * tile of keys in the workspace, segment by segment, which sum_dslopes.cl sums. */
+/* The gradient of ALiBi's slopes: dS times what the slope was multiplied with. */
 CLA_FN void cla_alibi_begin(const cla_env *e) {}
 CLA_FN void cla_alibi_clear(const cla_tile *t, const cla_env *e) {}
-CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e, int q0)
-{
-    if (!q0) t->slope = 0;
-}
+CLA_FN void cla_alibi_open(cla_tile *t, const cla_env *e, int q0) { cla_slope_open(t, q0); }
 CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, const real *raw, int k0, int n)
 {
     real sums[CLA_R_N], sum = (real)(0);
@@ -17,11 +13,4 @@ CLA_FN void cla_alibi_take(cla_tile *t, const cla_env *e, const real *s, const r
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++) sum += sums[r];
     t->slope += cla_lane_sum(sum);
 }
-/* What an addition loses goes into the next segment. */
-CLA_FN void cla_alibi_close(cla_tile *t, const cla_env *e, int q0)
-{
-    if (!(e->a->wanted & CLA_DSLOPES_WANTED)) return;
-    const long tile = (long)(e->b * e->a->h + e->h) * e->a->tiles + t->first / CLA_OWN;
-    __global cla_scalar *cell = cla_slope_parts(e) + tile * CLA_LANES + CLA_ITEM;
-    *cell = cla_add_losing_scalar(q0 ? *cell : 0, t->slope, &t->slope);
-}
+CLA_FN void cla_alibi_close(cla_tile *t, const cla_env *e, int q0) { cla_slope_close(t, e, q0); }

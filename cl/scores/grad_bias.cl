@@ -1,15 +1,15 @@
-/* The gradient of a bias: dS, summed over what the bias is broadcast over. A work-group owns its keys for all heads and
- * entries that share a cell, and adds to the cells of its keys in turn; where the bias has no axis of keys, to cells of
- * its own, which sum_dbias.cl sums. */
+/* The gradient of a bias: dS, times the bias's slope, summed over what the bias is broadcast over. A work-group owns
+ * its keys for all heads and entries that share a cell, and adds to the cells of its keys in turn; where the bias has
+ * no axis of keys, to cells of its own, which sum_dbias.cl sums. */
 CLA_FN long cla_bias_cell(const cla_env *e, const cla_scores_at *at, int q)
 {
-    return at->offset + e->b * at->b + e->h * at->h + q * at->q;
+    return cla_scores_from(e, at) + q * at->q;
 }
 CLA_FN int cla_bias_rows(const cla_env *e) { return e->a->bias_shape[2] == 1 ? 1 : e->a->nq; }
 /* Whether this head and entry are the first that reach their cells. */
 CLA_FN int cla_owns_bias(const cla_env *e)
 {
-    return (e->b == 0 || e->a->bias_shape[0] != 1) && (e->h == 0 || e->a->bias_shape[1] != 1);
+    return e->b < e->a->bias_shape[0] && e->h < e->a->bias_shape[1];
 }
 
 /* Where a cell of this stripe's own is; what additions to it lose lies behind the cells of all stripes. */
@@ -40,11 +40,12 @@ CLA_FN void cla_bias_clear(const cla_tile *t, const cla_env *e)
             if (a->bias_losses) cla_bias_losses(e, q)[k] = 0;
         }
 }
-CLA_FN void cla_bias_open(cla_tile *t, const cla_env *e, int q0) {}
+CLA_FN void cla_bias_open(cla_tile *t, const cla_env *e, int q0) { cla_bias_slope_open(t, q0); }
 CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
 {
     const cla_args *a = e->a;
     __global cla_scalar *to = e->at.dbias + cla_bias_cell(e, &a->dbias, q), *loss = cla_bias_losses(e, q);
+    x *= CLA_BIAS_SLOPE(e);
     if (a->bias_cells) {
         cla_add_kept_there(cla_bias_part(e, q), cla_bias_part(e, q) + a->parts * a->bias_cells, cla_lane_sum(x));
     } else if (a->dbias.k == 1 && k + CLA_WIDTH <= a->nk) {
@@ -62,7 +63,8 @@ CLA_FN void cla_bias_add(const cla_env *e, int q, int k, real x)
 CLA_FN void cla_bias_take(cla_tile *t, const cla_env *e, const real *s, const real *raw, int k0, int n)
 {
     const cla_args *a = e->a;
+    cla_bias_slope_take(t, e, s, k0, n);
     if (!(a->wanted & CLA_DBIAS_WANTED)) return;
     CLA_TAKE_TILE(t, e, s, k0, n, a->bias_shape[2] != 1, !a->bias_cells, cla_bias_add)
 }
-CLA_FN void cla_bias_close(const cla_tile *t, const cla_env *e, int q0) {}
+CLA_FN void cla_bias_close(cla_tile *t, const cla_env *e, int q0) { cla_bias_slope_close(t, e, q0); }

@@ -11,7 +11,7 @@ CLA_FN int cla_bool_next(const cla_env *e, int q0, int q1, int k, int end)
 {
     const cla_args *a = e->a;
     if (a->mask.q || a->mask.k != 1) return k;
-    const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
+    const __global uchar *at = e->at.mask + cla_scores_from(e, &a->mask);
     CLA_NO_UNROLL while (k + 16 <= end && !any(vload16(0, at + k) != (uchar16)(0))) k += 16;
     CLA_NO_UNROLL while (k < end && !at[k]) k++;
     return k;
@@ -23,7 +23,7 @@ CLA_FN int cla_bool_full(const cla_env *e, int q0, int q1, int k0, int k1)
 CLA_FN void cla_bool_drop(const cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
     const cla_args *a = e->a;
-    const __global uchar *at = e->at.mask + (a->mask.offset + e->b * a->mask.b + e->h * a->mask.h);
+    const __global uchar *at = e->at.mask + cla_scores_from(e, &a->mask);
     CLA_EACH_SQUARE(t, k0, n)
         CLA_VECTOR(uchar) x[CLA_SQUARE_N];
         cla_gather_mask(x, e, at, a->mask.q, a->mask.k, q, k);

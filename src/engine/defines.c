@@ -44,10 +44,11 @@ static void add_scores(struct text *to, const struct target *t)
     const clattn_problem *const p = t->p;
     const struct config *const c = t->config;
     text_add(to, " -DCLA_BACKWARD=%d -DCLA_O_LIKE_Q=%d -DCLA_DROPS=%d -DCLA_NATURAL=%d -DCLA_SCALES_LATE=%d "
-             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d -DCLA_INVARIANT=%d -DCLA_HAS_DROPOUT=%d",
+             "-DCLA_DIAGONAL=%d -DCLA_PACKS_HEADS=%d -DCLA_INVARIANT=%d -DCLA_HAS_DROPOUT=%d -DCLA_REPEATS=%d",
              !!(p->flags & CLATTN_BACKWARD), p->o_type == p->type, drops(p), written || problem_changes_scores(p),
              fabs(p->scale) > 1, !written && feature_any_compiled(p, FEATURE_MASK, FEATURE_KNOWS_DIAGONAL),
-             split_rows(p, t->shape.rows).packs_heads, !!(p->flags & CLATTN_BATCH_INVARIANT), p->dropout_p > 0);
+             split_rows(p, t->shape.rows).packs_heads, !!(p->flags & CLATTN_BATCH_INVARIANT), p->dropout_p > 0,
+             !!(p->flags & CLATTN_REPEAT));
     if (p->flags & CLATTN_BACKWARD)
         text_add(to, " -DCLA_HAS_BIAS=%d -DCLA_DQ_IN_STRIPES=%d -DCLA_PARTNERS=%d -DCLA_TABLES=%d", p->bias_type != 0,
                  c->engine->dq_in_stripes, t->shape.items, t->shape.tables);

@@ -69,7 +69,7 @@ struct arguments {
     cla_scores_at dbias, bias_part;     /* cells of the latter are contiguous */
     cla_i64 bias_cells;                 /* of a stripe's own; 0: dbias has an axis of keys */
     cla_i64 bias_losses;                /* cells of dbias that keep what additions lose: all or none */
-    cla_i32 bias_shape[4];              /* 1 where the bias is broadcast */
+    cla_i32 bias_shape[4];              /* of the bias; 1 where it is broadcast */
     cla_i64 dslopes_offset, dsinks_offset;
     cla_i64 aux_cells;                  /* elements of all captured buffers whose gradients are wanted */
     cla_i64 aux_at[CLATTN_AUX_MAX];     /* where those of a buffer begin among them */

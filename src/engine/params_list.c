@@ -18,7 +18,7 @@ static bool has_dropout_f64(const struct target *t) { return has_dropout(t) && i
 static bool has_bias(const struct target *t) { return t->p->bias_type; }
 static bool has_mask(const struct target *t) { return t->p->flags & CLATTN_MASK; }
 static bool has_map(const struct target *t) { return t->p->flags & CLATTN_BLOCK_MAP; }
-static bool has_alibi(const struct target *t) { return t->p->flags & CLATTN_ALIBI; }
+static bool has_slopes(const struct target *t) { return t->p->flags & PROBLEM_SLOPES; }
 static bool has_sinks(const struct target *t) { return t->p->flags & CLATTN_SINKS; }
 static bool has_k_scale(const struct target *t) { return problem_type_is(t->p->k_type, PROBLEM_SCALED); }
 static bool has_v_scale(const struct target *t) { return problem_type_is(t->p->v_type, PROBLEM_SCALED); }
@@ -92,7 +92,7 @@ static const struct params_buffer buffers[] = {
     { PARAM_MASK, ON_SCORES | BLOCK_MAP, "mask", has_mask, "const __global uchar" },
     { PARAM_BLOCK_MAP, ON_SCORES, "block_map", has_map, "const __global uchar" },
     { PARAM_BLOCK_MAP, BLOCK_MAP, "block_map", NULL, "__global uchar" },
-    { PARAM_SLOPES, ON_SCORES, "slopes", has_alibi, "const __global float" },
+    { PARAM_SLOPES, ON_SCORES, "slopes", has_slopes, "const __global float" },
     { PARAM_SINKS, ON_KEYS | SUM_DSINKS, "sinks", has_sinks, "const __global float" },
     { PARAM_BLOCK_TABLE, ON_KEYS | APPEND | ADVANCE, "block_table", is_paged, "const __global int" },
     { PARAM_K_SCALE, ON_KEYS, "k_scale", has_k_scale, "const __global float" },
@@ -147,8 +147,8 @@ static const struct params_number numbers[] = {
     TELL(PARAMS_SCORES_AT, ON_SCORES | BLOCK_MAP, mask, has_mask),
     TELL(PARAMS_SCORES_AT, ON_SCORES | BLOCK_MAP, map, has_map),
     TELL(PARAMS_SCORES_AT, SCORES, scores, NULL),
-    TELL(PARAMS_LONG, ON_SCORES | SUM_DSLOPES, slopes_stride, has_alibi),
-    TELL(PARAMS_LONG, ON_SCORES, slopes_offset, has_alibi),
+    TELL(PARAMS_LONG, ON_SCORES | SUM_DSLOPES, slopes_stride, has_slopes),
+    TELL(PARAMS_LONG, ON_SCORES, slopes_offset, has_slopes),
     TELL(PARAMS_LONG, ON_KEYS | SUM_DSINKS, sinks_offset, has_sinks),
     TELL(PARAMS_LONG, ON_ROWS, q_len_offset, has_lists),
     TELL(PARAMS_LONG, ON_ROWS, kv_len_offset, has_lists),

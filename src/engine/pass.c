@@ -37,6 +37,7 @@ void pass_idle_rows(struct arguments *a)
     a->h = a->heads_per_kv = a->nq = a->nk = a->packed_heads = a->heads = 1;
     a->per_packed_head = 1;
     a->block_q = a->block_k = 1;
+    a->bias.entries = a->bias.heads = a->mask.entries = a->mask.heads = a->map.entries = a->map.heads = 1;
 }
 
 /* ---- No plan's ---- */

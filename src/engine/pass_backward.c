@@ -130,7 +130,7 @@ static bool is_biased(const clattn_problem *p)
 
 static bool is_sloped(const clattn_problem *p)
 {
-    return pass_is_backward(p) && p->flags & CLATTN_ALIBI;
+    return pass_is_backward(p) && p->flags & PROBLEM_SLOPES;
 }
 
 static bool is_sinking(const clattn_problem *p)
@@ -151,6 +151,7 @@ static void idle_gradients(struct arguments *a)
     a->unit_b = a->unit_hk = 1;
     for (int i = 0; i < 4; i++)
         a->bias_shape[i] = 1;
+    a->dbias.entries = a->dbias.heads = a->bias_part.entries = a->bias_part.heads = 1;
 }
 
 /* ---- Slots ---- */
@@ -171,6 +172,14 @@ static const char *segments_slot(const struct target *t)
 static const char *look_ups_slot(const struct target *t)
 {
     return t->p->aux_grads ? t->config->engine->look_ups : NULL;
+}
+static const char *slope_sums_slot(const struct target *t)
+{
+    return t->p->flags & PROBLEM_SLOPES ? "slope_sums.cl" : NULL;
+}
+static const char *bias_slopes_slot(const struct target *t)
+{
+    return t->p->flags & CLATTN_BIAS_SLOPES ? "grad_slopes.cl" : NULL;
 }
 /* Lanes are keys where keys are owned. */
 static const char *gather_keys_slot(const struct target *t)
@@ -240,6 +249,8 @@ static const struct slot keys_slots[] = {
     DIFFERENTIATES_SCORES,
     { .choose = segments_slot },
     { .choose = look_ups_slot },
+    { .choose = slope_sums_slot },
+    { .choose = bias_slopes_slot },
     { .write = slots_features_taken },
     { .fragment = "backward.cl" },
     { .fragment = "backward_keys.cl" },

@@ -103,7 +103,7 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
     const struct engine *const e = config->engine;
     const int own = e->rows_per_group(e, &config->tile), tile = e->keys_per_tile(&config->tile);
     const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */
-    const bool summed = backward && (p->bias_type || p->aux_grads || p->flags & (CLATTN_ALIBI | CLATTN_SINKS));
+    const bool summed = backward && (p->bias_type || p->aux_grads || p->flags & (PROBLEM_SLOPES | CLATTN_SINKS));
     const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page || summed;
     const int rows = backward ? tile : own, keys = backward ? own : tile;
     *s = (struct sample){ .p = *p, .seed = 7, .ragged = true };

@@ -145,14 +145,15 @@ static void fill_pages(struct device_sample *b)
     a->page = (int32_t)pages.page;
 }
 
-/* Along an axis that it has, a shape of 0 is as much as the call has. */
+/* Along an axis that it has as a whole, a shape of 0 is as much as the call has. */
 static void fill_bias(clattn_tensor4 *t, const struct sample *s)
 {
     int64_t shape[4], step = 1;
     sample_bias_shape(s, shape);
     for (int i = 4; i--; step *= shape[i]) {
-        t->shape[i] = !sample_shapes[s->shape].bias[i];
-        t->stride[i] = sample_shapes[s->shape].bias[i] ? step : 0;
+        const int has = sample_shapes[s->shape].bias[i];
+        t->shape[i] = has == SAMPLE_HALF ? shape[i] : !has;
+        t->stride[i] = shape[i] > 1 || has == true ? step : 0;
     }
 }
 

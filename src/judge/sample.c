@@ -101,7 +101,7 @@ struct sample_range sample_range_of(const struct sample_entry *e, int64_t q)
 
 /* Those of a bias are all four ways to sum up tiles, and all four to share cells among heads and entries. */
 const struct sample_shape sample_shapes[SAMPLE_SHAPES] = {
-    { .bias = { 0, 0, 1, 1 } },
+    { .bias = { 0, SAMPLE_HALF, 1, 1 } },
     { .bias = { 1, 0, 1, 0 }, .slopes = true, .dlse = true },
     { .bias = { 0, 1, 0, 1 } },
     { .bias = { 1, 1, 0, 0 } },
@@ -116,8 +116,11 @@ void sample_bias_shape(const struct sample *s, int64_t shape[4])
 {
     const clattn_sizes *const z = &s->p.sizes;
     const int64_t extent[4] = { z->b, z->h, z->nq, z->nk };
-    for (int i = 0; i < 4; i++)
-        shape[i] = sample_shapes[s->shape].bias[i] ? extent[i] : 1;
+    for (int i = 0; i < 4; i++) {
+        const int has = sample_shapes[s->shape].bias[i];
+        const bool half = has == SAMPLE_HALF && extent[i] % 2 == 0 && s->p.flags & CLATTN_REPEAT;
+        shape[i] = half && extent[i] ? extent[i] / 2 : has == true ? extent[i] : 1;
+    }
 }
 
 int64_t sample_bias_cell(const struct sample *s, int64_t b, int64_t h, int64_t q, int64_t k)
@@ -126,7 +129,7 @@ int64_t sample_bias_cell(const struct sample *s, int64_t b, int64_t h, int64_t q
     int64_t shape[4], cell = 0;
     sample_bias_shape(s, shape);
     for (int i = 0; i < 4; i++)
-        cell = cell * shape[i] + (shape[i] > 1 ? at[i] : 0);
+        cell = cell * shape[i] + at[i] % shape[i];
     return cell;
 }
 

@@ -26,9 +26,12 @@ struct sample {
     unsigned char *keys; /* for sample_gradient(): room for b h nq that begin as zeros, or NULL */
 };
 
-/* The axes that a bias has, of b, h, q and k; whether each entry has slopes of its own; and whether dLSE is given. */
+/* The axes that a bias has, of b, h, q and k, one with half as many where SAMPLE_HALF says so, they are even and
+ * may repeat; whether each entry has slopes of its own; and whether dLSE is given. */
+enum { SAMPLE_HALF = 2 };
 struct sample_shape {
-    bool bias[4], slopes, dlse;
+    int bias[4];
+    bool slopes, dlse;
 };
 enum { SAMPLE_SHAPES = 4 };
 extern const struct sample_shape sample_shapes[SAMPLE_SHAPES];

@@ -127,6 +127,8 @@ bool sample_feature_has(enum sample_what what)
 int64_t sample_feature_count(const struct sample *s, enum sample_what what)
 {
     const enum feature_tensor tensor = find(what);
+    if (tensor == FEATURE_READS_SLOPES && s->p.flags & CLATTN_BIAS_SLOPES)
+        return tensors[tensor].count(s); /* which the row of the bias reads beside that */
     FEATURE_EACH(f)
         if (f->reads == tensor && feature_applies(f, &s->p))
             return tensors[tensor].count(s);
@@ -144,7 +146,13 @@ double sample_feature_value(const struct sample *s, enum sample_what what, int64
     return tensors[find(what)].value(s, at);
 }
 
+double sample_feature_slope(const struct sample *s, int64_t h)
+{
+    return s->p.flags & CLATTN_BIAS_SLOPES ? slopes_value(s, h) : 1;
+}
+
 double sample_feature_read(const struct sample *s, enum feature_tensor from, int64_t b, int64_t h, int64_t q, int64_t k)
 {
-    return from == FEATURE_READS_NONE ? 0 : tensors[from].value(s, tensors[from].cell(s, b, h, q, k));
+    const double x = from == FEATURE_READS_NONE ? 0 : tensors[from].value(s, tensors[from].cell(s, b, h, q, k));
+    return from == FEATURE_READS_BIAS ? x * sample_feature_slope(s, h) : x;
 }

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "judge/sample.h"
+#include "judge/sample_feature.h"
 
 #include "base/checked.h"
 #include "problem/mod_grads.h"
@@ -77,7 +78,7 @@ struct sample_gradient_shape sample_gradient_shape(const struct sample *s, int w
 {
     const clattn_problem *const p = &s->p;
     const clattn_sizes *const z = &p->sizes;
-    const bool own = sample_shapes[s->shape].slopes, sloped = p->flags & CLATTN_ALIBI;
+    const bool own = sample_shapes[s->shape].slopes, sloped = p->flags & PROBLEM_SLOPES;
     const int scalar = p->type == CLATTN_F64 ? CLATTN_F64 : CLATTN_F32, j = which - SAMPLE_DAUX;
     int64_t bias[4];
     if (j >= 0)
@@ -179,7 +180,7 @@ size_t sample_gradient_elements(const struct sample *s)
     const clattn_problem *const p = &s->p;
     const clattn_sizes *const z = &p->sizes;
     int64_t n;
-    const bool all = p->bias_type || p->flags & CLATTN_ALIBI || p->aux_grads;
+    const bool all = p->bias_type || p->flags & PROBLEM_SLOPES || p->aux_grads;
     return all && checked_mul(z->b, z->h, &n) && checked_mul(n, z->nq, &n) && checked_mul(n, z->nk, &n) && n <= MOST
                ? (size_t)n
                : 0;
@@ -282,7 +283,9 @@ static struct share share_of(const struct sample *s, int which, const struct sam
                              int64_t q, int64_t k)
 {
     if (which == SAMPLE_DBIAS)
-        return (struct share){ sample_shapes[s->shape].bias[3] ? k : 0, 1 };
+        return (struct share){ sample_shapes[s->shape].bias[3] ? k : 0, sample_feature_slope(s, h) };
+    if (which == SAMPLE_DSLOPES && s->p.flags & CLATTN_BIAS_SLOPES)
+        return (struct share){ 0, sample_feature_value(s, SAMPLE_BIAS, sample_bias_cell(s, b, h, q, k)) };
     if (which == SAMPLE_DSLOPES)
         return (struct share){ 0, -fabs((double)(q + e->offset - k)) };
     const int64_t cell = mod_grads_cell(which - SAMPLE_DAUX, b, h, q, k);
@@ -315,7 +318,7 @@ static void add_all_shares(const struct sample *s, int which, const float *lse, 
     const double times = which < SAMPLE_DAUX ? 1 : 2 * mod_grads_look_ups(&s->p, which - SAMPLE_DAUX);
     for (int64_t i = 0; i < z->b * z->h * z->nq; i++) {
         const int64_t at[3] = { i / z->nq / z->h, i / z->nq % z->h, i % z->nq };
-        if ((x.entries == 1 || at[0] == b) && (x.heads == 1 || at[1] == h) && (x.rows == 1 || at[2] == n))
+        if (at[0] % x.entries == b && at[1] % x.heads == h && (x.rows == 1 || at[2] == n))
             add_shares(s, which, lse, at[0], at[1], at[2], row, bound);
     }
     for (int64_t c = 0; c < x.width; c++) {

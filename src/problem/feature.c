@@ -48,11 +48,14 @@ void feature_range(const clattn_problem *p, int64_t *low, int64_t *high)
             f->range(p, low, high);
 }
 
-const char *feature_read_axes(const char *value, int32_t axes[4])
+const char *feature_read_axes(const char *value, clattn_problem *p, int32_t axes[4])
 {
     static const char letters[] = "bhqk";
     for (int i = 0; i < 4; i++, value++) {
         axes[i] = *value == letters[i];
+        if (i < 2 && *value >= '2' && *value <= '9')
+            axes[i] = *value - '0';
+        p->flags |= axes[i] > 1 ? CLATTN_REPEAT : 0;
         if (!axes[i] && *value != '1')
             return NULL;
     }
@@ -63,5 +66,18 @@ void feature_print_axes(struct text *to, const char *name, const int32_t axes[4]
 {
     text_add(to, " %s:", name);
     for (int i = 0; i < 4; i++)
-        text_add(to, "%c", axes[i] ? "bhqk"[i] : '1');
+        text_add(to, "%c", axes[i] > 1 ? '0' + axes[i] : axes[i] ? "bhqk"[i] : '1');
+}
+
+const char *feature_unsaid_axes(const clattn_workload *c)
+{
+    const int32_t *const axes[2] = { c->bias_axes, c->mask_axes };
+    bool some = false;
+    for (int i = 0; i < 8; i++) {
+        const int32_t n = axes[i / 4][i % 4];
+        if (n < 0 || n > (i % 4 < 2 ? 9 : 1))
+            return "axes of a bias or mask that are not 0 or 1, or of b and h 2 to 9";
+        some = some || n > 1;
+    }
+    return some == !!(c->problem.flags & CLATTN_REPEAT) ? NULL : "axes that repeat or CLATTN_REPEAT, not both";
 }

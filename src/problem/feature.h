@@ -122,9 +122,11 @@ bool feature_any_compiled(const clattn_problem *p, enum feature_kind kind, unsig
  * INT64_MIN and INT64_MAX are no bounds. */
 void feature_range(const clattn_problem *p, int64_t *low, int64_t *high);
 
-/* Axes of bias and mask: the letters bhqk, or 1 in the place of some. feature_read_axes() returns what follows, NULL
- * when it is something else. */
-const char *feature_read_axes(const char *value, int32_t axes[4]);
+/* Axes of bias and mask: the letters bhqk, or 1 in the place of some, or in those of b and h a number of entries or
+ * heads from 2 to 9 that repeat, as the flag of the problem says then. feature_read_axes() returns what follows, NULL
+ * when it is something else; feature_unsaid_axes() what there are no words for in both, or NULL. */
+const char *feature_read_axes(const char *value, clattn_problem *p, int32_t axes[4]);
 void feature_print_axes(struct text *to, const char *name, const int32_t axes[4]);
+const char *feature_unsaid_axes(const clattn_workload *c);
 
 #endif

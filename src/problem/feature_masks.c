@@ -174,7 +174,7 @@ static const char *bool_needs(const clattn_problem *p)
 
 static cl_int bool_read(clattn_workload *to, const char *word, const char *value, struct why *why)
 {
-    const char *rest = feature_read_axes(value, to->mask_axes);
+    const char *rest = feature_read_axes(value, &to->problem, to->mask_axes);
     if (!rest || *rest)
         SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast", word);
     to->problem.flags |= CLATTN_MASK;
@@ -242,6 +242,7 @@ const struct feature feature_masks[] = {
       .fragment = "mask_bool.cl",
       .place = 5,
       .words = { { "mask:", true, bool_read } },
+      .unsaid = feature_unsaid_axes,
       .print = bool_print,
       .step = FEATURE_STEP_READS,
       .represent = bool_represent,

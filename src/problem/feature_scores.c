@@ -135,7 +135,7 @@ static double alibi_change(const struct feature_at *at, double x)
     return x - at->read * fabs((double)(at->q + at->offset - at->k));
 }
 
-/* ---- bias: a number for each query and key ---- */
+/* ---- bias: a number for each query and key, by a slope of its head if so asked ---- */
 
 static bool bias_applies(const clattn_problem *p)
 {
@@ -149,15 +149,26 @@ static cl_int bias_check(clattn_problem *p, struct why *why)
         INVALID("bias_type %d is none of %s", (int)p->bias_type, problem_type_ranges(types, PROBLEM_ROWS));
     if (p->bias_type == CLATTN_F64 && p->type != CLATTN_F64)
         REFUSE("a bias of f64 goes with f64 only, not with %s", problem_type_name(p->type));
+    if (p->flags & CLATTN_BIAS_SLOPES && !p->bias_type)
+        INVALID("CLATTN_BIAS_SLOPES is of a bias, and there is none");
+    if (p->flags & CLATTN_BIAS_SLOPES && p->flags & CLATTN_ALIBI)
+        INVALID("CLATTN_BIAS_SLOPES does not go with CLATTN_ALIBI: both are for the slopes of a call");
     return CL_SUCCESS;
 }
 
 static cl_int bias_read(clattn_workload *to, const char *word, const char *value, struct why *why)
 {
-    const char *rest = feature_read_axes(value, to->bias_axes);
+    const char *rest = feature_read_axes(value, &to->problem, to->bias_axes);
     to->problem.bias_type = rest && *rest == ':' ? problem_type_find(rest + 1) : CLATTN_F32;
     if (!rest || (*rest && *rest != ':') || !to->problem.bias_type)
         SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, and perhaps :TYPE", word);
+    return CL_SUCCESS;
+}
+
+static cl_int slopes_read(clattn_workload *to, const char *word, const char *value, struct why *why)
+{
+    (void)word, (void)value, (void)why;
+    to->problem.flags |= CLATTN_BIAS_SLOPES;
     return CL_SUCCESS;
 }
 
@@ -166,12 +177,19 @@ static void bias_print(struct text *to, const clattn_workload *c, const clattn_p
     feature_print_axes(to, "bias", c->bias_axes);
     if (p->bias_type != CLATTN_F32)
         text_add(to, ":%s", problem_type_name(p->bias_type));
+    if (p->flags & CLATTN_BIAS_SLOPES)
+        text_add(to, " slopes");
 }
 
 static void bias_represent(clattn_workload *class, const clattn_problem *p)
 {
     class->problem.bias_type = p->bias_type;
     class->bias_axes[2] = class->bias_axes[3] = 1;
+}
+
+static const char *bias_needs(const clattn_problem *p)
+{
+    return p->flags & CLATTN_BIAS_SLOPES ? "bias_slopes.cl" : "bias_unscaled.cl";
 }
 
 static double bias_change(const struct feature_at *at, double x)
@@ -292,10 +310,12 @@ const struct feature feature_scores[] = {
       .facts = FEATURE_HAS_HOLES | FEATURE_DIFFERS_BY_HEAD | FEATURE_CHANGES_SCORES | FEATURE_GATHERS,
       .applies = bias_applies,
       .check = bias_check,
+      .needs = bias_needs,
       .fragment = "bias_add.cl",
       .taken = "grad_bias.cl",
       .place = 4,
-      .words = { { "bias:", true, bias_read } },
+      .words = { { "bias:", true, bias_read }, { "slopes", false, slopes_read } },
+      .unsaid = feature_unsaid_axes,
       .print = bias_print,
       .step = FEATURE_STEP_READS,
       .represent = bias_represent,

@@ -215,6 +215,8 @@ static cl_int check_features(clattn_problem *p, struct why *why)
         INVALID("flags 0x%x has unknown bits", (unsigned)p->flags);
     if (p->flags & CLATTN_LSE_F64 && p->type != CLATTN_F64)
         INVALID("CLATTN_LSE_F64 goes with f64 only, not with %s", problem_type_name(p->type));
+    if (p->flags & CLATTN_REPEAT && !p->bias_type && !(p->flags & CLATTN_MASK))
+        INVALID("CLATTN_REPEAT is of a bias or a mask, and there is neither");
     if (!feature_any(p, FEATURE_KNOWS_DIAGONAL))
         p->align = CLATTN_ALIGN_BOTTOM_RIGHT; /* without a diagonal nothing asks where it lies */
     return CL_SUCCESS;

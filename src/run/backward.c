@@ -111,14 +111,17 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
 
 /* ---- Gradients of bias, slopes and sinks ---- */
 
-/* The shape of the bias as it counts: an axis of 1, or one that does not step, is broadcast. */
+/* The shape of the bias as it counts: an axis of 1, or one that does not step, is broadcast. Entries and heads may be
+ * fewer than those of the call; whether they divide these was seen before. */
 static void read_bias_shape(struct arguments *to, const struct reader *r)
 {
     const clattn_tensor4 *const bias = &r->forward.bias;
     const int64_t extent[4] = { r->s.b, r->s.h, r->s.nq, r->s.nk };
     const bool contiguous = !bias->stride[0] && !bias->stride[1] && !bias->stride[2] && !bias->stride[3];
     for (int i = 0; i < 4; i++)
-        to->bias_shape[i] = bias->shape[i] == 1 || (!contiguous && !bias->stride[i]) ? 1 : (cla_i32)extent[i];
+        to->bias_shape[i] = bias->shape[i] == 1 || (!contiguous && !bias->stride[i]) ? 1
+                            : i < 2 && bias->shape[i]                                ? (cla_i32)bias->shape[i]
+                                                                                     : (cla_i32)extent[i];
 }
 
 static bool bias_has_cells(const struct arguments *a)
@@ -133,7 +136,7 @@ static cl_int check_bias(struct call *c, const struct reader *r, cl_context cont
     struct tensor4 t;
     read_bias_shape(to, r);
     const struct tensor4_use use = { "dbias", r->p->bias_type != 0, { shape[0], shape[1], shape[2], shape[3] },
-                                     (size_t)engine_scalar_bytes(r->p), true, NULL, false, false };
+                                     (size_t)engine_scalar_bytes(r->p), true, NULL, false, false, false };
     if (!r->a.dbias.mem)
         return CL_SUCCESS;
     clattn_tensor4 dbias = r->a.dbias;
@@ -159,7 +162,7 @@ static int64_t slopes_reach(const struct reader *r)
 static cl_int check_arrays(struct call *c, const struct reader *r, cl_context context)
 {
     const clattn_array *const slopes = &r->a.dslopes, *const sinks = &r->a.dsinks;
-    const bool has_slopes = slopes->mem && r->p->flags & CLATTN_ALIBI;
+    const bool has_slopes = slopes->mem && r->p->flags & PROBLEM_SLOPES;
     const bool has_sinks = sinks->mem && r->p->flags & CLATTN_SINKS;
     struct arguments *const to = &c->args;
     const struct call_array rows[] = {
@@ -240,8 +243,8 @@ static void set_units(struct arguments *to, const clattn_sizes *s, int shared, i
 {
     const bool bias = to->wanted & CLA_DBIAS_WANTED, all = to->aux_cells / (s->h / s->hk) > most_cells;
     to->shared = shared;
-    to->unit_b = s->b && (all || shared || (bias && to->bias_shape[0] == 1)) ? (cla_i32)s->b : 1;
-    to->unit_hk = all || (bias && to->bias_shape[1] == 1) ? (cla_i32)s->hk : 1;
+    to->unit_b = s->b && (all || shared || (bias && to->bias_shape[0] != s->b)) ? (cla_i32)s->b : 1;
+    to->unit_hk = all || (bias && to->bias_shape[1] != s->h) ? (cla_i32)s->hk : 1;
 }
 
 /* Where a bias has no axis of keys each stripe adds up cells of its own; else a cell that has more terms than a chain
@@ -257,10 +260,12 @@ static bool set_bias_cells(struct arguments *to, const clattn_sizes *s, int64_t 
             return false;
     to->bias_part = (cla_scores_at){ .b = shape[0] == 1 ? 0 : step[1],
                                      .h = shape[1] == 1 ? 0 : step[2],
-                                     .q = shape[2] == 1 ? 0 : step[3] };
+                                     .q = shape[2] == 1 ? 0 : step[3],
+                                     .entries = shape[0] ? shape[0] : 1,
+                                     .heads = shape[1] };
     to->bias_cells = shape[3] == 1 || !s->b ? step[0] : 0;
-    const int64_t terms =
-        (shape[0] == 1 ? s->b : 1) * (shape[1] == 1 ? s->h : 1) * (shape[2] == 1 ? tiles_of_queries : 1);
+    const int64_t entries = shape[0] ? s->b / shape[0] : 1; /* that share a cell */
+    const int64_t terms = entries * (s->h / shape[1]) * (shape[2] == 1 ? tiles_of_queries : 1);
     to->bias_losses = !to->bias_cells && terms > CLA_CHAIN ? step[0] : 0;
     return true;
 }

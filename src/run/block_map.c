@@ -28,14 +28,15 @@ struct tensor4_use block_map_use(const clattn_problem *p, const clattn_forward_a
 {
     const bool given = p->flags & CLATTN_BLOCK_MAP;
     const int64_t q = given ? count_blocks(s->nq, a->block_q) : 0, k = given ? count_blocks(s->nk, a->block_k) : 0;
-    const struct tensor4_use use = { "block_map", given, { s->b, s->h, q, k }, 1, written, NULL, false, false };
+    const struct tensor4_use use = { "block_map", given, { s->b, s->h, q, k }, 1, written, NULL, false, false, false };
     return use;
 }
 
 static struct tensor4_use use_of_mask(const clattn_problem *p, const clattn_sizes *s)
 {
     const bool given = p->flags & CLATTN_MASK;
-    const struct tensor4_use use = { "mask", given, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false };
+    const struct tensor4_use use = { "mask", given, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false,
+                                     p->flags & CLATTN_REPEAT };
     return use;
 }
 

@@ -140,7 +140,7 @@ static cl_int check_scales(const struct reader *r, const char *name, const clatt
     const bool written = r->use->written && tensor->shape[2] != 1;
     const struct tensor4_use use = {
         name, given, { first, s->hk, paged ? r->page : varlen ? s->total_k : s->nk, groups }, sizeof(cl_float), written,
-        paged ? "phng" : "bhng", paged || varlen, !has_rows(r)
+        paged ? "phng" : "bhng", paged || varlen, !has_rows(r), false
     };
     struct why *const why = r->why;
     struct tensor4 t;

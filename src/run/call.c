@@ -100,11 +100,12 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
     const uint32_t flags = p->flags;
     const bool offsets = p->align == CLATTN_ALIGN_OFFSETS;
     struct arguments *to = &c->args;
+    const bool sloped = flags & PROBLEM_SLOPES;
     const int64_t b = r->s.b, h = r->s.h, cu = b ? b + 1 : 0;
     int64_t slopes = h;
-    if (a->slopes_stride < 0 || (a->slopes_stride && !(flags & CLATTN_ALIBI)))
+    if (a->slopes_stride < 0 || (a->slopes_stride && !sloped))
         return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT, "slopes_stride is %lld%s", (long long)a->slopes_stride,
-                       a->slopes_stride < 0 ? ", must not be negative" : ", but the problem has no ALiBi");
+                       a->slopes_stride < 0 ? ", must not be negative" : ", but the problem has no slopes");
     if (b > 1 && (!checked_mul(b - 1, a->slopes_stride, &slopes) || !checked_add(slopes, h, &slopes)))
         return why_set(r->why, CLATTN_ERROR_INVALID_ARGUMENT, "slopes: its stride overflows");
     const struct call_array rows[] = {
@@ -114,7 +115,7 @@ static cl_int check_arrays(struct call *c, const struct reader *r)
         { PARAM_OFFSETS, &a->offsets, { "offsets", offsets, b, 4, false }, &to->offsets_offset },
         { PARAM_CU_Q, &a->cu_q, { "cu_q", flags & CLATTN_CU_Q, cu, 4, false }, &to->cu_q_offset },
         { PARAM_CU_K, &a->cu_k, { "cu_k", flags & CLATTN_CU_K, cu, 4, false }, &to->cu_k_offset },
-        { PARAM_SLOPES, &a->slopes, { "slopes", flags & CLATTN_ALIBI, b ? slopes : 0, 4, false }, &to->slopes_offset },
+        { PARAM_SLOPES, &a->slopes, { "slopes", sloped, b ? slopes : 0, 4, false }, &to->slopes_offset },
         { PARAM_SINKS, &a->sinks, { "sinks", flags & CLATTN_SINKS, h, 4, false }, &to->sinks_offset },
     };
     to->slopes_stride = a->slopes_stride;
@@ -170,11 +171,12 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
         { PARAM_BIAS,
           &r->a->bias,
           { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false, NULL, false,
-            false },
+            false, p->flags & CLATTN_REPEAT },
           &to->bias },
         { PARAM_MASK,
           &r->a->mask,
-          { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false },
+          { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false,
+            p->flags & CLATTN_REPEAT },
           &to->mask },
         { PARAM_BLOCK_MAP,
           &r->a->block_map,

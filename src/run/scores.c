@@ -35,7 +35,7 @@ static cl_int check_scores(struct call *c, const struct call_plan *plan, const c
     const bool varlen = plan->p->flags & CLATTN_CU_Q;
     const struct tensor4_use use = {
         "scores", true, { varlen && s->b ? 1 : s->b, s->h, varlen ? s->total_q : s->nq, s->nk },
-        problem_type_size(plan->p->o_type), true, NULL, false, false
+        problem_type_size(plan->p->o_type), true, NULL, false, false, false
     };
     struct tensor4 t;
     bool some = true;

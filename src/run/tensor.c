@@ -209,6 +209,11 @@ cl_int tensor_check_workspace(const struct workspace *space, size_t need, cl_con
     return CL_SUCCESS;
 }
 
+static bool divides(int64_t n, int64_t extent)
+{
+    return n == 1 || n == extent || (n > 0 && n < extent && extent % n == 0);
+}
+
 /* Shape and strides as they count: the caller's, or the call's size; contiguous, or the caller's. */
 static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
                        struct why *why)
@@ -219,9 +224,12 @@ static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, i
     int64_t step = 1;
     for (int n = 0; n < 4; n++) {
         const int i = order[use->rows_first][n];
-        if (t->shape[i] && t->shape[i] != 1 && t->shape[i] != use->extent[i])
+        const bool repeats = use->repeats && i < 2;
+        if (t->shape[i] && !(repeats ? divides(t->shape[i], use->extent[i])
+                                     : t->shape[i] == 1 || t->shape[i] == use->extent[i]))
             INVALID("%s.shape[%c] is %lld, must be %lld%s", use->name, axis[i], (long long)t->shape[i],
-                    (long long)use->extent[i], use->extent[i] == 1 ? "" : ", or 1 to broadcast");
+                    (long long)use->extent[i],
+                    use->extent[i] == 1 ? "" : repeats ? ", or a number that divides it" : ", or 1 to broadcast");
         if (t->stride[i] < 0)
             INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
         shape[i] = t->shape[i] ? t->shape[i] : use->extent[i];
@@ -269,7 +277,11 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
 
 cla_scores_at tensor4_place(const struct tensor4 *t)
 {
-    return (cla_scores_at){
-        .offset = t->offset, .b = t->stride[0], .h = t->stride[1], .q = t->stride[2], .k = t->stride[3]
-    };
+    return (cla_scores_at){ .offset = t->offset,
+                            .b = t->stride[0],
+                            .h = t->stride[1],
+                            .q = t->stride[2],
+                            .k = t->stride[3],
+                            .entries = t->shape[0] ? (cla_i32)t->shape[0] : 1, /* they are divided by */
+                            .heads = t->shape[1] ? (cla_i32)t->shape[1] : 1 };
 }

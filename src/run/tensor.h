@@ -56,6 +56,7 @@ struct tensor4_use {
     const char *axes; /* their letters; NULL: bhqk */
     bool rows_first;  /* contiguous is [b,q,h,k] */
     bool unread;      /* the call reads none of its elements, whatever its shape is: mem may be NULL */
+    bool repeats;     /* axes b and h may have any number that divides those of the call */
 };
 struct tensor4 {
     cl_mem mem;                          /* NULL: no elements */

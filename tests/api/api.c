@@ -202,6 +202,9 @@ static void test_problems(const struct device *d)
     REFUSED(p.dropout_p = 1);
     REFUSED(p.dropout_p = NAN);
     REFUSED(p.dropout_p = 0.1; p.flags = CLATTN_BATCH_INVARIANT);
+    REFUSED(p.flags = CLATTN_REPEAT);
+    REFUSED(p.flags = CLATTN_BIAS_SLOPES);
+    REFUSED(p.flags = CLATTN_BIAS_SLOPES | CLATTN_ALIBI; p.bias_type = CLATTN_F32);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_left = -2);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MIN);
     REFUSED(p.flags = CLATTN_WINDOW; p.window_right = INT32_MAX);

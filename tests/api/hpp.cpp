@@ -144,7 +144,7 @@ static clattn_problem by_hand()
     p.sizes = { 7, 12, 4, 17, 19, -23, 29, 31 };
     p.window_left = 37, p.window_right = -1, p.softcap = 41, p.bias_type = CLATTN_F16;
     p.k_group = 16, p.v_group = 48, p.page = 43, p.splits = 47, p.dropout_p = 0.25;
-    p.flags = 65535 | CLATTN_BATCH_INVARIANT | CLATTN_SCORES;
+    p.flags = 65535 | CLATTN_BATCH_INVARIANT | CLATTN_SCORES | CLATTN_REPEAT | CLATTN_BIAS_SLOPES;
     return p;
 }
 
@@ -154,7 +154,8 @@ static clattn::problem by_setters()
     p.type(clattn::bf16).k_type(clattn::int8).v_type(clattn::q4_0).o_type(clattn::f32).width(3, 5).scale(-0.5);
     p.causal().batch(7).heads(12, 4).queries(17, 29).keys(19, 31).offset(-23).window(37, -1).softcap(41);
     p.bias(clattn::f16).groups(16, 48).page(43).splits(47).q_len().kv_len().kv_start().cu_q().cu_k().alibi().sinks();
-    p.mask().block_map().k_zero().v_zero().append().rotary().backward().batch_invariant().scores().dropout(0.25);
+    p.mask().block_map().k_zero().v_zero().append().rotary().backward().batch_invariant();
+    p.scores().repeat().bias_slopes().dropout(0.25);
     return p;
 }
 

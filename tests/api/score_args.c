@@ -255,6 +255,24 @@ static void test_right(struct fixture *f)
         diag("%s", why);
 }
 
+/* With CLATTN_REPEAT entries and heads of a bias and a mask divide those of the call; queries and keys do not. */
+static void test_repeated(const struct device *d)
+{
+    struct fixture repeated, *const f = &repeated;
+    each_open(f, d, "f32 b4 h6/3 q5 k8 d5 bias:23qk slopes mask:13qk lse", PADDED);
+    REFUSED(BAD, a.bias.shape[0] = 3);
+    REFUSED(BAD, a.bias.shape[1] = 4);
+    REFUSED(BAD, a.bias.shape[1] = 12);
+    REFUSED(BAD, a.bias.shape[0] = -2);
+    REFUSED(BAD, a.bias.shape[3] = 4);
+    REFUSED(BAD, a.mask.shape[1] = 5);
+    REFUSED(BAD, a.mask.shape[3] = 2);
+    REFUSED(SMALL, a.bias.shape[0] = 4);
+    REFUSED(BAD, a.slopes.mem = NULL);
+    REFUSED(SMALL, a.slopes.offset += 1000);
+    fixture_close(f);
+}
+
 static void test_device(const struct device *d)
 {
     struct fixture with, without;
@@ -272,6 +290,7 @@ static void test_device(const struct device *d)
     test_contexts(&with);
     test_right(&with);
     test_largest_blocks(&with);
+    test_repeated(d);
     test_edges(&with);
     fixture_close(&without);
     fixture_close(&with);

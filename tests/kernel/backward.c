@@ -161,6 +161,10 @@ static const char *const features[] = {
     "b2 h4/2 q70 k150 d41/26 causal dropout0.4 bias:1hqk sink lse",
     "b3 h4/2 q70 k150 d40/24 varlen dropout0.9 alibi lse",
     "b2 h4/2 q70 k150 d41/26 causal softcap9 alibi bias:11qk mod:softcap,tanh_gate,relative lse",
+    "b4 h6/3 q70 k150 d41/26 causal alibi bias:23qk mask:1311 lse", "b6 h4/2 q33 k90 d40 bias:321k sink lse",
+    "b2 h4/2 q70 k150 d41/26 causal softcap9 bias:11qk slopes sink lse",
+    "b4 h4/2 q33 k90 d40/24 varlen bias:b2q1 slopes lse",
+    "b4 h4/2 q33 k90 d40/24 varlen bias:b2q1 lse", "b4 h4/1 q70 k37 d24 bias:22q1:f16 lse",
     "b3 h4/2 q33 k90 d40/24 varlen mod:document,head_scale,strided sink lse",
     "b1 h4/2 q130 k283 d41/26 causal mask:1hqk blocks:32,16 bias:1111 lse",
     "b4 h2 q33 k70 d64 causal alibi sink qlen:33,1,0,20 kvlen:70,5,33,64 kvstart:3,0,30,64 lse",
@@ -175,7 +179,7 @@ static void test_features(const struct device *d)
 {
     for (unsigned i = 0; i < N_FEATURE_ROWS; i++)
         for (unsigned n = 0; n < (harness_rest() ? N_CASE_TYPES : 1); n++)
-            if (harness_turn(i + n, i == 6))
+            if (harness_turn(i + n, i >= 6 && i <= 9))
                 check_row(d, case_types[(i + n) % N_CASE_TYPES], features[i], 40 + i, NULL,
                           (enum layout)((i + 3 * n) % LAYOUTS), WITH_DLSE);
 }

@@ -27,7 +27,7 @@ static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [MASK] = { PAIR_MASKS, NULL },
     [BIAS] = { "", "bias:1111", "bias:111k", "bias:11q1", "bias:11qk", "bias:1h11", "bias:1h1k", "bias:1hq1",
                "bias:1hqk", "bias:b111", "bias:b11k", "bias:b1q1", "bias:b1qk", "bias:bh11", "bias:bh1k", "bias:bhq1",
-               "bias:bhqk", NULL },
+               "bias:bhqk", "bias:12q1", "bias:1hqk slopes", "bias:11q1 slopes", NULL },
     [SCORE] = { PAIR_SCORES, "mod:softcap,tanh_gate", "mod:head_scale,strided alibi",
                 "softcap7 mod:tanh_gate,relative_bias", NULL },
     [SINK] = { PAIR_SINKS, NULL },
@@ -42,10 +42,11 @@ static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
 static int forbidden(int f, int x, int g, int y);
 static struct pairwise pairs = { .words = words, .factors = FACTORS, .forbidden = forbidden };
 
-/* Two offsets that contradict each other. */
+/* Two offsets that contradict each other, and slopes for two. */
 static int forbidden(int f, int x, int g, int y)
 {
     return (f == MASK && g == DIAGONAL && pairwise_has(&pairs, f, x, "causal-tl") && y) ||
+           (f == BIAS && g == SCORE && pairwise_has(&pairs, f, x, "slopes") && pairwise_has(&pairs, g, y, "alibi")) ||
            (f == PLACE && g == DIAGONAL && pair_layouts[x] == OFFSETS && y);
 }
 

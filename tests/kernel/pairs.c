@@ -20,7 +20,8 @@ enum { TYPE, MASK, BIAS, SCORE, SINK, DROPOUT, WINDOW, PLACE, DIAGONAL, WIDTH, P
 static const char *const words[FACTORS][PAIRWISE_CHOICES] = {
     [TYPE] = { "f32", "f16", "bf16", "f64", "f16 k:f32 v:bf16", "bf16 k:bf16 v:f16", NULL },
     [MASK] = { PAIR_MASKS, NULL },
-    [BIAS] = { "", "bias:bhqk", "bias:11qk:f16", "bias:1h1k:bf16", "bias:b1q1", NULL },
+    [BIAS] = { "", "bias:bhqk", "bias:11qk:f16", "bias:1h1k:bf16", "bias:b1q1", "bias:12qk",
+               "bias:1hqk slopes", NULL },
     [SCORE] = { PAIR_SCORES, NULL },
     [SINK] = { PAIR_SINKS, NULL },
     [DROPOUT] = { PAIR_DROPOUTS, NULL },
@@ -57,11 +58,13 @@ static int is_cut(int width, int factor, int type)
     return (odd && has(factor, type, "int4")) || (narrow && has(factor, type, ":q"));
 }
 
-/* Two choices that contradict each other: top-left and an offset, one buffer and several types, two offsets; f64 and
- * another type, K's or V's type twice, varlen sequences on pages, one buffer and pages, a row that ends in a block. */
+/* Two choices that contradict each other: top-left and an offset, one buffer and several types, two offsets, slopes for
+ * two; f64 and another type, K's or V's type twice, varlen sequences on pages, one buffer and pages, a row that ends in
+ * a block. */
 static int forbidden(int f, int x, int g, int y)
 {
     return (f == MASK && g == DIAGONAL && has(f, x, "causal-tl") && y) ||
+           (f == BIAS && g == SCORE && has(f, x, "slopes") && has(g, y, "alibi")) ||
            (f == TYPE && g == PLACE && has(f, x, " k:") && pair_layouts[y] == PACKED) ||
            (f == PLACE && g == DIAGONAL && pair_layouts[x] == OFFSETS && y) ||
            (f == TYPE && (is_k_or_v(g) || g == O_TYPE) && has(f, x, "f64") && y) ||

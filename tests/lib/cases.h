@@ -112,6 +112,16 @@ static const char *const cases[] = {
     "b2 h2 q65 k65 d64 causal bias:bhqk lse",
     "b3 h2 q33 k70 d64 bias:bhqk qlen:33,7,0 kvlen:70,1,33 kvstart:3,0,30 lse",
 
+    /* as many entries and heads as divide those of the call */
+    "b2 h4/2 q33 k70 d64 bias:12qk lse", "b4 h6/2 q33 k70 d64 bias:23qk lse", "b6 h4/2 q20 k70 d64 bias:321k:f16 lse",
+    "b2 h4/2 q33 k70 d64 mask:12qk lse", "b6 h2 q33 k70 d64 bias:2hq1 mask:3hqk lse",
+    "b4 h4/2 q70 k150 d64 causal mask:2211 lse", "b4 h2 q65 k65 d64 varlen bias:2hqk mask:b1qk lse",
+    "b4 h4/1 q150 k300 d64 mask:22qk blocks:32,16 lse", "b4 h8/4 q9 k70 d64 mask:b41k lse",
+
+    /* a bias times slopes */
+    "b2 h4/2 q33 k70 d64 bias:11qk slopes lse", "b2 h4/2 q33 k70 d64 softcap5 bias:bhqk:f16 slopes lse",
+    "b4 h8/4 q33 k70 d64 causal bias:22qk slopes sink lse", "b3 h2 q33 k70 d64 varlen bias:1h1k slopes lse",
+
     /* masks: every set of axes */
     "b2 h4/2 q33 k70 d64 mask:1111 lse", "b2 h4/2 q33 k70 d64 mask:111k lse", "b2 h4/2 q33 k70 d64 mask:11q1 lse",
     "b2 h4/2 q33 k70 d64 mask:11qk lse", "b2 h4/2 q33 k70 d64 mask:1h11 lse", "b2 h4/2 q33 k70 d64 mask:1h1k lse",

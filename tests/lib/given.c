@@ -147,7 +147,7 @@ void array4_argument(const struct trial *t, const struct array4 *x, const int64_
     out->offset = x->offset;
     for (i = 0; i < 4; i++) {
         const int once = x->shape[i] == 1;
-        out->shape[i] = once ? 1 : 0;
+        out->shape[i] = once ? 1 : x->shape[i] == full[i] ? 0 : x->shape[i];
         if (t->layout == PLAIN)
             continue;
         out->shape[i] = once && t->layout == SHARED && !flat ? full[i] : x->shape[i];

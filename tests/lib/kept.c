@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The element of a tensor of axes b, h, q and k, those of shape 1 broadcast. */
+/* The element of a tensor of axes b, h, q and k, those of shape 1 broadcast, and
+ * entries and heads by turns where there are fewer. */
 static size_t at(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t k)
 {
     const int64_t index[4] = { b, h, q, k };
     size_t i = 0;
     int axis;
     for (axis = 0; axis < 4; axis++)
-        i = i * (size_t)shape[axis] + (size_t)(shape[axis] == 1 ? 0 : index[axis]);
+        i = i * (size_t)shape[axis] + (size_t)(index[axis] % shape[axis]);
     return i;
 }
 

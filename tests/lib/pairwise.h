@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { PAIRWISE_FACTORS = 15, PAIRWISE_CHOICES = 18, PAIRWISE_ROWS = 400 };
+enum { PAIRWISE_FACTORS = 15, PAIRWISE_CHOICES = 21, PAIRWISE_ROWS = 400 };
 
 struct pairwise_row {
     signed char choice[PAIRWISE_FACTORS]; /* -1: not chosen yet */

@@ -44,7 +44,7 @@ static void count_block(const struct trial *t, const int64_t index[4], int64_t *
     int64_t low[4], high[4], i[4];
     int axis;
     for (axis = 0; axis < 4; axis++) {
-        low[axis] = shape[axis] == 1 ? 0 : index[axis] * step[axis];
+        low[axis] = shape[axis] == 1 ? 0 : axis < 2 ? index[axis] % shape[axis] : index[axis] * step[axis];
         high[axis] = shape[axis] == 1 || low[axis] + step[axis] > shape[axis] ? shape[axis] : low[axis] + step[axis];
     }
     *all = *keep = 0;

@@ -211,6 +211,13 @@ slopes() {
     same "ALiBi by hand" o.npy alibi.npy
 }
 due slopes
+real bias12.npy '<f4' 4 2 123 123
+repeated() {
+    verified "--repeat and --bias-slopes" --bias bias12.npy --repeat --bias-slopes alibi2.npy --causal "$Q" "$K" "$V"
+    grep -q '^problem .* bias:12qk slopes ' out
+    ok $? "is in the problem string"
+}
+due repeated
 due verified "--dropout" --dropout 0.3 --dropout-seed 12345678901234567890 --dropout-offset 7 --causal "$Q" "$K" "$V"
 drops() { # what --dropout-seed and --dropout-offset say shows
     verified "a seed beyond 2^32" --dropout 0.5 --dropout-seed 8589934593 "$Q" "$K" "$V"

@@ -153,6 +153,7 @@ kept '-o: x.npy: that is the file of --block-map' --block-map x.npy --block-size
 for option in bias mask alibi sinks q-len kv-len kv-start align block-table k-scale v-scale; do
     kept "-o: x.npy: that is the file of --$option, x.npy" --causal --$option x.npy -o x.npy q.npy k.npy v.npy
 done
+kept '-o: x.npy: that is the file of --bias-slopes' --bias y.npy --bias-slopes x.npy -o x.npy q.npy k.npy v.npy
 kept '-o: x.npy: that is the file of --cu-q' --cu-q x.npy --cu-k y.npy -o x.npy q.npy k.npy v.npy
 kept '-o: y.npy: that is the file of --cu-k' --cu-q x.npy --cu-k y.npy -o y.npy q.npy k.npy v.npy
 kept '-o: z.npy: that is the file of --k-zero' --k-scale x.npy --k-zero z.npy -o z.npy q.npy k.npy v.npy
@@ -320,6 +321,16 @@ tensor four.npy '<f4' 4 4
 tensor slopes.npy '<f4' 4 2 4
 tensor three.npy '<f4' 4 3
 refused 1 '--alibi: three.npy: its shape is [3], want [4] or [2,4]' --alibi three.npy q.npy k.npy v.npy
+refused 1 '--bias-slopes: three.npy needs --bias as well' --bias-slopes three.npy q.npy k.npy v.npy
+refused 1 '--bias-slopes: three.npy contradicts --alibi' --bias-slopes three.npy --bias x --alibi x q.npy k.npy v.npy
+refused 1 '--repeat needs --bias or --mask as well' --repeat q.npy k.npy v.npy
+tensor bias2.npy '<f4' 4 2 5 7
+refused 1 '--bias: bias2.npy: its shape [2,5,7] does not fit' --bias bias2.npy q.npy k.npy v.npy
+tensor bias3.npy '<f4' 4 3 5 7
+refused 1 'of the scores, [b,h,nq,nk]: want axes of 1 or of that size; of b and h also 2 to 9' --repeat \
+    --bias bias3.npy q.npy k.npy v.npy
+refused 1 '--bias-slopes: three.npy: its shape is [3], want [4] or [2,4]' --repeat --bias bias2.npy \
+    --bias-slopes three.npy q.npy k.npy v.npy
 refused 1 '--sinks: slopes.npy: its shape is [2,4], want [4]' --sinks slopes.npy q.npy k.npy v.npy
 refused 1 '--sinks: len2.npy: its type is <i4' --sinks len2.npy q.npy k.npy v.npy
 tensor do.npy '<f4' 4 2 4 5 3

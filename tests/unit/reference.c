@@ -334,7 +334,8 @@ static void give(struct reference *r, unsigned which)
         map[i] = (unsigned char)(draw() > 0 ? 1 + i % 2 : 0);
     }
     for (int i = 0; i < 4; i++) {
-        r->bias_shape[i] = r->mask_shape[i] = which >> (8 + i) & 1 ? 1 : sizes[i];
+        const int64_t some = i == 1 && which % 3 == 0 && sizes[i] % 2 == 0 ? sizes[i] / 2 : sizes[i];
+        r->bias_shape[i] = r->mask_shape[i] = which >> (8 + i) & 1 ? 1 : some;
         r->block_shape[i] = which >> (8 + i) & 1 ? 1 : i == 2 ? (r->nq + 2) / 3 : i == 3 ? (r->nk + 4) / 5 : sizes[i];
         sinks[i] = 2 * draw();
     }

@@ -26,14 +26,17 @@ static void *room(size_t n, size_t size)
     return calloc(n ? n : 1, size);
 }
 
-/* The shape of what has those of the four axes, and its elements. Returns 0, or -1 when it is too large. */
+/* The shape of what has those of the four axes, and its elements. Returns 0, or -1 when it is too large, or when an
+ * axis has a number that does not divide the call's. */
 static int shape_of(const clattn_sizes *z, const int32_t axes[4], int64_t shape[4], size_t *count)
 {
     const int64_t sizes[4] = { z->b, z->h, z->nq, z->nk };
     const size_t most = SIZE_MAX / 64;
     *count = 1;
     for (int i = 0; i < 4; i++) {
-        shape[i] = axes[i] ? sizes[i] : 1;
+        shape[i] = axes[i] > 1 ? axes[i] : axes[i] ? sizes[i] : 1;
+        if (axes[i] > 1 && (sizes[i] % axes[i] || !sizes[i]))
+            return -1;
         if (shape[i] < 0 || (shape[i] > 0 && *count > most / (uint64_t)shape[i]))
             return -1;
         *count *= (size_t)shape[i];
@@ -48,7 +51,7 @@ static int fill_bias(const clattn_workload *c, struct extras *x, const char **wh
     if (c->problem.bias_type == 0)
         return 0;
     if (shape_of(&c->problem.sizes, c->bias_axes, x->bias_shape, &n) != 0)
-        return failed(why, "its bias is too large");
+        return failed(why, "its bias is too large, or has a number of entries or heads that divides no whole");
     x->bias = room(n, sizeof *x->bias);
     if (!x->bias)
         return failed(why, "there is no memory for its bias");
@@ -96,7 +99,7 @@ static int fill_mask(const clattn_workload *c, struct extras *x, const char **wh
     if (!(c->problem.flags & CLATTN_MASK))
         return 0;
     if (shape_of(&c->problem.sizes, c->mask_axes, x->mask_shape, &n) != 0)
-        return failed(why, "its mask is too large");
+        return failed(why, "its mask is too large, or has a number of entries or heads that divides no whole");
     unsigned char *row = x->mask = room(n, sizeof *x->mask);
     if (!x->mask)
         return failed(why, "there is no memory for its mask");
@@ -111,7 +114,7 @@ static int fill_mask(const clattn_workload *c, struct extras *x, const char **wh
 /* A map of its own only where there is no mask to make it from; it has the axes of the mask, or all. */
 static int fill_blocks(const clattn_workload *c, struct extras *x, const char **why)
 {
-    static const int32_t all[4] = { 1, 1, 1, 1 };
+    int32_t axes[4];
     clattn_sizes z = c->problem.sizes;
     size_t n, i = 0;
     if (!(c->problem.flags & CLATTN_BLOCK_MAP))
@@ -120,7 +123,9 @@ static int fill_blocks(const clattn_workload *c, struct extras *x, const char **
     x->block_k = c->block_k;
     z.nq = (z.nq + c->block_q - 1) / c->block_q;
     z.nk = (z.nk + c->block_k - 1) / c->block_k;
-    if (shape_of(&z, x->mask ? c->mask_axes : all, x->block_shape, &n) != 0)
+    for (int axis = 0; axis < 4; axis++)
+        axes[axis] = !x->mask || c->mask_axes[axis];
+    if (shape_of(&z, axes, x->block_shape, &n) != 0)
         return failed(why, "its block map is too large");
     if (x->mask)
         return 0;
@@ -141,15 +146,16 @@ static int fill_lists(const clattn_workload *c, struct extras *x, const char **w
 {
     const clattn_sizes *z = &c->problem.sizes;
     const uint32_t flags = c->problem.flags;
+    const int sloped = (flags & (CLATTN_ALIBI | CLATTN_BIAS_SLOPES)) != 0;
     uint64_t slope = inputs_stream(c->seed, SLOPES), sink = inputs_stream(c->seed, SINKS);
     uint64_t dropout = inputs_stream(c->seed, DROPOUT);
     x->dropout_seed = inputs_bits(&dropout);
     x->dropout_offset = inputs_bits(&dropout) >> 32;
     x->slopes_b = c->seed % 2 == 1 && z->b > 0 ? z->b : 1;
     const size_t n = (size_t)(x->slopes_b * z->h);
-    x->slopes = flags & CLATTN_ALIBI ? room(n, sizeof *x->slopes) : NULL;
+    x->slopes = sloped ? room(n, sizeof *x->slopes) : NULL;
     x->sinks = flags & CLATTN_SINKS ? room((size_t)z->h, sizeof *x->sinks) : NULL;
-    if ((flags & CLATTN_ALIBI && !x->slopes) || (flags & CLATTN_SINKS && !x->sinks))
+    if ((sloped && !x->slopes) || (flags & CLATTN_SINKS && !x->sinks))
         return failed(why, "there is no memory");
     for (size_t i = 0; i < n && x->slopes; i++) /* 1/16 to 5/16 */
         x->slopes[i] = 0.0625 + 0.25 * (double)(inputs_bits(&slope) >> 48) / 65536;

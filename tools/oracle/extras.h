@@ -19,7 +19,7 @@ struct aux {
 };
 
 struct extras {
-    int64_t bias_shape[4], mask_shape[4], block_shape[4]; /* of b, h, q, k: 1 where broadcast; the last counts blocks */
+    int64_t bias_shape[4], mask_shape[4], block_shape[4]; /* of b, h, q, k; the last counts blocks */
     int bias_axes, slopes_axes;   /* of their files, where they come from files */
     double *bias;                 /* [bias_shape], rounded to the problem's bias_type */
     unsigned char *mask;          /* [mask_shape] */

@@ -265,16 +265,18 @@ static void add_others(const struct reference *r, const struct row *w, const str
 {
     const int64_t *const shape = r->bias_shape, index[3] = { at->b, at->h, at->q };
     int64_t cell = 0;
-    for (int axis = 0; axis < 3 && g->dbias; axis++)
-        cell = cell * shape[axis] + (shape[axis] == 1 ? 0 : index[axis]);
+    for (int axis = 0; axis < 3 && (g->dbias || (g->dslopes && r->bias)); axis++)
+        cell = cell * shape[axis] + index[axis] % shape[axis];
+    const bool sloped = r->p.flags & CLATTN_BIAS_SLOPES; /* slopes are the bias's, else ALiBi's */
+    const int64_t to_slope = (r->slopes_b == 1 ? 0 : at->b) * r->h + at->h;
+    const double slope = sloped ? r->slopes[to_slope] : 1;
     for (int64_t k = at->lo; k < at->hi; k++) {
-        const double away = -fabs((double)(at->diagonal - k)), one = 1;
         const int64_t to_bias = cell * shape[3] + (shape[3] == 1 ? 0 : k);
-        const int64_t to_slope = (r->slopes_b == 1 ? 0 : at->b) * r->h + at->h;
+        const double by = sloped && g->dslopes ? r->bias[to_bias] : -fabs((double)(at->diagonal - k));
         if (g->dbias)
-            add(g->dbias + to_bias, g->dbias_bound + to_bias, w->top[k], w->top_off[k], sum, &one, 1);
-        if (g->dslopes)
-            add(g->dslopes + to_slope, g->dslopes_bound + to_slope, w->top[k], w->top_off[k], sum, &away, 1);
+            add(g->dbias + to_bias, g->dbias_bound + to_bias, w->top[k], w->top_off[k], sum, &slope, 1);
+        if (g->dslopes && (w->top[k] != 0 || w->top_off[k] != 0))
+            add(g->dslopes + to_slope, g->dslopes_bound + to_slope, w->top[k], w->top_off[k], sum, &by, 1);
     }
 }
 

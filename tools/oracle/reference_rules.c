@@ -7,13 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the cells of row (b, h, q) begin in an array of `shape`, axes of 1 broadcast; *step: from key to key. */
+/* Where the cells of row (b, h, q) begin in an array of `shape`, axes of 1 broadcast, and
+ * entries and heads by turns where it has fewer; *step: from key to key. */
 static int64_t cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step)
 {
     const int64_t at[3] = { b, h, q };
     int64_t index = 0;
     for (int axis = 0; axis < 3; axis++)
-        index = index * shape[axis] + (shape[axis] == 1 ? 0 : at[axis]);
+        index = index * shape[axis] + at[axis] % shape[axis];
     *step = shape[3] != 1;
     return index * shape[3];
 }
@@ -84,12 +85,17 @@ static int mod_change(const struct reference *r, const struct reference_line *at
     return 1;
 }
 
+static double slope_of(const struct reference *r, const struct reference_line *at)
+{
+    return r->slopes[(r->slopes_b == 1 ? 0 : at->b) * r->h + at->h];
+}
+
 static int alibi_change(const struct reference *r, const struct reference_line *at, double *s, unsigned char *keep)
 {
     (void)keep;
-    if (!r->slopes)
+    if (!r->slopes || r->p.flags & CLATTN_BIAS_SLOPES)
         return 0;
-    const double slope = r->slopes[(r->slopes_b == 1 ? 0 : at->b) * r->h + at->h];
+    const double slope = slope_of(r, at);
     for (int64_t k = at->lo; k < at->hi; k++)
         s[k] -= slope * fabs((double)(at->diagonal - k));
     return 1;
@@ -97,11 +103,12 @@ static int alibi_change(const struct reference *r, const struct reference_line *
 
 static int bias_change(const struct reference *r, const struct reference_line *at, double *s, unsigned char *keep)
 {
-    int64_t step;
+    int64_t step = 0;
     (void)keep;
     const double *bias = r->bias ? r->bias + cells(r->bias_shape, at->b, at->h, at->q, &step) : NULL;
+    const double slope = r->p.flags & CLATTN_BIAS_SLOPES ? slope_of(r, at) : 1;
     for (int64_t k = at->lo; k < at->hi && bias; k++)
-        s[k] += bias[k * step];
+        s[k] += slope * bias[k * step];
     return bias != NULL;
 }
 

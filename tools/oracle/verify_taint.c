@@ -38,7 +38,7 @@ static void mark_cell(const struct taint *t, const struct reference_line *at, in
     const int64_t *const shape = t->r->bias_shape, index[4] = { at->b, at->h, at->q, k };
     int64_t cell = 0;
     for (int axis = 0; axis < 4; axis++)
-        cell = cell * shape[axis] + (shape[axis] == 1 ? 0 : index[axis]);
+        cell = cell * shape[axis] + index[axis] % shape[axis];
     t->dbias[cell] |= mark;
 }
 

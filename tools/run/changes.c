@@ -54,11 +54,15 @@ static int read_lists(const struct options *o, clattn_workload *c, struct extras
     int axes;
     if (o->alibi && read_heads("--alibi", o->alibi, 1, z, &x->slopes, &x->slopes_b, &x->slopes_axes, f) != 0)
         return -1;
+    if (o->bias_slopes &&
+        read_heads("--bias-slopes", o->bias_slopes, 1, z, &x->slopes, &x->slopes_b, &x->slopes_axes, f) != 0)
+        return -1;
     if (o->sinks && read_heads("--sinks", o->sinks, 0, z, &x->sinks, &one, &axes, f) != 0)
         return -1;
     x->dropout_seed = o->dropout_seed;
     x->dropout_offset = (uint64_t)o->dropout_offset;
-    c->problem.flags |= (uint32_t)((o->alibi ? CLATTN_ALIBI : 0) | (o->sinks ? CLATTN_SINKS : 0));
+    c->problem.flags |= (uint32_t)((o->alibi ? CLATTN_ALIBI : 0) | (o->bias_slopes ? CLATTN_BIAS_SLOPES : 0) |
+                                   (o->sinks ? CLATTN_SINKS : 0));
     return 0;
 }
 

@@ -104,7 +104,8 @@ int gradient_files_read(const struct options *o, const struct arrays *a, struct 
     } others[] = {
         { "--dbias", o->dbias, "--bias", x->bias != NULL,
           (size_t)cells[0] * (size_t)cells[1] * (size_t)cells[2] * (size_t)cells[3], &g->at.dbias },
-        { "--dslopes", o->dslopes, "--alibi", x->slopes != NULL, (size_t)x->slopes_b * h, &g->at.dslopes },
+        { "--dslopes", o->dslopes, "--alibi or --bias-slopes", x->slopes != NULL, (size_t)x->slopes_b * h,
+          &g->at.dslopes },
         { "--dsinks", o->dsinks, "--sinks", x->sinks != NULL, h, &g->at.dsinks },
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

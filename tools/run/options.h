@@ -13,7 +13,7 @@ struct options {
     /* As given; NULL when not. */
     const char *out, *lse, *type_text, *o_type_text, *layout_text, *align_text, *q_len, *kv_len, *kv_start, *device;
     const char *engine, *tile, *tune_text, *emit_source, *kernel, *time_text;
-    const char *bias, *mask, *block_map, *alibi, *sinks, *cu_q, *cu_k;
+    const char *bias, *mask, *block_map, *alibi, *bias_slopes, *sinks, *cu_q, *cu_k;
     const char *dout, *dlse, *dq, *dk, *dv, *dbias, *dslopes, *dsinks;
     const char *block_table, *k_scale, *k_zero, *v_scale, *v_zero, *k_type_text, *v_type_text;
     struct list mods, aux, mod_grads, daux; /* FILE.cl and NAME=A.npy, of gradients too */
@@ -21,6 +21,7 @@ struct options {
     const char *q, *k, *v;
     int merge;                  /* files are O_PARTS and LSE_PARTS instead */
     const char *o_parts, *lse_parts;
+    int repeat;                 /* entries and heads of bias and mask may be fewer */
     int verify, json, help, version, list_devices;
     /* What some of it means. */
     int type;                   /* CLATTN_F32..; 0: the input's */

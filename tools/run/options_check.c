@@ -27,6 +27,12 @@ static int check_together(const struct options *o, struct fault *f)
     if (o->cu_q && o->block_table)
         return fault_set(f, EXIT_USAGE, "--block-table: %s contradicts --cu-q: varlen keys lie in no pages",
                          o->block_table);
+    if (o->bias_slopes && !o->bias)
+        return fault_set(f, EXIT_USAGE, "--bias-slopes: %s needs --bias as well", o->bias_slopes);
+    if (o->bias_slopes && o->alibi)
+        return fault_set(f, EXIT_USAGE, "--bias-slopes: %s contradicts --alibi", o->bias_slopes);
+    if (o->repeat && !o->bias && !o->mask)
+        return fault_set(f, EXIT_USAGE, "--repeat needs --bias or --mask as well");
     const struct { const char *name, *path; } gradients[] = { { "--dlse", o->dlse }, { "--dq", o->dq },
                                                               { "--dk", o->dk }, { "--dv", o->dv },
                                                               { "--dbias", o->dbias }, { "--dslopes", o->dslopes },

@@ -39,7 +39,7 @@ static void add_inputs(struct named_files *all, const struct options *o)
     const struct named_file rows[] = {
         { "Q", o->q }, { "K", o->k }, { "V", o->v }, { "O_PARTS", o->o_parts }, { "LSE_PARTS", o->lse_parts },
         { "--bias", o->bias }, { "--mask", o->mask }, { "--block-map", o->block_map },
-        { "--alibi", o->alibi }, { "--sinks", o->sinks },
+        { "--alibi", o->alibi }, { "--bias-slopes", o->bias_slopes }, { "--sinks", o->sinks },
         { "--cu-q", o->cu_q }, { "--cu-k", o->cu_k }, { "--q-len", o->q_len }, { "--kv-len", o->kv_len },
         { "--kv-start", o->kv_start }, { "--align", o->offsets }, { "--block-table", o->block_table },
         { "--k-scale", o->k_scale }, { "--k-zero", o->k_zero }, { "--v-scale", o->v_scale },

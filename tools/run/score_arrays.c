@@ -7,31 +7,42 @@
 #include "tools/run/floats.h"
 #include "tools/npy/npy.h"
 
-/* Compares the axes of a file, aligned right, with `sizes`, those of `what`: each must be 1 or equal. */
-static int broadcast(const struct npy *a, const int64_t sizes[4], const char *what, int64_t shape[4], int32_t axes[4],
-                     struct fault *f)
+/* Whether an axis of n of them may repeat: entries and heads, as often as problem strings can say. */
+static int repeats(int axis, int64_t n, int64_t size)
+{
+    enum { MOST = 9 };
+    return axis < 2 && n > 1 && n <= MOST && n < size && size % n == 0;
+}
+
+/* Compares the axes of a file, aligned right, with `sizes`, those of `what`: each must be 1 or equal, or where `some`
+ * may be fewer those of entries and heads divide theirs. */
+static int broadcast(const struct npy *a, const int64_t sizes[4], const char *what, int some, int64_t shape[4],
+                     int32_t axes[4], struct fault *f)
 {
     char of_scores[NPY_SHAPE_TEXT];
     int fits = a->ndim <= 4;
     for (int i = 0; i < 4 && fits; i++) {
         const int axis = i - (4 - a->ndim);
         shape[i] = axis < 0 ? 1 : a->shape[axis];
-        axes[i] = shape[i] != 1;
-        fits = shape[i] == 1 || shape[i] == sizes[i];
+        fits = shape[i] == 1 || shape[i] == sizes[i] || (some && repeats(i, shape[i], sizes[i]));
+        axes[i] = !fits || shape[i] == 1 ? 0 : shape[i] == sizes[i] ? 1 : (int32_t)shape[i];
     }
     if (fits)
         return 0;
     npy_shape(4, sizes, of_scores);
-    return npy_fault(a, f, "its shape %s does not fit %s of %s: want axes of 1 or of that size", a->axes, of_scores,
-                     what);
+    return npy_fault(a, f, "its shape %s does not fit %s of %s: want axes of 1 or of that size%s", a->axes, of_scores,
+                     what, some ? "; of b and h also 2 to 9 that divide it" : "");
 }
 
 /* The same of an array with a cell for each score. */
-static int broadcast_scores(const struct npy *a, const clattn_sizes *z, int64_t shape[4], int32_t axes[4],
-                            struct fault *f)
+static int broadcast_scores(const struct options *o, const struct npy *a, clattn_problem *p, int64_t shape[4],
+                            int32_t axes[4], struct fault *f)
 {
+    const clattn_sizes *const z = &p->sizes;
     const int64_t sizes[4] = { z->b, z->h, z->nq, z->nk };
-    return broadcast(a, sizes, "the scores, [b,h,nq,nk]", shape, axes, f);
+    const int status = broadcast(a, sizes, "the scores, [b,h,nq,nk]", o->repeat, shape, axes, f);
+    p->flags |= status == 0 && (axes[0] > 1 || axes[1] > 1) ? CLATTN_REPEAT : 0;
+    return status;
 }
 
 static int read_bias(const struct options *o, clattn_workload *c, struct extras *x, struct fault *f)
@@ -41,7 +52,7 @@ static int read_bias(const struct options *o, clattn_workload *c, struct extras 
         return 0;
     if (floats_read("--bias", o->bias, &a, f) != 0)
         return -1;
-    int status = broadcast_scores(&a, &c->problem.sizes, x->bias_shape, c->bias_axes, f);
+    int status = broadcast_scores(o, &a, &c->problem, x->bias_shape, c->bias_axes, f);
     if (status == 0) {
         c->problem.bias_type = a.type == NPY_F2                                          ? CLATTN_F16
                                : a.type == NPY_F8 && c->problem.type == CLATTN_F64 ? CLATTN_F64
@@ -72,7 +83,7 @@ static int read_mask(const struct options *o, clattn_workload *c, struct extras 
         return 0;
     if (read_bytes_file("--mask", o->mask, &a, f) != 0)
         return -1;
-    const int status = broadcast_scores(&a, &c->problem.sizes, x->mask_shape, c->mask_axes, f);
+    const int status = broadcast_scores(o, &a, &c->problem, x->mask_shape, c->mask_axes, f);
     if (status == 0) {
         c->problem.flags |= CLATTN_MASK;
         x->mask = a.data;
@@ -86,12 +97,12 @@ static int read_mask(const struct options *o, clattn_workload *c, struct extras 
 
 enum { PROMISED = 2 };
 
-/* The byte at [b,h,q,k] of an array whose axes of 1 are broadcast. */
+/* The byte at [b,h,q,k] of an array whose axes of 1 are broadcast, and whose entries and heads may repeat. */
 static unsigned char byte_at(const unsigned char *bytes, const int64_t shape[4], const int64_t at[4])
 {
     int64_t index = 0;
     for (int axis = 0; axis < 4; axis++)
-        index = index * shape[axis] + (shape[axis] == 1 ? 0 : at[axis]);
+        index = index * shape[axis] + at[axis] % shape[axis];
     return bytes[index];
 }
 
@@ -161,7 +172,7 @@ static int read_block_map(const struct options *o, clattn_workload *c, struct ex
         return 0;
     if (read_bytes_file("--block-map", o->block_map, &a, f) != 0)
         return -1;
-    int status = broadcast(&a, sizes, "the blocks, [b,h,nq/BQ,nk/BK]", x->block_shape, axes, f);
+    int status = broadcast(&a, sizes, "the blocks, [b,h,nq/BQ,nk/BK]", 0, x->block_shape, axes, f);
     if (status == 0) {
         x->block_map = a.data;
         a.data = NULL;
