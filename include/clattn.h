@@ -1114,6 +1114,7 @@ CLATTN_API cl_int clattn_enqueue_scores(clattn_plan plan, cl_command_queue queue
  *     dQ[q]   = scale sum_k ds[q,k] K[k]
  *     dK[k]   = scale sum_q ds[q,k] Q[q]
  *     dBias   = ds[q,k] after the last step          dSlope = -sum_q,k ds[q,k] |q + offset - k|
+ *               slope ds[q,k] and sum_q,k ds[q,k] bias[q,k] with CLATTN_BIAS_SLOPES
  *     dSink   = -sum_q exp(sink - lse[q]) D[q]
  *
  * dK and dV are summed over the query heads that share a key/value head. Where a mask, a length or a bias drops a key
@@ -1140,12 +1141,13 @@ CLATTN_API cl_int clattn_enqueue_scores(clattn_plan plan, cl_command_queue queue
  * A sum of m terms x, each of them off by X, is off by sum X + u C(m) sum (|x| + X) + m tiny', and what is stored, r,
  * is off by eps (|r| + that) + tiny more, in its type. For dV the terms are z p dO, off by z P |dO|; for dQ and dK
  * scale ds K and scale ds Q, off by (|scale| Bds + tiny') |K| + |scale| (|ds| + Bds) tiny' and likewise with Q; for
- * dBias ds, off by Bds; for dSlope ds |q + offset - k|, off by Bds times that; for dSink p D, off by (p + P) BD + P
- * |D|. m is nk for dQ, the queries of all heads and entries that share a key for dK and dV, and b h nq max(nk, 1) for
- * the others. Captured buffers are off as their texts make of what ds is off. Without CLATTN_LSE_F64 f64 has 2^-24
- * |dLSE|. Matrix units have m u more beside u C(m), 2 eps (of the type of Q) as well in dQ, dK and dV, and 2 d or 2 dv
- * more beside 96, but not in BD; in f16 z P is 2^-32 (with dropout 2^-32 / (1 - dropout_p)) larger in dV, and Bds 2^-32
- * max (|ds| + Bds) in dQ and dK, the largest of all. What mods and their derivatives lose or enlarge is not included.
+ * dBias ds, off by Bds; for dSlope ds |q + offset - k|, off by Bds times that (with slopes of a bias slope ds and bias
+ * ds, likewise); for dSink p D, off by (p + P) BD + P |D|. m is nk for dQ, the queries of all heads and entries that
+ * share a key for dK and dV, and b h nq max(nk, 1) for the others. Captured buffers are off as their texts make of what
+ * ds is off. Without CLATTN_LSE_F64 f64 has 2^-24 |dLSE|. Matrix units have m u more beside u C(m), 2 eps (of the type
+ * of Q) as well in dQ, dK and dV, and 2 d or 2 dv more beside 96, but not in BD; in f16 z P is 2^-32 (with dropout
+ * 2^-32 / (1 - dropout_p)) larger in dV, and Bds 2^-32 max (|ds| + Bds) in dQ and dK, the largest of all. What mods and
+ * their derivatives lose or enlarge is not included.
  *
  * It holds in the domain of the forward call as long as |scale| sum_d |Q K| and the scores after every step are at most
  * 2^18 (f64: 2^47) in magnitude, all these sums of magnitudes, times |scale| where that is a factor, and |scale ds| of

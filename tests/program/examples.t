@@ -21,6 +21,7 @@ example first_call '^CL_SUCCESS : row 0 is 1, row 255 is '
 example varlen '^3 sequences, 158 rows: largest error '
 example score_mod '^4 heads, 90 rows, a bias for 17 distances: largest error '
 example two_devices '^400 keys on .*: largest error '
+example ggml '^all nodes are right$'
 
 # A result with a NaN in it, as a layer under the loader reads it, has no error below any bound.
 layer=$top_builddir/tests/fault/.libs/faulty_driver.so

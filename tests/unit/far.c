@@ -172,7 +172,7 @@ static void test_tensors(void)
     ok(tensor_check_array(&list, &of_list, context, &mem, &offset, &why) != CL_SUCCESS, "a list that far behind: %s",
        why.text);
     const clattn_tensor4 bias = { .mem = buffer, .offset = (SIZE_MAX >> 2) + 1 };
-    const struct tensor4_use of_bias = { "bias", true, { 1, 1, 1, 1 }, 4, false, NULL, false, NULL };
+    const struct tensor4_use of_bias = { "bias", true, { 1, 1, 1, 1 }, 4, false, NULL, false, false, false };
     struct tensor4 out;
     ok(tensor4_check(&bias, &of_bias, context, &out, &why) != CL_SUCCESS, "a bias that far behind: %s", why.text);
 }
