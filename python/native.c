@@ -346,6 +346,18 @@ static cl_int forward(struct run *r, clattn_plan plan, cl_uint n, const cl_event
     return detail(r, clattn_enqueue_forward(plan, r->queue, a, n, waits, event));
 }
 
+/* A forward call, and behind it its scores; both of the plan. */
+static cl_int scores(struct run *r, clattn_plan plan, cl_uint n, const cl_event *waits, cl_event *event)
+{
+    cl_event written = NULL;
+    cl_int status = forward(r, plan, n, waits, &written);
+    if (status)
+        return status;
+    status = detail(r, clattn_enqueue_scores(plan, r->queue, &r->call.scores, 1, &written, event));
+    clReleaseEvent(written);
+    return status;
+}
+
 static cl_int backward(struct run *r, clattn_plan plan, cl_uint n, const cl_event *waits, cl_event *event)
 {
     clattn_backward_args *const a = &r->call.backward;
@@ -363,6 +375,7 @@ static cl_int dispatch(struct run *r, clattn_plan plan, int op, cl_uint n, const
 {
     switch (op) {
     case CLATTN_PY_FORWARD: return forward(r, plan, n, waits, event);
+    case CLATTN_PY_SCORES: return scores(r, plan, n, waits, event);
     case CLATTN_PY_BACKWARD: return backward(r, plan, n, waits, event);
     case CLATTN_PY_APPEND: return detail(r, clattn_enqueue_append(plan, r->queue, &r->call.append, n, waits, event));
     case CLATTN_PY_ROTARY: return detail(r, clattn_enqueue_rotary(plan, r->queue, &r->call.rotary, n, waits, event));
@@ -377,7 +390,7 @@ static void link_structs(clattn_py_call *c)
     c->forward.sizes = c->append.sizes = c->rotary.sizes = c->merge.sizes = &c->sizes;
     c->problem.sizes = c->sizes;
     c->forward.aux = c->problem.n_aux ? c->aux : NULL;
-    c->backward.forward = &c->forward;
+    c->backward.forward = c->scores.forward = &c->forward;
     c->backward.daux = c->problem.aux_grads ? c->daux : NULL;
 }
 

@@ -22,7 +22,8 @@ enum {
     CLATTN_PY_APPEND,
     CLATTN_PY_ROTARY,
     CLATTN_PY_MERGE,
-    CLATTN_PY_BLOCK_MAP
+    CLATTN_PY_BLOCK_MAP,
+    CLATTN_PY_SCORES /* a forward call and its scores */
 };
 
 /* Where an operand goes, and how: the same for all calls of one kind. */
@@ -43,6 +44,7 @@ typedef struct {
     clattn_problem problem;
     clattn_sizes sizes;
     clattn_forward_args forward;
+    clattn_scores_args scores;
     clattn_backward_args backward;
     clattn_append_args append;
     clattn_rotary_args rotary;

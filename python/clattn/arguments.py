@@ -15,8 +15,10 @@ else:
     from typing import Literal, TypedDict
     Unpack = Optional # anything that takes one type: these Pythons have none, and checkers do not come here
 
-__all__ = ['Arguments', 'Array', 'CacheArguments', 'GradientArguments', 'Literal', 'TensorArguments', 'Unpack']
+__all__ = ['Arguments', 'Array', 'CacheArguments', 'GradientArguments', 'Literal', 'Stage', 'TensorArguments',
+           'Unpack']
 
+Stage = Literal['products', 'changed', 'masked', 'weights']
 Texts = Optional[Union[str, Sequence[str]]]
 Quantised = Optional[Literal['int8', 'int4', 'q8_0', 'q4_0', 'q4_1', 'q5_0', 'q5_1']]
 Array = Any # of numpy, pyopencl or PyTorch, or a list of numbers: they have no type in common
@@ -74,6 +76,7 @@ class CacheArguments(_OfQueries, total=False):
     """Those of a KVCache's calls."""
 
     return_lse: bool
+    return_scores: Optional[Stage]
     out: Array
 
 

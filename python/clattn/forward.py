@@ -172,6 +172,7 @@ class Forward(Scales):
         p.dropout_p = o.dropout_p
         p.splits = o.splits
         p.flags |= lib.CLATTN_BATCH_INVARIANT if o.batch_invariant else 0
+        p.flags |= lib.CLATTN_SCORES if o.scores else 0
         p.flags |= (lib.CLATTN_APPEND if o.append else 0) | (lib.CLATTN_ROTARY if o.rotary else 0)
 
     def fill_mods(self) -> None:
@@ -210,8 +211,17 @@ class Forward(Scales):
             self.lse_shape: Tuple[int, ...] = (s.h, s.total_q)
         else:
             self.lse_shape = ((s.b, s.h, s.nq))[4 - len(self.specs['q'].shape):]
-        if self.o.lse or mode_of_o == lib.CLATTN_PY_READ:
+        if self.o.lse or self.o.scores == 'weights' or mode_of_o == lib.CLATTN_PY_READ:
             self.fill_lse('lse', ('forward', 'lse'), mode_of_o)
+
+    def fill_written_scores(self) -> None:
+        """Where scores go: [b,h,nq,nk], or [h,total,nk]."""
+        s = self.call.sizes
+        extents = (1, s.h, s.total_q, s.nk) if self.varlen_q else (s.b, s.h, s.nq, s.nk)
+        lead = 1 if self.varlen_q else 4 - len(self.specs['q'].shape)
+        self.call.scores.stage = options.STAGES[self.o.scores]
+        spec = self.output('scores', extents[lead:], self.o_dtype, self.varlen_q)
+        self.tensor4('scores', ('scores', 'scores'), extents, mode=lib.CLATTN_PY_WRITE, spec=spec)
 
     def fill_lse(self, name: str, where: Tuple[str, ...], mode: int) -> None:
         spec = self.output(name, self.lse_shape, self.lse_dtype, self.varlen_q)
@@ -293,7 +303,9 @@ def prepare(specs: Dict[str, Spec], o: options.Options) -> Prepared:
     f = Forward(specs, o)
     f.fill_rows(lib.CLATTN_PY_WRITE)
     f.fill_inputs()
-    return Prepared(f, lib.CLATTN_PY_FORWARD)
+    if o.scores:
+        f.fill_written_scores()
+    return Prepared(f, lib.CLATTN_PY_SCORES if o.scores else lib.CLATTN_PY_FORWARD)
 
 
 __all__ = ['Forward', 'NeedsCopy', 'prepare']

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import arrays, checks, forward, options, sequences
 from ._native import ffi, lib
-from .arguments import Arguments, Literal, Unpack
+from .arguments import Arguments, Literal, Stage, Unpack
 from .eager import eager
 from .handle import Handle
 from .run import Call
@@ -50,19 +50,27 @@ def gather(given: Dict[str, Any], more: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 @overload
-def attention(q: Any, k: Any, v: Any, *, return_lse: Literal[False] = False, out: Any = None,
-              handle: Optional[Handle] = None, plan: Any = None, **more: Unpack[Arguments]) -> Any: ...
+def attention(q: Any, k: Any, v: Any, *, return_lse: Literal[False] = False, return_scores: None = None,
+              out: Any = None, handle: Optional[Handle] = None, plan: Any = None, **more: Unpack[Arguments]) -> Any: ...
 @overload
-def attention(q: Any, k: Any, v: Any, *, return_lse: Literal[True], out: Any = None, handle: Optional[Handle] = None,
-              plan: Any = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+def attention(q: Any, k: Any, v: Any, *, return_lse: Literal[True], return_scores: None = None, out: Any = None,
+              handle: Optional[Handle] = None, plan: Any = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
 @overload
-def attention(q: Any, k: Any, v: Any, *, return_lse: bool, out: Any = None, handle: Optional[Handle] = None,
-              plan: Any = None, **more: Unpack[Arguments]) -> Union[Any, Tuple[Any, Any]]: ...
+def attention(q: Any, k: Any, v: Any, *, return_lse: bool, return_scores: None = None, out: Any = None,
+              handle: Optional[Handle] = None, plan: Any = None,
+              **more: Unpack[Arguments]) -> Union[Any, Tuple[Any, Any]]: ...
+@overload
+def attention(q: Any, k: Any, v: Any, *, return_scores: Stage, return_lse: Literal[False] = False, out: Any = None,
+              handle: Optional[Handle] = None, plan: Any = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+@overload
+def attention(q: Any, k: Any, v: Any, *, return_scores: Stage, return_lse: Literal[True], out: Any = None,
+              handle: Optional[Handle] = None, plan: Any = None,
+              **more: Unpack[Arguments]) -> Tuple[Any, Any, Any]: ...
 
 
 @eager
-def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, handle: Optional[Handle] = None,
-              plan: Any = None, **more: Any) -> Any:
+def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, return_scores: Optional[str] = None,
+              out: Any = None, handle: Optional[Handle] = None, plan: Any = None, **more: Any) -> Any:
     """softmax(scale Q K^T) V in one kernel, without the matrix of scores.
 
     q  [b,h,nq,d]     k  [b,hk,nk,d]     v  [b,hk,nk,dv]     ->  [b,h,nq,dv], of q's type
@@ -76,6 +84,10 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     pyopencl arrays are enqueued on q's queue, and return at once.
 
     return_lse  also return ln(sum(exp(scores))), float32 [b,h,nq], of float64 float64
+    return_scores   also return [b,h,nq,nk], with cu_seqlens_q [h,total,nk], of the result's type: 'products', which are
+                scale * dot(q, k); 'changed', those after softcap, score_mod and alibi; 'masked', those after bias and
+                all masks, -inf where a key is not seen; or 'weights', what values are multiplied with. Where there is
+                no such key stands -inf, or 0. The result is (o, scores), or (o, lse, scores)
     out         where the result goes, in place of a new array
     handle      the clattn.Handle to run on; None: that of the arrays' context, for numpy clattn.default_handle()
     plan        a clattn.Plan for this call
@@ -129,7 +141,8 @@ def attention(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = No
     clattn.Error for what the library or the driver refuses. Tensors of PyTorch that require gradients are for
     clattn.torch.attention(): what this function would lose of them is refused.
     """
-    return begin(q, k, v, return_lse=return_lse, out=out, handle=handle, plan=plan, **more)[1]()
+    return begin(q, k, v, return_lse=return_lse, return_scores=return_scores, out=out, handle=handle, plan=plan,
+                 **more)[1]()
 
 
 def complete(plan: Any, found: Dict[str, Any], given: Dict[str, Any], handle: Optional[Handle]) -> Dict[str, Any]:
@@ -141,8 +154,16 @@ def complete(plan: Any, found: Dict[str, Any], given: Dict[str, Any], handle: Op
     return plan.complete(found, given)
 
 
-def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, handle: Optional[Handle] = None,
-          plan: Any = None, **more: Any) -> Tuple[Call, Callable[[], Any]]:
+def pointer_of(call: Call, plan: Any, scores: Optional[str]) -> Any:
+    """The clattn_plan of a call; NULL: the library keeps it. One that writes scores is the handle's."""
+    from .plan import kept_plan # pylint: disable=import-outside-toplevel,cyclic-import
+    if plan is not None:
+        return plan.pointer_for(call.prepared)
+    return kept_plan(call, ('scores', call.prepared.problem_key)) if scores else ffi.NULL
+
+
+def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, return_scores: Optional[str] = None, out: Any = None,
+          handle: Optional[Handle] = None, plan: Any = None, **more: Any) -> Tuple[Call, Callable[[], Any]]:
     """attention() up to where something is written: its call, whose arguments are looked at, and what does the rest."""
     given = {'q': q, 'k': k, 'v': v}
     written: Tuple[str, ...] = ()
@@ -152,13 +173,16 @@ def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, out: Any = None, 
     if out is not None:
         given['out'], written = out, ('out',)
     call = Call(given, handle)
-    wanted = options.Options(lse=checks.flag(return_lse, 'return_lse'), **found)
+    scores = None if return_scores is None else checks.choice(options.STAGES)(return_scores, 'return_scores')
+    wanted = options.Options(lse=checks.flag(return_lse, 'return_lse'), scores=scores, **found)
     call.prepare(lib.CLATTN_PY_FORWARD, wanted, forward.prepare, written)
-    pointer = ffi.NULL if plan is None else plan.pointer_for(call.prepared)
+    if plan is not None:
+        plan.pointer_for(call.prepared) # which it refuses, before anything is written
 
     def end() -> Any:
-        call.run(pointer)
+        call.run(pointer_of(call, plan, scores))
         o = call.made['out'] if out is None else out
-        return (o, call.made['lse']) if wanted.lse else o
+        more = ((call.made['lse'],) if wanted.lse else ()) + ((call.made['scores'],) if scores else ())
+        return (o, *more) if more else o
 
     return call, end

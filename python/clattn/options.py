@@ -10,6 +10,8 @@ from ._native import lib
 
 ALIGN = {'bottom-right': lib.CLATTN_ALIGN_BOTTOM_RIGHT, 'top-left': lib.CLATTN_ALIGN_TOP_LEFT}
 LAYOUTS = ('bhnd', 'bnhd')
+STAGES = {'products': lib.CLATTN_SCORES_PRODUCTS, 'changed': lib.CLATTN_SCORES_CHANGED,
+          'masked': lib.CLATTN_SCORES_MASKED, 'weights': lib.CLATTN_SCORES_WEIGHTS}
 
 
 class Options(NamedTuple):
@@ -41,6 +43,7 @@ class Options(NamedTuple):
     max_seqlen_q: Optional[int] = None
     max_seqlen_k: Optional[int] = None
     lse: bool = False
+    scores: Optional[str] = None
     wanted: Tuple[str, ...] = ()
     append: bool = False
     rotary: bool = False

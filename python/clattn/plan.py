@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Tuple, overload
 
 from . import backward, checks, errors, forward, options
 from ._native import ffi, lib
-from .arguments import Arguments, GradientArguments, Literal, Unpack
+from .arguments import Arguments, GradientArguments, Literal, Stage, Unpack
 from .one_call import attention, gather
 from .backward import Gradients, attention_backward
 from .handle import Handle
@@ -55,14 +55,15 @@ class Plan:
     q, k, v, options   as for attention(); arrays among the options only say that calls bring such. Calls have the
                        plan's options; one that a call gives has to be the plan's, or a size or layout of the call,
                        or dropout_seed or dropout_offset
+    return_scores      True: calls may ask for scores
     gradients          True: a plan for backward(), which has no other call. score_mod_grad and aux_grads as there
     config             an engine, or "ENGINE TILE"; None: the best that is known
     max_workspace      bytes that a call may need at most; 0: any number
     """
 
-    def __init__(self, q: Any, k: Any, v: Any, *, gradients: bool = False, config: Optional[str] = None,
-                 max_workspace: int = 0, handle: Optional[Handle] = None, score_mod_grad: Any = None,
-                 aux_grads: Any = None, **more: Unpack[Arguments]) -> None:
+    def __init__(self, q: Any, k: Any, v: Any, *, gradients: bool = False, return_scores: bool = False,
+                 config: Optional[str] = None, max_workspace: int = 0, handle: Optional[Handle] = None,
+                 score_mod_grad: Any = None, aux_grads: Any = None, **more: Unpack[Arguments]) -> None:
         given: Dict[str, Any] = {'q': q, 'k': k, 'v': v}
         found = gather(given, more) if more else {}
         arrays = {name for name in given if name not in ('q', 'k', 'v')}
@@ -71,7 +72,11 @@ class Plan:
         if not checks.flag(gradients, 'gradients') and (score_mod_grad is not None or aux_grads is not None):
             raise ValueError('score_mod_grad and aux_grads are for plans with gradients=True')
         found.update(options.convert({'score_mod_grad': score_mod_grad, 'aux_grads': aux_grads}, gradients=True))
-        call.prepare(-1 - gradients, options.Options(**found), _prepare_backward if gradients else forward.prepare, ())
+        scores = 'products' if checks.flag(return_scores, 'return_scores') else None
+        if gradients and scores:
+            raise ValueError('return_scores is for plans without gradients')
+        wanted = options.Options(scores=scores, **found)
+        call.prepare(-1 - gradients, wanted, _prepare_backward if gradients else forward.prepare, ())
         self._key = call.prepared.problem_key
         self._pointer = create(call.handle, call.prepared, config, max_workspace)
 
@@ -95,11 +100,17 @@ class Plan:
         return self._open()
 
     @overload
-    def __call__(self, q: Any, k: Any, v: Any, *, return_lse: Literal[False] = False, out: Any = None,
-                 handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Any: ...
+    def __call__(self, q: Any, k: Any, v: Any, *, return_lse: Literal[False] = False, return_scores: None = None,
+                 out: Any = None, handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Any: ...
     @overload
-    def __call__(self, q: Any, k: Any, v: Any, *, return_lse: Literal[True], out: Any = None,
-                 handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+    def __call__(self, q: Any, k: Any, v: Any, *, return_lse: Literal[True], return_scores: None = None,
+                 out: Any = None, handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+    @overload
+    def __call__(self, q: Any, k: Any, v: Any, *, return_scores: Stage, return_lse: Literal[False] = False,
+                 out: Any = None, handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Tuple[Any, Any]: ...
+    @overload
+    def __call__(self, q: Any, k: Any, v: Any, *, return_scores: Stage, return_lse: Literal[True], out: Any = None,
+                 handle: Optional[Handle] = None, **more: Unpack[Arguments]) -> Tuple[Any, Any, Any]: ...
 
     def __call__(self, q: Any, k: Any, v: Any, **more: Any) -> Any:
         """attention() by this plan."""

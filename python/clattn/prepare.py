@@ -81,7 +81,7 @@ class Builder:
         self.slots: List[tuple] = []  # (name, at, (bytes, mode), unit)
         self.outputs: List[Output] = []
         self.memory = specs['q'].memory
-        for name in ('problem', 'forward', 'backward', 'append', 'rotary', 'merge'):
+        for name in ('problem', 'forward', 'scores', 'backward', 'append', 'rotary', 'merge'):
             part = getattr(self.call, name)
             part.struct_size = ffi.sizeof(ffi.typeof(part))
 
@@ -201,9 +201,10 @@ class Builder:
         self.slot(name, ffi.offsetof('clattn_py_call', *where, 'mem'), mode, spec=spec)
 
     def problem_key(self) -> tuple:
-        """What a plan fixes: all of a problem but its sizes."""
+        """What a plan fixes: all of a problem but its sizes, and whether it may write scores, as the library says."""
         p, o = self.problem, self.o
-        return (p.type, p.k_type, p.v_type, p.d, p.dv, p.causal, p.align, p.flags, p.scale, p.softcap, p.window_left,
+        flags = p.flags & ~lib.CLATTN_SCORES
+        return (p.type, p.k_type, p.v_type, p.d, p.dv, p.causal, p.align, flags, p.scale, p.softcap, p.window_left,
                 p.window_right, p.bias_type, p.o_type, p.k_group, p.v_group, bool(p.page), p.splits, p.dropout_p,
                 o.score_mod, o.mod_vector, o.score_mod_grad, o.aux_names, p.aux_grads,
                 tuple(p.aux[i].type for i in range(p.n_aux)))

@@ -110,6 +110,9 @@ def outputs(case, arrays, dtype):
     more = given(case, arrays)
     if 'do' in arrays:
         return gradients(case, arrays, dtype, q, k, v, more)
+    if case['attrs'].get('scores'):
+        o, scores = clattn.attention(q, k, v, return_scores=case['attrs']['scores'], **more)
+        return dict(o=o, scores=scores)
     o, lse = clattn.attention(q, k, v, return_lse=True, **more)
     return dict(o=o) if case['tier'] == 'onnx' else dict(o=o, lse=lse)
 

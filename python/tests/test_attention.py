@@ -253,3 +253,76 @@ def test_narrow_storage(rng):
     want, _ = reference.attention_forward(q, k.astype(np.float16), v.astype(np.float16))
     close(o, want, 1e-5)
     assert clattn.attention(*(x.astype(np.float16) for x in (q, k, v)), out_dtype='f32').dtype == np.float32
+
+
+STAGES = ('products', 'changed', 'masked', 'weights')
+
+
+@pytest.mark.parametrize('name', TYPES)
+@pytest.mark.parametrize('stage', STAGES)
+def test_scores(rng, stage, name):
+    """Beside the result, with or without LSE; before masks none of them counts."""
+    dtype, limit = TYPES[name]
+    q, k, v = qkv(rng, dtype)
+    more = dict(causal=True, softcap=1.5, mask=rng.random((2, 1, 9, 21)) < 0.8)
+    dropout = dict(dropout_p=0.25, dropout_seed=7)
+    wide_qkv, theirs = wide(q, k, v), dict(causal=True, softcap=1.5, bool_mask=more['mask'], dropout=(0.25, 7, 0))
+    o, scores = clattn.attention(q, k, v, return_scores=stage, **more, **dropout)
+    assert scores.dtype == np.dtype(dtype)
+    close(scores, reference.attention_scores(*wide_qkv, stage, **theirs), 2 * limit)
+    close(o, reference.attention_forward(*wide_qkv, **theirs)[0], 2 * limit)
+    o, lse, again = clattn.attention(q, k, v, return_lse=True, return_scores=stage, **more, **dropout)
+    assert np.array_equal(scores, again)
+    close(lse, reference.attention_forward(*wide_qkv, **theirs)[1], max(limit if name == 'f64' else 1e-5, 1e-12))
+
+
+def test_scores_of_sequences(rng):
+    """[h,total,nk]: -inf, or 0, behind the end of each."""
+    q, k, v = arrays(rng, [(7, 4, 16), (20, 2, 16), (20, 2, 12)])
+    cu_q, cu_k = [0, 3, 7], [0, 9, 20]
+    for stage in STAGES:
+        scores = clattn.attention(q, k, v, cu_seqlens_q=cu_q, cu_seqlens_k=cu_k, causal=True, return_scores=stage)[1]
+        assert scores.shape == (4, 7, 11)
+        for i in range(2):
+            rows, keys = slice(cu_q[i], cu_q[i + 1]), slice(cu_k[i], cu_k[i + 1])
+            n = cu_k[i + 1] - cu_k[i]
+            want = reference.attention_scores(*(x.transpose(1, 0, 2)[None] for x in (q[rows], k[keys], v[keys])),
+                                              stage, causal=True)[0]
+            close(scores[:, rows, :n], want, 1e-5)
+            assert (scores[:, rows, n:] == (0 if stage == 'weights' else -np.inf)).all()
+
+
+def test_scores_of_a_plan(rng):
+    q, k, v = qkv(rng)
+    plan = clattn.Plan(q, k, v, causal=True, return_scores=True)
+    o, weights = plan(q, k, v, return_scores='weights')
+    close(np.asarray(weights) @ np.repeat(v, 2, 1), np.asarray(plan(q, k, v), np.float64), 1e-5)
+    assert o.shape == (2, 4, 9, 12)
+    with pytest.raises(clattn.Error, match='CLATTN_SCORES'):
+        clattn.Plan(q, k, v, causal=True)(q, k, v, return_scores='weights')
+    with pytest.raises(ValueError, match='gradients'):
+        clattn.Plan(q, k, v, gradients=True, return_scores=True)
+    with pytest.raises(ValueError, match='return_scores'):
+        clattn.attention(q, k, v, return_scores='probabilities')
+    with pytest.raises(TypeError, match='return_scores'):
+        clattn.attention(q, k, v, return_scores=True)
+
+
+def test_scores_of_leading_axes(rng):
+    """Where q lacks axes scores do; nothing comes of no keys."""
+    q, k, v = arrays(rng, [(5, 16), (7, 16), (7, 16)])
+    assert clattn.attention(q, k, v, return_scores='masked')[1].shape == (5, 7)
+    assert clattn.attention(q, k[:0], v[:0], return_scores='weights')[1].shape == (5, 0)
+    o, scores = clattn.attention(*(x[None, :, None] for x in (q, k, v)), layout='bnhd', return_scores='products')
+    assert o.shape == (1, 5, 1, 16) and scores.shape == (1, 1, 5, 7)
+    close(scores[0, 0], wide(q)[0] @ wide(k)[0].T / 4, 1e-5)
+
+
+def test_scores_of_a_cache(rng):
+    cache = clattn.KVCache(2, 2, 12, 16)
+    k, v = arrays(rng, [(2, 2, 7, 16), (2, 2, 7, 16)])
+    cache.append(k, v)
+    q = rng.standard_normal((2, 4, 3, 16)).astype(np.float32)
+    o, weights = cache.attention(q, return_scores='weights')
+    assert weights.shape == (2, 4, 3, 12) and not np.asarray(weights)[..., 7:].any()
+    close(o, np.asarray(weights, np.float64)[..., :7] @ np.repeat(v, 2, 1), 1e-5)

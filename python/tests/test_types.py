@@ -15,8 +15,11 @@ import clattn
 q = np.ones((1, 1, 2, 16), np.float32)
 o = clattn.attention(q, q, q, causal=True, window=(3, 4), score_mod='s += 1;', align='top-left', bias=q, scale=None)
 o, lse = clattn.attention(q, q, q, return_lse=True, aux={'a': q}, score_mod=['s += a[0];', 's += 1;'])
+o, w = clattn.attention(q, q, q, return_scores='weights', causal=True)
+o, lse, w = clattn.attention(q, q, q, return_lse=True, return_scores='masked')
 g = clattn.attention_backward(o, q, q, q, o, lse, causal=True, softcap=3)
-plan = clattn.Plan(q, q, q, causal=True, config='simt')
+plan = clattn.Plan(q, q, q, causal=True, config='simt', return_scores=True)
+o, w = plan(q, q, q, return_scores='changed')
 o, lse = plan(q, q, q, return_lse=True, out=o)
 g = plan.backward(o, q, q, q, o, lse, wanted=['dq'], dlse=lse)
 cache = clattn.KVCache(batch=1, heads=1, room=4, d=16)
@@ -29,6 +32,7 @@ clattn.attention(q, q, q, causal='yes')
 clattn.attention(q, q, q, align='left')
 clattn.attention(q, q, q, window=3)
 clattn.attention(q, q, q, k_type='int3')
+clattn.attention(q, q, q, return_scores='probabilities')
 x: int = clattn.attention(q, q, q, return_lse=True)
 cache.attention(q, layout='bnhd')
 cache.step(q, q, q, causal=3.5)
@@ -47,7 +51,7 @@ def test_names():
     assert known == set(one_call._KNOWN) # pylint: disable=protected-access
     of_gradients = {name for name, rule in options.RULES.items() if rule.of_gradients}
     assert set(arguments.GradientArguments.__annotations__) == known | of_gradients | {'dlse', 'wanted'}
-    assert not known & {'q', 'k', 'v', 'out', 'return_lse', 'handle', 'plan'}
+    assert not known & {'q', 'k', 'v', 'out', 'return_lse', 'return_scores', 'handle', 'plan'}
 
 
 def test_checked(tmp_path):
