@@ -1069,24 +1069,24 @@ typedef struct clattn_scores_args {
 #define CLATTN_SCORES_ARGS_INIT { sizeof(clattn_scores_args), 0, 0, 0, CLATTN_TENSOR4_INIT }
 
 /**
- * Enqueues the writing of scores or weights, which the forward pass itself never stores: to look at them, or for
- * programs that hand them on. Asynchronous, as clattn_enqueue_forward(). It takes memory that grows with nq nk, and the
- * time of a forward call with its product of Q and K.
+ * Enqueues the writing of scores or weights, which the forward pass itself never stores: to look at them, or to hand
+ * them on. Asynchronous, as clattn_enqueue_forward(). It takes memory that grows with nq nk, and the time of the first
+ * product of a forward call.
  *
- * A score after the stage that is asked for, s, is off by no more than
+ * A score s after the stage that is asked for is off by no more than S + eps (|s| + S) + tiny, with the names and in
+ * the domain of the bound at the top, f64 and matrix units as there, and
  *
- *     S = u (96 x_k + 16 y) + 2^-124 f_k          y: |s_k| after softcap, after the last score_mod, after ALiBi and after
- *                                                 bias, each that there is up to that stage
- *     |score - s| <= S + eps (|s| + S) + tiny
+ *     S = u (96 x_k + 16 y) + 2^-124 f_k      y: |s_k| after softcap, after the last score_mod, after ALiBi and after
+ *                                             bias, each that there is up to that stage
  *
- * with the names and in the domain of the bound at the top. A weight, with p and z, B_LSE being what LSE as it is read
- * may be off, and P = p (e^(E_k + B_LSE) - 1), and p more where p < 2^-99 e^(E_k + B_LSE) (f64: 2^-899), by no more than
+ * A weight z p is off by no more than z P + (eps + 2 u) z (p + P) + tiny, where B_LSE is what LSE as it is read
+ * may be off, and
  *
- *     |weight - z p| <= z P + (eps + 2 u) z (p + P) + tiny
+ *     P = p (e^(E_k + B_LSE) - 1), and p more where p < 2^-99 e^(E_k + B_LSE) (f64: 2^-899)
  *
- * A key that is not seen has the weight 0 exactly, and so has one that dropout leaves out. NaN in a kept score is NaN in
- * its weight. Sinks take their part of the row and have no place in the tensor. With CLATTN_BATCH_INVARIANT the bits of
- * a row follow from the same as those of O.
+ * A key that is not seen has the weight 0 exactly, and so has one that dropout leaves out; NaN in the score of another
+ * is NaN in its weight. Sinks take their part of a row and have no place in the tensor. With CLATTN_BATCH_INVARIANT the
+ * bits of a row follow from the same as those of O.
  *
  * @param plan       its problem has CLATTN_SCORES; not NULL
  * @param queue      as for clattn_enqueue_forward()

@@ -37,7 +37,7 @@ static size_t place(const struct scored *s, int64_t b, int64_t h, int64_t q, int
 #define EACH_WRITTEN(s) \
     for (int64_t i = 0; i < count(s); i++) { \
         const clattn_sizes *const z = &(s)->t.sizes; \
-        const int64_t k = i % z->nk, q = i / z->nk % z->nq, h = i / z->nk / z->nq % z->h, b = i / z->nk / z->nq / z->h; \
+        const int64_t k = i % z->nk, q = i / z->nk % z->nq, row = i / z->nk / z->nq, h = row % z->h, b = row / z->h; \
         if (q >= (s)->t.q_rows[b]) \
             continue; \
         const size_t at = place(s, b, h, q, k) * convert_size((s)->t.o.type);

@@ -21,7 +21,7 @@ struct scored {
     double most;         /* behind scored_verify(): the largest part of a bound that an error was */
 };
 
-/* As trial_make(), of a problem with CLATTN_SCORES and LSE, which it adds to `c`. scored_free() is due in both cases. */
+/* As trial_make(), of a problem with CLATTN_SCORES and LSE, which it adds. scored_free() is due in both cases. */
 cl_int scored_make(struct scored *s, cl_context context, const clattn_workload *c, enum layout layout);
 /* The forward call, and what float64 says of it. Returns 1, or 0 and `why`. */
 int scored_forward(struct scored *s, clattn_plan plan, cl_command_queue queue, char *why, size_t len);

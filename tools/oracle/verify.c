@@ -108,13 +108,14 @@ static void enter(struct entry *e, const clattn_workload *c, const clattn_proble
 /* O and LSE of entry b, and what it adds to gradients. */
 static int check_entry(struct entry *e, struct expected *expected, struct verdict *out)
 {
-    const double *const from[5] = { e->of.q, e->of.k, e->of.v, e->o, e->lse ? e->lse : e->want_lse };
-    if (reference_forward(&e->of.r, e->of.q, e->of.k, e->of.v, e->want_o, e->want_lse, e->bound_o, e->bound_lse, NULL) != 0)
+    const struct verify_entry *const of = &e->of;
+    const double *const from[5] = { of->q, of->k, of->v, e->o, e->lse ? e->lse : e->want_lse };
+    if (reference_forward(&of->r, of->q, of->k, of->v, e->want_o, e->want_lse, e->bound_o, e->bound_lse, NULL) != 0)
         return -1;
     look_at_o(e, &out->o);
     if (e->lse)
         look_at_lse(e, &out->lse);
-    return expected->given ? expected_add(expected, &e->of.r, from, e->of.q_row, e->of.k_row, e->bound_o, e->bound_lse) : 0;
+    return expected->given ? expected_add(expected, &of->r, from, of->q_row, of->k_row, e->bound_o, e->bound_lse) : 0;
 }
 
 int verify_is_good(const struct verdict *v)
