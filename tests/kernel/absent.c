@@ -3,13 +3,15 @@
  *
  * Compilers may load ahead of a test or a loop what is used behind it alone. So for every batch entry and head a kernel
  * asks the fragments where the first key, the first and the last row of Q and an entry of each array lie, whether there
- * are any or not, with the arguments and buffers of a real call; of a backward call each kernel that goes over rows.
+ * are any or not, with the arguments and buffers of a real call, of one that writes scores, too; of a backward call each
+ * kernel that goes over rows.
  * make check has a third of the forward calls and two backward ones of engine cpu; CLATTN_PART=1: all. */
 #include "config.h"
 
 #include "src/api/handle.h"
 #include "tests/lib/each.h"
 #include "tests/lib/graded.h"
+#include "tests/lib/scored.h"
 
 #include <stddef.h>
 
@@ -76,11 +78,12 @@ static void forget(void)
  * not have; of arrays an entry. */
 enum {
     FORWARD = 1 << PASS_FORWARD,
+    SCORES = 1 << PASS_SCORES,
     DELTA = 1 << PASS_DELTA,
     KEYS = 1 << PASS_BACKWARD_KEYS,
     QUERIES = 1 << PASS_BACKWARD_QUERIES,
     OF_SINKS = 1 << PASS_SUM_DSINKS,
-    ON_TILES = FORWARD | KEYS | QUERIES,
+    ON_TILES = FORWARD | SCORES | KEYS | QUERIES,
     ON_ROWS = DELTA | OF_SINKS,
     ALL = ON_TILES | ON_ROWS
 };
@@ -99,7 +102,7 @@ static const struct {
     { "dout", PARAM_DOUT, KEYS | QUERIES, "cla_dout_row(&e, 0)", "CLA_DV * sizeof(cla_q_elem)", 0 },
     { "dout", PARAM_DOUT, DELTA, OUTPUT("dout"), "CLA_DV * sizeof(cla_q_elem)", 0 },
     { "o", PARAM_O, DELTA, OUTPUT("o"), "CLA_DV * sizeof(cla_o_elem)", 0 },
-    { "lse", PARAM_LSE, ON_ROWS, OUTPUT("lse"), "sizeof(float)", 0 },
+    { "lse", PARAM_LSE, ON_ROWS | SCORES, OUTPUT("lse"), "sizeof(cla_lse_elem)", 0 },
     { "dlse", PARAM_DLSE, ON_ROWS, OUTPUT("dlse"), "sizeof(float)", 1 },
     { "workspace", PARAM_WORKSPACE, DELTA | KEYS | QUERIES, "cla_stats(&e, 0)", "2 * sizeof(cla_scalar)", 0 },
     { "workspace", PARAM_WORKSPACE, KEYS | QUERIES, "cla_stats(&e, cla_watched)", "2 * sizeof(cla_scalar)", 0 },
@@ -327,6 +330,52 @@ static void test_call(const struct device *d, const char *text, enum layout layo
     fixture_close(&f);
 }
 
+/* What stands for absent buffers is not written: gives it bytes, or says whether they are there. */
+static int mark_absent(const struct device *d, clattn_plan plan, int check)
+{
+    enum { MARK = 0x5a };
+    const cl_mem mem = plan->plan.launch.absent;
+    size_t size;
+    unsigned char *bytes = NULL;
+    int same = 1;
+    if (clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL) || !(bytes = malloc(size)))
+        bail("no memory");
+    memset(bytes, MARK, size);
+    if (check ? clEnqueueReadBuffer(d->queue, mem, CL_TRUE, 0, size, bytes, 0, NULL, NULL)
+              : clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, size, bytes, 0, NULL, NULL))
+        bail("what stands for absent buffers cannot be copied");
+    for (size_t i = 0; i < size; i++)
+        same = same && bytes[i] == MARK;
+    free(bytes);
+    return same;
+}
+
+/* The same of a call that writes scores: V is never there, LSE with weights only. */
+static void test_scores_call(const struct device *d, const char *text, enum layout layout)
+{
+    static const int stages[] = { CLATTN_SCORES_PRODUCTS, CLATTN_SCORES_WEIGHTS };
+    const clattn_workload c = each_case(text);
+    struct scored s;
+    char why[512] = "";
+    if (!c.problem.sizes.nk || harness_may_refuse(d, &c.problem, NULL))
+        return;
+    if (scored_make(&s, d->cl.context, &c, layout))
+        bail("%s", text);
+    const struct asked of = { d, &s.t, "naive", each_plan(d, "naive", &s.t.c.problem, text) };
+    if (!scored_forward(&s, of.plan, d->queue, why, sizeof why) || scored_show(&s, d->queue))
+        bail("%s: %s", text, why);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        forget();
+        mark_absent(d, of.plan, 0);
+        ok(scored_run(&s, stages[i], of.plan, d->queue, why, sizeof why) && mark_absent(d, of.plan, 1),
+           "%s of %s, and what stands for absent buffers is not written: %s", scored_stages[stages[i]], text, why);
+        ok(buffers && !absent, "none of %d buffers is NULL: %s", buffers, text);
+        if (!absent && by_pass[PASS_SCORES].called)
+            test_places(&of, text);
+    }
+    scored_free(&s);
+}
+
 /* Of what a backward call may lack: dLSE, and each gradient. */
 enum { GRADIENTS = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | GRADED_OTHERS, DLSE = 1 << GRADED_DLSE };
 #define FEW_ITEMS "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0"
@@ -370,26 +419,6 @@ static int is_told(const struct graded *g, unsigned wanted)
     if (!told)
         diag("wanted 0x%x, told 0x%x; dLSE: %d, given 0x%x", want, got, given, seen->args.given);
     return told;
-}
-
-/* What stands for absent buffers is not written: gives it bytes, or says whether they are there. */
-static int mark_absent(const struct device *d, clattn_plan plan, int check)
-{
-    enum { MARK = 0x5a };
-    const cl_mem mem = plan->plan.launch.absent;
-    size_t size;
-    unsigned char *bytes = NULL;
-    int same = 1;
-    if (clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL) || !(bytes = malloc(size)))
-        bail("no memory");
-    memset(bytes, MARK, size);
-    if (check ? clEnqueueReadBuffer(d->queue, mem, CL_TRUE, 0, size, bytes, 0, NULL, NULL)
-              : clEnqueueWriteBuffer(d->queue, mem, CL_TRUE, 0, size, bytes, 0, NULL, NULL))
-        bail("what stands for absent buffers cannot be copied");
-    for (size_t i = 0; i < size; i++)
-        same = same && bytes[i] == MARK;
-    free(bytes);
-    return same;
 }
 
 /* A plan runs each of its kernels on nothing before anything else: on no heads, and without dividing by 0. */
@@ -458,6 +487,9 @@ static void test_device(const struct device *d)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (harness_turn((unsigned)i, i % 3 == 0 || harness_flag("CLATTN_QUICK")))
             test_call(d, calls[i].text, calls[i].layout);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (harness_turn((unsigned)i, i == 6))
+            test_scores_call(d, calls[i].text, calls[i].layout);
     for (size_t i = 0; i < sizeof backward_calls / sizeof *backward_calls; i++)
         if (is_due(i))
             test_backward_call(d, i);
