@@ -1,4 +1,4 @@
-/* call_faults.c - every allocation and every OpenCL call of gradients, appends, merges and one-call functions fails
+/* call_faults.c - every allocation and OpenCL call of gradients, appends, merges, scores and one-call functions fails
  * SPDX-License-Identifier: Apache-2.0
  *
  * As in faults.c the N-th call fails, alone or with all behind it, for N = 1, 2, ... until there is no N-th call.
@@ -41,11 +41,13 @@ static const struct row {
     { BY_PLAN, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
     { BY_PLAN, &call_append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 0 },
     { BY_PLAN, &call_merge, "f32 b2 h2 q3 k5 d8/12 lse", 0 },
+    { BY_PLAN, &call_scores, "f32 b2 h4/2 q5 k20 d8 causal bias:11qk", 0 },
     { ONCE, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 0 },
     { ONCE, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 0 },
     { ONCE_NEW, &call_forward, "f32 b1 h2/1 q5 k300 d8 splits3 mod:pair_bias,tanh_gate lse", 19 },
     { ONCE_NEW, &call_backward, "f32 b2 h4/2 q9 k40 d8/6 causal bias:11q1 alibi sink mod:tanh_gate lse bwd", 403 },
     { CREATE, &call_append, "f32 b2 h2 q3 k9 d32/20 k:q8_0 v:int8:16z page4", 61 },
+    { CREATE, &call_scores, "f32 b2 h4/2 q5 k20 d8 causal bias:11qk", 61 },
 };
 
 /* What a way needs. */

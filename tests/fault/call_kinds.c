@@ -1,4 +1,4 @@
-/* call_kinds.c - kinds of calls that are made to fail: forward, gradients, appends and merges
+/* call_kinds.c - kinds of calls that are made to fail: forward, gradients, appends, merges and scores
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
@@ -166,6 +166,38 @@ static void merge_free(struct call_subject *x)
     states_free(&x->s);
 }
 
+/* Masked scores, which need no forward call. */
+static cl_int scores_make(struct call_subject *x)
+{
+    const cl_int e = scored_make(&x->l, x->d->cl.context, &x->c, PADDED);
+    x->problem = &x->l.t.c.problem;
+    return e ? e : scored_reset(&x->l, CLATTN_SCORES_MASKED, x->d->queue);
+}
+static cl_int scores_reset(struct call_subject *x)
+{
+    return scored_reset(&x->l, CLATTN_SCORES_MASKED, x->d->queue);
+}
+static cl_int scores_plan(struct call_subject *x, clattn_plan plan, cl_event *event)
+{
+    return clattn_enqueue_scores(plan, x->d->queue, &x->l.args, 0, NULL, event);
+}
+static int scores_are_kept(struct call_subject *x, char *why, size_t len)
+{
+    return scored_fetch(&x->l, x->d->queue, why, len);
+}
+static int scores_are_blank(struct call_subject *x, char *why, size_t len)
+{
+    return scored_fetch(&x->l, x->d->queue, why, len) && scored_is_blank(&x->l);
+}
+static int scores_are_right(struct call_subject *x, char *why, size_t len)
+{
+    return scored_fetch(&x->l, x->d->queue, why, len) && scored_verify(&x->l, why, len);
+}
+static void scores_free(struct call_subject *x)
+{
+    scored_free(&x->l);
+}
+
 const struct call_kind call_forward = { forward_make,     forward_size,    forward_reset,    forward_plan, forward_once,
                                         forward_is_blank, forward_is_kept, forward_is_right, forward_free };
 const struct call_kind call_backward = { backward_make,    backward_size,     backward_reset,
@@ -175,3 +207,5 @@ const struct call_kind call_append = { append_make,     NULL,           append_r
                                        append_is_blank, append_is_kept, append_is_right, append_free };
 const struct call_kind call_merge = { merge_make,     NULL,           merge_reset,    merge_plan, NULL,
                                       merge_is_blank, merge_is_blank, merge_is_right, merge_free };
+const struct call_kind call_scores = { scores_make,      NULL,            scores_reset,     scores_plan, NULL,
+                                       scores_are_blank, scores_are_kept, scores_are_right, scores_free };

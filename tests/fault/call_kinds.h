@@ -6,6 +6,7 @@
 #include "tests/lib/appended.h"
 #include "tests/lib/graded.h"
 #include "tests/lib/harness.h"
+#include "tests/lib/scored.h"
 #include "tests/lib/states.h"
 
 /* What is called, and what it is called with. */
@@ -18,6 +19,7 @@ struct call_subject {
     struct graded g;
     struct appended a;
     struct states s;
+    struct scored l;
     clattn_workload c;
 };
 
@@ -34,6 +36,6 @@ struct call_kind {
     void (*free)(struct call_subject *x);
 };
 
-extern const struct call_kind call_forward, call_backward, call_append, call_merge;
+extern const struct call_kind call_forward, call_backward, call_append, call_merge, call_scores;
 
 #endif

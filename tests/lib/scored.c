@@ -147,7 +147,7 @@ int scored_forward(struct scored *s, clattn_plan plan, cl_command_queue queue, c
     return 1;
 }
 
-static int fetch(struct scored *s, cl_command_queue queue, char *why, size_t len)
+int scored_fetch(struct scored *s, cl_command_queue queue, char *why, size_t len)
 {
     const size_t size = convert_size(s->t.o.type);
     unsigned char *const now = s->at.image.mem ? image_read(&s->at.image, queue) : NULL;
@@ -165,18 +165,33 @@ static int fetch(struct scored *s, cl_command_queue queue, char *why, size_t len
     return same && trial_fetch(&s->t, queue, why, len);
 }
 
-int scored_run(struct scored *s, int stage, clattn_plan plan, cl_command_queue queue, char *why, size_t len)
+int scored_is_blank(const struct scored *s)
+{
+    int blank = 1;
+    EACH_WRITTEN(s)
+        (void)at;
+        blank = blank && isnan(s->value[i]);
+    END_WRITTEN
+    return blank;
+}
+
+cl_int scored_reset(struct scored *s, int stage, cl_command_queue queue)
 {
     make_args(s);
     poison(s);
     s->args.stage = stage;
     if (stage != CLATTN_SCORES_WEIGHTS)
         s->forward.lse.mem = NULL;
-    if ((s->at.image.mem && failed(image_write(&s->at.image, queue), "poison", why, len)) ||
+    return s->at.image.mem ? image_write(&s->at.image, queue) : CL_SUCCESS;
+}
+
+int scored_run(struct scored *s, int stage, clattn_plan plan, cl_command_queue queue, char *why, size_t len)
+{
+    if (failed(scored_reset(s, stage, queue), "poison", why, len) ||
         failed(clattn_enqueue_scores(plan, queue, &s->args, 0, NULL, NULL), "the call", why, len) ||
         failed(clFinish(queue), "the queue", why, len))
         return 0;
-    return fetch(s, queue, why, len);
+    return scored_fetch(s, queue, why, len);
 }
 
 /* ---- The verdict ---- */

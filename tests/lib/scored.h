@@ -27,6 +27,11 @@ cl_int scored_make(struct scored *s, cl_context context, const clattn_workload *
 int scored_forward(struct scored *s, clattn_plan plan, cl_command_queue queue, char *why, size_t len);
 /* The scores of a stage, from poison, read back: 1, or 0 and `why` when the call fails or anything else was written. */
 int scored_run(struct scored *s, int stage, clattn_plan plan, cl_command_queue queue, char *why, size_t len);
+/* Its parts: poison, and arguments for the stage; and reading. */
+cl_int scored_reset(struct scored *s, int stage, cl_command_queue queue);
+int scored_fetch(struct scored *s, cl_command_queue queue, char *why, size_t len);
+/* Whether every element that a call writes is poison; behind scored_fetch(). */
+int scored_is_blank(const struct scored *s);
 /* Whether what scored_run() read is what float64 says. */
 int scored_verify(struct scored *s, char *why, size_t len);
 /* All of that, every stage: 1, or 0 and `why`. */
