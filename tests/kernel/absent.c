@@ -3,8 +3,8 @@
  *
  * Compilers may load ahead of a test or a loop what is used behind it alone. So for every batch entry and head a kernel
  * asks the fragments where the first key, the first and the last row of Q and an entry of each array lie, whether there
- * are any or not, with the arguments and buffers of a real call, of one that writes scores, too; of a backward call each
- * kernel that goes over rows.
+ * are any or not, with the arguments and buffers of a real call, of one that writes scores, too; of a backward call
+ * each kernel that goes over rows.
  * make check has a third of the forward calls and two backward ones of engine cpu; CLATTN_PART=1: all. */
 #include "config.h"
 

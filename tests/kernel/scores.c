@@ -67,7 +67,8 @@ static const char *const rows[] = {
     "b2 h4/2 q37 k283 d40/26 blocks:33,17 page16 kvlen:283,70 kvstart:5,0 k:int4 v:int8 o:f32",
     "b2 h4/2 q37 k83 d64/32 k:q4_0 v:q8_0 bias:bhq1 mask:b11k window-1,9 invariant",
     "b2 h6/2 q7 k70 d40/24 window9,3 bias:1111 k:int8:16z mod:causal,softcap scale10 kvstart:60,0 bthd",
-    "b2 h4/2 q9 k2 d576/8 scale-1.5 softcap0.3 causal-tl page1 k:q8_0 invariant sink"
+    "b2 h4/2 q9 k2 d576/8 scale-1.5 softcap0.3 causal-tl page1 k:q8_0 invariant sink",
+    "b4 h6/3 q37 k83 d32/26 causal softcap4 bias:23qk slopes mask:13qk k:q5_1 sink"
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 /* In 16 bits, which matrix units take. */

@@ -30,7 +30,7 @@ static const struct {
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, splits), -1, "splits is -1" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, splits), 1025, "splits is 1025" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, k_type), 5, "k_type 5" },
-    { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, v_type), 11, "v_type 11" },
+    { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, v_type), 14, "v_type 14" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, type), CLATTN_INT8, "type 7" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, o_type), CLATTN_Q8_0, "o_type 9" },
     { "f32 b1 h2 q3 k4 d64", offsetof(clattn_problem, o_type), -1, "o_type -1" },

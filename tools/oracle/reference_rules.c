@@ -106,7 +106,7 @@ static int bias_change(const struct reference *r, const struct reference_line *a
     int64_t step = 0;
     (void)keep;
     const double *bias = r->bias ? r->bias + cells(r->bias_shape, at->b, at->h, at->q, &step) : NULL;
-    const double slope = r->p.flags & CLATTN_BIAS_SLOPES ? slope_of(r, at) : 1;
+    const double slope = bias && r->p.flags & CLATTN_BIAS_SLOPES ? slope_of(r, at) : 1;
     for (int64_t k = at->lo; k < at->hi && bias; k++)
         s[k] += slope * bias[k * step];
     return bias != NULL;
