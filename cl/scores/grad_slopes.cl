@@ -1,5 +1,5 @@
-/* The gradient of the slopes of a bias: dS times the bias, summed as slope_sums.cl says. Where dS is 0, as of keys that
- * a bias of -inf drops, it does not matter what the bias is. */
+/* The gradient of the slopes of a bias: dS times the bias, summed as slope_sums.cl says. Where dS is 0, as of keys
+ * that a bias of -inf drops, it does not matter what the bias is. */
 CLA_FN void cla_bias_slope_take(cla_tile *t, const cla_env *e, const real *s, int k0, int n)
 {
     const cla_args *a = e->a;
