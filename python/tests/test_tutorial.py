@@ -31,4 +31,4 @@ def test_tutorial():
         n += 1
         if can_run(code.lstrip()):
             exec(compile('\n' * line + code, path, 'exec'), scope) # pylint: disable=exec-used
-    assert n == 11 and 'losses' in scope
+    assert n == 12 and 'losses' in scope
