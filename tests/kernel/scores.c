@@ -270,8 +270,13 @@ static void run_one(const struct device *d)
     report(d, arguments[1], config, layout);
 }
 
+/* Several tiles of keys in local memory are what may race. */
 static void run_quick(const struct device *d)
 {
+    const char *emulated = emulation(0, "nw2,rt1,bk16,qreg0");
+    report_row(d, "f32", "b1 h1 q5 k40 d8", 0, "simt tx8,ty8,tm4,tn4,ch8,cv8,qres0", PLAIN);
+    if (emulated)
+        report_row(d, "f16", "b1 h1 q40 k40 d16 causal", 0, emulated, PLAIN);
     for (unsigned i = 0; i < N_QUICK_FEATURES; i++)
         report_row(d, "f32", quick_features[i], i, by[i % N_BY], (enum layout)(i % LAYOUTS));
 }
