@@ -75,6 +75,8 @@ static cl_int describe(const struct ggml_tensor *node, clattn_problem *p)
         if (t && (!type_of(t) || t->nb[0] != type_of(t)->bytes))
             return CLATTN_ERROR_NOT_SUPPORTED;
     }
+    if (node->src[SINKS] && node->src[SINKS]->type != GGML_TYPE_F32)
+        return CLATTN_ERROR_NOT_SUPPORTED;
     if ((k->ne[3] != 1 && k->ne[3] != q->ne[3]) || (v->ne[3] != 1 && v->ne[3] != q->ne[3]) || v->ne[2] != k->ne[2])
         return CLATTN_ERROR_NOT_SUPPORTED;
     *p = (clattn_problem)CLATTN_PROBLEM_INIT;
@@ -126,7 +128,8 @@ static clattn_tensor4 scores_of(const struct ggml_tensor *t, struct place at)
                              { elements(t, t->nb[3]), elements(t, t->nb[2]), elements(t, t->nb[1]), 1 } };
 }
 
-/* Computes a node. slopes: a buffer of what fill_slopes() makes, where max_bias is not 0. */
+/* Computes a node. slopes: a buffer of what fill_slopes() makes, where there is a mask and
+ * max_bias is above 0. */
 static cl_int enqueue_node(clattn_handle handle, cl_command_queue queue, const struct ggml_tensor *node,
                            const struct place at[TENSORS], cl_mem slopes, cl_event *event)
 {
@@ -162,6 +165,12 @@ static double of_half(const unsigned char *from)
     const int x = from[0] | from[1] << 8, e = x >> 10 & 31, m = x & 1023;
     const double size = e == 31 ? (m ? NAN : INFINITY) : ldexp(e ? m + 1024 : m, (e ? e : 1) - 25);
     return x & 0x8000 ? -size : size;
+}
+
+static double of_bfloat(const unsigned char *from)
+{
+    const int m = 128 + (from[0] & 127), e = (from[1] & 127) << 1 | from[0] >> 7; /* of a normal number */
+    return ldexp(from[1] & 128 ? -m : m, e - 134);
 }
 
 static void put_half(unsigned half, unsigned char *to)
@@ -210,7 +219,8 @@ static void fill(struct ggml_tensor *t)
         }
         for (size_t i = 0; i < block; i++)
             to[at + i] = (unsigned char)draw();
-        put_half((block > 2 ? 0x2800 : 0x3800 | draw() % 2 << 15) | draw() % 1024, to + at);
+        const unsigned one = t->type == GGML_TYPE_BF16 ? 0x3f00 | draw() % 128 : 0x3800 | draw() % 1024; /* 1/2 to 1 */
+        put_half(block > 2 ? 0x2800 | draw() % 1024 : one | draw() % 2 << 15, to + at);
         if (t->type == GGML_TYPE_Q4_1 || t->type == GGML_TYPE_Q5_1)
             put_half(0xb800 | draw() % 1024, to + at + 2);
     }
@@ -227,6 +237,7 @@ static double element(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64
     switch (t->type) {
     case GGML_TYPE_F32: memcpy(&x, at, sizeof x); return (double)x;
     case GGML_TYPE_F16: return of_half(at);
+    case GGML_TYPE_BF16: return of_bfloat(at);
     case GGML_TYPE_Q8_0: return of_half(at) * (signed char)at[2 + c];
     case GGML_TYPE_Q4_0: return of_half(at) * (low - 8);
     case GGML_TYPE_Q4_1: return of_half(at) * low + of_half(at + 2);
@@ -244,10 +255,12 @@ static double error_of(const struct ggml_tensor *node)
     const struct ggml_tensor *const q = node->src[Q], *const k = node->src[K], *const v = node->src[V];
     const struct ggml_tensor *const mask = node->src[MASK], *const sinks = node->src[SINKS];
     const double cap = (double)op_param(node, 2), scale = (double)op_param(node, 0);
-    float slopes[64];
+    float *const slopes = calloc((size_t)q->ne[2], sizeof *slopes);
     double most = 0, *const want = calloc((size_t)v->ne[0], sizeof *want);
+    if (!slopes || !want)
+        exit(1);
     fill_slopes(node, slopes);
-    for (int64_t i = 0; i < q->ne[3] * q->ne[2] * q->ne[1] && want; i++) {
+    for (int64_t i = 0; i < q->ne[3] * q->ne[2] * q->ne[1]; i++) {
         const int64_t row = i % q->ne[1], h = i / q->ne[1] % q->ne[2], b = i / q->ne[1] / q->ne[2];
         const int64_t hk = h / (q->ne[2] / k->ne[2]);
         double sum = sinks ? exp(element(sinks, h, 0, 0, 0)) : 0;
@@ -265,13 +278,14 @@ static double error_of(const struct ggml_tensor *node)
                 want[c] += exp(s) * element(v, c, j, hk, b % v->ne[3]);
         }
         for (int64_t c = 0; c < v->ne[0]; c++) {
-            const double off = fabs(element(node, c, h, row, b) - want[c] / sum);
+            const double off = fabs(element(node, c, h, row, b) - (sum > 0 ? want[c] / sum : 0));
             if (most == most && !(off <= most)) /* the largest, or a NaN */
                 most = off;
         }
     }
+    free(slopes);
     free(want);
-    return want ? most : NAN;
+    return most;
 }
 
 /* ---- On a device ---- */
@@ -292,12 +306,16 @@ static void check(cl_int status, const char *what)
 static void compute(cl_context context, cl_command_queue queue, struct ggml_tensor *node)
 {
     struct place at[TENSORS] = { { NULL, 0 } };
-    float numbers[64];
+    const size_t heads = (size_t)node->src[Q]->ne[2];
+    float *const numbers = calloc(heads, sizeof *numbers);
     cl_int status;
+    if (!numbers)
+        exit(1);
     fill_slopes(node, numbers);
-    const cl_mem slopes =
-        clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &status);
+    const cl_mem slopes = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, heads * sizeof *numbers,
+                                         numbers, &status);
     check(status, "clCreateBuffer");
+    free(numbers);
     for (int i = 0; i < TENSORS; i++) {
         const struct ggml_tensor *const t = tensor_at(node, i);
         if (!t)
@@ -325,7 +343,7 @@ int main(void)
     } rows[] = {
         { GGML_TYPE_F16, GGML_TYPE_F16, 1, 4, 4, 7, 40, 1, 1, 0, 0, 0 },
         { GGML_TYPE_F16, GGML_TYPE_F16, 2, 8, 2, 33, 70, 1, 2, 0, 0, 1 },
-        { GGML_TYPE_F32, GGML_TYPE_F16, 4, 6, 3, 1, 96, 3, 2, 8, 0, 0 },
+        { GGML_TYPE_F32, GGML_TYPE_BF16, 4, 6, 3, 1, 96, 3, 2, 8, 0, 0 },
         { GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, 1, 8, 2, 4, 100, 4, 1, 8, 10, 1 },
         { GGML_TYPE_Q5_1, GGML_TYPE_Q4_1, 2, 4, 2, 9, 64, 0, 0, 0, 30, 0 },
         { GGML_TYPE_Q5_0, GGML_TYPE_Q5_0, 1, 12, 4, 3, 65, 12, 1, 4, 0, 0 },
@@ -360,6 +378,8 @@ int main(void)
                 fill(node->src[t]);
         for (int64_t j = 0; rows[i].mask_h && j < rows[i].keys; j += 3)
             put_half(0xfc00, (unsigned char *)node->src[MASK]->data + 2 * j); /* -inf */
+        for (int64_t j = 0; i == 0 && j < rows[i].keys; j++) /* row 1 sees nothing */
+            put_half(0xfc00, (unsigned char *)node->src[MASK]->data + node->src[MASK]->nb[1] + 2 * (size_t)j);
         compute(context, queue, node);
         const double off = error_of(node);
         printf("node %d: off by at most %.2g\n", (int)i, off);

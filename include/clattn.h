@@ -14,7 +14,7 @@
  *     s = c tanh(s / c)                              softcap c
  *     s = score_mod(s, b, h, q, k)                   the caller's OpenCL C, several in the order given
  *     s = s - slope[h] |q + offset - k|              ALiBi
- *     s = s + bias[b,h,q,k]
+ *     s = s + bias[b,h,q,k]                          times slope[h] with CLATTN_BIAS_SLOPES; see also CLATTN_REPEAT
  *     lse[q] = ln(sum_k exp(s[q,k]) + exp(sink[h]))  sinks: a term without a value
  *     O[q]   = sum_k z exp(s[q,k] - lse[q]) V[k]     z: dropout, see below; else 1
  *
@@ -36,7 +36,7 @@
  *            mask          a byte that is not 0 keeps the key
  *            block map     see clattn_forward_args.block_map
  *            lengths       kv_start[b] <= k < kv_len[b] and q < q_len[b]
- *            score, bias   a bias of -inf, and a score_mod that returns -inf, drop the key
+ *            score, bias   a bias of -inf, whatever its slope is, and a score_mod that returns -inf, drop the key
  *          The offset is kv_len - q_len of the batch entry (bottom-right, the default), 0 (top-left), or given.
  *          Causality is never guessed from shapes. A row that sees no key gives O = 0 and LSE = -inf (with a sink,
  *          LSE = sink), never NaN. What is stored in K and V outside [kv_start, kv_len), in Q beyond q_len, and in the
@@ -1006,7 +1006,7 @@ CLATTN_API cl_int clattn_enqueue_forward(clattn_plan plan, cl_command_queue queu
  * @param handle     the device
  * @param queue      as for clattn_enqueue_forward()
  * @param problem    as for clattn_plan_create(); not NULL. CLATTN_BACKWARD is ignored, so that one problem serves
- *                   clattn_backward() as well.
+ *                   clattn_backward() as well, and so is CLATTN_SCORES.
  * @param args       as for clattn_enqueue_forward(), with two differences. sizes NULL: those of the problem. workspace
  *                   NULL: the call allocates what it needs, and the driver frees that once the call has finished;
  *                   where that much cannot be had, keys are split into fewer parts, or not at all
@@ -1070,8 +1070,8 @@ typedef struct clattn_scores_args {
 
 /**
  * Enqueues the writing of scores or weights, which the forward pass itself never stores: to look at them, or to hand
- * them on. Asynchronous, as clattn_enqueue_forward(). It takes memory that grows with nq nk, and the time of the first
- * product of a forward call.
+ * them on. Asynchronous, as clattn_enqueue_forward(). The tensor grows with nq nk; the call takes about the time of the
+ * first product of a forward call.
  *
  * A score s after the stage that is asked for is off by no more than S + eps (|s| + S) + tiny, with the names and in
  * the domain of the bound at the top, f64 and matrix units as there, and

@@ -177,7 +177,7 @@ def begin(q: Any, k: Any, v: Any, *, return_lse: bool = False, return_scores: Op
     wanted = options.Options(lse=checks.flag(return_lse, 'return_lse'), scores=scores, **found)
     call.prepare(lib.CLATTN_PY_FORWARD, wanted, forward.prepare, written)
     if plan is not None:
-        plan.pointer_for(call.prepared) # which it refuses, before anything is written
+        plan.pointer_for(call.prepared, scores is not None) # which it refuses, before anything is written
 
     def end() -> Any:
         call.run(pointer_of(call, plan, scores))

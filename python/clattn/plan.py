@@ -77,7 +77,7 @@ class Plan:
             raise ValueError('return_scores is for plans without gradients')
         wanted = options.Options(scores=scores, **found)
         call.prepare(-1 - gradients, wanted, _prepare_backward if gradients else forward.prepare, ())
-        self._key = call.prepared.problem_key
+        self._key, self._scores = call.prepared.problem_key, scores is not None
         self._pointer = create(call.handle, call.prepared, config, max_workspace)
 
     def _open(self) -> Any:
@@ -93,8 +93,10 @@ class Plan:
             raise TypeError('the plan was made with %s, which is not given' % ', '.join(missing))
         return {**self._options, **found}
 
-    def pointer_for(self, prepared: Prepared) -> Any:
-        """The plan itself, for a call of its problem."""
+    def pointer_for(self, prepared: Prepared, scores: bool = False) -> Any:
+        """The plan itself, for a call of its problem, which may ask for scores."""
+        if scores and not self._scores:
+            raise ValueError('return_scores is for plans that were made with it')
         if prepared.problem_key != self._key:
             raise ValueError('the types, widths or options of this call are not those of the plan')
         return self._open()

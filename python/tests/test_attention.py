@@ -298,8 +298,10 @@ def test_scores_of_a_plan(rng):
     o, weights = plan(q, k, v, return_scores='weights')
     close(np.asarray(weights) @ np.repeat(v, 2, 1), np.asarray(plan(q, k, v), np.float64), 1e-5)
     assert o.shape == (2, 4, 9, 12)
-    with pytest.raises(clattn.Error, match='CLATTN_SCORES'):
-        clattn.Plan(q, k, v, causal=True)(q, k, v, return_scores='weights')
+    out = np.full(o.shape, np.nan, np.float32)
+    with pytest.raises(ValueError, match='return_scores'):
+        clattn.Plan(q, k, v, causal=True)(q, k, v, return_scores='weights', out=out)
+    assert np.isnan(out).all()
     with pytest.raises(ValueError, match='gradients'):
         clattn.Plan(q, k, v, gradients=True, return_scores=True)
     with pytest.raises(ValueError, match='return_scores'):

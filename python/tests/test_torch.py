@@ -218,7 +218,7 @@ def test_refused():
         ct.attention(q.to_sparse(), k, v)
     with pytest.raises(TypeError, match='score_mod_grad'):
         ct.attention(q.requires_grad_(), k, v, score_mod='s *= 2;')
-    for name in ('out', 'plan'):
+    for name in ('out', 'plan', 'return_scores'):
         with pytest.raises(TypeError, match='%s is not for tensors' % name):
             ct.attention(k, k, k, **{name: torch.zeros_like(k)})
 

@@ -18,7 +18,7 @@ static cl_int take_plan(struct kept_plan **out, clattn_problem *checked, clattn_
                       ~(uint32_t)(CLATTN_APPEND | CLATTN_ROTARY | CLATTN_BATCH_INVARIANT | CLATTN_SCORES);
         given.splits = 0;
     } else {
-        given.flags &= ~(uint32_t)CLATTN_BACKWARD;
+        given.flags &= ~(uint32_t)(CLATTN_BACKWARD | CLATTN_SCORES);
     }
     status = status ? status : problem_read(checked, &given, why);
     return status ? status : plan_table_take(out, &h->plans, &h->maker, checked, why);

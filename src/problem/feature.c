@@ -79,5 +79,7 @@ const char *feature_unsaid_axes(const clattn_workload *c)
             return "axes of a bias or mask that are not 0 or 1, or of b and h 2 to 9";
         some = some || n > 1;
     }
-    return some == !!(c->problem.flags & CLATTN_REPEAT) ? NULL : "axes that repeat or CLATTN_REPEAT, not both";
+    if (some == !!(c->problem.flags & CLATTN_REPEAT))
+        return NULL;
+    return some ? "axes that repeat without CLATTN_REPEAT" : "CLATTN_REPEAT without axes that repeat";
 }

@@ -176,7 +176,7 @@ static cl_int bool_read(clattn_workload *to, const char *word, const char *value
 {
     const char *rest = feature_read_axes(value, &to->problem, to->mask_axes);
     if (!rest || *rest)
-        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast", word);
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, or 2 to 9 of b and h that repeat", word);
     to->problem.flags |= CLATTN_MASK;
     return CL_SUCCESS;
 }

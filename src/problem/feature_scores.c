@@ -161,7 +161,8 @@ static cl_int bias_read(clattn_workload *to, const char *word, const char *value
     const char *rest = feature_read_axes(value, &to->problem, to->bias_axes);
     to->problem.bias_type = rest && *rest == ':' ? problem_type_find(rest + 1) : CLATTN_F32;
     if (!rest || (*rest && *rest != ':') || !to->problem.bias_type)
-        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, and perhaps :TYPE", word);
+        SYNTAX("\"%.40s\": expected the axes bhqk, 1 where broadcast, 2 to 9 of b and h that repeat, and perhaps :TYPE",
+               word);
     return CL_SUCCESS;
 }
 

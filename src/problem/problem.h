@@ -17,10 +17,10 @@ cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
 
 /* Whether Q or K are varlen; and whether that, or lists, say how many rows of each batch entry there are, or count. */
 bool problem_is_varlen(const clattn_problem *p);
+bool problem_has_lists(const clattn_problem *p);
+
 /* Flags with which calls give slopes. */
 enum { PROBLEM_SLOPES = CLATTN_ALIBI | CLATTN_BIAS_SLOPES };
-
-bool problem_has_lists(const clattn_problem *p);
 
 /* Whether keys may be dropped elsewhere than at the ends of what the queries of a tile see. */
 bool problem_has_holes(const clattn_problem *p);

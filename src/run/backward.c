@@ -112,7 +112,7 @@ static cl_int check_tensors(struct call *c, const struct reader *r, cl_context c
 /* ---- Gradients of bias, slopes and sinks ---- */
 
 /* The shape of the bias as it counts: an axis of 1, or one that does not step, is broadcast. Entries and heads may be
- * fewer than those of the call; whether they divide these was seen before. */
+ * fewer than those of the call. Its numbers have been checked. */
 static void read_bias_shape(struct arguments *to, const struct reader *r)
 {
     const clattn_tensor4 *const bias = &r->forward.bias;
@@ -339,6 +339,9 @@ cl_int backward_read_sizes(struct call *c, const struct call_plan *plan, const v
     cl_int status;
     if ((status = backward_read_args(&r.a, &r.forward, in, why)) ||
         (status = call_sizes(&r.s, c, r.forward.sizes, why)) || (status = check_shared(&r)))
+        return status;
+    const struct tensor4_use bias = call_use_of_bias(r.p, &r.s);
+    if (bias.given && (status = tensor4_check_shape(&r.forward.bias, &bias, why)))
         return status;
     read_bias_shape(&c->args, &r);
     const bool queries = r.s.b && (r.p->flags & CLATTN_CU_Q ? r.s.total_q : r.s.nq); /* that there are any */

@@ -153,6 +153,13 @@ static cl_int check_dropout(struct call *c, const struct reader *r)
     return CL_SUCCESS;
 }
 
+struct tensor4_use call_use_of_bias(const clattn_problem *p, const clattn_sizes *s)
+{
+    return (struct tensor4_use){ "bias", p->bias_type != 0, { s->b, s->h, s->nq, s->nk },
+                                 problem_type_size(p->bias_type), false, NULL, false, false,
+                                 p->flags & CLATTN_REPEAT };
+}
+
 static cl_int check_tensors4(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
@@ -170,8 +177,7 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
     } rows[] = {
         { PARAM_BIAS,
           &r->a->bias,
-          { "bias", p->bias_type, { s->b, s->h, s->nq, s->nk }, problem_type_size(p->bias_type), false, NULL, false,
-            false, p->flags & CLATTN_REPEAT },
+          call_use_of_bias(p, s),
           &to->bias },
         { PARAM_MASK,
           &r->a->mask,

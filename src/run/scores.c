@@ -69,7 +69,7 @@ cl_int scores_read(struct call *c, const struct call_plan *plan, const void *in,
     if ((status = call_read_inputs(c, plan, &forward, use, &s, why)) ||
         (status = check_scores(c, plan, &a, &s, why)) || (status = call_set_groups(c, plan, &s, why)))
         return status;
-    /* Engines of real devices keep nothing of their own there. */
+    /* Only engines of tests need one. */
     c->workspace = (struct workspace){ forward.workspace, forward.workspace_offset, forward.workspace_size };
     c->args.stage = a.stage;
     c->args.heads_inner = a.stage >= CLATTN_SCORES_MASKED && call_heads_share(c, plan->p);

@@ -214,16 +214,10 @@ static bool divides(int64_t n, int64_t extent)
     return n == 1 || n == extent || (n > 0 && n < extent && extent % n == 0);
 }
 
-/* Shape and strides as they count: the caller's, or the call's size; contiguous, or the caller's. */
-static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
-                       struct why *why)
+cl_int tensor4_check_shape(const clattn_tensor4 *t, const struct tensor4_use *use, struct why *why)
 {
-    static const int order[2][4] = { { 3, 2, 1, 0 }, { 3, 1, 2, 0 } };
     const char *const axis = use->axes ? use->axes : "bhqk";
-    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2] && !t->stride[3];
-    int64_t step = 1;
-    for (int n = 0; n < 4; n++) {
-        const int i = order[use->rows_first][n];
+    for (int i = 0; i < 4; i++) {
         const bool repeats = use->repeats && i < 2;
         if (t->shape[i] && !(repeats ? divides(t->shape[i], use->extent[i])
                                      : t->shape[i] == 1 || t->shape[i] == use->extent[i]))
@@ -232,6 +226,22 @@ static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, i
                     use->extent[i] == 1 ? "" : repeats ? ", or a number that divides it" : ", or 1 to broadcast");
         if (t->stride[i] < 0)
             INVALID("%s.stride[%c] is %lld, must not be negative", use->name, axis[i], (long long)t->stride[i]);
+    }
+    return CL_SUCCESS;
+}
+
+/* Shape and strides as they count: the caller's, or the call's size; contiguous, or the caller's. */
+static cl_int resolve4(const clattn_tensor4 *t, const struct tensor4_use *use, int64_t shape[4], int64_t stride[4],
+                       struct why *why)
+{
+    static const int order[2][4] = { { 3, 2, 1, 0 }, { 3, 1, 2, 0 } };
+    const cl_int status = tensor4_check_shape(t, use, why);
+    const bool contiguous = !t->stride[0] && !t->stride[1] && !t->stride[2] && !t->stride[3];
+    int64_t step = 1;
+    if (status)
+        return status;
+    for (int n = 0; n < 4; n++) {
+        const int i = order[use->rows_first][n];
         shape[i] = t->shape[i] ? t->shape[i] : use->extent[i];
         stride[i] = shape[i] == 1 ? 0 : contiguous ? step : t->stride[i];
         if (contiguous && !checked_mul(step, shape[i], &step))

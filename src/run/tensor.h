@@ -62,6 +62,8 @@ struct tensor4 {
     cl_mem mem;                          /* NULL: no elements */
     int64_t shape[4], stride[4], offset; /* stride 0 where broadcast */
 };
+/* Its shape and strides alone, which need no buffer. */
+cl_int tensor4_check_shape(const clattn_tensor4 *t, const struct tensor4_use *use, struct why *why);
 cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_context context, struct tensor4 *out,
                      struct why *why);
 cla_scores_at tensor4_place(const struct tensor4 *t);

@@ -298,7 +298,7 @@ tensor wide0.npy '<f4' 4 3 5 0
 tensor wide0l.npy '<f4' 4 3 5
 refused 1 'O_PARTS: wide0.npy: its shape [3,5,0] has a width of 0' --merge wide0.npy wide0l.npy
 for option in --causal --scale=1 --softcap=2 --dropout=0.1 --window=1,2 --align=3 --bias=x --mask=x \
-    --alibi=x --sinks=x \
+    --alibi=x --bias-slopes=x --repeat --sinks=x \
     --score-mod=x --q-len=x --kv-len=x --kv-start=x --block-table=x --k-scale=x --v-scale=x --k-type=int8 \
     --v-type=q4_0 --splits=2 --batch-invariant --layout=bhtd --o-type=f16; do
     refused 1 "${option%%=*}: --merge only merges what was computed before" $option --merge op.npy lp.npy

@@ -24,7 +24,7 @@ static void lower(int64_t *lo, int64_t least) { *lo = least > *lo ? least : *lo;
 
 static bool is_causal(const clattn_problem *p) { return p->causal; }
 static bool has_window(const clattn_problem *p) { return p->flags & CLATTN_WINDOW; }
-static bool has_slopes(const clattn_problem *p) { return p->flags & CLATTN_ALIBI; }
+static bool is_alibi(const clattn_problem *p) { return p->flags & CLATTN_ALIBI; }
 
 static void causal_range(const struct reference *r, struct reference_line *at)
 {
@@ -127,7 +127,7 @@ static const struct rule {
     { .keep = blocks_keep },
     { .change = softcap_change },
     { .change = mod_change },
-    { .change = alibi_change, .needs_diagonal = has_slopes },
+    { .change = alibi_change, .needs_diagonal = is_alibi },
     { .keep = bias_keep, .change = bias_change },
 };
 enum { RULES = sizeof rules / sizeof *rules };

@@ -39,6 +39,7 @@ static const char *const others[] = {
     "f16 b4 h4/2 q65 k65 d80 varlen causal lse",
     "f16 b1 h2/1 q33 k66 d576/512 causal lse",
     "f16 b2 h4/2 q33 k70 d96 k:int8:32 v:int4:16z lse",
+    "f32 b2 h4/2 q9 k70 d64/96 k:q5_1 v:q4_1 bias:12qk slopes lse",
     "f32 b1 h2 q150 k300 d64 blocks:64,64 lse",
     "f32 b1 h2 q65 k90 d64 causal softcap5 alibi bias:1hqk sink bwd",
     "f32 b2 h8 q257 k2 d64 scale0.01 lse",

@@ -170,7 +170,7 @@ static const struct args_row table[] = {
              "that position: bottom-right (default), top-left, N, or A.npy with [b] offsets"),
     ROW_TEXT("--bias", bias, "F.npy", "added to the scores, [b,h,nq,nk]; axes of 1, and missing ones, are broadcast"),
     ROW_TEXT("--mask", mask, "M.npy", "likewise, of bool or u1: what is not 0 is seen"),
-    ROW_FLAG("--repeat", repeat, "entries and heads of these may be fewer, 2 to 9 that divide b and h, and repeat"),
+    ROW_FLAG("--repeat", repeat, "axes b and h of bias and mask may be 2 to 9 that divide them, and repeat"),
     ROW_TEXT("--block-map", block_map, "M.npy", "a byte for each block: 0 drops it, 2: the mask keeps all of it"),
     ROW_READ("--block-size", read_block_size, "BQ,BK", "its queries and keys; without --block-map: made from the mask"),
     ROW_TEXT("--alibi", alibi, "S.npy", "slopes of ALiBi, [h] or [b,h]"),

@@ -27,11 +27,11 @@ static int check_together(const struct options *o, struct fault *f)
     if (o->cu_q && o->block_table)
         return fault_set(f, EXIT_USAGE, "--block-table: %s contradicts --cu-q: varlen keys lie in no pages",
                          o->block_table);
-    if (o->bias_slopes && !o->bias)
+    if (o->bias_slopes && !o->bias && !o->merge)
         return fault_set(f, EXIT_USAGE, "--bias-slopes: %s needs --bias as well", o->bias_slopes);
     if (o->bias_slopes && o->alibi)
         return fault_set(f, EXIT_USAGE, "--bias-slopes: %s contradicts --alibi", o->bias_slopes);
-    if (o->repeat && !o->bias && !o->mask)
+    if (o->repeat && !o->bias && !o->mask && !o->merge)
         return fault_set(f, EXIT_USAGE, "--repeat needs --bias or --mask as well");
     const struct { const char *name, *path; } gradients[] = { { "--dlse", o->dlse }, { "--dq", o->dq },
                                                               { "--dk", o->dk }, { "--dv", o->dv },
@@ -73,7 +73,7 @@ static int check_merge(const struct options *o, struct fault *f)
         { "--causal", o->problem.causal },
         { "--window", (o->problem.flags & CLATTN_WINDOW) != 0 }, { "--align", o->align_text != NULL },
         { "--bias", o->bias != NULL }, { "--mask", o->mask != NULL }, { "--block-map", o->block_map != NULL },
-        { "--alibi", o->alibi != NULL },
+        { "--alibi", o->alibi != NULL }, { "--bias-slopes", o->bias_slopes != NULL }, { "--repeat", o->repeat },
         { "--sinks", o->sinks != NULL }, { "--score-mod", o->mods.n > 0 }, { "--aux", o->aux.n > 0 },
         { "--cu-q", o->cu_q != NULL }, { "--cu-k", o->cu_k != NULL }, { "--q-len", o->q_len != NULL },
         { "--kv-len", o->kv_len != NULL }, { "--kv-start", o->kv_start != NULL },

@@ -35,9 +35,9 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
 
     q [b,h,nq,d]  k [b,hk,nk,d]  v [b,hk,nk,dv]  ->  [b,h,nq,dv], and with return_lse LSE [b,h,nq]
 
-    float32, float16, bfloat16 or float64. Arguments are those of clattn.attention() but out and plan; with score_mod
-    also score_mod_grad, as for clattn.attention_backward(), where gradients are wanted. Tensors of another device than
-    the CPU are copied there, and the result back, with a warning.
+    float32, float16, bfloat16 or float64. Arguments are those of clattn.attention() but out, plan and
+    return_scores; with score_mod also score_mod_grad, as for clattn.attention_backward(), where gradients are wanted.
+    Tensors of another device than the CPU are copied there, and the result back, with a warning.
 
     torch.compile, torch.export and the transforms of torch.func record a call as torch.ops.clattn.attention, from
     PyTorch 2.4 on; with a handle, and before, torch.compile breaks the graph at a call, and fullgraph=True raises.
@@ -52,7 +52,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: 
 
 def attention_of(given: Dict[str, Any], return_lse: bool, handle: Optional[Handle]) -> Any:
     """attention() of arguments by name."""
-    for name in ('out', 'plan'):
+    for name in ('out', 'plan', 'return_scores'):
         if name in given:
             raise TypeError('%s is not for tensors' % name)
     return_lse = checks.flag(return_lse, 'return_lse')
