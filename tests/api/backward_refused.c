@@ -91,6 +91,27 @@ static void test_plans(void)
     clattn_plan_release(forward);
 }
 
+/* Shapes of a bias that repeats, which no call takes: nor has one a workspace. */
+static void test_sizes(const struct device *d)
+{
+    static const int64_t bad[][2] = { { 3, 2 }, { -1, 1 }, { -4, -4 }, { 1, INT64_C(1) << 32 },
+                                      { (INT64_C(1) << 32) + 2, 2 }, { INT64_MIN, 2 } };
+    const clattn_workload c = each_case("f32 b4 h4/2 q9 k9 d8 bias:22qk lse bwd");
+    clattn_backward_args a = CLATTN_BACKWARD_ARGS_INIT;
+    clattn_forward_args f = CLATTN_FORWARD_ARGS_INIT;
+    const clattn_plan plan = each_own_plan(d->handle, &c.problem, NULL);
+    size_t need;
+    a.forward = &f;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        f.bias = (clattn_tensor4){ .shape = { bad[i][0], bad[i][1], 0, 1 } };
+        each_refused(d, clattn_backward_workspace_size(plan, &a, &need), NULL, CLATTN_ERROR_INVALID_ARGUMENT,
+                     "bias.shape[", "a workspace for a shape that divides nothing");
+    }
+    f.bias = (clattn_tensor4){ .shape = { 2, 4, 0, 1 } };
+    is_int(clattn_backward_workspace_size(plan, &a, &need), CL_SUCCESS, "and for one that divides");
+    clattn_plan_release(plan);
+}
+
 static cl_mem half; /* what a change made */
 /* A call with other arguments, of a problem of its own. */
 static void refused_of(const char *problem, unsigned wanted, void (*change)(clattn_backward_args *), cl_int want,
@@ -204,6 +225,7 @@ static void test(const struct device *d)
     graded_call_open(&on, d, graded_call_text, GRADED_ALL);
     test_tensors();
     test_plans();
+    test_sizes(d);
     test_problems();
     test_beyond(d);
     graded_call_close(&on);

@@ -4,10 +4,10 @@
 
     from clattn.torch import scaled_dot_product_attention
 
-takes the place of torch.nn.functional.scaled_dot_product_attention. attention() has everything that clattn has but scores, and
-register_transformers() gives it to the models of transformers. From PyTorch 2.4 on all of it goes through operators,
-torch.ops.clattn.attention and torch.ops.clattn.attention_backward, wherever PyTorch looks at programs rather than runs
-them: torch.compile(fullgraph=True), torch.export, torch.func and tensors without memory.
+takes the place of torch.nn.functional.scaled_dot_product_attention. attention() has everything that clattn has but
+scores, and register_transformers() gives it to the models of transformers. From PyTorch 2.4 on all of it goes through
+operators, torch.ops.clattn.attention and torch.ops.clattn.attention_backward, wherever PyTorch looks at programs rather
+than runs them: torch.compile(fullgraph=True), torch.export, torch.func and tensors without memory.
 
 Start Python with OMP_WAIT_POLICY=PASSIVE in the environment: else idle threads of PyTorch's OpenMP spin behind its own
 operators, and take CPUs from clattn.
