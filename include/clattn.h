@@ -415,8 +415,8 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  *
  *   TYPE bB hH[/HK] qNQ kNK dD[/DV] [causal|causal-tl] [windowL,R] [softcapC] [alibi] [bias:DIMS[:TYPE]] [slopes]
  *        [mask:DIMS] [blocks:BQ,BK] [sink] [mod:NAME[,NAME..]] [dropoutP] [varlen] [pageP] [k:TYPE] [v:TYPE]
- *        [o:TYPE] [offN] [bthd] [scaleX] [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [seedN]
- *        [lse] [bwd]
+ *        [o:TYPE] [offN] [bthd] [scaleX] [qlen:N,..] [kvlen:N,..] [kvstart:N,..] [splitsN] [invariant] [scores]
+ *        [seedN] [lse] [bwd]
  *
  * e.g. "f16 b2 h32/8 q2048 k2048 d128 causal". Lists have b numbers. DIMS are the axes of bias or mask, each its
  * letter, or 1 where it is broadcast: bhqk, 11qk, b11k; in the place of b or h a digit from 2 to 9 is a number of
@@ -424,7 +424,7 @@ enum { CLATTN_LIST_MAX = 256, CLATTN_NAMES_MAX = 256 };
  * score_mods, by the files in examples/score_mods; whoever reads the string supplies texts and buffers. varlen: Q, K
  * and V are varlen, and sequence i has ceil(NQ (i+1) / B) queries and ceil(NK (i+1) / B) keys. k: and v: may name a
  * quantised type as well; int8 and int4 may be followed by :GROUP, and by z where there are zero points (k:int8:32z).
- * invariant: CLATTN_BATCH_INVARIANT. bwd: the gradients of all that.
+ * invariant: CLATTN_BATCH_INVARIANT. scores: CLATTN_SCORES. bwd: the gradients of all that.
  */
 typedef struct clattn_workload {
     size_t struct_size;

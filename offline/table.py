@@ -93,7 +93,10 @@ def output(*command):
 
 def kernels(row):
     """Those that a row is compiled for."""
-    return ['cla_backward_keys', 'cla_backward_queries'] if 'bwd' in row.problem.split() else ['cla_forward']
+    words = row.problem.split()
+    if 'scores' in words:
+        return ['cla_scores_out']
+    return ['cla_backward_keys', 'cla_backward_queries'] if 'bwd' in words else ['cla_forward']
 
 
 def compose(run, row, kernel, folder):

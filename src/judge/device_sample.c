@@ -153,7 +153,7 @@ static void fill_bias(clattn_tensor4 *t, const struct sample *s)
     for (int i = 4; i--; step *= shape[i]) {
         const int has = sample_shapes[s->shape].bias[i];
         t->shape[i] = has == SAMPLE_HALF ? shape[i] : !has;
-        t->stride[i] = shape[i] > 1 || has == true ? step : 0;
+        t->stride[i] = shape[i] > 1 || has == SAMPLE_WHOLE ? step : 0;
     }
 }
 

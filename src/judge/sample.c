@@ -119,7 +119,7 @@ void sample_bias_shape(const struct sample *s, int64_t shape[4])
     for (int i = 0; i < 4; i++) {
         const int has = sample_shapes[s->shape].bias[i];
         const bool half = has == SAMPLE_HALF && extent[i] % 2 == 0 && s->p.flags & CLATTN_REPEAT;
-        shape[i] = half && extent[i] ? extent[i] / 2 : has == true ? extent[i] : 1;
+        shape[i] = half && extent[i] ? extent[i] / 2 : has == SAMPLE_WHOLE ? extent[i] : 1;
     }
 }
 

@@ -28,7 +28,7 @@ struct sample {
 
 /* The axes that a bias has, of b, h, q and k, one with half as many where SAMPLE_HALF says so, they are even and
  * may repeat; whether each entry has slopes of its own; and whether dLSE is given. */
-enum { SAMPLE_HALF = 2 };
+enum { SAMPLE_WHOLE = 1, SAMPLE_HALF };
 struct sample_shape {
     int bias[4];
     bool slopes, dlse;

@@ -13,8 +13,8 @@ int64_t sample_feature_count(const struct sample *s, enum sample_what what);
 int sample_feature_type(const struct sample *s, enum sample_what what);
 double sample_feature_value(const struct sample *s, enum sample_what what, int64_t at);
 
-/* What such a tensor has for query q and key k of head h of entry b; 0 for FEATURE_READS_NONE. A bias
- * is multiplied by its slope. */
+/* What such a tensor has for query q and key k of head h of entry b; 0 for FEATURE_READS_NONE. A bias is multiplied by
+ * its slope. */
 double sample_feature_read(const struct sample *s, enum feature_tensor from, int64_t b, int64_t h, int64_t q,
                            int64_t k);
 

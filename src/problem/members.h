@@ -69,7 +69,7 @@ enum member_part {
     X(CLATTN_LSE_F64, MEMBER_PROGRAM, NULL, NULL, "", "lse_f64", "") \
     X(CLATTN_BATCH_INVARIANT, MEMBER_PROGRAM, "invariant", "", "--batch-invariant", "batch_invariant", \
       "batch_invariant") \
-    X(CLATTN_SCORES, MEMBER_PROGRAM, NULL, NULL, "--scores", "scores", "return_scores") \
+    X(CLATTN_SCORES, 0, "scores", "", "--scores", "scores", "return_scores") \
     X(CLATTN_REPEAT, MEMBER_PROGRAM, "mask:12qk", "mask:1hqk", "--repeat", "repeat", "") \
     X(CLATTN_BIAS_SLOPES, MEMBER_PROGRAM, "bias:1hqk slopes", "bias:1hqk", "--bias-slopes", "bias_slopes", "")
 

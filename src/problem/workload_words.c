@@ -289,6 +289,7 @@ const struct workload_word workload_words[WORKLOAD_WORDS + 1] = {
     { "kvstart:", true, read_list, print_list, AT(kv_start), .flag = CLATTN_KV_START },
     { "splits", true, read_count, print_count, PROBLEM(splits), .most = SPLITS_MAX },
     { "invariant", false, read_flag, print_flag, .flag = CLATTN_BATCH_INVARIANT },
+    { "scores", false, read_flag, print_flag, .flag = CLATTN_SCORES },
     { "seed", true, read_seed, print_seed, AT(seed) },
     { "lse", false, read_switch, print_switch, AT(lse) },
     { "bwd", false, read_flag, print_flag, .flag = CLATTN_BACKWARD },

@@ -23,7 +23,7 @@ struct workload_word {
 
 /* In the order in which they are printed, those that every string has first; the words of features, which stand in
  * their rows, come behind these. Ends with a row without a name. */
-enum { WORKLOAD_WORDS = 21, WORKLOAD_REQUIRED = 5 };
+enum { WORKLOAD_WORDS = 22, WORKLOAD_REQUIRED = 5 };
 extern const struct workload_word workload_words[WORKLOAD_WORDS + 1];
 
 #endif

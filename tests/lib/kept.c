@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The element of a tensor of axes b, h, q and k, those of shape 1 broadcast, and
- * entries and heads by turns where there are fewer. */
+/* The element of a tensor of axes b, h, q and k, of which those of shape 1 are broadcast, and entries and heads repeat
+ * where there are fewer. */
 static size_t at(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t k)
 {
     const int64_t index[4] = { b, h, q, k };

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the cells of row (b, h, q) begin in an array of `shape`, axes of 1 broadcast, and
- * entries and heads by turns where it has fewer; *step: from key to key. */
+/* Where the cells of row (b, h, q) begin in an array of `shape`, whose axes of 1 are broadcast and whose entries and
+ * heads may repeat; *step: from key to key. */
 static int64_t cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step)
 {
     const int64_t at[3] = { b, h, q };

@@ -87,4 +87,3 @@ void verify_entry_enter(struct verify_entry *e, const clattn_workload *c, const 
     e->k = in->k + e->k_row * p->d;
     e->v = in->v + e->k_row * p->dv;
 }
-
