@@ -351,8 +351,8 @@ int main(void)
     cl_device_id device;
     cl_int status;
     double most = 0;
-    if (clattn_default_device(NULL, &device) != CL_SUCCESS) {
-        puts("there is no device");
+    if (clattn_default_device(NULL, &device)) {
+        fprintf(stderr, "no OpenCL device: install a driver (for a CPU PoCL, in Debian pocl-opencl-icd)\n");
         return 77;
     }
     const cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);

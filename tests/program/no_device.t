@@ -41,7 +41,7 @@ else
     if test -x "$top_builddir/bench/clattn-nv-probes"; then
         says 2 "there is no OpenCL device: $install" bench/clattn-nv-probes
     fi
-    for name in first_call generate score_mod train two_devices varlen; do
+    for name in first_call generate ggml score_mod train two_devices varlen; do
         says 77 "no OpenCL device: $install" examples/$name
     done
 fi

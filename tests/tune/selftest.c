@@ -156,8 +156,8 @@ static const struct gradient_set {
 } gradient_sets[] = {
     { "cpu w4,nv1,rk2,rd1,bk16", "f32 b2 h2 q16 k16 d16 bias:11qk bwd", false,
       { { NULL, NULL, NULL },
-        { "CLA_TURN(e->b, at->entries)", "CLA_TURN(e->h, at->entries)", "dBias" },
-        { "CLA_TURN(e->h, at->heads)", "CLA_TURN(e->b, at->heads)", "dBias" },
+        { "cla_scores_from(e, at) + q * at->q", "at->offset + e->h * at->b + e->h * at->h + q * at->q", "dBias" },
+        { "cla_scores_from(e, at) + q * at->q", "at->offset + e->b * at->b + e->b * at->h + q * at->q", "dBias" },
         { "cla_load_bias(p) ((", "cla_load_bias(p) (2 * (", "dQ" },
         { "e->b < e->a->bias_shape[0] &&", "e->b < e->a->bias_shape[1] &&", "dBias" },
         { "h = row / a->bias_shape[2] %", "h = row / a->bias_shape[0] %", "dBias" },
