@@ -33,7 +33,8 @@ import_library() { # DIR: of the functions that the loader exports
     $host-dlltool -d "$1/OpenCL.def" -l "$1/lib/libOpenCL.dll.a"
 }
 
-# A folder of wine's own, because ~/.wine is the user's. Its first program takes ten seconds.
+# A folder of wine's own, because ~/.wine is the user's. Its first program takes ten seconds. Once in a thousand starts
+# wine ends, with 1, before it has started the program, which has printed nothing then: so it is given another try.
 runner() { # FILE
     local dlls
     dlls=$(for f in libgcc_s_seh-1.dll libstdc++-6.dll libwinpthread-1.dll; do
@@ -45,13 +46,25 @@ runner() { # FILE
 WINEPREFIX=\${WINEPREFIX-$dir/wine} WINEDEBUG=\${WINEDEBUG--all} WINEPATH="$dlls"
 WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe='
 export WINEPREFIX WINEDEBUG WINEPATH WINEDLLOVERRIDES
-exec /usr/lib/wine/wine64 "\$@"
+said=\$(mktemp -d) || exit
+trap 'rm -rf "\$said"' EXIT
+for try in 1 2; do
+    /usr/lib/wine/wine64 "\$@" >"\$said/out" 2>"\$said/err"
+    status=\$?
+    test \$status -eq 1 && ! test -s "\$said/out" && ! test -s "\$said/err" || break
+done
+cat "\$said/out"
+cat "\$said/err" >&2
+exit \$status
 END
     chmod +x "$1"
 }
 
 install_packages
-test ! -d "$dir/windows" || exit 0
+if test -d "$dir/windows"; then
+    new=$(mktemp "$dir/new.XXXXXX") && runner "$new" && mv "$new" "$dir/windows/wine"
+    exit
+fi
 mkdir -p "$dir"
 new=$(mktemp -d "$dir/new.XXXXXX")
 trap 'rm -rf "$new"' EXIT
