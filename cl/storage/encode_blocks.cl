@@ -44,6 +44,12 @@ CLA_FN int cla_coded_above(float x, float2 range, float most)
     return (int)fmax(fmin((x - range.s0) * range.s1 + 0.5f, most), 0.0f);
 }
 
+/* Codes of five bits of elements j and j + 16: their lower bits go to byte j, their fifth ones come back in place. */
+CLA_FN uint cla_put_nibbles(uint low, uint high, int j, __global uchar *codes)
+{
+    codes[j] = (uchar)((low & 15) | (high & 15) << 4);
+    return (low >> 4) << j | (high >> 4) << (j + 16);
+}
 CLA_FN void cla_put_fifths(uint bits, __global uchar *to)
 {
     for (int i = 0; i < 4; i++) to[i] = (uchar)(bits >> 8 * i);

@@ -6,11 +6,8 @@ CLA_FN void cla_encode_q5_0(const cla_source *x, const cla_scales *s, int c0, in
     const float scale = cla_block_scale(x, c0, 0.0625f), factor = cla_factor(scale);
     vstore_half_rte(scale, 0, (__global half *)block);
     uint fifths = 0;
-    for (int j = 0; j < 16; j++) {
-        const uint low = cla_coded_signed((float)cla_take(x, c0 + j), factor, 16);
-        const uint high = cla_coded_signed((float)cla_take(x, c0 + j + 16), factor, 16);
-        block[6 + j] = (uchar)((low & 15) | (high & 15) << 4);
-        fifths |= (low >> 4) << j | (high >> 4) << (j + 16);
-    }
+    for (int j = 0; j < 16; j++)
+        fifths |= cla_put_nibbles(cla_coded_signed((float)cla_take(x, c0 + j), factor, 16),
+                                  cla_coded_signed((float)cla_take(x, c0 + j + 16), factor, 16), j, block + 6);
     cla_put_fifths(fifths, block + 2);
 }

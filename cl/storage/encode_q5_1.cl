@@ -4,11 +4,8 @@ CLA_FN void cla_encode_q5_1(const cla_source *x, const cla_scales *s, int c0, in
     __global uchar *block = row + c0 / 32 * 24;
     const float2 range = cla_block_range(x, c0, 31, block);
     uint fifths = 0;
-    for (int j = 0; j < 16; j++) {
-        const uint low = cla_coded_above((float)cla_take(x, c0 + j), range, 31);
-        const uint high = cla_coded_above((float)cla_take(x, c0 + j + 16), range, 31);
-        block[8 + j] = (uchar)((low & 15) | (high & 15) << 4);
-        fifths |= (low >> 4) << j | (high >> 4) << (j + 16);
-    }
+    for (int j = 0; j < 16; j++)
+        fifths |= cla_put_nibbles(cla_coded_above((float)cla_take(x, c0 + j), range, 31),
+                                  cla_coded_above((float)cla_take(x, c0 + j + 16), range, 31), j, block + 8);
     cla_put_fifths(fifths, block + 4);
 }

@@ -18,11 +18,8 @@ static inline uint cla_fifth_bits(const __global uchar *at)
     return pairs[0] | (uint)pairs[1] << 16;
 }
 #define CLA_FIFTH(at, c) ((cla_fifth_bits(at) >> (c) % 32 & 1) << 4)
-#define CLA_FIFTHS(n, at, c) (((int##n)((int)(cla_fifth_bits(at) >> (c) % 32)) >> CLA_EACH_##n & 1) << 4)
-#define CLA_EACH_2 (int2)(0, 1)
-#define CLA_EACH_4 (int4)(0, 1, 2, 3)
-#define CLA_EACH_8 (int8)(0, 1, 2, 3, 4, 5, 6, 7)
-#define CLA_EACH_16 (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define CLA_FIFTHS(n, at, c) \
+    (((int##n)((int)(cla_fifth_bits(at) >> (c) % 32)) >> (int##n)(CLA_COUNT_##n) & 1) << 4)
 /* Four codes of five bits as bytes: the product takes bit i of the factor to bit 8 i, and others elsewhere. */
 static inline uint cla_five_bit_quad(const __global uchar *fifths, const __global uchar *nibbles, int c)
 {

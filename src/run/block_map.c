@@ -32,14 +32,6 @@ struct tensor4_use block_map_use(const clattn_problem *p, const clattn_forward_a
     return use;
 }
 
-static struct tensor4_use use_of_mask(const clattn_problem *p, const clattn_sizes *s)
-{
-    const bool given = p->flags & CLATTN_MASK;
-    const struct tensor4_use use = { "mask", given, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false,
-                                     p->flags & CLATTN_REPEAT };
-    return use;
-}
-
 /* A block that stands for several parts of the mask could not tell about all of them. */
 static cl_int check_broadcast(const struct tensor4 *mask, const struct tensor4 *map, const struct tensor4_use *use,
                               struct why *why)
@@ -78,7 +70,7 @@ cl_int block_map_read(struct call *c, const struct call_plan *plan, const void *
     if ((status = caller_struct_read(&given, sizeof given, in, "clattn_forward_args", why)) ||
         (status = call_sizes(&s, c, a->sizes, why)) || (status = block_map_check(p, a, why)))
         return status;
-    const struct tensor4_use mask_use = use_of_mask(p, &s), map_use = block_map_use(p, a, &s, true);
+    const struct tensor4_use mask_use = call_use_of_mask(p, &s), map_use = block_map_use(p, a, &s, true);
     if ((status = tensor4_check(&a->mask, &mask_use, plan->context, &mask, why)) ||
         (status = tensor4_check(&a->block_map, &map_use, plan->context, &map, why)) ||
         (status = check_broadcast(&mask, &map, &map_use, why)))

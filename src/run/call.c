@@ -160,6 +160,12 @@ struct tensor4_use call_use_of_bias(const clattn_problem *p, const clattn_sizes 
                                  p->flags & CLATTN_REPEAT };
 }
 
+struct tensor4_use call_use_of_mask(const clattn_problem *p, const clattn_sizes *s)
+{
+    return (struct tensor4_use){ "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false,
+                                 false, p->flags & CLATTN_REPEAT };
+}
+
 static cl_int check_tensors4(struct call *c, const struct reader *r)
 {
     const clattn_problem *p = r->p;
@@ -181,8 +187,7 @@ static cl_int check_tensors4(struct call *c, const struct reader *r)
           &to->bias },
         { PARAM_MASK,
           &r->a->mask,
-          { "mask", p->flags & CLATTN_MASK, { s->b, s->h, s->nq, s->nk }, 1, false, NULL, false, false,
-            p->flags & CLATTN_REPEAT },
+          call_use_of_mask(p, s),
           &to->mask },
         { PARAM_BLOCK_MAP,
           &r->a->block_map,

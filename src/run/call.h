@@ -56,8 +56,9 @@ cl_int call_set_groups(struct call *c, const struct call_plan *plan, const clatt
 /* Whether heads share what is read of bias and mask. */
 bool call_heads_share(const struct call *c, const clattn_problem *p);
 
-/* What a call's bias has to be. */
+/* What a call's bias and its mask have to be. */
 struct tensor4_use call_use_of_bias(const clattn_problem *p, const clattn_sizes *s);
+struct tensor4_use call_use_of_mask(const clattn_problem *p, const clattn_sizes *s);
 
 /* An array that a call's kernels read: the buffer that it becomes, and where its first element lies. */
 struct call_array {

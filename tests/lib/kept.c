@@ -18,12 +18,9 @@
  * where there are fewer. */
 static size_t at(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t k)
 {
-    const int64_t index[4] = { b, h, q, k };
-    size_t i = 0;
-    int axis;
-    for (axis = 0; axis < 4; axis++)
-        i = i * (size_t)shape[axis] + (size_t)(index[axis] % shape[axis]);
-    return i;
+    int64_t step;
+    const int64_t cells = reference_cells(shape, b, h, q, &step);
+    return (size_t)(cells + k * step);
 }
 
 void trial_keep_row(const struct trial *t, int64_t b, int64_t h, int64_t q, unsigned char *keep)

@@ -263,15 +263,13 @@ static struct summing summing_of(const struct reference *r, double terms, double
 static void add_others(const struct reference *r, const struct row *w, const struct reference_line *at,
                        const struct reference_gradients *g, struct summing sum)
 {
-    const int64_t *const shape = r->bias_shape, index[3] = { at->b, at->h, at->q };
-    int64_t cell = 0;
-    for (int axis = 0; axis < 3 && (g->dbias || (g->dslopes && r->bias)); axis++)
-        cell = cell * shape[axis] + index[axis] % shape[axis];
+    int64_t step = 0;
+    const int64_t cells = r->bias ? reference_cells(r->bias_shape, at->b, at->h, at->q, &step) : 0;
     const bool sloped = r->p.flags & CLATTN_BIAS_SLOPES; /* slopes are the bias's, else ALiBi's */
     const int64_t to_slope = (r->slopes_b == 1 ? 0 : at->b) * r->h + at->h;
     const double slope = sloped ? r->slopes[to_slope] : 1;
     for (int64_t k = at->lo; k < at->hi; k++) {
-        const int64_t to_bias = cell * shape[3] + (shape[3] == 1 ? 0 : k);
+        const int64_t to_bias = cells + k * step;
         const double by = sloped && g->dslopes ? r->bias[to_bias] : -fabs((double)(at->diagonal - k));
         if (g->dbias)
             add(g->dbias + to_bias, g->dbias_bound + to_bias, w->top[k], w->top_off[k], sum, &slope, 1);

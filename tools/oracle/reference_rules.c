@@ -7,9 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the cells of row (b, h, q) begin in an array of `shape`, whose axes of 1 are broadcast and whose entries and
- * heads may repeat; *step: from key to key. */
-static int64_t cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step)
+int64_t reference_cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step)
 {
     const int64_t at[3] = { b, h, q };
     int64_t index = 0;
@@ -43,7 +41,7 @@ static void window_range(const struct reference *r, struct reference_line *at)
 static void mask_keep(const struct reference *r, const struct reference_line *at, unsigned char *keep)
 {
     int64_t step;
-    const unsigned char *mask = r->mask ? r->mask + cells(r->mask_shape, at->b, at->h, at->q, &step) : NULL;
+    const unsigned char *mask = r->mask ? r->mask + reference_cells(r->mask_shape, at->b, at->h, at->q, &step) : NULL;
     for (int64_t k = at->lo; k < at->hi && mask; k++)
         keep[k] = keep[k] && mask[k * step] != 0;
 }
@@ -52,7 +50,7 @@ static void blocks_keep(const struct reference *r, const struct reference_line *
 {
     int64_t step;
     const unsigned char *map =
-        r->block_map ? r->block_map + cells(r->block_shape, at->b, at->h, at->q / r->block_q, &step) : NULL;
+        r->block_map ? r->block_map + reference_cells(r->block_shape, at->b, at->h, at->q / r->block_q, &step) : NULL;
     for (int64_t k = at->lo; k < at->hi && map; k++)
         keep[k] = keep[k] && map[k / r->block_k * step] != 0;
 }
@@ -60,7 +58,7 @@ static void blocks_keep(const struct reference *r, const struct reference_line *
 static void bias_keep(const struct reference *r, const struct reference_line *at, unsigned char *keep)
 {
     int64_t step;
-    const double *bias = r->bias ? r->bias + cells(r->bias_shape, at->b, at->h, at->q, &step) : NULL;
+    const double *bias = r->bias ? r->bias + reference_cells(r->bias_shape, at->b, at->h, at->q, &step) : NULL;
     for (int64_t k = at->lo; k < at->hi && bias; k++)
         keep[k] = keep[k] && bias[k * step] != -INFINITY;
 }
@@ -105,7 +103,7 @@ static int bias_change(const struct reference *r, const struct reference_line *a
 {
     int64_t step = 0;
     (void)keep;
-    const double *bias = r->bias ? r->bias + cells(r->bias_shape, at->b, at->h, at->q, &step) : NULL;
+    const double *bias = r->bias ? r->bias + reference_cells(r->bias_shape, at->b, at->h, at->q, &step) : NULL;
     const double slope = bias && r->p.flags & CLATTN_BIAS_SLOPES ? slope_of(r, at) : 1;
     for (int64_t k = at->lo; k < at->hi && bias; k++)
         s[k] += slope * bias[k * step];

@@ -12,6 +12,10 @@ struct reference_line {
     int64_t b, h, q, diagonal, lo, hi;
 };
 
+/* Where the cells of row (b, h, q) begin in an array of `shape`, whose axes of 1 are broadcast and whose entries and
+ * heads may repeat; *step: from key to key. */
+int64_t reference_cells(const int64_t shape[4], int64_t b, int64_t h, int64_t q, int64_t *step);
+
 /* Whether anything in the problem asks where the diagonal lies. */
 bool reference_needs_diagonal(const clattn_problem *p);
 

@@ -35,11 +35,9 @@ static int64_t k_pitch(const struct reference *r) { return r->k_pitch ? r->k_pit
 
 static void mark_cell(const struct taint *t, const struct reference_line *at, int64_t k, unsigned char mark)
 {
-    const int64_t *const shape = t->r->bias_shape, index[4] = { at->b, at->h, at->q, k };
-    int64_t cell = 0;
-    for (int axis = 0; axis < 4; axis++)
-        cell = cell * shape[axis] + index[axis] % shape[axis];
-    t->dbias[cell] |= mark;
+    int64_t step;
+    const int64_t cells = reference_cells(t->r->bias_shape, at->b, at->h, at->q, &step);
+    t->dbias[cells + k * step] |= mark;
 }
 
 /* ds, weights: the marks of all of the row's ds and p. */
