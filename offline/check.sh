@@ -15,6 +15,7 @@
 #     OFFLINE_ROOT   root of newer compilers, see setup-newer-compilers.sh [~/.cache/clattn-offline/forky]
 #     OFFLINE_ARM64  arm64 files of Mesa, for Mali                         [~/.cache/clattn-offline/arm64root]
 #     NV_COMPILERS   NVIDIA's, see setup-nvidia-compilers.sh               [~/.cache/clattn-offline/nvidia]
+#     AMD_DRIVERS    AMD's, see setup-amd-drivers.sh                       [~/.cache/clattn-offline/amd]
 #     CLANG, CLANG_SPIR, OCLOC, PTXAS, AMD_BITCODE, LIBCLC_NVPTX           in place of what is found
 #     PTXAS_OPTS     e.g. -maxrregcount=128         TIMEOUT  seconds per compile [120]
 #   Options that begin with -cl-intel- go to Intel's compiler only.
@@ -24,13 +25,14 @@
 #          local B  static __local memory
 #          spill B  bytes per work-item that should not live in memory: spilled registers, arrays left in private memory
 #          occ      waves per SIMD (AMD), hardware threads per EU (Intel), most waves (Adreno)
-# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7. nvidia/ is clang's
-# PTX, nv470/, nv535/ and nv550/ that of NVIDIA's drivers; all of it goes through the same ptxas, which is another part
-# of a driver.
+# amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7, rocm5/ and rocm6/ are
+# AMD's drivers of ROCm 5.7 and 6.4, aco/ is Mesa's for AMD. Of AMD's GPUs programs are told which one it is, as the
+# library tells them. nvidia/ is clang's PTX, nv470/, nv535/ and nv550/ that of NVIDIA's drivers; all of it goes through
+# the same ptxas, which is another part of a driver.
 set -u -o pipefail
 
 die() { echo "check.sh: $*" >&2; exit 2; }
-usage() { sed -n '4,20s/^# \{0,1\}//p' "$0"; exit 2; }
+usage() { sed -n '4,21s/^# \{0,1\}//p' "$0"; exit 2; }
 
 # ---- targets ----
 
@@ -39,6 +41,9 @@ intel_both="tgllp adl-p acm-g10 pvc"
 intel_new="arl-h bmg lnl ptl"
 amd="gfx906 gfx908 gfx90a gfx942 gfx1010 gfx1030 gfx1100 gfx1151 gfx1201"
 amd7="gfx906 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1151 gfx1201"
+rocm5="gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100" # knows no later one
+rocm6="gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1151 gfx1201"
+aco="navi21 navi31 gfx1201"
 nvidia="sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120"
 nv470="sm_75 sm_80" # knows no later one
 nv535="sm_75 sm_80 sm_90"
@@ -51,11 +56,14 @@ targets() {
     printf 'intel/%s\n' $intel_old $intel_both $intel_new
     printf 'amd/%s\n' $amd
     printf 'amd7/%s\n' $amd7
+    printf 'rocm5/%s\n' $rocm5
+    printf 'rocm6/%s\n' $rocm6
     printf 'nvidia/%s\n' $nvidia
     printf 'nv470/%s\n' $nv470
     printf 'nv535/%s\n' $nv535
     printf 'nv550/%s\n' $nv550
     echo spirv/val
+    printf 'aco/%s\n' $aco
     printf 'adreno/%s\n' $adreno
     echo apple/g13g
 }
@@ -81,6 +89,7 @@ shift $((OPTIND - 1))
 root=${OFFLINE_ROOT-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/forky}
 arm64=${OFFLINE_ARM64-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/arm64root}
 drivers=${NV_COMPILERS-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/nvidia}
+amd_drivers=${AMD_DRIVERS-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/amd}
 limit=${TIMEOUT:-120}
 libs=/usr/lib/x86_64-linux-gnu
 setup="see setup-newer-compilers.sh"
@@ -129,6 +138,10 @@ versions() {
     for driver in 470 535 550; do
         library=$(readlink -e "$drivers/$driver/compiler.so")
         printf 'nv%s %s\n' $driver "$(sed 's/.*\.so\.//' <<<"${library:-missing}")"
+    done
+    for driver in rocm5 rocm6; do
+        printf '%s %s\n' $driver "$(sed -n '/^Package: rocm-opencl-icd$/,/^$/s/^Version: //p' \
+            "$amd_drivers/$driver/var/lib/dpkg/status" 2>/dev/null | grep . || echo missing)"
     done
     if test -n "$ocloc"; then echo 'ocloc (old) there'; else echo 'ocloc (old) missing'; fi # tells no version
     if test -n "$newocloc"; then version 'ocloc' new_ocloc --version; else echo 'ocloc missing'; fi
@@ -334,6 +347,7 @@ amd_result() { # TARGET OBJECT MS COMPILER
     passed "$1" "$5$(test "$6" = 0 || echo "+$6")" "$8" $spill "${12}" "$3" "$2" \
         "$7 SGPR$(test "${11}" = 0 || echo ", ${11} SGPR spills") [$4]"
 }
+which_gfx() { echo "-DCLA_GFX=0x${1#*/gfx}"; } # TARGET: what the library tells programs
 compile_amd() {
     local t=$1 cc=$clang lib=$tmp/bitcode began rc log object unknown
     log=$(path_of "$t").log object=$(path_of "$t").o
@@ -349,8 +363,8 @@ compile_amd() {
         ;;
     esac
     began=$(now)
-    timeout "$limit" "$cc" -x cl "$std" ${options[@]+"${options[@]}"} --target=amdgcn-amd-amdhsa -mcpu="${t#*/}" \
-        --rocm-device-lib-path="$lib" -mcode-object-version=5 -O3 -Wno-unused-command-line-argument \
+    timeout "$limit" "$cc" -x cl "$std" ${options[@]+"${options[@]}"} "$(which_gfx "$t")" --target=amdgcn-amd-amdhsa \
+        -mcpu="${t#*/}" --rocm-device-lib-path="$lib" -mcode-object-version=5 -O3 -Wno-unused-command-line-argument \
         -Rpass-analysis=kernel-resource-usage -c "$file" -o "$object" >"$log" 2>&1
     rc=$?
     if grep -q 'invalid target ID' "$log"; then
@@ -367,6 +381,58 @@ compile_amd() {
             amd_result "$t" "$object" $(($(now) - began)) "${cc##*/}"
         fi
     fi
+}
+
+# What a driver's code object says of the kernel: VGPRs, AGPRs, SGPRs, local memory, VGPR spills, scratch, SGPR spills,
+# items of a group at most.
+code_object_facts() { # OBJECT
+    "$amd_drivers/rocm6/wrap/llvm-readelf" --notes "$1" 2>/dev/null | awk -v k="$kernel" '
+        function end() { if (name == k) print v + 0, a + 0, s + 0, l + 0, vs + 0, sc + 0, ss + 0, m + 0 }
+        /^  - / { end(); name = ""; v = a = s = l = vs = sc = ss = m = 0; sub("- ", "  ") }
+        !/^    \./ { next }
+        $1 == ".name:" { name = $2 } $1 == ".vgpr_count:" { v = $2 } $1 == ".agpr_count:" { a = $2 }
+        $1 == ".sgpr_count:" { s = $2 } $1 == ".group_segment_fixed_size:" { l = $2 }
+        $1 == ".vgpr_spill_count:" { vs = $2 } $1 == ".sgpr_spill_count:" { ss = $2 }
+        $1 == ".private_segment_fixed_size:" { sc = $2 } $1 == ".max_flat_workgroup_size:" { m = $2 }
+        END { end() }'
+}
+# Waves per SIMD, of four that share local memory: by registers, which come in grains and since gfx90a are one file with
+# AGPRs, and by local memory.
+amd_waves() { # GFX REGISTERS LOCAL ITEMS
+    local file grain waves by_local share wave=32 all=131072
+    case $1 in
+    gfx90[68]) file=256 grain=4 waves=10 ;;
+    gfx9*) file=512 grain=8 waves=8 ;;
+    gfx10*) file=1024 grain=8 waves=16 ;;
+    *) file=1536 grain=24 waves=16 ;;
+    esac
+    case $1 in gfx9*) wave=64 all=65536 ;; esac
+    share=$((file / (($2 + grain) / grain * grain)))
+    test $share -ge $waves || waves=$share
+    by_local=$((all / ($3 + 1) * (($4 + wave - 1) / wave) / 4))
+    test $by_local -ge $waves || waves=$by_local
+    echo $((waves > 0 ? waves : 1))
+}
+# As a user's driver makes it.
+compile_amd_driver() {
+    local t=$1 driver=${1%%/*} gfx=${1#*/} began rc log object facts spill own
+    log=$(path_of "$t").log object=$(path_of "$t").o
+    test -e "$amd_drivers/$driver/ready" || { skipped "$t" "no driver (setup-amd-drivers.sh)" && return; }
+    client amdcl "$tmp/amdcl" "${CC:-cc}" -ldl || { skipped "$t" "needs cc and opencl-c-headers" && return; }
+    began=$(now)
+    timeout "$limit" "$tmp/amdcl" "$amd_drivers/$driver" "$gfx" "$file" "$object" "$std" \
+        ${options[@]+"${options[@]}"} "$(which_gfx "$t")" >"$log" 2>&1
+    rc=$?
+    test $rc != 3 || { skipped "$t" "this driver does not know it" && return; }
+    test $rc = 0 || { failed "$t" $(($(now) - began)) "$(reason "$log" "amdcl: status $rc")" && return; }
+    facts=$(code_object_facts "$object")
+    test -n "$facts" || { failed "$t" $(($(now) - began)) "no kernel $kernel" && return; }
+    set -- $facts # 1 VGPRs, 2 AGPRs, 3 SGPRs, 4 local, 5 VGPR spills, 6 scratch, 7 SGPR spills, 8 items
+    spill=$(($5 * 4 > $6 ? $5 * 4 : $6))
+    test "$5" != 0 || test "$spill" = 0 || reaches_private "$object" || spill=0
+    case $gfx in gfx90[68] | gfx1*) own=$1 ;; *) own=$(($1 - $2)) ;; esac # elsewhere AGPRs are counted, too
+    passed "$t" "$own$(test "$2" = 0 || echo "+$2")" "$4" $spill "$(amd_waves "$gfx" "$1" "$4" "$8")" \
+        $(($(now) - began)) "$object" "$3 SGPR$(test "$7" = 0 || echo ", $7 SGPR spills") [$driver]"
 }
 
 # ---- NVIDIA ----
@@ -466,7 +532,7 @@ compile_spirv() {
     fi
 }
 
-# ---- Adreno, Apple, Mali: Mesa's compilers behind pretended kernel drivers ----
+# ---- AMD, Adreno, Apple, Mali: Mesa's compilers behind pretended kernel drivers ----
 
 mesa_result() { # TARGET MS STATUS
     local t=$1 log facts regs=- spill=- occ=- note
@@ -482,6 +548,10 @@ mesa_result() { # TARGET MS STATUS
     case $t in
     adreno/*) regs=$(last 'full,') spill=$5 occ=$(last max_waves) note="$note [Mesa ir3]" ;;
     apple/*) regs=$(last 'gprs,') spill=$(last 'scratch,') note="$note, $(last spills:fills) spills:fills [Mesa agx]" ;;
+    aco/*)
+        regs=$(sed -n 's/^VGPRS: //p' "$log") spill=$5 occ=$(sed -n 's/^Max Waves: //p' "$log")
+        note="$note [Mesa ACO]"
+        ;;
     mali/*) regs=$(last 'registers used') spill=$5 note="$note, $(last spills:fills) spills:fills [Mesa panfrost]" ;;
     esac
     passed "$t" "${regs:--}" "$4" "${spill:--}" "${occ:--}" "$2" - "$note"
@@ -544,7 +614,9 @@ compile() {
     amd/* | amd7/*) compile_amd "$1" ;;
     nvidia/*) compile_nvidia "$1" ;;
     nv[0-9]*/*) compile_driver "$1" ;;
+    rocm[56]/*) compile_amd_driver "$1" ;;
     spirv/*) compile_spirv "$1" ;;
+    aco/*) compile_mesa "$1" radeonsi libamdgpu_noop_drm_shim.so '' AMDGPU_GPU_ID="${1#*/}" AMD_DEBUG=cs,asm ;;
     adreno/*) compile_mesa "$1" freedreno libfreedreno_noop_drm_shim.so '' FD_GPU_ID="${1#*/}" IR3_SHADER_DEBUG=cs ;;
     apple/*) compile_mesa "$1" asahi libasahi_noop_drm_shim.so "$no_tables" AGX_MESA_DEBUG=shaderdb ;;
     mali/*) compile_mali "$1" ;;

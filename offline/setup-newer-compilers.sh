@@ -14,27 +14,7 @@ suite=${SUITE:-forky}
 dir=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/$suite}
 arm64=$(dirname "$dir")/arm64root
 libs=$dir/usr/lib/x86_64-linux-gnu
-export DEBIAN_FRONTEND=noninteractive
-mirror=${MIRROR:-$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -n 1)}
-
-apt_inside() { chroot "$dir" apt-get -o Acquire::Check-Valid-Until=false -o Dpkg::Use-Pty=0 "$@"; }
-
-new_root() {
-    local script=/usr/share/debootstrap/scripts/$suite
-    test -e "$script" || script=${script%/*}/sid # a debootstrap older than the suite
-    mkdir -p "$(dirname "$dir")"
-    # shellcheck disable=SC2086 # options are words
-    debootstrap --variant=minbase ${DEBOOTSTRAP_OPTS-} "$suite" "$dir" "${mirror%/}" "$script"
-}
-
-# wrap NAME LIBRARIES PROGRAM ARGUMENTS...: $dir/wrap/NAME runs a program of the root from outside of it
-wrap() {
-    local to=$dir/wrap/$1 path=$2
-    shift 2
-    mkdir -p "$dir/wrap"
-    printf '#!/bin/sh\nexec %s --library-path %s %s "$@"\n' "$dir/usr/lib64/ld-linux-x86-64.so.2" "$path" "$*" >"$to"
-    chmod +x "$to"
-}
+. "$(dirname "$0")/debian-root.sh"
 
 # Only unpacked, and run by qemu-user without a chroot.
 unpack_arm64() {
@@ -54,8 +34,7 @@ unpack_arm64() {
     chroot "$dir" dpkg --remove-architecture arm64 || true
 }
 
-command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
-test -x "$dir/bin/sh" || new_root
+new_root "$suite"
 apt_inside update -qq
 # ocloc loads libigc and libigdfcl by name: nothing depends on them. llvm has the disassembler for AMD's newest.
 apt_inside install -y --no-install-recommends intel-ocloc libigc2 libigdfcl2 clang-21 llvm-21 libclc-21 libclc-21-dev \

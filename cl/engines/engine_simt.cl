@@ -45,6 +45,8 @@
     __local cla_scalar cla_local_kv[2 * CLA_KVSTEP] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_m[3 * CLA_BQ] __attribute__((aligned(32))); \
     __local int cla_local_seen[CLA_DROPS ? CLA_BK : 1]; \
+    cla_real4 cla_private_part[CLA_O_N]; \
+    t.part = cla_private_part; \
     t.seen = cla_local_seen; \
     t.m = cla_local_m; \
     t.q = cla_local_q; \
@@ -198,15 +200,14 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, cla_real4 *o, real *s, const r
     cla_share(t, s);
     CLA_BARRIER_WEIGHTS
     CLA_NO_UNROLL for (int turn = 0; turn < CLA_TURNS; turn++) {
-        cla_real4 part[CLA_O_N];
-        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) part[i] = (cla_real4)(0);
+        CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) t->part[i] = (cla_real4)(0);
         CLA_NO_UNROLL for (int v = turn * (chunks / CLA_TURNS); v < (turn + 1) * (chunks / CLA_TURNS); v++) {
             cla_fetch_v(t, e, k0, v + 1); /* of the last key, behind all of them */
-            cla_sums_v(part, cla_p_place(t, v), CLA_KV_PLACE(t, v) + 4 * t->tx);
+            cla_sums_v(t->part, cla_p_place(t, v), CLA_KV_PLACE(t, v) + 4 * t->tx);
             if (v + 1 < chunks) cla_store_v(t, k0, v + 1);
             CLA_BARRIER_CHUNK
         }
-        cla_join(t, o, part, turn);
+        cla_join(t, o, t->part, turn);
     }
     /* Unconditional: a branch here is the test of the tile loop again and makes compilers clone it. */
     cla_fetch_k(t, e, next, 0);

@@ -34,6 +34,11 @@
     __local cla_scalar cla_local_p[CLA_BK * CLA_QP] __attribute__((aligned(32))); \
     __local cla_scalar cla_local_m[2 * CLA_NUMBERS] __attribute__((aligned(32))); \
     __local int cla_local_seen[CLA_MARKS ? CLA_BK : 1]; \
+    cla_real4 cla_private_sum_1[CLA_TM * CLA_VECTORS(CLA_D)], cla_private_sum_2[CLA_TM * CLA_VECTORS(CLA_DV)]; \
+    cla_real4 cla_private_part[CLA_TM * CLA_MAX(CLA_VECTORS(CLA_D), CLA_VECTORS(CLA_DV))]; \
+    t.sum_1 = cla_private_sum_1; \
+    t.sum_2 = cla_private_sum_2; \
+    t.part = cla_private_part; \
     t.seen = cla_local_seen; \
     t.m = cla_local_m; \
     t.p = cla_local_p; \
@@ -116,15 +121,14 @@ CLA_PRODUCT_OF(2, CLA_DV, CLA_PLACE_OWNED_2, CLA_PLACE_OTHER_2)
         cla_share(t, s); \
         CLA_BARRIER_WEIGHTS \
         CLA_NO_UNROLL for (int turn = 0; turn < CLA_TURNS; turn++) { \
-            cla_real4 part[CLA_TM * CLA_VECTORS(width)]; \
-            CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(width); i++) part[i] = (cla_real4)(0); \
+            CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(width); i++) t->part[i] = (cla_real4)(0); \
             CLA_NO_UNROLL for (int v = turn * (chunks / CLA_TURNS); v < (turn + 1) * (chunks / CLA_TURNS); v++) { \
                 cla_fetch_summed_##n(t, e, at, v + 1); /* of the last column, behind all of them */ \
-                cla_sums_##n(part, cla_p_place(t, v), CLA_PLACE_SUMMED(t, v) + 4 * t->tx); \
+                cla_sums_##n(t->part, cla_p_place(t, v), CLA_PLACE_SUMMED(t, v) + 4 * t->tx); \
                 if (v + 1 < chunks) cla_store_summed_##n(t, at, v + 1); \
                 CLA_BARRIER_CHUNK \
             } \
-            CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(width); i++) t->sum_##n[i] += part[i]; \
+            CLA_UNROLL for (int i = 0; i < CLA_TM * CLA_VECTORS(width); i++) t->sum_##n[i] += t->part[i]; \
         } \
     }
 CLA_ADD_OF(1, CLA_D)

@@ -37,7 +37,10 @@
 
 /* What is on its way of each operand, and what else the pass has in registers. */
 #define CLA_ON_ITS_WAY CLA_CAT(CLA_ON_ITS_WAY_, CLA_BACKWARD)
+/* Sums of an item, and a tile's part of them, are arrays of the kernel: those of a struct, or of a function that hands
+ * them to another one, are memory to Mesa. */
 #define CLA_ON_ITS_WAY_0 \
+    cla_real4 *part; \
     cla_raw4_q qr[CLA_ROUNDS(CLA_BQ, CLA_CH)]; \
     cla_raw4_k kr[CLA_ROUNDS(CLA_BK, CLA_CH)]; \
     cla_raw4_v vr[CLA_ROUNDS(CLA_CV, CLA_PADDED(CLA_DV))];
@@ -50,7 +53,7 @@
     CLA_RAW4(CLA_OTHER_2) other_2r[CLA_ROUNDS(CLA_BK, CLA_CH)]; \
     CLA_RAW4(CLA_OTHER_1) summed_1r[CLA_ROUNDS(CLA_CV, CLA_PADDED(CLA_D))]; \
     CLA_RAW4(CLA_OTHER_2) summed_2r[CLA_ROUNDS(CLA_CV, CLA_PADDED(CLA_DV))]; \
-    cla_real4 sum_1[CLA_TM * CLA_VECTORS(CLA_D)], sum_2[CLA_TM * CLA_VECTORS(CLA_DV)]; \
+    cla_real4 *sum_1, *sum_2, *part; \
     int own_end;      /* behind the last row */ \
     cla_scalar slope; /* the gradient of a head's, as far as this item has added it up */
 

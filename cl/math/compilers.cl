@@ -18,12 +18,8 @@
 #define CLA_SUB_GROUP_16 __attribute__((intel_reqd_sub_group_size(16)))
 
 /* to += x * y. By name where it is one instruction: Intel's compiler for GPUs makes 40 moves per 256 of sums that it
- * may contract. AMD's older devices have one for those sums only. */
-#if defined(__AMDGCN__) && !defined(FP_FAST_FMAF)
-#define CLA_ADD_PRODUCT CLA_ADD_PRODUCT_0
-#else
+ * may contract. AMD's older devices have one for those sums only: the host has CLA_FMA 0 for them. */
 #define CLA_ADD_PRODUCT CLA_CAT(CLA_ADD_PRODUCT_, CLA_FMA)
-#endif
 #define CLA_ADD_PRODUCT_0(to, x, y) (to) += (x) * (y);
 #define CLA_ADD_PRODUCT_1(to, x, y) (to) = fma(x, y, to);
 
@@ -46,6 +42,15 @@ CLA_FN float cla_native_exp2(float x)
 }
 #endif
 
+/* Four halves in a ushort4, as floats. Where halves are a type of their own by name: vload_half4() wants an address, and
+ * Mesa keeps what has one in memory. */
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#define CLA_HALVES_4(x) convert_float4(as_half4(x))
+#else
+#define CLA_HALVES_4(x) vload_half4(0, (const half *)&(x))
+#endif
+
 /* Whether four elements of so many bytes can be loaded at once from wherever the first one lies: AMD's hardware loads
  * 16 bytes from any address, Intel's GPUs from any multiple of 4. */
 #if defined(__AMDGCN__)
@@ -63,9 +68,10 @@ CLA_FN float cla_native_exp2(float x)
 #define CLA_KEEPS_PLACES 0
 #endif
 
-/* Steps of a loop that are unrolled, n of them unless what they sum is wide: AMD's compilers since clang 20 read ahead
- * too far then, but not for gfx9, which has more registers. */
-#if defined(__AMDGCN__) && !defined(__GFX9__) && __clang_major__ > 19
+/* Steps of a loop that are unrolled, n of them unless what they sum is wide: AMD's compilers, of clang 17 and since
+ * clang 20, read ahead too far then, but not for gfx9, which has more registers. Which GPU it is the host says: AMD's
+ * driver compiles with a header that was compiled for no GPU, and so clang's names of GPUs and waves are not defined. */
+#if defined(__AMDGCN__) && CLA_GFX / 256 != 9
 #define CLA_STEPS_UNLESS(wide, n) ((wide) ? 1 : (n))
 #else
 #define CLA_STEPS_UNLESS(wide, n) n

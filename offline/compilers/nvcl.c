@@ -10,10 +10,9 @@
  *     -cl-nv-arch sm_90     what to compile for; a compiler that does not know it says so
  *     -cl-nv-cstd=CL1.2     the language
  * Exit status: 0; 1: the compiler refuses the program; 2: no use, no compiler, no file. Its log goes to stderr. */
+#include "files.h"
+
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef int compile_program(const char *const *texts, unsigned count, const size_t *lengths, const char *options,
                             char **log, char **ptx);
@@ -37,48 +36,13 @@ static compile_program *load(const char *library)
     return compile;
 }
 
-/* A file's text, ended by 0, which *size does not count; NULL where it cannot be read. */
 static char *read_text(const char *name, size_t *size)
 {
-    size_t room = 1 << 16, n = 0;
-    char *text = malloc(room);
     FILE *const f = fopen(name, "rb");
-    int ok = f && text;
-    while (ok && !feof(f)) {
-        n += fread(text + n, 1, room - 1 - n, f);
-        ok = !ferror(f);
-        if (ok && n == room - 1) {
-            char *const more = realloc(text, room *= 2);
-            ok = more != NULL;
-            text = more ? more : text;
-        }
-    }
+    char *const text = read_all(f, name, size);
     if (f)
         fclose(f);
-    if (!ok) {
-        perror(name);
-        free(text);
-        return NULL;
-    }
-    text[n] = 0;
-    *size = n;
     return text;
-}
-
-static char *join(char **words, int count)
-{
-    size_t n = 1;
-    for (int i = 0; i < count; i++)
-        n += strlen(words[i]) + 1;
-    char *const line = calloc(n, 1);
-    char *end = line;
-    for (int i = 0; line && i < count; i++) {
-        const size_t length = strlen(words[i]);
-        memcpy(end, words[i], length);
-        end[length] = ' ';
-        end += length + 1;
-    }
-    return line;
 }
 
 /* What is not whole is no file. */

@@ -245,7 +245,8 @@ cl_int device_caps(struct caps *out, cl_device_id device, struct why *why)
     /* A driver without doubles may not know this query. */
     out->fp64 = !clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) && fp64;
     /* CPUs report it even where fma() is a function call. */
-    out->fma = out->kind == CAPS_GPU && fp32 & CL_FP_FMA;
+    out->gfx = out->kind == CAPS_GPU ? caps_gfx(out->platform, out->device) : 0;
+    out->fma = out->kind == CAPS_GPU && fp32 & CL_FP_FMA && caps_fma_is_fast(out->gfx);
     out->fma64 = out->kind == CAPS_GPU && out->fp64 && fp64 & CL_FP_FMA;
     out->compute_units = units;
     out->cache_bytes = cache;

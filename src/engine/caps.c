@@ -4,8 +4,10 @@
 
 #include "engine/caps.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct quirk quirks[] = {
@@ -57,6 +59,26 @@ unsigned caps_float_width(const char *platform, const char *device, unsigned sta
             return stated < narrow_cpus[i].floats ? stated : narrow_cpus[i].floats;
     }
     return stated;
+}
+
+int caps_gfx(const char *platform, const char *device)
+{
+    enum { LEAST = 0x600, MOST = 0xffff };
+    char *end;
+    if (strcmp(platform, "AMD Accelerated Parallel Processing") || strncmp(device, "gfx", 3) ||
+        !isxdigit((unsigned char)device[3]))
+        return 0;
+    const unsigned long gfx = strtoul(device + 3, &end, 16);
+    return gfx >= LEAST && gfx <= MOST && (!*end || *end == ':') ? (int)gfx : 0;
+}
+
+bool caps_fma_is_fast(int gfx)
+{
+    static const int slow[] = { 0x601, 0x602, 0x700, 0x703, 0x704, 0x705, 0x802, 0x803, 0x805, 0x810 };
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+        if (gfx == slow[i])
+            return false;
+    return true;
 }
 
 static bool is_cpu_by_clang(const struct caps *caps)

@@ -34,6 +34,7 @@ struct caps {
     bool fma, fma64; /* fma() is likely one instruction, in float and double */
     int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
     int nv_cc;       /* compute capability of an NVIDIA GPU, 86 for 8.6; else 0 */
+    int gfx;         /* architecture of an AMD GPU with AMD's own driver, 0x90a for gfx90a; else 0 */
     unsigned compute_units;
     uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */
@@ -51,6 +52,14 @@ const struct quirk *caps_quirk(const char *platform);
 /* Lanes of a float vector, at most as many as the driver states. PoCL names a CPU "pthread-haswell-..." by what it
  * compiles for, and states vectors by what the host has: it may have been set to keep to an older CPU. */
 unsigned caps_float_width(const char *platform, const char *device, unsigned stated);
+
+/* What AMD's own driver calls its devices by, "gfx90a:sramecc+:xnack-": 0x90a; 0 for all others. Its compiler does not
+ * tell programs, as clang does. */
+int caps_gfx(const char *platform, const char *device);
+
+/* Whether fma() of floats is as fast as a multiplication and an addition, on a device that has it. On some of AMD's
+ * older ones it takes four times as long. */
+bool caps_fma_is_fast(int gfx);
 
 /* Whether kernels may ask for lines in advance: on CPUs alone, where the platform is known for it. */
 bool caps_prefetches(const struct caps *caps);

@@ -157,6 +157,27 @@ static void test_generic(void)
     ok(!memcmp(&c, &again, sizeof c), "generic: every byte is set");
 }
 
+/* AMD's names of devices; by other drivers the same GPUs have other names, and other compilers. */
+static void test_gfx(void)
+{
+    static const char amd[] = "AMD Accelerated Parallel Processing";
+    static const struct {
+        const char *platform, *device;
+        int want;
+    } rows[] = { { amd, "gfx1100", 0x1100 },      { amd, "gfx90a:sramecc+:xnack-", 0x90a },
+                 { amd, "gfx9-generic", 0 },      { amd, "gfx", 0 },
+                 { amd, "gfx+90a", 0 },           { amd, "gfx1", 0 },
+                 { amd, "gfx11001100110011001", 0 }, { amd, "Ellesmere", 0 },
+                 { amd, "gfx942 ", 0 },           { "rusticl", "gfx1100", 0 },
+                 { amd, "", 0 },                  { "Clover", "gfx90a", 0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int got = caps_gfx(rows[i].platform, rows[i].device);
+        ok(got == rows[i].want, "'%s', '%s': %x", rows[i].platform, rows[i].device, (unsigned)got);
+    }
+    ok(caps_fma_is_fast(0) && caps_fma_is_fast(0x900) && caps_fma_is_fast(0x1100) && !caps_fma_is_fast(0x803),
+       "fma() is slow on some of AMD's older GPUs only");
+}
+
 int main(void)
 {
     size_t i;
@@ -166,6 +187,7 @@ int main(void)
     test_findings();
     test_prefetches();
     test_float_width();
+    test_gfx();
     test_looks_up();
     test_generic();
     return done_testing();

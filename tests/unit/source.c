@@ -451,18 +451,20 @@ static void test_device_options(void)
     caps_generic(&caps);
     caps.fma = false;
     caps.sub_group = 16;
+    caps.gfx = 0x90a;
     if (tile_config_read(&c, "simt", &caps, &p, &why))
         bail("%s", why.text);
     const struct target target = target_make(PASS_FORWARD, &p, &caps, &c);
     if (source_compose(&s, &target, &why))
         bail("no program: %s", why.text);
     ok(strstr(s.options, "-DCLA_FMA=0 ") && strstr(s.options, "-DCLA_SUB_GROUP=16 ") &&
-           strstr(s.options, "-cl-intel-256-GRF-per-thread"),
-       "no fused multiply-add, sub-groups of 16: %s", s.options);
+           strstr(s.options, "-cl-intel-256-GRF-per-thread") && strstr(s.options, "-DCLA_GFX=2314"),
+       "no fused multiply-add, sub-groups of 16, a gfx90a: %s", s.options);
     source_free(&s);
     s = compose(&p, "simt");
-    ok(strstr(s.options, "-DCLA_FMA=1") && strstr(s.options, "-DCLA_SUB_GROUP=0") && !strstr(s.options, "intel"),
-       "neither elsewhere: %s", s.options);
+    ok(strstr(s.options, "-DCLA_FMA=1") && strstr(s.options, "-DCLA_SUB_GROUP=0") && !strstr(s.options, "intel") &&
+           strstr(s.options, "-DCLA_GFX=0"),
+       "none of them elsewhere: %s", s.options);
     source_free(&s);
 }
 

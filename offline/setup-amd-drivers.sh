@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# setup-amd-drivers.sh - AMD's OpenCL drivers, no GPU needed: setup-amd-drivers.sh [DIR]
+# SPDX-License-Identifier: Apache-2.0
+#
+# Makes two Debian roots in DIR [~/.cache/clattn-offline/amd]: rocm5, of Debian 13, has the driver of ROCm 5.7 with LLVM
+# 17, and rocm6, of forky, that of ROCm 6.4 with LLVM 21 and a disassembler for what both compile, wrap/llvm-objdump.
+# For check.sh and the pretended device of tests/amd. Runs on Debian as root; 1.2 GB, a minute or two. They are not the
+# root of setup-newer-compilers.sh, because AMD's driver and Mesa's exclude each other there. The system stays as it is,
+# but for the package debootstrap. Environment: see debian-root.sh.
+set -eu
+to=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/amd}
+dir=
+. "$(dirname "$0")/debian-root.sh"
+
+driver() { # NAME SUITE PACKAGES...
+    dir=$to/$1
+    test ! -e "$dir/ready" || return 0
+    new_root "$2"
+    shift 2
+    apt_inside update -qq
+    apt_inside install -y --no-install-recommends rocm-opencl-icd "$@"
+    apt_inside clean
+    test -e "$dir/usr/lib/x86_64-linux-gnu/libamdocl64.so"
+    touch "$dir/ready"
+}
+
+driver rocm5 trixie libclang-common-17-dev # whose headers its compiler wants to see
+driver rocm6 forky llvm-21
+for tool in llvm-objdump llvm-readelf; do
+    wrap "$tool" "$dir/usr/lib/x86_64-linux-gnu" "$dir/usr/lib/llvm-21/bin/$tool"
+done
+for name in rocm5 rocm6; do
+    chroot "$to/$name" dpkg-query -W -f "$name: AMD's driver of ROCm \${Version}\n" rocm-opencl-icd
+done
+"$dir/wrap/llvm-objdump" --version | sed -n 's/^ *//; /LLVM version/p'
