@@ -15,6 +15,9 @@ static const char *const kind_names[FOUND_KINDS] = {
     [FOUND_RACE_GRID] = "race between groups",
     [FOUND_DIVERGED] = "part of the threads can never get here",
     [FOUND_NO_PROGRESS] = "no end after so many instructions",
+    [FOUND_NOT_WAITED] = "not waited for",
+    [FOUND_LANES_OFF] = "lanes switched off where all must take part",
+    [FOUND_HALVES_DIFFER] = "the halves of an operand's lanes differ",
 };
 
 const char *finding_kind_name(enum finding_kind kind)

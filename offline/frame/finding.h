@@ -23,6 +23,9 @@ enum finding_kind {
     FOUND_RACE_GRID,      /* two groups at the same global bytes in one launch, one writing, not both atomically */
     FOUND_DIVERGED,       /* an instruction of several threads that part of them can never reach; the launch ends */
     FOUND_NO_PROGRESS,    /* the limit of instructions was reached; the launch ends */
+    FOUND_NOT_WAITED,     /* a register whose load is still on its way; a barrier before the warp's stores are done */
+    FOUND_LANES_OFF,      /* lanes that are switched off where all must take part */
+    FOUND_HALVES_DIFFER,  /* an operand that has to lie in both halves of a warp's lanes alike */
     FOUND_KINDS
 };
 const char *finding_kind_name(enum finding_kind kind); /* "access outside", .. */
