@@ -178,14 +178,22 @@ void access_fill(struct wave *w, const struct op *o, const struct operand *to, u
     }
 }
 
-/* What a lane kept in scratch is as defined as it was then: registers are spilled whole. */
-static uint64_t kept_defined(const struct wave *w, const struct op *o, const struct access *a, uint64_t mask)
+/* Where it is kept whether a lane's scratch is defined; NULL: the lane accesses something else. */
+static unsigned char *scratch_map(const struct wave *w, const struct access *a, unsigned lane)
 {
-    uint64_t defined = 0;
-    for (uint64_t rest = mask & a->good; rest; rest &= rest - 1) {
+    const size_t size = w->n * w->scratch_region.stride, offset = (size_t)((uintptr_t)a->at[lane] - (uintptr_t)w->scratch);
+    return offset < size ? w->scratch_written + offset : NULL;
+}
+
+/* What a lane kept in scratch is as defined as it was then: registers are spilled whole. */
+static uint64_t kept_defined(const struct wave *w, const struct op *o, const struct access *a)
+{
+    uint64_t defined = ~(uint64_t)0;
+    for (uint64_t rest = a->good; rest; rest &= rest - 1) {
         const unsigned i = lowest_lane(rest);
-        if (!memchr(w->scratch_written + (a->at[i] - w->scratch), 0, access_size(o)))
-            defined |= (uint64_t)1 << i;
+        const unsigned char *map = scratch_map(w, a, i);
+        if (map && memchr(map, 0, access_size(o)))
+            defined &= ~((uint64_t)1 << i);
     }
     return defined;
 }
@@ -197,8 +205,8 @@ static void load(struct wave *w, const struct op *o)
     uint64_t defined = ~(uint64_t)0;
     access_addresses(w, o, mask, &a);
     memory_resolve(w, o, (enum space)o->space, mask, access_size(o), ACCESS_READ, &a);
-    if (o->space == SPACE_LOCAL && w->worker->launch->checked)
-        defined = kept_defined(w, o, &a, mask);
+    if (o->space != SPACE_GLOBAL && w->worker->launch->checked)
+        defined = kept_defined(w, o, &a);
     access_fill(w, o, &o->dst[0], 0, mask, &a, defined);
     wait_issued(w, o, &o->dst[0]);
 }
@@ -231,7 +239,9 @@ static void keep_defined(struct wave *w, const struct op *o, const struct access
         const uint64_t defined = fetch_defined(w, &o->src[SOURCE_DATA], k);
         for (uint64_t rest = a->good; rest; rest &= rest - 1) {
             const unsigned i = lowest_lane(rest);
-            memset(w->scratch_written + (a->at[i] - w->scratch) + 4 * k, (int)(defined >> i & 1), o->width);
+            unsigned char *map = scratch_map(w, a, i);
+            if (map)
+                memset(map + 4 * k, (int)(defined >> i & 1), o->width);
         }
     }
 }
@@ -245,7 +255,7 @@ static void store(struct wave *w, const struct op *o)
         access_check_data(w, o, SOURCE_DATA, mask);
     memory_resolve(w, o, (enum space)o->space, mask, access_size(o), ACCESS_WRITE, &a);
     access_spill(w, o, SOURCE_DATA, &a);
-    if (o->space == SPACE_LOCAL && w->worker->launch->checked)
+    if (o->space != SPACE_GLOBAL && w->worker->launch->checked)
         keep_defined(w, o, &a);
     wait_issued(w, o, NULL);
 }

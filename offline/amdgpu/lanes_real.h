@@ -118,9 +118,9 @@ static inline float div_scale(float value, float denominator, float numerator, u
     }
     if (ed == 0)
         return ldexpf(value, 64);
-    if (inverse_tiny && tiny) {
+    if (inverse_tiny && tiny) { /* manuals scale by 2^64, with which the denominator overflows */
         *back = 1;
-        return v == d ? ldexpf(value, 64) : value;
+        return v == d ? ldexpf(value, -64) : value;
     }
     if (inverse_tiny)
         return ldexpf(value, -64);
@@ -139,6 +139,13 @@ static void div_scale_f32(struct lanes *x)
         r[i] = div_scale(F(0), F(1), F(2), &back[i]);
     memcpy((void *)x->out, r, sizeof r);
     x->bits_out = gather_bits(back);
+}
+
+/* The sum is scaled before it is rounded. */
+static inline float div_fmas(float a, float b, float c, uint32_t scaled)
+{
+    const int up = (bits_of(c) >> 23 & 255) > 127;
+    return scaled ? (float)ldexp(add_odd((double)a * b, c), up ? 64 : -64) : fmaf(a, b, c);
 }
 
 static inline float div_fixup(float q, float d, float n)
@@ -193,8 +200,7 @@ static inline float div_fixup(float q, float d, float n)
     X(cvt_f32_ubyte2, "f-w", (float)(U(0) >> 16 & 255))                                    \
     X(cvt_f32_ubyte3, "f-w", (float)(U(0) >> 24))                                          \
     X(div_fixup_f32, "f-fff", div_fixup(F(0), F(1), F(2)))                                 \
-    X(div_fmas_f32, "f-fffM", BIT_IN ? ldexpf(fmaf(F(0), F(1), F(2)), U(2) << 1 >> 24 > 127 ? 64 : -64) : \
-                              fmaf(F(0), F(1), F(2)))                                      \
+    X(div_fmas_f32, "f-fffM", div_fmas(F(0), F(1), F(2), BIT_IN))                          \
     X(fma_mix_f32, "f-xxx", fmaf(F(0), F(1), F(2)))
 
 #define REALS_TO_WORDS(X)                                                                  \
