@@ -78,11 +78,14 @@ static inline void check_all(const struct touch *t, const struct wave *w)
         check_grid(t, w->worker->group_linear, w->worker->launch->kernel->global_shift);
 }
 
-/* Words must be aligned, and what is longer like words. NULL: it must not be accessed. */
+/* Atomic accesses must be aligned; in LDS words must, too, and what is longer like words. Where global and private
+ * memory are accessed HSA's drivers let hardware take any address (SH_MEM_CONFIG.alignment_mode). NULL: it must not be
+ * accessed. */
 static unsigned char *look(struct touch *t, const struct wave *w, uint64_t address)
 {
     const struct region *r = t->region;
-    const size_t alignment = t->access == ACCESS_ATOMIC || t->size < 4 ? t->size : 4;
+    const size_t word = t->size < 4 ? t->size : 4;
+    const size_t alignment = t->access == ACCESS_ATOMIC ? t->size : r->space == SPACE_SHARED ? word : 1;
     t->offset = (int64_t)(address - r->base);
     if (address & (alignment - 1))
         check_touch(t, FOUND_MISALIGNED, NO_RACE);

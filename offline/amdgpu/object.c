@@ -235,6 +235,8 @@ static void relocate_all(struct elf *e)
             !(e->sections[s->info].flags & SHF_ALLOC) || e->sections[s->info].type == SHT_NOBITS)
             continue;
         const unsigned char *p = piece(e->r, s->offset, s->size);
+        if (e->sections[s->info].flags & SHF_EXECINSTR && s->size / RELA) /* its disassembly does not have the places */
+            fail(e->r, "the object is not linked, and its instructions refer to its data: link it (ld.lld -shared)");
         for (uint64_t k = 0; k < s->size / RELA; k++)
             relocate(e, &e->sections[s->info], &e->sections[s->link], p + k * RELA);
     }
