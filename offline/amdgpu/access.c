@@ -181,7 +181,8 @@ void access_fill(struct wave *w, const struct op *o, const struct operand *to, u
 /* Where it is kept whether a lane's scratch is defined; NULL: the lane accesses something else. */
 static unsigned char *scratch_map(const struct wave *w, const struct access *a, unsigned lane)
 {
-    const size_t size = w->n * w->scratch_region.stride, offset = (size_t)((uintptr_t)a->at[lane] - (uintptr_t)w->scratch);
+    const size_t size = w->n * w->scratch_region.stride;
+    const size_t offset = (size_t)((uintptr_t)a->at[lane] - (uintptr_t)w->scratch);
     return offset < size ? w->scratch_written + offset : NULL;
 }
 

@@ -9,7 +9,7 @@ enum what { ATOM_ADD, ATOM_SUB, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN_I, ATOM_MA
 
 /* ---- reading ---- */
 
-/* global_: `[to,] address, data, base`; flat_ without a base. Of cmpswap the data are the new value, then the old one. */
+/* global_: `[to,] address, data, base`; flat_ without a base. Of cmpswap the data are the new value and the old. */
 static void read_global(struct reader *r, const struct form *f, struct statement *s, struct op *o)
 {
     const size_t own = o->space == SPACE_NONE ? 2 : 3;

@@ -50,8 +50,8 @@ static void write_lane(struct wave *w, const struct op *o)
 
 /* ---- other lanes ---- */
 
-/* Lane i takes from lane from[i]; FROM_NONE: 0; KEEP: it keeps what it has. Lanes that are off give what they hold, or 0
- * with `off_is_zero`. */
+/* Lane i takes from lane from[i]; FROM_NONE: 0; KEEP: it keeps what it has. Lanes that are off give what they hold,
+ * or 0 with `off_is_zero`. */
 enum { FROM_NONE = -1, KEEP = -2 };
 static void move_lanes(struct wave *w, const struct op *o, const struct operand *a, const int *from, int off_is_zero)
 {

@@ -108,7 +108,8 @@ static inline float div_scale(float value, float denominator, float numerator, u
 {
     const uint32_t v = bits_of(value), d = bits_of(denominator), n = bits_of(numerator);
     const int ed = (int)(d >> 23 & 255), en = (int)(n >> 23 & 255);
-    const int tiny = fabsf(numerator / denominator) < 0x1p-126f, inverse_tiny = fabs(1 / (double)denominator) < 0x1p-126;
+    const int tiny = fabsf(numerator / denominator) < 0x1p-126f;
+    const int inverse_tiny = fabs(1 / (double)denominator) < 0x1p-126;
     *back = 0;
     if (numerator == 0 || denominator == 0)
         return NAN;

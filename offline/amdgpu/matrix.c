@@ -17,7 +17,7 @@ struct shape {
     int m, k, blocks;     /* m rows and columns */
 };
 
-/* X(name, operands, in, out, layout, m, k, blocks): MFMA has K-contiguous elements per lane, blocks in lanes' groups. */
+/* X(name, operands, in, out, layout, m, k, blocks) */
 #define SHAPES(X)                                                               \
     X(v_mfma_f32_32x32x4f16, "D-22D", E_F16, E_F32, MFMA, 32, 4, 2)             \
     X(v_mfma_f32_16x16x4f16, "C-22C", E_F16, E_F32, MFMA, 16, 4, 4)             \
@@ -236,7 +236,8 @@ static double decode_c(const struct product *p, uint32_t word)
     }
 }
 
-/* How elements of C and D lie in registers: two in each (generation 12, 16 bits), or one in the half that op_sel says. */
+/* How elements of C and D lie in registers: two in each (generation 12, 16 bits), or one, in the half that op_sel
+ * says. */
 struct packing {
     int n, packed; /* elements of a lane */
     unsigned shift;
@@ -356,7 +357,8 @@ static void read_wmma(struct reader *r, const struct form *f, struct statement *
 }
 
 #define FORM(name, operands, ...) \
-    { #name, operands, NULL, NULL, matrix, FORM_MATRIX | FORM_SATURATES, ID_##name, DEFINE_ALL, read_mfma, 0, 0, 0, 0, 0 },
+    { #name, operands, NULL, NULL, matrix, FORM_MATRIX | FORM_SATURATES, ID_##name, DEFINE_ALL, read_mfma,   \
+      0, 0, 0, 0, 0 },
 #define WMMA_FORM(name, ...) \
     { #name, "", NULL, NULL, matrix, FORM_MATRIX | FORM_SATURATES, ID_##name, DEFINE_ALL, read_wmma, 0, 0, 0, 0, 0 },
 static const struct form forms[] = { SHAPES(FORM) WMMA_SHAPES(WMMA_FORM) };

@@ -98,7 +98,8 @@ static unsigned char *look(struct touch *t, const struct wave *w, uint64_t addre
 }
 
 /* `last` is the region of the lane before. */
-static void resolve_lane(struct touch *t, struct wave *w, enum space space, const struct region **last, struct access *a)
+static void resolve_lane(struct touch *t, struct wave *w, enum space space, const struct region **last,
+                         struct access *a)
 {
     const struct target at = in_space(space, t->address);
     if (!*last || (*last)->space != at.space || !is_inside(*last, at.address, t->size))

@@ -283,7 +283,8 @@ static const char *check_header(const unsigned char *h, size_t size)
     const uint64_t kind = little(h + 16, 2);
     if (kind != ET_REL && kind != ET_EXEC && kind != ET_DYN)
         return "this ELF file is no code object";
-    return object_processor((uint32_t)little(h + 48, 4)) ? NULL : "the object is for a processor that is not known here";
+    return object_processor((uint32_t)little(h + 48, 4)) ? NULL :
+                                                           "the object is for a processor that is not known here";
 }
 
 void object_read(struct reader *r)

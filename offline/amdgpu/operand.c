@@ -342,8 +342,8 @@ static void read_dpp(struct reader *r, const struct statement *s, struct op *o)
         d->kind = DPP_MIRROR;
     if (has_modifier(s->modifiers, "row_half_mirror"))
         d->kind = DPP_HALF_MIRROR;
-    const int quad = find_modifier(s->modifiers, "quad_perm", &v), eight = !quad && find_modifier(s->modifiers, "dpp8", &v);
-    if (quad || eight) {
+    const int quad = find_modifier(s->modifiers, "quad_perm", &v);
+    if (quad || find_modifier(s->modifiers, "dpp8", &v)) {
         d->kind = quad ? DPP_QUAD : DPP_EIGHT;
         for (size_t i = 0; i < v.length && n < 8; i++)
             if (v.at[i] >= '0' && v.at[i] <= '7')

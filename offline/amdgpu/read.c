@@ -16,7 +16,8 @@ static void collect_forms(struct reader *r)
 {
     const struct forms all[] = { amdgpu_lane_forms(), amdgpu_scalar_forms(), amdgpu_cross_forms(),
                                  amdgpu_matrix_forms(), amdgpu_memory_forms(), amdgpu_shared_forms(),
-                                 amdgpu_control_forms(), amdgpu_wait_forms(), amdgpu_barrier_forms(), amdgpu_atomic_forms() };
+                                 amdgpu_control_forms(), amdgpu_wait_forms(), amdgpu_barrier_forms(),
+                                 amdgpu_atomic_forms() };
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         n += all[i].n;
@@ -144,7 +145,9 @@ static void read_line(struct reader *r, struct word line, uint64_t *next)
 {
     const struct listed l = split_line(line);
     uint64_t address = *next, bytes = 4;
-    if (!l.text.length || word_begins(l.text, "Disassembly of") || word_is(l.text, "...") || read_label(r, l.text, *next))
+    if (!l.text.length || word_begins(l.text, "Disassembly of") || word_is(l.text, "..."))
+        return;
+    if (read_label(r, l.text, *next))
         return;
     for (size_t i = 0; i + 11 < l.text.length; i++)
         if (!memcmp(l.text.at + i, "file format", 11))

@@ -17,7 +17,8 @@
 #define AMDGPU_NORETURN
 #endif
 
-enum { MAX_OPS = 1 << 20, MAX_KERNELS = 1 << 10, MAX_PARAMS = 1 << 10, MAX_IMAGE = 1 << 28, NAME = 128, MAX_PIECES = 12 };
+enum { MAX_OPS = 1 << 20, MAX_KERNELS = 1 << 10, MAX_PARAMS = 1 << 10, MAX_IMAGE = 1 << 28, NAME = 128,
+       MAX_PIECES = 12 };
 
 /* Bytes of the object or the listing, not terminated. */
 struct word {

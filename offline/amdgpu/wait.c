@@ -114,7 +114,7 @@ static int named_count(struct word text, const char *name, int8_t *to)
 {
     const size_t n = strlen(name);
     for (size_t i = 0; i + n + 2 < text.length; i++)
-        if (!memcmp(text.at + i, name, n) && text.at[i + n] == '(' && (!i || text.at[i - 1] < 'a' || text.at[i - 1] > 'z')) {
+        if (!memcmp(text.at + i, name, n) && text.at[i + n] == '(' && (!i || text.at[i - 1] == ' ')) {
             const char *p = text.at + i + n + 1, *end = memchr(p, ')', (size_t)(text.at + text.length - p));
             const struct word number = { p, end ? (size_t)(end - p) : 0 };
             int64_t value;

@@ -31,11 +31,11 @@ struct move {
     int (*from)(int i, int lanes);
     int lanes; /* 0: both */
 };
-#define FROM(id, ...)                      \
-    static int from_##id(int i, int lanes) \
-    {                                      \
-        (void)i, (void)lanes;              \
-        return (__VA_ARGS__);              \
+#define FROM(id, ...)                                                                                                  \
+    static int from_##id(int i, int lanes)                                                                             \
+    {                                                                                                                  \
+        (void)i, (void)lanes;                                                                                          \
+        return (__VA_ARGS__);                                                                                          \
     }
 FROM(quad, (i & ~3) + (i % 4 == 0 ? 1 : i % 4 == 1 ? 0 : i % 4 == 2 ? 3 : 3))
 FROM(shl, i % 16 + 3 < 16 ? i + 3 : -1)
@@ -81,7 +81,8 @@ static const struct move moves[] = {
     { "ds_bpermute_b32 v3, v1, v2 offset:20\ns_waitcnt lgkmcnt(0)\n", from_bpermute, 0 },
     { "ds_permute_b32 v3, v1, v2 offset:20\ns_waitcnt lgkmcnt(0)\n", from_permute, 0 },
     { "s_mov_b64 s[14:15], exec\ns_and_b32 exec_lo, exec_lo, 0xfffffff8\nv_readfirstlane_b32 s10, v2\n"
-      "s_mov_b64 exec, s[14:15]\nv_mov_b32 v3, s10\n", from_first, 0 },
+      "s_mov_b64 exec, s[14:15]\nv_mov_b32 v3, s10\n",
+      from_first, 0 },
     { "v_readlane_b32 s10, v2, 17\nv_mov_b32 v3, s10\n", from_lane, 0 },
 };
 
@@ -93,8 +94,10 @@ static void test_moves(int lanes)
         int wrong = 0;
         if (moves[k].lanes && moves[k].lanes != lanes)
             continue;
-        snprintf(body, sizeof body, "v_add_nc_u32 v2, 0x64, v0\nv_mov_b32 v3, 7\nv_mov_b32 v4, 0\n%s"
-                 "global_store_b32 v1, v3, s[4:5]\n", moves[k].body);
+        snprintf(body, sizeof body,
+                 "v_add_nc_u32 v2, 0x64, v0\nv_mov_b32 v3, 7\nv_mov_b32 v4, 0\n%s"
+                 "global_store_b32 v1, v3, s[4:5]\n",
+                 moves[k].body);
         const uint32_t *data = run_body(moves[k].body, body, &how);
         for (int i = 0; i < ITEMS; i++) {
             const int from = moves[k].from(i % lanes, lanes);
@@ -117,71 +120,95 @@ static const struct {
     { "global_load_b32 v2, v1, s[4:5] offset:400\ns_waitcnt vmcnt(0)\nglobal_store_b32 v1, v2, s[4:5]\n", 5, 105 },
     { "v_mov_b32 v2, s4\nv_mov_b32 v3, s5\nv_add_co_u32 v2, vcc_lo, v2, v1\nv_add_co_ci_u32 v3, vcc_lo, 0, v3, vcc_lo\n"
       "global_load_dwordx2 v[4:5], v[2:3], off offset:1000\ns_waitcnt vmcnt(0)\n"
-      "global_store_dword v[2:3], v5, off offset:4\n", 6, 256 },
+      "global_store_dword v[2:3], v5, off offset:4\n",
+      6, 256 },
     { "v_lshlrev_b32 v2, 2, v1\nglobal_load_b128 v[4:7], v2, s[4:5]\ns_waitcnt vmcnt(0)\nv_mov_b32 v8, v6\n"
-      "v_mov_b32 v9, v4\nglobal_store_b64 v2, v[8:9], s[4:5] offset:2048\n", 532, 22 },
+      "v_mov_b32 v9, v4\nglobal_store_b64 v2, v[8:9], s[4:5] offset:2048\n",
+      532, 22 },
     { "v_lshlrev_b32 v2, 2, v1\nglobal_load_b96 v[4:6], v2, s[4:5]\ns_waitcnt vmcnt(0)\n"
-      "global_store_b96 v2, v[4:6], s[4:5] offset:2048\n", 534, 22 },
+      "global_store_b96 v2, v[4:6], s[4:5] offset:2048\n",
+      534, 22 },
     { "v_mov_b32 v2, 0xffff8081\nglobal_store_b8 v1, v2, s[4:5]\n", 5, 129 },
     { "v_mov_b32 v2, 0xffff8081\nglobal_store_b16 v1, v2, s[4:5]\n", 5, 0x8081 },
     { "v_mov_b32 v2, 0x1234abcd\nglobal_store_d16_hi_b16 v1, v2, s[4:5]\n", 5, 0x1234 },
     { "v_mov_b32 v2, 0xffffff85\nglobal_store_b32 v1, v2, s[4:5]\nglobal_load_u8 v3, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"
-      "global_store_b32 v1, v3, s[4:5]\n", 5, 0x85 },
+      "global_store_b32 v1, v3, s[4:5]\n",
+      5, 0x85 },
     { "v_mov_b32 v2, 0x85\nglobal_store_b32 v1, v2, s[4:5]\nglobal_load_i8 v3, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"
-      "global_store_b32 v1, v3, s[4:5]\n", 5, 0xffffff85u },
+      "global_store_b32 v1, v3, s[4:5]\n",
+      5, 0xffffff85u },
     { "v_mov_b32 v2, 0x8005\nglobal_store_b32 v1, v2, s[4:5]\nglobal_load_sshort v3, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"
-      "global_store_b32 v1, v3, s[4:5]\n", 5, 0xffff8005u },
+      "global_store_b32 v1, v3, s[4:5]\n",
+      5, 0xffff8005u },
     { "v_mov_b32 v2, 0x11112222\nglobal_load_d16_hi_b16 v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"
-      "global_store_b32 v1, v2, s[4:5]\n", 5, 0x00052222 },
+      "global_store_b32 v1, v2, s[4:5]\n",
+      5, 0x00052222 },
     { "v_mov_b32 v2, 0x11112222\nglobal_load_short_d16 v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"
-      "global_store_b32 v1, v2, s[4:5]\n", 5, 0x11110005 },
+      "global_store_b32 v1, v2, s[4:5]\n",
+      5, 0x11110005 },
     { "s_load_b256 s[8:15], s[4:5], 0x40\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v2, s14\nglobal_store_b32 v1, v2, s[4:5]\n",
       5, 22 },
     { "v_add_nc_u32 v2, 9, v0\nds_store_b32 v1, v2\ns_waitcnt lgkmcnt(0)\nds_load_b32 v3, v1\ns_waitcnt lgkmcnt(0)\n"
-      "global_store_b32 v1, v3, s[4:5]\n", 5, 14 },
+      "global_store_b32 v1, v3, s[4:5]\n",
+      5, 14 },
     { "v_lshlrev_b32 v4, 3, v0\nv_mov_b32 v2, v0\nv_mov_b32 v3, 77\nds_write_b64 v4, v[2:3] offset:16\n"
       "s_waitcnt lgkmcnt(0)\nds_read2_b32 v[6:7], v4 offset0:5 offset1:4\ns_waitcnt lgkmcnt(0)\n"
-      "global_store_b32 v1, v6, s[4:5]\nglobal_store_b32 v1, v7, s[4:5] offset:256\n", 5, 77 },
+      "global_store_b32 v1, v6, s[4:5]\nglobal_store_b32 v1, v7, s[4:5] offset:256\n",
+      5, 77 },
     { "v_mov_b32 v2, 1\nv_mov_b32 v3, 2\nds_store_2addr_stride64_b32 v1, v2, v3 offset0:1 offset1:3\n"
       "s_waitcnt lgkmcnt(0)\nds_load_2addr_stride64_b32 v[4:5], v1 offset0:3 offset1:1\ns_waitcnt lgkmcnt(0)\n"
-      "v_lshl_or_b32 v4, v4, 8, v5\nglobal_store_b32 v1, v4, s[4:5]\n", 5, 0x201 },
+      "v_lshl_or_b32 v4, v4, 8, v5\nglobal_store_b32 v1, v4, s[4:5]\n",
+      5, 0x201 },
     { "v_mov_b32 v2, 0xabcd\nds_store_b16 v1, v2\nv_mov_b32 v3, 5\ns_waitcnt lgkmcnt(0)\nds_load_u16_d16_hi v3, v1\n"
-      "s_waitcnt lgkmcnt(0)\nglobal_store_b32 v1, v3, s[4:5]\n", 5, 0xabcd0005u },
+      "s_waitcnt lgkmcnt(0)\nglobal_store_b32 v1, v3, s[4:5]\n",
+      5, 0xabcd0005u },
     { "v_mov_b32 v2, 3\nglobal_atomic_add_u32 v3, v1, v2, s[4:5] glc\ns_waitcnt vmcnt(0)\n"
-      "global_store_b32 v1, v3, s[4:5] offset:1024\n", 5, 8 },
+      "global_store_b32 v1, v3, s[4:5] offset:1024\n",
+      5, 8 },
     { "v_mov_b32 v2, 9\nv_mov_b32 v3, v0\nglobal_atomic_cmpswap v1, v[2:3], s[4:5]\n", 5, 9 },
     { "v_mov_b32 v2, 0x70\nv_mov_b32 v3, 0\nds_store_b32 v1, v3\ns_waitcnt lgkmcnt(0)\nds_or_b32 v1, v2\n"
       "ds_add_rtn_u32 v4, v1, v2\ns_waitcnt lgkmcnt(0)\nds_load_b32 v5, v1\ns_waitcnt lgkmcnt(0)\n"
-      "v_add_nc_u32 v4, v4, v5\nglobal_store_b32 v1, v4, s[4:5]\n", 5, 0x70 + 0xe0 },
-    { "v_mov_b32 v2, 1.0\nv_cvt_f32_u32 v3, v0\nglobal_store_b32 v1, v3, s[4:5]\nglobal_atomic_add_f32 v1, v2, s[4:5]\n",
+      "v_add_nc_u32 v4, v4, v5\nglobal_store_b32 v1, v4, s[4:5]\n",
+      5, 0x70 + 0xe0 },
+    { "v_mov_b32 v2, 1.0\nv_cvt_f32_u32 v3, v0\nglobal_store_b32 v1, v3, s[4:5]\nglobal_atomic_add_f32 v1, v2, "
+      "s[4:5]\n",
       5, 0x40c00000 },
     { "v_add_nc_u32 v2, 50, v0\nscratch_store_b32 off, v2, off offset:8\nv_mov_b32 v5, 4\n"
-      "scratch_load_b32 v3, v5, off offset:4\ns_waitcnt vmcnt(0)\nglobal_store_b32 v1, v3, s[4:5]\n", 5, 55 },
+      "scratch_load_b32 v3, v5, off offset:4\ns_waitcnt vmcnt(0)\nglobal_store_b32 v1, v3, s[4:5]\n",
+      5, 55 },
     { "v_mov_b32 v4, 8\ns_mov_b64 s[8:9], src_private_base\nv_mov_b32 v5, s9\nv_mov_b32 v6, 66\n"
       "flat_store_b32 v[4:5], v6\nscratch_load_b32 v3, off, off offset:8\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
-      "global_store_b32 v1, v3, s[4:5]\n", 5, 66 },
-    { "v_mov_b32 v4, v1\ns_mov_b64 s[8:9], src_shared_base\nv_mov_b32 v5, s9\nds_store_b32 v1, v0\ns_waitcnt lgkmcnt(0)\n"
+      "global_store_b32 v1, v3, s[4:5]\n",
+      5, 66 },
+    { "v_mov_b32 v4, v1\ns_mov_b64 s[8:9], src_shared_base\nv_mov_b32 v5, s9\nds_store_b32 v1, v0\ns_waitcnt "
+      "lgkmcnt(0)\n"
       "flat_load_b32 v3, v[4:5]\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_lshlrev_b32 v3, 4, v3\n"
-      "global_store_b32 v1, v3, s[4:5]\n", 5, 80 },
+      "global_store_b32 v1, v3, s[4:5]\n",
+      5, 80 },
     /* lanes that are off */
     { "v_cmpx_gt_u32 5, v0\nv_mov_b32 v2, 99\nglobal_store_b32 v1, v2, s[4:5]\n", 5, 5 },
     { "v_cmpx_gt_u32 6, v0\nv_mov_b32 v2, 99\nglobal_store_b32 v1, v2, s[4:5]\n", 5, 99 },
     { "v_mov_b32 v2, 1\nv_cmp_lt_u32 vcc_lo, 4, v0\ns_and_saveexec_b32 s8, vcc_lo\ns_cbranch_execz skip\n"
       "v_mov_b32 v2, 2\nskip:\ns_xor_b32 exec_lo, exec_lo, s8\nv_mov_b32 v2, 3\ns_mov_b32 exec_lo, s8\n"
-      "global_store_b32 v1, v2, s[4:5]\n", 5, 2 },
+      "global_store_b32 v1, v2, s[4:5]\n",
+      5, 2 },
     { "v_writelane_b32 v2, 17, 5\nv_cmpx_eq_u32 5, v0\nglobal_store_b32 v1, v2, s[4:5]\n", 5, 17 },
     /* both halves of a pair read before one writes */
     { "v_mov_b32 v2, 1\nv_mov_b32 v3, 2\nv_dual_mov_b32 v2, v3 :: v_dual_mov_b32 v3, v2\nv_lshl_or_b32 v2, v2, 8, v3\n"
-      "global_store_b32 v1, v2, s[4:5]\n", 5, 0x201 },
-    { "v_mov_b32 v2, 1\nv_mov_b32 v3, 2\nv_swap_b32 v2, v3\nv_lshl_or_b32 v2, v2, 8, v3\nglobal_store_b32 v1, v2, s[4:5]\n",
+      "global_store_b32 v1, v2, s[4:5]\n",
+      5, 0x201 },
+    { "v_mov_b32 v2, 1\nv_mov_b32 v3, 2\nv_swap_b32 v2, v3\nv_lshl_or_b32 v2, v2, 8, v3\nglobal_store_b32 v1, v2, "
+      "s[4:5]\n",
       5, 0x201 },
     /* registers by number */
     { "v_mov_b32 v6, 0\ns_mov_b32 m0, 2\nv_movreld_b32 v4, v0\nglobal_store_b32 v1, v6, s[4:5] offset:4\n", 6, 5 },
     { "v_mov_b32 v6, 44\ns_mov_b32 s10, 2\ns_set_gpr_idx_on s10, gpr_idx(SRC0)\nv_mov_b32 v2, v4\ns_set_gpr_idx_off\n"
-      "global_store_b32 v1, v2, s[4:5]\n", 5, 44 },
+      "global_store_b32 v1, v2, s[4:5]\n",
+      5, 44 },
     /* loops, by compare and branch */
     { "s_mov_b32 s8, 0\nv_mov_b32 v2, 0\nagain:\nv_add_nc_u32 v2, v2, v0\ns_add_i32 s8, s8, 1\ns_cmp_lt_i32 s8, 10\n"
-      "s_cbranch_scc1 again\nglobal_store_b32 v1, v2, s[4:5]\n", 5, 50 },
+      "s_cbranch_scc1 again\nglobal_store_b32 v1, v2, s[4:5]\n",
+      5, 50 },
 };
 
 static void test_accesses(void)
@@ -198,12 +225,18 @@ static void test_barriers(void)
 {
     static const struct {
         const char *target, *barrier;
-    } machines[] = { { "gfx1100", "s_barrier\n" }, { "gfx90a", "s_barrier\n" },
+    } machines[] = { { "gfx1100", "s_barrier\n" },
+                     { "gfx90a", "s_barrier\n" },
                      { "gfx1201", "s_barrier_signal -1\ns_barrier_wait -1\n" } };
     for (size_t k = 0; k < sizeof machines / sizeof *machines; k++)
         for (int schedule = SCHEDULE_LOWEST; schedule <= SCHEDULE_RANDOM; schedule++) {
-            const struct how how = { .target = machines[k].target, .items = 256, .shared = 1024,
-                                     .schedule = (enum schedule)schedule, .seed = 3, .groups = 2, .n_threads = 2 };
+            const struct how how = { .target = machines[k].target,
+                                     .items = 256,
+                                     .shared = 1024,
+                                     .schedule = (enum schedule)schedule,
+                                     .seed = 3,
+                                     .groups = 2,
+                                     .n_threads = 2 };
             const int wide = k == 1;
             char body[1500];
             snprintf(body, sizeof body,
@@ -249,8 +282,8 @@ static const struct product {
     { "gfx942", "v_mfma_i32_16x16x32_i8 v[64:67], v[8:9], v[16:17], v[24:27]", 'i', KIND_16, 32, 1, 2, 4 },
     { "gfx1100", "v_wmma_f32_16x16x16_f16 v[64:71], v[8:15], v[16:23], v[24:31]", 'h', KIND_WMMA11, 16, 1, 8, 8 },
     { "gfx1100", "v_wmma_f32_16x16x16_bf16 v[64:71], v[8:15], v[16:23], v[24:31]", 'b', KIND_WMMA11, 16, 1, 8, 8 },
-    { "gfx1100", "v_wmma_i32_16x16x16_iu8 v[64:71], v[8:11], v[16:19], v[24:31] neg_lo:[1,1,0]", 'i', KIND_WMMA11, 16, 1,
-      4, 8 },
+    { "gfx1100", "v_wmma_i32_16x16x16_iu8 v[64:71], v[8:11], v[16:19], v[24:31] neg_lo:[1,1,0]", 'i', KIND_WMMA11, 16,
+      1, 4, 8 },
     { "gfx1201", "v_wmma_f32_16x16x16_f16 v[64:71], v[8:11], v[16:19], v[24:31]", 'h', KIND_WMMA12, 16, 1, 4, 8 },
     { "gfx1201", "v_wmma_f32_16x16x16_bf16 v[64:71], v[8:11], v[16:19], v[24:31]", 'b', KIND_WMMA12, 16, 1, 4, 8 },
 };
@@ -319,9 +352,18 @@ static void place_out(const struct product *p, int lane, int v, int *row, int *c
     *column = lane % rows_of(p);
     *block = 0;
     switch (p->kind) {
-    case KIND_16: *row = lane / 16 * 4 + v % 4; *block = v / 4; break;
-    case KIND_32: *row = v % 16 / 4 * 8 + lane / 32 * 4 + v % 4; *block = v / 16; break;
-    case KIND_4: *row = v; *block = lane / 4; break;
+    case KIND_16:
+        *row = lane / 16 * 4 + v % 4;
+        *block = v / 4;
+        break;
+    case KIND_32:
+        *row = v % 16 / 4 * 8 + lane / 32 * 4 + v % 4;
+        *block = v / 16;
+        break;
+    case KIND_4:
+        *row = v;
+        *block = lane / 4;
+        break;
     case KIND_WMMA11: *row = 2 * v + lane / 16; break;
     case KIND_WMMA11_64: *row = 4 * v + lane / 16; break;
     default: *row = v + lane / 16 * 8; break;
@@ -376,11 +418,12 @@ static void test_products(void)
         memset(data, 0, sizeof data);
         fill_registers(p, data, lanes);
         for (int k = 0; k < 16 + p->d_words; k++)
-            n += (size_t)snprintf(text + n, sizeof text - n, "v_add_nc_u32 v2, 0x%x, v1\nglobal_load_b32 v%d, v2, s[4:5]\n",
-                                  256 * k, 8 + k);
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  "v_add_nc_u32 v2, 0x%x, v1\nglobal_load_b32 v%d, v2, s[4:5]\n", 256 * k, 8 + k);
         n += (size_t)snprintf(text + n, sizeof text - n, "s_waitcnt vmcnt(0)\n%s\n", p->text);
         for (int k = 0; k < p->d_words; k++)
-            n += (size_t)snprintf(text + n, sizeof text - n, "v_mov_b32 v2, %c%d\nglobal_store_b32 v1, v2, s[4:5] offset:%d\n",
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  "v_mov_b32 v2, %c%d\nglobal_store_b32 v1, v2, s[4:5] offset:%d\n",
                                   strstr(p->text, " a[") ? 'a' : 'v', 64 + k, 256 * k);
         snprintf(text + n, sizeof text - n, END);
         run_text(text, data, sizeof data, NULL, &how, &heard);
@@ -400,8 +443,10 @@ static float one_result(const char *instruction, float in, int approximate, cons
     char text[600];
     float out;
     memcpy(data, &in, sizeof in);
-    snprintf(text, sizeof text, BEGIN "s_load_b32 s8, s[4:5], 0x0\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v2, s8\n%s v3, v2\n"
-             "v_mov_b32 v4, 0\nglobal_store_b32 v4, v3, s[4:5]\n" END, instruction);
+    snprintf(text, sizeof text,
+             BEGIN "s_load_b32 s8, s[4:5], 0x0\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v2, s8\n%s v3, v2\n"
+                   "v_mov_b32 v4, 0\nglobal_store_b32 v4, v3, s[4:5]\n" END,
+             instruction);
     run_text(text, data, sizeof data, NULL, &how, &heard);
     memcpy(&out, data, sizeof out);
     return out;
@@ -414,8 +459,8 @@ static void test_approximate(void)
         float in;
         double exact;
     } rows[] = { { "v_exp_f32", 1.25f, 2.3784142300054421 }, { "v_exp_f32", -3.5f, 0.088388347648318447 },
-                 { "v_log_f32", 10, 3.3219280948873623 }, { "v_rcp_f32", 3, 0.33333333333333331 },
-                 { "v_rsq_f32", 5, 0.44721359549995793 }, { "v_sqrt_f32", 7, 2.6457513110645907 },
+                 { "v_log_f32", 10, 3.3219280948873623 },    { "v_rcp_f32", 3, 0.33333333333333331 },
+                 { "v_rsq_f32", 5, 0.44721359549995793 },    { "v_sqrt_f32", 7, 2.6457513110645907 },
                  { "v_sin_f32", 0.1f, 0.58778525987057 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const float low = one_result(rows[i].name, rows[i].in, -1, "gfx1100");
@@ -423,13 +468,15 @@ static void test_approximate(void)
         const float high = one_result(rows[i].name, rows[i].in, 1, "gfx1100");
         const double one = i == 6 ? 0x1p-20 : nextafterf((float)rows[i].exact, INFINITY) - (float)rows[i].exact;
         ok(low < rows[i].exact && rows[i].exact - low <= one && high > rows[i].exact && high - rows[i].exact <= one &&
-           fabs(middle - rows[i].exact) <= 0.51 * one, "%s of %g: %.9g %.9g %.9g", rows[i].name, rows[i].in, low, middle,
-           high);
+               fabs(middle - rows[i].exact) <= 0.51 * one,
+           "%s of %g: %.9g %.9g %.9g", rows[i].name, rows[i].in, low, middle, high);
     }
     ok(one_result("v_exp_f32", 0, 1, NULL) == 1 && one_result("v_log_f32", 1, -1, NULL) == 0 &&
-       one_result("v_rcp_f32", -2, 1, NULL) == -0.5f, "what the manuals give as examples is exact");
+           one_result("v_rcp_f32", -2, 1, NULL) == -0.5f,
+       "what the manuals give as examples is exact");
     ok(one_result("v_exp_f32", -INFINITY, 1, NULL) == 0 && isinf(one_result("v_rcp_f32", 0, 1, NULL)) &&
-       isnan(one_result("v_sqrt_f32", -1, 1, NULL)), "special values are");
+           isnan(one_result("v_sqrt_f32", -1, 1, NULL)),
+       "special values are");
     ok(one_result("v_exp_f32", -130, 0, NULL) == 0 && isinf(one_result("v_rcp_f32", 0x1p-130f, 0, NULL)),
        "denormal numbers are zero there");
 }

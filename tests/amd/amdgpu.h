@@ -8,8 +8,8 @@
 
 /* Kernel `t` with one buffer, whose address is s[4:5]; v0 is the work-item, v1 that times 4, s2 the group. Lines of a
  * body count from 0. */
-#define BEGIN                                                                                     \
-    "t:\ns_load_b64 s[4:5], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 2, v0\n"      \
+#define BEGIN                                                                                                          \
+    "t:\ns_load_b64 s[4:5], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 2, v0\n"                           \
     "s_waitcnt lgkmcnt(0)\n"
 #define BODY_LINE 6 /* of its first line */
 #define END "s_endpgm\n"

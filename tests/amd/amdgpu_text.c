@@ -56,8 +56,18 @@ static const char listing[] =
 
 /* ---- the object ---- */
 
-enum { TEXT = 0x1900, TEXT_AT = 0x900, RODATA = 0x840, TABLE = 0x880, NOTE = 0x200, STRINGS = 0x700, SYMBOLS = 0x780,
-       SECTIONS = 0xc00, SIZE = 0xe00, END_OF_DATA = 0x900 };
+enum {
+    TEXT = 0x1900,
+    TEXT_AT = 0x900,
+    RODATA = 0x840,
+    TABLE = 0x880,
+    NOTE = 0x200,
+    STRINGS = 0x700,
+    SYMBOLS = 0x780,
+    SECTIONS = 0xc00,
+    SIZE = 0xe00,
+    END_OF_DATA = 0x900
+};
 
 struct object {
     unsigned char bytes[SIZE];
@@ -177,7 +187,7 @@ static void put_descriptor(struct object *o)
     put(o, 4, 0);
     put(o, 8, TEXT - RODATA);
     o->at = RODATA + 48;
-    put(o, 4, 0xf0000); /* denormal numbers are kept */
+    put(o, 4, 0xf0000);          /* denormal numbers are kept */
     put(o, 4, 15 << 1 | 1 << 7); /* 15 user registers, the group's x */
     put(o, 2, 1 << 3 | 1 << 10); /* the address of the arguments; waves of 32 lanes */
     o->at = TABLE;
@@ -185,8 +195,8 @@ static void put_descriptor(struct object *o)
         put(o, 4, 10 * i);
 }
 
-static void put_section(struct object *o, uint32_t type, uint64_t flags, uint64_t address, uint64_t offset, uint64_t size,
-                        uint32_t link)
+static void put_section(struct object *o, uint32_t type, uint64_t flags, uint64_t address, uint64_t offset,
+                        uint64_t size, uint32_t link)
 {
     put(o, 4, 0);
     put(o, 4, type);
@@ -279,7 +289,8 @@ static void run_tiny(struct amdgpu_module *m)
     static int32_t p[256];
     const int32_t add = 1000;
     struct amdgpu_buffer buffer = { p, sizeof p, NULL };
-    const struct amdgpu_arg args[] = { { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 }, { AMDGPU_ARG_VALUE, 0, 0, &add, sizeof add },
+    const struct amdgpu_arg args[] = { { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 },
+                                       { AMDGPU_ARG_VALUE, 0, 0, &add, sizeof add },
                                        { AMDGPU_ARG_SHARED, 0, 0, NULL, 256 } };
     struct amdgpu_launch l = AMDGPU_LAUNCH_INIT;
     struct heard heard;
@@ -306,13 +317,15 @@ static void test_object(void)
         return;
     const struct amdgpu_info *info = amdgpu_kernel_info(amdgpu_kernel_named(m, "tiny"));
     is_str(amdgpu_module_target(m), "gfx1100", "the target");
-    ok(amdgpu_object_target(o.bytes, sizeof o.bytes, target, sizeof target, why, sizeof why) && !strcmp(target, "gfx1100"),
+    ok(amdgpu_object_target(o.bytes, sizeof o.bytes, target, sizeof target, why, sizeof why) &&
+           !strcmp(target, "gfx1100"),
        "of the object alone, too");
-    ok(info->n_params == 3 && info->params[0].kind == AMDGPU_PARAM_GLOBAL && info->params[1].kind == AMDGPU_PARAM_VALUE &&
-       info->params[2].kind == AMDGPU_PARAM_SHARED && info->params[1].offset == 8 && !strcmp(info->params[1].name, "add"),
+    ok(info->n_params == 3 && info->params[0].kind == AMDGPU_PARAM_GLOBAL &&
+           info->params[1].kind == AMDGPU_PARAM_VALUE && info->params[2].kind == AMDGPU_PARAM_SHARED &&
+           info->params[1].offset == 8 && !strcmp(info->params[1].name, "add"),
        "parameters");
     ok(info->wave == 32 && info->vgprs == 7 && info->sgprs == 18 && info->vgpr_spills == 3 && info->sgpr_spills == 4 &&
-       info->required[0] == 64 && info->required[2] == 1 && info->max_work_group == 64 && info->kernarg == 272,
+           info->required[0] == 64 && info->required[2] == 1 && info->max_work_group == 64 && info->kernarg == 272,
        "what else is known of a kernel");
     run_tiny(m);
     amdgpu_module_free(m);
@@ -345,8 +358,9 @@ static int read_and_run(const void *object, size_t size, const char *text, size_
             const struct amdgpu_arg shared = { AMDGPU_ARG_SHARED, 0, 0, NULL, 64 },
                                     value = { AMDGPU_ARG_VALUE, 0, 0, data, info->params[k].size },
                                     pointer = { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 };
-            args[k] = info->params[k].kind == AMDGPU_PARAM_SHARED ? shared :
-                      info->params[k].kind == AMDGPU_PARAM_GLOBAL ? pointer : value;
+            args[k] = info->params[k].kind == AMDGPU_PARAM_SHARED   ? shared
+                      : info->params[k].kind == AMDGPU_PARAM_GLOBAL ? pointer
+                                                                    : value;
             if (info->params[k].size > sizeof data)
                 args[k].size = 0;
         }
@@ -423,7 +437,8 @@ static void test_mutated_objects(void)
         for (uint32_t k = dice(&state) % 3 + 1; k; k--) {
             const size_t where[] = { 0, 176, NOTE, 0x500, STRINGS, 0x100, RODATA, 64, SECTIONS, 6 * 64 };
             const size_t area = dice(&state) % 5, at = where[2 * area] + dice(&state) % where[2 * area + 1];
-            o.bytes[at] = dice(&state) % 2 ? (unsigned char)dice(&state) : (unsigned char)(o.bytes[at] ^ (1u << dice(&state) % 8));
+            o.bytes[at] = dice(&state) % 2 ? (unsigned char)dice(&state)
+                                           : (unsigned char)(o.bytes[at] ^ (1u << dice(&state) % 8));
         }
         char why[300] = "";
         read += read_and_run(o.bytes, sizeof o.bytes, listing, sizeof listing - 1, why, sizeof why);
@@ -482,8 +497,8 @@ static void test_refused(void)
         snprintf(text, sizeof text, "t:\n%s\ns_endpgm\n", refused[i].text);
         struct amdgpu_module *m = read_text(text, &how, why, sizeof why);
         int line = 0;
-        const int has_line = sscanf(why, "line %d:", &line) == 1, of_target = strstr(refused[i].why, "processor") != NULL ||
-                             strstr(refused[i].why, "gfx803") != NULL;
+        const int has_line = sscanf(why, "line %d:", &line) == 1,
+                  of_target = strstr(refused[i].why, "processor") != NULL || strstr(refused[i].why, "gfx803") != NULL;
         const int right = !m && strstr(why, refused[i].why) && (of_target ? !has_line : line == 2);
         ok(right, "refused: %s", refused[i].text);
         if (!right)
@@ -497,14 +512,17 @@ static void test_refused_objects(void)
     static struct object o;
     char why[300];
     make_object(&o);
-    ok(!amdgpu_module_read("text", 4, listing, sizeof listing - 1, why, sizeof why) && strstr(why, "no ELF"), "%s", why);
+    ok(!amdgpu_module_read("text", 4, listing, sizeof listing - 1, why, sizeof why) && strstr(why, "no ELF"), "%s",
+       why);
     ok(!amdgpu_object_target(o.bytes, 20, why, sizeof why, NULL, 0), "a beginning has no target");
     o.bytes[48] = 0xee;
-    ok(!amdgpu_module_read(o.bytes, SIZE, listing, sizeof listing - 1, why, sizeof why) && strstr(why, "processor"), "%s", why);
+    ok(!amdgpu_module_read(o.bytes, SIZE, listing, sizeof listing - 1, why, sizeof why) && strstr(why, "processor"),
+       "%s", why);
     make_object(&o);
     o.bytes[TEXT_AT + 8] ^= 1;
-    ok(!amdgpu_module_read(o.bytes, SIZE, listing, sizeof listing - 1, why, sizeof why) && strstr(why, "line 7: ") == why &&
-       strstr(why, "not of this object"), "%s", why);
+    ok(!amdgpu_module_read(o.bytes, SIZE, listing, sizeof listing - 1, why, sizeof why) &&
+           strstr(why, "line 7: ") == why && strstr(why, "not of this object"),
+       "%s", why);
     make_object(&o);
     ok(!amdgpu_module_read(o.bytes, SIZE, "", 0, why, sizeof why) && strstr(why, "no kernel tiny"), "%s", why);
     ok(!amdgpu_module_read(o.bytes, SIZE, "s_nop 0\n", 8, why, sizeof why) && strstr(why, "no comment"), "%s", why);
