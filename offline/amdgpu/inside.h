@@ -147,6 +147,8 @@ struct form {
     void (*read)(struct reader *r, const struct form *f, struct statement *s, struct op *o); /* NULL: by operands */
     uint8_t space, width, count, d16, signs; /* d16: 1 the lower half of the destination, 2 the upper; 0 all */
 };
+/* statement.c: `bitop3:0x54` */
+void amdgpu_read_table(struct reader *r, const struct form *f, struct statement *s, struct op *o);
 struct forms {
     const struct form *forms;
     size_t n;

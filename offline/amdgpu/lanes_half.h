@@ -62,6 +62,7 @@ static inline uint32_t scaled_half(float a, int32_t e)
     X(cvt_i16_f16, "i-h", small_whole(H(0), -32768, 32767))                                \
     X(cvt_u16_f16, "i-h", small_whole(H(0), 0, 65535))                                     \
     X(cvt_pk_rtz_f16_f32, "w-ff", towards_zero(F(0)) | towards_zero(F(1)) << 16)           \
+    X(cvt_pk_f16_f32, "w-ff", float_to_half(F(0)) | float_to_half(F(1)) << 16)             \
     X(cvt_pk_bf16_f32, "w-ff", float_to_bf16(F(0)) | float_to_bf16(F(1)) << 16)            \
     X(pack_b32_f16, "w-hh", U16(0) | U16(1) << 16)                                         \
     X(mul_lo_u16, "i-ii", U16(0) * U16(1))                                                 \

@@ -203,6 +203,17 @@ DEFINE_L(lshl_add_u64, , (U64(0) << (U(1) & 7)) + U64(2))
 DEFINE_L(mov_b64, , U64(0))
 DEFINE_U(cndmask_b32, , BIT_IN ? U(1) : U(0))
 
+/* Any function of three bits: the bit of the table that they number is the result. */
+static inline uint32_t by_table(uint32_t a, uint32_t b, uint32_t c, int table)
+{
+    uint32_t r = 0;
+    for (int k = 0; k < 8; k++)
+        if (table >> k & 1)
+            r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
+    return r;
+}
+DEFINE_U(bitop3, , by_table(U(0), U(1), U(2), x->sub))
+
 /* Sums with carries: `sub` 0 adds, 1 subtracts, 2 subtracts the first from the second. */
 static void carry_chain(struct lanes *x)
 {

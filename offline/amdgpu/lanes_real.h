@@ -152,15 +152,61 @@ static inline float div_fmas(float a, float b, float c, uint32_t scaled)
 static inline float div_fixup(float q, float d, float n)
 {
     const float sign = copysignf(1, d) * copysignf(1, n);
-    if (isnan(n) || isnan(d))
-        return NAN;
-    if ((n == 0 && d == 0) || (isinf(n) && isinf(d)))
+    if (isnan(n) || isnan(d) || (n == 0 && d == 0) || (isinf(n) && isinf(d)))
         return NAN;
     if (d == 0 || isinf(n))
         return sign * INFINITY;
     if (isinf(d) || n == 0)
         return sign * 0;
     return isnan(q) ? sign * INFINITY : copysignf(q, sign);
+}
+
+/* The same of f64. A denormal quotient is rounded twice here. */
+static inline double div_scale_d(double value, double denominator, double numerator, uint32_t *back)
+{
+    const uint64_t v = bits64_of(value), d = bits64_of(denominator), n = bits64_of(numerator);
+    const int ed = (int)(d >> 52 & 2047), en = (int)(n >> 52 & 2047);
+    const int tiny = fabs(numerator / denominator) < 0x1p-1022, inverse_tiny = fabs(1 / denominator) < 0x1p-1022;
+    *back = numerator != 0 && denominator != 0 && (en - ed >= 768 || (ed && tiny));
+    if (numerator == 0 || denominator == 0)
+        return NAN;
+    if (en - ed >= 768)
+        return v == d ? ldexp(value, 128) : value;
+    if (ed == 0)
+        return ldexp(value, 128);
+    if (inverse_tiny)
+        return !tiny || v == d ? ldexp(value, -128) : value;
+    if (tiny)
+        return v == n ? ldexp(value, 128) : value;
+    return en <= 53 ? ldexp(value, 128) : value;
+}
+
+static void div_scale_f64(struct lanes *x)
+{
+    uint64_t r[CHUNK];
+    uint32_t back[CHUNK];
+    EACH_LANE
+        r[i] = bits64_of(div_scale_d(D(0), D(1), D(2), &back[i]));
+    put_longs(x, r);
+    x->bits_out = gather_bits(back);
+}
+
+static inline double div_fmas_d(double a, double b, double c, uint32_t scaled)
+{
+    const int up = (bits64_of(c) >> 52 & 2047) > 1023;
+    return scaled ? ldexp(fma(a, b, c), up ? 128 : -128) : fma(a, b, c);
+}
+
+static inline double div_fixup_d(double q, double d, double n)
+{
+    const double sign = copysign(1, d) * copysign(1, n);
+    if (isnan(n) || isnan(d) || (n == 0 && d == 0) || (isinf(n) && isinf(d)))
+        return NAN;
+    if (d == 0 || isinf(n))
+        return sign * INFINITY;
+    if (isinf(d) || n == 0)
+        return sign * 0;
+    return isnan(q) ? sign * INFINITY : copysign(q, sign);
 }
 
 #define REALS(X)                                                                           \
@@ -230,6 +276,8 @@ static inline float div_fixup(float q, float d, float n)
     X(rcp_f64, "d-d", approx_double(1 / D(0), x->approximate))                             \
     X(rsq_f64, "d-d", approx_double(1 / sqrt(D(0)), x->approximate))                       \
     X(sqrt_f64, "d-d", approx_double(sqrt(D(0)), x->approximate))                          \
+    X(div_fmas_f64, "d-dddM", div_fmas_d(D(0), D(1), D(2), BIT_IN))                        \
+    X(div_fixup_f64, "d-ddd", div_fixup_d(D(0), D(1), D(2)))                               \
     X(cvt_f64_f32, "d-f", (double)F(0))                                                    \
     X(cvt_f64_i32, "d-w", (double)I(0))                                                    \
     X(cvt_f64_u32, "d-w", (double)U(0))

@@ -128,13 +128,15 @@ static struct place d_at(const struct shape *s, int lanes, int lane, int v)
 
 /* ---- operands ---- */
 
-enum { MAX_M = 32, MAX_K = 32, MAX_BLOCKS = 16, MAX_CELLS = 1024 /* m k blocks, at most */ };
+enum { MAX_M = 32, MAX_K = 32, MAX_BLOCKS = 16, MAX_CELLS = 1024 /* m k blocks */,
+       MAX_SUMS = 2048 /* m m blocks */ };
 struct product {
     const struct shape *s;
     struct wave *w;
     const struct op *o;
     int lanes, flush, approximate;
-    double a[MAX_CELLS], b[MAX_CELLS];                  /* [block][row][k] */
+    double a[MAX_CELLS], b[MAX_CELLS]; /* [block][row][k], [block][k][column] */
+    double d[MAX_SUMS];                /* [block][row][column]: C, then D */
     uint8_t a_wrong[MAX_M * MAX_BLOCKS], b_wrong[MAX_M * MAX_BLOCKS]; /* [block][row]: not defined */
 };
 
@@ -167,7 +169,9 @@ static void take(struct product *p, int source, double *to, uint8_t *wrong, int 
         for (int lane = 0; lane < p->lanes; lane++)
             for (int h = 0; h < per_word && word * per_word + h < n; h++) {
                 const struct place at = a_at(p->s, p->lanes, lane, word * per_word + h);
-                to[(at.block * p->s->m + at.row) * p->s->k + at.k] = decode(p, from[lane], h, is_signed);
+                const int cell = source ? (at.block * p->s->k + at.k) * p->s->m + at.row :
+                                          (at.block * p->s->m + at.row) * p->s->k + at.k;
+                to[cell] = decode(p, from[lane], h, is_signed);
                 wrong[at.block * p->s->m + at.row] |= !(defined >> lane & 1);
             }
     }
@@ -196,17 +200,19 @@ static float to_float(double x, int sign)
     return round_float(x, sign < 0 ? ROUND_RM : sign > 0 ? ROUND_RP : ROUND_RN);
 }
 
-/* Exact products. Their sum is rounded once, or to the asked side after every four of them. */
-static double dot(const struct product *p, int block, int row, int column, double c)
+/* Exact products, in double. Each element's sum is rounded once, or to the asked side after every four of them: steps are
+ * the outer loop, so that a row's elements are computed side by side. */
+static void add_products(const struct product *p, int block, int row, double *sums)
 {
-    const double *a = p->a + (block * p->s->m + row) * p->s->k, *b = p->b + (block * p->s->m + column) * p->s->k;
-    double sum = p->flush ? flush((float)c) : c;
-    for (int k = 0; k < p->s->k; k++) {
-        sum += a[k] * b[k];
-        if (p->approximate && k % 4 == 3 && p->s->out == E_F32)
-            sum = to_float(sum, p->approximate);
+    const int m = p->s->m, n = p->s->k;
+    const double *a = p->a + (block * m + row) * n, *b = p->b + block * n * m;
+    for (int k = 0; k < n; k++) {
+        const double x = a[k], *y = b + k * m;
+        for (int column = 0; column < m; column++)
+            sums[column] += x * y[column];
+        for (int column = 0; p->approximate && k % 4 == 3 && p->s->out == E_F32 && column < m; column++)
+            sums[column] = to_float(sums[column], p->approximate);
     }
-    return sum;
 }
 
 static uint32_t encode(const struct product *p, double sum)
@@ -243,35 +249,62 @@ struct packing {
     unsigned shift;
 };
 
-static void multiply(struct product *p, struct packing pack)
+static int words_of_d(const struct packing *pack)
+{
+    return pack->packed ? pack->n / 2 : pack->n;
+}
+
+/* Element h of a lane's register `word` of C or D. */
+static size_t cell_of(const struct product *p, const struct packing *pack, int word, int lane, int h)
+{
+    const struct place at = d_at(p->s, p->lanes, lane, pack->packed ? 2 * word + h : word);
+    return (size_t)((at.block * p->s->m + at.row) * p->s->m + lane % p->s->m);
+}
+
+static unsigned shift_of(const struct packing *pack, int h)
+{
+    return pack->packed ? 16u * (unsigned)h : pack->shift;
+}
+
+static void take_c(struct product *p, const struct packing *pack)
+{
+    const struct operand *c = &p->o->src[2];
+    lane_u32 space[MAX_LANES];
+    for (int word = 0; word < words_of_d(pack); word++) {
+        const lane_u32 *from = fetch_plain(p->w, c, c->kind == OPERAND_CONST ? 0 : (unsigned)word, space);
+        for (int lane = 0; lane < p->lanes; lane++)
+            for (int h = 0; h <= pack->packed; h++) {
+                const double x = decode_c(p, from[lane] >> shift_of(pack, h));
+                p->d[cell_of(p, pack, word, lane, h)] = p->flush ? flush((float)x) : x;
+            }
+    }
+}
+
+static void put_d(struct product *p, const struct packing *pack)
 {
     struct wave *w = p->w;
-    const struct op *o = p->o;
-    const struct operand *c = &o->src[2];
+    const struct operand *c = &p->o->src[2];
+    const int is_small = p->s->out == E_F16 || p->s->out == E_BF16;
+    const uint32_t keep = is_small && !pack->packed ? ~(0xffffu << pack->shift) : 0;
     lane_u32 out[32][MAX_LANES], space[MAX_LANES];
     uint64_t defined[32];
-    const int words = pack.packed ? pack.n / 2 : pack.n, is_small = p->s->out == E_F16 || p->s->out == E_BF16;
-    for (int word = 0; word < words; word++) {
+    for (int word = 0; word < words_of_d(pack); word++) {
         const unsigned from_word = c->kind == OPERAND_CONST ? 0 : (unsigned)word;
         const lane_u32 *from = fetch_plain(w, c, from_word, space);
-        const uint64_t c_defined = fetch_defined(w, c, from_word);
-        defined[word] = 0;
+        defined[word] = fetch_defined(w, c, from_word);
         for (int lane = 0; lane < p->lanes; lane++) {
-            uint32_t r = is_small && !pack.packed ? from[lane] & ~(0xffffu << pack.shift) : 0;
-            int wrong = !(c_defined >> lane & 1);
-            for (int h = 0; h <= pack.packed; h++) {
-                const struct place at = d_at(p->s, p->lanes, lane, pack.packed ? 2 * word + h : word);
-                const int column = lane % p->s->m;
-                const unsigned shift = pack.packed ? 16u * (unsigned)h : pack.shift;
-                r |= encode(p, dot(p, at.block, at.row, column, decode_c(p, from[lane] >> shift))) << shift;
-                wrong |= p->a_wrong[at.block * p->s->m + at.row] | p->b_wrong[at.block * p->s->m + column];
+            out[word][lane] = from[lane] & keep;
+            for (int h = 0; h <= pack->packed; h++) {
+                const size_t cell = cell_of(p, pack, word, lane, h), line = cell / (size_t)p->s->m;
+                const size_t column = line / (size_t)p->s->m * (size_t)p->s->m + cell % (size_t)p->s->m;
+                out[word][lane] |= encode(p, p->d[cell]) << shift_of(pack, h);
+                if (p->a_wrong[line] || p->b_wrong[column])
+                    defined[word] &= ~((uint64_t)1 << lane);
             }
-            out[word][lane] = r;
-            defined[word] |= (uint64_t)!wrong << lane;
         }
     }
-    for (int word = 0; word < words; word++)
-        issue_put(w, o->dst[0].reg + (uint32_t)word, all_lanes(w), out[word], defined[word]);
+    for (int word = 0; word < words_of_d(pack); word++)
+        issue_put(w, p->o->dst[0].reg + (uint32_t)word, all_lanes(w), out[word], defined[word]);
 }
 
 static void matrix(struct wave *w, const struct op *o)
@@ -299,7 +332,11 @@ static void matrix(struct wave *w, const struct op *o)
     }
     take(&p, 0, p.a, p.a_wrong, !(o->two & 1));
     take(&p, 1, p.b, p.b_wrong, !(o->two & 2));
-    multiply(&p, pack);
+    take_c(&p, &pack);
+    for (int block = 0; block < s.blocks; block++)
+        for (int row = 0; row < s.m; row++)
+            add_products(&p, block, row, p.d + (block * s.m + row) * s.m);
+    put_d(&p, &pack);
 }
 
 /* ---- reading ---- */

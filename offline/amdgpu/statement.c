@@ -193,6 +193,16 @@ static void read_compare(struct reader *r, const struct form *f, struct statemen
     read_operands(r, f, s, o);
 }
 
+void amdgpu_read_table(struct reader *r, const struct form *f, struct statement *s, struct op *o)
+{
+    struct word v;
+    int64_t n = 0;
+    read_operands(r, f, s, o);
+    if (find_modifier(s->modifiers, "bitop3", &v) && (!word_number(v, &n) || n < 0 || n > 255))
+        fail(r, "bitop3:%.*s is not known here", WORD(v));
+    o->sub = (uint8_t)n;
+}
+
 static void read_one(struct reader *r, struct word text, struct op *o)
 {
     struct statement s;
