@@ -258,11 +258,19 @@ struct wave {
     struct worker *worker;
 };
 
+/* Where elements of the matrices of a shape lie, see matrix.c. Shapes are few in a program, so one is kept. */
+struct matrix_map {
+    int shape; /* + 1; 0: none */
+    uint16_t row[MAX_LANES], block[MAX_LANES], k[MAX_LANES]; /* of a lane's first element of A; of B row is column */
+    uint16_t d[32][MAX_LANES];                               /* [block][row][column] of elements of C and D */
+};
+
 /* One host thread: executes one group at a time. */
 struct worker {
     struct launch *launch;
     struct wave *waves;
     struct issue issue[2];
+    struct matrix_map map;
     struct region shared;
     void *allocations[8];      /* see launch.c */
     uint32_t group[3];

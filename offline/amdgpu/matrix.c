@@ -94,13 +94,14 @@ static int per_lane(const struct shape *s, int lanes)
     return s->layout == WMMA_11 ? s->k : s->m * s->k * s->blocks / lanes;
 }
 
-static struct place a_at(const struct shape *s, int lanes, int lane, int e)
+/* The first of them; those behind it follow along k. */
+static struct place a_at(const struct shape *s, int lanes, int lane)
 {
     const int group = lane / s->m, n = per_lane(s, lanes), per_block = lanes / s->m / s->blocks;
-    struct place p = { 0, lane % s->m, e };
+    struct place p = { 0, lane % s->m, 0 };
     if (s->layout != WMMA_11) {
         p.block = group / per_block;
-        p.k = n * (group % per_block) + e;
+        p.k = n * (group % per_block);
     }
     return p;
 }
@@ -134,7 +135,7 @@ struct product {
     const struct shape *s;
     struct wave *w;
     const struct op *o;
-    int lanes, flush, approximate;
+    int lanes, flush, approximate, shift; /* shift: m is two to it */
     double a[MAX_CELLS], b[MAX_CELLS]; /* [block][row][k], [block][k][column] */
     double d[MAX_SUMS];                /* [block][row][column]: C, then D */
     uint8_t a_wrong[MAX_M * MAX_BLOCKS], b_wrong[MAX_M * MAX_BLOCKS]; /* [block][row]: not defined */
@@ -157,23 +158,34 @@ static double decode(const struct product *p, uint32_t word, int e, int is_signe
     return p->flush ? flush(x) : x;
 }
 
-static void take(struct product *p, int source, double *to, uint8_t *wrong, int is_signed)
+/* One word of a lane's: elements e to e + n - 1. */
+static void take_word(struct product *p, uint32_t word, int lane, int e, int n, int source, int is_signed)
+{
+    const struct matrix_map *map = &p->w->worker->map;
+    const int m = p->s->m, k = p->s->k, row = map->row[lane], block = map->block[lane], first = map->k[lane] + e;
+    double *a = p->a + (block * m + row) * k + first, *b = p->b + (block * k + first) * m + row;
+    for (int h = 0; h < n; h++)
+        if (source)
+            b[h * m] = decode(p, word, h, is_signed);
+        else
+            a[h] = decode(p, word, h, is_signed);
+}
+
+static void take(struct product *p, int source, int is_signed)
 {
     const struct operand *a = &p->o->src[source];
+    const struct matrix_map *map = &p->w->worker->map;
     const int n = per_lane(p->s, p->lanes), per_word = 32 / element_bits(p->s->in);
+    uint8_t *wrong = source ? p->b_wrong : p->a_wrong;
     lane_u32 space[MAX_LANES];
     memset(wrong, 0, sizeof p->a_wrong);
     for (int word = 0; word * per_word < n; word++) {
         const lane_u32 *from = fetch_plain(p->w, a, a->kind == OPERAND_CONST ? 0 : (unsigned)word, space);
         const uint64_t defined = fetch_defined(p->w, a, (unsigned)word);
-        for (int lane = 0; lane < p->lanes; lane++)
-            for (int h = 0; h < per_word && word * per_word + h < n; h++) {
-                const struct place at = a_at(p->s, p->lanes, lane, word * per_word + h);
-                const int cell = source ? (at.block * p->s->k + at.k) * p->s->m + at.row :
-                                          (at.block * p->s->m + at.row) * p->s->k + at.k;
-                to[cell] = decode(p, from[lane], h, is_signed);
-                wrong[at.block * p->s->m + at.row] |= !(defined >> lane & 1);
-            }
+        for (int lane = 0; lane < p->lanes; lane++) {
+            take_word(p, from[lane], lane, word * per_word, per_word, source, is_signed);
+            wrong[map->block[lane] * p->s->m + map->row[lane]] |= !(defined >> lane & 1);
+        }
     }
 }
 
@@ -200,8 +212,8 @@ static float to_float(double x, int sign)
     return round_float(x, sign < 0 ? ROUND_RM : sign > 0 ? ROUND_RP : ROUND_RN);
 }
 
-/* Exact products, in double. Each element's sum is rounded once, or to the asked side after every four of them: steps are
- * the outer loop, so that a row's elements are computed side by side. */
+/* Exact products, in double. Each element's sum is rounded once, or to the asked side after every four of them: steps
+ * are the outer loop, so that a row's elements are computed side by side. */
 static void add_products(const struct product *p, int block, int row, double *sums)
 {
     const int m = p->s->m, n = p->s->k;
@@ -257,8 +269,25 @@ static int words_of_d(const struct packing *pack)
 /* Element h of a lane's register `word` of C or D. */
 static size_t cell_of(const struct product *p, const struct packing *pack, int word, int lane, int h)
 {
-    const struct place at = d_at(p->s, p->lanes, lane, pack->packed ? 2 * word + h : word);
-    return (size_t)((at.block * p->s->m + at.row) * p->s->m + lane % p->s->m);
+    return p->w->worker->map.d[pack->packed ? 2 * word + h : word][lane];
+}
+
+static void make_map(const struct product *p, const struct packing *pack)
+{
+    struct matrix_map *map = &p->w->worker->map;
+    if (map->shape == p->o->sub + 1)
+        return;
+    map->shape = p->o->sub + 1;
+    for (int lane = 0; lane < p->lanes; lane++) {
+        const struct place at = a_at(p->s, p->lanes, lane);
+        map->row[lane] = (uint16_t)at.row;
+        map->block[lane] = (uint16_t)at.block;
+        map->k[lane] = (uint16_t)at.k;
+        for (int v = 0; v < pack->n; v++) {
+            const struct place d = d_at(p->s, p->lanes, lane, v);
+            map->d[v][lane] = (uint16_t)((d.block * p->s->m + d.row) * p->s->m + lane % p->s->m);
+        }
+    }
 }
 
 static unsigned shift_of(const struct packing *pack, int h)
@@ -295,8 +324,8 @@ static void put_d(struct product *p, const struct packing *pack)
         for (int lane = 0; lane < p->lanes; lane++) {
             out[word][lane] = from[lane] & keep;
             for (int h = 0; h <= pack->packed; h++) {
-                const size_t cell = cell_of(p, pack, word, lane, h), line = cell / (size_t)p->s->m;
-                const size_t column = line / (size_t)p->s->m * (size_t)p->s->m + cell % (size_t)p->s->m;
+                const size_t m = (size_t)p->s->m, cell = cell_of(p, pack, word, lane, h), line = cell >> p->shift;
+                const size_t column = (line & ~(m - 1)) | (cell & (m - 1)); /* with its block, as in b_wrong */
                 out[word][lane] |= encode(p, p->d[cell]) << shift_of(pack, h);
                 if (p->a_wrong[line] || p->b_wrong[column])
                     defined[word] &= ~((uint64_t)1 << lane);
@@ -317,6 +346,7 @@ static void matrix(struct wave *w, const struct op *o)
     p.w = w;
     p.o = o;
     p.lanes = (int)w->n;
+    p.shift = s.m == 32 ? 5 : s.m == 16 ? 4 : 2;
     p.approximate = w->worker->launch->asked->approximate;
     p.flush = p.approximate && s.layout == MFMA && (!m->mi200 || !strcmp(m->target, "gfx90a"));
     if (s.layout != MFMA) {
@@ -330,8 +360,9 @@ static void matrix(struct wave *w, const struct op *o)
         for (int k = 0; k < 2 && s.layout == WMMA_11; k++)
             check_halves(&p, k);
     }
-    take(&p, 0, p.a, p.a_wrong, !(o->two & 1));
-    take(&p, 1, p.b, p.b_wrong, !(o->two & 2));
+    make_map(&p, &pack);
+    take(&p, 0, !(o->two & 1));
+    take(&p, 1, !(o->two & 2));
     take_c(&p, &pack);
     for (int block = 0; block < s.blocks; block++)
         for (int row = 0; row < s.m; row++)
