@@ -168,13 +168,13 @@ void access_fill(struct wave *w, const struct op *o, const struct operand *to, u
             const uint32_t x = narrow(o, a->at[i]);
             out[i] = o->d16 == 2 ? (old[i] & 0xffff) | x << 16 : o->d16 ? (old[i] & 0xffff0000u) | (x & 0xffff) : x;
         }
-        issue_put(w, to->reg + first, mask, out, defined);
+        issue_put(w, to->reg + first, mask, out, defined & ~a->unwritten[0]);
         return;
     }
     for (unsigned k = 0; k < o->count; k++) {
         for (uint32_t i = 0; i < w->n; i++)
             memcpy((void *)&out[i], a->at[i] + 4 * k, 4);
-        issue_put(w, to->reg + first + k, mask, out, defined);
+        issue_put(w, to->reg + first + k, mask, out, defined & ~a->unwritten[k]);
     }
 }
 
@@ -296,7 +296,7 @@ static void load_scalar(struct wave *w, const struct op *o)
             memcpy(&x, a.at[0] + 4 * k, 4);
         else
             x = narrow(o, a.at[0]);
-        issue_put_scalar(w, &to, x, ~(uint64_t)0);
+        issue_put_scalar(w, &to, x, a.unwritten[k] & 1 ? 0 : ~(uint64_t)0);
     }
     wait_issued(w, o, &o->dst[0]);
 }

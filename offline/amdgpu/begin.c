@@ -169,7 +169,7 @@ void begin_wave(struct wave *w)
     const uint32_t n_vectors = launch->kernel->module->n_vectors, left = launch->n_items - w->index * w->n;
     struct filling f = { w, 0 };
     memset(w->defined, 0, n_vectors * sizeof *w->defined);
-    memset(w->pending, 0, n_vectors * sizeof *w->pending);
+    memset(w->pending, 0, 2 * n_vectors * sizeof *w->pending);
     memset(w->s, 0, sizeof w->s);
     memset(w->s_defined, 0, sizeof w->s_defined);
     memset(w->s_pending, 0, sizeof w->s_pending);

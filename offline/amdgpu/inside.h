@@ -107,7 +107,7 @@ struct op {
     scalar_run *scalar;
     struct operand dst[2], src[MAX_SOURCES];
     uint8_t n_dst, n_src;
-    uint8_t flags;                  /* enum form_flags */
+    uint16_t flags;                 /* enum form_flags */
     uint8_t sub, define;
     uint8_t omod, clamp;            /* omod: 1 x2, 2 x4, 3 /2 */
     uint8_t dst_part, dst_unused;   /* of SDWA; and where 16 bits go */
@@ -134,7 +134,8 @@ struct op {
  * A dash ends the destinations. With + the first destination is the last source, too. */
 enum form_flags {
     FORM_TIED = 1, FORM_EXEC = 2 /* v_cmpx */, FORM_SCC = 4 /* is written */, FORM_SCC_IN = 8, FORM_BITS = 16 /* bit by
-    bit */, FORM_SATURATES = 32 /* clamp is its own */, FORM_ALWAYS = 64 /* whatever EXEC is */, FORM_MATRIX = 128
+    bit */, FORM_SATURATES = 32 /* clamp is its own */, FORM_ALWAYS = 64 /* whatever EXEC is */, FORM_MATRIX = 128,
+    FORM_SHIFTS = 256 /* each bit of the result is one of the first source, which one by the second */
 };
 struct reader;
 struct statement;
@@ -143,7 +144,8 @@ struct form {
     lane_run *lanes;
     scalar_run *scalar;
     wave_run *run;
-    uint8_t flags, sub, define;
+    uint16_t flags;
+    uint8_t sub, define;
     void (*read)(struct reader *r, const struct form *f, struct statement *s, struct op *o); /* NULL: by operands */
     uint8_t space, width, count, d16, signs; /* d16: 1 the lower half of the destination, 2 the upper; 0 all */
 };
@@ -239,8 +241,8 @@ struct issue {
 struct wave {
     lane_u32 *v;               /* registers, of n lanes each */
     uint64_t *defined;         /* of each register: lanes */
-    uint32_t *pending;         /* of each register: the number of the load that writes it */
-    uint8_t *pending_on;       /* enum counter */
+    uint32_t *pending;         /* of each register's halves, the lower one first: the number of its load */
+    uint8_t *pending_on;       /* the same: enum counter */
     uint32_t n;
     uint32_t s[N_SCALARS], s_defined[N_SCALARS]; /* bit by bit */
     uint32_t s_pending[N_SCALARS];
@@ -308,6 +310,7 @@ struct access {
     uint64_t address[MAX_LANES];
     unsigned char *at[MAX_LANES];
     uint64_t good; /* lanes whose address is in bounds */
+    uint64_t unwritten[UNWRITTEN_WORDS]; /* of a read: lanes that found in a word what nobody has written */
     unsigned char nowhere[64];
 };
 void memory_resolve(struct wave *w, const struct op *o, enum space space, uint64_t mask, size_t size, int access,

@@ -295,6 +295,8 @@ static uint64_t follow_scalar(const struct wave *w, const struct op *o, const st
         return ~(uint64_t)0;
     if (o->flags & FORM_BITS && (!(o->flags & FORM_SCC_IN) || w->scc_defined))
         return follow_bits(o, in, d[0], d[1]);
+    if (o->flags & FORM_SHIFTS && d[1] == ~(uint64_t)0)
+        return follow_bits(o, in, d[0], d[1]);
     return 0;
 }
 
@@ -312,7 +314,7 @@ void issue_scalar(struct wave *w, const struct op *o)
     if (o->flags & FORM_SCC) {
         const uint64_t field = o->n_dst && o->dst[0].words >= 2 ? ~(uint64_t)0 : 0xffffffffu;
         w->scc = x.scc & 1;
-        w->scc_defined = (defined & field) == field || (o->flags & FORM_BITS && x.r & defined & field);
+        w->scc_defined = (defined & field) == field || (o->flags & (FORM_BITS | FORM_SHIFTS) && x.r & defined & field);
     }
     for (int k = 0; k < o->n_dst; k++)
         put_checked(w, o, &o->dst[k], x.r, defined);

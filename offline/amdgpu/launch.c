@@ -268,8 +268,8 @@ static void place_waves(struct worker *worker)
         w->order.lanes = launch->wave;
         w->v = (lane_u32 *)(void *)vectors + i * n * launch->wave;
         w->defined = (uint64_t *)worker->allocations[DEFINED] + i * n;
-        w->pending = (uint32_t *)worker->allocations[PENDING] + i * n;
-        w->pending_on = (uint8_t *)worker->allocations[PENDING_ON] + i * n;
+        w->pending = (uint32_t *)worker->allocations[PENDING] + 2 * i * n;
+        w->pending_on = (uint8_t *)worker->allocations[PENDING_ON] + 2 * i * n;
         w->scratch = (unsigned char *)worker->allocations[SCRATCH] + i * scratch;
         if (worker->allocations[SCRATCH_WRITTEN])
             w->scratch_written = (unsigned char *)worker->allocations[SCRATCH_WRITTEN] + i * scratch;
@@ -289,7 +289,7 @@ static int allocate(struct worker *worker)
     const size_t scratch = waves * launch->wave * launch->scratch_bytes + 16;
     const size_t sizes[N_ALLOCATIONS] = {
         [VECTORS] = waves * n * launch->wave * 4 + ALIGNMENT, [DEFINED] = waves * n * sizeof(uint64_t),
-        [PENDING] = waves * n * sizeof(uint32_t), [PENDING_ON] = waves * n, [SCRATCH] = scratch,
+        [PENDING] = waves * n * 2 * sizeof(uint32_t), [PENDING_ON] = 2 * waves * n, [SCRATCH] = scratch,
         [SCRATCH_WRITTEN] = launch->checked ? scratch : 0, [SHARED] = launch->shared_bytes + 16,
         [STAMPS] = launch->checked ? 3 * grains(launch) * sizeof(uint64_t) : 0,
     };

@@ -130,8 +130,9 @@ void memory_resolve(struct wave *w, const struct op *o, enum space space, uint64
     const struct region *last = NULL;
     struct touch t = { .warp = (struct warp *)(void *)w, .op = o, .order = &w->order, .tell = check_touch, .size = size,
                        .access = access, .shift = w->worker->launch->kernel->shared_shift,
-                       .stamp = stamp_of(&w->order, access) };
+                       .stamp = stamp_of(&w->order, access), .unwritten = a->unwritten };
     memset(a->nowhere, 0, sizeof a->nowhere);
+    memset(a->unwritten, 0, sizeof a->unwritten);
     a->good = 0;
     for (unsigned i = 0; i < w->n; i++)
         a->at[i] = a->nowhere;
@@ -143,6 +144,8 @@ void memory_resolve(struct wave *w, const struct op *o, enum space space, uint64
             if (twin) {
                 a->at[i] = a->at[i - twin];
                 a->good |= (a->good >> (i - twin) & 1) << i;
+                for (size_t k = 0; k < (size + 3) / 4; k++)
+                    a->unwritten[k] |= (a->unwritten[k] >> (i - twin) & 1) << i;
                 continue;
             }
         }

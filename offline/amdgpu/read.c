@@ -260,10 +260,11 @@ static void place_kernel(struct reader *r, struct amdgpu_kernel *k)
     }
 }
 
-/* The narrowest accesses of the module: of LDS and of global memory. */
+/* The narrowest accesses of the module: of LDS and of global memory. Words of the latter may lie at any address, and
+ * what compilers load or store four of at once are halves. */
 static void find_grains(struct amdgpu_module *m)
 {
-    int shared = 2, global = 2;
+    int shared = 2, global = 1;
     for (size_t i = 0; i < m->n_ops; i++) {
         const struct op *o = &m->ops[i];
         int shift = o->width == 1 ? 0 : o->width == 2 ? 1 : 2;

@@ -102,7 +102,7 @@ static inline float most(float a, float b)
     return isnan(a) ? b : isnan(b) ? a : a > b || (a == b && signbit(b)) ? a : b;
 }
 
-enum { SET = FORM_SCC, IN = FORM_SCC_IN, BITWISE = FORM_BITS | FORM_SCC };
+enum { SET = FORM_SCC, IN = FORM_SCC_IN, BITWISE = FORM_BITS | FORM_SCC, SHIFT = FORM_SHIFTS | FORM_SCC };
 
 #define WORDS(X)                                                                                \
     X(s_mov_b32, "s-w", FORM_BITS, A, KEEP)                                                     \
@@ -124,17 +124,17 @@ enum { SET = FORM_SCC, IN = FORM_SCC_IN, BITWISE = FORM_BITS | FORM_SCC };
     X(s_nor_b32, "s-ww", BITWISE, ~(A | B), NOT_ZERO)                                           \
     X(s_xnor_b32, "s-ww", BITWISE, ~(A ^ B), NOT_ZERO)                                          \
     X(s_not_b32, "s-w", BITWISE, ~A, NOT_ZERO)                                                  \
-    X(s_lshl_b32, "s-ww", SET, A << (B & 31), NOT_ZERO)                                         \
-    X(s_lshr_b32, "s-ww", SET, A >> (B & 31), NOT_ZERO)                                         \
-    X(s_ashr_i32, "s-ww", SET, (uint32_t)(SA >> (B & 31)), NOT_ZERO)                            \
+    X(s_lshl_b32, "s-ww", SHIFT, A << (B & 31), NOT_ZERO)                                         \
+    X(s_lshr_b32, "s-ww", SHIFT, A >> (B & 31), NOT_ZERO)                                         \
+    X(s_ashr_i32, "s-ww", SHIFT, (uint32_t)(SA >> (B & 31)), NOT_ZERO)                            \
     X(s_min_i32, "s-ww", SET, SA < SB ? A : B, SA < SB)                                         \
     X(s_max_i32, "s-ww", SET, SA > SB ? A : B, SA > SB)                                         \
     X(s_min_u32, "s-ww", SET, A < B ? A : B, A < B)                                             \
     X(s_max_u32, "s-ww", SET, A > B ? A : B, A > B)                                             \
     X(s_cselect_b32, "s-ww", IN | FORM_BITS, x->scc ? A : B, KEEP)                              \
     X(s_abs_i32, "s-w", SET, SA < 0 ? 0 - A : A, NOT_ZERO)                                      \
-    X(s_sext_i32_i8, "s-w", 0, (uint32_t)(int32_t)(int8_t)A, KEEP)                              \
-    X(s_sext_i32_i16, "s-w", 0, (uint32_t)(int32_t)(int16_t)A, KEEP)                            \
+    X(s_sext_i32_i8, "s-w", FORM_SHIFTS, (uint32_t)(int32_t)(int8_t)A, KEEP)                              \
+    X(s_sext_i32_i16, "s-w", FORM_SHIFTS, (uint32_t)(int32_t)(int16_t)A, KEEP)                            \
     X(s_bcnt1_i32_b32, "s-w", SET, bits_in(A), NOT_ZERO)                                        \
     X(s_bcnt0_i32_b32, "s-w", SET, 32 - bits_in(A), NOT_ZERO)                                   \
     X(s_bcnt1_i32_b64, "s-l", SET, bits_in(x->a), NOT_ZERO)                                     \
@@ -143,9 +143,9 @@ enum { SET = FORM_SCC, IN = FORM_SCC_IN, BITWISE = FORM_BITS | FORM_SCC };
     X(s_cls_i32, "s-w", 0, zeros_before(SA < 0 ? ~A : A, 32), KEEP)                             \
     X(s_ctz_i32_b32, "s-w", 0, zeros_behind(A), KEEP)                                           \
     X(s_ctz_i32_b64, "s-l", 0, zeros_behind(x->a), KEEP)                                        \
-    X(s_brev_b32, "s-w", 0, reversed(A, 32), KEEP)                                              \
-    X(s_bfe_u32, "s-ww", SET, field_u32(A, B), NOT_ZERO)                                        \
-    X(s_bfe_i32, "s-ww", SET, field_i32(A, B), NOT_ZERO)                                        \
+    X(s_brev_b32, "s-w", FORM_SHIFTS, reversed(A, 32), KEEP)                                              \
+    X(s_bfe_u32, "s-ww", SHIFT, field_u32(A, B), NOT_ZERO)                                        \
+    X(s_bfe_i32, "s-ww", SHIFT, field_i32(A, B), NOT_ZERO)                                        \
     X(s_bfm_b32, "s-ww", 0, ones(A & 31) << (B & 31), KEEP)                                     \
     X(s_pack_ll_b32_b16, "s-ww", 0, (A & 0xffff) | B << 16, KEEP)                               \
     X(s_pack_lh_b32_b16, "s-ww", 0, (A & 0xffff) | (B & 0xffff0000u), KEEP)                     \
@@ -199,13 +199,13 @@ enum { SET = FORM_SCC, IN = FORM_SCC_IN, BITWISE = FORM_BITS | FORM_SCC };
     X(s_xnor_b64, "L-ll", BITWISE, ~(x->a ^ x->b), NOT_ZERO)                                    \
     X(s_not_b64, "L-l", BITWISE, ~x->a, NOT_ZERO)                                               \
     X(s_cselect_b64, "L-ll", IN | FORM_BITS, x->scc ? x->a : x->b, KEEP)                        \
-    X(s_lshl_b64, "L-lw", SET, x->a << (B & 63), NOT_ZERO)                                      \
-    X(s_lshr_b64, "L-lw", SET, x->a >> (B & 63), NOT_ZERO)                                      \
-    X(s_ashr_i64, "L-lw", SET, (uint64_t)((int64_t)x->a >> (B & 63)), NOT_ZERO)                 \
-    X(s_bfe_u64, "L-lw", SET, field_u64(x->a, B), NOT_ZERO)                                     \
-    X(s_bfe_i64, "L-lw", SET, field_i64(x->a, B), NOT_ZERO)                                     \
+    X(s_lshl_b64, "L-lw", SHIFT, x->a << (B & 63), NOT_ZERO)                                      \
+    X(s_lshr_b64, "L-lw", SHIFT, x->a >> (B & 63), NOT_ZERO)                                      \
+    X(s_ashr_i64, "L-lw", SHIFT, (uint64_t)((int64_t)x->a >> (B & 63)), NOT_ZERO)                 \
+    X(s_bfe_u64, "L-lw", SHIFT, field_u64(x->a, B), NOT_ZERO)                                     \
+    X(s_bfe_i64, "L-lw", SHIFT, field_i64(x->a, B), NOT_ZERO)                                     \
     X(s_bfm_b64, "L-ww", 0, ones64(A & 63) << (B & 63), KEEP)                                   \
-    X(s_brev_b64, "L-l", 0, reversed(x->a, 64), KEEP)                                           \
+    X(s_brev_b64, "L-l", FORM_SHIFTS, reversed(x->a, 64), KEEP)                                           \
     X(s_mul_u64, "L-ll", 0, x->a * x->b, KEEP)                                                  \
     X(s_add_nc_u64, "L-ll", 0, x->a + x->b, KEEP)                                               \
     X(s_sub_nc_u64, "L-ll", 0, x->a - x->b, KEEP)

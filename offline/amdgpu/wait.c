@@ -10,6 +10,15 @@
 
 /* ---- what has begun ---- */
 
+enum { LOWER = 1, UPPER = 2, BOTH = 3 }; /* halves of a register */
+
+static int halves_of(int part)
+{
+    return part == PART_LOW || part == PART_BYTE_0 || part == PART_BYTE_1   ? LOWER
+           : part == PART_HIGH || part == PART_BYTE_2 || part == PART_BYTE_3 ? UPPER
+                                                                             : BOTH;
+}
+
 void wait_issued(struct wave *w, const struct op *o, const struct operand *to)
 {
     const uint32_t number = ++w->issued[o->counter];
@@ -18,8 +27,11 @@ void wait_issued(struct wave *w, const struct op *o, const struct operand *to)
     for (uint32_t i = 0; i < o->count; i++) {
         const uint32_t reg = to->reg + i;
         if (to->kind == OPERAND_VECTOR) {
-            w->pending[reg] = number;
-            w->pending_on[reg] = o->counter;
+            for (uint32_t half = 0; half < 2; half++)
+                if ((o->d16 == 0 ? BOTH : o->d16) >> half & 1) {
+                    w->pending[2 * reg + half] = number;
+                    w->pending_on[2 * reg + half] = o->counter;
+                }
         } else if (reg < N_SCALARS && reg != REG_NULL) {
             w->s_pending[reg] = number;
         }
@@ -42,25 +54,26 @@ static void wait_for(struct wave *w, const struct op *o)
 
 /* ---- registers that are not there yet ---- */
 
-static int is_pending(const struct wave *w, const struct operand *a, uint32_t i)
+static int is_pending(const struct wave *w, const struct operand *a, uint32_t i, int halves)
 {
     const uint32_t reg = a->reg + i;
     if (a->kind == OPERAND_VECTOR)
-        return w->pending[reg] > w->complete[w->pending_on[reg]];
+        return (halves & LOWER && w->pending[2 * reg] > w->complete[w->pending_on[2 * reg]]) ||
+               (halves & UPPER && w->pending[2 * reg + 1] > w->complete[w->pending_on[2 * reg + 1]]);
     return a->kind == OPERAND_SCALAR && reg < N_SCALARS && w->s_pending[reg] > w->complete[COUNT_SCALAR];
 }
 
-static void check_operand(struct wave *w, const struct op *o, const struct operand *a)
+static void check_operand(struct wave *w, const struct op *o, const struct operand *a, int halves)
 {
     int early = 0;
     if (a->kind != OPERAND_VECTOR && a->kind != OPERAND_SCALAR)
         return;
     for (uint32_t i = 0; i < a->words; i++) {
-        if (!is_pending(w, a, i))
+        if (!is_pending(w, a, i, halves))
             continue;
         early = 1;
         if (a->kind == OPERAND_VECTOR) /* once is enough */
-            w->pending[a->reg + i] = 0;
+            w->pending[2 * (a->reg + i)] = w->pending[2 * (a->reg + i) + 1] = 0;
         else
             w->s_pending[a->reg + i] = 0;
     }
@@ -76,19 +89,30 @@ static int is_quiet(const struct wave *w)
     return 1;
 }
 
-/* Loads to one register after another on one counter are in order, so the second may begin before the first ends. */
-static int same_queue(const struct wave *w, const struct op *o)
+/* The halves of its destination that must be there: loads to one register after another on one counter are in order, so
+ * the second may begin before the first ends. */
+static int halves_written(const struct wave *w, const struct op *o, int k)
 {
-    return o->dst[0].kind == OPERAND_VECTOR && o->width && o->counter == w->pending_on[o->dst[0].reg];
+    int halves = o->width ? (o->d16 ? o->d16 : BOTH) : k == 0 && o->keep_half ? halves_of(o->dst[0].part) : BOTH;
+    for (uint32_t half = 0; o->width && o->dst[k].kind == OPERAND_VECTOR && half < 2; half++)
+        if (w->pending_on[2 * o->dst[k].reg + half] == o->counter)
+            halves &= ~(1 << half);
+    return halves;
 }
 
+static int is_half(const struct operand *a)
+{
+    return a->type == 'h' || a->type == 'i';
+}
+
+/* Operands of 16 bits are halves of registers: the other one may still be on its way. */
 static void check_half(struct wave *w, const struct op *o)
 {
     for (int k = 0; k < o->n_src; k++)
-        check_operand(w, o, &o->src[k]);
+        check_operand(w, o, &o->src[k], o->src[k].part != PART_ALL ? halves_of(o->src[k].part) :
+                                        is_half(&o->src[k]) ? LOWER : BOTH);
     for (int k = 0; k < o->n_dst; k++)
-        if (!same_queue(w, o))
-            check_operand(w, o, &o->dst[k]);
+        check_operand(w, o, &o->dst[k], halves_written(w, o, k));
 }
 
 void wait_check(struct wave *w, const struct op *o)

@@ -74,10 +74,22 @@ void check_order(const struct touch *t, uint64_t stamp)
     t->tell(&told, same_warp ? FOUND_RACE_WARP : FOUND_RACE_GROUP, stamp_thread(stamp, o->lanes));
 }
 
-void check_first(const struct touch *t, uint64_t *stamp, uint64_t mine)
+/* Bytes from `first` to `last` of an access. */
+static void note_unwritten(const struct touch *t, size_t first, size_t last)
 {
+    for (size_t word = first / 4; word <= last / 4 && word < UNWRITTEN_WORDS; word++)
+        t->unwritten[word] |= (uint64_t)1 << t->lane;
+}
+
+void check_first(const struct touch *t, size_t k, uint64_t mine)
+{
+    const size_t begin = k << t->shift, end = (k + 1) << t->shift, at = (size_t)t->offset;
+    if (t->unwritten && t->access == ACCESS_READ) {
+        note_unwritten(t, begin > at ? begin - at : 0, (end < at + t->size ? end - at : t->size) - 1);
+        return;
+    }
     t->tell(t, FOUND_READ_UNWRITTEN, NO_RACE);
-    *stamp = mine; /* once is enough */
+    t->region->stamps.write[k] = mine; /* once is enough */
 }
 
 /* ---- local and global memory ---- */
@@ -85,8 +97,14 @@ void check_first(const struct touch *t, uint64_t *stamp, uint64_t mine)
 void check_written(const struct touch *t)
 {
     unsigned char *written = t->region->written + (size_t)t->offset + t->lane * t->region->stride;
-    if (t->access != ACCESS_WRITE && memchr(written, 0, t->size))
-        t->tell(t, FOUND_READ_UNWRITTEN, NO_RACE);
+    if (t->access != ACCESS_WRITE && memchr(written, 0, t->size)) {
+        if (t->access != ACCESS_READ || !t->unwritten)
+            t->tell(t, FOUND_READ_UNWRITTEN, NO_RACE);
+        else
+            for (size_t i = 0; i < t->size; i++)
+                if (!written[i])
+                    note_unwritten(t, i, i);
+    }
     if (t->access != ACCESS_READ)
         memset(written, 1, t->size);
 }

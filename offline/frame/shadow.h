@@ -68,7 +68,11 @@ struct touch {
     unsigned lane, who, other;   /* who: the lane, or SEVERAL that read the same, of which `other` is one more */
     int access, shift;           /* shift: bytes of shared memory to grains */
     uint64_t stamp;              /* this access's, without the lane */
+    /* NULL: that a read finds what nobody wrote is told. Else the lane's bit is set for each of the access's words of 4
+     * bytes that has such a byte, for machines that follow what is defined until it matters. */
+    uint64_t *unwritten;
 };
+enum { UNWRITTEN_WORDS = 16 }; /* of an access */
 
 /* What a finding says of an access and its place. */
 void touch_finding(const struct touch *t, enum finding_kind kind, int64_t other, struct finding *f);
@@ -79,7 +83,8 @@ void check_grid(const struct touch *t, uint64_t group, int shift);
 void check_written(const struct touch *t);
 /* Reports a race if the access that `stamp` stands for is not ordered with this one. */
 void check_order(const struct touch *t, uint64_t stamp);
-void check_first(const struct touch *t, uint64_t *stamp, uint64_t mine); /* tells that nobody has written it */
+/* Nobody has written grain k of shared memory: tells, or notes it. */
+void check_first(const struct touch *t, size_t k, uint64_t mine);
 
 static inline uint64_t stamp_epoch(uint64_t stamp)
 {
@@ -128,7 +133,7 @@ static inline int check_shared_read(const struct touch *t, size_t k, uint64_t mi
 {
     uint64_t *write = &t->region->stamps.write[k];
     if (stamp_epoch(*write) < t->order->first_epoch)
-        check_first(t, write, mine);
+        check_first(t, k, mine);
     else if (!in_order(t->order, *write))
         check_order(t, *write);
     return note_read(t, k, mine);
@@ -138,7 +143,7 @@ static inline void check_shared_write(const struct touch *t, size_t k, uint64_t 
 {
     const struct stamps *s = &t->region->stamps;
     if (t->access == ACCESS_ATOMIC && stamp_epoch(s->write[k]) < t->order->first_epoch)
-        check_first(t, &s->write[k], mine);
+        check_first(t, k, mine);
     if (!in_order(t->order, s->write[k]))
         check_order(t, s->write[k]);
     if (!in_order(t->order, s->read[k]))

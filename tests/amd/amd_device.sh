@@ -16,7 +16,8 @@ test -x "$amdcl" || skip_all "there is no $amdcl"
 for root in rocm5 rocm6; do
     test -e "$drivers/$root/ready" || skip_all "no driver of AMD's in $root: offline/setup-amd-drivers.sh makes one"
 done
-"$amdcl" "$drivers/rocm6" >/dev/null 2>&1 || skip_all "AMD's driver cannot be entered: that takes root, or user namespaces"
+"$amdcl" "$drivers/rocm6" >/dev/null 2>&1 ||
+    skip_all "AMD's driver cannot be entered: that takes root, or user namespaces"
 test "${CLATTN_QUICK:-0}" = 0 || skip_all "it takes half a minute"
 unset CLATTN_TUNE CLATTN_PART CLATTN_FULL
 CLATTN_QUICK=1 CLATTN_TEST_DEVICES=AMD

@@ -42,7 +42,8 @@ static const struct {
     { "words at any address", "v_mov_b32 v2, 5\nglobal_load_b64 v[4:5], v2, s[4:5]\n", SILENT, 0, 0, 0, 1, NULL },
     { "a misaligned word of LDS", "v_mov_b32 v2, 2\nv_mov_b32 v3, 0\nds_store_b32 v2, v3\n", AMONG(FOUND_MISALIGNED), 2,
       2, ANY, 1, NULL },
-    { "two words, aligned as words", "v_mov_b32 v2, 4\nglobal_load_b64 v[4:5], v2, s[4:5]\n", SILENT, 0, 0, 0, 1, NULL },
+    { "two words, aligned as words", "v_mov_b32 v2, 4\nglobal_load_b64 v[4:5], v2, s[4:5]\n", SILENT, 0, 0, 0, 1,
+      NULL },
     { "a write to the arguments",
       "v_mov_b32 v2, s0\nv_mov_b32 v3, s1\nv_mov_b32 v4, 0\nglobal_store_b32 v[2:3], v4, off\n", FOUND_READ_ONLY, 3, 0,
       0, 1, NULL },
@@ -93,7 +94,21 @@ static const struct {
       "v_writelane_b32 v2, 5, 3\nscratch_store_b32 off, v2, off\nscratch_load_b32 v3, off, off\ns_waitcnt vmcnt(0)\n"
       "v_readlane_b32 s8, v3, 4\ns_cmp_eq_u32 s8, 5\ns_cbranch_scc1 on\non:\n",
       FOUND_READ_REGISTER, 6, 0, 0, 1, NULL },
-    { "LDS that nothing wrote", "ds_load_b32 v2, v1\n", FOUND_READ_UNWRITTEN, 0, 0, 0, 1, NULL },
+    { "LDS that nothing wrote", "ds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nglobal_store_b32 v1, v2, s[4:5]\n",
+      FOUND_READ_REGISTER, 2, 0, 0, 1, NULL },
+    { "LDS that nothing wrote, which nothing comes of", "ds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v2, 0\n",
+      SILENT, 0, 0, 0, 1, NULL },
+    { "a word of several that nothing wrote",
+      "v_lshlrev_b32 v2, 1, v1\nv_mov_b32 v3, 0\nds_store_b32 v2, v3\nds_load_b64 v[4:5], v2\ns_waitcnt lgkmcnt(0)\n"
+      "global_store_b32 v1, v4, s[4:5]\nglobal_store_b32 v1, v5, s[4:5]\n", FOUND_READ_REGISTER, 6, 0, 0, 1, NULL },
+    { "half of a register, while the other is on its way",
+      "global_load_d16_b16 v2, v1, s[4:5]\nv_mov_b16 v2.h, v0.l\nv_mov_b16 v3.l, v2.h\ns_waitcnt vmcnt(0)\n", SILENT, 0,
+      0, 0, 1, NULL },
+    { "the half that is on its way", "global_load_d16_b16 v2, v1, s[4:5]\nv_mov_b16 v3.l, v2.l\n", FOUND_NOT_WAITED, 1,
+      0, 0, 1, NULL },
+    { "bits that a shift leaves out",
+      "s_mov_b32 s8, 0\ns_lshl_b64 s[8:9], s[8:9], 3\ns_and_b32 s9, s9, 7\nv_mov_b32 v2, s9\n"
+      "global_store_b32 v1, v2, s[4:5]\n", SILENT, 0, 0, 0, 1, NULL },
     { "an atomic on such", "v_mov_b32 v2, 1\nds_add_u32 v1, v2 offset:8\n", AMONG(FOUND_READ_UNWRITTEN), 1, 8, 0, 1,
       NULL },
 
@@ -267,8 +282,9 @@ static void test_written(void)
     run_text(BEGIN "v_cmpx_gt_u32 32, v0\nglobal_load_b32 v2, v1, s[4:5]\n" END, data, sizeof data, written, &how,
              &heard);
     ok(!heard.all, "reads of what was written %s", heard.text);
-    run_text(BEGIN "global_load_b32 v2, v1, s[4:5]\n" END, data, sizeof data, written, &how, &heard);
-    ok(is_only(&heard, FOUND_READ_UNWRITTEN) && heard.first.thread[0] == 32, "and of what was not: %s", heard.text);
+    run_text(BEGIN "global_load_b32 v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store_b32 v1, v2, s[4:5]\n" END, data,
+             sizeof data, written, &how, &heard);
+    ok(is_only(&heard, FOUND_READ_REGISTER) && heard.first.thread[0] == 32, "and of what was not: %s", heard.text);
     run_text(BEGIN "global_store_b32 v1, v0, s[4:5]\n" END, data, sizeof data, written, &how, &heard);
     ok(!heard.all && !memchr(written, 0, sizeof written), "stores are noted");
 }
@@ -296,7 +312,7 @@ static void test_stop(void)
     static const struct how how = { .shared = 512 };
     char why[200];
     struct amdgpu_module *m =
-        read_text(BEGIN "ds_load_b32 v2, v1\nds_load_b32 v2, v1 offset:256\n" END, &how, why, sizeof why);
+        read_text(BEGIN "ds_store_b32 v1, v9\nds_store_b32 v1, v9 offset:256\n" END, &how, why, sizeof why);
     if (!m)
         bail("%s", why);
     struct amdgpu_buffer buffer = { data, sizeof data, NULL };
