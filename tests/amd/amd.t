@@ -3,6 +3,89 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate.
-# make check has one case of each kind.
+# make check has one case of each kind. amd_faults.t has what the interpreter has to find.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/amd/amd_device.sh"
+
+# ---- as a user's program meets it ----
+
+real rq.npy '<f4' 4 1 2 77 64
+real rk.npy '<f4' 4 1 2 133 64
+real rv.npy '<f4' 4 1 2 133 64
+attention() { # WORDS ARGS...
+    words=$1
+    shift
+    CLATTN_CACHE_DIR=$tmp/cache on_amd "$words" "$program" --json --verify --device AMD "$@" rq.npy rk.npy rv.npy
+}
+right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
+attention $where --type f32 --causal --tune off
+if test $status -eq 2; then
+    missing_device "no PoCL"
+    skip_all "no PoCL"
+fi
+if usual; then
+    right && test "$(json engine)" = simt && test "$(json binary)" = miss
+    ok $? "f32: engine simt ($(json engine))"
+    attention $where --type f32 --causal --tune off
+    right && test "$(json engine)" = simt && test "$(json binary)" = hit
+    ok $? "and from the second start on the program is loaded ($(json binary))"
+    attention driver=5,gfx=90a --type f16 --causal --tune off
+    right
+    ok $? "f16 on gfx90a, by the other driver ($(json engine))"
+fi
+
+# The record is kept, and the next start takes it. What is measured means nothing.
+tuned() { # PROBLEM
+    CLATTN_CACHE_DIR=$tmp/tuned on_amd $where "$top_builddir/clattn-tune" --device AMD --effort quick --time 60 "$1"
+    sound
+    ok $? "clattn-tune ends ($(tail -n 1 out))"
+    CLATTN_CACHE_DIR=$tmp/tuned on_amd $where "$top_builddir/clattn-tune" --device AMD --list
+    sound && test "$(wc -l <out)" -ge 1
+    ok $? "and has kept what it found ($(head -n 1 out))"
+    CLATTN_CACHE_DIR=$tmp/tuned on_amd $where "$top_builddir/clattn-tune" --device AMD --verify
+    sound
+    ok $? "which computes what it should ($(tail -n 1 out))"
+}
+due tuned 'f32 b1 h1 q64 k64 d64'
+
+# ---- tables of cases ----
+
+several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
+    words=$1 test=$2 engines=$3
+    shift 3
+    on_amd "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
+        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/kernel/$test.t"
+    sound && test "$(grep -c '^ok.*AMD' out)" -gt 0
+    ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
+}
+if usual; then
+    case_is_right driver=6,gfx=1201,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' simt
+    case_is_right driver=6,gfx=942,approximate=-1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' simt backward
+    case_is_right driver=5,gfx=1100 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0' simt
+fi
+# Programs of gfx1201 are unknown to the older driver.
+for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,gfx=90a; do
+    due several driver=$device engines simt CLATTN_PART=0
+    due several driver=$device,schedule=highest,approximate=1 engines simt CLATTN_PART=0
+    due several driver=$device,schedule=random,seed=1,approximate=-1 engines simt
+    due case_is_right driver=$device,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt backward
+    due case_is_right driver=$device,approximate=-1 'f16 b2 h2/1 q70 k90 d64/41 varlen sink softcap9 lse bwd' simt backward
+    due case_is_right driver=$device 'f64 b1 h2/1 q40 k70 d16 causal lse' simt
+    due case_is_right driver=$device 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
+done
+due several driver=6,gfx=1100,approximate=1 sizes simt
+due several driver=6,gfx=942,approximate=-1,schedule=random,seed=2 sizes simt
+due several driver=6,gfx=1201,approximate=1 quantised simt
+due several driver=5,gfx=90a,approximate=-1 quantised simt
+due several driver=6,gfx=1100,schedule=random,seed=3 paged simt
+due several driver=6,gfx=942,approximate=1 paged simt
+due several driver=5,gfx=1100,approximate=-1 dropped simt
+due several driver=6,gfx=90a,schedule=highest dropped simt
+due several driver=6,gfx=1201,approximate=-1 invariant simt
+due several driver=5,gfx=942 invariant simt
+due several driver=6,gfx=1100,approximate=-1 rescale simt CLATTN_PART=1
+due several driver=6,gfx=942,approximate=1 rescale simt CLATTN_PART=1
+due several driver=6,gfx=1201,approximate=1 forward simt CLATTN_TEST_TYPES=f16
+due several driver=6,gfx=942,approximate=-1 forward simt CLATTN_TEST_TYPES=f16
+
+finish
