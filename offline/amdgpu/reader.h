@@ -106,6 +106,8 @@ void read_statement(struct reader *r, struct word text, struct op *o);
 void read_operands(struct reader *r, const struct form *f, struct statement *s, struct op *o);
 const struct form *find_form(struct reader *r, const char *name);
 /* read.c */
+void read_whole(struct reader *r, const char *listing, size_t length); /* object and listing */
+void read_text(struct reader *r, const struct amdgpu_facts *facts, const char *listing, size_t length);
 void add_branch(struct reader *r, const struct op *o, struct word to);
 /* names.c: what an older or newer generation calls otherwise; of accesses what stands behind load_, store_, .. */
 const char *amdgpu_name_of(const char *name);

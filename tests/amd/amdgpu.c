@@ -534,6 +534,7 @@ static void test_stats(void)
 
 int main(void)
 {
+    SKIP_BIG_ENDIAN;
     test_moves(32);
     test_moves(64);
     test_accesses();

@@ -328,6 +328,7 @@ static void test_stop(void)
 
 int main(void)
 {
+    SKIP_BIG_ENDIAN;
     test_rows();
     test_written();
     test_unchecked();

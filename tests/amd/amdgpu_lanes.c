@@ -607,6 +607,7 @@ static void test_scalars(void)
 
 int main(void)
 {
+    SKIP_BIG_ENDIAN;
     test_vectors(vectors, sizeof vectors / sizeof *vectors, "gfx1100", 32);
     test_vectors(vectors, sizeof vectors / sizeof *vectors, "gfx90a", 64);
     test_vectors(divisions, sizeof divisions / sizeof *divisions, "gfx1100", 32);
