@@ -38,11 +38,11 @@ static void read_address(struct reader *r, struct op *o, struct word vector, str
     const int has_base = base.length && !is_off(base);
     o->n_src = N_MEMORY_SOURCES;
     if (!is_off(vector))
-        read_operand(r, vector, o->space == SPACE_LOCAL || has_base ? 'w' : 'l', &o->src[SOURCE_ADDRESS]);
+        read_kind(r, vector, o->space == SPACE_LOCAL || has_base ? 'w' : 'l', OPERAND_VECTOR, &o->src[SOURCE_ADDRESS]);
     else if (o->space != SPACE_LOCAL)
         fail(r, "an access without an address");
     if (has_base)
-        read_operand(r, base, o->space == SPACE_LOCAL ? 'w' : 'l', &o->src[SOURCE_BASE]);
+        read_operand(r, base, o->space == SPACE_LOCAL ? 'c' : 'L', &o->src[SOURCE_BASE]);
 }
 
 static void set_counter(struct reader *r, struct op *o, int is_store)
@@ -67,7 +67,7 @@ void access_read_vector(struct reader *r, const struct form *f, struct statement
         read_address(r, o, s->operands[0], o->space == SPACE_NONE ? none : s->operands[2]);
         read_operand(r, s->operands[1], type, &o->src[SOURCE_DATA]);
     } else {
-        read_operand(r, s->operands[0], type, &o->dst[o->n_dst++]);
+        read_kind(r, s->operands[0], type, OPERAND_VECTOR, &o->dst[o->n_dst++]);
         read_address(r, o, s->operands[1], o->space == SPACE_NONE ? none : s->operands[2]);
     }
     check_cache(r, s);
@@ -84,11 +84,12 @@ static void read_buffer(struct reader *r, const struct form *f, struct statement
     if (has_modifier(s->modifiers, "idxen"))
         fail(r, "%s with an index is not executed here", s->name);
     o->n_src = N_MEMORY_SOURCES;
-    read_operand(r, s->operands[0], type_of_words(o->count), f->sub ? &o->src[SOURCE_DATA] : &o->dst[o->n_dst++]);
+    read_kind(r, s->operands[0], type_of_words(o->count), OPERAND_VECTOR,
+              f->sub ? &o->src[SOURCE_DATA] : &o->dst[o->n_dst++]);
     if (!is_off(s->operands[1]))
-        read_operand(r, s->operands[1], 'w', &o->src[SOURCE_ADDRESS]);
-    read_operand(r, s->operands[2], '4', &descriptor);
-    read_operand(r, s->operands[3], 'w', &o->src[SOURCE_BASE]);
+        read_kind(r, s->operands[1], 'w', OPERAND_VECTOR, &o->src[SOURCE_ADDRESS]);
+    read_kind(r, s->operands[2], '4', OPERAND_SCALAR, &descriptor);
+    read_operand(r, s->operands[3], 'c', &o->src[SOURCE_BASE]);
     access_offset(r, s, "offset", &o->offset);
     o->target = descriptor.reg;
     set_counter(r, o, f->sub);
@@ -100,14 +101,14 @@ static void read_scalar(struct reader *r, const struct form *f, struct statement
     int64_t n;
     (void)f;
     need(r, s, 3);
-    read_operand(r, s->operands[0], '.', &o->dst[o->n_dst++]);
-    read_operand(r, s->operands[1], 'l', &o->src[o->n_src++]);
-    if (o->dst[0].kind != OPERAND_SCALAR || o->dst[0].words != o->count)
+    read_kind(r, s->operands[0], '.', OPERAND_SCALAR, &o->dst[o->n_dst++]);
+    read_kind(r, s->operands[1], 'L', OPERAND_SCALAR, &o->src[o->n_src++]);
+    if (o->dst[0].words != o->count)
         fail(r, "%s loads another number of registers", s->name);
     if (word_number(s->operands[2], &n))
         o->offset = (int32_t)n;
     else if (!is_off(s->operands[2]))
-        read_operand(r, s->operands[2], 'w', &o->src[o->n_src++]);
+        read_operand(r, s->operands[2], 'c', &o->src[o->n_src++]);
     int32_t more = 0;
     access_offset(r, s, "offset", &more);
     o->offset += more;

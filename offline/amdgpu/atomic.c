@@ -20,7 +20,7 @@ static void read_global(struct reader *r, const struct form *f, struct statement
     if (s->n_operands != own && s->n_operands != own + 1)
         fail(r, "%s takes other operands", f->name);
     if (s->n_operands == own + 1) {
-        read_operand(r, s->operands[0], words, &o->dst[o->n_dst++]);
+        read_kind(r, s->operands[0], words, OPERAND_VECTOR, &o->dst[o->n_dst++]);
         memmove(rest.operands, rest.operands + 1, own * sizeof *rest.operands);
         rest.n_operands--;
     }
@@ -43,14 +43,12 @@ static void read_shared(struct reader *r, const struct form *f, struct statement
     if (s->n_operands != 1 + n_data + (size_t)returns)
         fail(r, "%s takes other operands", f->name);
     if (returns)
-        read_operand(r, s->operands[k++], words, &o->dst[o->n_dst++]);
+        read_kind(r, s->operands[k++], words, OPERAND_VECTOR, &o->dst[o->n_dst++]);
     o->n_src = N_MEMORY_SOURCES;
     o->counter = COUNT_LDS;
-    read_operand(r, s->operands[k++], 'w', &o->src[SOURCE_ADDRESS]);
+    read_kind(r, s->operands[k++], 'w', OPERAND_VECTOR, &o->src[SOURCE_ADDRESS]);
     for (size_t i = 0; i < n_data; i++)
         read_operand(r, s->operands[k++], words, &o->src[SOURCE_DATA + i]);
-    if (o->src[SOURCE_ADDRESS].kind != OPERAND_VECTOR)
-        fail(r, "%s has no address in a vector", f->name);
     access_offset(r, s, "offset", &o->offset);
 }
 

@@ -176,7 +176,7 @@ static void read_setreg(struct reader *r, const struct form *f, struct statement
         fail(r, "%s changes rounding or exceptions", f->name);
     o->offset = (int32_t)(at - MODE_DENORM);
     o->offset1 = (int32_t)bits;
-    read_operand(r, s->operands[1], 'w', &o->src[o->n_src++]);
+    read_operand(r, s->operands[1], 'c', &o->src[o->n_src++]);
 }
 
 static void set_register(struct wave *w, const struct op *o)
@@ -192,7 +192,7 @@ static void read_getreg(struct reader *r, const struct form *f, struct statement
     (void)f;
     if (s->n_operands != 2)
         fail(r, "s_getreg_b32 takes two operands");
-    read_operand(r, s->operands[0], 's', &o->dst[o->n_dst++]);
+    read_kind(r, s->operands[0], 's', OPERAND_SCALAR, &o->dst[o->n_dst++]);
 }
 
 static void get_register(struct wave *w, const struct op *o)
@@ -208,7 +208,7 @@ static void read_index(struct reader *r, const struct form *f, struct statement 
     (void)f;
     if (s->n_operands != 2)
         fail(r, "s_set_gpr_idx_on takes two operands");
-    read_operand(r, s->operands[0], 'w', &o->src[o->n_src++]);
+    read_operand(r, s->operands[0], 'c', &o->src[o->n_src++]);
     for (int i = 0; i < 4; i++)
         for (size_t k = 0; k + strlen(names[i]) <= s->operands[1].length; k++)
             if (!memcmp(s->operands[1].at + k, names[i], strlen(names[i])))

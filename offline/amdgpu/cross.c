@@ -167,11 +167,9 @@ static void read_permute(struct reader *r, const struct form *f, struct statemen
     o->n_src = N_MEMORY_SOURCES;
     o->counter = COUNT_LDS;
     o->count = 1;
-    read_operand(r, s->operands[0], 'w', &o->dst[o->n_dst++]);
-    read_operand(r, s->operands[1], 'w', &o->src[SOURCE_ADDRESS]);
+    read_kind(r, s->operands[0], 'w', OPERAND_VECTOR, &o->dst[o->n_dst++]);
+    read_kind(r, s->operands[1], 'w', OPERAND_VECTOR, &o->src[SOURCE_ADDRESS]);
     read_operand(r, s->operands[2], 'w', &o->src[SOURCE_DATA]);
-    if (o->src[SOURCE_ADDRESS].kind != OPERAND_VECTOR)
-        fail(r, "%s has no address in a vector", f->name);
     access_offset(r, s, "offset", &o->offset);
 }
 
@@ -258,7 +256,7 @@ static void move_relative(struct wave *w, const struct op *o, uint32_t to, uint3
     struct operand a = o->src[0];
     if (w->worker->launch->checked && w->s_defined[REG_M0] != ~0u)
         check_lanes(w, o, FOUND_READ_REGISTER, exec_of(w));
-    a.reg = (uint16_t)(a.reg + from);
+    a.reg = (uint16_t)(a.reg + from); /* from: of vectors alone */
     if ((a.kind == OPERAND_VECTOR && a.reg >= n) || o->dst[0].reg + to >= n || to > n || from > n) {
         check_end(w, o, FOUND_OUTSIDE, exec_of(w));
         return;
@@ -329,10 +327,10 @@ static void read_scalar_math(struct reader *r, const struct form *f, struct stat
 
 static const struct form forms[] = {
     FORM("v_readfirstlane_b32", "s-w", read_first_lane, 0, NULL),
-    FORM("v_readlane_b32", "s-ww", read_lane, 0, NULL),
-    FORM("v_writelane_b32", "w-ww", write_lane, 0, NULL),
-    FORM("v_permlane16_b32", "w-www", permlane16, 0, read_permlane),
-    FORM("v_permlanex16_b32", "w-www", permlane16, PERMLANE_X, read_permlane),
+    FORM("v_readlane_b32", "s-wc", read_lane, 0, NULL),
+    FORM("v_writelane_b32", "w-cc", write_lane, 0, NULL),
+    FORM("v_permlane16_b32", "w-wcc", permlane16, 0, read_permlane),
+    FORM("v_permlanex16_b32", "w-wcc", permlane16, PERMLANE_X, read_permlane),
     FORM("v_permlane64_b32", "w-w", permlane64, 0, NULL),
     FORM("v_permlane16_swap_b32", "w-w", permlane_swap, 16, read_two_vectors),
     FORM("v_permlane32_swap_b32", "w-w", permlane_swap, 32, read_two_vectors),
@@ -340,13 +338,13 @@ static const struct form forms[] = {
     FORM("ds_permute_b32", "", permute, 0, read_permute),
     FORM("ds_swizzle_b32", "w-w", swizzle, 0, read_swizzle),
     FORM("v_movreld_b32", "w-w", move_to_relative, 0, NULL),
-    FORM("v_movrels_b32", "w-w", move_from_relative, 0, NULL),
+    FORM("v_movrels_b32", "w-w", move_from_relative, 0, read_two_vectors),
     FORM("v_swap_b32", "w-w", swap, 0, read_two_vectors),
-    FORM("v_s_exp_f32", "s-f", scalar_of_vector, 0, read_scalar_math),
-    FORM("v_s_log_f32", "s-f", scalar_of_vector, 0, read_scalar_math),
-    FORM("v_s_rcp_f32", "s-f", scalar_of_vector, 0, read_scalar_math),
-    FORM("v_s_rsq_f32", "s-f", scalar_of_vector, 0, read_scalar_math),
-    FORM("v_s_sqrt_f32", "s-f", scalar_of_vector, 0, read_scalar_math),
+    FORM("v_s_exp_f32", "s-c", scalar_of_vector, 0, read_scalar_math),
+    FORM("v_s_log_f32", "s-c", scalar_of_vector, 0, read_scalar_math),
+    FORM("v_s_rcp_f32", "s-c", scalar_of_vector, 0, read_scalar_math),
+    FORM("v_s_rsq_f32", "s-c", scalar_of_vector, 0, read_scalar_math),
+    FORM("v_s_sqrt_f32", "s-c", scalar_of_vector, 0, read_scalar_math),
 };
 
 struct forms amdgpu_cross_forms(void)

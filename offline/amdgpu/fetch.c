@@ -60,7 +60,7 @@ uint64_t fetch_defined(const struct wave *w, const struct operand *o, unsigned w
 {
     if (o->kind == OPERAND_VECTOR)
         return w->defined[o->reg + word];
-    if (o->kind == OPERAND_SCALAR && w->s_defined[o->reg + word] != ~0u)
+    if (o->kind == OPERAND_SCALAR && o->reg != REG_NULL && w->s_defined[o->reg + word] != ~0u)
         return 0;
     return o->kind != OPERAND_SCC || w->scc_defined ? ~(uint64_t)0 : 0;
 }

@@ -230,6 +230,15 @@ void read_operand(struct reader *r, struct word text, char type, struct operand 
     o->words = (uint8_t)(words_of(r, type) ? words_of(r, type) : o->words);
     if (o->part == PART_HIGH)
         o->fetch |= FETCH_PART;
+    if (o->kind == OPERAND_VECTOR && strchr("msLcku", type))
+        fail(r, "%.*s is no scalar", WORD(text));
+}
+
+void read_kind(struct reader *r, struct word text, char type, enum operand_kind kind, struct operand *o)
+{
+    read_operand(r, text, type, o);
+    if (o->kind != kind)
+        fail(r, "%.*s is no %s register", WORD(text), kind == OPERAND_VECTOR ? "vector" : "scalar");
 }
 
 /* ---- modifiers ---- */

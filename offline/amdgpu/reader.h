@@ -99,6 +99,7 @@ const char *object_processor(uint32_t flags); /* NULL: not known */
 void metadata_read(struct reader *r);
 /* operand.c */
 void read_operand(struct reader *r, struct word text, char type, struct operand *o);
+void read_kind(struct reader *r, struct word text, char type, enum operand_kind kind, struct operand *o); /* no other */
 void read_modifiers(struct reader *r, const struct form *f, const struct statement *s, struct op *o);
 uint16_t read_scalar_name(struct word text, uint8_t *words); /* N_SCALARS: none */
 /* statement.c */

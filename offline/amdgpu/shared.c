@@ -18,13 +18,11 @@ static void read_shared(struct reader *r, const struct form *f, struct statement
         fail(r, "%s of GDS is not executed here", f->name);
     o->n_src = N_MEMORY_SOURCES;
     o->counter = COUNT_LDS;
-    read_operand(r, s->operands[is_store ? 0 : 1], 'w', &o->src[SOURCE_ADDRESS]);
+    read_kind(r, s->operands[is_store ? 0 : 1], 'w', OPERAND_VECTOR, &o->src[SOURCE_ADDRESS]);
     if (!is_store)
-        read_operand(r, s->operands[0], (char)('0' + o->count * n_data), &o->dst[o->n_dst++]);
+        read_kind(r, s->operands[0], (char)('0' + o->count * n_data), OPERAND_VECTOR, &o->dst[o->n_dst++]);
     for (size_t k = 0; is_store && k < n_data; k++)
         read_operand(r, s->operands[1 + k], words, &o->src[SOURCE_DATA + k]);
-    if (o->src[SOURCE_ADDRESS].kind != OPERAND_VECTOR)
-        fail(r, "%s has no address in a vector", f->name);
     access_offset(r, s, "offset", &o->offset);
     access_offset(r, s, "offset0", &o->offset);
     access_offset(r, s, "offset1", &o->offset1);

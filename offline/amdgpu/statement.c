@@ -140,11 +140,12 @@ static void implicit_vcc(const struct reader *r, struct operand *o)
 
 static void add_source(struct reader *r, struct op *o, struct word text, char type)
 {
-    if (o->n_src == MAX_SOURCES)
-        fail(r, "too many operands");
+    struct operand *a = &o->src[o->n_src++];
+    read_operand(r, text, type, a);
     if (type == 'm')
-        o->mask_source = (uint8_t)(o->n_src + 1);
-    read_operand(r, text, type, &o->src[o->n_src++]);
+        o->mask_source = o->n_src;
+    if (a->kind == OPERAND_VECTOR && !o->is_vector)
+        fail(r, "%.*s is no scalar", WORD(text));
 }
 
 void read_operands(struct reader *r, const struct form *f, struct statement *s, struct op *o)
@@ -155,10 +156,7 @@ void read_operands(struct reader *r, const struct form *f, struct statement *s, 
         for (; *p != '-'; p++) {
             if (k == s->n_operands)
                 fail(r, "%s has too few operands", s->name);
-            read_operand(r, s->operands[k++], *p, &o->dst[o->n_dst]);
-            if (o->dst[o->n_dst].kind != OPERAND_VECTOR && o->dst[o->n_dst].kind != OPERAND_SCALAR)
-                fail(r, "%s writes to no register", s->name);
-            o->n_dst++;
+            read_kind(r, s->operands[k++], *p, strchr("msL", *p) ? OPERAND_SCALAR : OPERAND_VECTOR, &o->dst[o->n_dst++]);
         }
         p++;
     }
@@ -168,7 +166,7 @@ void read_operands(struct reader *r, const struct form *f, struct statement *s, 
             implicit_vcc(r, &o->src[o->n_src++]);
             continue;
         }
-        if (k == s->n_operands)
+        if (k == s->n_operands || o->n_src == MAX_SOURCES)
             fail(r, "%s has too few operands", s->name);
         add_source(r, o, s->operands[k++], *p);
     }
@@ -186,7 +184,7 @@ static void read_compare(struct reader *r, const struct form *f, struct statemen
 {
     const size_t wanted = strlen(f->operands);
     if (f->flags & FORM_EXEC && s->n_operands == wanted + 1) {
-        read_operand(r, s->operands[0], 'm', &o->dst[o->n_dst++]);
+        read_kind(r, s->operands[0], 'm', OPERAND_SCALAR, &o->dst[o->n_dst++]);
         memmove(s->operands, s->operands + 1, wanted * sizeof *s->operands);
         s->n_operands--;
     }
