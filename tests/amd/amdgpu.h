@@ -39,9 +39,9 @@ TAP_UNUSED static int skips_big_endian(void)
     const uint16_t one = 1;
     return !*(const unsigned char *)&one;
 }
-#define SKIP_BIG_ENDIAN                                                                         \
-    if (skips_big_endian())                                                                     \
-        return skip_all("the interpreter keeps registers and memory as little-endian machines do")
+#define SKIP_BIG_ENDIAN                                                                                                \
+    if (skips_big_endian())                                                                                            \
+    return skip_all("the interpreter keeps registers and memory as little-endian machines do")
 
 /* What a test may choose; zeros are gfx1100, one group of 64 work-items. */
 struct how {

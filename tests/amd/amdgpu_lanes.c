@@ -177,6 +177,24 @@ static uint32_t both(double low, double high)
     return b16(low) | b16(high) << 16;
 }
 
+/* The nearest to the exact sum: what is lost of it in double decides ties. */
+static uint32_t fma16(double p, double q, double r)
+{
+    const double product = p * q, sum = product + r, back = sum - product, lost = (product - (sum - back)) + (r - back);
+    const uint32_t nearest = b16(sum);
+    if (isnan(sum) || isinf(sum) || lost == 0)
+        return nearest;
+    return b16(nextafter(sum, lost > 0 ? INFINITY : -INFINITY));
+}
+
+static uint32_t truncated16(float v)
+{
+    const uint32_t near = b16(v);
+    if (isnan(v) || isinf(v) || fabs(f16(near)) <= fabs((double)v))
+        return near;
+    return near - 1;
+}
+
 static uint32_t med_i(int32_t p, int32_t q, int32_t r)
 {
     return (uint32_t)(p < q ? (q < r ? q : p < r ? r : p) : (p < r ? p : q < r ? r : q));
@@ -291,6 +309,16 @@ static uint32_t med_i(int32_t p, int32_t q, int32_t r)
     X(101, "v_dot4_i32_i8 v10, v2, v4, v6", 'w',                                                                       \
       C + (uint32_t)((int8_t)A * (int8_t)B + (int8_t)(A >> 8) * (int8_t)(B >> 8) +                                     \
                      (int8_t)(A >> 16) * (int8_t)(B >> 16) + (int8_t)(A >> 24) * (int8_t)(B >> 24)))                   \
+    X(102, "v_min3_i32 v10, v2, v4, v6", 'w', (uint32_t)(SA < SB ? (SA < SC ? SA : SC) : (SB < SC ? SB : SC)))         \
+    X(103, "v_maxmin_u32 v10, v2, v4, v6", 'w', (A > B ? A : B) < C ? (A > B ? A : B) : C)                             \
+    X(104, "v_bitop3_b32 v10, v2, v4, v6 bitop3:0xca", 'w', (A & B) | (~A & C))                                        \
+    X(105, "v_bitop3_b32 v10, v2, v4, v6 bitop3:0x96", 'w', A ^ B ^ C)                                                 \
+    X(106, "v_mul_i32_i24 v10, v2, v4", 'w', (uint32_t)field(A, 0, 24, 32, 1) * (uint32_t)field(B, 0, 24, 32, 1))      \
+    X(107, "v_bfm_b32 v10, v2, v4", 'w', (((uint32_t)1 << A % 32) - 1) << B % 32)                                      \
+    X(108, "v_dot4_u32_u8 v10, v2, v4, v6", 'w',                                                                       \
+      C + (A & 255) * (B & 255) + (A >> 8 & 255) * (B >> 8 & 255) + (A >> 16 & 255) * (B >> 16 & 255) +                \
+          (A >> 24) * (B >> 24))                                                                                       \
+    X(109, "v_cls_i32 v10, v2", 'w', first_bit(A >> 31 ? ~A : A, 32, 1))                                               \
     X(110, "v_lshlrev_b64 v[10:11], v2, v[4:5]", 'l', x->b << (A % 64))                                                \
     X(111, "v_lshrrev_b64 v[10:11], v2, v[4:5]", 'l', x->b >> (A % 64))                                                \
     X(112, "v_ashrrev_i64 v[10:11], v2, v[4:5]", 'l', field(x->b, A % 64, 64, 64, 1))                                  \
@@ -314,6 +342,14 @@ static uint32_t med_i(int32_t p, int32_t q, int32_t r)
     X(133, "v_cvt_f64_f32 v[10:11], v2", 'd', b64((double)FA))                                                         \
     X(134, "v_cvt_f32_f64 v10, v[2:3]", 'f', b32((float)DA))                                                           \
     X(135, "v_add_f64 v[10:11], v[2:3], 1.0", 'd', b64(DA + 1))                                                        \
+    X(136, "v_max_f64 v[10:11], v[2:3], v[4:5]", 'd',                                                                  \
+      b64(isnan(DA)                 ? DB                                                                               \
+          : isnan(DB) || DA > DB    ? DA                                                                               \
+          : DB == DA && signbit(DB) ? DA                                                                               \
+                                    : DB))                                                                             \
+    X(137, "v_ldexp_f64 v[10:11], v[2:3], v4", 'd', b64(ldexp(DA, SB > 5000 ? 5000 : SB < -5000 ? -5000 : SB)))        \
+    X(138, "v_rndne_f64 v[10:11], v[2:3]", 'd', b64(nearbyint(DA)))                                                    \
+    X(139, "v_cvt_i32_f64 v10, v[2:3]", 'w', (uint32_t)clampi(DA, -0x1p31, 0x7fffffff))                                \
     X(140, "v_mov_b32 v10, 0\nv_add_f16 v10, v2, v4", 'h', b16(HA + HB))                                               \
     X(141, "v_mov_b32 v10, 0\nv_mul_f16 v10, v2, -4.0", 'h', b16(HA * -4))                                             \
     X(142, "v_mov_b32 v10, 0\nv_max_f16 v10, v2, v4", 'h', b16(max_f((float)HA, (float)HB)))                           \
@@ -330,6 +366,19 @@ static uint32_t med_i(int32_t p, int32_t q, int32_t r)
     X(151, "v_pk_lshlrev_b16 v10, 2, v4 op_sel_hi:[0,1]", 'w', LOW(B << 2) | LOW(TOP(B) << 2) << 16)                   \
     X(152, "v_pk_add_u16 v10, v2, v4", 'w', LOW(A + B) | LOW(TOP(A) + TOP(B)) << 16)                                   \
     X(153, "v_pk_mul_lo_u16 v10, v2, v4", 'w', LOW(A *B) | LOW(TOP(A) * TOP(B)) << 16)                                 \
+    X(154, "v_fma_f16 v10, v2, v4, v6", 'h', fma16(HA, HB, HC))                                                        \
+    X(155, "v_pk_fma_f16 v10, v2, v4, v6", 'p',                                                                        \
+      fma16(HA, HB, HC) | fma16(f16(TOP(A)), f16(TOP(B)), f16(TOP(C))) << 16)                                          \
+    X(156, "v_cvt_pk_rtz_f16_f32 v10, v2, v4", 'p', truncated16(FA) | truncated16(FB) << 16)                           \
+    X(157, "v_cvt_pk_f16_f32 v10, v2, v4", 'p', both(FA, FB))                                                          \
+    X(158, "v_dot2_f32_f16 v10, v2, v4, 2.0", 'f', b32((float)(HA * HB + f16(TOP(A)) * f16(TOP(B)) + 2)))              \
+    X(159, "v_ashrrev_i16 v10, v2, v4", 'h', LOW(field(B, A % 16, 16, 16, 1)))                                         \
+    X(165, "v_pk_min_i16 v10, v2, v4", 'w',                                                                            \
+      LOW((int16_t)A < (int16_t)B ? A : B) | LOW((int16_t)TOP(A) < (int16_t)TOP(B) ? TOP(A) : TOP(B)) << 16)           \
+    X(166, "v_pk_mad_u16 v10, v2, v4, v6", 'w', LOW(A *B + C) | LOW(TOP(A) * TOP(B) + TOP(C)) << 16)                   \
+    X(167, "v_cvt_f16_u16 v10, v2", 'h', b16(LOW(A)))                                                                  \
+    X(168, "v_cvt_i16_f16 v10, v2", 'h', LOW(clampi(HA, -32768, 32767)))                                               \
+    X(169, "v_sub_nc_u16 v10, v2, v4 clamp", 'h', LOW(A) < LOW(B) ? 0 : LOW(A) - LOW(B))                               \
     X(160, "v_pk_add_f32 v[10:11], v[2:3], v[4:5]", '2',                                                               \
       b32(FA + FB) | (uint64_t)b32(f32(x->a >> 32) + f32(x->b >> 32)) << 32)                                           \
     X(161, "v_pk_mul_f32 v[10:11], v[2:3], v[4:5] op_sel:[1,0] op_sel_hi:[0,1] neg_hi:[0,1]", '2',                     \
@@ -338,6 +387,9 @@ static uint32_t med_i(int32_t p, int32_t q, int32_t r)
       b32(fmaf(FA, FB, FC)) | (uint64_t)b32(fmaf(f32(x->a >> 32), f32(x->b >> 32), f32(x->c >> 32))) << 32)            \
     X(163, "v_pk_mov_b32 v[10:11], v[2:3], v[4:5] op_sel:[1,0]", 'l', x->a >> 32 | x->b << 32)                         \
     X(164, "v_pk_mov_b32 v[10:11], v[2:3], v[4:5] op_sel:[0,1]", 'l', A | (x->b >> 32) << 32)                          \
+    X(187, "v_cmp_le_f64 MASK, v[2:3], v[4:5]", 'm', DA <= DB)                                                         \
+    X(188, "v_cmp_class_f64 MASK, v[2:3], 0x204", 'm', isinf(DA))                                                      \
+    X(189, "v_cmp_ge_u16 MASK, v2, v4", 'm', LOW(A) >= LOW(B))                                                         \
     X(170, "v_cmp_lt_f32 MASK, v2, v4", 'm', FA < FB)                                                                  \
     X(171, "v_cmp_nlt_f32 MASK, v2, v4", 'm', !(FA < FB))                                                              \
     X(172, "v_cmp_lg_f32 MASK, v2, v4", 'm', FA<FB || FA> FB)                                                          \
@@ -407,6 +459,11 @@ static uint32_t med_i(int32_t p, int32_t q, int32_t r)
     X(232, "s_mul_f32 s10, s6, s8", 's', b32(FA *FB))                                                                  \
     X(233, "s_cvt_u32_f32 s10, s6", 's', (uint32_t)clampi(FA, 0, 0xffffffff))                                          \
     X(234, "s_bitset1_b32 s6, s8\ns_mov_b32 s10, s6", 's', A | 1u << (B % 32))                                         \
+    X(235, "s_nor_b32 s10, s6, s8", 's', (x->scc = ~(A | B) != 0, ~(A | B)))                                           \
+    X(236, "s_nand_b64 s[10:11], s[6:7], s[8:9]", 'S', (x->scc = ~(x->a & x->b) != 0, ~(x->a & x->b)))                 \
+    X(237, "s_fmaak_f32 s10, s6, s8, 0x40490fdb", 's', b32(fmaf(FA, FB, f32(0x40490fdb))))                             \
+    X(238, "s_bfm_b64 s[10:11], s6, s8", 'S', (((uint64_t)1 << A % 64) - 1) << B % 64)                                 \
+    X(239, "s_sext_i32_i8 s10, s6", 's', field(A, 0, 8, 32, 1))                                                        \
     X(240, "s_cmp_lt_i32 s6, s8", 'c', SA < SB)                                                                        \
     X(241, "s_cmp_ge_u32 s6, s8", 'c', A >= B)                                                                         \
     X(242, "s_cmp_lg_u64 s[6:7], s[8:9]", 'c', x->a != x->b)                                                           \
