@@ -159,6 +159,11 @@ static const struct {
       "s_waitcnt lgkmcnt(0)\nds_load_2addr_stride64_b32 v[4:5], v1 offset0:3 offset1:1\ns_waitcnt lgkmcnt(0)\n"
       "v_lshl_or_b32 v4, v4, 8, v5\nglobal_store_b32 v1, v4, s[4:5]\n",
       5, 0x201 },
+    { "v_lshlrev_b32 v4, 4, v0\nv_mov_b32 v2, v0\nv_mov_b32 v3, 70\nv_add_nc_u32 v6, 9, v0\nv_mov_b32 v7, 80\n"
+      "ds_store_2addr_b64 v4, v[2:3], v[6:7] offset0:1 offset1:2\ns_waitcnt lgkmcnt(0)\n"
+      "ds_load_2addr_b64 v[8:11], v4 offset0:2 offset1:1\ns_waitcnt lgkmcnt(0)\nv_add_nc_u32 v8, v8, v11\n"
+      "global_store_b32 v1, v8, s[4:5]\n",
+      5, 14 + 70 },
     { "v_mov_b32 v2, 0xabcd\nds_store_b16 v1, v2\nv_mov_b32 v3, 5\ns_waitcnt lgkmcnt(0)\nds_load_u16_d16_hi v3, v1\n"
       "s_waitcnt lgkmcnt(0)\nglobal_store_b32 v1, v3, s[4:5]\n",
       5, 0xabcd0005u },
