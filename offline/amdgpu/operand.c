@@ -216,7 +216,8 @@ void read_operand(struct reader *r, struct word text, char type, struct operand 
         o->kind = OPERAND_SCC;
     } else if (read_register(r, w, o)) {
         const unsigned words = words_of(r, type);
-        if (words && o->words != words && o->reg != REG_NULL)
+        const int is_null = o->kind == OPERAND_SCALAR && o->reg == REG_NULL;
+        if (words && o->words != words && !is_null)
             fail(r, "%.*s is not of %u registers", WORD(text), words);
     } else if (read_constant(w, type, o)) {
         if (o->fetch & FETCH_ABS)

@@ -461,6 +461,7 @@ static const struct {
     { "v_add_f32 1.0, v1, v2", "is no vector register", NULL },
     { "v_add_f32 v0, v[1:2], v2", "not of 1 registers", NULL },
     { "v_lshlrev_b64 v[0:1], v2, v3", "not of 2 registers", NULL },
+    { "v_lshlrev_b64 v[0:1], v2, v132", "not of 2 registers", NULL },
     { "v_cmp_lt_f32 vcc, v0, v1", "not of 1 registers", NULL },
     { "v_mov_b32_dpp v0, v1 row_strange:1", "a DPP that is not known", NULL },
     { "v_mov_b32_sdwa v0, v1 src0_sel:BYTE_7", "src0_sel:BYTE_7", NULL },
