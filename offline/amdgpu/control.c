@@ -62,7 +62,7 @@ static void end_program(struct wave *w, const struct op *o)
     w->ended = 1;
 }
 
-/* Behind the end of a kernel, or of the listing. */
+/* Behind the end of a kernel, or of the listing; where a compiler means that nobody comes. */
 static void beyond(struct wave *w, const struct op *o)
 {
     check_end(w, o, FOUND_OUTSIDE, exec_of(w));
@@ -262,7 +262,9 @@ static const struct form forms[] = {
     BRANCH("s_cbranch_execnz", branch_exec, 1),
     PLAIN("s_endpgm", "", end_program, 0),
     READ("s_code_end", beyond, read_ignored),
-    READ("s_trap", beyond, read_ignored),
+    READ("s_trap", beyond, read_ignored), /* and what compilers put behind it */
+    READ("s_sendmsg_rtn_b32", beyond, read_ignored),
+    READ("s_sendmsg_rtn_b64", beyond, read_ignored),
     PLAIN("s_getpc_b64", "L-", get_pc, 0),
     PLAIN("s_setpc_b64", "l", set_pc, 0),
     PLAIN("s_swappc_b64", "L-l", set_pc, 0),
