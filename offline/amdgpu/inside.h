@@ -19,7 +19,7 @@ enum {
     FIRST_AGPR = 256,   /* a0 among the vector registers */
     MAX_VECTORS = 512,
     LANES_OF_PART = 32, /* of a mask's register */
-    BUFFER_SHIFT = 40,  /* addresses: (buffer + 1) << BUFFER_SHIFT | offset */
+    BUFFER_SHIFT = 34,  /* addresses: (buffer + 1) << BUFFER_SHIFT | offset, in 47 bits as the hardware has them */
     MAX_BUFFERS = 4096, /* of a launch; what the module and the launch have of their own lies behind them */
     MAX_SHARED = 1 << 16 << 2
 };

@@ -210,6 +210,13 @@ static const struct {
     { "v_mov_b32 v6, 44\ns_mov_b32 s10, 2\ns_set_gpr_idx_on s10, gpr_idx(SRC0)\nv_mov_b32 v2, v4\ns_set_gpr_idx_off\n"
       "global_store_b32 v1, v2, s[4:5]\n",
       5, 44 },
+    /* program counters: 47 bits, which kernels extend by their sign; calls */
+    { "s_getpc_b64 s[8:9]\ns_sext_i32_i16 s9, s9\ns_add_u32 s8, s8, 24\ns_addc_u32 s9, s9, 0\nv_mov_b32 v2, 1\n"
+      "s_setpc_b64 s[8:9]\nv_mov_b32 v2, 2\nglobal_store_b32 v1, v2, s[4:5]\n",
+      5, 1 },
+    { "s_getpc_b64 s[8:9]\ns_add_u32 s8, s8, 20\ns_addc_u32 s9, s9, 0\ns_swappc_b64 s[30:31], s[8:9]\n"
+      "global_store_b32 v1, v2, s[4:5]\ns_branch done\nv_mov_b32 v2, 77\ns_setpc_b64 s[30:31]\ndone:\n",
+      5, 77 },
     /* loops, by compare and branch */
     { "s_mov_b32 s8, 0\nv_mov_b32 v2, 0\nagain:\nv_add_nc_u32 v2, v2, v0\ns_add_i32 s8, s8, 1\ns_cmp_lt_i32 s8, 10\n"
       "s_cbranch_scc1 again\nglobal_store_b32 v1, v2, s[4:5]\n",
