@@ -90,7 +90,7 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
     }
 }
 /* Whether all chunks of an item lie alike in rows that swap halves alike: their places are CLA_LANES chunks apart. */
-#define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % 2 == 0)
+#define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % CLA_SWAPPED_ALIKE == 0)
 CLA_FN void cla_store_k(cla_tile *t)
 {
     CLA_EACH_CHUNK(CLA_BK, CLA_KC)
@@ -102,19 +102,20 @@ CLA_FN void cla_store_k(cla_tile *t)
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
     if (((CLA_DV % 8 == 0) & CLA_MAY_BE_EVEN) && t->wide && k0 + CLA_BK <= t->end) {
-        CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
-            CLA_UNROLL for (int i = 0; i < 4; i++) {
-                t->moved[4 * n + i] = (uint4)(0);
+        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_VC)
+            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) {
+                t->moved[CLA_MMA_DEPTH * n + i] = (uint4)(0);
                 if (CLA_DV == CLA_DVP || 8 * c < CLA_DV)
-                    t->moved[4 * n + i] = CLA_CHUNK(cla_v_row(e, 0), c, k0 + 4 * row + i, cla_v_bytes(e));
+                    t->moved[CLA_MMA_DEPTH * n + i] =
+                        CLA_CHUNK(cla_v_row(e, 0), c, k0 + CLA_MMA_DEPTH * row + i, cla_v_bytes(e));
             }
         CLA_END_CHUNK
     } else {
-        CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
-            CLA_UNROLL for (int i = 0; i < 4; i++) {
-                const int k = k0 + 4 * row + i;
+        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_VC)
+            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) {
+                const int k = k0 + CLA_MMA_DEPTH * row + i;
                 const __global ushort *from = (const __global ushort *)cla_v_row(e, min(k, t->end - 1));
-                t->moved[4 * n + i] = k < t->end ? cla_load8(from, 8 * c, CLA_DV, t->wide) : (uint4)(0);
+                t->moved[CLA_MMA_DEPTH * n + i] = k < t->end ? cla_load8(from, 8 * c, CLA_DV, t->wide) : (uint4)(0);
             }
         CLA_END_CHUNK
         cla_converge(t->warp);
@@ -123,13 +124,13 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
 CLA_FN void cla_store_v(cla_tile *t)
 {
-    CLA_EACH_CHUNK(CLA_BK / 4, CLA_VC)
-        uint4 x[4];
-        CLA_UNROLL for (int i = 0; i < 4; i++) {
-            x[i] = t->moved[4 * n + i];
-            if (CLA_DROPS) x[i] = t->seen[4 * row + i] ? x[i] : (uint4)(0);
+    CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_VC)
+        uint4 x[CLA_MMA_DEPTH];
+        CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) {
+            x[i] = t->moved[CLA_MMA_DEPTH * n + i];
+            if (CLA_DROPS) x[i] = t->seen[CLA_MMA_DEPTH * row + i] ? x[i] : (uint4)(0);
         }
-        cla_put_quads(t->v, x, row, c, CLA_VC);
+        cla_put_columns(t->v, x, row, c, CLA_VC);
     CLA_END_CHUNK
 }
 
@@ -225,9 +226,10 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 {
     if (!t->same)
         CLA_UNROLL for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_O_FACTOR(f, i);
+    const real as_they_are[2] = { 1, 1 };
     cla_left p[CLA_BK / CLA_MMA_K][CLA_RT]; /* as soon as can be: half of the registers of s */
     CLA_UNROLL for (int j = 0; j < CLA_BK / CLA_MMA_K; j++)
-        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) p[j][i] = cla_left_weights(s, j, i, 0);
+        CLA_UNROLL for (int i = 0; i < CLA_RT; i++) p[j][i] = cla_left_weights(t, s, j, i, as_they_are);
     cla_store_v(t);
     CLA_BARRIER_V
     cla_fetch_k(t, e, next);
@@ -238,8 +240,8 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 
 /* ---- The end ---- */
 
-/* Row r, whose sums begin at o. Two columns of each tile pair are neighbours: where rows of O are whole multiples of
- * CLA_WIDE_STEP a lane has 16 neighbours or more, and stores them 8 at a time. */
+/* Row r, whose sums begin at o. Columns of a chunk are neighbours: where rows of O are whole multiples of CLA_WIDE_STEP
+ * a lane has 8 neighbours or more, and stores them 8 at a time. */
 #define CLA_OF_NEW_f16 0x1p-7f
 #define CLA_OF_NEW_bf16 0x1p8f
 #define CLA_WIDE_STEP (8 * CLA_MMA_N)
@@ -250,20 +252,21 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
     if (!CLA_IS_WRITTEN(e, l)) return;
     const long row = cla_o_row(e, r);
     const cla_scalar inverse = CLA_INVERSE(l);
-#define CLA_OUT(h, k, x) CLA_FINISHED(o[CLA_SUM_OF(2 * (h) + (k), x)], l, inverse)
+#define CLA_OUT(h, k, x) CLA_FINISHED(o[CLA_SUM_OF(CLA_CHUNK_STEPS * (h) + (k), x)], l, inverse)
     if (CLA_DV % CLA_WIDE_STEP == 0 && CLA_ROW_IS_WIDE(e, row))
         CLA_UNROLL for (int h = 0; h < CLA_DV / CLA_WIDE_STEP; h++)
             CLA_UNROLL for (int x = 0; x < CLA_MMA_COLUMNS; x++) {
                 real y[8];
-                CLA_UNROLL for (int i = 0; i < 8; i++) y[i] = CLA_OUT(i / 2 * (CLA_DV / CLA_WIDE_STEP) + h, i % 2, x);
-                CLA_PUT_8(e, row, CLA_WIDE_STEP * h + 8 * CLA_MMA_COLUMNS * t->part + 8 * x, y)
+                CLA_UNROLL for (int i = 0; i < 8; i++)
+                    y[i] = CLA_OUT(i / CLA_CHUNK_STEPS * (CLA_DV / CLA_WIDE_STEP) + h, i % CLA_CHUNK_STEPS, x);
+                CLA_PUT_8(e, row, CLA_WIDE_STEP * h + 8 * CLA_MMA_ROW(CLA_MMA_COLUMNS * t->part + x), y)
             }
     else
         CLA_UNROLL for (int h = 0; h < CLA_DVP / CLA_SUMMED_STEP; h++)
             CLA_UNROLL for (int x = 0; x < CLA_MMA_COLUMNS; x++) {
                 const int d = CLA_COLUMN_OF(t, h, x, CLA_VC);
-                if (d < CLA_DV) cla_put(e, row, d, CLA_OUT(h, 0, x));
-                if (d + 1 < CLA_DV) cla_put(e, row, d + 1, CLA_OUT(h, 1, x));
+                CLA_UNROLL for (int k = 0; k < CLA_CHUNK_STEPS; k++)
+                    if (d + k < CLA_DV) cla_put(e, row, d + k, CLA_OUT(h, k, x));
             }
 }
 

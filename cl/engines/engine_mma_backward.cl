@@ -92,10 +92,10 @@ CLA_OWNED_OF(owned_2, CLA_DV, CLA_OWNED_2_ROW)
     } \
     CLA_FN void cla_fetch_summed_##which(cla_tile *t, const cla_env *e, int at0) \
     { \
-        CLA_EACH_CHUNK(CLA_BK / 4, CLA_SUMMED(width) / 8) \
-            CLA_UNROLL for (int i = 0; i < 4; i++) { \
-                const int r = at0 + 4 * row + i; \
-                t->moved[4 * n + i] = \
+        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_SUMMED(width) / 8) \
+            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) { \
+                const int r = at0 + CLA_MMA_DEPTH * row + i; \
+                t->moved[CLA_MMA_DEPTH * n + i] = \
                     r < t->end ? cla_load8(row_of(t, e, r), 8 * c, width, t->wide) : (uint4)(0); \
             } \
         CLA_END_CHUNK \
@@ -104,13 +104,13 @@ CLA_OWNED_OF(owned_2, CLA_DV, CLA_OWNED_2_ROW)
     CLA_FN void cla_store_summed_##which(cla_tile *t) \
     { \
         t->other_##which = cla_other_buffer(t); \
-        CLA_EACH_CHUNK(CLA_BK / 4, CLA_SUMMED(width) / 8) \
-            uint4 x[4]; \
-            CLA_UNROLL for (int i = 0; i < 4; i++) { \
-                x[i] = t->moved[4 * n + i]; \
-                if (CLA_MARKS) x[i] = t->seen[4 * row + i] ? x[i] : (uint4)(0); \
+        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_SUMMED(width) / 8) \
+            uint4 x[CLA_MMA_DEPTH]; \
+            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) { \
+                x[i] = t->moved[CLA_MMA_DEPTH * n + i]; \
+                if (CLA_MARKS) x[i] = t->seen[CLA_MMA_DEPTH * row + i] ? x[i] : (uint4)(0); \
             } \
-            cla_put_quads(t->other_##which, x, row, c, CLA_SUMMED(width) / 8); \
+            cla_put_columns(t->other_##which, x, row, c, CLA_SUMMED(width) / 8); \
         CLA_END_CHUNK \
     }
 CLA_STAGED_OF(1, CLA_D, CLA_OTHER_1_ROW)
@@ -172,7 +172,7 @@ CLA_FN void cla_make_room(cla_tile *t, const real *s, real *room, real *sum, con
         if (CLA_NEEDS_ROOM) cla_make_room(t, s, t->room_##n, t->sum_##n, CLA_OF_TILE(width)); \
         CLA_UNROLL for (int j = 0; j < CLA_BK / CLA_MMA_K; j++) \
             CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
-                weights[j][i] = cla_left_weights(s, j, i, t->room_##n + CLA_MMA_ROWS * i); \
+                weights[j][i] = cla_left_weights(t, s, j, i, t->room_##n + CLA_MMA_ROWS * i); \
         cla_fetch_summed_##n(t, e, at); \
         cla_store_summed_##n(t); \
         CLA_BARRIER_STAGED \
@@ -248,8 +248,9 @@ CLA_FN int cla_shared_column(int x) { return x; }
             CLA_UNROLL for (int h = 0; h < CLA_SUMMED(width) / CLA_SUMMED_STEP; h++) \
                 CLA_UNROLL for (int i = 0; i < CLA_MMA_COLUMNS; i++) { \
                     const int d = CLA_COLUMN_OF(t, h, i, CLA_SUMMED(width) / 8); \
-                    if (d < (width)) cla_store_##x(sum[CLA_SUM_OF(2 * h, i)] * factor, e->at.x + row + d); \
-                    if (d + 1 < (width)) cla_store_##x(sum[CLA_SUM_OF(2 * h + 1, i)] * factor, e->at.x + row + d + 1); \
+                    CLA_UNROLL for (int k = 0; k < CLA_CHUNK_STEPS; k++) \
+                        if (d + k < (width)) \
+                            cla_store_##x(sum[CLA_SUM_OF(CLA_CHUNK_STEPS * h + k, i)] * factor, e->at.x + row + d + k); \
                 } \
         } \
     }

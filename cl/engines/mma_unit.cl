@@ -13,11 +13,16 @@
  *     CLA_MMA_PART(item)       which part of these rows and of that column it has: elements CLA_MMA_DEPTH * part ..
  *                              of K, columns CLA_MMA_COLUMNS * part .. of D. An instruction may take the K elements of
  *                              A and B in any order that is the same for both
- *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are
+ *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are. 1: or lanes of as many neighbouring
+ *                              rows of A are neighbours
+ *     CLA_MMA_WHOLE            1: of its row of A and its column of B a lane has the other part as well: the instruction
+ *                              takes both from all lanes. May be left out: 0
  * Types and functions:
  *     cla_warp                 what a wave needs to talk to itself; cla_warp_init(w, e, item) makes it
- *     cla_left                 A, as a lane holds it; cla_left_of(x): of its elements of row r, 16 bits each, in x[r]
- *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]
+ *     cla_left                 A, as a lane holds it; cla_left_of(x): of its part of row r, 16 bits each, in x[r], which
+ *                              is uint2 or uint4. Where CLA_MMA_WHOLE it is uint8, both parts, and has no function
+ *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]. b is a part of
+ *                              the column, or uint8
  *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again
  *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
@@ -34,21 +39,56 @@
     !defined CLA_UNROLL_MMA
 #error "A matrix unit has to define CLA_MMA_ROW, CLA_MMA_COLUMN, CLA_MMA_PART, CLA_MMA_APART and CLA_UNROLL_MMA."
 #endif
-/* Functions that a unit lacks, or that take or return something else: compilers name them here. */
-#define CLA_HAS(call) sizeof(((void)(call), 0))
-#define CLA_A_WARP (*(cla_warp *)0)
-enum {
-    CLA_UNIT = CLA_HAS(cla_warp_init((cla_warp *)0, (const cla_env *)0, 0)) +
-               CLA_HAS(cla_mma(CLA_A_WARP, (float *)0, 0, 0, cla_left_of((const uint2 *)0), (uint2)(0))) +
-               CLA_HAS(cla_exchange(CLA_A_WARP, 0.0f, 1)) + CLA_HAS(cla_converge(CLA_A_WARP)) +
-               CLA_HAS(cla_low_halves(0u, 0u) + cla_high_halves(0u, 0u) + cla_pack2(0.0f, 0.0f)) +
-               CLA_HAS(cla_product(0u, 0u)) + CLA_HAS(cla_kept(cla_item_again())) + CLA_HAS(cla_work_group_again())
-};
-
 #define CLA_MMA_PARTS (CLA_WAVE * CLA_MMA_ROWS / CLA_MMA_M)
 #define CLA_MMA_DEPTH (CLA_MMA_K / CLA_MMA_PARTS)
 #define CLA_MMA_COLUMNS (CLA_MMA_N / CLA_MMA_PARTS)
 #define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
 #define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
+
+/* A part of a row or column, and B. What a lane keeps of A in local memory: all of it, or its own part where the lane of
+ * the other one has that. */
+#ifndef CLA_MMA_WHOLE
+#define CLA_MMA_WHOLE 0
+#endif
+#if CLA_MMA_K * CLA_MMA_M == 4 * CLA_WAVE * CLA_MMA_ROWS
+typedef uint2 cla_part;
+#else
+typedef uint4 cla_part;
+#endif
+#if CLA_MMA_WHOLE
+typedef uint8 cla_right;
+typedef cla_part cla_held;
+#define CLA_HELD_OF(x) (x)[0]
+CLA_FN cla_left cla_left_of_part(cla_warp w, const cla_part *x)
+{
+#define CLA_OTHER_PART(s) as_uint(cla_exchange(w, as_float(x[0].s), CLA_MMA_APART))
+    const uint4 other = (uint4)(CLA_OTHER_PART(x), CLA_OTHER_PART(y), CLA_OTHER_PART(z), CLA_OTHER_PART(w));
+    return CLA_MMA_PART(cla_item_again()) ? (cla_left)(other, x[0]) : (cla_left)(x[0], other);
+}
+CLA_FN cla_left cla_left_held(const __local cla_held *at, int lane)
+{
+    lane &= ~CLA_MMA_APART;
+    return (cla_left)(at[lane], at[lane + CLA_MMA_APART]);
+}
+#else
+typedef cla_part cla_right;
+typedef cla_left cla_held;
+#define CLA_HELD_OF(x) cla_left_of(x)
+CLA_FN cla_left cla_left_of_part(cla_warp w, const cla_part *x) { return cla_left_of(x); }
+CLA_FN cla_left cla_left_held(const __local cla_held *at, int lane) { return at[lane]; }
+#endif
+
+/* Functions that a unit lacks, or that take or return something else: compilers name them here. */
+#define CLA_HAS(call) sizeof(((void)(call), 0))
+#define CLA_A_WARP (*(cla_warp *)0)
+enum {
+    CLA_UNIT = CLA_HAS(cla_warp_init((cla_warp *)0, (const cla_env *)0, 0)) +
+               CLA_HAS(cla_mma(CLA_A_WARP, (float *)0, 0, 0, cla_left_of_part(CLA_A_WARP, (const cla_part *)0),
+                               (cla_right)(0))) +
+               CLA_HAS(cla_exchange(CLA_A_WARP, 0.0f, 1)) + CLA_HAS(cla_converge(CLA_A_WARP)) +
+               CLA_HAS(cla_low_halves(0u, 0u) + cla_high_halves(0u, 0u) + cla_pack2(0.0f, 0.0f)) +
+               CLA_HAS(cla_product(0u, 0u)) + CLA_HAS(cla_kept(cla_item_again())) + CLA_HAS(cla_work_group_again())
+};
+
 /* Goes over `by`, so that cla_exchange() meets all lanes that share rows. */
 #define CLA_EACH_PART(by) for (int by = CLA_MMA_APART; by < CLA_MMA_APART * CLA_MMA_PARTS; by *= 2)

@@ -10,15 +10,18 @@
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
  * a lane owns dims 8 part .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the
- * names above. P is in registers as it comes: the layout of S is that of a left operand. That takes units with 4 lanes
- * to a row, which have 4 of its K elements each.
- *     Rows to multiply with, as K: as they are; every other row swaps the halves of 8 chunks, where rows are whole
- *         multiples of 8
- *     Rows to add up, as V: quads of keys, 8 bytes for a column: V[4 r .. 4 r + 3][d], by bytes of 4 rows once per
- *         work-group. Chunk p of quad row r holds d = 8 (p % VC) + 2 (p / VC) and d + 1; it lies at p ^ 2 (r % 4)
- *     Rows that are owned, as Q: registers (QREG 1), or local memory where each item reads what it wrote
- * By NVIDIA's lanes all 16-byte accesses are free of bank conflicts then. */
-#if CLA_MMA_PARTS != 4 || CLA_MMA_DEPTH != 4 || CLA_MMA_ROWS > 2 || CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1
+ * names above. P is in registers as it comes: the layout of S is that of a left operand. That takes units whose lanes
+ * have 4 or 8 of a row's K elements (CLA_MMA_DEPTH); a chunk feeds two instructions, or one.
+ *     Rows to multiply with, as K: as they are, but chunk c of a row lies at c ^ CLA_DOTTED_SWAP(row), where rows are
+ *         whole multiples of 8 chunks: lanes that read at once read chunks of different rows
+ *     Rows to add up, as V: DEPTH keys of a column side by side, by bytes of as many rows once per work-group. Chunk p
+ *         of them has columns d = 8 (p % VC) + CHUNK_COLUMNS (p / VC) and, of 4 keys, d + 1; it lies at
+ *         p ^ CLA_SUMMED_SWAP(r) behind the other ones of rows DEPTH r ..
+ *     Rows that are owned, as Q: registers (QREG 1), or local memory where each item reads what it wrote, or what items
+ *         of its wave did (CLA_MMA_WHOLE), behind a barrier
+ * By NVIDIA's and AMD's lanes all 16-byte reads are free of bank conflicts then, 8 lanes at a time. */
+#if CLA_MMA_PARTS * CLA_MMA_DEPTH != CLA_MMA_K || (CLA_MMA_DEPTH != 4 && CLA_MMA_DEPTH != 8) || CLA_MMA_ROWS > 2 || \
+    CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1
 #error "Operands lie otherwise than this matrix unit takes them: it needs products of its own."
 #endif
 #define CLA_LANES (CLA_WAVE * CLA_NW)
@@ -31,9 +34,15 @@
 #define CLA_ROUNDS(chunks) (((chunks) + CLA_LANES - 1) / CLA_LANES)
 #define CLA_UNROLL_COLS CLA_UNROLL
 #define CLA_UNROLL_ROWS CLA_UNROLL
-/* Dims that are multiplied come a chunk for each lane of a row, columns that are summed two for each of B. */
+/* Dims that are multiplied come a chunk for each lane of a row, columns that are summed a chunk for each of B. */
+#define CLA_CHUNK_STEPS (8 / CLA_MMA_DEPTH) /* instructions that a chunk feeds; columns of one to add up */
 #define CLA_DOTTED_STEP (8 * CLA_MMA_PARTS)
-#define CLA_SUMMED_STEP (2 * CLA_MMA_N)
+#define CLA_SUMMED_STEP (CLA_CHUNK_STEPS * CLA_MMA_N)
+/* Lanes that read at once: of NVIDIA's 4 parts of 2 columns, of AMD's 8 columns. */
+#define CLA_PARTS_FIRST (CLA_MMA_APART == 1)
+#define CLA_DOTTED_SWAP(row) (CLA_PARTS_FIRST ? 4 * ((row) & 1) : CLA_MMA_ROW((row) % CLA_MMA_N) & 7)
+#define CLA_SWAPPED_ALIKE (CLA_PARTS_FIRST ? 2 : CLA_MMA_N) /* rows this far apart */
+#define CLA_SUMMED_SWAP(r) (CLA_PARTS_FIRST ? 2 * ((r) & 3) : 0)
 #define CLA_DOTTED(width) CLA_ROUND_UP(width, CLA_DOTTED_STEP)
 #define CLA_SUMMED(width) CLA_ROUND_UP(width, CLA_SUMMED_STEP)
 #define CLA_OF_TILE(width) (CLA_SUMMED(width) / CLA_MMA_N * CLA_MMA_OF_D) /* sums of an item, of a tile of rows */
@@ -41,10 +50,10 @@
 /* Where sums lie: column i of tile n, from the first of the row on; the first of row slot r. */
 #define CLA_SUM_OF(n, i) (CLA_MMA_OF_D * (n) + (i))
 #define CLA_SUMS_OF_ROW(r, of_tile) ((r) / CLA_MMA_ROWS * (of_tile) + CLA_MMA_COLUMNS * ((r) % CLA_MMA_ROWS))
-/* The first of two columns of O or of a gradient, which column x of tile 2 h and that of tile 2 h + 1 are: chunk p. */
+/* The columns of O or of a gradient that column x of the tiles of chunk h is: the first of CLA_CHUNK_STEPS. */
 #define CLA_COLUMN_OF(t, h, x, chunks) \
-    CLA_COLUMN_OF_CHUNK(CLA_MMA_N * (h) + CLA_MMA_COLUMNS * (t)->part + (x), chunks)
-#define CLA_COLUMN_OF_CHUNK(p, chunks) (8 * ((p) % (chunks)) + 2 * ((p) / (chunks)))
+    CLA_COLUMN_OF_CHUNK(CLA_MMA_N * (h) + CLA_MMA_ROW(CLA_MMA_COLUMNS * (t)->part + (x)), chunks)
+#define CLA_COLUMN_OF_CHUNK(p, chunks) (8 * ((p) % (chunks)) + CLA_CHUNK_STEPS * ((p) / (chunks)))
 
 #define CLA_MMA_STEPS(width) (CLA_DOTTED(width) / CLA_MMA_K)
 #define CLA_ROWS_N(width) (CLA_QREG ? CLA_RT * CLA_MMA_STEPS(width) : 1) /* owned rows in registers, if there */
@@ -64,10 +73,10 @@
     cla_left owned_1r[CLA_ROWS_N(CLA_D)], owned_2r[CLA_ROWS_N(CLA_DV)]; \
     uint4 moved[CLA_MAX(CLA_MOVED(CLA_D), CLA_MOVED(CLA_DV))]; \
     real sum_1[CLA_SUMS_N(CLA_D)], sum_2[CLA_SUMS_N(CLA_DV)], room_1[CLA_R_N], room_2[CLA_R_N];
-#define CLA_MOVED(width) \
-    CLA_MAX(CLA_ROUNDS(CLA_BK * CLA_DOTTED(width) / 8), 4 * CLA_ROUNDS(CLA_BK / 4 * CLA_SUMMED(width) / 8))
-#define CLA_STAGED \
-    CLA_MAX(CLA_ROUNDS(CLA_BK * CLA_DOTTED(CLA_D) / 8), 4 * CLA_ROUNDS(CLA_BK / 4 * CLA_SUMMED(CLA_DV) / 8))
+#define CLA_TO_DOT(width) CLA_ROUNDS(CLA_BK * CLA_DOTTED(width) / 8)
+#define CLA_TO_SUM(width) (CLA_MMA_DEPTH * CLA_ROUNDS(CLA_BK / CLA_MMA_DEPTH * CLA_SUMMED(width) / 8))
+#define CLA_MOVED(width) CLA_MAX(CLA_TO_DOT(width), CLA_TO_SUM(width))
+#define CLA_STAGED CLA_MAX(CLA_TO_DOT(CLA_D), CLA_TO_SUM(CLA_DV))
 
 typedef struct {
     int item, column, part; /* its column of B, and which part of rows it has (mma_unit.cl) */
@@ -112,24 +121,34 @@ CLA_FN uint4 cla_load8(const __global ushort *row, int c, int width, int wide)
 
 /* ---- In local memory ---- */
 
-CLA_FN int cla_k_place(int row, int c, const int chunks) { return row * chunks + (chunks % 8 ? c : c ^ 4 * (row & 1)); }
+CLA_FN int cla_k_place(int row, int c, const int chunks)
+{
+    return row * chunks + (chunks % 8 ? c : c ^ CLA_DOTTED_SWAP(row));
+}
 /* (i * chunks + c) ^ swap, as an address that differs by a constant from i to i where a row has whole swaps of 8
  * chunks. */
 CLA_FN int cla_v_chunk(int i, int c, int swap, const int chunks)
 {
     return chunks % 8 ? (i * chunks + c) ^ swap : i * chunks + (c ^ swap);
 }
-/* Chunk c of four rows, quad `row` of the tile. */
-CLA_FN void cla_put_quads(__local uint4 *to, const uint4 *x, int row, int c, const int chunks)
+/* Chunk c of CLA_MMA_DEPTH rows, which are row `row` of the tile. */
+CLA_FN void cla_put_columns(__local uint4 *to, const uint4 *x, int row, int c, const int chunks)
 {
-#define CLA_QUAD(s) \
-    (uint4)(cla_low_halves(x[0].s, x[1].s), cla_low_halves(x[2].s, x[3].s), cla_high_halves(x[0].s, x[1].s), \
-            cla_high_halves(x[2].s, x[3].s))
-#define CLA_PUT_QUAD(s, i) to[row * 4 * chunks + cla_v_chunk(i, c, 2 * (row & 3), chunks)] = CLA_QUAD(s);
-    CLA_PUT_QUAD(x, 0)
-    CLA_PUT_QUAD(y, 1)
-    CLA_PUT_QUAD(z, 2)
-    CLA_PUT_QUAD(w, 3)
+#define CLA_LOWS(s, i) cla_low_halves(x[i].s, x[(i) + 1].s)
+#define CLA_HIGHS(s, i) cla_high_halves(x[i].s, x[(i) + 1].s)
+#define CLA_PUT_CHUNK(i, value) \
+    to[row * CLA_MMA_DEPTH * chunks + cla_v_chunk(i, c, CLA_SUMMED_SWAP(row), chunks)] = value;
+#if CLA_MMA_DEPTH == 4
+#define CLA_PUT_WORD(s, i) CLA_PUT_CHUNK(i, (uint4)(CLA_LOWS(s, 0), CLA_LOWS(s, 2), CLA_HIGHS(s, 0), CLA_HIGHS(s, 2)))
+#else
+#define CLA_PUT_WORD(s, i) \
+    CLA_PUT_CHUNK(2 * (i), (uint4)(CLA_LOWS(s, 0), CLA_LOWS(s, 2), CLA_LOWS(s, 4), CLA_LOWS(s, 6))) \
+    CLA_PUT_CHUNK(2 * (i) + 1, (uint4)(CLA_HIGHS(s, 0), CLA_HIGHS(s, 2), CLA_HIGHS(s, 4), CLA_HIGHS(s, 6)))
+#endif
+    CLA_PUT_WORD(x, 0)
+    CLA_PUT_WORD(y, 1)
+    CLA_PUT_WORD(z, 2)
+    CLA_PUT_WORD(w, 3)
 }
 
 /* Engines count it among their barriers: the others stand there. */
@@ -148,22 +167,38 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
 
 /* ---- Products ---- */
 
+/* Step h of a chunk: the part of K elements that a lane has. */
+#if CLA_MMA_DEPTH == 4
+#define CLA_PART_OF(chunk, h) ((h) ? (chunk).zw : (chunk).xy)
+#else
+#define CLA_PART_OF(chunk, h) (chunk)
+#endif
+/* B of it, where `other` is the chunk that the other part has, if lanes have whole columns. */
+#if CLA_MMA_WHOLE
+#define CLA_FIRST_PART(t) 0
+#define CLA_RIGHT(chunk, other, h) ((cla_right)(chunk, other))
+#else
+#define CLA_FIRST_PART(t) (t)->part
+#define CLA_RIGHT(chunk, other, h) CLA_PART_OF(chunk, h)
+#endif
+
 /* Owned rows, by name: fragment `step` (of K dims) of row tile i. row_of(t, e, r) is where row r begins. The one or two
  * rows of a lane are loaded without a loop, whose unrolling costs registers that gradients of d128 do not have. */
 #define CLA_OWNED_OF(name, width, row_of) \
-    CLA_FN __local cla_left *cla_place_##name(const cla_tile *t, int i, int step) \
+    CLA_FN __local cla_held *cla_place_##name(const cla_tile *t, int i, int step) \
     { \
-        return (__local cla_left *)t->name + t->item % CLA_WAVE + \
+        return (__local cla_held *)t->name + \
                ((t->item / CLA_WAVE * CLA_RT + i) * CLA_MMA_STEPS(width) + step) * CLA_WAVE; \
     } \
     CLA_FN cla_left cla_##name##_fragment(const cla_tile *t, int i, int step) \
     { \
-        return CLA_QREG ? t->name##r[i * CLA_MMA_STEPS(width) + step] : *cla_place_##name(t, i, step); \
+        return CLA_QREG ? t->name##r[i * CLA_MMA_STEPS(width) + step] : \
+                          cla_left_held(cla_place_##name(t, i, step), t->item % CLA_WAVE); \
     } \
-    CLA_FN void cla_put_##name(cla_tile *t, int i, int step, cla_left x) \
+    CLA_FN void cla_put_##name(cla_tile *t, int i, int step, const cla_part *x) \
     { \
-        if (CLA_QREG) t->name##r[i * CLA_MMA_STEPS(width) + step] = x; \
-        else *cla_place_##name(t, i, step) = x; \
+        if (CLA_QREG) t->name##r[i * CLA_MMA_STEPS(width) + step] = cla_left_of_part(t->warp, x); \
+        else cla_place_##name(t, i, step)[t->item % CLA_WAVE] = CLA_HELD_OF(x); \
     } \
     CLA_FN void cla_begin_##name(cla_tile *t, const cla_env *e) \
     { \
@@ -174,14 +209,17 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
                 const __global ushort *last = \
                     (const __global ushort *)row_of(t, e, cla_slot_row(t, r + CLA_MMA_ROWS - 1)); \
                 const uint4 x = cla_load8(first, at, width, t->wide), y = cla_load8(last, at, width, t->wide); \
-                const uint2 low[2] = { x.xy, y.xy }, high[2] = { x.zw, y.zw }; \
-                cla_put_##name(t, i, 2 * d, cla_left_of(low)); \
-                cla_put_##name(t, i, 2 * d + 1, cla_left_of(high)); \
+                CLA_UNROLL for (int h = 0; h < CLA_CHUNK_STEPS; h++) { \
+                    const cla_part rows[2] = { CLA_PART_OF(x, h), CLA_PART_OF(y, h) }; \
+                    cla_put_##name(t, i, CLA_CHUNK_STEPS * d + h, rows); \
+                } \
             } \
     }
 
 /* Of the K keys that a lane's columns of D and its part of A are, in tile 0 of CLA_MMA_TILES. */
 #define CLA_KEY_OF_COLUMN(x) (CLA_MMA_DEPTH * ((x) / CLA_MMA_COLUMNS) + (x) % CLA_MMA_COLUMNS)
+/* c chunks behind `place`, which cla_k_place() gave for one of the first. */
+#define CLA_STEPPED(place, c, chunks) ((chunks) % 8 ? (c) + (place) : 8 * ((c) / 8) + ((place) ^ (c) % 8))
 /* First dst = A B^T, operands by name: NAME of the left one has cla_NAME_fragment(), that of the
  * right one lies in t->NAME as K does. `width` is a whole multiple of CLA_DOTTED_STEP. */
 #define CLA_DOTS(a, b, width) \
@@ -189,20 +227,23 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
     { \
         CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) dst[i] = 0; \
         CLA_UNROLL_MMA for (int d = 0; d < (width) / CLA_DOTTED_STEP; d++) { \
-            cla_left left[CLA_RT][2]; \
+            cla_left left[CLA_RT][CLA_CHUNK_STEPS]; \
             CLA_UNROLL for (int i = 0; i < CLA_RT; i++) \
-                CLA_UNROLL for (int h = 0; h < 2; h++) left[i][h] = cla_##a##_fragment(t, i, 2 * d + h); \
+                CLA_UNROLL for (int h = 0; h < CLA_CHUNK_STEPS; h++) \
+                    left[i][h] = cla_##a##_fragment(t, i, CLA_CHUNK_STEPS * d + h); \
             CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / CLA_MMA_N; j++) { \
-                /* The key that is this lane's column of tile j, chunk 4 d + part: its place, in parts that step by
+                /* The key that is this lane's column of tile j, chunk PARTS d + part: its place, in parts that step by
                  * constants. */ \
-                const int chunks = (width) / 8, place = cla_k_place(CLA_KEY_OF_COLUMN(t->column), t->part, chunks); \
-                const int first = \
-                    (CLA_MMA_K * (j / CLA_MMA_TILES) + CLA_MMA_COLUMNS * (j % CLA_MMA_TILES)) * chunks; \
-                const uint4 right = t->b[first + (chunks % 8 ? 4 * d + place : 8 * (d / 2) + (place ^ 4 * (d % 2)))]; \
-                CLA_UNROLL_MMA for (int n = 0; n < 2 * CLA_RT; n++) { \
+                const int chunks = (width) / 8, c = CLA_MMA_PARTS * d; \
+                const int place = cla_k_place(CLA_KEY_OF_COLUMN(t->column), CLA_FIRST_PART(t), chunks); \
+                const __local uint4 *const from = \
+                    t->b + (CLA_MMA_K * (j / CLA_MMA_TILES) + CLA_MMA_COLUMNS * (j % CLA_MMA_TILES)) * chunks; \
+                const uint4 right = from[CLA_STEPPED(place, c, chunks)]; \
+                const uint4 other = CLA_MMA_WHOLE ? from[CLA_STEPPED(place, c + 1, chunks)] : right; \
+                CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int h = n / CLA_RT, i = n % CLA_RT; \
                     cla_mma(t->warp, dst + CLA_MMA_COLUMNS * j * CLA_R_N + CLA_MMA_ROWS * i, 1, CLA_R_N, left[i][h], \
-                            h ? right.zw : right.xy); \
+                            CLA_RIGHT(right, other, h)); \
                 } \
             } \
         } \
@@ -213,26 +254,32 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
     { \
         CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / CLA_MMA_K; j++) { \
             CLA_UNROLL_MMA for (int h = 0; h < (width) / CLA_SUMMED_STEP; h++) { \
-                const uint4 right = \
-                    t->b[(4 * j + t->part) * 4 * ((width) / 8) + CLA_MMA_N * h + (t->column ^ 2 * t->part)]; \
-                CLA_UNROLL_MMA for (int n = 0; n < 2 * CLA_RT; n++) { \
+                const int chunks = CLA_MMA_DEPTH * ((width) / 8); /* of DEPTH rows */ \
+                const __local uint4 *const from = t->b + (CLA_MMA_PARTS * j + CLA_FIRST_PART(t)) * chunks + \
+                    CLA_MMA_N * h + (CLA_MMA_ROW(t->column) ^ CLA_SUMMED_SWAP(t->part)); \
+                const uint4 right = *from, other = CLA_MMA_WHOLE ? from[chunks] : right; \
+                CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int i = n % CLA_RT; \
-                    cla_mma(t->warp, dst + i * CLA_OF_TILE(width) + CLA_SUM_OF(2 * h + n / CLA_RT, 0), \
-                            CLA_MMA_COLUMNS, 1, weights[j][i], n / CLA_RT ? right.zw : right.xy); \
+                    cla_mma(t->warp, dst + i * CLA_OF_TILE(width) + CLA_SUM_OF(CLA_CHUNK_STEPS * h + n / CLA_RT, 0), \
+                            CLA_MMA_COLUMNS, 1, weights[j][i], CLA_RIGHT(right, other, n / CLA_RT)); \
                 } \
             } \
         } \
     }
 
-/* Weights of keys K j .. and row tile i as a left operand of the second product; f: factors of its rows, NULL for 1. */
-CLA_FN cla_left cla_left_weights(const real *s, int j, int i, const real *f)
+/* Weights of keys K j .. and row tile i as a left operand of the second product; f: factors of its rows. No
+ * pointer that may be NULL: AMD's compilers would keep all of a tile in memory to compare it. */
+CLA_FN cla_left cla_left_weights(const cla_tile *t, const real *s, int j, int i, const real *f)
 {
     const real *const x = s + CLA_MMA_DEPTH * j * CLA_R_N + CLA_MMA_ROWS * i;
-    uint2 of_row[CLA_MMA_ROWS];
+    cla_part of_row[CLA_MMA_ROWS];
     CLA_UNROLL for (int r = 0; r < CLA_MMA_ROWS; r++) {
-        const real by = f ? f[r] : (real)(1);
-        of_row[r] = (uint2)(cla_pack2(x[r] * by, x[CLA_R_N + r] * by),
-                            cla_pack2(x[2 * CLA_R_N + r] * by, x[3 * CLA_R_N + r] * by));
+#define CLA_TWO(k) cla_pack2(x[(k) * CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r])
+#if CLA_MMA_DEPTH == 4
+        of_row[r] = (cla_part)(CLA_TWO(0), CLA_TWO(2));
+#else
+        of_row[r] = (cla_part)(CLA_TWO(0), CLA_TWO(2), CLA_TWO(4), CLA_TWO(6));
+#endif
     }
-    return cla_left_of(of_row);
+    return cla_left_of_part(t->warp, of_row);
 }

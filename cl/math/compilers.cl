@@ -17,6 +17,9 @@
 #define CLA_SUB_GROUP_8 __attribute__((intel_reqd_sub_group_size(8)))
 #define CLA_SUB_GROUP_16 __attribute__((intel_reqd_sub_group_size(16)))
 
+/* What kernels of engines ask for. A matrix unit may ask for something else. */
+#define CLA_KERNEL_OF_ENGINE CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP)
+
 /* to += x * y. By name where it is one instruction: Intel's compiler for GPUs makes 40 moves per 256 of sums that it
  * may contract. AMD's older devices have one for those sums only: the host has CLA_FMA 0 for them. */
 #define CLA_ADD_PRODUCT CLA_CAT(CLA_ADD_PRODUCT_, CLA_FMA)

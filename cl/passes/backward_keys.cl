@@ -54,7 +54,7 @@ CLA_FN int cla_sums_of(const cla_args *a, int all) { return all ? CLA_ALL_SUMS :
     CLA_NO_UNROLL for (int b = b0; b < b1; b++) \
         CLA_NO_UNROLL for (int h = hk0 * a.heads_per_kv; h < hk1 * a.heads_per_kv; h++)
 
-__kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
+__kernel CLA_KERNEL_OF_ENGINE __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_backward_keys(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;

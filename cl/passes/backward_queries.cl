@@ -8,7 +8,7 @@ CLA_FN void cla_take_keys(cla_tile *t, const cla_env *e, int k0, int n, int q1)
     cla_add_keys(t, e, ds, k0, n);
 }
 
-__kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
+__kernel CLA_KERNEL_OF_ENGINE __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_backward_queries(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;

@@ -12,7 +12,7 @@ CLA_FN int cla_segment_end(int k)
     return (k / CLA_SEGMENT + 1) * CLA_SEGMENT;
 }
 
-__kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
+__kernel CLA_KERNEL_OF_ENGINE __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_forward(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;

@@ -83,7 +83,7 @@ CLA_FN void cla_change(const cla_tile *t, const cla_env *e, real *s, int k0, int
     if (stage >= CLA_SCORES_MASKED) cla_bias(t, e, s, k0, n);
 }
 
-__kernel CLA_CAT(CLA_SUB_GROUP_, CLA_SUB_GROUP) __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
+__kernel CLA_KERNEL_OF_ENGINE __attribute__((reqd_work_group_size(CLA_LANES, 1, 1)))
 void cla_scores_out(const cla_args a, CLA_PARAMS)
 {
     cla_tile t;

@@ -6,14 +6,19 @@
 
 #include "problem/problem.h"
 
-/* What products_mma.cl rounds up: dims that are multiplied, 8 for each of 4 lanes, and columns that are summed. */
-static int dotted(int width)
+/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row, and columns that are summed, 8 for
+ * each of a lane's K elements. */
+static int parts(const struct unit *u)
 {
-    return engine_round_up(width, 4 * 8);
+    return u->wave * u->rows / u->m;
+}
+static int dotted(const struct engine *e, int width)
+{
+    return engine_round_up(width, 8 * parts(e->unit));
 }
 static int summed(const struct engine *e, int width)
 {
-    return engine_round_up(width, 2 * e->unit->n);
+    return engine_round_up(width, 8 * parts(e->unit) * e->unit->n / e->unit->k);
 }
 
 int engine_mma_rows_per_group(const struct engine *e, const struct tile *t)
@@ -33,7 +38,7 @@ int engine_mma_keys(const struct tile *t)
 static int64_t backward_local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
     const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK];
-    const int64_t d = dotted(p->d), dv = dotted(p->dv), widest = d > dv ? d : dv;
+    const int64_t d = dotted(e, p->d), dv = dotted(e, p->dv), widest = d > dv ? d : dv;
     const int64_t owned = t->n[MATRIX_QREG] ? 0 : rows * (d + dv), numbers = 2 * (rows > bk ? rows : bk);
     const int64_t shared = p->bias_type ? bk * (rows + 4) : 0;
     return 2 * (2 * bk * widest + owned) + 4 * (numbers + bk + shared);
@@ -44,7 +49,7 @@ int64_t engine_mma_local_bytes(const struct engine *e, const struct tile *t, con
 {
     if (p->flags & CLATTN_BACKWARD)
         return backward_local_bytes(e, t, p);
-    const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK], d = dotted(p->d), dv = summed(e, p->dv);
+    const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK], d = dotted(e, p->d), dv = summed(e, p->dv);
     return 2 * (bk * d + bk * dv + (t->n[MATRIX_QREG] ? 0 : rows * d)) + (problem_has_holes(p) ? 4 * bk : 0);
 }
 

@@ -18,7 +18,7 @@ enum { MATRIX_NW, MATRIX_RT, MATRIX_BK, MATRIX_QREG };
 #define MATRIX_ENGINE \
     .fragment = "engine_mma.cl", .products = "products_mma.cl", .backward = "engine_mma_backward.cl", \
     .numbers = MATRIX_NUMBERS, .width = 1, .exp = "exp_native.cl", .gather = "gather_square.cl", \
-    .fits = engine_mma_fits, .rows_per_group = engine_mma_rows_per_group, .items_per_group = engine_mma_items, \
+    .rows_per_group = engine_mma_rows_per_group, .items_per_group = engine_mma_items, \
     .keys_per_tile = engine_mma_keys, .local_bytes = engine_mma_local_bytes, \
     .total_scalars = engine_mma_total_scalars, .waves = 2, .uneven = 1, .narrow_p = true
 

@@ -47,5 +47,6 @@ const struct engine engine_mma_nv = {
     .rows = engine_mma_nv_rows,
     .rank = rank,
     .suits = suits,
+    .fits = engine_mma_fits,
     .wants_selftest = true,
 };

@@ -7,7 +7,7 @@
 static const struct unit emulated = { { "mma_m16n8k16.cl", "mma_wave.cl", "mma_emu.cl" }, M16N8K16 };
 
 /* PoCL compiles five times as long with all the barriers of an emulation optimised. */
-#define EMULATED_ENGINE MATRIX_ENGINE, .options = " -cl-opt-disable"
+#define EMULATED_ENGINE MATRIX_ENGINE, .fits = engine_mma_fits, .options = " -cl-opt-disable"
 const struct engine engine_mma_emu = {
     EMULATED_ENGINE,
     .name = "mma_emu",

@@ -1,0 +1,53 @@
+/* engine_wmma.c - engine wmma, with the matrix units of AMD's Radeon
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "engine/engine_mma.h"
+
+static const struct row rows[] = {
+    /*            nw rt bk qreg; 256 registers, of which gfx11's halves of a wave have Q twice */
+    { .tile = { { 4, 1, 64, 1 } }, .widest = 64 },
+    { .tile = { { 4, 1, 64, 1 } }, .widest = 128, .plain = true },
+    { .tile = { { 4, 1, 32, 0 } }, .widest = 128 },
+    { .tile = { { 4, 1, 16, 0 } }, .widest = 256 },
+    /* Backward, with two sums in registers, which of wider rows would not fit. */
+    { .tile = { { 4, 1, 16, 0 } }, .widest = 64, .backward = true },
+    { .widest = 0 },
+};
+
+static const struct unit unit = {
+    .fragments = { "mma_wmma_lanes.cl", "mma_amd.cl", "mma_wmma.cl" }, .wave = 32, .m = 16, .n = 16, .k = 16, .rows = 1
+};
+
+/* All of gfx11 and gfx12, of which compilers may know more than is known here. */
+static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    if (caps->gfx != CAPS_GFX_ANY && (caps->gfx < 0x1100 || caps->gfx > 0x12ff))
+        REFUSE("needs AMD's gfx11 or gfx12, by AMD's own driver");
+    return engine_mma_suits(caps, p, why);
+}
+
+/* Where lanes hold whole rows, those of Q that are wide leave no registers for the rest. */
+static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    if (caps->gfx >> 8 == 0x11 && t->n[MATRIX_QREG] && p->d > 64)
+        REFUSE("qreg is 1: d %d is too wide for gfx11's registers", (int)p->d);
+    return engine_mma_fits(t, caps, p, why);
+}
+
+static int rank(const struct caps *caps, const clattn_problem *p)
+{
+    (void)p;
+    return caps->kind == CAPS_CPU ? 0 : 60;
+}
+
+const struct engine engine_wmma = {
+    MATRIX_ENGINE,
+    .name = "wmma",
+    .unit = &unit,
+    .rows = rows,
+    .rank = rank,
+    .suits = suits,
+    .fits = fits,
+    .wants_selftest = true,
+};
