@@ -209,10 +209,10 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
                 const __global ushort *last = \
                     (const __global ushort *)row_of(t, e, cla_slot_row(t, r + CLA_MMA_ROWS - 1)); \
                 const uint4 x = cla_load8(first, at, width, t->wide), y = cla_load8(last, at, width, t->wide); \
-                CLA_UNROLL for (int h = 0; h < CLA_CHUNK_STEPS; h++) { \
-                    const cla_part rows[2] = { CLA_PART_OF(x, h), CLA_PART_OF(y, h) }; \
-                    cla_put_##name(t, i, CLA_CHUNK_STEPS * d + h, rows); \
-                } \
+                const cla_part low[2] = { CLA_PART_OF(x, 0), CLA_PART_OF(y, 0) }; \
+                const cla_part high[2] = { CLA_PART_OF(x, 1), CLA_PART_OF(y, 1) }; \
+                cla_put_##name(t, i, CLA_CHUNK_STEPS * d, low); \
+                if (CLA_CHUNK_STEPS == 2) cla_put_##name(t, i, CLA_CHUNK_STEPS * d + 1, high); \
             } \
     }
 
@@ -236,10 +236,10 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
                  * constants. */ \
                 const int chunks = (width) / 8, c = CLA_MMA_PARTS * d; \
                 const int place = cla_k_place(CLA_KEY_OF_COLUMN(t->column), CLA_FIRST_PART(t), chunks); \
-                const __local uint4 *const from = \
-                    t->b + (CLA_MMA_K * (j / CLA_MMA_TILES) + CLA_MMA_COLUMNS * (j % CLA_MMA_TILES)) * chunks; \
-                const uint4 right = from[CLA_STEPPED(place, c, chunks)]; \
-                const uint4 other = CLA_MMA_WHOLE ? from[CLA_STEPPED(place, c + 1, chunks)] : right; \
+                const int first = \
+                    (CLA_MMA_K * (j / CLA_MMA_TILES) + CLA_MMA_COLUMNS * (j % CLA_MMA_TILES)) * chunks; \
+                const uint4 right = t->b[first + CLA_STEPPED(place, c, chunks)]; \
+                const uint4 other = CLA_MMA_WHOLE ? t->b[first + CLA_STEPPED(place, c + 1, chunks)] : right; \
                 CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int h = n / CLA_RT, i = n % CLA_RT; \
                     cla_mma(t->warp, dst + CLA_MMA_COLUMNS * j * CLA_R_N + CLA_MMA_ROWS * i, 1, CLA_R_N, left[i][h], \
@@ -255,9 +255,9 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
         CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / CLA_MMA_K; j++) { \
             CLA_UNROLL_MMA for (int h = 0; h < (width) / CLA_SUMMED_STEP; h++) { \
                 const int chunks = CLA_MMA_DEPTH * ((width) / 8); /* of DEPTH rows */ \
-                const __local uint4 *const from = t->b + (CLA_MMA_PARTS * j + CLA_FIRST_PART(t)) * chunks + \
-                    CLA_MMA_N * h + (CLA_MMA_ROW(t->column) ^ CLA_SUMMED_SWAP(t->part)); \
-                const uint4 right = *from, other = CLA_MMA_WHOLE ? from[chunks] : right; \
+                const int from = (CLA_MMA_PARTS * j + CLA_FIRST_PART(t)) * chunks + CLA_MMA_N * h + \
+                                 (CLA_MMA_ROW(t->column) ^ CLA_SUMMED_SWAP(t->part)); \
+                const uint4 right = t->b[from], other = CLA_MMA_WHOLE ? t->b[from + chunks] : right; \
                 CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int i = n % CLA_RT; \
                     cla_mma(t->warp, dst + i * CLA_OF_TILE(width) + CLA_SUM_OF(CLA_CHUNK_STEPS * h + n / CLA_RT, 0), \

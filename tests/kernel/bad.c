@@ -10,6 +10,7 @@
 #include "tests/lib/bad.h"
 #include "tests/lib/each.h"
 #include "tests/lib/emulations.h"
+#include "tools/oracle/verify.h"
 
 #include <math.h>
 
@@ -28,7 +29,7 @@ static const char *engine_of(size_t e)
 
 static int is_emulated(const char *engine)
 {
-    return engine && !strncmp(engine, "mma_emu", 7);
+    return engine && verify_narrow_p(engine);
 }
 
 /* Words of caches; of rows as short as those of LONG keys, no blocks of 32. */

@@ -13,6 +13,7 @@
 #include "tests/lib/each.h"
 #include "tests/lib/emulations.h"
 #include "tests/lib/graded.h"
+#include "tools/oracle/verify.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -203,7 +204,7 @@ static void check(const struct device *d, const char *type, const char *row, con
 static void check_backward(const struct device *d, const char *type, const char *row, const char *engine, int at_end)
 {
     const unsigned wanted = 1 << GRADED_DQ | 1 << GRADED_DK | 1 << GRADED_DV | 1 << GRADED_DLSE | GRADED_OTHERS |
-                            (strncmp(engine, "mma", 3) ? GRADED_CAPTURED : 0);
+                            (verify_narrow_p(engine) ? 0 : GRADED_CAPTURED);
     char text[256], why[1024] = "";
     struct guarded guarded[GUARDED_MAX];
     struct graded x;

@@ -1,10 +1,10 @@
-/* matrix.c - engine mma_nv: its fragment with the instructions emulated, against float64
+/* matrix.c - engines mma_nv, mfma and wmma: their fragments with the instructions emulated, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
  * matrix.t: a stretch of the table, logits that go up, aligned rows and emptied ones, and what is refused, in f16 or
  * bf16, by kernels that they share where they can; rooms.t has gradients. CLATTN_PART=1: all, but of the table a third.
- * CLATTN_FULL=1: the whole table in both types. CLATTN_QUICK=1: a few small cases. One case by hand: forward.t PROBLEM
- * 'mma_emu TILE' LAYOUT. */
+ * CLATTN_FULL=1: the whole table in both types. CLATTN_QUICK=1: a few small cases. What is not asked for by a variable
+ * runs with mma_emu's units, and two cases with AMD's. One case by hand: forward.t PROBLEM 'mma_emu TILE' LAYOUT. */
 #include "config.h"
 
 #include "tests/lib/cases.h"
@@ -13,14 +13,31 @@
 
 static const char *const types[] = { "f16", "bf16" };
 
-/* Rows of the engine's table first, then tiles that differ from them in one way. */
-static const char *const tiles[] = { "mma_emu nw4,rt1,bk64,qreg1",  "mma_emu nw4,rt2,bk64,qreg1",
-                                     "mma_emu nw8,rt1,bk128,qreg1", "mma_emu nw4,rt1,bk32,qreg1",
-                                     "mma_emu nw4,rt2,bk32,qreg0",  "mma_emu nw8,rt1,bk64,qreg1",
-                                     "mma_emu nw4,rt1,bk16,qreg0",  "mma_emu nw1,rt1,bk16,qreg1",
-                                     "mma_emu nw3,rt1,bk48,qreg0" };
-enum { N_TILES = sizeof tiles / sizeof *tiles };
-static const char *const small[] = { "mma_emu nw2,rt1,bk16,qreg0", "mma_emu nw1,rt2,bk32,qreg1" };
+/* Rows of each engine's table first, then tiles that differ from them in one way; and small tiles, for all else. */
+enum { MOST_TILES = 9 };
+static const struct units {
+    const char *small[2], *quick[3];
+    const char *tiles[MOST_TILES + 1];
+} emulated[] = {
+    { { "mma_emu nw2,rt1,bk16,qreg0", "mma_emu nw1,rt2,bk32,qreg1" },
+      { "mma_emu nw1,rt1,bk16,qreg1", "mma_emu nw1,rt2,bk16,qreg0", "mma_emu nw2,rt1,bk16,qreg1" },
+      { "mma_emu nw4,rt1,bk64,qreg1", "mma_emu nw4,rt2,bk64,qreg1", "mma_emu nw8,rt1,bk128,qreg1",
+        "mma_emu nw4,rt1,bk32,qreg1", "mma_emu nw4,rt2,bk32,qreg0", "mma_emu nw8,rt1,bk64,qreg1",
+        "mma_emu nw4,rt1,bk16,qreg0", "mma_emu nw1,rt1,bk16,qreg1", "mma_emu nw3,rt1,bk48,qreg0" } },
+    { { "mfma_emu nw2,rt1,bk16,qreg0", "mfma_emu nw1,rt2,bk32,qreg1" },
+      { "mfma_emu nw1,rt1,bk16,qreg1", "mfma_emu nw1,rt2,bk16,qreg0", "mfma_emu nw2,rt1,bk16,qreg1" },
+      { "mfma_emu nw4,rt1,bk64,qreg1", "mfma_emu nw4,rt4,bk32,qreg1", "mfma_emu nw4,rt2,bk64,qreg1",
+        "mfma_emu nw4,rt1,bk32,qreg1", "mfma_emu nw4,rt1,bk16,qreg1", "mfma_emu nw3,rt1,bk48,qreg0" } },
+    { { "wmma_emu nw2,rt1,bk16,qreg0", "wmma_emu nw1,rt2,bk32,qreg1" },
+      { "wmma_emu nw1,rt1,bk16,qreg1", "wmma_emu nw1,rt2,bk16,qreg0", "wmma_emu nw2,rt1,bk16,qreg1" },
+      { "wmma_emu nw4,rt1,bk64,qreg1", "wmma_emu nw4,rt1,bk32,qreg0", "wmma_emu nw4,rt1,bk16,qreg0",
+        "wmma_emu nw3,rt1,bk48,qreg0" } },
+    { { "wmma11_emu nw2,rt1,bk16,qreg0", "wmma11_emu nw1,rt2,bk32,qreg1" },
+      { "wmma11_emu nw1,rt1,bk16,qreg1", "wmma11_emu nw1,rt2,bk16,qreg0", "wmma11_emu nw2,rt1,bk16,qreg1" },
+      { "wmma11_emu nw4,rt1,bk64,qreg1", "wmma11_emu nw4,rt1,bk32,qreg0", "wmma11_emu nw4,rt1,bk16,qreg0",
+        "wmma11_emu nw3,rt1,bk48,qreg0" } },
+};
+enum { N_EMULATED = sizeof emulated / sizeof *emulated };
 
 /* Widths with 4, 12 and 20 chunks of 8, and those that fill none; aligned rows and others; and the widest. */
 static const char *const widths[] = { "b1 h2/1 q37 k75 d32/16 causal lse",   "b1 h2/1 q37 k75 d96/80 lse",
@@ -50,7 +67,7 @@ static void check(const struct device *d, const char *type, const char *row, uns
 }
 
 /* Widths that fill no chunk, in rows that begin where whole chunks can be loaded and go on with what must not be. */
-static void check_aligned(const struct device *d)
+static void check_aligned(const struct device *d, const struct units *u)
 {
     static const char *const rows[] = { "b1 h2/1 q37 k64 d41/26 lse", "b1 h2/1 q37 k75 d44/52 causal lse",
                                         "b1 h2/1 q37 k128 d64 causal lse",
@@ -58,38 +75,39 @@ static void check_aligned(const struct device *d)
     enum { ROWS = sizeof rows / sizeof *rows };
     for (unsigned i = 0; i < 2 * ROWS; i++)
         if (harness_turn(i / 2 + i, i == 3))
-            check(d, types[i % 2], rows[i / 2], 960 + i / 2, small[i % 2], i / 2 == ROWS - 1 ? PLAIN : ALIGNED);
+            check(d, types[i % 2], rows[i / 2], 960 + i / 2, u->small[i % 2], i / 2 == ROWS - 1 ? PLAIN : ALIGNED);
     if (!harness_more()) /* rows that keep nothing, by the kernel of the row above */
-        check(d, types[1], "b1 h2/1 q70 k9 d44/52 causal lse", 964, small[1], ALIGNED);
+        check(d, types[1], "b1 h2/1 q70 k9 d44/52 causal lse", 964, u->small[1], ALIGNED);
 }
 
 /* Each row in one of the types, the first of a list now if it is to be soon; with CLATTN_FULL=1 all in both. */
-static void check_rows(const struct device *d, const char *const *rows, unsigned n, unsigned seed, int soon)
+static void check_rows(const struct device *d, const struct units *u, const char *const *rows, unsigned n,
+                       unsigned seed, int soon)
 {
     for (unsigned t = 0; t < (harness_flag("CLATTN_FULL") ? 2 : 1); t++)
         for (unsigned i = 0; i < n; i++)
             if (harness_turn(i + i / 6, soon && !i))
-                check(d, types[(t + i) % 2], rows[i], seed + i, small[(t + i / 2) % 2], i % 2 ? PADDED : PLAIN);
+                check(d, types[(t + i) % 2], rows[i], seed + i, u->small[(t + i / 2) % 2], i % 2 ? PADDED : PLAIN);
 }
 
 enum { STRETCH = 7 };
 
 /* Aligned rows and others are two paths. */
-static void check_tiles(const struct device *d)
+static void check_tiles(const struct device *d, const struct units *u)
 {
-    for (unsigned n = 0; n < N_TILES; n++) {
+    for (unsigned n = 0; u->tiles[n]; n++) {
         const char *const type = types[n / 2 % 2];
         if (!harness_shares(n))
             continue;
         for (unsigned i = 0; i < N_TILE; i += 2)
-            check(d, type, tile_cases[i], 900 + i, tiles[n], PADDED);
-        check(d, type, "b1 h2/1 q131 k261 d64 lse", 910, tiles[n], n / 2 % 2 ? PLAIN : PACKED);
+            check(d, type, tile_cases[i], 900 + i, u->tiles[n], PADDED);
+        check(d, type, "b1 h2/1 q131 k261 d64 lse", 910, u->tiles[n], n / 2 % 2 ? PLAIN : PACKED);
     }
 }
 
 /* Rows are dealt out by stretches, which share kernels; of the rest, a third. A fourth of each part is in bf16. Never
  * asked is the row whose 68977 groups take minutes where instructions are emulated: check_grid() has fewer. */
-static void check_table(const struct device *d)
+static void check_table(const struct device *d, const struct units *u)
 {
     const int full = harness_flag("CLATTN_FULL");
     for (unsigned i = 0; i < N_CASES; i++)
@@ -97,38 +115,38 @@ static void check_table(const struct device *d)
             const unsigned stretch = i / STRETCH, dealt = (stretch + stretch / 8) % 4 == 3;
             const int rare = harness_rest() && stretch && stretch % 3 != 1;
             if (full || (harness_deals(stretch, 56) && !rare && t == dealt))
-                check(d, types[t], cases[i], 3000 + i, small[t], (enum layout)(i % LAYOUTS));
+                check(d, types[t], cases[i], 3000 + i, u->small[t], (enum layout)(i % LAYOUTS));
         }
 }
 
 /* A grid of two rows, by the kernel of check_workspace(), and by one of narrow rows; make check has forward.t's. */
-static void check_grid(const struct device *d)
+static void check_grid(const struct device *d, const struct units *u)
 {
     if (harness_shares(1))
-        check(d, "f16", "b5 h701 q1 k2 d1 causal bthd lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
+        check(d, "f16", "b5 h701 q1 k2 d1 causal bthd lse", 970, u->quick[0], PLAIN);
     if (harness_shares(0))
-        check(d, "f16", "b3 h701 q1 k2 d8 lse", 970, "mma_emu nw1,rt1,bk16,qreg1", PADDED);
+        check(d, "f16", "b3 h701 q1 k2 d8 lse", 970, u->quick[0], PADDED);
 }
 
 /* Rows that keep nothing, beside rows that do. */
-static void check_emptied(const struct device *d)
+static void check_emptied(const struct device *d, const struct units *u)
 {
     static const char *const rows[] = { "b1 h2 q20 k9 d16 causal off-5 lse", "b1 h2 q90 k20 d16 mask:bhqk lse",
                                         "b1 h2 q300 k9 d16 bias:11q1 lse",
                                         "b2 h2 q20 k9 d16 kvlen:9,0 qlen:7,20 sink lse",
                                         "b1 h2 q20 k9 d16 mod:causal kvstart:5 lse" };
-    check_rows(d, rows, sizeof rows / sizeof *rows, 980, 0);
+    check_rows(d, u, rows, sizeof rows / sizeof *rows, 980, 0);
 }
 
 /* Logits that go up all the way: each tile raises the maximum, and the lazy one has to follow. And very large ones,
  * where all that a row keeps may be very low. */
-static void check_lazy(const struct device *d)
+static void check_lazy(const struct device *d, const struct units *u)
 {
     static const char *const rows[] = { "b1 h2 q33 k300 d64 scale1.5 lse",       "b1 h2 q33 k300 d64 scale0.02 lse",
                                         "b1 h2 q33 k300 d64 alibi off-1000 lse", "b1 h2 q33 k300 d64 scale1000 lse",
                                         "b1 h2 q33 k1 d64 scale1e30 lse",        "b1 h2 q33 k300 d64 scale1e9 lse",
                                         "b1 h2 q33 k300 d64 scale1 lse" };
-    check_rows(d, rows, sizeof rows / sizeof *rows, 950, 1);
+    check_rows(d, u, rows, sizeof rows / sizeof *rows, 950, 1);
 }
 
 /* ---- What is refused ---- */
@@ -208,29 +226,42 @@ static void check_workspace(const struct device *d)
     fixture_close(f);
 }
 
+static void check_quick(const struct device *d, const struct units *u)
+{
+    /* Aligned rows that end within a chunk's neighbours, and V's rows that are not aligned while K's are. */
+    check(d, "f16", "b1 h1 q9 k16 d24 lse", 5, u->quick[0], PLAIN);
+    check(d, "bf16", "b1 h1 q9 k16 d8/12 lse", 6, u->quick[0], PLAIN);
+    for (unsigned i = 0; i < N_QUICK; i++)
+        check(d, types[i % 2], quick_cases[i], i, u->quick[1], PADDED);
+    for (unsigned i = 0; i < N_QUICK_FEATURES; i++)
+        check(d, types[i % 2], quick_features[i], i, u->quick[2], PADDED);
+}
+
+static void check_all(const struct device *d, const struct units *u)
+{
+    check_table(d, u);
+    check_tiles(d, u);
+    check_rows(d, u, engine_cases, N_ENGINE, 600, 0);
+    check_rows(d, u, feature_cases, N_FEATURES, 620, 0);
+    check_rows(d, u, widths, N_WIDTHS, 640, 0);
+    check_emptied(d, u);
+    check_lazy(d, u);
+    check_aligned(d, u);
+    check_grid(d, u);
+}
+
 static void test_device(const struct device *d)
 {
     check_refusals(d);
     check_workspace(d);
-    if (harness_flag("CLATTN_QUICK")) {
-        /* Aligned rows that end within a chunk's neighbours, and V's rows that are not aligned while K's are. */
-        check(d, "f16", "b1 h1 q9 k16 d24 lse", 5, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
-        check(d, "bf16", "b1 h1 q9 k16 d8/12 lse", 6, "mma_emu nw1,rt1,bk16,qreg1", PLAIN);
-        for (unsigned i = 0; i < N_QUICK; i++)
-            check(d, types[i % 2], quick_cases[i], i, "mma_emu nw1,rt2,bk16,qreg0", PADDED);
-        for (unsigned i = 0; i < N_QUICK_FEATURES; i++)
-            check(d, types[i % 2], quick_features[i], i, "mma_emu nw2,rt1,bk16,qreg1", PADDED);
-        return;
-    }
-    check_table(d);
-    check_tiles(d);
-    check_rows(d, engine_cases, N_ENGINE, 600, 0);
-    check_rows(d, feature_cases, N_FEATURES, 620, 0);
-    check_rows(d, widths, N_WIDTHS, 640, 0);
-    check_emptied(d);
-    check_lazy(d);
-    check_aligned(d);
-    check_grid(d);
+    for (unsigned i = 0; i < N_EMULATED; i++)
+        if (harness_flag("CLATTN_QUICK"))
+            check_quick(d, &emulated[i]);
+        else if (!i || harness_more())
+            check_all(d, &emulated[i]);
+        else
+            for (unsigned t = 0; t < 2; t++)
+                check(d, types[t], widths[3], 640 + t, emulated[i].small[t], t ? PADDED : PLAIN);
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 
 #include "tests/lib/each.h"
 #include "tests/lib/emulations.h"
+#include "tools/oracle/verify.h"
 
 /* For Oclgrind, which takes ten seconds for a case: of each engine and problem one whose table has entries that name no
  * page. */
@@ -19,7 +20,7 @@ static int quick(void)
 
 static int is_emulated(const char *engine)
 {
-    return !strncmp(engine, "mma", 3);
+    return verify_narrow_p(engine);
 }
 
 /* Kernels that take a second and more to compile. */

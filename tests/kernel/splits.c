@@ -8,6 +8,7 @@
 
 #include "tests/lib/bad.h"
 #include "tests/lib/each.h"
+#include "tools/oracle/verify.h"
 
 static const char *const engines[] = { "row w4,nr2,rk2,rd2,bk16", "cpu w4,nv2,rk2,rd2,bk16",
                                        "simt tx4,ty4,tm4,tn4,ch4,cv4,qres0", "naive wg8,bk8",
@@ -59,7 +60,7 @@ static int find_wrong(const struct device *d, struct trial *t, clattn_plan plan,
     struct truth x;
     int wrong = 0;
     clattn_plan_config(plan, why, len, NULL);
-    t->narrow_p = !strncmp(why, "mma", 3); /* before the truth is asked for */
+    t->narrow_p = verify_narrow_p(why); /* before the truth is asked for */
     if (trial_truth(t, NULL, &x, NULL))
         bail("no truth");
     for (int n = 1; n <= all && !wrong; n++)
@@ -158,7 +159,7 @@ static void check_bad(const struct device *d, const struct bad *bad, const char 
         trial_free(&t);
         return;
     }
-    t.narrow_p = !strncmp(engine, "mma", 3);
+    t.narrow_p = verify_narrow_p(engine);
     static const int splits[] = { 1, 2, 3, 17, 64 };
     int wrong = e || trial_truth(&t, NULL, &x, NULL) ? -1 : 0;
     for (size_t i = 0; i < sizeof splits / sizeof *splits && !wrong; i++)

@@ -5,6 +5,7 @@
 #include "tests/lib/harness.h"
 
 #include "tests/lib/setenv.h"
+#include "tools/oracle/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,7 +195,7 @@ int harness_may_refuse(const struct device *d, const clattn_problem *problem, co
     for (size_t i = 0; i < N_EVERYWHERE; i++)
         if (is_engine(config, everywhere[i])) /* a tile of simt can be too large for the local memory */
             return !strcmp(everywhere[i], "simt") && strchr(config, ' ');
-    return !is_engine(config, "mma_emu") || !suits_matrix_units(problem);
+    return !verify_narrow_p(config) || !strstr(config, "_emu") || !suits_matrix_units(problem);
 }
 
 int harness_may_refuse_text(const struct device *d, const char *problem, const char *config)

@@ -25,7 +25,11 @@ enum { TILE_ROWS = 256 }; /* no engine's tile has more queries */
 
 int verify_narrow_p(const char *config)
 {
-    return strncmp(config, "mma_", 4) == 0;
+    static const char *const with_matrix_units[] = { "mma_", "mfma", "wmma" };
+    for (size_t i = 0; i < sizeof with_matrix_units / sizeof *with_matrix_units; i++)
+        if (!strncmp(config, with_matrix_units[i], 4))
+            return 1;
+    return 0;
 }
 
 static int strange(double x)
