@@ -2,7 +2,7 @@
 # recipe_engine.t - the recipe "add a matrix unit" works: add_wave64.patch, applied to a copy of the tree, built and run
 # SPDX-License-Identifier: Apache-2.0
 #
-# The patch adds a unit with waves of 64 and AMD's layout, in emulation. make check applies it and compiles what it
+# The patch adds a unit with waves of 64 whose lanes are in NVIDIA's order, in emulation. make check applies it and compiles what it
 # changes. CLATTN_PART or CLATTN_FULL: the library with it, forward and backward cases against float64, a test that goes
 # through all engines, and what the patch adds left out or made wrong piece by piece, each of which has to show.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
@@ -77,10 +77,10 @@ without "its .own_words" $engine '/^const struct engine engine_mma_emu64/,/^}/{/
 without "the tile of wide rows" $engine '/^static const struct row rows64/,/^}/{/\.widest = 256/d;}'
 without "the tile of backward passes" $engine '/^static const struct row rows64/,/^}/{/\.backward/d;}'
 # Where lanes hold other elements than the engine is told.
-without "its columns (others)" $unit 's/\(^#define CLA_MMA_COLUMN(item)\).*/\1 ((item) % 16 ^ 1)/'
+without "its columns (others)" $unit 's/\(^#define CLA_MMA_COLUMN(item)\).*/\1 ((item) \/ 4 % 16 ^ 1)/'
 without "its rows (two lanes share some)" $unit 's/\(^#define CLA_MMA_ROW(column)\).*/\1 ((column) \& 14)/'
-without "its parts (others)" $unit 's/\(^#define CLA_MMA_PART(item)\).*/\1 ((item) \/ 16 % 4 ^ 1)/'
-without "where its parts lie (elsewhere)" $unit 's/\(^#define CLA_MMA_APART\).*/\1 8/'
+without "its parts (others)" $unit 's/\(^#define CLA_MMA_PART(item)\).*/\1 ((item) % 4 ^ 1)/'
+without "where its parts lie (elsewhere)" $unit 's/\(^#define CLA_MMA_APART\).*/\1 4/'
 with_all
 
 finish
