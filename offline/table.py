@@ -180,13 +180,15 @@ def in_flight(path):
     return done.stdout.strip() if done.returncode == 0 else '-' if done.returncode == 3 else '?'
 
 
-def verdict(row, group, spill, parts):
+def verdict(row, group, registers, spill, parts):
     """What is wrong with it, in words."""
     wrong = []
     if row.spill is None:
         return wrong
     if spill.isdigit() and int(spill) > row.spill:
         wrong.append('spill > %d' % row.spill)
+    if row.engine == 'mfma' and '+' in registers:
+        wrong.append('sums move between registers')  # AMD's accumulation registers
     if '?' in parts and group.floors[-1] is not None:
         return wrong + ['shares unknown']
     for name, part, floor in zip(('QK', 'PV', 'tile'), parts, group.floors):
@@ -230,7 +232,7 @@ class Table:
     def tell(self, row, kernel, group, fields, parts, flight):
         target, state, registers, local, spill, told, _, _, note = fields
         if state == 'ok':
-            wrong = verdict(row, group, spill, parts)
+            wrong = verdict(row, group, registers, spill, parts)
             state, words = ('FAIL', 'FAIL: ' + ', '.join(wrong)) if wrong else ('ok', passed(row, group, parts))
         else:
             words = '%s: %s' % (state, note)

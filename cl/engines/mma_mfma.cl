@@ -6,13 +6,13 @@
 
 #if CLA_IS_BF16
 #if CLA_GFX != 0x908
-#define CLA_MFMA(x, y, d) __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(as_short4(x), as_short4(y), d, 0, 0, 0)
-#else /* two elements of K at a time, of each lane. Compilers know the other one, too, and fail */
-#define CLA_MFMA_HALF(x, y, d) __builtin_amdgcn_mfma_f32_16x16x8bf16(as_short2(x), as_short2(y), d, 0, 0, 0)
-#define CLA_MFMA(x, y, d) CLA_MFMA_HALF(x.y, y.y, CLA_MFMA_HALF(x.x, y.x, d))
+#define CLA_MFMA(p, q, d) __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(as_short4(p), as_short4(q), d, 0, 0, 0)
+#else /* two elements of K at a time, of each lane. Compilers claim to know the other one, too, and fail */
+#define CLA_MFMA_HALF(p, q, d) __builtin_amdgcn_mfma_f32_16x16x8bf16(as_short2(p), as_short2(q), d, 0, 0, 0)
+#define CLA_MFMA(p, q, d) CLA_MFMA_HALF((p).y, (q).y, CLA_MFMA_HALF((p).x, (q).x, d))
 #endif
 #else
-#define CLA_MFMA(x, y, d) __builtin_amdgcn_mfma_f32_16x16x16f16(as_half4(x), as_half4(y), d, 0, 0, 0)
+#define CLA_MFMA(p, q, d) __builtin_amdgcn_mfma_f32_16x16x16f16(as_half4(p), as_half4(q), d, 0, 0, 0)
 #endif
 CLA_FN void cla_mma(cla_warp w, float *d, const int row, const int column, cla_left a, uint2 b)
 {
