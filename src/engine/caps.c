@@ -114,7 +114,8 @@ void caps_generic(struct caps *caps)
     caps->max_group = 256;
     caps->float_width = 1;
     caps->fp64 = caps->fma = caps->fma64 = true;
-    caps->nv_cc = 80; /* so that engines for NVIDIA's matrix units compose too */
+    caps->nv_cc = 80; /* so that engines for matrix units compose too, NVIDIA's .. */
+    caps->gfx = CAPS_GFX_ANY; /* .. and all of AMD's */
     caps->compute_units = 16;
     caps->quirk = caps_quirk(caps->platform);
 }

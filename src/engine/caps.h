@@ -5,6 +5,7 @@
 
 #include "base/why.h"
 
+enum { CAPS_GFX_ANY = -1 }; /* any of AMD's GPUs, where programs are composed without a device */
 enum caps_kind { CAPS_CPU, CAPS_GPU, CAPS_ACCELERATOR };
 
 /* What is known of an engine that wants a test on a device; most engines there may be. */
@@ -34,7 +35,7 @@ struct caps {
     bool fma, fma64; /* fma() is likely one instruction, in float and double */
     int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
     int nv_cc;       /* compute capability of an NVIDIA GPU, 86 for 8.6; else 0 */
-    int gfx;         /* architecture of an AMD GPU with AMD's own driver, 0x90a for gfx90a; else 0 */
+    int gfx;         /* architecture of an AMD GPU with AMD's own driver, 0x90a for gfx90a, or CAPS_GFX_ANY; else 0 */
     unsigned compute_units;
     uint64_t cache_bytes; /* of the last cache before global memory, 0 for none */
     char identity[2048];  /* what the device is, its driver aside: a line for each fact */
