@@ -29,9 +29,15 @@ if usual; then
     attention $where --type f32 --causal --tune off
     right && test "$(json engine)" = simt && test "$(json binary)" = hit
     ok $? "and from the second start on the program is loaded ($(json binary))"
+    attention $where --type f16 --causal --tune off
+    right && test "$(json engine)" = wmma && test "$(json binary)" = miss
+    ok $? "f16: the matrix units are chosen after their test ($(json engine), $(json binary))"
     attention driver=5,gfx=90a --type f16 --causal --tune off
-    right
+    right && test "$(json engine)" = mfma
     ok $? "f16 on gfx90a, by the other driver ($(json engine))"
+    attention driver=6,gfx=1030 --type f16 --causal --tune off
+    right && test "$(json engine)" = simt
+    ok $? "f16 on gfx1030, which has none ($(json engine))"
 fi
 
 # The record is kept, and the next start takes it. What is measured means nothing.
@@ -62,6 +68,8 @@ if usual; then
     case_is_right driver=6,gfx=1201,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' simt
     case_is_right driver=6,gfx=942,approximate=-1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' simt backward
     case_is_right driver=5,gfx=1100 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0' simt
+    case_is_right driver=6,gfx=1201,approximate=-1 'f16 b1 h2/1 q77 k133 d64 causal lse' wmma
+    case_is_right driver=6,gfx=942,approximate=1 'bf16 b1 h2/1 q77 k133 d128 lse' mfma
 fi
 # Programs of gfx1201 are unknown to the older driver.
 for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,gfx=90a; do
@@ -73,6 +81,21 @@ for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,g
     due case_is_right driver=$device 'f64 b1 h2/1 q40 k70 d16 causal lse' simt
     due case_is_right driver=$device 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
 done
+for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,gfx=90a; do
+    engine=mfma
+    case $device in *=1*) engine=wmma ;; esac
+    due several driver=$device engines $engine CLATTN_PART=0
+    due several driver=$device,schedule=highest,approximate=1 engines $engine CLATTN_PART=0
+    due several driver=$device,schedule=random,seed=1,approximate=-1 engines $engine
+    due case_is_right driver=$device,approximate=1 'f16 b2 h2/1 q300 k200 d64 causal lse' $engine
+    due case_is_right driver=$device,approximate=-1 'bf16 b1 h2/1 q300 k200 d128 lse' $engine
+    due case_is_right driver=$device,schedule=random,seed=2 'f16 b1 h4/1 q1 k300 d128 page16' $engine
+    due case_is_right driver=$device 'f16 b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd' $engine backward
+done
+due several driver=6,gfx=1201,approximate=-1 forward wmma CLATTN_TEST_TYPES='f16 bf16'
+due several driver=6,gfx=1100,approximate=1,schedule=random,seed=6 forward wmma CLATTN_TEST_TYPES='f16 bf16'
+due several driver=6,gfx=942,approximate=1 forward mfma CLATTN_TEST_TYPES='f16 bf16'
+due several driver=5,gfx=90a,approximate=-1,schedule=random,seed=7 forward mfma CLATTN_TEST_TYPES='f16 bf16'
 due several driver=6,gfx=1100,approximate=1 sizes simt
 due several driver=6,gfx=942,approximate=-1,schedule=random,seed=2 sizes simt
 due several driver=6,gfx=1201,approximate=1 quantised simt

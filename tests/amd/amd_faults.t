@@ -14,7 +14,7 @@ fault() { # ENGINE PROBLEM FROM TO N WORDS: the N-th FROM of the program is TO; 
     test -n "$shown"
     ok $? "$1, $6, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by$shown"
 }
-simt='f32 b1 h2 q77 k133 d64 causal lse' gone=' '
+simt='f32 b1 h2 q77 k133 d64 causal lse' mma='f16 b1 h2 q77 k133 d64 causal lse' gone=' '
 holes='f32 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
 barrier='barrier(CLK_LOCAL_MEM_FENCE);'
 case_is_right $where "$simt" simt
@@ -26,6 +26,31 @@ if rest; then
         due fault simt "$simt" 'cla_local_kv[2 * CLA_KVSTEP]' 'cla_local_kv[2 * CLA_KVSTEP - 8]' 1 $device
         due fault simt "$simt" 'cla_local_m[3 * CLA_BQ]' 'cla_local_m[2 * CLA_BQ]' 1 $device
     done
+    for device in driver=6,gfx=1100 driver=6,gfx=1201 driver=6,gfx=942; do
+        engine=wmma
+        test $device != driver=6,gfx=942 || engine=mfma
+        for i in 1 2 3 4 5; do due fault $engine "$mma" "$barrier" "$gone" $i $device; done
+        due fault $engine "$mma" 'cla_local_k[CLA_BK * CLA_KC]' 'cla_local_k[CLA_BK * CLA_KC - 1]' 1 $device
+        due fault $engine "$mma" 'cla_local_v[CLA_BK * CLA_VC]' 'cla_local_v[CLA_BK * CLA_VC - 1]' 1 $device
+        due fault $engine "$mma" '0x05040100' '0x05040101' 1 $device
+        due fault $engine "$mma" '0x07060302' '0x07060303' 1 $device
+        due fault $engine "$mma" '(half)low, (half)high' '(half)high, (half)low' 1 $device
+    done
+    # Lane maps.
+    device=driver=6,gfx=942
+    due fault mfma "$mma" 'CLA_MMA_COLUMN(item) ((item) % 16)' 'CLA_MMA_COLUMN(item) ((item) % 16 ^ 1)' 1 $device
+    due fault mfma "$mma" '((item) / 16 % 4)' '((item) / 16 % 4 ^ 1)' 1 $device
+    due fault mfma "$mma" 'CLA_MMA_APART 16' 'CLA_MMA_APART 32' 1 $device
+    due fault mfma "$mma" 'w ^ by * 4' 'w' 1 $device
+    due fault mfma "$mma" 'd[column] = sum.y' 'd[column] = sum.x' 1 $device
+    device=driver=6,gfx=1201
+    due fault wmma "$mma" 'CLA_MMA_COLUMN(item) ((item) % 16)' 'CLA_MMA_COLUMN(item) ((item) % 16 ^ 1)' 1 $device
+    due fault wmma "$mma" '((item) / 16 % 2)' '((item) / 16 % 2 ^ 1)' 1 $device
+    due fault wmma "$mma" '0x76543210' '0x67543210' 1 $device
+    device=driver=6,gfx=1100
+    due fault wmma "$mma" '((item) % 2 * 8 + (item) % 16 / 2)' '((item) % 16)' 1 $device
+    due fault wmma "$mma" '((column) % 8 * 2 + (column) / 8)' '(column)' 1 $device
+    due fault wmma "$mma" '((item) / 16 % 2)' '((item) / 16 % 2 ^ 1)' 1 $device
 fi
 
 echo "1..$n"
