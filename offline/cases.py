@@ -10,7 +10,7 @@ sm_80 and, in f16, for sm_75; simt for sm_80. The compiler has to be silent, ptx
 PTX, and where that reads %ctaid.x or %ctaid.y it has to read %envreg0 or %envreg1 as well: a driver that runs a launch
 in pieces says there where each begins.
 --execute BUILD: then tests/kernel/forward.t of that directory runs the program's problems on the pretended device of
-tests/nvidia/nvidia_device.h: drivers, sm_80 and, where the driver knows it, sm_90, schedules and errors of what is
+tests/nvidia/nvidia_machine.c: drivers, sm_80 and, where the driver knows it, sm_90, schedules and errors of what is
 approximate by turns. The interpreter has to find nothing. A table of what compiled and what was executed ends it.
 --part N/M takes every M-th program, the N-th first, in an order that does not change while the tables do not.
 

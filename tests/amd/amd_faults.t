@@ -1,6 +1,8 @@
 #!/bin/sh
 # amd_faults.t - faults put into programs, which the pretended AMD device has to show
 # SPDX-License-Identifier: Apache-2.0
+#
+# Machine code has one local memory, not arrays of it: one that is too short is not seen as it is in PTX.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/amd/amd_device.sh"
 
@@ -23,15 +25,11 @@ if rest; then
     for device in $where driver=6,gfx=942; do
         due fault simt "$holes" "$barrier" "$gone" 1 $device
         for i in 2 3 4 5 6 7; do due fault simt "$simt" "$barrier" "$gone" $i $device; done
-        due fault simt "$simt" 'cla_local_kv[2 * CLA_KVSTEP]' 'cla_local_kv[2 * CLA_KVSTEP - 8]' 1 $device
-        due fault simt "$simt" 'cla_local_m[3 * CLA_BQ]' 'cla_local_m[2 * CLA_BQ]' 1 $device
     done
     for device in driver=6,gfx=1100 driver=6,gfx=1201 driver=6,gfx=942; do
         engine=wmma
         test $device != driver=6,gfx=942 || engine=mfma
         for i in 1 2 3 4 5; do due fault $engine "$mma" "$barrier" "$gone" $i $device; done
-        due fault $engine "$mma" 'cla_local_k[CLA_BK * CLA_KC]' 'cla_local_k[CLA_BK * CLA_KC - 1]' 1 $device
-        due fault $engine "$mma" 'cla_local_v[CLA_BK * CLA_VC]' 'cla_local_v[CLA_BK * CLA_VC - 1]' 1 $device
         due fault $engine "$mma" '0x05040100' '0x05040101' 1 $device
         due fault $engine "$mma" '0x07060302' '0x07060303' 1 $device
         due fault $engine "$mma" '(half)low, (half)high' '(half)high, (half)low' 1 $device

@@ -1,7 +1,7 @@
 # nvidia_device.sh - what tests on the pretended NVIDIA device share. Sourced behind program.sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# See nvidia_device.h. The compilers are what offline/setup-nvidia-compilers.sh unpacks, in $NV_COMPILERS. make check
+# See nvidia_machine.c. The compilers are what offline/setup-nvidia-compilers.sh unpacks, in $NV_COMPILERS. make check
 # has a few problems of each kind; CLATTN_PART=1: the others, N/M: a share of them, CLATTN_FULL=1: all.
 layer=$top_builddir/tests/nvidia/.libs/nvidia_device.so
 nvcl=$top_builddir/offline/nvcl
