@@ -41,9 +41,10 @@ struct amdgpu_kernel;
 
 /* Reads a code object: an ELF file with kernel descriptors and metadata of versions 3 to 6, and its disassembly, which
  * `llvm-objdump -d --mcpu=TARGET FILE` prints, with a TARGET as amdgpu_object_target() says, and for waves of 64 on
- * gfx10 and later with --mattr=+wavefrontsize64. LLVM must be as new as the compiler. Neither is needed afterwards. NULL with the reason in why, which begins with "line N: " where a line of the
- * listing is to blame, when one of them is damaged, when they do not belong together, when there is an instruction that
- * is not executed here, or when memory is short. */
+ * gfx10 and later with --mattr=+wavefrontsize64. LLVM must be as new as the compiler. Neither is needed afterwards.
+ * NULL with the reason in why, which begins with "line N: " where a line of the listing is to blame, when one of them
+ * is damaged, when they do not belong together, when there is an instruction that is not executed here, or when memory
+ * is short. */
 struct amdgpu_module *amdgpu_module_read(const void *object, size_t size, const char *listing, size_t length, char *why,
                                          size_t why_size);
 

@@ -130,8 +130,8 @@ struct op {
 /* Instructions by name, without _e32, _e64, _dpp and _sdwa. Operands, destinations first, one character each:
  *     w 32 bits   f f32   h f16 or bf16   i 16 bits, whole   p two of 16 bits (VOP3P)   q two f32   l 64 bits   d f64
  *     x f32 or half of a register, by op_sel_hi (fma_mix)   m a mask of lanes   M the mask vcc, not written
- *     s a scalar of 32 bits   L of 64   c that or a constant   k 16 bits, signed   u 16 bits   1 to 8 so many registers,
- *     A to D 4, 8, 16, 32, a dot any number of them
+ *     s a scalar of 32 bits   L of 64   c a scalar or constant   k 16 bits, signed   u 16 bits   1 to 8 so many
+ *     registers, A to D 4, 8, 16, 32, a dot any number of them
  * A dash ends the destinations. With + the first destination is the last source, too. */
 enum form_flags {
     FORM_TIED = 1, FORM_EXEC = 2 /* v_cmpx */, FORM_SCC = 4 /* is written */, FORM_SCC_IN = 8, FORM_BITS = 16 /* bit by

@@ -156,7 +156,8 @@ void read_operands(struct reader *r, const struct form *f, struct statement *s, 
         for (; *p != '-'; p++) {
             if (k == s->n_operands)
                 fail(r, "%s has too few operands", s->name);
-            read_kind(r, s->operands[k++], *p, strchr("msL", *p) ? OPERAND_SCALAR : OPERAND_VECTOR, &o->dst[o->n_dst++]);
+            const enum operand_kind kind = strchr("msL", *p) ? OPERAND_SCALAR : OPERAND_VECTOR;
+            read_kind(r, s->operands[k++], *p, kind, &o->dst[o->n_dst++]);
         }
         p++;
     }
