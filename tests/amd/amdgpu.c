@@ -296,6 +296,7 @@ static const struct product {
     { "gfx1100", "v_wmma_f32_16x16x16_bf16 v[64:71], v[8:15], v[16:23], v[24:31]", 'b', KIND_WMMA11, 16, 1, 8, 8 },
     { "gfx1100", "v_wmma_i32_16x16x16_iu8 v[64:71], v[8:11], v[16:19], v[24:31] neg_lo:[1,1,0]", 'i', KIND_WMMA11, 16,
       1, 4, 8 },
+    { "gfx1100", "v_wmma_f32_16x16x16_f16 v[64:67], v[8:15], v[16:23], v[24:27]", 'h', KIND_WMMA11_64, 16, 1, 8, 4 },
     { "gfx1201", "v_wmma_f32_16x16x16_f16 v[64:71], v[8:11], v[16:19], v[24:31]", 'h', KIND_WMMA12, 16, 1, 4, 8 },
     { "gfx1201", "v_wmma_f32_16x16x16_bf16 v[64:71], v[8:11], v[16:19], v[24:31]", 'b', KIND_WMMA12, 16, 1, 4, 8 },
 };
@@ -422,8 +423,8 @@ static void test_products(void)
     static uint32_t data[64 * 64];
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         const struct product *p = &products[i];
-        const int lanes = p->target[3] == '9' ? 64 : 32;
-        const struct how how = { .target = p->target, .items = (uint32_t)lanes };
+        const int lanes = p->target[3] == '9' || p->kind == KIND_WMMA11_64 ? 64 : 32;
+        const struct how how = { .target = p->target, .items = (uint32_t)lanes, .wave = (uint32_t)lanes };
         struct heard heard;
         char text[8000];
         size_t n = (size_t)snprintf(text, sizeof text, BEGIN);
