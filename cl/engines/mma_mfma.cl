@@ -1,8 +1,10 @@
 /* Matrix unit of engine `mfma`, with mma_mfma_lanes.cl and mma_amd.cl: the instructions of AMD's gfx908, gfx90a, gfx942
  * and gfx950. Two waves on a SIMD, or compilers spend the other half of its registers on sums that they move to and
- * fro. */
+ * fro. On gfx908 that half is for sums alone. */
+#if CLA_GFX != 0x908
 #undef CLA_KERNEL_OF_ENGINE
 #define CLA_KERNEL_OF_ENGINE __attribute__((amdgpu_waves_per_eu(2)))
+#endif
 
 #if CLA_IS_BF16
 #if CLA_GFX != 0x908

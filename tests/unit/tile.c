@@ -501,6 +501,60 @@ static void test_matrix(void)
     }
 }
 
+/* AMD's, by the GPU's number: the next engine where it has none, where it failed its test, and where nobody knows it. */
+static void test_amd(void)
+{
+    static const struct {
+        int type, gfx, verdict;
+        const char *engine, *first; /* asked for, and what is taken by itself */
+    } rows[] = {
+        { CLATTN_F16, 0x942, CAPS_PASSED, "mfma", "mfma nw4,rt4,bk32,qreg1" },
+        { CLATTN_BF16, 0x908, CAPS_PASSED, "mfma", "mfma " },
+        { CLATTN_F16, 0x90a, CAPS_PASSED, "mfma", "mfma " },
+        { CLATTN_F16, 0x950, CAPS_PASSED, "mfma", "mfma " },
+        { CLATTN_F16, 0x942, CAPS_UNTESTED, "mfma", "simt " },
+        { CLATTN_F16, 0x942, CAPS_FAILED, "", "simt " },
+        { CLATTN_F32, 0x942, CAPS_PASSED, "", "simt " },
+        { CLATTN_F16, 0x906, CAPS_PASSED, "", "simt " },
+        { CLATTN_F16, 0x1250, CAPS_PASSED, "wmma", "wmma " },
+        { CLATTN_F16, 0x1100, CAPS_PASSED, "wmma", "wmma nw4,rt1,bk64,qreg1" },
+        { CLATTN_BF16, 0x1151, CAPS_PASSED, "wmma", "wmma " },
+        { CLATTN_F16, 0x1170, CAPS_PASSED, "wmma", "wmma " },
+        { CLATTN_F16, 0x1201, CAPS_FAILED, "", "simt " },
+        { CLATTN_F16, 0x1030, CAPS_PASSED, "", "simt " },
+        { CLATTN_F16, 0x1300, CAPS_PASSED, "", "simt " },
+        { CLATTN_F16, 0, CAPS_PASSED, "", "simt " },
+    };
+    static const char *const names[] = { "mfma", "wmma" };
+    struct caps c;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const clattn_problem p = problem(rows[i].type, 64, 64, 1000);
+        char text[128];
+        caps_generic(&c);
+        c.nv_cc = 0;
+        c.gfx = rows[i].gfx;
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            struct config config = { .engine = NULL };
+            struct why why = { "" };
+            engine_set_verdict(engine_find(names[n], 4), &c, rows[i].verdict);
+            const cl_int status = tile_config_read(&config, names[n], &c, &p, &why);
+            ok(strcmp(rows[i].engine, names[n]) ? status == CLATTN_ERROR_NOT_SUPPORTED && *why.text : !status,
+               "%s, gfx%x, verdict %d: %s is %s", problem_type_name(rows[i].type), (unsigned)rows[i].gfx,
+               rows[i].verdict, names[n], status ? why.text : "taken");
+        }
+        ok(!strncmp(first(&c, &p, text, sizeof text), rows[i].first, strlen(rows[i].first)), "first is %s", text);
+    }
+    /* Wide rows of Q have no registers on gfx11. */
+    const clattn_problem wide = problem(CLATTN_F16, 128, 128, 1000);
+    char text[128];
+    caps_generic(&c);
+    engine_set_verdict(engine_find("wmma", 4), &c, CAPS_PASSED);
+    c.gfx = 0x1201;
+    is_str(first(&c, &wide, text, sizeof text), "wmma nw4,rt1,bk64,qreg1", "gfx12, d128");
+    c.gfx = 0x1100;
+    is_str(first(&c, &wide, text, sizeof text), "wmma nw4,rt1,bk32,qreg0", "gfx11, d128");
+}
+
 /* Tiles whose registers are full are for what leaves scores alone. */
 static void test_plain(void)
 {
@@ -579,6 +633,7 @@ int main(void)
     test_stack();
     test_ranks();
     test_matrix();
+    test_amd();
     test_plain();
     test_shared();
     return done_testing();
