@@ -250,7 +250,8 @@ CLA_FN int cla_shared_column(int x) { return x; }
                     const int d = CLA_COLUMN_OF(t, h, i, CLA_SUMMED(width) / 8); \
                     CLA_UNROLL for (int k = 0; k < CLA_CHUNK_STEPS; k++) \
                         if (d + k < (width)) \
-                            cla_store_##x(sum[CLA_SUM_OF(CLA_CHUNK_STEPS * h + k, i)] * factor, e->at.x + row + d + k); \
+                            cla_store_##x(sum[CLA_SUM_OF(CLA_CHUNK_STEPS * h + k, i)] * factor, \
+                                          e->at.x + row + d + k); \
                 } \
         } \
     }

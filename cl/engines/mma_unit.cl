@@ -13,16 +13,16 @@
  *     CLA_MMA_PART(item)       which part of these rows and of that column it has: elements CLA_MMA_DEPTH * part ..
  *                              of K, columns CLA_MMA_COLUMNS * part .. of D. An instruction may take the K elements of
  *                              A and B in any order that is the same for both
- *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are. 1: or lanes of as many neighbouring
- *                              rows of A are neighbours
- *     CLA_MMA_WHOLE            1: of its row of A and its column of B a lane has the other part as well: the instruction
- *                              takes both from all lanes. May be left out: 0
+ *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are. Unless it is 1, lanes of
+ *                              neighbouring rows of A are neighbours
+ *     CLA_MMA_WHOLE            1: of its row of A and its column of B a lane has the other part as well, since the
+ *                              instruction takes both from all lanes. May be left out: 0
  * Types and functions:
  *     cla_warp                 what a wave needs to talk to itself; cla_warp_init(w, e, item) makes it
- *     cla_left                 A, as a lane holds it; cla_left_of(x): of its part of row r, 16 bits each, in x[r], which
- *                              is uint2 or uint4. Where CLA_MMA_WHOLE it is uint8, both parts, and has no function
- *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]. b is a part of
- *                              the column, or uint8
+ *     cla_left                 A, as a lane holds it; cla_left_of(x): of its part of row r, 16 bits each, in x[r],
+ *                              uint2 or uint4. Where CLA_MMA_WHOLE it is uint8, both parts, and has no function
+ *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]. b is a part
+ *                              of the column, or uint8
  *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again
  *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
@@ -45,8 +45,8 @@
 #define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
 #define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
 
-/* A part of a row or column, and B. What a lane keeps of A in local memory: all of it, or its own part where the lane of
- * the other one has that. */
+/* A part of a row or column, and B. What a lane keeps of A in local memory: all of it, or its own part where the lane
+ * of the other one has that. */
 #ifndef CLA_MMA_WHOLE
 #define CLA_MMA_WHOLE 0
 #endif

@@ -1,7 +1,8 @@
 /* How lanes of a wave of 32 hold the operands of v_wmma_f32_16x16x16, by the manuals of RDNA 3 and 4. Lane l has row
  * l % 16 of the instruction's A, column l % 16 of its B and of its D. Left and right change places, so that it computes
  * D^T = B^T A^T and a lane has one row of D.
- *     gfx12   elements 8 (l / 16) .. of K, rows 8 (l / 16) .. of its D: S lies as the second product's left operand does
+ *     gfx12   elements 8 (l / 16) .. of K, rows 8 (l / 16) .. of its D: S lies as the second product's left operand
+ *             does
  *     gfx11   all elements of K (CLA_MMA_WHOLE), rows 2 v + l / 16 of its D
  * Rows of gfx11's D are numbered so that a lane has 8 of them side by side, too: 2 v + i is number 8 i + v. */
 #if CLA_WAVE != 32 || CLA_MMA_M != 16 || CLA_MMA_N != 16 || CLA_MMA_K != 16 || CLA_MMA_ROWS != 1

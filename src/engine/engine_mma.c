@@ -6,8 +6,8 @@
 
 #include "problem/problem.h"
 
-/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row, and columns that are summed, 8 for
- * each of a lane's K elements. */
+/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row, and columns that are summed, a
+ * chunk for each of B. */
 static int parts(const struct unit *u)
 {
     return u->wave * u->rows / u->m;
@@ -49,7 +49,8 @@ int64_t engine_mma_local_bytes(const struct engine *e, const struct tile *t, con
 {
     if (p->flags & CLATTN_BACKWARD)
         return backward_local_bytes(e, t, p);
-    const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK], d = dotted(e, p->d), dv = summed(e, p->dv);
+    const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK];
+    const int64_t d = dotted(e, p->d), dv = summed(e, p->dv);
     return 2 * (bk * d + bk * dv + (t->n[MATRIX_QREG] ? 0 : rows * d)) + (problem_has_holes(p) ? 4 * bk : 0);
 }
 

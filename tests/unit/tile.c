@@ -501,7 +501,7 @@ static void test_matrix(void)
     }
 }
 
-/* AMD's, by the GPU's number: the next engine where it has none, where it failed its test, and where nobody knows it. */
+/* AMD's, by the GPU's number: the next engine where it has none, where it failed its test, where nobody knows it. */
 static void test_amd(void)
 {
     static const struct {
