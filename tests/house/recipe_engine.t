@@ -2,9 +2,10 @@
 # recipe_engine.t - the recipe "add a matrix unit" works: add_wave64.patch, applied to a copy of the tree, built and run
 # SPDX-License-Identifier: Apache-2.0
 #
-# The patch adds a unit with waves of 64 whose lanes are in NVIDIA's order, in emulation. make check applies it and compiles what it
-# changes. CLATTN_PART or CLATTN_FULL: the library with it, forward and backward cases against float64, a test that goes
-# through all engines, and what the patch adds left out or made wrong piece by piece, each of which has to show.
+# The patch adds a unit with waves of 64 whose lanes are in NVIDIA's order, in emulation. make check applies it and
+# compiles what it changes. CLATTN_PART or CLATTN_FULL: the library with it, forward and backward cases against float64,
+# a test that goes through all engines, and what the patch adds left out or made wrong piece by piece, each of which has
+# to show.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/lib/recipe.sh"
 
