@@ -8,6 +8,8 @@
 #define CLA_MMA_ROW(column) (column)
 #define CLA_MMA_PART(item) ((item) % 4)
 #define CLA_MMA_APART 1
+#define CLA_MMA_DEPTH 4
+#define CLA_MMA_WHOLE 0
 
 /* Registers: rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8 .. */
 typedef uint4 cla_left;

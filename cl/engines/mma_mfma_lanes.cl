@@ -9,6 +9,8 @@
 #define CLA_MMA_ROW(column) (column)
 #define CLA_MMA_PART(item) ((item) / 16 % 4)
 #define CLA_MMA_APART 16
+#define CLA_MMA_DEPTH 4
+#define CLA_MMA_WHOLE 0
 
 typedef uint2 cla_left;
 CLA_FN cla_left cla_left_of(const uint2 *x) { return x[0]; }

@@ -15,8 +15,9 @@
  *                              A and B in any order that is the same for both
  *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are. Unless it is 1, lanes of
  *                              neighbouring rows of A are neighbours
+ *     CLA_MMA_DEPTH            elements of K of a part, the digit 4 or 8
  *     CLA_MMA_WHOLE            1: of its row of A and its column of B a lane has the other part as well, since the
- *                              instruction takes both from all lanes. May be left out: 0
+ *                              instruction takes both from all lanes; else 0
  * Types and functions:
  *     cla_warp                 what a wave needs to talk to itself; cla_warp_init(w, e, item) makes it
  *     cla_left                 A, as a lane holds it; cla_left_of(x): of its part of row r, 16 bits each, in x[r],
@@ -36,47 +37,41 @@
 #error "The host has to name CLA_WAVE, CLA_MMA_M, CLA_MMA_N, CLA_MMA_K, CLA_MMA_ROWS and CLA_OWN_WORDS."
 #endif
 #if !defined CLA_MMA_ROW || !defined CLA_MMA_COLUMN || !defined CLA_MMA_PART || !defined CLA_MMA_APART || \
-    !defined CLA_UNROLL_MMA
-#error "A matrix unit has to define CLA_MMA_ROW, CLA_MMA_COLUMN, CLA_MMA_PART, CLA_MMA_APART and CLA_UNROLL_MMA."
+    !defined CLA_MMA_DEPTH || !defined CLA_MMA_WHOLE || !defined CLA_UNROLL_MMA
+#error "A matrix unit has to define CLA_MMA_ROW, _COLUMN, _PART, _APART, _DEPTH, _WHOLE and CLA_UNROLL_MMA."
 #endif
 #define CLA_MMA_PARTS (CLA_WAVE * CLA_MMA_ROWS / CLA_MMA_M)
-#define CLA_MMA_DEPTH (CLA_MMA_K / CLA_MMA_PARTS)
 #define CLA_MMA_COLUMNS (CLA_MMA_N / CLA_MMA_PARTS)
 #define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
 #define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
 
 /* A part of a row or column, and B. What a lane keeps of A in local memory: all of it, or its own part where the lane
- * of the other one has that. */
-#ifndef CLA_MMA_WHOLE
-#define CLA_MMA_WHOLE 0
-#endif
-#if CLA_MMA_K * CLA_MMA_M == 4 * CLA_WAVE * CLA_MMA_ROWS
-typedef uint2 cla_part;
-#else
-typedef uint4 cla_part;
-#endif
-#if CLA_MMA_WHOLE
-typedef uint8 cla_right;
-typedef cla_part cla_held;
-#define CLA_HELD_OF(x) (x)[0]
-CLA_FN cla_left cla_left_of_part(cla_warp w, const cla_part *x)
-{
+ * of the other one has that. By CLA_MMA_DEPTH, and by CLA_MMA_WHOLE. */
+typedef uint2 cla_part_4;
+typedef uint4 cla_part_8;
+typedef CLA_CAT(cla_part_, CLA_MMA_DEPTH) cla_part;
+#define CLA_RIGHT_TYPE_0 cla_part
+#define CLA_RIGHT_TYPE_1 uint8
+typedef CLA_CAT(CLA_RIGHT_TYPE_, CLA_MMA_WHOLE) cla_right;
+#define CLA_HELD_TYPE_0 cla_left
+#define CLA_HELD_TYPE_1 cla_part
+typedef CLA_CAT(CLA_HELD_TYPE_, CLA_MMA_WHOLE) cla_held;
+#define CLA_HELD_OF CLA_CAT(CLA_HELD_OF_, CLA_MMA_WHOLE)
+#define CLA_HELD_OF_0(x) cla_left_of(x)
+#define CLA_HELD_OF_1(x) (x)[0]
+
+#define CLA_LEFT_OF_PART_0 return cla_left_of(x);
 #define CLA_OTHER_PART(s) as_uint(cla_exchange(w, as_float(x[0].s), CLA_MMA_APART))
-    const uint4 other = (uint4)(CLA_OTHER_PART(x), CLA_OTHER_PART(y), CLA_OTHER_PART(z), CLA_OTHER_PART(w));
+#define CLA_LEFT_OF_PART_1 \
+    const uint4 other = (uint4)(CLA_OTHER_PART(x), CLA_OTHER_PART(y), CLA_OTHER_PART(z), CLA_OTHER_PART(w)); \
     return CLA_MMA_PART(cla_item_again()) ? (cla_left)(other, x[0]) : (cla_left)(x[0], other);
-}
-CLA_FN cla_left cla_left_held(const __local cla_held *at, int lane)
-{
-    lane &= ~CLA_MMA_APART;
+CLA_FN cla_left cla_left_of_part(cla_warp w, const cla_part *x) { CLA_CAT(CLA_LEFT_OF_PART_, CLA_MMA_WHOLE) }
+
+#define CLA_LEFT_HELD_0 return at[lane];
+#define CLA_LEFT_HELD_1 \
+    lane &= ~CLA_MMA_APART; \
     return (cla_left)(at[lane], at[lane + CLA_MMA_APART]);
-}
-#else
-typedef cla_part cla_right;
-typedef cla_left cla_held;
-#define CLA_HELD_OF(x) cla_left_of(x)
-CLA_FN cla_left cla_left_of_part(cla_warp w, const cla_part *x) { return cla_left_of(x); }
-CLA_FN cla_left cla_left_held(const __local cla_held *at, int lane) { return at[lane]; }
-#endif
+CLA_FN cla_left cla_left_held(const __local cla_held *at, int lane) { CLA_CAT(CLA_LEFT_HELD_, CLA_MMA_WHOLE) }
 
 /* Functions that a unit lacks, or that take or return something else: compilers name them here. */
 #define CLA_HAS(call) sizeof(((void)(call), 0))

@@ -8,24 +8,20 @@
 #if CLA_WAVE != 32 || CLA_MMA_M != 16 || CLA_MMA_N != 16 || CLA_MMA_K != 16 || CLA_MMA_ROWS != 1
 #error "v_wmma_f32_16x16x16 has other numbers."
 #endif
-/* Compilers for gfx12 know gfx11's form, too. */
 #ifndef CLA_MMA_WHOLE
-#if __has_builtin(__builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12)
-#define CLA_MMA_WHOLE 0
-#else
-#define CLA_MMA_WHOLE 1
-#endif
+#define CLA_MMA_WHOLE CLA_WMMA_WHOLE
 #endif
 #define CLA_MMA_PART(item) ((item) / 16 % 2)
 #define CLA_MMA_APART 16
+#define CLA_MMA_DEPTH 8
 
-#if CLA_MMA_WHOLE
-#define CLA_MMA_COLUMN(item) ((item) % 2 * 8 + (item) % 16 / 2)
-#define CLA_MMA_ROW(column) ((column) % 8 * 2 + (column) / 8)
-typedef uint8 cla_left;
-#else
-#define CLA_MMA_COLUMN(item) ((item) % 16)
-#define CLA_MMA_ROW(column) (column)
-typedef uint4 cla_left;
-CLA_FN cla_left cla_left_of(const uint4 *x) { return x[0]; }
-#endif
+#define CLA_MMA_COLUMN CLA_CAT(CLA_MMA_COLUMN_, CLA_MMA_WHOLE)
+#define CLA_MMA_COLUMN_0(item) ((item) % 16)
+#define CLA_MMA_COLUMN_1(item) ((item) % 2 * 8 + (item) % 16 / 2)
+#define CLA_MMA_ROW CLA_CAT(CLA_MMA_ROW_, CLA_MMA_WHOLE)
+#define CLA_MMA_ROW_0(column) (column)
+#define CLA_MMA_ROW_1(column) ((column) % 8 * 2 + (column) / 8)
+#define CLA_LEFT_TYPE_0 uint4
+#define CLA_LEFT_TYPE_1 uint8
+typedef CLA_CAT(CLA_LEFT_TYPE_, CLA_MMA_WHOLE) cla_left;
+CLA_FN uint4 cla_left_of(const uint4 *x) { return x[0]; } /* of gfx12 */

@@ -138,13 +138,12 @@ CLA_FN void cla_put_columns(__local uint4 *to, const uint4 *x, int row, int c, c
 #define CLA_HIGHS(s, i) cla_high_halves(x[i].s, x[(i) + 1].s)
 #define CLA_PUT_CHUNK(i, value) \
     to[row * CLA_MMA_DEPTH * chunks + cla_v_chunk(i, c, CLA_SUMMED_SWAP(row), chunks)] = value;
-#if CLA_MMA_DEPTH == 4
-#define CLA_PUT_WORD(s, i) CLA_PUT_CHUNK(i, (uint4)(CLA_LOWS(s, 0), CLA_LOWS(s, 2), CLA_HIGHS(s, 0), CLA_HIGHS(s, 2)))
-#else
-#define CLA_PUT_WORD(s, i) \
+#define CLA_PUT_WORD CLA_CAT(CLA_PUT_WORD_, CLA_MMA_DEPTH)
+#define CLA_PUT_WORD_4(s, i) \
+    CLA_PUT_CHUNK(i, (uint4)(CLA_LOWS(s, 0), CLA_LOWS(s, 2), CLA_HIGHS(s, 0), CLA_HIGHS(s, 2)))
+#define CLA_PUT_WORD_8(s, i) \
     CLA_PUT_CHUNK(2 * (i), (uint4)(CLA_LOWS(s, 0), CLA_LOWS(s, 2), CLA_LOWS(s, 4), CLA_LOWS(s, 6))) \
     CLA_PUT_CHUNK(2 * (i) + 1, (uint4)(CLA_HIGHS(s, 0), CLA_HIGHS(s, 2), CLA_HIGHS(s, 4), CLA_HIGHS(s, 6)))
-#endif
     CLA_PUT_WORD(x, 0)
     CLA_PUT_WORD(y, 1)
     CLA_PUT_WORD(z, 2)
@@ -168,19 +167,14 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
 /* ---- Products ---- */
 
 /* Step h of a chunk: the part of K elements that a lane has. */
-#if CLA_MMA_DEPTH == 4
-#define CLA_PART_OF(chunk, h) ((h) ? (chunk).zw : (chunk).xy)
-#else
-#define CLA_PART_OF(chunk, h) (chunk)
-#endif
+#define CLA_PART_OF CLA_CAT(CLA_PART_OF_, CLA_MMA_DEPTH)
+#define CLA_PART_OF_4(chunk, h) ((h) ? (chunk).zw : (chunk).xy)
+#define CLA_PART_OF_8(chunk, h) (chunk)
 /* B of it, where `other` is the chunk that the other part has, if lanes have whole columns. */
-#if CLA_MMA_WHOLE
-#define CLA_FIRST_PART(t) 0
-#define CLA_RIGHT(chunk, other, h) ((cla_right)(chunk, other))
-#else
-#define CLA_FIRST_PART(t) (t)->part
-#define CLA_RIGHT(chunk, other, h) CLA_PART_OF(chunk, h)
-#endif
+#define CLA_FIRST_PART(t) (CLA_MMA_WHOLE ? 0 : (t)->part)
+#define CLA_RIGHT CLA_CAT(CLA_RIGHT_, CLA_MMA_WHOLE)
+#define CLA_RIGHT_0(chunk, other, h) CLA_PART_OF(chunk, h)
+#define CLA_RIGHT_1(chunk, other, h) ((cla_right)(chunk, other))
 
 /* Owned rows, by name: fragment `step` (of K dims) of row tile i. row_of(t, e, r) is where row r begins. The one or two
  * rows of a lane are loaded without a loop, whose unrolling costs registers that gradients of d128 do not have. */
@@ -275,11 +269,9 @@ CLA_FN cla_left cla_left_weights(const cla_tile *t, const real *s, int j, int i,
     cla_part of_row[CLA_MMA_ROWS];
     CLA_UNROLL for (int r = 0; r < CLA_MMA_ROWS; r++) {
 #define CLA_TWO(k) cla_pack2(x[(k) * CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r])
-#if CLA_MMA_DEPTH == 4
-        of_row[r] = (cla_part)(CLA_TWO(0), CLA_TWO(2));
-#else
-        of_row[r] = (cla_part)(CLA_TWO(0), CLA_TWO(2), CLA_TWO(4), CLA_TWO(6));
-#endif
+#define CLA_WEIGHTS_4 (cla_part)(CLA_TWO(0), CLA_TWO(2))
+#define CLA_WEIGHTS_8 (cla_part)(CLA_TWO(0), CLA_TWO(2), CLA_TWO(4), CLA_TWO(6))
+        of_row[r] = CLA_CAT(CLA_WEIGHTS_, CLA_MMA_DEPTH);
     }
     return cla_left_of_part(t->warp, of_row);
 }

@@ -45,13 +45,23 @@ CLA_FN float cla_native_exp2(float x)
 }
 #endif
 
-/* Four halves in a ushort4, as floats. Where halves are a type of their own by name: vload_half4() wants an address, and
- * Mesa keeps what has one in memory. */
+/* Four halves in a ushort4, as floats. Where halves are a type of their own by name: vload_half4() wants an address,
+ * and Mesa keeps what has one in memory. */
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define CLA_HALVES_4(x) convert_float4(as_half4(x))
 #else
 #define CLA_HALVES_4(x) vload_half4(0, (const half *)&(x))
+#endif
+
+/* Whether the operands of AMD's wmma are whole rows and columns, as on gfx11. Compilers for gfx12 know that form,
+ * too. */
+#define CLA_WMMA_WHOLE 1
+#ifdef __AMDGCN__
+#if __has_builtin(__builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12)
+#undef CLA_WMMA_WHOLE
+#define CLA_WMMA_WHOLE 0
+#endif
 #endif
 
 /* Whether four elements of so many bytes can be loaded at once from wherever the first one lies: AMD's hardware loads
@@ -73,7 +83,7 @@ CLA_FN float cla_native_exp2(float x)
 
 /* Steps of a loop that are unrolled, n of them unless what they sum is wide: AMD's compilers, of clang 17 and since
  * clang 20, read ahead too far then, but not for gfx9, which has more registers. Which GPU it is the host says: AMD's
- * driver compiles with a header that was compiled for no GPU, and so clang's names of GPUs and waves are not defined. */
+ * driver compiles with a header that was compiled for no GPU, and so has none of clang's names of GPUs and waves. */
 #if defined(__AMDGCN__) && CLA_GFX / 256 != 9
 #define CLA_STEPS_UNLESS(wide, n) ((wide) ? 1 : (n))
 #else

@@ -76,8 +76,10 @@ for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,g
     due several driver=$device engines simt CLATTN_PART=0
     due several driver=$device,schedule=highest,approximate=1 engines simt CLATTN_PART=0
     due several driver=$device,schedule=random,seed=1,approximate=-1 engines simt
-    due case_is_right driver=$device,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt backward
-    due case_is_right driver=$device,approximate=-1 'f16 b2 h2/1 q70 k90 d64/41 varlen sink softcap9 lse bwd' simt backward
+    due case_is_right driver=$device,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt \
+        backward
+    due case_is_right driver=$device,approximate=-1 'f16 b2 h2/1 q70 k90 d64/41 varlen sink softcap9 lse bwd' simt \
+        backward
     due case_is_right driver=$device 'f64 b1 h2/1 q40 k70 d16 causal lse' simt
     due case_is_right driver=$device 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
 done

@@ -4,5 +4,5 @@
 
 #include "engine/engine_list.h"
 
-#define TEST_ENGINES(X) ENGINES(X) X(mma_emu) X(mfma_emu) X(wmma_emu) X(wmma11_emu)
+#define TEST_ENGINES(X) ENGINES(X) X(mma_emu) X(mfma_emu) X(wmma_emu) X(wmma_emu11)
 ENGINE_LIST(TEST_ENGINES);

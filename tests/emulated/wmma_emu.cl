@@ -1,4 +1,4 @@
-/* Matrix unit of engines `wmma_emu` and `wmma11_emu`, with mma_wave.cl and mma_wmma_lanes.cl: what mma_wmma.cl does on
+/* Matrix unit of engines `wmma_emu` and `wmma_emu11`, with mma_wave.cl and mma_wmma_lanes.cl: what mma_wmma.cl does on
  * gfx12 and on gfx11, by exchange among neighbours, for tests on any device. Who holds what is written here once more,
  * as the manuals have it.
  *
@@ -8,15 +8,9 @@
  *     gfx11   of lane m and of lane m + 16, which have to be the same, element k; n likewise. Register v of D:
  *             row 2 v + lane / 16, column lane % 16
  * What gfx11's lanes have twice is taken from one of them for even k and from the other one for odd k. */
-#if CLA_MMA_WHOLE
-#define CLA_EMU_WORDS 8
-#define CLA_EMU_OWNER(k) (16 * ((k) % 2))
-#define CLA_EMU_ROW(lane, v) (2 * (v) + (lane) / 16)
-#else
-#define CLA_EMU_WORDS 4
-#define CLA_EMU_OWNER(k) (16 * ((k) / 8))
-#define CLA_EMU_ROW(lane, v) (8 * ((lane) / 16) + (v))
-#endif
+#define CLA_EMU_WORDS (CLA_MMA_WHOLE ? 8 : 4)
+#define CLA_EMU_OWNER(k) (CLA_MMA_WHOLE ? 16 * ((k) % 2) : 16 * ((k) / 8))
+#define CLA_EMU_ROW(lane, v) (CLA_MMA_WHOLE ? 2 * (v) + (lane) / 16 : 8 * ((lane) / 16) + (v))
 CLA_FN void cla_mma(cla_warp w, float *d, const int row, const int column, cla_left a, cla_left b)
 {
     __global uint *mine = w.at + CLA_OWN_WORDS * w.lane;

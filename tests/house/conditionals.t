@@ -28,9 +28,10 @@ for f in cl/*/*; do
     result "$f is in CL_FILES of Makefile.am" "$(
         grep -qE "(^|[[:space:]])$f([[:space:]]|\$)" Makefile.am || echo missing)"
 done
+emulated=$(sed -e :a -e '/\\$/N; s/\\\n//; ta' tests/emulated/Makefile.inc | sed -n 's/^EMULATED_CL_FILES = //p')
 for f in tests/emulated/*.cl; do
     result "$f is in EMULATED_CL_FILES of tests/emulated/Makefile.inc" "$(
-        grep -qE "^EMULATED_CL_FILES = (.* )?$f( |\$)" tests/emulated/Makefile.inc || echo missing)"
+        printf '%s\n' $emulated | grep -qxF "$f" || echo missing)"
 done
 
 echo "1..$n"

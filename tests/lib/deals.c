@@ -25,6 +25,14 @@ int harness_shares(unsigned i)
     return harness_flag("CLATTN_FULL") || (harness_rest() && (n < 2 || i % n == strtoul(part, NULL, 10) % n));
 }
 
+int harness_alternates(unsigned i, unsigned n)
+{
+    const char *const part = getenv("CLATTN_PART");
+    if (!harness_more())
+        return i == 0;
+    return harness_flag("CLATTN_FULL") || !strchr(part, '/') || strtoul(part, NULL, 10) % n == i;
+}
+
 int harness_more(void)
 {
     return harness_rest() || harness_flag("CLATTN_FULL");

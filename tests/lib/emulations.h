@@ -6,14 +6,19 @@
 #define EMULATIONS_H
 
 #include "engine/engine.h"
+#include "tests/lib/deals.h"
 
-/* The index-th of them, "NAME TILE", by name alone where `tile` is ""; NULL behind the last. Until the next call. */
+/* The index-th of those whose turn it is, "NAME TILE", by name alone where `tile` is ""; NULL behind the last. Until the
+ * next call. */
 static inline const char *emulation(size_t index, const char *tile)
 {
     static char config[64];
     const struct engine *e;
+    unsigned n = 0, at = 0;
     for (size_t i = 0; (e = engine_at(i)) != NULL; i++)
-        if (!e->rank && !index--) {
+        n += !e->rank;
+    for (size_t i = 0; (e = engine_at(i)) != NULL; i++)
+        if (!e->rank && harness_alternates(at++, n) && !index--) {
             snprintf(config, sizeof config, "%s%s%s", e->name, *tile ? " " : "", tile);
             return config;
         }

@@ -89,7 +89,8 @@ cl_int pretended_clGetPlatformIDs(cl_uint room, cl_platform_id *to, cl_uint *got
     return chosen ? CL_SUCCESS : CL_INVALID_PLATFORM;
 }
 
-cl_int pretended_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *to, cl_uint *got)
+cl_int pretended_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *to,
+                                cl_uint *got)
 {
     if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
         return CL_DEVICE_NOT_FOUND;

@@ -133,8 +133,8 @@ cl_int pretended_clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const v
     return status;
 }
 
-cl_int pretended_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
-                                  size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int pretended_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
+                                     size_t to_offset, size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const cl_int status =
         pretended_below->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size, n_wait, wait, event);
