@@ -16,8 +16,8 @@ int harness_shares(unsigned i);
 int harness_turn(unsigned i, int soon);
 /* The same where make check runs one in n. */
 int harness_deals(unsigned i, unsigned n);
-/* Whether the i-th of n is run now, of which any would do: make check runs the first, CLATTN_PART=N/M the one that is N's
- * turn, CLATTN_PART=1 and CLATTN_FULL all. */
+/* Whether the i-th of n is run now, of which any would do: make check runs the first, CLATTN_PART=N/M one in turn,
+ * CLATTN_PART=1 and CLATTN_FULL all. */
 int harness_alternates(unsigned i, unsigned n);
 /* Whether more is asked for than make check runs: by CLATTN_PART or CLATTN_FULL. */
 int harness_more(void);

@@ -8,8 +8,8 @@
 #include "engine/engine.h"
 #include "tests/lib/deals.h"
 
-/* The index-th of those whose turn it is, "NAME TILE", by name alone where `tile` is ""; NULL behind the last. Until the
- * next call. */
+/* The index-th of those whose turn it is, "NAME TILE", by name alone where `tile` is ""; NULL behind the last. Until
+ * the next call. */
 static inline const char *emulation(size_t index, const char *tile)
 {
     static char config[64];
