@@ -108,8 +108,6 @@ due several driver=5,gfx=1100,approximate=-1 dropped simt
 due several driver=6,gfx=90a,schedule=highest dropped simt
 due several driver=6,gfx=1201,approximate=-1 invariant simt
 due several driver=5,gfx=942 invariant simt
-due several driver=6,gfx=1100,approximate=-1 rescale simt CLATTN_PART=1
-due several driver=6,gfx=942,approximate=1 rescale simt CLATTN_PART=1
 due several driver=6,gfx=1201,approximate=1 forward simt CLATTN_TEST_TYPES=f16
 due several driver=6,gfx=942,approximate=-1 forward simt CLATTN_TEST_TYPES=f16
 

@@ -11,10 +11,11 @@ fault() { # ENGINE PROBLEM FROM TO N WORDS: the N-th FROM of the program is TO; 
     shown=
     for schedule in lowest highest random; do
         on_amd "$6,schedule=$schedule,seed=5,change=$tmp/change" "$top_builddir/tests/kernel/forward.t" "$2" "$1"
-        sound && ! grep -q SKIP out || shown="$shown $schedule" # a skip: the engine fails its own test
+        sound && ! grep -q SKIP out || shown=$schedule # a skip: the engine fails its own test
+        test -z "$shown" || break
     done
     test -n "$shown"
-    ok $? "$1, $6, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by$shown"
+    ok $? "$1, $6, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by $shown"
 }
 simt='f32 b1 h2 q77 k133 d64 causal lse' mma='f16 b1 h2 q77 k133 d64 causal lse' gone=' '
 holes='f32 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
@@ -24,7 +25,8 @@ if rest; then
     case_is_right $where "$holes" simt
     for device in $where driver=6,gfx=942; do
         due fault simt "$holes" "$barrier" "$gone" 1 $device
-        for i in 2 3 4 5 6 7; do due fault simt "$simt" "$barrier" "$gone" $i $device; done
+        # The others, 3, 4 and 7, are among the items of a row, which are of one wave here.
+        for i in 2 5 6; do due fault simt "$simt" "$barrier" "$gone" $i $device; done
     done
     for device in driver=6,gfx=1100 driver=6,gfx=1201 driver=6,gfx=942; do
         engine=wmma
@@ -42,12 +44,11 @@ if rest; then
     due fault mfma "$mma" 'w ^ by * 4' 'w' 1 $device
     due fault mfma "$mma" 'd[column] = sum.y' 'd[column] = sum.x' 1 $device
     device=driver=6,gfx=1201
-    due fault wmma "$mma" 'CLA_MMA_COLUMN(item) ((item) % 16)' 'CLA_MMA_COLUMN(item) ((item) % 16 ^ 1)' 1 $device
+    due fault wmma "$mma" '_COLUMN_0(item) ((item) % 16)' '_COLUMN_0(item) ((item) % 16 ^ 1)' 1 $device
     due fault wmma "$mma" '((item) / 16 % 2)' '((item) / 16 % 2 ^ 1)' 1 $device
     due fault wmma "$mma" '0x76543210' '0x67543210' 1 $device
     device=driver=6,gfx=1100
     due fault wmma "$mma" '((item) % 2 * 8 + (item) % 16 / 2)' '((item) % 16)' 1 $device
-    due fault wmma "$mma" '((column) % 8 * 2 + (column) / 8)' '(column)' 1 $device
     due fault wmma "$mma" '((item) / 16 % 2)' '((item) / 16 % 2 ^ 1)' 1 $device
 fi
 

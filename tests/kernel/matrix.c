@@ -4,8 +4,8 @@
  * matrix.t: a stretch of the table, logits that go up, aligned rows and emptied ones, and what is refused, in f16 or
  * bf16, by kernels that they share where they can; rooms.t has gradients. CLATTN_PART=1: all, but of the table a third.
  * CLATTN_FULL=1: the whole table in both types. CLATTN_QUICK=1: a few small cases. Emulated units take turns in shares;
- * what is not asked for by a variable runs with mma_emu's, and two cases with AMD's. One case by hand: forward.t PROBLEM
- * 'mma_emu TILE' LAYOUT. */
+ * what is not asked for by a variable runs with mma_emu's, and two cases with AMD's. One case by hand: forward.t
+ * PROBLEM 'mma_emu TILE' LAYOUT. */
 #include "config.h"
 
 #include "tests/lib/cases.h"

@@ -114,7 +114,7 @@ cl_mem pretended_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t s
 }
 
 cl_int pretended_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset, size_t size,
-                                   const void *from, cl_uint n_wait, const cl_event *wait, cl_event *event)
+                                      const void *from, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const cl_int status =
         pretended_below->clEnqueueWriteBuffer(queue, mem, blocking, offset, size, from, n_wait, wait, event);
@@ -124,7 +124,7 @@ cl_int pretended_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_boo
 }
 
 cl_int pretended_clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_size,
-                                  size_t offset, size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event)
+                                     size_t offset, size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const cl_int status =
         pretended_below->clEnqueueFillBuffer(queue, mem, pattern, pattern_size, offset, size, n_wait, wait, event);
@@ -134,7 +134,8 @@ cl_int pretended_clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const v
 }
 
 cl_int pretended_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
-                                     size_t to_offset, size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event)
+                                     size_t to_offset, size_t size, cl_uint n_wait, const cl_event *wait,
+                                     cl_event *event)
 {
     const cl_int status =
         pretended_below->clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size, n_wait, wait, event);
@@ -143,8 +144,9 @@ cl_int pretended_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem
     return status;
 }
 
-void *pretended_clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags, size_t offset,
-                                size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *status)
+void *pretended_clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags,
+                                   size_t offset, size_t size, cl_uint n_wait, const cl_event *wait, cl_event *event,
+                                   cl_int *status)
 {
     void *const at =
         pretended_below->clEnqueueMapBuffer(queue, mem, blocking, flags, offset, size, n_wait, wait, event, status);
