@@ -661,9 +661,10 @@ CLATTN_API cl_int clattn_supports(clattn_handle handle, const clattn_problem *pr
 /**
  * Writes the index-th configuration that the device can run a problem with.
  *
- * Number 0 is the default. Engine mma_nv is the default of f16 and bf16 on NVIDIA's GPUs once it has passed its
- * self-test there. The first plan of a handle in these types runs that test, in every tuning mode, because it is about
- * what is right; unless its verdict is kept already. Before that mma_nv is not among the configurations.
+ * Number 0 is the default. Engines with matrix units, mma_nv on NVIDIA's GPUs, mfma and wmma on AMD's, are the default
+ * of f16 and bf16 there once they have passed their self-test. The first plan of a handle in these types runs that
+ * test, in every tuning mode, because it is about what is right; unless its verdict is kept already. Before that they
+ * are not among the configurations.
  *
  * @param handle   the device
  * @param problem  not NULL
@@ -949,7 +950,7 @@ typedef struct clattn_forward_args {
  *
  * It is 0 for calls whose rows and heads give the whole device something to do. Where they do not, the keys are split,
  * and each part has 4 (dv + 1) bytes there for each row (f64: 8). A call that brings no workspace is not split, unless
- * it or the problem says into how many parts: it is right, and slower. Engines simt and mma_nv, those of GPUs, also
+ * it or the problem says into how many parts: it is right, and slower. Engine simt and those with matrix units also
  * keep there the sums of rows that have more keys in a part than 64 tiles, which are 1024 to 16384 keys: 8 (dv + 2)
  * bytes or more for a row. Such a call needs a workspace in any case.
  *
@@ -1124,7 +1125,7 @@ CLATTN_API cl_int clattn_enqueue_scores(clattn_plan plan, cl_command_queue queue
  * bits every time on the same device, with the same plan and number of compute units (on CPUs, of the driver's threads;
  * splits makes bits independent of it): nothing is added up in an order that depends on chance. dQ, dK and dV are
  * stored as Q, K and V; arithmetic and sums are in f32 (f64: f64, but LSE is f32 unless CLATTN_LSE_F64 is set). Engines
- * that use matrix units (mma_nv) multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV only. What
+ * that use matrix units multiply p and ds in 16 bits, in the type of Q, in sums for dQ, dK and dV only. What
  * dO holds beyond q_len never reaches a gradient.
  *
  * The error bound
@@ -1234,8 +1235,8 @@ typedef struct clattn_backward_args {
  * A row of Q has 8 bytes there (f64: twice as much of all). With engine cpu it has 4 more for each element where dQ is
  * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
- * max_workspace has no room for them; a dQ of a stripe of more than 64 tiles of keys takes twice as much. Engines simt
- * and mma_nv have a pass of their own for dQ. Where there are more than 64 tiles of keys each of its elements has 4
+ * max_workspace has no room for them; a dQ of a stripe of more than 64 tiles of keys takes twice as much. Engine simt
+ * and those with matrix units have a pass of their own for dQ. Where there are more than 64 tiles of keys each of its elements has 4
  * bytes with simt; where keys have more than 64 tiles of queries, in all heads and entries that share them, each
  * element of dK and dV of a work-group's tile has, with simt and cpu. Rows are whole tiles there, and widths are
  * rounded up as the engine does. max_workspace changes nothing of that. The gradient of slopes takes 4 bytes for each
