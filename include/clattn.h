@@ -1236,8 +1236,8 @@ typedef struct clattn_backward_args {
  * wanted, d being rounded up to a multiple of 16 at most, once for each stripe of keys that is worked on at the same
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
  * max_workspace has no room for them; a dQ of a stripe of more than 64 tiles of keys takes twice as much. Engine simt
- * and those with matrix units have a pass of their own for dQ. Where there are more than 64 tiles of keys each of its elements has 4
- * bytes with simt; where keys have more than 64 tiles of queries, in all heads and entries that share them, each
+ * and those with matrix units have a pass of their own for dQ. Where there are more than 64 tiles of keys each of its
+ * elements has 4 bytes with simt; where keys have more than 64 tiles of queries, in all heads and entries that share them, each
  * element of dK and dV of a work-group's tile has, with simt and cpu. Rows are whole tiles there, and widths are
  * rounded up as the engine does. max_workspace changes nothing of that. The gradient of slopes takes 4 bytes for each
  * head, tile of keys and work-item of a group, that of a bias without an axis k 8 for each of its cells and each
