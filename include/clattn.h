@@ -1237,15 +1237,15 @@ typedef struct clattn_backward_args {
  * time. There are as many stripes as keep the device busy, 1 where b hk is large, and fewer where the plan's
  * max_workspace has no room for them; a dQ of a stripe of more than 64 tiles of keys takes twice as much. Engine simt
  * and those with matrix units have a pass of their own for dQ. Where there are more than 64 tiles of keys each of its
- * elements has 4 bytes with simt; where keys have more than 64 tiles of queries, in all heads and entries that share them, each
- * element of dK and dV of a work-group's tile has, with simt and cpu. Rows are whole tiles there, and widths are
- * rounded up as the engine does. max_workspace changes nothing of that. The gradient of slopes takes 4 bytes for each
- * head, tile of keys and work-item of a group, that of a bias without an axis k 8 for each of its cells and each
- * stripe, with that axis 4 for each of its cells where one has more than 64 terms. Where the gradient of a bias is
- * wanted that heads or entries share, a work-group has the keys of all of them, so that there are more stripes.
- * Gradients of captured buffers take 8 bytes for each of their n elements and each work-group, with engine simt for
- * each 32 work-items of a group. There are b hk groups for each stripe or, where those would have more elements than
- * dQ, one that has the keys of all heads and entries.
+ * elements has 4 bytes with simt; where keys have more than 64 tiles of queries, in all heads and entries that share
+ * them, each element of dK and dV of a work-group's tile has, with simt and cpu. Rows are whole tiles there, and
+ * widths are rounded up as the engine does. max_workspace changes nothing of that. The gradient of slopes takes 4
+ * bytes for each head, tile of keys and work-item of a group, that of a bias without an axis k 8 for each of its cells
+ * and each stripe, with that axis 4 for each of its cells where one has more than 64 terms. Where the gradient of a
+ * bias is wanted that heads or entries share, a work-group has the keys of all of them, so that there are more
+ * stripes. Gradients of captured buffers take 8 bytes for each of their n elements and each work-group, with engine
+ * simt for each 32 work-items of a group. There are b hk groups for each stripe or, where those would have more
+ * elements than dQ, one that has the keys of all heads and entries.
  *
  * @param plan  its problem has CLATTN_BACKWARD; not NULL
  * @param args  sizes, splits, strides of K, V, dK and dV, strides and shape of the bias and n of captured buffers are

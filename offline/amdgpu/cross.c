@@ -44,7 +44,7 @@ static void write_lane(struct wave *w, const struct op *o)
     const uint32_t reg = o->dst[0].reg;
     vector_of(w, reg)[lane] = (uint32_t)fetch_scalar(w, &o->src[0]);
     w->defined[reg] &= ~bit;
-    if ((uint32_t)fetch_scalar_defined(w, &o->src[0]) == ~0u)
+    if ((uint32_t)fetch_scalar_defined(w, &o->src[0])) /* of a mask that is kept so, compilers define some bits only */
         w->defined[reg] |= bit;
 }
 

@@ -106,6 +106,11 @@ static const struct {
       0, 0, 1, NULL },
     { "the half that is on its way", "global_load_d16_b16 v2, v1, s[4:5]\nv_mov_b16 v3.l, v2.l\n", FOUND_NOT_WAITED, 1,
       0, 0, 1, NULL },
+    { "a mask that is defined where it counts, kept in a lane",
+      "s_or_b32 s8, s8, exec_lo\nv_writelane_b32 v2, s8, 3\nv_readlane_b32 s9, v2, 3\ns_and_b32 exec_lo, exec_lo, s9\n",
+      SILENT, 0, 0, 0, 1, NULL },
+    { "one of which no bit is", "v_writelane_b32 v2, s8, 3\nv_readlane_b32 s9, v2, 3\ns_and_b32 exec_lo, exec_lo, s9\n",
+      FOUND_READ_REGISTER, 2, 0, 0, 1, NULL },
     { "bits that a shift leaves out",
       "s_mov_b32 s8, 0\ns_lshl_b64 s[8:9], s[8:9], 3\ns_and_b32 s9, s9, 7\nv_mov_b32 v2, s9\n"
       "global_store_b32 v1, v2, s[4:5]\n", SILENT, 0, 0, 0, 1, NULL },
