@@ -170,11 +170,11 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
 #define CLA_PART_OF CLA_CAT(CLA_PART_OF_, CLA_MMA_DEPTH)
 #define CLA_PART_OF_4(chunk, h) ((h) ? (chunk).zw : (chunk).xy)
 #define CLA_PART_OF_8(chunk, h) (chunk)
-/* B of it, where `other` is the chunk that the other part has, if lanes have whole columns. */
+/* B of it, from the chunks of the parts that a lane has: its own, or both if lanes have whole columns. */
 #define CLA_FIRST_PART(t) (CLA_MMA_WHOLE ? 0 : (t)->part)
 #define CLA_RIGHT CLA_CAT(CLA_RIGHT_, CLA_MMA_WHOLE)
-#define CLA_RIGHT_0(chunk, other, h) CLA_PART_OF(chunk, h)
-#define CLA_RIGHT_1(chunk, other, h) ((cla_right)(chunk, other))
+#define CLA_RIGHT_0(chunks, h) CLA_PART_OF((chunks)[0], h)
+#define CLA_RIGHT_1(chunks, h) ((cla_right)((chunks)[0], (chunks)[1]))
 
 /* Owned rows, by name: fragment `step` (of K dims) of row tile i. row_of(t, e, r) is where row r begins. The one or two
  * rows of a lane are loaded without a loop, whose unrolling costs registers that gradients of d128 do not have. */
@@ -232,12 +232,13 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
                 const int place = cla_k_place(CLA_KEY_OF_COLUMN(t->column), CLA_FIRST_PART(t), chunks); \
                 const int first = \
                     (CLA_MMA_K * (j / CLA_MMA_TILES) + CLA_MMA_COLUMNS * (j % CLA_MMA_TILES)) * chunks; \
-                const uint4 right = t->b[first + CLA_STEPPED(place, c, chunks)]; \
-                const uint4 other = CLA_MMA_WHOLE ? t->b[first + CLA_STEPPED(place, c + 1, chunks)] : right; \
+                uint4 right[1 + CLA_MMA_WHOLE]; \
+                CLA_UNROLL for (int n = 0; n <= CLA_MMA_WHOLE; n++) \
+                    right[n] = t->b[first + CLA_STEPPED(place, c + n, chunks)]; \
                 CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int h = n / CLA_RT, i = n % CLA_RT; \
                     cla_mma(t->warp, dst + CLA_MMA_COLUMNS * j * CLA_R_N + CLA_MMA_ROWS * i, 1, CLA_R_N, left[i][h], \
-                            CLA_RIGHT(right, other, h)); \
+                            CLA_RIGHT(right, h)); \
                 } \
             } \
         } \
@@ -251,11 +252,12 @@ CLA_FN void cla_mark(cla_tile *t, const real *s, cla_scalar nothing)
                 const int chunks = CLA_MMA_DEPTH * ((width) / 8); /* of DEPTH rows */ \
                 const int from = (CLA_MMA_PARTS * j + CLA_FIRST_PART(t)) * chunks + CLA_MMA_N * h + \
                                  (CLA_MMA_ROW(t->column) ^ CLA_SUMMED_SWAP(t->part)); \
-                const uint4 right = t->b[from], other = CLA_MMA_WHOLE ? t->b[from + chunks] : right; \
+                uint4 right[1 + CLA_MMA_WHOLE]; \
+                CLA_UNROLL for (int n = 0; n <= CLA_MMA_WHOLE; n++) right[n] = t->b[from + n * chunks]; \
                 CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int i = n % CLA_RT; \
                     cla_mma(t->warp, dst + i * CLA_OF_TILE(width) + CLA_SUM_OF(CLA_CHUNK_STEPS * h + n / CLA_RT, 0), \
-                            CLA_MMA_COLUMNS, 1, weights[j][i], CLA_RIGHT(right, other, n / CLA_RT)); \
+                            CLA_MMA_COLUMNS, 1, weights[j][i], CLA_RIGHT(right, n / CLA_RT)); \
                 } \
             } \
         } \
