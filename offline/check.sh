@@ -417,13 +417,15 @@ amd_waves() { # GFX REGISTERS LOCAL ITEMS
 compile_amd_driver() {
     local t=$1 driver=${1%%/*} gfx=${1#*/} began rc log object facts spill own
     log=$(path_of "$t").log object=$(path_of "$t").o
-    test -e "$amd_drivers/$driver/ready" || { skipped "$t" "no driver (setup-amd-drivers.sh)" && return; }
+    test -e "$amd_drivers/$driver/ready" && test -e "$amd_drivers/rocm6/ready" ||
+        { skipped "$t" "no driver (setup-amd-drivers.sh)" && return; }
     client amdcl "$tmp/amdcl" "${CC:-cc}" -ldl || { skipped "$t" "needs cc and opencl-c-headers" && return; }
     began=$(now)
     timeout "$limit" "$tmp/amdcl" "$amd_drivers/$driver" "$gfx" "$file" "$object" "$std" \
         ${options[@]+"${options[@]}"} "$(which_gfx "$t")" >"$log" 2>&1
     rc=$?
     test $rc != 3 || { skipped "$t" "this driver does not know it" && return; }
+    test $rc != 2 || { skipped "$t" "$(reason "$log" "the driver cannot be entered")" && return; }
     test $rc = 0 || { failed "$t" $(($(now) - began)) "$(reason "$log" "amdcl: status $rc")" && return; }
     facts=$(code_object_facts "$object")
     test -n "$facts" || { failed "$t" $(($(now) - began)) "no kernel $kernel" && return; }

@@ -12,24 +12,30 @@ to=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/amd}
 dir=
 . "$(dirname "$0")/debian-root.sh"
 
-driver() { # NAME SUITE PACKAGES...
-    dir=$to/$1
+# A file of the root, `ready`, has the driver's version, once all is there.
+driver() { # NAME VERSION SUITE PACKAGES...
+    local version name=$1 wanted=$2 suite=$3
+    dir=$to/$name
+    shift 3
     test ! -e "$dir/ready" || return 0
-    new_root "$2"
-    shift 2
+    rm -rf --one-file-system "$dir" # what was cut off
+    new_root "$suite"
     apt_inside update -qq
     apt_inside install -y --no-install-recommends rocm-opencl-icd "$@"
     apt_inside clean
     test -e "$dir/usr/lib/x86_64-linux-gnu/libamdocl64.so"
-    touch "$dir/ready"
+    for tool in llvm-objdump llvm-readelf; do
+        test ! -e "$dir/usr/lib/llvm-21/bin/$tool" ||
+            wrap "$tool" "$dir/usr/lib/x86_64-linux-gnu" "$dir/usr/lib/llvm-21/bin/$tool"
+    done
+    version=$(chroot "$dir" dpkg-query -W -f '${Version}' rocm-opencl-icd)
+    case $version in
+    "$wanted".*) ;;
+    *) echo "setup-amd-drivers.sh: $suite has ROCm $version, where $wanted is wanted" >&2 && exit 1 ;;
+    esac
+    echo "$version" >"$dir/ready"
 }
 
-driver rocm5 trixie libclang-common-17-dev # whose headers its compiler wants to see
-driver rocm6 forky llvm-21
-for tool in llvm-objdump llvm-readelf; do
-    wrap "$tool" "$dir/usr/lib/x86_64-linux-gnu" "$dir/usr/lib/llvm-21/bin/$tool"
-done
-for name in rocm5 rocm6; do
-    chroot "$to/$name" dpkg-query -W -f "$name: AMD's driver of ROCm \${Version}\n" rocm-opencl-icd
-done
-"$dir/wrap/llvm-objdump" --version | sed -n 's/^ *//; /LLVM version/p'
+driver rocm5 5.7 trixie libclang-common-17-dev # whose headers its compiler wants to see
+driver rocm6 6.4 forky llvm-21
+for name in rocm5 rocm6; do echo "$name: AMD's driver of ROCm $(cat "$to/$name/ready")"; done

@@ -8,7 +8,8 @@
  *     3 FIRST_K  K of the first tile is stored | it is read
  *     4 V        V is stored, K is read | V is read, the next K stored
  *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
- * An item keeps Q to itself. */
+ * An item keeps Q to itself, unless lanes have whole rows (CLA_MMA_WHOLE): then 3 also stands between Q that is stored
+ * and Q that other lanes of the wave read. */
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_V barrier(CLK_LOCAL_MEM_FENCE);

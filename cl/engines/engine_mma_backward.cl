@@ -16,7 +16,8 @@
  *     3 SPENT    L and D are read, and nothing is summed | the next ones are stored
  *     4 OFFERED  dS is stored for others | they read it
  *     5 TAKEN    it is read | the next one is stored
- * An item keeps what it owns to itself. */
+ * An item keeps what it owns to itself, unless lanes have whole rows (CLA_MMA_WHOLE): then STAGED also stands between
+ * that being stored and other lanes of the wave reading it. */
 #define CLA_BARRIER_STAGED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_SPENT barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_OFFERED barrier(CLK_LOCAL_MEM_FENCE);

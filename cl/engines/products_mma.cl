@@ -5,23 +5,25 @@
  * and the names here are those of that case.
  *
  * Of each M x N tile of S or O a lane has R rows (CLA_MMA_ROWS) and C columns (CLA_MMA_COLUMNS) from C part on.
+ * G is CLA_MMA_DEPTH, 4 or 8.
  *     row of slot r = first + M RT wave + its first + M / R r   s[j * R_N + r], j = C n + i: column i of tile n
- *     key of slot j = k0 + K (j / 4) + 4 part + j % 4           o[((row tile * width / N + n) * R + r % R) * C + i]
+ *     key of slot j = k0 + K (j / G) + G part + j % G           o[((row tile * width / N + n) * R + r % R) * C + i]
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
- * a lane owns dims 8 part .. of each 32 of Q and K, which renames the dims of both alike, and keys and columns have the
+ * a lane owns dims 8 part .. of each 8 PARTS of Q and K, which renames the dims of both alike, and keys and columns have the
  * names above. P is in registers as it comes: the layout of S is that of a left operand. That takes units whose lanes
  * have 4 or 8 of a row's K elements (CLA_MMA_DEPTH); a chunk feeds two instructions, or one.
  *     Rows to multiply with, as K: as they are, but chunk c of a row lies at c ^ CLA_DOTTED_SWAP(row), where rows are
  *         whole multiples of 8 chunks: lanes that read at once read chunks of different rows
  *     Rows to add up, as V: DEPTH keys of a column side by side, by bytes of as many rows once per work-group. Chunk p
- *         of them has columns d = 8 (p % VC) + CHUNK_COLUMNS (p / VC) and, of 4 keys, d + 1; it lies at
+ *         of them has columns d = 8 (p % VC) + (p / VC) times 8 / G, and, of 4 keys, d + 1; it lies at
  *         p ^ CLA_SUMMED_SWAP(r) behind the other ones of rows DEPTH r ..
  *     Rows that are owned, as Q: registers (QREG 1), or local memory where each item reads what it wrote, or what items
  *         of its wave did (CLA_MMA_WHOLE), behind a barrier
  * By NVIDIA's and AMD's lanes all 16-byte reads are free of bank conflicts then, 8 lanes at a time. */
 #if CLA_MMA_PARTS * CLA_MMA_DEPTH != CLA_MMA_K || (CLA_MMA_DEPTH != 4 && CLA_MMA_DEPTH != 8) || CLA_MMA_ROWS > 2 || \
-    CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1
+    CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1 || (CLA_MMA_APART != 1 && CLA_MMA_TILES > 1) || \
+    (CLA_MMA_WHOLE && CLA_MMA_PARTS != 2)
 #error "Operands lie otherwise than this matrix unit takes them: it needs products of its own."
 #endif
 #define CLA_LANES (CLA_WAVE * CLA_NW)

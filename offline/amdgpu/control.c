@@ -172,7 +172,7 @@ static void read_setreg(struct reader *r, const struct form *f, struct statement
     const struct word first = { p, comma ? (size_t)(comma - p) : 0 };
     const struct word second = { comma ? comma + 1 : p, comma ? (size_t)(end - comma - 2) : 0 };
     if (!word_number(word_trim(first), &at) || !word_number(word_trim(second), &bits) || at < MODE_DENORM ||
-        at + bits > MODE_DENORM + 4)
+        at > MODE_DENORM + 3 || bits < 1 || bits > 4 || at + bits > MODE_DENORM + 4)
         fail(r, "%s changes rounding or exceptions", f->name);
     o->offset = (int32_t)(at - MODE_DENORM);
     o->offset1 = (int32_t)bits;

@@ -161,6 +161,8 @@ static void read_args(struct pack *k, struct amdgpu_kernel *kernel)
     const uint64_t n = take_kind(k, ITEM_ARRAY).value;
     if (n > MAX_PARAMS)
         fail(k->r, "a kernel has too many arguments");
+    if (kernel->params)
+        fail(k->r, "a kernel has its arguments twice");
     kernel->params = reader_alloc(k->r, (size_t)n + 1, sizeof *kernel->params);
     kernel->hidden = reader_alloc(k->r, (size_t)n + 1, sizeof *kernel->hidden);
     kernel->info.params = kernel->params;
@@ -254,6 +256,7 @@ static void read_descriptor(struct reader *r, struct amdgpu_kernel *k, struct wo
         to->group_id[i] = rsrc2 >> (7 + i) & 1;
     to->group_info = rsrc2 >> 10 & 1;
     to->work_item = rsrc2 >> 11 & 3;
+    to->packed_item = (uint8_t)(r->module->mi200 || r->module->generation >= 11);
     to->private_offset = rsrc2 & 1;
     to->flush = (uint8_t)(((rsrc1 >> 16 & 3) != 3) | ((rsrc1 >> 18 & 3) != 3) << 1);
     to->preload_length = preload & 127;

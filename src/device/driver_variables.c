@@ -20,6 +20,8 @@ static const struct {
     { "CL_CONFIG_REPLACE_IR_", "Intel's CPUs: other code in place of the program's" },
     { "CL_CONFIG_USE_", "Intel's CPUs: vectorizer, relaxed arithmetic, trapping" },
     { "GALLIVM_", "llvmpipe: passes left out, instructions not used" },
+    { "GPU_ENABLE_WAVE32_MODE", "AMD: how many lanes a wave has" },
+    { "GPU_ENABLE_WGP_MODE", "AMD: which compute units share a group" },
     { "IGC_", "Intel's GPUs: every switch of the compiler" },
     { "LP_NATIVE_VECTOR_WIDTH", "llvmpipe: how wide its vectors are" },
     { "POCL_BINARY_SPECIALIZE_WG", "PoCL: which sizes of groups a binary has code for" },

@@ -27,6 +27,8 @@ static const struct unit unit = {
 static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why *why)
 {
     static const int known[] = { 0x908, 0x90a, 0x942, 0x950, CAPS_GFX_ANY };
+    if (caps->gfx == 0x90a && p->type == CLATTN_F16) /* of bf16 they are below what the bound asks for */
+        REFUSE("gfx90a takes numbers of f16 below 2^-14 for 0");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (caps->gfx == known[i])
             return engine_mma_suits(caps, p, why);

@@ -19,12 +19,16 @@ static const struct unit unit = {
     .fragments = { "mma_wmma_lanes.cl", "mma_amd.cl", "mma_wmma.cl" }, .wave = 32, .m = 16, .n = 16, .k = 16, .rows = 1
 };
 
-/* All of gfx11 and gfx12, of which compilers may know more than is known here. */
+/* Families, of which compilers may know more members than are known here; not gfx125, whose instruction is another. */
 static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why *why)
 {
-    if (caps->gfx != CAPS_GFX_ANY && (caps->gfx < 0x1100 || caps->gfx > 0x12ff))
-        REFUSE("needs AMD's gfx11 or gfx12, by AMD's own driver");
-    return engine_mma_suits(caps, p, why);
+    static const int known[] = { 0x110, 0x115, 0x117, 0x120 };
+    if (caps->gfx == CAPS_GFX_ANY)
+        return engine_mma_suits(caps, p, why);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (caps->gfx >> 4 == known[i])
+            return engine_mma_suits(caps, p, why);
+    REFUSE("needs AMD's gfx110x, gfx115x, gfx117x or gfx120x, by AMD's own driver");
 }
 
 /* Where lanes hold whole rows, those of Q that are wide leave no registers for the rest. */

@@ -32,9 +32,9 @@ if usual; then
     attention $where --type f16 --causal --tune off
     right && test "$(json engine)" = wmma && test "$(json binary)" = miss
     ok $? "f16: the matrix units are chosen after their test ($(json engine), $(json binary))"
-    attention driver=5,gfx=90a --type f16 --causal --tune off
+    attention driver=5,gfx=90a --type bf16 --causal --tune off
     right && test "$(json engine)" = mfma
-    ok $? "f16 on gfx90a, by the other driver ($(json engine))"
+    ok $? "bf16 on gfx90a, by the other driver ($(json engine))"
     attention driver=6,gfx=1030 --type f16 --causal --tune off
     right && test "$(json engine)" = simt
     ok $? "f16 on gfx1030, which has none ($(json engine))"
@@ -84,20 +84,20 @@ for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,g
     due case_is_right driver=$device 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
 done
 for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,gfx=90a; do
-    engine=mfma
-    case $device in *=1*) engine=wmma ;; esac
+    engine=mfma type=f16
+    case $device in *=1*) engine=wmma ;; *90a) type=bf16 ;; esac # gfx90a has no small numbers of f16
     due several driver=$device engines $engine CLATTN_PART=0
     due several driver=$device,schedule=highest,approximate=1 engines $engine CLATTN_PART=0
     due several driver=$device,schedule=random,seed=1,approximate=-1 engines $engine
-    due case_is_right driver=$device,approximate=1 'f16 b2 h2/1 q300 k200 d64 causal lse' $engine
+    due case_is_right driver=$device,approximate=1 "$type b2 h2/1 q300 k200 d64 causal lse" $engine
     due case_is_right driver=$device,approximate=-1 'bf16 b1 h2/1 q300 k200 d128 lse' $engine
-    due case_is_right driver=$device,schedule=random,seed=2 'f16 b1 h4/1 q1 k300 d128 page16' $engine
-    due case_is_right driver=$device 'f16 b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd' $engine backward
+    due case_is_right driver=$device,schedule=random,seed=2 "$type b1 h4/1 q1 k300 d128 page16" $engine
+    due case_is_right driver=$device "$type b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd" $engine backward
 done
 due several driver=6,gfx=1201,approximate=-1 forward wmma CLATTN_TEST_TYPES='f16 bf16'
 due several driver=6,gfx=1100,approximate=1,schedule=random,seed=6 forward wmma CLATTN_TEST_TYPES='f16 bf16'
 due several driver=6,gfx=942,approximate=1 forward mfma CLATTN_TEST_TYPES='f16 bf16'
-due several driver=5,gfx=90a,approximate=-1,schedule=random,seed=7 forward mfma CLATTN_TEST_TYPES='f16 bf16'
+due several driver=5,gfx=90a,approximate=-1,schedule=random,seed=7 forward mfma CLATTN_TEST_TYPES=bf16
 due several driver=6,gfx=1100,approximate=1 sizes simt
 due several driver=6,gfx=942,approximate=-1,schedule=random,seed=2 sizes simt
 due several driver=6,gfx=1201,approximate=1 quantised simt

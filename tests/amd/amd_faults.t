@@ -22,8 +22,9 @@ holes='f32 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
 barrier='barrier(CLK_LOCAL_MEM_FENCE);'
 case_is_right $where "$simt" simt
 if rest; then
-    case_is_right $where "$holes" simt
     for device in $where driver=6,gfx=942; do
+        case_is_right $device "$holes" simt
+        case_is_right $device "$simt" simt
         due fault simt "$holes" "$barrier" "$gone" 1 $device
         # The others, 3, 4 and 7, are among the items of a row, which are of one wave here.
         for i in 2 5 6; do due fault simt "$simt" "$barrier" "$gone" $i $device; done
@@ -31,6 +32,7 @@ if rest; then
     for device in driver=6,gfx=1100 driver=6,gfx=1201 driver=6,gfx=942; do
         engine=wmma
         test $device != driver=6,gfx=942 || engine=mfma
+        case_is_right $device "$mma" $engine
         for i in 1 2 3 4 5; do due fault $engine "$mma" "$barrier" "$gone" $i $device; done
         due fault $engine "$mma" '0x05040100' '0x05040101' 1 $device
         due fault $engine "$mma" '0x07060302' '0x07060303' 1 $device

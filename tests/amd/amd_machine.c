@@ -65,11 +65,15 @@ static bool device(cl_device_info what, struct answer *out, char room[PRETENDED_
 
 /* ---- Programs: code objects ---- */
 
+/* By its version, since a root may be made anew. */
 static void compiler(char to[PRETENDED_FILE_MAX])
 {
-    char dir[PRETENDED_VALUE_MAX], name[PRETENDED_VALUE_MAX];
-    snprintf(to, PRETENDED_FILE_MAX, "%s/rocm%ld %.32s", pretended_word("drivers", dir), pretended_number("driver", 6),
-             target(name));
+    char dir[PRETENDED_VALUE_MAX], name[PRETENDED_VALUE_MAX], file[PRETENDED_FILE_MAX];
+    const long driver = pretended_number("driver", 6);
+    snprintf(file, sizeof file, "%s/rocm%ld/ready", pretended_word("drivers", dir), driver);
+    char *const version = pretended_read(file, NULL);
+    snprintf(to, PRETENDED_FILE_MAX, "rocm%ld %.64s %.32s", driver, version ? version : "", target(name));
+    free(version);
 }
 
 /* amdcl takes each option as a word. */
@@ -87,10 +91,11 @@ static int compile(const struct program *p, const char *in, const char *out, con
     argv[n++] = (char *)target(name);
     argv[n++] = (char *)in;
     argv[n++] = (char *)out;
-    for (char *word = strtok_r(rest, " ", &rest); word && n < WORDS - 1; word = strtok_r(NULL, " ", &rest))
+    char *word = strtok_r(rest, " ", &rest);
+    for (; word && n < WORDS - 1; word = strtok_r(NULL, " ", &rest))
         argv[n++] = word;
     argv[n] = NULL;
-    const int status = pretended_run(argv, log, NULL);
+    const int status = word ? -1 : pretended_run(argv, log, NULL);
     free(options);
     return status;
 }
@@ -124,11 +129,19 @@ static char *disassemble(const struct program *p, const char *processor, size_t 
     return listing;
 }
 
+/* A code object of another GPU the driver does not load. */
+static bool is_mine(const char *processor)
+{
+    char name[PRETENDED_VALUE_MAX];
+    const size_t n = strcspn(target(name), ":");
+    return strlen(processor) == n && !strncmp(processor, name, n);
+}
+
 static void *read_module(struct program *p, char *why, size_t why_size)
 {
     char processor[64];
     size_t length = 0;
-    if (!amdgpu_object_target(p->binary, p->size, processor, sizeof processor, why, why_size))
+    if (!amdgpu_object_target(p->binary, p->size, processor, sizeof processor, why, why_size) || !is_mine(processor))
         return NULL;
     char *const listing = disassemble(p, processor, &length);
     void *const module = listing ? amdgpu_module_read(p->binary, p->size, listing, length, why, why_size) : NULL;
