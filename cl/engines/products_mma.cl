@@ -10,9 +10,9 @@
  *     key of slot j = k0 + K (j / G) + G part + j % G           o[((row tile * width / N + n) * R + r % R) * C + i]
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
- * a lane owns dims 8 part .. of each 8 PARTS of Q and K, which renames the dims of both alike, and keys and columns have the
- * names above. P is in registers as it comes: the layout of S is that of a left operand. That takes units whose lanes
- * have 4 or 8 of a row's K elements (CLA_MMA_DEPTH); a chunk feeds two instructions, or one.
+ * a lane owns dims 8 part .. of each 8 PARTS of Q and K, which renames the dims of both alike, and keys and columns
+ * have the names above. P is in registers as it comes: the layout of S is that of a left operand. That takes units
+ * whose lanes have 4 or 8 of a row's K elements (CLA_MMA_DEPTH); a chunk feeds two instructions, or one.
  *     Rows to multiply with, as K: as they are, but chunk c of a row lies at c ^ CLA_DOTTED_SWAP(row), where rows are
  *         whole multiples of 8 chunks: lanes that read at once read chunks of different rows
  *     Rows to add up, as V: DEPTH keys of a column side by side, by bytes of as many rows once per work-group. Chunk p
