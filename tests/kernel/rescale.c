@@ -86,7 +86,7 @@ static void test_device(const struct device *d)
             if (harness_turn(e + i, strcmp(engine, "simt") && (e + i) % 2 == 0))
                 check_places(d, types[i], engine);
         for (unsigned e = 0; (emulated = emulation(e, "nw1,rt1,bk16,qreg1")); e++)
-            if (harness_shares(i + e))
+            if (harness_more() && harness_alternates(i, 2))
                 check_places(d, types[i], emulated);
     }
 }
