@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "inside.h"
+#include "offline/frame/crew.h"
 
-enum { MAX_THREADS = 1024, MAX_WORKERS = 256, ALIGNMENT = 64 };
+enum { MAX_THREADS = 1024, ALIGNMENT = 64 };
 
 /* What workers share, under the lock. */
 struct state {
@@ -287,8 +288,9 @@ static void tear_down(struct launch *launch)
 
 /* ---- workers ---- */
 
-static void worker_free(struct worker *worker)
+static void worker_free(void *blob)
 {
+    struct worker *const worker = blob;
     if (!worker)
         return;
     free(worker->warps);
@@ -379,8 +381,9 @@ static void place_warps(struct worker *worker)
     }
 }
 
-static struct worker *worker_new(struct launch *launch, uint64_t number)
+static void *worker_new(void *blob, uint64_t number)
 {
+    struct launch *const launch = blob;
     const struct ptx_kernel *k = launch->kernel;
     const size_t n_warps = launch->n_warps, local = n_warps * LANES * round_up(k->local_bytes, 16);
     struct worker *worker = zeros(1, sizeof *worker);
@@ -440,8 +443,9 @@ static void add_stats(struct ptx_stats *to, const struct ptx_stats *from)
         to->findings[i] += from->findings[i];
 }
 
-static void worker_loop(struct worker *worker)
+static void worker_loop(void *blob)
 {
+    struct worker *const worker = blob;
     struct launch *launch = worker->launch;
     while (!worker->stop && next_group(worker))
         worker_group(worker);
@@ -450,38 +454,9 @@ static void worker_loop(struct worker *worker)
     launch_unlock(launch);
 }
 
-static void *thread_main(void *worker)
-{
-    worker_loop(worker);
-    return NULL;
-}
-
-/* As many threads as can be had; the caller's is one of them. */
-static void run_workers(struct launch *launch)
-{
-    const uint64_t asked = launch->threaded ? launch->asked->threads : 1;
-    const uint64_t n = asked > launch->n_groups ? launch->n_groups : asked > MAX_WORKERS ? MAX_WORKERS : asked;
-    struct worker *workers[MAX_WORKERS] = { NULL };
-    pthread_t threads[MAX_WORKERS];
-    uint64_t started = 1;
-    workers[0] = worker_new(launch, 0);
-    for (; workers[0] && started < n; started++) {
-        workers[started] = worker_new(launch, started);
-        if (!workers[started] || pthread_create(&threads[started], NULL, thread_main, workers[started]))
-            break;
-    }
-    if (workers[0])
-        worker_loop(workers[0]);
-    else
-        launch->state->status = PTX_NO_MEMORY;
-    for (uint64_t i = 1; i < started; i++)
-        pthread_join(threads[i], NULL);
-    for (uint64_t i = 0; i < n; i++)
-        worker_free(workers[i]);
-}
-
 enum ptx_status ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *asked, char *why, size_t why_size)
 {
+    static const struct crew crew = { worker_new, worker_loop, worker_free };
     struct launch launch;
     struct state state;
     memset(&launch, 0, sizeof launch);
@@ -496,9 +471,8 @@ enum ptx_status ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch
         say_why(why, why_size, "out of memory");
         return PTX_NO_MEMORY;
     }
-    if (lay_out(&launch, &state))
-        run_workers(&launch);
-    else
+    if (!lay_out(&launch, &state) ||
+        !crew_run(&crew, &launch, launch.threaded ? asked->threads : 1, launch.n_groups))
         state.status = PTX_NO_MEMORY;
     tear_down(&launch);
     pthread_mutex_destroy(&state.lock);
