@@ -15,7 +15,7 @@ real rv.npy '<f4' 4 1 2 133 64
 attention() { # WORDS ARGS...
     words=$1
     shift
-    CLATTN_CACHE_DIR=$tmp/cache on_amd "$words" "$program" --json --verify --device AMD "$@" rq.npy rk.npy rv.npy
+    CLATTN_CACHE_DIR=$tmp/cache on_device "$words" "$program" --json --verify --device AMD "$@" rq.npy rk.npy rv.npy
 }
 right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
 attention $where --type f32 --causal --tune off
@@ -42,13 +42,13 @@ fi
 
 # The record is kept, and the next start takes it. What is measured means nothing.
 tuned() { # PROBLEM
-    CLATTN_CACHE_DIR=$tmp/tuned on_amd $where "$top_builddir/clattn-tune" --device AMD --effort quick --time 60 "$1"
+    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device AMD --effort quick --time 60 "$1"
     sound
     ok $? "clattn-tune ends ($(tail -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_amd $where "$top_builddir/clattn-tune" --device AMD --list
+    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device AMD --list
     sound && test "$(wc -l <out)" -ge 1
     ok $? "and has kept what it found ($(head -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_amd $where "$top_builddir/clattn-tune" --device AMD --verify
+    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device AMD --verify
     sound
     ok $? "which computes what it should ($(tail -n 1 out))"
 }
@@ -56,14 +56,6 @@ due tuned 'f32 b1 h1 q64 k64 d64'
 
 # ---- tables of cases ----
 
-several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
-    words=$1 test=$2 engines=$3
-    shift 3
-    on_amd "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
-        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/kernel/$test.t"
-    sound && test "$(grep -c '^ok.*AMD' out)" -gt 0
-    ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
-}
 if usual; then
     case_is_right driver=6,gfx=1201,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' simt
     case_is_right driver=6,gfx=942,approximate=-1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' simt backward

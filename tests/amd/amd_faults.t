@@ -6,17 +6,6 @@
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/amd/amd_device.sh"
 
-fault() { # ENGINE PROBLEM FROM TO N WORDS: the N-th FROM of the program is TO; some schedule shows it
-    printf '%s\n' "$3" "$4" "$5" >change
-    shown=
-    for schedule in lowest highest random; do
-        on_amd "$6,schedule=$schedule,seed=5,change=$tmp/change" "$top_builddir/tests/kernel/forward.t" "$2" "$1"
-        sound && ! grep -q SKIP out || shown=$schedule # a skip: the engine fails its own test
-        test -z "$shown" || break
-    done
-    test -n "$shown"
-    ok $? "$1, $6, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by $shown"
-}
 simt='f32 b1 h2 q77 k133 d64 causal lse' mma='f16 b1 h2 q77 k133 d64 causal lse' gone=' '
 holes='f32 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
 barrier='barrier(CLK_LOCAL_MEM_FENCE);'

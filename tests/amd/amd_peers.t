@@ -9,16 +9,6 @@ CLATTN_TEST_DEVICES=AMD
 . "$top_srcdir/tests/conformance/peers.sh"
 . "$top_srcdir/tests/amd/amd_device.sh"
 
-peers_are_right() { # WORDS TYPE ENGINE NAMES
-    pretend "$1"
-    OPENCL_LAYERS=$layer
-    export OPENCL_LAYERS
-    judge_peers "$4" "$2" "--engine $3"
-    unset OPENCL_LAYERS
-    test ! -s findings
-    ok $? "and nothing was found: $1"
-}
-
 if find_peers; then
     most=1e7 lacking='int8|merge' # what the engines refuse, and what no engine computes
     test -z "$full" || most=inf

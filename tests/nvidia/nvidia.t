@@ -16,7 +16,7 @@ real rv.npy '<f4' 4 1 2 133 64
 attention() { # WORDS ARGS...
     words=$1
     shift
-    CLATTN_CACHE_DIR=$tmp/cache on_nvidia "$words" "$program" --json --verify --device NVIDIA "$@" rq.npy rk.npy rv.npy
+    CLATTN_CACHE_DIR=$tmp/cache on_device "$words" "$program" --json --verify --device NVIDIA "$@" rq.npy rk.npy rv.npy
 }
 right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
 attention $where --type f32 --causal --tune off
@@ -37,14 +37,14 @@ fi
 
 # The record is kept, and the next start takes it. What is measured means nothing.
 tuned() { # PROBLEM
-    CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 60 \
+    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 60 \
         "$1"
     sound
     ok $? "clattn-tune ends ($(tail -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --list
+    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device NVIDIA --list
     sound && test "$(grep -c 'mma_nv\|simt' out)" -eq 1
     ok $? "and has kept what it found ($(head -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_nvidia $where "$top_builddir/clattn-tune" --device NVIDIA --verify
+    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device NVIDIA --verify
     sound
     ok $? "which computes what it should ($(tail -n 1 out))"
 }
@@ -53,7 +53,7 @@ due tuned 'f16 b1 h1 q64 k64 d64'
 # ---- what a group of threads may have ----
 
 limited() { # WORDS ENGINE DESCRIPTION PATTERN: it is refused and the reason has PATTERN, or, without one, is right
-    on_nvidia "$where,ptxas=$ptxas$1" "$top_builddir/tests/kernel/forward.t" 'f32 b1 h1 q77 k133 d64 lse' "$2"
+    on_device "$where,ptxas=$ptxas$1" "$top_builddir/tests/kernel/forward.t" 'f32 b1 h1 q77 k133 d64 lse' "$2"
     if test -n "$4"; then grep -q "^ok.*SKIP.*$4" out; else sound && ! grep -q SKIP out; fi
     ok $? "$3 ($(sed -n 's/# SKIP/passed over:/; /^ok/p' out))" # which is no skip of ours
 }
@@ -71,14 +71,6 @@ fi
 
 # ---- tables of cases ----
 
-several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
-    words=$1 test=$2 engines=$3
-    shift 3
-    on_nvidia "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
-        CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/kernel/$test.t"
-    sound && test "$(grep -c '^ok.*NVIDIA' out)" -gt 0
-    ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
-}
 if usual; then
     case_is_right $where,pieces=3,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' ''
     case_is_right $where,pieces=3,approximate=1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' '' backward
