@@ -35,18 +35,12 @@ static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why
     REFUSE("needs AMD's gfx908, gfx90a, gfx942 or gfx950, by AMD's own driver");
 }
 
-static int rank(const struct caps *caps, const clattn_problem *p)
-{
-    (void)p;
-    return caps->kind == CAPS_CPU ? 0 : 60;
-}
-
 const struct engine engine_mfma = {
     MATRIX_ENGINE,
     .name = "mfma",
     .unit = &unit,
     .rows = rows,
-    .rank = rank,
+    .rank = engine_mma_rank,
     .suits = suits,
     .fits = engine_mma_fits,
     .wants_selftest = true,

@@ -80,3 +80,9 @@ cl_int engine_mma_fits(const struct tile *t, const struct caps *caps, const clat
         REFUSE("bk must be a multiple of 16");
     return CL_SUCCESS;
 }
+
+int engine_mma_rank(const struct caps *caps, const clattn_problem *p)
+{
+    (void)p;
+    return caps->kind == CAPS_CPU ? 0 : 60;
+}

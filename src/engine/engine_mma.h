@@ -29,6 +29,9 @@ int engine_mma_keys(const struct tile *t);
 int64_t engine_mma_local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p);
 int engine_mma_total_scalars(const struct engine *e, const struct tile *t, const clattn_problem *p);
 
+/* Of those that are the device's own; emulations have none. */
+int engine_mma_rank(const struct caps *caps, const clattn_problem *p);
+
 /* Whether types and widths suit matrix units at all. */
 cl_int engine_mma_suits(const struct caps *caps, const clattn_problem *p, struct why *why);
 

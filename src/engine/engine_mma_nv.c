@@ -34,18 +34,12 @@ static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why
     return engine_mma_suits(caps, p, why);
 }
 
-static int rank(const struct caps *caps, const clattn_problem *p)
-{
-    (void)p;
-    return caps->kind == CAPS_CPU ? 0 : 60;
-}
-
 const struct engine engine_mma_nv = {
     MATRIX_ENGINE,
     .name = "mma_nv",
     .unit = &nvidia,
     .rows = engine_mma_nv_rows,
-    .rank = rank,
+    .rank = engine_mma_rank,
     .suits = suits,
     .fits = engine_mma_fits,
     .wants_selftest = true,

@@ -39,18 +39,12 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return engine_mma_fits(t, caps, p, why);
 }
 
-static int rank(const struct caps *caps, const clattn_problem *p)
-{
-    (void)p;
-    return caps->kind == CAPS_CPU ? 0 : 60;
-}
-
 const struct engine engine_wmma = {
     MATRIX_ENGINE,
     .name = "wmma",
     .unit = &unit,
     .rows = rows,
-    .rank = rank,
+    .rank = engine_mma_rank,
     .suits = suits,
     .fits = fits,
     .wants_selftest = true,
