@@ -54,6 +54,31 @@ tuned() { # PROBLEM
 }
 due tuned 'f32 b1 h1 q64 k64 d64'
 
+# ---- what was executed ----
+
+# 16 x 16 x 16 elements each: by the problem's sizes alone where tiles divide them. And sums are neither moved between
+# the halves of gfx942's registers nor spilled.
+real eq.npy '<f4' 4 1 1 256 64
+real ek.npy '<f4' 4 1 1 128 64
+real ev.npy '<f4' 4 1 1 128 128
+executed() { # OPERATION: how often waves did
+    awk -v operation="$1" '$0 ~ "\t[ \t]*" operation { n += $1 } END { print n + 0 }' \
+        "$(ls lines/*-cla_forward | tail -n 1)"
+}
+exact_number() { # WORDS TYPE ENGINE
+    mkdir -p lines && rm -f lines/*
+    CLATTN_CACHE_DIR=$tmp/cache on_device "$1,unchecked=1,lines=$tmp/lines" "$program" --json --verify --device AMD \
+        --tune off --type "$2" --engine "$3" --splits 1 eq.npy ek.npy ev.npy
+    right && test "$(executed 'v_(mfma|wmma)')" = $((256 / 16 * 128 / 16 * (64 + 128) / 16)) &&
+        test "$(executed 'v_accvgpr')" = 0 && test "$(executed 'scratch_')" = 0 && test "$(executed v_exp)" -gt 0
+    ok $? "$1, $2, $3: $(executed 'v_(mfma|wmma)') matrix instructions"
+}
+due exact_number driver=6,gfx=942 f16 mfma
+due exact_number driver=5,gfx=942 bf16 mfma
+due exact_number driver=6,gfx=1100 bf16 wmma
+due exact_number driver=5,gfx=1100 f16 wmma
+due exact_number driver=6,gfx=1201 f16 wmma
+
 # ---- tables of cases ----
 
 if usual; then

@@ -147,7 +147,8 @@ static void *read_module(struct program *p, char *why, size_t why_size)
     void *const module = listing ? amdgpu_module_read(p->binary, p->size, listing, length, why, why_size) : NULL;
     if (!listing)
         snprintf(why, why_size, "there is no disassembly");
-    free(listing);
+    free(p->listing);
+    p->listing = listing;
     return module;
 }
 
@@ -207,6 +208,7 @@ static bool run(const void *kernel, const struct launch *l, unsigned long long *
     to.args = args, to.n_args = l->n_args, to.buffers = buffers, to.n_buffers = l->n_buffers;
     to.schedule = l->schedule, to.seed = l->seed, to.approximate = l->approximate, to.unchecked = l->unchecked;
     to.report = l->report, to.stats = &stats;
+    to.per_line = l->per_line, to.n_lines = l->n_lines;
     const bool ended = amdgpu_run(kernel, &to, why, why_size) == AMDGPU_OK;
     *count += stats.lane_instructions;
     return ended;

@@ -12,6 +12,8 @@
  *   change=FILE                a fault to be found: lines FROM, TO, N, the N-th FROM in a program becomes TO
  *   unchecked=1                execution is not watched: faster
  *   counts=FILE                a line of it for each launch: its instructions, and how fast they were
+ *   lines=DIR                  a file NUMBER-KERNEL of it for each launch: the disassembly, and before each line how
+ *                              many waves executed it
  *   findings=FILE              each finding is one line of it, as on stderr */
 #ifndef PRETENDED_H
 #define PRETENDED_H
@@ -59,6 +61,7 @@ struct program {
     char *binary;               /* what the compiler made, with a NUL behind it */
     size_t size;
     char *more; /* what else the machine knows of it, a text */
+    char *listing; /* NULL, or its disassembly, whose lines are counted */
     void *module;
     cl_build_status status;
 };
@@ -70,6 +73,12 @@ void pretended_release(struct program *p);
 void pretended_path(char to[PRETENDED_FILE_MAX], const char *name, const char *ending);
 char *pretended_read(const char *name, size_t *size);
 int pretended_run(char *const *argv, const char *output, const char *errors);
+
+/* ---- lines.c ---- */
+
+struct launch;
+void pretended_count_lines(const struct program *p, struct launch *l); /* where it is asked for */
+void pretended_tell_lines(const struct program *p, struct launch *l, const char *kernel);
 
 /* ---- the machine ---- */
 
@@ -97,6 +106,8 @@ struct launch {
     uint64_t seed;
     int approximate, unchecked;
     int (*report)(const struct finding *finding, void *context);
+    uint64_t *per_line; /* NULL, or for each line of the program's disassembly how often waves executed it */
+    size_t n_lines;
 };
 struct kernel_facts {
     const char *name;

@@ -51,6 +51,7 @@ void pretended_release(struct program *p)
     free(p->log);
     free(p->binary);
     free(p->more);
+    free(p->listing);
     free(p);
 }
 
