@@ -34,6 +34,15 @@ CLA_FN uint cla_pack2(float low, float high)
     return as_uint((half2)((half)low, (half)high));
 #endif
 }
+CLA_FN uint cla_pack_weights(float low, float high)
+{
+#if CLA_IS_BF16
+    const uint2 x = as_uint2((float2)(low, high)), rounded = x + 0x7fff + (x >> 16 & 1);
+    return cla_high_halves(rounded.x, rounded.y);
+#else
+    return cla_pack2(low, high);
+#endif
+}
 
 CLA_FN ulong cla_product(uint x, uint y) { return (ulong)x * y; }
 CLA_FN int cla_kept(int x) { return x; }

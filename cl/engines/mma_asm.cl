@@ -62,6 +62,7 @@ CLA_FN uint cla_pack2(float low, float high)
 #endif
     return x;
 }
+CLA_FN uint cla_pack_weights(float low, float high) { return cla_pack2(low, high); }
 CLA_FN uint cla_low_halves(uint x, uint y)
 {
     uint z;

@@ -27,6 +27,8 @@
  *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again
  *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
+ *     cla_pack_weights(low, high)  likewise, of weights of a forward pass: of a NaN it may make any number, since the
+ *                              sum of the row, by which O is divided, is one, too
  *     cla_low_halves(x, y), cla_high_halves(x, y)     those of two words in one
  *     cla_product(x, y)        all 64 bits of a product of 32
  *     cla_kept(x)              x in a register, which no compiler can tell how to compute anew
@@ -81,7 +83,8 @@ enum {
                CLA_HAS(cla_mma(CLA_A_WARP, (float *)0, 0, 0, cla_left_of_part(CLA_A_WARP, (const cla_part *)0),
                                (cla_right)(0))) +
                CLA_HAS(cla_exchange(CLA_A_WARP, 0.0f, 1)) + CLA_HAS(cla_converge(CLA_A_WARP)) +
-               CLA_HAS(cla_low_halves(0u, 0u) + cla_high_halves(0u, 0u) + cla_pack2(0.0f, 0.0f)) +
+               CLA_HAS(cla_low_halves(0u, 0u) + cla_high_halves(0u, 0u)) +
+               CLA_HAS(cla_pack2(0.0f, 0.0f) + cla_pack_weights(0.0f, 0.0f)) +
                CLA_HAS(cla_product(0u, 0u)) + CLA_HAS(cla_kept(cla_item_again())) + CLA_HAS(cla_work_group_again())
 };
 

@@ -272,7 +272,8 @@ CLA_FN cla_left cla_left_weights(const cla_tile *t, const real *s, int j, int i,
     const real *const x = s + CLA_MMA_DEPTH * j * CLA_R_N + CLA_MMA_ROWS * i;
     cla_part of_row[CLA_MMA_ROWS];
     CLA_UNROLL for (int r = 0; r < CLA_MMA_ROWS; r++) {
-#define CLA_TWO(k) cla_pack2(x[(k) * CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r])
+#define CLA_PACK(low, high) (CLA_BACKWARD ? cla_pack2(low, high) : cla_pack_weights(low, high))
+#define CLA_TWO(k) CLA_PACK(x[(k) * CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r])
 #define CLA_WEIGHTS_4 (cla_part)(CLA_TWO(0), CLA_TWO(2))
 #define CLA_WEIGHTS_8 (cla_part)(CLA_TWO(0), CLA_TWO(2), CLA_TWO(4), CLA_TWO(6))
         of_row[r] = CLA_CAT(CLA_WEIGHTS_, CLA_MMA_DEPTH);

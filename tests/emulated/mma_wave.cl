@@ -44,5 +44,6 @@ CLA_FN float cla_exchange(cla_warp w, float x, int by)
 }
 CLA_FN void cla_converge(cla_warp w) {}
 CLA_FN uint cla_pack2(float low, float high) { return cla_half_from(low) | cla_half_from(high) << 16; }
+CLA_FN uint cla_pack_weights(float low, float high) { return cla_pack2(low, high); }
 CLA_FN uint cla_low_halves(uint x, uint y) { return (x & 0xffff) | y << 16; }
 CLA_FN uint cla_high_halves(uint x, uint y) { return x >> 16 | (y & 0xffff0000u); }

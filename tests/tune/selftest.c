@@ -123,7 +123,7 @@ static void test_engine(const struct device *d)
         { "+ v] + acc[j][v]", "+ v] - acc[j][v]", "sums of engine cpu" },
         { "t->part + j % CLA_MMA_DEPTH", "t->part + (j ^ 1) % CLA_MMA_DEPTH", "keys of S" },
         { "+ (x) % CLA_MMA_COLUMNS)", "+ ((x) + 1) % CLA_MMA_COLUMNS)", "rows of K" },
-        { "cla_pack2(x[(k) * CLA_R_N + r]", "cla_pack2(x[(k) * CLA_R_N]", "rows of P" },
+        { "CLA_PACK(x[(k) * CLA_R_N + r]", "CLA_PACK(x[(k) * CLA_R_N]", "rows of P" },
         { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
     };
     const struct engine *const emu = engine_find("mma_emu", 7);
