@@ -46,7 +46,7 @@
 #define CLA_RAISE(t, top, m, f) cla_raise_warp(t, s, top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
 #define CLA_WORK_GROUP_AGAIN cla_work_group_again()
-#define CLA_ITEM_AGAIN cla_item_again()
+#define CLA_ITEM_AGAIN(key) cla_item_again()
 #define CLA_O_FACTOR(f, i) f[(i) / CLA_OF_TILE(CLA_DV) * CLA_MMA_ROWS + (i) / CLA_MMA_COLUMNS % CLA_MMA_ROWS]
 /* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers
  * there, so that the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */

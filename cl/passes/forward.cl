@@ -51,7 +51,7 @@ void cla_forward(const cla_args a, CLA_PARAMS)
     /* The call has a workspace for it. A row that sees nothing closes no segment, and keeps its sink. */
     const int most = CLA_INVARIANT ? all : a.nk;
     const int is_long = (a.parts > 1 ? min(CLA_PART_KEYS(most), most) : most) > CLA_SEGMENT && begin < end;
-    if (is_long) cla_open_total(CLA_TOTAL(&e));
+    if (is_long) cla_open_total(CLA_TOTAL(&e, begin));
     CLA_NO_UNROLL for (int k0 = begin; k0 < end;) { /* do-while is miscompiled by PoCL 7.1, engine cpu */
         const int base = CLA_INVARIANT ? e.k_begin : 0, stop = CLA_KEPT(cla_segment_end(k0 - base) + base);
         CLA_NO_UNROLL for (; k0 < min(stop, end); k0 = next) {
@@ -66,9 +66,9 @@ void cla_forward(const cla_args a, CLA_PARAMS)
             cla_dropout_zero(&t, &e, s, k0, n);
             cla_pv(&t, &e, o, s, f, k0, n, next);
         }
-        if (is_long) cla_close_segment(&t, CLA_TOTAL(&e), o, m, l);
+        if (is_long) cla_close_segment(&t, CLA_TOTAL(&e, k0), o, m, l);
     }
-    if (is_long) cla_take_total(&t, CLA_TOTAL(&e), o, m, l);
+    if (is_long) cla_take_total(&t, CLA_TOTAL(&e, end), o, m, l);
     if (CLA_HAS_SINKS & CLA_SINK_LAST) cla_count_sinks(&t, &e, o, m, l);
     if (CLA_HAS_DROPOUT)
         CLA_UNROLL_O for (int i = 0; i < CLA_O_N; i++) o[i] *= CLA_DROPOUT_FACTOR(&a);

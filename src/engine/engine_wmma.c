@@ -7,6 +7,7 @@
 static const struct row rows[] = {
     /*            nw rt bk qreg; 256 registers, of which gfx11's halves of a wave have Q twice */
     { .tile = { { 4, 1, 64, 1 } }, .widest = 64 },
+    { .tile = { { 4, 1, 64, 0 } }, .widest = 64 },
     { .tile = { { 4, 1, 64, 1 } }, .widest = 128, .plain = true },
     { .tile = { { 4, 1, 32, 0 } }, .widest = 128 },
     { .tile = { { 4, 1, 16, 0 } }, .widest = 256 },
@@ -31,11 +32,13 @@ static cl_int suits(const struct caps *caps, const clattn_problem *p, struct why
     REFUSE("needs AMD's gfx110x, gfx115x, gfx117x or gfx120x, by AMD's own driver");
 }
 
-/* Where lanes hold whole rows, those of Q that are wide leave no registers for the rest. */
+/* Where lanes hold whole rows, those of Q leave too few registers for wide ones and for a mask that is read. */
 static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
-    if (caps->gfx >> 8 == 0x11 && t->n[MATRIX_QREG] && p->d > 64)
-        REFUSE("qreg is 1: d %d is too wide for gfx11's registers", (int)p->d);
+    if (caps->gfx >> 8 == 0x11 && t->n[MATRIX_QREG] && (p->d > 64 || p->dv > 64))
+        REFUSE("qreg is 1: d %d or dv %d is too wide for gfx11's registers", (int)p->d, (int)p->dv);
+    if (caps->gfx >> 8 == 0x11 && t->n[MATRIX_QREG] && p->flags & CLATTN_MASK)
+        REFUSE("qreg is 1: beside a mask gfx11 has no registers for Q");
     return engine_mma_fits(t, caps, p, why);
 }
 
