@@ -9,9 +9,9 @@
  *     char why[256];
  *     struct amdgpu_module *module = amdgpu_module_read(object, size, listing, length, why, sizeof why);
  *     const struct amdgpu_kernel *kernel = amdgpu_kernel_named(module, "scale");
- *     struct amdgpu_buffer buffer = { data, size, NULL };
- *     struct amdgpu_arg args[] = { { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 },
- *                                  { AMDGPU_ARG_VALUE, 0, 0, &factor, sizeof factor } };
+ *     struct launch_buffer buffer = { data, size, NULL };
+ *     struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 },
+ *                                  { ARG_VALUE, 0, 0, &factor, sizeof factor } };
  *     struct amdgpu_launch launch = AMDGPU_LAUNCH_INIT;
  *     launch.grid[0] = 10, launch.block[0] = 64;
  *     launch.args = args, launch.n_args = 2, launch.buffers = &buffer, launch.n_buffers = 1;
@@ -25,6 +25,7 @@
 #define AMDGPU_H
 
 #include "offline/frame/finding.h"
+#include "offline/frame/launch.h"
 #include "offline/frame/schedule.h"
 
 #include <stddef.h>
@@ -51,15 +52,9 @@ struct amdgpu_module *amdgpu_module_read(const void *object, size_t size, const 
 /* The processor that a code object is for, "gfx1100", in `to`; 0 with the reason in why when it is none. */
 int amdgpu_object_target(const void *object, size_t size, char *to, size_t to_size, char *why, size_t why_size);
 
-enum amdgpu_param_kind {
-    AMDGPU_PARAM_VALUE,  /* bytes, by AMDGPU_ARG_VALUE; 8 of them may be a pointer: takes buffers, too */
-    AMDGPU_PARAM_GLOBAL, /* a pointer to global or constant memory: AMDGPU_ARG_BUFFER or AMDGPU_ARG_NULL */
-    AMDGPU_PARAM_SHARED  /* OpenCL's __local: AMDGPU_ARG_SHARED */
-};
-
 struct amdgpu_param {
     const char *name; /* "" where the metadata has none */
-    enum amdgpu_param_kind kind;
+    enum param_kind kind;
     size_t offset, size; /* in the block of arguments; 8 of global pointers, 4 of shared ones */
 };
 
@@ -106,31 +101,6 @@ const struct amdgpu_info *amdgpu_kernel_info(const struct amdgpu_kernel *kernel)
 
 /* ---- launches ---- */
 
-/* Host memory that kernels read and write. Buffers must not overlap; for two arguments that are one buffer, or parts of
- * one, give the same index twice. The address that kernels see is a multiple of 4096. */
-struct amdgpu_buffer {
-    void *data;
-    size_t size;
-    /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written.
-     * What a kernel writes becomes 1; FOUND_READ_UNWRITTEN tells of reads where it is 0. */
-    unsigned char *written;
-};
-
-enum amdgpu_arg_kind {
-    AMDGPU_ARG_VALUE,  /* size bytes at value, exactly as many as the parameter has */
-    AMDGPU_ARG_BUFFER, /* buffers[buffer] from byte `offset` on */
-    AMDGPU_ARG_NULL,   /* a null pointer */
-    AMDGPU_ARG_SHARED  /* size bytes of LDS of the group's own */
-};
-
-struct amdgpu_arg {
-    enum amdgpu_arg_kind kind;
-    uint32_t buffer;
-    size_t offset;
-    const void *value;
-    size_t size;
-};
-
 struct amdgpu_stats {
     uint64_t instructions;        /* of waves; each half of a pair (v_dual_..) is one */
     uint64_t lane_instructions;   /* of vectors: active lanes; scalar ones count 1 */
@@ -145,9 +115,9 @@ struct amdgpu_launch {
     uint64_t global_offset[3];
     uint32_t work_dim;
 
-    const struct amdgpu_arg *args; /* of explicit parameters */
+    const struct launch_arg *args; /* of explicit parameters */
     size_t n_args;
-    const struct amdgpu_buffer *buffers;
+    const struct launch_buffer *buffers;
     size_t n_buffers;
 
     enum schedule schedule;

@@ -30,11 +30,11 @@ static size_t round_up(size_t x, size_t to)
 }
 
 /* Lays LDS of arguments out behind the kernel's own. */
-static uint64_t argument(struct launch *launch, const struct amdgpu_arg *a)
+static uint64_t argument(struct launch *launch, const struct launch_arg *a)
 {
-    if (a->kind == AMDGPU_ARG_BUFFER)
+    if (a->kind == ARG_BUFFER)
         return ((uint64_t)(a->buffer + 1) << BUFFER_SHIFT) + a->offset;
-    if (a->kind != AMDGPU_ARG_SHARED)
+    if (a->kind != ARG_SHARED)
         return 0;
     const size_t at = round_up(launch->shared_bytes, 16);
     launch->shared_bytes = at + a->size;
@@ -49,7 +49,7 @@ void begin_kernarg(struct launch *launch)
     for (size_t i = 0; i < l->n_args; i++) {
         const struct amdgpu_param *p = &k->params[i];
         const uint64_t x = argument(launch, &l->args[i]);
-        if (l->args[i].kind == AMDGPU_ARG_VALUE)
+        if (l->args[i].kind == ARG_VALUE)
             memcpy(launch->kernarg + p->offset, l->args[i].value, p->size);
         else
             memcpy(launch->kernarg + p->offset, &x, p->size);

@@ -58,17 +58,17 @@ void launch_end(struct launch *launch)
 static enum amdgpu_status check_arg(const struct amdgpu_launch *l, const struct amdgpu_param *p, size_t i, char *why,
                                     size_t size)
 {
-    const struct amdgpu_arg *a = &l->args[i];
-    const int pointer = a->kind == AMDGPU_ARG_BUFFER || a->kind == AMDGPU_ARG_NULL;
+    const struct launch_arg *a = &l->args[i];
+    const int pointer = a->kind == ARG_BUFFER || a->kind == ARG_NULL;
     const char *fault = NULL;
-    if (p->kind == AMDGPU_PARAM_SHARED ? a->kind != AMDGPU_ARG_SHARED : p->kind == AMDGPU_PARAM_GLOBAL ? !pointer :
-        a->kind != AMDGPU_ARG_VALUE && !(pointer && p->size == 8))
+    if (p->kind == PARAM_SHARED ? a->kind != ARG_SHARED : p->kind == PARAM_GLOBAL ? !pointer :
+        a->kind != ARG_VALUE && !(pointer && p->size == 8))
         fault = "is of another kind";
-    else if (a->kind == AMDGPU_ARG_VALUE && (a->size != p->size || !a->value))
+    else if (a->kind == ARG_VALUE && (a->size != p->size || !a->value))
         fault = "has another size";
-    else if (a->kind == AMDGPU_ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
+    else if (a->kind == ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
         fault = "is no buffer of the launch, or begins behind its end";
-    else if (a->kind == AMDGPU_ARG_SHARED && a->size > MAX_SHARED)
+    else if (a->kind == ARG_SHARED && a->size > MAX_SHARED)
         fault = "is too large";
     if (!fault)
         return AMDGPU_OK;
@@ -143,7 +143,7 @@ static size_t round_up(size_t x, size_t to)
 static int is_used(const struct amdgpu_launch *l, size_t buffer)
 {
     for (size_t i = 0; i < l->n_args; i++)
-        if (l->args[i].kind == AMDGPU_ARG_BUFFER && l->args[i].buffer == buffer)
+        if (l->args[i].kind == ARG_BUFFER && l->args[i].buffer == buffer)
             return 1;
     return 0;
 }

@@ -123,11 +123,11 @@ static void add_param(struct reader *r, struct amdgpu_kernel *k, const struct fo
     p->name = word_copy(r, f->name);
     p->offset = (size_t)f->offset;
     p->size = (size_t)f->size;
-    p->kind = word_is(f->kind, "global_buffer") ? AMDGPU_PARAM_GLOBAL :
-              word_is(f->kind, "dynamic_shared_pointer") ? AMDGPU_PARAM_SHARED : AMDGPU_PARAM_VALUE;
-    if (p->kind == AMDGPU_PARAM_VALUE && !word_is(f->kind, "by_value"))
+    p->kind = word_is(f->kind, "global_buffer") ? PARAM_GLOBAL :
+              word_is(f->kind, "dynamic_shared_pointer") ? PARAM_SHARED : PARAM_VALUE;
+    if (p->kind == PARAM_VALUE && !word_is(f->kind, "by_value"))
         fail(r, "kernel %s takes something of kind %.*s", k->name ? k->name : "?", WORD(f->kind));
-    if (p->size != (p->kind == AMDGPU_PARAM_GLOBAL ? 8 : p->kind == AMDGPU_PARAM_SHARED ? 4 : p->size))
+    if (p->size != (p->kind == PARAM_GLOBAL ? 8 : p->kind == PARAM_SHARED ? 4 : p->size))
         fail(r, "an argument has another size than its kind");
 }
 

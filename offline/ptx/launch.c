@@ -51,17 +51,17 @@ int launch_tell(struct launch *launch, const struct op *o, struct finding *f)
 static enum ptx_status check_arg(const struct ptx_launch *l, const struct ptx_param *p, size_t i, char *why,
                                  size_t size)
 {
-    const struct ptx_arg *a = &l->args[i];
-    const int pointer = a->kind == PTX_ARG_BUFFER || a->kind == PTX_ARG_NULL;
+    const struct launch_arg *a = &l->args[i];
+    const int pointer = a->kind == ARG_BUFFER || a->kind == ARG_NULL;
     const char *fault = NULL;
-    if (p->kind == PTX_PARAM_SHARED ? a->kind != PTX_ARG_SHARED : p->kind == PTX_PARAM_GLOBAL ? !pointer :
-        a->kind != PTX_ARG_VALUE && !(pointer && p->size == 8))
+    if (p->kind == PARAM_SHARED ? a->kind != ARG_SHARED : p->kind == PARAM_GLOBAL ? !pointer :
+        a->kind != ARG_VALUE && !(pointer && p->size == 8))
         fault = "is of another kind";
-    else if (a->kind == PTX_ARG_VALUE && (a->size != p->size || !a->value))
+    else if (a->kind == ARG_VALUE && (a->size != p->size || !a->value))
         fault = "has another size";
-    else if (a->kind == PTX_ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
+    else if (a->kind == ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
         fault = "is no buffer of the launch, or begins behind its end";
-    else if (a->kind == PTX_ARG_SHARED && a->size > 1 << VAR_SHIFT)
+    else if (a->kind == ARG_SHARED && a->size > 1 << VAR_SHIFT)
         fault = "is too large";
     if (!fault)
         return PTX_OK;
@@ -147,7 +147,7 @@ static int lay_out_shared(struct launch *launch)
     }
     launch->n_shared = k->n_shared;
     for (size_t i = 0; i < l->n_args; i++) {
-        if (l->args[i].kind != PTX_ARG_SHARED)
+        if (l->args[i].kind != ARG_SHARED)
             continue;
         struct variable *v = &launch->shared[launch->n_shared++];
         v->name = k->params[i].name;
@@ -159,11 +159,11 @@ static int lay_out_shared(struct launch *launch)
     return 1;
 }
 
-static uint64_t pointer_of(const struct ptx_arg *a, size_t *n_shared)
+static uint64_t pointer_of(const struct launch_arg *a, size_t *n_shared)
 {
     switch (a->kind) {
-    case PTX_ARG_BUFFER: return ((uint64_t)(a->buffer + 1) << BUFFER_SHIFT) + a->offset;
-    case PTX_ARG_SHARED: return (uint64_t)++*n_shared << VAR_SHIFT;
+    case ARG_BUFFER: return ((uint64_t)(a->buffer + 1) << BUFFER_SHIFT) + a->offset;
+    case ARG_SHARED: return (uint64_t)++*n_shared << VAR_SHIFT;
     default: return 0;
     }
 }
@@ -186,7 +186,7 @@ static int lay_out_params(struct launch *launch)
         region->data = to;
         region->name = k->params[i].name;
         region->buffer = -1;
-        if (l->args[i].kind == PTX_ARG_VALUE) {
+        if (l->args[i].kind == ARG_VALUE) {
             memcpy(to, l->args[i].value, l->args[i].size);
         } else {
             const uint64_t address = pointer_of(&l->args[i], &n_shared);
@@ -199,7 +199,7 @@ static int lay_out_params(struct launch *launch)
 static int is_used(const struct ptx_launch *l, size_t buffer)
 {
     for (size_t i = 0; i < l->n_args; i++)
-        if (l->args[i].kind == PTX_ARG_BUFFER && l->args[i].buffer == buffer)
+        if (l->args[i].kind == ARG_BUFFER && l->args[i].buffer == buffer)
             return 1;
     return 0;
 }

@@ -9,8 +9,8 @@
  *     char why[256];
  *     struct ptx_module *module = ptx_module_read(text, strlen(text), why, sizeof why);
  *     const struct ptx_kernel *kernel = ptx_kernel_named(module, "scale");
- *     struct ptx_buffer buffer = { data, size, NULL };
- *     struct ptx_arg args[] = { { PTX_ARG_BUFFER, 0, 0, NULL, 0 }, { PTX_ARG_VALUE, 0, 0, &factor, sizeof factor } };
+ *     struct launch_buffer buffer = { data, size, NULL };
+ *     struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 }, { ARG_VALUE, 0, 0, &factor, sizeof factor } };
  *     struct ptx_launch launch = PTX_LAUNCH_INIT;
  *     launch.grid[0] = 10, launch.block[0] = 64;
  *     launch.args = args, launch.n_args = 2, launch.buffers = &buffer, launch.n_buffers = 1;
@@ -24,6 +24,7 @@
 #define PTX_H
 
 #include "offline/frame/finding.h"
+#include "offline/frame/launch.h"
 #include "offline/frame/schedule.h"
 
 #include <stddef.h>
@@ -56,16 +57,10 @@ const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *module, size_t i
 const struct ptx_kernel *ptx_kernel_named(const struct ptx_module *module, const char *name); /* NULL: no such one */
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
 
-enum ptx_param_kind {
-    PTX_PARAM_VALUE,  /* bytes, by PTX_ARG_VALUE; 8 of them may be a pointer that lacks .ptr: takes buffers, too */
-    PTX_PARAM_GLOBAL, /* .ptr .global or .ptr .const: PTX_ARG_BUFFER or PTX_ARG_NULL */
-    PTX_PARAM_SHARED  /* .ptr .shared, OpenCL's __local: PTX_ARG_SHARED */
-};
-
 struct ptx_param {
     const char *name;
-    enum ptx_param_kind kind;
-    int is_const;       /* of PTX_PARAM_GLOBAL: .ptr .const, OpenCL's __constant */
+    enum param_kind kind;
+    int is_const;       /* of PARAM_GLOBAL: .ptr .const, OpenCL's __constant */
     size_t size, align; /* of the parameter itself in bytes: 8 of a pointer */
     size_t points_at;   /* the alignment that a pointer promises of what it points at, 1 if none */
 };
@@ -83,31 +78,6 @@ struct ptx_info {
 const struct ptx_info *ptx_kernel_info(const struct ptx_kernel *kernel);
 
 /* ---- launches ---- */
-
-/* Host memory that kernels read and write. Buffers must not overlap; for two arguments that are one buffer, or parts of
- * one, give the same index twice. The address that kernels see is a multiple of 4096. */
-struct ptx_buffer {
-    void *data;
-    size_t size;
-    /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written.
-     * What a kernel writes becomes 1; FOUND_READ_UNWRITTEN tells of reads where it is 0. */
-    unsigned char *written;
-};
-
-enum ptx_arg_kind {
-    PTX_ARG_VALUE,  /* size bytes at value, exactly as many as the parameter has */
-    PTX_ARG_BUFFER, /* buffers[buffer] from byte `offset` on */
-    PTX_ARG_NULL,   /* a null pointer */
-    PTX_ARG_SHARED  /* size bytes of shared memory of the group's own */
-};
-
-struct ptx_arg {
-    enum ptx_arg_kind kind;
-    uint32_t buffer;
-    size_t offset;
-    const void *value;
-    size_t size;
-};
 
 struct ptx_stats {
     uint64_t instructions;        /* of warps */
@@ -128,9 +98,9 @@ struct ptx_launch {
      * %nctaid is the piece's own grid. total_grid 0: group_offset + grid; work_dim 0: 3. */
     uint32_t group_offset[3], total_grid[3], global_offset[3], work_dim;
 
-    const struct ptx_arg *args;
+    const struct launch_arg *args;
     size_t n_args;
-    const struct ptx_buffer *buffers;
+    const struct launch_buffer *buffers;
     size_t n_buffers;
 
     enum schedule schedule;

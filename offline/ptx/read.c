@@ -63,9 +63,9 @@ void read_declaration(struct reader *r, struct declaration *d)
         else if (word_is(w, ".ptr"))
             pointer = 1;
         else if (word_is(w, ".shared") && pointer)
-            d->kind = PTX_PARAM_SHARED;
+            d->kind = PARAM_SHARED;
         else if ((word_is(w, ".global") || word_is(w, ".const")) && pointer)
-            d->kind = PTX_PARAM_GLOBAL, d->is_const = word_is(w, ".const");
+            d->kind = PARAM_GLOBAL, d->is_const = word_is(w, ".const");
         else if (!word_is(w, ".visible") && !word_is(w, ".weak"))
             fail(r, "a declaration with %.*s is not executed here", WORD(w));
     }
@@ -273,7 +273,7 @@ static void add_param(struct reader *r, struct ptx_kernel *k, const struct decla
     k->params = reader_grow(r, k->params, n, sizeof *k->params, MAX_VARS, "parameters");
     k->param_at = reader_grow(r, k->param_at, n, sizeof *k->param_at, MAX_VARS, "parameters");
     const struct ptx_param p = { word_copy(r, d->name), d->kind, d->is_const, d->size, d->align, d->points_at };
-    if (d->kind != PTX_PARAM_VALUE && d->size != 8)
+    if (d->kind != PARAM_VALUE && d->size != 8)
         fail(r, "pointer %.*s has %zu bytes", WORD(d->name), d->size);
     k->params[n] = p;
     k->param_bytes = (k->param_bytes + 15) / 16 * 16;

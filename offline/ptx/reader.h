@@ -132,7 +132,7 @@ struct declaration {
     struct word name;
     enum ptx_type type;
     size_t size, align, points_at;
-    enum ptx_param_kind kind;
+    enum param_kind kind;
     int is_const, is_array;
 };
 void read_declaration(struct reader *r, struct declaration *d);

@@ -177,9 +177,7 @@ static void facts(const struct program *p, const void *kernel, struct kernel_fac
 static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *size)
 {
     const struct amdgpu_param *const p = &amdgpu_kernel_info(kernel)->params[i];
-    *kind = p->kind == AMDGPU_PARAM_GLOBAL   ? PARAM_GLOBAL
-            : p->kind == AMDGPU_PARAM_SHARED ? PARAM_LOCAL
-                                             : PARAM_VALUE;
+    *kind = p->kind;
     *size = p->size;
 }
 
@@ -187,25 +185,14 @@ static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *s
 
 static bool run(const void *kernel, const struct launch *l, unsigned long long *count, char *why, size_t why_size)
 {
-    static const enum amdgpu_arg_kind kinds[] = { [ARG_VALUE] = AMDGPU_ARG_VALUE, [ARG_BUFFER] = AMDGPU_ARG_BUFFER,
-                                                  [ARG_NULL] = AMDGPU_ARG_NULL, [ARG_LOCAL] = AMDGPU_ARG_SHARED };
-    struct amdgpu_arg args[PRETENDED_ARGS_MAX];
-    struct amdgpu_buffer buffers[PRETENDED_ARGS_MAX];
     struct amdgpu_launch to = AMDGPU_LAUNCH_INIT;
     struct amdgpu_stats stats = { 0 };
-    for (size_t i = 0; i < l->n_args; i++) {
-        const struct launch_arg *const a = &l->args[i];
-        args[i] = (struct amdgpu_arg){ kinds[a->kind], a->buffer, a->offset, a->value, a->size };
-    }
-    for (size_t i = 0; i < l->n_buffers; i++)
-        buffers[i] = (struct amdgpu_buffer){ l->buffers[i].data, l->buffers[i].size, l->buffers[i].written };
-    for (int i = 0; i < 3; i++) {
-        to.grid[i] = l->grid[i];
-        to.block[i] = l->block[i];
+    memcpy(to.grid, l->grid, sizeof to.grid);
+    memcpy(to.block, l->block, sizeof to.block);
+    for (int i = 0; i < 3; i++)
         to.global_offset[i] = l->global_offset[i];
-    }
     to.work_dim = l->work_dim;
-    to.args = args, to.n_args = l->n_args, to.buffers = buffers, to.n_buffers = l->n_buffers;
+    to.args = l->args, to.n_args = l->n_args, to.buffers = l->buffers, to.n_buffers = l->n_buffers;
     to.schedule = l->schedule, to.seed = l->seed, to.approximate = l->approximate, to.unchecked = l->unchecked;
     to.report = l->report, to.stats = &stats;
     to.per_line = l->per_line, to.n_lines = l->n_lines;

@@ -520,8 +520,8 @@ static void test_stats(void)
     struct amdgpu_module *m = read_text(text, &how, why, sizeof why);
     if (!m)
         bail("%s", why);
-    struct amdgpu_buffer buffer = { data, sizeof data, NULL };
-    struct amdgpu_arg arg = { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct amdgpu_launch l = AMDGPU_LAUNCH_INIT;
     struct amdgpu_stats stats;
     uint64_t lines[9] = { 0 };

@@ -55,7 +55,7 @@ struct how {
 
 TAP_UNUSED static struct amdgpu_module *read_text(const char *text, const struct how *how, char *why, size_t size)
 {
-    static const struct amdgpu_param param = { "p", AMDGPU_PARAM_GLOBAL, 0, 8 };
+    static const struct amdgpu_param param = { "p", PARAM_GLOBAL, 0, 8 };
     struct amdgpu_facts facts = { .target = how->target ? how->target : "gfx1100", .flush = how->flush };
     facts.info.n_params = 1;
     facts.info.params = &param;
@@ -76,8 +76,8 @@ TAP_UNUSED static enum amdgpu_status run_text(const char *text, void *data, size
     struct amdgpu_module *m = read_text(text, how, why, sizeof why);
     if (!m)
         bail("%s\n%s", why, text);
-    struct amdgpu_buffer buffer = { data, size, written };
-    struct amdgpu_arg arg = { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, size, written };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct amdgpu_launch l = AMDGPU_LAUNCH_INIT;
     memset(heard, 0, sizeof *heard);
     l.grid[0] = how->groups ? how->groups : 1;

@@ -320,8 +320,8 @@ static void test_stop(void)
         read_text(BEGIN "ds_store_b32 v1, v9\nds_store_b32 v1, v9 offset:256\n" END, &how, why, sizeof why);
     if (!m)
         bail("%s", why);
-    struct amdgpu_buffer buffer = { data, sizeof data, NULL };
-    struct amdgpu_arg arg = { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct amdgpu_launch l = AMDGPU_LAUNCH_INIT;
     int told = 0;
     l.block[0] = 64, l.grid[0] = 4, l.args = &arg, l.n_args = 1, l.buffers = &buffer, l.n_buffers = 1;

@@ -288,10 +288,10 @@ static void run_tiny(struct amdgpu_module *m)
 {
     static int32_t p[256];
     const int32_t add = 1000;
-    struct amdgpu_buffer buffer = { p, sizeof p, NULL };
-    const struct amdgpu_arg args[] = { { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 },
-                                       { AMDGPU_ARG_VALUE, 0, 0, &add, sizeof add },
-                                       { AMDGPU_ARG_SHARED, 0, 0, NULL, 256 } };
+    struct launch_buffer buffer = { p, sizeof p, NULL };
+    const struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 },
+                                       { ARG_VALUE, 0, 0, &add, sizeof add },
+                                       { ARG_SHARED, 0, 0, NULL, 256 } };
     struct amdgpu_launch l = AMDGPU_LAUNCH_INIT;
     struct heard heard;
     char why[200];
@@ -320,8 +320,8 @@ static void test_object(void)
     ok(amdgpu_object_target(o.bytes, sizeof o.bytes, target, sizeof target, why, sizeof why) &&
            !strcmp(target, "gfx1100"),
        "of the object alone, too");
-    ok(info->n_params == 3 && info->params[0].kind == AMDGPU_PARAM_GLOBAL &&
-           info->params[1].kind == AMDGPU_PARAM_VALUE && info->params[2].kind == AMDGPU_PARAM_SHARED &&
+    ok(info->n_params == 3 && info->params[0].kind == PARAM_GLOBAL &&
+           info->params[1].kind == PARAM_VALUE && info->params[2].kind == PARAM_SHARED &&
            info->params[1].offset == 8 && !strcmp(info->params[1].name, "add"),
        "parameters");
     ok(info->wave == 32 && info->vgprs == 7 && info->sgprs == 18 && info->vgpr_spills == 3 && info->sgpr_spills == 4 &&
@@ -343,8 +343,8 @@ static uint32_t dice(uint32_t *state)
 static int read_and_run(const void *object, size_t size, const char *text, size_t length, char *why, size_t why_size)
 {
     static char data[64];
-    struct amdgpu_buffer buffer = { data, sizeof data, NULL };
-    struct amdgpu_arg args[16];
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg args[16];
     char *copy = malloc(length + 1), *bytes = malloc(size + 1);
     if (!copy || !bytes)
         bail("out of memory");
@@ -355,12 +355,12 @@ static int read_and_run(const void *object, size_t size, const char *text, size_
         const struct amdgpu_info *info = amdgpu_kernel_info(amdgpu_kernel_at(m, i));
         struct amdgpu_launch l = AMDGPU_LAUNCH_INIT;
         for (size_t k = 0; k < info->n_params && k < 16; k++) {
-            const struct amdgpu_arg shared = { AMDGPU_ARG_SHARED, 0, 0, NULL, 64 },
-                                    value = { AMDGPU_ARG_VALUE, 0, 0, data, info->params[k].size },
-                                    pointer = { AMDGPU_ARG_BUFFER, 0, 0, NULL, 0 };
-            args[k] = info->params[k].kind == AMDGPU_PARAM_SHARED   ? shared
-                      : info->params[k].kind == AMDGPU_PARAM_GLOBAL ? pointer
-                                                                    : value;
+            const struct launch_arg shared = { ARG_SHARED, 0, 0, NULL, 64 },
+                                    value = { ARG_VALUE, 0, 0, data, info->params[k].size },
+                                    pointer = { ARG_BUFFER, 0, 0, NULL, 0 };
+            args[k] = info->params[k].kind == PARAM_SHARED   ? shared
+                      : info->params[k].kind == PARAM_GLOBAL ? pointer
+                                                             : value;
             if (info->params[k].size > sizeof data)
                 args[k].size = 0;
         }

@@ -199,7 +199,7 @@ static void facts(const struct program *p, const void *kernel, struct kernel_fac
 static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *size)
 {
     const struct ptx_param *const p = &ptx_kernel_info(kernel)->params[i];
-    *kind = p->kind == PTX_PARAM_GLOBAL ? PARAM_GLOBAL : p->kind == PTX_PARAM_SHARED ? PARAM_LOCAL : PARAM_VALUE;
+    *kind = p->kind;
     *size = p->size;
 }
 
@@ -225,23 +225,13 @@ static bool run_pieces(const struct ptx_kernel *code, struct ptx_launch l, char 
 
 static bool run(const void *kernel, const struct launch *l, unsigned long long *count, char *why, size_t why_size)
 {
-    static const enum ptx_arg_kind kinds[] = { [ARG_VALUE] = PTX_ARG_VALUE, [ARG_BUFFER] = PTX_ARG_BUFFER,
-                                               [ARG_NULL] = PTX_ARG_NULL, [ARG_LOCAL] = PTX_ARG_SHARED };
-    struct ptx_arg args[PRETENDED_ARGS_MAX];
-    struct ptx_buffer buffers[PRETENDED_ARGS_MAX];
     struct ptx_launch to = PTX_LAUNCH_INIT;
     struct ptx_stats stats = { 0 };
-    for (size_t i = 0; i < l->n_args; i++) {
-        const struct launch_arg *const a = &l->args[i];
-        args[i] = (struct ptx_arg){ kinds[a->kind], a->buffer, a->offset, a->value, a->size };
-    }
-    for (size_t i = 0; i < l->n_buffers; i++)
-        buffers[i] = (struct ptx_buffer){ l->buffers[i].data, l->buffers[i].size, l->buffers[i].written };
     memcpy(to.grid, l->grid, sizeof to.grid);
     memcpy(to.block, l->block, sizeof to.block);
     memcpy(to.global_offset, l->global_offset, sizeof to.global_offset);
     to.work_dim = l->work_dim;
-    to.args = args, to.n_args = l->n_args, to.buffers = buffers, to.n_buffers = l->n_buffers;
+    to.args = l->args, to.n_args = l->n_args, to.buffers = l->buffers, to.n_buffers = l->n_buffers;
     to.schedule = l->schedule, to.seed = l->seed, to.approximate = l->approximate, to.unchecked = l->unchecked;
     to.report = l->report, to.stats = &stats;
     const bool ended = run_pieces(kernel, to, why, why_size);

@@ -1170,9 +1170,9 @@ static void test_where(void)
                             WHERE(72, "%envreg8") WHERE(76, "%envreg9") WHERE(80, "%nwarpid") WHERE(84, "%lanemask_lt")
                                 WHERE(88, "%lanemask_ge") WHERE(92, "%lanemask_eq") WHERE(96, "%lanemask_le")
                                     WHERE(100, "%lanemask_gt") "ret; }\n");
-    struct ptx_buffer buffer = { data, sizeof data, NULL };
+    struct launch_buffer buffer = { data, sizeof data, NULL };
     const uint32_t first = 0;
-    struct ptx_arg args[] = { { PTX_ARG_BUFFER, 0, 0, NULL, 0 }, { PTX_ARG_VALUE, 0, 0, &first, sizeof first } };
+    struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 }, { ARG_VALUE, 0, 0, &first, sizeof first } };
     struct ptx_launch l = PTX_LAUNCH_INIT;
     const uint32_t grid[] = { 2, 3, 2 }, block[] = { 4, 3, 5 }, offset[] = { 10, 20, 30 }, total[] = { 100, 200, 300 },
                    global[] = { 1000, 2000, 3000 };
@@ -1234,18 +1234,18 @@ static void test_arguments(void)
         "st.global.u32 [%d1], %r6; add.s64 %d2, %d2, %d5; ld.global.u32 %r7, [%d2]; add.s32 %r7, %r7, %r1;\n"
         "cvt.u32.u64 %r8, %d4; add.s32 %r7, %r7, %r8; st.global.u32 [%d2], %r7; ret; }\n");
     const struct ptx_info *info = ptx_kernel_info(ptx_kernel_named(m, "t"));
-    ok(info->n_params == 5 && info->params[0].kind == PTX_PARAM_GLOBAL && info->params[2].kind == PTX_PARAM_SHARED &&
-           info->params[2].points_at == 8 && info->params[3].kind == PTX_PARAM_VALUE && info->params[3].size == 16 &&
+    ok(info->n_params == 5 && info->params[0].kind == PARAM_GLOBAL && info->params[2].kind == PARAM_SHARED &&
+           info->params[2].points_at == 8 && info->params[3].kind == PARAM_VALUE && info->params[3].size == 16 &&
            info->params[3].align == 16 && info->params[4].is_const && info->reqntid[0] == 32 &&
            !strcmp(info->params[3].name, "v"),
        "what is said of parameters");
     uint32_t data[32], v[4] = { 1000, 1, 50, 3 };
-    struct ptx_buffer buffer = { data, sizeof data, NULL };
-    struct ptx_arg args[] = { { PTX_ARG_BUFFER, 0, 0, NULL, 0 },
-                              { PTX_ARG_BUFFER, 0, 0, NULL, 0 },
-                              { PTX_ARG_SHARED, 0, 0, NULL, 128 },
-                              { PTX_ARG_VALUE, 0, 0, v, 16 },
-                              { PTX_ARG_NULL, 0, 0, NULL, 0 } };
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 },
+                                 { ARG_BUFFER, 0, 0, NULL, 0 },
+                                 { ARG_SHARED, 0, 0, NULL, 128 },
+                                 { ARG_VALUE, 0, 0, v, 16 },
+                                 { ARG_NULL, 0, 0, NULL, 0 } };
     struct ptx_launch l = PTX_LAUNCH_INIT;
     struct heard heard;
     char why[200];
@@ -1263,10 +1263,10 @@ static void test_arguments(void)
     l.block[0] = 32, args[3].size = 12;
     ok(ptx_run(ptx_kernel_at(m, 0), &l, why, sizeof why) == PTX_INVALID && strstr(why, "argument 3"),
        "a value of another size");
-    args[3].size = 16, args[2].kind = PTX_ARG_BUFFER;
+    args[3].size = 16, args[2].kind = ARG_BUFFER;
     ok(ptx_run(ptx_kernel_at(m, 0), &l, why, sizeof why) == PTX_INVALID && strstr(why, "argument 2"),
        "a buffer for shared memory");
-    args[2].kind = PTX_ARG_SHARED, args[0].buffer = 1;
+    args[2].kind = ARG_SHARED, args[0].buffer = 1;
     ok(ptx_run(ptx_kernel_at(m, 0), &l, why, sizeof why) == PTX_INVALID && strstr(why, "argument 0"),
        "a buffer that is not there");
     args[0].buffer = 0, l.n_args = 4;

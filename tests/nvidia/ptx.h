@@ -59,8 +59,8 @@ TAP_UNUSED static enum ptx_status run_text(const char *text, void *data, size_t 
 {
     static const struct how plain;
     struct ptx_module *m = read_or_bail(text);
-    struct ptx_buffer buffer = { data, size, written };
-    struct ptx_arg arg = { PTX_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, size, written };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct ptx_launch l = PTX_LAUNCH_INIT;
     how = how ? how : &plain;
     memset(heard, 0, sizeof *heard);

@@ -321,8 +321,8 @@ static void test_stop(void)
     struct ptx_module *m = read_or_bail(BEGIN "st.global.u32 [%p0+4], 1; st.global.u32 [%p0+8], 1;\n" END);
     uint32_t data[1] = { 0 };
     int n = 0;
-    struct ptx_buffer buffer = { data, sizeof data, NULL };
-    struct ptx_arg arg = { PTX_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct ptx_launch l = PTX_LAUNCH_INIT;
     struct ptx_stats stats;
     memset(&stats, 0, sizeof stats);

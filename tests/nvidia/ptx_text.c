@@ -39,19 +39,19 @@ static uint32_t dice(uint32_t *state)
 static int read_and_run(const char *text, size_t length, char *why, size_t size)
 {
     char data[64] = { 0 };
-    struct ptx_buffer buffer = { data, sizeof data, NULL };
-    struct ptx_arg args[16];
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg args[16];
     struct ptx_module *m = ptx_module_read(text, length, why, size);
     for (size_t i = 0; m && i < ptx_module_kernels(m); i++) {
         const struct ptx_info *info = ptx_kernel_info(ptx_kernel_at(m, i));
         struct ptx_launch l = PTX_LAUNCH_INIT;
         for (size_t k = 0; k < info->n_params && k < 16; k++) {
-            const struct ptx_arg shared = { PTX_ARG_SHARED, 0, 0, NULL, 64 },
-                                 value = { PTX_ARG_VALUE, 0, 0, data, info->params[k].size },
-                                 pointer = { PTX_ARG_BUFFER, 0, 0, NULL, 0 };
-            args[k] = info->params[k].kind == PTX_PARAM_SHARED   ? shared
-                      : info->params[k].kind == PTX_PARAM_GLOBAL ? pointer
-                                                                 : value;
+            const struct launch_arg shared = { ARG_SHARED, 0, 0, NULL, 64 },
+                                    value = { ARG_VALUE, 0, 0, data, info->params[k].size },
+                                    pointer = { ARG_BUFFER, 0, 0, NULL, 0 };
+            args[k] = info->params[k].kind == PARAM_SHARED   ? shared
+                      : info->params[k].kind == PARAM_GLOBAL ? pointer
+                                                             : value;
             if (info->params[k].size > sizeof data)
                 args[k].size = 0;
         }

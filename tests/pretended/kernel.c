@@ -89,7 +89,7 @@ cl_int pretended_clSetKernelArg(cl_kernel kernel, cl_uint i, size_t size, const 
         if (value)
             memcpy(&a.mem, value, sizeof a.mem);
         break;
-    case PARAM_LOCAL:
+    case PARAM_SHARED:
         if (value || !size)
             return value ? CL_INVALID_ARG_VALUE : CL_INVALID_ARG_SIZE;
         break;
@@ -240,8 +240,8 @@ static cl_int copy_args(struct shot *s, const struct kernel *k, size_t *shared)
         if (!e && kind == PARAM_GLOBAL) {
             to->kind = ARG_NULL;
             e = a->mem ? add_buffer(s, to, a->mem) : CL_SUCCESS;
-        } else if (!e && kind == PARAM_LOCAL) {
-            to->kind = ARG_LOCAL;
+        } else if (!e && kind == PARAM_SHARED) {
+            to->kind = ARG_SHARED;
             *shared += a->size;
         } else if (!e) {
             to->kind = ARG_VALUE;

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "offline/frame/finding.h"
+#include "offline/frame/launch.h"
 #include "offline/frame/schedule.h"
 #include "tests/lib/layer.h"
 
@@ -82,20 +83,6 @@ void pretended_tell_lines(const struct program *p, struct launch *l, const char 
 
 /* ---- the machine ---- */
 
-enum param_kind { PARAM_VALUE, PARAM_GLOBAL, PARAM_LOCAL };
-enum arg_kind { ARG_VALUE, ARG_BUFFER, ARG_NULL, ARG_LOCAL };
-struct launch_arg {
-    enum arg_kind kind;
-    uint32_t buffer;
-    size_t offset; /* of ARG_BUFFER */
-    const void *value;
-    size_t size;
-};
-struct launch_buffer {
-    void *data;
-    size_t size;
-    unsigned char *written;
-};
 struct launch {
     uint32_t grid[3], block[3], global_offset[3], work_dim;
     struct launch_arg args[PRETENDED_ARGS_MAX];

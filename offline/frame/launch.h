@@ -1,0 +1,51 @@
+/* launch.h - what a kernel is launched with
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The same for every machine whose code is executed here; "group" is what shares memory, by whichever name. */
+#ifndef FRAME_LAUNCH_H
+#define FRAME_LAUNCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a parameter of a kernel is. */
+enum param_kind {
+    PARAM_VALUE,  /* bytes, by ARG_VALUE; 8 of them may be a pointer of which the code does not say so: takes buffers */
+    PARAM_GLOBAL, /* a pointer to global or constant memory: ARG_BUFFER or ARG_NULL */
+    PARAM_SHARED  /* one to memory of the group, OpenCL's __local: ARG_SHARED */
+};
+
+/* Host memory that kernels read and write. Buffers must not overlap; for two arguments that are one buffer, or parts of
+ * one, give the same index twice. The address that kernels see is a multiple of 4096. */
+struct launch_buffer {
+    void *data;
+    size_t size;
+    /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written.
+     * What a kernel writes becomes 1; FOUND_READ_UNWRITTEN tells of reads where it is 0. */
+    unsigned char *written;
+};
+
+enum arg_kind {
+    ARG_VALUE,  /* size bytes at value, exactly as many as the parameter has */
+    ARG_BUFFER, /* buffers[buffer] from byte `offset` on */
+    ARG_NULL,   /* a null pointer */
+    ARG_SHARED  /* size bytes of memory of the group's own */
+};
+
+struct launch_arg {
+    enum arg_kind kind;
+    uint32_t buffer;
+    size_t offset;
+    const void *value;
+    size_t size;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
