@@ -160,7 +160,7 @@ static uint32_t narrow(const struct op *o, const unsigned char *p)
 
 /* Words of the lanes' memory to registers from the `first` of the destination on. */
 void access_fill(struct wave *w, const struct op *o, const struct operand *to, unsigned first, uint64_t mask,
-                 const struct access *a, uint64_t defined)
+                 const struct access *a)
 {
     lane_u32 out[MAX_LANES];
     if (o->width != 4) {
@@ -169,13 +169,13 @@ void access_fill(struct wave *w, const struct op *o, const struct operand *to, u
             const uint32_t x = narrow(o, a->at[i]);
             out[i] = o->d16 == 2 ? (old[i] & 0xffff) | x << 16 : o->d16 ? (old[i] & 0xffff0000u) | (x & 0xffff) : x;
         }
-        issue_put(w, to->reg + first, mask, out, defined & ~a->unwritten[0]);
+        issue_put(w, to->reg + first, mask, out, ~a->unwritten[0]);
         return;
     }
     for (unsigned k = 0; k < o->count; k++) {
         for (uint32_t i = 0; i < w->n; i++)
             memcpy((void *)&out[i], a->at[i] + 4 * k, 4);
-        issue_put(w, to->reg + first + k, mask, out, defined & ~a->unwritten[k]);
+        issue_put(w, to->reg + first + k, mask, out, ~a->unwritten[k]);
     }
 }
 
@@ -187,29 +187,28 @@ static unsigned char *scratch_map(const struct wave *w, const struct access *a, 
     return offset < size ? w->scratch_written + offset : NULL;
 }
 
-/* What a lane kept in scratch is as defined as it was then: registers are spilled whole. */
-static uint64_t kept_defined(const struct wave *w, const struct op *o, const struct access *a)
+/* What a lane kept in scratch is as defined as it was then, word for word: of registers that are spilled together some
+ * may be. */
+static void find_unwritten(const struct wave *w, const struct op *o, struct access *a)
 {
-    uint64_t defined = ~(uint64_t)0;
     for (uint64_t rest = a->good; rest; rest &= rest - 1) {
         const unsigned i = lowest_lane(rest);
-        const unsigned char *map = scratch_map(w, a, i);
-        if (map && memchr(map, 0, access_size(o)))
-            defined &= ~((uint64_t)1 << i);
+        const unsigned char *const map = scratch_map(w, a, i);
+        for (unsigned k = 0; k < o->count && map; k++)
+            if (memchr(map + 4 * k, 0, o->width))
+                a->unwritten[k] |= (uint64_t)1 << i;
     }
-    return defined;
 }
 
 static void load(struct wave *w, const struct op *o)
 {
     const uint64_t mask = exec_of(w);
     struct access a;
-    uint64_t defined = ~(uint64_t)0;
     access_addresses(w, o, mask, &a);
     memory_resolve(w, o, (enum space)o->space, mask, access_size(o), ACCESS_READ, &a);
     if (o->space != SPACE_GLOBAL && w->worker->launch->checked)
-        defined = kept_defined(w, o, &a);
-    access_fill(w, o, &o->dst[0], 0, mask, &a, defined);
+        find_unwritten(w, o, &a);
+    access_fill(w, o, &o->dst[0], 0, mask, &a);
     wait_issued(w, o, &o->dst[0]);
 }
 

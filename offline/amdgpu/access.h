@@ -15,7 +15,7 @@ void access_offset(struct reader *r, const struct statement *s, const char *key,
 void access_addresses(struct wave *w, const struct op *o, uint64_t mask, struct access *a);
 void access_check_data(struct wave *w, const struct op *o, int source, uint64_t mask);
 void access_fill(struct wave *w, const struct op *o, const struct operand *to, unsigned first, uint64_t mask,
-                 const struct access *a, uint64_t defined);
+                 const struct access *a);
 void access_spill(struct wave *w, const struct op *o, int source, const struct access *a);
 
 static inline size_t access_size(const struct op *o)

@@ -48,11 +48,11 @@ static void load(struct wave *w, const struct op *o)
             second.address[i] = (uint32_t)(a.address[i] + (uint32_t)(o->offset1 - o->offset));
         memory_resolve(w, o, SPACE_SHARED, mask, access_size(o), ACCESS_READ, &second);
         memory_resolve(w, o, SPACE_SHARED, mask, access_size(o), ACCESS_READ, &a);
-        access_fill(w, o, &o->dst[0], o->count, mask, &second, ~(uint64_t)0);
+        access_fill(w, o, &o->dst[0], o->count, mask, &second);
     } else {
         memory_resolve(w, o, SPACE_SHARED, mask, access_size(o), ACCESS_READ, &a);
     }
-    access_fill(w, o, &o->dst[0], 0, mask, &a, ~(uint64_t)0);
+    access_fill(w, o, &o->dst[0], 0, mask, &a);
     struct op whole = *o;
     whole.count = (uint8_t)(o->count * (o->two ? 2 : 1));
     wait_issued(w, &whole, &o->dst[0]);

@@ -94,6 +94,14 @@ static const struct {
       "v_writelane_b32 v2, 5, 3\nscratch_store_b32 off, v2, off\nscratch_load_b32 v3, off, off\ns_waitcnt vmcnt(0)\n"
       "v_readlane_b32 s8, v3, 4\ns_cmp_eq_u32 s8, 5\ns_cbranch_scc1 on\non:\n",
       FOUND_READ_REGISTER, 6, 0, 0, 1, NULL },
+    { "spilled with registers that nothing wrote, and used",
+      "v_mov_b32 v5, 5\nscratch_store_b128 off, v[4:7], off\nscratch_load_b128 v[8:11], off, off\n"
+      "s_waitcnt vmcnt(0)\nglobal_store_b32 v1, v9, s[4:5]\n",
+      SILENT, 0, 0, 0, 1, NULL },
+    { "spilled with one that was written, and not that one used",
+      "v_mov_b32 v5, 5\nscratch_store_b128 off, v[4:7], off\nscratch_load_b128 v[8:11], off, off\n"
+      "s_waitcnt vmcnt(0)\nglobal_store_b32 v1, v10, s[4:5]\n",
+      FOUND_READ_REGISTER, 4, 0, 0, 1, NULL },
     { "LDS that nothing wrote", "ds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nglobal_store_b32 v1, v2, s[4:5]\n",
       FOUND_READ_REGISTER, 2, 0, 0, 1, NULL },
     { "LDS that nothing wrote, which nothing comes of", "ds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v2, 0\n",
