@@ -282,7 +282,8 @@ static void test_strides(const struct device *d)
             struct call c;
             clattn_plan plan = make_plan(d, CLATTN_F32, 24, CLATTN_ROTARY);
             make_call(&c, CLATTN_F32, 24, sizes, &state, d->cl.context);
-            const cl_mem mem = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 512, NULL);
+            static const float rows[128];
+            const cl_mem mem = each_buffer(d->cl.context, CL_MEM_READ_WRITE, sizeof rows, rows);
             c.args.in = (clattn_tensor){ mem, 0, { 24, 24, 24 } };
             c.args.out = c.args.in;
             c.args.out.stride[axis] = 48;
