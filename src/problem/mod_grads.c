@@ -122,13 +122,12 @@ void mod_grads_write_calls(struct text *to, const clattn_problem *p)
         text_add(to, "    if (CLA_MODS_OFF(e)) {\n%s        return ds;\n    }\n",
                  p->aux_grads ? "        cla_mods_off(e, ds, q, k);\n" : "");
     mods_write_bounds(to, p);
-    text_add(to, "    const integer none = ds == (real)(0);\n    const real s0 = s;\n");
+    text_add(to, "    const integer none = ds == (real)(0);\n    real s0 = s;\n");
     for (int i = 0; i + 1 < p->n_mods; i++) {
         mods_write_call(to, p, i, false);
-        text_add(to, "    const real s%d = s;\n", i + 1);
+        text_add(to, "    real s%d = s;\n", i + 1);
     }
     for (int i = p->n_mods; i--;) {
-        text_add(to, "    s = s%d;\n", i);
         mods_write_call(to, p, i, true);
         text_add(to, "    ds = none ? (real)(0) : ds;\n");
     }

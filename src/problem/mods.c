@@ -117,14 +117,18 @@ void mods_write_head(struct text *to, const clattn_problem *p, int i, bool back)
 void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back)
 {
     const char *const function = back ? "cla_mod_grad_" : "cla_mod_", *const x = back ? "ds" : "s";
+    char name[16] = "s"; /* of the score: clang 17 to 21 crash on lanes of an `s` that it was copied back to */
+    struct text score = { name, sizeof name, 0 };
+    if (back)
+        text_add(&score, "s%d", i);
     if (mods_is_vector(&p->mods[i]))
-        text_add(to, "    %s = %s%d(%ss, e->b, e->h, q, k", x, function, i, back ? "ds, " : "");
+        text_add(to, "    %s = %s%d(%s%s, e->b, e->h, q, k", x, function, i, back ? "ds, " : "", name);
     else
         text_add(to,
                  "    CLA_UNROLL for (int i = 0; i < CLA_WIDTH; i++)\n        CLA_LANE(%s, cla_scalar, i) = "
-                 "%s%d(%sCLA_LANE(s, cla_scalar, i), e->b, e->h, (int)CLA_LANE(q, CLA_INTEGER, i), "
+                 "%s%d(%sCLA_LANE(%s, cla_scalar, i), e->b, e->h, (int)CLA_LANE(q, CLA_INTEGER, i), "
                  "(int)CLA_LANE(k, CLA_INTEGER, i)",
-                 x, function, i, back ? "CLA_LANE(ds, cla_scalar, i), " : "");
+                 x, function, i, back ? "CLA_LANE(ds, cla_scalar, i), " : "", name);
     for (int j = 0; j < p->n_aux; j++)
         text_add(to, ", e->at.aux_%s + e->a->aux_offset[%d]", p->aux[j].name, j);
     if (back && p->aux_grads)
