@@ -168,11 +168,28 @@ static void run_default(const struct device *d)
     run_few(d);
 }
 
+/* Features in 16 bits, by the device's own matrix units where it has some; quantised they do not take. */
+static void run_units(const struct device *d)
+{
+    static const struct {
+        const char *name;
+        int type;
+    } types[] = { { "f16", CLATTN_F16 }, { "bf16", CLATTN_BF16 } };
+    for (unsigned i = 0; i < N_QUICK_FEATURES; i++)
+        for (unsigned t = 0; t < 2; t++) {
+            char real[32];
+            const char *const engine = harness_real(d, types[t].type, "mma_emu", real, sizeof real);
+            if (engine == real && each_is_chosen(engine) && !strstr(quick_features[i], " k:"))
+                each_row(d, types[t].name, quick_features[i], 20 + i, engine, PADDED);
+        }
+}
+
 static void run_quick(const struct device *d)
 {
     check_listed(d);
     run_engines(d, quick_cases, N_QUICK, N_CASE_TYPES, 0, 1);
     run_engines(d, quick_features, N_QUICK_FEATURES, 1, 0, 1);
+    run_units(d);
 }
 
 int main(void)

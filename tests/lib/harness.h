@@ -35,12 +35,14 @@ void harness_close(void);
 /* Releases all plans; part of harness_close(). */
 void harness_forget(void);
 
-/* Whether the device has matrix units that the library uses. */
-int harness_has_units(const struct device *d);
+/* Whether the device has matrix units that the library uses, for a type. */
+int harness_has_units(const struct device *d, int type);
+/* Where it has those that the engine of `config` emulates, the engine that uses them, in `to`; else `config`. */
+const char *harness_real(const struct device *d, int type, const char *config, char *to, size_t len);
 
 /* A plan for the class of `problem` with `config` (NULL: the default), made once and kept: building takes a second. The
- * harness holds the reference. Engine mma_emu is mma_nv where the device has the units that it emulates. `why` gets the
- * words of a failure. */
+ * harness holds the reference. Emulations are the engine itself where the device has units that take the tile, see
+ * harness_real(). `why` gets the words of a failure. */
 cl_int harness_plan(const struct device *d, const clattn_problem *problem, const char *config, clattn_plan *plan,
                     char *why, size_t len);
 

@@ -74,34 +74,21 @@ static void class_of(const clattn_problem *from, clattn_problem *to)
     to->aux = NULL;
 }
 
-int harness_has_units(const struct device *d)
-{
-    clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
-    clattn_problem p = CLATTN_PROBLEM_INIT;
-    clattn_plan plan = NULL;
-    p.type = CLATTN_F16;
-    p.d = p.dv = 16;
-    options.config = "mma_nv";
-    const int has = !clattn_plan_create(&plan, d->handle, &p, &options);
-    clattn_plan_release(plan);
-    return has;
-}
-
 static cl_int build(const struct device *d, const clattn_problem *problem, const char *config, struct kept *p,
                     const char **passed_over)
 {
     clattn_plan_options options = CLATTN_PLAN_OPTIONS_INIT;
     char real[sizeof p->config];
-    options.config = *config ? config : NULL;
-    if (strcspn(config, " ") == 7 && !strncmp(config, "mma_emu", 7) && harness_has_units(d)) {
-        snprintf(real, sizeof real, "mma_nv%s", config + 7);
-        options.config = real;
-    }
+    options.config = *config ? harness_real(d, problem->type, config, real, sizeof real) : NULL;
     p->handle = d->handle;
     class_of(problem, &p->problem);
     snprintf(p->config, sizeof p->config, "%s", config);
     (void)harness_passed_over();
-    const cl_int e = clattn_plan_create(&p->plan, d->handle, problem, &options);
+    cl_int e = clattn_plan_create(&p->plan, d->handle, problem, &options);
+    if (e == CLATTN_ERROR_NOT_SUPPORTED && options.config == real) { /* a tile that these units refuse */
+        options.config = config;
+        e = clattn_plan_create(&p->plan, d->handle, problem, &options);
+    }
     *passed_over = e ? "" : harness_passed_over();
     if (!**passed_over)
         return e;
@@ -166,6 +153,7 @@ int harness_config(const struct device *d, const char *problem, size_t index, ch
     c.struct_size = sizeof c;
     if (clattn_workload_parse(problem, &c, NULL, 0))
         return 0;
+    (void)harness_has_units(d, c.problem.type); /* whose engines are listed once they have passed their test */
     found = !extras_mods(&c, &x, &why) && !clattn_config_at(d->handle, &c.problem, index, config, len);
     extras_free(&x);
     return found;
