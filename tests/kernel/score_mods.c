@@ -278,9 +278,10 @@ static cl_int run_copied(const struct device *d, clattn_plan plan)
     const clattn_sizes one = { 1, 1, 1, 1, 1, 0, 0, 0 };
     clattn_forward_args a = CLATTN_FORWARD_ARGS_INIT;
     clattn_array table = { NULL, 0 };
+    static const float zeros[256];
     cl_mem mem[5];
     for (int i = 0; i < 5; i++)
-        mem[i] = each_buffer(d->cl.context, CL_MEM_READ_WRITE, 1024, NULL);
+        mem[i] = each_buffer(d->cl.context, CL_MEM_READ_WRITE, sizeof zeros, zeros);
     a.sizes = &one;
     a.q.mem = mem[0];
     a.k.mem = mem[1];
