@@ -9,50 +9,54 @@
 
 # ---- as a user's program meets it ----
 
-real rq.npy '<f4' 4 1 2 77 64
-real rk.npy '<f4' 4 1 2 133 64
-real rv.npy '<f4' 4 1 2 133 64
-attention() { # WORDS ARGS...
-    words=$1
-    shift
-    CLATTN_CACHE_DIR=$tmp/cache on_device "$words" "$program" --json --verify --device AMD "$@" rq.npy rk.npy rv.npy
-}
-right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
-attention $where --type f32 --causal --tune off
-if test $status -eq 2; then
-    missing_device "no PoCL"
-    skip_all "no PoCL"
-fi
+real_inputs
+attention $where --type f32 --causal
+needs_pocl
 if usual; then
-    right && test "$(json engine)" = simt && test "$(json binary)" = miss
-    ok $? "f32: engine simt ($(json engine))"
-    attention $where --type f32 --causal --tune off
-    right && test "$(json engine)" = simt && test "$(json binary)" = hit
-    ok $? "and from the second start on the program is loaded ($(json binary))"
-    attention $where --type f16 --causal --tune off
-    right && test "$(json engine)" = wmma && test "$(json binary)" = miss
-    ok $? "f16: the matrix units are chosen after their test ($(json engine), $(json binary))"
-    attention driver=5,gfx=90a --type bf16 --causal --tune off
-    right && test "$(json engine)" = mfma
-    ok $? "bf16 on gfx90a, by the other driver ($(json engine))"
-    attention driver=6,gfx=1030 --type f16 --causal --tune off
-    right && test "$(json engine)" = simt
-    ok $? "f16 on gfx1030, which has none ($(json engine))"
+    computes simt miss "f32: engine simt"
+    attention $where --type f32 --causal
+    computes simt hit "and from the second start on the program is loaded"
+    attention $where --type f16 --causal
+    computes wmma miss "f16: the matrix units are chosen after their test"
+fi
+if turn; then
+    attention driver=5,gfx=90a --type bf16 --causal
+    computes mfma miss "bf16 on gfx90a, by the other driver"
+    attention driver=6,gfx=1030 --type f16 --causal
+    computes simt miss "f16 on gfx1030, which has none"
 fi
 
-# The record is kept, and the next start takes it. What is measured means nothing.
-tuned() { # PROBLEM
-    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device AMD --effort quick --time 60 "$1"
-    sound
-    ok $? "clattn-tune ends ($(tail -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device AMD --list
-    sound && test "$(wc -l <out)" -ge 1
-    ok $? "and has kept what it found ($(head -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device AMD --verify
-    sound
-    ok $? "which computes what it should ($(tail -n 1 out))"
+# ---- units that are not what the engine takes them for ----
+
+# The device's name is what the host knows; what is compiled for has these instructions or has not.
+f16='f16 b1 h2/1 q77 k133 d64 causal lse'
+misled() { # ENGINE WORDS FROM TO: a lane map that is wrong; the second start knows it
+    printf '%s\n' "$3" "$4" 1 >change
+    rm -rf misled
+    planned simt 1 "$2,change=$tmp/change" "$f16" "$tmp/misled"
+    grep -q "engine $1 is not used: it failed its self-test on this device: " out
+    ok $? "$1 is tested"
+    planned simt 1 "$2,change=$tmp/change" "$f16" "$tmp/misled"
+    grep -q "engine $1 is not used: it failed its self-test on this device before" out
+    ok $? "and the verdict is kept"
 }
-due tuned 'f32 b1 h1 q64 k64 d64'
+if usual; then
+    planned simt 0 $where,device=gfx1999 "$f16"
+    planned simt 1 driver=6,gfx=1030,device=gfx1100 "$f16"
+    misled wmma $where '((item) % 2 * 8 + (item) % 16 / 2)' '((item) % 16)'
+fi
+due planned simt 0 "$where,platform=rusticl,device=AMD Radeon (radeonsi)" "$f16"
+due planned wmma 0 driver=6,gfx=1201,device=gfx1170 "$f16"
+due planned simt 0 driver=6,gfx=1201,device=gfx1250 "$f16"
+due planned simt 1 driver=5,gfx=1030,device=gfx1201 "$f16"
+due planned simt 1 driver=6,gfx=906,device=gfx942 "$f16"
+due planned simt 1 driver=6,gfx=1100,device=gfx942 "$f16"
+due planned simt 1 driver=5,gfx=942,device=gfx1100 "$f16"
+due misled wmma driver=6,gfx=1201 '_COLUMN_0(item) ((item) % 16)' '_COLUMN_0(item) ((item) % 16 ^ 1)'
+due misled mfma driver=6,gfx=942 'CLA_MMA_COLUMN(item) ((item) % 16)' 'CLA_MMA_COLUMN(item) ((item) % 16 ^ 1)'
+due misled mfma driver=5,gfx=942 '((item) / 16 % 4)' '((item) / 16 % 4 ^ 1)'
+
+due tuned $where 'f32 b1 h1 q64 k64 d64'
 
 # ---- what was executed ----
 
@@ -85,9 +89,15 @@ if usual; then
     case_is_right driver=6,gfx=1201,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' simt
     case_is_right driver=6,gfx=942,approximate=-1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' simt backward
     case_is_right driver=5,gfx=1100 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0' simt
-    case_is_right driver=6,gfx=1201,approximate=-1 'f16 b1 h2/1 q77 k133 d64 causal lse' wmma
-    case_is_right driver=6,gfx=942,approximate=1 'bf16 b1 h2/1 q77 k133 d128 lse' mfma
 fi
+# Several score_mods in gradients.
+due case_is_right driver=5,gfx=1100 'f32 b2 h2/1 q6 k9 d8 causal mod:tanh_gate,head_scale,relative_bias lse bwd' simt \
+    backward
+due case_is_right driver=6,gfx=942 'bf16 b2 h2/1 q6 k9 d8 causal mod:document,relative lse bwd' mfma backward
+# A bias of 16 bits along keys.
+due case_is_right driver=6,gfx=1100 'f32 b1 h1 q130 k140 d41/26 bias:1h1k:f16 lse' simt
+due case_is_right driver=6,gfx=1201,approximate=-1 'f16 b1 h2/1 q77 k133 d64 causal lse' wmma
+due case_is_right driver=6,gfx=942,approximate=1 'bf16 b1 h2/1 q77 k133 d128 lse' mfma
 # Programs of gfx1201 are unknown to the older driver.
 for device in 6,gfx=1100 6,gfx=1201 6,gfx=942 6,gfx=90a 5,gfx=1100 5,gfx=942 5,gfx=90a; do
     due several driver=$device engines simt CLATTN_PART=0
@@ -124,7 +134,7 @@ due several driver=6,gfx=942,approximate=1 paged simt
 due several driver=5,gfx=1100,approximate=-1 dropped simt
 due several driver=6,gfx=90a,schedule=highest dropped simt
 due several driver=6,gfx=1201,approximate=-1 invariant simt
-due several driver=5,gfx=942 invariant simt
+due several driver=5,gfx=942,approximate=1 invariant simt
 due several driver=6,gfx=1201,approximate=1 forward simt CLATTN_TEST_TYPES=f16
 due several driver=6,gfx=942,approximate=-1 forward simt CLATTN_TEST_TYPES=f16
 

@@ -10,45 +10,17 @@
 
 # ---- as a user's program meets it ----
 
-real rq.npy '<f4' 4 1 2 77 64
-real rk.npy '<f4' 4 1 2 133 64
-real rv.npy '<f4' 4 1 2 133 64
-attention() { # WORDS ARGS...
-    words=$1
-    shift
-    CLATTN_CACHE_DIR=$tmp/cache on_device "$words" "$program" --json --verify --device NVIDIA "$@" rq.npy rk.npy rv.npy
-}
-right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
-attention $where --type f32 --causal --tune off
-if test $status -eq 2; then
-    missing_device "no PoCL"
-    skip_all "no PoCL"
-fi
+real_inputs
+attention $where --type f32 --causal
+needs_pocl
 if usual; then
-    right && test "$(json engine)" = simt
-    ok $? "f32: engine simt ($(json engine))"
-    attention $where --type f16 --causal --tune off
-    right && test "$(json engine)" = mma_nv && test "$(json binary)" = miss
-    ok $? "f16: the matrix units are chosen after their test ($(json engine), $(json binary))"
-    attention $where --type f16 --causal --tune off
-    right && test "$(json engine)" = mma_nv && test "$(json binary)" = hit
-    ok $? "and from the second start on the program is loaded ($(json binary))"
+    computes simt miss "f32: engine simt"
+    attention $where --type f16 --causal
+    computes mma_nv miss "f16: the matrix units are chosen after their test"
+    attention $where --type f16 --causal
+    computes mma_nv hit "and from the second start on the program is loaded"
 fi
-
-# The record is kept, and the next start takes it. What is measured means nothing.
-tuned() { # PROBLEM
-    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device NVIDIA --effort quick --time 60 \
-        "$1"
-    sound
-    ok $? "clattn-tune ends ($(tail -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device NVIDIA --list
-    sound && test "$(grep -c 'mma_nv\|simt' out)" -eq 1
-    ok $? "and has kept what it found ($(head -n 1 out))"
-    CLATTN_CACHE_DIR=$tmp/tuned on_device $where "$top_builddir/clattn-tune" --device NVIDIA --verify
-    sound
-    ok $? "which computes what it should ($(tail -n 1 out))"
-}
-due tuned 'f16 b1 h1 q64 k64 d64'
+due tuned $where 'f16 b1 h1 q64 k64 d64'
 
 # ---- what a group of threads may have ----
 
@@ -74,9 +46,7 @@ fi
 if usual; then
     case_is_right $where,pieces=3,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' ''
     case_is_right $where,pieces=3,approximate=1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' '' backward
-    CLATTN_CACHE_DIR=$tmp/cache # which has what the test of the matrix units found
     case_is_right $where,pieces=3,approximate=1 'f16 b1 h2/1 q40 k70 d64 causal lse' ''
-    CLATTN_CACHE_DIR=off
 fi
 due several $where engines 'simt mma_nv' CLATTN_PART=0
 due case_is_right $where,pieces=3,approximate=1 'f16 b1 h2/1 q300 k200 d64 causal lse' ''

@@ -21,18 +21,62 @@ on_device() { # WORDS COMMAND...: status in $status, text in out and err
 }
 sound() { test $status -eq 0 && test ! -s findings && ! grep -q '^not ok' out; }
 json() { sed -n "s/.*\"$1\": \"\([^\"]*\)\".*/\1/p" out; }
+verdicts=$tmp/cache # on matrix units, which take longest: programs are the same in every schedule
+real_inputs() { # rq.npy, rk.npy and rv.npy
+    real rq.npy '<f4' 4 1 2 77 64
+    real rk.npy '<f4' 4 1 2 133 64
+    real rv.npy '<f4' 4 1 2 133 64
+}
+attention() { # WORDS ARGS...: of these; status 2 where there is no PoCL
+    words=$1
+    shift
+    CLATTN_CACHE_DIR=$verdicts on_device "$words" "$program" --json --verify --tune off --device $platform "$@" \
+        rq.npy rk.npy rv.npy
+}
+needs_pocl() { # behind the first of them
+    test $status -eq 2 || return 0
+    missing_device "no PoCL"
+    skip_all "no PoCL"
+}
+computes() { # ENGINE BINARY DESCRIPTION: that engine, right, and its program was built (miss) or loaded (hit)
+    sound && grep -q '"bound": [0-9.e-]*[1-9]' out && # something was judged
+        test "$(json engine)" = "$1" && test "$(json binary)" = "$2"
+    ok $? "$3 ($(json engine), $(json binary))"
+}
+tuner() { # WORDS ARGS...
+    words=$1
+    shift
+    CLATTN_CACHE_DIR=$tmp/tuned on_device "$words" "$top_builddir/clattn-tune" --device $platform "$@"
+}
+tuned() { # WORDS PROBLEM: the record is kept, and the next start takes it. What is measured means nothing
+    tuner "$1" --effort quick --time 60 "$2"
+    sound
+    ok $? "clattn-tune ends ($(tail -n 1 out))"
+    tuner "$1" --list
+    sound && test "$(wc -l <out)" -eq 1 && grep -q 'simt\|mma_nv\|mfma\|wmma' out
+    ok $? "and has kept what it found ($(head -n 1 out))"
+    tuner "$1" --verify
+    sound
+    ok $? "which computes what it should ($(tail -n 1 out))"
+}
 case_is_right() { # WORDS PROBLEM ENGINE [TEST]
-    on_device "$1" "$top_builddir/tests/kernel/${4-forward}.t" "$2" "$3"
+    CLATTN_CACHE_DIR=$verdicts on_device "$1" "$top_builddir/tests/kernel/${4-forward}.t" "$2" "$3"
     sound && grep -q "^ok 1 - $platform" out && ! grep -q SKIP out
     ok $? "$3, $1: $2"
 }
 several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
     words=$1 test=$2 engines=$3
     shift 3
-    on_device "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR=off \
+    on_device "$words" env CLATTN_PART="$part" CLATTN_FULL="$full" CLATTN_TUNE=off CLATTN_CACHE_DIR="$verdicts" \
         CLATTN_TEST_ENGINES="$engines" "$@" "$top_builddir/tests/kernel/$test.t"
     sound && test "$(grep -c "^ok.*$platform" out)" -gt 0
     ok $? "$test.t${engines:+, engines $engines}, $words: $(grep -c '^ok' out) tests, $(wc -l <findings) findings"
+}
+planned() { # ENGINE LINES WORDS PROBLEM [FOLDER]: what a handle takes by itself; LINES of the log say why no other one
+    CLATTN_CACHE_DIR=${5-off} on_device "$3" "$top_builddir/tests/pretended/planned" "$4"
+    sound && grep -q "^ok 1 - .*, $1 [a-z]*[0-9]" out && test "$(grep -c '^# log: ' out)" -eq "$2" &&
+        test "$(grep -c '^# log: engine [a-z_]* is not used: it failed its self-test on this device' out)" -eq "$2"
+    ok $? "$3, $4: $1$(sed -n 's/^# log: /; /p' out)"
 }
 fault() { # ENGINE PROBLEM FROM TO N WORDS: the N-th FROM of the program is TO; some schedule shows it
     printf '%s\n' "$3" "$4" "$5" >change
@@ -45,7 +89,12 @@ fault() { # ENGINE PROBLEM FROM TO N WORDS: the N-th FROM of the program is TO; 
     test -n "$shown"
     ok $? "$1, $6, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by $shown"
 }
+none='^() ' # what within of peers.sh says where a share has no case
 peers_are_right() { # WORDS TYPE ENGINE NAMES: the cases of other implementations, by peers.sh
+    if test "$4" = "$none"; then
+        skip "this share has no case: $1"
+        return
+    fi
     pretend "$1"
     OPENCL_LAYERS=$layer
     export OPENCL_LAYERS

@@ -49,6 +49,12 @@ void pretended_tell(const char *line)
 
 /* ---- Who they are ---- */
 
+/* Another name than the machine's, where the variable has one. */
+static bool is_renamed(bool is_name, const char *word, char name[PRETENDED_VALUE_MAX])
+{
+    return is_name && *pretended_word(word, name);
+}
+
 static cl_int answer(const struct answer *a, size_t room, void *to, size_t *got)
 {
     const cl_uint half = (cl_uint)a->number;
@@ -60,6 +66,9 @@ static cl_int answer(const struct answer *a, size_t room, void *to, size_t *got)
 
 cl_int pretended_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *to, size_t *got)
 {
+    char name[PRETENDED_VALUE_MAX];
+    if (is_renamed(what == CL_PLATFORM_NAME, "platform", name))
+        return layer_give(name, strlen(name) + 1, room, to, got);
     for (const struct answer *a = machine.platform; a->what; a++)
         if (a->what == what)
             return answer(a, room, to, got);
@@ -127,6 +136,8 @@ cl_int pretended_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_
     struct answer a;
     if (what == CL_DEVICE_MAX_WORK_ITEM_SIZES)
         return layer_give(items, sizeof items, room, to, got);
+    if (is_renamed(what == CL_DEVICE_NAME, "device", text))
+        return layer_give(text, strlen(text) + 1, room, to, got);
     if (machine.device(what, &a, text) || of_any(what, &a))
         return answer(&a, room, to, got);
     return pretended_below->clGetDeviceInfo(device, what, room, to, got);

@@ -8,6 +8,7 @@
  * between. The machine's file has its own words; these are known to all:
  *
  *   cache=DIR                  what was compiled before; it has to be there
+ *   platform=NAME  device=NAME other names than the machine's: the compiler and what it compiles for stay what they are
  *   schedule=lowest|highest|random  seed=N  approximate=-1|0|1                                     [lowest, 0, 0]
  *   change=FILE                a fault to be found: lines FROM, TO, N, the N-th FROM in a program becomes TO
  *   unchecked=1                execution is not watched: faster

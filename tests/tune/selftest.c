@@ -1,10 +1,11 @@
 /* selftest.c - an engine that computes wrong on a device is found out, told of, and not used
  * SPDX-License-Identifier: Apache-2.0
  *
- * mma_emu stands in for mma_nv: the same test, on any device. A device with the units is pretended. There mma_nv itself
- * fails, since the compiler does not know its instructions; where it is to pass, it gets programs of mma_emu. In make
- * check both get those of engine cpu, which build soonest: one with a fault, and of gradients one of that engine.
- * CLATTN_PART=1: all, of mma_emu. */
+ * Emulations stand in for mma_nv, mfma and wmma: the same test, on any device. A device with the units is pretended.
+ * There the engine itself fails, since the compiler does not know its instructions; where it is to pass, it gets
+ * programs of its emulation. In make check both get those of engine cpu, which build soonest: one with a fault, and of
+ * gradients one of that engine; mfma and wmma fail there, and no more. CLATTN_PART=1: all, of the emulations; tests/amd
+ * has AMD's own compilers. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -57,7 +58,18 @@ cl_context __wrap_clCreateContext(const cl_context_properties *on, cl_uint n, co
     return NULL;
 }
 
-/* ---- A compiler that seems to know mma_nv's instructions ---- */
+/* ---- A compiler that seems to know the units' instructions ---- */
+
+/* Engines that want a test, the GPU that each is for, and which programs it gets where it is to pass. */
+static const struct special {
+    const char *name, *emulated;
+    int nv_cc, gfx;
+} specials[] = { { "mma_nv", "mma_emu nw1,rt1,bk16,qreg1", 80, 0 },
+                 { "mfma", "mfma_emu nw1,rt1,bk16,qreg1", 0, 0x942 },
+                 { "wmma", "wmma_emu nw1,rt1,bk16,qreg1", 0, 0x1201 },
+                 { "wmma", "wmma_emu11 nw1,rt1,bk16,qreg1", 0, 0x1100 } },
+  *special = specials; /* that which is tested now */
+enum { SPECIALS = sizeof specials / sizeof *specials };
 
 static int stands_in(void) /* engine cpu does */
 {
@@ -65,7 +77,13 @@ static int stands_in(void) /* engine cpu does */
 }
 
 static bool has_units;
-static cl_int no_build; /* a build of mma_nv ends so; 0: not at once */
+static cl_int no_build; /* a build of the engine ends so; 0: not at once */
+
+static bool is_named(const char *config, const char *engine)
+{
+    const size_t n = strlen(engine);
+    return !strncmp(config, engine, n) && config[n] == ' ';
+}
 
 cl_int __real_build_launch(struct launch *, struct maker *, const clattn_problem *, const struct config *, bool, int *,
                            struct why *);
@@ -73,10 +91,10 @@ cl_int __wrap_build_launch(struct launch *out, struct maker *maker, const clattn
                            const struct config *config, bool brief, int *binary, struct why *why)
 {
     struct config c = *config;
-    const bool units = !strcmp(c.engine->name, "mma_nv");
-    static const char emulated[] = "mma_emu nw1,rt1,bk16,qreg1", stand_in[] = "cpu w4,nv1,rk2,rd1,bk16";
-    const char *const quick = (has_units && units) || !strcmp(c.engine->name, "mma_emu")
-                                  ? stands_in() ? stand_in : emulated
+    const bool units = !strcmp(c.engine->name, special->name);
+    static const char stand_in[] = "cpu w4,nv1,rk2,rd1,bk16";
+    const char *const quick = (has_units && units) || is_named(special->emulated, c.engine->name)
+                                  ? stands_in() ? stand_in : special->emulated
                                   : NULL; /* the tiles that build soonest */
     if (no_build && units)
         return why_set(why, no_build, "no build");
@@ -113,34 +131,53 @@ static clattn_handle open_handle(const struct device *d, const char *folder)
     return each_handle(d, &o);
 }
 
+static clattn_handle open_with_units(const struct device *d, const char *folder)
+{
+    clattn_handle h = open_handle(d, folder);
+    h->maker.caps.nv_cc = special->nv_cc;
+    h->maker.caps.gfx = special->gfx;
+    return h;
+}
+
 /* ---- The test of an engine ---- */
 
 static void test_engine(const struct device *d)
 {
     static const struct {
+        const struct special *by;
         const char *from, *to, *what;
     } faults[] = {
-        { "+ v] + acc[j][v]", "+ v] - acc[j][v]", "sums of engine cpu" },
-        { "t->part + j % CLA_MMA_DEPTH", "t->part + (j ^ 1) % CLA_MMA_DEPTH", "keys of S" },
-        { "+ (x) % CLA_MMA_COLUMNS)", "+ ((x) + 1) % CLA_MMA_COLUMNS)", "rows of K" },
-        { "CLA_PACK(x[(k) * CLA_R_N + r]", "CLA_PACK(x[(k) * CLA_R_N]", "rows of P" },
-        { "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
+        { &specials[0], "+ v] + acc[j][v]", "+ v] - acc[j][v]", "sums of engine cpu" },
+        { &specials[0], "t->part + j % CLA_MMA_DEPTH", "t->part + (j ^ 1) % CLA_MMA_DEPTH", "keys of S" },
+        { &specials[0], "+ (x) % CLA_MMA_COLUMNS)", "+ ((x) + 1) % CLA_MMA_COLUMNS)", "rows of K" },
+        { &specials[0], "CLA_PACK(x[(k) * CLA_R_N + r]", "CLA_PACK(x[(k) * CLA_R_N]", "rows of P" },
+        { &specials[0], "sum += cla_half_of", "sum -= cla_half_of", "sums of products" },
+        { &specials[1], "((item) % 16)", "((item) % 16 ^ 1)", "columns of lanes" },
+        { &specials[1], "((item) / 16 % 4)", "((item) / 16 % 4 ^ 1)", "parts of lanes" },
+        { &specials[1], "CLA_MMA_APART 16", "CLA_MMA_APART 32", "neighbours" },
+        { &specials[2], "_COLUMN_0(item) ((item) % 16)", "_COLUMN_0(item) ((item) % 16 ^ 1)", "columns of lanes" },
+        { &specials[2], "((item) / 16 % 2)", "((item) / 16 % 2 ^ 1)", "parts of lanes" },
+        { &specials[3], "((item) % 2 * 8 + (item) % 16 / 2)", "((item) % 16)", "columns of lanes" },
+        { &specials[3], "((column) % 8 * 2 + (column) / 8)", "(column)", "rows of D" },
+        { &specials[3], "? (cla_left)(other, x[0])", "? (cla_left)(x[0], other)", "halves of rows" },
     };
-    const struct engine *const emu = engine_find("mma_emu", 7);
     struct why why;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (stands_in() ? i : !i || !harness_deals((unsigned)i, 1))
             continue;
+        special = faults[i].by;
+        const struct engine *const emu = engine_find(special->emulated, strcspn(special->emulated, " "));
         clattn_handle h = open_handle(d, "off");
         n_broken = 0;
         broken = faults[i].from;
         broken_to = faults[i].to;
-        is_int(selftest_run(&h->maker, emu, &why), CLATTN_ERROR_WRONG_RESULT, "%s: it fails where %s are wrong: %s",
-               d->name, faults[i].what, why.text);
+        is_int(selftest_run(&h->maker, emu, &why), CLATTN_ERROR_WRONG_RESULT, "%s, %s: it fails where %s are wrong: %s",
+               d->name, emu->name, faults[i].what, why.text);
         ok(n_broken > 0, "which its program had");
         broken = NULL;
         clattn_release(h);
     }
+    special = specials;
 }
 
 /* ---- The sample of a plan for gradients ---- */
@@ -244,20 +281,20 @@ static void test_gradients(const struct device *d)
 
 static const char text[] = "f16 b1 h2/1 q37 k83 d16 causal lse";
 
-/* A plan of engine mma_nv, asked for by name since no CPU has it as its first choice, or the default: its
- * configuration, and whether what it computes is right. */
+/* A plan of the engine, asked for by name since no CPU has it as its first choice, or the default: its configuration,
+ * and whether what it computes is right. */
 static void plan_is_right(const struct device *d, clattn_handle h, bool of_units, const char *what)
 {
     char config[128] = "", why[512] = "";
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     struct fixture f;
     clattn_plan p = NULL;
-    o.config = of_units ? "mma_nv" : NULL;
+    o.config = of_units ? special->name : NULL;
     each_open(&f, d, text, PADDED);
     const cl_int e = clattn_plan_create(&p, h, &f.t.c.problem, &o);
     is_int(e, CL_SUCCESS, "%s: a plan", what);
     if (!e) {
-        ok(!clattn_plan_config(p, config, sizeof config, NULL) && !strncmp(config, "mma_nv ", 7) == of_units,
+        ok(!clattn_plan_config(p, config, sizeof config, NULL) && is_named(config, special->name) == of_units,
            "%s: of %s: %s", what, of_units ? "the units" : "another engine", config);
         ok(!trial_run(&f.t, p, d->queue) && trial_verify(&f.t, d->queue, why, sizeof why), "%s: right (%s): %s", what,
            why, text);
@@ -271,57 +308,74 @@ static void refused_by_name(clattn_handle h)
     clattn_plan_options o = CLATTN_PLAN_OPTIONS_INIT;
     clattn_workload c = CLATTN_WORKLOAD_INIT;
     clattn_plan p = NULL;
-    char why[256] = "";
+    char why[256] = "", tile[64];
     if (clattn_workload_parse("f16 b1 h1 q64 k64 d64", &c, why, sizeof why))
         bail("%s", why);
-    o.config = "mma_nv";
+    o.config = special->name;
     const cl_int e = clattn_plan_create(&p, h, &c.problem, &o);
     clattn_error_detail(h, why, sizeof why, NULL);
     ok(e == CLATTN_ERROR_NOT_SUPPORTED && strstr(why, "failed its test"), "by name it is refused: %s", why);
-    o.config = "mma_nv nw4,rt1,bk32,qreg1";
+    snprintf(tile, sizeof tile, "%s nw4,rt1,bk32,qreg1", special->name);
+    o.config = tile;
     ok(clattn_plan_create(&p, h, &c.problem, &o) == CLATTN_ERROR_NOT_SUPPORTED, "and with a tile");
+}
+
+static int count_engine_lines(const char *words) /* "engine NAME WORDS" */
+{
+    char all[128];
+    snprintf(all, sizeof all, "engine %s %s", special->name, words);
+    return count_lines(all);
 }
 
 static void test_failing_device(const struct device *d, const char *folder)
 {
-    clattn_handle h = open_handle(d, folder);
-    h->maker.caps.nv_cc = 80;
+    clattn_handle h = open_with_units(d, folder);
     no_context = true;
     plan_is_right(d, h, false, "untested");
-    is_int(count_lines("mma_nv is not tested: clCreateContext"), 1, "without a context for it: %s", lines);
+    is_int(count_engine_lines("is not tested: clCreateContext"), 1, "without a context for it: %s", lines);
     no_context = false;
     plan_is_right(d, h, false, "first");
-    is_int(count_lines("mma_nv is not used: it failed its self-test on this device:"), 1, "one line in the log: %s",
+    is_int(count_engine_lines("is not used: it failed its self-test on this device:"), 1, "one line in the log: %s",
            lines);
     ok(n_apart > 0, "it ran in a context of its own");
     plan_is_right(d, h, false, "again");
     refused_by_name(h);
-    is_int(count_lines("mma_nv is not used"), 1, "no line more");
+    is_int(count_engine_lines("is not used"), 1, "no line more");
     clattn_release(h);
 
-    h = open_handle(d, folder);
-    h->maker.caps.nv_cc = 80;
+    h = open_with_units(d, folder);
     plan_is_right(d, h, false, "another handle");
     is_int(count_lines("it failed its self-test on this device before"), 1, "knows the verdict: %s", lines);
     ok(!count_lines("it failed its self-test on this device:") && !n_apart, "without another test");
     clattn_release(h);
 
     no_build = CLATTN_ERROR_BUILD; /* what the compiler would say again after a second */
-    h = open_handle(d, folder);
-    h->maker.caps.nv_cc = 80;
+    h = open_with_units(d, folder);
     strcat(h->maker.caps.driver, " of another version");
     plan_is_right(d, h, false, "another driver");
     is_int(count_lines("it failed its self-test on this device:"), 1, "is tested anew: %s", lines);
     clattn_release(h);
 
     setenv("IGC_NothingThatIs", "1", 1); /* as every variable that changes what drivers compile */
-    h = open_handle(d, folder);
-    h->maker.caps.nv_cc = 80;
+    h = open_with_units(d, folder);
     plan_is_right(d, h, false, "another environment");
     is_int(count_lines("it failed its self-test on this device:"), 1, "is tested anew: %s", lines);
     clattn_release(h);
     unsetenv("IGC_NothingThatIs");
     no_build = 0;
+}
+
+/* What make check has of the others: in one folder, so that one plan is built. */
+static void test_failing_briefly(const struct device *d, const char *folder)
+{
+    for (special = specials + 1; special < specials + 3; special++) {
+        clattn_handle h = open_with_units(d, folder);
+        plan_is_right(d, h, false, special->name);
+        is_int(count_engine_lines("is not used: it failed its self-test on this device:"), 1,
+               "one line in the log: %s", lines);
+        clattn_release(h);
+    }
+    special = specials;
 }
 
 /* ---- A device whose own 2^x is far off ---- */
@@ -393,7 +447,7 @@ static void keep_file(void *user, const char *file, size_t size)
     char *const text = cache_fixture_read(file, &n);
     (void)user;
     (void)size;
-    if (text && n > 6 && !strncmp(text, "mma_nv", 6)) /* the other one is of 2^x */
+    if (text && is_named(text, special->name)) /* the other one is of 2^x */
         snprintf(verdict, sizeof verdict, "%s", file);
     free(text);
 }
@@ -401,8 +455,7 @@ static void keep_file(void *user, const char *file, size_t size)
 /* A plan of a handle of the device with units; *tested: whether they were tested for it. */
 static void open_and_plan(const struct device *d, const char *folder, bool of_units, const char *what, bool *tested)
 {
-    clattn_handle h = open_handle(d, folder);
-    h->maker.caps.nv_cc = 80;
+    clattn_handle h = open_with_units(d, folder);
     plan_is_right(d, h, of_units, what);
     *tested = n_apart > 0;
     clattn_release(h);
@@ -423,6 +476,7 @@ static void test_damaged(const struct device *d, const char *folder, const char 
 static void test_passing_device(const struct device *d, const char *folder)
 {
     bool tested;
+    char says[64];
     size_t n = 0;
     has_units = true;
     open_and_plan(d, folder, true, "units that pass", &tested);
@@ -431,7 +485,8 @@ static void test_passing_device(const struct device *d, const char *folder)
     char *const kept = cache_fixture_read(verdict, &n);
     if (!kept)
         bail("no verdict");
-    ok(n == sizeof "mma_nv passed \n" - 1 + 64 && !strncmp(kept, "mma_nv passed ", 14), "which says: %s", kept);
+    const size_t words = (size_t)snprintf(says, sizeof says, "%s passed ", special->name);
+    ok(n == words + 64 + 1 && !strncmp(kept, says, words), "which says: %s", kept);
     open_and_plan(d, folder, true, "units that passed", &tested);
     ok(!tested && !*lines, "another handle knows it: %s", lines);
 
@@ -514,14 +569,27 @@ static void in_folder(const struct device *d, void (*test)(const struct device *
     cache_fixture_remove(folder);
 }
 
+/* Each engine, in shares by turns. */
+static void each_special(const struct device *d, void (*test)(const struct device *, const char *))
+{
+    for (unsigned i = 0; i < SPECIALS; i++) {
+        special = &specials[i];
+        if (harness_alternates(i, SPECIALS))
+            in_folder(d, test);
+    }
+    special = specials;
+}
+
 static void test_device(const struct device *d)
 {
-    in_folder(d, test_passing_device);
+    each_special(d, test_passing_device);
     in_folder(d, test_power);
     test_set(d);
     test_engine(d);
     test_gradients(d);
-    in_folder(d, test_failing_device);
+    each_special(d, test_failing_device);
+    if (!harness_more())
+        in_folder(d, test_failing_briefly);
 }
 
 int main(void)
