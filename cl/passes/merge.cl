@@ -141,7 +141,7 @@ CLA_FN cla_lse_elem cla_merged_lse(const cla_args *a, cla_scalar m, cla_scalar l
     return (in ? m * CLA_LN2 : m) + log(l);
 }
 
-/* The sum is 1 where one part alone saw anything: O keeps its bits then, on devices too whose 1 / 1 need not be exact. */
+/* The sum is 1 where one part alone saw anything: O keeps its bits then, also where 1 / 1 need not be exact. */
 CLA_FN void cla_write(const cla_item *t, const cla_args *a, const cla_pointers *at, cla_scalar m, const real *o, real l)
 {
     const cla_scalar sum = CLA_LANE(l, cla_scalar, 0), inverse = sum == 1 ? 1 : 1 / sum;
