@@ -195,17 +195,17 @@ static void test_features(void)
         { "kv_varlen.cl", CLATTN_CU_K | CLATTN_KV_LEN, 0, 0, 0, 0 },
         { "mask_window.cl", CLATTN_WINDOW, 0, 0, 0, 0 },
         { "mask_window.cl", CLATTN_WINDOW, 1, 0, 0, 0 },
-        { "mask_bool.cl mask_unmapped.cl gather_square.cl", CLATTN_MASK, 0, 0, 0, 0 },
-        { "mask_bool.cl mask_blocks.cl gather_square.cl", CLATTN_MASK | CLATTN_BLOCK_MAP, 0, 0, 0, 0 },
+        { "mask_bool.cl mask_unmapped.cl gather_square_rows.cl", CLATTN_MASK, 0, 0, 0, 0 },
+        { "mask_bool.cl mask_blocks.cl gather_square_rows.cl", CLATTN_MASK | CLATTN_BLOCK_MAP, 0, 0, 0, 0 },
         { "mask_blocks.cl", CLATTN_BLOCK_MAP, 0, 0, 0, 0 },
         { "score_alibi.cl", CLATTN_ALIBI, 0, 0, 0, 0 },
         { "score_softcap.cl tanh_poly.cl", 0, 0, 0, 0, 5 },
-        { "bias_add.cl gather_square.cl dtype_f16.cl", 0, 0, CLATTN_F16, 0, 0 },
+        { "bias_add.cl gather_square_rows.cl dtype_f16.cl", 0, 0, CLATTN_F16, 0, 0 },
         { "sink_logit.cl", CLATTN_SINKS, 0, 0, 0, 0 },
         { "one.cl mods", 0, 0, 0, 1, 0 },
     };
     static const char *const all[] = { "kv_varlen.cl",   "mask_window.cl",  "mask_causal.cl",   "mask_bool.cl",
-                                       "mask_blocks.cl", "mask_unmapped.cl", "gather_square.cl",      "score_alibi.cl",
+                                       "mask_blocks.cl", "mask_unmapped.cl", "gather_square_rows.cl",      "score_alibi.cl",
                                        "score_softcap.cl", "tanh_poly.cl",  "bias_add.cl",      "dtype_f16.cl",
                                        "sink_logit.cl",  "one.cl",          "mods" };
     size_t i, f;
@@ -231,15 +231,17 @@ static void test_features(void)
     }
 }
 
-/* What lies query by query is read in squares where lanes are rows, in lines where they are keys. */
+/* What lies query by query is read in squares where lanes are rows, in lines where they are keys; by GPUs' items, which
+ * have squares to themselves, row by row. */
 static void test_squares(const char *engine)
 {
     clattn_problem p = plain();
     p.bias_type = CLATTN_F16;
     struct source s = compose(&p, engine);
-    const int lines = !strcmp(engine, "row");
-    ok(slot(&s, "gather_row.cl") == lines && slot(&s, "gather_square.cl") == !lines, "%s: %s", engine,
-       lines ? "lines" : "squares");
+    const char *const name = !strcmp(engine, "row")    ? "gather_row.cl"
+                             : !strcmp(engine, "simt") ? "gather_square_rows.cl"
+                                                       : "gather_square.cl";
+    ok(slot(&s, name) == 1 && count(s.text, "#line 1 \"gather_") == 1, "%s: %s", engine, name);
     source_free(&s);
 }
 
