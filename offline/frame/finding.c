@@ -18,6 +18,7 @@ static const char *const kind_names[FOUND_KINDS] = {
     [FOUND_NOT_WAITED] = "not waited for",
     [FOUND_LANES_OFF] = "lanes switched off where all must take part",
     [FOUND_HALVES_DIFFER] = "the halves of an operand's lanes differ",
+    [FOUND_SURFACE] = "a surface that the hardware does not take",
 };
 
 const char *finding_kind_name(enum finding_kind kind)

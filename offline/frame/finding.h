@@ -26,6 +26,7 @@ enum finding_kind {
     FOUND_NOT_WAITED,     /* a register whose load is still on its way; a barrier before the warp's stores are done */
     FOUND_LANES_OFF,      /* lanes that are switched off where all must take part */
     FOUND_HALVES_DIFFER,  /* an operand that has to lie in both halves of a warp's lanes alike */
+    FOUND_SURFACE,        /* a surface, or a block of it, that the hardware does not take */
     FOUND_KINDS
 };
 const char *finding_kind_name(enum finding_kind kind); /* "access outside", .. */

@@ -1,0 +1,399 @@
+/* message.c - messages to memory, from names or from descriptors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Most are written by name: `load.ugm.d32x4.a64 (16|M0) r10:4 [r8:2+0x10]`; some, and all on Xe3, as descriptors:
+ * `send.ugm (16|M0) r10 r8 null:0 0x10000 0x04403580`. A name is made a descriptor, which has to be the one that the
+ * comment behind it has. */
+#include <stdio.h>
+
+#include "reader.h"
+
+/* What a descriptor of the load and store unit has. */
+enum {
+    LSC_LOAD = 0, LSC_LOAD_2D = 3, LSC_STORE = 4, LSC_STORE_2D = 7, LSC_FENCE = 31, LSC_FIRST_ATOMIC = 8,
+    LSC_LAST_ATOMIC = 26,
+    LSC_VNNI = 1 << 7, LSC_TRANSPOSED = 1 << 15,
+    LSC_MEANING = 0x6000ffff, /* all but lengths and caching */
+    LSC_MEANING_2D = 0x00008ebf
+};
+static const uint32_t counts[8] = { 1, 2, 3, 4, 8, 16, 32, 64 };
+
+/* ---- a descriptor to a message ---- */
+
+static void decode_width(struct reader *r, uint32_t desc, struct message *m)
+{
+    static const struct {
+        uint8_t width, stored;
+    } widths[] = { { 1, 1 }, { 2, 2 }, { 4, 4 }, { 8, 8 }, { 1, 4 }, { 2, 4 } };
+    const uint32_t k = desc >> 9 & 7;
+    if (k >= sizeof widths / sizeof *widths)
+        fail(r, "a message whose elements are not known here: descriptor 0x%08X", desc);
+    m->width = widths[k].width;
+    m->stored = widths[k].stored;
+}
+
+static void decode(struct reader *r, uint32_t desc, struct message *m)
+{
+    const uint32_t op = desc & 63, address = desc >> 7 & 3;
+    decode_width(r, desc, m);
+    m->transposed = desc >> 15 & 1;
+    if (op == LSC_LOAD_2D) {
+        m->block2d = 1;
+        m->vnni = desc >> 7 & 1;
+        m->address_bytes = 8;
+        return;
+    }
+    m->op = op == LSC_LOAD ? MESSAGE_LOAD : op == LSC_STORE ? MESSAGE_STORE : MESSAGE_ATOMIC;
+    m->atomic = (uint8_t)op;
+    if ((op != LSC_LOAD && op != LSC_STORE && (op < LSC_FIRST_ATOMIC || op > LSC_LAST_ATOMIC)) || address < 2)
+        fail(r, "a message that is not known here: descriptor 0x%08X", desc);
+    m->address_bytes = address == 3 ? 8 : 4;
+    m->count = (uint8_t)counts[desc >> 12 & 7];
+    m->surface = desc >> 29 & 3;
+    if (m->op == MESSAGE_ATOMIC && (m->transposed || m->count != 1))
+        fail(r, "an atomic message of vectors: descriptor 0x%08X", desc);
+}
+
+/* ---- a name to a descriptor ---- */
+
+static uint32_t op_named(struct reader *r, struct word name)
+{
+    static const struct {
+        const char *name;
+        uint32_t op;
+    } ops[] = { { "load", LSC_LOAD }, { "store", LSC_STORE }, { "load_block2d", LSC_LOAD_2D },
+                { "atomic_iinc", 8 }, { "atomic_idec", 9 }, { "atomic_load", 10 }, { "atomic_store", 11 },
+                { "atomic_iadd", 12 }, { "atomic_isub", 13 }, { "atomic_smin", 14 }, { "atomic_smax", 15 },
+                { "atomic_umin", 16 }, { "atomic_umax", 17 }, { "atomic_icas", 18 }, { "atomic_fadd", 19 },
+                { "atomic_fsub", 20 }, { "atomic_fmin", 21 }, { "atomic_fmax", 22 }, { "atomic_fcas", 23 },
+                { "atomic_and", 24 }, { "atomic_or", 25 }, { "atomic_xor", 26 } };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (word_is(name, ops[i].name))
+            return ops[i].op;
+    fail(r, "%.*s is not executed here", WORD(name));
+}
+
+static uint8_t space_of(struct reader *r, struct word name)
+{
+    if (word_is(name, "slm"))
+        return SPACE_SHARED;
+    if (!word_is(name, "ugm"))
+        fail(r, "a message to %.*s is not executed here", WORD(name));
+    return SPACE_GLOBAL;
+}
+
+/* d32, d16u32, d32x4, d32x16t; of 2D blocks d16v, d32t */
+static uint32_t width_bits(struct reader *r, struct word text, int block2d)
+{
+    struct word rest = text;
+    uint32_t bits = 0, n = 1, k = 0, desc;
+    if (word_begins(rest, "d"))
+        word_until(&rest, 'd');
+    if (!word_digits(&rest, &bits) || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+        fail(r, "elements %.*s are not known here", WORD(text));
+    desc = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
+    if (word_begins(rest, "u32")) {
+        word_until(&rest, '2');
+        if (desc > 1)
+            fail(r, "elements %.*s are not known here", WORD(text));
+        desc += 4;
+    }
+    desc <<= 9;
+    if (word_begins(rest, "x")) {
+        word_until(&rest, 'x');
+        if (!word_digits(&rest, &n))
+            fail(r, "elements %.*s are not known here", WORD(text));
+    }
+    while (k < 8 && counts[k] != n)
+        k++;
+    if (word_is(rest, "t") || word_is(rest, "vt"))
+        desc |= LSC_TRANSPOSED;
+    if (block2d && (word_is(rest, "v") || word_is(rest, "vt")))
+        desc |= LSC_VNNI;
+    else if (k == 8 || (rest.length && !word_is(rest, "t")))
+        fail(r, "elements %.*s are not known here", WORD(text));
+    return desc | (k & 7) << 12;
+}
+
+/* What stands in the address of a named message: `ss[a0.2][r126:1-0x10000]`, `bti[255][r127:1]`, `[r8:4+0x10]`. */
+static void take_offset(struct reader *r, struct word text, struct message *m)
+{
+    int64_t x;
+    if (!text.length)
+        return;
+    if (*text.at == '+') {
+        text.at++;
+        text.length--;
+    }
+    if (text.length > 2 && *text.at == '(') { /* of 2D blocks: x and y */
+        struct word rest = text;
+        word_until(&rest, '(');
+        struct word inside = word_until(&rest, ')');
+        const struct word first = word_until(&inside, ',');
+        int64_t y;
+        if (!m->block2d || !word_number(first, &x) || !word_number(inside, &y))
+            fail(r, "an offset %.*s", WORD(text));
+        m->offset_y = (int32_t)y;
+    } else if (!word_number(text, &x)) {
+        fail(r, "an offset %.*s", WORD(text));
+    }
+    m->offset = (int32_t)x;
+}
+
+static void take_address(struct reader *r, struct word text, struct message *m)
+{
+    static const char *const surfaces[] = { "", "bss", "ss", "bti" };
+    struct word rest = text;
+    const struct word kind = word_until(&rest, '[');
+    struct word inside = word_until(&rest, ']');
+    uint8_t k = 0;
+    while (k < 4 && !word_is(kind, surfaces[k]))
+        k++;
+    if (k == 4)
+        fail(r, "an address %.*s", WORD(text));
+    m->surface = k;
+    if (k) {
+        if (k != SURFACE_BTI && word_begins(inside, "a0."))
+            word_until(&inside, '.');
+        if (!word_digits(&inside, &m->index) || inside.length)
+            fail(r, "a surface %.*s", WORD(text));
+        word_until(&rest, '[');
+        inside = word_until(&rest, ']');
+    }
+    struct word reg = inside;
+    size_t n = 0;
+    while (n < inside.length && inside.at[n] != '+' && (inside.at[n] != '-' || !n))
+        n++;
+    reg.length = n;
+    inside.at += n;
+    inside.length -= n;
+    m->from = read_register(r, reg, NULL);
+    if (rest.length || m->from == NO_REGISTER)
+        fail(r, "an address %.*s", WORD(text));
+    take_offset(r, inside, m);
+}
+
+/* Registers of the payload, the data and the result have to be there. */
+static void check_room(struct reader *r, const struct op *o, const struct message *m)
+{
+    const uint32_t grf = r->kernel->grf, last = r->kernel->info.registers;
+    const uint32_t lanes = (o->width * m->stored + grf - 1u) / grf * m->count;
+    const uint32_t data = m->transposed || m->scratch || m->oword ? (m->count * m->stored + grf - 1u) / grf :
+                          m->op == MESSAGE_ATOMIC ? 2 * lanes : lanes;
+    const int is_block = m->block2d || m->scratch || m->oword;
+    const uint32_t addresses = is_block ? 1 : (o->width * m->address_bytes + grf - 1u) / grf;
+    const int is_real = m->op == MESSAGE_ATOMIC && m->atomic >= 19 && m->atomic <= 23;
+    if ((m->to != NO_REGISTER && !m->block2d && m->to + data > last) ||
+        (m->data != NO_REGISTER && m->data + data > last) || m->from + addresses > last)
+        fail(r, "a message of registers behind the last one");
+    if ((m->transposed && !m->block2d && o->width != 1) || (is_real && m->width != 4))
+        fail(r, "a message of so many lanes, or so wide, is not known here");
+    if (m->op == MESSAGE_STORE && m->data == NO_REGISTER)
+        fail(r, "a store of nothing");
+}
+
+/* The number behind `desc:` in the comment. */
+static void check_comment(struct reader *r, const struct statement *s, uint32_t mine, uint32_t meaning)
+{
+    struct word rest = { "", 0 }, behind = s->comment;
+    int64_t desc;
+    while (word_find(behind, "desc:", &behind)) /* the last one: ex_desc stands before */
+        rest = behind;
+    if (!rest.length)
+        return;
+    const struct word number = word_next(&rest);
+    if (!word_number(number, &desc) || (((uint32_t)desc ^ mine) & meaning))
+        fail(r, "%s is not what its descriptor %.*s says", s->name, WORD(number));
+}
+
+static void read_named(struct reader *r, const struct form *f, struct statement *s, struct op *o)
+{
+    struct word rest = { s->name, strlen(s->name) };
+    const uint32_t op = op_named(r, word_until(&rest, '.'));
+    struct message *m = reader_alloc(r, 1, sizeof *m);
+    (void)f;
+    m->space = space_of(r, word_until(&rest, '.'));
+    const uint32_t width = width_bits(r, word_until(&rest, '.'), op == LSC_LOAD_2D);
+    const struct word address = word_until(&rest, '.'); /* what is left is caching */
+    uint32_t desc = op | width;
+    if (!word_is(address, "a32") && !word_is(address, "a64"))
+        fail(r, "addresses %.*s are not known here", WORD(address));
+    if (op != LSC_LOAD_2D)
+        desc |= word_is(address, "a64") ? 3 << 7 : 2 << 7;
+    const int store = op == LSC_STORE, atomic = op >= LSC_FIRST_ATOMIC;
+    if (s->n_words != (atomic ? 3 : 2))
+        fail(r, "%s takes %d operands", s->name, atomic ? 3 : 2);
+    m->block2d = op == LSC_LOAD_2D;
+    take_address(r, s->words[store ? 0 : 1], m);
+    const uint8_t surface = m->surface;
+    decode(r, desc | (uint32_t)surface << 29, m);
+    check_comment(r, s, desc | (uint32_t)surface << 29, m->block2d ? LSC_MEANING_2D : LSC_MEANING);
+    m->to = store ? NO_REGISTER : read_register(r, s->words[0], NULL);
+    m->data = store ? read_register(r, s->words[1], NULL) :
+              atomic ? read_register(r, s->words[2], NULL) : NO_REGISTER;
+    m->gather = NO_REGISTER;
+    o->message = m;
+    check_room(r, o, m);
+}
+
+/* ---- sends ---- */
+
+/* The offset is in the extended descriptor, whose bits depend on the kind of surface. */
+static void take_extended(struct reader *r, struct word text, struct message *m)
+{
+    struct word number = word_until(&text, ':'), rest = text;
+    int64_t x = 0;
+    int in_register = 0;
+    if (word_begins(number, "a0.")) {
+        rest = number;
+        number.length = 0;
+    }
+    if (word_begins(rest, "a0.")) {
+        in_register = 1;
+        word_until(&rest, '.');
+        if (!word_digits(&rest, &m->index) || rest.length)
+            fail(r, "a surface %.*s", WORD(text));
+    }
+    if (number.length && !word_number(number, &x))
+        fail(r, "an extended descriptor %.*s", WORD(number));
+    const uint32_t bits = (uint32_t)x;
+    if (m->block2d) {
+        m->offset = (int32_t)(bits << 10) >> 22;
+        m->offset_y = (int32_t)bits >> 22;
+    } else if (m->surface == SURFACE_FLAT) {
+        m->offset = (int32_t)bits >> 12;
+    } else if (m->surface == SURFACE_BTI) {
+        m->index = bits >> 24;
+        m->offset = (int32_t)(bits << 8) >> 20;
+    } else {
+        const uint32_t field = (bits >> 19) << 4 | (bits >> 12 & 15);
+        m->offset = (int32_t)(field << 15) >> 15;
+    }
+    if ((m->surface == SURFACE_BSS || m->surface == SURFACE_SS) != in_register)
+        fail(r, "an extended descriptor %.*s", WORD(number));
+}
+
+static void take_payload(struct reader *r, const struct statement *s, const struct op *o, struct message *m)
+{
+    struct word first = s->words[1];
+    uint32_t n;
+    m->gather = NO_REGISTER;
+    m->to = read_register(r, s->words[0], NULL);
+    if (word_begins(first, "r[s0.")) {
+        word_until(&first, '.');
+        if (!word_digits(&first, &n) || !word_is(first, "]") || n > 7)
+            fail(r, "a payload %.*s", WORD(s->words[1]));
+        m->gather = (uint16_t)(8 * n);
+        m->gather_skips = (uint8_t)((o->width * m->address_bytes + r->kernel->grf - 1u) / r->kernel->grf);
+        m->from = 0;
+        m->data = m->op == MESSAGE_LOAD ? NO_REGISTER : 0;
+        return;
+    }
+    m->from = read_register(r, first, NULL);
+    m->data = read_register(r, s->words[2], NULL);
+    if (m->from == NO_REGISTER)
+        fail(r, "a message without a payload");
+}
+
+static void read_lsc(struct reader *r, struct statement *s, struct op *o, uint8_t space, uint32_t desc)
+{
+    struct message *m = reader_alloc(r, 1, sizeof *m);
+    o->message = m;
+    m->space = space;
+    if ((desc & 63) == LSC_FENCE) {
+        m->to = read_register(r, s->words[0], NULL);
+        o->run = message_fence;
+        return;
+    }
+    decode(r, desc, m);
+    take_payload(r, s, o, m);
+    take_extended(r, s->words[s->n_words - 2], m);
+    check_room(r, o, m);
+}
+
+/* The older data port, of DG2 and PVC: blocks of owords with a header, and scratch. */
+static void read_data_port(struct reader *r, struct statement *s, struct op *o, uint32_t desc)
+{
+    struct message *m = reader_alloc(r, 1, sizeof *m);
+    static const uint16_t owords[8] = { 1, 1, 2, 4, 8, 16, 0, 0 };
+    const uint32_t kind = desc >> 14 & 31;
+    o->message = m;
+    m->to = read_register(r, s->words[0], NULL);
+    m->from = read_register(r, s->words[1], NULL);
+    m->data = read_register(r, s->words[2], NULL);
+    m->gather = NO_REGISTER;
+    m->width = m->stored = 4;
+    if (desc >> 18 & 1) {
+        m->scratch = 1;
+        m->op = desc >> 17 & 1 ? MESSAGE_STORE : MESSAGE_LOAD;
+        m->space = SPACE_LOCAL;
+        m->count = (uint8_t)(8u << (desc >> 12 & 3)); /* words: hwords are 32 bytes */
+        m->offset = (int32_t)(desc & 0xfff) * 32;
+    } else if (kind == 1 && (desc & 0xff) == 0xfd && owords[desc >> 8 & 7]) {
+        m->oword = 1;
+        m->op = MESSAGE_LOAD;
+        m->space = SPACE_GLOBAL;
+        m->count = (uint8_t)(owords[desc >> 8 & 7] * 4);
+    } else {
+        fail(r, "a message of the data port that is not known here: descriptor 0x%08X", desc);
+    }
+    if (m->from == NO_REGISTER)
+        fail(r, "a message without a payload");
+    check_room(r, o, m);
+}
+
+static void read_gateway(struct reader *r, struct op *o, uint32_t desc, int ends)
+{
+    if (ends)
+        o->run = message_end;
+    else if ((desc & 7) == 4)
+        o->run = barrier_signal;
+    else
+        fail(r, "a message of the gateway that is not known here: descriptor 0x%08X", desc);
+}
+
+/* `send.UNIT to payload data extended-descriptor descriptor` */
+static void read_send(struct reader *r, const struct form *f, struct statement *s, struct op *o)
+{
+    struct word behind;
+    int64_t desc;
+    (void)f;
+    if (s->n_words < 4 || s->n_words > 5 || !word_number(s->words[s->n_words - 1], &desc) || desc < 0 ||
+        desc > UINT32_MAX)
+        fail(r, "%s is not written as a message", s->name);
+    const struct word none = { "null:0", 6 };
+    if (s->n_words == 4) { /* a payload that s0 lists is all of it */
+        s->words[4] = s->words[3];
+        s->words[3] = s->words[2];
+        s->words[2] = none;
+        s->n_words = 5;
+    }
+    o->run = message_access;
+    if (!strcmp(s->name, "send.gtwy"))
+        read_gateway(r, o, (uint32_t)desc, word_find(s->notes, "EOT", &behind));
+    else if (!strcmp(s->name, "send.slm") || !strcmp(s->name, "send.ugm"))
+        read_lsc(r, s, o, s->name[5] == 's' ? SPACE_SHARED : SPACE_GLOBAL, (uint32_t)desc);
+    else if (!strcmp(s->name, "send.dc0"))
+        read_data_port(r, s, o, (uint32_t)desc);
+    else
+        fail(r, "%s is not executed here", s->name);
+}
+
+/* ---- the table ---- */
+
+#define MESSAGE(name) { name, 0, NULL, NULL, message_access, read_named, 0, 0 }
+static const struct form forms[] = {
+    MESSAGE("load"), MESSAGE("store"), MESSAGE("load_block2d"), MESSAGE("atomic_iinc"), MESSAGE("atomic_idec"),
+    MESSAGE("atomic_load"), MESSAGE("atomic_store"), MESSAGE("atomic_iadd"), MESSAGE("atomic_isub"),
+    MESSAGE("atomic_smin"), MESSAGE("atomic_smax"), MESSAGE("atomic_umin"), MESSAGE("atomic_umax"),
+    MESSAGE("atomic_icas"), MESSAGE("atomic_fadd"), MESSAGE("atomic_fsub"), MESSAGE("atomic_fmin"),
+    MESSAGE("atomic_fmax"), MESSAGE("atomic_fcas"), MESSAGE("atomic_and"), MESSAGE("atomic_or"),
+    MESSAGE("atomic_xor"),
+    { "send", 0, NULL, NULL, message_access, read_send, 0, 0 },
+};
+
+struct forms gen_message_forms(void)
+{
+    const struct forms f = { forms, sizeof forms / sizeof *forms };
+    return f;
+}
