@@ -4,8 +4,8 @@
  * Layers of the ICD loader (OPENCL_LAYERS=/path/nvidia_device.so) over PoCL's buffers, queues and events. Platform and
  * device say what a vendor's driver says; programs are compiled by that driver's compiler and kernels executed by an
  * interpreter of what it makes. A layer is made of the files here and of a machine: tests/nvidia/nvidia_machine.c,
- * tests/amd/amd_machine.c. A variable of the environment, CLATTN_NVIDIA or CLATTN_AMD, has WORD=VALUE, with commas
- * between. The machine's file has its own words; these are known to all:
+ * tests/amd/amd_machine.c, tests/intel/intel_machine.c. A variable of the environment, CLATTN_NVIDIA, CLATTN_AMD or
+ * CLATTN_INTEL, has WORD=VALUE, with commas between. The machine's file has its own words; these are known to all:
  *
  *   cache=DIR                  what was compiled before; it has to be there
  *   platform=NAME  device=NAME other names than the machine's: the compiler and what it compiles for stay what they are

@@ -1,0 +1,59 @@
+#!/bin/sh
+# intel.t - the library on a pretended Intel GPU: kernels compiled by Intel's compiler, executed as its machine code
+# SPDX-License-Identifier: Apache-2.0
+#
+# As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate.
+# make check has one case of each kind; faults are planted, which the interpreter has to find.
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+. "$top_srcdir/tests/intel/intel_device.sh"
+
+# ---- as a user's program meets it ----
+
+real rq.npy '<f4' 4 1 2 77 64
+real rk.npy '<f4' 4 1 2 133 64
+real rv.npy '<f4' 4 1 2 133 64
+attention() { # WORDS ARGS...
+    words=$1
+    shift
+    CLATTN_CACHE_DIR=$tmp/cache on_device "$words" "$program" --json --verify --device Intel "$@" rq.npy rk.npy rv.npy
+}
+right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
+attention gpu=bmg --type f32 --causal --tune off
+if test $status -eq 2; then
+    missing_device "no PoCL"
+    skip_all "no PoCL"
+fi
+if usual; then
+    right && test "$(json engine)" = simt && test "$(json binary)" = miss
+    ok $? "f32: engine simt ($(json engine))"
+    attention gpu=bmg --type f32 --causal --tune off
+    right && test "$(json engine)" = simt && test "$(json binary)" = hit
+    ok $? "and from the second start on the program is loaded ($(json binary))"
+fi
+
+# ---- tables of cases ----
+
+if usual; then
+    case_is_right gpu=bmg,approximate=1 'f16 b1 h4/2 q77 k133 d64 causal lse' simt
+    case_is_right gpu=pvc,approximate=-1 'f32 b1 h2/1 q40 k70 d64 causal lse' simt
+    case_is_right gpu=acm-g10 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
+    case_is_right gpu=bmg 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0' simt
+fi
+for gpu in bmg pvc acm-g10; do
+    due several gpu=$gpu engines simt CLATTN_PART=0
+    due several gpu=$gpu,schedule=highest,approximate=1 engines simt CLATTN_PART=0
+    due several gpu=$gpu,schedule=random,seed=1,approximate=-1 engines simt
+    due case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt backward
+    due case_is_right gpu=$gpu,approximate=-1 'f16 b2 h2/1 q70 k90 d64/41 varlen sink softcap9 lse bwd' simt backward
+    due case_is_right gpu=$gpu,schedule=random,seed=2 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
+    due several gpu=$gpu,approximate=1 forward simt CLATTN_TEST_TYPES=f16
+done
+
+# ---- faults ----
+
+# Of seven barriers 1 is for keys that are dropped; 3, 4 and 7 are among the items of a row, which are of one thread.
+for n in 2 5 6; do
+    due fault simt 'f32 b1 h2 q77 k133 d64 causal lse' 'barrier(CLK_LOCAL_MEM_FENCE);' ' ' $n gpu=bmg
+done
+
+finish
