@@ -207,7 +207,7 @@ enum { OWN_CONSTANTS, OWN_PRIVATE };
 
 struct thread {
     unsigned char *file, *known; /* FILE_BYTES each; known: 1 for each byte that was written */
-    int64_t wide[MAX_LANES];     /* products that do not fit into the accumulator's bytes */
+    int64_t wide[MAX_LANES];     /* products that do not fit into acc0's bytes */
     uint32_t flag_known[N_FLAGS];
     uint32_t existing, active;   /* lanes */
     uint32_t waits_for[MAX_LANES]; /* of lanes that are off: where they come back */

@@ -58,7 +58,7 @@ uint32_t issue_mask(struct thread *t, const struct op *o)
  * compute of whatever there is, where it does not matter: their results are as undefined. */
 static uint32_t need_source(struct thread *t, const struct op *o, const struct operand *s, uint32_t mask)
 {
-    const uint32_t missing = mask & ~fetch_known(t, s, o->width), told = o->no_mask && o->width > 1 ? 0 : missing;
+    const uint32_t missing = mask & ~fetch_known(t, s, o->width), told = o->no_mask ? 0 : missing;
     if (!told)
         return ~missing;
     check_lanes(t, o, FOUND_READ_REGISTER, told << o->first);

@@ -39,12 +39,12 @@ TWO(bit_xor, a ^ b)
 EACH(add3, a + b + c)
 EACH(multiply_add, a + b * c)
 
-/* Into the accumulator a product goes whole, for what follows of it. */
+/* Into acc0 a product goes whole, for what follows of it: macl and mach read that one. */
 static void multiply(struct lanes *x)
 {
     for (unsigned i = 0; i < x->n; i++) {
         x->out[i].u = x->in[0][i].u * x->in[1][i].u;
-        if (x->op->dst.file == IN_ACC)
+        if (x->op->dst.file == IN_ACC && !x->op->dst.reg)
             x->thread->wide[i] = x->out[i].i;
     }
 }

@@ -50,6 +50,10 @@ static const struct {
                "load.ugm.d8u32.a64 (16|M0) r20:1 [r16:2]\n" STORE, 3 },
     { "d16u32", "shl (16|M0) r16.0<1>:q r10.0<1;1,0>:d 1:w\nadd (16|M0) r16.0<1>:q r16.0<1;1,0>:q r4.0<0;1,0>:q\n"
                 "load.ugm.d16u32.a64 (16|M0) r20:1 [r16:2+0x1]\n" STORE, 4 },
+    { "vectors of 8 lanes, whole registers each",
+      "shl (8|M0) r12.0<1>:q r10.0<1;1,0>:d 3:w\nadd (8|M0) r16.0<1>:q r12.0<1;1,0>:q r4.0<0;1,0>:q\n"
+      "load.ugm.d32x2.a64 (8|M0) r22:2 [r16:1+0x40]\nmov (8|M0) r20.0<2>:d r22.0<1;1,0>:d\n"
+      "mov (8|M0) r20.1<2>:d r23.0<1;1,0>:d\n" STORE, 0 },
     { "transposed", "(W) load.ugm.d32x16t.a64 (1|M0) r20:1 [r4:1+0x40]\n" STORE, 0 },
     { "transposed store", "mov (16|M0) r20.0<1>:d 16:w\nadd (16|M0) r20.0<1>:d r20.0<1;1,0>:d r10.0<1;1,0>:d\n"
                           "(W) store.ugm.d32x16t.a64 (1|M0) [r4:1+0x1000] r20:1\n", 0 },
@@ -364,6 +368,24 @@ static void run_dummy(void)
     ok(f_of(data[0]) != 3, "one that stands alone is executed (%g)", f_of(data[0]));
 }
 
+/* Nothing to add to, but a product that counts. */
+static void run_sum(void)
+{
+    struct how how;
+    int bad = 0;
+    memset(&how, 0, sizeof how);
+    how.hpg = 1;
+    char body[4000] = "";
+    for (int i = 0; i < 40; i++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "mov (8|M0) r%d.0<1>:f 0x3C003C00:f\n", 20 + i);
+    strcat(body, "dpas.8x8 (8|M0) r20:f null:f r30:hf r40.0:hf {Atomic,$2}\n"
+                 "dpas.8x8 (8|M0) r20:f r20:f r30:hf r40.0:hf {$2}\nstore.ugm.d32.a64 (8|M0) [r14:2] r20:1\n");
+    const uint32_t *data = run_body("sum", body, &how);
+    for (int i = 0; i < 8; i++)
+        bad |= f_of(data[i]) != 32;
+    ok(!bad, "two products, of which the first is added to nothing (%g)", f_of(data[0]));
+}
+
 /* ---- blocks of two dimensions of a surface of 128 bytes x 20 rows: what documents of vISA say ---- */
 
 struct block {
@@ -433,6 +455,46 @@ static void run_blocks(void)
         run_block(&blocks[i]);
 }
 
+/* ---- work-items of three dimensions, groups of two ---- */
+
+static void run_items(void)
+{
+    static uint32_t data[1024];
+    static const struct how plain;
+    static const char text[] = BEGIN "shl (16|M0) r20.0<1>:d r2.0<1;1,0>:uw 8:w\n"
+                                     "shl (16|M0) r21.0<1>:d r3.0<1;1,0>:uw 16:w\n"
+                                     "add3 (16|M0) r20.0<1>:d r20.0<1;0>:d r21.0<1;0>:d r1.0<1>:uw\n"
+                                     "mad (16|M0) r20.0<1>:d r20.0<1;0>:d r0.6<0;0>:d 4096:w\n"
+                                     "(W) mul (1|M0) r22.0<1>:d r0.6<0;1,0>:d 2:w\n"
+                                     "(W) add (1|M0) r22.0<1>:d r22.0<0;1,0>:d r0.1<0;1,0>:d\n"
+                                     "(W) mul (1|M0) r22.0<1>:d r22.0<0;1,0>:d 48:w\n"
+                                     "(W) mul (1|M0) r23.0<1>:d r0.2<0;1,0>:d 16:w\n"
+                                     "(W) add (1|M0) r22.0<1>:d r22.0<0;1,0>:d r23.0<0;1,0>:d\n"
+                                     "mov (16|M0) r24.0<1>:uw 0x76543210:uv\n"
+                                     "add (8|M8) r24.8<1>:uw r24.8<1;1,0>:uw 8:w\n"
+                                     "add (16|M0) r25.0<1>:d r24.0<1;1,0>:uw r22.0<0;1,0>:d\n"
+                                     "shl (16|M0) r26.0<1>:q r25.0<1;1,0>:d 2:w\n"
+                                     "add (16|M0) r26.0<1>:q r26.0<1;1,0>:q r4.0<0;1,0>:q\n"
+                                     "store.ugm.d32.a64 (16|M0) [r26:2] r20:1\n" END;
+    char why[300] = "";
+    struct heard heard;
+    struct gen_module *m = read_text(text, &plain, why, sizeof why);
+    struct gen_buffer buffer = { data, sizeof data, NULL };
+    struct gen_arg arg = { GEN_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct gen_launch l = GEN_LAUNCH_INIT;
+    int bad = !m;
+    memset(&heard, 0, sizeof heard);
+    l.grid[0] = 2, l.grid[1] = 3, l.block[0] = 4, l.block[1] = 5, l.block[2] = 2, l.threads = 2;
+    l.args = &arg, l.n_args = 1, l.buffers = &buffer, l.n_buffers = 1, l.report = hear, l.context = &heard;
+    bad = bad || gen_run(gen_kernel_at(m, 0), &l, why, sizeof why) || heard.all;
+    for (uint32_t group = 0; group < 6 && !bad; group++)
+        for (uint32_t i = 0; i < 48; i++)
+            bad |= data[48 * group + i] !=
+                   (i < 40 ? (i % 4 | i / 4 % 5 << 8 | i / 20 << 16) + group / 2 * 4096 : 0);
+    ok(!bad, "work-items of three dimensions, groups of two: %s %s", why, heard.text);
+    gen_module_free(m);
+}
+
 /* ---- counts ---- */
 
 static void run_counts(void)
@@ -462,7 +524,9 @@ int main(void)
     run_barriers();
     run_products();
     run_dummy();
+    run_sum();
     run_blocks();
+    run_items();
     run_counts();
     return done_testing();
 }

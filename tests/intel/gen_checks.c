@@ -35,6 +35,7 @@ static const struct {
 } rows[] = {
     /* bounds and alignment */
     { "a read behind the buffer", "load.ugm.d32.a64 (16|M0) r20:1 [r14:2+0x184]\n", FOUND_OUTSIDE, 0, 512, 31, 1 },
+    { "one byte of it is behind", "load.ugm.d32.a64 (16|M0) r20:1 [r14:2+0x181]\n", FOUND_OUTSIDE, 0, 509, 31, 1 },
     { "a read that ends there", "load.ugm.d32.a64 (16|M0) r20:1 [r14:2+0x180]\n", SILENT, 0, 0, 0, 1 },
     { "a write before the buffer", "mov (16|M0) r20.0<1>:d 0:w\nstore.ugm.d32.a64 (16|M0) [r14:2-0x4] r20:1\n",
       FOUND_OUTSIDE, 1, -4, 0, 1 },

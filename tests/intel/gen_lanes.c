@@ -58,6 +58,8 @@ static uint32_t toward_zero(double x)
     X(macl_unsigned, PRODUCT("ud") "macl (16|M0) " UD2, a * b)                                                         \
     X(mach, PRODUCT("d") "mach (16|M0) " D2, (uint32_t)((int64_t)s(a) * s(b) >> 32))                                   \
     X(mach_unsigned, PRODUCT("ud") "mach (16|M0) " UD2, (uint32_t)((uint64_t)a * b >> 32))                             \
+    X(mach_of_acc0, PRODUCT("d") "mul (16|M0) acc2.0<1>:d r32.0<1;1,0>:d 7:w\nmach (16|M0) " D2,                       \
+      (uint32_t)((int64_t)s(a) * s(b) >> 32))                                                                          \
     X(mach_keeps_low, PRODUCT("ud") "mach (16|M0) " UD2 "mov (16|M0) r20.0<1>:ud acc0.0<1;1,0>:ud\n", a * b)           \
     X(addc, "addc (16|M0) " UD2, a + b)                                                                                \
     X(carry, "addc (16|M0) " UD2 "mov (16|M0) r20.0<1>:ud acc0.0<1;1,0>:ud\n", (uint32_t)(((uint64_t)a + b) >> 32))    \
@@ -74,6 +76,9 @@ static uint32_t toward_zero(double x)
     X(asr, "asr (16|M0) " D2, (uint32_t)(s(a) >> (b & 31)))                                                            \
     X(shl_long, "shl (16|M0) r22.0<1>:q r30.0<1;1,0>:d 20:w\nmov (16|M0) r20.0<1>:d r22.1<2;1,0>:d\n",                 \
       (uint32_t)((uint64_t)(int64_t)s(a) << 20 >> 32))                                                                 \
+    X(shl_longer, "mov (16|M0) r22.0<1>:q r30.0<1;1,0>:ud\n"                                                           \
+                  "shl (16|M0) r24.0<1>:q r22.0<1;1,0>:q 40:w\nmov (16|M0) r20.0<1>:d r24.1<2;1,0>:d\n",               \
+      a << 8)                                                                                                          \
     X(add_long, "mov (16|M0) r22.0<1>:q r30.0<1;1,0>:d\nadd (16|M0) r24.0<1>:q r22.0<1;1,0>:q r31.0<1;1,0>:ud\n"       \
                 "mov (16|M0) r20.0<1>:d r24.1<2;1,0>:d\n",                                                             \
       (uint32_t)((uint64_t)((int64_t)s(a) + b) >> 32))                                                                 \
@@ -109,7 +114,7 @@ static uint32_t toward_zero(double x)
     X(upper_half, "mov (16|M0) r20.0<1>:d r30.1<2;1,0>:w\n", (uint32_t)(int32_t)(int16_t)(a >> 16))                    \
     X(vector, "mov (16|M0) r22.0<1>:w 0xFEDC3210:v\nmov (16|M0) r20.0<1>:d r22.0<1;1,0>:w\n",                          \
       (uint32_t)((int[]){ 0, 1, 2, 3, -4, -3, -2, -1 }[i % 8]))                                                        \
-    X(quotient, "math.iqot (16|M0) " D2, b == 0 ? (s(a) >= 0 ? 0x7fffffffu : 0x80000000u) :                           \
+    X(quotient, "math.iqot (16|M0) " D2, b == 0 ? (s(a) >= 0 ? 0x7fffffffu : 0x80000000u) :                            \
                                          (uint32_t)((int64_t)s(a) / s(b)))                                             \
     X(remainder, "math.irem (16|M0) " UD2, b ? a % b : ~0u)
 
@@ -136,6 +141,8 @@ WHOLE(FUNCTION)
     X(multiply, "mul (16|M0) " F2, u((float)((double)f(a) * f(b))))                                                    \
     X(mad, "mad (16|M0) " F3, u(fmaf(f(b), f(c), f(a))))                                                               \
     X(mad_negated, "mad (16|M0) r20.0<1>:f -r30.0<1;0>:f r31.0<1;0>:f r32.0<1>:f\n", u(fmaf(f(b), f(c), -f(a))))       \
+    X(rounded_once, "mov (16|M0) r30.0<1>:f 0x3F800001:f\nmov (16|M0) r31.0<1>:f 0x33800001:f\n"                       \
+                    "mov (16|M0) r32.0<1>:f 0x3F7FFFFE:f\nmad (16|M0) " F3, 0x3f800001)                                \
     X(constant, "mul (16|M0) r20.0<1>:f r30.0<1;1,0>:f 0x3FC00000:f\n", u(f(a) * 1.5f))                                \
     X(multiply_to_zero, TOWARD_ZERO "mul (16|M0) " F2, toward_zero((double)f(a) * f(b)))                               \
     X(saturates, "add (16|M0) (sat)r20.0<1>:f r30.0<1;1,0>:f 0x3F000000:f\n",                                          \
@@ -164,6 +171,9 @@ WHOLE(FUNCTION)
     X(magnitude, "mov (16|M0) r20.0<1>:f -(abs)r30.0<1;1,0>:f\n", a | 0x80000000u)                                     \
     X(flushes, FLUSHES "mul (16|M0) r20.0<1>:f r30.0<1;1,0>:f 0x3F800000:f\n",                                         \
       a & 0x7f800000 ? a : a & 0x80000000u)                                                                            \
+    X(flushes_f32, "(W) mov (1|M0) cr0.0<1>:ud 0x440:ud\nmul (16|M0) r20.0<1>:f r30.0<1;1,0>:f 0x3F800000:f\n",        \
+      a & 0x7f800000 ? a : a & 0x80000000u)                                                                            \
+    X(keeps_f32, "(W) mov (1|M0) cr0.0<1>:ud 0x80:ud\nmul (16|M0) r20.0<1>:f r30.0<1;1,0>:f 0x3F800000:f\n", a)        \
     X(raw, FLUSHES "mov (16|M0) " F1, a)                                                                               \
     X(through_double, "mov (16|M0) r22.0<1>:df r30.0<1;1,0>:f\nmad (16|M0) r24.0<1>:df r22.0<1;0>:df r22.0<1;0>:df "   \
                       "r22.0<1>:df\nmov (16|M0) r20.0<1>:f r24.0<1;1,0>:df\n",                                         \

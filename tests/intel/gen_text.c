@@ -98,6 +98,8 @@ static const char info[] =
     "        arg_index:       2\n      - arg_type:        arg_bypointer\n        offset:          44\n"
     "        size:            4\n        arg_index:       3\n        addrmode:        slm\n"
     "        addrspace:       local\n        access_type:     readwrite\n"
+    "      - arg_type:        arg_byvalue\n        offset:          48\n        size:            4\n"
+    "        arg_index:       4\n        source_offset:   8\n"
     "    per_thread_payload_arguments:\n      - arg_type:        local_id\n        offset:          0\n"
     "        size:            64\n    per_thread_memory_buffers:\n      - type:            scratch\n"
     "        usage:           single_space\n        size:            128\n"
@@ -177,6 +179,7 @@ static void run_binary(void)
 {
     static unsigned char binary[8192];
     static float x[64], y[64];
+    static const char pieces[12];
     const float by = 1.5f;
     char why[300] = "";
     const size_t size = make_binary(binary, info);
@@ -188,28 +191,30 @@ static void run_binary(void)
     ok(i->simd == 16 && i->registers == 128 && i->shared == 64 && i->scratch == 128 && i->required[0] == 16 &&
            i->n_ops == 24 && i->n_lines == 29 && !gen_kernel_named(m, "other") && gen_module_kernels(m) == 1,
        "what is known of the kernel: %zu instructions, %zu lines", i->n_ops, i->n_lines);
-    ok(i->n_params == 4 && !strcmp(i->params[0].name, "x") && i->params[0].kind == GEN_PARAM_GLOBAL &&
-           i->params[2].kind == GEN_PARAM_VALUE && i->params[2].size == 4 && i->params[3].kind == GEN_PARAM_SHARED,
+    ok(i->n_params == 5 && i->params[4].size == 12 && !strcmp(i->params[0].name, "x") &&
+           i->params[0].kind == GEN_PARAM_GLOBAL && i->params[2].kind == GEN_PARAM_VALUE &&
+           i->params[2].size == 4 && i->params[3].kind == GEN_PARAM_SHARED,
        "and of its parameters");
     for (int n = 0; n < 64; n++)
         y[n] = (float)n + 1;
     struct gen_buffer buffers[] = { { x, sizeof x, NULL }, { y, sizeof y, NULL } };
     struct gen_arg args[] = { { GEN_ARG_BUFFER, 0, 16, NULL, 0 }, { GEN_ARG_BUFFER, 1, 0, NULL, 0 },
-                              { GEN_ARG_VALUE, 0, 0, &by, 4 }, { GEN_ARG_SHARED, 0, 0, NULL, 64 } };
+                              { GEN_ARG_VALUE, 0, 0, &by, 4 }, { GEN_ARG_SHARED, 0, 0, NULL, 64 },
+                              { GEN_ARG_VALUE, 0, 0, pieces, 12 } };
     struct heard heard;
     struct gen_launch l = GEN_LAUNCH_INIT;
     memset(&heard, 0, sizeof heard);
     l.grid[0] = 3, l.block[0] = 16, l.global_offset[0] = 2;
-    l.args = args, l.n_args = 4, l.buffers = buffers, l.n_buffers = 2, l.report = hear, l.context = &heard;
+    l.args = args, l.n_args = 5, l.buffers = buffers, l.n_buffers = 2, l.report = hear, l.context = &heard;
     int bad = gen_run(k, &l, why, sizeof why) != GEN_OK || heard.all;
     for (int n = 0; n < 64; n++)
         bad |= x[n] != (n >= 6 && n < 54 ? 1.5f * (float)(n - 4 + 1) : 0);
     ok(!bad, "it is executed: %s %s", why, heard.text);
     l.block[0] = 8;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "wants 16"), "not with other groups: %s", why);
-    l.block[0] = 16, l.n_args = 3;
+    l.block[0] = 16, l.n_args = 4;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "arguments"), "nor with less arguments: %s", why);
-    l.n_args = 4, args[2].size = 8;
+    l.n_args = 5, args[2].size = 8;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "another size"), "nor with a larger one: %s", why);
     args[2].size = 4, args[0].kind = GEN_ARG_VALUE;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "another kind"), "nor with another kind: %s", why);
