@@ -45,6 +45,10 @@ for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu,schedule=random,seed=2 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
     due several gpu=$gpu,approximate=1 forward simt CLATTN_TEST_TYPES=f16
 done
+for gpu in lnl ptl; do
+    due case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q40 k70 d64 causal lse' simt
+    due case_is_right gpu=$gpu,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
+done
 for gpu in pvc acm-g10; do # IGC of ocloc 26 dies as it writes the listings of two of these for bmg
     due several gpu=$gpu engines simt CLATTN_PART=0
     due several gpu=$gpu,schedule=highest,approximate=1 engines simt CLATTN_PART=0
