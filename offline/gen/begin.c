@@ -9,16 +9,16 @@ enum { INLINE_REGISTER = 1, PLAIN_REGISTER = 4 };
 
 /* ---- arguments ---- */
 
-static uint64_t pointer_of(const struct gen_arg *a)
+static uint64_t pointer_of(const struct launch_arg *a)
 {
-    return a->kind == GEN_ARG_BUFFER ? ((uint64_t)a->buffer + 1) << BUFFER_SHIFT | a->offset : 0;
+    return a->kind == ARG_BUFFER ? ((uint64_t)a->buffer + 1) << BUFFER_SHIFT | a->offset : 0;
 }
 
 static uint64_t shared_offset(const struct launch *launch, uint32_t param)
 {
     size_t at = (launch->kernel->info.shared + 15) / 16 * 16;
     for (uint32_t i = 0; i < param; i++)
-        if (launch->asked->args[i].kind == GEN_ARG_SHARED)
+        if (launch->asked->args[i].kind == ARG_SHARED)
             at += (launch->asked->args[i].size + 15) / 16 * 16;
     return at;
 }
@@ -34,9 +34,9 @@ static void put_number(unsigned char *to, size_t size, uint64_t x)
     memcpy(to, &x, size < sizeof x ? size : sizeof x);
 }
 
-static void put_value(unsigned char *to, const struct payload *p, const struct gen_arg *a)
+static void put_value(unsigned char *to, const struct payload *p, const struct launch_arg *a)
 {
-    if (a->kind != GEN_ARG_VALUE) {
+    if (a->kind != ARG_VALUE) {
         put_number(to, p->size, pointer_of(a));
         return;
     }

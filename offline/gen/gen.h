@@ -10,9 +10,9 @@
  *     struct gen_listing listing = { text, length };
  *     struct gen_module *module = gen_module_read(binary, size, &listing, 1, why, sizeof why);
  *     const struct gen_kernel *kernel = gen_kernel_named(module, "scale");
- *     struct gen_buffer buffer = { data, size, NULL };
- *     struct gen_arg args[] = { { GEN_ARG_BUFFER, 0, 0, NULL, 0 },
- *                               { GEN_ARG_VALUE, 0, 0, &factor, sizeof factor } };
+ *     struct launch_buffer buffer = { data, size, NULL };
+ *     struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 },
+ *                               { ARG_VALUE, 0, 0, &factor, sizeof factor } };
  *     struct gen_launch launch = GEN_LAUNCH_INIT;
  *     launch.grid[0] = 10, launch.block[0] = 64;
  *     launch.args = args, launch.n_args = 2, launch.buffers = &buffer, launch.n_buffers = 1;
@@ -26,6 +26,7 @@
 #define GEN_H
 
 #include "offline/frame/finding.h"
+#include "offline/frame/launch.h"
 #include "offline/frame/schedule.h"
 
 #include <stddef.h>
@@ -55,15 +56,9 @@ struct gen_listing {
 struct gen_module *gen_module_read(const void *binary, size_t size, const struct gen_listing *listings, size_t n,
                                    char *why, size_t why_size);
 
-enum gen_param_kind {
-    GEN_PARAM_VALUE,  /* bytes, by GEN_ARG_VALUE; 8 of them may be a pointer: takes buffers, too */
-    GEN_PARAM_GLOBAL, /* a pointer to global or constant memory: GEN_ARG_BUFFER or GEN_ARG_NULL */
-    GEN_PARAM_SHARED  /* OpenCL's __local: GEN_ARG_SHARED */
-};
-
 struct gen_param {
     const char *name; /* "" where the metadata has none */
-    enum gen_param_kind kind;
+    enum param_kind kind;
     size_t size; /* of values; else 8 */
 };
 
@@ -104,31 +99,6 @@ const struct gen_info *gen_kernel_info(const struct gen_kernel *kernel);
 
 /* ---- launches ---- */
 
-/* Host memory that kernels read and write. Buffers must not overlap; for two arguments that are one buffer, or parts of
- * one, give the same index twice. The address that kernels see is a multiple of 4096. */
-struct gen_buffer {
-    void *data;
-    size_t size;
-    /* NULL, or one byte for each byte of data, kept by the caller from launch to launch: 0 if it was never written.
-     * What a kernel writes becomes 1; what it reads where it is 0 is as undefined as a register that nothing wrote. */
-    unsigned char *written;
-};
-
-enum gen_arg_kind {
-    GEN_ARG_VALUE,  /* size bytes at value, exactly as many as the parameter has */
-    GEN_ARG_BUFFER, /* buffers[buffer] from byte `offset` on */
-    GEN_ARG_NULL,   /* a null pointer */
-    GEN_ARG_SHARED  /* size bytes of SLM of the group's own */
-};
-
-struct gen_arg {
-    enum gen_arg_kind kind;
-    uint32_t buffer;
-    size_t offset;
-    const void *value;
-    size_t size;
-};
-
 struct gen_stats {
     uint64_t instructions;        /* of hardware threads */
     uint64_t lane_instructions;   /* the lanes that were on */
@@ -141,9 +111,9 @@ struct gen_launch {
     uint64_t global_offset[3];  /* get_global_offset() */
     uint32_t work_dim;          /* get_work_dim(); 0: 3 */
 
-    const struct gen_arg *args;
+    const struct launch_arg *args;
     size_t n_args;
-    const struct gen_buffer *buffers;
+    const struct launch_buffer *buffers;
     size_t n_buffers;
 
     enum schedule schedule;

@@ -57,17 +57,17 @@ void launch_end(struct launch *launch)
 static enum gen_status check_arg(const struct gen_launch *l, const struct gen_param *p, size_t i, char *why,
                                  size_t size)
 {
-    const struct gen_arg *a = &l->args[i];
-    const int pointer = a->kind == GEN_ARG_BUFFER || a->kind == GEN_ARG_NULL;
+    const struct launch_arg *a = &l->args[i];
+    const int pointer = a->kind == ARG_BUFFER || a->kind == ARG_NULL;
     const char *fault = NULL;
-    if (p->kind == GEN_PARAM_SHARED ? a->kind != GEN_ARG_SHARED : p->kind == GEN_PARAM_GLOBAL ? !pointer :
-        a->kind != GEN_ARG_VALUE && !(pointer && p->size == 8))
+    if (p->kind == PARAM_SHARED ? a->kind != ARG_SHARED : p->kind == PARAM_GLOBAL ? !pointer :
+        a->kind != ARG_VALUE && !(pointer && p->size == 8))
         fault = "is of another kind";
-    else if (a->kind == GEN_ARG_VALUE && (a->size != p->size || !a->value))
+    else if (a->kind == ARG_VALUE && (a->size != p->size || !a->value))
         fault = "has another size";
-    else if (a->kind == GEN_ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
+    else if (a->kind == ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
         fault = "is no buffer of the launch, or begins behind its end";
-    else if (a->kind == GEN_ARG_SHARED && a->size > MAX_SHARED)
+    else if (a->kind == ARG_SHARED && a->size > MAX_SHARED)
         fault = "is too large";
     if (!fault)
         return GEN_OK;
@@ -143,7 +143,7 @@ static size_t round_up(size_t x, size_t to)
 static int is_used(const struct gen_launch *l, size_t buffer)
 {
     for (size_t i = 0; i < l->n_args; i++)
-        if (l->args[i].kind == GEN_ARG_BUFFER && l->args[i].buffer == buffer)
+        if (l->args[i].kind == ARG_BUFFER && l->args[i].buffer == buffer)
             return 1;
     return 0;
 }
@@ -181,7 +181,7 @@ static size_t shared_of(const struct gen_kernel *k, const struct gen_launch *l)
 {
     size_t n = round_up(k->info.shared, 16);
     for (size_t i = 0; i < l->n_args; i++)
-        if (l->args[i].kind == GEN_ARG_SHARED)
+        if (l->args[i].kind == ARG_SHARED)
             n += round_up(l->args[i].size, 16);
     return n;
 }

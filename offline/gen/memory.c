@@ -48,7 +48,7 @@ uint64_t memory_surface(const struct thread *t, const struct op *o)
 {
     const struct gen_launch *l = t->worker->launch->asked;
     const uint64_t i = param_of(t, o->message);
-    if (i >= l->n_args || l->args[i].kind != GEN_ARG_BUFFER)
+    if (i >= l->n_args || l->args[i].kind != ARG_BUFFER)
         return 0;
     return ((uint64_t)l->args[i].buffer + 1) << BUFFER_SHIFT | l->args[i].offset;
 }

@@ -98,7 +98,7 @@ static struct gen_param *param_at(struct reader *r, uint32_t index)
     while (k->info.n_params <= index) {
         k->params = reader_grow(r, k->params, k->info.n_params, sizeof *k->params, MAX_PARAMS, "arguments");
         k->params[k->info.n_params].name = "";
-        k->params[k->info.n_params].kind = GEN_PARAM_VALUE;
+        k->params[k->info.n_params].kind = PARAM_VALUE;
         k->params[k->info.n_params++].size = 0;
     }
     k->info.params = k->params;
@@ -121,7 +121,7 @@ static void add_argument(struct reader *r, const struct argument *a)
         if (kind == PAYLOAD_VALUE && param->size < a->source + (size_t)a->size)
             param->size = a->source + (size_t)a->size;
         else if (kind != PAYLOAD_VALUE) {
-            param->kind = kind == PAYLOAD_SHARED ? GEN_PARAM_SHARED : GEN_PARAM_GLOBAL;
+            param->kind = kind == PAYLOAD_SHARED ? PARAM_SHARED : PARAM_GLOBAL;
             param->size = 8;
         }
     }
@@ -208,7 +208,7 @@ static void read_binding(struct reader *r, const struct entry *e)
         k->bindings[k->n_bindings - 1].index = entry_number(r, e);
     else if (word_is(e->key, "arg_index")) {
         k->bindings[k->n_bindings - 1].param = entry_number(r, e);
-        param_at(r, k->bindings[k->n_bindings - 1].param)->kind = GEN_PARAM_GLOBAL;
+        param_at(r, k->bindings[k->n_bindings - 1].param)->kind = PARAM_GLOBAL;
         param_at(r, k->bindings[k->n_bindings - 1].param)->size = 8;
     }
 }
@@ -314,7 +314,7 @@ static void read_type(struct reader *r, struct gen_param *p, struct word type, i
     if (p->size)
         return;
     p->size = n; /* the kernel does not use it */
-    p->kind = is_global ? GEN_PARAM_GLOBAL : GEN_PARAM_VALUE;
+    p->kind = is_global ? PARAM_GLOBAL : PARAM_VALUE;
 }
 
 static void read_names(struct reader *r, struct word rest)
@@ -334,7 +334,7 @@ static void read_names(struct reader *r, struct word rest)
         else if (r->kernel && p && word_is(e.key, "address_qualifier")) {
             is_global = word_is(e.value, "__global") || word_is(e.value, "__constant");
             if (word_is(e.value, "__local")) {
-                p->kind = GEN_PARAM_SHARED;
+                p->kind = PARAM_SHARED;
                 p->size = 8;
             }
         } else if (r->kernel && p && word_is(e.key, "type_name"))

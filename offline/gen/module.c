@@ -92,9 +92,9 @@ struct gen_module *gen_module_read(const void *binary, size_t size, const struct
 
 static void add_param(struct reader *r, struct gen_kernel *k, const struct gen_param *p)
 {
-    const enum payload_kind kind = p->kind == GEN_PARAM_VALUE ? PAYLOAD_VALUE :
-                                   p->kind == GEN_PARAM_SHARED ? PAYLOAD_SHARED : PAYLOAD_POINTER;
-    const size_t size = p->kind == GEN_PARAM_VALUE ? p->size : 8, at = (k->payload_bytes + 7) / 8 * 8;
+    const enum payload_kind kind = p->kind == PARAM_VALUE ? PAYLOAD_VALUE :
+                                   p->kind == PARAM_SHARED ? PAYLOAD_SHARED : PAYLOAD_POINTER;
+    const size_t size = p->kind == PARAM_VALUE ? p->size : 8, at = (k->payload_bytes + 7) / 8 * 8;
     const struct payload entry = { kind, at, size, 0, (uint32_t)k->info.n_params };
     if (size > 1 << 12)
         fail(r, "a parameter of %zu bytes", size);

@@ -479,8 +479,8 @@ static void run_items(void)
     char why[300] = "";
     struct heard heard;
     struct gen_module *m = read_text(text, &plain, why, sizeof why);
-    struct gen_buffer buffer = { data, sizeof data, NULL };
-    struct gen_arg arg = { GEN_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct gen_launch l = GEN_LAUNCH_INIT;
     int bad = !m;
     memset(&heard, 0, sizeof heard);

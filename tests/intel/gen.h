@@ -69,7 +69,7 @@ struct how {
 
 TAP_UNUSED static struct gen_module *read_text(const char *text, const struct how *how, char *why, size_t size)
 {
-    static const struct gen_param param = { "p", GEN_PARAM_GLOBAL, 8 };
+    static const struct gen_param param = { "p", PARAM_GLOBAL, 8 };
     struct gen_facts facts;
     memset(&facts, 0, sizeof facts);
     facts.platform = how->hpg ? "XE_HPG" : "XE2";
@@ -91,8 +91,8 @@ TAP_UNUSED static enum gen_status run_text(const char *text, void *data, size_t 
     struct gen_module *m = read_text(text, how, why, sizeof why);
     if (!m)
         bail("%s\n%s", why, text);
-    struct gen_buffer buffer = { data, size, written };
-    struct gen_arg arg = { GEN_ARG_BUFFER, 0, 0, NULL, 0 };
+    struct launch_buffer buffer = { data, size, written };
+    struct launch_arg arg = { ARG_BUFFER, 0, 0, NULL, 0 };
     struct gen_launch l = GEN_LAUNCH_INIT;
     memset(heard, 0, sizeof *heard);
     l.grid[0] = how->groups ? how->groups : 1;

@@ -192,15 +192,15 @@ static void run_binary(void)
            i->n_ops == 24 && i->n_lines == 29 && !gen_kernel_named(m, "other") && gen_module_kernels(m) == 1,
        "what is known of the kernel: %zu instructions, %zu lines", i->n_ops, i->n_lines);
     ok(i->n_params == 5 && i->params[4].size == 12 && !strcmp(i->params[0].name, "x") &&
-           i->params[0].kind == GEN_PARAM_GLOBAL && i->params[2].kind == GEN_PARAM_VALUE &&
-           i->params[2].size == 4 && i->params[3].kind == GEN_PARAM_SHARED,
+           i->params[0].kind == PARAM_GLOBAL && i->params[2].kind == PARAM_VALUE &&
+           i->params[2].size == 4 && i->params[3].kind == PARAM_SHARED,
        "and of its parameters");
     for (int n = 0; n < 64; n++)
         y[n] = (float)n + 1;
-    struct gen_buffer buffers[] = { { x, sizeof x, NULL }, { y, sizeof y, NULL } };
-    struct gen_arg args[] = { { GEN_ARG_BUFFER, 0, 16, NULL, 0 }, { GEN_ARG_BUFFER, 1, 0, NULL, 0 },
-                              { GEN_ARG_VALUE, 0, 0, &by, 4 }, { GEN_ARG_SHARED, 0, 0, NULL, 64 },
-                              { GEN_ARG_VALUE, 0, 0, pieces, 12 } };
+    struct launch_buffer buffers[] = { { x, sizeof x, NULL }, { y, sizeof y, NULL } };
+    struct launch_arg args[] = { { ARG_BUFFER, 0, 16, NULL, 0 }, { ARG_BUFFER, 1, 0, NULL, 0 },
+                              { ARG_VALUE, 0, 0, &by, 4 }, { ARG_SHARED, 0, 0, NULL, 64 },
+                              { ARG_VALUE, 0, 0, pieces, 12 } };
     struct heard heard;
     struct gen_launch l = GEN_LAUNCH_INIT;
     memset(&heard, 0, sizeof heard);
@@ -216,7 +216,7 @@ static void run_binary(void)
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "arguments"), "nor with less arguments: %s", why);
     l.n_args = 5, args[2].size = 8;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "another size"), "nor with a larger one: %s", why);
-    args[2].size = 4, args[0].kind = GEN_ARG_VALUE;
+    args[2].size = 4, args[0].kind = ARG_VALUE;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "another kind"), "nor with another kind: %s", why);
     gen_module_free(m);
 }

@@ -153,9 +153,7 @@ static void facts(const struct program *p, const void *kernel, struct kernel_fac
 static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *size)
 {
     const struct gen_param *const p = &gen_kernel_info(kernel)->params[i];
-    *kind = p->kind == GEN_PARAM_GLOBAL   ? PARAM_GLOBAL
-            : p->kind == GEN_PARAM_SHARED ? PARAM_LOCAL
-                                          : PARAM_VALUE;
+    *kind = p->kind;
     *size = p->size;
 }
 
@@ -163,27 +161,17 @@ static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *s
 
 static bool run(const void *kernel, const struct launch *l, unsigned long long *count, char *why, size_t why_size)
 {
-    static const enum gen_arg_kind kinds[] = { [ARG_VALUE] = GEN_ARG_VALUE, [ARG_BUFFER] = GEN_ARG_BUFFER,
-                                               [ARG_NULL] = GEN_ARG_NULL, [ARG_LOCAL] = GEN_ARG_SHARED };
-    struct gen_arg args[PRETENDED_ARGS_MAX];
-    struct gen_buffer buffers[PRETENDED_ARGS_MAX];
     struct gen_launch to = GEN_LAUNCH_INIT;
     struct gen_stats stats = { 0 };
-    for (size_t i = 0; i < l->n_args; i++) {
-        const struct launch_arg *const a = &l->args[i];
-        args[i] = (struct gen_arg){ kinds[a->kind], a->buffer, a->offset, a->value, a->size };
-    }
-    for (size_t i = 0; i < l->n_buffers; i++)
-        buffers[i] = (struct gen_buffer){ l->buffers[i].data, l->buffers[i].size, l->buffers[i].written };
-    for (int i = 0; i < 3; i++) {
-        to.grid[i] = l->grid[i];
-        to.block[i] = l->block[i];
+    memcpy(to.grid, l->grid, sizeof to.grid);
+    memcpy(to.block, l->block, sizeof to.block);
+    for (int i = 0; i < 3; i++)
         to.global_offset[i] = l->global_offset[i];
-    }
     to.work_dim = l->work_dim;
-    to.args = args, to.n_args = l->n_args, to.buffers = buffers, to.n_buffers = l->n_buffers;
+    to.args = l->args, to.n_args = l->n_args, to.buffers = l->buffers, to.n_buffers = l->n_buffers;
     to.schedule = l->schedule, to.seed = l->seed, to.approximate = l->approximate, to.unchecked = l->unchecked;
     to.report = l->report, to.stats = &stats;
+    to.per_line = l->per_line, to.n_lines = l->n_lines;
     const bool ended = gen_run(kernel, &to, why, why_size) == GEN_OK;
     *count += stats.lane_instructions;
     return ended;
