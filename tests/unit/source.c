@@ -204,10 +204,11 @@ static void test_features(void)
         { "sink_logit.cl", CLATTN_SINKS, 0, 0, 0, 0 },
         { "one.cl mods", 0, 0, 0, 1, 0 },
     };
-    static const char *const all[] = { "kv_varlen.cl",   "mask_window.cl",  "mask_causal.cl",   "mask_bool.cl",
-                                       "mask_blocks.cl", "mask_unmapped.cl", "gather_square_rows.cl",      "score_alibi.cl",
-                                       "score_softcap.cl", "tanh_poly.cl",  "bias_add.cl",      "dtype_f16.cl",
-                                       "sink_logit.cl",  "one.cl",          "mods" };
+    static const char *const all[] = {
+        "kv_varlen.cl", "mask_window.cl", "mask_causal.cl", "mask_bool.cl", "mask_blocks.cl", "mask_unmapped.cl",
+        "gather_square_rows.cl", "score_alibi.cl", "score_softcap.cl", "tanh_poly.cl", "bias_add.cl", "dtype_f16.cl",
+        "sink_logit.cl", "one.cl", "mods"
+    };
     size_t i, f;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         clattn_problem p = plain();
