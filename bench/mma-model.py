@@ -2,10 +2,11 @@
 # mma-model.py - what the loops of engines with matrix units could reach, by the throughput of each unit
 # SPDX-License-Identifier: Apache-2.0
 """mma-model.py sm_80|sm_90 CUBIN...     e.g. on what `offline/check.sh -o DIR` keeps
-mma-model.py gfx1100|gfx1151|gfx1201|gfx908|gfx90a|gfx942 TILE FEW MANY
+mma-model.py gfx1100|gfx1151|gfx1201|gfx908|gfx90a|gfx942 TILE N FEW MANY
                                       TILE: d=128,dv=128,rt=2,bk=64,.. (32 divides d and dv). FEW and MANY: the lines of
                                       two launches by the pretended device (tests/pretended, word lines=), the second
-                                      of which has more tiles of keys: what they differ by is what tiles execute
+                                      of which has more tiles of keys: what they differ by is what tiles execute, N in
+                                      all waves
 
 Cycles of a part of a processor that has a matrix unit (a quarter of an SM, a SIMD) for one tile of one warp or wave: of
 NVIDIA's on the way that offline/loops/isa-mix.py takes through the loop, of AMD's as executed.
@@ -14,7 +15,7 @@ NVIDIA's on the way that offline/loops/isa-mix.py takes through the loop, of AMD
     predicted   serial, times what the same model is off by for FlashAttention-2 at d128: 0.92 on A100, 0.83 on H100
 Shares are of what matrix instructions reach there: of mma.sync (on Hopper 0.63 of the peak, which needs wgmma), of
 16 x 16 x 16 on AMD's. A model: nothing was run on a GPU.
-Exit status: 1 where matrix instructions are not exactly as many as the tile has."""
+Exit status: 1 where matrix instructions of AMD's are not exactly as many as N tiles have."""
 import importlib.util, os, re, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,7 +38,7 @@ def isa_mix():
 
 
 def report(name, n, cycles, overlap, serial, more=''):
-    print('%s: %s instructions; cycles %s; overlap %.2f, serial %.2f%s' %
+    print('%s: %s instructions\n    cycles %s; overlap %.2f, serial %.2f%s' %
           (name, n, ' '.join('%s %.0f' % c for c in cycles.items()), overlap, serial, more))
 
 
@@ -101,15 +102,14 @@ def matrix_instructions(tile):
     return tile['rt'] * tile['bk'] // 16 * (tile['d'] + tile['dv']) // 16
 
 
-def amd(name, tile, few, many):
-    units = AMD[name]
+def amd(name, tile, tiles, few, many):
+    units, tiles = AMD[name], int(tiles)
     tile = {k: int(v) for k, v in (pair.split('=') for pair in tile.split(','))}
     code = difference(few, many)
     matrix = sum(n for n, op in code if re.match(MATRIX, op))
     each = matrix_instructions(tile)
-    tiles = matrix / each
-    if not matrix or tiles != int(tiles):
-        raise SystemExit('mma-model.py: %d matrix instructions, which is no multiple of %d' % (matrix, each))
+    if matrix != tiles * each:
+        raise SystemExit('mma-model.py: %d matrix instructions, where there should be %d' % (matrix, tiles * each))
     cycles = dict.fromkeys(('matrix', 'vector', 'slow', 'LDS'), 0)
     for n, op in code:
         if re.match(MATRIX, op):
@@ -122,7 +122,7 @@ def amd(name, tile, few, many):
             cycles['vector'] += n * units['vector']
     cycles = {k: c / tiles for k, c in cycles.items()}
     vector = cycles['vector'] + cycles['slow']
-    name = '%s, %d waves and tiles of %d matrix instructions' % (name, tiles, each)
+    name = '%s, %d matrix instructions a tile' % (name, each)
     report(name, round(sum(n for n, _ in code) / tiles), cycles,
            cycles['matrix'] / max(cycles['matrix'], cycles['LDS'], vector),
            cycles['matrix'] / (max(cycles['matrix'], cycles['LDS']) + vector))
@@ -131,7 +131,7 @@ def amd(name, tile, few, many):
 def main(args):
     if len(args) >= 2 and args[0] in NVIDIA:
         return nvidia(NVIDIA[args[0]], args[1:])
-    if len(args) == 4 and args[0] in AMD:
+    if len(args) == 5 and args[0] in AMD:
         return amd(*args)
     raise SystemExit(__doc__)
 

@@ -9,7 +9,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?BUILD, where clattn was built and make check made its programs}" && pwd)
-drivers=${2-${XDG_CACHE_HOME-$HOME/.cache}/clattn-offline/amd}
+drivers=${2-${AMD_DRIVERS-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/amd}}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/clattn-model-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -48,11 +48,12 @@ row() { # DRIVER GFX ENGINE TYPE D: as many queries as every tile's rows divide
     launch any 64
     tile=$(sed -n 's/^engine.*, tile \([a-z0-9,]*\) .*/\1/p' "$tmp/any.out")
     keys=$(echo "$tile" | sed 's/.*bk\([0-9]*\).*/\1/')
+    rows=$(echo "$tile" | sed 's/.*rt\([0-9]*\).*/\1/')
     launch few $((4 * keys))
     launch many $((8 * keys))
     printf 'driver %s, %s d%s, tile %s: ' "$driver" "$type" "$d" "$tile"
     python3 "$here/mma-model.py" "gfx$gfx" "d=$d,dv=$d,$(echo "$tile" | sed 's/\([a-z]*\)\([0-9]*\)/\1=\2/g')" \
-        "$(last few)" "$(last many)"
+        $((queries / 16 / rows * 4)) "$(last few)" "$(last many)"
 }
 
 for type in f16 bf16; do

@@ -37,7 +37,8 @@
 #define CLA_KVSTEP CLA_MAX(CLA_CH * CLA_KP, CLA_CV * CLA_DVP)
 #define CLA_OWN_WORDS 0
 #define CLA_WORK_GROUP_AGAIN CLA_GROUP
-/* No key is negative, but compilers do not know that, and cannot compute before the loop what depends on it. */
+/* The item's number. It seems to depend on the key, so that compilers cannot compute addresses of sums before the loop;
+ * no key is negative. */
 #define CLA_ITEM_AGAIN(key) (get_local_id(0) ^ (uint)((key) >> 31))
 #define CLA_K_SCALED (!CLA_QRES && CLA_BK < CLA_BQ) /* what is stored less often is scaled */
 

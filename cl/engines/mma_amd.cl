@@ -34,6 +34,7 @@ CLA_FN uint cla_pack2(float low, float high)
     return as_uint((half2)((half)low, (half)high));
 #endif
 }
+/* bf16 without a look at NaN, which mma_unit.cl allows. */
 CLA_FN uint cla_pack_weights(float low, float high)
 {
 #if CLA_IS_BF16

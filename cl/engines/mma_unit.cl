@@ -27,8 +27,8 @@
  *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again
  *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
- *     cla_pack_weights(low, high)  likewise, of weights of a forward pass: of a NaN it may make any number, since the
- *                              sum of the row, by which O is divided, is one, too
+ *     cla_pack_weights(low, high)  likewise, for weights of a forward pass. A NaN may become any number: the sum of its
+ *                              row is NaN then, and O is divided by that
  *     cla_low_halves(x, y), cla_high_halves(x, y)     those of two words in one
  *     cla_product(x, y)        all 64 bits of a product of 32
  *     cla_kept(x)              x in a register, which no compiler can tell how to compute anew

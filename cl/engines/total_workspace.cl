@@ -6,6 +6,7 @@ typedef __global real *cla_total;
 #define CLA_TOTAL_MEMORY
 #define CLA_TOTAL(e, key) cla_total_place(e, CLA_TOTAL_N, key)
 
+/* key: a key's number that compilers do not know before the loop, for CLA_ITEM_AGAIN. */
 CLA_FN cla_total cla_total_place(const cla_env *e, int n, int key)
 {
     const ulong groups = (ulong)get_num_groups(0) * get_num_groups(1);

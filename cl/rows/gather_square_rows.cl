@@ -1,6 +1,6 @@
-/* gather_square.cl for compilers that keep squares in registers, those of GPUs: a square is read row by row. Of one
- * that two branches fill LLVM 21 makes one value of 16 registers for AMD's gfx11 and gfx12, and spilled 4.6 KB. On CPUs
- * it takes 1.2 times as long.
+/* gather_square.cl for engine simt: a square is read row by row. Where two branches fill a whole square LLVM 21 keeps
+ * it as one value of 16 registers, and spilled 4.6 KB on AMD's gfx11 and gfx12. On CPUs this takes 1.2 times as long,
+ * so engine cpu does without.
  *
  * Rows that end too early, and those that are broadcast or strided along the keys, are gathered cell by cell. */
 #define CLA_GATHER(name, elem, T, loadn, load) \

@@ -187,8 +187,8 @@ static unsigned char *scratch_map(const struct wave *w, const struct access *a, 
     return offset < size ? w->scratch_written + offset : NULL;
 }
 
-/* What a lane kept in scratch is as defined as it was then, word for word: of registers that are spilled together some
- * may be. */
+/* What a lane kept in scratch is as defined as it was then, word for word: registers are spilled together of which some
+ * were never written. */
 static void find_unwritten(const struct wave *w, const struct op *o, struct access *a)
 {
     for (uint64_t rest = a->good; rest; rest &= rest - 1) {

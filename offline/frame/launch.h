@@ -14,7 +14,8 @@ extern "C" {
 
 /* What a parameter of a kernel is. */
 enum param_kind {
-    PARAM_VALUE,  /* bytes, by ARG_VALUE; 8 of them may be a pointer of which the code does not say so: takes buffers */
+    PARAM_VALUE,  /* bytes, by ARG_VALUE. 8 bytes may be a pointer that the code does not mark: these take ARG_BUFFER
+                   * and ARG_NULL, too */
     PARAM_GLOBAL, /* a pointer to global or constant memory: ARG_BUFFER or ARG_NULL */
     PARAM_SHARED  /* one to memory of the group, OpenCL's __local: ARG_SHARED */
 };

@@ -12,7 +12,7 @@
  *     const struct gen_kernel *kernel = gen_kernel_named(module, "scale");
  *     struct launch_buffer buffer = { data, size, NULL };
  *     struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 },
- *                               { ARG_VALUE, 0, 0, &factor, sizeof factor } };
+ *                                  { ARG_VALUE, 0, 0, &factor, sizeof factor } };
  *     struct gen_launch launch = GEN_LAUNCH_INIT;
  *     launch.grid[0] = 10, launch.block[0] = 64;
  *     launch.args = args, launch.n_args = 2, launch.buffers = &buffer, launch.n_buffers = 1;

@@ -117,10 +117,12 @@ void mods_write_head(struct text *to, const clattn_problem *p, int i, bool back)
 void mods_write_call(struct text *to, const clattn_problem *p, int i, bool back)
 {
     const char *const function = back ? "cla_mod_grad_" : "cla_mod_", *const x = back ? "ds" : "s";
-    char name[16] = "s"; /* of the score: clang 17 to 21 crash on lanes of an `s` that it was copied back to */
-    struct text score = { name, sizeof name, 0 };
+    /* The score's own name, sI, in derivatives. Clang 17 to 21 crash where it is copied back to the parameter s and
+     * that is read lane by lane. */
+    char name[16] = "s";
+    struct text to_name = { name, sizeof name, 0 };
     if (back)
-        text_add(&score, "s%d", i);
+        text_add(&to_name, "s%d", i);
     if (mods_is_vector(&p->mods[i]))
         text_add(to, "    %s = %s%d(%s%s, e->b, e->h, q, k", x, function, i, back ? "ds, " : "", name);
     else

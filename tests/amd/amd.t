@@ -85,6 +85,10 @@ due exact_number driver=6,gfx=1201 f16 wmma
 
 # ---- tables of cases ----
 
+# NaN in bf16, of which weights are rounded without a look at it.
+due several driver=6,gfx=942 dropped '' CLATTN_PART=1
+due several driver=6,gfx=1201 dropped '' CLATTN_PART=1
+
 if usual; then
     case_is_right driver=6,gfx=1201,approximate=1 'f32 b1 h2 q300 k133 d64 causal lse' simt
     case_is_right driver=6,gfx=942,approximate=-1 'f32 b1 h2/1 q40 k70 d16 causal alibi lse bwd' simt backward

@@ -3,6 +3,8 @@
  *
  * Words of CLATTN_AMD beside those of pretended.h:
  *   amdcl=FILE  drivers=DIR    the program that compiles, and what setup-amd-drivers.sh has made
+ *   lines=DIR                  a file NUMBER-KERNEL of it for each launch: the disassembly, and before each line how
+ *                              many waves executed it
  *   driver=5|6  gfx=NUMBER     that of ROCm 5.7 or 6.4; 908, 90a, 942, 1030, 1100, 1151, 1201, ..  [6, 1100] */
 #include "config.h"
 

@@ -5,7 +5,8 @@
 # For hours, by hand: amd.t has a few of these. BUILD is where make check ran. DIR keeps what was compiled, and in
 # DIR/results a line for each job: passed, skipped, failed tests, findings, seconds, exit status, and the job, which is
 #     DRIVER GFX WORDS ; ENGINES ; TEST [PROBLEM]
-# A job that has a line is not run again, so that what was cut off goes on where it was; PATTERN chooses jobs (grep -E).
+# A job that has a line is not run again, so that what was cut off goes on where it was: remove the line of a job that
+# is to run again. PATTERN chooses jobs (grep -E).
 # Output of what failed is kept in DIR/failed. Jobs are problems of tests/lib/cases.h and pairs.t by turns, each on one
 # target by engine simt and on one by the matrix unit, and among them programs of tests, quick cases of each.
 # Environment: AMD_DRIVERS, see offline/setup-amd-drivers.sh; SECONDS_EACH [400], after which a job has failed.
@@ -15,10 +16,10 @@ test $# -ge 2 || { echo "usage: amd_tables.sh BUILD DIR [PATTERN]" >&2 && exit 2
 build=$(cd "$1" && pwd)
 mkdir -p "$2/cache" "$2/failed"
 dir=$(cd "$2" && pwd) pattern=${3-.}
-drivers=${AMD_DRIVERS-$HOME/.cache/clattn-offline/amd}
-engines='kernel/engines kernel/quantised kernel/paged' # which take CLATTN_TEST_ENGINES
+drivers=${AMD_DRIVERS-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/amd}
+engines='kernel/engines kernel/quantised kernel/paged kernel/rounding' # which take CLATTN_TEST_ENGINES
 programs='kernel/backward kernel/merge api/append api/rotary kernel/scores kernel/dropped kernel/captured kernel/varlen
-    kernel/sizes kernel/splits kernel/bad kernel/bad_gradients kernel/rescale kernel/rounding kernel/extremes
+    kernel/sizes kernel/splits kernel/bad kernel/bad_gradients kernel/rescale kernel/extremes
     kernel/invariant kernel/score_mods kernel/wide_lse'
 targets='6 1100 wmma
 6 1201 wmma
@@ -29,7 +30,7 @@ targets='6 1100 wmma
 5 90a mfma'
 
 # Every program on every target in the end, each on one target first.
-programs() {
+program_jobs() {
     for test in $engines $programs; do echo "$test"; done | awk -v targets="$targets" '
         BEGIN {
             n = split(targets, row, "\n")
@@ -52,7 +53,7 @@ programs() {
 }
 
 # Words and targets by turns. What has no gradients, or is no problem of matrix units, is left out here.
-problems() {
+problem_jobs() {
     { "$build/tests/lib/print_cases" && "$build/tests/kernel/pairs.t" --list; } | sed 's/ seed[0-9]*//' |
         awk -v targets="$targets" '
         BEGIN {
@@ -64,7 +65,7 @@ problems() {
             split(row[t % n + 1], target, " ")
             print target[1], target[2], words[t % 3 + 1], ";", engine == "unit" ? target[3] : engine, ";", test, problem
         }
-        seen[$0]++ || /^f64.* [kvo]:/ { next }
+        seen[$0]++ || /^f64.* [kvo]:/ { next } # f64 goes with f64 only: it is refused
         {
             bwd = !/ page| splits| [kv]:(int|q)/
             job("simt", "kernel/forward", $0)
@@ -79,8 +80,8 @@ problems() {
 }
 
 jobs() { # a program, some problems, and so on
-    programs >"$dir/programs"
-    problems | awk -v programs="$dir/programs" '
+    program_jobs >"$dir/programs"
+    problem_jobs | awk -v programs="$dir/programs" '
         { print }
         NR % 4 == 0 && (getline job <programs) > 0 { print job }
         END { while ((getline job <programs) > 0) print job }'

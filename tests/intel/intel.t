@@ -9,26 +9,13 @@
 
 # ---- as a user's program meets it ----
 
-real rq.npy '<f4' 4 1 2 77 64
-real rk.npy '<f4' 4 1 2 133 64
-real rv.npy '<f4' 4 1 2 133 64
-attention() { # WORDS ARGS...
-    words=$1
-    shift
-    CLATTN_CACHE_DIR=$tmp/cache on_device "$words" "$program" --json --verify --device Intel "$@" rq.npy rk.npy rv.npy
-}
-right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
-attention gpu=bmg --type f32 --causal --tune off
-if test $status -eq 2; then
-    missing_device "no PoCL"
-    skip_all "no PoCL"
-fi
+real_inputs
+attention gpu=bmg --type f32 --causal
+needs_pocl
 if usual; then
-    right && test "$(json engine)" = simt && test "$(json binary)" = miss
-    ok $? "f32: engine simt ($(json engine))"
-    attention gpu=bmg --type f32 --causal --tune off
-    right && test "$(json engine)" = simt && test "$(json binary)" = hit
-    ok $? "and from the second start on the program is loaded ($(json binary))"
+    computes simt miss "f32: engine simt"
+    attention gpu=bmg --type f32 --causal
+    computes simt hit "and from the second start on the program is loaded"
 fi
 
 # ---- tables of cases ----

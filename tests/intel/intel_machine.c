@@ -171,7 +171,6 @@ static bool run(const void *kernel, const struct launch *l, unsigned long long *
     to.args = l->args, to.n_args = l->n_args, to.buffers = l->buffers, to.n_buffers = l->n_buffers;
     to.schedule = l->schedule, to.seed = l->seed, to.approximate = l->approximate, to.unchecked = l->unchecked;
     to.report = l->report, to.stats = &stats;
-    to.per_line = l->per_line, to.n_lines = l->n_lines;
     const bool ended = gen_run(kernel, &to, why, why_size) == GEN_OK;
     *count += stats.lane_instructions;
     return ended;

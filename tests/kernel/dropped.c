@@ -115,7 +115,9 @@ static void test_long_emptied(const struct device *d)
 /* The device's first choice, and the fragment of the matrix units, which treats maxima and weights in its own way. */
 static const struct kind {
     const char *type, *config;
-} kinds[] = { { "f32", NULL }, { "f16", "mma_emu nw1,rt1,bk16,qreg0" } };
+} kinds[] = { { "f32", NULL },
+              { "f16", "mma_emu nw1,rt1,bk16,qreg0" },
+              { "bf16", "mma_emu nw1,rt1,bk16,qreg0" } };
 
 static cl_int open_kind(struct fixture *f, const struct device *d, const struct kind *kind, const char *text, char *why,
                         size_t len)

@@ -37,6 +37,8 @@ void harness_forget(void);
 
 /* Whether the device has matrix units that the library uses, for a type. */
 int harness_has_units(const struct device *d, int type);
+/* Runs the self-tests of their engines, which are listed once they have passed. */
+void harness_test_units(const struct device *d);
 /* Where it has those that the engine of `config` emulates, the engine that uses them, in `to`; else `config`. */
 const char *harness_real(const struct device *d, int type, const char *config, char *to, size_t len);
 

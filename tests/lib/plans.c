@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tests/lib/harness.h"
+#include "tests/lib/tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,7 @@ static cl_int build(const struct device *d, const clattn_problem *problem, const
     (void)harness_passed_over();
     cl_int e = clattn_plan_create(&p->plan, d->handle, problem, &options);
     if (e == CLATTN_ERROR_NOT_SUPPORTED && options.config == real) { /* a tile that these units refuse */
+        diag("%s is refused, and %s takes its place", real, config);
         options.config = config;
         e = clattn_plan_create(&p->plan, d->handle, problem, &options);
     }
@@ -153,7 +155,7 @@ int harness_config(const struct device *d, const char *problem, size_t index, ch
     c.struct_size = sizeof c;
     if (clattn_workload_parse(problem, &c, NULL, 0))
         return 0;
-    (void)harness_has_units(d, c.problem.type); /* whose engines are listed once they have passed their test */
+    harness_test_units(d);
     found = !extras_mods(&c, &x, &why) && !clattn_config_at(d->handle, &c.problem, index, config, len);
     extras_free(&x);
     return found;

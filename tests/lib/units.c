@@ -7,15 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *const engines[] = { "mma_nv", "mfma", "wmma" };
+enum { MMA_NV, MFMA, WMMA, ENGINES, TYPES = 2, KNOWN = 16 };
 /* Emulations, and the engine that each is where a device has the units. mma_emu, whose tile tests ask for, is any. */
 static const struct {
-    const char *emulation, *engine;
-} rows[] = { { "mma_emu", "mma_nv" }, { "mma_emu", "mfma" },     { "mma_emu", "wmma" },
-             { "mfma_emu", "mfma" },  { "wmma_emu", "wmma" },    { "wmma_emu11", "wmma" } };
-enum { ROWS = sizeof rows / sizeof *rows, DISTINCT = 3, TYPES = 2, KNOWN = 16 };
+    const char *emulation;
+    int engine;
+} rows[] = { { "mma_emu", MMA_NV }, { "mma_emu", MFMA },  { "mma_emu", WMMA },
+             { "mfma_emu", MFMA },  { "wmma_emu", WMMA }, { "wmma_emu11", WMMA } };
 static const int types[TYPES] = { CLATTN_F16, CLATTN_BF16 };
 
-/* What was found out: of each type a bit for each of the first rows. A plan takes a second. */
+/* What was found out: of each type a bit for each engine. A plan takes a second. */
 static struct known {
     clattn_handle handle;
     unsigned engines[TYPES];
@@ -43,35 +45,37 @@ static const struct known *look(const struct device *d)
     struct known *const k = &known[n_known < KNOWN - 1 ? n_known++ : KNOWN - 1];
     *k = (struct known){ .handle = d->handle };
     for (size_t t = 0; t < TYPES; t++)
-        for (size_t i = 0; i < DISTINCT; i++)
-            k->engines[t] |= (unsigned)runs(d, rows[i].engine, types[t]) << i;
+        for (int i = 0; i < ENGINES; i++)
+            k->engines[t] |= (unsigned)runs(d, engines[i], types[t]) << i;
     return k;
+}
+
+/* Of a type a bit for each engine. */
+static unsigned has_engines(const struct device *d, int type)
+{
+    for (size_t t = 0; t < TYPES; t++)
+        if (types[t] == type)
+            return look(d)->engines[t];
+    return 0;
 }
 
 int harness_has_units(const struct device *d, int type)
 {
-    for (size_t t = 0; t < TYPES; t++)
-        if (types[t] == type)
-            return look(d)->engines[t] != 0;
-    return 0;
+    return has_engines(d, type) != 0;
 }
 
-static int has_engine(const struct device *d, int type, const char *engine)
+void harness_test_units(const struct device *d)
 {
-    for (size_t t = 0; t < TYPES; t++)
-        for (size_t i = 0; i < DISTINCT && types[t] == type; i++)
-            if (!strcmp(rows[i].engine, engine) && look(d)->engines[t] >> i & 1)
-                return 1;
-    return 0;
+    (void)look(d);
 }
 
 const char *harness_real(const struct device *d, int type, const char *config, char *to, size_t len)
 {
     const size_t n = strcspn(config, " ");
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strlen(rows[i].emulation) == n && !strncmp(config, rows[i].emulation, n) &&
-            has_engine(d, type, rows[i].engine)) {
-            snprintf(to, len, "%s%s", rows[i].engine, config + n);
+            has_engines(d, type) >> rows[i].engine & 1) {
+            snprintf(to, len, "%s%s", engines[rows[i].engine], config + n);
             return to;
         }
     return config;

@@ -1,4 +1,5 @@
-# device.sh - what tests on all pretended devices share. Sourced by nvidia_device.sh and amd_device.sh, with
+# device.sh - what tests on all pretended devices share. Sourced by nvidia_device.sh, amd_device.sh and
+# intel_device.sh, with
 #     platform=NVIDIA variable=CLATTN_NVIDIA     what the names of its devices begin with, and where its layer looks
 #     own=WORD=VALUE,..                          what it is always told
 #     kept=DIR                                   what was compiled before
@@ -38,9 +39,9 @@ needs_pocl() { # behind the first of them
     missing_device "no PoCL"
     skip_all "no PoCL"
 }
+right() { sound && grep -q '"bound": [0-9.e-]*[1-9]' out; } # something was judged
 computes() { # ENGINE BINARY DESCRIPTION: that engine, right, and its program was built (miss) or loaded (hit)
-    sound && grep -q '"bound": [0-9.e-]*[1-9]' out && # something was judged
-        test "$(json engine)" = "$1" && test "$(json binary)" = "$2"
+    right && test "$(json engine)" = "$1" && test "$(json binary)" = "$2"
     ok $? "$3 ($(json engine), $(json binary))"
 }
 tuner() { # WORDS ARGS...

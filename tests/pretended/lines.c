@@ -1,4 +1,4 @@
-/* lines.c - pretended GPUs: word lines=DIR, how often each line of a program was executed
+/* lines.c - pretended GPUs: word lines=DIR, how often each line of a program was executed, of machines that keep it
  * SPDX-License-Identifier: Apache-2.0
  *
  * A speed that a model predicts (bench/mma-model.py) begins with these numbers. */

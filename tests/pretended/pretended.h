@@ -13,8 +13,6 @@
  *   change=FILE                a fault to be found: lines FROM, TO, N, the N-th FROM in a program becomes TO
  *   unchecked=1                execution is not watched: faster
  *   counts=FILE                a line of it for each launch: its instructions, and how fast they were
- *   lines=DIR                  a file NUMBER-KERNEL of it for each launch: the disassembly, and before each line how
- *                              many waves executed it
  *   findings=FILE              each finding is one line of it, as on stderr */
 #ifndef PRETENDED_H
 #define PRETENDED_H

@@ -69,7 +69,7 @@ static const struct special {
                  { "wmma", "wmma_emu nw1,rt1,bk16,qreg1", 0, 0x1201 },
                  { "wmma", "wmma_emu11 nw1,rt1,bk16,qreg1", 0, 0x1100 } },
   *special = specials; /* that which is tested now */
-enum { SPECIALS = sizeof specials / sizeof *specials };
+enum { SPECIALS = sizeof specials / sizeof *specials, BRIEF = 3 /* each engine once */ };
 
 static int stands_in(void) /* engine cpu does */
 {
@@ -368,7 +368,7 @@ static void test_failing_device(const struct device *d, const char *folder)
 /* What make check has of the others: in one folder, so that one plan is built. */
 static void test_failing_briefly(const struct device *d, const char *folder)
 {
-    for (special = specials + 1; special < specials + 3; special++) {
+    for (special = specials + 1; special < specials + BRIEF; special++) {
         clattn_handle h = open_with_units(d, folder);
         plan_is_right(d, h, false, special->name);
         is_int(count_engine_lines("is not used: it failed its self-test on this device:"), 1,

@@ -232,8 +232,8 @@ static void test_features(void)
     }
 }
 
-/* What lies query by query is read in squares where lanes are rows, in lines where they are keys; by GPUs' items, which
- * have squares to themselves, row by row. */
+/* What lies query by query is read in squares where lanes are rows, in lines where they are keys; engine simt
+ * reads squares row by row. */
 static void test_squares(const char *engine)
 {
     clattn_problem p = plain();
