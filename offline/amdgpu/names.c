@@ -26,6 +26,7 @@ static const struct {
     { "v_cvt_rpi_i32_f32", "v_cvt_nearest_i32_f32" }, { "v_dot2c_f32_f16", "v_dot2acc_f32_f16" },
     { "v_ffbh_i32", "v_cls_i32" }, { "v_ffbh_u32", "v_clz_i32_u32" }, { "v_ffbl_b32", "v_ctz_i32_b32" },
     { "v_mad_co_i64_i32", "v_mad_i64_i32" }, { "v_mad_co_u64_u32", "v_mad_u64_u32" },
+    { "v_mad_legacy_i16", "v_mad_i16" }, { "v_mad_legacy_u16", "v_mad_u16" },
     { "v_mad_mix_f32", "v_fma_mix_f32" }, { "v_mad_mixhi_f16", "v_fma_mixhi_f16" },
     { "v_mad_mixlo_f16", "v_fma_mixlo_f16" }, { "v_max3_num_f16", "v_max3_f16" }, { "v_max3_num_f32", "v_max3_f32" },
     { "v_maxmin_num_f32", "v_maxmin_f32" }, { "v_max_num_f16", "v_max_f16" }, { "v_max_num_f32", "v_max_f32" },

@@ -379,6 +379,7 @@ static uint32_t med_i(int32_t p, int32_t q, int32_t r)
     X(167, "v_cvt_f16_u16 v10, v2", 'h', b16(LOW(A)))                                                                  \
     X(168, "v_cvt_i16_f16 v10, v2", 'h', LOW(clampi(HA, -32768, 32767)))                                               \
     X(169, "v_sub_nc_u16 v10, v2, v4 clamp", 'h', LOW(A) < LOW(B) ? 0 : LOW(A) - LOW(B))                               \
+    X(249, "v_mad_legacy_u16 v10, v2, v4, v6", 'h', LOW(A *B + C))                                                     \
     X(160, "v_pk_add_f32 v[10:11], v[2:3], v[4:5]", '2',                                                               \
       b32(FA + FB) | (uint64_t)b32(f32(x->a >> 32) + f32(x->b >> 32)) << 32)                                           \
     X(161, "v_pk_mul_f32 v[10:11], v[2:3], v[4:5] op_sel:[1,0] op_sel_hi:[0,1] neg_hi:[0,1]", '2',                     \
