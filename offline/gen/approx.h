@@ -27,14 +27,14 @@ static inline double at_worst(double exact, double error, int sign)
 /* Units in the last place of the f32 numbers around x; 1: x is a power of two. */
 static inline double units(double x, double n)
 {
-    int e;
+    int e = 0; /* of what is not finite frexp() says nothing */
     frexp(x, &e);
     return ldexp(n, (e - 1 < -126 ? -126 : e - 1) - 23);
 }
 
 static inline int is_power(double x)
 {
-    int e;
+    int e = 0;
     return fabs(frexp(x, &e)) == 0.5;
 }
 

@@ -42,7 +42,7 @@ static uint64_t whole(uint8_t op, uint64_t old, uint64_t a, uint64_t b, unsigned
     }
 }
 
-static int operands_of(uint8_t op)
+unsigned atomic_operands(uint8_t op)
 {
     return op <= ATOMIC_LOAD ? 0 : op == ATOMIC_CAS || op == ATOMIC_FCAS ? 2 : 1;
 }
@@ -53,7 +53,7 @@ static uint64_t operand(struct thread *t, const struct op *o, unsigned k, unsign
     const size_t grf = t->worker->launch->kernel->grf;
     const size_t step = ((size_t)o->width * m->stored + grf - 1) / grf * grf;
     uint64_t x = 0;
-    if ((int)k >= operands_of(m->atomic))
+    if (k >= atomic_operands(m->atomic))
         return 0;
     const size_t at = access_data(t, m, k * step + (size_t)lane * m->stored);
     access_need(t, o, at, m->width, lane);

@@ -93,7 +93,7 @@ void block_scratch(struct thread *t, const struct op *o)
         const uint64_t address = (uint64_t)m->offset + 4 * k;
         if (m->op == MESSAGE_STORE)
             store_piece(t, o, &p, address, access_data(t, m, 4 * k), 4);
-        else
+        else if (m->to != NO_REGISTER)
             load_piece(t, o, &p, address, m->to * grf_of(t) + 4 * k, 4);
     }
 }
@@ -180,8 +180,8 @@ void block_2d(struct thread *t, const struct op *o)
     const struct message *m = o->message;
     access_need(t, o, m->from * grf_of(t), 32, 0);
     const struct block2d b = take_block(t, m);
-    const size_t bytes = block_bytes(t, &b, m), grf = grf_of(t);
-    if (!is_legal(&b, m) || (m->to != NO_REGISTER && m->to * grf + bytes * b.blocks > FILE_ACC)) {
+    const size_t bytes = block_bytes(t, &b, m), grf = grf_of(t), end = t->worker->launch->kernel->info.registers * grf;
+    if (!is_legal(&b, m) || (m->to != NO_REGISTER && m->to * grf + bytes * b.blocks > end)) {
         check_lanes(t, o, FOUND_SURFACE, 1);
         return;
     }

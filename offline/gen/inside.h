@@ -281,6 +281,7 @@ uint64_t memory_surface(const struct thread *t, const struct op *o); /* where a 
 /* access.c: loads and stores of lanes; block.c: those of whole registers; atomic.c */
 thread_run message_access, message_fence, message_end, block_transposed, block_2d, block_oword, block_scratch,
     atomic_access;
+unsigned atomic_operands(uint8_t op); /* of an atomic message: 0 to 2 */
 void access_addresses(struct thread *t, const struct op *o, uint32_t mask, struct access *a);
 size_t access_data(const struct thread *t, const struct message *m, size_t offset); /* of a byte of the data */
 void access_need(struct thread *t, const struct op *o, size_t at, size_t size, unsigned lane); /* has to be known */

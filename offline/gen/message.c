@@ -41,6 +41,8 @@ static void decode(struct reader *r, uint32_t desc, struct message *m)
         m->block2d = 1;
         m->vnni = desc >> 7 & 1;
         m->address_bytes = 8;
+        if (m->stored != m->width || (m->vnni && m->width > 2))
+            fail(r, "a block of elements that are not known here: descriptor 0x%08X", desc);
         return;
     }
     m->op = op == LSC_LOAD ? MESSAGE_LOAD : op == LSC_STORE ? MESSAGE_STORE : MESSAGE_ATOMIC;
@@ -178,18 +180,21 @@ static void check_room(struct reader *r, const struct op *o, const struct messag
 {
     const uint32_t grf = r->kernel->grf, last = r->kernel->info.registers;
     const uint32_t lanes = (o->width * m->stored + grf - 1u) / grf * m->count;
-    const uint32_t data = m->transposed || m->scratch || m->oword ? (m->count * m->stored + grf - 1u) / grf :
-                          m->op == MESSAGE_ATOMIC ? 2 * lanes : lanes;
+    const uint32_t result = m->transposed || m->scratch || m->oword ? (m->count * m->stored + grf - 1u) / grf : lanes;
+    const uint32_t operands = m->op == MESSAGE_ATOMIC ? atomic_operands(m->atomic) : 1, data = operands * result;
     const int is_block = m->block2d || m->scratch || m->oword;
     const uint32_t addresses = is_block ? 1 : (o->width * m->address_bytes + grf - 1u) / grf;
     const int is_real = m->op == MESSAGE_ATOMIC && m->atomic >= 19 && m->atomic <= 23;
-    if ((m->to != NO_REGISTER && !m->block2d && m->to + data > last) ||
+    if ((m->to != NO_REGISTER && !m->block2d && m->to + result > last) ||
         (m->data != NO_REGISTER && m->data + data > last) || m->from + addresses > last)
         fail(r, "a message of registers behind the last one");
-    if ((m->transposed && !m->block2d && o->width != 1) || (is_real && m->width != 4))
+    if ((m->transposed && !m->block2d && o->width != 1) || (!m->transposed && !is_block && m->count > 8) ||
+        (is_real && m->width != 4))
         fail(r, "a message of so many lanes, or so wide, is not known here");
     if (m->op == MESSAGE_STORE && m->data == NO_REGISTER)
         fail(r, "a store of nothing");
+    if (m->op == MESSAGE_ATOMIC && operands && m->data == NO_REGISTER)
+        fail(r, "an atomic message without its operands");
 }
 
 /* The number behind `desc:` in the comment. */
@@ -283,6 +288,8 @@ static void take_payload(struct reader *r, const struct statement *s, const stru
         word_until(&first, '.');
         if (!word_digits(&first, &n) || !word_is(first, "]") || n > 7)
             fail(r, "a payload %.*s", WORD(s->words[1]));
+        if (m->block2d)
+            fail(r, "a block of two dimensions with a payload that s0 lists");
         m->gather = (uint16_t)(8 * n);
         m->gather_skips = (uint8_t)((o->width * m->address_bytes + r->kernel->grf - 1u) / r->kernel->grf);
         m->from = 0;

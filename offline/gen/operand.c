@@ -182,6 +182,8 @@ static void take_register(struct reader *r, struct word text, unsigned n, struct
     const uint32_t registers = to->file == IN_GRF ? r->kernel->info.registers : files[f].registers;
     if (reg >= registers)
         fail(r, "there is no register %.*s", WORD(text));
+    if (to->file == IN_FLAG && (sub > 1 || 2 * sub + to->size > 4u || n > 1))
+        fail(r, "flags %.*s are no operand of this width", WORD(text));
     const size_t end = to->file == IN_NULL ? FILE_BYTES : files[f].at + (size_t)registers * pitch;
     lay_out(r, to, &g, files[f].at + (size_t)reg * pitch + (size_t)sub * unit, end, n);
 }

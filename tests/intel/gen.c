@@ -54,6 +54,10 @@ static const struct {
       "shl (8|M0) r12.0<1>:q r10.0<1;1,0>:d 3:w\nadd (8|M0) r16.0<1>:q r12.0<1;1,0>:q r4.0<0;1,0>:q\n"
       "load.ugm.d32x2.a64 (8|M0) r22:2 [r16:1+0x40]\nmov (8|M0) r20.0<2>:d r22.0<1;1,0>:d\n"
       "mov (8|M0) r20.1<2>:d r23.0<1;1,0>:d\n" STORE, 0 },
+    { "vectors of 8, not transposed",
+      "shl (16|M0) r12.0<1>:q r10.0<1;1,0>:d 5:w\nadd (16|M0) r16.0<1>:q r12.0<1;1,0>:q r4.0<0;1,0>:q\n"
+      "load.ugm.d32x8.a64 (16|M0) r22:8 [r16:2]\nadd (16|M0) r20.0<1>:d r29.0<1;1,0>:d r28.0<1;1,0>:d\n"
+      "shr (16|M0) r20.0<1>:d r20.0<1;1,0>:d 4:w\nadd (16|M0) r20.0<1>:d r20.0<1;1,0>:d 16:w\n" STORE, 0 },
     { "transposed", "(W) load.ugm.d32x16t.a64 (1|M0) r20:1 [r4:1+0x40]\n" STORE, 0 },
     { "transposed store", "mov (16|M0) r20.0<1>:d 16:w\nadd (16|M0) r20.0<1>:d r20.0<1;1,0>:d r10.0<1;1,0>:d\n"
                           "(W) store.ugm.d32x16t.a64 (1|M0) [r4:1+0x1000] r20:1\n", 0 },
@@ -125,6 +129,14 @@ static void run_atomics(void)
         const uint32_t *data = run_body(ops[k].name, body, &how);
         ok(data[0] == ops[k].last, "atomic_%s: %u", ops[k].name, data[0]);
     }
+    const uint32_t *last = run_body("the last registers",
+                                    "mov (16|M0) r127.0<1>:d 2:w\nmov (16|M0) r126.0<1>:d 0:w\n"
+                                    "atomic_iadd.ugm.d32.a64 (16|M0) r126:1 [r14:2] r127:1\n"
+                                    "mov (16|M0) r20.0<1>:d r126.0<1;1,0>:d\n" STORE, NULL);
+    int wrong = 0;
+    for (uint32_t i = 0; i < LANES; i++)
+        wrong |= last[i] != i + 2 || last[1024 + i] != i;
+    ok(!wrong, "an atomic message of the last registers");
     struct how slm;
     memset(&slm, 0, sizeof slm);
     slm.shared = 64;

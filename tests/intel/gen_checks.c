@@ -9,16 +9,18 @@ enum { SILENT = -1 };
 #define AMONG(kind) (-2 - (kind)) /* whatever else is found */
 #define LOAD "load.ugm.d32.a64 (16|M0) r20:1 [r14:2]\n"
 #define STORE "store.ugm.d32.a64 (16|M0) [r14:2] r20:1\n"
+#define STORE_ITEM "store.ugm.d32.a64 (16|M0) [r14:2] r10:1\n"
 #define SLM "shl (16|M0) r18.0<1>:d r10.0<1;1,0>:d 2:w\n" /* each item's word */
 #define KEEP "store.slm.d32.a32 (16|M0) [r18:1] r10:1\n"
 #define TAKE "load.slm.d32.a32 (16|M0) r20:1 [r18:1]\n"
 #define OTHER "xor (16|M0) r18.0<1>:d r18.0<1;1,0>:d 64:w\n" /* that of the other thread */
 #define FIRST "(W) and (1|M0) (eq)f1.0 null<1>:d r0.2<0;1,0>:d 255:w\n" /* f1.0: in the first thread */
-#define BLOCK(base, width, pitch, x)                                                                                   \
+#define BLOCK(base, width, pitch, x) BLOCK_TO("30", "0x10F", base, width, pitch, x)
+#define BLOCK_TO(to, shape, base, width, pitch, x)                                                                     \
     "(W) add (1|M0) r20.0<1>:q r4.0<0;1,0>:q " base ":w\n(W) mov (1|M0) r20.2<1>:ud " width ":ud\n"                    \
     "(W) mov (1|M0) r20.3<1>:ud 3:ud\n(W) mov (1|M0) r20.4<1>:ud " pitch ":ud\n(W) mov (1|M0) r20.5<1>:d " x ":d\n"    \
-    "(W) mov (1|M0) r20.6<1>:d 0:d\n(W) mov (1|M0) r20.7<1>:ud 0x10F:ud\n"                                             \
-    "(W) load_block2d.ugm.d16.a64 (1|M0) r30:1 [r20:1]\n"
+    "(W) mov (1|M0) r20.6<1>:d 0:d\n(W) mov (1|M0) r20.7<1>:ud " shape ":ud\n"                                         \
+    "(W) load_block2d.ugm.d16.a64 (1|M0) r" to ":1 [r20:1]\n"
 #define SUM8(reg)                                                                                                      \
     "mov (16|M0) r" reg "0.0<1>:f 0x0:f\nmov (16|M0) r" reg "1.0<1>:f 0x0:f\nmov (16|M0) r" reg "2.0<1>:f 0x0:f\n"     \
     "mov (16|M0) r" reg "3.0<1>:f 0x0:f\nmov (16|M0) r" reg "4.0<1>:f 0x0:f\nmov (16|M0) r" reg "5.0<1>:f 0x0:f\n"     \
@@ -117,6 +119,8 @@ static const struct {
     { "SLM that was written", SLM KEEP TAKE STORE, SILENT, 0, 0, 0, 1 },
     { "scratch that nothing wrote", "send.dc0 (16|M0) r20 r0 null:0 0x0 0x021C1000\n" STORE, FOUND_READ_REGISTER, 1, 0,
       0, 1 },
+    { "scratch that is read into no register", "send.dc0 (16|M0) null r0 null:0 0x0 0x021C1000\n" STORE_ITEM, SILENT, 0, 0,
+      0, 1 },
     { "a register that nothing wrote, through scratch",
       "send.dc0 (16|M0) null r0 r40:1 0x0 0x020F1000\nsend.dc0 (16|M0) r20 r0 null:0 0x0 0x021C1000\n" STORE,
       FOUND_READ_REGISTER, 2, 0, 0, 1 },
@@ -163,6 +167,9 @@ static const struct {
     { "its pitch", BLOCK("0", "63", "71", "2"), FOUND_SURFACE, 7, 0, ANY, 1 },
     { "its pitch, less than its width", BLOCK("0", "79", "63", "2"), FOUND_SURFACE, 7, 0, ANY, 1 },
     { "a block between words", BLOCK("0", "63", "63", "1"), FOUND_SURFACE, 7, 0, ANY, 1 },
+    { "a block that ends behind the last register", BLOCK_TO("127", "0x30F", "0", "63", "63", "2"), FOUND_SURFACE, 7, 0,
+      ANY, 1 },
+    { "one that ends there", BLOCK_TO("127", "0x10F", "0", "63", "63", "2"), SILENT, 0, 0, 0, 1 },
     { "a block beside the surface", BLOCK("0", "63", "63", "60"), SILENT, 0, 0, 0, 1 },
 };
 
