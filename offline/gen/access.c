@@ -91,16 +91,17 @@ static void load(struct thread *t, const struct op *o, uint32_t mask)
     const size_t grf = t->worker->launch->kernel->grf;
     struct access a;
     access_addresses(t, o, mask, &a);
-    memory_resolve(t, o, &p, mask, size, ACCESS_READ, &a);
-    if (m->to == NO_REGISTER)
+    if (m->to == NO_REGISTER) /* a prefetch, which may lie anywhere */
         return;
+    memory_resolve(t, o, &p, mask, size, ACCESS_READ, &a);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = lowest_lane(rest);
         const unsigned char *const from = a.good >> i & 1 ? a.at[i] : nowhere;
         const unsigned char *const map = memory_known(t, from);
         for (unsigned c = 0; c < m->count; c++) {
             const size_t at = (size_t)c * m->width;
-            const int known = map ? !memchr(map + at, 0, m->width) : !(a.unwritten[at / 4] >> i & 1);
+            const uint64_t unwritten = a.unwritten[at / 4] | a.unwritten[(at + m->width - 1) / 4];
+            const int known = map ? !memchr(map + at, 0, m->width) : !(unwritten >> i & 1);
             take_element(t, m, from + at, m->to * grf + c * step + (size_t)i * m->stored, known);
         }
     }

@@ -6,6 +6,8 @@
 
 /* ---- the control register ---- */
 
+enum { ROUNDS_WHOLE = 1 << 12 };
+
 static uint32_t control(const struct thread *t)
 {
     uint32_t x;
@@ -122,29 +124,41 @@ uint32_t fetch_known(const struct thread *t, const struct operand *o, unsigned n
 
 /* ---- writing ---- */
 
-static int64_t whole_of(double x, int64_t least, double above)
-{
-    return isnan(x) ? 0 : x <= (double)least ? least : x >= above ? (int64_t)((uint64_t)above - 1) : (int64_t)x;
-}
-
 static const struct limits {
     int64_t least;
+    uint64_t most;
     double above;
-} limits[] = { [TYPE_UB] = { 0, 0x1p8 },  [TYPE_B] = { INT8_MIN, 0x1p7 },   [TYPE_UW] = { 0, 0x1p16 },
-               [TYPE_W] = { INT16_MIN, 0x1p15 }, [TYPE_UD] = { 0, 0x1p32 }, [TYPE_D] = { INT32_MIN, 0x1p31 },
-               [TYPE_UQ] = { 0, 0x1p63 }, [TYPE_Q] = { INT64_MIN, 0x1p63 } };
+} limits[] = {
+    [TYPE_UB] = { 0, UINT8_MAX, 0x1p8 },           [TYPE_B] = { INT8_MIN, INT8_MAX, 0x1p7 },
+    [TYPE_UW] = { 0, UINT16_MAX, 0x1p16 },         [TYPE_W] = { INT16_MIN, INT16_MAX, 0x1p15 },
+    [TYPE_UD] = { 0, UINT32_MAX, 0x1p32 },         [TYPE_D] = { INT32_MIN, INT32_MAX, 0x1p31 },
+    [TYPE_UQ] = { 0, UINT64_MAX, 0x1p64 },         [TYPE_Q] = { INT64_MIN, INT64_MAX, 0x1p63 },
+};
+
+/* Towards zero, unless a bit of the control register says: as all results are rounded. */
+static uint64_t whole_of(const struct thread *t, double real, const struct limits *l)
+{
+    const double x = control(t) & ROUNDS_WHOLE ? round_whole(real, fetch_rounding(t)) : real;
+    if (isnan(x))
+        return 0;
+    if (x <= (double)l->least)
+        return (uint64_t)l->least;
+    return x >= l->above ? l->most : x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+}
+
+static uint64_t saturated(const struct op *o, union lane x, const struct limits *l)
+{
+    const int is_signed = o->src[0].type != TYPE_UQ;
+    if (is_signed && x.i < 0)
+        return (uint64_t)(x.i < l->least ? l->least : x.i);
+    return x.u < l->most ? x.u : l->most;
+}
 
 /* What is stored of a whole number. */
-static uint64_t whole_bits(const struct op *o, union lane x)
+static uint64_t whole_bits(const struct thread *t, const struct op *o, union lane x)
 {
     const struct limits *l = &limits[o->dst.type];
-    if (o->real)
-        return (uint64_t)whole_of(x.r, l->least, l->above);
-    if (o->saturate && o->dst.size < 8) {
-        const int64_t most = (int64_t)l->above - 1;
-        return (uint64_t)(x.i < l->least ? l->least : x.i > most ? most : x.i);
-    }
-    return x.u;
+    return o->real ? whole_of(t, x.r, l) : o->saturate ? saturated(o, x, l) : x.u;
 }
 
 /* A whole number of 64 bits as a double that can still be rounded any way. */
@@ -173,6 +187,22 @@ static uint64_t real_bits(const struct thread *t, const struct op *o, union lane
     return type == TYPE_HF && fetch_flushes(t, type) && !(h & 0x7c00) ? h & 0x8000 : h;
 }
 
+static uint64_t stored_bits(const struct thread *t, const struct op *o, union lane x)
+{
+    return o->flags & FORM_BITS ? x.u : type_real(o->dst.type) ? real_bits(t, o, x) : whole_bits(t, o, x);
+}
+
+union lane fetch_stored(const struct thread *t, const struct op *o, union lane x)
+{
+    static const uint16_t first[1];
+    const uint64_t bits = stored_bits(t, o, x);
+    unsigned char bytes[sizeof bits];
+    union lane stored;
+    memcpy(bytes, &bits, sizeof bits);
+    readers[o->dst.type](bytes, first, 1, &stored);
+    return stored;
+}
+
 static void note_known(struct thread *t, const struct operand *to, uint32_t mask, uint32_t known)
 {
     if (to->file == IN_FLAG) {
@@ -194,8 +224,7 @@ void fetch_put(struct thread *t, const struct op *o, const union lane *from, uin
         return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned i = lowest_lane(rest);
-        const uint64_t x = o->flags & FORM_BITS ? from[i].u : type_real(to->type) ? real_bits(t, o, from[i]) :
-                           whole_bits(o, from[i]);
+        const uint64_t x = stored_bits(t, o, from[i]);
         const uint32_t low = (uint32_t)x;
         const uint16_t word = (uint16_t)x;
         if (to->size == 8)

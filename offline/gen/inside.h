@@ -87,7 +87,8 @@ enum form_flags {
     FORM_SELECTS = 2,  /* by the predicate, which is no condition of execution then */
     FORM_WIDE = 4,     /* reads the accumulator, where products are whole */
     FORM_COMPARES = 8, /* the condition is its own, no flag is set by the result */
-    FORM_BITS = 16     /* the result is bits, of whatever type */
+    FORM_BITS = 16,    /* the result is bits, of whatever type */
+    FORM_PRODUCT = 32  /* of unsigned numbers of 32 bits it fills all 64 */
 };
 
 /* Messages to memory. */
@@ -258,6 +259,7 @@ void issue_set_flag(struct thread *t, const struct op *o, uint32_t mask, uint32_
 void fetch_lanes(const struct thread *t, const struct operand *o, unsigned n, union lane *to);
 uint32_t fetch_known(const struct thread *t, const struct operand *o, unsigned n); /* lanes */
 void fetch_put(struct thread *t, const struct op *o, const union lane *from, uint32_t mask, uint32_t known);
+union lane fetch_stored(const struct thread *t, const struct op *o, union lane x); /* a result as dst will hold it */
 void fetch_copy(struct thread *t, const struct op *o, uint32_t mask); /* bits as they are */
 int fetch_rounding(const struct thread *t);
 int fetch_flushes(const struct thread *t, uint8_t type);

@@ -103,28 +103,20 @@ static int holds_whole(uint8_t condition, int64_t x)
            condition == COND_GE ? x >= 0 : condition == COND_LT ? x < 0 : condition == COND_LE ? x <= 0 : 0;
 }
 
-/* A result as the destination would hold it: the condition is of that. */
-static int64_t as_stored(const struct op *o, int64_t x)
+/* Of a result as the destination would hold it, rounded, flushed, saturated. */
+static int holds(const struct thread *t, const struct op *o, union lane x)
 {
-    const uint64_t u = (uint64_t)x;
-    switch (o->dst.type) {
-    case TYPE_UB: return (uint8_t)u;
-    case TYPE_B: return (int8_t)u;
-    case TYPE_UW: return (uint16_t)u;
-    case TYPE_W: return (int16_t)u;
-    case TYPE_UD: return (uint32_t)u;
-    case TYPE_D: return (int32_t)u;
-    default: return x;
-    }
+    const union lane stored = fetch_stored(t, o, x);
+    if (type_real(o->dst.type))
+        return holds_real(o->condition, stored.r);
+    return holds_whole(o->condition, o->dst.type == TYPE_UQ ? stored.u != 0 : stored.i);
 }
 
-static uint32_t conditions_of(const struct op *o, const union lane *out)
+static uint32_t conditions_of(const struct thread *t, const struct op *o, const union lane *out)
 {
     uint32_t bits = 0;
     for (unsigned i = 0; i < o->width; i++)
-        bits |= (uint32_t)(o->real ? holds_real(o->condition, out[i].r)
-                                   : holds_whole(o->condition, as_stored(o, out[i].i)))
-                << i;
+        bits |= (uint32_t)holds(t, o, out[i]) << i;
     return bits;
 }
 
@@ -133,7 +125,7 @@ static uint32_t conditions_of(const struct op *o, const union lane *out)
 static void put(struct thread *t, const struct op *o, const union lane *out, uint32_t mask, uint32_t known)
 {
     if (o->condition && !(o->flags & FORM_COMPARES))
-        issue_set_flag(t, o, mask, conditions_of(o, out), known);
+        issue_set_flag(t, o, mask, conditions_of(t, o, out), known);
     fetch_put(t, o, out, mask, known);
 }
 
@@ -141,7 +133,7 @@ static void put(struct thread *t, const struct op *o, const union lane *out, uin
 static int is_copy(const struct op *o)
 {
     return (o->flags & FORM_MOVE) && o->dst.type == o->src[0].type && !o->src[0].negate && !o->src[0].absolute &&
-           !o->src[0].invert && !o->saturate && !o->condition && !o->predicated;
+           !o->src[0].invert && !o->saturate && !o->condition;
 }
 
 void issue_lanes(struct thread *t, const struct op *o)

@@ -84,6 +84,23 @@ static void outside(struct touch *touch, const struct place *p, const struct thr
     check_touch(touch, FOUND_OUTSIDE, NO_RACE);
 }
 
+/* Groups may have the halves of a cell: of an access that is not aligned to cells those that it covers whole. */
+static void check_cells(const struct touch *touch, const struct thread *t)
+{
+    const int shift = t->worker->launch->kernel->global_shift;
+    const size_t cell = (size_t)1 << shift, at = (size_t)touch->offset;
+    struct touch whole = *touch;
+    if (!(at % cell)) {
+        check_grid(touch, t->worker->group_linear, shift);
+        return;
+    }
+    const size_t first = (at + cell - 1) >> shift, end = (at + touch->size) >> shift;
+    whole.offset = (int64_t)(first << shift);
+    whole.size = (end - first) << shift;
+    if (end > first)
+        check_grid(&whole, t->worker->group_linear, shift);
+}
+
 static inline void check_all(const struct touch *touch, const struct thread *t)
 {
     const struct region *r = touch->region;
@@ -92,7 +109,7 @@ static inline void check_all(const struct touch *touch, const struct thread *t)
     else if (r->written)
         check_written(touch);
     if (r->grid)
-        check_grid(touch, t->worker->group_linear, t->worker->launch->kernel->global_shift);
+        check_cells(touch, t);
 }
 
 /* NULL: it must not be accessed. */

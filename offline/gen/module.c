@@ -33,8 +33,8 @@ static size_t last_label(const struct gen_listing *l)
     return last;
 }
 
-/* A compiler that tries a kernel several times writes a listing each time: the one that ends where the binary does. */
-static int is_of(struct reader *r, const struct gen_kernel *k, const struct gen_listing *l)
+/* Behind which byte of the kernel's code its last label stands; 0: a listing of something else. */
+static size_t ends_of(struct reader *r, const struct gen_kernel *k, const struct gen_listing *l)
 {
     char name[OP_NAME];
     if (!word_is(read_kernel_name(l->text, l->length), k->name) || strlen(k->name) > sizeof name - 8)
@@ -42,16 +42,33 @@ static int is_of(struct reader *r, const struct gen_kernel *k, const struct gen_
     strcpy(name, ".text.");
     strcat(name, k->name);
     const size_t size = object_section(r, name).length, last = last_label(l);
-    return last < size && size - last < END;
+    return last < size && size - last < END ? last + 1 : 0;
 }
 
+static int is_same(const struct gen_listing *a, const struct gen_listing *b)
+{
+    return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
+/* A compiler that tries a kernel several times writes a listing each time: the one that ends where the binary does. */
 static const struct gen_listing *listing_of(struct reader *r, const struct gen_kernel *k,
                                             const struct gen_listing *listings, size_t n)
 {
     const struct gen_listing *found = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (is_of(r, k, &listings[i]))
+    size_t most = 0;
+    int tied = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t end = ends_of(r, k, &listings[i]);
+        if (end > most) {
             found = &listings[i];
+            most = end;
+            tied = 0;
+        } else if (end && end == most) {
+            tied |= !is_same(found, &listings[i]);
+        }
+    }
+    if (tied)
+        fail(r, "two listings end alike, and differ");
     return found;
 }
 
@@ -61,8 +78,8 @@ static void read_all(struct reader *r, const struct gen_listing *listings, size_
     read_tables(r);
     for (size_t i = 0; i < r->module->n_kernels; i++) {
         struct gen_kernel *k = &r->module->kernels[i];
-        const struct gen_listing *const l = listing_of(r, k, listings, n);
         r->kernel = k;
+        const struct gen_listing *const l = listing_of(r, k, listings, n);
         if (!l)
             fail(r, "there is no listing of it, or another program's");
         if (k->info.registers < 1 || k->info.registers > 256)

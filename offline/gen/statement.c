@@ -130,6 +130,19 @@ static void set_execution(const struct form *f, struct op *o)
         o->exec_type = o->dst.type;
 }
 
+/* Results are of 64 bits here: what may lie beyond cannot be told to. A move can. */
+static void check_saturation(struct reader *r, const struct form *f, const struct statement *s, const struct op *o)
+{
+    const struct operand *const a = &o->src[0];
+    int beyond = o->dst.size == 8;
+    if (!o->saturate || o->real || type_real(o->dst.type))
+        return;
+    for (unsigned i = 0; i < o->n_src; i++)
+        beyond |= o->src[i].size == 8 || ((f->flags & FORM_PRODUCT) && o->src[i].type == TYPE_UD);
+    if (beyond && !((f->flags & FORM_MOVE) && !a->negate && !a->absolute && !a->invert))
+        fail(r, "%s of numbers that are so wide does not saturate here", s->name);
+}
+
 static void set_lanes(struct reader *r, const struct form *f, const struct statement *s, struct op *o)
 {
     o->lanes = o->real ? f->real : f->whole;
@@ -162,6 +175,7 @@ void read_by_operands(struct reader *r, const struct form *f, struct statement *
             o->run = issue_indirect;
     set_execution(f, o);
     set_lanes(r, f, s, o);
+    check_saturation(r, f, s, o);
     if (f->flags & FORM_WIDE) {
         static const char text[] = "acc0.0<1;1,0>:ud";
         const struct word acc = { text, sizeof text - 1 };

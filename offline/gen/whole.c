@@ -44,7 +44,7 @@ static void multiply(struct lanes *x)
 {
     for (unsigned i = 0; i < x->n; i++) {
         x->out[i].u = x->in[0][i].u * x->in[1][i].u;
-        if (x->op->dst.file == IN_ACC && !x->op->dst.reg)
+        if (x->op->dst.file == IN_ACC && !x->op->dst.reg && x->mask >> i & 1)
             x->thread->wide[i] = x->out[i].i;
     }
 }
@@ -65,15 +65,24 @@ static void multiply_low(struct lanes *x)
         x->out[i].u = whole_product(x, i);
 }
 
+/* A lane's word beside its result, if it is on. */
+static void accumulate(struct lanes *x, unsigned i, uint32_t word)
+{
+    if (!(x->mask >> i & 1))
+        return;
+    memcpy(x->thread->file + FILE_ACC + 4 * i, &word, 4);
+    memset(x->thread->known + FILE_ACC + 4 * i, (int)(x->known >> i & 1), 4);
+}
+
 /* The upper half; the lower one stays in the accumulator. */
 static void multiply_high(struct lanes *x)
 {
     for (unsigned i = 0; i < x->n; i++) {
         const uint64_t product = whole_product(x, i);
-        const uint32_t low = (uint32_t)product;
         x->out[i].i = (int64_t)product >> 32;
-        x->thread->wide[i] = (int64_t)low;
-        memcpy(x->thread->file + FILE_ACC + 4 * i, &low, 4);
+        if (x->mask >> i & 1)
+            x->thread->wide[i] = (int64_t)(uint32_t)product;
+        accumulate(x, i, (uint32_t)product);
     }
 }
 
@@ -81,10 +90,8 @@ static void add_carry(struct lanes *x)
 {
     for (unsigned i = 0; i < x->n; i++) {
         const uint64_t sum = (x->in[0][i].u & 0xffffffff) + (x->in[1][i].u & 0xffffffff);
-        const uint32_t carry = (uint32_t)(sum >> 32);
         x->out[i].u = sum & 0xffffffff;
-        memcpy(x->thread->file + FILE_ACC + 4 * i, &carry, 4);
-        memset(x->thread->known + FILE_ACC + 4 * i, 1, 4);
+        accumulate(x, i, (uint32_t)(sum >> 32));
     }
 }
 
@@ -92,10 +99,8 @@ static void subtract_borrow(struct lanes *x)
 {
     for (unsigned i = 0; i < x->n; i++) {
         const uint64_t a = x->in[0][i].u & 0xffffffff, b = x->in[1][i].u & 0xffffffff;
-        const uint32_t borrow = a < b;
         x->out[i].u = (a - b) & 0xffffffff;
-        memcpy(x->thread->file + FILE_ACC + 4 * i, &borrow, 4);
-        memset(x->thread->known + FILE_ACC + 4 * i, 1, 4);
+        accumulate(x, i, a < b);
     }
 }
 
@@ -287,8 +292,8 @@ static void read_condition_needed(struct reader *r, const struct form *f, struct
 static const struct form forms[] = {
     { "mov", 1, move, real_move, issue_lanes, NULL, FORM_MOVE, 0 },
     { "add", 2, add, real_add, issue_lanes, NULL, 0, 0 },
-    { "mul", 2, multiply, real_multiply, issue_lanes, NULL, 0, 0 },
-    { "mad", 3, multiply_add, real_multiply_add, issue_lanes, NULL, 0, 0 },
+    { "mul", 2, multiply, real_multiply, issue_lanes, NULL, FORM_PRODUCT, 0 },
+    { "mad", 3, multiply_add, real_multiply_add, issue_lanes, NULL, FORM_PRODUCT, 0 },
     { "add3", 3, add3, NULL, issue_lanes, NULL, 0, 0 },
     { "addc", 2, add_carry, NULL, issue_lanes, NULL, 0, 0 },
     { "subb", 2, subtract_borrow, NULL, issue_lanes, NULL, 0, 0 },

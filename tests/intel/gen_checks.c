@@ -54,6 +54,10 @@ static const struct {
     { "scratch behind its end", "send.dc0 (16|M0) null r0 r10:1 0x0 0x020F1003\n", FOUND_OUTSIDE, 0, 128, 0, 1 },
     { "an indirect register behind the last", "(W) mov (1|M0) a0.0<1>:uw 0x1FF0:uw\nmov (16|M0) r[a0.0]<1>:d 0:w\n",
       FOUND_OUTSIDE, 1, 0, ANY, 1 },
+    { "a prefetch behind the buffer", "load.ugm.d32.a64 (16|M0) null:0 [r14:2+0x1000]\n", SILENT, 0, 0, 0, 1 },
+    { "a prefetch of what another group writes", FIRST "(W) add (1|M0) r18.0<1>:d r0.1<0;1,0>:d r0.2<0;1,0>:d\n"
+      "(W) cmp (1|M0) (eq)f1.0 null<1>:d r18.0<0;1,0>:d 0:w\nload.ugm.d32.a64 (16|M0) null:0 [r14:2]\n"
+      "(W&f1.0) store.ugm.d32.a64 (1|M0) [r4:1] r10:1\n", SILENT, 0, 0, 0, 2 },
     { "a word at any address", "load.ugm.d32.a64 (16|M0) r20:1 [r14:2+0x2]\n", SILENT, 0, 0, 0, 1 },
     { "a vector of words at an odd one", "load.ugm.d32x2.a64 (16|M0) r20:2 [r14:2+0x2]\n", FOUND_MISALIGNED, 0, 2, 0,
       1 },
@@ -109,6 +113,13 @@ static const struct {
       "(W) add (16|M0) r20.0<1>:d r20.0<1;1,0>:d 1:w\n" STORE, FOUND_READ_REGISTER, 3, 0, 20, 1 },
     { "the accumulator of a product", "macl (16|M0) r20.0<1>:d r10.0<1;1,0>:d r10.0<1;1,0>:d\n", FOUND_READ_REGISTER, 0,
       0, 0, 1 },
+    { "a carry of what nothing wrote", "(W) addc (16|M0) r22.0<1>:ud r40.0<1;1,0>:ud r10.0<1;1,0>:ud\n"
+                                       "mov (16|M0) r20.0<1>:d acc0.0<1;1,0>:d\n" STORE, FOUND_READ_REGISTER, 2, 0, 0,
+      1 },
+    { "the carry of a lane that was off",
+      "cmp (16|M0) (lt)f0.0 null<1>:d r10.0<1;1,0>:d 20:w\n"
+      "(f0.0) addc (16|M0) r22.0<1>:ud r10.0<1;1,0>:ud r10.0<1;1,0>:ud\nmov (16|M0) r20.0<1>:d acc0.0<1;1,0>:d\n" STORE,
+      FOUND_READ_REGISTER, 3, 0, 20, 1 },
     { "a matrix with a row that nothing wrote", SUM8("5") SUM8("6") "mov (16|M0) r57.0<1>:f 0x0:f\n"
                                                 "dpas.8x8 (16|M0) r70:f null:f r50:hf r60.0:hf\n",
       SILENT, 0, 0, 0, 1 },
@@ -141,6 +152,11 @@ static const struct {
     { "one's own word between", SLM KEEP "(W) send.gtwy (1|M0) null r0 null:0 0x0 0x02000004\n" TAKE
       "(W) sync.bar null\n" STORE, SILENT, 0, 0, 0, 1 },
     { "two groups write a word", "mov (16|M0) r20.0<1>:d 0:w\n" STORE, FOUND_RACE_GRID, 1, ANY, ANY, 2 },
+    { "words between words, one of each group",
+      "(W) shl (1|M0) r16.0<1>:q r0.1<0;1,0>:d 2:w\n(W) add (1|M0) r16.0<1>:q r16.0<0;1,0>:q r4.0<0;1,0>:q\n"
+      "(W) store.ugm.d32.a64 (1|M0) [r16:1+0x2] r10:1\n", SILENT, 0, 0, 0, 2 },
+    { "two words between words, of both groups",
+      "(W) store.ugm.d64.a64 (1|M0) [r4:1+0x2] r10:1\n", FOUND_RACE_GRID, 0, ANY, ANY, 2 },
     { "two groups read one", LOAD, SILENT, 0, 0, 0, 2 },
     { "two groups change one atomically",
       "mov (16|M0) r20.0<1>:d 0:w\natomic_or.ugm.d32.a64 (16|M0) null:0 [r14:2] r20:1\n", SILENT, 0, 0, 0, 2 },
@@ -224,6 +240,11 @@ static void run_written(void)
     ok(written[21] == 1 && data[5] == 1, "and it is written then");
     run_text(text, data, sizeof data, written, NULL, &heard);
     ok(!heard.all && data[5] == 2, "so nothing is found any more");
+    memset(written + 40, 1, 8);
+    written[46] = 0;
+    run_text(BEGIN "add (16|M0) r16.0<1>:q r14.0<1;1,0>:q r12.0<1;1,0>:q\nload.ugm.d64.a64 (16|M0) r20:2 [r16:2]\n"
+                   "not (16|M0) r22.0<1>:q r20.0<1;1,0>:q\n" END, data, sizeof data, written, NULL, &heard);
+    ok(heard.all == 1 && heard.first.lanes == 0x20, "nor the upper half of 64 bits: %s", heard.text);
     memset(written, 0, sizeof written);
     struct how how;
     memset(&how, 0, sizeof how);

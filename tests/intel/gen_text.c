@@ -32,6 +32,10 @@ static const struct {
     { "bfn.(s0&s3) (16|M0) r20.0<1>:ud r10.0<1;0>:ud r10.0<1;0>:ud r10.0<1>:ud", "bfn" },
     { "bfn.((s0&s1) (16|M0) r20.0<1>:ud r10.0<1;0>:ud r10.0<1;0>:ud r10.0<1>:ud", "bfn" },
     { "math.pow (16|M0) r20.0<1>:f r10.0<1;1,0>:f r10.0<1;1,0>:f", "math.pow" },
+    { "add (16|M0) (sat)r20.0<1>:q r14.0<1;1,0>:q 1:w", "does not saturate" },
+    { "add (16|M0) (sat)r20.0<1>:d r14.0<1;1,0>:uq 1:w", "does not saturate" },
+    { "mov (16|M0) (sat)r20.0<1>:d -r14.0<1;1,0>:uq", "does not saturate" },
+    { "mul (16|M0) (sat)r20.0<1>:ud r10.0<1;1,0>:ud r10.0<1;1,0>:ud", "does not saturate" },
     { "jmpi nowhere", "there is no label nowhere" },
     { "goto.b (16|M0) t t", "come back right behind it" },
     { "sync.host null", "sync.host" },
@@ -232,6 +236,33 @@ static void run_binary(void)
     gen_module_free(m);
 }
 
+/* Of several listings the one that ends last within the code; one that ends alike has to be the same. */
+static void run_listings(void)
+{
+    static unsigned char binary[8192];
+    static char shorter[sizeof listing], other[sizeof listing];
+    char why[300] = "";
+    const size_t size = make_binary(binary, info);
+    memcpy(shorter, listing, sizeof listing);
+    memcpy(other, listing, sizeof listing);
+    memcpy(strstr(shorter, "L816"), "L700", 4);
+    memcpy(strstr(shorter, "L800"), "L600", 4);
+    memcpy(strstr(shorter, "mov (8|M0)"), "bad", 3);
+    memcpy(strstr(other, "0x40:uw"), "0x60:uw", 7);
+    struct gen_listing listings[2] = { { listing, sizeof listing - 1 }, { shorter, sizeof listing - 1 } };
+    struct gen_module *m = gen_module_read(binary, size, listings, 2, why, sizeof why);
+    ok(m != NULL, "two listings, the first ends last: %s", why);
+    gen_module_free(m);
+    listings[1].text = listing;
+    m = gen_module_read(binary, size, listings, 2, why, sizeof why);
+    ok(m != NULL, "a listing twice: %s", why);
+    gen_module_free(m);
+    listings[1].text = other;
+    m = gen_module_read(binary, size, listings, 2, why, sizeof why);
+    ok(!m && strstr(why, "two listings"), "two listings that end alike: %s", why);
+    gen_module_free(m);
+}
+
 static void refuse_binary(const char *name, const char *from, const char *to, const char *text, const char *expected)
 {
     static unsigned char binary[8192];
@@ -285,6 +316,7 @@ int main(void)
     SKIP_BIG_ENDIAN;
     run_refused();
     run_binary();
+    run_listings();
     refuse_binary("threads of 24", "simd_size:       16", "simd_size:       24", listing, "threads of 24");
     refuse_binary("another argument", "enqueued_local_size", "image_height", listing, "image_height");
     refuse_binary("another address", "addrmode:        slm", "addrmode:        odd", listing, "odd");
