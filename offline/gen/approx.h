@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * As the manuals have them (extended math): inv 1 unit in the last place, exp, sqt and rsqt 4 units, log 2^-21 between
- * 0.5 and 2 and 3 units elsewhere, sin and cos 0.0008, within -1 and 1. Powers of two are taken as exact where the result is one, and
- * log(1) is 0: compilers count on these. `sign` is gen_launch.approximate. Part of real.c. */
+ * 0.5 and 2 and 3 units elsewhere, sin and cos 0.0008, within -1 and 1. Powers of two are taken as exact where the
+ * result is one, and log(1) is 0: compilers count on these. `sign` is gen_launch.approximate. Part of real.c. */
 #ifndef GEN_APPROX_H
 #define GEN_APPROX_H
 

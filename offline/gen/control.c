@@ -90,8 +90,11 @@ void message_end(struct thread *t, const struct op *o)
 
 /* ---- reading ---- */
 
-static void need(struct reader *r, const struct statement *s, size_t n)
+/* As many operands; what stands behind a dot has to be the form's. */
+static void need(struct reader *r, const struct form *f, const struct statement *s, size_t n)
 {
+    if (strcmp(s->name, f->name))
+        fail(r, "%s is not executed here", s->name);
     if (s->n_words != n)
         fail(r, "%s takes %zu operands", s->name, n);
 }
@@ -99,7 +102,7 @@ static void need(struct reader *r, const struct statement *s, size_t n)
 static void read_branch(struct reader *r, const struct form *f, struct statement *s, struct op *o)
 {
     const struct word none = { "", 0 };
-    need(r, s, f->n_src);
+    need(r, f, s, f->n_src);
     if (o->no_mask && f->run != jump)
         fail(r, "%s of all lanes", s->name);
     o->no_mask = f->run == jump;
@@ -117,9 +120,8 @@ static void read_sync(struct reader *r, const struct form *f, struct statement *
 
 static void read_nothing(struct reader *r, const struct form *f, struct statement *s, struct op *o)
 {
-    (void)f;
     (void)o;
-    need(r, s, 0);
+    need(r, f, s, 0);
 }
 
 /* ---- the table; n_src: labels, sub: the other lanes come back behind it ---- */

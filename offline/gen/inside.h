@@ -144,7 +144,7 @@ struct forms {
     size_t n;
 };
 struct forms gen_whole_forms(void), gen_real_forms(void), gen_control_forms(void), gen_message_forms(void),
-    gen_matrix_forms(void);
+    gen_send_forms(void), gen_matrix_forms(void);
 
 /* ---- modules ---- */
 

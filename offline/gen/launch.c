@@ -82,7 +82,8 @@ static enum gen_status check_block(const struct gen_kernel *k, const struct gen_
         const uint32_t n = l->block[i], required = k->info.required[i];
         items = n > MAX_ITEMS ? MAX_ITEMS + 1 : items * n;
         if (!n || items > MAX_ITEMS || items > (uint64_t)MAX_WARPS * k->info.simd) {
-            say_why(why, size, "a group must have 1 to %d work-items, in at most %d threads", MAX_ITEMS, MAX_WARPS);
+            say_why(why, size, "a group must have 1 to %d work-items, in at most %d hardware threads", MAX_ITEMS,
+                    MAX_WARPS);
             return GEN_INVALID;
         }
         if (required && n != required) {
@@ -107,6 +108,17 @@ static enum gen_status check_buffers(const struct gen_launch *l, char *why, size
     return GEN_OK;
 }
 
+/* Kernels take them as 32 bits. */
+static enum gen_status check_offsets(const struct gen_launch *l, char *why, size_t size)
+{
+    for (int i = 0; i < 3; i++)
+        if (l->global_offset[i] > UINT32_MAX) {
+            say_why(why, size, "the global offset in dimension %d has more than 32 bits", i);
+            return GEN_INVALID;
+        }
+    return GEN_OK;
+}
+
 static enum gen_status check_launch(const struct gen_kernel *k, const struct gen_launch *l, char *why, size_t size)
 {
     enum gen_status status = check_block(k, l, why, size);
@@ -121,6 +133,8 @@ static enum gen_status check_launch(const struct gen_kernel *k, const struct gen
         say_why(why, size, "%zu arguments where the kernel has %zu", l->n_args, k->info.n_params);
         status = GEN_INVALID;
     }
+    if (!status)
+        status = check_offsets(l, why, size);
     if (!status)
         status = check_buffers(l, why, size);
     for (size_t i = 0; !status && i < l->n_args; i++)

@@ -118,6 +118,12 @@ static void check_types(struct reader *r, const struct statement *s, const struc
         fail(r, "%s of these types is not executed here", s->name);
 }
 
+static void check_plain(struct reader *r, const struct statement *s, const struct operand *o)
+{
+    if (o->negate || o->absolute || o->invert || o->indirect)
+        fail(r, "%s of such operands is not executed here", s->name);
+}
+
 static void check_room(struct reader *r, const struct operand *o, size_t bytes)
 {
     const size_t grf = r->kernel->grf;
@@ -136,7 +142,7 @@ static void read_dpas(struct reader *r, const struct form *f, struct statement *
         fail(r, "%s is not executed here", s->name);
     word_until(&rest, 'x');
     if (!word_digits(&rest, &repeat) || rest.length || depth != DEPTH || !repeat || repeat > MAX_ROWS ||
-        o->width * 4u != grf || o->predicated || o->first)
+        o->width * 4u != grf || o->predicated || o->condition || o->first)
         fail(r, "%s of this form is not executed here", s->name);
     if (s->n_words != 4)
         fail(r, "%s takes 4 operands", s->name);
@@ -145,8 +151,11 @@ static void read_dpas(struct reader *r, const struct form *f, struct statement *
     o->has_dst = 1;
     o->n_src = 3;
     read_destination(r, s->words[0], o, &o->dst);
-    for (unsigned i = 0; i < 3; i++)
+    check_plain(r, s, &o->dst);
+    for (unsigned i = 0; i < 3; i++) {
         read_source(r, s->words[i + 1], o, &o->src[i]);
+        check_plain(r, s, &o->src[i]);
+    }
     check_types(r, s, o);
     check_room(r, &o->dst, repeat * grf);
     if (o->src[0].file != IN_NULL)

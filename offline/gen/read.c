@@ -15,7 +15,7 @@ static int by_name(const void *a, const void *b)
 void read_tables(struct reader *r)
 {
     const struct forms all[] = { gen_whole_forms(), gen_real_forms(), gen_control_forms(), gen_message_forms(),
-                                 gen_matrix_forms() };
+                                 gen_send_forms(), gen_matrix_forms() };
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         n += all[i].n;
@@ -48,6 +48,9 @@ static void take_platform(struct reader *r, struct word name)
     } known[] = { { "XE_HPG", 32 }, { "DG2", 32 }, { "XE_HPC", 64 }, { "PVC", 64 }, { "PVCXT", 64 },
                   { "PVCXT_A0", 64 }, { "XE2", 64 }, { "XE3", 64 } };
     name = word_trim(name);
+    if (r->has_platform)
+        fail(r, "a second platform %.*s", WORD(name));
+    r->has_platform = 1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (word_is(name, known[i].name)) {
             r->kernel->grf = known[i].grf;
@@ -223,6 +226,7 @@ void read_listing(struct reader *r, struct gen_kernel *k, const char *text, size
     const struct word source = { text, length };
     r->kernel = k;
     r->n_ops = r->n_labels = r->n_branches = 0;
+    r->has_platform = 0;
     k->text = word_copy(r, source);
     struct word rest = { k->text, length };
     for (r->line = 1; rest.length; r->line++)

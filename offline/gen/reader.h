@@ -1,8 +1,8 @@
 /* reader.h - binary and listings to kernels: the state that the files of reading share
  * SPDX-License-Identifier: Apache-2.0
  *
- * object.c takes the ELF file apart, metadata.c its .ze_info, text.c words, read.c a listing, statement.c, operand.c
- * and message.c its instructions; module.c begins and ends. A failure anywhere is fail(), which does not return:
+ * object.c takes the ELF file apart, metadata.c its .ze_info, text.c words, read.c a listing, statement.c, operand.c,
+ * message.c and send.c its instructions; module.c begins and ends. A failure anywhere is fail(), which does not return:
  * everything that is kept lies in the module's arena. */
 #ifndef GEN_READER_H
 #define GEN_READER_H
@@ -51,6 +51,7 @@ struct reader {
     size_t n_labels;
     struct branch *branches;
     size_t n_branches;
+    int has_platform; /* named by the listing */
     uint32_t line; /* of the listing; 0: none is to blame */
 };
 
@@ -92,6 +93,9 @@ struct word read_kernel_name(const char *text, size_t length); /* of a listing; 
 void read_statement(struct reader *r, struct statement *s, struct op *o);
 void read_by_operands(struct reader *r, const struct form *f, struct statement *s, struct op *o);
 void add_branch(struct reader *r, const struct op *o, struct word jip, struct word uip);
+/* message.c: by a descriptor of the load and store unit; then registers have to be there */
+void message_decode(struct reader *r, uint32_t desc, struct message *m);
+void message_check_room(struct reader *r, const struct op *o, const struct message *m);
 /* operand.c */
 void read_source(struct reader *r, struct word text, const struct op *o, struct operand *to);
 void read_destination(struct reader *r, struct word text, const struct op *o, struct operand *to);

@@ -10,7 +10,8 @@
 #include "approx.h"
 #include "reader.h"
 
-/* Results are rounded to the type of the computation, then to that of the destination where that is a narrower one. */
+/* What goes to whole numbers is rounded to f32 first, where that is the type of the computation. Real destinations
+ * round once, when the result is put. */
 static void settle(struct lanes *x)
 {
     const struct op *o = x->op;

@@ -60,7 +60,11 @@ static void read_predicate(struct reader *r, struct word p, struct op *o)
 {
     if (word_begins(p, "W")) {
         o->no_mask = 1;
-        word_until(&p, p.length > 1 ? '&' : 'W');
+        if (p.length == 1)
+            return;
+        if (p.at[1] != '&')
+            fail(r, "predicate %.*s is not known here", WORD(p));
+        word_until(&p, '&');
         p = word_trim(p);
     }
     if (!p.length)

@@ -5,20 +5,29 @@
 
 #include "reader.h"
 
+/* Names and texts may be anything. */
+static void make_plain(char *text)
+{
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ' || (unsigned char)*p > '~')
+            *p = '?';
+}
+
 void fail(struct reader *r, const char *format, ...)
 {
-    char text[256];
+    char text[256], name[100] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *p = text; *p; p++) /* the text may be anything */
-        if ((unsigned char)*p < ' ' || (unsigned char)*p > '~')
-            *p = '?';
+    if (r->kernel)
+        snprintf(name, sizeof name, "%s", r->kernel->name);
+    make_plain(text);
+    make_plain(name);
     if (r->line && r->kernel)
-        say_why(r->why, r->why_size, "%s, line %u: %s", r->kernel->name, r->line, text);
+        say_why(r->why, r->why_size, "%s, line %u: %s", name, r->line, text);
     else if (r->kernel)
-        say_why(r->why, r->why_size, "%s: %s", r->kernel->name, text);
+        say_why(r->why, r->why_size, "%s: %s", name, text);
     else
         say_why(r->why, r->why_size, "%s", text);
     longjmp(r->bail, 1);

@@ -36,6 +36,16 @@ static const struct {
     { "add (16|M0) (sat)r20.0<1>:d r14.0<1;1,0>:uq 1:w", "does not saturate" },
     { "mov (16|M0) (sat)r20.0<1>:d -r14.0<1;1,0>:uq", "does not saturate" },
     { "mul (16|M0) (sat)r20.0<1>:ud r10.0<1;1,0>:ud r10.0<1;1,0>:ud", "does not saturate" },
+    { "dpas.8x8 (16|M0) r80:f -r20:f r60:hf r40.0:hf", "such operands" },
+    { "dpas.8x8 (16|M0) r80:f r20:f r60:hf ~r40.0:hf", "such operands" },
+    { "dpas.8x8 (16|M0) r80:f r20:f r[a0.0]:hf r40.0:hf", "such operands" },
+    { "dpas.8x8 (16|M0) r[a0.0]:f r20:f r60:hf r40.0:hf", "such operands" },
+    { "dpas.8x8 (16|M0) (lt)f0.0 r80:f r20:f r60:hf r40.0:hf", "this form" },
+    { "goto.xyz (16|M0) t t", "goto.xyz is not executed here" },
+    { "jmpi.b t", "jmpi.b is not executed here" },
+    { "nop.x", "nop.x is not executed here" },
+    { "(Wfoo) mov (16|M0) r20.0<1>:d r10.0<1;1,0>:d", "predicate Wfoo" },
+    { "//.platform XE2", "a second platform" },
     { "jmpi nowhere", "there is no label nowhere" },
     { "goto.b (16|M0) t t", "come back right behind it" },
     { "sync.host null", "sync.host" },
@@ -229,7 +239,9 @@ static void run_binary(void)
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "wants 16"), "not with other groups: %s", why);
     l.block[0] = 16, l.n_args = 4;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "arguments"), "nor with less arguments: %s", why);
-    l.n_args = 5, args[2].size = 8;
+    l.n_args = 5, l.global_offset[1] = (uint64_t)1 << 32;
+    ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "32 bits"), "nor with a large offset: %s", why);
+    l.global_offset[1] = 0, args[2].size = 8;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "another size"), "nor with a larger one: %s", why);
     args[2].size = 4, args[0].kind = ARG_VALUE;
     ok(gen_run(k, &l, why, sizeof why) == GEN_INVALID && strstr(why, "another kind"), "nor with another kind: %s", why);
@@ -276,39 +288,125 @@ static void refuse_binary(const char *name, const char *from, const char *to, co
     gen_module_free(m);
 }
 
-/* Every byte of the binary damaged, and every line of the listing left out or cut: no crash; what is read runs. */
-static void run_damaged(void)
+/* ---- damaged: no crash; what is read runs, though not for long ---- */
+
+enum { MOST_ARGS = 16, VALUE_BYTES = 1 << 12 };
+
+static struct launch_arg arg_of(const struct gen_param *p)
+{
+    static const unsigned char value[VALUE_BYTES];
+    const struct launch_arg args[] = { { ARG_BUFFER, 0, 0, NULL, 0 }, { ARG_SHARED, 0, 0, NULL, 64 },
+                                       { ARG_VALUE, 0, 0, value, p->size < VALUE_BYTES ? p->size : VALUE_BYTES } };
+    return args[p->kind == PARAM_GLOBAL ? 0 : p->kind == PARAM_SHARED ? 1 : 2];
+}
+
+/* Frees it; false: nothing was read. */
+static int run_read(struct gen_module *m, int *begun)
+{
+    static unsigned char data[8192];
+    static unsigned count;
+    struct launch_buffer buffer = { data, sizeof data, NULL };
+    for (size_t i = 0; m && i < gen_module_kernels(m); i++) {
+        const struct gen_kernel *const k = gen_kernel_at(m, i);
+        const struct gen_info *const about = gen_kernel_info(k);
+        const size_t n = about->n_params < MOST_ARGS ? about->n_params : MOST_ARGS;
+        struct launch_arg args[MOST_ARGS];
+        struct gen_launch l = GEN_LAUNCH_INIT;
+        for (size_t p = 0; p < n; p++)
+            args[p] = arg_of(&about->params[p]);
+        l.grid[0] = 2;
+        l.block[0] = about->required[0] ? about->required[0] : 32;
+        l.args = args, l.n_args = n, l.buffers = &buffer, l.n_buffers = 1;
+        l.limit = 3000, l.schedule = (enum schedule)(count++ % 3);
+        *begun += gen_run(k, &l, NULL, 0) <= GEN_STOPPED;
+    }
+    const int read = m != NULL;
+    gen_module_free(m);
+    return read;
+}
+
+/* Every byte of the binary damaged, and every beginning of it. */
+static void run_damaged_binary(void)
 {
     static unsigned char binary[8192];
     char why[300];
     const size_t size = make_binary(binary, info);
-    int read = 0, words = 1;
+    int read = 0, words = 1, begun = 0, cut = 0;
     for (size_t i = 0; i < size; i++)
         for (int bit = 0; bit < 8; bit += 3) {
             binary[i] ^= (unsigned char)(1 << bit);
             *why = 0;
-            struct gen_module *m = read_both(binary, size, listing, why);
-            read += m != NULL;
-            words &= m || *why;
-            gen_module_free(m);
+            const int done = run_read(read_both(binary, size, listing, why), &begun);
+            read += done;
+            words &= done || *why;
             binary[i] ^= (unsigned char)(1 << bit);
         }
-    ok(read > 0 && words, "a damaged binary: %d of %zu were read, the others refused in words", read, 3 * size);
-    for (size_t n = words = 0; n < size; n += 7) {
-        struct gen_module *m = read_both(binary, n, listing, why);
-        words += !m;
-        gen_module_free(m);
-    }
-    ok(words == (int)((size + 6) / 7), "a binary that is cut off");
+    ok(read > 0 && begun > 0 && words, "a damaged binary: %d of %zu were read, %d ran, the others refused in words",
+       read, 3 * size, begun);
+    for (size_t n = 0; n < size; n += 7)
+        cut += !run_read(read_both(binary, n, listing, why), &begun);
+    ok(cut == (int)((size + 6) / 7), "a binary that is cut off");
+}
+
+static void run_damaged_listing(void)
+{
+    static unsigned char binary[8192];
     static char text[sizeof listing];
-    for (size_t i = read = 0; i + 1 < sizeof listing; i++) {
+    char why[300];
+    const size_t size = make_binary(binary, info);
+    int read = 0, begun = 0;
+    for (size_t i = 0; i + 1 < sizeof listing; i++) {
         memcpy(text, listing, sizeof listing);
         text[i] = "0;<r{(:\n"[i % 8];
-        struct gen_module *m = read_both(binary, size, text, why);
-        read += m != NULL;
-        gen_module_free(m);
+        read += run_read(read_both(binary, size, text, why), &begun);
     }
-    ok(read > 0 && read < (int)sizeof listing, "a damaged listing: %d of %zu were read", read, sizeof listing);
+    ok(read > 0 && read < (int)sizeof listing && begun > 0, "a damaged listing: %d of %zu were read", read,
+       sizeof listing);
+}
+
+/* One instruction of each kind that reaches for registers and memory by numbers. */
+static const char reaching[] = BEGIN
+    "(W) mov (1|M0) a0.0<1>:uw 0x500:uw\nmov (16|M0) r[a0.0,64]<1>:d r10.0<1;1,0>:d\n"
+    "(W) mov (1|M0) r20.0<1>:q r4.0<0;1,0>:q\n(W) mov (1|M0) r20.2<1>:ud 99:ud\n(W) mov (1|M0) r20.3<1>:ud 19:ud\n"
+    "(W) mov (1|M0) r20.4<1>:ud 127:ud\n(W) mov (1|M0) r20.5<1>:d 2:d\n(W) mov (1|M0) r20.6<1>:d 1:d\n"
+    "(W) mov (1|M0) r20.7<1>:ud 0xF0F:ud\n(W) load_block2d.ugm.d16v.a64 (1|M0) r30:8 [r20:1]\n"
+    "(W) load.ugm.d32x16t.a64 (1|M0) r50:1 [r4:1+0x40]\nload.ugm.d32x4.a64 (16|M0) r70:4 [r14:2]\n"
+    "dpas.8x8 (16|M0) r80:f r70:f r60:hf r40.0:hf\natomic_icas.ugm.d32.a64 (16|M0) r22:1 [r14:2] r24:2\n"
+    "send.dc0 (16|M0) null r0 r10:1 0x0 0x020F1001\nsend.dc0 (16|M0) r23 r0 null:0 0x0 0x021C1001\n"
+    "shl (16|M0) r18.0<1>:d r10.0<1;1,0>:d 2:w\nload.slm.d32.a32 (16|M0) r19:1 [r18:1]\n"
+    "addc (16|M0) (eq)f1.0 r20.0<1>:ud r10.0<1;1,0>:ud 1:w\n(f1.0) store.ugm.d32.a64 (16|M0) [r14:2] r80:1\n" END;
+
+static uint32_t dice(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+static int read_reaching(const char *text, int *begun)
+{
+    struct how how;
+    char why[300];
+    memset(&how, 0, sizeof how);
+    how.shared = 128, how.scratch = 128;
+    return run_read(read_text(text, &how, why, sizeof why), begun);
+}
+
+static void run_damaged_numbers(void)
+{
+    static const char letters[] = "0123456789af.<>;,:-()[]rtx\n ";
+    static char text[sizeof reaching];
+    uint32_t state = 1;
+    int read = 0, begun = 0, n = 0;
+    ok(read_reaching(reaching, &begun) && begun == 1, "numbers that reach for registers and memory");
+    for (size_t at = sizeof BEGIN; at + sizeof END < sizeof reaching; at++)
+        for (size_t k = 0; k + 1 < sizeof letters; k++, n++) {
+            memcpy(text, reaching, sizeof text);
+            text[at] = letters[(k + at) % (sizeof letters - 1)];
+            if (k % 3 == 1)
+                text[sizeof BEGIN + dice(&state) % (sizeof reaching - sizeof BEGIN - 1)] = letters[dice(&state) % 10];
+            read += read_reaching(text, &begun);
+        }
+    ok(read > n / 20 && read < n && begun > n / 20, "damaged, %d of %d were read, %d ran", read, n, begun);
 }
 
 int main(void)
@@ -323,8 +421,12 @@ int main(void)
     refuse_binary("another kernel", "name:            scale", "name:            scala", listing, "no listing");
     refuse_binary("no number", "offset:          24", "offset:          x", listing, "is no number");
     refuse_binary("too many registers", "grf_count:       128", "grf_count:       512", listing, "512 registers");
+    refuse_binary("a name of anything", "name:            scale", "name:            sc\001\033[le", listing,
+                  "sc??[le: there");
     refuse_binary("no platform", "scale", "scale", "//.kernel scale\nnop\nL800:\n", "before the platform");
     refuse_binary("an earlier listing", "scale", "scale", "//.kernel scale\n//.platform XE2\nnop\nL4:\n", "no listing");
-    run_damaged();
+    run_damaged_binary();
+    run_damaged_listing();
+    run_damaged_numbers();
     return done_testing();
 }
