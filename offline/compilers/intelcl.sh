@@ -16,8 +16,7 @@ binary=$(find "$dir" -name 'kernel*.bin' | head -n 1)
 test -s "$binary" || exit 1
 size=$(($(wc -c <"$binary")))
 { # of each kernel as often as it was tried
-    cat "$binary"
-    printf '\n'
-    find "$dir" -name '*.asm' | sort | while read -r listing; do cat "$listing"; done
-    printf '\n//.binary %d\n' "$size"
+    cat "$binary" && printf '\n' &&
+        find "$dir" -name '*.asm' | sort | while read -r listing; do cat "$listing" || exit 1; done &&
+        printf '\n//.binary %d\n' "$size"
 } >"$out"

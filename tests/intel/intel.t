@@ -36,7 +36,7 @@ for gpu in lnl ptl; do
     due case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q40 k70 d64 causal lse' simt
     due case_is_right gpu=$gpu,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
 done
-for gpu in pvc acm-g10; do # IGC of ocloc 26 dies as it writes the listings of two of these for bmg
+for gpu in pvc acm-g10; do # IGC of ocloc 26 crashes while writing the listings of two of these for bmg
     due several gpu=$gpu engines simt CLATTN_PART=0
     due several gpu=$gpu,schedule=highest,approximate=1 engines simt CLATTN_PART=0
     due several gpu=$gpu,schedule=random,seed=1,approximate=-1 engines simt

@@ -108,15 +108,17 @@ static bool is_binary(const char *binary, size_t size)
     return binary_size(binary, size) != 0;
 }
 
-/* Listings begin with the kernel's name. */
+/* Listings begin with the kernel's name. How many there are, of which `to` takes LISTINGS. */
 static size_t find_listings(const char *text, struct gen_listing *to)
 {
     static const char first[] = "//.kernel ";
     size_t n = 0;
-    for (const char *at = strstr(text, first); at && n < LISTINGS; n++) {
+    for (const char *at = strstr(text, first); at; n++) {
         const char *const next = strstr(at + 1, first);
-        to[n].text = at;
-        to[n].length = next ? (size_t)(next - at) : strlen(at);
+        if (n < LISTINGS) {
+            to[n].text = at;
+            to[n].length = next ? (size_t)(next - at) : strlen(at);
+        }
         at = next;
     }
     return n;
@@ -126,6 +128,10 @@ static void *read_module(struct program *p, char *why, size_t why_size)
 {
     struct gen_listing listings[LISTINGS];
     const size_t size = binary_size(p->binary, p->size), n = find_listings(p->binary + size, listings);
+    if (n > LISTINGS) {
+        snprintf(why, why_size, "%zu listings, of which %d are taken", n, LISTINGS);
+        return NULL;
+    }
     return gen_module_read(p->binary, size, listings, n, why, why_size);
 }
 
