@@ -21,7 +21,6 @@ if rest; then
     due fault mma_nv "$mma" 'CLA_MMA_M / CLA_MMA_ROWS * r' 'CLA_MMA_M / CLA_MMA_ROWS * (r & 6)' 1 $where
     due fault mma_nv "$mma" '((item) % 32 / 4)' '((item) % 32 / 4 ^ 1)' 1 $where
     due fault mma_nv "$mma" '((item) % 4)' '((item) % 4 ^ 1)' 1 $where
-    due fault mma_nv "$mma" 'CLA_MMA_APART 1' 'CLA_MMA_APART 2' 1 $where
     due fault mma_nv "$mma" 'CLA_PACK(x[(k) * CLA_R_N + r]' 'CLA_PACK(x[(k) * CLA_R_N]' 1 $where
     due fault mma_nv "$mma" '"+f"(d[0]), "+f"(d[column])' '"=f"(d[0]), "+f"(d[column])' 1 $where
     due fault mma_nv "$mma" '0x5410' '0x5411' 1 $where
