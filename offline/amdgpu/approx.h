@@ -10,30 +10,11 @@
 #include <math.h>
 
 #include "offline/frame/small.h"
-
-/* The f32 farthest from `exact` on one side that is no farther than error, or the nearest one. */
-static inline float at_worst(double exact, double error, int sign)
-{
-    const float nearest = (float)exact;
-    if (!sign || exact == 0 || isnan(exact) || isinf(nearest))
-        return nearest;
-    const double limit = sign > 0 ? exact + error : exact - error;
-    const float f = (float)limit;
-    if (sign > 0)
-        return f > limit ? nextafterf(f, -INFINITY) : f;
-    return f < limit ? nextafterf(f, INFINITY) : f;
-}
-
-static inline double unit(double x) /* in the last place of the f32 numbers around x */
-{
-    int e;
-    frexp(x, &e);
-    return ldexp(1, (e - 1 < -126 ? -126 : e - 1) - 23);
-}
+#include "offline/frame/worst.h"
 
 static inline float one_unit(double exact, int sign)
 {
-    return flush(at_worst(exact, unit(exact), sign));
+    return flush(at_worst(exact, float_unit(exact), sign));
 }
 
 static inline float approx_exp(float a, int sign)
@@ -62,7 +43,7 @@ static inline float approx_rsq(float a, int sign)
 static inline float approx_sqrt(float a, int sign)
 {
     const double x = sqrt(a);
-    return at_worst(x, unit(x), sign);
+    return at_worst(x, float_unit(x), sign);
 }
 
 /* Of revolutions. The manuals promise nothing; 2^-20 absolute is what is taken. Whole quarters are exact. */

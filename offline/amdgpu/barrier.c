@@ -7,32 +7,14 @@
 
 void barrier_begin(struct worker *worker)
 {
-    const uint32_t n = worker->launch->n_waves;
-    worker->arrived = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        struct warp_order *o = &worker->waves[i].order;
-        order_begin(o, worker->last_epoch + 1);
-        o->epoch = worker->last_epoch + 1;
-        o->clock[o->warp] = o->epoch;
-    }
-    for (uint32_t i = 0; i < MAX_WARPS; i++)
-        worker->joined[i] = worker->last_epoch;
-}
-
-static void release(struct worker *worker)
-{
-    worker->arrived = 0;
-    worker->tickets++;
-    for (uint32_t i = 0; i < MAX_WARPS; i++) {
-        worker->released[i] = worker->joined[i];
-        worker->joined[i] = 0;
-    }
+    for (uint32_t i = 0; i < worker->launch->n_waves; i++)
+        meeting_enter(&worker->waves[i].order, worker->last_epoch + 1);
+    meeting_begin(&worker->meeting, worker->last_epoch);
 }
 
 static void signal_barrier(struct wave *w, const struct op *o)
 {
     struct worker *worker = w->worker;
-    struct warp_order *mine = &w->order;
     if (w->signalled) {
         check_end(w, o, FOUND_DIVERGED, exec_of(w));
         return;
@@ -42,25 +24,15 @@ static void signal_barrier(struct wave *w, const struct op *o)
         if (w->existing & ~exec_of(w))
             check_lanes(w, o, FOUND_LANES_OFF, w->existing & ~exec_of(w));
     }
-    for (uint32_t i = 0; i < MAX_WARPS; i++)
-        if (mine->clock[i] > worker->joined[i])
-            worker->joined[i] = mine->clock[i];
-    mine->clock[mine->warp] = ++mine->epoch;
     w->signalled = 1;
-    w->ticket = worker->tickets;
-    if (++worker->arrived == worker->launch->n_waves)
-        release(worker);
+    w->ticket = meeting_join(&worker->meeting, &w->order, worker->launch->n_waves);
 }
 
 /* Does the wave still wait? When it does not any more, it knows what the others did. */
 int barrier_waits(struct wave *w)
 {
-    const struct worker *worker = w->worker;
-    if (w->ticket == worker->tickets)
+    if (!meeting_leave(&w->worker->meeting, &w->order, w->ticket))
         return 1;
-    for (uint32_t i = 0; i < MAX_WARPS; i++)
-        if (i != w->order.warp && worker->released[i] > w->order.clock[i])
-            w->order.clock[i] = worker->released[i];
     w->signalled = w->waits = 0;
     return 0;
 }

@@ -4,20 +4,6 @@
 
 #include "inside.h"
 
-/* The instruction's text without its comment, blanks made one. */
-static void copy_text(const struct amdgpu_module *m, const struct op *o, char *to, size_t size)
-{
-    size_t n = 0;
-    for (const char *p = m->text + o->at; *p && *p != '\n' && !(p[0] == '/' && p[1] == '/') && n + 1 < size; p++) {
-        const char c = *p == '\t' || *p == '\r' ? ' ' : *p;
-        if (c != ' ' || (n && to[n - 1] != ' '))
-            to[n++] = c;
-    }
-    while (n && to[n - 1] == ' ')
-        n--;
-    to[n] = 0;
-}
-
 /* Fills in where it happened and tells; after kinds that say so the launch ends. */
 static void tell(struct wave *w, const struct op *o, uint64_t lanes, struct finding *f)
 {
@@ -26,7 +12,7 @@ static void tell(struct wave *w, const struct op *o, uint64_t lanes, struct find
     const struct amdgpu_launch *l = launch->asked;
     char text[160];
     const uint32_t item = w->index * w->n + (lanes ? lowest_lane(lanes) : 0);
-    copy_text(launch->kernel->module, o, text, sizeof text);
+    finding_copy_line(launch->kernel->module->text + o->at, text, sizeof text);
     f->kernel = launch->kernel->name;
     f->line = (int)o->line;
     f->text = text;

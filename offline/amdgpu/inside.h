@@ -8,6 +8,7 @@
 
 #include "amdgpu.h"
 #include "offline/frame/arena.h"
+#include "offline/frame/lanes.h"
 #include "offline/frame/shadow.h"
 #include "offline/frame/small.h"
 #include "offline/frame/why.h"
@@ -20,7 +21,7 @@ enum {
     MAX_VECTORS = 512,
     LANES_OF_PART = 32, /* of a mask's register */
     BUFFER_SHIFT = 34,  /* addresses: (buffer + 1) << BUFFER_SHIFT | offset, in 47 bits as the hardware has them */
-    MAX_BUFFERS = 4096, /* of a launch; what the module and the launch have of their own lies behind them */
+    MAX_BUFFERS = LAUNCH_BUFFERS_MAX, /* what the module and the launch have of their own lies behind them */
     MAX_SHARED = 1 << 16 << 2
 };
 /* Scalar registers: s0 to s105 as they are called, and those with names. */
@@ -278,8 +279,7 @@ struct worker {
     void *allocations[8];      /* see launch.c */
     uint32_t group[3];
     uint64_t group_linear, last_epoch, executed, random;
-    uint64_t joined[MAX_WARPS], released[MAX_WARPS]; /* epochs of waves that came to the barrier, see barrier.c */
-    uint32_t arrived, tickets; /* at the barrier; barriers that were passed */
+    struct meeting meeting; /* at the barrier */
     int stop;                  /* the launch ends */
     struct amdgpu_stats stats;
     uint64_t *per_op;
@@ -346,29 +346,6 @@ static inline uint64_t all_lanes(const struct wave *w)
 static inline uint64_t exec_of(const struct wave *w)
 {
     return w->n == 64 ? (uint64_t)w->s[REG_EXEC + 1] << 32 | w->s[REG_EXEC] : w->s[REG_EXEC];
-}
-
-static inline unsigned lowest_lane(uint64_t mask)
-{
-    unsigned n = 0;
-#if defined(__GNUC__)
-    n = (unsigned)__builtin_ctzll(mask);
-#else
-    while (!(mask >> n & 1))
-        n++;
-#endif
-    return n;
-}
-
-static inline unsigned count_lanes(uint64_t x)
-{
-#if defined(__GNUC__) && defined(__x86_64__)
-    if (x == ~(uint64_t)0 || x == 0xffffffffu)
-        return x == 0xffffffffu ? 32 : 64;
-#endif
-    x -= x >> 1 & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-    return (unsigned)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 }
 
 #endif

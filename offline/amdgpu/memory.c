@@ -51,12 +51,6 @@ static const struct region *nearest(const struct wave *w, struct target t)
     return t.space == SPACE_GLOBAL && t.address >> (BUFFER_SHIFT - 1) & 1 ? region_of(w, next) : region_of(w, t);
 }
 
-static int is_inside(const struct region *r, uint64_t address, size_t size)
-{
-    const uint64_t offset = address - r->base;
-    return offset < r->size && size <= r->size - offset;
-}
-
 static void outside(struct touch *t, struct target at, struct wave *w)
 {
     t->region = nearest(w, at);
@@ -102,9 +96,9 @@ static void resolve_lane(struct touch *t, struct wave *w, enum space space, cons
                          struct access *a)
 {
     const struct target at = in_space(space, t->address);
-    if (!*last || (*last)->space != at.space || !is_inside(*last, at.address, t->size))
+    if (!*last || (*last)->space != at.space || !region_holds(*last, at.address, t->size))
         *last = region_of(w, at);
-    if (!*last || !is_inside(*last, at.address, t->size)) {
+    if (!*last || !region_holds(*last, at.address, t->size)) {
         outside(t, at, w);
         *last = NULL;
         return;

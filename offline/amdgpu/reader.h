@@ -10,6 +10,7 @@
 #include <setjmp.h>
 
 #include "inside.h"
+#include "offline/frame/word.h"
 
 #if defined(__GNUC__)
 #define AMDGPU_NORETURN __attribute__((noreturn))
@@ -19,12 +20,6 @@
 
 enum { MAX_OPS = 1 << 20, MAX_KERNELS = 1 << 10, MAX_PARAMS = 1 << 10, MAX_IMAGE = 1 << 28, NAME = 128,
        MAX_PIECES = 12 };
-
-/* Bytes of the object or the listing, not terminated. */
-struct word {
-    const char *at;
-    size_t length;
-};
 
 struct object_symbol {
     struct word name;
@@ -81,15 +76,9 @@ void *reader_alloc(struct reader *r, size_t n, size_t size);
 /* An array with room for one more: it grows when n is a power of two. */
 void *reader_grow(struct reader *r, void *array, size_t n, size_t size, size_t most, const char *what);
 char *word_copy(struct reader *r, struct word w);
-int word_is(struct word w, const char *text);
-int words_equal(struct word a, struct word b);
-struct word word_trim(struct word w);
-int word_begins(struct word w, const char *text);         /* and what follows is another character or none */
-int word_number(struct word w, int64_t *value);           /* true: all of it is a whole number, 0x.. too */
 /* `key:value` among modifiers; the value ends at a blank outside of brackets. False: it is not there. */
 int find_modifier(struct word modifiers, const char *key, struct word *value);
 int has_modifier(struct word modifiers, const char *key); /* without a value */
-#define WORD(w) (int)((w).length < 100 ? (w).length : 100), (w).at /* for %.*s */
 
 /* object.c */
 void object_read(struct reader *r);

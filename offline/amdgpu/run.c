@@ -81,7 +81,7 @@ static void end_stuck(struct worker *worker)
 
 static int can_go(struct wave *w)
 {
-    return !w->ended && !(w->waits && w->ticket == w->worker->tickets);
+    return !w->ended && !(w->waits && w->ticket == w->worker->meeting.tickets);
 }
 
 void worker_group(struct worker *worker)

@@ -59,3 +59,16 @@ int finding_print(const struct finding *f, char *to, size_t size)
                     (unsigned)f->group[1], (unsigned)f->group[2], (unsigned)f->thread[0], (unsigned)f->thread[1],
                     (unsigned)f->thread[2], (unsigned long long)f->lanes, place, other);
 }
+
+void finding_copy_line(const char *text, char *to, size_t size)
+{
+    size_t n = 0;
+    for (const char *p = text; *p && *p != '\n' && !(p[0] == '/' && p[1] == '/') && n + 1 < size; p++) {
+        const char c = *p == '\t' || *p == '\r' ? ' ' : *p;
+        if (c != ' ' || (n && to[n - 1] != ' '))
+            to[n++] = c;
+    }
+    while (n && to[n - 1] == ' ')
+        n--;
+    to[n] = 0;
+}

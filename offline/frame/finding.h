@@ -34,6 +34,9 @@ const char *finding_kind_name(enum finding_kind kind); /* "access outside", .. *
 enum space { SPACE_NONE, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_PARAM, SPACE_CONST };
 const char *space_name(enum space space); /* "global", .. */
 
+/* A line of a disassembly up to its comment, blanks made one. */
+void finding_copy_line(const char *text, char *to, size_t size);
+
 /* One finding. Its pointers are valid during the call of report() only. */
 struct finding {
     enum finding_kind kind;

@@ -45,6 +45,17 @@ struct launch_arg {
     size_t size;
 };
 
+enum { LAUNCH_BUFFERS_MAX = 4096 };
+
+/* For interpreters. What is wrong with an argument of a parameter of `size` bytes, as "it ..."; NULL: nothing. */
+const char *launch_arg_fault(const struct launch_arg *a, enum param_kind kind, size_t size,
+                             const struct launch_buffer *buffers, size_t n_buffers, size_t most_shared);
+/* False, and why: grids of 2^32 groups and more; more buffers than fit, or such as have no data or an end that does not
+ * fit in `shift` bits. */
+int launch_check_grid(const uint32_t grid[3], char *why, size_t why_size);
+int launch_check_buffers(const struct launch_buffer *buffers, size_t n, unsigned shift, char *why, size_t why_size);
+int launch_uses(const struct launch_arg *args, size_t n, size_t buffer);
+
 #ifdef __cplusplus
 }
 #endif

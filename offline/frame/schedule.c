@@ -35,3 +35,12 @@ struct group_order group_order(enum schedule schedule, uint64_t seed, uint64_t n
     }
     return order;
 }
+
+uint64_t group_at(const struct group_order *order, uint64_t k, const uint32_t grid[3], uint32_t group[3])
+{
+    const uint64_t g = (order->first + k * order->step) % order->n;
+    group[0] = (uint32_t)(g % grid[0]);
+    group[1] = (uint32_t)(g / grid[0] % grid[1]);
+    group[2] = (uint32_t)(g / grid[0] / grid[1]);
+    return g;
+}

@@ -20,6 +20,8 @@ uint64_t dice_throw(uint64_t *dice);
 struct group_order {
     uint64_t n, first, step;
 };
+/* That group's number, and where it lies in the grid, which has n groups. */
+uint64_t group_at(const struct group_order *order, uint64_t k, const uint32_t grid[3], uint32_t group[3]);
 struct group_order group_order(enum schedule schedule, uint64_t seed, uint64_t n_groups);
 
 #endif

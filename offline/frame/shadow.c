@@ -2,7 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "offline/frame/shadow.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+int region_of_buffer(struct region *r, const struct launch_buffer *buffer, size_t index, unsigned shift, int checked,
+                     size_t cells)
+{
+    memset(r, 0, sizeof *r);
+    r->space = SPACE_GLOBAL;
+    r->base = (uint64_t)(index + 1) << shift;
+    r->size = buffer->size;
+    r->data = buffer->data;
+    r->buffer = (int)index;
+    r->written = checked ? buffer->written : NULL;
+    r->grid = cells ? calloc(cells, sizeof *r->grid) : NULL;
+    return r->grid || !cells;
+}
 
 void touch_finding(const struct touch *t, enum finding_kind kind, int64_t other, struct finding *f)
 {
@@ -30,6 +45,51 @@ void order_begin(struct warp_order *o, uint64_t first_epoch)
     o->first_epoch = first_epoch;
     for (uint32_t i = 0; i < MAX_WARPS; i++)
         o->clock[i] = first_epoch - 1;
+}
+
+void meeting_begin(struct meeting *m, uint64_t last_epoch)
+{
+    m->arrived = 0;
+    for (uint32_t i = 0; i < MAX_WARPS; i++)
+        m->joined[i] = last_epoch;
+}
+
+void meeting_enter(struct warp_order *o, uint64_t first_epoch)
+{
+    order_begin(o, first_epoch);
+    o->epoch = o->clock[o->warp] = first_epoch;
+}
+
+static void release(struct meeting *m)
+{
+    m->arrived = 0;
+    m->tickets++;
+    for (uint32_t i = 0; i < MAX_WARPS; i++) {
+        m->released[i] = m->joined[i];
+        m->joined[i] = 0;
+    }
+}
+
+uint32_t meeting_join(struct meeting *m, struct warp_order *o, uint32_t n)
+{
+    const uint32_t ticket = m->tickets;
+    for (uint32_t i = 0; i < MAX_WARPS; i++)
+        if (o->clock[i] > m->joined[i])
+            m->joined[i] = o->clock[i];
+    o->clock[o->warp] = ++o->epoch;
+    if (++m->arrived == n)
+        release(m);
+    return ticket;
+}
+
+int meeting_leave(const struct meeting *m, struct warp_order *o, uint32_t ticket)
+{
+    if (ticket == m->tickets)
+        return 0;
+    for (uint32_t i = 0; i < MAX_WARPS; i++)
+        if (i != o->warp && m->released[i] > o->clock[i])
+            o->clock[i] = m->released[i];
+    return 1;
 }
 
 void order_fence(struct warp_order *o)

@@ -11,6 +11,7 @@
 #define FRAME_SHADOW_H
 
 #include "offline/frame/finding.h"
+#include "offline/frame/launch.h"
 
 /* Who accessed a grain of shared memory: epoch << 16 | warp << 8 | lane, or SEVERAL lanes of that warp. Epochs are a
  * warp's own count of barriers, never reset within a worker; one below the group's first means "not in this group". */
@@ -38,6 +39,16 @@ struct region {
     int buffer;                /* -1: none */
 };
 
+static inline int region_holds(const struct region *r, uint64_t address, size_t size)
+{
+    const uint64_t offset = address - r->base;
+    return offset < r->size && size <= r->size - offset;
+}
+/* The region of a launch's buffer with that index, at (index + 1) << shift. cells: of `grid`; 0: accesses of groups are
+ * not compared. False: no memory. */
+int region_of_buffer(struct region *r, const struct launch_buffer *buffer, size_t index, unsigned shift, int checked,
+                     size_t cells);
+
 /* Which accesses are in order before what a warp does now. */
 struct warp_order {
     uint64_t epoch, first_epoch; /* first_epoch: the group's */
@@ -47,6 +58,17 @@ struct warp_order {
 void order_begin(struct warp_order *o, uint64_t first_epoch); /* of a group */
 void order_fence(struct warp_order *o);                       /* what its lanes did is in order from now on */
 void order_barrier(struct warp_order *const *warps, uint32_t n); /* what these did */
+
+/* Where the warps of a group meet, those that arrive one after another: each brings what is in order before it, and
+ * takes what all of them have brought. What its own lanes do is in order always. */
+struct meeting {
+    uint32_t arrived, tickets; /* warps; meetings that are over */
+    uint64_t joined[MAX_WARPS], released[MAX_WARPS]; /* clocks: of those that arrived, of the last meeting */
+};
+void meeting_begin(struct meeting *m, uint64_t last_epoch);        /* of a group */
+void meeting_enter(struct warp_order *o, uint64_t first_epoch);    /* a warp of a group */
+uint32_t meeting_join(struct meeting *m, struct warp_order *o, uint32_t n); /* one of n arrives; its ticket */
+int meeting_leave(const struct meeting *m, struct warp_order *o, uint32_t ticket); /* false: it is not over */
 
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
 enum { OTHER_UNKNOWN = -1, NO_RACE = -2 };

@@ -81,6 +81,14 @@ static inline uint32_t float_to_bf16(float x)
     return (u & 0x7fffffffu) > 0x7f800000u ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16;
 }
 
+/* One unit in the last place of the f32 numbers around x. Of what is not finite frexp() does not say the exponent. */
+static inline double float_unit(double x)
+{
+    int e = 0;
+    frexp(x, &e);
+    return ldexp(1, (e - 1 < -126 ? -126 : e - 1) - 23);
+}
+
 static inline double make_odd(double rounded, double error)
 {
     if (error == 0 || isnan(error) || isinf(rounded) || (bits64_of(rounded) & 1))

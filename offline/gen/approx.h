@@ -10,27 +10,7 @@
 #include <math.h>
 
 #include "offline/frame/small.h"
-
-/* The f32 farthest from `exact` on one side that is no farther than error, or the nearest one. */
-static inline double at_worst(double exact, double error, int sign)
-{
-    const float nearest = (float)exact;
-    if (!sign || exact == 0 || isnan(exact) || isinf(nearest))
-        return nearest;
-    const double limit = sign > 0 ? exact + error : exact - error;
-    const float f = (float)limit;
-    if (sign > 0)
-        return f > limit ? nextafterf(f, -INFINITY) : f;
-    return f < limit ? nextafterf(f, INFINITY) : f;
-}
-
-/* Units in the last place of the f32 numbers around x; 1: x is a power of two. */
-static inline double units(double x, double n)
-{
-    int e = 0; /* of what is not finite frexp() says nothing */
-    frexp(x, &e);
-    return ldexp(n, (e - 1 < -126 ? -126 : e - 1) - 23);
-}
+#include "offline/frame/worst.h"
 
 static inline int is_power(double x)
 {
@@ -40,7 +20,7 @@ static inline int is_power(double x)
 
 static inline double within(double exact, double n, int sign)
 {
-    return is_power(exact) ? exact : at_worst(exact, units(exact, n), sign);
+    return is_power(exact) ? exact : at_worst(exact, n * float_unit(exact), sign);
 }
 
 static inline double approx_inv(double a, int sign)
@@ -68,7 +48,7 @@ static inline double approx_log(double a, int sign)
     const double exact = log2(a);
     if (a == 1)
         return 0;
-    return a >= 0.5 && a <= 2 ? at_worst(exact, 0x1p-21, sign) : at_worst(exact, units(exact, 3), sign);
+    return a >= 0.5 && a <= 2 ? at_worst(exact, 0x1p-21, sign) : at_worst(exact, 3 * float_unit(exact), sign);
 }
 
 static inline double at_most_one(double x)

@@ -8,57 +8,29 @@
 
 void barrier_begin(struct worker *worker)
 {
-    const uint32_t n = worker->launch->n_threads;
-    worker->arrived = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        struct warp_order *o = &worker->threads[i].order;
-        order_begin(o, worker->last_epoch + 1);
-        o->epoch = worker->last_epoch + 1;
-        o->clock[o->warp] = o->epoch;
-    }
-    for (uint32_t i = 0; i < MAX_WARPS; i++)
-        worker->joined[i] = worker->last_epoch;
-}
-
-static void release(struct worker *worker)
-{
-    worker->arrived = 0;
-    worker->tickets++;
-    for (uint32_t i = 0; i < MAX_WARPS; i++) {
-        worker->released[i] = worker->joined[i];
-        worker->joined[i] = 0;
-    }
+    for (uint32_t i = 0; i < worker->launch->n_threads; i++)
+        meeting_enter(&worker->threads[i].order, worker->last_epoch + 1);
+    meeting_begin(&worker->meeting, worker->last_epoch);
 }
 
 void barrier_signal(struct thread *t, const struct op *o)
 {
     struct worker *worker = t->worker;
-    struct warp_order *mine = &t->order;
     if (t->signalled) {
         check_end(t, o, FOUND_DIVERGED, t->active);
         return;
     }
     if (worker->launch->checked && t->existing & ~t->active)
         check_lanes(t, o, FOUND_LANES_OFF, t->existing & ~t->active);
-    for (uint32_t i = 0; i < MAX_WARPS; i++)
-        if (mine->clock[i] > worker->joined[i])
-            worker->joined[i] = mine->clock[i];
-    mine->clock[mine->warp] = ++mine->epoch;
     t->signalled = 1;
-    t->ticket = worker->tickets;
-    if (++worker->arrived == worker->launch->n_threads)
-        release(worker);
+    t->ticket = meeting_join(&worker->meeting, &t->order, worker->launch->n_threads);
 }
 
 /* Does the thread still wait? When it does not any more, it knows what the others did. */
 int barrier_waits(struct thread *t)
 {
-    const struct worker *worker = t->worker;
-    if (t->ticket == worker->tickets)
+    if (!meeting_leave(&t->worker->meeting, &t->order, t->ticket))
         return 1;
-    for (uint32_t i = 0; i < MAX_WARPS; i++)
-        if (i != t->order.warp && worker->released[i] > t->order.clock[i])
-            t->order.clock[i] = worker->released[i];
     t->signalled = t->waits = 0;
     return 0;
 }

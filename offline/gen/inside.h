@@ -10,6 +10,7 @@
 
 #include "gen.h"
 #include "offline/frame/arena.h"
+#include "offline/frame/lanes.h"
 #include "offline/frame/shadow.h"
 #include "offline/frame/small.h"
 #include "offline/frame/why.h"
@@ -18,7 +19,7 @@ enum {
     MAX_LANES = 32,
     MAX_SOURCES = 3,
     BUFFER_SHIFT = 34,  /* addresses: (buffer + 1) << BUFFER_SHIFT | offset, in 47 bits as the hardware has them */
-    MAX_BUFFERS = 4096, /* of a launch; what the module and the launch have of their own lies behind them */
+    MAX_BUFFERS = LAUNCH_BUFFERS_MAX, /* what the module and the launch have of their own lies behind them */
     MAX_SHARED = 1 << 17,
     SURFACE_SHIFT = 6,  /* handles of surfaces: (parameter + 1) << SURFACE_SHIFT */
     PAYLOAD_BASE = 1 << 16, /* offset of the arguments in what r0.0 points at */
@@ -230,8 +231,7 @@ struct worker {
     void *allocations[8];        /* see launch.c */
     uint32_t group[3];
     uint64_t group_linear, last_epoch, executed, random;
-    uint64_t joined[MAX_WARPS], released[MAX_WARPS]; /* epochs of threads that came to the barrier, see barrier.c */
-    uint32_t arrived, tickets;   /* at the barrier; barriers that were passed */
+    struct meeting meeting; /* at the barrier */
     int stop;                    /* the launch ends */
     struct gen_stats stats;
     uint64_t *per_op;
@@ -299,25 +299,6 @@ void check_end(struct thread *t, const struct op *o, enum finding_kind kind, uin
 static inline uint32_t lanes_below(unsigned n)
 {
     return n >= 32 ? 0xffffffffu : ((uint32_t)1 << n) - 1;
-}
-
-static inline unsigned lowest_lane(uint32_t mask)
-{
-    unsigned n = 0;
-#if defined(__GNUC__)
-    n = (unsigned)__builtin_ctz(mask);
-#else
-    while (!(mask >> n & 1))
-        n++;
-#endif
-    return n;
-}
-
-static inline unsigned count_lanes(uint32_t x)
-{
-    x -= x >> 1 & 0x55555555u;
-    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
-    return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
 #endif

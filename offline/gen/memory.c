@@ -23,12 +23,6 @@ static const struct region *nearest(const struct thread *t, uint64_t address)
     return region_of(t, address & half ? address + half : address);
 }
 
-static int is_inside(const struct region *r, uint64_t address, size_t size)
-{
-    const uint64_t offset = address - r->base;
-    return offset < r->size && size <= r->size - offset;
-}
-
 /* Which word of a0 has the surface, or which entry of the table: the number of its parameter, or none. */
 static uint64_t param_of(const struct thread *t, const struct message *m)
 {
@@ -159,9 +153,9 @@ void memory_resolve(struct thread *t, const struct op *o, const struct place *p,
         }
         touch.lane = touch.who = i;
         touch.address = a->address[i];
-        if (!p->region && (!last || !is_inside(last, touch.address, size)))
+        if (!p->region && (!last || !region_holds(last, touch.address, size)))
             last = region_of(t, touch.address);
-        if (!last || !is_inside(last, touch.address, size)) {
+        if (!last || !region_holds(last, touch.address, size)) {
             outside(&touch, p, t);
             continue;
         }

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 
 #include "inside.h"
+#include "offline/frame/word.h"
 
 #if defined(__GNUC__)
 #define GEN_NORETURN __attribute__((noreturn))
@@ -18,12 +19,6 @@
 #endif
 
 enum { MAX_OPS = 1 << 20, MAX_KERNELS = 1 << 10, MAX_PARAMS = 1 << 10, MAX_WORDS = 12, OP_NAME = 128 };
-
-/* Bytes of the binary or a listing, not terminated. */
-struct word {
-    const char *at;
-    size_t length;
-};
 
 struct label {
     struct word name;
@@ -69,17 +64,11 @@ void *reader_alloc(struct reader *r, size_t n, size_t size);
 /* An array with room for one more: it grows when n is a power of two. */
 void *reader_grow(struct reader *r, void *array, size_t n, size_t size, size_t most, const char *what);
 char *word_copy(struct reader *r, struct word w);
-int word_is(struct word w, const char *text);
-int words_equal(struct word a, struct word b);
-int word_begins(struct word w, const char *text);
-struct word word_trim(struct word w);
 struct word word_line(struct word *rest);               /* the next line, without its end */
 struct word word_next(struct word *rest);               /* the next word between blanks; empty: none */
 struct word word_until(struct word *rest, char end);    /* what stands before `end`, which is dropped, or all */
 int word_find(struct word w, const char *text, struct word *behind); /* what follows it; false: it is not there */
-int word_number(struct word w, int64_t *value);         /* all of it is a whole number, 0x.. too */
 int word_digits(struct word *rest, uint32_t *value);    /* decimal digits at the beginning, dropped */
-#define WORD(w) (int)((w).length < 100 ? (w).length : 100), (w).at /* for %.*s */
 
 /* object.c */
 struct word object_section(struct reader *r, const char *name); /* empty: there is none */

@@ -78,7 +78,7 @@ static void end_stuck(struct worker *worker)
 
 static int can_go(const struct thread *t)
 {
-    return !t->ended && !(t->waits && t->ticket == t->worker->tickets);
+    return !t->ended && !(t->waits && t->ticket == t->worker->meeting.tickets);
 }
 
 void run_group(struct worker *worker)

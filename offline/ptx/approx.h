@@ -21,14 +21,6 @@ static inline float at_worst(double exact, double error, int sign)
     return f < limit ? nextafterf(f, INFINITY) : f;
 }
 
-/* The distance of f32 numbers around x. */
-static inline double ulp(double x)
-{
-    int e;
-    frexp(x, &e);
-    return ldexp(1, (e - 1 < -126 ? -126 : e - 1) - 23);
-}
-
 /* Relative 2^-22; also said to be 2 ulp, which is less. Of an integer it has to be exact: NVIDIA's own functions of
  * doubles (exp(), tanh()) take their powers of two from it. */
 static inline float approx_ex2(float a, int sign)
@@ -88,13 +80,13 @@ static inline float approx_div(float a, float b, int sign) /* 2 ulp; .approx giv
     const double x = (double)a / b;
     if (fabsf(b) > 0x1p126f && !isinf(b))
         return isinf(a) ? NAN : (float)copysign(0, x);
-    return at_worst(x, 2 * ulp(x), sign);
+    return at_worst(x, 2 * float_unit(x), sign);
 }
 
 static inline float full_div(float a, float b, int sign)
 {
     const double x = (double)a / b;
-    return at_worst(x, 2 * ulp(x), sign);
+    return at_worst(x, 2 * float_unit(x), sign);
 }
 
 /* Gross ones of f64: the upper 32 bits of the result, the lower 32 are zero; one off in the last of those that are

@@ -19,7 +19,7 @@ enum {
     MAX_OPERANDS = 20,  /* registers of an instruction: mma has 14, ld.v4 and its kin fewer */
     VAR_SHIFT = 22,     /* shared, local and parameter addresses: (variable + 1) << VAR_SHIFT | offset */
     BUFFER_SHIFT = 40,  /* global addresses: (buffer + 1) << BUFFER_SHIFT | offset */
-    MAX_BUFFERS = 4096, /* of a launch; tables of the module lie behind them */
+    MAX_BUFFERS = LAUNCH_BUFFERS_MAX, /* tables of the module lie behind them */
     MAX_VARS = 1000     /* of a space: addresses of 32 bits reach them */
 };
 /* Generic addresses outside global memory carry the window that they came from. */

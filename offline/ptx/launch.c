@@ -51,18 +51,8 @@ int launch_tell(struct launch *launch, const struct op *o, struct finding *f)
 static enum ptx_status check_arg(const struct ptx_launch *l, const struct ptx_param *p, size_t i, char *why,
                                  size_t size)
 {
-    const struct launch_arg *a = &l->args[i];
-    const int pointer = a->kind == ARG_BUFFER || a->kind == ARG_NULL;
-    const char *fault = NULL;
-    if (p->kind == PARAM_SHARED ? a->kind != ARG_SHARED : p->kind == PARAM_GLOBAL ? !pointer :
-        a->kind != ARG_VALUE && !(pointer && p->size == 8))
-        fault = "is of another kind";
-    else if (a->kind == ARG_VALUE && (a->size != p->size || !a->value))
-        fault = "has another size";
-    else if (a->kind == ARG_BUFFER && (a->buffer >= l->n_buffers || a->offset > l->buffers[a->buffer].size))
-        fault = "is no buffer of the launch, or begins behind its end";
-    else if (a->kind == ARG_SHARED && a->size > 1 << VAR_SHIFT)
-        fault = "is too large";
+    const char *const fault =
+        launch_arg_fault(&l->args[i], p->kind, p->size, l->buffers, l->n_buffers, 1 << VAR_SHIFT);
     if (!fault)
         return PTX_OK;
     say_why(why, size, "argument %zu does not fit %s: it %s", i, p->name, fault);
@@ -95,26 +85,14 @@ static enum ptx_status check_block(const struct ptx_kernel *k, const struct ptx_
 static enum ptx_status check_launch(const struct ptx_kernel *k, const struct ptx_launch *l, char *why, size_t size)
 {
     enum ptx_status status = check_block(k, l, why, size);
-    uint64_t groups = 1;
-    for (int i = 0; i < 3 && groups; i++)
-        groups = groups > UINT32_MAX ? groups : groups * l->grid[i];
-    if (!status && groups > UINT32_MAX) {
-        say_why(why, size, "the grid has more than 2^32 - 1 groups");
+    if (!status && !launch_check_grid(l->grid, why, size))
         status = PTX_INVALID;
-    }
     if (!status && l->n_args != k->info.n_params) {
         say_why(why, size, "%zu arguments where the kernel has %zu", l->n_args, k->info.n_params);
         status = PTX_INVALID;
     }
-    if (!status && l->n_buffers > MAX_BUFFERS) {
-        say_why(why, size, "more than %d buffers", MAX_BUFFERS);
+    if (!status && !launch_check_buffers(l->buffers, l->n_buffers, BUFFER_SHIFT, why, size))
         status = PTX_INVALID;
-    }
-    for (size_t i = 0; !status && i < l->n_buffers; i++)
-        if ((l->buffers[i].size && !l->buffers[i].data) || (uint64_t)l->buffers[i].size >> BUFFER_SHIFT) {
-            say_why(why, size, "buffer %zu has no data, or too much", i);
-            status = PTX_INVALID;
-        }
     for (size_t i = 0; !status && i < l->n_args; i++)
         status = check_arg(l, &k->info.params[i], i, why, size);
     return status;
@@ -196,14 +174,6 @@ static int lay_out_params(struct launch *launch)
     return 1;
 }
 
-static int is_used(const struct ptx_launch *l, size_t buffer)
-{
-    for (size_t i = 0; i < l->n_args; i++)
-        if (l->args[i].kind == ARG_BUFFER && l->args[i].buffer == buffer)
-            return 1;
-    return 0;
-}
-
 static int lay_out_buffers(struct launch *launch)
 {
     const struct ptx_module *m = launch->kernel->module;
@@ -213,17 +183,9 @@ static int lay_out_buffers(struct launch *launch)
     if (!launch->buffers || !launch->tables)
         return 0;
     for (size_t i = 0; i < l->n_buffers; i++) {
-        struct region *region = &launch->buffers[i];
-        region->space = SPACE_GLOBAL;
-        region->base = (uint64_t)(i + 1) << BUFFER_SHIFT;
-        region->size = l->buffers[i].size;
-        region->data = l->buffers[i].data;
-        region->buffer = (int)i;
-        region->written = launch->checked ? l->buffers[i].written : NULL;
-        if (!launch->checked || launch->n_groups == 1 || !is_used(l, i))
-            continue;
-        region->grid = zeros(l->buffers[i].size / (size_t)launch->kernel->global_grain + 1, sizeof *region->grid);
-        if (!region->grid)
+        const int shared = launch->checked && launch->n_groups > 1 && launch_uses(l->args, l->n_args, i);
+        const size_t cells = shared ? l->buffers[i].size / (size_t)launch->kernel->global_grain + 1 : 0;
+        if (!region_of_buffer(&launch->buffers[i], &l->buffers[i], i, BUFFER_SHIFT, launch->checked, cells))
             return 0;
     }
     for (size_t i = 0; i < m->n_tables; i++) {
@@ -426,12 +388,7 @@ static int next_group(struct worker *worker)
     launch_unlock(launch);
     if (!more)
         return 0;
-    const uint64_t g = (launch->order.first + k * launch->order.step) % launch->n_groups;
-    const uint32_t *grid = launch->asked->grid;
-    worker->group_linear = g;
-    worker->group[0] = (uint32_t)(g % grid[0]);
-    worker->group[1] = (uint32_t)(g / grid[0] % grid[1]);
-    worker->group[2] = (uint32_t)(g / grid[0] / grid[1]);
+    worker->group_linear = group_at(&launch->order, k, launch->asked->grid, worker->group);
     return 1;
 }
 

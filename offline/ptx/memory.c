@@ -112,12 +112,6 @@ static inline void check_all(const struct touch *t)
         check_grid(t, t->warp->worker->group_linear, t->warp->worker->launch->kernel->global_shift);
 }
 
-static inline int is_inside(const struct region *r, uint64_t address, size_t size)
-{
-    const uint64_t offset = address - r->base;
-    return offset < r->size && size <= r->size - offset;
-}
-
 /* Looks at one address that is in bounds; NULL: it must not be accessed. */
 static inline unsigned char *look(struct touch *t, uint64_t address)
 {
@@ -138,9 +132,9 @@ static inline void resolve_lane(struct touch *t, const struct region **last, str
 {
     const unsigned i = t->lane;
     const struct target at = in_space(t->op, t->address);
-    if (!*last || (*last)->space != at.space || !is_inside(*last, at.address, t->size))
+    if (!*last || (*last)->space != at.space || !region_holds(*last, at.address, t->size))
         *last = region_of(t->warp, at);
-    if (!*last || !is_inside(*last, at.address, t->size)) {
+    if (!*last || !region_holds(*last, at.address, t->size)) {
         outside(t, at);
         *last = NULL;
         return;

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 
 #include "inside.h"
+#include "offline/frame/word.h"
 
 #if defined(__GNUC__)
 #define PTX_NORETURN __attribute__((noreturn))
@@ -24,12 +25,6 @@ enum {
     MAX_ALL_CALLS = 4096,
     NAME = 128,
     MAX_PARTS = 16
-};
-
-/* Words of the text itself, not terminated. */
-struct word {
-    const char *at;
-    size_t length;
 };
 
 enum symbol_kind { SYMBOL_REGISTER, SYMBOL_RANGE, SYMBOL_VARIABLE };
@@ -116,8 +111,6 @@ void skip_line(struct reader *r);
 void skip_braces(struct reader *r);         /* from { to its } */
 struct word take_word(struct reader *r);    /* length 0: there is none */
 struct word take_string(struct reader *r);
-int word_is(struct word w, const char *text);
-int words_equal(struct word a, struct word b);
 char *word_copy(struct reader *r, struct word w);
 int at_number(struct reader *r);
 uint64_t take_count(struct reader *r, uint64_t most); /* a whole number from 0 to most */
@@ -125,7 +118,6 @@ uint64_t take_count(struct reader *r, uint64_t most); /* a whole number from 0 t
 uint64_t take_literal(struct reader *r, enum ptx_type type);
 enum ptx_type type_named(struct word w); /* without the dot; T_NONE: no type */
 char type_class(enum ptx_type type);     /* p, h, w or l; 0: none */
-#define WORD(w) (int)((w).length < 100 ? (w).length : 100), (w).at /* for %.*s */
 
 /* read.c */
 struct declaration {

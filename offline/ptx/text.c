@@ -151,16 +151,6 @@ struct word take_string(struct reader *r)
     return w;
 }
 
-int word_is(struct word w, const char *text)
-{
-    return strlen(text) == w.length && !memcmp(w.at, text, w.length);
-}
-
-int words_equal(struct word a, struct word b)
-{
-    return a.length == b.length && !memcmp(a.at, b.at, a.length);
-}
-
 char *word_copy(struct reader *r, struct word w)
 {
     char *to = reader_alloc(r, w.length + 1, 1);
