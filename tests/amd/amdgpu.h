@@ -4,7 +4,7 @@
 #define TEST_AMDGPU_H
 
 #include "offline/amdgpu/amdgpu.h"
-#include "tests/lib/tap.h"
+#include "tests/pretended/heard.h"
 
 /* Kernel `t` with one buffer, whose address is s[4:5]; v0 is the work-item, v1 that times 4, s2 the group. Lines of a
  * body count from 0. */
@@ -13,35 +13,6 @@
     "s_waitcnt lgkmcnt(0)\n"
 #define BODY_LINE 6 /* of its first line */
 #define END "s_endpgm\n"
-
-/* The findings of a launch, by kind, and the first of them. */
-struct heard {
-    int n[FOUND_KINDS], all;
-    struct finding first;
-    char text[400];
-};
-
-TAP_UNUSED static int hear(const struct finding *f, void *context)
-{
-    struct heard *h = context;
-    h->n[f->kind]++;
-    if (!h->all++) {
-        h->first = *f;
-        h->first.text = h->first.kernel = h->first.variable = NULL;
-        finding_print(f, h->text, sizeof h->text);
-    }
-    return 0;
-}
-
-/* Registers and memory are kept as little-endian machines do. */
-TAP_UNUSED static int skips_big_endian(void)
-{
-    const uint16_t one = 1;
-    return !*(const unsigned char *)&one;
-}
-#define SKIP_BIG_ENDIAN                                                                                                \
-    if (skips_big_endian())                                                                                            \
-    return skip_all("the interpreter keeps registers and memory as little-endian machines do")
 
 /* What a test may choose; zeros are gfx1100, one group of 64 work-items. */
 struct how {

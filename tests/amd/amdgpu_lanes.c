@@ -498,22 +498,13 @@ static const struct row {
 
 enum { LANES = 64, RUNS = 24, WORDS = 6 };
 
-static uint64_t dice(uint64_t *state)
-{
-    *state += 0x9e3779b97f4a7c15u;
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* Any bits, small numbers, reals near each other, and special ones. */
 static uint32_t word(uint64_t *state)
 {
     static const uint32_t special[] = { 0,          0x80000000u, 0x3f800000,  0xbf800000u, 0x7f800000, 0xff800000u,
                                         0x7fc00000, 0x7fffffff,  0xffffffffu, 1,           0x00400000, 0x7f7fffff,
                                         0x00003c00, 0x7c003c00,  0x04030201,  0x4f000000,  0x0c0d0b07, 0x1e240 };
-    const uint64_t r = dice(state);
+    const uint64_t r = dice_throw(state);
     switch (r % 5) {
     case 0: return special[(r >> 8) % (sizeof special / sizeof *special)];
     case 1: return (uint32_t)(r >> 8) % 100;

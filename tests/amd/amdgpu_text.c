@@ -333,12 +333,6 @@ static void test_object(void)
 
 /* ---- damaged ---- */
 
-static uint32_t dice(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
 /* What is read is also run, whatever it does. Copies end where they do, so that a sanitizer sees a look behind them. */
 static int read_and_run(const void *object, size_t size, const char *text, size_t length, char *why, size_t why_size)
 {

@@ -4,7 +4,7 @@
 #define TEST_GEN_H
 
 #include "offline/gen/gen.h"
-#include "tests/lib/tap.h"
+#include "tests/pretended/heard.h"
 
 /* Kernel `t` with one buffer, whose address is r4.0:q, for threads of 16 work-items with registers of 64 bytes: r10 is
  * the work-item, r14:2 where its word of the buffer lies. Denormal numbers are kept. Lines of a body count from 0. */
@@ -24,35 +24,6 @@
 #define BODY_LINE 6 /* of its first line */
 #define END "(W) send.gtwy (1|M0) null r0 null:0 0x0 0x02000010 {EOT}\n"
 #define BARRIER "(W) send.gtwy (1|M0) null r0 null:0 0x0 0x02000004\n(W) sync.bar null\n"
-
-/* The findings of a launch, by kind, and the first of them. */
-struct heard {
-    int n[FOUND_KINDS], all;
-    struct finding first;
-    char text[400];
-};
-
-TAP_UNUSED static int hear(const struct finding *f, void *context)
-{
-    struct heard *h = context;
-    h->n[f->kind]++;
-    if (!h->all++) {
-        h->first = *f;
-        h->first.text = h->first.kernel = h->first.variable = NULL;
-        finding_print(f, h->text, sizeof h->text);
-    }
-    return 0;
-}
-
-/* Registers and memory are kept as little-endian machines do. */
-TAP_UNUSED static int skips_big_endian(void)
-{
-    const uint16_t one = 1;
-    return !*(const unsigned char *)&one;
-}
-#define SKIP_BIG_ENDIAN                                                                                                \
-    if (skips_big_endian())                                                                                            \
-    return skip_all("the interpreter keeps registers and memory as little-endian machines do")
 
 /* What a test may choose; zeros are one group of one thread of 16 work-items of Xe2. */
 struct how {

@@ -376,12 +376,6 @@ static const char reaching[] = BEGIN
     "shl (16|M0) r18.0<1>:d r10.0<1;1,0>:d 2:w\nload.slm.d32.a32 (16|M0) r19:1 [r18:1]\n"
     "addc (16|M0) (eq)f1.0 r20.0<1>:ud r10.0<1;1,0>:ud 1:w\n(f1.0) store.ugm.d32.a64 (16|M0) [r14:2] r80:1\n" END;
 
-static uint32_t dice(uint32_t *state)
-{
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
-}
-
 static int read_reaching(const char *text, int *begun)
 {
     struct how how;

@@ -708,12 +708,6 @@ static void test_specials(void)
 
 /* ---- matrices ---- */
 
-static uint32_t dice(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
 /* m16n8k16 and m16n8k8: rows and columns of element i of a fragment, as the manual's formulas have them. */
 static void element_a(int lane, int i, int *row, int *column)
 {

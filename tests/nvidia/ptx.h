@@ -4,7 +4,7 @@
 #define TEST_PTX_H
 
 #include "offline/ptx/ptx.h"
-#include "tests/lib/tap.h"
+#include "tests/pretended/heard.h"
 
 #define HEAD ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"
 /* Kernels `t` with one buffer, whose address is %p0; %t is the thread, %u its lane * 4 as 64 bits. */
@@ -14,27 +14,6 @@
          ".reg .b32 %t; .reg .b64 %p0, %u;\n"                                                                          \
          "ld.param.u64 %p0, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %u, %t, 4;\n"
 #define END "ret;\n}\n"
-
-/* The findings of a launch, by kind, and the first of them. */
-struct heard {
-    int n[FOUND_KINDS], all;
-    struct finding first;
-    char text[400], variable[64], file[64];
-};
-
-TAP_UNUSED static int hear(const struct finding *f, void *context)
-{
-    struct heard *h = context;
-    h->n[f->kind]++;
-    if (!h->all++) {
-        h->first = *f;
-        h->first.text = h->first.kernel = NULL;
-        snprintf(h->variable, sizeof h->variable, "%s", f->variable ? f->variable : "");
-        snprintf(h->file, sizeof h->file, "%s", f->file ? f->file : "");
-        finding_print(f, h->text, sizeof h->text);
-    }
-    return 0;
-}
 
 TAP_UNUSED static struct ptx_module *read_or_bail(const char *text)
 {

@@ -29,12 +29,6 @@ static const char everything[] =
     "3};\n"
     "membar.gl;\nret;\n\n}\n.metadata_section {\n.metadata 0 {\n\"cl_kernel_arg\", 1\n}\n}\n";
 
-static uint32_t dice(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
 /* What is read is also run, whatever it does. */
 static int read_and_run(const char *text, size_t length, char *why, size_t size)
 {
