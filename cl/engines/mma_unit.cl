@@ -40,7 +40,7 @@
 #endif
 #if !defined CLA_MMA_ROW || !defined CLA_MMA_COLUMN || !defined CLA_MMA_PART || !defined CLA_MMA_APART || \
     !defined CLA_MMA_DEPTH || !defined CLA_MMA_WHOLE || !defined CLA_UNROLL_MMA
-#error "A matrix unit has to define CLA_MMA_ROW, _COLUMN, _PART, _APART, _DEPTH, _WHOLE and CLA_UNROLL_MMA."
+#error "missing: CLA_MMA_ROW CLA_MMA_COLUMN CLA_MMA_PART CLA_MMA_APART CLA_MMA_DEPTH CLA_MMA_WHOLE or CLA_UNROLL_MMA"
 #endif
 #define CLA_MMA_PARTS (CLA_WAVE * CLA_MMA_ROWS / CLA_MMA_M)
 #define CLA_MMA_COLUMNS (CLA_MMA_N / CLA_MMA_PARTS)

@@ -12,7 +12,7 @@ engines='row cpu simt naive mma_emu'
 recipe_open add_pass.patch 5
 recipe_compiles src/engine/libclattn_core_la-pass.lo src/engine/libclattn_core_la-pass_forward.lo \
     src/engine/libclattn_core_la-params_list.lo
-change cl/passes/merge.cl 's|inverse = 1 / sum;|inverse = (a->parts == 2 ? 2 : 1) / sum;|'
+change cl/passes/merge.cl 's/sum == 1 ? 1 : 1 \/ sum;/(a->parts == 2 ? 2 : 1) \/ sum;/'
 recipe_builds clattn-run tests/kernel/forward.t tests/kernel/merge.t
 
 # ---- What has to hold. Each check says in `said` what it saw ----

@@ -107,7 +107,7 @@ for word in CLA_STORAGE CLA_BYTES cla_load cla_raw cla_unpack4 cla_loadn cla_sto
     without "its $word" cl/storage/dtype_f8e4m3.cl "/^#define ${word}_f8e4m3/d"
 done
 without "its NaN" cl/storage/dtype_f8e4m3.cl 's/x != x ?/0 ?/'
-without "its number" include/clattn.h 's/, CLATTN_F8E4M3 = 11//'
+without "its number" include/clattn.h '/CLATTN_F8E4M3 = 14/d'
 without "what its bytes mean" include/clattn.h '/f8e4m3 d bytes/d'
 without "its number for C++" include/clattn.hpp '/f8e4m3 = CLATTN_F8E4M3/d'
 row='/\[CLATTN_F8E4M3\]'

@@ -45,8 +45,8 @@ done
 # ---- faults ----
 
 # Of seven barriers 1 is for keys that are dropped; 3, 4 and 7 are among the items of a row, which are of one thread.
-for n in 2 5 6; do
-    due fault simt 'f32 b1 h2 q77 k133 d64 causal lse' 'barrier(CLK_LOCAL_MEM_FENCE);' ' ' $n gpu=bmg
+for nth in 2 5 6; do
+    due fault simt 'f32 b1 h2 q77 k133 d64 causal lse' 'barrier(CLK_LOCAL_MEM_FENCE);' ' ' $nth gpu=bmg
 done
 
 finish

@@ -1,10 +1,10 @@
 # recipe.sh - what the tests of HACKING's recipes share. Sourced behind program.sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# recipe_open applies a patch of tests/house to a copy of the tree. make check compiles what it changes, and ends there:
-# recipe_compiles. CLATTN_PART or CLATTN_FULL: recipe_builds the programs that run_check asks, and `without` takes away
-# pieces of the patch, or makes them wrong, one at a time, each of which has to fail: in a share of CLATTN_PART a share
-# of them. The test says by `holds` what has to hold then.
+# recipe_open applies a patch of tests/house to a copy of the tree. make check compiles what it changes
+# (recipe_compiles) and looks whether all that `without` takes away is there. CLATTN_PART or CLATTN_FULL: recipe_builds
+# the programs that run_check asks, and `without` takes away pieces of the patch, or makes them wrong, one at a time,
+# each of which has to fail: in a share of CLATTN_PART a share of them. The test says by `holds` what has to hold then.
 unset CLATTN_TUNE CLATTN_TUNE_SECONDS CLATTN_CACHE_MAX_SIZE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 copy=$tmp/copy build=$tmp/build
 
@@ -62,11 +62,12 @@ recipe_compiles() { # OBJECTS...
     rest || {
         build src/engine/fragments.c tests/emulated/fragments.c "$@" && embeds
         ok $? "what it changes compiles"
-        finish
+        need_device() { :; }
     }
     all=yes # of what takes longer than one omission is worth
 }
 recipe_builds() { # PROGRAMS...
+    rest || return 0
     programs=$*
     build $programs
     ok $? "the tree with it builds"
@@ -78,6 +79,7 @@ recipe_builds() { # PROGRAMS...
 # ---- What has to hold. Each check says in `said` what it saw ----
 
 run_check() { # DESCRIPTION CHECK ARGS...
+    rest || return 0
     what=$1
     shift
     "$@"
@@ -127,11 +129,17 @@ tuned_and_kept() { # PROBLEM OPTIONS...: those of clattn-run that make it of the
 
 # ---- Pieces left out ----
 
+missing=
 change() { # FILE SED-SCRIPT: of the copy; what it was is in kept_file
-    cp -p "$copy/$1" kept_file && sed -e "$2" kept_file >changed_file && ! cmp -s kept_file changed_file &&
-        cat changed_file >"$copy/$1" || exit 99
+    cp -p "$copy/$1" kept_file && sed -e "$2" kept_file >changed_file && cat changed_file >"$copy/$1" || exit 99
+    ! cmp -s kept_file changed_file || missing="$missing; $1 has nothing for $2"
 }
 without() { # WHAT FILE SED-SCRIPT [PATTERN]: that has to be noticed, in words that match the pattern
+    rest || {
+        change "$2" "$3"
+        cat kept_file >"$copy/$2"
+        return
+    }
     turn || return 0
     change "$2" "$3"
     failing=make
@@ -143,4 +151,8 @@ without() { # WHAT FILE SED-SCRIPT [PATTERN]: that has to be noticed, in words t
     ok $? "without $1 this fails: $(printf %s "$failing" | tr -d '#' | cut -c1-300)"
 }
 restored() { build $programs && holds; }
-with_all() { run_check "with all of it back all holds" restored; }
+with_all() {
+    test -z "$missing"
+    ok $? "all pieces to leave out are there$missing"
+    run_check "with all of it back all holds" restored
+}

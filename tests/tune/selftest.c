@@ -158,7 +158,7 @@ static void test_engine(const struct device *d)
         { &specials[2], "_COLUMN_0(item) ((item) % 16)", "_COLUMN_0(item) ((item) % 16 ^ 1)", "columns of lanes" },
         { &specials[2], "((item) / 16 % 2)", "((item) / 16 % 2 ^ 1)", "parts of lanes" },
         { &specials[3], "((item) % 2 * 8 + (item) % 16 / 2)", "((item) % 16)", "columns of lanes" },
-        { &specials[3], "((column) % 8 * 2 + (column) / 8)", "(column)", "rows of D" },
+        { &specials[3], "_N * (h) + CLA_MMA_ROW(", "_N * (h) + (", "rows of D" },
         { &specials[3], "? (cla_left)(other, x[0])", "? (cla_left)(x[0], other)", "halves of rows" },
     };
     struct why why;
