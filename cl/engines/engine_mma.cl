@@ -103,20 +103,20 @@ CLA_FN void cla_store_k(cla_tile *t)
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
     if (((CLA_DV % 8 == 0) & CLA_MAY_BE_EVEN) && t->wide && k0 + CLA_BK <= t->end) {
-        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_VC)
-            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) {
-                t->moved[CLA_MMA_DEPTH * n + i] = (uint4)(0);
+        CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
+            CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) {
+                t->moved[CLA_TURNED * n + i] = (uint4)(0);
                 if (CLA_DV == CLA_DVP || 8 * c < CLA_DV)
-                    t->moved[CLA_MMA_DEPTH * n + i] =
-                        CLA_CHUNK(cla_v_row(e, 0), c, k0 + CLA_MMA_DEPTH * row + i, cla_v_bytes(e));
+                    t->moved[CLA_TURNED * n + i] =
+                        CLA_CHUNK(cla_v_row(e, 0), c, k0 + CLA_TURNED * row + i, cla_v_bytes(e));
             }
         CLA_END_CHUNK
     } else {
-        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_VC)
-            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) {
-                const int k = k0 + CLA_MMA_DEPTH * row + i;
+        CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
+            CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) {
+                const int k = k0 + CLA_TURNED * row + i;
                 const __global ushort *from = (const __global ushort *)cla_v_row(e, min(k, t->end - 1));
-                t->moved[CLA_MMA_DEPTH * n + i] = k < t->end ? cla_load8(from, 8 * c, CLA_DV, t->wide) : (uint4)(0);
+                t->moved[CLA_TURNED * n + i] = k < t->end ? cla_load8(from, 8 * c, CLA_DV, t->wide) : (uint4)(0);
             }
         CLA_END_CHUNK
         cla_converge(t->warp);
@@ -125,11 +125,11 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
 CLA_FN void cla_store_v(cla_tile *t)
 {
-    CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_VC)
-        uint4 x[CLA_MMA_DEPTH];
-        CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) {
-            x[i] = t->moved[CLA_MMA_DEPTH * n + i];
-            if (CLA_DROPS) x[i] = t->seen[CLA_MMA_DEPTH * row + i] ? x[i] : (uint4)(0);
+    CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
+        uint4 x[CLA_TURNED];
+        CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) {
+            x[i] = t->moved[CLA_TURNED * n + i];
+            if (CLA_DROPS) x[i] = t->seen[CLA_TURNED * row + i] ? x[i] : (uint4)(0);
         }
         cla_put_columns(t->v, x, row, c, CLA_VC);
     CLA_END_CHUNK

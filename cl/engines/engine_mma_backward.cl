@@ -93,10 +93,10 @@ CLA_OWNED_OF(owned_2, CLA_DV, CLA_OWNED_2_ROW)
     } \
     CLA_FN void cla_fetch_summed_##which(cla_tile *t, const cla_env *e, int at0) \
     { \
-        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_SUMMED(width) / 8) \
-            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) { \
-                const int r = at0 + CLA_MMA_DEPTH * row + i; \
-                t->moved[CLA_MMA_DEPTH * n + i] = \
+        CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_SUMMED(width) / 8) \
+            CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) { \
+                const int r = at0 + CLA_TURNED * row + i; \
+                t->moved[CLA_TURNED * n + i] = \
                     r < t->end ? cla_load8(row_of(t, e, r), 8 * c, width, t->wide) : (uint4)(0); \
             } \
         CLA_END_CHUNK \
@@ -105,11 +105,11 @@ CLA_OWNED_OF(owned_2, CLA_DV, CLA_OWNED_2_ROW)
     CLA_FN void cla_store_summed_##which(cla_tile *t) \
     { \
         t->other_##which = cla_other_buffer(t); \
-        CLA_EACH_CHUNK(CLA_BK / CLA_MMA_DEPTH, CLA_SUMMED(width) / 8) \
-            uint4 x[CLA_MMA_DEPTH]; \
-            CLA_UNROLL for (int i = 0; i < CLA_MMA_DEPTH; i++) { \
-                x[i] = t->moved[CLA_MMA_DEPTH * n + i]; \
-                if (CLA_MARKS) x[i] = t->seen[CLA_MMA_DEPTH * row + i] ? x[i] : (uint4)(0); \
+        CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_SUMMED(width) / 8) \
+            uint4 x[CLA_TURNED]; \
+            CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) { \
+                x[i] = t->moved[CLA_TURNED * n + i]; \
+                if (CLA_MARKS) x[i] = t->seen[CLA_TURNED * row + i] ? x[i] : (uint4)(0); \
             } \
             cla_put_columns(t->other_##which, x, row, c, CLA_SUMMED(width) / 8); \
         CLA_END_CHUNK \
@@ -238,10 +238,11 @@ CLA_FN void cla_share(const cla_tile *t, const real *s)
 }
 CLA_FN int cla_shared_column(int x) { return x; }
 
-/* Rows of a gradient that are there: `row` is where its row r begins. */
+/* Rows of a gradient that are there: `row` is where its row r begins. Kept, or Intel's compiler computes the addresses
+ * of all columns before the loop. */
 #define CLA_WRITTEN_ROWS(x, n, width) \
     CLA_UNROLL for (int slot = 0; slot < CLA_R_N; slot++) { \
-        const int r = cla_slot_row(t, slot); \
+        const int r = cla_kept(cla_slot_row(t, slot)); \
         const real *const sum = t->sum_##n + CLA_SUMS_OF_ROW(slot, CLA_OF_TILE(width)); \
         const real factor = as_float((254 << 23) - as_int(t->room_##n[slot])); /* the inverse of a power of two */ \
         if (r < t->own_end) { \

@@ -13,4 +13,5 @@
 
 /* Registers: rows g, g + 8, g, g + 8 at 2 c .., 2 c .., 2 c + 8 .., 2 c + 8 .. */
 typedef uint4 cla_left;
+typedef uint2 cla_right;
 CLA_FN cla_left cla_left_of(const uint2 *x) { return (uint4)(x[0].x, x[1].x, x[0].y, x[1].y); }

@@ -13,4 +13,5 @@
 #define CLA_MMA_WHOLE 0
 
 typedef uint2 cla_left;
+typedef uint2 cla_right;
 CLA_FN cla_left cla_left_of(const uint2 *x) { return x[0]; }

@@ -15,15 +15,16 @@
  *                              A and B in any order that is the same for both
  *     CLA_MMA_APART            how far apart the lanes of two neighbouring parts are. Unless it is 1, lanes of
  *                              neighbouring rows of A are neighbours
- *     CLA_MMA_DEPTH            elements of K of a part, the digit 4 or 8
+ *     CLA_MMA_DEPTH            elements of K of a part, the number 4, 8 or 16
  *     CLA_MMA_WHOLE            1: of its row of A and its column of B a lane has the other part as well, since the
  *                              instruction takes both from all lanes; else 0
  * Types and functions:
  *     cla_warp                 what a wave needs to talk to itself; cla_warp_init(w, e, item) makes it
  *     cla_left                 A, as a lane holds it; cla_left_of(x): of its part of row r, 16 bits each, in x[r],
- *                              uint2 or uint4. Where CLA_MMA_WHOLE it is uint8, both parts, and has no function
- *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]. b is a part
- *                              of the column, or uint8
+ *                              uint2, uint4 or uint8. Where CLA_MMA_WHOLE it is uint8, both parts, and has no function
+ *     cla_right                B, as a lane holds it: its part of its column, uint8 where CLA_MMA_WHOLE; or what the
+ *                              unit has of cla_block(p), which a wave reads at p in local memory (operands_blocks.cl)
+ *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]
  *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again
  *     cla_pack2(low, high)     two elements as they are stored, rounded to nearest
@@ -47,14 +48,12 @@
 #define CLA_MMA_OF_D (CLA_MMA_ROWS * CLA_MMA_COLUMNS) /* elements of D that a lane has */
 #define CLA_MMA_TILES (CLA_MMA_K / CLA_MMA_N) /* of D, which as A of another instruction fill its K */
 
-/* A part of a row or column, and B. What a lane keeps of A in local memory: all of it, or its own part where the lane
- * of the other one has that. By CLA_MMA_DEPTH, and by CLA_MMA_WHOLE. */
+/* A part of a row or column; by CLA_MMA_DEPTH. And what a lane keeps of A in local memory: all of it, or its own part
+ * where the lane of the other one has that; by CLA_MMA_WHOLE. */
 typedef uint2 cla_part_4;
 typedef uint4 cla_part_8;
+typedef uint8 cla_part_16;
 typedef CLA_CAT(cla_part_, CLA_MMA_DEPTH) cla_part;
-#define CLA_RIGHT_TYPE_0 cla_part
-#define CLA_RIGHT_TYPE_1 uint8
-typedef CLA_CAT(CLA_RIGHT_TYPE_, CLA_MMA_WHOLE) cla_right;
 #define CLA_HELD_TYPE_0 cla_left
 #define CLA_HELD_TYPE_1 cla_part
 typedef CLA_CAT(CLA_HELD_TYPE_, CLA_MMA_WHOLE) cla_held;

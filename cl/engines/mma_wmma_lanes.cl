@@ -24,4 +24,5 @@
 #define CLA_LEFT_TYPE_0 uint4
 #define CLA_LEFT_TYPE_1 uint8
 typedef CLA_CAT(CLA_LEFT_TYPE_, CLA_MMA_WHOLE) cla_left;
+typedef cla_left cla_right;
 CLA_FN uint4 cla_left_of(const uint4 *x) { return x[0]; } /* of gfx12 */

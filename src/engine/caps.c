@@ -110,6 +110,7 @@ void caps_generic(struct caps *caps)
     snprintf(caps->platform, sizeof caps->platform, "generic");
     snprintf(caps->device, sizeof caps->device, "generic GPU");
     caps->kind = CAPS_GPU;
+    caps->any = true;
     caps->local_bytes = 49152;
     caps->max_group = 256;
     caps->float_width = 1;

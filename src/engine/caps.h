@@ -28,6 +28,7 @@ struct quirk {
 struct caps {
     char platform[128], device[128];
     enum caps_kind kind;
+    bool any; /* none in particular: programs are composed for any that there may be */
     uint64_t local_bytes;
     size_t max_group;     /* work-items of a group, as bounded by its first axis too */
     unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */

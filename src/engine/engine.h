@@ -48,6 +48,7 @@ struct tile_number {
 /* A matrix unit: by all lanes of a wave, D, m x n, += A, m x k, times B, k x n (cl/engines/mma_unit.cl). */
 struct unit {
     const char *fragments[UNIT_FRAGMENTS + 1]; /* how lanes hold the three, and its instructions; ends with NULL */
+    const char *operands; /* fragment: how B lies in local memory */
     int wave; /* lanes */
     int m, n, k;
     int rows; /* of A and D that a lane has elements of */

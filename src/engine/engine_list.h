@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 
 /* A new engine is one more word here: engine_NAME, of a file of its own. */
-#define ENGINES(X) X(simt) X(cpu) X(row) X(naive) X(mma_nv) X(mfma) X(wmma)
+#define ENGINES(X) X(simt) X(cpu) X(row) X(naive) X(mma_nv) X(mfma) X(wmma) X(dpas) X(dpas8)
 
 /* The table, which ends with NULL. Each library is linked with one of its own: what is installed with that of
  * engine_list.c, tests with one that has more (tests/emulated). */

@@ -6,19 +6,21 @@
 
 #include "problem/problem.h"
 
-/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row, and columns that are summed, a
- * chunk for each of B. */
+/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row or as many as an instruction takes,
+ * and columns that are summed, a chunk for each of B. */
 static int parts(const struct unit *u)
 {
     return u->wave * u->rows / u->m;
 }
 static int dotted(const struct engine *e, int width)
 {
-    return engine_round_up(width, 8 * parts(e->unit));
+    const int chunks = 8 * parts(e->unit);
+    return engine_round_up(width, chunks > e->unit->k ? chunks : e->unit->k);
 }
 static int summed(const struct engine *e, int width)
 {
-    return engine_round_up(width, 8 * parts(e->unit) * e->unit->n / e->unit->k);
+    const int chunks = 8 * parts(e->unit) * e->unit->n / e->unit->k;
+    return engine_round_up(width, chunks > e->unit->n ? chunks : e->unit->n);
 }
 
 int engine_mma_rows_per_group(const struct engine *e, const struct tile *t)

@@ -17,7 +17,8 @@ static const struct row rows[] = {
 };
 
 static const struct unit unit = {
-    .fragments = { "mma_wmma_lanes.cl", "mma_amd.cl", "mma_wmma.cl" }, .wave = 32, .m = 16, .n = 16, .k = 16, .rows = 1
+    .fragments = { "mma_wmma_lanes.cl", "mma_amd.cl", "mma_wmma.cl" }, .operands = "operands_lanes.cl",
+    .wave = 32, .m = 16, .n = 16, .k = 16, .rows = 1
 };
 
 /* Families, of which compilers may know more members than are known here; not gfx125, whose instruction is another. */

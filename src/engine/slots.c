@@ -103,6 +103,7 @@ void slots_write_unit(struct text *to, const struct target *t)
     for (int i = 0; unit && unit->fragments[i]; i++)
         source_write_fragment(to, unit->fragments[i]);
     source_write_fragment(to, unit ? "mma_unit.cl" : NULL);
+    source_write_fragment(to, unit ? unit->operands : NULL);
 }
 const char *slots_products(const struct target *t) { return t->config->engine->products; }
 const char *slots_gather(const struct target *t)

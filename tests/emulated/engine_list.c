@@ -4,5 +4,5 @@
 
 #include "engine/engine_list.h"
 
-#define TEST_ENGINES(X) ENGINES(X) X(mma_emu) X(mfma_emu) X(wmma_emu) X(wmma_emu11)
+#define TEST_ENGINES(X) ENGINES(X) X(mma_emu) X(mfma_emu) X(wmma_emu) X(wmma_emu11) X(dpas_emu) X(dpas_emu8)
 ENGINE_LIST(TEST_ENGINES);

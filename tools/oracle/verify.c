@@ -25,7 +25,7 @@ enum { TILE_ROWS = 256 }; /* no engine's tile has more queries */
 
 int verify_narrow_p(const char *config)
 {
-    static const char *const with_matrix_units[] = { "mma_", "mfma", "wmma" };
+    static const char *const with_matrix_units[] = { "mma_", "mfma", "wmma", "dpas" };
     for (size_t i = 0; i < sizeof with_matrix_units / sizeof *with_matrix_units; i++)
         if (!strncmp(config, with_matrix_units[i], 4))
             return 1;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* All of the library; tests/program/report.t holds this to what it says of a wrong name. */
-static const char *const engines[] = { "simt", "cpu", "row", "naive", "mma_nv", "mfma", "wmma", NULL };
+static const char *const engines[] = { "simt", "cpu", "row", "naive", "mma_nv", "mfma", "wmma", "dpas", "dpas8", NULL };
 
 /* What each engine has to show, in each type. */
 static const char *const engine_problems[] = {

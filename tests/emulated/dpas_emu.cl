@@ -1,0 +1,39 @@
+/* Matrix unit of engines `dpas_emu` and `dpas_emu8`, with mma_wave.cl and mma_dpas_lanes.cl: what mma_dpas.cl does, by
+ * exchange among neighbours, for tests on any device. Who holds what is written here once more, as the specification of
+ * cl_intel_subgroup_matrix_multiply_accumulate has it.
+ *
+ * The instruction's A is the right operand, its B the left one.
+ *     A       row m at k: of 16 lanes, lane k, half m; of 8 lanes, lane k / 2, word m, half k % 2
+ *     B       column n at k: lane n, word k / 2, half k % 2
+ *     D       row m, column n: lane n, component m */
+CLA_FN cla_right cla_block(const __local uint4 *p) /* lane l: of each row of 32 bytes its own part */
+{
+    const int lane = get_local_id(0) % CLA_WAVE;
+    cla_right x;
+#if CLA_WAVE == 16
+    CLA_UNROLL for (int m = 0; m < 8; m++) ((ushort *)&x)[m] = ((const __local ushort *)p)[16 * m + lane];
+#else
+    CLA_UNROLL for (int m = 0; m < 8; m++) ((uint *)&x)[m] = ((const __local uint *)p)[8 * m + lane];
+#endif
+    return x;
+}
+
+#define CLA_A_WORDS (64 / CLA_WAVE)
+CLA_FN void cla_mma(cla_warp w, float *d, const int row, const int column, cla_left a, cla_right b)
+{
+    __global uint *mine = w.at + CLA_OWN_WORDS * w.lane;
+    CLA_UNROLL for (int i = 0; i < CLA_A_WORDS; i++) mine[i] = ((const uint *)&b)[i];
+    CLA_UNROLL for (int i = 0; i < 8; i++) mine[CLA_A_WORDS + i] = ((const uint *)&a)[i];
+    CLA_MEET
+    CLA_UNROLL for (int m = 0; m < 8; m++) {
+        const __global uint *left = mine + CLA_A_WORDS;
+        float sum = 0;
+        CLA_NO_UNROLL for (int k = 0; k < 16; k++) {
+            const __global uint *right = w.at + CLA_OWN_WORDS * (k * CLA_WAVE / 16);
+            const uint both = CLA_WAVE == 16 ? right[m / 2] : right[m];
+            sum += cla_half_of(both, CLA_WAVE == 16 ? m & 1 : k & 1) * cla_half_of(left[k / 2], k & 1);
+        }
+        d[m * column] += sum;
+    }
+    CLA_MEET
+}
