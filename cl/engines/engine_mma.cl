@@ -46,7 +46,7 @@
 #define CLA_RAISE(t, top, m, f) cla_raise_warp(t, s, top, m, f)
 #define CLA_ROW_MAX(t, m, r) m[r]
 #define CLA_WORK_GROUP_AGAIN cla_work_group_again()
-#define CLA_ITEM_AGAIN(key) cla_item_again()
+#define CLA_ITEM_AGAIN(key) cla_item_again(key)
 #define CLA_O_FACTOR(f, i) f[(i) / CLA_OF_TILE(CLA_DV) * CLA_MMA_ROWS + (i) / CLA_MMA_COLUMNS % CLA_MMA_ROWS]
 /* Weights of a new maximum are 2^NEW, and up to 2^8 times as much before it is raised. f16 has its largest numbers
  * there, so that the small ones count as well; bf16 goes down far enough, and its sums are those of weights up to 1. */
@@ -274,7 +274,7 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
 /* Registers are full in the loop: where to write is found out anew. */
 CLA_FN void cla_write(cla_tile *t, cla_env *e, const real *o, const real *m, const real *l)
 {
-    t->item = cla_item_again();
+    t->item = cla_item_again(t->end);
     t->part = CLA_MMA_PART(t->item);
     t->first = cla_place(e->a, cla_work_group_again(), CLA_BQ, &e->b, &e->h, &e->part);
     CLA_UNROLL for (int r = 0; r < CLA_R_N; r++)

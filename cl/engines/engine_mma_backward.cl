@@ -238,11 +238,10 @@ CLA_FN void cla_share(const cla_tile *t, const real *s)
 }
 CLA_FN int cla_shared_column(int x) { return x; }
 
-/* Rows of a gradient that are there: `row` is where its row r begins. Kept, or Intel's compiler computes the addresses
- * of all columns before the loop. */
+/* Rows of a gradient that are there: `row` is where its row r begins. */
 #define CLA_WRITTEN_ROWS(x, n, width) \
     CLA_UNROLL for (int slot = 0; slot < CLA_R_N; slot++) { \
-        const int r = cla_kept(cla_slot_row(t, slot)); \
+        const int r = cla_slot_row(t, slot); \
         const real *const sum = t->sum_##n + CLA_SUMS_OF_ROW(slot, CLA_OF_TILE(width)); \
         const real factor = as_float((254 << 23) - as_int(t->room_##n[slot])); /* the inverse of a power of two */ \
         if (r < t->own_end) { \

@@ -48,7 +48,7 @@ CLA_FN uint cla_pack_weights(float low, float high)
 CLA_FN ulong cla_product(uint x, uint y) { return (ulong)x * y; }
 CLA_FN int cla_kept(int x) { return x; }
 /* As if not known yet: what compilers know before the loop they compute there, 68 registers of addresses of sums. */
-CLA_FN int cla_item_again(void)
+CLA_FN int cla_item_again(int key)
 {
     int x = get_local_id(0);
     __asm__ volatile("" : "+v"(x));

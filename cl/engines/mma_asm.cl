@@ -82,7 +82,7 @@ CLA_FN uint cla_high_halves(uint x, uint y)
     __asm__ volatile("{ .reg .b32 p; mov.b32 p, " CLA_PTX_PIECE_BEGIN(number) "; mov.u32 %0, %%ctaid." axis ";" \
                      " add.u32 %0, %0, p; }" \
                      : "=r"(x));
-CLA_FN int cla_item_again(void)
+CLA_FN int cla_item_again(int key)
 {
     uint x;
     __asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(x));

@@ -33,7 +33,8 @@
  *     cla_low_halves(x, y), cla_high_halves(x, y)     those of two words in one
  *     cla_product(x, y)        all 64 bits of a product of 32
  *     cla_kept(x)              x in a register, which no compiler can tell how to compute anew
- *     cla_item_again(), cla_work_group_again()        who this item and its work-group are, as if not known yet
+ *     cla_item_again(key), cla_work_group_again()     who this item and its work-group are, as if not known yet; key: a
+ *                              number from 0 on, where there is one that compilers do not know before the loop
  *     CLA_UNROLL_MMA           how loops about instructions are unrolled */
 #if !defined CLA_WAVE || !defined CLA_MMA_M || !defined CLA_MMA_N || !defined CLA_MMA_K || !defined CLA_MMA_ROWS || \
     !defined CLA_OWN_WORDS
@@ -65,7 +66,7 @@ typedef CLA_CAT(CLA_HELD_TYPE_, CLA_MMA_WHOLE) cla_held;
 #define CLA_OTHER_PART(s) as_uint(cla_exchange(w, as_float(x[0].s), CLA_MMA_APART))
 #define CLA_LEFT_OF_PART_1 \
     const uint4 other = (uint4)(CLA_OTHER_PART(x), CLA_OTHER_PART(y), CLA_OTHER_PART(z), CLA_OTHER_PART(w)); \
-    return CLA_MMA_PART(cla_item_again()) ? (cla_left)(other, x[0]) : (cla_left)(x[0], other);
+    return CLA_MMA_PART(cla_item_again(0)) ? (cla_left)(other, x[0]) : (cla_left)(x[0], other);
 CLA_FN cla_left cla_left_of_part(cla_warp w, const cla_part *x) { CLA_CAT(CLA_LEFT_OF_PART_, CLA_MMA_WHOLE) }
 
 #define CLA_LEFT_HELD_0 return at[lane];
@@ -84,7 +85,7 @@ enum {
                CLA_HAS(cla_exchange(CLA_A_WARP, 0.0f, 1)) + CLA_HAS(cla_converge(CLA_A_WARP)) +
                CLA_HAS(cla_low_halves(0u, 0u) + cla_high_halves(0u, 0u)) +
                CLA_HAS(cla_pack2(0.0f, 0.0f) + cla_pack_weights(0.0f, 0.0f)) +
-               CLA_HAS(cla_product(0u, 0u)) + CLA_HAS(cla_kept(cla_item_again())) + CLA_HAS(cla_work_group_again())
+               CLA_HAS(cla_product(0u, 0u)) + CLA_HAS(cla_kept(cla_item_again(0))) + CLA_HAS(cla_work_group_again())
 };
 
 /* Goes over `by`, so that cla_exchange() meets all lanes that share rows. */

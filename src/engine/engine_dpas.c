@@ -4,12 +4,19 @@
 
 #include "engine/engine_mma.h"
 
+/*                nw rt bk qreg; 256 registers, each a word of all items */
 static const struct row rows[] = {
-    /*            nw rt bk qreg; 256 registers, of which an item of 16 has a word each, of 8 two */
-    { .tile = { { 8, 1, 64, 1 } }, .widest = 64, .plain = true },
+    { .tile = { { 8, 1, 64, 0 } }, .widest = 64, .plain = true },
     { .tile = { { 8, 1, 32, 1 } }, .widest = 64 },
-    { .tile = { { 16, 1, 32, 0 } }, .widest = 128 },
-    /* Backward, with two sums in registers, which of wider rows would not fit. */
+    { .tile = { { 8, 1, 32, 0 } }, .widest = 128 },
+    /* Backward, with two sums in registers, which of wider rows do not fit. */
+    { .tile = { { 8, 1, 16, 0 } }, .widest = 64, .backward = true },
+    { .widest = 0 },
+};
+static const struct row rows_8[] = {
+    { .tile = { { 8, 1, 32, 1 } }, .widest = 64 },
+    { .tile = { { 8, 1, 32, 0 } }, .widest = 64 },
+    { .tile = { { 8, 1, 16, 0 } }, .widest = 128 },
     { .tile = { { 8, 1, 16, 0 } }, .widest = 64, .backward = true },
     { .widest = 0 },
 };
@@ -37,16 +44,34 @@ static cl_int suits_8(const struct caps *caps, const clattn_problem *p, struct w
     return suits(caps, p, 8, why);
 }
 
-#define DPAS_ENGINE MATRIX_ENGINE, .rows = rows, .rank = engine_mma_rank, .fits = engine_mma_fits, .wants_selftest = true
+/* What takes the registers of a wide tile, or of Q in sub-groups of 8. */
+static cl_int fits_16(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    if (t->n[MATRIX_BK] > 32 && p->dropout_p > 0)
+        REFUSE("bk is %d: beside dropout at most 32", t->n[MATRIX_BK]);
+    return engine_mma_fits(t, caps, p, why);
+}
+static cl_int fits_8(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
+{
+    if (t->n[MATRIX_QREG] && p->bias_type)
+        REFUSE("qreg is 1: beside a bias there are no registers for Q");
+    return engine_mma_fits(t, caps, p, why);
+}
+
+#define DPAS_ENGINE MATRIX_ENGINE, .rank = engine_mma_rank, .wants_selftest = true
 const struct engine engine_dpas = {
     DPAS_ENGINE,
     .name = "dpas",
     .unit = &unit,
+    .rows = rows,
     .suits = suits_16,
+    .fits = fits_16,
 };
 const struct engine engine_dpas8 = {
     DPAS_ENGINE,
     .name = "dpas8",
     .unit = &unit_8,
+    .rows = rows_8,
     .suits = suits_8,
+    .fits = fits_8,
 };

@@ -10,7 +10,7 @@ typedef struct {
 
 CLA_FN ulong cla_product(uint x, uint y) { return (ulong)x * y; }
 CLA_FN int cla_kept(int x) { return x; }
-CLA_FN int cla_item_again(void) { return get_local_id(0); }
+CLA_FN int cla_item_again(int key) { return get_local_id(0); }
 CLA_FN uint cla_work_group_again(void) { return CLA_GROUP; }
 
 CLA_FN void cla_warp_init(cla_warp *w, const cla_env *e, int item)
