@@ -96,6 +96,7 @@ const struct gen_kernel *gen_kernel_at(const struct gen_module *module, size_t i
 const struct gen_kernel *gen_kernel_named(const struct gen_module *module, const char *name); /* the same */
 const char *gen_kernel_name(const struct gen_kernel *kernel);
 const struct gen_info *gen_kernel_info(const struct gen_kernel *kernel);
+const char *gen_kernel_listing(const struct gen_kernel *kernel); /* that was read; per_line counts its lines */
 
 /* ---- launches ---- */
 

@@ -201,3 +201,8 @@ const struct gen_info *gen_kernel_info(const struct gen_kernel *k)
 {
     return &k->info;
 }
+
+const char *gen_kernel_listing(const struct gen_kernel *k)
+{
+    return k->text;
+}

@@ -3,8 +3,6 @@
  *
  * Words of CLATTN_AMD beside those of pretended.h:
  *   amdcl=FILE  drivers=DIR    the program that compiles, and what setup-amd-drivers.sh has made
- *   lines=DIR                  a file NUMBER-KERNEL of it for each launch: the disassembly, and before each line how
- *                              many waves executed it
  *   driver=5|6  gfx=NUMBER     that of ROCm 5.7 or 6.4; 908, 90a, 942, 1030, 1100, 1151, 1201, ..  [6, 1100] */
 #include "config.h"
 
@@ -149,8 +147,8 @@ static void *read_module(struct program *p, char *why, size_t why_size)
     void *const module = listing ? amdgpu_module_read(p->binary, p->size, listing, length, why, why_size) : NULL;
     if (!listing)
         snprintf(why, why_size, "there is no disassembly");
-    free(p->listing);
-    p->listing = listing;
+    free(p->more);
+    p->more = listing;
     return module;
 }
 
@@ -184,6 +182,12 @@ static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *s
 }
 
 /* ---- Launches ---- */
+
+static const char *listing(const struct program *p, const void *kernel)
+{
+    (void)kernel;
+    return p->more; /* of all kernels */
+}
 
 static bool run(const void *kernel, const struct launch *l, unsigned long long *count, char *why, size_t why_size)
 {
@@ -225,6 +229,7 @@ const struct machine machine = {
     .kernel = kernel_named,
     .facts = facts,
     .param = param,
+    .listing = listing,
     .run = run,
 };
 

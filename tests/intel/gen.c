@@ -516,6 +516,9 @@ static void run_counts(void)
     struct how how;
     memset(&how, 0, sizeof how);
     memset(&stats, 0, sizeof stats);
+    struct gen_module *m = read_text(ZERO END, &how, NULL, 0);
+    ok(m && !strcmp(gen_kernel_listing(gen_kernel_at(m, 0)), ZERO END), "the listing that lines are counted of");
+    gen_module_free(m);
     how.per_line = lines, how.n_lines = 20, how.stats = &stats, how.items = 40, how.groups = 3;
     run_body("counts", ZERO "again:\n" AGAIN "cmp (16|M0) (lt)f0.0 null<1>:d r20.0<1;1,0>:d 5:w\n"
                             "(f0.0) while (16|M0) again\n", &how);

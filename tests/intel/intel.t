@@ -18,6 +18,22 @@ if usual; then
     computes simt hit "and from the second start on the program is loaded"
 fi
 
+# ---- what was executed ----
+
+# Every thread executes the first line and one of those that end it, and none of any other kernel's is counted.
+executed() { # PATTERN: how often threads did
+    awk -v pattern="$1" -F '\t' '$2 !~ "^//" && $2 ~ pattern { n += $1 } END { print n + 0 }' "$listing"
+}
+if usual; then
+    mkdir lines
+    attention gpu=bmg,unchecked=1,lines=$tmp/lines --type f16 --splits 1
+    listing=$(ls lines/*-cla_forward | tail -n 1)
+    first=$(awk -F '\t' '$2 ~ "^[ (].*[|]M0[)]" { print $1; exit }' "$listing")
+    right && test "$first" -gt 0 && test "$(executed '{EOT')" = "$first" && test "$(executed math.exp)" -gt "$first" &&
+        test "$(awk -F '\t' '$1 && $2 ~ "^//"' "$listing" | wc -l)" -eq 0
+    ok $? "lines of $first hardware threads: $(executed .) instructions, $(executed math.exp) of them math.exp"
+fi
+
 # ---- tables of cases ----
 
 if usual; then

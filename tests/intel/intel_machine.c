@@ -165,6 +165,12 @@ static void param(const void *kernel, size_t i, enum param_kind *kind, size_t *s
 
 /* ---- Launches ---- */
 
+static const char *listing(const struct program *p, const void *kernel)
+{
+    (void)p;
+    return gen_kernel_listing(kernel);
+}
+
 static bool run(const void *kernel, const struct launch *l, unsigned long long *count, char *why, size_t why_size)
 {
     struct gen_launch to = GEN_LAUNCH_INIT;
@@ -177,6 +183,7 @@ static bool run(const void *kernel, const struct launch *l, unsigned long long *
     to.args = l->args, to.n_args = l->n_args, to.buffers = l->buffers, to.n_buffers = l->n_buffers;
     to.schedule = l->schedule, to.seed = l->seed, to.approximate = l->approximate, to.unchecked = l->unchecked;
     to.report = l->report, to.stats = &stats;
+    to.per_line = l->per_line, to.n_lines = l->n_lines;
     const bool ended = gen_run(kernel, &to, why, why_size) == GEN_OK;
     *count += stats.lane_instructions;
     return ended;
@@ -205,6 +212,7 @@ const struct machine machine = {
     .kernel = kernel_named,
     .facts = facts,
     .param = param,
+    .listing = listing,
     .run = run,
 };
 

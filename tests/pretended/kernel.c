@@ -193,12 +193,12 @@ static void CL_CALLBACK execute(void *blob)
     unsigned long long instructions = 0;
     struct timespec begin;
     memcpy(&s, blob, sizeof s); /* PoCL copies what it is handed: the pointer */
-    pretended_count_lines(s->kernel->program, &s->launch);
+    pretended_count_lines(s->kernel->program, s->kernel->code, &s->launch);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     if (!machine.run(s->kernel->code, &s->launch, &instructions, why, sizeof why))
         pretended_tell(*why ? why : "a launch did not end");
     count(s->kernel->facts.name, instructions, &begin);
-    pretended_tell_lines(s->kernel->program, &s->launch, s->kernel->facts.name);
+    pretended_tell_lines(&s->launch, s->kernel->facts.name);
     free_shot(s);
 }
 

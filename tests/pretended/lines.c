@@ -12,19 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pretended_count_lines(const struct program *p, struct launch *l)
+void pretended_count_lines(const struct program *p, const void *kernel, struct launch *l)
 {
     char dir[PRETENDED_VALUE_MAX];
     size_t n = 1;
-    if (!*pretended_word("lines", dir) || !p->listing)
+    const char *const listing = machine.listing ? machine.listing(p, kernel) : NULL;
+    if (!*pretended_word("lines", dir) || !listing)
         return;
-    for (const char *at = p->listing; (at = strchr(at, '\n')); at++)
+    for (const char *at = listing; (at = strchr(at, '\n')); at++)
         n++;
     l->per_line = calloc(n, sizeof *l->per_line);
     l->n_lines = l->per_line ? n : 0;
+    l->listing = listing;
 }
 
-void pretended_tell_lines(const struct program *p, struct launch *l, const char *kernel)
+void pretended_tell_lines(struct launch *l, const char *kernel)
 {
     char dir[PRETENDED_VALUE_MAX], name[PRETENDED_FILE_MAX];
     static int count;
@@ -33,7 +35,7 @@ void pretended_tell_lines(const struct program *p, struct launch *l, const char 
     snprintf(name, sizeof name, "%s/%03d-%.64s", pretended_word("lines", dir),
              __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED), kernel);
     FILE *const file = fopen(name, "w");
-    const char *line = p->listing;
+    const char *line = l->listing;
     for (size_t i = 0; file && i < l->n_lines; i++) {
         const int length = (int)strcspn(line, "\n");
         fprintf(file, "%llu\t%.*s\n", (unsigned long long)l->per_line[i], length, line);

@@ -13,6 +13,8 @@
  *   change=FILE                a fault to be found: lines FROM, TO, N, the N-th FROM in a program becomes TO
  *   unchecked=1                execution is not watched: faster
  *   counts=FILE                a line of it for each launch: its instructions, and how fast they were
+ *   lines=DIR                  of AMD's and Intel's a file NUMBER-KERNEL of it for each launch: the text that was
+ *                              executed, and before each line how many waves or hardware threads did
  *   findings=FILE              each finding is one line of it, as on stderr */
 #ifndef PRETENDED_H
 #define PRETENDED_H
@@ -60,8 +62,7 @@ struct program {
     char *text, *options, *log; /* text: NULL of a program from a binary */
     char *binary;               /* what the compiler made, with a NUL behind it */
     size_t size;
-    char *more; /* what else the machine knows of it, a text */
-    char *listing; /* NULL, or its disassembly, whose lines are counted */
+    char *more; /* what else the machine knows of it, a text: of AMD's the disassembly */
     void *module;
     cl_build_status status;
 };
@@ -77,8 +78,8 @@ int pretended_run(char *const *argv, const char *output, const char *errors);
 /* ---- lines.c ---- */
 
 struct launch;
-void pretended_count_lines(const struct program *p, struct launch *l); /* where it is asked for */
-void pretended_tell_lines(const struct program *p, struct launch *l, const char *kernel);
+void pretended_count_lines(const struct program *p, const void *kernel, struct launch *l); /* where it is asked for */
+void pretended_tell_lines(struct launch *l, const char *kernel);
 
 /* ---- the machine ---- */
 
@@ -92,7 +93,8 @@ struct launch {
     uint64_t seed;
     int approximate, unchecked;
     int (*report)(const struct finding *finding, void *context);
-    uint64_t *per_line; /* NULL, or for each line of the program's disassembly how often waves executed it */
+    const char *listing; /* what machine.listing() says, while lines are counted */
+    uint64_t *per_line; /* NULL, or for each line of it how often waves executed it */
     size_t n_lines;
 };
 struct kernel_facts {
@@ -121,6 +123,8 @@ struct machine {
     void *(*read)(struct program *p, char *why, size_t why_size); /* a module */
     void (*free_module)(void *module);
     const void *(*kernel)(const void *module, const char *name);
+    /* The text that run() counts by lines, which lives as long as the program does. NULL: it does not. */
+    const char *(*listing)(const struct program *p, const void *kernel);
     void (*facts)(const struct program *p, const void *kernel, struct kernel_facts *out);
     void (*param)(const void *kernel, size_t i, enum param_kind *kind, size_t *size);
     /* All of it; false with the reason in why. Adds instructions of items to *count. */

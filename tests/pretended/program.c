@@ -51,7 +51,6 @@ void pretended_release(struct program *p)
     free(p->log);
     free(p->binary);
     free(p->more);
-    free(p->listing);
     free(p);
 }
 
