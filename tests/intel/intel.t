@@ -16,7 +16,37 @@ if usual; then
     computes simt miss "f32: engine simt"
     attention gpu=bmg --type f32 --causal
     computes simt hit "and from the second start on the program is loaded"
+    attention gpu=bmg --type f16 --causal
+    computes dpas miss "f16: the matrix units are chosen after their test"
 fi
+if turn; then
+    attention gpu=pvc --type bf16
+    computes dpas miss "bf16 on pvc"
+    attention gpu=acm-g10 --type f16 --causal
+    computes dpas8 miss "f16 on acm-g10, in sub-groups of 8"
+fi
+
+# ---- units that are not what the engine takes them for ----
+
+f16='f16 b1 h2/1 q77 k133 d64 causal lse'
+misled() { # ENGINE WORDS FROM TO: a lane map that is wrong; the second start knows it
+    printf '%s\n' "$3" "$4" 1 >change
+    rm -rf misled
+    planned simt 1 "$2,change=$tmp/change" "$f16" "$tmp/misled"
+    grep -q "engine $1 is not used: it failed its self-test on this device: " out
+    ok $? "$1 is tested"
+    planned simt 1 "$2,change=$tmp/change" "$f16" "$tmp/misled"
+    grep -q "engine $1 is not used: it failed its self-test on this device before" out
+    ok $? "and the verdict is kept"
+}
+if usual; then
+    planned simt 0 gpu=bmg,sub_groups=32 "$f16"
+    misled dpas gpu=bmg 'define CLA_MMA_ROW(column) (column)' 'define CLA_MMA_ROW(column) ((column) ^ 1)'
+fi
+due planned simt 1 gpu=bmg,sub_groups=8 "$f16"
+due planned simt 1 gpu=acm-g10,sub_groups=16 "$f16"
+due misled dpas gpu=pvc 'row % 8 * 2 + c % 2;' 'row % 8 * 2 + (c ^ 1) % 2;'
+due misled dpas8 gpu=acm-g10 'p % 8 * 8 + row % 8]' 'p % 8 * 8 + (row ^ 1) % 8]'
 
 # ---- what was executed ----
 
@@ -34,6 +64,22 @@ if usual; then
     ok $? "lines of $first hardware threads: $(executed .) instructions, $(executed math.exp) of them math.exp"
 fi
 
+# Of 16 queries, 8 columns and 16 elements each: by the problem's sizes alone where tiles divide them. Nothing spills.
+real eq.npy '<f4' 4 1 1 256 64
+real ek.npy '<f4' 4 1 1 128 64
+real ev.npy '<f4' 4 1 1 128 128
+exact_number() { # WORDS TYPE ENGINE
+    mkdir -p lines && rm -f lines/*
+    CLATTN_CACHE_DIR=$tmp/cache on_device "$1,unchecked=1,lines=$tmp/lines" "$program" --json --verify --device Intel \
+        --tune off --type "$2" --engine "$3" --splits 1 eq.npy ek.npy ev.npy
+    listing=$(ls lines/*-cla_forward | tail -n 1)
+    right && test "$(executed '^[ (].*dpas')" = $((256 / 16 * 128 / 8 * (64 + 128) / 16)) &&
+        test "$(executed 'math.exp')" -gt 0 && ! grep -q '^[0-9]*.//.spill' "$listing"
+    ok $? "$1, $2, $3: $(executed '^[ (].*dpas') matrix instructions"
+}
+due exact_number gpu=bmg f16 dpas
+due exact_number gpu=pvc bf16 dpas
+
 # ---- tables of cases ----
 
 if usual; then
@@ -41,6 +87,9 @@ if usual; then
     case_is_right gpu=pvc,approximate=-1 'f32 b1 h2/1 q40 k70 d64 causal lse' simt
     case_is_right gpu=acm-g10 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
     case_is_right gpu=bmg 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0' simt
+    case_is_right gpu=bmg 'f16 b1 h4/2 q77 k133 d64 causal lse' dpas
+    case_is_right gpu=pvc,approximate=1,schedule=highest 'bf16 b1 h2/1 q40 k70 d64/128 causal lse' dpas
+    case_is_right gpu=acm-g10,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen' dpas8
 fi
 for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt backward
@@ -48,7 +97,20 @@ for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu,schedule=random,seed=2 'f32 b1 h4/1 q1 k300 d64 page16 k:int8 v:int4:32z' simt
     due several gpu=$gpu,approximate=1 forward simt CLATTN_TEST_TYPES=f16
 done
+for gpu in bmg pvc acm-g10; do
+    engine=dpas
+    test $gpu != acm-g10 || engine=dpas8
+    due several gpu=$gpu engines $engine CLATTN_PART=0
+    due several gpu=$gpu,schedule=highest,approximate=1 engines $engine CLATTN_PART=0
+    due several gpu=$gpu,schedule=random,seed=1,approximate=-1 engines $engine
+    due case_is_right gpu=$gpu,approximate=1 'f16 b2 h2/1 q300 k200 d64 causal lse' $engine
+    due case_is_right gpu=$gpu,approximate=-1 'bf16 b1 h2/1 q300 k200 d128 lse' $engine
+    due case_is_right gpu=$gpu,schedule=random,seed=2 'f16 b1 h4/1 q1 k300 d128 page16' $engine
+    due case_is_right gpu=$gpu 'bf16 b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd' $engine backward
+    due several gpu=$gpu,approximate=1,schedule=random,seed=6 forward $engine CLATTN_TEST_TYPES='f16 bf16'
+done
 for gpu in lnl ptl; do
+    due case_is_right gpu=$gpu 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas
     due case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q40 k70 d64 causal lse' simt
     due case_is_right gpu=$gpu,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
 done
@@ -63,6 +125,10 @@ done
 # Of seven barriers 1 is for keys that are dropped; 3, 4 and 7 are among the items of a row, which are of one thread.
 for nth in 2 5 6; do
     due fault simt 'f32 b1 h2 q77 k133 d64 causal lse' 'barrier(CLK_LOCAL_MEM_FENCE);' ' ' $nth gpu=bmg
+done
+for barrier in FIRST_K V K; do
+    due fault dpas 'f16 b1 h2 q77 k133 d64 causal lse' "define CLA_BARRIER_$barrier barrier(CLK_LOCAL_MEM_FENCE);" \
+        "define CLA_BARRIER_$barrier" 1 gpu=bmg
 done
 
 finish

@@ -4,6 +4,7 @@
  * Words of CLATTN_INTEL beside those of pretended.h:
  *   intelcl=FILE  root=DIR     offline/compilers/intelcl.sh, and what setup-newer-compilers.sh has made
  *   gpu=NAME                   bmg, pvc, acm-g10, lnl, ptl  [bmg]
+ *   sub_groups=N               the shortest sub-groups that it names, whatever it compiles for
  * A program's binary is what intelcl.sh makes: the driver's, with the listings behind it. */
 #include "config.h"
 
@@ -57,7 +58,8 @@ static bool device(cl_device_info what, struct answer *out, char room[PRETENDED_
         { CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 ", 0, 0 },
         { CL_DEVICE_MAX_COMPUTE_UNITS, NULL, 160, sizeof(cl_uint) },
         { CL_DEVICE_DOUBLE_FP_CONFIG, NULL, 0, sizeof(cl_device_fp_config) }, /* its divisions are not executed */
-        { SUB_GROUP_SIZES_INTEL, NULL, is_older() ? 8 : 16, sizeof(size_t) },
+        { SUB_GROUP_SIZES_INTEL, NULL, (unsigned long long)pretended_number("sub_groups", is_older() ? 8 : 16),
+          sizeof(size_t) },
     };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         if (answers[i].what == what) {

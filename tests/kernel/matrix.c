@@ -1,10 +1,10 @@
-/* matrix.c - engines mma_nv, mfma and wmma: their fragments with the instructions emulated, against float64
+/* matrix.c - engines mma_nv, mfma, wmma, dpas and dpas8: their fragments with the instructions emulated, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
  * matrix.t: a stretch of the table, logits that go up, aligned rows and emptied ones, and what is refused, in f16 or
  * bf16, by kernels that they share where they can; rooms.t has gradients. CLATTN_PART=1: all, but of the table a third.
  * CLATTN_FULL=1: the whole table in both types. CLATTN_QUICK=1: a few small cases. Emulated units take turns in shares;
- * what is not asked for by a variable runs with mma_emu's, and two cases with AMD's. One case by hand: forward.t
+ * what is not asked for by a variable runs with mma_emu's, and two cases with the others. One case by hand: forward.t
  * PROBLEM 'mma_emu TILE' LAYOUT. */
 #include "config.h"
 
@@ -37,6 +37,14 @@ static const struct units {
       { "wmma_emu11 nw1,rt1,bk16,qreg1", "wmma_emu11 nw1,rt2,bk16,qreg0", "wmma_emu11 nw2,rt1,bk16,qreg1" },
       { "wmma_emu11 nw4,rt1,bk64,qreg1", "wmma_emu11 nw4,rt1,bk32,qreg0", "wmma_emu11 nw4,rt1,bk16,qreg0",
         "wmma_emu11 nw3,rt1,bk48,qreg0" } },
+    { { "dpas_emu nw2,rt1,bk16,qreg0", "dpas_emu nw1,rt2,bk32,qreg1" },
+      { "dpas_emu nw1,rt1,bk16,qreg1", "dpas_emu nw1,rt2,bk16,qreg0", "dpas_emu nw2,rt1,bk16,qreg1" },
+      { "dpas_emu nw8,rt1,bk64,qreg0", "dpas_emu nw8,rt1,bk32,qreg1", "dpas_emu nw8,rt1,bk32,qreg0",
+        "dpas_emu nw3,rt1,bk48,qreg0" } },
+    { { "dpas_emu8 nw2,rt1,bk16,qreg0", "dpas_emu8 nw1,rt2,bk32,qreg1" },
+      { "dpas_emu8 nw1,rt1,bk16,qreg1", "dpas_emu8 nw1,rt2,bk16,qreg0", "dpas_emu8 nw2,rt1,bk16,qreg1" },
+      { "dpas_emu8 nw8,rt1,bk32,qreg1", "dpas_emu8 nw8,rt1,bk32,qreg0", "dpas_emu8 nw8,rt1,bk16,qreg0",
+        "dpas_emu8 nw3,rt1,bk48,qreg0" } },
 };
 enum { N_EMULATED = sizeof emulated / sizeof *emulated };
 

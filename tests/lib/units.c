@@ -7,14 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const engines[] = { "mma_nv", "mfma", "wmma" };
-enum { MMA_NV, MFMA, WMMA, ENGINES, TYPES = 2, KNOWN = 16 };
+static const char *const engines[] = { "mma_nv", "mfma", "wmma", "dpas", "dpas8" };
+enum { MMA_NV, MFMA, WMMA, DPAS, DPAS8, ENGINES, TYPES = 2, KNOWN = 16 };
 /* Emulations, and the engine that each is where a device has the units. mma_emu, whose tile tests ask for, is any. */
 static const struct {
     const char *emulation;
     int engine;
-} rows[] = { { "mma_emu", MMA_NV }, { "mma_emu", MFMA },  { "mma_emu", WMMA },
-             { "mfma_emu", MFMA },  { "wmma_emu", WMMA }, { "wmma_emu11", WMMA } };
+} rows[] = { { "mma_emu", MMA_NV },  { "mma_emu", MFMA },    { "mma_emu", WMMA },    { "mma_emu", DPAS },
+             { "mma_emu", DPAS8 },   { "mfma_emu", MFMA },   { "wmma_emu", WMMA },   { "wmma_emu11", WMMA },
+             { "dpas_emu", DPAS },   { "dpas_emu8", DPAS8 } };
 static const int types[TYPES] = { CLATTN_F16, CLATTN_BF16 };
 
 /* What was found out: of each type a bit for each engine. A plan takes a second. */

@@ -54,7 +54,7 @@ tuned() { # WORDS PROBLEM: the record is kept, and the next start takes it. What
     sound
     ok $? "clattn-tune ends ($(tail -n 1 out))"
     tuner "$1" --list
-    sound && test "$(wc -l <out)" -eq 1 && grep -q 'simt\|mma_nv\|mfma\|wmma' out
+    sound && test "$(wc -l <out)" -eq 1 && grep -q 'simt\|mma_nv\|mfma\|wmma\|dpas' out
     ok $? "and has kept what it found ($(head -n 1 out))"
     tuner "$1" --verify
     sound

@@ -1,11 +1,11 @@
 /* selftest.c - an engine that computes wrong on a device is found out, told of, and not used
  * SPDX-License-Identifier: Apache-2.0
  *
- * Emulations stand in for mma_nv, mfma and wmma: the same test, on any device. A device with the units is pretended.
+ * Emulations stand in for mma_nv, mfma, wmma, dpas and dpas8: the same test, on any device. A device with the units is pretended.
  * There the engine itself fails, since the compiler does not know its instructions; where it is to pass, it gets
  * programs of its emulation. In make check both get those of engine cpu, which build soonest: one with a fault, and of
- * gradients one of that engine; mfma and wmma fail there, and no more. CLATTN_PART=1: all, of the emulations; tests/amd
- * has AMD's own compilers. */
+ * gradients one of that engine; the others fail there, and no more. CLATTN_PART=1: all, of the emulations; tests/amd
+ * has AMD's own compilers, tests/intel Intel's. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -63,13 +63,15 @@ cl_context __wrap_clCreateContext(const cl_context_properties *on, cl_uint n, co
 /* Engines that want a test, the GPU that each is for, and which programs it gets where it is to pass. */
 static const struct special {
     const char *name, *emulated;
-    int nv_cc, gfx;
-} specials[] = { { "mma_nv", "mma_emu nw1,rt1,bk16,qreg1", 80, 0 },
-                 { "mfma", "mfma_emu nw1,rt1,bk16,qreg1", 0, 0x942 },
-                 { "wmma", "wmma_emu nw1,rt1,bk16,qreg1", 0, 0x1201 },
-                 { "wmma", "wmma_emu11 nw1,rt1,bk16,qreg1", 0, 0x1100 } },
+    int nv_cc, gfx, sub_group;
+} specials[] = { { "mma_nv", "mma_emu nw1,rt1,bk16,qreg1", 80, 0, 0 },
+                 { "mfma", "mfma_emu nw1,rt1,bk16,qreg1", 0, 0x942, 0 },
+                 { "wmma", "wmma_emu nw1,rt1,bk16,qreg1", 0, 0x1201, 0 },
+                 { "dpas", "dpas_emu nw1,rt1,bk16,qreg1", 0, 0, 16 },
+                 { "dpas8", "dpas_emu8 nw1,rt1,bk16,qreg1", 0, 0, 8 },
+                 { "wmma", "wmma_emu11 nw1,rt1,bk16,qreg1", 0, 0x1100, 0 } },
   *special = specials; /* that which is tested now */
-enum { SPECIALS = sizeof specials / sizeof *specials, BRIEF = 3 /* each engine once */ };
+enum { SPECIALS = sizeof specials / sizeof *specials, BRIEF = 5 /* each engine once */ };
 
 static int stands_in(void) /* engine cpu does */
 {
@@ -100,7 +102,12 @@ cl_int __wrap_build_launch(struct launch *out, struct maker *maker, const clattn
         return why_set(why, no_build, "no build");
     if (quick && tile_config_read(&c, quick, &maker->caps, p, why))
         bail("%s", why->text);
-    return __real_build_launch(out, maker, p, &c, brief, binary, why);
+    /* Options for Intel's compiler go with the engine's own program alone: others are to build. */
+    const int sub_group = maker->caps.sub_group;
+    maker->caps.sub_group = units && !quick ? sub_group : 0;
+    const cl_int e = __real_build_launch(out, maker, p, &c, brief, binary, why);
+    maker->caps.sub_group = sub_group;
+    return e;
 }
 
 /* ---- Handles ---- */
@@ -136,6 +143,7 @@ static clattn_handle open_with_units(const struct device *d, const char *folder)
     clattn_handle h = open_handle(d, folder);
     h->maker.caps.nv_cc = special->nv_cc;
     h->maker.caps.gfx = special->gfx;
+    h->maker.caps.sub_group = special->sub_group;
     return h;
 }
 
@@ -157,9 +165,15 @@ static void test_engine(const struct device *d)
         { &specials[1], "CLA_MMA_APART 16", "CLA_MMA_APART 32", "neighbours" },
         { &specials[2], "_COLUMN_0(item) ((item) % 16)", "_COLUMN_0(item) ((item) % 16 ^ 1)", "columns of lanes" },
         { &specials[2], "((item) / 16 % 2)", "((item) / 16 % 2 ^ 1)", "parts of lanes" },
-        { &specials[3], "((item) % 2 * 8 + (item) % 16 / 2)", "((item) % 16)", "columns of lanes" },
-        { &specials[3], "_N * (h) + CLA_MMA_ROW(", "_N * (h) + (", "rows of D" },
-        { &specials[3], "? (cla_left)(other, x[0])", "? (cla_left)(x[0], other)", "halves of rows" },
+        { &specials[3], "#define CLA_MMA_ROW(column) (column)", "#define CLA_MMA_ROW(column) ((column) ^ 1)",
+          "rows of lanes" },
+        { &specials[3], "[16 * m + lane]", "[16 * m + (lane ^ 1)]", "lanes of blocks" },
+        { &specials[3], "(row / 8 * (chunks / 2) + c / 2)", "(row / 8 * (chunks / 2) + c)", "places of K" },
+        { &specials[3], "p % 8 * 8 + row % 8]", "p % 8 * 8 + (row ^ 1) % 8]", "places of V" },
+        { &specials[4], "[8 * m + lane]", "[8 * (m ^ 1) + lane]", "rows of blocks" },
+        { &specials[5], "((item) % 2 * 8 + (item) % 16 / 2)", "((item) % 16)", "columns of lanes" },
+        { &specials[5], "_N * (h) + CLA_MMA_ROW(", "_N * (h) + (", "rows of D" },
+        { &specials[5], "? (cla_left)(other, x[0])", "? (cla_left)(x[0], other)", "halves of rows" },
     };
     struct why why;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -217,7 +231,8 @@ static const struct gradient_set {
     { "mma_emu nw1,rt1,bk16,qreg0", "f16 b2 h2 q16 k16 d16 bias:11qk bwd", false,
       { { NULL, NULL, NULL },
         { "(t)->first : cla_slot_k(t, 0, j)", "(t)->first : cla_slot_k(t, 0, 0)", "dK" },
-        { "f ? f[r] : (real)(1)", "f ? f[0] : (real)(1)", "dQ" },
+        { "CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r]", "CLA_R_N + r] * f[0], x[((k) + 1) * CLA_R_N + r] * f[0]",
+          "dQ" },
         { "wanted & CLA_DK_WANTED) cla_add_1(t, e, ds, q0)", "wanted & CLA_DK_WANTED) cla_add_1(t, e, p, q0)", "dK" },
         { "of_query += *(__local real *)", "of_query -= *(__local real *)", "dBias" } } },
 };
