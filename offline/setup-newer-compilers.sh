@@ -2,10 +2,10 @@
 # setup-newer-compilers.sh - newer compilers than the system's, beside it: setup-newer-compilers.sh [--mali] [DIR]
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes a Debian root with ocloc 26, clang 21 and the device libraries of ROCm 7, Mesa's OpenCL and pretended kernel
-# drivers in DIR [~/.cache/clattn-offline/forky], for check.sh, and PoCL 7, for check-newer.sh. Runs on Debian as root;
-# 1.3 GB, some minutes. The system stays as it is, but for the package debootstrap and, with --mali, qemu-user-static
-# and a cross compiler.
+# Makes a Debian root with ocloc 26 and Intel's OpenCL driver, clang 21 and the device libraries of ROCm 7, Mesa's
+# OpenCL and pretended kernel drivers in DIR [~/.cache/clattn-offline/forky], for check.sh, and PoCL 7, for
+# check-newer.sh. Runs on Debian as root; 1.4 GB, some minutes. The system stays as it is, but for the package
+# debootstrap and, with --mali, qemu-user-static and a cross compiler.
 # Environment: SUITE [forky], MIRROR [the one that the system's packages come from], DEBOOTSTRAP_OPTS.
 set -eu
 mali=
@@ -36,9 +36,10 @@ unpack_arm64() {
 
 new_root "$suite"
 apt_inside update -qq
-# ocloc loads libigc and libigdfcl by name: nothing depends on them. llvm has the disassembler for AMD's newest.
-apt_inside install -y --no-install-recommends intel-ocloc libigc2 libigdfcl2 clang-21 llvm-21 libclc-21 libclc-21-dev \
-    rocm-device-libs-21 mesa-opencl-icd mesa-drm-shim ocl-icd-libopencl1 pocl-opencl-icd
+# ocloc and the driver load libigc and libigdfcl by name: nothing depends on them. The driver has no device in there; it
+# is run from outside, by compilers/neo.sh. llvm has the disassembler for AMD's newest.
+apt_inside install -y --no-install-recommends intel-ocloc intel-opencl-icd libigc2 libigdfcl2 clang-21 llvm-21 \
+    libclc-21 libclc-21-dev rocm-device-libs-21 mesa-opencl-icd mesa-drm-shim ocl-icd-libopencl1 pocl-opencl-icd
 wrap clang-21 "$libs:$dir/usr/lib/llvm-21/lib" "$dir/usr/lib/llvm-21/bin/clang" -resource-dir \
     "$dir/usr/lib/llvm-21/lib/clang/21"
 wrap llvm-objdump-21 "$libs:$dir/usr/lib/llvm-21/lib" "$dir/usr/lib/llvm-21/bin/llvm-objdump"
