@@ -59,6 +59,7 @@ static const struct {
 } kinds[] = {
     { "arg_byvalue", PAYLOAD_VALUE },
     { "buffer_offset", PAYLOAD_BUFFER_OFFSET },
+    { "buffer_address", PAYLOAD_POINTER }, /* beside what is reached by a binding */
     { "group_count", PAYLOAD_GROUP_COUNT },
     { "local_size", PAYLOAD_LOCAL_SIZE },
     { "enqueued_local_size", PAYLOAD_LOCAL_SIZE },

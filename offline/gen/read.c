@@ -45,8 +45,8 @@ static void take_platform(struct reader *r, struct word name)
     static const struct {
         const char *name;
         uint32_t grf;
-    } known[] = { { "XE_HPG", 32 }, { "DG2", 32 }, { "XE_HPC", 64 }, { "PVC", 64 }, { "PVCXT", 64 },
-                  { "PVCXT_A0", 64 }, { "XE2", 64 }, { "XE3", 64 } };
+    } known[] = { { "XE_HPG", 32 }, { "DG2", 32 },   { "MTL", 32 },      { "ARL", 32 }, { "XE_HPC", 64 },
+                  { "PVC", 64 },    { "PVCXT", 64 }, { "PVCXT_A0", 64 }, { "XE2", 64 }, { "XE3", 64 } };
     name = word_trim(name);
     if (r->has_platform)
         fail(r, "a second platform %.*s", WORD(name));

@@ -248,6 +248,45 @@ static void run_binary(void)
     gen_module_free(m);
 }
 
+/* As the driver has it for DG2: x is reached by a binding, and its address is an argument beside it. */
+static void run_address(void)
+{
+    static const char pointer[] = "arg_bypointer\n        offset:          24\n        size:            8\n"
+                                  "        arg_index:       0\n        addrmode:        stateless\n";
+    static const char address[] = "arg_bypointer\n        offset:          0\n        size:            0\n"
+                                  "        arg_index:       0\n        addrmode:        stateful\n"
+                                  "      - arg_type:        buffer_address\n        offset:          24\n"
+                                  "        size:            8\n        arg_index:       0\n";
+    static unsigned char binary[8192];
+    static float x[64], y[64];
+    static const char pieces[12];
+    static char changed[4000];
+    const float by = 2.5f;
+    const char *const at = strstr(info, pointer);
+    char why[300] = "";
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - info), info, address, at + sizeof pointer - 1);
+    const size_t size = make_binary(binary, changed);
+    struct gen_module *m = read_both(binary, size, listing, why);
+    if (!ok(m != NULL, "an address beside a binding: %s", why))
+        return;
+    for (int n = 0; n < 64; n++)
+        y[n] = (float)n + 1;
+    struct launch_buffer buffers[] = { { x, sizeof x, NULL }, { y, sizeof y, NULL } };
+    struct launch_arg args[] = { { ARG_BUFFER, 0, 16, NULL, 0 }, { ARG_BUFFER, 1, 0, NULL, 0 },
+                              { ARG_VALUE, 0, 0, &by, 4 }, { ARG_SHARED, 0, 0, NULL, 64 },
+                              { ARG_VALUE, 0, 0, pieces, 12 } };
+    struct heard heard;
+    struct gen_launch l = GEN_LAUNCH_INIT;
+    memset(&heard, 0, sizeof heard);
+    l.grid[0] = 3, l.block[0] = 16;
+    l.args = args, l.n_args = 5, l.buffers = buffers, l.n_buffers = 2, l.report = hear, l.context = &heard;
+    int bad = gen_run(gen_kernel_named(m, "scale"), &l, why, sizeof why) != GEN_OK || heard.all;
+    for (int n = 0; n < 64; n++)
+        bad |= x[n] != (n >= 4 && n < 52 ? 2.5f * (float)(n - 4 + 1) : 0);
+    ok(!bad, "it is where the buffer's part begins: %s %s", why, heard.text);
+    gen_module_free(m);
+}
+
 /* Of several listings the one that ends last within the code; one that ends alike has to be the same. */
 static void run_listings(void)
 {
@@ -423,6 +462,7 @@ int main(void)
     SKIP_BIG_ENDIAN;
     run_refused();
     run_binary();
+    run_address();
     run_listings();
     refuse_binary("threads of 24", "simd_size:       16", "simd_size:       24", listing, "threads of 24");
     refuse_binary("another argument", "enqueued_local_size", "image_height", listing, "image_height");
