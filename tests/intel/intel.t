@@ -1,5 +1,5 @@
 #!/bin/sh
-# intel.t - the library on a pretended Intel GPU: kernels compiled by Intel's compiler, executed as its machine code
+# intel.t - the library on a pretended Intel GPU: kernels compiled as Intel's driver does, executed as its machine code
 # SPDX-License-Identifier: Apache-2.0
 #
 # As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate.
@@ -118,6 +118,25 @@ for gpu in pvc acm-g10; do # IGC of ocloc 26 crashes while writing the listings 
     due several gpu=$gpu engines simt CLATTN_PART=0
     due several gpu=$gpu,schedule=highest,approximate=1 engines simt CLATTN_PART=0
     due several gpu=$gpu,schedule=random,seed=1,approximate=-1 engines simt
+done
+
+# ---- built by Intel's driver, as a user's programs are; for DG2 it makes other code than ocloc ----
+
+by_driver() { # COMMAND WORDS ARGS...
+    if has_driver; then
+        "$1" "driver=1,$2" "$3" simt ${4+"$4"}
+    else
+        skip "no driver, or no clbuild: $2, $3"
+    fi
+}
+usual && by_driver case_is_right gpu=dg2,approximate=1 'f16 b1 h2/1 q40 k70 d64 causal lse'
+for gpu in bmg pvc dg2 lnl ptl arl-h mtl; do
+    due by_driver case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q40 k70 d64 causal lse'
+    due by_driver case_is_right gpu=$gpu,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen'
+done
+for gpu in bmg pvc dg2; do
+    due by_driver case_is_right gpu=$gpu 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0'
+    due by_driver case_is_right gpu=$gpu 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' backward
 done
 
 # ---- faults ----

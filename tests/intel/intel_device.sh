@@ -1,7 +1,7 @@
 # intel_device.sh - what tests on the pretended Intel device share. Sourced behind program.sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# See intel_machine.c. The compiler is in what offline/setup-newer-compilers.sh makes, in $CLATTN_NEWER_ROOT or
+# See intel_machine.c. Compiler and driver are in what offline/setup-newer-compilers.sh makes, in $CLATTN_NEWER_ROOT or
 # ~/.cache/clattn-offline/forky. make check has a few problems of each kind; CLATTN_PART=1: the others, N/M: a share of
 # them, CLATTN_FULL=1: all.
 layer=$top_builddir/tests/intel/.libs/intel_device.so
@@ -13,6 +13,9 @@ skip_all() {
 }
 test -e "$layer" || skip_all "there is no $layer: no shared objects are built here, or CL/cl_layer.h is missing"
 test -x "$root/wrap/ocloc" || skip_all "no ocloc in $root: offline/setup-newer-compilers.sh installs it"
-platform=Intel variable=CLATTN_INTEL own="intelcl=$top_srcdir/offline/compilers/intelcl.sh,root=$root"
+clbuild=$top_builddir/offline/clbuild
+has_driver() { test -x "$clbuild" && test -e "$root/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so"; }
+platform=Intel variable=CLATTN_INTEL
+own="intelcl=$top_srcdir/offline/compilers/intelcl.sh,clbuild=$clbuild,root=$root"
 kept=${CLATTN_KERNEL_CACHE-$tmp}/intel # what was compiled before, for all of these tests
 . "$top_srcdir/tests/pretended/device.sh"

@@ -3,7 +3,8 @@
  *
  * Words of CLATTN_INTEL beside those of pretended.h:
  *   intelcl=FILE  root=DIR     offline/compilers/intelcl.sh, and what setup-newer-compilers.sh has made
- *   gpu=NAME                   bmg, pvc, acm-g10, lnl, ptl  [bmg]
+ *   driver=1  clbuild=FILE     programs are built by Intel's driver, not by ocloc: offline/compilers/clbuild.c, compiled
+ *   gpu=NAME                   bmg, pvc, acm-g10 (the driver's dg2), lnl, ptl, arl-h, mtl  [bmg]
  *   sub_groups=N               the shortest sub-groups that it names, whatever it compiles for
  * A program's binary is what intelcl.sh makes: the driver's, with the listings behind it. */
 #include "config.h"
@@ -42,8 +43,21 @@ static const char *gpu(char room[PRETENDED_VALUE_MAX])
 static bool is_older(void)
 {
     char room[PRETENDED_VALUE_MAX];
-    return !strncmp(gpu(room), "acm", 3);
+    static const char *const newer[] = { "pvc", "bmg", "lnl", "ptl" };
+    gpu(room);
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
+        if (!strcmp(room, newer[i]))
+            return false;
+    return true;
 }
+
+#define EXTENSIONS                                                                                                     \
+    "cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics " \
+    "cl_khr_icd cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_intel_command_queue_families "  \
+    "cl_intel_subgroups cl_intel_required_subgroup_size cl_intel_subgroups_short cl_khr_spir cl_intel_accelerator "    \
+    "cl_intel_driver_diagnostics cl_khr_priority_hints cl_khr_throttle_hints cl_khr_create_command_queue "             \
+    "cl_intel_subgroups_char cl_intel_subgroups_long cl_khr_il_program cl_khr_subgroups "                              \
+    "cl_intel_subgroup_local_block_io"
 
 static bool device(cl_device_info what, struct answer *out, char room[PRETENDED_VALUE_MAX])
 {
@@ -58,6 +72,8 @@ static bool device(cl_device_info what, struct answer *out, char room[PRETENDED_
         { CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 ", 0, 0 },
         { CL_DEVICE_MAX_COMPUTE_UNITS, NULL, 160, sizeof(cl_uint) },
         { CL_DEVICE_DOUBLE_FP_CONFIG, NULL, 0, sizeof(cl_device_fp_config) }, /* its divisions are not executed */
+        { CL_DEVICE_EXTENSIONS,
+          strcmp(name, "mtl") ? EXTENSIONS " cl_intel_subgroup_matrix_multiply_accumulate" : EXTENSIONS, 0, 0 },
         { SUB_GROUP_SIZES_INTEL, NULL, (unsigned long long)pretended_number("sub_groups", is_older() ? 8 : 16),
           sizeof(size_t) },
     };
@@ -78,15 +94,26 @@ static void compiler(char to[PRETENDED_FILE_MAX])
     snprintf(file, sizeof file, "%s/wrap/ocloc", pretended_word("root", dir));
     char *const wrapper = pretended_read(file, NULL);
     const char *const tool = wrapper ? strstr(wrapper, "/ocloc-") : NULL;
-    snprintf(to, PRETENDED_FILE_MAX, "%.32s %.32s", tool ? tool : "", gpu(name));
+    snprintf(to, PRETENDED_FILE_MAX, "%.32s %.32s%s", tool ? tool : "", gpu(name),
+             *pretended_word("driver", dir) ? " driver" : "");
     free(wrapper);
 }
 
 static int compile(const struct program *p, const char *in, const char *out, const char *log)
 {
-    char script[PRETENDED_VALUE_MAX], dir[PRETENDED_VALUE_MAX], name[PRETENDED_VALUE_MAX];
-    char *const argv[] = { (char *)pretended_word("intelcl", script), (char *)pretended_word("root", dir),
-                           (char *)gpu(name), (char *)in, (char *)out, p->options, NULL };
+    char script[PRETENDED_VALUE_MAX], dir[PRETENDED_VALUE_MAX], name[PRETENDED_VALUE_MAX], client[PRETENDED_VALUE_MAX];
+    char by_driver[] = "-d", *argv[9], **word = argv;
+    *word++ = (char *)pretended_word("intelcl", script);
+    if (*pretended_word("driver", client)) {
+        *word++ = by_driver;
+        *word++ = (char *)pretended_word("clbuild", client);
+    }
+    *word++ = (char *)pretended_word("root", dir);
+    *word++ = (char *)gpu(name);
+    *word++ = (char *)in;
+    *word++ = (char *)out;
+    *word++ = p->options;
+    *word = NULL;
     return pretended_run(argv, log, NULL);
 }
 
@@ -199,13 +226,7 @@ const struct machine machine = {
     .local_bytes = LOCAL_BYTES,
     .most_items = MOST_ITEMS,
     .device = device,
-    .extensions = "cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_global_int32_base_atomics "
-                  "cl_khr_global_int32_extended_atomics cl_khr_icd cl_khr_local_int32_base_atomics "
-                  "cl_khr_local_int32_extended_atomics cl_intel_command_queue_families cl_intel_subgroups "
-                  "cl_intel_required_subgroup_size cl_intel_subgroups_short cl_khr_spir cl_intel_accelerator "
-                  "cl_intel_driver_diagnostics cl_khr_priority_hints cl_khr_throttle_hints cl_khr_create_command_queue "
-                  "cl_intel_subgroups_char cl_intel_subgroups_long cl_khr_il_program cl_khr_subgroups "
-                  "cl_intel_subgroup_local_block_io cl_intel_subgroup_matrix_multiply_accumulate",
+    .extensions = "", /* see device() */
     .compiler = compiler,
     .compile = compile,
     .is_binary = is_binary,
