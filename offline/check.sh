@@ -25,6 +25,7 @@
 #          local B  static __local memory
 #          spill B  bytes per work-item that should not live in memory: spilled registers, arrays left in private memory
 #          occ      waves per SIMD (AMD), hardware threads per EU (Intel), most waves (Adreno)
+# intel/ is ocloc, neo/ Intel's OpenCL driver, as its products that are not there (compilers/neo.sh).
 # amd/ is the system's clang (that of ROCm 6), amd7/ clang 21 with the device libraries of ROCm 7, rocm5/ and rocm6/ are
 # AMD's drivers of ROCm 5.7 and 6.4, aco/ is Mesa's for AMD. Of AMD's GPUs programs are told which one it is, as the
 # library tells them. nvidia/ is clang's PTX, nv470/, nv535/ and nv550/ that of NVIDIA's drivers; all of it goes through
@@ -39,6 +40,7 @@ usage() { sed -n '4,21s/^# \{0,1\}//p' "$0"; exit 2; }
 intel_old="skl icllp" # newer compilers dropped them
 intel_both="tgllp adl-p acm-g10 pvc"
 intel_new="arl-h bmg lnl ptl"
+neo="bmg dg2 pvc lnl ptl arl-h mtl adlp tgllp"
 amd="gfx906 gfx908 gfx90a gfx942 gfx1010 gfx1030 gfx1100 gfx1151 gfx1201"
 amd7="gfx906 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1151 gfx1201"
 rocm5="gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100" # knows no later one
@@ -54,6 +56,7 @@ mali="7212 9093 a867 ac74" # G52, G57, G610, G310: an emulated host, slow
 special() { echo nvidia/sm_90a; printf 'mali/%s\n' $mali; }
 targets() {
     printf 'intel/%s\n' $intel_old $intel_both $intel_new
+    printf 'neo/%s\n' $neo
     printf 'amd/%s\n' $amd
     printf 'amd7/%s\n' $amd7
     printf 'rocm5/%s\n' $rocm5
@@ -114,6 +117,7 @@ libclc=${LIBCLC_NVPTX-$(first /usr/lib/clc/nvptx64--nvidiacl.bc /usr/lib/llvm-*/
 ptxas=${PTXAS-$(command -v ptxas || first /usr/local/cuda/bin/ptxas /opt/cuda/bin/ptxas)}
 ocloc=${OCLOC-$(command -v ocloc)}
 newocloc=$(first "$root"/usr/bin/ocloc-[0-9]*)
+neodriver=$(first "$root$libs/intel-opencl/libigdrcl.so")
 llvmspirv=$(newest llvm-spirv)
 spirclang=${CLANG_SPIR-}
 test -z "$spirclang" && test -n "$llvmspirv" && have "clang-${llvmspirv##*-}" && spirclang=clang-${llvmspirv##*-}
@@ -130,6 +134,10 @@ version() { # NAME COMMAND...: the first version number in what it prints
     v=$("$@" 2>/dev/null | grep -oE '[0-9]+\.[0-9]+[.0-9]*' | head -n 1)
     printf '%s %s\n' "$name" "${v:-missing}"
 }
+package() { # NAME PACKAGE ROOT: its version there
+    printf '%s %s\n' "$1" "$(sed -n "/^Package: $2\$/,/^\$/s/^Version: //p" "$3/var/lib/dpkg/status" 2>/dev/null |
+        grep . || echo missing)"
+}
 versions() {
     local driver library
     version clang "${clang:-false}" --version
@@ -139,15 +147,12 @@ versions() {
         library=$(readlink -e "$drivers/$driver/compiler.so")
         printf 'nv%s %s\n' $driver "$(sed 's/.*\.so\.//' <<<"${library:-missing}")"
     done
-    for driver in rocm5 rocm6; do
-        printf '%s %s\n' $driver "$(sed -n '/^Package: rocm-opencl-icd$/,/^$/s/^Version: //p' \
-            "$amd_drivers/$driver/var/lib/dpkg/status" 2>/dev/null | grep . || echo missing)"
-    done
+    for driver in rocm5 rocm6; do package $driver rocm-opencl-icd "$amd_drivers/$driver"; done
     if test -n "$ocloc"; then echo 'ocloc (old) there'; else echo 'ocloc (old) missing'; fi # tells no version
     if test -n "$newocloc"; then version 'ocloc' new_ocloc --version; else echo 'ocloc missing'; fi
+    package neo intel-opencl-icd "$root"
     version llvm-spirv "${llvmspirv:-false}" --version
-    printf 'Mesa %s\n' "$(sed -n '/^Package: mesa-opencl-icd$/,/^$/s/^Version: //p' "$root/var/lib/dpkg/status" \
-        2>/dev/null | grep . || echo missing)"
+    package Mesa mesa-opencl-icd "$root"
 }
 
 case $task in
@@ -193,7 +198,7 @@ local_limit() { # TARGET: the most __local memory that all such devices have
     case $1 in
     nvidia/* | nv[0-9]*/*) echo 49152 ;;
     adreno/* | apple/* | mali/*) echo 32768 ;;
-    intel/pvc | intel/bmg | intel/lnl | intel/ptl) echo 131072 ;;
+    intel/pvc | intel/bmg | intel/lnl | intel/ptl | neo/pvc | neo/bmg | neo/lnl | neo/ptl) echo 131072 ;;
     *) echo 65536 ;;
     esac
 }
@@ -269,36 +274,54 @@ intel_result() { # TARGET BINARY MS WHICH
     spill=$8
     test "$spill" != 0 || spill=$((${lines:-0} * grf)) # in words only
     spill=$((spill + $9))
-    test "$4" = new || spill=${10} # old versions tell only what spills and private memory take together
+    test "$4" != old || spill=${10} # old versions tell only what spills and private memory take together
     test "$6" -gt 0 && spill=$((spill / $6))
     listing=$(kept_listing "$2" "$2.dump") && cp "$listing" "$(path_of "$1").asm"
     passed "$1" "$5" "$7" "$spill" $((1024 / ($5 > 128 ? $5 : 128))) "$3" "$(first "$(path_of "$1").asm" "$2")" \
         "SIMD$6$(test "$9" = 0 || echo ", private $9")$(test "${10}" = 0 || echo ", scratch ${10}") [$4]"
 }
+# Puts the binary into a directory.
+by_ocloc() { # TOOL DEVICE DIRECTORY
+    timeout "$limit" bash -c '"$@"' - "$1" compile --format zebin -device "$2" -file "$file" \
+        -options "$std ${options[*]-} ${intel_options[*]-}" -output k -out_dir "$3"
+}
+by_neo() { # TOOL DEVICE DIRECTORY
+    timeout "$limit" "$(dirname "$0")/compilers/neo.sh" "$root" "$2" "$1" "$file" - \
+        "$std ${options[*]-} ${intel_options[*]-}" "$3/k.bin"
+}
 compile_intel() {
-    local t=$1 device=${1#*/} tool= began rc bin log unknown
+    local t=$1 device=${1#*/} tool= which=old began rc bin log unknown
     log=$(path_of "$t").log bin=$(path_of "$t").bin
     case " $intel_old $intel_both " in *" $device "*) test -z "$ocloc" || tool=$ocloc ;; esac
-    case " $intel_both $intel_new " in *" $device "*) test -z "$newocloc" || tool=new_ocloc ;; esac
+    case " $intel_both $intel_new " in *" $device "*) test -z "$newocloc" || tool=new_ocloc which=new ;; esac
+    case $t in
+    neo/*)
+        test -n "$neodriver" || { skipped "$t" "no driver ($setup)" && return; }
+        client clbuild "$tmp/clbuild" "${CC:-cc}" -lOpenCL ||
+            { skipped "$t" "needs cc and ocl-icd-opencl-dev" && return; }
+        tool=$tmp/clbuild which=driver
+        ;;
+    esac
     test -n "$tool" || { skipped "$t" "no ocloc for it (Debian: intel-opencl-icd; new devices: $setup)" && return; }
     rm -rf "$bin.dump" "$bin.d" && mkdir -p "$bin.dump" "$bin.d"
     began=$(now)
-    IGC_ShaderDumpEnable=1 IGC_DumpToCustomDir=$bin.dump timeout "$limit" bash -c '"$@"' - "$tool" compile \
-        --format zebin -device "$device" -file "$file" -options "$std ${options[*]-} ${intel_options[*]-}" \
-        -output k -out_dir "$bin.d" >"$log" 2>&1
+    IGC_ShaderDumpEnable=1 IGC_DumpToCustomDir=$bin.dump \
+        "$(test $which = driver && echo by_neo || echo by_ocloc)" "$tool" "$device" "$bin.d" >"$log" 2>&1
     rc=$?
     if grep -qiE 'could not determine device|unknown device|Cannot get HW Info' "$log"; then
         skipped "$t" "this ocloc does not know it"
     elif grep -qE 'Loading of (FCL|IGC) library has failed' "$log"; then
         skipped "$t" "ocloc misses libigdfcl or libigc"
+    elif grep -q '^no device' "$log"; then
+        skipped "$t" "the driver gave no device"
     elif test $rc != 0 || ! mv "$(first "$bin.d"/*.bin)" "$bin" 2>/dev/null; then
-        failed "$t" $(($(now) - began)) "$(reason "$log" "ocloc: status $rc")"
+        failed "$t" $(($(now) - began)) "$(reason "$log" "${tool##*/}: status $rc")"
     else
         unknown=$(undefined "$bin") # IGC links lazily: nothing else tells
         if test -n "$unknown"; then
             failed "$t" $(($(now) - began)) "undefined: $unknown"
         else
-            intel_result "$t" "$bin" $(($(now) - began)) "$(test $tool = new_ocloc && echo new || echo old)"
+            intel_result "$t" "$bin" $(($(now) - began)) $which
         fi
     fi
     rm -rf "$bin.dump" "$bin.d"
@@ -612,7 +635,7 @@ compile_mali() {
 
 compile() {
     case $1 in
-    intel/*) compile_intel "$1" ;;
+    intel/* | neo/*) compile_intel "$1" ;;
     amd/* | amd7/*) compile_amd "$1" ;;
     nvidia/*) compile_nvidia "$1" ;;
     nv[0-9]*/*) compile_driver "$1" ;;
