@@ -333,7 +333,7 @@ class Tile:
                     break
                 except Unknown:
                     inside = [i for i in x.inner if any(map(self.is_hot, i.all()))]
-                    if x.fma > self.closing or len(inside) != 1:
+                    if len(inside) != 1:
                         raise
                     x = inside[0]
         if not results:
