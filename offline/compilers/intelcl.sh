@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # By ocloc of the root that setup-newer-compilers.sh makes; with -d by the OpenCL driver in it, as a user's program is:
-# CLBUILD is clbuild.c compiled, DEVICE one of neo.sh's. OUT is the kernel binary, the listings of its kernels behind it,
-# and a last line that says how long the binary is. What the compiler says goes to standard output.
+# CLBUILD is clbuild.c compiled, DEVICE one of neo.sh's. OUT is the kernel binary, the listings of its kernels behind
+# it, and a last line that says how long the binary is. What the compiler says goes to standard output.
 client=
 if test "${1-}" = -d; then client=${2-} && shift 2; fi
 test $# -ge 4 || exit 2

@@ -2,8 +2,8 @@
 # neo.t - what the library makes of the answers of Intel's driver, as nine products, and that the driver builds it
 # SPDX-License-Identifier: Apache-2.0
 #
-# The driver is asked without a GPU: offline/compilers/neo.sh. Which products have matrix instructions, and so threads of
-# 256 registers, which sub-groups and whether fma() is one instruction, it alone says.
+# The driver is asked without a GPU: offline/compilers/neo.sh. Which products have matrix instructions, and so threads
+# of 256 registers, which sub-groups and whether fma() is one instruction, it alone says.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/intel/intel_device.sh"
 has_driver || skip_all "no driver in $root, or no $clbuild: offline/setup-newer-compilers.sh installs it"
