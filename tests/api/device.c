@@ -5,6 +5,8 @@
 #include "config.h"
 
 #include "src/device/device.h"
+#include "src/engine/tile.h"
+#include "tests/api/neo_papers.h"
 #include "tests/lib/tap.h"
 
 #include <stdint.h>
@@ -32,10 +34,25 @@ struct paper {
         int fp64, fma, fma64, sub_group, nv_cc, first_group;
         cl_uint lanes; /* of a vector, 0: as many as it says */
         const char *identity, *driver;
+        const char *tile; /* of f32 d64 with many rows; NULL: not looked at */
     } want;
 };
 
 enum { FMA = CL_FP_FMA, FP = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST };
+
+/* One of Intel's GPUs, as the driver told of it without one. */
+#define NEO_PAPER(ID, UUID, UNITS, LOCAL, CACHE, GROUP, DOUBLES, IP, LIST, ...)                                        \
+    .platform = "Intel(R) OpenCL Graphics", .platform_version = "OpenCL 3.0 ", .vendor = "Intel(R) Corporation",       \
+    .name = "Intel(R) Graphics [0x" ID "]", .driver = "26.27.039122", .version = "OpenCL 3.0 NEO ",                    \
+    .c_version = "OpenCL C 1.2 ", .extensions = LIST, .type = CL_DEVICE_TYPE_GPU, .local = LOCAL, .cache = CACHE,      \
+    .width = 1, .units = UNITS, .vendor_id = 0x8086, .bits = 64, .group = GROUP, .axes = { GROUP, GROUP, GROUP },      \
+    .fp32 = FP | FMA, .fp64 = DOUBLES, .sub_groups = { __VA_ARGS__ }, .ip_version = IP,                                \
+    .uuid = "\x86\x80" UUID "\0\0\0\0\0\0\0\0\0\0\0", .driver_uuid = "26.27.039122\0\0\0"
+#define NEO_WANT(GROUP, DOUBLES, SUB_GROUP, TILE)                                                                      \
+    .want = { .kind = CAPS_GPU, .group = GROUP, .fp64 = DOUBLES, .fma = 1, .fma64 = DOUBLES, .sub_group = SUB_GROUP,   \
+              .first_group = 64, .tile = TILE }
+#define LARGE "simt tx16,ty8,tm8,tn8,ch8,cv16,qres0"
+#define SMALL "simt tx16,ty4,tm4,tn4,ch8,cv4,qres0"
 
 static const struct paper papers[] = {
     { .platform = "AMD Accelerated Parallel Processing", .platform_version = "OpenCL 2.1 AMD-APP (3614.0)",
@@ -150,6 +167,24 @@ static const struct paper papers[] = {
       .cache = 32768, .width = 1, .units = 1, .vendor_id = 0x1172, .bits = 64, .group = 2147483647,
       .axes = { 2147483647, 2147483647, 2147483647 }, .fp32 = FP | FMA, .fp64 = FP | FMA,
       .want = { .kind = CAPS_ACCELERATOR, .group = 2147483647, .fp64 = 1 } },
+    { NEO_PAPER("e20b", "\x0b\xe2\0", 160, 131072, 1024, 1024, FP | FMA, 0x05004000, NEO_XE2, 16, 32), /* bmg */
+      NEO_WANT(1024, 1, 16, LARGE) },
+    { NEO_PAPER("56a0", "\xa0\x56\x08", 512, 65536, 1024, 1024, 0, 0x030dc008, NEO_DG2, 8, 16, 32), /* dg2 */
+      NEO_WANT(1024, 0, 8, LARGE) },
+    { NEO_PAPER("0bd5", "\xd5\x0b\x07", 512, 131072, 1024, 1024, FP | FMA, 0x030f0007, NEO_PVC, 16, 32), /* pvc */
+      NEO_WANT(1024, 1, 16, LARGE) },
+    { NEO_PAPER("64a0", "\xa0\x64\x04", 64, 131072, 1024, 1024, FP | FMA, 0x05010004, NEO_XE2, 16, 32), /* lnl */
+      NEO_WANT(1024, 1, 16, LARGE) },
+    { NEO_PAPER("b080", "\x80\xb0\x04", 96, 131072, 1024, 1024, FP | FMA, 0x07800004, NEO_XE2, 16, 32), /* ptl */
+      NEO_WANT(1024, 1, 16, LARGE) },
+    { NEO_PAPER("7d51", "\x51\x7d\0", 128, 65536, 1024, 1024, FP | FMA, 0x03128004, NEO_ARL, 8, 16, 32), /* arl-h */
+      NEO_WANT(1024, 1, 8, LARGE) },
+    { NEO_PAPER("7d55", "\x55\x7d\0", 128, 65536, 1024, 1024, FP | FMA, 0x03118004, NEO_MTL, 8, 16, 32), /* mtl */
+      NEO_WANT(1024, 1, 0, SMALL) },
+    { NEO_PAPER("46a6", "\xa6\x46\0", 96, 65536, 1024, 512, 0, 0x0300c000, NEO_XELP, 8, 16, 32), /* adlp */
+      NEO_WANT(512, 0, 0, SMALL) },
+    { NEO_PAPER("9a49", "\x49\x9a\0", 96, 65536, 3932160, 512, 0, 0x03000000, NEO_XELP, 8, 16, 32), /* tgllp */
+      NEO_WANT(512, 0, 0, SMALL) },
     /* told to compile for a CPU with narrower vectors than it states */
     { .platform = "Portable Computing Language", .platform_version = "OpenCL 3.0 PoCL 3.1", .vendor = "GenuineIntel",
       .name = "pthread-haswell-Xeon", .driver = "3.1", .version = "OpenCL 3.0 pocl HSTR: pthread",
@@ -326,6 +361,21 @@ static const char *as_here(const char *text)
 
 /* ---- Devices that there are ---- */
 
+static void test_tile(const struct caps *caps, const char *wanted)
+{
+    clattn_problem p = CLATTN_PROBLEM_INIT, in = CLATTN_PROBLEM_INIT;
+    struct config c;
+    char text[128] = "";
+    struct text to = { text, sizeof text, 0 };
+    in.type = CLATTN_F32, in.d = in.dv = 64;
+    in.sizes.b = in.sizes.h = 1, in.sizes.nq = in.sizes.nk = 1000;
+    if (problem_read(&p, &in, &why))
+        bail("%s", why.text);
+    if (tile_config_at(&c, caps, &p, NULL, 0))
+        tile_config_print(&c, &to);
+    is_str(text, wanted, "the tile to begin with");
+}
+
 static void test_device(const struct paper *p)
 {
     struct caps c;
@@ -351,6 +401,8 @@ static void test_device(const struct paper *p)
         is_str(c.identity, as_here(p->want.identity), "who it is");
     if (p->want.driver)
         is_str(c.driver, p->want.driver, "which driver");
+    if (p->want.tile)
+        test_tile(&c, p->want.tile);
 }
 
 /* What only some have is asked of those alone: a question from an extension's range may mean anything elsewhere. */
