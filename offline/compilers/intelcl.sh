@@ -18,7 +18,8 @@ if test -n "$client"; then
     "$(dirname "$0")/neo.sh" "$root" "$device" "$client" "$in" - "$*" "$dir/kernel.bin" || exit 1
 else
     "$root/wrap/ocloc" compile --format zebin -device "$device" -file "$in" -output kernel -out_dir "$dir" \
-        -options "$*" || exit 1
+        -options "$*" >"$dir/said" || { cat "$dir/said" && exit 1; }
+    grep -vx "Build succeeded\." "$dir/said"
 fi
 binary=$(find "$dir" -name 'kernel*.bin' | head -n 1)
 test -s "$binary" || exit 1

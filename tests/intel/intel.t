@@ -149,5 +149,14 @@ for barrier in FIRST_K V K; do
     due fault dpas 'f16 b1 h2 q77 k133 d64 causal lse' "define CLA_BARRIER_$barrier barrier(CLK_LOCAL_MEM_FENCE);" \
         "define CLA_BARRIER_$barrier" 1 gpu=bmg
 done
+faulty() { # PRODUCT FROM TO: built by the driver
+    if has_driver; then
+        fault simt 'f32 b1 h2 q77 k133 d64 causal lse' "$2" "$3" 1 driver=1,gpu="$1"
+    else
+        skip "no driver, or no clbuild: a fault on $1"
+    fi
+}
+due faulty dg2 '#define CLA_BARRIER_CHUNK barrier(CLK_LOCAL_MEM_FENCE);' '#define CLA_BARRIER_CHUNK'
+due faulty dg2 'if (r >= cla_row_count(e, e->nq)) return;' ' '
 
 finish
