@@ -12,7 +12,7 @@ CLA_FN void cla_converge(cla_warp w) {}
 
 #define CLA_BLOCK_OF_16(p) as_uint4(intel_sub_group_block_read_us8((const __local ushort *)(p)))
 #define CLA_BLOCK_OF_8(p) intel_sub_group_block_read8((const __local uint *)(p))
-CLA_FN cla_right cla_block(const __local uint4 *p) { return CLA_CAT(CLA_BLOCK_OF_, CLA_WAVE)(p); }
+CLA_FN cla_right cla_read_block(const __local uint4 *p) { return CLA_CAT(CLA_BLOCK_OF_, CLA_WAVE)(p); }
 
 /* Its A by the type that it wants. */
 #define CLA_A_OF_16(x) as_short8(x)

@@ -41,10 +41,10 @@ typedef cla_right cla_read;
 /* Tile j of rows to multiply with, step d of their dims. */
 CLA_FN void cla_read_dotted(const __local uint4 *b, cla_read *to, int column, int part, int j, int d, const int chunks)
 {
-    to[0] = cla_block(b + (j * (chunks / 2) + d) * CLA_BLOCK_CHUNKS);
+    to[0] = cla_read_block(b + (j * (chunks / 2) + d) * CLA_BLOCK_CHUNKS);
 }
 /* Keys K j .. of rows to add up, tile h of their columns. */
 CLA_FN void cla_read_summed(const __local uint4 *b, cla_read *to, int column, int part, int j, int h, const int chunks)
 {
-    to[0] = cla_block(b + (j * chunks + h) * CLA_BLOCK_CHUNKS);
+    to[0] = cla_read_block(b + (j * chunks + h) * CLA_BLOCK_CHUNKS);
 }

@@ -6,7 +6,7 @@
  *     A       row m at k: of 16 lanes, lane k, half m; of 8 lanes, lane k / 2, word m, half k % 2
  *     B       column n at k: lane n, word k / 2, half k % 2
  *     D       row m, column n: lane n, component m */
-CLA_FN cla_right cla_block(const __local uint4 *p) /* lane l: of each row of 32 bytes its own part */
+CLA_FN cla_right cla_read_block(const __local uint4 *p) /* lane l: of each row of 32 bytes its own part */
 {
     const int lane = get_local_id(0) % CLA_WAVE;
     cla_right x;

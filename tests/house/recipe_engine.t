@@ -65,13 +65,15 @@ for macro in COLUMN ROW PART APART; do
     without "CLA_MMA_$macro" $unit "/^#define CLA_MMA_$macro/d" "mma_unit.cl.*CLA_MMA_$macro"
 done
 without "cla_left" $unit '/^typedef uint2 cla_left/d' cla_left
+without "cla_right" $unit '/^typedef uint2 cla_right/d' cla_right
 without "cla_left_of()" $unit '/^CLA_FN cla_left cla_left_of/d' 'mma_unit.cl.*cla_left_of'
 without "cla_mma()" $unit '/^CLA_FN void cla_mma/,/^}/d' 'mma_unit.cl.*cla_mma'
 without "what all emulations share" $engine 's/"mma_wave\.cl", "mma_emu64\.cl"/"mma_emu64.cl"/'
 for number in wave m n k rows; do
     without "its .$number (another)" $engine \
-        "/\"mma_emu64\.cl\"/s/\\.$number = [0-9]*/.$number = 2/"
+        "/\.wave = 64/s/\\.$number = [0-9]*/.$number = 2/"
 done
+without "its .operands" $engine '/"mma_emu64\.cl"/s/ \.operands = "operands_lanes\.cl",//' cla_put_columns
 without "its .rows" $engine '/^const struct engine engine_mma_emu64/,/^}/{/\.rows = /d;}'
 without "its .suits" $engine '/^const struct engine engine_mma_emu64/,/^}/{/\.suits = /d;}'
 without "its .own_words" $engine '/^const struct engine engine_mma_emu64/,/^}/{/\.own_words = /d;}'
