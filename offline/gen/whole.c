@@ -32,6 +32,7 @@
 
 ONE(move, a)
 ONE(complement, ~a)
+ONE(leading_zeros, (uint32_t)a ? (uint64_t)__builtin_clz((uint32_t)a) : 32)
 TWO(add, a + b)
 TWO(bit_and, a & b)
 TWO(bit_or, a | b)
@@ -303,6 +304,7 @@ static const struct form forms[] = {
     { "or", 2, bit_or, NULL, issue_lanes, NULL, 0, 0 },
     { "xor", 2, bit_xor, NULL, issue_lanes, NULL, 0, 0 },
     { "not", 1, complement, NULL, issue_lanes, NULL, 0, 0 },
+    { "lzd", 1, leading_zeros, NULL, issue_lanes, NULL, 0, 0 },
     { "shl", 2, shift_left, NULL, issue_lanes, NULL, 0, 0 },
     { "shr", 2, shift_right, NULL, issue_lanes, NULL, 0, 0 },
     { "asr", 2, shift_arithmetic, NULL, issue_lanes, NULL, 0, 0 },

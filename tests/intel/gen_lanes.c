@@ -100,6 +100,9 @@ static uint32_t toward_zero(double x)
     X(or, "or (16|M0) " D2, a | b)                                                                                     \
     X(xor, "xor (16|M0) " D2, a ^ b)                                                                                   \
     X(not, "not (16|M0) " D1, ~a)                                                                                      \
+    X(lzd, "shr (16|M0) r22.0<1>:ud r30.0<1;1,0>:ud r31.0<1;1,0>:ud\n"                                                 \
+           "lzd (16|M0) r20.0<1>:ud r22.0<1;1,0>:ud\n",                                                                \
+      a >> (b & 31) ? 31 - (uint32_t)ilogb(a >> (b & 31)) : 32)                                                        \
     X(shl, "shl (16|M0) " D2, a << (b & 31))                                                                           \
     X(shr, "shr (16|M0) " UD2, a >> (b & 31))                                                                          \
     X(shr_signed, "shr (16|M0) r20.0<1>:d r30.0<1;1,0>:d 4:w\n", a >> 4)                                               \
