@@ -68,11 +68,11 @@
  *
  * eps is u for f32 and f64, 2^-11 for f16 and 2^-8 for bf16 (the type of O), and tiny is the smallest normal number of
  * that type; for f64 read 2^-1020 for 2^-124. Where p_k < 2^-126 e^(2 max E) (f64: 2^-1022) a weight may count as 0:
- * e^-E_k is 0 then, and e^E_k is at least 2. Engines that use matrix units (mma_nv, mfma, wmma) have 96 + 2 d in place
- * of 96, and store p in 16 bits, in the type of Q: 2 eps R more, with the eps of that type; in f16 2^-32 n max|V| as
- * well, and in bf16 2^-118 in place of 2^-126 and 2^-116 n in place of 2^-124 n; in bf16 sum_d |Q K| is at most 1e37
- * there, too. What a score_mod loses to its own rounding is not included; where it enlarges differences up to g times,
- * all of E_k that comes from what lies before it counts g times.
+ * e^-E_k is 0 then, and e^E_k is at least 2. Engines that use matrix units (mma_nv, mfma, wmma, dpas, dpas8) have
+ * 96 + 2 d in place of 96, and store p in 16 bits, in the type of Q: 2 eps R more, with the eps of that type; in f16
+ * 2^-32 n max|V| as well, and in bf16 2^-118 in place of 2^-126 and 2^-116 n in place of 2^-124 n; in bf16 sum_d |Q K|
+ * is at most 1e37 there, too. What a score_mod loses to its own rounding is not included; where it enlarges differences
+ * up to g times, all of E_k that comes from what lies before it counts g times.
  *
  * To first order W is sum_k p_k E_k |V - o|. From scores of some 10^5 on (f64: 10^14) rounding a score changes its
  * weight by a factor, and the bound then says no more than that O is a mean of the values that are seen.
@@ -661,8 +661,8 @@ CLATTN_API cl_int clattn_supports(clattn_handle handle, const clattn_problem *pr
 /**
  * Writes the index-th configuration that the device can run a problem with.
  *
- * Number 0 is the default. Engines with matrix units, mma_nv on NVIDIA's GPUs, mfma and wmma on AMD's, are the default
- * of f16 and bf16 there once they have passed their self-test. The first plan of a handle in these types runs that
+ * Number 0 is the default. Engines with matrix units, mma_nv on NVIDIA's GPUs, mfma and wmma on AMD's, dpas and dpas8 on
+ * Intel's, are the default of f16 and bf16 there once they have passed their self-test. The first plan of a handle in these types runs that
  * test, in every tuning mode, because it is about what is right; unless its verdict is kept already. Before that they
  * are not among the configurations.
  *

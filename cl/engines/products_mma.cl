@@ -11,9 +11,9 @@
  *
  * Every operand is an aligned pair or quad of one 16-byte load (a chunk, 8 elements), so that nothing moves registers:
  * a lane owns dims 8 part .. of each 8 PARTS of Q and K, which renames the dims of both alike, and keys and columns
- * have the names above; where it owns whole rows, that is 16 dims, two chunks. P is in registers as it comes: the layout
- * of S is that of a left operand. That takes units whose lanes have 4, 8 or 16 of a row's K elements (CLA_MMA_DEPTH): a
- * chunk feeds two instructions or one, or an instruction takes two chunks.
+ * have the names above; where it owns whole rows, these are 16 dims, two chunks. P is in registers as it comes: the
+ * layout of S is that of a left operand. That takes units whose lanes have 4, 8 or 16 of a row's K elements
+ * (CLA_MMA_DEPTH): a chunk feeds two instructions or one, or an instruction takes two chunks.
  *     Rows to multiply with, as K, and rows to add up, as V: operands_lanes.cl or operands_blocks.cl, which stands
  *         before this file
  *     Rows that are owned, as Q: registers (QREG 1), or local memory where each item reads what it wrote, or what items

@@ -134,7 +134,7 @@ def test_dead_handle(rng):
 def test_plan(rng):
     q, k, v = qkv(rng)
     plan = clattn.Plan(q, k, v, causal=True)
-    assert plan.config.split()[0] in ('cpu', 'row', 'simt', 'naive', 'mma_nv', 'mfma', 'wmma')
+    assert plan.config.split()[0] in ('cpu', 'row', 'simt', 'naive', 'mma_nv', 'mfma', 'wmma', 'dpas', 'dpas8')
     assert plan.info[0] == 'default'
     assert np.array_equal(plan(q, k, v), clattn.attention(q, k, v, causal=True))
     for other in (dict(softcap=3.0), dict(causal=False)):
