@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # As a user's program meets it, and tables of cases: in several schedules, with other errors of what is approximate.
-# make check has one case of each kind; faults are planted, which the interpreter has to find.
+# make check has one case of each kind. intel_faults.t has what the interpreter has to find.
 . "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
 . "$top_srcdir/tests/intel/intel_device.sh"
 
@@ -122,9 +122,9 @@ done
 
 # ---- built by Intel's driver, as a user's programs are; for DG2 it makes other code than ocloc ----
 
-by_driver() { # COMMAND WORDS ARGS...
+by_driver() { # COMMAND WORDS PROBLEM [ENGINE [TEST]]
     if has_driver; then
-        "$1" "driver=1,$2" "$3" simt ${4+"$4"}
+        "$1" "driver=1,$2" "$3" "${4-simt}" ${5+"$5"}
     else
         skip "no driver, or no clbuild: $2, $3"
     fi
@@ -136,27 +136,13 @@ for gpu in bmg pvc dg2 lnl ptl arl-h mtl; do
 done
 for gpu in bmg pvc dg2; do
     due by_driver case_is_right gpu=$gpu 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0'
-    due by_driver case_is_right gpu=$gpu 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' backward
+    due by_driver case_is_right gpu=$gpu 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt backward
 done
-
-# ---- faults ----
-
-# Of seven barriers 1 is for keys that are dropped; 3, 4 and 7 are among the items of a row, which are of one thread.
-for nth in 2 5 6; do
-    due fault simt 'f32 b1 h2 q77 k133 d64 causal lse' 'barrier(CLK_LOCAL_MEM_FENCE);' ' ' $nth gpu=bmg
+for gpu in bmg pvc dg2 lnl ptl arl-h; do
+    engine=dpas
+    case $gpu in dg2 | arl-h) engine=dpas8 ;; esac
+    due by_driver case_is_right gpu=$gpu,approximate=1 'f16 b1 h4/2 q77 k133 d64 causal lse' $engine
+    due by_driver case_is_right gpu=$gpu,approximate=-1 'bf16 b1 h2/1 q40 k70 d128 lse' $engine
 done
-for barrier in FIRST_K V K; do
-    due fault dpas 'f16 b1 h2 q77 k133 d64 causal lse' "define CLA_BARRIER_$barrier barrier(CLK_LOCAL_MEM_FENCE);" \
-        "define CLA_BARRIER_$barrier" 1 gpu=bmg
-done
-faulty() { # PRODUCT FROM TO: built by the driver
-    if has_driver; then
-        fault simt 'f32 b1 h2 q77 k133 d64 causal lse' "$2" "$3" 1 driver=1,gpu="$1"
-    else
-        skip "no driver, or no clbuild: a fault on $1"
-    fi
-}
-due faulty dg2 '#define CLA_BARRIER_CHUNK barrier(CLK_LOCAL_MEM_FENCE);' '#define CLA_BARRIER_CHUNK'
-due faulty dg2 'if (r >= cla_row_count(e, e->nq)) return;' ' '
 
 finish

@@ -1,0 +1,45 @@
+#!/bin/sh
+# intel_faults.t - faults put into programs, which the pretended Intel device has to show
+# SPDX-License-Identifier: Apache-2.0
+. "${top_srcdir=$(dirname "$0")/../..}/tests/lib/program.sh"
+. "$top_srcdir/tests/intel/intel_device.sh"
+
+simt='f32 b1 h2 q77 k133 d64 causal lse' mma='f16 b1 h2 q77 k133 d64 causal lse' gone=' '
+holes='f16 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
+barrier='barrier(CLK_LOCAL_MEM_FENCE);'
+case_is_right gpu=bmg "$mma" dpas
+if rest; then
+    # Of seven 1 is for keys that are dropped; 3, 4 and 7 are among the items of a row, which are of one thread.
+    for i in 2 5 6; do due fault simt "$simt" "$barrier" "$gone" $i gpu=bmg; done
+    by_driver() { # FROM TO: of DG2
+        if has_driver; then
+            fault simt "$simt" "$1" "$2" 1 driver=1,gpu=dg2
+        else
+            skip "no driver, or no clbuild: a fault on dg2"
+        fi
+    }
+    due by_driver '#define CLA_BARRIER_CHUNK barrier(CLK_LOCAL_MEM_FENCE);' '#define CLA_BARRIER_CHUNK'
+    due by_driver 'if (r >= cla_row_count(e, e->nq)) return;' "$gone"
+    for gpu in bmg pvc acm-g10; do
+        engine=dpas
+        test $gpu != acm-g10 || engine=dpas8
+        case_is_right gpu=$gpu "$holes" $engine
+        for name in CLEARED MARKED; do
+            due fault $engine "$holes" "define CLA_BARRIER_$name $barrier" "define CLA_BARRIER_$name" 1 gpu=$gpu
+        done
+        for name in FIRST_K V K; do
+            due fault $engine "$mma" "define CLA_BARRIER_$name $barrier" "define CLA_BARRIER_$name" 1 gpu=$gpu
+        done
+        # Lane maps, places in local memory, and what reads or writes outside.
+        due fault $engine "$mma" 'CLA_MMA_COLUMN(item) ((item) % CLA_WAVE)' \
+            'CLA_MMA_COLUMN(item) (((item) ^ 1) % CLA_WAVE)' 1 gpu=$gpu
+        due fault $engine "$mma" 'row % 8 * 2 + c % 2;' 'row % 8 * 2 + (c ^ 1) % 2;' 1 gpu=$gpu
+        due fault $engine "$mma" 'p % 8 * 8 + row % 8]' 'p % 8 * 8 + (row ^ 1) % 8]' 1 gpu=$gpu
+        due fault $engine "$mma" '(x & 0xffff) | y << 16' '(y & 0xffff) | x << 16' 1 gpu=$gpu
+        due fault $engine "$mma" '(float2)(low, high)' '(float2)(high, low)' 1 gpu=$gpu
+        due fault $engine "$mma" 'if (r >= cla_row_count(e, e->nq)) return;' "$gone" 1 gpu=$gpu
+        due fault $engine "$mma" 'c % 2;' 'c % 2 + 16 * 500;' 1 gpu=$gpu
+    done
+fi
+
+finish
