@@ -23,7 +23,7 @@
  *     cla_left                 A, as a lane holds it; cla_left_of(x): of its part of row r, 16 bits each, in x[r],
  *                              uint2, uint4 or uint8. Where CLA_MMA_WHOLE it is uint8, both parts, and has no function
  *     cla_right                B, as a lane holds it: its part of its column, uint8 where CLA_MMA_WHOLE; with
- *                              operands_blocks.cl what comes of the unit's cla_read_block(p): a wave reads at p
+ *                              mma_operands_blocks.cl what comes of the unit's cla_read_block(p): a wave reads at p
  *     cla_mma(w, d, row, column, a, b)   the instruction: element (r, i) of D is d[r * row + i * column]
  *     cla_exchange(w, x, by)   x of the lane with number (this lane's ^ by)
  *     cla_converge(w)          lanes that have gone different ways are together again

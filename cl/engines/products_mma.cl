@@ -14,8 +14,8 @@
  * have the names above; where it owns whole rows, these are 16 dims, two chunks. P is in registers as it comes: the
  * layout of S is that of a left operand. That takes units whose lanes have 4, 8 or 16 of a row's K elements
  * (CLA_MMA_DEPTH): a chunk feeds two instructions or one, or an instruction takes two chunks.
- *     Rows to multiply with, as K, and rows to add up, as V: operands_lanes.cl or operands_blocks.cl, which stands
- *         before this file
+ *     Rows to multiply with, as K, and rows to add up, as V: mma_operands_lanes.cl or mma_operands_blocks.cl, which
+ *         stands before this file
  *     Rows that are owned, as Q: registers (QREG 1), or local memory where each item reads what it wrote, or what items
  *         of its wave did (CLA_MMA_WHOLE), behind a barrier */
 #if CLA_MMA_PARTS * CLA_MMA_DEPTH != CLA_MMA_K || CLA_MMA_ROWS > 2 || CLA_MMA_COLUMNS % 2 || CLA_MMA_TILES < 1 || \

@@ -23,7 +23,7 @@ static const struct row rows_8[] = {
 
 #define UNIT(lanes) \
     { \
-        .fragments = { "mma_dpas_lanes.cl", "mma_dpas.cl" }, .operands = "operands_blocks.cl", .wave = lanes, \
+        .fragments = { "mma_dpas_lanes.cl", "mma_dpas.cl" }, .operands = "mma_operands_blocks.cl", .wave = lanes, \
         .m = lanes, .n = 8, .k = 16, .rows = 1 \
     }
 static const struct unit unit = UNIT(16), unit_8 = UNIT(8);

@@ -21,7 +21,7 @@ static const struct row rows[] = {
 };
 
 static const struct unit unit = {
-    .fragments = { "mma_mfma_lanes.cl", "mma_amd.cl", "mma_mfma.cl" }, .operands = "operands_lanes.cl",
+    .fragments = { "mma_mfma_lanes.cl", "mma_amd.cl", "mma_mfma.cl" }, .operands = "mma_operands_lanes.cl",
     .wave = 64, .m = 16, .n = 16, .k = 16, .rows = 1
 };
 

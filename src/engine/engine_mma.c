@@ -6,8 +6,8 @@
 
 #include "problem/problem.h"
 
-/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row or as many as an instruction takes,
- * and columns that are summed, a chunk for each of B. */
+/* What products_mma.cl rounds up: dims that are multiplied, 8 for each lane of a row or as many as an instruction
+ * takes, and columns that are summed, a chunk for each of B. */
 static int parts(const struct unit *u)
 {
     return u->wave * u->rows / u->m;

@@ -36,7 +36,7 @@ int engine_mma_rank(const struct caps *caps, const clattn_problem *p);
 cl_int engine_mma_suits(const struct caps *caps, const clattn_problem *p, struct why *why);
 
 /* NVIDIA's unit; the tiles of mma_nv, which its emulation has, too. */
-#define M16N8K16 .operands = "operands_lanes.cl", .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
+#define M16N8K16 .operands = "mma_operands_lanes.cl", .wave = 32, .m = 16, .n = 8, .k = 16, .rows = 2
 extern const struct row engine_mma_nv_rows[];
 
 #endif

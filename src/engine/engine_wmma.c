@@ -17,7 +17,7 @@ static const struct row rows[] = {
 };
 
 static const struct unit unit = {
-    .fragments = { "mma_wmma_lanes.cl", "mma_amd.cl", "mma_wmma.cl" }, .operands = "operands_lanes.cl",
+    .fragments = { "mma_wmma_lanes.cl", "mma_amd.cl", "mma_wmma.cl" }, .operands = "mma_operands_lanes.cl",
     .wave = 32, .m = 16, .n = 16, .k = 16, .rows = 1
 };
 

@@ -6,15 +6,15 @@
  *     A       row m at k: of 16 lanes, lane k, half m; of 8 lanes, lane k / 2, word m, half k % 2
  *     B       column n at k: lane n, word k / 2, half k % 2
  *     D       row m, column n: lane n, component m */
-CLA_FN cla_right cla_read_block(const __local uint4 *p) /* lane l: of each row of 32 bytes its own part */
+typedef ushort cla_block_part_16;
+typedef uint cla_block_part_8;
+typedef CLA_CAT(cla_block_part_, CLA_WAVE) cla_block_part;
+CLA_FN cla_right cla_read_block(const __local uint4 *p) /* a lane: of each row of 32 bytes its own part */
 {
     const int lane = get_local_id(0) % CLA_WAVE;
     cla_right x;
-#if CLA_WAVE == 16
-    CLA_UNROLL for (int m = 0; m < 8; m++) ((ushort *)&x)[m] = ((const __local ushort *)p)[16 * m + lane];
-#else
-    CLA_UNROLL for (int m = 0; m < 8; m++) ((uint *)&x)[m] = ((const __local uint *)p)[8 * m + lane];
-#endif
+    CLA_UNROLL for (int m = 0; m < 8; m++)
+        ((cla_block_part *)&x)[m] = ((const __local cla_block_part *)p)[CLA_WAVE * m + lane];
     return x;
 }
 

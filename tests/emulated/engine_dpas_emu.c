@@ -15,7 +15,7 @@ static const struct row rows[] = { /* a work-group takes the room of a small dev
 
 #define UNIT(lanes) \
     { \
-        .fragments = { "mma_wave.cl", "mma_dpas_lanes.cl", "dpas_emu.cl" }, .operands = "operands_blocks.cl", \
+        .fragments = { "mma_wave.cl", "mma_dpas_lanes.cl", "dpas_emu.cl" }, .operands = "mma_operands_blocks.cl", \
         .wave = lanes, .m = lanes, .n = 8, .k = 16, .rows = 1 \
     }
 static const struct unit emulated = UNIT(16), emulated_8 = UNIT(8);

@@ -14,7 +14,7 @@ static const struct row rows[] = { /* a work-group takes the room of a small dev
 };
 
 static const struct unit emulated = {
-    .fragments = { "mma_wave.cl", "mma_mfma_lanes.cl", "mfma_emu.cl" }, .operands = "operands_lanes.cl",
+    .fragments = { "mma_wave.cl", "mma_mfma_lanes.cl", "mfma_emu.cl" }, .operands = "mma_operands_lanes.cl",
     .wave = 64, .m = 16, .n = 16, .k = 16, .rows = 1
 };
 const struct engine engine_mfma_emu = {

@@ -15,7 +15,7 @@ static const struct row rows[] = { /* a work-group takes the room of a small dev
 
 /* Which of the two it is the compiler for a GPU says. */
 static const struct unit emulated = {
-    .fragments = { "mma_wave.cl", "mma_wmma_lanes.cl", "wmma_emu.cl" }, .operands = "operands_lanes.cl",
+    .fragments = { "mma_wave.cl", "mma_wmma_lanes.cl", "wmma_emu.cl" }, .operands = "mma_operands_lanes.cl",
     .wave = 32, .m = 16, .n = 16, .k = 16, .rows = 1
 };
 const struct engine engine_wmma_emu = {

@@ -74,7 +74,7 @@ for number in wave m n k rows; do
     without "its .$number (another)" $engine \
         "/\.wave = 64/s/\\.$number = [0-9]*/.$number = 2/"
 done
-without "its .operands" $engine '/"mma_emu64\.cl"/s/ \.operands = "operands_lanes\.cl",//' CLA_TURNED
+without "its .operands" $engine '/"mma_emu64\.cl"/s/ \.operands = "mma_operands_lanes\.cl",//' CLA_TURNED
 without "its .rows" $engine '/^const struct engine engine_mma_emu64/,/^}/{/\.rows = /d;}'
 without "its .suits" $engine '/^const struct engine engine_mma_emu64/,/^}/{/\.suits = /d;}'
 without "its .own_words" $engine '/^const struct engine engine_mma_emu64/,/^}/{/\.own_words = /d;}'
