@@ -1,4 +1,4 @@
-/* sub_group.c - which lane of a sub-group holds what in engines dpas and dpas8: their layout in plain C, as Intel has it
+/* sub_group.c - which lane of a sub-group holds what in engines dpas and dpas8: the layout in plain C, as Intel has it
  * SPDX-License-Identifier: Apache-2.0
  *
  * As warp.c and wave.c have it of other units: the emulation (matrix.t) and the engines may share a misreading, so here

@@ -575,6 +575,145 @@ static void test_amd(void)
     test_gfx11();
 }
 
+/* A GPU of Intel's with the least local memory that those with matrix units have, and a verdict on its engines. */
+static void intel(struct caps *c, int sub_group, int verdict)
+{
+    caps_generic(c);
+    c->any = false;
+    c->nv_cc = c->gfx = 0;
+    c->local_bytes = 1 << 16;
+    c->sub_group = sub_group;
+    engine_set_verdict(engine_find("dpas", 4), c, verdict);
+    engine_set_verdict(engine_find("dpas8", 5), c, verdict);
+}
+
+/* What Intel's GPUs begin with: registers are full of a wide tile, or of Q, and of sums of wide rows. */
+static void test_intel_tiles(void)
+{
+    static const struct {
+        int32_t d, dv, flags, bias;
+        double softcap, dropout;
+        const char *of_16, *of_8;
+    } rows[] = {
+        { 64, 64, 0, 0, 0, 0, "dpas nw8,rt1,bk64,qreg0", "dpas8 nw8,rt1,bk32,qreg1" },
+        { 16, 40, 0, 0, 0, 0, "dpas nw8,rt1,bk64,qreg0", "dpas8 nw8,rt1,bk32,qreg1" },
+        { 64, 64, CLATTN_MASK, 0, 0, 0, "dpas nw8,rt1,bk32,qreg1", "dpas8 nw8,rt1,bk32,qreg1" },
+        { 64, 64, 0, 0, 5, 0, "dpas nw8,rt1,bk32,qreg1", "dpas8 nw8,rt1,bk32,qreg1" },
+        { 64, 64, 0, 0, 0, 0.1, "dpas nw8,rt1,bk32,qreg1", "dpas8 nw8,rt1,bk32,qreg1" },
+        { 64, 64, 0, CLATTN_F32, 0, 0, "dpas nw8,rt1,bk32,qreg1", "dpas8 nw8,rt1,bk32,qreg0" },
+        { 128, 128, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 64, 128, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 65, 64, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 128, 129, 0, 0, 0, 0, "simt ", "simt " },
+        { 256, 256, 0, 0, 0, 0, "simt ", "simt " },
+        { 64, 64, CLATTN_BACKWARD, 0, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 64, 64, CLATTN_BACKWARD, CLATTN_F32, 0, 0.1, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 64, 65, CLATTN_BACKWARD, 0, 0, 0, "simt ", "simt " },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int lanes = 8; lanes <= 16; lanes *= 2) {
+            const char *const want = lanes == 8 ? rows[i].of_8 : rows[i].of_16;
+            clattn_problem p = problem(CLATTN_F16, rows[i].d, rows[i].dv, 1000);
+            struct caps c;
+            char text[128];
+            p.flags |= rows[i].flags;
+            p.bias_type = rows[i].bias;
+            p.softcap = rows[i].softcap;
+            p.dropout_p = rows[i].dropout;
+            intel(&c, lanes, CAPS_PASSED);
+            first(&c, &p, text, sizeof text);
+            ok(!strncmp(text, want, strlen(want)), "sub-groups of %d, d%d/%d, row %d: %s", lanes, (int)p.d, (int)p.dv,
+               (int)i, text);
+        }
+}
+
+/* A refusal says what it is for: registers, widths, types or the device. */
+static void test_intel_refusals(void)
+{
+    static const struct {
+        const char *config;
+        int lanes, k_type;
+        int32_t d, flags, bias;
+        double dropout;
+        const char *words; /* of the refusal, NULL for none */
+    } rows[] = {
+        { "dpas nw8,rt1,bk64,qreg0", 16, CLATTN_F16, 64, 0, 0, 0.1, "dropout" },
+        { "dpas nw8,rt1,bk32,qreg0", 16, CLATTN_F16, 64, 0, 0, 0.1, NULL },
+        { "dpas nw8,rt1,bk64,qreg0", 16, CLATTN_F16, 64, 0, 0, 0, NULL },
+        { "dpas nw8,rt1,bk32,qreg1", 16, CLATTN_F16, 64, 0, CLATTN_F32, 0, NULL },
+        { "dpas8 nw8,rt1,bk32,qreg1", 8, CLATTN_F16, 64, 0, CLATTN_F32, 0, "bias" },
+        { "dpas8 nw8,rt1,bk32,qreg0", 8, CLATTN_F16, 64, 0, CLATTN_F32, 0, NULL },
+        { "dpas8 nw8,rt1,bk32,qreg1", 8, CLATTN_F16, 64, 0, 0, 0, NULL },
+        { "dpas8 nw8,rt1,bk64,qreg0", 8, CLATTN_F16, 64, 0, 0, 0.1, NULL },
+        { "dpas nw8,rt1,bk24,qreg0", 16, CLATTN_F16, 64, 0, 0, 0, "multiple of 16" },
+        { "dpas8 nw8,rt1,bk24,qreg0", 8, CLATTN_F16, 64, 0, 0, 0, "multiple of 16" },
+        { "dpas", 16, CLATTN_F16, 128, 0, 0, 0, NULL },
+        { "dpas8", 8, CLATTN_F16, 128, 0, 0, 0, NULL },
+        { "dpas", 16, CLATTN_F16, 256, 0, 0, 0, "no tile" },
+        { "dpas8", 8, CLATTN_F16, 256, 0, 0, 0, "no tile" },
+        { "dpas nw8,rt1,bk16,qreg0", 16, CLATTN_F16, 257, 0, 0, 0, "at most 256" },
+        { "dpas8 nw8,rt1,bk16,qreg0", 8, CLATTN_F16, 257, 0, 0, 0, "at most 256" },
+        { "dpas", 16, CLATTN_F16, 128, CLATTN_BACKWARD, 0, 0, "no tile" },
+        { "dpas8 nw8,rt1,bk16,qreg0", 8, CLATTN_F16, 129, CLATTN_BACKWARD, 0, 0, "at most 128" },
+        { "dpas", 16, CLATTN_INT8, 64, 0, 0, 0, "alike" },
+        { "dpas8", 8, CLATTN_BF16, 64, 0, 0, 0, "alike" },
+        { "dpas", 8, CLATTN_F16, 64, 0, 0, 0, "sub-groups of 16" },
+        { "dpas8", 16, CLATTN_F16, 64, 0, 0, 0, "sub-groups of 8" },
+        { "dpas", 0, CLATTN_F16, 64, 0, 0, 0, "sub-groups of 16" },
+        { "dpas8", 0, CLATTN_F16, 64, 0, 0, 0, "sub-groups of 8" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clattn_problem p = problem(CLATTN_F16, rows[i].d, rows[i].d, 1000);
+        struct config config;
+        struct caps c;
+        struct why why = { "" };
+        p.flags |= rows[i].flags;
+        p.k_type = rows[i].k_type;
+        p.bias_type = rows[i].bias;
+        p.dropout_p = rows[i].dropout;
+        intel(&c, rows[i].lanes, CAPS_PASSED);
+        const cl_int status = tile_config_read(&config, rows[i].config, &c, &p, &why);
+        ok(rows[i].words ? status == CLATTN_ERROR_NOT_SUPPORTED && strstr(why.text, rows[i].words) : !status,
+           "%s in sub-groups of %d, row %d, is %s", rows[i].config, rows[i].lanes, (int)i, status ? why.text : "taken");
+    }
+}
+
+/* Intel's, by how many items the device's shortest sub-groups have. */
+static void test_intel(void)
+{
+    static const struct {
+        int type, lanes, verdict;
+        const char *engine, *first; /* asked for, and what is taken by itself */
+    } rows[] = {
+        { CLATTN_F16, 16, CAPS_PASSED, "dpas", "dpas " },     { CLATTN_BF16, 16, CAPS_PASSED, "dpas", "dpas " },
+        { CLATTN_F16, 8, CAPS_PASSED, "dpas8", "dpas8 " },    { CLATTN_BF16, 8, CAPS_PASSED, "dpas8", "dpas8 " },
+        { CLATTN_F16, 16, CAPS_UNTESTED, "dpas", "simt " },   { CLATTN_F16, 8, CAPS_UNTESTED, "dpas8", "simt " },
+        { CLATTN_BF16, 16, CAPS_UNTESTED, "dpas", "simt " },  { CLATTN_BF16, 8, CAPS_UNTESTED, "dpas8", "simt " },
+        { CLATTN_F16, 16, CAPS_FAILED, "", "simt " },         { CLATTN_F16, 8, CAPS_FAILED, "", "simt " },
+        { CLATTN_F32, 16, CAPS_PASSED, "", "simt " },         { CLATTN_F32, 8, CAPS_PASSED, "", "simt " },
+        { CLATTN_F64, 16, CAPS_PASSED, "", "simt " },         { CLATTN_F16, 32, CAPS_PASSED, "", "simt " },
+        { CLATTN_F16, 0, CAPS_PASSED, "", "simt " },
+    };
+    static const char *const names[] = { "dpas", "dpas8" };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const clattn_problem p = problem(rows[i].type, 64, 64, 1000);
+        struct caps c;
+        char text[128];
+        intel(&c, rows[i].lanes, rows[i].verdict);
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            struct config config = { .engine = NULL };
+            struct why why = { "" };
+            const cl_int status = tile_config_read(&config, names[n], &c, &p, &why);
+            ok(strcmp(rows[i].engine, names[n]) ? status == CLATTN_ERROR_NOT_SUPPORTED && *why.text : !status,
+               "%s, sub-groups of %d, verdict %d: %s is %s", problem_type_name(rows[i].type), rows[i].lanes,
+               rows[i].verdict, names[n], status ? why.text : "taken");
+        }
+        ok(!strncmp(first(&c, &p, text, sizeof text), rows[i].first, strlen(rows[i].first)), "first is %s", text);
+    }
+    test_intel_tiles();
+    test_intel_refusals();
+}
+
 /* Tiles whose registers are full are for what leaves scores alone. */
 static void test_plain(void)
 {
@@ -654,6 +793,7 @@ int main(void)
     test_ranks();
     test_matrix();
     test_amd();
+    test_intel();
     test_plain();
     test_shared();
     return done_testing();
