@@ -661,10 +661,10 @@ CLATTN_API cl_int clattn_supports(clattn_handle handle, const clattn_problem *pr
 /**
  * Writes the index-th configuration that the device can run a problem with.
  *
- * Number 0 is the default. Engines with matrix units, mma_nv on NVIDIA's GPUs, mfma and wmma on AMD's, dpas and dpas8 on
- * Intel's, are the default of f16 and bf16 there once they have passed their self-test. The first plan of a handle in these types runs that
- * test, in every tuning mode, because it is about what is right; unless its verdict is kept already. Before that they
- * are not among the configurations.
+ * Number 0 is the default. Engines with matrix units, mma_nv on NVIDIA's GPUs, mfma and wmma on AMD's, dpas and dpas8
+ * on Intel's, are the default of f16 and bf16 there once they have passed their self-test. The first plan of a handle
+ * in these types runs that test, in every tuning mode, because it is about what is right; unless its verdict is kept
+ * already. Before that they are not among the configurations.
  *
  * @param handle   the device
  * @param problem  not NULL

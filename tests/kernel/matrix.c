@@ -1,4 +1,4 @@
-/* matrix.c - engines mma_nv, mfma, wmma, dpas and dpas8: their fragments with the instructions emulated, against float64
+/* matrix.c - engines with matrix units: their fragments with the instructions emulated, against float64
  * SPDX-License-Identifier: Apache-2.0
  *
  * matrix.t: a stretch of the table, logits that go up, aligned rows and emptied ones, and what is refused, in f16 or

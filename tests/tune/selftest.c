@@ -1,11 +1,11 @@
 /* selftest.c - an engine that computes wrong on a device is found out, told of, and not used
  * SPDX-License-Identifier: Apache-2.0
  *
- * Emulations stand in for mma_nv, mfma, wmma, dpas and dpas8: the same test, on any device. A device with the units is pretended.
- * There the engine itself fails, since the compiler does not know its instructions; where it is to pass, it gets
- * programs of its emulation. In make check both get those of engine cpu, which build soonest: one with a fault, and of
- * gradients one of that engine; the others fail there, and no more. CLATTN_PART=1: all, of the emulations; tests/amd
- * has AMD's own compilers, tests/intel Intel's. */
+ * Emulations stand in for engines with matrix units: the same test, on any device. A device with the units is
+ * pretended. There the engine itself fails, since the compiler does not know its instructions; where it is to pass, it
+ * gets programs of its emulation. In make check both get those of engine cpu, which build soonest: one with a fault,
+ * and of gradients one of that engine; the others fail there, and no more. CLATTN_PART=1: all, of the emulations;
+ * tests/amd has AMD's own compilers, tests/intel Intel's. */
 #include "config.h"
 
 #include "src/api/handle.h"

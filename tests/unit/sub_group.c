@@ -4,7 +4,7 @@
  * As warp.c and wave.c have it of other units: the emulation (matrix.t) and the engines may share a misreading, so here
  * the specifications of cl_intel_subgroup_matrix_multiply_accumulate and of block reads (cl_intel_subgroups,
  * cl_intel_subgroups_short, cl_intel_subgroup_local_block_io) are written down once more. mma_dpas_lanes.cl and
- * operands_blocks.cl are the engines' own, compiled as C; what products_mma.cl says of keys and of columns of O is
+ * mma_operands_blocks.cl are the engines' own, compiled as C; what products_mma.cl says of keys and of columns of O is
  * written again. Both products have to follow. Two programs are made of this file, for 16 lanes and for 8. */
 #include "config.h"
 
@@ -41,7 +41,7 @@ CLA_FN uint cla_high_halves(uint x, uint y) { return x >> 16 | (y & 0xffff0000u)
 #endif
 #include "cl/engines/mma_dpas_lanes.cl"
 static cla_right cla_read_block(const uint4 *p);
-#include "cl/engines/operands_blocks.cl"
+#include "cl/engines/mma_operands_blocks.cl"
 #if defined __GNUC__
 #pragma GCC diagnostic pop
 #endif
