@@ -21,8 +21,14 @@ CLA_FN cla_right cla_read_block(const __local uint4 *p) { return CLA_CAT(CLA_BLO
 #define CLA_MAD CLA_CAT(CLA_MAD_, CLA_TQ)
 #define CLA_MAD_f16 intel_sub_group_f16_f16_matrix_mad_k16
 #define CLA_MAD_bf16 intel_sub_group_bf16_bf16_matrix_mad_k16
+/* As one vector where D's elements are neighbours: taken one by one, each is moved where two branches meet. Sub-groups
+ * of 8 have no registers for that. */
 CLA_FN void cla_mma(cla_warp w, float *d, const int row, const int column, cla_left a, cla_right b)
 {
+    if (CLA_WAVE == 16 && column == 1) {
+        vstore8(CLA_MAD(CLA_A_OF(b), as_int8(a), vload8(0, d)), 0, d);
+        return;
+    }
     float8 sum;
     CLA_UNROLL for (int i = 0; i < 8; i++) ((float *)&sum)[i] = d[i * column];
     sum = CLA_MAD(CLA_A_OF(b), as_int8(a), sum);

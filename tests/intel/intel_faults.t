@@ -31,8 +31,8 @@ if rest; then
             due fault $engine "$mma" "define CLA_BARRIER_$name $barrier" "define CLA_BARRIER_$name" 1 gpu=$gpu
         done
         # Lane maps, places in local memory, and what reads or writes outside.
-        due fault $engine "$mma" 'CLA_MMA_COLUMN(item) ((item) % CLA_WAVE)' \
-            'CLA_MMA_COLUMN(item) (((item) ^ 1) % CLA_WAVE)' 1 gpu=$gpu
+        due fault $engine "$mma" 'CLA_MMA_ROW(column) (column)' 'CLA_MMA_ROW(column) ((column) ^ 1)' \
+            1 gpu=$gpu
         due fault $engine "$mma" 'row % 8 * 2 + c % 2;' 'row % 8 * 2 + (c ^ 1) % 2;' 1 gpu=$gpu
         due fault $engine "$mma" 'p % 8 * 8 + row % 8]' 'p % 8 * 8 + (row ^ 1) % 8]' 1 gpu=$gpu
         due fault $engine "$mma" '(x & 0xffff) | y << 16' '(y & 0xffff) | x << 16' 1 gpu=$gpu

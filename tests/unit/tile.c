@@ -606,8 +606,8 @@ static void test_intel_tiles(void)
         { 65, 64, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 128, 129, 0, 0, 0, 0, "simt ", "simt " },
         { 256, 256, 0, 0, 0, 0, "simt ", "simt " },
-        { 64, 64, CLATTN_BACKWARD, 0, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
-        { 64, 64, CLATTN_BACKWARD, CLATTN_F32, 0, 0.1, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 64, 64, CLATTN_BACKWARD, 0, 0, 0, "dpas nw4,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 64, 64, CLATTN_BACKWARD, CLATTN_F32, 0, 0.1, "dpas nw4,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 64, 65, CLATTN_BACKWARD, 0, 0, 0, "simt ", "simt " },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
