@@ -55,7 +55,8 @@ static int32_t byte_of(uint8_t type, uint32_t word, unsigned k)
     return type == TYPE_B ? (int8_t)x : (int32_t)x;
 }
 
-/* Where the manual says nothing the sum is made in double and rounded once, or on one side after each word. */
+/* Where the manual says nothing the sum is made in double and rounded once, or to the asked side after every four
+ * products. */
 static uint32_t real_element(const struct thread *t, const struct op *o, uint32_t start, size_t a, size_t b)
 {
     const size_t grf = t->worker->launch->kernel->grf;
@@ -65,7 +66,7 @@ static uint32_t real_element(const struct thread *t, const struct op *o, uint32_
         const uint32_t x = word_at(t, a + 4 * d), y = word_at(t, b + d * grf);
         for (unsigned k = 0; k < 2; k++)
             sum += half_of(o->src[2].type, x, k) * half_of(o->src[1].type, y, k);
-        if (sign)
+        if (sign && d % 2)
             sum = round_float(sum, sign > 0 ? ROUND_RP : ROUND_RM);
     }
     return bits_of((float)sum);
