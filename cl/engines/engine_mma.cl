@@ -8,8 +8,8 @@
  *     3 FIRST_K  K of the first tile is stored | it is read
  *     4 V        V is stored, K is read | V is read, the next K stored
  *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
- * An item keeps Q to itself, unless lanes have whole rows (CLA_MMA_WHOLE): then 3 also stands between Q that is stored
- * and Q that other lanes of the wave read. */
+ * An item keeps Q to itself, unless lanes have the other part of rows as well (CLA_MMA_WHOLE): then 3 also stands
+ * between Q that is stored and Q that other lanes of the wave read. */
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_V barrier(CLK_LOCAL_MEM_FENCE);
@@ -31,7 +31,7 @@
 /* Arrays of nothing would be bytes too many for a tile that fills 48 KiB. */
 #define CLA_LOCAL_Q_1(t) t.q = 0;
 #define CLA_LOCAL_Q_0(t) \
-    __local uint4 cla_local_q[CLA_BQ * CLA_KC] __attribute__((aligned(16))); \
+    __local uint4 cla_local_q[CLA_BQ * CLA_KC] __attribute__((aligned(32))); \
     t.q = cla_local_q;
 #define CLA_LOCAL_SEEN_0(t) t.seen = 0;
 #define CLA_LOCAL_SEEN_1(t) \

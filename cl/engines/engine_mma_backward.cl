@@ -41,8 +41,8 @@
     t.p = cla_local_p;
 #define CLA_LOCAL_OWNED_1(t) t.owned_1 = t.owned_2 = 0;
 #define CLA_LOCAL_OWNED_0(t) \
-    __local uint4 cla_local_owned_1[CLA_BQ * CLA_DOTTED(CLA_D) / 8] __attribute__((aligned(16))); \
-    __local uint4 cla_local_owned_2[CLA_BQ * CLA_DOTTED(CLA_DV) / 8] __attribute__((aligned(16))); \
+    __local uint4 cla_local_owned_1[CLA_BQ * CLA_DOTTED(CLA_D) / 8] __attribute__((aligned(32))); \
+    __local uint4 cla_local_owned_2[CLA_BQ * CLA_DOTTED(CLA_DV) / 8] __attribute__((aligned(32))); \
     t.owned_1 = cla_local_owned_1; \
     t.owned_2 = cla_local_owned_2;
 #define CLA_LOCAL_SEEN_0(t) \

@@ -1,5 +1,8 @@
 /* Matrix unit of engines `dpas` and `dpas8`, with mma_dpas_lanes.cl: the instructions of Intel's GPUs. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+/* By the unit, where the host does not know the device: in wider sub-groups IGC builds no product, and says nothing. */
+#undef CLA_KERNEL_OF_ENGINE
+#define CLA_KERNEL_OF_ENGINE CLA_CAT(CLA_SUB_GROUP_, CLA_WAVE)
 #define CLA_UNROLL_MMA CLA_UNROLL
 #define CLA_IS_BF16 CLA_CAT(CLA_IS_BF16_, CLA_TQ)
 #define CLA_IS_BF16_f16 0

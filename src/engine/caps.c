@@ -110,13 +110,13 @@ void caps_generic(struct caps *caps)
     snprintf(caps->platform, sizeof caps->platform, "generic");
     snprintf(caps->device, sizeof caps->device, "generic GPU");
     caps->kind = CAPS_GPU;
-    caps->any = true;
     caps->local_bytes = 49152;
     caps->max_group = 256;
     caps->float_width = 1;
     caps->fp64 = caps->fma = caps->fma64 = true;
     caps->nv_cc = 80; /* so that engines for matrix units compose too, NVIDIA's .. */
-    caps->gfx = CAPS_GFX_ANY; /* .. and all of AMD's */
+    caps->gfx = CAPS_GFX_ANY; /* .. and all of AMD's .. */
+    caps->any = true;         /* .. and of Intel's */
     caps->compute_units = 16;
     caps->quirk = caps_quirk(caps->platform);
 }

@@ -9,7 +9,7 @@ enum { CAPS_GFX_ANY = -1 }; /* any of AMD's GPUs, where programs are composed wi
 enum caps_kind { CAPS_CPU, CAPS_GPU, CAPS_ACCELERATOR };
 
 /* What is known of an engine that wants a test on a device; most engines there may be. */
-enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED, CAPS_ENGINES = 16 };
+enum { CAPS_UNTESTED, CAPS_PASSED, CAPS_FAILED, CAPS_ENGINES = 24 };
 
 /* Which 2^x engines get that ask for the device's own: that one unless it was seen to be too far off. */
 enum { CAPS_EXP2_UNTESTED, CAPS_EXP2_NATIVE, CAPS_EXP2_POLY, CAPS_EXP2_BUILTIN };
@@ -28,7 +28,7 @@ struct quirk {
 struct caps {
     char platform[128], device[128];
     enum caps_kind kind;
-    bool any; /* none in particular: programs are composed for any that there may be */
+    bool any; /* none in particular, by caps_generic(): programs are composed for any that there may be */
     uint64_t local_bytes;
     size_t max_group;     /* work-items of a group, as bounded by its first axis too */
     unsigned float_width; /* lanes of a native float vector; 1 where the compiler makes its own */

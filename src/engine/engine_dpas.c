@@ -9,6 +9,7 @@ static const struct row rows[] = {
     { .tile = { { 8, 1, 64, 0 } }, .widest = 64, .plain = true },
     { .tile = { { 8, 1, 32, 1 } }, .widest = 64 },
     { .tile = { { 8, 1, 32, 0 } }, .widest = 128 },
+    { .tile = { { 8, 1, 16, 0 } }, .widest = 128 },
     /* Backward, with two sums in registers, which of wider rows do not fit. */
     { .tile = { { 4, 1, 16, 0 } }, .widest = 64, .backward = true },
     { .widest = 0 },
@@ -32,7 +33,7 @@ static const struct unit unit = UNIT(16), unit_8 = UNIT(8);
 static cl_int suits(const struct caps *caps, const clattn_problem *p, int lanes, struct why *why)
 {
     if (caps->sub_group != lanes && !caps->any)
-        REFUSE("needs an Intel GPU with matrix units and sub-groups of %d", lanes);
+        REFUSE("needs an Intel GPU with matrix units whose shortest sub-groups have %d items", lanes);
     return engine_mma_suits(caps, p, why);
 }
 static cl_int suits_16(const struct caps *caps, const clattn_problem *p, struct why *why)
@@ -47,8 +48,11 @@ static cl_int suits_8(const struct caps *caps, const clattn_problem *p, struct w
 /* What takes the registers of a wide tile, or of Q in sub-groups of 8. */
 static cl_int fits_16(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
 {
+    const bool wide = p->d > 64 || p->dv > 64;
     if (t->n[MATRIX_BK] > 32 && p->dropout_p > 0)
         REFUSE("bk is %d: beside dropout at most 32", t->n[MATRIX_BK]);
+    if (t->n[MATRIX_BK] > 16 && wide && (p->flags & CLATTN_MASK || p->bias_type || p->dropout_p > 0))
+        REFUSE("bk is %d: beside a mask, a bias or dropout at most 16 where rows are wider than 64", t->n[MATRIX_BK]);
     return engine_mma_fits(t, caps, p, why);
 }
 static cl_int fits_8(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)
@@ -58,7 +62,9 @@ static cl_int fits_8(const struct tile *t, const struct caps *caps, const clattn
     return engine_mma_fits(t, caps, p, why);
 }
 
-#define DPAS_ENGINE MATRIX_ENGINE, .rank = engine_mma_rank, .wants_selftest = true
+/* Said once more where the host knows the device, as for all its programs. */
+#define DPAS_ENGINE \
+    MATRIX_ENGINE, .rank = engine_mma_rank, .options = " -cl-intel-256-GRF-per-thread", .wants_selftest = true
 const struct engine engine_dpas = {
     DPAS_ENGINE,
     .name = "dpas",

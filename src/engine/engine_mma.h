@@ -8,7 +8,7 @@
 enum { MATRIX_NW, MATRIX_RT, MATRIX_BK, MATRIX_QREG };
 #define MATRIX_NUMBERS \
     { \
-        [MATRIX_NW] = { "nw", "waves of a work-group", 1, 16, TRY(2, 4, 8) }, \
+        [MATRIX_NW] = { "nw", "waves (warps, sub-groups) of a work-group", 1, 16, TRY(2, 4, 8) }, \
         [MATRIX_RT] = { "rt", "tiles of as many rows of Q as the matrix unit takes, that a wave has", \
                         1, 4, TRY(1, 2) }, \
         [MATRIX_BK] = { "bk", "keys in a tile, a multiple of 16", 16, 128, TRY(16, 32, 64, 128) }, \

@@ -29,7 +29,7 @@ fi
 # ---- units that are not what the engine takes them for ----
 
 f16='f16 b1 h2/1 q77 k133 d64 causal lse'
-misled() { # ENGINE WORDS FROM TO: a lane map that is wrong; the second start knows it
+misled() { # ENGINE WORDS FROM TO: a layout that is wrong; the second start knows it
     printf '%s\n' "$3" "$4" 1 >change
     rm -rf misled
     planned simt 1 "$2,change=$tmp/change" "$f16" "$tmp/misled"
@@ -89,6 +89,7 @@ due exact_number gpu=pvc bf16 dpas
 # ---- tables of cases ----
 
 by_hand() { test -z "$full" || "$@"; } # minutes each
+due several gpu=bmg,approximate=1 forward dpas CLATTN_TEST_TYPES=f16
 
 if usual; then
     case_is_right gpu=bmg,approximate=1 'f16 b1 h4/2 q77 k133 d64 causal lse' simt

@@ -36,7 +36,10 @@ if rest; then
         due fault $engine "$mma" 'row % 8 * 2 + c % 2;' 'row % 8 * 2 + (c ^ 1) % 2;' 1 gpu=$gpu
         due fault $engine "$mma" 'p % 8 * 8 + row % 8]' 'p % 8 * 8 + (row ^ 1) % 8]' 1 gpu=$gpu
         due fault $engine "$mma" '(x & 0xffff) | y << 16' '(y & 0xffff) | x << 16' 1 gpu=$gpu
-        due fault $engine "$mma" '(float2)(low, high)' '(float2)(high, low)' 1 gpu=$gpu
+        due fault $engine "$mma" 'convert_half2_rte((float2)(low, high))' 'convert_half2_rte((float2)(high, low))' 1 \
+            gpu=$gpu
+        due fault $engine "$mma" 'const uint8 *x) { return x[0]; }' 'const uint8 *x) { return x[0].s10325476; }' 1 \
+            gpu=$gpu
         due fault $engine "$mma" 'if (r >= cla_row_count(e, e->nq)) return;' "$gone" 1 gpu=$gpu
         due fault $engine "$mma" 'c % 2;' 'c % 2 + 16 * 500;' 1 gpu=$gpu
     done

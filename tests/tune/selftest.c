@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Emulations stand in for engines with matrix units: the same test, on any device. A device with the units is
- * pretended. There the engine itself fails, since the compiler does not know its instructions; where it is to pass, it
- * gets programs of its emulation. In make check both get those of engine cpu, which build soonest: one with a fault,
- * and of gradients one of that engine; the others fail there, and no more. CLATTN_PART=1: all, of the emulations;
- * tests/amd has AMD's own compilers, tests/intel Intel's. */
+ * pretended. There the engine itself fails, since the compiler knows neither its options nor its instructions; where
+ * it is to pass, it gets programs of its emulation. In make check both get those of engine cpu, which build soonest:
+ * one with a fault, and of gradients one of that engine; the others fail there, and no more. CLATTN_PART=1: all, of the
+ * emulations; tests/amd has AMD's own compilers, tests/intel Intel's. */
 #include "config.h"
 
 #include "src/api/handle.h"
@@ -102,7 +102,7 @@ cl_int __wrap_build_launch(struct launch *out, struct maker *maker, const clattn
         return why_set(why, no_build, "no build");
     if (quick && tile_config_read(&c, quick, &maker->caps, p, why))
         bail("%s", why->text);
-    /* Options for Intel's compiler go with the engine's own program alone: others are to build. */
+    /* The option for Intel's registers goes with the engine's own program alone: no other compiler takes it. */
     const int sub_group = maker->caps.sub_group;
     maker->caps.sub_group = units && !quick ? sub_group : 0;
     const cl_int e = __real_build_launch(out, maker, p, &c, brief, binary, why);
@@ -166,7 +166,9 @@ static void test_engine(const struct device *d)
         { &specials[2], "_COLUMN_0(item) ((item) % 16)", "_COLUMN_0(item) ((item) % 16 ^ 1)", "columns of lanes" },
         { &specials[2], "((item) / 16 % 2)", "((item) / 16 % 2 ^ 1)", "parts of lanes" },
         { &specials[3], "#define CLA_MMA_ROW(column) (column)", "#define CLA_MMA_ROW(column) ((column) ^ 1)",
-          "rows of lanes" },
+          "columns of O" },
+        { &specials[3], "const uint8 *x) { return x[0]; }", "const uint8 *x) { return x[0].s10325476; }",
+          "elements of rows" },
         { &specials[3], "[CLA_WAVE * m + lane]", "[CLA_WAVE * m + (lane ^ 1)]", "lanes of blocks" },
         { &specials[3], "(row / 8 * (chunks / 2) + c / 2)", "(row / 8 * (chunks / 2) + c)", "places of K" },
         { &specials[3], "p % 8 * 8 + row % 8]", "p % 8 * 8 + (row ^ 1) % 8]", "places of V" },
@@ -231,8 +233,8 @@ static const struct gradient_set {
     { "mma_emu nw1,rt1,bk16,qreg0", "f16 b2 h2 q16 k16 d16 bias:11qk bwd", false,
       { { NULL, NULL, NULL },
         { "(t)->first : cla_slot_k(t, 0, j)", "(t)->first : cla_slot_k(t, 0, 0)", "dK" },
-        { "CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r]", "CLA_R_N + r] * f[0], x[((k) + 1) * CLA_R_N + r] * f[0]",
-          "dQ" },
+        { "CLA_R_N + r] * f[r], x[((k) + 1) * CLA_R_N + r] * f[r]",
+          "CLA_R_N + r] * f[0], x[((k) + 1) * CLA_R_N + r] * f[0]", "dQ" },
         { "wanted & CLA_DK_WANTED) cla_add_1(t, e, ds, q0)", "wanted & CLA_DK_WANTED) cla_add_1(t, e, p, q0)", "dK" },
         { "of_query += *(__local real *)", "of_query -= *(__local real *)", "dBias" } } },
 };
