@@ -469,6 +469,14 @@ static void test_device_options(void)
            strstr(s.options, "-DCLA_GFX=-1"),
        "none of them elsewhere: %s", s.options);
     source_free(&s);
+    clattn_problem halves = p;
+    halves.type = CLATTN_F16;
+    s = compose(&halves, "dpas");
+    ok(strstr(s.options, "-DCLA_SUB_GROUP=0") && strstr(s.options, "-DCLA_WAVE=16 ") &&
+           strstr(s.options, "-cl-intel-256-GRF-per-thread") &&
+           strstr(s.text, "#define CLA_KERNEL_OF_ENGINE CLA_CAT(CLA_SUB_GROUP_, CLA_WAVE)"),
+       "without a device dpas asks for its registers and its sub-groups itself: %s", s.options);
+    source_free(&s);
 }
 
 static void test_options(void)
