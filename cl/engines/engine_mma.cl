@@ -1,6 +1,7 @@
 /* Engines with matrix units, K and V in f16 or bf16 as they are stored. A work-group makes a BQ x DV block of O, and
  * products_mma.cl says who holds what. One buffer each for K and V, and two barriers a tile:
- *     fetch V | Q K^T, softmax | store V | barrier 4 | fetch next K | P V | store K | barrier 5
+ *     fetch V | Q K^T, softmax | store V | barrier 4 begins | fetch next K | it ends | P V | store K | barrier 5
+ * Where K is read as blocks of two dimensions (mma_surfaces_2d.cl) it has no buffer, and fetching it is a prefetch.
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
  *     1 CLEARED  no key is marked as seen | items mark those that a row of theirs sees (only where keys are dropped)
@@ -12,7 +13,8 @@
  * between Q that is stored and Q that other lanes of the wave read. */
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
-#define CLA_BARRIER_V barrier(CLK_LOCAL_MEM_FENCE);
+#define CLA_BARRIER_V_BEGINS CLA_ARRIVE();
+#define CLA_BARRIER_V_ENDS CLA_WAIT();
 #define CLA_BARRIER_K barrier(CLK_LOCAL_MEM_FENCE);
 
 #define CLA_DP CLA_DOTTED(CLA_D)
@@ -77,7 +79,11 @@
 /* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 {
-    if (((CLA_D % 8 == 0) & CLA_MAY_BE_EVEN) && t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_IS_DIRECT(t)) {
+        CLA_FETCH_K_OF_SURFACE(t, e, k0);
+        return;
+    }
+    if (((CLA_D % 8 == 0) & CLA_MAY_BE_EVEN & !CLA_SURFACES) && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
             if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_bytes(e));
@@ -94,6 +100,7 @@ CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 #define CLA_LIKE_ROWS (CLA_WHOLE_ROWS(CLA_KC) && CLA_LANES / CLA_KC % CLA_SWAPPED_ALIKE == 0)
 CLA_FN void cla_store_k(cla_tile *t)
 {
+    if (CLA_IS_DIRECT(t)) return;
     CLA_EACH_CHUNK(CLA_BK, CLA_KC)
         t->k[CLA_LIKE_ROWS ? t->k_place + n * CLA_LANES : cla_k_place(row, c, CLA_KC)] = t->moved[n];
     CLA_END_CHUNK
@@ -102,7 +109,11 @@ CLA_FN void cla_store_k(cla_tile *t)
 /* Of a tile that is not whole a row past the last key is zero: the last one may be inf, and 0 * inf is NaN. */
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
-    if (((CLA_DV % 8 == 0) & CLA_MAY_BE_EVEN) && t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_IS_DIRECT(t)) {
+        CLA_FETCH_V_OF_SURFACE(t, e, k0);
+        return;
+    }
+    if (((CLA_DV % 8 == 0) & CLA_MAY_BE_EVEN & !CLA_SURFACES) && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
             CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) {
                 t->moved[CLA_TURNED * n + i] = (uint4)(0);
@@ -125,6 +136,10 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 /* Keys that no query sees weigh nothing, but 0 * NaN would be NaN. */
 CLA_FN void cla_store_v(cla_tile *t)
 {
+    if (CLA_IS_DIRECT(t)) {
+        CLA_STORE_V_OF_SURFACE(t);
+        return;
+    }
     CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
         uint4 x[CLA_TURNED];
         CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) {
@@ -160,6 +175,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->wide = (((uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
                 (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e)) * 2) % 16 == 0) &
               (!CLA_MAY_BE_EVEN | cla_rows_are_even(e));
+    t->direct = t->wide && CLA_CAN_BE_DIRECT(e, end);
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
     cla_begin_q(t, e);
@@ -171,22 +187,28 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
 CLA_DOTS(q, k, CLA_DP)
 CLA_SUMS(v, CLA_DVP)
 
-CLA_FN void cla_products_of(cla_tile *t, real *s)
+CLA_FN void cla_products_of(cla_tile *t, const cla_env *e, real *s, int k0)
 {
-    cla_dots_qk(t, s);
+    if (CLA_IS_DIRECT(t)) {
+        CLA_DOTS_OF_SURFACE(t, e, s, k0);
+    } else {
+        cla_dots_qk(t, s);
+    }
     if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
 }
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)
 {
-    cla_fetch_v(t, e, k0);
-    cla_products_of(t, s);
+    if (!CLA_IS_DIRECT(t)) cla_fetch_v(t, e, k0);
+    cla_products_of(t, e, s, k0);
+    if (CLA_IS_DIRECT(t)) cla_fetch_v(t, e, k0); /* blocks of K fill the registers */
 }
 /* Where no values are multiplied: what cla_pv() does for the next tile as well. */
 CLA_FN void cla_qk_alone(cla_tile *t, const cla_env *e, real *s, int k0, int n, int next)
 {
-    cla_products_of(t, s);
-    CLA_BARRIER_V
+    cla_products_of(t, e, s, k0);
+    CLA_BARRIER_V_BEGINS
     cla_fetch_k(t, e, next);
+    CLA_BARRIER_V_ENDS
     cla_store_k(t);
     CLA_BARRIER_K
 }
@@ -232,8 +254,9 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
     CLA_UNROLL for (int j = 0; j < CLA_BK / CLA_MMA_K; j++)
         CLA_UNROLL for (int i = 0; i < CLA_RT; i++) p[j][i] = cla_left_weights(t, s, j, i, as_they_are);
     cla_store_v(t);
-    CLA_BARRIER_V
+    CLA_BARRIER_V_BEGINS
     cla_fetch_k(t, e, next);
+    CLA_BARRIER_V_ENDS
     cla_sums_v(t, o, p);
     cla_store_k(t);
     CLA_BARRIER_K

@@ -14,6 +14,13 @@ CLA_FN int cla_k_place(int row, int c, const int chunks)
     return (row / 8 * (chunks / 2) + c / 2) * CLA_BLOCK_CHUNKS + row % 8 * 2 + c % 2;
 }
 
+/* 16 rows from `row` on of a column of rows to add up; the next 16 are CLA_BLOCK_CHUNKS * chunks behind. */
+CLA_FN __local uint *cla_column_place(__local uint4 *to, int row, int column, const int chunks)
+{
+    const int p = column % 8 * chunks + column / 8;
+    return (__local uint *)to + (row / 16 * chunks + p / 8) * (4 * CLA_BLOCK_CHUNKS) + p % 8 * 8;
+}
+
 /* Rows whose chunks an item turns into columns at once. */
 #define CLA_TURNED 2
 /* Chunk c of rows CLA_TURNED * row .. of the tile. */

@@ -54,6 +54,7 @@
 /* What else the pass has. */
 #define CLA_TILE_OF_PASS_0 \
     int same;    /* whether no maximum rose in this tile: every f is 1 */ \
+    int direct;  /* whether K and V are read as blocks of two dimensions (mma_surfaces_2d.cl) */ \
     int k_place; /* of this item's first chunk of K, where CLA_LIKE_ROWS */ \
     __local uint4 *q, *k, *v; \
     cla_left qr[CLA_ROWS_N(CLA_D)]; \

@@ -101,6 +101,15 @@ CLA_FN float cla_native_exp2(float x)
 #define CLA_HAS_LOOK_UP 0
 #endif
 
+/* A barrier of local memory in two halves: what an item does between them no other one waits for. */
+#ifdef cl_intel_split_work_group_barrier
+#define CLA_ARRIVE() intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE)
+#define CLA_WAIT() intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE)
+#else
+#define CLA_ARRIVE() barrier(CLK_LOCAL_MEM_FENCE)
+#define CLA_WAIT()
+#endif
+
 /* PTX for the number of the first work-group of this piece of a launch. NVIDIA's driver may run a launch in pieces, and
  * says in %envreg0 to 2 where each begins, which get_group_id() of its compilers adds. clang's library knows of no
  * pieces, and nobody sets those there. */

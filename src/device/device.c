@@ -165,6 +165,7 @@ static cl_int ask_identity(struct caps *out, cl_device_id device, cl_platform_id
         return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a list of extensions");
     if (out->kind == CAPS_GPU) {
         out->sub_group = ask_sub_group(device, extensions);
+        out->blocks_2d = strstr(extensions, "cl_intel_subgroup_2d_block_io") != NULL;
         out->nv_cc = ask_compute_capability(device, extensions);
     }
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)

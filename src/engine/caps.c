@@ -116,7 +116,7 @@ void caps_generic(struct caps *caps)
     caps->fp64 = caps->fma = caps->fma64 = true;
     caps->nv_cc = 80; /* so that engines for matrix units compose too, NVIDIA's .. */
     caps->gfx = CAPS_GFX_ANY; /* .. and all of AMD's .. */
-    caps->any = true;         /* .. and of Intel's */
+    caps->any = caps->blocks_2d = true; /* .. and of Intel's */
     caps->compute_units = 16;
     caps->quirk = caps_quirk(caps->platform);
 }

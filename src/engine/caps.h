@@ -35,6 +35,7 @@ struct caps {
     bool fp64;
     bool fma, fma64; /* fma() is likely one instruction, in float and double */
     int sub_group;   /* Intel's GPUs with 256 registers a thread: items of a sub-group to ask for with them; else 0 */
+    bool blocks_2d;  /* Intel's GPUs that read blocks of two dimensions from global memory */
     int nv_cc;       /* compute capability of an NVIDIA GPU, 86 for 8.6; else 0 */
     int gfx;         /* architecture of an AMD GPU with AMD's own driver, 0x90a for gfx90a, or CAPS_GFX_ANY; else 0 */
     unsigned compute_units;

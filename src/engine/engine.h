@@ -49,6 +49,7 @@ struct tile_number {
 struct unit {
     const char *fragments[UNIT_FRAGMENTS + 1]; /* how lanes hold the three, and its instructions; ends with NULL */
     const char *operands; /* fragment: how B lies in local memory */
+    const char *(*surfaces)(const struct caps *); /* fragment: how K and V come there; NULL: mma_surfaces_none.cl */
     int wave; /* lanes */
     int m, n, k;
     int rows; /* of A and D that a lane has elements of */

@@ -4,6 +4,8 @@
 
 #include "engine/engine_mma.h"
 
+#include "problem/problem.h"
+
 /*                nw rt bk qreg; 256 registers, each a word of all items */
 static const struct row rows[] = {
     { .tile = { { 8, 1, 64, 0 } }, .widest = 64, .plain = true },
@@ -22,12 +24,14 @@ static const struct row rows_8[] = {
     { .widest = 0 },
 };
 
+static const char *surfaces(const struct caps *caps)
+{
+    return caps->blocks_2d ? "mma_surfaces_2d.cl" : "mma_surfaces_none.cl";
+}
 #define UNIT(lanes) \
-    { \
-        .fragments = { "mma_dpas_lanes.cl", "mma_dpas.cl" }, .operands = "mma_operands_blocks.cl", .wave = lanes, \
-        .m = lanes, .n = 8, .k = 16, .rows = 1 \
-    }
-static const struct unit unit = UNIT(16), unit_8 = UNIT(8);
+    .fragments = { "mma_dpas_lanes.cl", "mma_dpas.cl" }, .operands = "mma_operands_blocks.cl", .wave = lanes, \
+    .m = lanes, .n = 8, .k = 16, .rows = 1
+static const struct unit unit = { UNIT(16), .surfaces = surfaces }, unit_8 = { UNIT(8) };
 
 /* The unit takes as many queries at a time as the device's shortest sub-groups have items. */
 static cl_int suits(const struct caps *caps, const clattn_problem *p, int lanes, struct why *why)
@@ -51,8 +55,10 @@ static cl_int fits_16(const struct tile *t, const struct caps *caps, const clatt
     const bool wide = p->d > 64 || p->dv > 64;
     if (t->n[MATRIX_BK] > 32 && p->dropout_p > 0)
         REFUSE("bk is %d: beside dropout at most 32", t->n[MATRIX_BK]);
-    if (t->n[MATRIX_BK] > 16 && wide && (p->flags & CLATTN_MASK || p->bias_type || p->dropout_p > 0))
-        REFUSE("bk is %d: beside a mask, a bias or dropout at most 16 where rows are wider than 64", t->n[MATRIX_BK]);
+    if (t->n[MATRIX_BK] > 16 && wide &&
+        (p->flags & CLATTN_MASK || p->bias_type || p->dropout_p > 0 || problem_changes_scores(p)))
+        REFUSE("bk is %d: beside a mask, a bias, dropout or scores that are changed at most 16 where rows are wider "
+               "than 64", t->n[MATRIX_BK]);
     return engine_mma_fits(t, caps, p, why);
 }
 static cl_int fits_8(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why)

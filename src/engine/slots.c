@@ -106,6 +106,11 @@ void slots_write_unit(struct text *to, const struct target *t)
     source_write_fragment(to, unit ? unit->operands : NULL);
 }
 const char *slots_products(const struct target *t) { return t->config->engine->products; }
+const char *slots_surfaces(const struct target *t)
+{
+    const struct unit *const unit = t->config->engine->unit;
+    return !unit ? NULL : unit->surfaces ? unit->surfaces(t->caps) : "mma_surfaces_none.cl";
+}
 const char *slots_gather(const struct target *t)
 {
     return feature_any(t->p, FEATURE_GATHERS) ? t->config->engine->gather : NULL;

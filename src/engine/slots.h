@@ -16,6 +16,7 @@ const char *slots_prefetch(const struct target *t);
 const char *slots_load(const struct target *t);
 void slots_write_unit(struct text *to, const struct target *t); /* the fragments of its matrix unit, if it has one */
 const char *slots_products(const struct target *t);
+const char *slots_surfaces(const struct target *t);
 const char *slots_gather(const struct target *t);
 
 /* Written: storage types, each once; what the kernel takes (params.h); the caller's texts. */

@@ -31,7 +31,7 @@ struct paper {
     struct {
         enum caps_kind kind;
         size_t group;
-        int fp64, fma, fma64, sub_group, nv_cc, first_group;
+        int fp64, fma, fma64, sub_group, blocks_2d, nv_cc, first_group;
         cl_uint lanes; /* of a vector, 0: as many as it says */
         const char *identity, *driver;
         const char *tile; /* of f32 d64 with many rows; NULL: not looked at */
@@ -50,7 +50,7 @@ enum { FMA = CL_FP_FMA, FP = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEARE
     .uuid = "\x86\x80" UUID "\0\0\0\0\0\0\0\0\0\0\0", .driver_uuid = "26.27.039122\0\0\0"
 #define NEO_WANT(GROUP, DOUBLES, SUB_GROUP, TILE)                                                                      \
     .want = { .kind = CAPS_GPU, .group = GROUP, .fp64 = DOUBLES, .fma = 1, .fma64 = DOUBLES, .sub_group = SUB_GROUP,   \
-              .first_group = 64, .tile = TILE }
+              .blocks_2d = (SUB_GROUP) == 16, .first_group = 64, .tile = TILE }
 #define LARGE "simt tx16,ty8,tm8,tn8,ch8,cv16,qres0"
 #define SMALL "simt tx16,ty4,tm4,tn4,ch8,cv4,qres0"
 
@@ -394,6 +394,7 @@ static void test_device(const struct paper *p)
     ok(c.fp64 == p->want.fp64 && c.fma == p->want.fma && c.fma64 == p->want.fma64, "doubles %d, fma %d, of doubles %d",
        c.fp64, c.fma, c.fma64);
     is_int(c.sub_group, p->want.sub_group, "items of a sub-group to ask for");
+    is_int(c.blocks_2d, p->want.blocks_2d, "blocks of two dimensions");
     is_int(c.nv_cc, p->want.nv_cc, "compute capability");
     is_int(c.selftest[0], CAPS_UNTESTED, "engines untested");
     is_int(c.quirk->first_group, p->want.first_group, "the groups to begin with");

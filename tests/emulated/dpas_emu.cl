@@ -18,6 +18,27 @@ CLA_FN cla_right cla_read_block(const __local uint4 *p) /* a lane: of each row o
     return x;
 }
 
+/* What mma_surfaces_2d.cl asks for, as cl_intel_subgroup_2d_block_io has it: numbers of 16 bits, and zeros from outside
+ * of the surface. NaN where the extension promises nothing. */
+CLA_FN ushort cla_at_surface(const __global uchar *at, int width, int height, int pitch, int first, int x, int y)
+{
+    if ((uintptr_t)at % 64 || width < 64 || width % 4 || pitch < 64 || pitch % 16 || width > pitch || first % 2)
+        return 0x7fff;
+    if (x < 0 || 2 * x + 2 > width || y < 0 || y >= height) return 0;
+    return *(const __global ushort *)(at + (ulong)y * (uint)pitch + 2 * x);
+}
+#define CLA_AT_SURFACE(s, x0, x, y) cla_at_surface((s).at, (s).width, (s).height, (s).pitch, x0, x, y)
+#define CLA_READ_ROWS(n, s, x, y, to) \
+    for (int i = 0; i < 2 * (n); i++) \
+        (to)[i] = CLA_AT_SURFACE(s, x, (x) + 16 * (i / (n)) + (int)get_local_id(0) % CLA_WAVE, (y) + i % (n));
+#define CLA_PREFETCH_ROWS(n, s, x, y)
+#define CLA_READ_COLUMNS(n, s, x, y, to) \
+    for (int i = 0; i < (n) / 2; i++) { \
+        const int lane = get_local_id(0) % CLA_WAVE; \
+        (to)[i] = CLA_AT_SURFACE(s, x, (x) + lane, (y) + 2 * i) | \
+                  (uint)CLA_AT_SURFACE(s, x, (x) + lane, (y) + 2 * i + 1) << 16; \
+    }
+
 #define CLA_A_WORDS (64 / CLA_WAVE)
 CLA_FN void cla_mma(cla_warp w, float *d, const int row, const int column, cla_left a, cla_right b)
 {

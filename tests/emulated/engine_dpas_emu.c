@@ -13,12 +13,15 @@ static const struct row rows[] = { /* a work-group takes the room of a small dev
     { .widest = 0 },
 };
 
+static const char *surfaces(const struct caps *caps)
+{
+    (void)caps;
+    return "mma_surfaces_2d.cl";
+}
 #define UNIT(lanes) \
-    { \
-        .fragments = { "mma_wave.cl", "mma_dpas_lanes.cl", "dpas_emu.cl" }, .operands = "mma_operands_blocks.cl", \
-        .wave = lanes, .m = lanes, .n = 8, .k = 16, .rows = 1 \
-    }
-static const struct unit emulated = UNIT(16), emulated_8 = UNIT(8);
+    .fragments = { "mma_wave.cl", "mma_dpas_lanes.cl", "dpas_emu.cl" }, .operands = "mma_operands_blocks.cl", \
+    .wave = lanes, .m = lanes, .n = 8, .k = 16, .rows = 1
+static const struct unit emulated = { UNIT(16), .surfaces = surfaces }, emulated_8 = { UNIT(8) };
 const struct engine engine_dpas_emu = {
     EMULATED_ENGINE,
     .name = "dpas_emu",

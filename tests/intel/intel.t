@@ -97,6 +97,7 @@ if usual; then
     case_is_right gpu=acm-g10 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
     case_is_right gpu=bmg 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0' simt
     case_is_right gpu=bmg 'f16 b1 h4/2 q77 k133 d64 causal lse' dpas
+    case_is_right gpu=bmg,approximate=1 'f16 b1 h4/2 q77 k133 d64 causal lse' dpas forward aligned
     case_is_right gpu=pvc,approximate=1,schedule=highest 'bf16 b1 h2/1 q40 k70 d64/128 causal lse' dpas
     case_is_right gpu=acm-g10,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen' dpas8
 fi
@@ -118,8 +119,21 @@ for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu 'bf16 b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd' $engine backward
     by_hand several gpu=$gpu,approximate=1,schedule=random,seed=6 forward $engine CLATTN_TEST_TYPES='f16 bf16'
 done
+# Tensors that are surfaces, and that are none: no pitch, less than a row's, and rows that begin anywhere.
+for gpu in bmg pvc; do
+    for layout in plain aligned packed shared repeat; do
+        due case_is_right gpu=$gpu,approximate=1 'f16 b2 h4/2 q77 k77 d64 causal lse' dpas forward $layout
+        due case_is_right gpu=$gpu,schedule=random,seed=3 'bf16 b2 h2/1 q40 k70 d80/48 mask:11qk lse' dpas forward \
+            $layout
+    done
+    due case_is_right gpu=$gpu 'f16 b2 h4/2 q77 k133 d128 varlen softcap9 sink lse' dpas forward aligned
+    due case_is_right gpu=$gpu 'bf16 b1 h2/1 q5 k300 d128 splits3 dropout0.2 alibi lse' dpas forward plain
+    due case_is_right gpu=$gpu 'f16 b1 h2/1 q40 k70 d40/128 window9,3 lse' dpas forward aligned
+    due case_is_right gpu=$gpu,blocks_2d=0 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas forward aligned
+done
 for gpu in lnl ptl; do
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas
+    due case_is_right gpu=$gpu 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas forward aligned
     due case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q40 k70 d64 causal lse' simt
     due case_is_right gpu=$gpu,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen' simt
 done

@@ -27,9 +27,11 @@ if rest; then
         for name in CLEARED MARKED; do
             due fault $engine "$holes" "define CLA_BARRIER_$name $barrier" "define CLA_BARRIER_$name" 1 gpu=$gpu
         done
-        for name in FIRST_K V K; do
+        for name in FIRST_K K; do
             due fault $engine "$mma" "define CLA_BARRIER_$name $barrier" "define CLA_BARRIER_$name" 1 gpu=$gpu
         done
+        due fault $engine "$mma" 'CLA_BARRIER_V_BEGINS CLA_ARRIVE();' 'CLA_BARRIER_V_BEGINS' 1 gpu=$gpu
+        due fault $engine "$mma" 'CLA_BARRIER_V_ENDS CLA_WAIT();' 'CLA_BARRIER_V_ENDS' 1 gpu=$gpu
         # Lane maps, places in local memory, and what reads or writes outside.
         due fault $engine "$mma" 'CLA_MMA_ROW(column) (column)' 'CLA_MMA_ROW(column) ((column) ^ 1)' \
             1 gpu=$gpu
@@ -42,6 +44,28 @@ if rest; then
             gpu=$gpu
         due fault $engine "$mma" 'if (r >= cla_row_count(e, e->nq)) return;' "$gone" 1 gpu=$gpu
         due fault $engine "$mma" 'c % 2;' 'c % 2 + 16 * 500;' 1 gpu=$gpu
+    done
+    # What reads blocks of two dimensions: barriers, places, dropped keys, and surfaces that break the rules.
+    surface='f16 b1 h2 q77 k133 d80 causal lse'
+    for gpu in bmg pvc; do
+        for case in "$mma" "$surface" "$holes"; do case_is_right gpu=$gpu "$case" dpas forward aligned; done
+        of_surface() { due fault dpas "$1" "$2" "$3" 1 gpu=$gpu aligned; }
+        for name in CLEARED MARKED; do
+            of_surface "$holes" "define CLA_BARRIER_$name $barrier" "define CLA_BARRIER_$name"
+        done
+        of_surface "$mma" "define CLA_BARRIER_K $barrier" 'define CLA_BARRIER_K'
+        of_surface "$mma" 'CLA_BARRIER_V_BEGINS CLA_ARRIVE();' 'CLA_BARRIER_V_BEGINS'
+        of_surface "$mma" 'CLA_BARRIER_V_ENDS CLA_WAIT();' 'CLA_BARRIER_V_ENDS'
+        of_surface "$mma" 'p % 8 * 8;' '(p ^ 1) % 8 * 8;'
+        of_surface "$mma" 'CLA_ROWS_OF_K * h + j' 'CLA_ROWS_OF_K * h + (j ^ 8)'
+        of_surface "$mma" 'CLA_MMA_K * d, k0' 'CLA_MMA_K * d, 1 + k0'
+        of_surface "$mma" '2 * CLA_DV, t->end' '2 * CLA_DV, t->end + 1'
+        of_surface "$holes" '+ 2 * i + 1] ? 0xffff0000u' '+ 2 * i] ? 0xffff0000u'
+        of_surface "$surface" 's.x = ahead / 2' 's.x = 0'
+        of_surface "$surface" '(uint)(uintptr_t)first & 63) + bytes' '0) + bytes'
+        of_surface "$surface" 'first - ahead' 'first'
+        of_surface "$surface" 's.pitch = (int)pitch' 's.pitch = (int)pitch + 8'
+        of_surface "$surface" 'ahead + bytes;' 'ahead + bytes + 32;'
     done
 fi
 

@@ -63,6 +63,10 @@ static bool device(cl_device_info what, struct answer *out, char room[PRETENDED_
 {
     char name[PRETENDED_VALUE_MAX];
     snprintf(room, PRETENDED_VALUE_MAX, "Intel(R) Graphics [%.32s]", gpu(name));
+#define MATRIX " cl_intel_subgroup_matrix_multiply_accumulate"
+    const bool blocks_2d = pretended_number("blocks_2d", !is_older());
+    const char *const extensions = blocks_2d ? EXTENSIONS MATRIX " cl_intel_subgroup_2d_block_io" :
+                                   strcmp(name, "mtl") ? EXTENSIONS MATRIX : EXTENSIONS;
     const struct answer answers[] = {
         { CL_DEVICE_VENDOR, "Intel(R) Corporation", 0, 0 },
         { CL_DEVICE_VENDOR_ID, NULL, 0x8086, sizeof(cl_uint) },
@@ -72,8 +76,7 @@ static bool device(cl_device_info what, struct answer *out, char room[PRETENDED_
         { CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 ", 0, 0 },
         { CL_DEVICE_MAX_COMPUTE_UNITS, NULL, 160, sizeof(cl_uint) },
         { CL_DEVICE_DOUBLE_FP_CONFIG, NULL, 0, sizeof(cl_device_fp_config) }, /* its divisions are not executed */
-        { CL_DEVICE_EXTENSIONS,
-          strcmp(name, "mtl") ? EXTENSIONS " cl_intel_subgroup_matrix_multiply_accumulate" : EXTENSIONS, 0, 0 },
+        { CL_DEVICE_EXTENSIONS, extensions, 0, 0 },
         { SUB_GROUP_SIZES_INTEL, NULL, (unsigned long long)pretended_number("sub_groups", is_older() ? 8 : 16),
           sizeof(size_t) },
     };

@@ -60,10 +60,10 @@ tuned() { # WORDS PROBLEM: the record is kept, and the next start takes it. What
     sound
     ok $? "which computes what it should ($(tail -n 1 out))"
 }
-case_is_right() { # WORDS PROBLEM ENGINE [TEST]
-    CLATTN_CACHE_DIR=$verdicts on_device "$1" "$top_builddir/tests/kernel/${4-forward}.t" "$2" "$3"
+case_is_right() { # WORDS PROBLEM ENGINE [TEST [LAYOUT]]
+    CLATTN_CACHE_DIR=$verdicts on_device "$1" "$top_builddir/tests/kernel/${4-forward}.t" "$2" "$3" ${5+"$5"}
     sound && grep -q "^ok 1 - $platform" out && ! grep -q SKIP out
-    ok $? "$3, $1: $2"
+    ok $? "$3, $1: $2${5+, $5}"
 }
 several() { # WORDS TEST ENGINES [VARIABLE=VALUE...]: of engines.t the quick ones, which have every kind of case
     words=$1 test=$2 engines=$3
@@ -84,16 +84,17 @@ planned() { # ENGINE LINES WORDS PROBLEM [FOLDER]: what a handle takes by itself
 shows() {
     test $status -le 1 && ! grep -q ': a program is not built$' err && { ! sound || grep -q SKIP out; }
 }
-fault() { # ENGINE PROBLEM FROM TO N WORDS: the N-th FROM of the program is TO; some schedule shows it
+fault() { # ENGINE PROBLEM FROM TO N WORDS [LAYOUT]: the N-th FROM of the program is TO; some schedule shows it
     printf '%s\n' "$3" "$4" "$5" >change
     shown=
     for schedule in lowest highest random; do
-        on_device "$6,schedule=$schedule,seed=5,change=$tmp/change" "$top_builddir/tests/kernel/forward.t" "$2" "$1"
+        on_device "$6,schedule=$schedule,seed=5,change=$tmp/change" "$top_builddir/tests/kernel/forward.t" "$2" "$1" \
+            ${7+"$7"}
         ! shows || shown=$schedule
         test -z "$shown" || break
     done
     test -n "$shown"
-    ok $? "$1, $6, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by $shown"
+    ok $? "$1, $6${7+, $7}, $(test "$4" = ' ' && echo "without '$3'" || echo "'$4' for '$3'") ($5): seen by $shown"
 }
 none='^() ' # what within of peers.sh says where a share has no case
 peers_are_right() { # WORDS TYPE ENGINE NAMES: the cases of other implementations, by peers.sh

@@ -476,6 +476,15 @@ static void test_device_options(void)
            strstr(s.options, "-cl-intel-256-GRF-per-thread") &&
            strstr(s.text, "#define CLA_KERNEL_OF_ENGINE CLA_CAT(CLA_SUB_GROUP_, CLA_WAVE)"),
        "without a device dpas asks for its registers and its sub-groups itself: %s", s.options);
+    ok(slot(&s, "mma_surfaces_2d.cl") == 1 && slot(&s, "mma_surfaces_none.cl") == 0, "and reads blocks");
+    source_free(&s);
+    caps_generic(&caps);
+    caps.blocks_2d = false;
+    s = compose_for(&caps, &halves, "dpas");
+    ok(slot(&s, "mma_surfaces_2d.cl") == 0 && slot(&s, "mma_surfaces_none.cl") == 1, "but not where no device can");
+    source_free(&s);
+    s = compose(&halves, "dpas8");
+    ok(slot(&s, "mma_surfaces_2d.cl") == 0 && slot(&s, "mma_surfaces_none.cl") == 1, "nor in sub-groups of 8");
     source_free(&s);
 }
 

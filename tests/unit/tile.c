@@ -604,7 +604,7 @@ static void test_intel_tiles(void)
         { 128, 128, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 64, 128, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 65, 64, 0, 0, 0, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
-        { 128, 128, 0, 0, 5, 0, "dpas nw8,rt1,bk32,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 128, 128, 0, 0, 5, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 128, 128, CLATTN_MASK, 0, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 64, 128, 0, CLATTN_F32, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 128, 64, 0, 0, 0, 0.1, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
