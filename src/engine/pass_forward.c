@@ -43,7 +43,8 @@ static const char *total_slot(const struct target *t)
         { .fragment = "epilogue_output.cl" }, { .choose = slots_prefetch }, { .fragment = "own_queries.cl" }, \
         { .choose = slots_load }, { .write = slots_write_unit }, { .choose = slots_products }, \
         { .choose = slots_surfaces }, { .choose = engine_slot }, { .fragment = "tile.cl" }, \
-        { .choose = slots_gather }, { .write = slots_features_masks }, { .write = slots_features_scores }, { .write = slots_features_bias }
+        { .choose = slots_gather }, { .write = slots_features_masks }, \
+        { .write = slots_features_scores }, { .write = slots_features_bias }
 
 static const struct slot rows_slots[] = {
     SLOTS_SCORES,
