@@ -9,8 +9,8 @@
  *     3 FIRST_K  K of the first tile is stored | it is read
  *     4 V        V is stored, K is read | V is read, the next K stored
  *     5 K        K is stored, V and the marks are read | K is read, the next V stored, marks are cleared
- * An item keeps Q to itself, unless lanes have the other part of rows as well (CLA_MMA_WHOLE): then 3 also stands
- * between Q that is stored and Q that other lanes of the wave read. */
+ * An item keeps Q to itself, unless lanes have the other part of rows as well (CLA_MMA_WHOLE) or waves share rows
+ * (CLA_ROW_WAVES): then 3 also stands between Q that is stored and Q that other items read. */
 #define CLA_BARRIER_MARKED barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_FIRST_K barrier(CLK_LOCAL_MEM_FENCE);
 #define CLA_BARRIER_V_BEGINS CLA_ARRIVE();
@@ -66,6 +66,8 @@
 #define CLA_FACTOR(t, before, now) cla_exp2(((before) - (CLA_NATURAL ? cla_pivot(now) : (now))) * CLA_LOG2_UNIT(t))
 #undef CLA_LOWEST
 #define CLA_LOWEST (CLA_NATURAL ? -INFINITY : -MAXFLOAT)
+#undef CLA_IS_FIRST
+#define CLA_IS_FIRST(t) (CLA_SHARE(t) == 0)
 #undef CLA_SINK_LAST
 #define CLA_SINK_LAST 1 /* a large one would leave no room in f16 for weights beside it */
 #undef CLA_KEPT
@@ -269,24 +271,25 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 #define CLA_OF_NEW_f16 0x1p-7f
 #define CLA_OF_NEW_bf16 0x1p8f
 #define CLA_WIDE_STEP (8 * CLA_MMA_N)
+#define CLA_WIDE_STEPS (CLA_DV / CLA_ROW_WAVES / CLA_WIDE_STEP)
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l)
 {
     if (r >= cla_row_count(e, e->nq)) return;
-    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), CLA_OWNS_ROWS(t));
+    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t));
     if (!CLA_IS_WRITTEN(e, l)) return;
     const long row = cla_o_row(e, r);
     const cla_scalar inverse = CLA_INVERSE(l);
 #define CLA_OUT(h, k, x) CLA_FINISHED(o[CLA_SUM_OF(CLA_CHUNK_STEPS * (h) + (k), x)], l, inverse)
-    if (CLA_DV % CLA_WIDE_STEP == 0 && CLA_ROW_IS_WIDE(e, row))
-        CLA_UNROLL for (int h = 0; h < CLA_DV / CLA_WIDE_STEP; h++)
+    if (CLA_DV % (CLA_ROW_WAVES * CLA_WIDE_STEP) == 0 && CLA_ROW_IS_WIDE(e, row))
+        CLA_UNROLL for (int h = 0; h < CLA_WIDE_STEPS; h++)
             CLA_UNROLL for (int x = 0; x < CLA_MMA_COLUMNS; x++) {
                 real y[8];
                 CLA_UNROLL for (int i = 0; i < 8; i++)
-                    y[i] = CLA_OUT(i / CLA_CHUNK_STEPS * (CLA_DV / CLA_WIDE_STEP) + h, i % CLA_CHUNK_STEPS, x);
-                CLA_PUT_8(e, row, CLA_WIDE_STEP * h + 8 * CLA_MMA_ROW(CLA_MMA_COLUMNS * t->part + x), y)
+                    y[i] = CLA_OUT(i / CLA_CHUNK_STEPS * CLA_WIDE_STEPS + h, i % CLA_CHUNK_STEPS, x);
+                CLA_PUT_8(e, row, CLA_WIDE_STEP * (CLA_SHARE(t) * CLA_WIDE_STEPS + h) + 8 * CLA_MMA_ROW(CLA_MMA_COLUMNS * t->part + x), y)
             }
     else
-        CLA_UNROLL for (int h = 0; h < CLA_DVP / CLA_SUMMED_STEP; h++)
+        CLA_UNROLL for (int h = 0; h < CLA_DVP / CLA_ROW_WAVES / CLA_SUMMED_STEP; h++)
             CLA_UNROLL for (int x = 0; x < CLA_MMA_COLUMNS; x++) {
                 const int d = CLA_COLUMN_OF(t, h, x, CLA_VC);
                 CLA_UNROLL for (int k = 0; k < CLA_CHUNK_STEPS; k++)

@@ -2,7 +2,8 @@
  * Intel's units. A block is 256 bytes, a column of it 32 bytes, which is 2 chunks.
  *     Rows to multiply with, as K: block (key / 8, dim / 16); its columns are keys
  *     Rows to add up, as V: block (key / 16, p / 8); its columns are columns of V, by bytes of two rows at a time.
- *         Column p has column 8 (p % VC) + p / VC, so that neighbours of a work-group store to neighbouring columns */
+ *         Column p has column 8 (p % VC) + p / VC, so that neighbours of a work-group store to neighbouring columns;
+ *         where waves share rows (CLA_ROW_WAVES), of the columns of a share, one share behind the other */
 #if CLA_MMA_N != 8 || CLA_MMA_K != 16 || CLA_MMA_DEPTH != 16
 #error "Blocks are 8 columns of 16 elements."
 #endif
@@ -14,10 +15,16 @@ CLA_FN int cla_k_place(int row, int c, const int chunks)
     return (row / 8 * (chunks / 2) + c / 2) * CLA_BLOCK_CHUNKS + row % 8 * 2 + c % 2;
 }
 
+/* p of column i of chunk c. */
+CLA_FN int cla_column_number(int c, int i, const int chunks)
+{
+    const int own = chunks / CLA_ROW_WAVES;
+    return c / own * (8 * own) + i * own + c % own;
+}
 /* 16 rows from `row` on of a column of rows to add up; the next 16 are CLA_BLOCK_CHUNKS * chunks behind. */
 CLA_FN __local uint *cla_column_place(__local uint4 *to, int row, int column, const int chunks)
 {
-    const int p = column % 8 * chunks + column / 8;
+    const int p = cla_column_number(column / 8, column % 8, chunks);
     return (__local uint *)to + (row / 16 * chunks + p / 8) * (4 * CLA_BLOCK_CHUNKS) + p % 8 * 8;
 }
 
@@ -29,7 +36,7 @@ CLA_FN void cla_put_columns(__local uint4 *to, const uint4 *x, int row, int c, c
     __local uint *const blocks = (__local uint *)to;
 #define CLA_PUT_COLUMN(i, value) \
     { \
-        const int p = (i) * chunks + c; \
+        const int p = cla_column_number(c, i, chunks); \
         blocks[(row / 8 * chunks + p / 8) * (4 * CLA_BLOCK_CHUNKS) + p % 8 * 8 + row % 8] = value; \
     }
 #define CLA_PUT_COLUMNS(s, i) \

@@ -6,6 +6,7 @@
  *     CLA_WAVE                 lanes of a wave
  *     CLA_MMA_M, _N, _K        the instruction's shape
  *     CLA_MMA_ROWS             rows of A and D that a lane has elements of
+ *     CLA_ROW_WAVES               waves that share rows, each with its part of V's columns (products_mma.cl)
  *     CLA_OWN_WORDS            words of the workspace that each item has, where lanes meet there; 0: none
  * Layout, of the lane that an item of the work-group is:
  *     CLA_MMA_COLUMN(item)     its column of B
@@ -37,8 +38,8 @@
  *                              number from 0 on, where there is one that compilers do not know before the loop
  *     CLA_UNROLL_MMA           how loops about instructions are unrolled */
 #if !defined CLA_WAVE || !defined CLA_MMA_M || !defined CLA_MMA_N || !defined CLA_MMA_K || !defined CLA_MMA_ROWS || \
-    !defined CLA_OWN_WORDS
-#error "The host has to name CLA_WAVE, CLA_MMA_M, CLA_MMA_N, CLA_MMA_K, CLA_MMA_ROWS and CLA_OWN_WORDS."
+    !defined CLA_ROW_WAVES || !defined CLA_OWN_WORDS
+#error "The host has to name CLA_WAVE, CLA_MMA_M, _N, _K and _ROWS, CLA_ROW_WAVES and CLA_OWN_WORDS."
 #endif
 #if !defined CLA_MMA_ROW || !defined CLA_MMA_COLUMN || !defined CLA_MMA_PART || !defined CLA_MMA_APART || \
     !defined CLA_MMA_DEPTH || !defined CLA_MMA_WHOLE || !defined CLA_UNROLL_MMA

@@ -23,7 +23,11 @@
 #error "Operands lie otherwise than this matrix unit takes them: it needs products of its own."
 #endif
 #define CLA_LANES (CLA_WAVE * CLA_NW)
-#define CLA_BQ (CLA_MMA_M * CLA_RT * CLA_NW)
+/* Where rows of O are too wide for a wave CLA_ROW_WAVES waves, neighbours, have the same rows: all have S and its maxima
+ * and sums, each a share of V's columns. */
+#define CLA_SHARE(t) ((t)->item / CLA_WAVE % CLA_ROW_WAVES)
+#define CLA_WAVE_ROWS(t) ((t)->item / CLA_WAVE / CLA_ROW_WAVES) /* which rows a wave has */
+#define CLA_BQ (CLA_MMA_M * CLA_RT * CLA_NW / CLA_ROW_WAVES)
 #define CLA_R_N (CLA_MMA_ROWS * CLA_RT)
 #define CLA_COLUMNS_N (CLA_BK / CLA_MMA_PARTS) /* of a tile, that a lane has */
 #define CLA_COLS(n) CLA_COLUMNS_N
@@ -37,15 +41,16 @@
 #define CLA_DOTTED_STEP CLA_MAX(8 * CLA_MMA_PARTS, CLA_MMA_K)
 #define CLA_SUMMED_STEP (CLA_CHUNK_STEPS * CLA_MMA_N)
 #define CLA_DOTTED(width) CLA_ROUND_UP(width, CLA_DOTTED_STEP)
-#define CLA_SUMMED(width) CLA_ROUND_UP(width, CLA_SUMMED_STEP)
-#define CLA_OF_TILE(width) (CLA_SUMMED(width) / CLA_MMA_N * CLA_MMA_OF_D) /* sums of an item, of a tile of rows */
+#define CLA_SUMMED(width) CLA_ROUND_UP(width, CLA_ROW_WAVES * CLA_SUMMED_STEP)
+#define CLA_OF_TILE(width) (CLA_SUMMED(width) / CLA_ROW_WAVES / CLA_MMA_N * CLA_MMA_OF_D) /* sums of an item, of a tile of rows */
 #define CLA_SUMS_N(width) (CLA_RT * CLA_OF_TILE(width))
 /* Where sums lie: column i of tile n, from the first of the row on; the first of row slot r. */
 #define CLA_SUM_OF(n, i) (CLA_MMA_OF_D * (n) + (i))
 #define CLA_SUMS_OF_ROW(r, of_tile) ((r) / CLA_MMA_ROWS * (of_tile) + CLA_MMA_COLUMNS * ((r) % CLA_MMA_ROWS))
 /* The columns of O or of a gradient that column x of the tiles of chunk h is: the first of CLA_CHUNK_STEPS. */
 #define CLA_COLUMN_OF(t, h, x, chunks) \
-    CLA_COLUMN_OF_CHUNK(CLA_MMA_N * (h) + CLA_MMA_ROW(CLA_MMA_COLUMNS * (t)->part + (x)), chunks)
+    (CLA_SHARE(t) * (chunks) / CLA_ROW_WAVES * 8 + \
+     CLA_COLUMN_OF_CHUNK(CLA_MMA_N * (h) + CLA_MMA_ROW(CLA_MMA_COLUMNS * (t)->part + (x)), (chunks) / CLA_ROW_WAVES))
 #define CLA_COLUMN_OF_CHUNK(p, chunks) (8 * ((p) % (chunks)) + CLA_CHUNK_STEPS * ((p) / (chunks)))
 
 #define CLA_MMA_STEPS(width) (CLA_DOTTED(width) / CLA_MMA_K)
@@ -84,7 +89,7 @@ typedef struct {
 
 CLA_FN int cla_slot_row(const cla_tile *t, int r)
 {
-    return t->first + t->item / CLA_WAVE * (CLA_MMA_M * CLA_RT) + CLA_MMA_ROW(t->column) + CLA_MMA_M / CLA_MMA_ROWS * r;
+    return t->first + CLA_WAVE_ROWS(t) * (CLA_MMA_M * CLA_RT) + CLA_MMA_ROW(t->column) + CLA_MMA_M / CLA_MMA_ROWS * r;
 }
 CLA_FN int cla_slot_k(const cla_tile *t, int k0, int j)
 {
@@ -151,7 +156,7 @@ typedef CLA_CAT(cla_own_, CLA_MMA_DEPTH) cla_own;
     CLA_FN __local cla_held *cla_place_##name(const cla_tile *t, int i, int step) \
     { \
         return (__local cla_held *)t->name + \
-               ((t->item / CLA_WAVE * CLA_RT + i) * CLA_MMA_STEPS(width) + step) * CLA_WAVE; \
+               ((CLA_WAVE_ROWS(t) * CLA_RT + i) * CLA_MMA_STEPS(width) + step) * CLA_WAVE; \
     } \
     CLA_FN cla_left cla_##name##_fragment(const cla_tile *t, int i, int step) \
     { \
@@ -161,7 +166,7 @@ typedef CLA_CAT(cla_own_, CLA_MMA_DEPTH) cla_own;
     CLA_FN void cla_put_##name(cla_tile *t, int i, int step, const cla_part *x) \
     { \
         if (CLA_QREG) t->name##r[i * CLA_MMA_STEPS(width) + step] = cla_left_of_part(t->warp, x); \
-        else cla_place_##name(t, i, step)[t->item % CLA_WAVE] = CLA_HELD_OF(x); \
+        else if (!CLA_SHARE(t)) cla_place_##name(t, i, step)[t->item % CLA_WAVE] = CLA_HELD_OF(x); \
     } \
     CLA_FN void cla_begin_##name(cla_tile *t, const cla_env *e) \
     { \
@@ -206,9 +211,10 @@ typedef CLA_CAT(cla_own_, CLA_MMA_DEPTH) cla_own;
     CLA_FN void cla_sums_##b(const cla_tile *t, real *dst, cla_left (*weights)[CLA_RT]) \
     { \
         CLA_UNROLL_MMA for (int j = 0; j < CLA_BK / CLA_MMA_K; j++) { \
-            CLA_UNROLL_MMA for (int h = 0; h < (width) / CLA_SUMMED_STEP; h++) { \
+            CLA_UNROLL_MMA for (int h = 0; h < (width) / CLA_SUMMED_STEP / CLA_ROW_WAVES; h++) { \
                 cla_read right[CLA_READ_N]; \
-                cla_read_summed(t->b, right, t->column, t->part, j, h, (width) / 8); \
+                cla_read_summed(t->b, right, t->column, t->part, j, \
+                                CLA_SHARE(t) * ((width) / CLA_SUMMED_STEP / CLA_ROW_WAVES) + h, (width) / 8); \
                 CLA_UNROLL_MMA for (int n = 0; n < CLA_CHUNK_STEPS * CLA_RT; n++) { \
                     const int i = n % CLA_RT; \
                     cla_mma(t->warp, dst + i * CLA_OF_TILE(width) + CLA_SUM_OF(CLA_CHUNK_STEPS * h + n / CLA_RT, 0), \

@@ -119,7 +119,7 @@ void cla_scores_out(const cla_args a, CLA_PARAMS)
         if (masked) cla_mask_drop(&t, &e, s, q0, q1, k0, k1, k0, n);
         if (a.stage == CLA_SCORES_WEIGHTS) cla_weigh(&t, &e, s, pivot, k0, n);
         cla_put_none(&e, r0, min(r1, rows), done, k0);
-        cla_put_scores(&t, &e, s, min(r1, rows), k0, n, k0 + n);
+        if (CLA_IS_FIRST(&t)) cla_put_scores(&t, &e, s, min(r1, rows), k0, n, k0 + n);
         done = k0 + n;
     }
     cla_put_none(&e, r0, min(r1, rows), done, a.nk);

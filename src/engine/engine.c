@@ -92,6 +92,18 @@ static cl_int check_parameters(const struct engine *e, const struct tile *t, con
     return CL_SUCCESS;
 }
 
+int engine_shares(const struct unit *u, const clattn_problem *p)
+{
+    return u->widest_sum && p->dv > u->widest_sum ? 2 : 1;
+}
+static cl_int check_shares(const struct engine *e, const struct tile *t, const clattn_problem *p, struct why *why)
+{
+    const int waves = e->unit ? e->items_per_group(e, t) / e->unit->wave : 1;
+    if (e->unit && waves % engine_shares(e->unit, p))
+        REFUSE("a group has %d waves: two share rows of V that are wider than %d", waves, e->unit->widest_sum);
+    return CL_SUCCESS;
+}
+
 cl_int engine_fits(const struct engine *e, const struct tile *t, const struct caps *caps, const clattn_problem *p,
                    struct why *why)
 {
@@ -105,6 +117,7 @@ cl_int engine_fits(const struct engine *e, const struct tile *t, const struct ca
     if (engine_verdict(e, caps) == CAPS_FAILED)
         REFUSE("failed its test on this device");
     if ((status = check_numbers(e, t, why)) || (e->fits && (status = e->fits(t, caps, p, why))) ||
+        (status = check_shares(e, t, p, why)) ||
         (status = check_parameters(e, t, caps, p, why)))
         return status;
     return check_device(e, t, caps, p, why);

@@ -53,6 +53,7 @@ struct unit {
     int wave; /* lanes */
     int m, n, k;
     int rows; /* of A and D that a lane has elements of */
+    int widest_sum; /* columns of O that a wave has registers for: two share wider rows; 0: all there are */
 };
 
 /* NULL and 0 in a member that may be: there is no such thing. */
@@ -82,7 +83,7 @@ struct engine {
      * and local memory say, may be NULL. Words in *why when not. */
     cl_int (*suits)(const struct caps *, const clattn_problem *, struct why *);
     cl_int (*fits)(const struct tile *, const struct caps *, const clattn_problem *, struct why *);
-    int (*rows_per_group)(const struct engine *, const struct tile *);  /* BQ */
+    int (*rows_per_group)(const struct engine *, const struct tile *, const clattn_problem *); /* BQ */
     int (*items_per_group)(const struct engine *, const struct tile *);
     int (*keys_per_tile)(const struct tile *);   /* BK */
     /* As its fragment declares them, may be NULL. */
@@ -114,6 +115,8 @@ int engine_verdict(const struct engine *e, const struct caps *caps);
 void engine_set_verdict(const struct engine *e, struct caps *caps, int verdict);
 
 /* Lanes of `real`. */
+/* Waves that share rows, each with a part of V's columns (cl/engines/products_mma.cl). */
+int engine_shares(const struct unit *u, const clattn_problem *p);
 int engine_width(const struct engine *e, const struct tile *t);
 
 /* Lanes of a native vector of what the problem computes in; of the shortest that any device has. */

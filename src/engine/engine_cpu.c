@@ -56,14 +56,14 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return CL_SUCCESS;
 }
 
-static int rows_per_group(const struct engine *e, const struct tile *t)
+static int rows_per_group(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
-    (void)e;
+    (void)e, (void)p;
     return t->n[W] * t->n[NV];
 }
 static int64_t sum_scalars(const struct tile *t, int width)
 {
-    return (int64_t)rows_per_group(NULL, t) * width;
+    return (int64_t)rows_per_group(NULL, t, NULL) * width;
 }
 static int keys(const struct tile *t)
 {

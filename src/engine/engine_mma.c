@@ -17,15 +17,15 @@ static int dotted(const struct engine *e, int width)
     const int chunks = 8 * parts(e->unit);
     return engine_round_up(width, chunks > e->unit->k ? chunks : e->unit->k);
 }
-static int summed(const struct engine *e, int width)
+static int summed(const struct engine *e, const clattn_problem *p)
 {
     const int chunks = 8 * parts(e->unit) * e->unit->n / e->unit->k;
-    return engine_round_up(width, chunks > e->unit->n ? chunks : e->unit->n);
+    return engine_round_up(p->dv, engine_shares(e->unit, p) * (chunks > e->unit->n ? chunks : e->unit->n));
 }
 
-int engine_mma_rows_per_group(const struct engine *e, const struct tile *t)
+int engine_mma_rows_per_group(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
-    return e->unit->m * t->n[MATRIX_NW] * t->n[MATRIX_RT];
+    return e->unit->m * t->n[MATRIX_NW] * t->n[MATRIX_RT] / engine_shares(e->unit, p);
 }
 int engine_mma_items(const struct engine *e, const struct tile *t)
 {
@@ -39,7 +39,7 @@ int engine_mma_keys(const struct tile *t)
 /* At most what engine_mma_backward.cl declares in a pass. */
 static int64_t backward_local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
-    const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK];
+    const int64_t rows = engine_mma_rows_per_group(e, t, p), bk = t->n[MATRIX_BK];
     const int64_t d = dotted(e, p->d), dv = dotted(e, p->dv), widest = d > dv ? d : dv;
     const int64_t owned = t->n[MATRIX_QREG] ? 0 : rows * (d + dv), numbers = 2 * (rows > bk ? rows : bk);
     const int64_t shared = p->bias_type ? bk * (rows + 4) : 0;
@@ -51,8 +51,8 @@ int64_t engine_mma_local_bytes(const struct engine *e, const struct tile *t, con
 {
     if (p->flags & CLATTN_BACKWARD)
         return backward_local_bytes(e, t, p);
-    const int64_t rows = engine_mma_rows_per_group(e, t), bk = t->n[MATRIX_BK];
-    const int64_t d = dotted(e, p->d), dv = summed(e, p->dv);
+    const int64_t rows = engine_mma_rows_per_group(e, t, p), bk = t->n[MATRIX_BK];
+    const int64_t d = dotted(e, p->d), dv = summed(e, p);
     return 2 * (bk * d + bk * dv + (t->n[MATRIX_QREG] ? 0 : rows * d)) + (problem_has_holes(p) ? 4 * bk : 0);
 }
 
@@ -60,7 +60,8 @@ int64_t engine_mma_local_bytes(const struct engine *e, const struct tile *t, con
 int engine_mma_total_scalars(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
     const struct unit *const u = e->unit;
-    return t->n[MATRIX_RT] * (2 * summed(e, p->dv) * u->m / u->wave + 3 * u->rows);
+    const int columns = summed(e, p) / engine_shares(e->unit, p);
+    return t->n[MATRIX_RT] * (2 * columns * u->m / u->wave + 3 * u->rows);
 }
 
 cl_int engine_mma_suits(const struct caps *caps, const clattn_problem *p, struct why *why)

@@ -23,7 +23,7 @@ enum { MATRIX_NW, MATRIX_RT, MATRIX_BK, MATRIX_QREG };
     .total_scalars = engine_mma_total_scalars, .waves = 2, .uneven = 1, .narrow_p = true
 
 cl_int engine_mma_fits(const struct tile *t, const struct caps *caps, const clattn_problem *p, struct why *why);
-int engine_mma_rows_per_group(const struct engine *e, const struct tile *t);
+int engine_mma_rows_per_group(const struct engine *e, const struct tile *t, const clattn_problem *p);
 int engine_mma_items(const struct engine *e, const struct tile *t);
 int engine_mma_keys(const struct tile *t);
 int64_t engine_mma_local_bytes(const struct engine *e, const struct tile *t, const clattn_problem *p);

@@ -28,9 +28,9 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return CL_SUCCESS;
 }
 
-static int rows_per_group(const struct engine *e, const struct tile *t)
+static int rows_per_group(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
-    (void)e;
+    (void)e, (void)p;
     return t->n[NR];
 }
 static int keys(const struct tile *t)

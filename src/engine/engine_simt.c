@@ -118,9 +118,9 @@ static cl_int fits(const struct tile *t, const struct caps *caps, const clattn_p
     return status;
 }
 
-static int rows_per_group(const struct engine *e, const struct tile *t)
+static int rows_per_group(const struct engine *e, const struct tile *t, const clattn_problem *p)
 {
-    (void)e;
+    (void)e, (void)p;
     return t->n[TM] * t->n[TY];
 }
 static int items(const struct engine *e, const struct tile *t)

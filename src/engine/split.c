@@ -69,7 +69,7 @@ struct split_rule split_rule(const clattn_problem *p, const struct caps *caps, c
     const bool invariant = p->flags & CLATTN_BATCH_INVARIANT;
     const int tiles = TILES_LEAST * e->keys_per_tile(&config->tile), least = invariant ? INVARIANT_KEYS : KEYS_LEAST;
     const int64_t groups = (int64_t)tile_waves(config) * caps->compute_units;
-    struct split_rule r = { .rows = split_rows(p, e->rows_per_group(e, &config->tile)),
+    struct split_rule r = { .rows = split_rows(p, e->rows_per_group(e, &config->tile, p)),
                             .invariant = invariant,
                             .has_lists = problem_has_lists(p),
                             .least = tiles > least ? tiles : least,

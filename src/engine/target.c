@@ -27,7 +27,7 @@ static struct shape shape_of(const clattn_problem *p, const struct caps *caps, c
     enum { ENOUGH = 64 };
     const struct engine *const e = config->engine;
     const struct tile *const tile = &config->tile;
-    struct shape s = { .rows = e->rows_per_group(e, tile),
+    struct shape s = { .rows = e->rows_per_group(e, tile, p),
                        .keys = e->keys_per_tile(tile),
                        .items = e->items_per_group(e, tile),
                        .items_of_others = caps->max_group < ENOUGH ? (int)caps->max_group : ENOUGH,

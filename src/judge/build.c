@@ -101,7 +101,7 @@ static void choose_sample(struct sample *s, const clattn_problem *p, const struc
     const bool cached = p->page || problem_type_is_quantised(p->k_type) || problem_type_is_quantised(p->v_type);
     const int64_t hk = cached ? 2 : 1;
     const struct engine *const e = config->engine;
-    const int own = e->rows_per_group(e, &config->tile), tile = e->keys_per_tile(&config->tile);
+    const int own = e->rows_per_group(e, &config->tile, p), tile = e->keys_per_tile(&config->tile);
     const bool backward = p->flags & CLATTN_BACKWARD; /* owns keys, and has queries in its tiles */
     const bool summed = backward && (p->bias_type || p->aux_grads || p->flags & (PROBLEM_SLOPES | CLATTN_SINKS));
     const bool two = p->flags & of_entries || p->align == CLATTN_ALIGN_OFFSETS || p->page || summed;

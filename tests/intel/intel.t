@@ -117,6 +117,8 @@ for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu,approximate=-1 'bf16 b1 h2/1 q300 k200 d128 lse' $engine
     due case_is_right gpu=$gpu,schedule=random,seed=2 'f16 b1 h4/1 q1 k300 d128 page16' $engine
     due case_is_right gpu=$gpu 'bf16 b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd' $engine backward
+    due case_is_right gpu=$gpu,schedule=random,seed=4 'f16 b1 h2/1 q77 k133 d256 causal lse' $engine
+    due case_is_right gpu=$gpu,schedule=highest 'bf16 b1 h2/1 q40 k133 d96/200 splits2 sink lse' $engine forward aligned
     by_hand several gpu=$gpu,approximate=1,schedule=random,seed=6 forward $engine CLATTN_TEST_TYPES='f16 bf16'
 done
 # Tensors that are surfaces, and that are none: no pitch, less than a row's, and rows that begin anywhere.

@@ -6,6 +6,7 @@
 
 simt='f32 b1 h2 q77 k133 d64 causal lse' mma='f16 b1 h2 q77 k133 d64 causal lse' gone=' '
 holes='f16 b1 h2 q77 k133 d64 mask:11qk lse' # keys are dropped
+shared='f16 b1 h1 q40 k70 d64/256 lse'        # two sub-groups have the same rows
 barrier='barrier(CLK_LOCAL_MEM_FENCE);'
 case_is_right gpu=bmg "$mma" dpas
 if rest; then
@@ -44,6 +45,12 @@ if rest; then
             gpu=$gpu
         due fault $engine "$mma" 'if (r >= cla_row_count(e, e->nq)) return;' "$gone" 1 gpu=$gpu
         due fault $engine "$mma" 'c % 2;' 'c % 2 + 16 * 500;' 1 gpu=$gpu
+        # Sub-groups that share rows.
+        case_is_right gpu=$gpu "$shared" $engine
+        due fault $engine "$shared" "define CLA_BARRIER_FIRST_K $barrier" 'define CLA_BARRIER_FIRST_K' 1 gpu=$gpu
+        due fault $engine "$shared" '((t)->item / CLA_WAVE % CLA_ROW_WAVES)' '0' 1 gpu=$gpu
+        due fault $engine "$shared" 'c / own * (8 * own)' '(c / own ^ 1) * (8 * own)' 1 gpu=$gpu
+        due fault $engine "$shared" 'CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t)' 'CLA_OWNS_ROWS(t)' 1 gpu=$gpu
     done
     # What reads blocks of two dimensions: barriers, places, dropped keys, and surfaces that break the rules.
     surface='f16 b1 h2 q77 k133 d80 causal lse'

@@ -21,6 +21,8 @@
 #define CLA_MMA_N 8
 #define CLA_MMA_K 16
 #define CLA_MMA_ROWS 1
+#define CLA_ROW_WAVES shares
+static int shares; /* waves that share rows */
 #define CLA_FN static inline
 #define CLA_CAT_(a, b) a##b
 #define CLA_CAT(a, b) CLA_CAT_(a, b)
@@ -90,11 +92,11 @@ static long s[LANES][MOST], o[LANES][MOST]; /* registers of a lane, as the engin
 static int round_up(int x, int step) { return (x + step - 1) / step * step; }
 static int row_of(int l) { return CLA_MMA_ROW(CLA_MMA_COLUMN(l)); }
 static int key_of(int j) { return K * (j / CLA_MMA_DEPTH) + CLA_MMA_DEPTH * CLA_MMA_PART(lane) + j % CLA_MMA_DEPTH; }
-/* Sum x of tile h; a chunk of rows is a column for one instruction. */
+/* Sum x of tile h; a chunk of rows is a column for one instruction. A share has its part of all chunks. */
 static int column_of(int h, int x, int chunks)
 {
-    const int p = CLA_MMA_N * h + CLA_MMA_ROW(x);
-    return 8 * (p % chunks) + p / chunks;
+    const int own = chunks / shares, share = h / own, p = CLA_MMA_N * (h % own) + CLA_MMA_ROW(x);
+    return 8 * (share * own + p % own) + p / own;
 }
 
 static void pack(void *words, const int *x, int n)
@@ -242,24 +244,26 @@ static void fill(int (*x)[MOST], int rows, int width, int most)
 
 int main(void)
 {
-    static const struct {
+    static const struct shape {
         int bk, d, dv;
     } shapes[] = { { 16, 16, 8 },  { 32, 64, 64 },   { 64, 64, 64 },  { 16, 128, 128 }, { 16, 256, 256 },
                    { 48, 80, 40 }, { 32, 160, 104 }, { 128, 48, 24 }, { 32, 41, 26 },   { 16, 1, 255 } };
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const int bk = shapes[i].bk, d = round_up(shapes[i].d, K), dv = round_up(shapes[i].dv, CLA_MMA_N);
-        fill(q, LANES, shapes[i].d, 9); /* so that scores have 16 bits */
-        fill(k, bk, shapes[i].d, 9);
-        fill(v, bk, shapes[i].dv, 1000);
+    for (size_t i = 0; i < 2 * (sizeof shapes / sizeof *shapes); i++) {
+        const struct shape *const at = &shapes[i / 2];
+        shares = 1 + (int)(i % 2);
+        const int bk = at->bk, d = round_up(at->d, K), dv = round_up(at->dv, shares * CLA_MMA_N);
+        fill(q, LANES, at->d, 9); /* so that scores have 16 bits */
+        fill(k, bk, at->d, 9);
+        fill(v, bk, at->dv, 1000);
         store(bk, d, dv);
         first_product(bk, d);
-        ok(scores_are_named(bk), "%d lanes: S is where the masks look for it: bk%d d%d", LANES, bk, shapes[i].d);
+        ok(scores_are_named(bk), "%d lanes, %d shares: S is where the masks look for it: bk%d d%d", LANES, shares, bk, at->d);
         second_product(bk, dv);
-        ok(output_is_named(bk, dv), "%d lanes: O is written where it belongs: bk%d dv%d", LANES, bk, shapes[i].dv);
+        ok(output_is_named(bk, dv), "%d lanes, %d shares: O is written where it belongs: bk%d dv%d", LANES, shares, bk, at->dv);
         store_columns(bk, dv);
         second_product(bk, dv);
-        ok(output_is_named(bk, dv), "%d lanes: and with whole columns of V: bk%d dv%d", LANES, bk, shapes[i].dv);
-        ok(rows_lie_alike(bk, d), "%d lanes: rows of K lie alike: bk%d d%d", LANES, bk, shapes[i].d);
+        ok(output_is_named(bk, dv), "%d lanes, %d shares: and with whole columns of V: bk%d dv%d", LANES, shares, bk, at->dv);
+        ok(rows_lie_alike(bk, d), "%d lanes, %d shares: rows of K lie alike: bk%d d%d", LANES, shares, bk, at->d);
     }
     return done_testing();
 }

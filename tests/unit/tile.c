@@ -72,7 +72,7 @@ static int check_list(const struct caps *caps, const clattn_problem *p, const ch
     int n, i;
     for (n = 0; n < 64 && tile_config_at(&c, caps, p, NULL, (size_t)n); n++) {
         const int items = c.engine->items_per_group(c.engine, &c.tile);
-        const int rows = c.engine->rows_per_group(c.engine, &c.tile);
+        const int rows = c.engine->rows_per_group(c.engine, &c.tile, p);
         int good;
         print(&c, seen[n], sizeof seen[n]);
         good = !engine_fits(c.engine, &c.tile, caps, p, &why) && items >= 1 && (size_t)items <= caps->max_group &&
@@ -608,8 +608,10 @@ static void test_intel_tiles(void)
         { 128, 128, CLATTN_MASK, 0, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 64, 128, 0, CLATTN_F32, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 128, 64, 0, 0, 0, 0.1, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
-        { 128, 129, 0, 0, 0, 0, "simt ", "simt " },
-        { 256, 256, 0, 0, 0, 0, "simt ", "simt " },
+        { 128, 129, 0, 0, 0, 0, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 256, 256, 0, 0, 5, 0.1, "dpas nw8,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
+        { 256, 64, CLATTN_MASK, 0, 0, 0, "simt ", "simt " },
+        { 64, 129, 0, CLATTN_F32, 0, 0, "simt ", "simt " },
         { 64, 64, CLATTN_BACKWARD, 0, 0, 0, "dpas nw4,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 64, 64, CLATTN_BACKWARD, CLATTN_F32, 0, 0.1, "dpas nw4,rt1,bk16,qreg0", "dpas8 nw8,rt1,bk16,qreg0" },
         { 64, 65, CLATTN_BACKWARD, 0, 0, 0, "simt ", "simt " },
@@ -658,8 +660,13 @@ static void test_intel_refusals(void)
         { "dpas8 nw8,rt1,bk24,qreg0", 8, CLATTN_F16, 64, 0, 0, 0, "multiple of 16" },
         { "dpas", 16, CLATTN_F16, 128, 0, 0, 0, NULL },
         { "dpas8", 8, CLATTN_F16, 128, 0, 0, 0, NULL },
-        { "dpas", 16, CLATTN_F16, 256, 0, 0, 0, "no tile" },
-        { "dpas8", 8, CLATTN_F16, 256, 0, 0, 0, "no tile" },
+        { "dpas", 16, CLATTN_F16, 256, 0, 0, 0, NULL },
+        { "dpas8", 8, CLATTN_F16, 256, 0, 0, 0, NULL },
+        { "dpas nw3,rt1,bk16,qreg0", 16, CLATTN_F16, 129, 0, 0, 0, "two share rows" },
+        { "dpas8 nw1,rt1,bk16,qreg0", 8, CLATTN_F16, 256, 0, 0, 0, "two share rows" },
+        { "dpas nw3,rt1,bk16,qreg0", 16, CLATTN_F16, 128, 0, 0, 0, NULL },
+        { "dpas nw8,rt1,bk16,qreg0", 16, CLATTN_F16, 129, CLATTN_MASK, 0, 0, "a mask" },
+        { "dpas8 nw8,rt1,bk16,qreg0", 8, CLATTN_F16, 129, 0, CLATTN_F32, 0, "a bias" },
         { "dpas nw8,rt1,bk16,qreg0", 16, CLATTN_F16, 257, 0, 0, 0, "at most 256" },
         { "dpas8 nw8,rt1,bk16,qreg0", 8, CLATTN_F16, 257, 0, 0, 0, "at most 256" },
         { "dpas", 16, CLATTN_F16, 128, CLATTN_BACKWARD, 0, 0, "no tile" },
