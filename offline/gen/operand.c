@@ -1,5 +1,7 @@
 /* operand.c - registers, their regions and constants
  * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "reader.h"
 
 /* ---- types ---- */
@@ -205,6 +207,22 @@ static void take_vector(struct reader *r, uint64_t bits, int is_signed, unsigned
     lay_out(r, to, &g, 0, MAX_LANES * sizeof *values, n);
 }
 
+/* Four real numbers of 8 bits, :vf: a sign, 3 bits of exponent, of which 3 is 1, and 4 of fraction. 0 is 0. */
+static void take_vector_real(struct reader *r, uint64_t bits, unsigned n, struct operand *to)
+{
+    float *values = reader_alloc(r, MAX_LANES, sizeof *values);
+    const struct region_text g = { 0, { 0 } };
+    for (unsigned i = 0; i < MAX_LANES; i++) {
+        const unsigned x = bits >> 8 * (i % 4) & 255;
+        const float size = x & 127 ? ldexpf(16 + (x & 15), (int)(x >> 4 & 7) - 3 - 4) : 0;
+        values[i] = x & 128 ? -size : size;
+    }
+    to->type = TYPE_F;
+    to->size = 4;
+    to->constant = (const unsigned char *)values;
+    lay_out(r, to, &g, 0, MAX_LANES * sizeof *values, n);
+}
+
 static int take_constant(struct reader *r, struct word text, unsigned n, struct operand *to)
 {
     const struct region_text one = { 1, { 0 } };
@@ -216,6 +234,10 @@ static int take_constant(struct reader *r, struct word text, unsigned n, struct 
     to->file = IN_CONST;
     if (word_is(rest, "v") || word_is(rest, "uv")) {
         take_vector(r, (uint64_t)value, word_is(rest, "v"), n, to);
+        return 1;
+    }
+    if (word_is(rest, "vf")) {
+        take_vector_real(r, (uint64_t)value, n, to);
         return 1;
     }
     to->type = type_named(rest);

@@ -178,6 +178,8 @@ WHOLE(FUNCTION)
     X(rounded_once, "mov (16|M0) r30.0<1>:f 0x3F800001:f\nmov (16|M0) r31.0<1>:f 0x33800001:f\n"                       \
                     "mov (16|M0) r32.0<1>:f 0x3F7FFFFE:f\nmad (16|M0) " F3, 0x3f800001)                                \
     X(constant, "mul (16|M0) r20.0<1>:f r30.0<1;1,0>:f 0x3FC00000:f\n", u(f(a) * 1.5f))                                \
+    X(vector_of_reals, "mov (16|M0) r20.0<1>:f 0x80FF0100:vf\n",                                                       \
+      u((float[]){ 0, 0.1328125f, -31, -0.0f }[i % 4]))                                                                \
     X(multiply_to_zero, TOWARD_ZERO "mul (16|M0) " F2, toward_zero((double)f(a) * f(b)))                               \
     X(saturates, "add (16|M0) (sat)r20.0<1>:f r30.0<1;1,0>:f 0x3F000000:f\n",                                          \
       u(f(a) + 0.5f > 0 ? f(a) + 0.5f < 1 ? f(a) + 0.5f : 1 : 0))                                                      \
