@@ -90,6 +90,18 @@ static void test_tables(const struct device *d, const char *engine, unsigned n, 
     }
 }
 
+/* The device's own matrix units, where it has some. */
+static void test_units(const struct device *d, const char *f16, const char *bf16)
+{
+    char real[32];
+    const char *engine = harness_real(d, CLATTN_F16, "mma_emu", real, sizeof real);
+    if (engine == real && each_is_chosen(engine))
+        test_sizes(d, engine, 0, f16);
+    engine = harness_real(d, CLATTN_BF16, "mma_emu", real, sizeof real);
+    if (engine == real && each_is_chosen(engine))
+        test_tables(d, engine, 1, bf16);
+}
+
 static void test_device(const struct device *d)
 {
     static const char *const texts[] = {
@@ -111,6 +123,7 @@ static void test_device(const struct device *d)
                 (!is_emulated(engine) || strstr(texts[i], "f16")))
                 test_tables(d, engine, e, texts[i]);
     }
+    test_units(d, texts[2], texts[3]);
 }
 
 int main(void)
