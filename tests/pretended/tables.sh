@@ -1,37 +1,55 @@
 #!/bin/sh
-# amd_tables.sh - all tables of cases on the pretended AMD device: amd_tables.sh BUILD DIR [PATTERN]
+# tables.sh - all tables of cases on pretended devices: tables.sh VENDOR BUILD DIR [PATTERN]
 # SPDX-License-Identifier: Apache-2.0
 #
-# For hours, by hand: amd.t has a few of these. BUILD is where make check ran. DIR keeps what was compiled, and in
-# DIR/results a line for each job: passed, skipped, failed tests, findings, seconds, exit status, and the job, which is
-#     DRIVER GFX WORDS ; ENGINES ; TEST [PROBLEM]
+# For hours, by hand: amd.t and intel.t have a few of these. VENDOR is amd or intel, BUILD is where make check ran. DIR
+# keeps what was compiled, and in DIR/results a line for each job: passed, skipped, failed tests, findings, seconds,
+# exit status, and the job, which is
+#     WORDS ; ENGINES ; TEST [PROBLEM]
 # A job that has a line is not run again, so that what was cut off goes on where it was: remove the line of a job that
-# is to run again. PATTERN chooses jobs (grep -E).
+# is to run again. PATTERN chooses jobs (grep -E): '/[a-z_]*$' those that are programs of tests.
 # Output of what failed is kept in DIR/failed. Jobs are problems of tests/lib/cases.h and pairs.t by turns, each on one
 # target by engine simt and on one by the matrix unit, and among them programs of tests, quick cases of each.
-# Environment: AMD_DRIVERS, see offline/setup-amd-drivers.sh; SECONDS_EACH [400], after which a job has failed.
+# Environment: SECONDS_EACH [400], after which a job has failed; AMD_DRIVERS, see offline/setup-amd-drivers.sh;
+# CLATTN_NEWER_ROOT, see offline/setup-newer-compilers.sh.
 # Exit status: 0 all are right, 1 some are not.
 set -eu
-test $# -ge 2 || { echo "usage: amd_tables.sh BUILD DIR [PATTERN]" >&2 && exit 2; }
-build=$(cd "$1" && pwd)
-mkdir -p "$2/cache" "$2/failed"
-dir=$(cd "$2" && pwd) pattern=${3-.}
-drivers=${AMD_DRIVERS-${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline/amd}
-engines='kernel/engines kernel/quantised kernel/paged kernel/rounding' # which take CLATTN_TEST_ENGINES
+test $# -ge 3 || { echo "usage: tables.sh VENDOR BUILD DIR [PATTERN]" >&2 && exit 2; }
+source=$(cd "$(dirname "$0")/../.." && pwd) vendor=$1
+build=$(cd "$2" && pwd)
+mkdir -p "$3/cache" "$3/failed"
+dir=$(cd "$3" && pwd) pattern=${4-.}
+kept=${XDG_CACHE_HOME:-$HOME/.cache}/clattn-offline
+case $vendor in
+amd)
+    platform=AMD variable=CLATTN_AMD own=amdcl=$build/offline/amdcl,drivers=${AMD_DRIVERS-$kept/amd}
+    targets='driver=6,gfx=1100 wmma
+driver=6,gfx=1201 wmma
+driver=6,gfx=942 mfma
+driver=6,gfx=90a mfma
+driver=5,gfx=1100 wmma
+driver=5,gfx=942 mfma
+driver=5,gfx=90a mfma'
+    ;;
+intel)
+    platform=Intel variable=CLATTN_INTEL own=intelcl=$source/offline/compilers/intelcl.sh
+    own=$own,clbuild=$build/offline/clbuild,root=${CLATTN_NEWER_ROOT-$kept/forky}
+    targets='gpu=bmg dpas
+gpu=pvc dpas
+driver=1,gpu=dg2 dpas8
+gpu=acm-g10 dpas8'
+    ;;
+*) echo "tables.sh: $vendor is neither amd nor intel" >&2 && exit 2 ;;
+esac
+units='kernel/engines kernel/paged' # which CLATTN_TEST_ENGINES has run on matrix units
+engines='kernel/quantised kernel/rounding' # and those that have cases of other engines only
 programs='kernel/backward kernel/merge api/append api/rotary kernel/scores kernel/dropped kernel/captured kernel/varlen
     kernel/sizes kernel/splits kernel/bad kernel/bad_gradients kernel/rescale kernel/extremes
     kernel/invariant kernel/score_mods kernel/wide_lse'
-targets='6 1100 wmma
-6 1201 wmma
-6 942 mfma
-6 90a mfma
-5 1100 wmma
-5 942 mfma
-5 90a mfma'
 
 # Every program on every target in the end, each on one target first.
 program_jobs() {
-    for test in $engines $programs; do echo "$test"; done | awk -v targets="$targets" '
+    for test in $units $engines $programs; do echo "$test"; done | awk -v targets="$targets" '
         BEGIN {
             n = split(targets, row, "\n")
             split("approximate=1 schedule=highest,approximate=-1 schedule=random,seed=2", words, " ")
@@ -39,14 +57,13 @@ program_jobs() {
         { test[NR] = $0 }
         function job(t, engine, name) {
             split(row[t % n + 1], target, " ")
-            print target[1], target[2], words[++at % 3 + 1], ";", engine == "unit" ? target[3] : engine, ";", name
+            print target[1] "," words[++at % 3 + 1], ";", engine == "unit" ? target[2] : engine, ";", name
         }
         END {
             for (pass = 0; pass < n; pass++)
                 for (i = 1; i <= NR; i++) {
-                    takes = i <= '"$(echo $engines | wc -w)"'
-                    job(i + pass, takes ? "simt" : "", test[i])
-                    if (takes)
+                    job(i + pass, i <= '"$(echo $units $engines | wc -w)"' ? "simt" : "", test[i])
+                    if (i <= '"$(echo $units | wc -w)"')
                         job(i + pass, "unit", test[i])
                 }
         }'
@@ -63,7 +80,7 @@ problem_jobs() {
         function job(engine, test, problem,    t) {
             t = engine == "unit" ? at_unit++ : at++
             split(row[t % n + 1], target, " ")
-            print target[1], target[2], words[t % 3 + 1], ";", engine == "unit" ? target[3] : engine, ";", test, problem
+            print target[1] "," words[t % 3 + 1], ";", engine == "unit" ? target[2] : engine, ";", test, problem
         }
         seen[$0]++ || /^f64.* [kvo]:/ { next } # f64 goes with f64 only: it is refused
         {
@@ -88,18 +105,16 @@ jobs() { # a program, some problems, and so on
 }
 
 run() { # JOB
-    where=${1%% ;*} rest=${1#* ; }
+    words=${1%% ;*} rest=${1#* ; }
     chosen=${rest%%;*} test=${rest#*; }
     chosen=$(echo $chosen)
-    set -- $where
     problem=${test#* } name=${test%% *}
     test "$problem" != "$test" || problem=
     rm -f "$dir/findings" && : >"$dir/findings"
     began=$(date +%s) status=0
-    told=amdcl=$build/offline/amdcl,drivers=$drivers,cache=$dir/cache,findings=$dir/findings
-    CLATTN_AMD="$told,driver=$1,gfx=$2,$3" CLATTN_TEST_DEVICES=AMD CLATTN_TUNE=off \
-        OPENCL_LAYERS=$build/tests/amd/.libs/amd_device.so CLATTN_CACHE_DIR=$dir/kept \
-        CLATTN_QUICK=$(test -z "$problem" && echo 1 || echo 0) CLATTN_TEST_ENGINES=$chosen \
+    env "$variable=$own,cache=$dir/cache,findings=$dir/findings,$words" CLATTN_TEST_DEVICES=$platform CLATTN_TUNE=off \
+        OPENCL_LAYERS="$build/tests/$vendor/.libs/${vendor}_device.so" CLATTN_CACHE_DIR="$dir/kept" \
+        CLATTN_QUICK=$(test -z "$problem" && echo 1 || echo 0) CLATTN_TEST_ENGINES="$chosen" \
         timeout -k 5 "${SECONDS_EACH-400}" "$build/tests/$name.t" ${problem:+"$problem" "$chosen"} \
         >"$dir/out" 2>&1 </dev/null || status=$?
     # Lists that lie, in varlen.t, have sequences share rows.
@@ -108,6 +123,7 @@ run() { # JOB
     test $status -eq 0 || test "$failed" -gt 0 || failed=1
     skipped=$(grep -c '^ok.*# SKIP\|^1\.\.0 # SKIP' "$dir/out" || true)
     passed=$(grep '^ok' "$dir/out" | grep -vc '# SKIP' || true)
+    test $((passed + skipped + failed)) -gt 0 || failed=1 # it has no test
     if test "$failed" -gt 0 || test "$findings" -gt 0; then
         { echo "$job" && cat "$dir/out" "$dir/findings"; } >"$dir/failed/$(echo "$job" | cksum | cut -d' ' -f1)"
     fi
