@@ -120,6 +120,9 @@ for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu,schedule=random,seed=4 'f16 b1 h2/1 q77 k133 d256 causal lse' $engine
     due case_is_right gpu=$gpu,schedule=highest 'bf16 b1 h2/1 q40 k133 d96/200 splits2 sink lse' $engine forward aligned
     by_hand several gpu=$gpu,approximate=1,schedule=random,seed=6 forward $engine CLATTN_TEST_TYPES='f16 bf16'
+    due case_is_right gpu=$gpu,approximate=1 'f16 b1 h8/2 q1 k1000 d64 splits7 causal lse' $engine
+    due case_is_right gpu=$gpu,approximate=-1 'bf16 b2 h4/1 q4 k200 d64 page16 kvlen:200,70 lse' $engine
+    due case_is_right gpu=$gpu 'f16 b1 h2/1 q35 k80 d64 k:q8_0 v:int4:32z causal lse' simt # no matrix unit takes these
 done
 # Tensors that are surfaces, and that are none: no pitch, less than a row's, and rows that begin anywhere.
 for gpu in bmg pvc; do
@@ -133,6 +136,7 @@ for gpu in bmg pvc; do
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q40 k70 d40/128 window9,3 lse' dpas forward aligned
     due case_is_right gpu=$gpu,blocks_2d=0 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas forward aligned
 done
+due several gpu=acm-g10,schedule=random,seed=2 ../api/append ''
 for gpu in lnl ptl; do
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas forward aligned
@@ -159,6 +163,7 @@ for gpu in bmg pvc dg2 lnl ptl arl-h mtl; do
     due by_driver case_is_right gpu=$gpu,approximate=1 'f32 b1 h2/1 q40 k70 d64 causal lse'
     due by_driver case_is_right gpu=$gpu,approximate=-1 'f16 b2 h4/2 q77 k133 d64 causal varlen'
 done
+due by_driver several gpu=dg2,schedule=highest,approximate=-1 merge ''
 for gpu in bmg pvc dg2; do
     due by_driver case_is_right gpu=$gpu 'f16 b1 h4/1 q1 k300 d64 page16 k:q8_0 v:q4_0'
     due by_driver case_is_right gpu=$gpu 'f32 b1 h2/1 q70 k150 d64 causal alibi bias:11q1 lse bwd' simt backward
