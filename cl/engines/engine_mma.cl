@@ -275,7 +275,8 @@ CLA_FN void cla_pv(cla_tile *t, const cla_env *e, real *o, real *s, const real *
 CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, int r, cla_scalar m, cla_scalar l)
 {
     if (r >= cla_row_count(e, e->nq)) return;
-    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ), CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t));
+    cla_put_lse(e, r, CLA_NATURAL ? m : m * t->scale, l * CLA_CAT(CLA_OF_NEW_, CLA_TQ),
+                CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t));
     if (!CLA_IS_WRITTEN(e, l)) return;
     const long row = cla_o_row(e, r);
     const cla_scalar inverse = CLA_INVERSE(l);
@@ -286,7 +287,8 @@ CLA_FN void cla_write_row(const cla_tile *t, const cla_env *e, const real *o, in
                 real y[8];
                 CLA_UNROLL for (int i = 0; i < 8; i++)
                     y[i] = CLA_OUT(i / CLA_CHUNK_STEPS * CLA_WIDE_STEPS + h, i % CLA_CHUNK_STEPS, x);
-                CLA_PUT_8(e, row, CLA_WIDE_STEP * (CLA_SHARE(t) * CLA_WIDE_STEPS + h) + 8 * CLA_MMA_ROW(CLA_MMA_COLUMNS * t->part + x), y)
+                const int first = CLA_WIDE_STEP * (CLA_SHARE(t) * CLA_WIDE_STEPS + h);
+                CLA_PUT_8(e, row, first + 8 * CLA_MMA_ROW(CLA_MMA_COLUMNS * t->part + x), y)
             }
     else
         CLA_UNROLL for (int h = 0; h < CLA_DVP / CLA_ROW_WAVES / CLA_SUMMED_STEP; h++)

@@ -23,8 +23,8 @@
 #error "Operands lie otherwise than this matrix unit takes them: it needs products of its own."
 #endif
 #define CLA_LANES (CLA_WAVE * CLA_NW)
-/* Where rows of O are too wide for a wave CLA_ROW_WAVES waves, neighbours, have the same rows: all have S and its maxima
- * and sums, each a share of V's columns. */
+/* Where rows of O are too wide for a wave CLA_ROW_WAVES of them, neighbours, have the same rows: all have S and its
+ * maxima and sums, each a share of V's columns. */
 #define CLA_SHARE(t) ((t)->item / CLA_WAVE % CLA_ROW_WAVES)
 #define CLA_WAVE_ROWS(t) ((t)->item / CLA_WAVE / CLA_ROW_WAVES) /* which rows a wave has */
 #define CLA_BQ (CLA_MMA_M * CLA_RT * CLA_NW / CLA_ROW_WAVES)
@@ -42,7 +42,8 @@
 #define CLA_SUMMED_STEP (CLA_CHUNK_STEPS * CLA_MMA_N)
 #define CLA_DOTTED(width) CLA_ROUND_UP(width, CLA_DOTTED_STEP)
 #define CLA_SUMMED(width) CLA_ROUND_UP(width, CLA_ROW_WAVES * CLA_SUMMED_STEP)
-#define CLA_OF_TILE(width) (CLA_SUMMED(width) / CLA_ROW_WAVES / CLA_MMA_N * CLA_MMA_OF_D) /* sums of an item, of a tile of rows */
+/* Sums of an item, of a tile of rows. */
+#define CLA_OF_TILE(width) (CLA_SUMMED(width) / CLA_ROW_WAVES / CLA_MMA_N * CLA_MMA_OF_D)
 #define CLA_SUMS_N(width) (CLA_RT * CLA_OF_TILE(width))
 /* Where sums lie: column i of tile n, from the first of the row on; the first of row slot r. */
 #define CLA_SUM_OF(n, i) (CLA_MMA_OF_D * (n) + (i))

@@ -5,7 +5,8 @@ CLA_FN real cla_pivot(real m) { return m == (real)(-INFINITY) ? (real)(0) : m; }
 CLA_FN real cla_weight(real x, real pivot) { return cla_exp2((x - pivot) * CLA_UNIT_LOG2); }
 /* An engine may have others. CLA_FACTOR: what the sums of a row are multiplied with when its maximum has become `now`.
  * CLA_LOWEST: the maximum of a row that has seen nothing. CLA_SINK_LAST: whether a row's sink is counted behind its
- * keys. CLA_IS_FIRST: whether an item is of the first of those that share rows. CLA_KEPT: a number that is not to be computed anew in a loop. */
+ * keys. CLA_IS_FIRST: whether an item is of the first of those that share rows. CLA_KEPT: a number that is not to be
+ * computed anew in a loop. */
 #define CLA_WEIGHT(t, x, pivot) cla_weight(x, pivot)
 #define CLA_FACTOR(t, before, now) cla_weight(before, cla_pivot(now))
 #define CLA_LOWEST (-INFINITY)

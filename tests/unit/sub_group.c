@@ -257,12 +257,15 @@ int main(void)
         fill(v, bk, at->dv, 1000);
         store(bk, d, dv);
         first_product(bk, d);
-        ok(scores_are_named(bk), "%d lanes, %d shares: S is where the masks look for it: bk%d d%d", LANES, shares, bk, at->d);
+        ok(scores_are_named(bk), "%d lanes, %d shares: S is where the masks look for it: bk%d d%d", LANES, shares, bk,
+           at->d);
         second_product(bk, dv);
-        ok(output_is_named(bk, dv), "%d lanes, %d shares: O is written where it belongs: bk%d dv%d", LANES, shares, bk, at->dv);
+        ok(output_is_named(bk, dv), "%d lanes, %d shares: O is written where it belongs: bk%d dv%d", LANES, shares, bk,
+           at->dv);
         store_columns(bk, dv);
         second_product(bk, dv);
-        ok(output_is_named(bk, dv), "%d lanes, %d shares: and with whole columns of V: bk%d dv%d", LANES, shares, bk, at->dv);
+        ok(output_is_named(bk, dv), "%d lanes, %d shares: and with whole columns of V: bk%d dv%d", LANES, shares, bk,
+           at->dv);
         ok(rows_lie_alike(bk, d), "%d lanes, %d shares: rows of K lie alike: bk%d d%d", LANES, shares, bk, at->d);
     }
     return done_testing();
