@@ -1,7 +1,8 @@
 /* Engines with matrix units, K and V in f16 or bf16 as they are stored. A work-group makes a BQ x DV block of O, and
  * products_mma.cl says who holds what. One buffer each for K and V, and two barriers a tile:
  *     fetch V | Q K^T, softmax | store V | barrier 4 begins | fetch next K | it ends | P V | store K | barrier 5
- * Where K is read as blocks of two dimensions (mma_surfaces_2d.cl) it has no buffer, and fetching it is a prefetch.
+ * Where tiles are read as blocks of two dimensions (mma_surfaces_2d.cl) K does not pass through its buffer, fetching it
+ * is a prefetch, and V is fetched behind Q K^T.
  *
  * Barriers, each of which separates what all items did before it | from what any of them does behind it:
  *     1 CLEARED  no key is marked as seen | items mark those that a row of theirs sees (only where keys are dropped)
@@ -73,12 +74,13 @@
 #undef CLA_KEPT
 #define CLA_KEPT(x) cla_kept(x)
 
-/* Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row
+/* Beside surfaces tiles of even rows have no quick way of their own: both together spill.
+ * Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row
  * on, compilers would keep the distances to the others in registers, and there are none to spare. */
 #define CLA_CHUNK(first, c, row, step) \
     (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + cla_product(row, step)))
 
-/* Keys past the last one of the loop repeat it: their scores are dropped by the element test. */
+/* Keys past the last one of the loop repeat it, or are zero as blocks: their scores are dropped by the element test. */
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 {
     if (CLA_IS_DIRECT(t)) {

@@ -20,14 +20,20 @@ CLA_FN cla_right cla_read_block(const __local uint4 *p) { return CLA_CAT(CLA_BLO
 /* cl_intel_subgroup_2d_block_io, for mma_surfaces_2d.cl. */
 #define CLA_OF_SURFACE(s, x, y) (__global void *)(s).at, (s).width, (s).height, (s).pitch, (int2)(x, y)
 #define CLA_READ_ROWS(n, s, x, y, to) \
-    if ((n) == 16) intel_sub_group_2d_block_read_16b_16r16x2c(CLA_OF_SURFACE(s, x, y), to); \
-    else intel_sub_group_2d_block_read_16b_32r16x2c(CLA_OF_SURFACE(s, x, y), to);
+    { \
+        if ((n) == 16) intel_sub_group_2d_block_read_16b_16r16x2c(CLA_OF_SURFACE(s, x, y), to); \
+        else intel_sub_group_2d_block_read_16b_32r16x2c(CLA_OF_SURFACE(s, x, y), to); \
+    }
 #define CLA_PREFETCH_ROWS(n, s, x, y) \
-    if ((n) == 16) intel_sub_group_2d_block_prefetch_16b_16r16x2c(CLA_OF_SURFACE(s, x, y)); \
-    else intel_sub_group_2d_block_prefetch_16b_32r16x2c(CLA_OF_SURFACE(s, x, y));
+    { \
+        if ((n) == 16) intel_sub_group_2d_block_prefetch_16b_16r16x2c(CLA_OF_SURFACE(s, x, y)); \
+        else intel_sub_group_2d_block_prefetch_16b_32r16x2c(CLA_OF_SURFACE(s, x, y)); \
+    }
 #define CLA_READ_COLUMNS(n, s, x, y, to) \
-    if ((n) == 16) intel_sub_group_2d_block_read_transform_16b_16r16x1c(CLA_OF_SURFACE(s, x, y), to); \
-    else intel_sub_group_2d_block_read_transform_16b_32r16x1c(CLA_OF_SURFACE(s, x, y), to);
+    { \
+        if ((n) == 16) intel_sub_group_2d_block_read_transform_16b_16r16x1c(CLA_OF_SURFACE(s, x, y), to); \
+        else intel_sub_group_2d_block_read_transform_16b_32r16x1c(CLA_OF_SURFACE(s, x, y), to); \
+    }
 
 /* Its A by the type that it wants. */
 #define CLA_A_OF_16(x) as_short8(x)

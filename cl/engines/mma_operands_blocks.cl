@@ -21,7 +21,7 @@ CLA_FN int cla_column_number(int c, int i, const int chunks)
     const int own = chunks / CLA_ROW_WAVES;
     return c / own * (8 * own) + i * own + c % own;
 }
-/* 16 rows from `row` on of a column of rows to add up; the next 16 are CLA_BLOCK_CHUNKS * chunks behind. */
+/* 16 rows from `row` on of a column of rows to add up. */
 CLA_FN __local uint *cla_column_place(__local uint4 *to, int row, int column, const int chunks)
 {
     const int p = cla_column_number(column / 8, column % 8, chunks);

@@ -1,14 +1,17 @@
 /* Tiles of K and V as blocks of two dimensions, which a wave reads from global memory at once: rows of a tensor are a
  * surface there, and what lies outside of it is read as zero. Of K a block is right operands as they are multiplied, so
- * that K takes no local memory. Of V it is columns by pairs of keys, which is how mma_operands_blocks.cl stores them.
+ * that K does not pass through local memory. Of V it is columns by pairs of keys, which is how mma_operands_blocks.cl stores them.
  * Where a tensor is no surface, tiles come an item's chunks at a time, as with all other units.
  *
- * The unit has, for waves of 16 lanes:
+ * The unit has, for waves of 16 lanes, these macros of statements:
  *     CLA_READ_ROWS(n, s, x, y, to)    n rows by two times 16 elements from (x, y) on, ushort to[2 * n]: a lane has its
  *                                      element of the first 16 of each row, then its one of the others
  *     CLA_READ_COLUMNS(n, s, x, y, to) n rows by 16 columns, uint to[n / 2]: a lane has its column, two rows a word
  *     CLA_PREFETCH_ROWS(n, s, x, y)    what CLA_READ_ROWS will read, to a cache
  * where n is 16 or 32. */
+#if CLA_WAVE != 16
+#error "Blocks of two dimensions are for waves of 16."
+#endif
 #define CLA_SURFACES (CLA_MAY_BE_EVEN && CLA_D % 8 == 0 && CLA_D >= 32 && CLA_DV % 16 == 0 && CLA_DV >= 32)
 #define CLA_IS_DIRECT(t) (CLA_SURFACES && (t)->direct)
 
@@ -94,7 +97,6 @@ CLA_FN void cla_fetch_v_of_surface(cla_tile *t, const cla_env *e, int k0)
 CLA_FN void cla_store_v_of_surface(cla_tile *t)
 {
     CLA_EACH_BLOCK(CLA_V_ACROSS, CLA_ROWS_OF_V)
-        __local uint *const to = cla_column_place(t->v, row, 16 * column + t->item % CLA_WAVE, CLA_DV / 8);
         uint x[CLA_ROWS_OF_V / 2];
         CLA_UNROLL for (int i = 0; i < CLA_ROWS_OF_V / 2; i++) {
             x[i] = CLA_MOVED_OF_BLOCK[i];
@@ -102,7 +104,8 @@ CLA_FN void cla_store_v_of_surface(cla_tile *t)
                 x[i] &= (t->seen[row + 2 * i] ? 0x0000ffffu : 0) | (t->seen[row + 2 * i + 1] ? 0xffff0000u : 0);
         }
         CLA_UNROLL for (int j = 0; j < CLA_ROWS_OF_V / 16; j++)
-            vstore8(vload8(j, x), 0, to + j * (CLA_DV / 8 * 4 * CLA_BLOCK_CHUNKS));
+            vstore8(vload8(j, x), 0,
+                    cla_column_place(t->v, row + 16 * j, 16 * column + t->item % CLA_WAVE, CLA_DV / 8));
     CLA_END_BLOCK
 }
 #define CLA_STORE_V_OF_SURFACE(t) cla_store_v_of_surface(t)

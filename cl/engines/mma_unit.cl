@@ -6,7 +6,7 @@
  *     CLA_WAVE                 lanes of a wave
  *     CLA_MMA_M, _N, _K        the instruction's shape
  *     CLA_MMA_ROWS             rows of A and D that a lane has elements of
- *     CLA_ROW_WAVES               waves that share rows, each with its part of V's columns (products_mma.cl)
+ *     CLA_ROW_WAVES            waves that share rows, each with its part of V's columns (products_mma.cl)
  *     CLA_OWN_WORDS            words of the workspace that each item has, where lanes meet there; 0: none
  * Layout, of the lane that an item of the work-group is:
  *     CLA_MMA_COLUMN(item)     its column of B

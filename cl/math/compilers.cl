@@ -101,7 +101,7 @@ CLA_FN float cla_native_exp2(float x)
 #define CLA_HAS_LOOK_UP 0
 #endif
 
-/* A barrier of local memory in two halves: what an item does between them no other one waits for. */
+/* A barrier of local memory in two halves: nobody waits for what an item does between them. */
 #ifdef cl_intel_split_work_group_barrier
 #define CLA_ARRIVE() intel_work_group_barrier_arrive(CLK_LOCAL_MEM_FENCE)
 #define CLA_WAIT() intel_work_group_barrier_wait(CLK_LOCAL_MEM_FENCE)

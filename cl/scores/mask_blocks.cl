@@ -48,7 +48,7 @@ CLA_FN void cla_blocks_drop(const cla_tile *t, const cla_env *e, real *s, int k0
 {
     CLA_EACH_ELEMENT(t, k0, n)
         integer keep;
-        CLA_NO_UNROLL for (int i = 0; i < CLA_WIDTH; i++)
+        CLA_UNROLL for (int i = 0; i < CLA_WIDTH; i++)
             CLA_LANE(keep, CLA_INTEGER, i) =
                 cla_block(e, min(CLA_SQUARE_Q + i * CLA_ROW_STEP, cla_last(e->nq)),
                           min(CLA_SQUARE_K + i * CLA_KEY_STEP, cla_last(e->a->nk)));

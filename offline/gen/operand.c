@@ -39,6 +39,7 @@ static const struct {
     { "acc", IN_ACC, FILE_ACC, 16, 0, 0 },
     { "cr", IN_CONTROL, FILE_CONTROL, 1, 16, 0 },
     { "sr", IN_STATE, FILE_STATE, 1, 16, 0 },
+    { "msg", IN_STATE, FILE_STATE + 16, 1, 16, 0 }, /* of the sub-slice: there is one, 0 */
     { "null", IN_NULL, FILE_NULL, 1, 0, 0 },
     { "r", IN_GRF, 0, 256, 0, 0 },
     { "a", IN_ADDRESS, FILE_ADDRESS, 1, 32, 0 },

@@ -73,10 +73,9 @@ void defines_forward(struct text *to, const struct target *t)
         text_add(to, "=%d", c->tile.n[i]);
     }
     if (e->unit)
-        text_add(to, " -DCLA_WAVE=%d -DCLA_MMA_M=%d -DCLA_MMA_N=%d -DCLA_MMA_K=%d -DCLA_MMA_ROWS=%d -DCLA_OWN_WORDS=%d",
-                 e->unit->wave, e->unit->m, e->unit->n, e->unit->k, e->unit->rows, e->own_words);
-    if (e->unit)
-        text_add(to, " -DCLA_ROW_WAVES=%d", engine_shares(e->unit, p));
+        text_add(to, " -DCLA_WAVE=%d -DCLA_MMA_M=%d -DCLA_MMA_N=%d -DCLA_MMA_K=%d -DCLA_MMA_ROWS=%d -DCLA_ROW_WAVES=%d"
+                 " -DCLA_OWN_WORDS=%d", e->unit->wave, e->unit->m, e->unit->n, e->unit->k, e->unit->rows,
+                 engine_shares(e->unit, p), e->own_words);
     text_add(to, " -DCLA_FMA=%d -DCLA_SUB_GROUP=%d -DCLA_NV_CC=%d -DCLA_GFX=%d",
              p->type == CLATTN_F64 ? caps->fma64 : caps->fma, caps->sub_group, caps->nv_cc, caps->gfx);
     text_add(to, "%s%s", caps->sub_group ? " -cl-intel-256-GRF-per-thread" : "", e->options ? e->options : "");

@@ -100,7 +100,7 @@ static cl_int check_shares(const struct engine *e, const struct tile *t, const c
 {
     const int waves = e->unit ? e->items_per_group(e, t) / e->unit->wave : 1;
     if (e->unit && waves % engine_shares(e->unit, p))
-        REFUSE("a group has %d waves: two share rows of V that are wider than %d", waves, e->unit->widest_sum);
+        REFUSE("a group has %d waves: two share rows, since V is wider than %d", waves, e->unit->widest_sum);
     return CL_SUCCESS;
 }
 

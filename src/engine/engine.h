@@ -49,7 +49,7 @@ struct tile_number {
 struct unit {
     const char *fragments[UNIT_FRAGMENTS + 1]; /* how lanes hold the three, and its instructions; ends with NULL */
     const char *operands; /* fragment: how B lies in local memory */
-    const char *(*surfaces)(const struct caps *); /* fragment: how K and V come there; NULL: mma_surfaces_none.cl */
+    const char *(*surfaces)(const struct caps *); /* fragment: how tiles are read; NULL: mma_surfaces_none.cl */
     int wave; /* lanes */
     int m, n, k;
     int rows; /* of A and D that a lane has elements of */
@@ -115,9 +115,9 @@ int engine_verdict(const struct engine *e, const struct caps *caps);
 void engine_set_verdict(const struct engine *e, struct caps *caps, int verdict);
 
 /* Lanes of `real`. */
+int engine_width(const struct engine *e, const struct tile *t);
 /* Waves that share rows, each with a part of V's columns (cl/engines/products_mma.cl). */
 int engine_shares(const struct unit *u, const clattn_problem *p);
-int engine_width(const struct engine *e, const struct tile *t);
 
 /* Lanes of a native vector of what the problem computes in; of the shortest that any device has. */
 int engine_lanes(const struct caps *caps, const clattn_problem *p);

@@ -12,7 +12,6 @@ static const struct row rows[] = {
     { .tile = { { 8, 1, 32, 1 } }, .widest = 64 },
     { .tile = { { 8, 1, 32, 0 } }, .widest = 128 },
     { .tile = { { 8, 1, 16, 0 } }, .widest = 256 },
-    { .tile = { { 4, 1, 16, 0 } }, .widest = 256 },
     /* Backward, with two sums in registers, which of wider rows do not fit. */
     { .tile = { { 4, 1, 16, 0 } }, .widest = 64, .backward = true },
     { .widest = 0 },
@@ -20,7 +19,7 @@ static const struct row rows[] = {
 static const struct row rows_8[] = {
     { .tile = { { 8, 1, 32, 1 } }, .widest = 64 },
     { .tile = { { 8, 1, 32, 0 } }, .widest = 64 },
-    { .tile = { { 8, 1, 16, 0 } }, .widest = 256 },
+    { .tile = { { 8, 1, 16, 0 } }, .widest = 128 },
     { .tile = { { 8, 1, 16, 0 } }, .widest = 64, .backward = true },
     { .widest = 0 },
 };

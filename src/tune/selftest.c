@@ -15,7 +15,7 @@
 /* The tests cover both types; products alone, a diagonal, and everything that is done to a tile of scores; rows
  * that are loaded 16 bytes at a time, others, and those of pages; separate heads, and heads packed into one tile;
  * more than a tile of queries and of keys, and a rest; and so many groups that the grid has two rows, because the
- * device's own registers tell a group its index. */
+ * device's own registers tell a group its index; and values so wide that waves may share rows. */
 static const struct {
     int type, d, dv;
     bool causal, scores;
@@ -25,7 +25,7 @@ static const struct {
               { CLATTN_F16, 41, 26, true, true, 2, 1, 131, 133, 0 },
               { CLATTN_F16, 64, 64, true, false, 2, 1, 131, 133, 16 },
               { CLATTN_BF16, 64, 64, false, false, 2, 1, 131, 133, 0 },
-              { CLATTN_BF16, 128, 128, true, false, 2, 2, 131, 133, 0 },
+              { CLATTN_BF16, 128, 160, true, false, 2, 2, 131, 133, 0 },
               { CLATTN_F16, 16, 16, true, false, 520, 520, 1, 20, 0 } };
 enum { TESTS = sizeof tests / sizeof *tests };
 

@@ -23,7 +23,7 @@ if rest; then
         test $device != driver=6,gfx=942 || engine=mfma
         case_is_right $device "$mma" $engine
         for i in 1 2 3 4; do due fault $engine "$mma" "$barrier" "$gone" $i $device; done
-        due fault $engine "$mma" 'CLA_BARRIER_V_BEGINS CLA_ARRIVE();' "$gone" 1 $device
+        due fault $engine "$mma" 'CLA_BARRIER_V_BEGINS CLA_ARRIVE();' 'CLA_BARRIER_V_BEGINS' 1 $device
         due fault $engine "$mma" '0x05040100' '0x05040101' 1 $device
         due fault $engine "$mma" '0x07060302' '0x07060303' 1 $device
         due fault $engine "$mma" '(half)low, (half)high' '(half)high, (half)low' 1 $device

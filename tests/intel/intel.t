@@ -117,18 +117,21 @@ for gpu in bmg pvc acm-g10; do
     due case_is_right gpu=$gpu,approximate=-1 'bf16 b1 h2/1 q300 k200 d128 lse' $engine
     due case_is_right gpu=$gpu,schedule=random,seed=2 'f16 b1 h4/1 q1 k300 d128 page16' $engine
     due case_is_right gpu=$gpu 'bf16 b2 h2/1 q40 k70 d64/41 varlen alibi sink lse bwd' $engine backward
-    due case_is_right gpu=$gpu,schedule=random,seed=4 'f16 b1 h2/1 q77 k133 d256 causal lse' $engine
-    due case_is_right gpu=$gpu,schedule=highest 'bf16 b1 h2/1 q40 k133 d96/200 splits2 sink lse' $engine forward aligned
+    wide="$engine nw8,rt1,bk16,qreg0" # two sub-groups share rows
+    due case_is_right gpu=$gpu,schedule=random,seed=4 'f16 b1 h2/1 q77 k133 d256 causal lse' "$wide"
+    due case_is_right gpu=$gpu,schedule=random,seed=5 'f16 b1 h2/1 q77 k133 d256 causal lse' "$wide" forward aligned
+    due case_is_right gpu=$gpu 'bf16 b1 h2/1 q40 k133 d96/200 splits2 sink lse' "$wide" forward aligned
+    due case_is_right gpu=$gpu 'bf16 b1 h2/1 q40 k133 d96/208 splits2 softcap9 lse' "$wide" forward aligned
     by_hand several gpu=$gpu,approximate=1,schedule=random,seed=6 forward $engine CLATTN_TEST_TYPES='f16 bf16'
     due case_is_right gpu=$gpu,approximate=1 'f16 b1 h8/2 q1 k1000 d64 splits7 causal lse' $engine
     due case_is_right gpu=$gpu,approximate=-1 'bf16 b2 h4/1 q4 k200 d64 page16 kvlen:200,70 lse' $engine
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q35 k80 d64 k:q8_0 v:int4:32z causal lse' simt # no matrix unit takes these
 done
-# Tensors that are surfaces, and that are none: no pitch, less than a row's, and rows that begin anywhere.
+# Tensors that are surfaces, and that are none: rows that begin anywhere, and heads that begin between multiples of 64.
 for gpu in bmg pvc; do
     for layout in plain aligned packed shared repeat; do
         due case_is_right gpu=$gpu,approximate=1 'f16 b2 h4/2 q77 k77 d64 causal lse' dpas forward $layout
-        due case_is_right gpu=$gpu,schedule=random,seed=3 'bf16 b2 h2/1 q40 k70 d80/48 mask:11qk lse' dpas forward \
+        due case_is_right gpu=$gpu,schedule=random,seed=3 'bf16 b2 h2/1 q70 k70 d80/48 mask:11qk lse' dpas forward \
             $layout
     done
     due case_is_right gpu=$gpu 'f16 b2 h4/2 q77 k133 d128 varlen softcap9 sink lse' dpas forward aligned

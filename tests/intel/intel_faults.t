@@ -46,11 +46,12 @@ if rest; then
         due fault $engine "$mma" 'if (r >= cla_row_count(e, e->nq)) return;' "$gone" 1 gpu=$gpu
         due fault $engine "$mma" 'c % 2;' 'c % 2 + 16 * 500;' 1 gpu=$gpu
         # Sub-groups that share rows.
-        case_is_right gpu=$gpu "$shared" $engine
-        due fault $engine "$shared" "define CLA_BARRIER_FIRST_K $barrier" 'define CLA_BARRIER_FIRST_K' 1 gpu=$gpu
-        due fault $engine "$shared" '((t)->item / CLA_WAVE % CLA_ROW_WAVES)' '0' 1 gpu=$gpu
-        due fault $engine "$shared" 'c / own * (8 * own)' '(c / own ^ 1) * (8 * own)' 1 gpu=$gpu
-        due fault $engine "$shared" 'CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t)' 'CLA_OWNS_ROWS(t)' 1 gpu=$gpu
+        engine="$engine nw8,rt1,bk16,qreg0"
+        case_is_right gpu=$gpu "$shared" "$engine"
+        due fault "$engine" "$shared" "define CLA_BARRIER_FIRST_K $barrier" 'define CLA_BARRIER_FIRST_K' 1 gpu=$gpu
+        due fault "$engine" "$shared" '((t)->item / CLA_WAVE % CLA_ROW_WAVES)' '0' 1 gpu=$gpu
+        due fault "$engine" "$shared" 'c / own * (8 * own)' '(c / own ^ 1) * (8 * own)' 1 gpu=$gpu
+        due fault "$engine" "$shared" 'CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t)' 'CLA_OWNS_ROWS(t)' 1 gpu=$gpu
     done
     # What reads blocks of two dimensions: barriers, places, dropped keys, and surfaces that break the rules.
     surface='f16 b1 h2 q77 k133 d80 causal lse'
@@ -68,6 +69,8 @@ if rest; then
         of_surface "$mma" 'CLA_MMA_K * d, k0' 'CLA_MMA_K * d, 1 + k0'
         of_surface "$mma" '2 * CLA_DV, t->end' '2 * CLA_DV, t->end + 1'
         of_surface "$holes" '+ 2 * i + 1] ? 0xffff0000u' '+ 2 * i] ? 0xffff0000u'
+        case_is_right gpu=$gpu "$shared" dpas forward aligned
+        of_surface "$shared" 'c / own * (8 * own)' '(c / own ^ 1) * (8 * own)'
         of_surface "$surface" 's.x = ahead / 2' 's.x = 0'
         of_surface "$surface" '(uint)(uintptr_t)first & 63) + bytes' '0) + bytes'
         of_surface "$surface" 'first - ahead' 'first'

@@ -5,6 +5,7 @@
  *   intelcl=FILE  root=DIR     offline/compilers/intelcl.sh, and what setup-newer-compilers.sh has made
  *   driver=1  clbuild=FILE     programs are built by Intel's driver, not by ocloc: by offline/compilers/clbuild.c
  *   gpu=NAME                   bmg, pvc, acm-g10 (the driver's dg2), lnl, ptl, arl-h, mtl  [bmg]
+ *   blocks_2d=0                it does not say that it reads blocks of two dimensions
  *   sub_groups=N               the shortest sub-groups that it names, whatever it compiles for
  * A program's binary is what intelcl.sh makes: the driver's, with the listings behind it. */
 #include "config.h"

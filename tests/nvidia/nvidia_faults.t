@@ -15,7 +15,7 @@ if rest; then
     due fault simt "$holes" "$barrier" "$gone" 1 $where
     for i in 2 3 4 5 6 7; do due fault simt "$simt" "$barrier" "$gone" $i $where; done
     for i in 1 2 3 4; do due fault mma_nv "$mma" "$barrier" "$gone" $i $where; done
-    due fault mma_nv "$mma" 'CLA_BARRIER_V_BEGINS CLA_ARRIVE();' "$gone" 1 $where
+    due fault mma_nv "$mma" 'CLA_BARRIER_V_BEGINS CLA_ARRIVE();' 'CLA_BARRIER_V_BEGINS' 1 $where
     due fault mma_nv "$mma" 't->part + j % CLA_MMA_DEPTH' 't->part + (j ^ 1) % CLA_MMA_DEPTH' 1 $where
     due fault mma_nv "$mma" '(x) % CLA_MMA_COLUMNS)' '((x) + 1) % CLA_MMA_COLUMNS)' 1 $where
     due fault mma_nv "$mma" 'CLA_MMA_ROW(column) (column)' 'CLA_MMA_ROW(column) ((column) & 6)' 1 $where

@@ -481,7 +481,7 @@ static void test_device_options(void)
     caps_generic(&caps);
     caps.blocks_2d = false;
     s = compose_for(&caps, &halves, "dpas");
-    ok(slot(&s, "mma_surfaces_2d.cl") == 0 && slot(&s, "mma_surfaces_none.cl") == 1, "but not where no device can");
+    ok(slot(&s, "mma_surfaces_2d.cl") == 0 && slot(&s, "mma_surfaces_none.cl") == 1, "but not where the device cannot");
     source_free(&s);
     s = compose(&halves, "dpas8");
     ok(slot(&s, "mma_surfaces_2d.cl") == 0 && slot(&s, "mma_surfaces_none.cl") == 1, "nor in sub-groups of 8");
