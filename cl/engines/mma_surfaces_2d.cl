@@ -1,6 +1,7 @@
 /* Tiles of K and V as blocks of two dimensions, which a wave reads from global memory at once: rows of a tensor are a
  * surface there, and what lies outside of it is read as zero. Of K a block is right operands as they are multiplied, so
- * that K does not pass through local memory. Of V it is columns by pairs of keys, which is how mma_operands_blocks.cl stores them.
+ * that K does not pass through local memory. Of V it is columns by pairs of keys, which is how mma_operands_blocks.cl
+ * stores them.
  * Where a tensor is no surface, tiles come an item's chunks at a time, as with all other units.
  *
  * The unit has, for waves of 16 lanes, these macros of statements:
