@@ -260,3 +260,10 @@ cl_int problem_read(clattn_problem *p, const clattn_problem *in, struct why *why
         return status;
     return (status = check_features(p, why)) ? status : check_backward(p, why);
 }
+
+cl_int problem_check(const clattn_problem *p, struct why *why)
+{
+    clattn_problem checked;
+    const cl_int status = problem_read(&checked, p, why);
+    return status ? status : problem_check_sizes(&checked.sizes, why);
+}

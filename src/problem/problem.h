@@ -14,6 +14,8 @@ cl_int problem_read(struct clattn_problem *out, const clattn_problem *in, struct
 
 /* The same for sizes on their own. */
 cl_int problem_check_sizes(clattn_sizes *sizes, struct why *why);
+/* Whether a caller's problem is one, its sizes included. */
+cl_int problem_check(const clattn_problem *p, struct why *why);
 
 /* Whether Q or K are varlen; and whether that, or lists, say how many rows of each batch entry there are, or count. */
 bool problem_is_varlen(const clattn_problem *p);

@@ -7,7 +7,6 @@
 #include "base/caller_struct.h"
 #include "problem/feature.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Which words were seen: the rows of workload_words, and behind them the words of features. */
@@ -144,19 +143,6 @@ static cl_int shorten(clattn_workload *c, size_t members, struct why *why)
     return CL_SUCCESS;
 }
 
-/* Not on the stack, where another problem already is. */
-static cl_int check(const clattn_problem *p, struct why *why)
-{
-    clattn_problem *const checked = malloc(sizeof *checked);
-    if (!checked)
-        return why_set(why, CL_OUT_OF_HOST_MEMORY, "no memory for a problem");
-    cl_int status = problem_read(checked, p, why);
-    if (!status)
-        status = problem_check_sizes(&checked->sizes, why);
-    free(checked);
-    return status;
-}
-
 cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
 {
     clattn_workload c = { .struct_size = sizeof c, .problem = CLATTN_PROBLEM_INIT };
@@ -167,7 +153,7 @@ cl_int workload_parse(clattn_workload *out, const char *text, struct why *why)
     if (!members)
         return why_set(why, CLATTN_ERROR_INVALID_ARGUMENT, STRUCT_SIZE_WORDS, "clattn_workload", room,
                        "clattn_workload");
-    if ((status = read_words(&r, text)) || (status = combine(&r)) || (status = check(&c.problem, why)))
+    if ((status = read_words(&r, text)) || (status = combine(&r)) || (status = problem_check(&c.problem, why)))
         return status;
     if (members < sizeof c && (status = shorten(&c, members, why)))
         return status;

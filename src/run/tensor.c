@@ -254,7 +254,7 @@ cl_int tensor4_check(const clattn_tensor4 *t, const struct tensor4_use *use, cl_
                      struct why *why)
 {
     size_t size;
-    int64_t end, bytes, step;
+    int64_t end = 0, bytes, step;
     cl_int status;
     memset(out, 0, sizeof *out);
     if (!use->given && t->mem)
