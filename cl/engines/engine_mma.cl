@@ -74,8 +74,11 @@
 #undef CLA_KEPT
 #define CLA_KEPT(x) cla_kept(x)
 
-/* Beside surfaces tiles of even rows have no quick way of their own: both together spill.
- * Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row
+#define CLA_IS_DIRECT(t) (CLA_SURFACES && (t)->direct)
+/* Whether tiles of even rows have a quick way of their own. Not beside surfaces: both together spill. */
+#define CLA_HAS_EVEN_WAY(width) (((width) % 8 == 0) & CLA_MAY_BE_EVEN & !CLA_SURFACES)
+
+/* Chunk c of a row, from the tensor's first one, where rows are even: a product of 32 bits. From the tile's first row
  * on, compilers would keep the distances to the others in registers, and there are none to spare. */
 #define CLA_CHUNK(first, c, row, step) \
     (*(const __global uint4 *)((const __global uchar *)(first) + 16 * (c) + cla_product(row, step)))
@@ -84,10 +87,10 @@
 CLA_FN void cla_fetch_k(cla_tile *t, const cla_env *e, int k0)
 {
     if (CLA_IS_DIRECT(t)) {
-        CLA_FETCH_K_OF_SURFACE(t, e, k0);
+        cla_fetch_k_of_surface(t, e, k0);
         return;
     }
-    if (((CLA_D % 8 == 0) & CLA_MAY_BE_EVEN & !CLA_SURFACES) && t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_HAS_EVEN_WAY(CLA_D) && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK, CLA_KC)
             t->moved[n] = (uint4)(0);
             if (CLA_D == CLA_DP || 8 * c < CLA_D) t->moved[n] = CLA_CHUNK(cla_k_row(e, 0), c, k0 + row, cla_k_bytes(e));
@@ -114,10 +117,10 @@ CLA_FN void cla_store_k(cla_tile *t)
 CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 {
     if (CLA_IS_DIRECT(t)) {
-        CLA_FETCH_V_OF_SURFACE(t, e, k0);
+        cla_fetch_v_of_surface(t, e, k0);
         return;
     }
-    if (((CLA_DV % 8 == 0) & CLA_MAY_BE_EVEN & !CLA_SURFACES) && t->wide && k0 + CLA_BK <= t->end) {
+    if (CLA_HAS_EVEN_WAY(CLA_DV) && t->wide && k0 + CLA_BK <= t->end) {
         CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
             CLA_UNROLL for (int i = 0; i < CLA_TURNED; i++) {
                 t->moved[CLA_TURNED * n + i] = (uint4)(0);
@@ -141,7 +144,7 @@ CLA_FN void cla_fetch_v(cla_tile *t, const cla_env *e, int k0)
 CLA_FN void cla_store_v(cla_tile *t)
 {
     if (CLA_IS_DIRECT(t)) {
-        CLA_STORE_V_OF_SURFACE(t);
+        cla_store_v_of_surface(t);
         return;
     }
     CLA_EACH_CHUNK(CLA_BK / CLA_TURNED, CLA_VC)
@@ -179,7 +182,7 @@ CLA_FN void cla_begin(cla_tile *t, const cla_env *e, int r0, int begin, int end,
     t->wide = (((uint)(uintptr_t)e->q | (uint)(uintptr_t)cla_k_base(e) | (uint)(uintptr_t)cla_v_base(e) |
                 (uint)(cla_q_steps(e) | cla_k_steps(e) | cla_v_steps(e)) * 2) % 16 == 0) &
               (!CLA_MAY_BE_EVEN | cla_rows_are_even(e));
-    t->direct = t->wide && CLA_CAN_BE_DIRECT(e, end);
+    t->direct = t->wide && cla_are_surfaces(e, end);
     cla_warp_init(&t->warp, e, t->item);
     if (begin >= end) return;
     cla_begin_q(t, e);
@@ -193,11 +196,8 @@ CLA_SUMS(v, CLA_DVP)
 
 CLA_FN void cla_products_of(cla_tile *t, const cla_env *e, real *s, int k0)
 {
-    if (CLA_IS_DIRECT(t)) {
-        CLA_DOTS_OF_SURFACE(t, e, s, k0);
-    } else {
-        cla_dots_qk(t, s);
-    }
+    if (CLA_IS_DIRECT(t)) cla_dots_of_surface(t, e, s, k0);
+    else cla_dots_qk(t, s);
     if (CLA_NATURAL) CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] *= t->scale;
 }
 CLA_FN void cla_qk(cla_tile *t, const cla_env *e, real *s, int k0, int n)

@@ -14,7 +14,6 @@
 #error "Blocks of two dimensions are for waves of 16."
 #endif
 #define CLA_SURFACES (CLA_MAY_BE_EVEN && CLA_D % 8 == 0 && CLA_D >= 32 && CLA_DV % 16 == 0 && CLA_DV >= 32)
-#define CLA_IS_DIRECT(t) (CLA_SURFACES && (t)->direct)
 
 /* The rows of a head from row 0 on. The address is a multiple of 64, so that they begin at x. */
 typedef struct {
@@ -37,16 +36,26 @@ CLA_FN int cla_is_surface(const __global void *first, int bytes, uint pitch)
 {
     return ((uint)(uintptr_t)first & 63) + bytes <= pitch && pitch < 1 << 24;
 }
-#define CLA_CAN_BE_DIRECT(e, rows) \
-    (CLA_SURFACES && (rows) <= 1 << 24 && cla_is_surface(cla_k_row(e, 0), 2 * CLA_D, cla_k_bytes(e)) && \
-     cla_is_surface(cla_v_row(e, 0), 2 * CLA_DV, cla_v_bytes(e)))
+CLA_FN int cla_are_surfaces(const cla_env *e, int rows)
+{
+    return CLA_SURFACES && rows <= 1 << 24 && cla_is_surface(cla_k_row(e, 0), 2 * CLA_D, cla_k_bytes(e)) &&
+           cla_is_surface(cla_v_row(e, 0), 2 * CLA_DV, cla_v_bytes(e));
+}
+CLA_FN cla_surface cla_surface_of_k(const cla_tile *t, const cla_env *e)
+{
+    return cla_surface_of(cla_k_row(e, 0), 2 * CLA_D, t->end, cla_k_bytes(e));
+}
+CLA_FN cla_surface cla_surface_of_v(const cla_tile *t, const cla_env *e)
+{
+    return cla_surface_of(cla_v_row(e, 0), 2 * CLA_DV, t->end, cla_v_bytes(e));
+}
 
 /* CLA_DOTS() of Q and K. Blocks are half as long beside wide rows, whose sums fill the registers. */
 #define CLA_ROWS_OF_K (CLA_BK % 32 || CLA_D > 64 || CLA_DV > 64 ? 16 : 32)
 CLA_FN cla_left cla_q_fragment(const cla_tile *t, int i, int step);
 CLA_FN void cla_dots_of_surface(const cla_tile *t, const cla_env *e, real *s, int k0)
 {
-    const cla_surface k = cla_surface_of(cla_k_row(e, 0), 2 * CLA_D, t->end, cla_k_bytes(e));
+    const cla_surface k = cla_surface_of_k(t, e);
     CLA_UNROLL for (int i = 0; i < CLA_S_N; i++) s[i] = 0;
     CLA_UNROLL_MMA for (int d = 0; d < CLA_MMA_STEPS(CLA_D); d += 2) {
         cla_left left[CLA_RT][2];
@@ -64,7 +73,6 @@ CLA_FN void cla_dots_of_surface(const cla_tile *t, const cla_env *e, real *s, in
         }
     }
 }
-#define CLA_DOTS_OF_SURFACE(t, e, s, k0) cla_dots_of_surface(t, e, s, k0)
 
 /* Waves share blocks of n rows, of so many across: what a wave does with each. */
 #define CLA_EACH_BLOCK(across, n) \
@@ -73,28 +81,27 @@ CLA_FN void cla_dots_of_surface(const cla_tile *t, const cla_env *e, real *s, in
         if ((across) * CLA_BK / (n) % CLA_NW == 0 || row < CLA_BK) {
 #define CLA_END_BLOCK }}
 
+#define CLA_ROWS_AHEAD (CLA_BK % 32 ? 16 : 32)
 CLA_FN void cla_fetch_k_of_surface(const cla_tile *t, const cla_env *e, int k0)
 {
-    const cla_surface k = cla_surface_of(cla_k_row(e, 0), 2 * CLA_D, t->end, cla_k_bytes(e));
-    CLA_EACH_BLOCK((CLA_D + 31) / 32, CLA_BK % 32 ? 16 : 32)
-        CLA_PREFETCH_ROWS(CLA_BK % 32 ? 16 : 32, k, k.x + 32 * column, k0 + row)
+    const cla_surface k = cla_surface_of_k(t, e);
+    CLA_EACH_BLOCK((CLA_D + 31) / 32, CLA_ROWS_AHEAD)
+        CLA_PREFETCH_ROWS(CLA_ROWS_AHEAD, k, k.x + 32 * column, k0 + row)
     CLA_END_BLOCK
 }
-#define CLA_FETCH_K_OF_SURFACE(t, e, k0) cla_fetch_k_of_surface(t, e, k0)
 
 #define CLA_V_ACROSS (CLA_DV / 16)
 #define CLA_ROWS_OF_V (CLA_BK % 32 || CLA_V_ACROSS * (CLA_BK / 32) % CLA_NW ? 16 : 32)
 #define CLA_MOVED_OF_BLOCK ((uint *)t->moved + turn * (CLA_ROWS_OF_V / 2))
 CLA_FN void cla_fetch_v_of_surface(cla_tile *t, const cla_env *e, int k0)
 {
-    const cla_surface v = cla_surface_of(cla_v_row(e, 0), 2 * CLA_DV, t->end, cla_v_bytes(e));
+    const cla_surface v = cla_surface_of_v(t, e);
     CLA_EACH_BLOCK(CLA_V_ACROSS, CLA_ROWS_OF_V)
         uint x[CLA_ROWS_OF_V / 2];
         CLA_READ_COLUMNS(CLA_ROWS_OF_V, v, v.x + 16 * column, k0 + row, x)
         CLA_UNROLL for (int i = 0; i < CLA_ROWS_OF_V / 2; i++) CLA_MOVED_OF_BLOCK[i] = x[i];
     CLA_END_BLOCK
 }
-#define CLA_FETCH_V_OF_SURFACE(t, e, k0) cla_fetch_v_of_surface(t, e, k0)
 CLA_FN void cla_store_v_of_surface(cla_tile *t)
 {
     CLA_EACH_BLOCK(CLA_V_ACROSS, CLA_ROWS_OF_V)
@@ -109,4 +116,3 @@ CLA_FN void cla_store_v_of_surface(cla_tile *t)
                     cla_column_place(t->v, row + 16 * j, 16 * column + t->item % CLA_WAVE, CLA_DV / 8));
     CLA_END_BLOCK
 }
-#define CLA_STORE_V_OF_SURFACE(t) cla_store_v_of_surface(t)
