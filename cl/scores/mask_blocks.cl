@@ -48,6 +48,7 @@ CLA_FN void cla_blocks_drop(const cla_tile *t, const cla_env *e, real *s, int k0
 {
     CLA_EACH_ELEMENT(t, k0, n)
         integer keep;
+        /* Unrolled: Intel's compiler drops lanes that a loop writes by number (doc/intel). */
         CLA_UNROLL for (int i = 0; i < CLA_WIDTH; i++)
             CLA_LANE(keep, CLA_INTEGER, i) =
                 cla_block(e, min(CLA_SQUARE_Q + i * CLA_ROW_STEP, cla_last(e->nq)),

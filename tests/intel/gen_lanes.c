@@ -58,6 +58,7 @@ static uint32_t toward_zero(double x)
       (uint32_t)((int64_t)s(a) + s(b) > INT32_MAX ? INT32_MAX : (int64_t)s(a) + s(b) < INT32_MIN ? INT32_MIN :         \
                                                                                     (int64_t)s(a) + s(b)))             \
     X(subtract, "add (16|M0) r20.0<1>:d r30.0<1;1,0>:d -r31.0<1;1,0>:d\n", a - b)                                      \
+    X(sub_slice, "add (16|M0) r20.0<1>:d r30.0<1;1,0>:d msg0.0<0;1,0>:d\n", a)                                         \
     X(magnitude, "mov (16|M0) r20.0<1>:d (abs)r30.0<1;1,0>:d\n", s(a) < 0 ? 0 - a : a)                                 \
     X(add3, "add3 (16|M0) " D3, a + b + c)                                                                             \
     X(mad, "mad (16|M0) r20.0<1>:d r30.0<1;0>:d r31.0<1;0>:d 5:w\n", a + b * 5)                                        \

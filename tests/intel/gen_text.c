@@ -81,6 +81,8 @@ static const struct {
     { "dpas.8x8 (16|M0) r80:f r20:f r60:hf r40.0:bf", "these types" },
     { "dpas.8x8 (16|M0) r125:f r20:f r60:hf r40.0:hf", "no registers" },
     { "mov (1|M0) sr0.0<1>:ud 0x0:ud", "is written" },
+    { "mov (1|M0) msg0.0<1>:ud 0x0:ud", "is written" },
+    { "mov (16|M0) r20.0<1>:ud msg0.1<0;1,0>:ud", "msg0.1<0;1,0>:ud is not known" },
     { "mov (16|M0) r20.0<1>:d r[a0.0,x]<1;1,0>:d", "indirect" },
     { "t:", "two labels t" },
 };

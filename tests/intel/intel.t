@@ -139,6 +139,11 @@ for gpu in bmg pvc; do
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q40 k70 d40/128 window9,3 lse' dpas forward aligned
     due case_is_right gpu=$gpu,blocks_2d=0 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas forward aligned
 done
+for gpu in bmg lnl pvc; do # lanes of a vector that are written one by one
+    due case_is_right gpu=$gpu 'f32 b1 h2 q9 k40 d8 blocks:4,8 lse' simt forward offsets
+    due case_is_right gpu=$gpu 'f32 b1 h2 q64 k64 d64 blocks:16,16 lse' simt forward plain
+    due case_is_right gpu=$gpu 'f32 b1 h2/1 q9 k39 d8 bias:11qk mask:11qk lse' simt forward padded
+done
 due several gpu=acm-g10,schedule=random,seed=2 ../api/append ''
 for gpu in lnl ptl; do
     due case_is_right gpu=$gpu 'f16 b1 h2/1 q77 k133 d64 causal lse' dpas
