@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A plan serves every page size, so each combination is built once and called often. make check runs engines cpu, row
- * and naive, whose kernels are short, on some of them, and splits.t has pages on matrix units; CLATTN_PART=1: all
- * engines on all. Unused pages, rows past the lengths and entries past them are NaN and numbers
- * far outside. */
+ * and naive, whose kernels are short, on some of them, and two problems on the device's own matrix units; splits.t has
+ * pages on emulated ones; CLATTN_PART=1: all engines on all. Unused pages, rows past the lengths and entries past them
+ * are NaN and numbers far outside. */
 #include "config.h"
 
 #include "tests/lib/each.h"
