@@ -51,7 +51,7 @@ if rest; then
         due fault "$engine" "$shared" "define CLA_BARRIER_FIRST_K $barrier" 'define CLA_BARRIER_FIRST_K' 1 gpu=$gpu
         due fault "$engine" "$shared" '((t)->item / CLA_WAVE % CLA_ROW_WAVES)' '0' 1 gpu=$gpu
         due fault "$engine" "$shared" 'c / own * (8 * own)' '(c / own ^ 1) * (8 * own)' 1 gpu=$gpu
-        due fault "$engine" "$shared" 'CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t)' 'CLA_OWNS_ROWS(t)' 1 gpu=$gpu
+        due fault "$engine" "$shared" 'CLA_OWNS_ROWS(t) && CLA_IS_FIRST(t)' '0' 1 gpu=$gpu # both have the same LSE
     done
     # What reads blocks of two dimensions: barriers, places, dropped keys, and surfaces that break the rules.
     surface='f16 b1 h2 q77 k133 d80 causal lse'
@@ -72,7 +72,9 @@ if rest; then
         case_is_right gpu=$gpu "$shared" dpas forward aligned
         of_surface "$shared" 'c / own * (8 * own)' '(c / own ^ 1) * (8 * own)'
         of_surface "$surface" 's.x = ahead / 2' 's.x = 0'
-        of_surface "$surface" '(uint)(uintptr_t)first & 63) + bytes' '0) + bytes'
+        # The second head begins between multiples of 64, and no row is wider than it must be.
+        case_is_right gpu=$gpu "$surface" dpas forward plain
+        due fault dpas "$surface" '(uint)(uintptr_t)first & 63) + bytes' '0) + bytes' 1 gpu=$gpu plain
         of_surface "$surface" 'first - ahead' 'first'
         of_surface "$surface" 's.pitch = (int)pitch' 's.pitch = (int)pitch + 8'
         of_surface "$surface" 'ahead + bytes;' 'ahead + bytes + 32;'
